@@ -1,0 +1,192 @@
+//! The one error type of the library, and its `Result`.
+
+use std::io;
+use std::path::PathBuf;
+
+/// A result whose error is [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Everything that can go wrong, each with what is wrong, where, and what to do.
+///
+/// Absence is never an error: looking up an unknown id gives `None` or `false`.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// There is no file at the path. Create the index first, or use
+    /// [`open_or_create`](crate::IndexOptions::open_or_create).
+    #[error("{}: no such index; create it first", path.display())]
+    NotFound {
+        /// The path that was opened.
+        path: PathBuf,
+    },
+
+    /// A file is already there. Open it, or choose another path.
+    #[error("{}: already exists; open it, or choose another path", path.display())]
+    AlreadyExists {
+        /// The path that was to be created.
+        path: PathBuf,
+    },
+
+    /// The file is not a twindex index: another kind of file, a directory, or one cut short.
+    #[error("{}: not a twindex index: {detail}", path.display())]
+    NotAnIndex {
+        /// The path that was opened.
+        path: PathBuf,
+        /// What was found instead.
+        detail: String,
+    },
+
+    /// The file was written by a newer twindex. Upgrade, or rebuild the index with this one.
+    #[error(
+        "{}: written in format {found}, this twindex reads up to {supported}; use a newer twindex",
+        path.display()
+    )]
+    NewerFormat {
+        /// The path that was opened.
+        path: PathBuf,
+        /// The format version in the file.
+        found: u32,
+        /// The newest version this build reads.
+        supported: u32,
+    },
+
+    /// Another process has the file open: a writer excludes all others, readers exclude a writer.
+    /// Wait for it to end and try again.
+    #[error("{}: in use by another process; wait until it has finished", path.display())]
+    Locked {
+        /// The path that was opened.
+        path: PathBuf,
+    },
+
+    /// The index was not closed cleanly and can only be repaired by someone who may write to it.
+    /// Open it once for writing.
+    #[error(
+        "{}: was not closed cleanly and this process may not write to it; \
+         open it once with write permission to repair it",
+        path.display()
+    )]
+    NeedsRepair {
+        /// The path that was opened.
+        path: PathBuf,
+    },
+
+    /// The options ask for something else than the settings the index was created with.
+    /// Leave the option out, or create another index.
+    #[error(
+        "{}: created with {setting} {stored}, not {asked}; \
+         leave {setting} out, or create another index",
+        path.display()
+    )]
+    SettingMismatch {
+        /// The path that was opened.
+        path: PathBuf,
+        /// The name of the setting.
+        setting: &'static str,
+        /// Its value in the file.
+        stored: String,
+        /// The value that was asked for.
+        asked: String,
+    },
+
+    /// A setting or argument is outside its range.
+    #[error("{setting} {got}: expected {expected}")]
+    InvalidSetting {
+        /// The name of the setting.
+        setting: &'static str,
+        /// What was given.
+        got: String,
+        /// What would be valid.
+        expected: &'static str,
+    },
+
+    /// No choice of bands reaches the recall at this threshold with so few lanes.
+    /// Raise the threshold, lower the recall, or take more lanes.
+    #[error(
+        "recall {recall} at threshold {threshold} needs {needed} bands, {lanes} lanes give {available}; \
+         raise the threshold, lower the recall, or take more lanes"
+    )]
+    UnreachableRecall {
+        /// The threshold that was asked for.
+        threshold: f64,
+        /// The recall that was asked for.
+        recall: f64,
+        /// The number of lanes.
+        lanes: usize,
+        /// The bands that the shallowest depth would need.
+        needed: usize,
+        /// The bands that the lanes allow.
+        available: usize,
+    },
+
+    /// A document id is empty or longer than 4,096 bytes.
+    #[error("id of {length} bytes: expected 1 to {max} bytes of UTF-8", max = crate::MAX_ID_BYTES)]
+    InvalidId {
+        /// The length of the id in bytes.
+        length: usize,
+    },
+
+    /// A signature made under other settings was offered to this index.
+    #[error(
+        "signature of {got} lanes: expected {expected}; make it with this index's own sketcher"
+    )]
+    SignatureMismatch {
+        /// The lanes of this index.
+        expected: usize,
+        /// The lanes of the signature.
+        got: usize,
+    },
+
+    /// A stored record is damaged. Restore the file from a copy; `check` lists all damage.
+    #[error("{}: damaged: {table} {key}: {detail}; run `twindex check`, restore a copy", path.display())]
+    Damaged {
+        /// The path of the index.
+        path: PathBuf,
+        /// The table the record is in (`docs/format.md`).
+        table: &'static str,
+        /// Its key.
+        key: String,
+        /// What is wrong with it.
+        detail: String,
+    },
+
+    /// This thread already has a write transaction of this index. Commit or drop it first.
+    #[error("this thread already has a write transaction; commit or drop it first")]
+    WriteInProgress,
+
+    /// Compacting needs the file to itself. Drop the snapshots first.
+    #[error("{count} snapshots are still in use; drop them before compacting")]
+    SnapshotsLive {
+        /// How many there are.
+        count: usize,
+    },
+
+    /// All 4,294,967,295 document numbers are used up. Rebuild the index.
+    #[error("{}: all document numbers are used up; rebuild the index", path.display())]
+    Full {
+        /// The path of the index.
+        path: PathBuf,
+    },
+
+    /// The operating system refused a read or write.
+    #[error("{}: {action}: {source}", path.display())]
+    Io {
+        /// The path of the index.
+        path: PathBuf,
+        /// What was being done.
+        action: &'static str,
+        /// The cause.
+        source: io::Error,
+    },
+
+    /// The storage refused to go on, mostly after an earlier I/O error.
+    /// Drop the index and open it again: it is at its last commit.
+    #[error("{}: {action}: {detail}; close and open the index again", path.display())]
+    Storage {
+        /// The path of the index.
+        path: PathBuf,
+        /// What was being done.
+        action: &'static str,
+        /// The cause in the storage's words.
+        detail: String,
+    },
+}

@@ -1,0 +1,169 @@
+//! The hash functions that stored bytes depend on: shingles, ids, texts, checksums.
+//!
+//! All of them are part of the file format (`docs/format.md`, section "Hashes") and pinned by
+//! golden vectors. Nothing here depends on the platform.
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+/// 2^64 divided by the golden ratio, made odd: the increment of the SplitMix64 generator.
+pub(crate) const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// The finaliser of MurmurHash3 (Appleby 2011): a bijection of 64-bit words that lets every
+/// input bit reach every output bit.
+#[inline(always)]
+pub(crate) const fn fmix64(mut x: u64) -> u64 {
+    x ^= x >> 33;
+    x = x.wrapping_mul(0xFF51_AFD7_ED55_8CCD);
+    x ^= x >> 33;
+    x = x.wrapping_mul(0xC4CE_B9FE_1A85_EC53);
+    x ^ (x >> 33)
+}
+
+/// Both halves of the 128-bit product.
+#[inline(always)]
+const fn multiply(a: u64, b: u64) -> (u64, u64) {
+    let product = (a as u128) * (b as u128);
+    (product as u64, (product >> 64) as u64)
+}
+
+/// A stream of independent 64-bit words from a seed (SplitMix64, Steele, Lea, Flood 2014).
+pub(crate) struct SplitMix(u64);
+
+impl SplitMix {
+    pub(crate) const fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub(crate) const fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(GOLDEN);
+        fmix64(self.0)
+    }
+}
+
+/// Hashes the bytes of a shingle under a seed.
+///
+/// Up to 8 bytes are one zero-padded word, mixed with the length and finalised: distinct shingles
+/// of equal length never collide. 9 to 16 bytes are two overlapping words and two folded
+/// multiplications. Longer ones go through XXH3-64.
+#[derive(Clone, Debug)]
+pub(crate) struct ShingleHasher {
+    seed: u64,
+    short: u64,
+    low: u64,
+    high: u64,
+    fold: u64,
+}
+
+impl ShingleHasher {
+    pub(crate) const fn new(seed: u64) -> Self {
+        let mut words = SplitMix::new(seed);
+        Self {
+            seed,
+            short: words.next(),
+            low: words.next(),
+            high: words.next(),
+            fold: words.next(),
+        }
+    }
+
+    /// The hash of a shingle of any length.
+    #[inline]
+    pub(crate) fn hash(&self, shingle: &[u8]) -> u64 {
+        match shingle.len() {
+            0..=8 => self.short(load_short(shingle), shingle.len()),
+            9..=16 => self.medium(
+                load(shingle, 0),
+                load(shingle, shingle.len() - 8),
+                shingle.len(),
+            ),
+            _ => xxh3_64_with_seed(shingle, self.seed),
+        }
+    }
+
+    /// The hash of a shingle of at most 8 bytes, given as a little-endian word with zeros above.
+    #[inline(always)]
+    pub(crate) const fn short(&self, word: u64, length: usize) -> u64 {
+        fmix64(word ^ self.short.wrapping_add((length as u64).wrapping_mul(GOLDEN)))
+    }
+
+    /// The hash of a shingle of 9 to 16 bytes, given by its first and its last 8 bytes.
+    #[inline(always)]
+    pub(crate) const fn medium(&self, first: u64, last: u64, length: usize) -> u64 {
+        let (a, b) = multiply(first ^ self.low, last ^ self.high);
+        let (a, b) = multiply(a ^ self.fold ^ length as u64, b ^ GOLDEN);
+        a ^ b
+    }
+
+    /// The hash of the occurrence of rank `rank` (0 for the first) of a shingle hashed to `hash`.
+    #[inline]
+    pub(crate) const fn ranked(&self, hash: u64, rank: u32) -> u64 {
+        match rank {
+            0 => hash,
+            _ => fmix64(hash ^ self.fold.wrapping_add((rank as u64).wrapping_mul(GOLDEN))),
+        }
+    }
+}
+
+#[inline(always)]
+fn load(bytes: &[u8], at: usize) -> u64 {
+    let mut word = [0; 8];
+    word.copy_from_slice(&bytes[at..at + 8]);
+    u64::from_le_bytes(word)
+}
+
+#[inline(always)]
+fn load_short(bytes: &[u8]) -> u64 {
+    let mut word = [0; 8];
+    word[..bytes.len()].copy_from_slice(bytes);
+    u64::from_le_bytes(word)
+}
+
+/// The hash of a document's raw text, by which an unchanged text is known.
+pub(crate) fn text_hash(text: &[u8]) -> u64 {
+    xxh3_64_with_seed(text, 0)
+}
+
+/// The hash of an id under the file's own key.
+pub(crate) fn id_hash(id: &str, key: u64) -> u64 {
+    xxh3_64_with_seed(id.as_bytes(), key)
+}
+
+/// The checksum that ends a stored record, bound to the place where it is stored.
+pub(crate) fn checksum(record: &[u8], place: u64) -> u32 {
+    xxh3_64_with_seed(record, place) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn word_loads_and_byte_slices_give_one_hash() {
+        let hasher = ShingleHasher::new(7);
+        let text = b"abcdefghijklmnopqrstuvwxyz";
+        for length in 1..=8 {
+            let mask = u64::MAX >> (64 - 8 * length);
+            assert_eq!(
+                hasher.hash(&text[..length]),
+                hasher.short(load(text, 0) & mask, length)
+            );
+        }
+        for length in 9..=16 {
+            assert_eq!(
+                hasher.hash(&text[..length]),
+                hasher.medium(load(text, 0), load(text, length - 8), length)
+            );
+        }
+    }
+
+    #[test]
+    fn ranks_are_distinct_elements() {
+        let hasher = ShingleHasher::new(0);
+        let x = hasher.hash(b"abc");
+        let mut seen: Vec<u64> = (0..1000).map(|rank| hasher.ranked(x, rank)).collect();
+        assert_eq!(seen[0], x);
+        seen.sort_unstable();
+        seen.dedup();
+        assert_eq!(seen.len(), 1000);
+    }
+}

@@ -1,0 +1,148 @@
+//! The bands of an index: how many, and how deep, from threshold and recall.
+//!
+//! A band is 8 consecutive stored lanes. Two documents of similarity J agree in the first r lanes
+//! of a band with probability J^r, and so in at least one of b bands with 1 - (1 - J^r)^b
+//! (Broder 1997; Leskovec, Rajaraman, Ullman, "Mining of Massive Datasets", section 3.4).
+
+use crate::error::{Error, Result};
+use crate::params::{Lanes, Recall, Threshold};
+
+/// Lanes from the start of one band to the start of the next.
+pub(crate) const BAND_LANES: usize = 8;
+
+/// The depths an index may have. Deeper bands saved nothing even at threshold 0.9; at depth 1
+/// every bucket would hold a 256th of all documents.
+pub(crate) const DEPTHS: std::ops::RangeInclusive<u32> = 2..=6;
+
+/// The probability that two documents of similarity `similarity` meet in one of `bands` bands at
+/// depth `depth`: 1 - (1 - J^r)^b.
+///
+/// ```
+/// let p = twindex::candidate_probability(0.8, 6, 16);
+/// assert!(p > 0.99 && p < 0.993);
+/// ```
+pub fn candidate_probability(similarity: f64, depth: u32, bands: usize) -> f64 {
+    1.0 - misses(similarity, depth).take(bands + 1).last().unwrap_or(1.0)
+}
+
+/// The probability of meeting in none of 0, 1, 2, ... bands.
+///
+/// By multiplication alone, which IEEE 754 rounds the same on every platform, as the choice of
+/// bands must not depend on a mathematical library.
+fn misses(similarity: f64, depth: u32) -> impl Iterator<Item = f64> {
+    let meet = (0..depth).fold(1.0, |product, _| product * similarity);
+    std::iter::successors(Some(1.0), move |miss| Some(miss * (1.0 - meet)))
+}
+
+/// The least number of bands, at least 1, with which pairs at the threshold meet at this depth
+/// with the recall; `most + 1` where more than `most` would be needed.
+pub(crate) fn needed_bands(threshold: Threshold, recall: Recall, depth: u32, most: usize) -> usize {
+    let tolerated = 1.0 - recall.get();
+    misses(threshold.get(), depth)
+        .take(most + 1)
+        .position(|miss| miss <= tolerated)
+        .map_or(most + 1, |bands| bands.max(1))
+}
+
+/// The bands that an index stores: how many, and how many lanes of each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BandPlan {
+    bands: u8,
+    depth: u8,
+}
+
+impl BandPlan {
+    /// The deepest bands that reach the recall at the threshold with so many lanes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnreachableRecall`] where not even depth 2 does.
+    pub fn new(threshold: Threshold, recall: Recall, lanes: Lanes) -> Result<Self> {
+        let most = lanes.get() / BAND_LANES;
+        for depth in DEPTHS.rev() {
+            let bands = needed_bands(threshold, recall, depth, most);
+            if bands <= most {
+                return Ok(Self { bands: bands as u8, depth: depth as u8 });
+            }
+        }
+        Err(Error::UnreachableRecall {
+            threshold: threshold.get(),
+            recall: recall.get(),
+            lanes: lanes.get(),
+            needed: needed_bands(threshold, recall, *DEPTHS.start(), 1_000_000),
+            available: most,
+        })
+    }
+
+    /// A stored plan; `None` where no settings give it.
+    pub(crate) fn stored(bands: u8, depth: u8, lanes: Lanes) -> Option<Self> {
+        let fits = (1..=lanes.get() / BAND_LANES).contains(&usize::from(bands));
+        (fits && DEPTHS.contains(&u32::from(depth))).then_some(Self { bands, depth })
+    }
+
+    /// The number of bands.
+    pub const fn bands(self) -> usize {
+        self.bands as usize
+    }
+
+    /// The number of lanes in each band's word.
+    pub const fn depth(self) -> u32 {
+        self.depth as u32
+    }
+}
+
+/// The word of a band: its first `depth` lanes as a big-endian number, so that words with a
+/// common beginning are neighbours in order.
+pub(crate) fn word(lanes: &[u8], band: usize, depth: u32) -> u64 {
+    lanes
+        .iter()
+        .skip(band * BAND_LANES)
+        .take(depth as usize)
+        .fold(0, |word, lane| word << 8 | u64::from(*lane))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(threshold: f64, recall: f64, lanes: usize) -> Result<(usize, u32)> {
+        let plan =
+            BandPlan::new(Threshold::new(threshold)?, Recall::new(recall)?, Lanes::new(lanes)?)?;
+        Ok((plan.bands(), plan.depth()))
+    }
+
+    #[test]
+    fn bands_and_depth_are_those_of_the_closed_form() {
+        for (threshold, recall, expected) in [
+            (0.8, 0.95, (10, 6)),
+            (0.8, 0.99, (16, 6)),
+            (0.7, 0.99, (26, 5)),
+            (0.5, 0.99, (17, 2)),
+            (1.0, 0.99, (1, 6)),
+        ] {
+            assert_eq!(plan(threshold, recall, 256).ok(), Some(expected), "{threshold} {recall}");
+        }
+        for depth in DEPTHS {
+            for t in [0.3_f64, 0.5, 0.65, 0.8, 0.9, 0.95] {
+                for p in [0.5, 0.9, 0.99, 0.999] {
+                    let closed = ((1.0_f64 - p).ln() / (1.0 - t.powi(depth as i32)).ln()).ceil();
+                    let (Ok(t), Ok(p)) = (Threshold::new(t), Recall::new(p)) else { continue };
+                    assert_eq!(needed_bands(t, p, depth, 1_000_000) as f64, closed.max(1.0));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_recall_out_of_reach_says_what_it_would_need() {
+        let error = plan(0.2, 0.99, 256).expect_err("113 bands do not fit");
+        assert!(matches!(error, Error::UnreachableRecall { needed: 113, available: 32, .. }));
+    }
+
+    #[test]
+    fn words_are_ordered_by_their_first_lanes() {
+        let lanes: Vec<u8> = (0..64).collect();
+        assert_eq!(word(&lanes, 0, 6), 0x0001_0203_0405);
+        assert_eq!(word(&lanes, 2, 3), 0x10_1112);
+    }
+}

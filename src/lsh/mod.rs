@@ -1,0 +1,10 @@
+//! Who could be similar? Bands of lanes, and how many of them a threshold and a recall need.
+
+mod bands;
+mod probe;
+
+pub use bands::{BandPlan, candidate_probability};
+pub use probe::Probe;
+
+pub(crate) use bands::{BAND_LANES, word};
+pub(crate) use probe::WordRange;

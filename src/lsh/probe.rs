@@ -1,0 +1,100 @@
+//! What a query looks at: how many bands, and how deep, from settings, threshold and recall alone.
+
+use super::bands::{BandPlan, DEPTHS, candidate_probability, needed_bands};
+use crate::params::{Recall, Threshold};
+
+/// How a query finds its candidates: it probes the first `bands` bands at depth `depth`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Probe {
+    bands: u8,
+    depth: u8,
+    recall: f64,
+}
+
+impl Probe {
+    /// The deepest probe that reaches the recall at the threshold with the bands there are; all
+    /// bands at depth 2 where none does, with the recall that gives.
+    pub fn new(plan: BandPlan, threshold: Threshold, recall: Recall) -> Self {
+        let probe = |bands: usize, depth: u32| Self {
+            bands: bands as u8,
+            depth: depth as u8,
+            recall: candidate_probability(threshold.get(), depth, bands),
+        };
+        for depth in (*DEPTHS.start()..=plan.depth()).rev() {
+            let bands = needed_bands(threshold, recall, depth, plan.bands());
+            if bands <= plan.bands() {
+                return probe(bands, depth);
+            }
+        }
+        probe(plan.bands(), *DEPTHS.start())
+    }
+
+    /// How many bands are probed.
+    pub const fn bands(self) -> usize {
+        self.bands as usize
+    }
+
+    /// How many lanes must agree in a band.
+    pub const fn depth(self) -> u32 {
+        self.depth as u32
+    }
+
+    /// The probability that a pair at the threshold becomes a candidate: at least the recall
+    /// asked for, unless the threshold is too low for the bands of the index.
+    pub const fn recall(self) -> f64 {
+        self.recall
+    }
+
+    /// The words of the bucket that `word` is in, where words have `plan.depth()` lanes.
+    pub(crate) const fn bucket(self, word: u64, plan: BandPlan) -> WordRange {
+        let free = 8 * (plan.depth() - self.depth());
+        let first = word >> free << free;
+        WordRange { first, last: first | ((1 << free) - 1) }
+    }
+}
+
+/// Words from the first to the last, both included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct WordRange {
+    pub(crate) first: u64,
+    pub(crate) last: u64,
+}
+
+impl WordRange {
+    pub(crate) const fn only(word: u64) -> Self {
+        Self { first: word, last: word }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Result;
+    use crate::params::Lanes;
+
+    #[test]
+    fn higher_thresholds_probe_fewer_bands_and_lower_ones_shallower() -> Result<()> {
+        let plan = BandPlan::new(Threshold::DEFAULT, Recall::DEFAULT, Lanes::DEFAULT)?;
+        let probe = |t| Threshold::new(t).map(|t| Probe::new(plan, t, Recall::DEFAULT));
+        let at = |t| probe(t).map(|p| (p.bands(), p.depth()));
+        assert_eq!(at(0.8)?, (16, 6));
+        assert_eq!(at(0.9)?, (7, 6));
+        assert_eq!(at(1.0)?, (1, 6));
+        assert_eq!(at(0.7)?, (11, 3));
+        assert_eq!(at(0.3)?, (16, 2));
+        assert!(probe(0.3)?.recall() < 0.99);
+        assert!(probe(0.7)?.recall() >= 0.99);
+        Ok(())
+    }
+
+    #[test]
+    fn a_bucket_is_the_range_of_words_with_a_common_beginning() -> Result<()> {
+        let plan = BandPlan::new(Threshold::DEFAULT, Recall::DEFAULT, Lanes::DEFAULT)?;
+        let shallow = Probe { bands: 1, depth: 2, recall: 0.0 };
+        let range = shallow.bucket(0x0102_0304_0506, plan);
+        assert_eq!(range, WordRange { first: 0x0102_0000_0000, last: 0x0102_FFFF_FFFF });
+        let deep = Probe { bands: 1, depth: 6, recall: 0.0 };
+        assert_eq!(deep.bucket(0x0102, plan), WordRange::only(0x0102));
+        Ok(())
+    }
+}

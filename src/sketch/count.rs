@@ -1,0 +1,133 @@
+//! Counting the distinct shingles of a document by linear counting.
+//!
+//! Whang, Vander-Zanden, Taylor 1990, "A linear-time probabilistic counting algorithm": each hash
+//! sets one bit of a map of m bits, and z bits left at zero estimate -m ln(z/m) distinct hashes.
+
+/// The least size of the map, as a binary logarithm: 8 KiB.
+pub(crate) const LEAST_BITS: u32 = 16;
+
+/// The largest size of the map, as a binary logarithm: 2 MiB.
+pub(crate) const MOST_BITS: u32 = 24;
+
+/// Counts distinct hashes, exactly as good for 20 as for 20 million of them.
+///
+/// The standard error is below 0.4 % up to 30,000 distinct hashes and below 0.1 % for millions;
+/// fewer than 100 are nearly always counted exactly. The count of a set does not depend on the
+/// order or repetition of its hashes.
+///
+/// ```
+/// use twindex::DistinctCounter;
+/// let mut counter = DistinctCounter::new(1000);
+/// counter.add(&[0x1234, 0x9ABC, 0x1234]);
+/// assert_eq!(counter.finish().estimate(), 2.0);
+/// ```
+#[derive(Clone, Debug)]
+pub struct DistinctCounter {
+    /// The map while it has its least size: always this long, so that no index is checked.
+    small: Box<[u64; SMALL_WORDS]>,
+    /// The map when it is larger; empty otherwise.
+    large: Vec<u64>,
+}
+
+const SMALL_WORDS: usize = 1 << (LEAST_BITS - 6);
+
+impl DistinctCounter {
+    /// A counter for at most about `expected` hashes, repetitions included. A counter for fewer
+    /// counts more of them less exactly.
+    pub fn new(expected: usize) -> Self {
+        let mut counter = Self { small: Box::new([0; SMALL_WORDS]), large: Vec::new() };
+        counter.reset(expected);
+        counter
+    }
+
+    /// Starts anew.
+    pub(crate) fn reset(&mut self, expected: usize) {
+        *self.small = [0; SMALL_WORDS];
+        let bits = (usize::BITS - expected.leading_zeros()).clamp(LEAST_BITS, MOST_BITS);
+        self.large.clear();
+        if bits > LEAST_BITS {
+            self.large.resize(1 << (bits - 6), 0);
+        }
+    }
+
+    /// Takes hashes, which must be well mixed in their low 24 bits.
+    #[inline]
+    pub fn add(&mut self, hashes: &[u64]) {
+        if self.large.is_empty() {
+            for &x in hashes {
+                self.small[(x >> 6) as usize % SMALL_WORDS] |= 1 << (x & 63);
+            }
+        } else {
+            let mask = self.large.len() - 1;
+            for &x in hashes {
+                self.large[(x >> 6) as usize & mask] |= 1 << (x & 63);
+            }
+        }
+    }
+
+    /// The count. A map is first folded to the least size at which at least a quarter of it is
+    /// zero, which makes the result a function of the set alone.
+    pub fn finish(&self) -> super::SetSize {
+        let mut map: Vec<u64> = match self.large.is_empty() {
+            true => self.small.to_vec(),
+            false => self.large.clone(),
+        };
+        let zeros = |map: &[u64]| map.iter().map(|word| u64::from(word.count_zeros())).sum::<u64>();
+        let mut count = zeros(&map);
+        while map.len() > SMALL_WORDS {
+            let half: Vec<u64> = {
+                let (low, high) = map.split_at(map.len() / 2);
+                low.iter().zip(high).map(|(a, b)| a | b).collect()
+            };
+            let folded = zeros(&half);
+            if folded < half.len() as u64 * 16 {
+                break;
+            }
+            (map, count) = (half, folded);
+        }
+        super::SetSize::from_zeros(map.len().trailing_zeros() + 6, count as u32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::SplitMix;
+
+    fn hashes(n: usize, seed: u64) -> Vec<u64> {
+        let mut words = SplitMix::new(seed);
+        (0..n).map(|_| words.next()).collect()
+    }
+
+    #[test]
+    fn the_count_is_within_its_error() {
+        for (n, error) in [(0, 0.0), (1, 0.0), (20, 0.06), (1000, 0.02), (30_000, 0.02)] {
+            for seed in 0..5 {
+                let mut counter = DistinctCounter::new(n);
+                counter.add(&hashes(n, seed));
+                let got = counter.finish().estimate();
+                assert!((got - n as f64).abs() <= error * n as f64, "{n} counted as {got}");
+            }
+        }
+        let mut counter = DistinctCounter::new(1_000_000);
+        counter.add(&hashes(1_000_000, 3));
+        let got = counter.finish().estimate();
+        assert!((got / 1e6 - 1.0).abs() < 0.005, "a million counted as {got}");
+    }
+
+    #[test]
+    fn the_count_depends_on_the_set_alone() {
+        for n in [10, 5_000, 40_000, 200_000, 1_000_000] {
+            let set = hashes(n, 9);
+            let mut reversed = set.clone();
+            reversed.reverse();
+            reversed.extend_from_slice(&set);
+            let count = |hashes: &[u64]| {
+                let mut counter = DistinctCounter::new(hashes.len());
+                counter.add(hashes);
+                counter.finish()
+            };
+            assert_eq!(count(&set), count(&reversed), "{n} hashes");
+        }
+    }
+}

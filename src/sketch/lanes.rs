@@ -1,0 +1,165 @@
+//! The default sketch: one pass that throws each hash into a lane and keeps the minimum per lane,
+//! with two more rounds and a fallback for lanes that stay empty.
+//!
+//! Of the Fast Similarity Sketching family (Dahlgaard, Knudsen, Thorup 2017, "Fast similarity
+//! sketching", section 2): the cost does not grow with the number of lanes, every lane agrees
+//! between two sets with probability equal to their Jaccard similarity, and the lane-wise
+//! minimum of two sketches is the sketch of the union.
+
+use crate::hash::{GOLDEN, SplitMix, fmix64};
+use crate::params::Lanes;
+
+/// Rounds that throw a hash into one lane; the first uses the hash itself.
+const ROUNDS: u32 = 3;
+
+/// Bits of a lane that hold the value; the two above hold the round.
+const VALUE_BITS: u32 = 30;
+
+/// The tag of values that come from the fallback, above those of all rounds.
+const FALLBACK: u32 = ROUNDS << VALUE_BITS;
+
+/// A lane that nothing has reached. No value equals it: the fallback's greatest is kept below.
+const EMPTY: u32 = u32::MAX;
+
+/// The random constants of a sketch, derived from a seed.
+#[derive(Clone, Debug)]
+pub(crate) struct LaneHasher {
+    lanes: Lanes,
+    seed: u64,
+    /// Multiplier (odd) and addend of each lane's fallback.
+    affine: Vec<(u64, u64)>,
+}
+
+impl LaneHasher {
+    pub(crate) fn new(lanes: Lanes, seed: u64) -> Self {
+        // Apart from the shingle hashes' constants, which start from the seed itself.
+        let mut words = SplitMix::new(fmix64(seed ^ GOLDEN));
+        let seed = words.next();
+        let affine = (0..lanes.get()).map(|_| (words.next() | 1, words.next())).collect();
+        Self { lanes, seed, affine }
+    }
+
+    pub(crate) const fn lanes(&self) -> Lanes {
+        self.lanes
+    }
+}
+
+/// The full-width lanes of a set under construction. 2 KiB.
+#[derive(Clone)]
+pub(crate) struct LaneTable {
+    values: [u32; Lanes::MAX],
+}
+
+impl LaneTable {
+    pub(crate) const fn new() -> Self {
+        Self { values: [EMPTY; Lanes::MAX] }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.values = [EMPTY; Lanes::MAX];
+    }
+
+    pub(crate) fn values(&self, lanes: Lanes) -> &[u32] {
+        &self.values[..lanes.get()]
+    }
+
+    fn has_empty(&self, lanes: Lanes) -> bool {
+        self.values(lanes).contains(&EMPTY)
+    }
+
+    /// Takes hashes in round 0. Must see every hash before any other round.
+    #[inline]
+    pub(crate) fn first_round(&mut self, hasher: &LaneHasher, hashes: &[u64]) {
+        let bits = hasher.lanes.log2();
+        for &x in hashes {
+            self.lower(bits, x, 0);
+        }
+    }
+
+    /// Goes on with the further rounds and the fallback while lanes are empty. `visit` must hand
+    /// over all hashes of the set each time it is called.
+    pub(crate) fn finish(
+        &mut self,
+        hasher: &LaneHasher,
+        mut visit: impl FnMut(&mut dyn FnMut(&[u64])),
+    ) {
+        let bits = hasher.lanes.log2();
+        for round in 1..ROUNDS {
+            if !self.has_empty(hasher.lanes) {
+                return;
+            }
+            let salt = hasher.seed.wrapping_add(u64::from(round).wrapping_mul(GOLDEN));
+            visit(&mut |hashes| {
+                for &x in hashes {
+                    self.lower(bits, fmix64(x ^ salt), round << VALUE_BITS);
+                }
+            });
+        }
+        // Tags order the rounds, so only lanes that are empty still can take a fallback value.
+        let empty: Vec<usize> =
+            (0..hasher.lanes.get()).filter(|&lane| self.values[lane] == EMPTY).collect();
+        if empty.is_empty() {
+            return;
+        }
+        visit(&mut |hashes| {
+            for &lane in &empty {
+                let (a, b) = hasher.affine[lane];
+                let least = hashes.iter().map(|x| a.wrapping_mul(*x).wrapping_add(b)).min();
+                if let Some(least) = least {
+                    let value = (FALLBACK | (least >> (64 - VALUE_BITS)) as u32).min(EMPTY - 1);
+                    self.values[lane] = self.values[lane].min(value);
+                }
+            }
+        });
+    }
+
+    #[inline(always)]
+    fn lower(&mut self, bits: u32, x: u64, tag: u32) {
+        let lane = (x >> (64 - bits)) as usize % Lanes::MAX;
+        let value = tag | ((x << bits) >> (64 - VALUE_BITS)) as u32;
+        self.values[lane] = self.values[lane].min(value);
+    }
+}
+
+/// The full-width sketch of a non-empty set: what signatures are cut from.
+///
+/// Four bytes a lane. Two sketches made by the same [`Sketcher`](crate::Sketcher) can be merged;
+/// one-byte [`Signature`](crate::Signature)s cannot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sketch {
+    lanes: Box<[u32]>,
+}
+
+impl Sketch {
+    pub(crate) fn new(lanes: &[u32]) -> Self {
+        Self { lanes: lanes.into() }
+    }
+
+    /// The lanes: a round in the top 2 bits, a value in the other 30.
+    pub fn lanes(&self) -> &[u32] {
+        &self.lanes
+    }
+
+    /// Makes this the sketch of the union of both sets, exactly.
+    ///
+    /// # Panics
+    ///
+    /// Where the numbers of lanes differ.
+    pub fn merge(&mut self, other: &Sketch) {
+        assert_eq!(self.lanes.len(), other.lanes.len(), "sketches of different widths");
+        for (lane, other) in self.lanes.iter_mut().zip(&other.lanes) {
+            *lane = (*lane).min(*other);
+        }
+    }
+
+    /// The one-byte form of each lane, as it is stored.
+    pub fn truncated(&self) -> Box<[u8]> {
+        self.lanes.iter().map(|lane| truncate(*lane)).collect()
+    }
+}
+
+/// The low 8 bits of the re-mixed lane.
+#[inline]
+pub(crate) const fn truncate(lane: u32) -> u8 {
+    fmix64(lane as u64 ^ GOLDEN) as u8
+}

@@ -1,0 +1,11 @@
+//! What do we remember of a document? A signature of fixed size, made in one pass.
+
+mod count;
+mod lanes;
+mod signature;
+mod sketcher;
+
+pub use count::DistinctCounter;
+pub use lanes::Sketch;
+pub use signature::{SetSize, Signature};
+pub use sketcher::Sketcher;

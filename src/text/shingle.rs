@@ -1,0 +1,330 @@
+//! Shingling: a text becomes a set of hashed shingles.
+
+use super::normalize::Normalization;
+use super::units::Units;
+use crate::error::{Error, Result};
+use crate::hash::ShingleHasher;
+use rustc_hash::FxHashMap;
+use std::fmt;
+use std::str::FromStr;
+
+/// What a shingle is. Its text form is that of the command: `char:9`, `word:3`, `line:2`, `token`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Shingle {
+    /// So many consecutive characters (Unicode scalar values).
+    Chars(u16),
+    /// So many consecutive words (UAX #29, so that Chinese and Japanese split too), in order.
+    Words(u16),
+    /// So many consecutive non-empty lines, white space folded within each: for source code.
+    Lines(u16),
+    /// The text is a set already: its elements are what white space separates.
+    Tokens,
+}
+
+impl Default for Shingle {
+    /// 9 characters.
+    fn default() -> Self {
+        Self::Chars(9)
+    }
+}
+
+impl Shingle {
+    /// The most units a shingle may have.
+    pub const MAX_WIDTH: u16 = 1000;
+
+    /// Shingles of `n` characters.
+    pub const fn chars(n: u16) -> Self {
+        Self::Chars(n)
+    }
+
+    /// Shingles of `n` words.
+    pub const fn words(n: u16) -> Self {
+        Self::Words(n)
+    }
+
+    /// Shingles of `n` lines.
+    pub const fn lines(n: u16) -> Self {
+        Self::Lines(n)
+    }
+
+    /// The normalisation that fits this kind of shingle when the user names none: `none` for
+    /// tokens, which are exact names, else `lower,nfc,space`.
+    pub fn default_normalization(self) -> Normalization {
+        match self {
+            Self::Tokens => Normalization::NONE,
+            _ => Normalization::default(),
+        }
+    }
+
+    pub(crate) fn validate(self) -> Result<Self> {
+        match self {
+            Self::Tokens => Ok(self),
+            Self::Chars(n) | Self::Words(n) | Self::Lines(n)
+                if (1..=Self::MAX_WIDTH).contains(&n) =>
+            {
+                Ok(self)
+            }
+            _ => Err(invalid(&self.to_string())),
+        }
+    }
+}
+
+fn invalid(got: &str) -> Error {
+    Error::InvalidSetting {
+        setting: "shingle",
+        got: got.to_owned(),
+        expected: "char:N, word:N or line:N with N from 1 to 1000, or token",
+    }
+}
+
+impl fmt::Display for Shingle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Chars(n) => write!(f, "char:{n}"),
+            Self::Words(n) => write!(f, "word:{n}"),
+            Self::Lines(n) => write!(f, "line:{n}"),
+            Self::Tokens => f.write_str("token"),
+        }
+    }
+}
+
+impl FromStr for Shingle {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let bad = || invalid(text);
+        if text == "token" {
+            return Ok(Self::Tokens);
+        }
+        let (kind, width) = text.split_once(':').ok_or_else(bad)?;
+        let width = width.parse().map_err(|_| bad())?;
+        match kind {
+            "char" => Self::Chars(width).validate(),
+            "word" => Self::Words(width).validate(),
+            "line" => Self::Lines(width).validate(),
+            _ => Err(bad()),
+        }
+    }
+}
+
+/// Cuts texts into hashed shingles under fixed settings.
+///
+/// ```
+/// use twindex::{Normalization, Shingle, Shingler};
+/// let shingler = Shingler::new(Shingle::chars(3), Normalization::default(), false, 0)?;
+/// assert_eq!(shingler.hashes("ab CD").len(), 3); // "ab ", "b c", " cd"
+/// assert_eq!(shingler.hashes("ab").len(), 1); // shorter than a shingle: one shingle
+/// assert_eq!(shingler.hashes("  ").len(), 0); // nothing but white space: none
+/// # Ok::<(), twindex::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Shingler {
+    shingle: Shingle,
+    normalization: Normalization,
+    multiset: bool,
+    hasher: ShingleHasher,
+}
+
+/// How many hashes are handed over at once: 32 KiB, so that they stay in the first-level cache.
+const BLOCK: usize = 4096;
+
+/// Bytes after a normalised text that let every window be loaded as whole words.
+const PADDING: &str = "\0\0\0\0\0\0\0\0";
+
+/// Buffers that are used again from text to text.
+#[derive(Default)]
+pub(crate) struct Scratch {
+    /// The normalised text; for shingles of characters with `PADDING` after it.
+    text: String,
+    units: Units,
+    block: Vec<u64>,
+    ranks: FxHashMap<u64, u32>,
+}
+
+impl Scratch {
+    /// Gives back what one very long text took.
+    pub(crate) fn shrink(&mut self) {
+        const KEPT: usize = 4 << 20;
+        if self.text.capacity() > KEPT {
+            self.text = String::new();
+        }
+        if self.ranks.capacity() > KEPT / 16 {
+            self.ranks = FxHashMap::default();
+        }
+        self.units.shrink(KEPT);
+    }
+}
+
+impl Shingler {
+    /// A shingler with these settings. With `multiset`, the i-th occurrence of a shingle is an
+    /// element of its own, so that similarity becomes sum of minima over sum of maxima.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidSetting`] where the width of the shingle is 0 or above
+    /// [`Shingle::MAX_WIDTH`].
+    pub fn new(
+        shingle: Shingle,
+        normalization: Normalization,
+        multiset: bool,
+        seed: u64,
+    ) -> Result<Self> {
+        Ok(Self {
+            shingle: shingle.validate()?,
+            normalization,
+            multiset,
+            hasher: ShingleHasher::new(seed),
+        })
+    }
+
+    /// The hashes of the shingles of a text, in order of appearance, repetitions included (with
+    /// `multiset` there are none). Takes 8 bytes a shingle.
+    pub fn hashes(&self, text: &str) -> Vec<u64> {
+        let mut scratch = Scratch::default();
+        let mut out = Vec::new();
+        self.prepare(text, &mut scratch);
+        self.visit(&mut scratch, |block| out.extend_from_slice(block));
+        out
+    }
+
+    /// Normalises and cuts a text, to be visited afterwards, as often as needed. Returns a bound
+    /// of the number of its shingles.
+    pub(crate) fn prepare(&self, text: &str, scratch: &mut Scratch) -> usize {
+        let Scratch { text: normalised, units, .. } = scratch;
+        if let Shingle::Lines(_) = self.shingle {
+            return units.lines(text, &self.normalization);
+        }
+        self.normalization.apply_into(text, normalised);
+        match self.shingle {
+            Shingle::Words(_) => units.words(normalised),
+            Shingle::Tokens => units.tokens(normalised),
+            _ => {
+                let length = normalised.len();
+                normalised.push_str(PADDING);
+                length
+            }
+        }
+    }
+
+    /// Hands over the hashes of the prepared text in blocks.
+    pub(crate) fn visit(&self, scratch: &mut Scratch, mut sink: impl FnMut(&[u64])) {
+        let Scratch { text, units, block, ranks } = scratch;
+        ranks.clear();
+        block.clear();
+        let mut out = Blocks {
+            block,
+            ranks: self.multiset.then_some(ranks),
+            hasher: &self.hasher,
+            sink: &mut sink,
+        };
+        match self.shingle {
+            Shingle::Chars(width) => self.chars(text.as_bytes(), usize::from(width), &mut out),
+            Shingle::Words(width) | Shingle::Lines(width) => {
+                units.windows(usize::from(width), |window| out.push(self.hasher.hash(window)));
+            }
+            Shingle::Tokens => units.windows(1, |window| out.push(self.hasher.hash(window))),
+        }
+        out.flush();
+    }
+
+    fn chars(&self, padded: &[u8], width: usize, out: &mut Blocks<'_>) {
+        let length = padded.len() - PADDING.len();
+        let text = &padded[..length];
+        if length == 0 {
+            return;
+        }
+        if text.is_ascii() {
+            return self.ascii(padded, width, out);
+        }
+        // The windows start at `starts` and end where the character `width` further on starts.
+        let starts = || (0..length).filter(|&at| is_char_start(text[at]));
+        let ends = starts().chain([length]).skip(width);
+        let mut any = false;
+        for (start, end) in starts().zip(ends) {
+            out.push(self.hasher.hash(&text[start..end]));
+            any = true;
+        }
+        if !any {
+            out.push(self.hasher.hash(text));
+        }
+    }
+
+    /// Loads each window as one or two words. Must give the hashes of the general path.
+    fn ascii(&self, padded: &[u8], width: usize, out: &mut Blocks<'_>) {
+        let length = padded.len() - PADDING.len();
+        if length <= width {
+            return out.push(self.hasher.hash(&padded[..length]));
+        }
+        let count = length - width + 1;
+        let words = |from: usize| padded[from..].windows(8).map(word);
+        match width {
+            1..=8 => {
+                let mask = u64::MAX >> (64 - 8 * width);
+                out.extend(words(0).take(count).map(|x| self.hasher.short(x & mask, width)));
+            }
+            9..=16 => {
+                let pairs = words(0).zip(words(width - 8)).take(count);
+                out.extend(pairs.map(|(a, b)| self.hasher.medium(a, b, width)));
+            }
+            _ => out.extend(padded[..length].windows(width).map(|w| self.hasher.hash(w))),
+        }
+    }
+}
+
+/// Whether the byte is not a continuation byte of UTF-8.
+#[inline]
+const fn is_char_start(byte: u8) -> bool {
+    byte & 0xC0 != 0x80
+}
+
+#[inline(always)]
+fn word(window: &[u8]) -> u64 {
+    let mut word = [0; 8];
+    word.copy_from_slice(window);
+    u64::from_le_bytes(word)
+}
+
+/// Gathers hashes into blocks, ranking repetitions where asked to.
+struct Blocks<'a> {
+    block: &'a mut Vec<u64>,
+    ranks: Option<&'a mut FxHashMap<u64, u32>>,
+    hasher: &'a ShingleHasher,
+    sink: &'a mut dyn FnMut(&[u64]),
+}
+
+impl Blocks<'_> {
+    fn push(&mut self, hash: u64) {
+        self.block.push(hash);
+        if self.block.len() >= BLOCK {
+            self.flush();
+        }
+    }
+
+    /// As `push` for each, without asking after each whether the block is full.
+    #[inline(always)]
+    fn extend(&mut self, mut hashes: impl ExactSizeIterator<Item = u64>) {
+        while hashes.len() > 0 {
+            self.block.extend(hashes.by_ref().take(BLOCK));
+            self.flush();
+        }
+    }
+
+    fn flush(&mut self) {
+        if let Some(ranks) = &mut self.ranks {
+            for hash in self.block.iter_mut() {
+                let rank = ranks.entry(*hash).or_insert(0);
+                *hash = self.hasher.ranked(*hash, *rank);
+                *rank += 1;
+            }
+        }
+        if !self.block.is_empty() {
+            (self.sink)(self.block);
+            self.block.clear();
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "shingle_tests.rs"]
+mod tests;

@@ -1,0 +1,96 @@
+//! Texts as a row of units (words, lines, tokens) with one separating byte between them.
+
+use super::normalize::{Normalization, Whitespace};
+use unicode_segmentation::UnicodeSegmentation;
+
+/// The units of a text, joined by one byte, with the place where each starts.
+#[derive(Default)]
+pub(super) struct Units {
+    joined: String,
+    starts: Vec<usize>,
+}
+
+impl Units {
+    /// Takes the words (UAX #29) of a normalised text, and returns how many there are.
+    pub(super) fn words(&mut self, normalised: &str) -> usize {
+        self.clear();
+        for word in normalised.unicode_words() {
+            self.push(word, ' ');
+        }
+        if self.starts.is_empty() && !normalised.trim().is_empty() {
+            // Signs only: shorter than any shingle of words, so it is one shingle by itself.
+            self.push(normalised.trim(), ' ');
+        }
+        self.starts.len()
+    }
+
+    /// Takes the non-empty lines of a raw text, each normalised, white space folded; returns how
+    /// many there are.
+    pub(super) fn lines(&mut self, text: &str, normalization: &Normalization) -> usize {
+        let normalization = Normalization {
+            whitespace: match normalization.whitespace {
+                Whitespace::Keep => Whitespace::Fold,
+                other => other,
+            },
+            ..*normalization
+        };
+        self.clear();
+        let mut line = String::new();
+        for raw in text.split('\n') {
+            normalization.apply_into(raw, &mut line);
+            if !line.is_empty() {
+                self.push(&line, '\n');
+            }
+        }
+        self.starts.len()
+    }
+
+    /// Takes the tokens of a normalised text, what white space separates; returns how many there
+    /// are.
+    pub(super) fn tokens(&mut self, normalised: &str) -> usize {
+        self.clear();
+        for token in normalised.split_whitespace() {
+            self.push(token, ' ');
+        }
+        self.starts.len()
+    }
+
+    /// Gives back buffers of more than so many bytes.
+    pub(super) fn shrink(&mut self, kept: usize) {
+        if self.joined.capacity() + 8 * self.starts.capacity() > kept {
+            *self = Self::default();
+        }
+    }
+
+    fn clear(&mut self) {
+        self.joined.clear();
+        self.starts.clear();
+    }
+
+    fn push(&mut self, unit: &str, separator: char) {
+        if !self.starts.is_empty() {
+            self.joined.push(separator);
+        }
+        self.starts.push(self.joined.len());
+        self.joined.push_str(unit);
+    }
+
+    /// Calls back with every `width` consecutive units and the separators between them; with all
+    /// of them once where there are fewer; not at all where there are none.
+    pub(super) fn windows(&self, width: usize, mut visit: impl FnMut(&[u8])) {
+        let bytes = self.joined.as_bytes();
+        if self.starts.len() <= width {
+            if !self.starts.is_empty() {
+                visit(bytes);
+            }
+            return;
+        }
+        let ends = self.starts[width..]
+            .iter()
+            .map(|next| next - 1)
+            .chain([bytes.len()]);
+        for (&start, end) in self.starts.iter().zip(ends) {
+            visit(&bytes[start..end]);
+        }
+    }
+}
