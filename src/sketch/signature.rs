@@ -75,6 +75,10 @@ impl Signature {
         &self.lanes
     }
 
+    pub(crate) fn into_lanes(self) -> Box<[u8]> {
+        self.lanes
+    }
+
     /// The number of distinct shingles.
     pub fn set_size(&self) -> SetSize {
         self.size

@@ -1,0 +1,87 @@
+//! Documents on their way into an index, and what an index knows of them afterwards.
+
+use crate::MAX_ID_BYTES;
+use crate::error::{Error, Result};
+use crate::hash::text_hash;
+use crate::sketch::{Signature, Sketcher};
+use crate::store::{DocumentRecord, NewDocument};
+
+/// A document that is sketched and ready to be inserted.
+///
+/// Sketching is the costly part of an insertion and needs no transaction, so a program with
+/// many threads prepares documents on all of them ([`Index::prepare`](crate::Index::prepare)) and
+/// inserts them on one.
+#[derive(Clone, Debug)]
+pub struct Document(pub(super) NewDocument);
+
+impl Document {
+    pub(super) fn prepare(id: String, text: &str, sketcher: &Sketcher) -> Result<Self> {
+        Ok(Self(NewDocument {
+            id: valid(id)?,
+            signature: sketcher.signature(text),
+            text_hash: text_hash(text.as_bytes()),
+            text_length: text.len() as u64,
+        }))
+    }
+
+    /// A document of which only the signature is known. Inserting it again with an equal signature
+    /// leaves it unchanged; its text counts as empty in length.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes. A signature with another
+    /// number of lanes than the index has is refused when it is inserted.
+    pub fn from_signature(id: impl Into<String>, signature: Signature) -> Result<Self> {
+        Ok(Self(NewDocument {
+            id: valid(id.into())?,
+            text_hash: text_hash(signature.lanes()),
+            text_length: 0,
+            signature,
+        }))
+    }
+
+    /// The id.
+    pub fn id(&self) -> &str {
+        &self.0.id
+    }
+
+    /// The signature.
+    pub fn signature(&self) -> &Signature {
+        &self.0.signature
+    }
+}
+
+fn valid(id: String) -> Result<String> {
+    match (1..=MAX_ID_BYTES).contains(&id.len()) {
+        true => Ok(id),
+        false => Err(Error::InvalidId { length: id.len() }),
+    }
+}
+
+/// What an index knows of a document.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct DocumentInfo {
+    /// The id.
+    pub id: String,
+    /// The length of the text in bytes.
+    pub text_bytes: u64,
+    /// When it was inserted, in seconds since 1970.
+    pub inserted: i64,
+    /// The number of distinct shingles, with an error below 0.4 %.
+    pub shingles: f64,
+    /// The signature.
+    pub signature: Signature,
+}
+
+impl DocumentInfo {
+    pub(super) fn new(record: DocumentRecord, signature: Signature) -> Self {
+        Self {
+            id: record.id,
+            text_bytes: record.text_length,
+            inserted: record.inserted,
+            shingles: signature.set_size().estimate(),
+            signature,
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! The open index, for writing or for reading only.
+
+use super::document::Document;
+use super::options::IndexOptions;
+use super::snapshot::Snapshot;
+use super::write::WriteTxn;
+use crate::error::{Error, Result};
+use crate::sketch::Sketcher;
+use crate::store::{CheckReport, Engine, Settings};
+use std::path::Path;
+use std::sync::Arc;
+
+/// An index that is open for reading and writing.
+///
+/// It is used from many threads at once: one [`WriteTxn`] and any number of [`Snapshot`]s.
+/// Dropping it closes the file, once the last snapshot is dropped too.
+///
+/// ```
+/// # fn main() -> twindex::Result<()> {
+/// # let folder = tempfile::tempdir().expect("a temporary folder");
+/// # let path = folder.path().join("pages.twx");
+/// use twindex::Index;
+/// let index = Index::create(&path)?;
+/// let mut txn = index.begin_write()?;
+/// txn.insert("a", "the quick brown fox jumps over the lazy dog by the river bank")?;
+/// txn.insert("b", "the quick brown fox jumps over the lazy dog by the river banks")?;
+/// txn.commit()?;
+///
+/// let snapshot = index.snapshot()?;
+/// let pairs: Vec<_> = snapshot.pairs(0.8)?.collect::<Result<_, _>>()?;
+/// assert_eq!((pairs[0].a.as_str(), pairs[0].b.as_str()), ("a", "b"));
+/// # Ok(())
+/// # }
+/// ```
+pub struct Index {
+    engine: Arc<Engine>,
+    sketcher: Arc<Sketcher>,
+}
+
+impl Index {
+    pub(super) fn new(engine: Arc<Engine>) -> Result<Self> {
+        let sketcher = Arc::new(engine.settings().sketcher()?);
+        Ok(Self { engine, sketcher })
+    }
+
+    /// Options to create or open an index with.
+    pub fn options() -> IndexOptions {
+        IndexOptions::new()
+    }
+
+    /// Creates an index with default settings.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`IndexOptions::create`].
+    pub fn create(path: impl AsRef<Path>) -> Result<Self> {
+        Self::options().create(path)
+    }
+
+    /// Opens an index for reading and writing.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`IndexOptions::open`].
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::options().open(path)
+    }
+
+    /// The path it was opened under.
+    pub fn path(&self) -> &Path {
+        self.engine.path()
+    }
+
+    /// What it was created with.
+    pub fn settings(&self) -> &Settings {
+        self.engine.settings()
+    }
+
+    /// The sketcher that makes this index's signatures.
+    pub fn sketcher(&self) -> &Sketcher {
+        &self.sketcher
+    }
+
+    /// Sketches a text, on any thread, to be inserted later.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes.
+    pub fn prepare(&self, id: impl Into<String>, text: &str) -> Result<Document> {
+        Document::prepare(id.into(), text, &self.sketcher)
+    }
+
+    /// Starts the write transaction, of which there is one at a time. Waits while another
+    /// thread has it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::WriteInProgress`] where this very thread has it, as waiting would never end.
+    pub fn begin_write(&self) -> Result<WriteTxn<'_>> {
+        Ok(WriteTxn::new(self.engine.write()?, &self.sketcher, self.settings()))
+    }
+
+    /// The state after the last commit, unchanged for as long as the snapshot lives. Never waits
+    /// for a writer. A few microseconds.
+    ///
+    /// A snapshot that lives long keeps the space of what was deleted meanwhile, so that the
+    /// file grows.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] or [`Error::Damaged`].
+    pub fn snapshot(&self) -> Result<Snapshot> {
+        Ok(Snapshot::new(self.engine.read()?, Arc::clone(&self.sketcher)))
+    }
+
+    /// Walks all invariants of the file format. Reads the whole file.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`]. Damage is no error here but a violation in the report.
+    pub fn check(&self) -> Result<CheckReport> {
+        crate::store::check(&self.engine.read()?)
+    }
+
+    /// Merges all runs into one, forgets what was removed, and gives the space back to the file
+    /// system. Takes about as long as reading and writing all postings; memory stays bounded.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::SnapshotsLive`] while snapshots are in use.
+    pub fn compact(&mut self) -> Result<()> {
+        let snapshots = Arc::strong_count(&self.engine) - 1;
+        if snapshots > 0 {
+            return Err(Error::SnapshotsLive { count: snapshots });
+        }
+        self.finish_merges()?;
+        let mut writer = self.engine.write()?;
+        writer.begin_compaction()?;
+        writer.commit()?;
+        self.finish_merges()?;
+        match Arc::get_mut(&mut self.engine) {
+            Some(engine) => engine.shrink(),
+            None => Err(Error::SnapshotsLive { count: 1 }),
+        }
+    }
+
+    /// Finishes merges under way and closes the file. Dropping the index closes it too and
+    /// leaves merges to the next writer, which makes queries a little slower meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] or [`Error::Storage`].
+    pub fn close(self) -> Result<()> {
+        self.finish_merges()
+    }
+
+    fn finish_merges(&self) -> Result<()> {
+        loop {
+            let mut writer = self.engine.write()?;
+            let more = writer.merge_some()?;
+            writer.commit()?;
+            if !more {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// An index that is open for reading only, beside any number of other readers.
+///
+/// ```no_run
+/// use twindex::ReadOnlyIndex;
+/// let index = ReadOnlyIndex::open("pages.twx")?;
+/// for m in index.snapshot()?.query().limit(10).by_text("Some text to look for.")? {
+///     println!("{:.3} {}", m.similarity, m.id);
+/// }
+/// # Ok::<(), twindex::Error>(())
+/// ```
+pub struct ReadOnlyIndex {
+    engine: Arc<Engine>,
+    sketcher: Arc<Sketcher>,
+}
+
+impl ReadOnlyIndex {
+    pub(super) fn new(engine: Arc<Engine>) -> Result<Self> {
+        let sketcher = Arc::new(engine.settings().sketcher()?);
+        Ok(Self { engine, sketcher })
+    }
+
+    /// Opens an index for reading.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`IndexOptions::open_read_only`].
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        IndexOptions::new().open_read_only(path)
+    }
+
+    /// The path it was opened under.
+    pub fn path(&self) -> &Path {
+        self.engine.path()
+    }
+
+    /// What it was created with.
+    pub fn settings(&self) -> &Settings {
+        self.engine.settings()
+    }
+
+    /// The sketcher that makes this index's signatures.
+    pub fn sketcher(&self) -> &Sketcher {
+        &self.sketcher
+    }
+
+    /// The state of the index.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] or [`Error::Damaged`].
+    pub fn snapshot(&self) -> Result<Snapshot> {
+        Ok(Snapshot::new(self.engine.read()?, Arc::clone(&self.sketcher)))
+    }
+
+    /// Walks all invariants of the file format. Reads the whole file.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`]. Damage is no error here but a violation in the report.
+    pub fn check(&self) -> Result<CheckReport> {
+        crate::store::check(&self.engine.read()?)
+    }
+}

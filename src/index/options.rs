@@ -1,0 +1,169 @@
+//! How an index is created and opened.
+
+use super::handle::{Index, ReadOnlyIndex};
+use crate::error::{Error, Result};
+use crate::store::{SettingsRequest, Tuning};
+use crate::text::{Normalization, Shingle};
+use std::path::Path;
+
+/// Options of creating and opening an index, in two groups.
+///
+/// *Settings* are fixed when the index is created and stored in it: threshold, recall, lanes,
+/// shingle, normalisation, multiset, seed. When an existing index is opened, a setting that is
+/// named here must be the stored one; those left out are taken from the file.
+///
+/// *Performance*: cache and flush size hold for as long as the index is open and are not stored.
+/// Answers do not depend on them.
+///
+/// ```
+/// # fn main() -> twindex::Result<()> {
+/// # let folder = tempfile::tempdir().expect("a temporary folder");
+/// # let path = folder.path().join("lines.twx");
+/// use twindex::{Index, Shingle};
+/// let index = Index::options()
+///     .threshold(0.7)
+///     .shingle(Shingle::words(3))
+///     .cache_bytes(16 << 20)
+///     .open_or_create(&path)?;
+/// assert_eq!(index.settings().plan.bands(), 26);
+/// drop(index);
+///
+/// let refused = Index::options().threshold(0.9).open(&path);
+/// assert!(refused.is_err()); // created with threshold 0.7
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default)]
+#[must_use = "options do nothing until the index is opened or created"]
+pub struct IndexOptions {
+    request: SettingsRequest,
+    tuning: Tuning,
+}
+
+impl IndexOptions {
+    /// Default settings and sizes.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The similarity from which on documents count as similar: above 0, at most 1; default 0.8.
+    pub fn threshold(mut self, threshold: f64) -> Self {
+        self.request.threshold = Some(threshold);
+        self
+    }
+
+    /// The probability with which a pair at the threshold becomes a candidate, at least: between
+    /// 0 and 1; default 0.99.
+    pub fn recall(mut self, recall: f64) -> Self {
+        self.request.recall = Some(recall);
+        self
+    }
+
+    /// Lanes of a signature: 64, 128, 256 or 512; default 256. A lane is a byte on disk.
+    pub fn lanes(mut self, lanes: usize) -> Self {
+        self.request.lanes = Some(lanes);
+        self
+    }
+
+    /// What a shingle is; default `char:9`.
+    pub fn shingle(mut self, shingle: Shingle) -> Self {
+        self.request.shingle = Some(shingle);
+        self
+    }
+
+    /// How texts are normalised; default `lower,nfc,space`, and `none` for tokens.
+    pub fn normalization(mut self, normalization: Normalization) -> Self {
+        self.request.normalization = Some(normalization);
+        self
+    }
+
+    /// Whether repeated shingles count as often as they occur; default no.
+    pub fn multiset(mut self, multiset: bool) -> Self {
+        self.request.multiset = Some(multiset);
+        self
+    }
+
+    /// The seed of all hashes of shingles; default 0. Signatures of different seeds do not
+    /// compare.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.request.seed = Some(seed);
+        self
+    }
+
+    /// Memory for pages of the file, in bytes; default 64 MiB.
+    pub fn cache_bytes(mut self, bytes: usize) -> Self {
+        self.tuning.cache_bytes = bytes;
+        self
+    }
+
+    /// Latest documents that are held in memory before they are written as a sorted run: at
+    /// least 1; default 65,536, which takes some 20 MiB.
+    pub fn flush_documents(mut self, documents: usize) -> Self {
+        self.tuning.flush_documents = documents.max(1);
+        self.tuning.merge_step = self.tuning.flush_documents as u64;
+        self
+    }
+
+    /// Runs of one size that are merged into one of the next: 2 to 64; default 8.
+    pub fn merge_runs(mut self, runs: usize) -> Self {
+        self.tuning.merge_runs = runs.clamp(2, 64);
+        self
+    }
+
+    /// Creates an index and opens it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::AlreadyExists`], [`Error::InvalidSetting`], [`Error::UnreachableRecall`], or
+    /// [`Error::Io`] where the folder is missing or may not be written to.
+    pub fn create(&self, path: impl AsRef<Path>) -> Result<Index> {
+        crate::store::Engine::create(path.as_ref(), self.request.resolve()?)?;
+        self.open(path)
+    }
+
+    /// Opens an index for reading and writing. No other process can have it open meanwhile.
+    ///
+    /// After an unclean stop it is repaired first: some milliseconds after a batch, a pass over
+    /// the file after single-document commits.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`], [`Error::NotAnIndex`], [`Error::NewerFormat`], [`Error::Locked`],
+    /// [`Error::SettingMismatch`], [`Error::Damaged`], or [`Error::Io`].
+    pub fn open(&self, path: impl AsRef<Path>) -> Result<Index> {
+        let engine = crate::store::Engine::open(path.as_ref(), self.tuning)?;
+        self.request.check(engine.settings(), engine.path())?;
+        Index::new(engine)
+    }
+
+    /// Opens an index, creating it first if there is none.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`](Self::open) and [`create`](Self::create).
+    pub fn open_or_create(&self, path: impl AsRef<Path>) -> Result<Index> {
+        match self.open(&path) {
+            Err(Error::NotFound { .. }) => match self.create(&path) {
+                // Someone else was faster.
+                Err(Error::AlreadyExists { .. }) => self.open(&path),
+                created => created,
+            },
+            opened => opened,
+        }
+    }
+
+    /// Opens an index for reading. Any number of processes may do so at once, but not beside
+    /// one that writes.
+    ///
+    /// After an unclean stop the index is repaired once, for which this process must be allowed
+    /// to write to it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`](Self::open), and [`Error::NeedsRepair`].
+    pub fn open_read_only(&self, path: impl AsRef<Path>) -> Result<ReadOnlyIndex> {
+        let engine = crate::store::Engine::open_read_only(path.as_ref(), self.tuning)?;
+        self.request.check(engine.settings(), engine.path())?;
+        ReadOnlyIndex::new(engine)
+    }
+}

@@ -1,0 +1,265 @@
+//! Queries: which documents are similar to this one?
+
+use super::search::{Found, Scored, Sources, search};
+use super::snapshot::Snapshot;
+use crate::error::{Error, Result};
+use crate::estimate::{Agreement, least_equal_lanes};
+use crate::lsh::Probe;
+use crate::params::{Recall, Threshold};
+use crate::sketch::Signature;
+
+/// A document that is similar to the one asked about.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Match {
+    /// Its id.
+    pub id: String,
+    /// Its Jaccard similarity, from 0 to 1.
+    pub similarity: f64,
+    /// The lower end of the 95 % interval of the similarity.
+    pub low: f64,
+    /// The upper end of the interval.
+    pub high: f64,
+    /// Whether the similarity is exact rather than estimated. Estimates have a standard error
+    /// of about 0.025 with 256 lanes.
+    pub exact: bool,
+}
+
+impl Match {
+    pub(super) fn estimated(id: String, equal: usize, lanes: usize) -> Self {
+        let estimate = Agreement::new(equal, lanes).estimate();
+        Self {
+            id,
+            similarity: estimate.similarity,
+            low: estimate.low,
+            high: estimate.high,
+            exact: false,
+        }
+    }
+}
+
+/// The answer to a query: matches by falling similarity, then by id.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Matches {
+    matches: Vec<Match>,
+    /// The probability with which a document at the threshold became a candidate, at least. 1 for
+    /// scans. A candidate is reported when its *estimate* reaches the threshold, so a document
+    /// right at the threshold is reported about half the time.
+    pub recall: f64,
+    /// How many documents were compared by signature.
+    pub candidates: u64,
+    /// Matches that [`Query::limit`] left out.
+    pub left_out: u64,
+}
+
+impl Matches {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.matches.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.matches.is_empty()
+    }
+
+    /// The matches in order.
+    pub fn iter(&self) -> std::slice::Iter<'_, Match> {
+        self.matches.iter()
+    }
+
+    /// The most similar one.
+    pub fn first(&self) -> Option<&Match> {
+        self.matches.first()
+    }
+}
+
+impl IntoIterator for Matches {
+    type Item = Match;
+    type IntoIter = std::vec::IntoIter<Match>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.matches.into_iter()
+    }
+}
+
+impl<'m> IntoIterator for &'m Matches {
+    type Item = &'m Match;
+    type IntoIter = std::slice::Iter<'m, Match>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+/// A question to a snapshot, built by value and ended by one of the `by_` verbs.
+///
+/// ```
+/// # fn main() -> twindex::Result<()> {
+/// # let folder = tempfile::tempdir().expect("a temporary folder");
+/// # let index = twindex::Index::create(folder.path().join("q.twx"))?;
+/// # let mut txn = index.begin_write()?;
+/// # txn.insert("a", "It was the best of times, it was the worst of times")?;
+/// # txn.commit()?;
+/// let matches = index
+///     .snapshot()?
+///     .query()
+///     .threshold(0.6)
+///     .limit(10)
+///     .by_text("It was the best of times, it was the worst of days")?;
+/// assert_eq!(matches.first().map(|m| m.id.as_str()), Some("a"));
+/// assert!(matches.recall >= 0.99);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "a query asks nothing until one of its `by_` methods is called"]
+pub struct Query<'s> {
+    snapshot: &'s Snapshot,
+    threshold: Option<f64>,
+    recall: Option<f64>,
+    limit: Option<usize>,
+    scan: bool,
+    all_candidates: bool,
+    excluded: Option<String>,
+}
+
+impl<'s> Query<'s> {
+    pub(super) fn new(snapshot: &'s Snapshot) -> Self {
+        Self {
+            snapshot,
+            threshold: None,
+            recall: None,
+            limit: None,
+            scan: false,
+            all_candidates: false,
+            excluded: None,
+        }
+    }
+
+    /// The least similarity to report: above 0, at most 1; default is the index's own. Below
+    /// that the bands may not reach the recall: [`Matches::recall`] says what they give.
+    pub fn threshold(mut self, threshold: f64) -> Self {
+        self.threshold = Some(threshold);
+        self
+    }
+
+    /// The probability to find a document at the threshold, at least; default is the index's own.
+    pub fn recall(mut self, recall: f64) -> Self {
+        self.recall = Some(recall);
+        self
+    }
+
+    /// Reports at most so many matches, the most similar.
+    pub fn limit(mut self, limit: usize) -> Self {
+        self.limit = Some(limit);
+        self
+    }
+
+    /// Compares with every document instead of looking into buckets: finds all, at 10 ns a
+    /// document and the time to read all signatures.
+    pub fn scan(mut self, scan: bool) -> Self {
+        self.scan = scan;
+        self
+    }
+
+    /// Reports every document that was compared, whatever its estimate: to verify candidates
+    /// by other means, or to measure recall.
+    pub fn all_candidates(mut self, all: bool) -> Self {
+        self.all_candidates = all;
+        self
+    }
+
+    /// Leaves the document with this id out of the answer.
+    pub fn excluding(mut self, id: impl Into<String>) -> Self {
+        self.excluded = Some(id.into());
+        self
+    }
+
+    /// Finds documents similar to a text. An empty text is similar to nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidSetting`] for a threshold or recall out of range, [`Error::Damaged`],
+    /// [`Error::Io`].
+    pub fn by_text(self, text: &str) -> Result<Matches> {
+        let signature = self.snapshot.sketcher().signature(text);
+        self.by_signature(&signature)
+    }
+
+    /// Finds documents similar to the one with this id, itself left out; `None` where there is no
+    /// such document.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`by_text`](Self::by_text).
+    pub fn by_id(self, id: &str) -> Result<Option<Matches>> {
+        match self.snapshot.get(id)? {
+            Some(document) => self.excluding(id).by_signature(&document.signature).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Finds documents similar to the one with this signature.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`by_text`](Self::by_text), and [`Error::SignatureMismatch`].
+    pub fn by_signature(self, signature: &Signature) -> Result<Matches> {
+        let settings = self.snapshot.settings();
+        let lanes = settings.lanes.get();
+        if signature.lanes().len() != lanes {
+            return Err(Error::SignatureMismatch {
+                expected: lanes,
+                got: signature.lanes().len(),
+            });
+        }
+        let threshold = self.threshold.map_or(Ok(settings.threshold), Threshold::new)?;
+        let recall = self.recall.map_or(Ok(settings.recall), Recall::new)?;
+        let probe = Probe::new(settings.plan, threshold, recall);
+        let (sources, promised) = match self.scan {
+            true => (Sources::Everything, 1.0),
+            false => (Sources::Buckets(settings.plan, probe), probe.recall()),
+        };
+        let least = match self.all_candidates {
+            true => 0,
+            false => least_equal_lanes(threshold.get(), lanes),
+        };
+        let found = match signature.is_empty() {
+            true => Found::default(),
+            false => search(&self.snapshot.view(), signature.lanes(), sources, least)?,
+        };
+        self.name(found, lanes, promised)
+    }
+
+    /// Orders what was found and reads the ids of what is reported.
+    fn name(&self, found: Found, lanes: usize, recall: f64) -> Result<Matches> {
+        let Found { mut scored, candidates } = found;
+        let view = self.snapshot.view();
+        if let Some(excluded) = &self.excluded
+            && let Some((doc, _)) = view.find(excluded)?
+        {
+            scored.retain(|(_, other)| *other != doc);
+        }
+        scored.sort_unstable_by(|a, b| b.cmp(a));
+        let limit = self.limit.unwrap_or(usize::MAX);
+        let mut matches: Vec<Match> = Vec::with_capacity(scored.len().min(limit));
+        // Ids order documents of equal similarity, so only these need all their ids read.
+        for equals in scored.chunk_by(|a, b| a.0 == b.0) {
+            if matches.len() >= limit {
+                break;
+            }
+            let start = matches.len();
+            for &(equal, doc) in equals as &[Scored] {
+                matches.push(Match::estimated(view.document(doc)?.id, equal, lanes));
+            }
+            if let Some(equals) = matches.get_mut(start..) {
+                equals.sort_unstable_by(|a, b| a.id.cmp(&b.id));
+            }
+        }
+        matches.truncate(limit);
+        let left_out = (scored.len() - matches.len()) as u64;
+        Ok(Matches { matches, recall, candidates, left_out })
+    }
+}

@@ -1,0 +1,83 @@
+//! Finding the documents that are similar to given lanes, in any state: candidates, then estimates.
+
+use crate::error::Result;
+use crate::estimate::equal_lanes;
+use crate::lsh::{BandPlan, Probe, word};
+use crate::store::{BandNo, ChunkTable, DocNo, DocTable, View};
+
+/// A document that was compared, with the number of lanes that are equal.
+pub(super) type Scored = (usize, DocNo);
+
+/// Where candidates come from.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Sources {
+    /// The buckets that a probe looks at.
+    Buckets(BandPlan, Probe),
+    /// All documents.
+    Everything,
+}
+
+/// What a search found.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// Documents with at least the required number of equal lanes, by number.
+    pub(super) scored: Vec<Scored>,
+    /// How many documents were compared.
+    pub(super) candidates: u64,
+}
+
+/// Compares candidates with the lanes of a non-empty document and keeps those with at least
+/// `least` lanes equal.
+pub(super) fn search<P: ChunkTable, D: DocTable>(
+    view: &View<'_, P, D>,
+    lanes: &[u8],
+    sources: Sources,
+    least: usize,
+) -> Result<Found> {
+    let mut found = Found::default();
+    let mut compare = |doc: DocNo, other: &[u8]| {
+        found.candidates += 1;
+        let equal = equal_lanes(lanes, other);
+        if equal >= least {
+            found.scored.push((equal, doc));
+        }
+    };
+    match sources {
+        Sources::Everything => view.for_each_signature(|doc, other, size| {
+            if !size.is_empty() {
+                compare(doc, other);
+            }
+            Ok(())
+        })?,
+        Sources::Buckets(plan, probe) => {
+            for doc in candidates(view, lanes, plan, probe)? {
+                view.with_signature(doc, |other, _| compare(doc, other))?;
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The live documents that share a bucket with the lanes, each once, by number.
+fn candidates<P: ChunkTable, D: DocTable>(
+    view: &View<'_, P, D>,
+    lanes: &[u8],
+    plan: BandPlan,
+    probe: Probe,
+) -> Result<Vec<DocNo>> {
+    let mut docs = Vec::new();
+    // A cluster of near copies is in every bucket: keep each once before the next is added.
+    let mut tidy_at = 1 << 12;
+    for band in 0..probe.bands() {
+        let range = probe.bucket(word(lanes, band, plan.depth()), plan);
+        view.bucket(BandNo(band as u8), range, &mut docs)?;
+        if docs.len() >= tidy_at {
+            docs.sort_unstable();
+            docs.dedup();
+            tidy_at = 2 * docs.len().max(1 << 11);
+        }
+    }
+    docs.sort_unstable();
+    docs.dedup();
+    Ok(docs)
+}

@@ -1,0 +1,274 @@
+//! The write transaction: insert, check and insert, remove, commit.
+
+use super::document::Document;
+use super::query::Match;
+use super::search::{Sources, search};
+use crate::error::{Error, Result};
+use crate::estimate::least_equal_lanes;
+use crate::lsh::Probe;
+use crate::params::Threshold;
+use crate::sketch::Sketcher;
+use crate::store::{Existing, NewDocument, Settings, Writer};
+use rayon::prelude::*;
+
+/// What inserting a document did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Inserted {
+    /// Its id was new.
+    Added,
+    /// A document with this id had another text and was replaced.
+    Replaced,
+    /// A document with this id has the same text. Nothing was written.
+    Unchanged,
+    /// A document with this id has another text and was kept ([`OnConflict::Skip`]).
+    Skipped,
+}
+
+/// What to do with a document whose id is in the index with another text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum OnConflict {
+    /// It replaces the one in the index.
+    #[default]
+    Replace,
+    /// It is left out.
+    Skip,
+}
+
+/// What check-and-insert did.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// No similar document was known, and it was inserted.
+    Inserted(Inserted),
+    /// It is similar to this document, the most similar and among equals the earliest, and was
+    /// not inserted.
+    Duplicate(Match),
+}
+
+/// The one write transaction of an index: all of it becomes durable and visible to others at
+/// [`commit`](Self::commit), or nothing if it is dropped. It sees its own changes at once.
+///
+/// ```
+/// # fn main() -> twindex::Result<()> {
+/// # let folder = tempfile::tempdir().expect("a temporary folder");
+/// # let index = twindex::Index::create(folder.path().join("w.twx"))?;
+/// use twindex::{Inserted, Outcome};
+/// let mut txn = index.begin_write()?;
+/// assert_eq!(txn.insert("page-1", "a page about near duplicates")?, Inserted::Added);
+/// match txn.insert_unless_similar("page-2", "A page  about near duplicates")? {
+///     Outcome::Duplicate(m) => assert_eq!((m.id.as_str(), m.similarity), ("page-1", 1.0)),
+///     Outcome::Inserted(_) => unreachable!("case and white space are folded"),
+/// }
+/// assert!(!txn.remove("page-0")?);
+/// txn.commit()?;
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "dropping a transaction undoes it"]
+pub struct WriteTxn<'i> {
+    writer: Writer<'i>,
+    sketcher: &'i Sketcher,
+    settings: &'i Settings,
+}
+
+impl<'i> WriteTxn<'i> {
+    pub(super) fn new(
+        writer: Writer<'i>,
+        sketcher: &'i Sketcher,
+        settings: &'i Settings,
+    ) -> Self {
+        Self { writer, sketcher, settings }
+    }
+
+    /// Inserts a text under an id, replacing what was there.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes, which leaves the transaction
+    /// usable; [`Error::Full`]; [`Error::Io`] or [`Error::Storage`], after which it cannot be
+    /// committed.
+    pub fn insert(&mut self, id: &str, text: &str) -> Result<Inserted> {
+        let document = Document::prepare(id.to_owned(), text, self.sketcher)?;
+        self.insert_document(document, OnConflict::Replace)
+    }
+
+    /// Inserts a prepared document.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`insert`](Self::insert), and [`Error::SignatureMismatch`].
+    pub fn insert_document(
+        &mut self,
+        document: Document,
+        on_conflict: OnConflict,
+    ) -> Result<Inserted> {
+        self.fits(&document)?;
+        self.put(document.0, None, on_conflict)
+    }
+
+    /// Inserts many texts, as if one after the other, sketching them on all threads. The results
+    /// are in the order of the documents.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`insert`](Self::insert).
+    pub fn insert_batch<I, T>(&mut self, documents: &[(I, T)]) -> Result<Vec<Inserted>>
+    where
+        I: AsRef<str> + Sync,
+        T: AsRef<str> + Sync,
+    {
+        let sketcher = self.sketcher;
+        let prepared: Vec<Document> = documents
+            .par_iter()
+            .map(|(id, text)| Document::prepare(id.as_ref().to_owned(), text.as_ref(), sketcher))
+            .collect::<Result<_>>()?;
+        self.insert_documents(prepared, OnConflict::Replace)
+    }
+
+    /// Inserts many prepared documents, as if one after the other. Faster than one by one: what
+    /// the index has under their ids is looked up in one sweep.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`insert_document`](Self::insert_document).
+    pub fn insert_documents(
+        &mut self,
+        documents: Vec<Document>,
+        on_conflict: OnConflict,
+    ) -> Result<Vec<Inserted>> {
+        documents.iter().try_for_each(|document| self.fits(document))?;
+        let mut rest: Vec<NewDocument> =
+            documents.into_iter().map(|document| document.0).collect();
+        let mut results = Vec::with_capacity(rest.len());
+        while !rest.is_empty() {
+            let later = rest.split_off(rest.len().min(self.writer.batch()));
+            let known = self.writer.existing(&rest)?;
+            for (document, known) in rest.into_iter().zip(known) {
+                results.push(self.put(document, Some(known), on_conflict)?);
+            }
+            rest = later;
+        }
+        Ok(results)
+    }
+
+    /// Inserts a text unless a document of at least the index's threshold is known, in the index
+    /// or earlier in this transaction. A document with the same id does not count as similar: if
+    /// its text is the same the result is [`Inserted::Unchanged`], else it is replaced or, if
+    /// another document is similar, kept.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`insert`](Self::insert).
+    pub fn insert_unless_similar(&mut self, id: &str, text: &str) -> Result<Outcome> {
+        let document = Document::prepare(id.to_owned(), text, self.sketcher)?;
+        self.insert_document_unless_similar(document, self.settings.threshold.get())
+    }
+
+    /// As [`insert_unless_similar`](Self::insert_unless_similar) for a prepared document and a
+    /// threshold of its own.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`insert_document`](Self::insert_document), and [`Error::InvalidSetting`] for a
+    /// threshold out of range.
+    pub fn insert_document_unless_similar(
+        &mut self,
+        document: Document,
+        threshold: f64,
+    ) -> Result<Outcome> {
+        self.fits(&document)?;
+        let threshold = Threshold::new(threshold)?;
+        let document = document.0;
+        let own = match self.writer.compare(&document, None)? {
+            Existing::Same => return Ok(Outcome::Inserted(Inserted::Unchanged)),
+            Existing::Other(doc) => Some(doc),
+            Existing::Absent => None,
+        };
+        if !document.signature.is_empty() {
+            let lanes = self.settings.lanes.get();
+            let probe = Probe::new(self.settings.plan, threshold, self.settings.recall);
+            let sources = Sources::Buckets(self.settings.plan, probe);
+            let least = least_equal_lanes(threshold.get(), lanes);
+            let duplicate = self.writer.read(|view| {
+                let found = search(view, document.signature.lanes(), sources, least)?;
+                let others = found.scored.into_iter().filter(|(_, doc)| Some(*doc) != own);
+                // The most equal lanes, and the least number among equals.
+                let best = others.max_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)));
+                best.map(|(equal, doc)| {
+                    Ok(Match::estimated(view.document(doc)?.id, equal, lanes))
+                })
+                .transpose()
+            })?;
+            if let Some(duplicate) = duplicate {
+                return Ok(Outcome::Duplicate(duplicate));
+            }
+        }
+        self.put(document, None, OnConflict::Replace).map(Outcome::Inserted)
+    }
+
+    /// Removes a document; returns whether there was one with this id.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] or [`Error::Storage`], after which the transaction cannot be committed.
+    pub fn remove(&mut self, id: &str) -> Result<bool> {
+        self.writer.remove(id)
+    }
+
+    /// The next automatic id, `#1`, `#2` and so on: this index never gives one twice.
+    pub fn auto_id(&mut self) -> String {
+        self.writer.auto_id()
+    }
+
+    /// The number of documents, this transaction's changes included.
+    pub fn len(&self) -> u64 {
+        self.writer.len()
+    }
+
+    /// Whether there is no document.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Makes all changes durable, then visible. Once it has returned, they survive a crash of
+    /// the process and of the machine. Takes at least the time in which the disk confirms a write.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] or [`Error::Storage`]: nothing was changed.
+    pub fn commit(self) -> Result<()> {
+        self.writer.commit()
+    }
+
+    /// Undoes all changes, as dropping the transaction does.
+    pub fn abort(self) {}
+
+    fn fits(&self, document: &Document) -> Result<()> {
+        let (expected, got) = (self.settings.lanes.get(), document.signature().lanes().len());
+        match expected == got {
+            true => Ok(()),
+            false => Err(Error::SignatureMismatch { expected, got }),
+        }
+    }
+
+    fn put(
+        &mut self,
+        document: NewDocument,
+        known: Option<Option<crate::store::DocNo>>,
+        on_conflict: OnConflict,
+    ) -> Result<Inserted> {
+        let done = match self.writer.compare(&document, known)? {
+            Existing::Same => return Ok(Inserted::Unchanged),
+            Existing::Absent => Inserted::Added,
+            Existing::Other(_) if on_conflict == OnConflict::Skip => {
+                return Ok(Inserted::Skipped);
+            }
+            Existing::Other(doc) => {
+                self.writer.remove_number(doc)?;
+                Inserted::Replaced
+            }
+        };
+        self.writer.insert(document)?;
+        Ok(done)
+    }
+}

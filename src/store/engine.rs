@@ -1,0 +1,383 @@
+//! The open file: creating, opening, locking, publishing commits to readers.
+
+use super::codec::Fault;
+use super::fault::{Doing, damaged, io_error};
+use super::load;
+use super::reader::Reader;
+use super::record::Counters;
+use super::schema::{
+    DEAD, DOCUMENTS, FENCES, FORMAT_ROW, FORMAT_VERSION, MAGIC, META, POSTINGS, RUNS,
+    SETTINGS_ROW, SIGNATURES, STATE_ROW, TEXTS, Table,
+};
+use super::settings::{Settings, StoredSettings};
+use super::state::State;
+use super::view::Fixed;
+use super::writer::Writer;
+use crate::error::{Error, Result};
+use redb::{Database, ReadOnlyDatabase, ReadTransaction, ReadableDatabase};
+use std::fs;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// How an open index behaves; nothing of it is stored.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tuning {
+    /// The page cache, in bytes.
+    pub(crate) cache_bytes: usize,
+    /// The tail becomes a run when it has so many documents.
+    pub(crate) flush_documents: usize,
+    /// So many runs of a tier are merged into one of the next.
+    pub(crate) merge_runs: usize,
+    /// Merging goes on in steps of at least so many entries.
+    pub(crate) merge_step: u64,
+}
+
+impl Default for Tuning {
+    fn default() -> Self {
+        Self {
+            cache_bytes: 64 << 20,
+            flush_documents: 1 << 16,
+            merge_runs: 8,
+            merge_step: 1 << 16,
+        }
+    }
+}
+
+enum File {
+    Writable(Database),
+    ReadOnly(ReadOnlyDatabase),
+}
+
+/// The states that a new reader may find in the file: the last commit's, and during a commit
+/// also the next one's.
+struct Published {
+    current: Arc<State>,
+    next: Option<Arc<State>>,
+}
+
+/// One open index file.
+pub(crate) struct Engine {
+    file: File,
+    path: PathBuf,
+    settings: Settings,
+    stored: StoredSettings,
+    tuning: Tuning,
+    published: Mutex<Published>,
+    /// The thread that holds the write transaction.
+    writing: Mutex<Option<ThreadId>>,
+    write_ended: Condvar,
+}
+
+/// How much the file holds, in bytes by table, and in which state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Usage {
+    /// The size of the file.
+    pub file_bytes: u64,
+    /// Pages of signatures.
+    pub signature_bytes: u64,
+    /// Pages of document records: ids, hashes, lengths, times.
+    pub document_bytes: u64,
+    /// Pages of band entries.
+    pub posting_bytes: u64,
+    /// Live documents.
+    pub documents: u64,
+    /// Removed documents whose band entries are not purged yet.
+    pub dead: u64,
+    /// Documents whose band entries are in memory and in no run yet.
+    pub tail: u64,
+    /// Runs, those of unfinished merges included.
+    pub runs: u64,
+    /// Commits so far.
+    pub commits: u64,
+}
+
+pub(super) fn now() -> i64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
+}
+
+/// A lock whose holder panicked is as good as any: the values behind ours are replaced whole.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Engine {
+    /// Creates the file with an empty index. It is written beside and moved to its place when
+    /// complete, so that a kill leaves no half-made index.
+    pub(crate) fn create(path: &Path, settings: Settings) -> Result<()> {
+        let exists = || Error::AlreadyExists { path: path.to_owned() };
+        if path.symlink_metadata().is_ok() {
+            return Err(exists());
+        }
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".twindex-").suffix(".new");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            // As any new file: the user's mask decides, not the care taken for temporary ones.
+            builder.permissions(fs::Permissions::from_mode(0o666));
+        }
+        let new = builder
+            .tempfile_in(folder)
+            .map_err(|source| io_error(path, "creating the index", source))?;
+        let file = new.reopen().map_err(|source| io_error(path, "creating the index", source))?;
+        let database =
+            redb::Builder::new().create_file(file).doing(path, "creating the index")?;
+        let key = RandomState::new().build_hasher().finish();
+        let stored = StoredSettings::new(&settings, key, now());
+        Self::write_first(&database, &stored, path)?;
+        drop(database);
+        new.persist_noclobber(path).map_err(|error| match error.error.kind() {
+            io::ErrorKind::AlreadyExists => exists(),
+            _ => io_error(path, "creating the index", error.error),
+        })?;
+        sync_folder(folder).map_err(|source| io_error(path, "creating the index", source))
+    }
+
+    fn write_first(database: &Database, stored: &StoredSettings, path: &Path) -> Result<()> {
+        let action = "creating the index";
+        let txn = database.begin_write().doing(path, action)?;
+        {
+            let mut meta = txn.open_table(META).doing(path, action)?;
+            let format = [&MAGIC[..], &FORMAT_VERSION.to_le_bytes()].concat();
+            meta.insert(FORMAT_ROW, &format[..]).doing(path, action)?;
+            let fault = |fault: Fault| damaged(path, Table::Meta, SETTINGS_ROW, fault);
+            meta.insert(SETTINGS_ROW, &stored.encode().map_err(fault)?[..])
+                .doing(path, action)?;
+            meta.insert(STATE_ROW, &Counters::default().encode()[..]).doing(path, action)?;
+            for table in [SIGNATURES, DOCUMENTS, TEXTS] {
+                txn.open_table(table).doing(path, action)?;
+            }
+            for table in [RUNS, FENCES] {
+                txn.open_table(table).doing(path, action)?;
+            }
+            txn.open_table(POSTINGS).doing(path, action)?;
+            txn.open_table(DEAD).doing(path, action)?;
+        }
+        txn.commit().doing(path, action)
+    }
+
+    /// Opens the file for reading and writing, repairing it first if it was not closed cleanly.
+    pub(crate) fn open(path: &Path, tuning: Tuning) -> Result<Arc<Self>> {
+        is_plausible(path)?;
+        let database = redb::Builder::new()
+            .set_cache_size(tuning.cache_bytes)
+            .open(path)
+            .map_err(|error| foreign(error.into(), path))?;
+        let engine = Self::load(File::Writable(database), path, tuning)?;
+        let mut writer = engine.write()?;
+        match writer.delete_abandoned()? {
+            true => writer.commit()?,
+            false => drop(writer),
+        }
+        Ok(Arc::new(engine))
+    }
+
+    /// Opens the file for reading. If it was not closed cleanly it is repaired once, which needs
+    /// permission to write.
+    pub(crate) fn open_read_only(path: &Path, tuning: Tuning) -> Result<Arc<Self>> {
+        is_plausible(path)?;
+        let mut builder = redb::Builder::new();
+        builder.set_cache_size(tuning.cache_bytes);
+        let open = || builder.open_read_only(path).map_err(redb::Error::from);
+        let database = match open() {
+            Err(redb::Error::RepairAborted) => {
+                match builder.open(path).map_err(redb::Error::from) {
+                    Err(redb::Error::Io(error))
+                        if error.kind() == io::ErrorKind::PermissionDenied
+                            || error.kind() == io::ErrorKind::ReadOnlyFilesystem =>
+                    {
+                        return Err(Error::NeedsRepair { path: path.to_owned() });
+                    }
+                    repaired => drop(repaired.map_err(|error| foreign(error, path))?),
+                }
+                open()
+            }
+            opened => opened,
+        };
+        let database = database.map_err(|error| foreign(error, path))?;
+        let engine = Self::load(File::ReadOnly(database), path, tuning)?;
+        Ok(Arc::new(engine))
+    }
+
+    fn load(file: File, path: &Path, tuning: Tuning) -> Result<Self> {
+        let txn = begin_read(&file, path)?;
+        let (settings, stored) = load::settings(&txn, path)?;
+        let fixed = Fixed {
+            path,
+            layout: settings.layout(),
+            lanes: settings.lanes.get(),
+            id_key: stored.id_key,
+        };
+        let state = Arc::new(load::state(&txn, fixed)?);
+        drop(txn);
+        Ok(Self {
+            file,
+            path: path.to_owned(),
+            settings,
+            stored,
+            tuning,
+            published: Mutex::new(Published { current: state, next: None }),
+            writing: Mutex::new(None),
+            write_ended: Condvar::new(),
+        })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Seconds since 1970 when the index was created.
+    pub(crate) fn created(&self) -> i64 {
+        self.stored.created
+    }
+
+    pub(super) fn tuning(&self) -> &Tuning {
+        &self.tuning
+    }
+
+    pub(super) fn fixed(&self) -> Fixed<'_> {
+        Fixed {
+            path: &self.path,
+            layout: self.settings.layout(),
+            lanes: self.settings.lanes.get(),
+            id_key: self.stored.id_key,
+        }
+    }
+
+    /// A reader of the last commit, without waiting for one that is under way.
+    pub(crate) fn read(self: &Arc<Self>) -> Result<Reader> {
+        let (txn, state) = {
+            // While the lock is held nothing can be published, so the file shows the current
+            // state or, when its commit is just done, the next.
+            let published = lock(&self.published);
+            let txn = begin_read(&self.file, &self.path)?;
+            let commit = load::counters(&txn, &self.path)?.commit;
+            let states = [Some(&published.current), published.next.as_ref()];
+            let state = states
+                .into_iter()
+                .flatten()
+                .find(|state| state.counters.commit == commit)
+                .cloned()
+                .ok_or_else(|| {
+                    damaged(&self.path, Table::Meta, STATE_ROW, "changed by another process")
+                })?;
+            (txn, state)
+        };
+        Reader::new(Arc::clone(self), txn, state)
+    }
+
+    /// Starts the one write transaction; waits for that of another thread to end.
+    pub(crate) fn write(&self) -> Result<Writer<'_>> {
+        let File::Writable(database) = &self.file else {
+            return Err(Error::Storage {
+                path: self.path.clone(),
+                action: "writing",
+                detail: "it was opened for reading only".into(),
+            });
+        };
+        let me = thread::current().id();
+        let mut writing = lock(&self.writing);
+        while let Some(holder) = *writing {
+            if holder == me {
+                return Err(Error::WriteInProgress);
+            }
+            writing = self.write_ended.wait(writing).unwrap_or_else(PoisonError::into_inner);
+        }
+        *writing = Some(me);
+        drop(writing);
+        let begun = database.begin_write().doing(&self.path, "starting a write");
+        let state = Arc::clone(&lock(&self.published).current);
+        match begun {
+            Ok(txn) => Ok(Writer::new(self, txn, state)),
+            Err(error) => {
+                self.end_write();
+                Err(error)
+            }
+        }
+    }
+
+    pub(super) fn end_write(&self) {
+        *lock(&self.writing) = None;
+        self.write_ended.notify_one();
+    }
+
+    /// Commits the transaction and publishes the state that belongs to it.
+    pub(super) fn publish(&self, txn: redb::WriteTransaction, state: State) -> Result<()> {
+        let state = Arc::new(state);
+        lock(&self.published).next = Some(Arc::clone(&state));
+        let committed = txn.commit().doing(&self.path, "committing");
+        let mut published = lock(&self.published);
+        published.next = None;
+        committed?;
+        published.current = state;
+        Ok(())
+    }
+
+    /// Moves free space to the end of the file and cuts it off. Nobody else may use the engine.
+    pub(crate) fn shrink(&mut self) -> Result<()> {
+        if let File::Writable(database) = &mut self.file {
+            database.compact().doing(&self.path, "shrinking the file")?;
+        }
+        Ok(())
+    }
+}
+
+fn begin_read(file: &File, path: &Path) -> Result<ReadTransaction> {
+    match file {
+        File::Writable(database) => database.begin_read(),
+        File::ReadOnly(database) => database.begin_read(),
+    }
+    .doing(path, "starting a read")
+}
+
+/// Tells apart what is certainly no index before redb looks at it.
+fn is_plausible(path: &Path) -> Result<()> {
+    let not_an_index =
+        |detail: &str| Error::NotAnIndex { path: path.to_owned(), detail: detail.into() };
+    match fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(Error::NotFound { path: path.to_owned() })
+        }
+        Err(error) => Err(io_error(path, "opening", error)),
+        Ok(found) if found.is_dir() => Err(not_an_index("it is a directory")),
+        Ok(found) if found.len() == 0 => Err(not_an_index("it is empty")),
+        Ok(_) => Ok(()),
+    }
+}
+
+/// The error of opening a file: invalid data there means that it is no index.
+fn foreign(error: redb::Error, path: &Path) -> Error {
+    match error {
+        redb::Error::Io(error) if error.kind() == io::ErrorKind::InvalidData => {
+            Error::NotAnIndex { path: path.to_owned(), detail: error.to_string() }
+        }
+        other => match Err::<(), _>(other).doing(path, "opening") {
+            Err(error) => error,
+            Ok(()) => unreachable!("an error stays an error"),
+        },
+    }
+}
+
+/// Makes a new directory entry durable.
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    match cfg!(unix) {
+        true => fs::File::open(folder)?.sync_all(),
+        false => Ok(()),
+    }
+}
+

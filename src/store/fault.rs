@@ -1,0 +1,61 @@
+//! Turns redb's errors, and damage found in our own records, into errors for people.
+
+use super::schema::Table;
+use crate::error::{Error, Result};
+use std::fmt::Display;
+use std::io;
+use std::path::Path;
+
+/// Says what was being done, and where, when the storage failed.
+pub(super) trait Doing<T> {
+    fn doing(self, path: &Path, action: &'static str) -> Result<T>;
+}
+
+impl<T, E: Into<redb::Error>> Doing<T> for std::result::Result<T, E> {
+    fn doing(self, path: &Path, action: &'static str) -> Result<T> {
+        self.map_err(|error| storage_error(error.into(), path, action))
+    }
+}
+
+fn storage_error(error: redb::Error, path: &Path, action: &'static str) -> Error {
+    let path = path.to_owned();
+    match error {
+        redb::Error::Io(source) => Error::Io { path, action, source },
+        redb::Error::DatabaseAlreadyOpen => Error::Locked { path },
+        redb::Error::RepairAborted => Error::NeedsRepair { path },
+        redb::Error::Corrupted(detail) => Error::Damaged {
+            path,
+            table: "file",
+            key: "structure".into(),
+            detail,
+        },
+        redb::Error::UpgradeRequired(version) => Error::NotAnIndex {
+            path,
+            detail: format!("its storage has the old version {version}"),
+        },
+        redb::Error::TableDoesNotExist(table) => Error::NotAnIndex {
+            path,
+            detail: format!("it has no table `{table}`"),
+        },
+        redb::Error::TableTypeMismatch { table, .. } => Error::NotAnIndex {
+            path,
+            detail: format!("its table `{table}` is of another kind"),
+        },
+        other => Error::Storage { path, action, detail: other.to_string() },
+    }
+}
+
+/// A failed call of the operating system on the path.
+pub(super) fn io_error(path: &Path, action: &'static str, source: io::Error) -> Error {
+    Error::Io { path: path.to_owned(), action, source }
+}
+
+/// A record that is not what it should be.
+pub(super) fn damaged(path: &Path, table: Table, key: impl Display, detail: impl Display) -> Error {
+    Error::Damaged {
+        path: path.to_owned(),
+        table: table.name(),
+        key: key.to_string(),
+        detail: detail.to_string(),
+    }
+}

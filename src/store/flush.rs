@@ -1,0 +1,117 @@
+//! Writing runs: the tail becomes a run, and chunks go to their tables.
+
+use super::chunk::{ChunkBuilder, Packed};
+use super::dead::DeadSet;
+use super::fault::Doing;
+use super::record::{RunRow, encode_fences};
+use super::run::{BandRun, Run};
+use super::schema::{BandNo, FENCES, Layout, POSTINGS, RUNS, RunNo, posting_key, posting_keys};
+use super::segment::Tail;
+use crate::error::Result;
+use rayon::prelude::*;
+use redb::WriteTransaction;
+use std::path::Path;
+use std::sync::Arc;
+
+/// One band of the tail, sorted and cut into chunks, without the dead.
+pub(super) fn pack_tail(layout: Layout, tail: &Tail, dead: &DeadSet) -> Vec<(BandNo, Vec<Packed>)> {
+    let bands: Vec<BandNo> = layout.all().collect();
+    bands
+        .into_par_iter()
+        .map(|band| {
+            let mut entries = Vec::with_capacity(tail.documents());
+            for segment in tail.segments() {
+                let column = segment.column(band);
+                entries.extend((0..).map_while(|at| column.and_then(|column| column.get(at))));
+            }
+            // A few sorted stretches: the stable sort merges them.
+            entries.sort();
+            let mut builder = ChunkBuilder::default();
+            let live = entries.into_iter().filter(|(_, doc)| !dead.contains(*doc));
+            let mut chunks: Vec<Packed> =
+                live.filter_map(|(word, doc)| builder.push(word, doc)).collect();
+            chunks.extend(builder.finish());
+            (band, chunks)
+        })
+        .collect()
+}
+
+/// Where a band of a run is written to.
+#[derive(Clone, Copy)]
+pub(super) struct RunWriter<'a> {
+    pub(super) path: &'a Path,
+    pub(super) txn: &'a WriteTransaction,
+    pub(super) layout: Layout,
+}
+
+impl RunWriter<'_> {
+    /// Appends chunks to a band that has `content` already. They exist once the band is listed.
+    pub(super) fn append(
+        &self,
+        run: RunNo,
+        band: BandNo,
+        content: &mut BandRun,
+        chunks: Vec<Packed>,
+    ) -> Result<()> {
+        if chunks.is_empty() {
+            return Ok(());
+        }
+        let action = "writing a run";
+        let mut postings = self.txn.open_table(POSTINGS).doing(self.path, action)?;
+        let first = std::ops::Bound::Excluded(posting_key(run, band, content.chunks()));
+        let mut cursor = postings.upper_bound_mut(first).doing(self.path, action)?;
+        let shift = self.layout.fence_shift(band);
+        for chunk in chunks {
+            let key = posting_key(run, band, content.chunks());
+            content.fences.push((chunk.first_word >> shift) as u32);
+            content.entries += chunk.entries;
+            cursor.insert_before(key, &chunk.seal(key)[..]).doing(self.path, action)?;
+        }
+        cursor.close().doing(self.path, action)
+    }
+
+    /// Lists a band that is complete.
+    pub(super) fn list(&self, run: &Run, band: BandNo, content: &Arc<BandRun>) -> Result<()> {
+        let action = "writing a run";
+        let key = (run.number.0, band.0);
+        if content.chunks() > 0 {
+            let mut fences = self.txn.open_table(FENCES).doing(self.path, action)?;
+            let row = encode_fences(&content.fences, run.number, band);
+            fences.insert(key, &row[..]).doing(self.path, action)?;
+        }
+        let mut runs = self.txn.open_table(RUNS).doing(self.path, action)?;
+        let row = RunRow {
+            tier: run.tier,
+            first: run.first,
+            last: run.last,
+            entries: content.entries,
+            chunks: content.chunks(),
+        };
+        runs.insert(key, &row.encode(run.number, band)[..]).doing(self.path, action)?;
+        Ok(())
+    }
+
+    /// Takes a band off the list and deletes its chunks.
+    pub(super) fn delete(&self, run: RunNo, band: BandNo) -> Result<()> {
+        let action = "deleting a merged run";
+        let key = (run.0, band.0);
+        self.txn
+            .open_table(RUNS)
+            .doing(self.path, action)?
+            .remove(key)
+            .doing(self.path, action)?;
+        self.txn
+            .open_table(FENCES)
+            .doing(self.path, action)?
+            .remove(key)
+            .doing(self.path, action)?;
+        self.delete_chunks(run, band)
+    }
+
+    /// Deletes the chunks of a band that is not listed.
+    pub(super) fn delete_chunks(&self, run: RunNo, band: BandNo) -> Result<()> {
+        let action = "deleting a merged run";
+        let mut postings = self.txn.open_table(POSTINGS).doing(self.path, action)?;
+        postings.retain_in(posting_keys(run, band), |_, _| false).doing(self.path, action)
+    }
+}

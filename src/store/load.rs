@@ -1,0 +1,170 @@
+//! Reading the in-memory part of an index from the file when it is opened.
+
+use super::dead::DeadSet;
+use super::fault::{Doing, damaged};
+use super::merge::MergeTask;
+use super::record::{Counters, DocumentRecord, RunRow, decode_fences, decode_signature};
+use super::run::{BandRun, Manifest, Run};
+use super::schema::{
+    BandNo, DEAD, DOCUMENTS, DocNo, FENCES, FORMAT_ROW, FORMAT_VERSION, MAGIC, META, RUNS, RunNo,
+    SETTINGS_ROW, SIGNATURES, STATE_ROW, Table,
+};
+use super::segment::{Fresh, Segment, Tail};
+use super::settings::{Settings, StoredSettings};
+use super::state::State;
+use super::view::Fixed;
+use crate::error::{Error, Result};
+use crate::hash::id_hash;
+use redb::{ReadTransaction, ReadableTable};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Checks format and version, and reads the settings.
+pub(super) fn settings(txn: &ReadTransaction, path: &Path) -> Result<(Settings, StoredSettings)> {
+    let not_an_index =
+        |detail: &str| Error::NotAnIndex { path: path.to_owned(), detail: detail.to_owned() };
+    let Ok(meta) = txn.open_table(META) else {
+        return Err(not_an_index("a database of another program"));
+    };
+    let action = "reading the settings";
+    let format = meta.get(FORMAT_ROW).doing(path, action)?;
+    let format = format.ok_or_else(|| not_an_index("a database of another program"))?;
+    let Some((magic, version)) = format.value().split_first_chunk::<8>() else {
+        return Err(not_an_index("a database of another program"));
+    };
+    let (true, Ok(version)) = (*magic == MAGIC, <[u8; 4]>::try_from(version)) else {
+        return Err(not_an_index("a database of another program"));
+    };
+    match u32::from_le_bytes(version) {
+        FORMAT_VERSION => {}
+        0 => return Err(damaged(path, Table::Meta, FORMAT_ROW, "there is no format 0")),
+        found => {
+            return Err(Error::NewerFormat {
+                path: path.to_owned(),
+                found,
+                supported: FORMAT_VERSION,
+            });
+        }
+    }
+    let fault = |detail| damaged(path, Table::Meta, SETTINGS_ROW, detail);
+    let row = meta.get(SETTINGS_ROW).doing(path, action)?;
+    let row = row.ok_or_else(|| fault("its row is missing"))?;
+    let stored = StoredSettings::decode(row.value()).map_err(fault)?;
+    Ok((stored.settings().map_err(fault)?, stored))
+}
+
+/// The counters of the commit that the transaction sees.
+pub(super) fn counters(txn: &ReadTransaction, path: &Path) -> Result<Counters> {
+    let action = "reading the state";
+    let fault = |detail| damaged(path, Table::Meta, STATE_ROW, detail);
+    let meta = txn.open_table(META).doing(path, action)?;
+    let row = meta.get(STATE_ROW).doing(path, action)?;
+    let row = row.ok_or_else(|| fault("its row is missing"))?;
+    Counters::decode(row.value()).map_err(fault)
+}
+
+/// Everything that is kept in memory.
+pub(super) fn state(txn: &ReadTransaction, fixed: Fixed<'_>) -> Result<State> {
+    let counters = counters(txn, fixed.path)?;
+    let manifest = manifest(txn, fixed)?;
+    let dead = dead(txn, fixed.path)?;
+    let merges = manifest
+        .runs()
+        .iter()
+        .filter(|run| !run.is_complete() && !manifest.sources_of(run).is_empty())
+        .map(|run| MergeTask::resume(run, &manifest, &dead))
+        .collect();
+    Ok(State {
+        counters,
+        manifest,
+        tail: tail(txn, fixed, &counters)?,
+        dead,
+        merges,
+        merge_credit: 0,
+    })
+}
+
+fn manifest(txn: &ReadTransaction, fixed: Fixed<'_>) -> Result<Manifest> {
+    let action = "reading the runs";
+    let runs = txn.open_table(RUNS).doing(fixed.path, action)?;
+    let fences = txn.open_table(FENCES).doing(fixed.path, action)?;
+    let mut found: Vec<Run> = Vec::new();
+    for item in runs.iter().doing(fixed.path, action)? {
+        let (key, row) = item.doing(fixed.path, action)?;
+        let (number, band) = (RunNo(key.value().0), BandNo(key.value().1));
+        let name = format!("run {} band {}", number.0, band.0);
+        let fault = |detail| damaged(fixed.path, Table::Runs, &name, detail);
+        let row = RunRow::decode(row.value(), number, band).map_err(fault)?;
+        if found.last().is_none_or(|run| run.number != number) {
+            found.push(Run::new(number, row.tier, row.first, row.last, fixed.layout.count()));
+        }
+        let content = match row.chunks {
+            0 => BandRun { entries: 0, fences: Vec::new() },
+            _ => {
+                let fault = |detail| damaged(fixed.path, Table::Fences, &name, detail);
+                let stored = fences.get((number.0, band.0)).doing(fixed.path, action)?;
+                let stored = stored.ok_or_else(|| fault("its row is missing"))?;
+                let fences = decode_fences(stored.value(), number, band).map_err(fault)?;
+                if fences.len() != row.chunks as usize {
+                    return Err(fault("it has another number of chunks than the run"));
+                }
+                BandRun { entries: row.entries, fences }
+            }
+        };
+        let run = found.last_mut();
+        run.filter(|run| (run.tier, run.first, run.last) == (row.tier, row.first, row.last))
+            .and_then(|run| run.set(band, Some(Arc::new(content))))
+            .ok_or_else(|| fault("it does not agree with the other bands of its run"))?;
+    }
+    let mut manifest = Manifest::default();
+    found.into_iter().for_each(|run| manifest.add(run));
+    Ok(manifest)
+}
+
+fn dead(txn: &ReadTransaction, path: &Path) -> Result<DeadSet> {
+    let action = "reading the dead documents";
+    let table = txn.open_table(DEAD).doing(path, action)?;
+    let mut dead = DeadSet::default();
+    for item in table.iter().doing(path, action)? {
+        let (number, row) = item.doing(path, action)?;
+        dead.add_row(number.value(), row.value())
+            .map_err(|fault| damaged(path, Table::Dead, number.value(), fault))?;
+    }
+    Ok(dead)
+}
+
+/// Rebuilds the tail from the signatures that are in no run yet.
+fn tail(txn: &ReadTransaction, fixed: Fixed<'_>, counters: &Counters) -> Result<Tail> {
+    let mut tail = Tail::default();
+    // Numbers end at 2^32 - 1: where all are in runs there is no tail.
+    let Ok(from) = u32::try_from(counters.flushed_upto) else { return Ok(tail) };
+    let action = "reading the latest documents";
+    let signatures = txn.open_table(SIGNATURES).doing(fixed.path, action)?;
+    let documents = txn.open_table(DOCUMENTS).doing(fixed.path, action)?;
+    let mut records = documents.range(from..).doing(fixed.path, action)?;
+    let mut fresh = Vec::new();
+    for item in signatures.range(from..).doing(fixed.path, action)? {
+        let (number, row) = item.doing(fixed.path, action)?;
+        let doc = DocNo(number.value());
+        let (lanes, size) = decode_signature(row.value(), doc, fixed.lanes)
+            .map_err(|fault| damaged(fixed.path, Table::Signatures, doc.0, fault))?;
+        let fault = |detail| damaged(fixed.path, Table::Documents, doc.0, detail);
+        let (number, row) = records
+            .next()
+            .ok_or_else(|| fault("its row is missing"))?
+            .doing(fixed.path, action)?;
+        if number.value() != doc.0 {
+            return Err(fault("its row or that of its signature is missing"));
+        }
+        let record = DocumentRecord::decode(row.value(), doc).map_err(fault)?;
+        fresh.push(Fresh {
+            doc,
+            id_hash: id_hash(&record.id, fixed.id_key),
+            lanes: (!size.is_empty()).then(|| lanes.into()),
+        });
+    }
+    if !fresh.is_empty() {
+        tail.push(Segment::new(fixed.layout, &fresh));
+    }
+    Ok(tail)
+}

@@ -1,0 +1,41 @@
+//! How does it lie on disk? The tables of `docs/format.md` over redb, and the part of them that is
+//! kept in memory.
+//!
+//! Reading order: `schema` (the tables), `record` and `chunk` (their rows), `segment` (what is not
+//! in a run yet), `run` (what is), `state` (everything a commit publishes), `reader`, `writer`,
+//! `merge`, `engine` (files, locks, commits), `check`.
+#![deny(clippy::indexing_slicing)]
+
+mod check;
+mod chunk;
+mod codec;
+mod cursor;
+mod dead;
+mod engine;
+mod flush;
+mod fault;
+mod load;
+mod merge;
+mod record;
+mod reader;
+mod run;
+mod schema;
+mod segment;
+mod settings;
+mod state;
+mod view;
+mod writer;
+
+pub use check::{CheckReport, Invariant, Violation};
+pub use engine::Usage;
+pub use settings::Settings;
+
+pub(crate) use check::check;
+pub(crate) use cursor::BandEntries;
+pub(crate) use engine::{Engine, Tuning};
+pub(crate) use reader::Reader;
+pub(crate) use record::DocumentRecord;
+pub(crate) use schema::{BandNo, DocNo};
+pub(crate) use settings::SettingsRequest;
+pub(crate) use view::{ChunkTable, DocTable, View};
+pub(crate) use writer::{Existing, NewDocument, Writer};

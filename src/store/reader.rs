@@ -1,0 +1,80 @@
+//! A consistent state that lives as long as it is needed, on any thread.
+
+use super::engine::{Engine, Usage};
+use super::fault::{Doing, io_error};
+use super::schema::{DOCUMENTS, POSTINGS, SIGNATURES};
+use super::state::State;
+use super::view::View;
+use crate::error::Result;
+use redb::{ReadOnlyTable, ReadTransaction, ReadableTableMetadata, TableStats};
+use std::sync::Arc;
+
+type Table<K> = ReadOnlyTable<K, &'static [u8]>;
+
+/// One commit's tables and memory. It keeps the file open.
+pub(crate) struct Reader {
+    postings: Table<u64>,
+    signatures: Table<u32>,
+    documents: Table<u32>,
+    pub(super) txn: ReadTransaction,
+    pub(super) state: Arc<State>,
+    engine: Arc<Engine>,
+}
+
+impl Reader {
+    pub(super) fn new(
+        engine: Arc<Engine>,
+        txn: ReadTransaction,
+        state: Arc<State>,
+    ) -> Result<Self> {
+        let action = "starting a read";
+        Ok(Self {
+            postings: txn.open_table(POSTINGS).doing(engine.path(), action)?,
+            signatures: txn.open_table(SIGNATURES).doing(engine.path(), action)?,
+            documents: txn.open_table(DOCUMENTS).doing(engine.path(), action)?,
+            txn,
+            state,
+            engine,
+        })
+    }
+
+    pub(crate) fn engine(&self) -> &Arc<Engine> {
+        &self.engine
+    }
+
+    pub(crate) fn view(&self) -> View<'_, Table<u64>, Table<u32>> {
+        View {
+            fixed: self.engine.fixed(),
+            state: &self.state,
+            postings: &self.postings,
+            signatures: &self.signatures,
+            documents: &self.documents,
+        }
+    }
+
+    /// The number of live documents.
+    pub(crate) fn len(&self) -> u64 {
+        self.state.counters.documents
+    }
+
+    pub(crate) fn usage(&self) -> Result<Usage> {
+        let path = self.engine.path();
+        let pages = |stats: std::result::Result<TableStats, redb::StorageError>| {
+            let stats = stats.doing(path, "measuring the tables")?;
+            Ok(stats.stored_bytes() + stats.metadata_bytes() + stats.fragmented_bytes())
+        };
+        let file = std::fs::metadata(path)
+            .map_err(|source| io_error(path, "measuring the file", source))?;
+        Ok(Usage {
+            file_bytes: file.len(),
+            signature_bytes: pages(self.signatures.stats())?,
+            document_bytes: pages(self.documents.stats())?,
+            posting_bytes: pages(self.postings.stats())?,
+            documents: self.state.counters.documents,
+            dead: self.state.dead.len(),
+            tail: self.state.tail.documents() as u64,
+            runs: self.state.manifest.runs().len() as u64,
+            commits: self.state.counters.commit,
+        })
+    }
+}

@@ -1,0 +1,115 @@
+//! Runs: sorted entries on disk, cut into chunks, and the manifest that lists them.
+//!
+//! The runs of a band cover disjoint ranges of document numbers. A merge replaces the runs it
+//! reads band by band: while it goes on, the new run has the bands that are done and the old ones
+//! have the others.
+
+use super::schema::{BandNo, DocNo, RunNo};
+use std::sync::Arc;
+
+/// One band of one run: how many entries, and the fence of each chunk.
+#[derive(Clone, Debug, Default)]
+pub(super) struct BandRun {
+    pub(super) entries: u64,
+    /// The top bytes of each chunk's first word (`Layout::fence_shift`).
+    pub(super) fences: Vec<u32>,
+}
+
+impl BandRun {
+    /// The first chunk that can hold a word with this fence, or one above it.
+    pub(super) fn first_chunk(&self, fence: u32) -> u32 {
+        // Equal fences can stand for smaller words, so the chunk before them may reach over.
+        self.fences.partition_point(|other| *other < fence).saturating_sub(1) as u32
+    }
+
+    pub(super) fn chunks(&self) -> u32 {
+        self.fences.len() as u32
+    }
+}
+
+/// A run, with the bands it has.
+#[derive(Clone, Debug)]
+pub(super) struct Run {
+    pub(super) number: RunNo,
+    pub(super) tier: u8,
+    pub(super) first: DocNo,
+    pub(super) last: DocNo,
+    bands: Vec<Option<Arc<BandRun>>>,
+}
+
+impl Run {
+    pub(super) fn new(number: RunNo, tier: u8, first: DocNo, last: DocNo, bands: usize) -> Self {
+        Self { number, tier, first, last, bands: vec![None; bands] }
+    }
+
+    pub(super) fn band(&self, band: BandNo) -> Option<&Arc<BandRun>> {
+        self.bands.get(usize::from(band.0))?.as_ref()
+    }
+
+    /// Gives the run a band, or takes one away; `None` where there is no such band.
+    pub(super) fn set(&mut self, band: BandNo, content: Option<Arc<BandRun>>) -> Option<()> {
+        *self.bands.get_mut(usize::from(band.0))? = content;
+        Some(())
+    }
+
+    pub(super) fn is_complete(&self) -> bool {
+        self.bands.iter().all(Option::is_some)
+    }
+
+    fn has_nothing(&self) -> bool {
+        self.bands.iter().all(Option::is_none)
+    }
+
+    fn contains(&self, other: &Run) -> bool {
+        self.first <= other.first && other.last <= self.last
+    }
+}
+
+/// All runs, ordered by the documents they cover, a merge's new run before those it replaces.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Manifest {
+    runs: Vec<Arc<Run>>,
+}
+
+impl Manifest {
+    pub(super) fn runs(&self) -> &[Arc<Run>] {
+        &self.runs
+    }
+
+    pub(super) fn get(&self, number: RunNo) -> Option<&Arc<Run>> {
+        self.runs.iter().find(|run| run.number == number)
+    }
+
+    /// Adds a run in its place.
+    pub(super) fn add(&mut self, run: Run) {
+        let key = |run: &Run| (run.first, std::cmp::Reverse(run.tier));
+        let at = self.runs.partition_point(|other| key(other) <= key(&run));
+        self.runs.insert(at, Arc::new(run));
+    }
+
+    /// Gives a band to a run, or takes one away; a run without bands is dropped.
+    pub(super) fn set(&mut self, number: RunNo, band: BandNo, content: Option<Arc<BandRun>>) {
+        if let Some(run) = self.runs.iter_mut().find(|run| run.number == number) {
+            let known = Arc::make_mut(run).set(band, content);
+            debug_assert!(known.is_some(), "no band {band:?}");
+        }
+        self.runs.retain(|run| !run.has_nothing());
+    }
+
+    /// The runs that have this band.
+    pub(super) fn with_band(
+        &self,
+        band: BandNo,
+    ) -> impl Iterator<Item = (&Arc<Run>, &Arc<BandRun>)> {
+        self.runs.iter().filter_map(move |run| Some((run, run.band(band)?)))
+    }
+
+    /// The runs that an unfinished run is made of.
+    pub(super) fn sources_of(&self, target: &Run) -> Vec<RunNo> {
+        self.runs
+            .iter()
+            .filter(|run| run.number != target.number && target.contains(run))
+            .map(|run| run.number)
+            .collect()
+    }
+}

@@ -1,0 +1,205 @@
+//! Reading one consistent state: tables of one transaction and the memory that belongs to it.
+
+use super::chunk::Chunk;
+use super::fault::{Doing, damaged};
+use super::record::{DocumentRecord, decode_signature};
+use super::run::{BandRun, Run};
+use super::schema::{BandNo, DocNo, Layout, Table, posting_key};
+use super::state::State;
+use crate::error::Result;
+use crate::hash::id_hash;
+use crate::lsh::WordRange;
+use crate::sketch::SetSize;
+use redb::ReadableTable;
+use std::path::Path;
+
+/// A table with document numbers for keys, in a read or a write transaction.
+pub(crate) trait DocTable: ReadableTable<u32, &'static [u8]> {}
+impl<T: ReadableTable<u32, &'static [u8]>> DocTable for T {}
+
+/// The table of chunks, in a read or a write transaction.
+pub(crate) trait ChunkTable: ReadableTable<u64, &'static [u8]> {}
+impl<T: ReadableTable<u64, &'static [u8]>> ChunkTable for T {}
+
+/// What is fixed for an index as long as it is open.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fixed<'a> {
+    pub(super) path: &'a Path,
+    pub(super) layout: Layout,
+    pub(super) lanes: usize,
+    pub(super) id_key: u64,
+}
+
+/// One consistent state of an index, to read from.
+pub(crate) struct View<'a, P, D> {
+    pub(super) fixed: Fixed<'a>,
+    pub(super) state: &'a State,
+    pub(super) postings: &'a P,
+    pub(super) signatures: &'a D,
+    pub(super) documents: &'a D,
+}
+
+impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
+    /// Whether the document is in this state. Numbers come from bands, which may hold dead ones.
+    pub(crate) fn is_live(&self, doc: DocNo) -> bool {
+        !self.state.dead.contains(doc)
+    }
+
+    /// Appends the live documents of a band whose words lie in the range.
+    pub(crate) fn bucket(
+        &self,
+        band: BandNo,
+        range: WordRange,
+        out: &mut Vec<DocNo>,
+    ) -> Result<()> {
+        let start = out.len();
+        for (run, content) in self.state.manifest.with_band(band) {
+            self.bucket_of_run(band, run, content, range, out)?;
+        }
+        for segment in self.state.tail.segments() {
+            let found = segment.column(band).map(|column| column.within(range));
+            out.extend_from_slice(found.unwrap_or_default());
+        }
+        if !self.state.dead.is_empty() {
+            let mut at = 0;
+            out.retain(|doc| {
+                at += 1;
+                at <= start || self.is_live(*doc)
+            });
+        }
+        Ok(())
+    }
+
+    fn bucket_of_run(
+        &self,
+        band: BandNo,
+        run: &Run,
+        content: &BandRun,
+        range: WordRange,
+        out: &mut Vec<DocNo>,
+    ) -> Result<()> {
+        let fence = (range.first >> self.fixed.layout.fence_shift(band)) as u32;
+        for number in content.first_chunk(fence)..content.chunks() {
+            let key = posting_key(run.number, band, number);
+            let more = self.with_chunk(key, |chunk| {
+                for entry in chunk.lower_bound(range.first)..chunk.len() {
+                    if chunk.word(entry) > range.last {
+                        return false;
+                    }
+                    out.push(chunk.doc(entry));
+                }
+                true
+            })?;
+            if !more {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn with_chunk<T>(&self, key: u64, read: impl FnOnce(&Chunk<'_>) -> T) -> Result<T> {
+        with_chunk(self.fixed.path, self.postings, key, read)
+    }
+
+    /// The keyed hash of an id, which is its word in the band of ids.
+    pub(super) fn id_hash(&self, id: &str) -> u64 {
+        id_hash(id, self.fixed.id_key)
+    }
+
+    /// The live document with this id.
+    pub(crate) fn find(&self, id: &str) -> Result<Option<(DocNo, DocumentRecord)>> {
+        let mut found = Vec::new();
+        let word = WordRange::only(self.id_hash(id));
+        self.bucket(self.fixed.layout.ids(), word, &mut found)?;
+        self.named(id, &found)
+    }
+
+    /// The one of these documents that has the id.
+    pub(super) fn named(
+        &self,
+        id: &str,
+        docs: &[DocNo],
+    ) -> Result<Option<(DocNo, DocumentRecord)>> {
+        for &doc in docs {
+            let record = self.document(doc)?;
+            if record.id == id {
+                return Ok(Some((doc, record)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The record of a live document.
+    pub(crate) fn document(&self, doc: DocNo) -> Result<DocumentRecord> {
+        let path = self.fixed.path;
+        let row = self.documents.get(doc.0).doing(path, "reading documents")?;
+        let row = row.ok_or_else(|| damaged(path, Table::Documents, doc.0, "its row is missing"))?;
+        DocumentRecord::decode(row.value(), doc)
+            .map_err(|fault| damaged(path, Table::Documents, doc.0, fault))
+    }
+
+    /// Hands over the lanes and the set size of a live document.
+    pub(crate) fn with_signature<T>(
+        &self,
+        doc: DocNo,
+        read: impl FnOnce(&[u8], SetSize) -> T,
+    ) -> Result<T> {
+        let path = self.fixed.path;
+        let row = self.signatures.get(doc.0).doing(path, "reading signatures")?;
+        let row =
+            row.ok_or_else(|| damaged(path, Table::Signatures, doc.0, "its row is missing"))?;
+        decode_signature(row.value(), doc, self.fixed.lanes)
+            .map(|(lanes, size)| read(lanes, size))
+            .map_err(|fault| damaged(path, Table::Signatures, doc.0, fault))
+    }
+
+    /// Hands over every live document's lanes and set size, by number.
+    pub(crate) fn for_each_signature(
+        &self,
+        mut visit: impl FnMut(DocNo, &[u8], SetSize) -> Result<()>,
+    ) -> Result<()> {
+        let path = self.fixed.path;
+        for row in self.signatures.iter().doing(path, "reading signatures")? {
+            let (number, row) = row.doing(path, "reading signatures")?;
+            let doc = DocNo(number.value());
+            let (lanes, size) = decode_signature(row.value(), doc, self.fixed.lanes)
+                .map_err(|fault| damaged(path, Table::Signatures, doc.0, fault))?;
+            visit(doc, lanes, size)?;
+        }
+        Ok(())
+    }
+
+    /// The records of up to `count` live documents, by number, from `from` on.
+    pub(crate) fn documents_from(
+        &self,
+        from: DocNo,
+        count: usize,
+    ) -> Result<Vec<(DocNo, DocumentRecord)>> {
+        let path = self.fixed.path;
+        self.documents
+            .range(from.0..)
+            .doing(path, "reading documents")?
+            .take(count)
+            .map(|row| {
+                let (number, row) = row.doing(path, "reading documents")?;
+                let doc = DocNo(number.value());
+                let record = DocumentRecord::decode(row.value(), doc)
+                    .map_err(|fault| damaged(path, Table::Documents, doc.0, fault))?;
+                Ok((doc, record))
+            })
+            .collect()
+    }
+}
+
+/// Opens the chunk under a key and hands it over.
+pub(super) fn with_chunk<T>(
+    path: &Path,
+    postings: &impl ChunkTable,
+    key: u64,
+    read: impl FnOnce(&Chunk<'_>) -> T,
+) -> Result<T> {
+    let fault = |detail| damaged(path, Table::Postings, format!("{key:#018x}"), detail);
+    let row = postings.get(key).doing(path, "reading postings")?;
+    let row = row.ok_or_else(|| fault("its row is missing"))?;
+    Chunk::open(row.value(), key).map(|chunk| read(&chunk)).map_err(fault)
+}

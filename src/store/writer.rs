@@ -1,0 +1,409 @@
+//! The write transaction: insertions and removals, seen by itself at once and by others at commit.
+
+use super::engine::{Engine, now};
+use super::fault::{Doing, damaged};
+use super::flush::{RunWriter, pack_tail};
+use super::merge;
+use super::record::{DocumentRecord, encode_signature};
+use super::run::{BandRun, Run};
+use super::schema::{
+    DEAD, DOCUMENTS, DocNo, META, POSTINGS, RunNo, SIGNATURES, STATE_ROW, Table,
+};
+use super::segment::{Fresh, Segment};
+use super::state::State;
+use super::view::View;
+use crate::error::{Error, Result};
+use crate::hash::id_hash;
+use crate::sketch::Signature;
+use redb::WriteTransaction;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// A document that is ready to be inserted.
+#[derive(Clone, Debug)]
+pub(crate) struct NewDocument {
+    pub(crate) id: String,
+    pub(crate) signature: Signature,
+    pub(crate) text_hash: u64,
+    pub(crate) text_length: u64,
+}
+
+/// What is in the index under an id, compared with a new document.
+pub(crate) enum Existing {
+    /// Nothing.
+    Absent,
+    /// A document with the same text.
+    Same,
+    /// A document with another text.
+    Other(DocNo),
+}
+
+type WriteTable<'t, K> = redb::Table<'t, K, &'static [u8]>;
+type WriteView<'v, 't> = View<'v, WriteTable<'t, u64>, WriteTable<'t, u32>>;
+
+/// The one write transaction of an index. Dropping it undoes everything.
+pub(crate) struct Writer<'e> {
+    engine: &'e Engine,
+    /// Taken by commit; present otherwise.
+    txn: Option<WriteTransaction>,
+    /// The state as it was, to see what has changed.
+    before: Arc<State>,
+    state: State,
+    /// Documents that are in no segment yet.
+    fresh: Vec<Fresh>,
+    fresh_ids: FxHashMap<String, DocNo>,
+    changes: u64,
+    added: u64,
+    now: i64,
+    /// Set while a change is being made; stays set if it fails half-way.
+    half_done: bool,
+}
+
+/// From so many changes on a commit also saves what makes recovery quick, which a commit of few
+/// would feel: it triples the latency.
+const QUICK_REPAIR_FROM: u64 = 64;
+
+impl<'e> Writer<'e> {
+    pub(super) fn new(engine: &'e Engine, txn: WriteTransaction, state: Arc<State>) -> Self {
+        Self {
+            engine,
+            txn: Some(txn),
+            state: State::clone(&state),
+            before: state,
+            fresh: Vec::new(),
+            fresh_ids: FxHashMap::default(),
+            changes: 0,
+            added: 0,
+            now: now(),
+            half_done: false,
+        }
+    }
+
+    fn txn(&self) -> Result<&WriteTransaction> {
+        self.txn.as_ref().ok_or_else(|| Error::Storage {
+            path: self.engine.path().to_owned(),
+            action: "writing",
+            detail: "the transaction has ended".into(),
+        })
+    }
+
+    /// Documents that wait for a segment at the most: sorting more at once gains nothing.
+    pub(crate) fn batch(&self) -> usize {
+        self.engine.tuning().flush_documents.min(1 << 13)
+    }
+
+    /// Live documents, this transaction's changes included.
+    pub(crate) fn len(&self) -> u64 {
+        self.state.counters.documents
+    }
+
+    /// The next automatic id.
+    pub(crate) fn auto_id(&mut self) -> String {
+        self.state.counters.auto_ids += 1;
+        self.changes += 1;
+        format!("#{}", self.state.counters.auto_ids)
+    }
+
+    /// Reads the state with this transaction's own changes, all of them in segments.
+    pub(crate) fn read<T>(
+        &mut self,
+        read: impl FnOnce(&WriteView<'_, '_>) -> Result<T>,
+    ) -> Result<T> {
+        self.settle();
+        self.view(read)
+    }
+
+    /// Reads the state but for documents that wait in `fresh`.
+    fn view<T>(&self, read: impl FnOnce(&WriteView<'_, '_>) -> Result<T>) -> Result<T> {
+        let (txn, path) = (self.txn()?, self.engine.path());
+        let action = "opening the tables";
+        let postings = txn.open_table(POSTINGS).doing(path, action)?;
+        let signatures = txn.open_table(SIGNATURES).doing(path, action)?;
+        let documents = txn.open_table(DOCUMENTS).doing(path, action)?;
+        read(&View {
+            fixed: self.engine.fixed(),
+            state: &self.state,
+            postings: &postings,
+            signatures: &signatures,
+            documents: &documents,
+        })
+    }
+
+    /// Puts the waiting documents into a segment.
+    fn settle(&mut self) {
+        if !self.fresh.is_empty() {
+            self.state.tail.push(Segment::new(self.engine.fixed().layout, &self.fresh));
+            self.fresh.clear();
+            self.fresh_ids.clear();
+        }
+    }
+
+    /// The number of the live document with this id.
+    fn number_of(&self, id: &str) -> Result<Option<DocNo>> {
+        match self.fresh_ids.get(id) {
+            Some(doc) => Ok(Some(*doc)),
+            None => self.view(|view| Ok(view.find(id)?.map(|(doc, _)| doc))),
+        }
+    }
+
+    /// Looks up what the index has under the ids of these documents, in the order of their
+    /// hashes, so that each page is read once.
+    ///
+    /// What it finds holds for the next [`batch`](Self::batch) insertions.
+    pub(crate) fn existing(&mut self, documents: &[NewDocument]) -> Result<Vec<Option<DocNo>>> {
+        self.settle();
+        let key = self.engine.fixed().id_key;
+        let mut order: Vec<(u64, usize)> = documents
+            .iter()
+            .enumerate()
+            .map(|(at, document)| (id_hash(&document.id, key), at))
+            .collect();
+        order.sort_unstable();
+        let mut found = vec![None; documents.len()];
+        self.view(|view| {
+            for (_, at) in order {
+                let (Some(document), Some(slot)) = (documents.get(at), found.get_mut(at)) else {
+                    continue;
+                };
+                *slot = view.find(&document.id)?.map(|(doc, _)| doc);
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Compares a new document with what the index has. `known` is what `existing` found before
+    /// this transaction went on, if it was asked.
+    pub(crate) fn compare(
+        &self,
+        document: &NewDocument,
+        known: Option<Option<DocNo>>,
+    ) -> Result<Existing> {
+        let doc = match (self.fresh_ids.get(&document.id), known) {
+            (Some(doc), _) => Some(*doc),
+            (None, Some(Some(doc))) if !self.state.dead.contains(doc) => Some(doc),
+            (None, Some(None)) => None,
+            _ => self.number_of(&document.id)?,
+        };
+        let Some(doc) = doc else { return Ok(Existing::Absent) };
+        let record = self.document(doc)?;
+        let same =
+            record.text_hash == document.text_hash && record.text_length == document.text_length;
+        Ok(if same { Existing::Same } else { Existing::Other(doc) })
+    }
+
+    fn document(&self, doc: DocNo) -> Result<DocumentRecord> {
+        let (txn, path) = (self.txn()?, self.engine.path());
+        let table = txn.open_table(DOCUMENTS).doing(path, "reading documents")?;
+        let row = redb::ReadableTable::get(&table, doc.0).doing(path, "reading documents")?;
+        let row =
+            row.ok_or_else(|| damaged(path, Table::Documents, doc.0, "its row is missing"))?;
+        DocumentRecord::decode(row.value(), doc)
+            .map_err(|fault| damaged(path, Table::Documents, doc.0, fault))
+    }
+
+    /// Inserts a document whose id is free.
+    pub(crate) fn insert(&mut self, document: NewDocument) -> Result<()> {
+        self.half_done = true;
+        let path = self.engine.path();
+        let number = u32::try_from(self.state.counters.next_doc)
+            .map_err(|_| Error::Full { path: path.to_owned() })?;
+        let doc = DocNo(number);
+        let NewDocument { id, signature, text_hash, text_length } = document;
+        let id_hash = id_hash(&id, self.engine.fixed().id_key);
+        let record = DocumentRecord::new(id, text_hash, text_length, self.now);
+        let row = record
+            .encode(doc)
+            .map_err(|fault| damaged(path, Table::Documents, doc.0, fault))?;
+        let (txn, action) = (self.txn()?, "writing a document");
+        txn.open_table(DOCUMENTS)
+            .doing(path, action)?
+            .insert(doc.0, &row[..])
+            .doing(path, action)?;
+        txn.open_table(SIGNATURES)
+            .doing(path, action)?
+            .insert(doc.0, &encode_signature(&signature, doc)[..])
+            .doing(path, action)?;
+        self.state.counters.next_doc += 1;
+        self.state.counters.documents += 1;
+        self.changes += 1;
+        self.added += 1;
+        self.fresh_ids.insert(record.id, doc);
+        let lanes = (!signature.is_empty()).then(|| signature.into_lanes());
+        self.fresh.push(Fresh { doc, id_hash, lanes });
+        if self.fresh.len() >= self.batch() {
+            self.settle();
+            if self.state.tail.documents() >= self.engine.tuning().flush_documents {
+                self.flush()?;
+                self.merge_on()?;
+            }
+        }
+        self.half_done = false;
+        Ok(())
+    }
+
+    /// Removes the document with this id; returns whether there was one.
+    pub(crate) fn remove(&mut self, id: &str) -> Result<bool> {
+        let Some(doc) = self.number_of(id)? else { return Ok(false) };
+        self.fresh_ids.remove(id);
+        self.remove_number(doc)?;
+        Ok(true)
+    }
+
+    /// Removes a live document.
+    pub(crate) fn remove_number(&mut self, doc: DocNo) -> Result<()> {
+        self.half_done = true;
+        let (txn, path, action) = (self.txn()?, self.engine.path(), "removing a document");
+        for table in [SIGNATURES, DOCUMENTS] {
+            txn.open_table(table).doing(path, action)?.remove(doc.0).doing(path, action)?;
+        }
+        self.state.dead.insert(doc);
+        self.state.counters.documents -= 1;
+        self.changes += 1;
+        self.half_done = false;
+        Ok(())
+    }
+
+    fn run_writer(&self) -> Result<RunWriter<'_>> {
+        let fixed = self.engine.fixed();
+        Ok(RunWriter { path: self.engine.path(), txn: self.txn()?, layout: fixed.layout })
+    }
+
+    /// Turns the tail into a run. The dead of the tail are not written, and so need not be
+    /// remembered any longer.
+    fn flush(&mut self) -> Result<()> {
+        self.settle();
+        let (from, upto) = (self.state.counters.flushed_upto, self.state.counters.next_doc);
+        if from == upto {
+            return Ok(());
+        }
+        let (first, last) = (DocNo(from as u32), DocNo((upto - 1) as u32));
+        let layout = self.engine.fixed().layout;
+        let number = RunNo(self.state.counters.next_run);
+        let mut run = Run::new(number, 0, first, last, layout.count());
+        for (band, chunks) in pack_tail(layout, &self.state.tail, &self.state.dead) {
+            let writer = self.run_writer()?;
+            let mut content = BandRun::default();
+            writer.append(number, band, &mut content, chunks)?;
+            let content = Arc::new(content);
+            writer.list(&run, band, &content)?;
+            run.set(band, Some(content));
+        }
+        self.state.manifest.add(run);
+        self.state.counters.next_run += 1;
+        self.state.counters.flushed_upto = upto;
+        self.state.tail.clear();
+        let dead = self.state.dead.clone();
+        self.state.dead.forget(&dead, first, last);
+        self.changes += 1;
+        Ok(())
+    }
+
+    /// Goes on with merging, paced to twice what was added.
+    fn merge_on(&mut self) -> Result<()> {
+        let bands = self.engine.fixed().layout.count() as u64;
+        self.state.merge_credit += 2 * bands * std::mem::take(&mut self.added);
+        merge::start_due(&mut self.state, self.engine.tuning().merge_runs);
+        if self.state.merges.is_empty() {
+            self.state.merge_credit = 0;
+        } else if self.state.merge_credit >= self.engine.tuning().merge_step {
+            let credit = std::mem::take(&mut self.state.merge_credit);
+            self.merge_step(credit)?;
+        }
+        Ok(())
+    }
+
+    fn merge_step(&mut self, budget: u64) -> Result<()> {
+        let mut state = std::mem::take(&mut self.state);
+        let stepped =
+            self.run_writer().and_then(|writer| merge::step_all(writer, &mut state, budget));
+        self.state = state;
+        self.changes += QUICK_REPAIR_FROM;
+        stepped
+    }
+
+    /// Flushes the tail and starts merging all runs into one, whatever their tiers.
+    pub(crate) fn begin_compaction(&mut self) -> Result<()> {
+        self.flush()?;
+        let runs = self.state.manifest.runs().to_vec();
+        let single = runs.len() == 1 && self.state.dead.is_empty();
+        if !single && !runs.is_empty() {
+            let flushed = self.state.counters.flushed_upto;
+            let tuning = self.engine.tuning();
+            let runs_of_flush = flushed / tuning.flush_documents.max(1) as u64;
+            let tier = runs_of_flush.max(1).ilog(tuning.merge_runs.max(2) as u64) + 1;
+            merge::start(&mut self.state, tier as u8, &runs);
+            self.changes += 1;
+        }
+        Ok(())
+    }
+
+    /// Takes a step with all merges under way; returns whether any is left.
+    pub(crate) fn merge_some(&mut self) -> Result<bool> {
+        if !self.state.merges.is_empty() {
+            // Enough for a quarter of a second, and a few MiB to write.
+            const STEP: u64 = 4 << 20;
+            self.merge_step(STEP)?;
+            merge::start_due(&mut self.state, self.engine.tuning().merge_runs);
+        }
+        Ok(!self.state.merges.is_empty())
+    }
+
+    /// Deletes what unfinished merges of an earlier process left; returns whether there was any.
+    pub(super) fn delete_abandoned(&mut self) -> Result<bool> {
+        let abandoned = merge::abandoned(self.txn()?, self.engine.path(), &self.state)?;
+        for (run, band) in &abandoned {
+            self.run_writer()?.delete_chunks(*run, *band)?;
+            self.changes += 1;
+        }
+        Ok(!abandoned.is_empty())
+    }
+
+    /// Makes all changes durable and visible. Without changes nothing is written.
+    ///
+    /// # Errors
+    ///
+    /// Where an insertion or removal of this transaction failed, nothing of it can be committed.
+    pub(crate) fn commit(mut self) -> Result<()> {
+        if self.half_done {
+            return Err(Error::Storage {
+                path: self.engine.path().to_owned(),
+                action: "committing",
+                detail: "a change of this transaction failed half-way".into(),
+            });
+        }
+        self.settle();
+        if self.state.tail.documents() >= self.engine.tuning().flush_documents {
+            self.flush()?;
+        }
+        self.merge_on()?;
+        let Some(mut txn) = self.txn.take() else { return Ok(()) };
+        let path = self.engine.path();
+        if self.changes == 0 {
+            return txn.abort().doing(path, "ending a transaction");
+        }
+        let action = "writing the state";
+        self.state.counters.commit += 1;
+        {
+            let mut dead = txn.open_table(DEAD).doing(path, action)?;
+            for (number, row) in self.state.dead.changed_rows(&self.before.dead) {
+                match row {
+                    Some(row) => dead.insert(number, &row[..]).doing(path, action)?,
+                    None => dead.remove(number).doing(path, action)?,
+                };
+            }
+            let mut meta = txn.open_table(META).doing(path, action)?;
+            meta.insert(STATE_ROW, &self.state.counters.encode()[..]).doing(path, action)?;
+        }
+        txn.set_quick_repair(self.changes >= QUICK_REPAIR_FROM);
+        self.engine.publish(txn, std::mem::take(&mut self.state))
+    }
+}
+
+impl Drop for Writer<'_> {
+    fn drop(&mut self) {
+        // The storage's transaction ends before the next may start.
+        drop(self.txn.take());
+        self.engine.end_write();
+    }
+}

@@ -1,0 +1,4 @@
+//! All integration tests in one binary, so that it is linked once.
+
+mod model;
+mod support;
