@@ -1,10 +1,15 @@
 //! twindex
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod cli;
 mod error;
 mod estimate;
 mod hash;
 mod index;
+#[cfg(feature = "cli")]
+mod input;
 mod lsh;
 mod params;
 mod sketch;

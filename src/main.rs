@@ -1,1 +1,5 @@
-fn main(){}
+//! The command `twindex`.
+
+fn main() -> std::process::ExitCode {
+    twindex::cli::main()
+}

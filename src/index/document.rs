@@ -15,9 +15,14 @@ use crate::store::{DocumentRecord, NewDocument};
 pub struct Document(pub(super) NewDocument);
 
 impl Document {
-    pub(super) fn prepare(id: String, text: &str, sketcher: &Sketcher) -> Result<Self> {
+    /// Sketches a text with the sketcher of the index it is meant for.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes.
+    pub fn sketch(id: impl Into<String>, text: &str, sketcher: &Sketcher) -> Result<Self> {
         Ok(Self(NewDocument {
-            id: valid(id)?,
+            id: valid(id.into())?,
             signature: sketcher.signature(text),
             text_hash: text_hash(text.as_bytes()),
             text_length: text.len() as u64,
@@ -40,9 +45,23 @@ impl Document {
         }))
     }
 
+    /// The same document under another id.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes.
+    pub fn with_id(self, id: impl Into<String>) -> Result<Self> {
+        Ok(Self(NewDocument { id: valid(id.into())?, ..self.0 }))
+    }
+
     /// The id.
     pub fn id(&self) -> &str {
         &self.0.id
+    }
+
+    /// The length of the text in bytes.
+    pub fn text_bytes(&self) -> u64 {
+        self.0.text_length
     }
 
     /// The signature.

@@ -87,7 +87,7 @@ impl Index {
     ///
     /// [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes.
     pub fn prepare(&self, id: impl Into<String>, text: &str) -> Result<Document> {
-        Document::prepare(id.into(), text, &self.sketcher)
+        Document::sketch(id, text, &self.sketcher)
     }
 
     /// Starts the write transaction, of which there is one at a time. Waits while another

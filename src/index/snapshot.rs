@@ -45,6 +45,11 @@ impl Snapshot {
         self.reader.engine().settings()
     }
 
+    /// The version of the file format.
+    pub fn format_version(&self) -> u32 {
+        crate::store::FORMAT_VERSION
+    }
+
     /// When the index was created, in seconds since 1970.
     pub fn created(&self) -> i64 {
         self.reader.engine().created()

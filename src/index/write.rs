@@ -88,7 +88,7 @@ impl<'i> WriteTxn<'i> {
     /// usable; [`Error::Full`]; [`Error::Io`] or [`Error::Storage`], after which it cannot be
     /// committed.
     pub fn insert(&mut self, id: &str, text: &str) -> Result<Inserted> {
-        let document = Document::prepare(id.to_owned(), text, self.sketcher)?;
+        let document = Document::sketch(id, text, self.sketcher)?;
         self.insert_document(document, OnConflict::Replace)
     }
 
@@ -120,7 +120,7 @@ impl<'i> WriteTxn<'i> {
         let sketcher = self.sketcher;
         let prepared: Vec<Document> = documents
             .par_iter()
-            .map(|(id, text)| Document::prepare(id.as_ref().to_owned(), text.as_ref(), sketcher))
+            .map(|(id, text)| Document::sketch(id.as_ref(), text.as_ref(), sketcher))
             .collect::<Result<_>>()?;
         self.insert_documents(prepared, OnConflict::Replace)
     }
@@ -160,7 +160,7 @@ impl<'i> WriteTxn<'i> {
     ///
     /// Those of [`insert`](Self::insert).
     pub fn insert_unless_similar(&mut self, id: &str, text: &str) -> Result<Outcome> {
-        let document = Document::prepare(id.to_owned(), text, self.sketcher)?;
+        let document = Document::sketch(id, text, self.sketcher)?;
         self.insert_document_unless_similar(document, self.settings.threshold.get())
     }
 

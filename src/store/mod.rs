@@ -35,7 +35,7 @@ pub(crate) use cursor::BandEntries;
 pub(crate) use engine::{Engine, Tuning};
 pub(crate) use reader::Reader;
 pub(crate) use record::DocumentRecord;
-pub(crate) use schema::{BandNo, DocNo};
+pub(crate) use schema::{BandNo, DocNo, FORMAT_VERSION};
 pub(crate) use settings::SettingsRequest;
 pub(crate) use view::{ChunkTable, DocTable, View};
 pub(crate) use writer::{Existing, NewDocument, Writer};

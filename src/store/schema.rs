@@ -6,7 +6,7 @@ use redb::TableDefinition;
 pub(super) const MAGIC: [u8; 8] = *b"twindex\0";
 
 /// The version of the format that this build writes, and the newest it reads.
-pub(super) const FORMAT_VERSION: u32 = 1;
+pub(crate) const FORMAT_VERSION: u32 = 1;
 
 /// Rows by name: `format`, `settings`, `state`.
 pub(super) const META: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("meta");

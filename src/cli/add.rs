@@ -1,0 +1,160 @@
+//! `twindex add`: documents from files and streams go into an index.
+
+use super::args::{Add, Conflict, Global};
+use super::failure::Failure;
+use super::output::{bytes, count, grouped, summary};
+use super::progress::Progress;
+use super::{Ending, interrupt, records};
+use crate::index::{Document, Inserted, OnConflict, WriteTxn};
+use crate::input::{BadRecord, Name};
+use std::time::Instant;
+
+/// What happened so far.
+#[derive(Default)]
+struct Counts {
+    added: u64,
+    replaced: u64,
+    unchanged: u64,
+    skipped: u64,
+    empty: u64,
+    failed: u64,
+    bytes: u64,
+}
+
+/// A document on its way in; without an id it is given one when it is inserted.
+struct Incoming {
+    document: Document,
+    named: bool,
+    place: String,
+}
+
+pub(super) fn run(global: &Global, args: &Add) -> Result<Ending, Failure> {
+    interrupt::catch()?;
+    let start = Instant::now();
+    let index = args.settings.options().open_or_create(&args.index)?;
+    let sketcher = index.sketcher().clone();
+    let records = records::start(args.input.of(&args.paths), move |record| {
+        let (id, named) = match record.name {
+            Name::Id(id) => (id, true),
+            Name::Automatic => ("#".to_owned(), false),
+        };
+        let place = record.place;
+        match Document::sketch(id, &record.text, &sketcher) {
+            Ok(document) => Ok(Incoming { document, named, place }),
+            Err(error) => Err(BadRecord { place, cause: error.to_string() }),
+        }
+    })?;
+    let mut progress = Progress::new(global, records.expected_bytes);
+    let mut counts = Counts::default();
+    let mut txn = index.begin_write()?;
+    let mut in_batch = 0;
+    while let Some(parsed) = records.next() {
+        let documents = parsed.results.len() as u64;
+        let (good, bad): (Vec<_>, Vec<_>) = parsed.results.into_iter().partition(Result::is_ok);
+        counts.failed += bad.len() as u64;
+        bad.iter().filter_map(|bad| bad.as_ref().err()).for_each(|bad| {
+            progress.say(&bad.to_string());
+        });
+        let mut good: Vec<Incoming> = good.into_iter().flatten().collect();
+        while !good.is_empty() {
+            let room = (args.batch as usize - in_batch).min(good.len());
+            let later = good.split_off(room);
+            in_batch += good.len();
+            insert(&mut txn, good, args.on_conflict, &mut counts, &progress)?;
+            good = later;
+            if in_batch >= args.batch as usize {
+                txn.commit()?;
+                if global.verbose {
+                    let done = counts.added + counts.replaced + counts.unchanged + counts.skipped;
+                    progress.say(&format!("committed {}", count(done, "document")));
+                }
+                txn = index.begin_write()?;
+                in_batch = 0;
+            }
+        }
+        progress.add(documents, parsed.bytes);
+    }
+    txn.commit()?;
+    progress.finish();
+    let interrupted = interrupt::asked();
+    if !interrupted {
+        index.close()?;
+    }
+    report(global, &counts, start.elapsed().as_secs_f64(), interrupted);
+    if interrupted {
+        let done = counts.added + counts.replaced + counts.unchanged;
+        return Err(anyhow::anyhow!(
+            "{}: interrupted; {} are in, run the command again to go on",
+            args.index.display(),
+            count(done, "document")
+        )
+        .into());
+    }
+    Ok(if counts.failed > 0 { Ending::SomeFailed } else { Ending::Done })
+}
+
+fn insert(
+    txn: &mut WriteTxn<'_>,
+    incoming: Vec<Incoming>,
+    conflict: Conflict,
+    counts: &mut Counts,
+    progress: &Progress,
+) -> Result<(), Failure> {
+    let policy = match conflict {
+        Conflict::Replace => OnConflict::Replace,
+        Conflict::Skip | Conflict::Error => OnConflict::Skip,
+    };
+    let mut documents = Vec::with_capacity(incoming.len());
+    let mut places = Vec::with_capacity(incoming.len());
+    for Incoming { document, named, place } in incoming {
+        counts.bytes += document.text_bytes();
+        counts.empty += u64::from(document.signature().is_empty());
+        documents.push(if named { document } else { document.with_id(txn.auto_id())? });
+        places.push(place);
+    }
+    for (inserted, place) in txn.insert_documents(documents, policy)?.into_iter().zip(places) {
+        match inserted {
+            Inserted::Added => counts.added += 1,
+            Inserted::Replaced => counts.replaced += 1,
+            Inserted::Unchanged => counts.unchanged += 1,
+            Inserted::Skipped if conflict == Conflict::Error => {
+                counts.failed += 1;
+                progress.say(&format!("{place}: its id is in the index with another text"));
+            }
+            Inserted::Skipped => counts.skipped += 1,
+        }
+    }
+    Ok(())
+}
+
+fn report(global: &Global, counts: &Counts, seconds: f64, interrupted: bool) {
+    let fields = [
+        ("added", counts.added.into()),
+        ("replaced", counts.replaced.into()),
+        ("unchanged", counts.unchanged.into()),
+        ("skipped", counts.skipped.into()),
+        ("empty", counts.empty.into()),
+        ("failed", counts.failed.into()),
+        ("bytes", counts.bytes.into()),
+        ("seconds", ((seconds * 1000.0).round() / 1000.0).into()),
+        ("interrupted", interrupted.into()),
+    ];
+    let mut sentence = format!("added {}", count(counts.added, "document"));
+    for (number, what) in [
+        (counts.replaced, "replaced"),
+        (counts.unchanged, "unchanged"),
+        (counts.skipped, "skipped"),
+        (counts.empty, "empty"),
+        (counts.failed, "failed"),
+    ] {
+        if number > 0 {
+            sentence += &format!(", {} {what}", grouped(number));
+        }
+    }
+    sentence += &format!(
+        " in {seconds:.1} s: {} of text, {}/s",
+        bytes(counts.bytes),
+        bytes((counts.bytes as f64 / seconds.max(1e-9)) as u64)
+    );
+    summary(global, &fields, &sentence);
+}

@@ -1,0 +1,72 @@
+//! What does a person type? Arguments, commands, and what they print.
+//!
+//! Only result lines go to standard output; summaries, progress and messages go to standard error.
+//! The exit status is 0 when done or found, 1 when nothing was found or `check` found violations,
+//! 2 after any error.
+
+mod add;
+mod args;
+mod failure;
+mod inspect;
+mod interrupt;
+mod maintain;
+mod output;
+mod pairs;
+mod progress;
+mod query;
+mod records;
+mod remove;
+
+use args::{Args, Command};
+use clap::Parser;
+use failure::{Failure, message};
+use std::process::ExitCode;
+
+/// How a command ended that ran to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ending {
+    /// Done, or something was found.
+    Done,
+    /// Nothing was found, or a check found violations.
+    Nothing,
+    /// Some records were bad; they were reported one by one.
+    SomeFailed,
+}
+
+/// Runs the command with the arguments of the process.
+pub fn main() -> ExitCode {
+    let args = Args::parse();
+    match run(&args) {
+        Ok(Ending::Done) => ExitCode::SUCCESS,
+        Ok(Ending::Nothing) => ExitCode::from(1),
+        Ok(Ending::SomeFailed) => ExitCode::from(2),
+        // Who reads our output has enough of it.
+        Err(Failure::BrokenPipe) => ExitCode::SUCCESS,
+        Err(Failure::Error(error)) => {
+            message(&format!("{error:#}"));
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(args: &Args) -> Result<Ending, Failure> {
+    if let Some(threads) = args.global.threads {
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(threads.into())
+            .build_global()
+            .map_err(|error| anyhow::anyhow!("--threads {threads}: {error}"))?;
+    }
+    let global = &args.global;
+    match &args.command {
+        Command::Create(command) => maintain::create(global, command),
+        Command::Add(command) => add::run(global, command),
+        Command::Remove(command) => remove::run(global, command),
+        Command::List(command) => inspect::list(global, command),
+        Command::Get(command) => inspect::get(global, command),
+        Command::Query(command) => query::run(global, command),
+        Command::Pairs(command) => pairs::run(global, command),
+        Command::Info(command) => inspect::info(global, command),
+        Command::Check(command) => maintain::check(global, command),
+        Command::Compact(command) => maintain::compact(global, command),
+    }
+}

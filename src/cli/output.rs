@@ -1,0 +1,178 @@
+//! Result lines on standard output and the summary on standard error.
+
+use super::args::Global;
+use super::failure::Failure;
+use serde_json::{Map, Value};
+use std::io::{self, BufWriter, IsTerminal, Write};
+
+/// Prints result lines: JSON, aligned columns on a terminal, or tab-separated columns.
+pub(super) struct Results {
+    out: BufWriter<io::Stdout>,
+    style: Style,
+    /// Rows that wait to be aligned.
+    waiting: Vec<Vec<String>>,
+    any: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Style {
+    Json,
+    Aligned,
+    Tabs,
+}
+
+/// So many rows are aligned together; more would make a person wait for the first.
+const ALIGNED: usize = 64;
+
+impl Results {
+    pub(super) fn new(global: &Global) -> Self {
+        let style = match (global.json, io::stdout().is_terminal()) {
+            (true, _) => Style::Json,
+            (false, true) => Style::Aligned,
+            (false, false) => Style::Tabs,
+        };
+        let out = BufWriter::with_capacity(1 << 16, io::stdout());
+        Self { out, style, waiting: Vec::new(), any: false }
+    }
+
+    /// Whether anything was printed.
+    pub(super) fn any(&self) -> bool {
+        self.any
+    }
+
+    /// Prints a line of named values.
+    pub(super) fn line(&mut self, fields: &[(&str, Value)]) -> Result<(), Failure> {
+        self.any = true;
+        match self.style {
+            Style::Json => {
+                serde_json::to_writer(&mut self.out, &object(fields)).map_err(io::Error::from)?;
+                self.out.write_all(b"\n")?;
+            }
+            Style::Tabs => {
+                let cells: Vec<String> = fields.iter().map(|(_, value)| plain(value)).collect();
+                writeln!(self.out, "{}", cells.join("\t"))?;
+            }
+            Style::Aligned => {
+                self.waiting.push(fields.iter().map(|(_, value)| plain(value)).collect());
+                if self.waiting.len() >= ALIGNED {
+                    self.align()?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Prints one object: as JSON, or a name and a value a line.
+    pub(super) fn object(&mut self, fields: &[(&str, Value)]) -> Result<(), Failure> {
+        if self.style == Style::Json {
+            return self.line(fields);
+        }
+        for (name, value) in fields {
+            self.line(&[("name", Value::from(*name)), ("value", value.clone())])?;
+        }
+        Ok(())
+    }
+
+    fn align(&mut self) -> Result<(), Failure> {
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        let mut table = comfy_table::Table::new();
+        table.load_style(comfy_table::presets::NOTHING);
+        self.waiting.drain(..).for_each(|row| {
+            table.add_row(row);
+        });
+        for line in table.lines() {
+            writeln!(self.out, "{}", line.trim_end())?;
+        }
+        Ok(())
+    }
+
+    /// Prints what is still held back. To be called between questions and at the end.
+    pub(super) fn flush(&mut self) -> Result<(), Failure> {
+        self.align()?;
+        Ok(self.out.flush()?)
+    }
+}
+
+fn object(fields: &[(&str, Value)]) -> Value {
+    let map: Map<String, Value> =
+        fields.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+    Value::Object(map)
+}
+
+/// A value for people and for `cut`: nothing in it breaks a line or a column.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.replace(['\t', '\n', '\r'], " "),
+        Value::Object(map) => {
+            map.iter().map(|(k, v)| format!("{k} {}", plain(v))).collect::<Vec<_>>().join(", ")
+        }
+        other => other.to_string(),
+    }
+}
+
+/// A similarity with the four digits that an estimate deserves at most.
+pub(super) fn similarity(number: f64) -> Value {
+    Value::from((number * 10_000.0).round() / 10_000.0)
+}
+
+/// Prints the summary: one JSON object with `--json`, else the given sentence.
+pub(super) fn summary(global: &Global, fields: &[(&str, Value)], sentence: &str) {
+    if global.quiet {
+        return;
+    }
+    let mut out = io::stderr().lock();
+    let _ = match global.json {
+        true => writeln!(out, "{}", object(fields)),
+        false => writeln!(out, "{sentence}"),
+    };
+}
+
+/// A number with a comma between thousands.
+pub(super) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// "1 document", "2 documents".
+pub(super) fn count(number: u64, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", grouped(number))
+}
+
+/// A number of bytes in the unit that suits it, in powers of 1000.
+pub(super) fn bytes(number: u64) -> String {
+    match number {
+        0..1_000 => format!("{number} B"),
+        1_000..1_000_000 => format!("{:.1} kB", number as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", number as f64 / 1e6),
+        _ => format!("{:.2} GB", number as f64 / 1e9),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped_by_thousands() {
+        for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")] {
+            assert_eq!(grouped(number), text);
+        }
+        assert_eq!((count(1, "pair"), count(2, "pair")), ("1 pair".into(), "2 pairs".into()));
+        assert_eq!(bytes(1_250_000), "1.2 MB");
+    }
+
+    #[test]
+    fn a_cell_never_breaks_a_line() {
+        assert_eq!(plain(&Value::from("a\tb\nc")), "a b c");
+    }
+}

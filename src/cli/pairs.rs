@@ -1,0 +1,53 @@
+//! `twindex pairs`: every pair of similar documents.
+
+use super::args::{Global, Pairs};
+use super::failure::Failure;
+use super::output::{Results, count, similarity, summary};
+use super::{Ending, interrupt};
+use crate::index::ReadOnlyIndex;
+use serde_json::Value;
+use std::time::Instant;
+
+pub(super) fn run(global: &Global, args: &Pairs) -> Result<Ending, Failure> {
+    interrupt::catch()?;
+    let start = Instant::now();
+    let index = ReadOnlyIndex::open(&args.index)?;
+    let snapshot = index.snapshot()?;
+    let threshold = args.threshold.unwrap_or(index.settings().threshold.get());
+    let mut results = Results::new(global);
+    let pairs = snapshot.pairs(threshold)?;
+    let recall = pairs.recall();
+    let mut found = 0_u64;
+    for pair in pairs {
+        if interrupt::asked() {
+            results.flush()?;
+            return Err(anyhow::anyhow!("interrupted after {}", count(found, "pair")).into());
+        }
+        let pair = pair?;
+        found += 1;
+        results.line(&[
+            ("a", Value::from(pair.a)),
+            ("b", Value::from(pair.b)),
+            ("similarity", similarity(pair.similarity)),
+            ("low", similarity(pair.low)),
+            ("high", similarity(pair.high)),
+            ("exact", pair.exact.into()),
+        ])?;
+    }
+    results.flush()?;
+    let seconds = start.elapsed().as_secs_f64();
+    let fields = [
+        ("pairs", found.into()),
+        ("recall", similarity(recall)),
+        ("limited", false.into()),
+        ("seconds", ((seconds * 1000.0).round() / 1000.0).into()),
+    ];
+    let sentence = format!(
+        "{} at {threshold} or above among {}, recall at the threshold {}",
+        count(found, "pair"),
+        count(snapshot.len(), "document"),
+        similarity(recall)
+    );
+    summary(global, &fields, &sentence);
+    Ok(if found > 0 { Ending::Done } else { Ending::Nothing })
+}

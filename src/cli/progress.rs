@@ -1,0 +1,51 @@
+//! A progress bar on standard error, only where a person sees it.
+
+use super::args::Global;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::{self, IsTerminal};
+use std::time::Duration;
+
+/// Progress through so many bytes of input, or through an unknown number.
+pub(super) struct Progress {
+    bar: ProgressBar,
+    documents: u64,
+}
+
+impl Progress {
+    pub(super) fn new(global: &Global, bytes: Option<u64>) -> Self {
+        let hidden =
+            global.quiet || global.json || global.no_progress || !io::stderr().is_terminal();
+        let bar = match hidden {
+            true => ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()),
+            false => {
+                let bar = bytes.map_or_else(ProgressBar::no_length, ProgressBar::new);
+                let template = match bytes {
+                    Some(_) => {
+                        "{bar:30} {bytes}/{total_bytes} {bytes_per_sec} {msg}, {eta} left"
+                    }
+                    None => "{spinner} {bytes} {bytes_per_sec} {msg}",
+                };
+                let style = ProgressStyle::with_template(template);
+                bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+                bar.enable_steady_tick(Duration::from_millis(200));
+                bar
+            }
+        };
+        Self { bar, documents: 0 }
+    }
+
+    pub(super) fn add(&mut self, documents: u64, bytes: u64) {
+        self.documents += documents;
+        self.bar.inc(bytes);
+        self.bar.set_message(super::output::count(self.documents, "document"));
+    }
+
+    /// Prints a line without tearing the bar.
+    pub(super) fn say(&self, text: &str) {
+        self.bar.suspend(|| super::failure::message(text));
+    }
+
+    pub(super) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}

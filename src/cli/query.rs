@@ -1,0 +1,160 @@
+//! `twindex query`: who is similar to these texts?
+
+use super::args::{Global, Query};
+use super::failure::{Failure, message};
+use super::output::{Results, count, similarity, summary};
+use super::{Ending, interrupt, records};
+use crate::index::{Matches, ReadOnlyIndex, Snapshot};
+use crate::input::{BadRecord, Name};
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// An answered question.
+struct Answer {
+    query: String,
+    matches: Matches,
+}
+
+#[derive(Default)]
+struct Totals {
+    queries: u64,
+    matches: u64,
+    candidates: u64,
+    failed: u64,
+    /// The least recall that was promised.
+    recall: Option<f64>,
+}
+
+/// How every question is asked.
+#[derive(Clone, Copy)]
+struct How {
+    threshold: Option<f64>,
+    scan: bool,
+}
+
+impl How {
+    fn ask(self, snapshot: &Snapshot, text: &str, own_id: Option<&str>) -> crate::Result<Matches> {
+        let query = self.query(snapshot);
+        match own_id {
+            Some(id) => query.excluding(id).by_text(text),
+            None => query.by_text(text),
+        }
+    }
+
+    fn query(self, snapshot: &Snapshot) -> crate::index::Query<'_> {
+        let query = snapshot.query().scan(self.scan);
+        match self.threshold {
+            Some(threshold) => query.threshold(threshold),
+            None => query,
+        }
+    }
+}
+
+pub(super) fn run(global: &Global, args: &Query) -> Result<Ending, Failure> {
+    interrupt::catch()?;
+    let start = Instant::now();
+    let index = ReadOnlyIndex::open(&args.index)?;
+    let snapshot = Arc::new(index.snapshot()?);
+    let how = How { threshold: args.threshold, scan: args.scan };
+    let mut results = Results::new(global);
+    let mut totals = Totals::default();
+
+    if let Some(text) = &args.text {
+        let matches = how.ask(&snapshot, text, None)?;
+        totals.print(&mut results, &Answer { query: "text".into(), matches })?;
+    }
+    if let Some(id) = &args.id {
+        match how.query(&snapshot).by_id(id)? {
+            Some(matches) => {
+                totals.print(&mut results, &Answer { query: id.clone(), matches })?;
+            }
+            None => {
+                totals.failed += 1;
+                message(&format!("{}: no document has the id {id}", args.index.display()));
+            }
+        }
+    }
+    if !args.paths.is_empty() {
+        // A threshold out of range is one error, not one a record.
+        how.query(&snapshot).by_text("")?;
+        let asked = Arc::clone(&snapshot);
+        let records = records::start(args.input.of(&args.paths), move |record| {
+            let (query, own) = match record.name {
+                Name::Id(id) => (id.clone(), Some(id)),
+                Name::Automatic => (record.place.clone(), None),
+            };
+            match how.ask(&asked, &record.text, own.as_deref()) {
+                Ok(matches) => Ok(Answer { query, matches }),
+                Err(error) => Err(BadRecord { place: record.place, cause: error.to_string() }),
+            }
+        })?;
+        while let Some(parsed) = records.next() {
+            for answer in parsed.results {
+                match answer {
+                    Ok(answer) => totals.print(&mut results, &answer)?,
+                    Err(bad) => {
+                        totals.failed += 1;
+                        message(&bad.to_string());
+                    }
+                }
+            }
+            results.flush()?;
+        }
+    }
+    results.flush()?;
+    totals.report(global, start.elapsed().as_secs_f64());
+    Ok(match (interrupt::asked(), totals.failed > 0, results.any()) {
+        (true, _, _) => return Err(anyhow::anyhow!("interrupted").into()),
+        (false, true, _) => Ending::SomeFailed,
+        (false, false, true) => Ending::Done,
+        (false, false, false) => Ending::Nothing,
+    })
+}
+
+impl Totals {
+    fn print(&mut self, results: &mut Results, answer: &Answer) -> Result<(), Failure> {
+        self.queries += 1;
+        self.matches += answer.matches.len() as u64;
+        self.candidates += answer.matches.candidates;
+        let recall = answer.matches.recall;
+        self.recall = Some(self.recall.map_or(recall, |least| least.min(recall)));
+        for found in &answer.matches {
+            results.line(&[
+                ("query", Value::from(answer.query.as_str())),
+                ("id", Value::from(found.id.as_str())),
+                ("similarity", similarity(found.similarity)),
+                ("low", similarity(found.low)),
+                ("high", similarity(found.high)),
+                ("exact", found.exact.into()),
+            ])?;
+        }
+        Ok(())
+    }
+
+    fn report(&self, global: &Global, seconds: f64) {
+        let recall = self.recall.map_or(Value::Null, similarity);
+        let fields = [
+            ("queries", self.queries.into()),
+            ("matches", self.matches.into()),
+            ("candidates", self.candidates.into()),
+            ("failed", self.failed.into()),
+            ("recall", recall.clone()),
+            ("limited", false.into()),
+            ("seconds", ((seconds * 1000.0).round() / 1000.0).into()),
+        ];
+        let queries = match self.queries {
+            1 => "1 query".to_owned(),
+            n => format!("{} queries", super::output::grouped(n)),
+        };
+        let matches = match self.matches {
+            1 => "1 match".to_owned(),
+            n => format!("{} matches", super::output::grouped(n)),
+        };
+        let sentence = format!(
+            "{queries}, {matches}, {} compared, recall at the threshold {recall}",
+            count(self.candidates, "candidate")
+        );
+        summary(global, &fields, &sentence);
+    }
+}

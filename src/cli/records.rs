@@ -1,0 +1,62 @@
+//! Reading and parsing records on other threads while the results are used on this one.
+
+use super::failure::Failure;
+use crate::input::{BadRecord, Inputs, Reading, Record};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+/// What became of one batch of records.
+pub(super) struct Parsed<T> {
+    pub(super) results: Vec<Result<T, BadRecord>>,
+    /// The bytes of input they came from.
+    pub(super) bytes: u64,
+}
+
+/// Batches of parsed records, in order.
+pub(super) struct Records<T> {
+    receiver: Receiver<Parsed<T>>,
+    /// The bytes of all inputs, where that is known.
+    pub(super) expected_bytes: Option<u64>,
+}
+
+/// Starts reading. `take` is called on all threads; at most two batches wait to be used, so that
+/// memory stays bounded.
+pub(super) fn start<T: Send + 'static>(
+    inputs: Inputs,
+    take: impl Fn(Record<'_>) -> Result<T, BadRecord> + Send + Sync + 'static,
+) -> Result<Records<T>, Failure> {
+    let mut reading = Reading::new(inputs);
+    let expected_bytes = reading.expected_bytes();
+    let (sender, receiver) = sync_channel(2);
+    thread::Builder::new()
+        .name("reader".into())
+        .spawn(move || {
+            while let Some(batch) = reading.next() {
+                let results = batch.parse(&take);
+                let parsed = Parsed { results, bytes: batch.len() as u64 };
+                if sender.send(parsed).is_err() {
+                    // The command has ended before its input.
+                    break;
+                }
+            }
+        })
+        .map_err(|error| anyhow::anyhow!("cannot start a thread: {error}"))?;
+    Ok(Records { receiver, expected_bytes })
+}
+
+impl<T> Records<T> {
+    /// The next batch; `None` at the end of all inputs or when the command was asked to end.
+    pub(super) fn next(&self) -> Option<Parsed<T>> {
+        loop {
+            if super::interrupt::asked() {
+                return None;
+            }
+            match self.receiver.recv_timeout(Duration::from_millis(100)) {
+                Ok(parsed) => return Some(parsed),
+                Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! `twindex remove`: documents leave an index.
+
+use super::args::{Global, Remove};
+use super::failure::Failure;
+use super::output::{count, grouped, summary};
+use super::{Ending, interrupt};
+use crate::index::Index;
+use crate::input::STANDARD_INPUT;
+use anyhow::Context;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::time::Instant;
+
+/// Ids in one commit: what a killed run has to do again at the most.
+const BATCH: u64 = 100_000;
+
+pub(super) fn run(global: &Global, args: &Remove) -> Result<Ending, Failure> {
+    interrupt::catch()?;
+    let start = Instant::now();
+    let index = Index::open(&args.index)?;
+    let mut txn = index.begin_write()?;
+    let (mut removed, mut missing, mut interrupted) = (0_u64, 0_u64, false);
+    let from: Box<dyn BufRead> = match &args.ids_from {
+        None => Box::new(io::empty()),
+        Some(path) if path.as_os_str() == STANDARD_INPUT => Box::new(io::stdin().lock()),
+        Some(path) => {
+            let file = File::open(path).with_context(|| path.display().to_string())?;
+            Box::new(BufReader::new(file))
+        }
+    };
+    let listed = from.lines().filter(|line| !line.as_ref().is_ok_and(String::is_empty));
+    for id in args.ids.iter().cloned().map(Ok).chain(listed) {
+        let id = id.with_context(|| match &args.ids_from {
+            Some(path) => path.display().to_string(),
+            None => "ids".into(),
+        })?;
+        match txn.remove(&id)? {
+            true => removed += 1,
+            false => missing += 1,
+        }
+        if interrupt::asked() {
+            interrupted = true;
+            break;
+        }
+        if removed > 0 && removed.is_multiple_of(BATCH) {
+            txn.commit()?;
+            txn = index.begin_write()?;
+        }
+    }
+    txn.commit()?;
+    let seconds = start.elapsed().as_secs_f64();
+    let fields = [
+        ("removed", removed.into()),
+        ("missing", missing.into()),
+        ("seconds", ((seconds * 1000.0).round() / 1000.0).into()),
+        ("interrupted", interrupted.into()),
+    ];
+    let mut sentence = format!("removed {}", count(removed, "document"));
+    if missing > 0 {
+        sentence += &format!(", {} missing", grouped(missing));
+    }
+    summary(global, &fields, &sentence);
+    if interrupted {
+        return Err(anyhow::anyhow!(
+            "{}: interrupted; what was removed is committed",
+            args.index.display()
+        )
+        .into());
+    }
+    Ok(Ending::Done)
+}

@@ -1,0 +1,189 @@
+//! One JSON object a line: its id and its text, borrowed where nothing is escaped.
+
+use serde::Deserializer;
+use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, Visitor};
+use std::borrow::Cow;
+use std::fmt;
+
+/// The names of the fields that matter.
+#[derive(Clone, Debug)]
+pub(crate) struct Fields {
+    pub(crate) id: String,
+    pub(crate) text: String,
+}
+
+/// Takes id and text out of a line.
+pub(super) fn parse<'a>(
+    line: &'a [u8],
+    fields: &Fields,
+) -> Result<(Option<Cow<'a, str>>, Cow<'a, str>), String> {
+    let mut parser = serde_json::Deserializer::from_slice(line);
+    let found = Object(fields).deserialize(&mut parser).and_then(|found| {
+        parser.end()?;
+        Ok(found)
+    });
+    let (id, text) = found.map_err(|error| {
+        // Each line is parsed by itself, so that its own line numbers say nothing.
+        let message = error.to_string();
+        match message.rfind(" at line ") {
+            Some(at) => format!("not valid JSON: {} at column {}", &message[..at], error.column()),
+            None => format!("not valid JSON: {message}"),
+        }
+    })?;
+    let text = text.ok_or_else(|| format!("no field `{}`", fields.text))?;
+    Ok((id?, text?))
+}
+
+type Field<'de> = Result<Cow<'de, str>, String>;
+
+struct Object<'f>(&'f Fields);
+
+impl<'de> DeserializeSeed<'de> for Object<'_> {
+    type Value = (Result<Option<Cow<'de, str>>, String>, Option<Field<'de>>);
+
+    fn deserialize<D: Deserializer<'de>>(self, parser: D) -> Result<Self::Value, D::Error> {
+        parser.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Object<'_> {
+    type Value = (Result<Option<Cow<'de, str>>, String>, Option<Field<'de>>);
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let (mut id, mut text) = (Ok(None), None);
+        while let Some(Scalar::Text(key)) = map.next_key_seed(AnyScalar)? {
+            if key == self.0.text.as_str() {
+                text = Some(match map.next_value_seed(AnyScalar)? {
+                    Scalar::Text(text) => Ok(text),
+                    _ => Err(format!("field `{}` is not a string", self.0.text)),
+                });
+            } else if key == self.0.id.as_str() {
+                id = match map.next_value_seed(AnyScalar)? {
+                    Scalar::Text(id) => Ok(Some(id)),
+                    Scalar::Number(number) => Ok(Some(Cow::Owned(number))),
+                    Scalar::Other => {
+                        Err(format!("field `{}` is not a string or a number", self.0.id))
+                    }
+                };
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok((id, text))
+    }
+}
+
+/// A string, a number as its decimal text, or anything else.
+enum Scalar<'de> {
+    Text(Cow<'de, str>),
+    Number(String),
+    Other,
+}
+
+struct AnyScalar;
+
+impl<'de> DeserializeSeed<'de> for AnyScalar {
+    type Value = Scalar<'de>;
+
+    fn deserialize<D: Deserializer<'de>>(self, parser: D) -> Result<Self::Value, D::Error> {
+        parser.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for AnyScalar {
+    type Value = Scalar<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(Scalar::Text(Cow::Borrowed(text)))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Scalar::Text(Cow::Owned(text.to_owned())))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Self::Value, E> {
+        Ok(Scalar::Number(number.to_string()))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Self::Value, E> {
+        Ok(Scalar::Number(number.to_string()))
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Self::Value, E> {
+        Ok(Scalar::Number(number.to_string()))
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
+        Ok(Scalar::Other)
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(Scalar::Other)
+    }
+
+    fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Scalar::Other)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Scalar::Other)
+    }
+
+    fn visit_bytes<E: serde::de::Error>(self, _: &[u8]) -> Result<Self::Value, E> {
+        Err(E::custom("bytes"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &str) -> Result<(Option<String>, String), String> {
+        let fields = Fields { id: "id".into(), text: "text".into() };
+        let (id, text) = parse(line.as_bytes(), &fields)?;
+        Ok((id.map(Cow::into_owned), text.into_owned()))
+    }
+
+    #[test]
+    fn ids_are_strings_or_numbers() {
+        for (line, id) in [
+            (r#"{"id":"a","text":"t"}"#, Some("a")),
+            (r#"{"text":"t","id":17}"#, Some("17")),
+            (r#"{"id":-3,"text":"t"}"#, Some("-3")),
+            (r#"{"id":"é\n","text":"t"}"#, Some("é\n")),
+            (r#" {"text":"t","more":{"id":[1,{"x":null}]}} "#, None),
+        ] {
+            assert_eq!(parsed(line), Ok((id.map(str::to_owned), "t".into())), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        for (line, cause) in [
+            ("no", "not valid JSON"),
+            (r#"{"id":"a","text":"t"} x"#, "trailing characters"),
+            (r#"{"id":"a"}"#, "no field `text`"),
+            (r#"{"id":"a","text":1}"#, "field `text` is not a string"),
+            (r#"{"id":null,"text":"t"}"#, "field `id` is not a string or a number"),
+            (r#"["id","text"]"#, "not valid JSON"),
+            (r#"{"text":"t","id":"a""#, "EOF"),
+        ] {
+            let error = parsed(line).expect_err(line);
+            assert!(error.contains(cause), "{line}: {error}");
+        }
+        let deep = format!("{{\"x\":{}1", "[".repeat(100_000));
+        assert!(parsed(&deep).expect_err("too deep").contains("recursion"));
+        let invalid = parse(b"{\"text\":\"\xff\"}", &Fields { id: "id".into(), text: "text".into() });
+        assert!(invalid.is_err());
+    }
+}

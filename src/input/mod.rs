@@ -1,0 +1,11 @@
+//! Where do documents come from? Files, directories and streams become records, in order, parsed on
+//! all threads.
+
+mod blocks;
+mod json;
+mod lines;
+mod source;
+
+pub(crate) use json::Fields;
+pub(crate) use lines::{BadRecord, Name, Record};
+pub(crate) use source::{Format, Inputs, Reading, STANDARD_INPUT};
