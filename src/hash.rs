@@ -71,11 +71,9 @@ impl ShingleHasher {
     pub(crate) fn hash(&self, shingle: &[u8]) -> u64 {
         match shingle.len() {
             0..=8 => self.short(load_short(shingle), shingle.len()),
-            9..=16 => self.medium(
-                load(shingle, 0),
-                load(shingle, shingle.len() - 8),
-                shingle.len(),
-            ),
+            9..=16 => {
+                self.medium(load(shingle, 0), load(shingle, shingle.len() - 8), shingle.len())
+            }
             _ => xxh3_64_with_seed(shingle, self.seed),
         }
     }
@@ -143,10 +141,7 @@ mod tests {
         let text = b"abcdefghijklmnopqrstuvwxyz";
         for length in 1..=8 {
             let mask = u64::MAX >> (64 - 8 * length);
-            assert_eq!(
-                hasher.hash(&text[..length]),
-                hasher.short(load(text, 0) & mask, length)
-            );
+            assert_eq!(hasher.hash(&text[..length]), hasher.short(load(text, 0) & mask, length));
         }
         for length in 9..=16 {
             assert_eq!(

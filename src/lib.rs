@@ -1,5 +1,4 @@
 //! twindex
-#![forbid(unsafe_code)]
 
 #[cfg(feature = "cli")]
 #[doc(hidden)]

@@ -8,13 +8,18 @@ use std::path::PathBuf;
 
 /// Keep an index of documents on disk and find near duplicates in it.
 #[derive(Debug, Parser)]
-#[command(name = "twindex", version, max_term_width = 100, after_help = "\
+#[command(
+    name = "twindex",
+    version,
+    max_term_width = 100,
+    after_help = "\
 Examples:
   twindex add pages.twx pages.jsonl          index {\"id\", \"text\"} records
   twindex query pages.twx --text 'some text' who is similar to this?
   twindex pairs pages.twx --threshold 0.9    all near-duplicate pairs
 
-Exit status: 0 done or found; 1 nothing found, or violations; 2 any error.")]
+Exit status: 0 done or found; 1 nothing found, or violations; 2 any error."
+)]
 pub(super) struct Args {
     #[command(flatten)]
     pub(super) global: Global,

@@ -20,9 +20,7 @@ impl Progress {
             false => {
                 let bar = bytes.map_or_else(ProgressBar::no_length, ProgressBar::new);
                 let template = match bytes {
-                    Some(_) => {
-                        "{bar:30} {bytes}/{total_bytes} {bytes_per_sec} {msg}, {eta} left"
-                    }
+                    Some(_) => "{bar:30} {bytes}/{total_bytes} {bytes_per_sec} {msg}, {eta} left",
                     None => "{spinner} {bytes} {bytes_per_sec} {msg}",
                 };
                 let style = ProgressStyle::with_template(template);

@@ -61,11 +61,7 @@ impl Agreement {
     pub fn estimate(self) -> Estimate {
         const NORMAL_97_5: f64 = 1.959_963_984_540_054;
         let (low, high) = wilson(self.equal, self.lanes, NORMAL_97_5);
-        Estimate {
-            similarity: self.similarity(),
-            low: corrected(low),
-            high: corrected(high),
-        }
+        Estimate { similarity: self.similarity(), low: corrected(low), high: corrected(high) }
     }
 
     /// The variance of the estimate where the true similarity is `similarity`:

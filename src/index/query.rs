@@ -210,10 +210,7 @@ impl<'s> Query<'s> {
         let settings = self.snapshot.settings();
         let lanes = settings.lanes.get();
         if signature.lanes().len() != lanes {
-            return Err(Error::SignatureMismatch {
-                expected: lanes,
-                got: signature.lanes().len(),
-            });
+            return Err(Error::SignatureMismatch { expected: lanes, got: signature.lanes().len() });
         }
         let threshold = self.threshold.map_or(Ok(settings.threshold), Threshold::new)?;
         let recall = self.recall.map_or(Ok(settings.recall), Recall::new)?;

@@ -72,11 +72,7 @@ pub struct WriteTxn<'i> {
 }
 
 impl<'i> WriteTxn<'i> {
-    pub(super) fn new(
-        writer: Writer<'i>,
-        sketcher: &'i Sketcher,
-        settings: &'i Settings,
-    ) -> Self {
+    pub(super) fn new(writer: Writer<'i>, sketcher: &'i Sketcher, settings: &'i Settings) -> Self {
         Self { writer, sketcher, settings }
     }
 
@@ -137,8 +133,7 @@ impl<'i> WriteTxn<'i> {
         on_conflict: OnConflict,
     ) -> Result<Vec<Inserted>> {
         documents.iter().try_for_each(|document| self.fits(document))?;
-        let mut rest: Vec<NewDocument> =
-            documents.into_iter().map(|document| document.0).collect();
+        let mut rest: Vec<NewDocument> = documents.into_iter().map(|document| document.0).collect();
         let mut results = Vec::with_capacity(rest.len());
         while !rest.is_empty() {
             let later = rest.split_off(rest.len().min(self.writer.batch()));
@@ -194,10 +189,8 @@ impl<'i> WriteTxn<'i> {
                 let others = found.scored.into_iter().filter(|(_, doc)| Some(*doc) != own);
                 // The most equal lanes, and the least number among equals.
                 let best = others.max_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)));
-                best.map(|(equal, doc)| {
-                    Ok(Match::estimated(view.document(doc)?.id, equal, lanes))
-                })
-                .transpose()
+                best.map(|(equal, doc)| Ok(Match::estimated(view.document(doc)?.id, equal, lanes)))
+                    .transpose()
             })?;
             if let Some(duplicate) = duplicate {
                 return Ok(Outcome::Duplicate(duplicate));

@@ -183,7 +183,8 @@ mod tests {
         }
         let deep = format!("{{\"x\":{}1", "[".repeat(100_000));
         assert!(parsed(&deep).expect_err("too deep").contains("recursion"));
-        let invalid = parse(b"{\"text\":\"\xff\"}", &Fields { id: "id".into(), text: "text".into() });
+        let invalid =
+            parse(b"{\"text\":\"\xff\"}", &Fields { id: "id".into(), text: "text".into() });
         assert!(invalid.is_err());
     }
 }

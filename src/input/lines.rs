@@ -158,10 +158,7 @@ struct WholeFile {
 }
 
 impl WholeFile {
-    fn give<T>(
-        &self,
-        take: impl Fn(Record<'_>) -> Result<T, BadRecord>,
-    ) -> Result<T, BadRecord> {
+    fn give<T>(&self, take: impl Fn(Record<'_>) -> Result<T, BadRecord>) -> Result<T, BadRecord> {
         take(Record {
             name: Name::Id(self.path.clone()),
             text: Cow::Borrowed(&self.text),

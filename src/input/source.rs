@@ -122,7 +122,7 @@ impl Reading {
         let started = match self.look_at(&path, in_directory) {
             Ok(Found::Directory) => {
                 let mut walk = ignore::WalkBuilder::new(&path);
-                walk.sort_by_file_name(std::cmp::Ord::cmp).require_git(false);
+                walk.sort_by_file_name(Ord::cmp).require_git(false);
                 self.walk = Some(walk.build());
                 Ok(())
             }

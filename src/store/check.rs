@@ -377,11 +377,7 @@ impl Check<'_> {
                 Ok(_) => None,
             };
             if let Some(fault) = fault {
-                self.report.add(
-                    Invariant::Entries,
-                    &place,
-                    format!("document {} {fault}", doc.0),
-                );
+                self.report.add(Invariant::Entries, &place, format!("document {} {fault}", doc.0));
             }
         }
         let mut missing = Vec::new();
@@ -395,11 +391,7 @@ impl Check<'_> {
         })
         .unwrap_or_default();
         for doc in missing {
-            self.report.add(
-                Invariant::Entries,
-                &place,
-                format!("document {} is missing", doc.0),
-            );
+            self.report.add(Invariant::Entries, &place, format!("document {} is missing", doc.0));
         }
         Ok(())
     }

@@ -79,8 +79,7 @@ impl ChunkBuilder {
         let (&(first, _), &(last, _)) = (self.entries.first()?, self.entries.last()?);
         let word_bits = bits_of(last - first);
         let doc_bits = bits_of(u64::from(self.greatest - self.least));
-        let mut record =
-            Vec::with_capacity(chunk_bytes(self.entries.len(), word_bits, doc_bits));
+        let mut record = Vec::with_capacity(chunk_bytes(self.entries.len(), word_bits, doc_bits));
         record.extend_from_slice(&(self.entries.len() as u16).to_le_bytes());
         record.extend_from_slice(&[word_bits as u8, doc_bits as u8]);
         record.extend_from_slice(&self.least.to_le_bytes());

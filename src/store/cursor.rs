@@ -120,12 +120,11 @@ impl BandEntries {
             .manifest
             .with_band(band)
             .map(|(run, content)| Source::Run(RunCursor::new(run, band, content)));
-        let segments = view
-            .state
-            .tail
-            .segments()
-            .iter()
-            .map(|segment| Source::Segment { segment: Arc::clone(segment), band, next: 0 });
+        let segments = view.state.tail.segments().iter().map(|segment| Source::Segment {
+            segment: Arc::clone(segment),
+            band,
+            next: 0,
+        });
         Self { cursor: MergeCursor::new(runs.chain(segments).collect()) }
     }
 

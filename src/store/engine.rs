@@ -6,8 +6,8 @@ use super::load;
 use super::reader::Reader;
 use super::record::Counters;
 use super::schema::{
-    DEAD, DOCUMENTS, FENCES, FORMAT_ROW, FORMAT_VERSION, MAGIC, META, POSTINGS, RUNS,
-    SETTINGS_ROW, SIGNATURES, STATE_ROW, TEXTS, Table,
+    DEAD, DOCUMENTS, FENCES, FORMAT_ROW, FORMAT_VERSION, MAGIC, META, POSTINGS, RUNS, SETTINGS_ROW,
+    SIGNATURES, STATE_ROW, TEXTS, Table,
 };
 use super::settings::{Settings, StoredSettings};
 use super::state::State;
@@ -38,12 +38,7 @@ pub(crate) struct Tuning {
 
 impl Default for Tuning {
     fn default() -> Self {
-        Self {
-            cache_bytes: 64 << 20,
-            flush_documents: 1 << 16,
-            merge_runs: 8,
-            merge_step: 1 << 16,
-        }
+        Self { cache_bytes: 64 << 20, flush_documents: 1 << 16, merge_runs: 8, merge_step: 1 << 16 }
     }
 }
 
@@ -131,8 +126,7 @@ impl Engine {
             .tempfile_in(folder)
             .map_err(|source| io_error(path, "creating the index", source))?;
         let file = new.reopen().map_err(|source| io_error(path, "creating the index", source))?;
-        let database =
-            redb::Builder::new().create_file(file).doing(path, "creating the index")?;
+        let database = redb::Builder::new().create_file(file).doing(path, "creating the index")?;
         let key = RandomState::new().build_hasher().finish();
         let stored = StoredSettings::new(&settings, key, now());
         Self::write_first(&database, &stored, path)?;
@@ -152,8 +146,7 @@ impl Engine {
             let format = [&MAGIC[..], &FORMAT_VERSION.to_le_bytes()].concat();
             meta.insert(FORMAT_ROW, &format[..]).doing(path, action)?;
             let fault = |fault: Fault| damaged(path, Table::Meta, SETTINGS_ROW, fault);
-            meta.insert(SETTINGS_ROW, &stored.encode().map_err(fault)?[..])
-                .doing(path, action)?;
+            meta.insert(SETTINGS_ROW, &stored.encode().map_err(fault)?[..]).doing(path, action)?;
             meta.insert(STATE_ROW, &Counters::default().encode()[..]).doing(path, action)?;
             for table in [SIGNATURES, DOCUMENTS, TEXTS] {
                 txn.open_table(table).doing(path, action)?;
@@ -380,4 +373,3 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
         false => Ok(()),
     }
 }
-

@@ -23,24 +23,18 @@ fn storage_error(error: redb::Error, path: &Path, action: &'static str) -> Error
         redb::Error::Io(source) => Error::Io { path, action, source },
         redb::Error::DatabaseAlreadyOpen => Error::Locked { path },
         redb::Error::RepairAborted => Error::NeedsRepair { path },
-        redb::Error::Corrupted(detail) => Error::Damaged {
-            path,
-            table: "file",
-            key: "structure".into(),
-            detail,
-        },
-        redb::Error::UpgradeRequired(version) => Error::NotAnIndex {
-            path,
-            detail: format!("its storage has the old version {version}"),
-        },
-        redb::Error::TableDoesNotExist(table) => Error::NotAnIndex {
-            path,
-            detail: format!("it has no table `{table}`"),
-        },
-        redb::Error::TableTypeMismatch { table, .. } => Error::NotAnIndex {
-            path,
-            detail: format!("its table `{table}` is of another kind"),
-        },
+        redb::Error::Corrupted(detail) => {
+            Error::Damaged { path, table: "file", key: "structure".into(), detail }
+        }
+        redb::Error::UpgradeRequired(version) => {
+            Error::NotAnIndex { path, detail: format!("its storage has the old version {version}") }
+        }
+        redb::Error::TableDoesNotExist(table) => {
+            Error::NotAnIndex { path, detail: format!("it has no table `{table}`") }
+        }
+        redb::Error::TableTypeMismatch { table, .. } => {
+            Error::NotAnIndex { path, detail: format!("its table `{table}` is of another kind") }
+        }
         other => Error::Storage { path, action, detail: other.to_string() },
     }
 }

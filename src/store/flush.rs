@@ -95,11 +95,7 @@ impl RunWriter<'_> {
     pub(super) fn delete(&self, run: RunNo, band: BandNo) -> Result<()> {
         let action = "deleting a merged run";
         let key = (run.0, band.0);
-        self.txn
-            .open_table(RUNS)
-            .doing(self.path, action)?
-            .remove(key)
-            .doing(self.path, action)?;
+        self.txn.open_table(RUNS).doing(self.path, action)?.remove(key).doing(self.path, action)?;
         self.txn
             .open_table(FENCES)
             .doing(self.path, action)?

@@ -149,10 +149,8 @@ fn tail(txn: &ReadTransaction, fixed: Fixed<'_>, counters: &Counters) -> Result<
         let (lanes, size) = decode_signature(row.value(), doc, fixed.lanes)
             .map_err(|fault| damaged(fixed.path, Table::Signatures, doc.0, fault))?;
         let fault = |detail| damaged(fixed.path, Table::Documents, doc.0, detail);
-        let (number, row) = records
-            .next()
-            .ok_or_else(|| fault("its row is missing"))?
-            .doing(fixed.path, action)?;
+        let (number, row) =
+            records.next().ok_or_else(|| fault("its row is missing"))?.doing(fixed.path, action)?;
         if number.value() != doc.0 {
             return Err(fault("its row or that of its signature is missing"));
         }

@@ -138,8 +138,7 @@ impl MergeTask {
         let mut builder = ChunkBuilder::default();
         let mut chunks = Vec::new();
         let ended = {
-            let postings =
-                writer.txn.open_table(POSTINGS).doing(writer.path, "merging runs")?;
+            let postings = writer.txn.open_table(POSTINGS).doing(writer.path, "merging runs")?;
             loop {
                 if *left == 0 {
                     break false;

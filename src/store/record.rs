@@ -160,8 +160,7 @@ pub(super) struct Counters {
 impl Counters {
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut row = Vec::with_capacity(48);
-        for number in
-            [self.commit, self.documents, self.auto_ids, self.next_doc, self.flushed_upto]
+        for number in [self.commit, self.documents, self.auto_ids, self.next_doc, self.flushed_upto]
         {
             row.extend_from_slice(&number.to_le_bytes());
         }

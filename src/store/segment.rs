@@ -39,8 +39,7 @@ impl Column {
 
     fn merge(older: &Self, newer: &Self) -> Self {
         let length = older.words.len() + newer.words.len();
-        let mut out =
-            Self { words: Vec::with_capacity(length), docs: Vec::with_capacity(length) };
+        let mut out = Self { words: Vec::with_capacity(length), docs: Vec::with_capacity(length) };
         let (mut a, mut b) = (0, 0);
         loop {
             // All of the older documents have lower numbers, so equal words keep that order.
@@ -126,8 +125,7 @@ pub(super) struct Tail {
 impl Tail {
     pub(super) fn push(&mut self, segment: Segment) {
         let mut segment = Arc::new(segment);
-        while let Some(last) = self.segments.pop_if(|last| last.documents < 2 * segment.documents)
-        {
+        while let Some(last) = self.segments.pop_if(|last| last.documents < 2 * segment.documents) {
             segment = Arc::new(Segment::merge(&last, &segment));
         }
         self.segments.push(segment);
@@ -154,7 +152,11 @@ mod tests {
 
     fn fresh(doc: u32) -> Fresh {
         let lanes: Box<[u8]> = (0..64_u32).map(|lane| (lane * doc * 37 % 251) as u8).collect();
-        Fresh { doc: DocNo(doc), id_hash: u64::from(doc).wrapping_mul(0x1234_5678_9ABC), lanes: Some(lanes) }
+        Fresh {
+            doc: DocNo(doc),
+            id_hash: u64::from(doc).wrapping_mul(0x1234_5678_9ABC),
+            lanes: Some(lanes),
+        }
     }
 
     #[test]
@@ -184,7 +186,12 @@ mod tests {
 
     #[test]
     fn a_range_holds_what_lies_in_it() {
-        let column = Column::from_sorted(&[(1, DocNo(4)), (5, DocNo(1)), (5, DocNo(2)), (u64::MAX, DocNo(3))]);
+        let column = Column::from_sorted(&[
+            (1, DocNo(4)),
+            (5, DocNo(1)),
+            (5, DocNo(2)),
+            (u64::MAX, DocNo(3)),
+        ]);
         let within = |first, last| column.within(WordRange { first, last });
         assert_eq!(within(5, 5), [DocNo(1), DocNo(2)]);
         assert_eq!(within(2, 4), []);

@@ -43,8 +43,7 @@ impl Settings {
     ///
     /// [`Error::InvalidSetting`] where the shingle is out of range, which no stored one is.
     pub fn sketcher(&self) -> Result<Sketcher> {
-        let shingler =
-            Shingler::new(self.shingle, self.normalization, self.multiset, self.seed)?;
+        let shingler = Shingler::new(self.shingle, self.normalization, self.multiset, self.seed)?;
         Ok(Sketcher::new(shingler, self.lanes, self.seed))
     }
 
@@ -77,9 +76,7 @@ impl SettingsRequest {
             recall,
             lanes,
             shingle,
-            normalization: self
-                .normalization
-                .unwrap_or_else(|| shingle.default_normalization()),
+            normalization: self.normalization.unwrap_or_else(|| shingle.default_normalization()),
             multiset: self.multiset.unwrap_or(false),
             seed: self.seed.unwrap_or(0),
             plan: BandPlan::new(threshold, recall, lanes)?,
@@ -91,8 +88,8 @@ impl SettingsRequest {
     pub(crate) fn check(&self, stored: &Settings, path: &Path) -> Result<()> {
         fn agree<T: PartialEq + Display>(
             setting: &'static str,
-            asked: Option<T>,
-            stored: T,
+            asked: Option<&T>,
+            stored: &T,
             path: &Path,
         ) -> Result<()> {
             match asked {
@@ -105,13 +102,13 @@ impl SettingsRequest {
                 _ => Ok(()),
             }
         }
-        agree("threshold", self.threshold, stored.threshold.get(), path)?;
-        agree("recall", self.recall, stored.recall.get(), path)?;
-        agree("lanes", self.lanes, stored.lanes.get(), path)?;
-        agree("shingle", self.shingle, stored.shingle, path)?;
-        agree("normalize", self.normalization, stored.normalization, path)?;
-        agree("multiset", self.multiset, stored.multiset, path)?;
-        agree("seed", self.seed, stored.seed, path)
+        agree("threshold", self.threshold.as_ref(), &stored.threshold.get(), path)?;
+        agree("recall", self.recall.as_ref(), &stored.recall.get(), path)?;
+        agree("lanes", self.lanes.as_ref(), &stored.lanes.get(), path)?;
+        agree("shingle", self.shingle.as_ref(), &stored.shingle, path)?;
+        agree("normalize", self.normalization.as_ref(), &stored.normalization, path)?;
+        agree("multiset", self.multiset.as_ref(), &stored.multiset, path)?;
+        agree("seed", self.seed.as_ref(), &stored.seed, path)
     }
 }
 

@@ -133,7 +133,8 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
     pub(crate) fn document(&self, doc: DocNo) -> Result<DocumentRecord> {
         let path = self.fixed.path;
         let row = self.documents.get(doc.0).doing(path, "reading documents")?;
-        let row = row.ok_or_else(|| damaged(path, Table::Documents, doc.0, "its row is missing"))?;
+        let row =
+            row.ok_or_else(|| damaged(path, Table::Documents, doc.0, "its row is missing"))?;
         DocumentRecord::decode(row.value(), doc)
             .map_err(|fault| damaged(path, Table::Documents, doc.0, fault))
     }

@@ -6,9 +6,7 @@ use super::flush::{RunWriter, pack_tail};
 use super::merge;
 use super::record::{DocumentRecord, encode_signature};
 use super::run::{BandRun, Run};
-use super::schema::{
-    DEAD, DOCUMENTS, DocNo, META, POSTINGS, RunNo, SIGNATURES, STATE_ROW, Table,
-};
+use super::schema::{DEAD, DOCUMENTS, DocNo, META, POSTINGS, RunNo, SIGNATURES, STATE_ROW, Table};
 use super::segment::{Fresh, Segment};
 use super::state::State;
 use super::view::View;
@@ -212,9 +210,8 @@ impl<'e> Writer<'e> {
         let NewDocument { id, signature, text_hash, text_length } = document;
         let id_hash = id_hash(&id, self.engine.fixed().id_key);
         let record = DocumentRecord::new(id, text_hash, text_length, self.now);
-        let row = record
-            .encode(doc)
-            .map_err(|fault| damaged(path, Table::Documents, doc.0, fault))?;
+        let row =
+            record.encode(doc).map_err(|fault| damaged(path, Table::Documents, doc.0, fault))?;
         let (txn, action) = (self.txn()?, "writing a document");
         txn.open_table(DOCUMENTS)
             .doing(path, action)?

@@ -27,7 +27,7 @@ fn every_kind() -> [Shingle; 10] {
 fn an_empty_text_has_no_shingle() {
     for shingle in every_kind() {
         for text in ["", " ", "\t\n \u{3000}"] {
-            assert_eq!(shingler(shingle, false).hashes(text), [], "{shingle} of {text:?}");
+            assert!(shingler(shingle, false).hashes(text).is_empty(), "{shingle} of {text:?}");
         }
     }
 }
@@ -60,10 +60,7 @@ fn words_are_joined_in_order_and_chinese_splits() {
 #[test]
 fn lines_ignore_blank_lines_and_indentation() {
     let lines = shingler(Shingle::lines(2), false);
-    assert_eq!(
-        lines.hashes("if x:\n\n    go( )\n\tstop\n"),
-        lines.hashes("if x:\r\n go( )\nstop")
-    );
+    assert_eq!(lines.hashes("if x:\n\n    go( )\n\tstop\n"), lines.hashes("if x:\r\n go( )\nstop"));
     assert_eq!(lines.hashes("a\nb\nc\nd").len(), 3);
     assert_ne!(lines.hashes("a b\nc"), lines.hashes("a\nb c"));
 }

@@ -85,10 +85,7 @@ impl Units {
             }
             return;
         }
-        let ends = self.starts[width..]
-            .iter()
-            .map(|next| next - 1)
-            .chain([bytes.len()]);
+        let ends = self.starts[width..].iter().map(|next| next - 1).chain([bytes.len()]);
         for (&start, end) in self.starts.iter().zip(ends) {
             visit(&bytes[start..end]);
         }

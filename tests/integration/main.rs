@@ -1,4 +1,6 @@
 //! All integration tests in one binary, so that it is linked once.
 
 mod model;
+mod recall;
+mod sketch;
 mod support;

@@ -115,16 +115,14 @@ fn query(snapshot: &Snapshot, model: &Model, family: u8, variant: u8, threshold:
     let asked = snapshot.sketcher().signature(&text_of(family, variant));
     let expected = model.similar(&asked, threshold, probe(snapshot.settings(), threshold));
     let got = snapshot.query().threshold(threshold).by_signature(&asked).expect("an answer");
-    let got: Vec<(String, f64)> =
-        got.into_iter().map(|m| (m.id, m.similarity)).collect();
+    let got: Vec<(String, f64)> = got.into_iter().map(|m| (m.id, m.similarity)).collect();
     assert_eq!(got, expected);
 
     let everything = model.similar(&asked, threshold, (0, 0));
     let everything = if everything.is_empty() { model.scan(&asked, threshold) } else { everything };
     let scanned =
         snapshot.query().threshold(threshold).scan(true).by_signature(&asked).expect("an answer");
-    let scanned: Vec<(String, f64)> =
-        scanned.into_iter().map(|m| (m.id, m.similarity)).collect();
+    let scanned: Vec<(String, f64)> = scanned.into_iter().map(|m| (m.id, m.similarity)).collect();
     assert_eq!(scanned, everything);
 }
 
@@ -188,8 +186,7 @@ fn run(ops: Vec<Op>) {
                     let (id, text) = (format!("d{id}"), text_of(family, variant));
                     let signature = sketcher.signature(&text);
                     let same = model.documents.get(&id).is_some_and(|(old, _)| *old == text);
-                    let mut similar =
-                        model.similar(&signature, 0.8, probe(index.settings(), 0.8));
+                    let mut similar = model.similar(&signature, 0.8, probe(index.settings(), 0.8));
                     similar.retain(|(other, _)| *other != id);
                     let rank = |id: &String| model.order.iter().position(|other| other == id);
                     let best = similar
