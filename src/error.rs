@@ -119,10 +119,12 @@ pub enum Error {
     },
 
     /// A document id is empty or longer than 4,096 bytes.
-    #[error("id of {length} bytes: expected 1 to {max} bytes of UTF-8", max = crate::MAX_ID_BYTES)]
+    #[error("id of {length} bytes: expected 1 to {most} bytes of UTF-8")]
     InvalidId {
         /// The length of the id in bytes.
         length: usize,
+        /// The greatest length.
+        most: usize,
     },
 
     /// A signature made under other settings was offered to this index.

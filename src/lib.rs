@@ -1,4 +1,81 @@
-//! twindex
+//! An embedded, crash-safe index of similar documents: `uniq` for near duplicates, in one file.
+//!
+//! An [`Index`] takes documents, remembers a [`Signature`] of each, and tells which are similar
+//! to a given one, while the collection grows past memory. Similarity is the Jaccard similarity
+//! of the documents' sets of shingles: the share of common ones among all.
+//!
+//! ```
+//! # fn main() -> twindex::Result<()> {
+//! # let folder = tempfile::tempdir().expect("a temporary folder");
+//! # let path = folder.path().join("pages.twx");
+//! use twindex::{Index, Outcome, Shingle};
+//!
+//! let index = Index::options()
+//!     .threshold(0.8)
+//!     .recall(0.99)
+//!     .shingle(Shingle::chars(9))
+//!     .open_or_create(&path)?;
+//!
+//! let mut txn = index.begin_write()?;
+//! txn.insert("page-1", "A text that is going to be copied with a small change in it.")?;
+//! match txn.insert_unless_similar("page-2", "A text that was going to be copied.")? {
+//!     Outcome::Inserted(_) => {}
+//!     Outcome::Duplicate(m) => println!("like {}, {:.2}", m.id, m.similarity),
+//! }
+//! txn.commit()?;
+//!
+//! let snapshot = index.snapshot()?;
+//! for m in snapshot.query().limit(10).by_text("A text that is going to be copied, ...")? {
+//!     println!("{} {:.2} ({:.2} to {:.2})", m.id, m.similarity, m.low, m.high);
+//! }
+//! for pair in snapshot.pairs(0.8)? {
+//!     let pair = pair?;
+//!     println!("{} {} {:.2}", pair.a, pair.b, pair.similarity);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Overview
+//!
+//! - [`Index`] and [`ReadOnlyIndex`] are open files; [`IndexOptions`] says how they are created
+//!   and opened.
+//! - [`WriteTxn`] inserts and removes, durably and all at once; [`Document`] is one that was
+//!   sketched beforehand, on any thread.
+//! - [`Snapshot`] is one commit's state: [`Query`] asks it who is similar, giving [`Matches`];
+//!   [`Pairs`] walks all similar pairs.
+//! - [`Shingler`] and [`Sketcher`] turn texts into [`Signature`]s without any file, and
+//!   [`Signature::similarity`] compares two.
+//! - [`Probe`], [`BandPlan`] and [`candidate_probability`] tell what a threshold and a recall cost.
+//!
+//! # What is promised
+//!
+//! - **Recall is a setting.** A pair at the threshold is compared with at least the probability
+//!   asked for. It is reported when its *estimate* reaches the threshold, so right at the threshold
+//!   about half the time; 0.05 above it, practically always.
+//! - **Committed is durable.** After [`WriteTxn::commit`] has returned, the documents survive the
+//!   kill of the process and of the machine. What fails changes nothing.
+//! - **The same answers every time**, whatever the batches, threads, merges and restarts.
+//! - **An empty text is similar to nothing**; one shorter than a shingle only to its equals.
+//!
+//! # Quirks
+//!
+//! - One process writes, or several read. Within a process, one thread writes and all read.
+//! - A [`Snapshot`] keeps the file open, and the space of what was deleted since.
+//! - Similarity is not transitive: of three documents, the first two pairs can be similar and the
+//!   third not.
+//!
+//! # Bibliography
+//!
+//! - A. Broder, *On the resemblance and containment of documents*, 1997: shingles, MinHash.
+//! - S. Dahlgaard, M. Knudsen, M. Thorup, *Fast similarity sketching*, 2017: the family of the
+//!   sketch.
+//! - P. Li, A. C. König, *b-bit minwise hashing*, 2010: storing a byte a lane.
+//! - E. B. Wilson, *Probable inference, the law of succession, and statistical inference*, 1927:
+//!   the interval.
+//! - K.-Y. Whang, B. Vander-Zanden, H. Taylor, *A linear-time probabilistic counting algorithm for
+//!   database applications*, 1990: the size of a set.
+//! - J. Leskovec, A. Rajaraman, J. Ullman, *Mining of massive datasets*, chapter 3: bands.
 
 #[cfg(feature = "cli")]
 #[doc(hidden)]
@@ -22,10 +99,7 @@ pub use index::{
     Outcome, Pair, Pairs, Query, ReadOnlyIndex, Snapshot, WriteTxn,
 };
 pub use lsh::{BandPlan, Probe, candidate_probability};
-pub use params::{Lanes, Recall, Threshold};
+pub use params::{Lanes, MAX_ID_BYTES, Recall, Threshold};
 pub use sketch::{DistinctCounter, SetSize, Signature, Sketch, Sketcher};
 pub use store::{CheckReport, Invariant, Settings, Usage, Violation};
 pub use text::{Form, Normalization, Shingle, Shingler, UnicodeVersions, Whitespace};
-
-/// The longest id of a document, in bytes of UTF-8.
-pub const MAX_ID_BYTES: usize = 4096;

@@ -3,6 +3,9 @@
 use crate::error::{Error, Result};
 use std::fmt;
 
+/// The longest id of a document, in bytes of UTF-8.
+pub const MAX_ID_BYTES: usize = 4096;
+
 /// A Jaccard similarity above 0 and at most 1, from which on documents count as similar.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Threshold(f64);

@@ -83,7 +83,8 @@ impl Results {
             table.add_row(row);
         });
         for line in table.lines() {
-            writeln!(self.out, "{}", line.trim_end())?;
+            // Every cell has a space before and after it.
+            writeln!(self.out, "{}", line.strip_prefix(' ').unwrap_or(&line).trim_end())?;
         }
         Ok(())
     }

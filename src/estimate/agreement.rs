@@ -1,6 +1,7 @@
 //! The number of equal lanes of two signatures, and the similarity it stands for.
 
 use super::interval::{Estimate, wilson};
+use crate::sketch::Signature;
 use multiversion::multiversion;
 
 /// The probability that two one-byte lanes are equal by chance.
@@ -69,6 +70,19 @@ impl Agreement {
     pub fn variance(similarity: f64, lanes: usize) -> f64 {
         let rest = 1.0 - CHANCE;
         (1.0 - similarity) * (CHANCE + rest * similarity) / (lanes as f64 * rest)
+    }
+}
+
+impl Signature {
+    /// The estimated Jaccard similarity of both documents; `None` where one is empty or the
+    /// numbers of lanes differ.
+    pub fn similarity(&self, other: &Signature) -> Option<Estimate> {
+        let comparable =
+            !self.is_empty() && !other.is_empty() && self.lanes().len() == other.lanes().len();
+        comparable.then(|| {
+            let equal = equal_lanes(self.lanes(), other.lanes());
+            Agreement::new(equal, self.lanes().len()).estimate()
+        })
     }
 }
 

@@ -1,8 +1,8 @@
 //! Documents on their way into an index, and what an index knows of them afterwards.
 
-use crate::MAX_ID_BYTES;
 use crate::error::{Error, Result};
 use crate::hash::text_hash;
+use crate::params::MAX_ID_BYTES;
 use crate::sketch::{Signature, Sketcher};
 use crate::store::{DocumentRecord, NewDocument};
 
@@ -73,7 +73,7 @@ impl Document {
 fn valid(id: String) -> Result<String> {
     match (1..=MAX_ID_BYTES).contains(&id.len()) {
         true => Ok(id),
-        false => Err(Error::InvalidId { length: id.len() }),
+        false => Err(Error::InvalidId { length: id.len(), most: MAX_ID_BYTES }),
     }
 }
 

@@ -1,7 +1,6 @@
 //! The stored form of a sketch: one byte a lane, and the size of the set.
 
 use super::count::{LEAST_BITS, MOST_BITS};
-use crate::estimate::{Agreement, Estimate, equal_lanes};
 use crate::params::Lanes;
 
 /// The number of distinct shingles of a document, as linear counting remembers it: how many bits
@@ -52,8 +51,8 @@ impl SetSize {
 
 /// What an index remembers of a document: one byte for each lane, and the size of its set.
 ///
-/// Signatures compare only with signatures made under the same settings, best by the
-/// [`Sketcher`](crate::Sketcher) of the same index.
+/// Signatures compare ([`similarity`](Self::similarity)) only with signatures made under the same
+/// settings, best by the [`Sketcher`](crate::Sketcher) of the same index.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Signature {
     lanes: Box<[u8]>,
@@ -87,16 +86,5 @@ impl Signature {
     /// Whether the document had no shingle at all.
     pub fn is_empty(&self) -> bool {
         self.size.is_empty()
-    }
-
-    /// The estimated Jaccard similarity of both documents; `None` where one is empty or the
-    /// numbers of lanes differ.
-    pub fn similarity(&self, other: &Signature) -> Option<Estimate> {
-        let comparable =
-            !self.is_empty() && !other.is_empty() && self.lanes.len() == other.lanes.len();
-        comparable.then(|| {
-            let equal = equal_lanes(&self.lanes, &other.lanes);
-            Agreement::new(equal, self.lanes.len()).estimate()
-        })
     }
 }

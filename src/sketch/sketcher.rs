@@ -107,3 +107,7 @@ impl Sketcher {
         })
     }
 }
+
+#[cfg(test)]
+#[path = "golden_tests.rs"]
+mod golden_tests;

@@ -237,7 +237,7 @@ impl Check<'_> {
         hash: u64,
         ids: &mut FxHashMap<u64, DocNo>,
     ) -> Result<()> {
-        if id.is_empty() || id.len() > crate::MAX_ID_BYTES {
+        if id.is_empty() || id.len() > crate::params::MAX_ID_BYTES {
             let detail = format!("its id has {} bytes", id.len());
             self.report.add(Invariant::Ids, format!("documents {}", doc.0), detail);
         }

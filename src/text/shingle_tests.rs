@@ -112,6 +112,20 @@ fn widths_out_of_range_are_refused() {
     }
 }
 
+const ENGLISH: &str = "The quick brown fox jumps over the lazy dog.";
+const ACCENTS: &str = "Le café est très chaud";
+const ACCENTS_APART: &str = "Le cafe\u{301} est tre\u{300}s chaud";
+const HINDI: &str = "हिन्दी में लिखा हुआ एक वाक्य";
+const CHINESE: &str = "敏捷的棕色狐狸跳过了懒狗的背";
+const EMOJI: &str = "👩\u{200d}👩\u{200d}👧\u{200d}👦 A family, an astronaut 👩\u{1f3fd}\u{200d}🚀";
+const MARKS: &str = "Z\u{351}\u{36b}a\u{308}\u{334}l\u{327}go\u{301} text";
+const CODE: &str = "fn main() {\n\n    let name = \"Zoé\";\r\n\tprint(name)\n}\n";
+const LINES: &str = "हिन्दी\n敏捷 的\n\u{3000}\nCafe\u{301}  noir";
+/// 248 bytes.
+const LONG: &str = "a shingle of more than two hundred and forty bytes goes through the longest of the three \
+    paths of XXH3, as its inputs of up to 16, 128 and 240 bytes have ways of their own, and so \
+    it takes a good many words to get there, which this one does at last";
+
 /// Folds the hashes of a text into one number, so that a golden value pins all of them.
 fn pinned(shingle: Shingle, text: &str) -> (usize, u64) {
     let hashes = shingler(shingle, false).hashes(text);
@@ -122,7 +136,26 @@ fn pinned(shingle: Shingle, text: &str) -> (usize, u64) {
 #[test]
 fn golden_hashes_of_single_shingles() {
     let hash = |text: &str| ShingleHasher::new(0).hash(text.as_bytes());
-    let golden: [(&str, u64); 0] = [];
+    let golden: [(&str, u64); 18] = [
+        ("a", 0x8ba2_8ad5_803f_9efa),
+        ("z", 0xbc2d_e9b4_07f1_7d0b),
+        ("ab", 0x8e5f_26af_f3b4_5c6f),
+        ("seven b", 0xe5ac_40b1_6fe2_90bf),
+        ("eight by", 0xae5e_6f0a_d292_4e21),
+        ("nine byte", 0x6bd3_466e_f5b4_e103),
+        ("twelve bytes", 0xad13_5ca7_d303_01bd),
+        ("sixteen bytes ok", 0xcb90_96f3_16dd_46fb),
+        ("seventeen bytes o", 0x955a_4bdf_2e1c_0df6),
+        (LONG, 0x1dba_8ece_d22e_64fe),
+        ("é", 0x5c39_98ce_8e48_4fd8),
+        ("हि", 0x2e26_e43a_45f5_742c),
+        ("हिन्दी", 0x1114_3212_1592_798f),
+        ("敏捷的", 0x4f89_1572_a739_5d20),
+        ("漢字仮名交", 0x50e3_723d_e641_10b1),
+        ("👩\u{200d}👧", 0x5073_08cf_6ab1_c5fe),
+        ("e\u{301}", 0x8ca4_1918_cb9d_0431),
+        ("naïve fiancé", 0x002d_ba71_8a7b_13ad),
+    ];
     for (text, expected) in golden {
         assert_eq!(hash(text), expected, "{text:?} gave {:#018x}", hash(text));
     }
@@ -130,11 +163,61 @@ fn golden_hashes_of_single_shingles() {
 
 #[test]
 fn golden_hashes_of_texts() {
-    let golden: [(Shingle, &str, (usize, u64)); 0] = [];
+    let golden: [(Shingle, &str, (usize, u64)); 24] = [
+        (Shingle::chars(9), ENGLISH, (36, 0x31db_ba62_9d67_32a8)),
+        (Shingle::chars(9), ACCENTS, (14, 0x38ea_786e_4659_e633)),
+        (Shingle::chars(9), ACCENTS_APART, (14, 0x38ea_786e_4659_e633)),
+        (Shingle::chars(9), HINDI, (20, 0x8898_63be_0dad_018e)),
+        (Shingle::chars(9), CHINESE, (6, 0xa4c4_0ba7_5df3_0739)),
+        (Shingle::chars(9), EMOJI, (27, 0x867c_1289_7f42_bfa8)),
+        (Shingle::chars(9), MARKS, (5, 0x39f1_8490_faf1_fd60)),
+        (Shingle::chars(3), ENGLISH, (42, 0x9cd8_c5e5_b780_e39e)),
+        (Shingle::chars(3), ACCENTS, (20, 0x40e3_4a0a_3221_3a9e)),
+        (Shingle::chars(3), ACCENTS_APART, (20, 0x40e3_4a0a_3221_3a9e)),
+        (Shingle::chars(3), HINDI, (26, 0xcf9b_f67d_f7aa_9955)),
+        (Shingle::chars(3), CHINESE, (12, 0x19d1_8776_3741_dcfa)),
+        (Shingle::chars(3), EMOJI, (33, 0x5c8e_72f8_1176_eee5)),
+        (Shingle::chars(3), MARKS, (11, 0xff4d_7b7a_2e1a_923e)),
+        (Shingle::words(2), "It can't be: 3.5 ounces!", (4, 0xde2e_a00d_8126_5ed6)),
+        (Shingle::words(2), ACCENTS, (4, 0x5457_6f39_f62c_8de9)),
+        (Shingle::words(2), ACCENTS_APART, (4, 0x5457_6f39_f62c_8de9)),
+        (Shingle::words(2), HINDI, (5, 0x5710_4196_2f9b_fd3b)),
+        (Shingle::words(2), CHINESE, (13, 0xe664_d178_f891_d699)),
+        (Shingle::words(2), EMOJI, (3, 0x8c81_2eea_bac7_3179)),
+        (Shingle::words(2), "?! 🎉", (1, 0xdf95_ab0e_93c0_217a)),
+        (Shingle::lines(2), CODE, (3, 0x8b0e_6091_41bd_4293)),
+        (Shingle::lines(2), LINES, (2, 0x61d2_22cb_4610_ab8e)),
+        (
+            Shingle::Tokens,
+            "user:2 User:1\tZoé  Zoe\u{301}\n漢字 user:2",
+            (6, 0xb906_6dcb_03aa_b09d),
+        ),
+    ];
     for (shingle, text, expected) in golden {
         let got = pinned(shingle, text);
         assert_eq!(got, expected, "{shingle} of {text:?} gave {:#018x}", got.1);
     }
+}
+
+#[test]
+fn golden_hashes_of_occurrences_under_a_seed() {
+    let seed = 0x0123_4567_89AB_CDEF;
+    let shingler = Shingler::new(Shingle::chars(2), Normalization::default(), true, seed);
+    let hashes = shingler.expect("valid width").hashes("abab abab");
+    let golden: [u64; 8] = [
+        0x5ae2_5e43_d330_d0cb,
+        0xb4d9_2f22_f25e_804f,
+        0x62f4_3499_bf91_b9a9,
+        0xf546_8709_483e_3a73,
+        0xe36b_2f02_38e3_529b,
+        0xa0a7_331e_2fa5_aedc,
+        0xd24c_f13f_ac4e_eb3d,
+        0xfabc_e3f5_a3de_2618,
+    ];
+    assert_eq!(hashes, golden, "{hashes:#018x?}");
+    let hasher = ShingleHasher::new(seed);
+    assert_eq!(hasher.hash(b"nine byte"), 0xb867_8cf8_86a7_4185);
+    assert_eq!(hasher.hash(b"seventeen bytes o"), 0xa076_40d4_2b26_d361);
 }
 
 /// The windows of the definition, cut by characters and hashed one by one.

@@ -1,7 +1,9 @@
 //! The law of the sketch: unbiased, no worse than independent hashes, bands as the formula says.
 
 use crate::support::Random;
-use twindex::{Agreement, Lanes, Normalization, Shingle, Shingler, Sketcher, candidate_probability};
+use twindex::{
+    Agreement, Lanes, Normalization, Shingle, Shingler, Sketcher, candidate_probability,
+};
 
 fn sketcher(lanes: usize, seed: u64) -> Sketcher {
     let shingler = Shingler::new(Shingle::chars(9), Normalization::default(), false, seed)
@@ -102,8 +104,7 @@ fn shingles_of_real_text_do_not_bias_the_sketch() {
         let mut sum = 0.0;
         for seed in 0..runs {
             let shingler = Shingler::new(shingle, Normalization::default(), false, seed);
-            let sketcher =
-                Sketcher::new(shingler.expect("a valid shingle"), Lanes::DEFAULT, seed);
+            let sketcher = Sketcher::new(shingler.expect("a valid shingle"), Lanes::DEFAULT, seed);
             let estimate = sketcher.signature(&a).similarity(&sketcher.signature(&b));
             sum += estimate.expect("neither is empty").similarity - truth;
         }

@@ -1,0 +1,47 @@
+//! From text to signature, by kind of shingle and number of lanes. `cargo bench --bench sketch`
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use std::hint::black_box;
+use twindex::{Lanes, Shingle, Shingler, Sketcher, equal_lanes};
+
+fn sketcher(shingle: Shingle, lanes: usize) -> Sketcher {
+    let shingler = Shingler::new(shingle, shingle.default_normalization(), false, 0);
+    Sketcher::new(shingler.expect("a valid shingle"), Lanes::new(lanes).expect("valid lanes"), 0)
+}
+
+fn sketch(criterion: &mut Criterion) {
+    let long = include_str!("../data/gospels/en_kjv_luke.txt");
+    let verse = long.lines().next().unwrap_or_default();
+    let accents = long.replace('e', "é");
+    for (name, text) in [("Gospel", long), ("verse", verse), ("accents", &accents)] {
+        let mut group = criterion.benchmark_group(format!("sketch a {name}"));
+        group.throughput(Throughput::Bytes(text.len() as u64));
+        for shingle in [
+            Shingle::chars(5),
+            Shingle::chars(9),
+            Shingle::chars(20),
+            Shingle::words(3),
+            Shingle::lines(1),
+            Shingle::Tokens,
+        ] {
+            let sketcher = sketcher(shingle, 256);
+            group.bench_function(BenchmarkId::new("256 lanes", shingle), |bencher| {
+                bencher.iter(|| sketcher.signature(black_box(text)));
+            });
+        }
+        for lanes in [64, 512] {
+            let sketcher = sketcher(Shingle::chars(9), lanes);
+            group.bench_function(BenchmarkId::new(format!("{lanes} lanes"), "char:9"), |bencher| {
+                bencher.iter(|| sketcher.signature(black_box(text)));
+            });
+        }
+        group.finish();
+    }
+    let (a, b) = ([7_u8; 256], [8_u8; 256]);
+    criterion.bench_function("compare two signatures of 256 lanes", |bencher| {
+        bencher.iter(|| equal_lanes(black_box(&a), black_box(&b)));
+    });
+}
+
+criterion_group!(benches, sketch);
+criterion_main!(benches);
