@@ -39,7 +39,7 @@ impl Document {
     pub fn from_signature(id: impl Into<String>, signature: Signature) -> Result<Self> {
         Ok(Self(NewDocument {
             id: valid(id.into())?,
-            text_hash: text_hash(signature.lanes()),
+            text_hash: text_hash(&signature.to_bytes()),
             text_length: 0,
             signature,
         }))

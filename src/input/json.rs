@@ -181,8 +181,12 @@ mod tests {
             let error = parsed(line).expect_err(line);
             assert!(error.contains(cause), "{line}: {error}");
         }
-        let deep = format!("{{\"x\":{}1", "[".repeat(100_000));
-        assert!(parsed(&deep).expect_err("too deep").contains("recursion"));
+        let nested = |inner: &str| {
+            let (open, close) = ("[".repeat(100_000), "]".repeat(100_000));
+            format!("{{\"x\":{open}{inner}{close},\"text\":\"t\"}}")
+        };
+        assert_eq!(parsed(&nested("1")), Ok((None, "t".into())), "depth costs no stack");
+        assert!(parsed(&nested("!")).is_err());
         let invalid =
             parse(b"{\"text\":\"\xff\"}", &Fields { id: "id".into(), text: "text".into() });
         assert!(invalid.is_err());

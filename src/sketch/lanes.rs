@@ -70,10 +70,7 @@ impl LaneTable {
     /// Takes hashes in round 0. Must see every hash before any other round.
     #[inline]
     pub(crate) fn first_round(&mut self, hasher: &LaneHasher, hashes: &[u64]) {
-        let bits = hasher.lanes.log2();
-        for &x in hashes {
-            self.lower(bits, x, 0);
-        }
+        throw(&mut self.values, hasher.lanes, hashes, 0, None);
     }
 
     /// Goes on with the further rounds and the fallback while lanes are empty. `visit` must hand
@@ -83,16 +80,13 @@ impl LaneTable {
         hasher: &LaneHasher,
         mut visit: impl FnMut(&mut dyn FnMut(&[u64])),
     ) {
-        let bits = hasher.lanes.log2();
         for round in 1..ROUNDS {
             if !self.has_empty(hasher.lanes) {
                 return;
             }
             let salt = hasher.seed.wrapping_add(u64::from(round).wrapping_mul(GOLDEN));
             visit(&mut |hashes| {
-                for &x in hashes {
-                    self.lower(bits, fmix64(x ^ salt), round << VALUE_BITS);
-                }
+                throw(&mut self.values, hasher.lanes, hashes, round, Some(salt));
             });
         }
         // Tags order the rounds, so only lanes that are empty still can take a fallback value.
@@ -112,12 +106,45 @@ impl LaneTable {
             }
         });
     }
+}
 
-    #[inline(always)]
-    fn lower(&mut self, bits: u32, x: u64, tag: u32) {
-        let lane = (x >> (64 - bits)) as usize % Lanes::MAX;
-        let value = tag | ((x << bits) >> (64 - VALUE_BITS)) as u32;
-        self.values[lane] = self.values[lane].min(value);
+/// Throws each hash, re-mixed with the salt if there is one, into its lane.
+fn throw(
+    values: &mut [u32; Lanes::MAX],
+    lanes: Lanes,
+    hashes: &[u64],
+    round: u32,
+    salt: Option<u64>,
+) {
+    // The number of lanes as a constant makes both shifts constant.
+    match lanes.log2() {
+        6 => throw_into::<6>(values, hashes, round, salt),
+        7 => throw_into::<7>(values, hashes, round, salt),
+        8 => throw_into::<8>(values, hashes, round, salt),
+        _ => throw_into::<9>(values, hashes, round, salt),
+    }
+}
+
+#[inline(always)]
+fn throw_into<const BITS: u32>(
+    values: &mut [u32; Lanes::MAX],
+    hashes: &[u64],
+    round: u32,
+    salt: Option<u64>,
+) {
+    let tag = round << VALUE_BITS;
+    let mut lower = |x: u64| {
+        let value = tag | ((x << BITS) >> (64 - VALUE_BITS)) as u32;
+        let lane = &mut values[(x >> (64 - BITS)) as usize % Lanes::MAX];
+        // After the first few hashes a lane hardly ever changes: a branch that is not taken is
+        // cheaper than writing the same value again and waiting for it at the next hash.
+        if value < *lane {
+            *lane = value;
+        }
+    };
+    match salt {
+        None => hashes.iter().for_each(|x| lower(*x)),
+        Some(salt) => hashes.iter().for_each(|x| lower(fmix64(x ^ salt))),
     }
 }
 

@@ -45,7 +45,10 @@ impl SetSize {
     pub(crate) fn unpack(word: u32) -> Option<Self> {
         let bits = LEAST_BITS + (word >> 26);
         let zeros = word & ((1 << 26) - 1);
-        (bits <= MOST_BITS && zeros <= 1 << bits).then_some(Self { bits, zeros })
+        let size = Self { bits, zeros };
+        // Only the empty set leaves a map untouched, and it has a map of the least size.
+        let possible = bits <= MOST_BITS && (zeros < 1 << bits || size == Self::EMPTY);
+        possible.then_some(size)
     }
 }
 
@@ -72,6 +75,11 @@ impl Signature {
     /// The stored lanes.
     pub fn lanes(&self) -> &[u8] {
         &self.lanes
+    }
+
+    /// The lanes and then the packed set size, little-endian: as in a stored row.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        [&self.lanes[..], &self.size.pack().to_le_bytes()].concat()
     }
 
     pub(crate) fn into_lanes(self) -> Box<[u8]> {

@@ -7,7 +7,8 @@ use super::reader::Reader;
 use super::record::{DocumentRecord, decode_signature};
 use super::run::{BandRun, Run};
 use super::schema::{
-    BandNo, DOCUMENTS, DocNo, POSTINGS, SIGNATURES, TEXTS, posting_key, posting_owner,
+    BandNo, DOCUMENTS, DocNo, FENCES, POSTINGS, RunNo, SIGNATURES, TEXTS, posting_key,
+    posting_owner,
 };
 use crate::error::Result;
 use crate::hash::{fmix64, id_hash};
@@ -402,6 +403,16 @@ impl Check<'_> {
         let texts = self.reader.txn.open_table(TEXTS).doing(path, action)?;
         if !texts.is_empty().doing(path, action)? {
             self.report.add(Invariant::Texts, "texts", "it has rows");
+        }
+        let fences = self.reader.txn.open_table(FENCES).doing(path, action)?;
+        for item in fences.iter().doing(path, action)? {
+            let (run, band) = item.doing(path, action)?.0.value();
+            let content =
+                self.reader.state.manifest.get(RunNo(run)).and_then(|run| run.band(BandNo(band)));
+            if content.is_none_or(|content| content.chunks() == 0) {
+                let place = format!("fences run {run} band {band}");
+                self.report.add(Invariant::Chunks, place, "its run has no chunks in this band");
+            }
         }
         let postings = self.reader.txn.open_table(POSTINGS).doing(path, action)?;
         for item in postings.iter().doing(path, action)? {

@@ -72,8 +72,12 @@ impl DeadSet {
     /// Takes a stored row.
     pub(super) fn add_row(&mut self, number: u16, sealed: &[u8]) -> Result<(), Fault> {
         let row = unseal(sealed, Table::Dead, u64::from(number))?;
+        let mut rest = row;
         let bitmap =
-            RoaringBitmap::deserialize_from(row).map_err(|_| "its bitmap cannot be read")?;
+            RoaringBitmap::deserialize_from(&mut rest).map_err(|_| "its bitmap cannot be read")?;
+        if !rest.is_empty() {
+            return Err("too long");
+        }
         let bounds = [bitmap.min(), bitmap.max()];
         if bounds.iter().any(|bound| bound.map(|n| piece(DocNo(n))) != Some(number)) {
             return Err("its numbers lie outside its piece");

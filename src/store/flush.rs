@@ -5,9 +5,11 @@ use super::dead::DeadSet;
 use super::fault::Doing;
 use super::record::{RunRow, encode_fences};
 use super::run::{BandRun, Run};
-use super::schema::{BandNo, FENCES, Layout, POSTINGS, RUNS, RunNo, posting_key, posting_keys};
+use super::schema::{
+    BandNo, FENCES, Layout, MAX_CHUNKS, POSTINGS, RUNS, RunNo, posting_key, posting_keys,
+};
 use super::segment::Tail;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use rayon::prelude::*;
 use redb::WriteTransaction;
 use std::path::Path;
@@ -61,6 +63,9 @@ impl RunWriter<'_> {
         let first = std::ops::Bound::Excluded(posting_key(run, band, content.chunks()));
         let mut cursor = postings.upper_bound_mut(first).doing(self.path, action)?;
         let shift = self.layout.fence_shift(band);
+        if content.chunks() as usize + chunks.len() > MAX_CHUNKS as usize {
+            return Err(Error::Full { path: self.path.to_owned() });
+        }
         for chunk in chunks {
             let key = posting_key(run, band, content.chunks());
             content.fences.push((chunk.first_word >> shift) as u32);

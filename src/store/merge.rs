@@ -254,3 +254,7 @@ pub(super) fn abandoned(
     }
     Ok(found)
 }
+
+#[cfg(test)]
+#[path = "merge_tests.rs"]
+mod tests;

@@ -1,7 +1,7 @@
 //! The rows of single documents, runs, fences and the state (`docs/format.md`, section "Records").
 
 use super::codec::{Fault, Numbers, seal, unseal};
-use super::schema::{BandNo, DocNo, RunNo, Table, run_place};
+use super::schema::{BandNo, DocNo, MAX_CHUNKS, RunNo, Table, run_place};
 use crate::sketch::{SetSize, Signature};
 use bincode::Options;
 use serde::de::DeserializeOwned;
@@ -69,10 +69,7 @@ impl DocumentRecord {
 
 /// A signature row: the lanes, the packed set size, the checksum.
 pub(super) fn encode_signature(signature: &Signature, doc: DocNo) -> Vec<u8> {
-    let mut row = Vec::with_capacity(signature.lanes().len() + 8);
-    row.extend_from_slice(signature.lanes());
-    row.extend_from_slice(&signature.set_size().pack().to_le_bytes());
-    seal(row, Table::Signatures, u64::from(doc.0))
+    seal(signature.to_bytes(), Table::Signatures, u64::from(doc.0))
 }
 
 /// The lanes and the set size of a signature row.
@@ -121,6 +118,12 @@ impl RunRow {
             chunks: numbers.u32()?,
         };
         numbers.end()?;
+        if row.first > row.last {
+            return Err("its documents are out of order");
+        }
+        if (row.entries == 0) != (row.chunks == 0) || row.chunks > MAX_CHUNKS {
+            return Err("its entries do not fit its chunks");
+        }
         Ok(row)
     }
 }

@@ -104,11 +104,12 @@ impl Manifest {
         self.runs.iter().filter_map(move |run| Some((run, run.band(band)?)))
     }
 
-    /// The runs that an unfinished run is made of.
+    /// The runs that an unfinished run is made of: older ones within its range. Numbers decide
+    /// where a single run is compacted, as both then cover the same documents.
     pub(super) fn sources_of(&self, target: &Run) -> Vec<RunNo> {
         self.runs
             .iter()
-            .filter(|run| run.number != target.number && target.contains(run))
+            .filter(|run| run.number < target.number && target.contains(run))
             .map(|run| run.number)
             .collect()
     }

@@ -310,7 +310,7 @@ impl<'e> Writer<'e> {
         Ok(())
     }
 
-    fn merge_step(&mut self, budget: u64) -> Result<()> {
+    pub(super) fn merge_step(&mut self, budget: u64) -> Result<()> {
         let mut state = std::mem::take(&mut self.state);
         let stepped =
             self.run_writer().and_then(|writer| merge::step_all(writer, &mut state, budget));

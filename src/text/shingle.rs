@@ -4,6 +4,7 @@ use super::normalize::Normalization;
 use super::units::Units;
 use crate::error::{Error, Result};
 use crate::hash::ShingleHasher;
+use multiversion::multiversion;
 use rustc_hash::FxHashMap;
 use std::fmt;
 use std::str::FromStr;
@@ -257,18 +258,48 @@ impl Shingler {
             return out.push(self.hasher.hash(&padded[..length]));
         }
         let count = length - width + 1;
-        let words = |from: usize| padded[from..].windows(8).map(word);
-        match width {
-            1..=8 => {
-                let mask = u64::MAX >> (64 - 8 * width);
-                out.extend(words(0).take(count).map(|x| self.hasher.short(x & mask, width)));
+        for first in (0..count).step_by(BLOCK) {
+            let count = BLOCK.min(count - first);
+            let windows = &padded[first..first + count + width - 1 + PADDING.len()];
+            match width {
+                1..=8 => hash_short(&self.hasher, windows, width, count, out.block),
+                9..=16 => hash_medium(&self.hasher, windows, width, count, out.block),
+                _ => {
+                    let windows = windows.windows(width).take(count);
+                    out.block.extend(windows.map(|window| self.hasher.hash(window)));
+                }
             }
-            9..=16 => {
-                let pairs = words(0).zip(words(width - 8)).take(count);
-                out.extend(pairs.map(|(a, b)| self.hasher.medium(a, b, width)));
-            }
-            _ => out.extend(padded[..length].windows(width).map(|w| self.hasher.hash(w))),
+            out.flush();
         }
+    }
+}
+
+// Plain loops: a closure would not be inlined into a function with more instructions than the
+// iterator that calls it.
+
+/// Hashes `count` windows of up to 8 bytes, which must be followed by 8 more bytes.
+#[multiversion(targets("x86_64+avx2+bmi1+bmi2"))]
+fn hash_short(hasher: &ShingleHasher, text: &[u8], width: usize, count: usize, out: &mut Vec<u64>) {
+    let mask = u64::MAX >> (64 - 8 * width);
+    out.resize(count, 0);
+    for (hash, window) in out.iter_mut().zip(text.windows(8)) {
+        *hash = hasher.short(word(window) & mask, width);
+    }
+}
+
+/// Hashes `count` windows of 9 to 16 bytes.
+#[multiversion(targets("x86_64+avx2+bmi1+bmi2"))]
+fn hash_medium(
+    hasher: &ShingleHasher,
+    text: &[u8],
+    width: usize,
+    count: usize,
+    out: &mut Vec<u64>,
+) {
+    out.resize(count, 0);
+    let (first, last) = (text.windows(8), text[width - 8..].windows(8));
+    for ((hash, first), last) in out.iter_mut().zip(first).zip(last) {
+        *hash = hasher.medium(word(first), word(last), width);
     }
 }
 
@@ -297,15 +328,6 @@ impl Blocks<'_> {
     fn push(&mut self, hash: u64) {
         self.block.push(hash);
         if self.block.len() >= BLOCK {
-            self.flush();
-        }
-    }
-
-    /// As `push` for each, without asking after each whether the block is full.
-    #[inline(always)]
-    fn extend(&mut self, mut hashes: impl ExactSizeIterator<Item = u64>) {
-        while hashes.len() > 0 {
-            self.block.extend(hashes.by_ref().take(BLOCK));
             self.flush();
         }
     }

@@ -1,5 +1,17 @@
 //! All integration tests in one binary, so that it is linked once.
 
+#[cfg(feature = "cli")]
+mod bad_input;
+#[cfg(feature = "cli")]
+mod cli;
+#[cfg(feature = "cli")]
+mod cli_add;
+#[cfg(feature = "cli")]
+mod cli_query;
+#[cfg(feature = "cli")]
+mod cli_signals;
+#[cfg(feature = "cli")]
+mod command;
 mod layering;
 mod model;
 mod recall;

@@ -1,0 +1,133 @@
+//! What is left when a command is interrupted, killed, or runs out of space.
+
+#![cfg(unix)]
+
+use crate::command::{Shell, lines};
+use std::thread::sleep;
+use std::time::Duration;
+
+/// The number before `documents are in`.
+fn said(stderr: &str) -> usize {
+    let words: Vec<&str> = stderr.split_whitespace().collect();
+    let at = words.windows(4).position(|four| four[1..] == ["documents", "are", "in,"]);
+    let at = at.unwrap_or_else(|| panic!("does not say what is in: {stderr}"));
+    words[at].replace(',', "").parse().expect("a number")
+}
+
+#[test]
+fn an_interrupted_add_says_what_is_in_and_can_be_run_again() {
+    for signal in ["INT", "TERM"] {
+        let shell = Shell::new();
+        let input = lines(200);
+        let first: String = input.split_inclusive('\n').take(130).collect();
+        let mut running = shell.start("add i.twx -v --batch 50 --id-prefix p -");
+        running.send(&first);
+        running.wait_for("committed 100 documents");
+        running.signal(signal);
+        let done = running.end();
+        assert_eq!(done.status, 2, "{done:?}");
+        let inside = said(&done.stderr);
+        assert!(inside >= 100, "{done:?}");
+        assert_eq!(shell.ids().len(), inside);
+        shell.assert_clean();
+
+        let again = shell.pipe("add i.twx --json --id-prefix p -", input).succeeds();
+        assert_eq!(again.counted("unchanged"), inside as u64);
+        assert_eq!(shell.ids().len(), 200);
+    }
+}
+
+#[test]
+fn an_interrupted_query_ends_with_an_error() {
+    let shell = Shell::with(&[("a", "one and the same text")]);
+    let mut running = shell.start("query i.twx -q -");
+    running.send("one and the same text\n");
+    // It is reading by now, and has its handler.
+    sleep(Duration::from_millis(300));
+    running.signal("INT");
+    let done = running.end();
+    assert_eq!(done.status, 2, "{done:?}");
+    assert!(done.stderr.starts_with("twindex: "), "{done:?}");
+}
+
+#[test]
+fn what_was_committed_survives_a_kill() {
+    let shell = Shell::new();
+    let input = lines(100);
+    let first: String = input.split_inclusive('\n').take(75).collect();
+    let mut running = shell.start("add i.twx -v --batch 10 --id-prefix p -");
+    running.send(&first);
+    running.wait_for("committed 50 documents");
+    running.kill();
+    let inside = shell.ids().len();
+    assert!(inside >= 50 && inside.is_multiple_of(10), "{inside} are in");
+
+    let again = shell.pipe("add i.twx --json --id-prefix p -", input).succeeds();
+    assert_eq!(again.counted("unchanged"), inside as u64);
+    assert_eq!(again.counted("added"), 100 - inside as u64);
+    shell.assert_clean();
+}
+
+#[test]
+fn an_add_that_is_killed_anywhere_can_be_run_again() {
+    let shell = Shell::new();
+    shell.write("in.txt", lines(20_000));
+    for wait in [5, 10, 20, 40, 60, 80, 120] {
+        let running = shell.start("add i.twx -q --batch 100 --format lines in.txt");
+        sleep(Duration::from_millis(wait));
+        running.kill();
+        if shell.path("i.twx").exists() {
+            shell.assert_clean();
+        }
+    }
+    let last = shell.run("add i.twx --json --format lines in.txt").succeeds();
+    assert_eq!(last.counted("added") + last.counted("unchanged"), 20_000);
+    assert_eq!(shell.ids().len(), 20_000);
+    shell.assert_clean();
+}
+
+#[test]
+fn a_killed_creation_leaves_nothing_or_an_empty_index() {
+    for wait in 0..12 {
+        let shell = Shell::new();
+        let running = shell.start("create i.twx");
+        sleep(Duration::from_millis(wait));
+        running.kill();
+        if shell.path("i.twx").exists() {
+            shell.assert_clean();
+            assert!(shell.ids().is_empty());
+        } else {
+            shell.run("create i.twx").succeeds();
+        }
+    }
+}
+
+/// Runs a script in which no file can grow beyond so many blocks, as on a full disk.
+fn with_little_space(shell: &Shell, blocks: u64, script: &str) -> crate::command::Done {
+    shell.sh(&format!("trap '' XFSZ; ulimit -f {blocks}; {script}"))
+}
+
+#[test]
+fn a_write_that_fails_changes_nothing() {
+    let shell = Shell::new();
+    shell.write("first.txt", lines(50));
+    shell.write("more.txt", lines(5_000));
+    shell.run("add i.twx -q --format lines first.txt").succeeds();
+    let ids = shell.ids();
+    let blocks = shell.read("i.twx").len() as u64 / 512 + 20;
+    let script = "$TWINDEX add i.twx -q --format lines more.txt";
+    with_little_space(&shell, blocks, script).fails_with("i.twx: ");
+    assert_eq!(shell.ids(), ids);
+    shell.assert_clean();
+    shell.run("add i.twx -q --format lines more.txt").succeeds();
+    assert_eq!(shell.ids().len(), 5_050);
+    shell.assert_clean();
+}
+
+#[test]
+fn a_creation_without_space_leaves_no_index() {
+    let shell = Shell::new();
+    with_little_space(&shell, 1, "$TWINDEX create i.twx").fails_with("i.twx: ");
+    assert!(!shell.path("i.twx").exists());
+    shell.run("create i.twx").succeeds();
+}
