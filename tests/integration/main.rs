@@ -12,6 +12,7 @@ mod cli_query;
 mod cli_signals;
 #[cfg(feature = "cli")]
 mod command;
+mod isolation;
 mod layering;
 mod model;
 mod recall;

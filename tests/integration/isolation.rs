@@ -1,0 +1,223 @@
+//! Snapshots, transactions and threads: who sees what, and when.
+
+use crate::support::{Place, all_ids, assert_clean, text, tiny};
+use std::thread;
+use std::time::Duration;
+use twindex::{Error, Index, Inserted, Outcome, ReadOnlyIndex, Snapshot};
+
+fn fill(index: &Index, ids: std::ops::Range<u64>) {
+    let mut txn = index.begin_write().expect("begun");
+    for id in ids {
+        txn.insert(&format!("{id:05}"), &text(id / 3, id, 20)).expect("inserted");
+    }
+    txn.commit().expect("committed");
+}
+
+/// Everything a snapshot can be asked, as text.
+fn answers(snapshot: &Snapshot) -> String {
+    let pairs: Vec<_> = snapshot.pairs(0.6).expect("valid").map(|p| p.expect("a pair")).collect();
+    let mut out = format!("{} {:?} {pairs:?}", snapshot.len(), all_ids(snapshot));
+    for family in 0..20 {
+        let matches = snapshot.query().threshold(0.5).by_text(&text(family, 1, 20));
+        out += &format!("{:?}", matches.expect("an answer"));
+    }
+    out
+}
+
+#[test]
+fn a_snapshot_answers_the_same_after_commits_flushes_and_merges() {
+    let place = Place::new();
+    let index = tiny().create(place.index()).expect("created");
+    fill(&index, 0..50);
+    let snapshot = index.snapshot().expect("a snapshot");
+    let before = answers(&snapshot);
+    let runs = snapshot.usage().expect("measured").runs;
+    for round in 1..20 {
+        fill(&index, round * 50..round * 50 + 50);
+        let mut txn = index.begin_write().expect("begun");
+        for id in 0..10 {
+            txn.remove(&format!("{:05}", id * round)).expect("removed");
+        }
+        txn.insert("00049", &format!("another text in round {round}")).expect("inserted");
+        txn.commit().expect("committed");
+        assert_eq!(answers(&snapshot), before, "after round {round}");
+    }
+    let later = index.snapshot().expect("a snapshot").usage().expect("measured");
+    assert_ne!(later.runs, runs, "there were flushes and merges");
+    assert_clean(&index.check().expect("checked"));
+}
+
+#[test]
+fn answers_do_not_depend_on_batches_flushes_and_merges() {
+    let documents: Vec<(String, String)> =
+        (0..300).map(|id| (format!("{id:05}"), text(id / 3, id, 20))).collect();
+    let mut seen = Vec::new();
+    for (batch, flush) in [(1, 8), (7, 16), (300, 1000), (100, 50)] {
+        let place = Place::new();
+        let mut index = tiny().flush_documents(flush).create(place.index()).expect("created");
+        for batch in documents.chunks(batch) {
+            let mut txn = index.begin_write().expect("begun");
+            txn.insert_batch(batch).expect("inserted");
+            txn.commit().expect("committed");
+        }
+        seen.push(answers(&index.snapshot().expect("a snapshot")));
+        index.compact().expect("compacted");
+        seen.push(answers(&index.snapshot().expect("a snapshot")));
+    }
+    assert!(seen.iter().all(|answer| *answer == seen[0]));
+}
+
+#[test]
+fn uncommitted_changes_are_seen_by_their_transaction_alone() {
+    let place = Place::new();
+    let index = Index::create(place.index()).expect("created");
+    fill(&index, 0..3);
+    let text = text(99, 0, 20);
+    let mut txn = index.begin_write().expect("begun");
+    assert_eq!(txn.insert("new", &text).expect("inserted"), Inserted::Added);
+    assert!(matches!(
+        txn.insert_unless_similar("copy", &text).expect("done"),
+        Outcome::Duplicate(m) if m.id == "new" && m.similarity == 1.0
+    ));
+    assert!(index.snapshot().expect("a snapshot").get("new").expect("readable").is_none());
+    txn.abort();
+    let snapshot = index.snapshot().expect("a snapshot");
+    assert_eq!(snapshot.len(), 3);
+    assert!(snapshot.query().by_text(&text).expect("an answer").is_empty());
+}
+
+#[test]
+fn a_second_write_transaction_of_one_thread_is_an_error() {
+    let place = Place::new();
+    let index = Index::create(place.index()).expect("created");
+    let txn = index.begin_write().expect("begun");
+    assert!(matches!(index.begin_write().map(|_| ()), Err(Error::WriteInProgress)));
+    drop(txn);
+    assert!(index.begin_write().is_ok());
+}
+
+#[test]
+fn a_write_transaction_waits_for_that_of_another_thread() {
+    let place = Place::new();
+    let index = Index::create(place.index()).expect("created");
+    let mut txn = index.begin_write().expect("begun");
+    txn.insert("first", "one text").expect("inserted");
+    thread::scope(|scope| {
+        let waiting = scope.spawn(|| {
+            let mut txn = index.begin_write().expect("begun");
+            let before = txn.len();
+            txn.insert("second", "another text").expect("inserted");
+            txn.commit().expect("committed");
+            before
+        });
+        thread::sleep(Duration::from_millis(50));
+        assert!(!waiting.is_finished());
+        txn.commit().expect("committed");
+        assert_eq!(waiting.join().expect("no panic"), 1, "it sees what was committed");
+    });
+    assert_eq!(index.snapshot().expect("a snapshot").len(), 2);
+}
+
+#[test]
+fn readers_on_other_threads_always_see_whole_commits() {
+    let place = Place::new();
+    let index = tiny().create(place.index()).expect("created");
+    thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            for round in 0..60 {
+                fill(&index, round * 10..round * 10 + 10);
+            }
+        });
+        while !writer.is_finished() {
+            let snapshot = index.snapshot().expect("a snapshot");
+            assert_eq!(snapshot.len() % 10, 0);
+            assert_eq!(all_ids(&snapshot).len() as u64, snapshot.len());
+            snapshot.query().by_text(&text(1, 1, 20)).expect("an answer");
+        }
+    });
+    assert_eq!(index.snapshot().expect("a snapshot").len(), 600);
+}
+
+#[test]
+fn compacting_refuses_while_snapshots_live() {
+    let place = Place::new();
+    let mut index = Index::create(place.index()).expect("created");
+    let snapshot = index.snapshot().expect("a snapshot");
+    assert!(matches!(index.compact(), Err(Error::SnapshotsLive { count: 1 })));
+    drop(snapshot);
+    index.compact().expect("compacted");
+}
+
+#[test]
+fn removed_documents_stay_removed_and_compacting_returns_their_space() {
+    let place = Place::new();
+    let mut index = tiny().create(place.index()).expect("created");
+    fill(&index, 0..3000);
+    index.compact().expect("compacted");
+    let full = index.snapshot().expect("a snapshot").usage().expect("measured").file_bytes;
+    let mut txn = index.begin_write().expect("begun");
+    for id in 30..3000 {
+        assert!(txn.remove(&format!("{id:05}")).expect("removed"));
+    }
+    txn.commit().expect("committed");
+    let gone = text(500, 1501, 20);
+    let absent = |index: &Index| {
+        let snapshot = index.snapshot().expect("a snapshot");
+        assert!(snapshot.query().by_text(&gone).expect("an answer").is_empty());
+        assert!(snapshot.query().scan(true).by_text(&gone).expect("an answer").is_empty());
+        assert!(snapshot.get("01501").expect("readable").is_none());
+        assert_eq!(snapshot.len(), 30);
+    };
+    absent(&index);
+    index.compact().expect("compacted");
+    absent(&index);
+    let usage = index.snapshot().expect("a snapshot").usage().expect("measured");
+    assert_eq!(usage.dead, 0);
+    assert!(usage.file_bytes < full / 2, "{} of {full} bytes", usage.file_bytes);
+    drop(index);
+    let index = Index::open(place.index()).expect("opened");
+    absent(&index);
+    assert_clean(&index.check().expect("checked"));
+}
+
+#[test]
+fn the_same_text_again_writes_nothing() {
+    let place = Place::new();
+    let index = Index::create(place.index()).expect("created");
+    fill(&index, 0..10);
+    let commits =
+        |index: &Index| index.snapshot().expect("a snapshot").usage().expect("measured").commits;
+    let before = commits(&index);
+    fill(&index, 0..10);
+    assert_eq!(commits(&index), before);
+    drop(index);
+    let index = Index::open(place.index()).expect("opened");
+    let mut txn = index.begin_write().expect("begun");
+    assert_eq!(txn.insert("00003", &text(1, 3, 20)).expect("done"), Inserted::Unchanged);
+    txn.commit().expect("committed");
+    drop(index);
+    let index = ReadOnlyIndex::open(place.index()).expect("opened");
+    let usage = index.snapshot().expect("a snapshot").usage().expect("measured");
+    assert_eq!((usage.documents, usage.commits), (10, before));
+}
+
+#[test]
+fn settings_of_an_index_cannot_be_changed_by_opening_it() {
+    let place = Place::new();
+    drop(Index::options().threshold(0.7).create(place.index()).expect("created"));
+    for (options, named) in [
+        (Index::options().threshold(0.8), "threshold"),
+        (Index::options().recall(0.9), "recall"),
+        (Index::options().lanes(128), "lanes"),
+        (Index::options().shingle(twindex::Shingle::words(3)), "shingle"),
+        (Index::options().normalization(twindex::Normalization::NONE), "normalize"),
+        (Index::options().multiset(true), "multiset"),
+        (Index::options().seed(3), "seed"),
+    ] {
+        match options.open_or_create(place.index()).map(|_| ()) {
+            Err(Error::SettingMismatch { setting, .. }) => assert_eq!(setting, named),
+            other => panic!("{named}: {other:?}"),
+        }
+    }
+    assert!(Index::options().threshold(0.7).seed(0).open(place.index()).is_ok());
+}
