@@ -2,7 +2,8 @@
 
 use super::args::Global;
 use super::failure::Failure;
-use serde_json::{Map, Value};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
 use std::io::{self, BufWriter, IsTerminal, Write};
 
 /// Prints result lines: JSON, aligned columns on a terminal, or tab-separated columns.
@@ -45,7 +46,7 @@ impl Results {
         self.any = true;
         match self.style {
             Style::Json => {
-                serde_json::to_writer(&mut self.out, &object(fields)).map_err(io::Error::from)?;
+                serde_json::to_writer(&mut self.out, &Object(fields)).map_err(io::Error::from)?;
                 self.out.write_all(b"\n")?;
             }
             Style::Tabs => {
@@ -96,10 +97,13 @@ impl Results {
     }
 }
 
-fn object(fields: &[(&str, Value)]) -> Value {
-    let map: Map<String, Value> =
-        fields.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-    Value::Object(map)
+/// Named values as a JSON object that keeps their order.
+struct Object<'f>(&'f [(&'f str, Value)]);
+
+impl Serialize for Object<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
 }
 
 /// A value for people and for `cut`: nothing in it breaks a line or a column.
@@ -125,7 +129,10 @@ pub(super) fn summary(global: &Global, fields: &[(&str, Value)], sentence: &str)
     }
     let mut out = io::stderr().lock();
     let _ = match global.json {
-        true => writeln!(out, "{}", object(fields)),
+        true => match serde_json::to_string(&Object(fields)) {
+            Ok(line) => writeln!(out, "{line}"),
+            Err(error) => writeln!(out, "{error}"),
+        },
         false => writeln!(out, "{sentence}"),
     };
 }

@@ -22,6 +22,18 @@ impl SetSize {
         Self { bits, zeros }
     }
 
+    /// The size that estimates to this number as nearly as can be.
+    pub(crate) fn about(number: u64) -> Self {
+        if number == 0 {
+            return Self::EMPTY;
+        }
+        let fits = |bits: &u32| number as f64 <= f64::from(1_u32 << bits);
+        let bits = (LEAST_BITS..=MOST_BITS).find(fits).unwrap_or(MOST_BITS);
+        let m = f64::from(1_u32 << bits);
+        let zeros = (m * (-(number as f64) / m).exp()).round() as u32;
+        Self { bits, zeros: zeros.min((1 << bits) - 1) }
+    }
+
     /// The estimated number, a whole one. Its standard error is below 0.4 % (1 in a thousand
     /// for long texts).
     pub fn estimate(self) -> f64 {
@@ -70,6 +82,15 @@ impl Signature {
     /// The signature of the empty set, which is similar to nothing, not even to itself.
     pub fn empty(lanes: Lanes) -> Self {
         Self { lanes: vec![0; lanes.get()].into(), size: SetSize::EMPTY }
+    }
+
+    /// A signature of ready lanes, as another program may have computed and kept them, of a set
+    /// of about `shingles` elements; of 0, it is that of the empty set.
+    ///
+    /// Lanes made in another way than by a [`Sketcher`](crate::Sketcher) with equal settings
+    /// compare with each other, but not with its signatures.
+    pub fn from_lanes(lanes: impl Into<Box<[u8]>>, shingles: u64) -> Self {
+        Self { lanes: lanes.into(), size: SetSize::about(shingles) }
     }
 
     /// The stored lanes.
