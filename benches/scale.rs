@@ -10,6 +10,7 @@
 //! operating system counts them, and peak memory; then queries, deletes, compacts, reopens.
 //! `queries INDEX` times queries by signature of 2,000 documents of an index. Without arguments it
 //! does nothing, so that `cargo bench` goes on to the others.
+#![expect(clippy::print_stdout, reason = "a program that reports what it measured")]
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -50,7 +51,7 @@ fn lanes(number: u64) -> Box<[u8]> {
     let kind = own.next() % 600;
     let base = match kind {
         0..3 => u64::MAX,
-        3..200 => number / 4 | 1 << 40,
+        3..200 => (number / 4) | (1 << 40),
         _ => number,
     };
     let mut base = Random(base);

@@ -1,5 +1,6 @@
 //! The one error type of the library, and its `Result`.
 
+use std::any::Any;
 use std::io;
 use std::path::PathBuf;
 
@@ -191,4 +192,11 @@ pub enum Error {
         /// The cause in the storage's words.
         detail: String,
     },
+}
+
+/// What a panic said.
+pub(crate) fn panic_text(payload: &(dyn Any + Send)) -> &str {
+    let text = payload.downcast_ref::<&str>().copied();
+    text.or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no reason given")
 }

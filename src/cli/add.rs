@@ -7,6 +7,7 @@ use super::progress::Progress;
 use super::{Ending, interrupt, records};
 use crate::index::{Document, Inserted, OnConflict, WriteTxn};
 use crate::input::{BadRecord, Name};
+use std::collections::HashSet;
 use std::time::Instant;
 
 /// What happened so far.
@@ -33,7 +34,7 @@ pub(super) fn run(global: &Global, args: &Add) -> Result<Ending, Failure> {
     let start = Instant::now();
     let index = args.settings.options().open_or_create(&args.index)?;
     let sketcher = index.sketcher().clone();
-    let records = records::start(args.input.of(&args.paths), move |record| {
+    let mut records = records::start(args.input.of(&args.paths), move |record| {
         let (id, named) = match record.name {
             Name::Id(id) => (id, true),
             Name::Automatic => ("#".to_owned(), false),
@@ -104,12 +105,18 @@ fn insert(
         Conflict::Replace => OnConflict::Replace,
         Conflict::Skip | Conflict::Error => OnConflict::Skip,
     };
+    // Ids of this batch that look like automatic ones and are not in the index yet.
+    let given: HashSet<String> = incoming
+        .iter()
+        .filter(|incoming| incoming.named && incoming.document.id().starts_with('#'))
+        .map(|incoming| incoming.document.id().to_owned())
+        .collect();
     let mut documents = Vec::with_capacity(incoming.len());
     let mut places = Vec::with_capacity(incoming.len());
     for Incoming { document, named, place } in incoming {
         counts.bytes += document.text_bytes();
         counts.empty += u64::from(document.signature().is_empty());
-        documents.push(if named { document } else { document.with_id(txn.auto_id())? });
+        documents.push(if named { document } else { document.with_id(automatic(txn, &given)?)? });
         places.push(place);
     }
     for (inserted, place) in txn.insert_documents(documents, policy)?.into_iter().zip(places) {
@@ -125,6 +132,15 @@ fn insert(
         }
     }
     Ok(())
+}
+
+fn automatic(txn: &mut WriteTxn<'_>, given: &HashSet<String>) -> Result<String, Failure> {
+    loop {
+        let id = txn.auto_id()?;
+        if !given.contains(&id) {
+            return Ok(id);
+        }
+    }
 }
 
 fn report(global: &Global, counts: &Counts, seconds: f64, interrupted: bool) {

@@ -1,6 +1,8 @@
 //! How commands fail, and how messages look.
 
+use crate::error::panic_text;
 use std::io;
+use std::sync::OnceLock;
 
 /// Why a command ended early.
 pub(super) enum Failure {
@@ -12,7 +14,8 @@ pub(super) enum Failure {
 
 impl From<crate::Error> for Failure {
     fn from(error: crate::Error) -> Self {
-        Self::Error(error.into())
+        // Its message has the cause already.
+        Self::Error(anyhow::anyhow!("{error}"))
     }
 }
 
@@ -30,6 +33,28 @@ impl From<io::Error> for Failure {
             _ => Self::Error(anyhow::anyhow!("standard output: {error}")),
         }
     }
+}
+
+/// What the first panic said, and where.
+static PANIC: OnceLock<String> = OnceLock::new();
+
+/// Keeps panics for the one line that ends the command.
+pub(super) fn hush_panics() {
+    std::panic::set_hook(Box::new(|info| {
+        let said = panic_text(info.payload());
+        let place = info
+            .location()
+            .map_or_else(String::new, |at| format!(" ({}:{})", at.file(), at.line()));
+        let _ = PANIC.set(format!("{said}{place}"));
+    }));
+}
+
+/// The failure that a panic is for a person. The storage library panics on some damage.
+pub(super) fn panicked() -> Failure {
+    let said = PANIC.get().map_or("no reason given", String::as_str);
+    Failure::Error(anyhow::anyhow!(
+        "internal error: {said}; if the index is damaged, restore a copy, otherwise please report it"
+    ))
 }
 
 /// Prints one line for people. Standard error that is closed is no reason to fail.

@@ -5,6 +5,7 @@ use super::args::{Create, Global, IndexPath};
 use super::failure::Failure;
 use super::output::{Results, bytes, count, summary};
 use crate::index::{Index, ReadOnlyIndex};
+use anyhow::Context;
 use serde_json::Value;
 use std::time::Instant;
 
@@ -84,7 +85,10 @@ pub(super) fn compact(global: &Global, args: &IndexPath) -> Result<Ending, Failu
     let mut index = Index::open(&args.index)?;
     let before = index.snapshot()?.usage()?.file_bytes;
     index.compact()?;
-    let after = index.snapshot()?.usage()?.file_bytes;
+    // Closing trims the file once more.
+    index.close()?;
+    let after =
+        std::fs::metadata(&args.index).with_context(|| args.index.display().to_string())?.len();
     let seconds = start.elapsed().as_secs_f64();
     let fields = [
         ("before_bytes", before.into()),

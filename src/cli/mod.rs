@@ -36,7 +36,10 @@ enum Ending {
 /// Runs the command with the arguments of the process.
 pub fn main() -> ExitCode {
     let args = Args::parse();
-    match run(&args) {
+    failure::hush_panics();
+    let ended =
+        std::panic::catch_unwind(|| run(&args)).unwrap_or_else(|_| Err(failure::panicked()));
+    match ended {
         Ok(Ending::Done) => ExitCode::SUCCESS,
         Ok(Ending::Nothing) => ExitCode::from(1),
         Ok(Ending::SomeFailed) => ExitCode::from(2),

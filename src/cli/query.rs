@@ -79,7 +79,7 @@ pub(super) fn run(global: &Global, args: &Query) -> Result<Ending, Failure> {
         // A threshold out of range is one error, not one a record.
         how.query(&snapshot).by_text("")?;
         let asked = Arc::clone(&snapshot);
-        let records = records::start(args.input.of(&args.paths), move |record| {
+        let mut records = records::start(args.input.of(&args.paths), move |record| {
             let (query, own) = match record.name {
                 Name::Id(id) => (id.clone(), Some(id)),
                 Name::Automatic => (record.place.clone(), None),
@@ -151,10 +151,11 @@ impl Totals {
             1 => "1 match".to_owned(),
             n => format!("{} matches", super::output::grouped(n)),
         };
-        let sentence = format!(
-            "{queries}, {matches}, {} compared, recall at the threshold {recall}",
-            count(self.candidates, "candidate")
-        );
+        let mut sentence =
+            format!("{queries}, {matches}, {} compared", count(self.candidates, "candidate"));
+        if self.recall.is_some() {
+            sentence += &format!(", recall at the threshold {recall}");
+        }
         summary(global, &fields, &sentence);
     }
 }

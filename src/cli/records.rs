@@ -3,7 +3,7 @@
 use super::failure::Failure;
 use crate::input::{BadRecord, Inputs, Reading, Record};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 /// What became of one batch of records.
@@ -15,6 +15,7 @@ pub(super) struct Parsed<T> {
 
 /// Batches of parsed records, in order.
 pub(super) struct Records<T> {
+    reader: Option<JoinHandle<()>>,
     receiver: Receiver<Parsed<T>>,
     /// The bytes of all inputs, where that is known.
     pub(super) expected_bytes: Option<u64>,
@@ -29,7 +30,7 @@ pub(super) fn start<T: Send + 'static>(
     let mut reading = Reading::new(inputs);
     let expected_bytes = reading.expected_bytes();
     let (sender, receiver) = sync_channel(2);
-    thread::Builder::new()
+    let reader = thread::Builder::new()
         .name("reader".into())
         .spawn(move || {
             while let Some(batch) = reading.next() {
@@ -42,19 +43,25 @@ pub(super) fn start<T: Send + 'static>(
             }
         })
         .map_err(|error| anyhow::anyhow!("cannot start a thread: {error}"))?;
-    Ok(Records { receiver, expected_bytes })
+    Ok(Records { reader: Some(reader), receiver, expected_bytes })
 }
 
 impl<T> Records<T> {
     /// The next batch; `None` at the end of all inputs or when the command was asked to end.
-    pub(super) fn next(&self) -> Option<Parsed<T>> {
+    pub(super) fn next(&mut self) -> Option<Parsed<T>> {
         loop {
             if super::interrupt::asked() {
                 return None;
             }
             match self.receiver.recv_timeout(Duration::from_millis(100)) {
                 Ok(parsed) => return Some(parsed),
-                Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Disconnected) => {
+                    // A panic over there must not look like the end of the input.
+                    if let Some(Err(panic)) = self.reader.take().map(JoinHandle::join) {
+                        std::panic::resume_unwind(panic);
+                    }
+                    return None;
+                }
                 Err(RecvTimeoutError::Timeout) => {}
             }
         }

@@ -1,7 +1,7 @@
 //! `twindex remove`: documents leave an index.
 
 use super::args::{Global, Remove};
-use super::failure::Failure;
+use super::failure::{Failure, message};
 use super::output::{count, grouped, summary};
 use super::{Ending, interrupt};
 use crate::index::Index;
@@ -28,13 +28,28 @@ pub(super) fn run(global: &Global, args: &Remove) -> Result<Ending, Failure> {
             Box::new(BufReader::new(file))
         }
     };
-    let listed = from.lines().filter(|line| !line.as_ref().is_ok_and(String::is_empty));
-    for id in args.ids.iter().cloned().map(Ok).chain(listed) {
-        let id = id.with_context(|| match &args.ids_from {
-            Some(path) => path.display().to_string(),
-            None => "ids".into(),
-        })?;
-        match txn.remove(&id)? {
+    let given = args.ids.iter().map(|id| Ok((id.clone().into_bytes(), None)));
+    let listed = from.split(b'\n').zip(1_u64..).map(|(line, at)| line.map(|line| (line, Some(at))));
+    let mut failed = 0_u64;
+    for id in given.chain(listed) {
+        let source =
+            || args.ids_from.as_ref().map_or_else(String::new, |p| p.display().to_string());
+        let (id, line) = id.with_context(source)?;
+        let id = match String::from_utf8(id) {
+            Ok(id) => id,
+            Err(error) => {
+                failed += 1;
+                let at = error.utf8_error().valid_up_to() + 1;
+                let line = line.unwrap_or_default();
+                message(&format!("{}:{line}: not valid UTF-8 at byte {at}", source()));
+                continue;
+            }
+        };
+        let id = id.strip_suffix('\r').filter(|_| line.is_some()).unwrap_or(&id);
+        if id.is_empty() && line.is_some() {
+            continue;
+        }
+        match txn.remove(id)? {
             true => removed += 1,
             false => missing += 1,
         }
@@ -52,6 +67,7 @@ pub(super) fn run(global: &Global, args: &Remove) -> Result<Ending, Failure> {
     let fields = [
         ("removed", removed.into()),
         ("missing", missing.into()),
+        ("failed", failed.into()),
         ("seconds", ((seconds * 1000.0).round() / 1000.0).into()),
         ("interrupted", interrupted.into()),
     ];
@@ -67,5 +83,5 @@ pub(super) fn run(global: &Global, args: &Remove) -> Result<Ending, Failure> {
         )
         .into());
     }
-    Ok(Ending::Done)
+    Ok(if failed > 0 { Ending::SomeFailed } else { Ending::Done })
 }

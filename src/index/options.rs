@@ -2,7 +2,7 @@
 
 use super::handle::{Index, ReadOnlyIndex};
 use crate::error::{Error, Result};
-use crate::store::{SettingsRequest, Tuning};
+use crate::store::{Engine, SettingsRequest, Tuning};
 use crate::text::{Normalization, Shingle};
 use std::path::Path;
 
@@ -117,7 +117,7 @@ impl IndexOptions {
     /// [`Error::AlreadyExists`], [`Error::InvalidSetting`], [`Error::UnreachableRecall`], or
     /// [`Error::Io`] where the folder is missing or may not be written to.
     pub fn create(&self, path: impl AsRef<Path>) -> Result<Index> {
-        crate::store::Engine::create(path.as_ref(), self.request.resolve()?)?;
+        Engine::create(path.as_ref(), self.request.resolve()?)?;
         self.open(path)
     }
 
@@ -131,9 +131,7 @@ impl IndexOptions {
     /// [`Error::NotFound`], [`Error::NotAnIndex`], [`Error::NewerFormat`], [`Error::Locked`],
     /// [`Error::SettingMismatch`], [`Error::Damaged`], or [`Error::Io`].
     pub fn open(&self, path: impl AsRef<Path>) -> Result<Index> {
-        let engine = crate::store::Engine::open(path.as_ref(), self.tuning)?;
-        self.request.check(engine.settings(), engine.path())?;
-        Index::new(engine)
+        Index::new(Engine::open(path.as_ref(), &self.request, self.tuning)?)
     }
 
     /// Opens an index, creating it first if there is none.
@@ -162,8 +160,6 @@ impl IndexOptions {
     ///
     /// Those of [`open`](Self::open), and [`Error::NeedsRepair`].
     pub fn open_read_only(&self, path: impl AsRef<Path>) -> Result<ReadOnlyIndex> {
-        let engine = crate::store::Engine::open_read_only(path.as_ref(), self.tuning)?;
-        self.request.check(engine.settings(), engine.path())?;
-        ReadOnlyIndex::new(engine)
+        ReadOnlyIndex::new(Engine::open_read_only(path.as_ref(), &self.request, self.tuning)?)
     }
 }

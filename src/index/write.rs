@@ -208,9 +208,28 @@ impl<'i> WriteTxn<'i> {
         self.writer.remove(id)
     }
 
-    /// The next automatic id, `#1`, `#2` and so on: this index never gives one twice.
-    pub fn auto_id(&mut self) -> String {
-        self.writer.auto_id()
+    /// The next automatic id, `#1`, `#2` and so on: this index never gives one twice, nor one that
+    /// a document was given by hand.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] or [`Error::Damaged`].
+    pub fn auto_id(&mut self) -> Result<String> {
+        loop {
+            let id = self.writer.auto_id();
+            if !self.contains(&id)? {
+                return Ok(id);
+            }
+        }
+    }
+
+    /// Whether there is a document with this id, this transaction's changes included.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] or [`Error::Damaged`].
+    pub fn contains(&self, id: &str) -> Result<bool> {
+        self.writer.contains(id)
     }
 
     /// The number of documents, this transaction's changes included.

@@ -75,31 +75,35 @@ impl<R: Read> Blocks<R> {
 
     pub(crate) fn next(&mut self) -> io::Result<Option<Block>> {
         let mut bytes = std::mem::take(&mut self.rest);
-        let mut cut = false;
-        while !self.ended {
-            let before = bytes.len();
-            let want = BLOCK_BYTES.saturating_sub(before).max(64 << 10);
-            // A stream that delivers slowly is handed on as it comes, not held until a block is
-            // full, but never less than a line.
-            let read = read_some(&mut self.stream, want, &mut bytes)?;
-            self.ended = read == 0;
-            let end = match self.whole {
-                true => None,
-                false => memrchr(b'\n', &bytes[before..]).map(|at| before + at + 1),
-            };
-            let Some(end) = end else {
-                if bytes.len() > self.most_line_bytes {
+        let (mut searched, mut last_end, mut cut) = (0, None, false);
+        // A stream that delivers slowly is handed on as it comes, not held until a block is full,
+        // but never less than a line.
+        let mut more_at_hand = false;
+        loop {
+            if !self.whole {
+                let found = memrchr(b'\n', &bytes[searched..]);
+                last_end = found.map(|at| searched + at + 1).or(last_end);
+                searched = bytes.len();
+            }
+            match last_end {
+                Some(end) if self.ended || !more_at_hand || end >= BLOCK_BYTES / 2 => {
+                    if !self.ended {
+                        self.rest = bytes.split_off(end);
+                    }
+                    break;
+                }
+                None if bytes.len() > self.most_line_bytes => {
                     self.skip_line()?;
                     bytes.truncate(64);
                     cut = true;
                     break;
                 }
-                continue;
-            };
-            if end >= BLOCK_BYTES / 2 || read < want {
-                self.rest = bytes.split_off(end);
-                break;
+                _ if self.ended => break,
+                _ => {}
             }
+            let want = BLOCK_BYTES.saturating_sub(bytes.len()).max(64 << 10);
+            let read = read_some(&mut self.stream, want, &mut bytes)?;
+            (self.ended, more_at_hand) = (read == 0, read == want);
         }
         if bytes.is_empty() {
             return Ok(None);

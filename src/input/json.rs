@@ -1,7 +1,8 @@
 //! One JSON object a line: its id and its text, borrowed where nothing is escaped.
 
 use serde::Deserializer;
-use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
 
@@ -55,20 +56,14 @@ impl<'de> Visitor<'de> for Object<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let (mut id, mut text) = (Ok(None), None);
-        while let Some(Scalar::Text(key)) = map.next_key_seed(AnyScalar)? {
+        while let Some(key) = map.next_key_seed(Text)? {
             if key == self.0.text.as_str() {
-                text = Some(match map.next_value_seed(AnyScalar)? {
-                    Scalar::Text(text) => Ok(text),
-                    _ => Err(format!("field `{}` is not a string", self.0.text)),
+                text = Some(match map.next_value_seed(TextOrOther)? {
+                    Some(text) => Ok(text),
+                    None => Err(format!("field `{}` is not a string", self.0.text)),
                 });
             } else if key == self.0.id.as_str() {
-                id = match map.next_value_seed(AnyScalar)? {
-                    Scalar::Text(id) => Ok(Some(id)),
-                    Scalar::Number(number) => Ok(Some(Cow::Owned(number))),
-                    Scalar::Other => {
-                        Err(format!("field `{}` is not a string or a number", self.0.id))
-                    }
-                };
+                id = id_of(map.next_value::<&RawValue>()?.get(), &self.0.id);
             } else {
                 map.next_value::<IgnoredAny>()?;
             }
@@ -77,70 +72,99 @@ impl<'de> Visitor<'de> for Object<'_> {
     }
 }
 
-/// A string, a number as its decimal text, or anything else.
-enum Scalar<'de> {
-    Text(Cow<'de, str>),
-    Number(String),
-    Other,
+/// The id that a value stands for: a string, or a number as it is written, however large.
+fn id_of<'a>(raw: &'a str, field: &str) -> Result<Option<Cow<'a, str>>, String> {
+    match raw.as_bytes().first() {
+        Some(b'"') => Text
+            .deserialize(&mut serde_json::Deserializer::from_str(raw))
+            .map(Some)
+            .map_err(|error| format!("field `{field}`: {error}")),
+        Some(b'-' | b'0'..=b'9') => Ok(Some(Cow::Borrowed(raw))),
+        _ => Err(format!("field `{field}` is not a string or a number")),
+    }
 }
 
-struct AnyScalar;
+/// A string, borrowed if nothing in it is escaped.
+struct Text;
 
-impl<'de> DeserializeSeed<'de> for AnyScalar {
-    type Value = Scalar<'de>;
+impl<'de> DeserializeSeed<'de> for Text {
+    type Value = Cow<'de, str>;
+
+    fn deserialize<D: Deserializer<'de>>(self, parser: D) -> Result<Self::Value, D::Error> {
+        parser.deserialize_str(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Text {
+    type Value = Cow<'de, str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(Cow::Borrowed(text))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(text.to_owned()))
+    }
+}
+
+/// A string, or `None` for any other value.
+struct TextOrOther;
+
+impl<'de> DeserializeSeed<'de> for TextOrOther {
+    type Value = Option<Cow<'de, str>>;
 
     fn deserialize<D: Deserializer<'de>>(self, parser: D) -> Result<Self::Value, D::Error> {
         parser.deserialize_any(self)
     }
 }
 
-impl<'de> Visitor<'de> for AnyScalar {
-    type Value = Scalar<'de>;
+impl<'de> Visitor<'de> for TextOrOther {
+    type Value = Option<Cow<'de, str>>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a value")
     }
 
     fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Scalar::Text(Cow::Borrowed(text)))
+        Ok(Some(Cow::Borrowed(text)))
     }
 
     fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Scalar::Text(Cow::Owned(text.to_owned())))
+        Ok(Some(Cow::Owned(text.to_owned())))
     }
 
-    fn visit_u64<E>(self, number: u64) -> Result<Self::Value, E> {
-        Ok(Scalar::Number(number.to_string()))
+    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
+        Ok(None)
     }
 
-    fn visit_i64<E>(self, number: i64) -> Result<Self::Value, E> {
-        Ok(Scalar::Number(number.to_string()))
+    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
+        Ok(None)
     }
 
-    fn visit_f64<E>(self, number: f64) -> Result<Self::Value, E> {
-        Ok(Scalar::Number(number.to_string()))
+    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
+        Ok(None)
     }
 
     fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-        Ok(Scalar::Other)
+        Ok(None)
     }
 
     fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(Scalar::Other)
+        Ok(None)
     }
 
-    fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
         while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Scalar::Other)
+        Ok(None)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Scalar::Other)
-    }
-
-    fn visit_bytes<E: serde::de::Error>(self, _: &[u8]) -> Result<Self::Value, E> {
-        Err(E::custom("bytes"))
+        Ok(None)
     }
 }
 
@@ -160,6 +184,7 @@ mod tests {
             (r#"{"id":"a","text":"t"}"#, Some("a")),
             (r#"{"text":"t","id":17}"#, Some("17")),
             (r#"{"id":-3,"text":"t"}"#, Some("-3")),
+            (r#"{"id":123456789012345678901,"text":"t"}"#, Some("123456789012345678901")),
             (r#"{"id":"é\n","text":"t"}"#, Some("é\n")),
             (r#" {"text":"t","more":{"id":[1,{"x":null}]}} "#, None),
         ] {

@@ -2,7 +2,7 @@
 
 use super::chunk::{Chunk, Entry};
 use super::codec::Fault;
-use super::fault::Doing;
+use super::fault::{Doing, guard};
 use super::reader::Reader;
 use super::record::{DocumentRecord, decode_signature};
 use super::run::{BandRun, Run};
@@ -125,6 +125,10 @@ impl Fingerprint {
 /// Checks the state that the reader sees. Reads everything once, in order; memory grows by some
 /// 16 bytes a document for the ids.
 pub(crate) fn check(reader: &Reader) -> Result<CheckReport> {
+    guard(reader.engine().path(), || walk(reader))
+}
+
+fn walk(reader: &Reader) -> Result<CheckReport> {
     let mut check = Check { reader, report: CheckReport::default() };
     let expected = check.documents()?;
     check.runs();

@@ -1,6 +1,7 @@
 //! Reading a band's entries in order, from several runs and segments at once.
 
 use super::chunk::Entry;
+use super::fault::guard;
 use super::run::{BandRun, Run};
 use super::schema::{BandNo, RunNo, posting_key};
 use super::segment::Segment;
@@ -145,11 +146,13 @@ impl BandEntries {
         &mut self,
         view: &View<'_, P, D>,
     ) -> Result<Option<Entry>> {
-        while let Some(entry) = self.cursor.next(view.fixed.path, view.postings)? {
-            if view.is_live(entry.1) {
-                return Ok(Some(entry));
+        guard(view.fixed.path, || {
+            while let Some(entry) = self.cursor.next(view.fixed.path, view.postings)? {
+                if view.is_live(entry.1) {
+                    return Ok(Some(entry));
+                }
             }
-        }
-        Ok(None)
+            Ok(None)
+        })
     }
 }

@@ -1,7 +1,7 @@
 //! The open file: creating, opening, locking, publishing commits to readers.
 
 use super::codec::Fault;
-use super::fault::{Doing, damaged, io_error};
+use super::fault::{Doing, damaged, guard, io_error};
 use super::load;
 use super::reader::Reader;
 use super::record::Counters;
@@ -9,7 +9,7 @@ use super::schema::{
     DEAD, DOCUMENTS, FENCES, FORMAT_ROW, FORMAT_VERSION, MAGIC, META, POSTINGS, RUNS, SETTINGS_ROW,
     SIGNATURES, STATE_ROW, TEXTS, Table,
 };
-use super::settings::{Settings, StoredSettings};
+use super::settings::{Settings, SettingsRequest, StoredSettings};
 use super::state::State;
 use super::view::Fixed;
 use super::writer::Writer;
@@ -114,6 +114,7 @@ impl Engine {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
+        fs::metadata(folder).map_err(|source| io_error(path, "creating the index", source))?;
         let mut builder = tempfile::Builder::new();
         builder.prefix(".twindex-").suffix(".new");
         #[cfg(unix)]
@@ -161,13 +162,29 @@ impl Engine {
     }
 
     /// Opens the file for reading and writing, repairing it first if it was not closed cleanly.
-    pub(crate) fn open(path: &Path, tuning: Tuning) -> Result<Arc<Self>> {
+    /// A file of another program, or an index with other settings, is left untouched.
+    pub(crate) fn open(
+        path: &Path,
+        request: &SettingsRequest,
+        tuning: Tuning,
+    ) -> Result<Arc<Self>> {
+        guard(path, || Self::open_to_write(path, request, tuning))
+    }
+
+    fn open_to_write(path: &Path, request: &SettingsRequest, tuning: Tuning) -> Result<Arc<Self>> {
         is_plausible(path)?;
+        // Opening for writing writes to the file, so it is looked at first. Where that is not
+        // possible, as after an unclean stop, the checks come after opening.
+        if let Ok(database) = redb::Builder::new().set_cache_size(1 << 20).open_read_only(path) {
+            let txn = database.begin_read().doing(path, "opening")?;
+            request.check(&load::settings(&txn, path)?.0, path)?;
+        }
         let database = redb::Builder::new()
             .set_cache_size(tuning.cache_bytes)
             .open(path)
             .map_err(|error| foreign(error.into(), path))?;
         let engine = Self::load(File::Writable(database), path, tuning)?;
+        request.check(&engine.settings, path)?;
         let mut writer = engine.write()?;
         match writer.delete_abandoned()? {
             true => writer.commit()?,
@@ -178,7 +195,15 @@ impl Engine {
 
     /// Opens the file for reading. If it was not closed cleanly it is repaired once, which needs
     /// permission to write.
-    pub(crate) fn open_read_only(path: &Path, tuning: Tuning) -> Result<Arc<Self>> {
+    pub(crate) fn open_read_only(
+        path: &Path,
+        request: &SettingsRequest,
+        tuning: Tuning,
+    ) -> Result<Arc<Self>> {
+        guard(path, || Self::open_to_read(path, request, tuning))
+    }
+
+    fn open_to_read(path: &Path, request: &SettingsRequest, tuning: Tuning) -> Result<Arc<Self>> {
         is_plausible(path)?;
         let mut builder = redb::Builder::new();
         builder.set_cache_size(tuning.cache_bytes);
@@ -200,6 +225,7 @@ impl Engine {
         };
         let database = database.map_err(|error| foreign(error, path))?;
         let engine = Self::load(File::ReadOnly(database), path, tuning)?;
+        request.check(&engine.settings, path)?;
         Ok(Arc::new(engine))
     }
 
@@ -293,7 +319,8 @@ impl Engine {
         }
         *writing = Some(me);
         drop(writing);
-        let begun = database.begin_write().doing(&self.path, "starting a write");
+        let begun =
+            guard(&self.path, || database.begin_write().doing(&self.path, "starting a write"));
         let state = Arc::clone(&lock(&self.published).current);
         match begun {
             Ok(txn) => Ok(Writer::new(self, txn, state)),
@@ -313,7 +340,7 @@ impl Engine {
     pub(super) fn publish(&self, txn: redb::WriteTransaction, state: State) -> Result<()> {
         let state = Arc::new(state);
         lock(&self.published).next = Some(Arc::clone(&state));
-        let committed = txn.commit().doing(&self.path, "committing");
+        let committed = guard(&self.path, || txn.commit().doing(&self.path, "committing"));
         let mut published = lock(&self.published);
         published.next = None;
         committed?;
@@ -324,7 +351,8 @@ impl Engine {
     /// Moves free space to the end of the file and cuts it off. Nobody else may use the engine.
     pub(crate) fn shrink(&mut self) -> Result<()> {
         if let File::Writable(database) = &mut self.file {
-            database.compact().doing(&self.path, "shrinking the file")?;
+            let path = &self.path;
+            guard(path, || database.compact().doing(path, "shrinking the file"))?;
         }
         Ok(())
     }

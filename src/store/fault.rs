@@ -1,9 +1,10 @@
 //! Turns redb's errors, and damage found in our own records, into errors for people.
 
 use super::schema::Table;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, panic_text};
 use std::fmt::Display;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 /// Says what was being done, and where, when the storage failed.
@@ -52,4 +53,19 @@ pub(super) fn damaged(path: &Path, table: Table, key: impl Display, detail: impl
         key: key.to_string(),
         detail: detail.to_string(),
     }
+}
+
+/// Turns a panic into an error: on some damage the storage panics rather than returning one.
+///
+/// Nothing that was being changed is used again: readers change nothing, and a write transaction
+/// that fails half-way cannot be committed.
+pub(super) fn guard<T>(path: &Path, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        Err(Error::Damaged {
+            path: path.to_owned(),
+            table: "file",
+            key: "structure".into(),
+            detail: panic_text(&*panic).to_owned(),
+        })
+    })
 }

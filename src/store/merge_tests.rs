@@ -9,7 +9,7 @@ const TUNING: Tuning =
     Tuning { cache_bytes: 1 << 20, flush_documents: 50, merge_runs: 3, merge_step: 50 };
 
 fn open(folder: &TempDir) -> Arc<Engine> {
-    Engine::open(&folder.path().join("x.twx"), TUNING).expect("opened")
+    Engine::open(&folder.path().join("x.twx"), &SettingsRequest::default(), TUNING).expect("opened")
 }
 
 /// An index of `count` documents that have all been flushed, every fifth one removed.

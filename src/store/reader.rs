@@ -1,12 +1,13 @@
 //! A consistent state that lives as long as it is needed, on any thread.
 
 use super::engine::{Engine, Usage};
-use super::fault::{Doing, io_error};
+use super::fault::{Doing, guard, io_error};
 use super::schema::{DOCUMENTS, POSTINGS, SIGNATURES};
 use super::state::State;
 use super::view::View;
 use crate::error::Result;
 use redb::{ReadOnlyTable, ReadTransaction, ReadableTableMetadata, TableStats};
+use std::path::Path;
 use std::sync::Arc;
 
 type Table<K> = ReadOnlyTable<K, &'static [u8]>;
@@ -59,6 +60,10 @@ impl Reader {
 
     pub(crate) fn usage(&self) -> Result<Usage> {
         let path = self.engine.path();
+        guard(path, || self.measure(path))
+    }
+
+    fn measure(&self, path: &Path) -> Result<Usage> {
         let pages = |stats: std::result::Result<TableStats, redb::StorageError>| {
             let stats = stats.doing(path, "measuring the tables")?;
             Ok(stats.stored_bytes() + stats.metadata_bytes() + stats.fragmented_bytes())

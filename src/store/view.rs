@@ -1,7 +1,7 @@
 //! Reading one consistent state: tables of one transaction and the memory that belongs to it.
 
 use super::chunk::Chunk;
-use super::fault::{Doing, damaged};
+use super::fault::{Doing, damaged, guard};
 use super::record::{DocumentRecord, decode_signature};
 use super::run::{BandRun, Run};
 use super::schema::{BandNo, DocNo, Layout, Table, posting_key};
@@ -53,9 +53,10 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         out: &mut Vec<DocNo>,
     ) -> Result<()> {
         let start = out.len();
-        for (run, content) in self.state.manifest.with_band(band) {
-            self.bucket_of_run(band, run, content, range, out)?;
-        }
+        guard(self.fixed.path, || {
+            let mut runs = self.state.manifest.with_band(band);
+            runs.try_for_each(|(run, content)| self.bucket_of_run(band, run, content, range, out))
+        })?;
         for segment in self.state.tail.segments() {
             let found = segment.column(band).map(|column| column.within(range));
             out.extend_from_slice(found.unwrap_or_default());
@@ -146,12 +147,14 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         read: impl FnOnce(&[u8], SetSize) -> T,
     ) -> Result<T> {
         let path = self.fixed.path;
-        let row = self.signatures.get(doc.0).doing(path, "reading signatures")?;
-        let row =
-            row.ok_or_else(|| damaged(path, Table::Signatures, doc.0, "its row is missing"))?;
-        decode_signature(row.value(), doc, self.fixed.lanes)
-            .map(|(lanes, size)| read(lanes, size))
-            .map_err(|fault| damaged(path, Table::Signatures, doc.0, fault))
+        let fault = |detail| damaged(path, Table::Signatures, doc.0, detail);
+        guard(path, || {
+            let row = self.signatures.get(doc.0).doing(path, "reading signatures")?;
+            let row = row.ok_or_else(|| fault("its row is missing"))?;
+            let (lanes, size) =
+                decode_signature(row.value(), doc, self.fixed.lanes).map_err(fault)?;
+            Ok(read(lanes, size))
+        })
     }
 
     /// Hands over every live document's lanes and set size, by number.
@@ -160,14 +163,16 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         mut visit: impl FnMut(DocNo, &[u8], SetSize) -> Result<()>,
     ) -> Result<()> {
         let path = self.fixed.path;
-        for row in self.signatures.iter().doing(path, "reading signatures")? {
-            let (number, row) = row.doing(path, "reading signatures")?;
-            let doc = DocNo(number.value());
-            let (lanes, size) = decode_signature(row.value(), doc, self.fixed.lanes)
-                .map_err(|fault| damaged(path, Table::Signatures, doc.0, fault))?;
-            visit(doc, lanes, size)?;
-        }
-        Ok(())
+        guard(path, || {
+            for row in self.signatures.iter().doing(path, "reading signatures")? {
+                let (number, row) = row.doing(path, "reading signatures")?;
+                let doc = DocNo(number.value());
+                let (lanes, size) = decode_signature(row.value(), doc, self.fixed.lanes)
+                    .map_err(|fault| damaged(path, Table::Signatures, doc.0, fault))?;
+                visit(doc, lanes, size)?;
+            }
+            Ok(())
+        })
     }
 
     /// The records of up to `count` live documents, by number, from `from` on.
@@ -177,18 +182,20 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         count: usize,
     ) -> Result<Vec<(DocNo, DocumentRecord)>> {
         let path = self.fixed.path;
-        self.documents
-            .range(from.0..)
-            .doing(path, "reading documents")?
-            .take(count)
-            .map(|row| {
-                let (number, row) = row.doing(path, "reading documents")?;
-                let doc = DocNo(number.value());
-                let record = DocumentRecord::decode(row.value(), doc)
-                    .map_err(|fault| damaged(path, Table::Documents, doc.0, fault))?;
-                Ok((doc, record))
-            })
-            .collect()
+        guard(path, || {
+            self.documents
+                .range(from.0..)
+                .doing(path, "reading documents")?
+                .take(count)
+                .map(|row| {
+                    let (number, row) = row.doing(path, "reading documents")?;
+                    let doc = DocNo(number.value());
+                    let record = DocumentRecord::decode(row.value(), doc)
+                        .map_err(|fault| damaged(path, Table::Documents, doc.0, fault))?;
+                    Ok((doc, record))
+                })
+                .collect()
+        })
     }
 }
 

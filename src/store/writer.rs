@@ -1,7 +1,7 @@
 //! The write transaction: insertions and removals, seen by itself at once and by others at commit.
 
 use super::engine::{Engine, now};
-use super::fault::{Doing, damaged};
+use super::fault::{Doing, damaged, guard};
 use super::flush::{RunWriter, pack_tail};
 use super::merge;
 use super::record::{DocumentRecord, encode_signature};
@@ -136,6 +136,11 @@ impl<'e> Writer<'e> {
         }
     }
 
+    /// Whether there is a live document with this id.
+    pub(crate) fn contains(&self, id: &str) -> Result<bool> {
+        Ok(self.number_of(id)?.is_some())
+    }
+
     /// The number of the live document with this id.
     fn number_of(&self, id: &str) -> Result<Option<DocNo>> {
         match self.fresh_ids.get(id) {
@@ -203,6 +208,12 @@ impl<'e> Writer<'e> {
     /// Inserts a document whose id is free.
     pub(crate) fn insert(&mut self, document: NewDocument) -> Result<()> {
         self.half_done = true;
+        guard(self.engine.path(), || self.insert_rows(document))?;
+        self.half_done = false;
+        Ok(())
+    }
+
+    fn insert_rows(&mut self, document: NewDocument) -> Result<()> {
         let path = self.engine.path();
         let number = u32::try_from(self.state.counters.next_doc)
             .map_err(|_| Error::Full { path: path.to_owned() })?;
@@ -235,7 +246,6 @@ impl<'e> Writer<'e> {
                 self.merge_on()?;
             }
         }
-        self.half_done = false;
         Ok(())
     }
 
@@ -251,9 +261,12 @@ impl<'e> Writer<'e> {
     pub(crate) fn remove_number(&mut self, doc: DocNo) -> Result<()> {
         self.half_done = true;
         let (txn, path, action) = (self.txn()?, self.engine.path(), "removing a document");
-        for table in [SIGNATURES, DOCUMENTS] {
-            txn.open_table(table).doing(path, action)?.remove(doc.0).doing(path, action)?;
-        }
+        guard(path, || {
+            for table in [SIGNATURES, DOCUMENTS] {
+                txn.open_table(table).doing(path, action)?.remove(doc.0).doing(path, action)?;
+            }
+            Ok(())
+        })?;
         self.state.dead.insert(doc);
         self.state.counters.documents -= 1;
         self.changes += 1;
@@ -270,6 +283,13 @@ impl<'e> Writer<'e> {
     /// remembered any longer.
     fn flush(&mut self) -> Result<()> {
         self.settle();
+        self.half_done = true;
+        guard(self.engine.path(), || self.flush_tail())?;
+        self.half_done = false;
+        Ok(())
+    }
+
+    fn flush_tail(&mut self) -> Result<()> {
         let (from, upto) = (self.state.counters.flushed_upto, self.state.counters.next_doc);
         if from == upto {
             return Ok(());
@@ -312,9 +332,11 @@ impl<'e> Writer<'e> {
 
     pub(super) fn merge_step(&mut self, budget: u64) -> Result<()> {
         let mut state = std::mem::take(&mut self.state);
+        self.half_done = true;
         let stepped =
-            self.run_writer().and_then(|writer| merge::step_all(writer, &mut state, budget));
+            guard(self.engine.path(), || merge::step_all(self.run_writer()?, &mut state, budget));
         self.state = state;
+        self.half_done = stepped.is_err();
         self.changes += QUICK_REPAIR_FROM;
         stepped
     }

@@ -69,7 +69,10 @@ fn half_a_surrogate_pair_is_reported() {
 fn json_nested_too_deeply_is_reported() {
     let bad = format!("{{\"id\":\"x\",\"text\":\"t\",\"more\":{}", "[".repeat(200_000));
     let shell = between_good_records(bad.as_bytes());
-    one_bad_of_three(&shell, "in.jsonl", "in.jsonl:2", "recursion");
+    one_bad_of_three(&shell, "in.jsonl", "in.jsonl:2", "not valid JSON");
+    let bad = format!("{{\"id\":\"x\",\"text\":{}{}}}", "[".repeat(200_000), "]".repeat(200_000));
+    let shell = between_good_records(bad.as_bytes());
+    one_bad_of_three(&shell, "in.jsonl", "in.jsonl:2", "");
 }
 
 #[test]
@@ -298,7 +301,14 @@ fn whole() -> (Shell, Vec<(&'static str, Done)>) {
     shell.pipe("add i.twx -q --id-prefix p -", lines(300)).succeeds();
     shell.run("compact i.twx -q").succeeds();
     shell.pipe("add i.twx -q -", jsonl(&[("a", &a), ("b", &b), ("c", &c)])).succeeds();
-    let commands = ["list i.twx", "query i.twx -q --id a", "pairs i.twx -q", "get i.twx p:17"];
+    shell.write("q.lines", [&*a, "\n", &*b, "\n", &*c, "\n"].concat());
+    let commands = [
+        "list i.twx",
+        "get i.twx p:17",
+        "query i.twx -q --id a",
+        "query i.twx -q --format lines q.lines",
+        "pairs i.twx -q",
+    ];
     let answers = commands.map(|words| (words, shell.run(words).succeeds()));
     (shell, answers.into())
 }
@@ -310,8 +320,9 @@ fn never_wrong(shell: &Shell, answers: &[(&str, Done)], damaged: &[u8], what: &s
         shell.write("i.twx", damaged);
         let done = shell.run(words);
         if done.status == 2 {
-            assert!(done.stderr.starts_with("twindex: i.twx: "), "{what}, {words}: {done:?}");
-            assert_eq!(done.stderr.lines().count(), 1, "{what}, {words}: {done:?}");
+            let clear = |line: &str| line.starts_with("twindex: ") && line.contains("i.twx: ");
+            let all_clear = !done.stderr.is_empty() && done.stderr.lines().all(clear);
+            assert!(all_clear, "{what}, {words}: {done:?}");
         } else {
             assert_eq!(&done, right, "{what}, {words}");
         }
@@ -356,6 +367,19 @@ fn an_index_with_a_page_of_zeros_is_never_quietly_wrong() {
         damaged[4_096 * page..4_096 * (page + 1)].fill(0);
         never_wrong(&shell, &answers, &damaged, &format!("page {page} zeroed"));
     }
+}
+
+#[test]
+fn an_index_whose_keys_are_out_of_order_does_not_hang() {
+    let (shell, answers) = whole();
+    let mut damaged = shell.read("i.twx");
+    // The keys of the first chunks of bands 7 and 8 in run 0, one after the other.
+    let keys = [0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0];
+    let places: Vec<usize> =
+        (0..damaged.len() - 16).filter(|at| damaged[*at..*at + 16] == keys).collect();
+    assert!(!places.is_empty(), "the keys are stored in another way now");
+    places.iter().for_each(|at| damaged[at + 3] = 5);
+    never_wrong(&shell, &answers, &damaged, "keys out of order");
 }
 
 #[test]
