@@ -100,7 +100,7 @@ impl Snapshot {
 
     /// All ids in order of insertion.
     pub fn ids(&self) -> Ids<'_> {
-        Ids { snapshot: self, next: Some(DocNo(0)), block: VecDeque::new() }
+        Ids { snapshot: self, next: Some(DocNo(0)), block: VecDeque::new(), seen: 0 }
     }
 
     /// How much space is used for what.
@@ -120,6 +120,7 @@ pub struct Ids<'s> {
     /// Where to read on; `None` after the end or an error.
     next: Option<DocNo>,
     block: VecDeque<String>,
+    seen: u64,
 }
 
 impl Iterator for Ids<'_> {
@@ -132,9 +133,16 @@ impl Iterator for Ids<'_> {
             match self.snapshot.view().documents_from(from, BLOCK) {
                 Err(error) => return Some(Err(error)),
                 Ok(records) => {
+                    self.seen += records.len() as u64;
                     let last = records.last().map(|(doc, _)| *doc);
                     self.next = last.and_then(|doc| doc.0.checked_add(1)).map(DocNo);
                     self.block.extend(records.into_iter().map(|(_, record)| record.id));
+                    if self.next.is_none() {
+                        let counted = self.snapshot.reader().counted(self.seen);
+                        if let Err(error) = counted {
+                            return Some(Err(error));
+                        }
+                    }
                 }
             }
         }

@@ -8,8 +8,9 @@ use crate::estimate::least_equal_lanes;
 use crate::lsh::Probe;
 use crate::params::Threshold;
 use crate::sketch::Sketcher;
-use crate::store::{Existing, NewDocument, Settings, Writer};
+use crate::store::{DocNo, Existing, NewDocument, Settings, Writer};
 use rayon::prelude::*;
+use std::collections::HashSet;
 
 /// What inserting a document did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -138,12 +139,34 @@ impl<'i> WriteTxn<'i> {
         while !rest.is_empty() {
             let later = rest.split_off(rest.len().min(self.writer.batch()));
             let known = self.writer.existing(&rest)?;
-            for (document, known) in rest.into_iter().zip(known) {
-                results.push(self.put(document, Some(known), on_conflict)?);
-            }
+            self.put_batch(rest, known, on_conflict, &mut results)?;
             rest = later;
         }
         Ok(results)
+    }
+
+    /// Inserts documents of which `known` says what the index had under their ids. Those whose ids
+    /// are free are written together.
+    fn put_batch(
+        &mut self,
+        documents: Vec<NewDocument>,
+        known: Vec<Option<DocNo>>,
+        on_conflict: OnConflict,
+        results: &mut Vec<Inserted>,
+    ) -> Result<()> {
+        let mut free: Vec<NewDocument> = Vec::new();
+        let mut free_ids: HashSet<String> = HashSet::new();
+        for (document, known) in documents.into_iter().zip(known) {
+            if known.is_none() && free_ids.insert(document.id.clone()) {
+                free.push(document);
+                results.push(Inserted::Added);
+                continue;
+            }
+            // This one may meet what waits to be written.
+            self.writer.insert_all(std::mem::take(&mut free))?;
+            results.push(self.put(document, Some(known), on_conflict)?);
+        }
+        self.writer.insert_all(free)
     }
 
     /// Inserts a text unless a document of at least the index's threshold is known, in the index
@@ -266,7 +289,7 @@ impl<'i> WriteTxn<'i> {
     fn put(
         &mut self,
         document: NewDocument,
-        known: Option<Option<crate::store::DocNo>>,
+        known: Option<Option<DocNo>>,
         on_conflict: OnConflict,
     ) -> Result<Inserted> {
         let done = match self.writer.compare(&document, known)? {

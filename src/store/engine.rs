@@ -280,6 +280,10 @@ impl Engine {
 
     /// A reader of the last commit, without waiting for one that is under way.
     pub(crate) fn read(self: &Arc<Self>) -> Result<Reader> {
+        guard(&self.path, || self.read_published())
+    }
+
+    fn read_published(self: &Arc<Self>) -> Result<Reader> {
         let (txn, state) = {
             // While the lock is held nothing can be published, so the file shows the current
             // state or, when its commit is just done, the next.

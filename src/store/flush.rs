@@ -3,6 +3,7 @@
 use super::chunk::{ChunkBuilder, Packed};
 use super::dead::DeadSet;
 use super::fault::Doing;
+use super::filter::Filter;
 use super::record::{RunRow, encode_fences};
 use super::run::{BandRun, Run};
 use super::schema::{
@@ -15,27 +16,38 @@ use redb::WriteTransaction;
 use std::path::Path;
 use std::sync::Arc;
 
-/// One band of the tail, sorted and cut into chunks, without the dead.
-pub(super) fn pack_tail(layout: Layout, tail: &Tail, dead: &DeadSet) -> Vec<(BandNo, Vec<Packed>)> {
+/// A band of the tail, sorted and cut into chunks.
+pub(super) struct PackedBand {
+    pub(super) band: BandNo,
+    pub(super) chunks: Vec<Packed>,
+    pub(super) filter: Option<Filter>,
+}
+
+/// The bands of the tail without the dead.
+pub(super) fn pack_tail(layout: Layout, tail: &Tail, dead: &DeadSet) -> Vec<PackedBand> {
     let bands: Vec<BandNo> = layout.all().collect();
-    bands
-        .into_par_iter()
-        .map(|band| {
-            let mut entries = Vec::with_capacity(tail.documents());
-            for segment in tail.segments() {
-                let column = segment.column(band);
-                entries.extend((0..).map_while(|at| column.and_then(|column| column.get(at))));
-            }
-            // A few sorted stretches: the stable sort merges them.
-            entries.sort();
-            let mut builder = ChunkBuilder::default();
-            let live = entries.into_iter().filter(|(_, doc)| !dead.contains(*doc));
-            let mut chunks: Vec<Packed> =
-                live.filter_map(|(word, doc)| builder.push(word, doc)).collect();
-            chunks.extend(builder.finish());
-            (band, chunks)
-        })
-        .collect()
+    let pack = |band: BandNo| {
+        let mut entries = Vec::with_capacity(tail.documents());
+        for segment in tail.segments() {
+            let column = segment.column(band);
+            entries.extend((0..).map_while(|at| column.and_then(|column| column.get(at))));
+        }
+        entries.retain(|(_, doc)| !dead.contains(*doc));
+        // A few sorted stretches: the stable sort merges them.
+        entries.sort();
+        let shift = layout.fence_shift(band);
+        let filter = layout.has_filters(band).then(|| {
+            let mut filter = Filter::new(entries.len() as u64);
+            entries.iter().for_each(|(word, _)| filter.insert((word >> shift) as u32));
+            filter
+        });
+        let mut builder = ChunkBuilder::default();
+        let mut chunks: Vec<Packed> =
+            entries.into_iter().filter_map(|(word, doc)| builder.push(word, doc)).collect();
+        chunks.extend(builder.finish());
+        PackedBand { band, chunks, filter }
+    };
+    bands.into_par_iter().map(pack).collect()
 }
 
 /// Where a band of a run is written to.

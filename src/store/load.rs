@@ -77,7 +77,7 @@ pub(super) fn state(txn: &ReadTransaction, fixed: Fixed<'_>) -> Result<State> {
     Ok(State {
         counters,
         manifest,
-        tail: tail(txn, fixed, &counters)?,
+        tail: tail(txn, fixed, &counters, &dead)?,
         dead,
         merges,
         merge_credit: 0,
@@ -99,7 +99,7 @@ fn manifest(txn: &ReadTransaction, fixed: Fixed<'_>) -> Result<Manifest> {
             found.push(Run::new(number, row.tier, row.first, row.last, fixed.layout.count()));
         }
         let content = match row.chunks {
-            0 => BandRun { entries: 0, fences: Vec::new() },
+            0 => BandRun::default(),
             _ => {
                 let fault = |detail| damaged(fixed.path, Table::Fences, &name, detail);
                 let stored = fences.get((number.0, band.0)).doing(fixed.path, action)?;
@@ -108,7 +108,7 @@ fn manifest(txn: &ReadTransaction, fixed: Fixed<'_>) -> Result<Manifest> {
                 if fences.len() != row.chunks as usize {
                     return Err(fault("it has another number of chunks than the run"));
                 }
-                BandRun { entries: row.entries, fences }
+                BandRun { entries: row.entries, fences, ..BandRun::default() }
             }
         };
         let run = found.last_mut();
@@ -134,7 +134,12 @@ fn dead(txn: &ReadTransaction, path: &Path) -> Result<DeadSet> {
 }
 
 /// Rebuilds the tail from the signatures that are in no run yet.
-fn tail(txn: &ReadTransaction, fixed: Fixed<'_>, counters: &Counters) -> Result<Tail> {
+fn tail(
+    txn: &ReadTransaction,
+    fixed: Fixed<'_>,
+    counters: &Counters,
+    dead: &DeadSet,
+) -> Result<Tail> {
     let mut tail = Tail::default();
     // Numbers end at 2^32 - 1: where all are in runs there is no tail.
     let Ok(from) = u32::try_from(counters.flushed_upto) else { return Ok(tail) };
@@ -160,6 +165,14 @@ fn tail(txn: &ReadTransaction, fixed: Fixed<'_>, counters: &Counters) -> Result<
             id_hash: id_hash(&record.id, fixed.id_key),
             lanes: (!size.is_empty()).then(|| lanes.into()),
         });
+    }
+    // Every number of the tail is a document or dead, so that a row that was lost is missed.
+    let removed = dead.iter().filter(|doc| doc.0 >= from).count();
+    let numbers = counters.next_doc - counters.flushed_upto;
+    if (fresh.len() + removed) as u64 != numbers {
+        let detail =
+            format!("{} rows and {removed} dead from {from} on, not {numbers}", fresh.len());
+        return Err(damaged(fixed.path, Table::Signatures, from, detail));
     }
     if !fresh.is_empty() {
         tail.push(Segment::new(fixed.layout, &fresh));

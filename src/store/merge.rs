@@ -7,10 +7,11 @@
 use super::chunk::ChunkBuilder;
 use super::cursor::{MergeCursor, RunCursor, Source};
 use super::dead::DeadSet;
-use super::fault::Doing;
+use super::fault::{Doing, damaged};
+use super::filter::Filter;
 use super::flush::RunWriter;
 use super::run::{BandRun, Manifest, Run};
-use super::schema::{BandNo, DocNo, POSTINGS, RunNo, posting_owner};
+use super::schema::{BandNo, DocNo, Layout, POSTINGS, RunNo, Table, posting_owner};
 use super::state::State;
 use crate::error::Result;
 use redb::{ReadableTable, WriteTransaction};
@@ -39,6 +40,7 @@ struct BandProgress {
     band: BandNo,
     cursor: MergeCursor,
     content: BandRun,
+    filter: Option<Filter>,
 }
 
 impl MergeTask {
@@ -104,7 +106,7 @@ impl MergeTask {
                 Some(progress) => progress,
                 None => {
                     writer.delete_chunks(self.target, band)?;
-                    Arc::new(self.begin(band, &state.manifest))
+                    Arc::new(self.begin(band, &state.manifest, writer.layout))
                 }
             };
             let finished = self.advance(Arc::make_mut(&mut progress), writer, &mut left)?;
@@ -116,15 +118,21 @@ impl MergeTask {
         Ok(false)
     }
 
-    fn begin(&self, band: BandNo, manifest: &Manifest) -> BandProgress {
-        let sources = self.sources.iter().filter_map(|number| {
-            let run = manifest.get(*number)?;
-            Some(Source::Run(RunCursor::new(run, band, run.band(band)?)))
-        });
+    fn begin(&self, band: BandNo, manifest: &Manifest, layout: Layout) -> BandProgress {
+        let (mut sources, mut entries) = (Vec::new(), 0);
+        for run in self.sources.iter().filter_map(|number| manifest.get(*number)) {
+            if let Some(content) = run.band(band) {
+                sources.push(Source::Run(RunCursor::new(run, band, content)));
+                entries += content.entries;
+            }
+        }
+        let filtered = layout.has_filters(band)
+            && (band == layout.ids() || manifest.deserves_filter(band, entries, layout.bands));
         BandProgress {
             band,
-            cursor: MergeCursor::new(sources.collect()),
+            cursor: MergeCursor::new(sources),
             content: BandRun::default(),
+            filter: filtered.then(|| Filter::new(entries)),
         }
     }
 
@@ -137,6 +145,7 @@ impl MergeTask {
     ) -> Result<bool> {
         let mut builder = ChunkBuilder::default();
         let mut chunks = Vec::new();
+        let shift = writer.layout.fence_shift(progress.band);
         let ended = {
             let postings = writer.txn.open_table(POSTINGS).doing(writer.path, "merging runs")?;
             loop {
@@ -149,6 +158,9 @@ impl MergeTask {
                 };
                 if !self.dead.contains(doc) {
                     chunks.extend(builder.push(word, doc));
+                    if let Some(filter) = &mut progress.filter {
+                        filter.insert((word >> shift) as u32);
+                    }
                 }
             }
         };
@@ -167,6 +179,7 @@ impl MergeTask {
     ) -> Result<()> {
         let band = progress.band;
         let content = Arc::new(progress.content.clone());
+        progress.filter.iter().for_each(|filter| content.filter.set(filter.clone()));
         if state.manifest.get(self.target).is_none() {
             let count = writer.layout.count();
             state.manifest.add(Run::new(self.target, self.tier, self.first, self.last, count));
@@ -243,14 +256,22 @@ pub(super) fn abandoned(
             .next()
             .transpose()
             .doing(path, "looking for unfinished merges")?;
-        let Some((key, _)) = next else { break };
-        let (run, band) = posting_owner(key.value());
+        let Some((found_key, _)) = next else { break };
+        if found_key.value() < key {
+            return Err(damaged(
+                path,
+                Table::Postings,
+                format!("{key:#018x}"),
+                "keys out of order",
+            ));
+        }
+        let (run, band) = posting_owner(found_key.value());
         let listed = state.manifest.get(run).is_some_and(|run| run.band(band).is_some());
         let being_written = state.merges.iter().any(|task| task.target() == run);
         if !listed && !being_written {
             found.push((run, band));
         }
-        from = (key.value() | 0xFF_FFFF).checked_add(1);
+        from = (found_key.value() | 0xFF_FFFF).checked_add(1);
     }
     Ok(found)
 }

@@ -13,6 +13,7 @@ mod cursor;
 mod dead;
 mod engine;
 mod fault;
+mod filter;
 mod flush;
 mod load;
 mod merge;

@@ -1,7 +1,8 @@
 //! A consistent state that lives as long as it is needed, on any thread.
 
 use super::engine::{Engine, Usage};
-use super::fault::{Doing, guard, io_error};
+use super::fault::{Doing, damaged, guard, io_error};
+use super::schema;
 use super::schema::{DOCUMENTS, POSTINGS, SIGNATURES};
 use super::state::State;
 use super::view::View;
@@ -56,6 +57,16 @@ impl Reader {
     /// The number of live documents.
     pub(crate) fn len(&self) -> u64 {
         self.state.counters.documents
+    }
+
+    /// Checks that as many documents were read as there are.
+    pub(crate) fn counted(&self, seen: u64) -> Result<()> {
+        let expected = self.len();
+        if seen == expected {
+            return Ok(());
+        }
+        let detail = format!("{seen} rows, expected {expected}");
+        Err(damaged(self.engine.path(), schema::Table::Documents, "all", detail))
     }
 
     pub(crate) fn usage(&self) -> Result<Usage> {

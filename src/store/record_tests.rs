@@ -3,7 +3,7 @@
 
 use super::super::chunk::{Chunk, ChunkBuilder};
 use super::super::dead::DeadSet;
-use super::super::flush::pack_tail;
+use super::super::flush::{PackedBand, pack_tail};
 use super::super::schema::{FORMAT_VERSION, Layout, MAGIC, posting_key};
 use super::super::segment::{Fresh, Segment, Tail};
 use super::super::settings::{Settings, SettingsRequest, StoredSettings};
@@ -400,7 +400,7 @@ fn example() -> Vec<(String, Vec<u8>)> {
 
     let mut tail = Tail::default();
     tail.push(Segment::new(layout, &fresh));
-    for (band, chunks) in pack_tail(layout, &tail, &DeadSet::default()) {
+    for PackedBand { band, chunks, .. } in pack_tail(layout, &tail, &DeadSet::default()) {
         assert_eq!(chunks.len(), 1);
         for chunk in chunks {
             let run = RunRow {

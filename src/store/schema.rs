@@ -114,6 +114,11 @@ impl Layout {
         self.bands as usize + 1
     }
 
+    /// Whether a filter over fences is of use for a band: short words have few values.
+    pub(super) const fn has_filters(self, band: BandNo) -> bool {
+        band.0 == self.bands || self.depth >= 4
+    }
+
     /// How far a word is shifted to give its fence: its top 4 bytes, or all if it has fewer.
     pub(super) const fn fence_shift(self, band: BandNo) -> u32 {
         let bytes = if band.0 == self.bands { 8 } else { self.depth as u32 };

@@ -1,7 +1,9 @@
 //! Reading one consistent state: tables of one transaction and the memory that belongs to it.
 
 use super::chunk::Chunk;
+use super::cursor::RunCursor;
 use super::fault::{Doing, damaged, guard};
+use super::filter::Filter;
 use super::record::{DocumentRecord, decode_signature};
 use super::run::{BandRun, Run};
 use super::schema::{BandNo, DocNo, Layout, Table, posting_key};
@@ -12,6 +14,7 @@ use crate::lsh::WordRange;
 use crate::sketch::SetSize;
 use redb::ReadableTable;
 use std::path::Path;
+use std::sync::Arc;
 
 /// A table with document numbers for keys, in a read or a write transaction.
 pub(crate) trait DocTable: ReadableTable<u32, &'static [u8]> {}
@@ -75,11 +78,19 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         &self,
         band: BandNo,
         run: &Run,
-        content: &BandRun,
+        content: &Arc<BandRun>,
         range: WordRange,
         out: &mut Vec<DocNo>,
     ) -> Result<()> {
-        let fence = (range.first >> self.fixed.layout.fence_shift(band)) as u32;
+        let shift = self.fixed.layout.fence_shift(band);
+        let fence = (range.first >> shift) as u32;
+        if (range.last >> shift) as u32 == fence && self.fixed.layout.has_filters(band) {
+            match content.filter.get() {
+                Some(filter) if !filter.may_contain(fence) => return Ok(()),
+                Some(_) => {}
+                None => self.consider_filter(band, run, content)?,
+            }
+        }
         for number in content.first_chunk(fence)..content.chunks() {
             let key = posting_key(run.number, band, number);
             let more = self.with_chunk(key, |chunk| {
@@ -95,6 +106,26 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
                 break;
             }
         }
+        Ok(())
+    }
+
+    /// Builds the filter of a band of a run that was searched often enough.
+    fn consider_filter(&self, band: BandNo, run: &Run, content: &Arc<BandRun>) -> Result<()> {
+        let layout = self.fixed.layout;
+        let deserved = || {
+            let manifest = &self.state.manifest;
+            band == layout.ids() || manifest.deserves_filter(band, content.entries, layout.bands)
+        };
+        if !content.filter.is_worth_building(content.chunks()) || !deserved() {
+            return Ok(());
+        }
+        let shift = layout.fence_shift(band);
+        let mut filter = Filter::new(content.entries);
+        let mut entries = RunCursor::new(run, band, content);
+        while let Some((word, _)) = entries.next(self.fixed.path, self.postings)? {
+            filter.insert((word >> shift) as u32);
+        }
+        content.filter.set(filter);
         Ok(())
     }
 

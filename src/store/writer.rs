@@ -14,7 +14,8 @@ use crate::error::{Error, Result};
 use crate::hash::id_hash;
 use crate::sketch::Signature;
 use redb::WriteTransaction;
-use rustc_hash::FxHashMap;
+use std::collections::HashMap;
+use std::ops::Bound;
 use std::sync::Arc;
 
 /// A document that is ready to be inserted.
@@ -49,7 +50,7 @@ pub(crate) struct Writer<'e> {
     state: State,
     /// Documents that are in no segment yet.
     fresh: Vec<Fresh>,
-    fresh_ids: FxHashMap<String, DocNo>,
+    fresh_ids: HashMap<String, DocNo>,
     changes: u64,
     added: u64,
     now: i64,
@@ -69,7 +70,7 @@ impl<'e> Writer<'e> {
             state: State::clone(&state),
             before: state,
             fresh: Vec::new(),
-            fresh_ids: FxHashMap::default(),
+            fresh_ids: HashMap::new(),
             changes: 0,
             added: 0,
             now: now(),
@@ -207,38 +208,61 @@ impl<'e> Writer<'e> {
 
     /// Inserts a document whose id is free.
     pub(crate) fn insert(&mut self, document: NewDocument) -> Result<()> {
+        self.insert_all(vec![document])
+    }
+
+    /// Inserts documents whose ids are free and differ, at most [`batch`](Self::batch) of them.
+    pub(crate) fn insert_all(&mut self, documents: Vec<NewDocument>) -> Result<()> {
+        if documents.is_empty() {
+            return Ok(());
+        }
         self.half_done = true;
-        guard(self.engine.path(), || self.insert_rows(document))?;
+        guard(self.engine.path(), || self.insert_rows(documents))?;
         self.half_done = false;
         Ok(())
     }
 
-    fn insert_rows(&mut self, document: NewDocument) -> Result<()> {
+    fn insert_rows(&mut self, documents: Vec<NewDocument>) -> Result<()> {
         let path = self.engine.path();
-        let number = u32::try_from(self.state.counters.next_doc)
-            .map_err(|_| Error::Full { path: path.to_owned() })?;
-        let doc = DocNo(number);
-        let NewDocument { id, signature, text_hash, text_length } = document;
-        let id_hash = id_hash(&id, self.engine.fixed().id_key);
-        let record = DocumentRecord::new(id, text_hash, text_length, self.now);
-        let row =
-            record.encode(doc).map_err(|fault| damaged(path, Table::Documents, doc.0, fault))?;
-        let (txn, action) = (self.txn()?, "writing a document");
-        txn.open_table(DOCUMENTS)
-            .doing(path, action)?
-            .insert(doc.0, &row[..])
-            .doing(path, action)?;
-        txn.open_table(SIGNATURES)
-            .doing(path, action)?
-            .insert(doc.0, &encode_signature(&signature, doc)[..])
-            .doing(path, action)?;
-        self.state.counters.next_doc += 1;
-        self.state.counters.documents += 1;
-        self.changes += 1;
-        self.added += 1;
-        self.fresh_ids.insert(record.id, doc);
-        let lanes = (!signature.is_empty()).then(|| signature.into_lanes());
-        self.fresh.push(Fresh { doc, id_hash, lanes });
+        let key = self.engine.fixed().id_key;
+        let first = self.state.counters.next_doc;
+        let last = first + documents.len() as u64 - 1;
+        u32::try_from(last).map_err(|_| Error::Full { path: path.to_owned() })?;
+        let mut fresh = Vec::with_capacity(documents.len());
+        {
+            let (txn, action) = (self.txn()?, "writing documents");
+            let mut records = txn.open_table(DOCUMENTS).doing(path, action)?;
+            let mut signatures = txn.open_table(SIGNATURES).doing(path, action)?;
+            // Numbers ascend, so every row goes to the end of its table.
+            let end = Bound::<u32>::Unbounded;
+            let mut records = records.upper_bound_mut(end).doing(path, action)?;
+            let mut signatures = signatures.upper_bound_mut(end).doing(path, action)?;
+            for (number, document) in (first..).zip(documents) {
+                let doc = DocNo(number as u32);
+                let NewDocument { id, signature, text_hash, text_length } = document;
+                let id_hash = id_hash(&id, key);
+                let record = DocumentRecord::new(id, text_hash, text_length, self.now);
+                let row = record
+                    .encode(doc)
+                    .map_err(|fault| damaged(path, Table::Documents, doc.0, fault))?;
+                records.insert_before(doc.0, &row[..]).doing(path, action)?;
+                let row = encode_signature(&signature, doc);
+                signatures.insert_before(doc.0, &row[..]).doing(path, action)?;
+                let lanes = (!signature.is_empty()).then(|| signature.into_lanes());
+                fresh.push((record.id, Fresh { doc, id_hash, lanes }));
+            }
+            records.close().doing(path, action)?;
+            signatures.close().doing(path, action)?;
+        }
+        let added = fresh.len() as u64;
+        self.state.counters.next_doc += added;
+        self.state.counters.documents += added;
+        self.changes += added;
+        self.added += added;
+        for (id, fresh) in fresh {
+            self.fresh_ids.insert(id, fresh.doc);
+            self.fresh.push(fresh);
+        }
         if self.fresh.len() >= self.batch() {
             self.settle();
             if self.state.tail.documents() >= self.engine.tuning().flush_documents {
@@ -298,10 +322,11 @@ impl<'e> Writer<'e> {
         let layout = self.engine.fixed().layout;
         let number = RunNo(self.state.counters.next_run);
         let mut run = Run::new(number, 0, first, last, layout.count());
-        for (band, chunks) in pack_tail(layout, &self.state.tail, &self.state.dead) {
-            let writer = self.run_writer()?;
+        for packed in pack_tail(layout, &self.state.tail, &self.state.dead) {
+            let (writer, band) = (self.run_writer()?, packed.band);
             let mut content = BandRun::default();
-            writer.append(number, band, &mut content, chunks)?;
+            writer.append(number, band, &mut content, packed.chunks)?;
+            packed.filter.into_iter().for_each(|filter| content.filter.set(filter));
             let content = Arc::new(content);
             writer.list(&run, band, &content)?;
             run.set(band, Some(content));

@@ -168,38 +168,72 @@ const fn is_ascii_space(byte: u8) -> bool {
     matches!(byte, b'\t'..=b'\r' | b' ')
 }
 
-/// Folds white space and maps letters through a table, without a branch a byte.
+/// Folds white space and, if asked to, lowers letters: eight bytes at a time where there is at most
+/// single spaces among them, else one by one.
 fn fold_ascii(text: &[u8], lower: bool, out: &mut Vec<u8>) {
-    const fn table(lower: bool) -> [u8; 256] {
-        let mut table = [0; 256];
-        let mut byte = 0;
-        while byte < 256 {
-            table[byte] = match byte as u8 {
-                b if is_ascii_space(b) => b' ',
-                b if lower => b.to_ascii_lowercase(),
-                b => b,
-            };
-            byte += 1;
+    // A word is written whole, so there is room for one beyond the text.
+    out.resize(text.len() + 8, 0);
+    let (mut length, mut after_space) = (0, true);
+    let (words, rest) = text.as_chunks::<8>();
+    for word in words {
+        let number = u64::from_le_bytes(*word);
+        let spaces = bytes_equal(number, b' ');
+        let doubled = spaces & (spaces << 8 | u64::from(after_space) << 7);
+        if doubled != 0 || has_byte_below_space(number) {
+            fold_bytes(word, lower, out, &mut length, &mut after_space);
+        } else {
+            let folded = if lower { lower_bytes(number) } else { number };
+            out[length..length + 8].copy_from_slice(&folded.to_le_bytes());
+            length += 8;
+            after_space = spaces >> 63 != 0;
         }
-        table
     }
-    static LOWER: [u8; 256] = table(true);
-    static SAME: [u8; 256] = table(false);
-    let map = if lower { &LOWER } else { &SAME };
-
-    out.resize(text.len(), 0);
-    let mut length = 0;
-    let mut after_space = true;
-    for &byte in text {
-        let byte = map[usize::from(byte)];
-        let space = byte == b' ';
-        out[length] = byte;
-        length += usize::from(!(space & after_space));
-        after_space = space;
-    }
+    fold_bytes(rest, lower, out, &mut length, &mut after_space);
     // What ends in a space is trimmed there; a leading one was never kept.
     length -= usize::from(after_space && length > 0);
     out.truncate(length);
+}
+
+/// Folds byte by byte: a space that follows a space is overwritten by what comes next.
+fn fold_bytes(
+    bytes: &[u8],
+    lower: bool,
+    out: &mut [u8],
+    length: &mut usize,
+    after_space: &mut bool,
+) {
+    for &byte in bytes {
+        let space = is_ascii_space(byte);
+        out[*length] = match (space, lower) {
+            (true, _) => b' ',
+            (false, true) => byte.to_ascii_lowercase(),
+            (false, false) => byte,
+        };
+        *length += usize::from(!(space & *after_space));
+        *after_space = space;
+    }
+}
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGH: u64 = 0x80 * ONES;
+
+/// The high bit of each byte that equals `byte`. All bytes must be ASCII, as for the next two.
+const fn bytes_equal(word: u64, byte: u8) -> u64 {
+    let differing = word ^ (byte as u64 * ONES);
+    !(differing + (HIGH - ONES)) & HIGH
+}
+
+/// Whether a byte is a control character, among which is all other white space.
+const fn has_byte_below_space(word: u64) -> bool {
+    // Adding 0x60 carries into the high bit from 0x20 on.
+    (word + 0x60 * ONES) & HIGH != HIGH
+}
+
+/// Lowers the letters from A to Z.
+const fn lower_bytes(word: u64) -> u64 {
+    let from_a = word + (0x80 - b'A' as u64) * ONES;
+    let beyond_z = word + (0x80 - b'Z' as u64 - 1) * ONES;
+    word | (((from_a ^ beyond_z) & HIGH) >> 2)
 }
 
 /// The words of at least `least` characters, joined by one space.

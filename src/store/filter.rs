@@ -1,0 +1,111 @@
+//! Which words a band of a run certainly does not have: a Bloom filter in memory, never stored.
+//!
+//! A split block filter (Putze, Sanders, Singler 2009; the form that Parquet uses): a key sets
+//! one bit in each of the eight words of one block, so that asking touches one cache line.
+
+use crate::hash::fmix64;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Bits for each entry: with 10, one absent key in 80 is taken for present.
+const BITS_PER_ENTRY: u64 = 10;
+
+/// Odd numbers that spread one hash over the eight words of a block.
+const SALTS: [u32; 8] = [
+    0x47B6_137B,
+    0x4497_4D91,
+    0x8824_AD5B,
+    0xA2B7_289D,
+    0x7054_95C7,
+    0x2DF1_424B,
+    0x9EFC_4947,
+    0x5C6B_FB31,
+];
+
+/// A set of fences (`Layout::fence_shift`) that may answer yes wrongly, and no never.
+#[derive(Clone, Debug)]
+pub(super) struct Filter {
+    blocks: Vec<[u32; 8]>,
+}
+
+impl Filter {
+    pub(super) fn new(entries: u64) -> Self {
+        let blocks = (entries * BITS_PER_ENTRY).div_ceil(256).max(1);
+        Self { blocks: vec![[0; 8]; blocks as usize] }
+    }
+
+    /// The memory that a filter for so many entries takes, in bytes.
+    pub(super) const fn bytes(entries: u64) -> u64 {
+        entries * BITS_PER_ENTRY / 8
+    }
+
+    fn place(&self, fence: u32) -> (usize, [u32; 8]) {
+        let hash = fmix64(u64::from(fence) + 1);
+        let block = ((hash >> 32) * self.blocks.len() as u64) >> 32;
+        let bits = SALTS.map(|salt| 1 << ((hash as u32).wrapping_mul(salt) >> 27));
+        (block as usize, bits)
+    }
+
+    pub(super) fn insert(&mut self, fence: u32) {
+        let (block, bits) = self.place(fence);
+        if let Some(block) = self.blocks.get_mut(block) {
+            block.iter_mut().zip(bits).for_each(|(word, bit)| *word |= bit);
+        }
+    }
+
+    pub(super) fn may_contain(&self, fence: u32) -> bool {
+        let (block, bits) = self.place(fence);
+        self.blocks
+            .get(block)
+            .is_none_or(|block| block.iter().zip(bits).all(|(word, bit)| word & bit != 0))
+    }
+}
+
+/// The filter of a band of a run, if it has one yet, and how often it was missed.
+#[derive(Debug, Default)]
+pub(super) struct FilterSlot {
+    filter: OnceLock<Filter>,
+    missed: AtomicU32,
+}
+
+impl Clone for FilterSlot {
+    fn clone(&self) -> Self {
+        Self { filter: self.filter.clone(), missed: AtomicU32::new(0) }
+    }
+}
+
+impl FilterSlot {
+    pub(super) fn get(&self) -> Option<&Filter> {
+        self.filter.get()
+    }
+
+    pub(super) fn set(&self, filter: Filter) {
+        // Whoever came first made the same.
+        let _ = self.filter.set(filter);
+    }
+
+    /// Notes a search that had no filter. Says yes once there were as many as reading everything
+    /// costs, so that a command with one question does not pay for a filter.
+    pub(super) fn is_worth_building(&self, chunks: u32) -> bool {
+        self.missed.fetch_add(1, Ordering::Relaxed) == chunks.max(16)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::SplitMix;
+
+    #[test]
+    fn what_is_in_is_found_and_what_is_not_hardly_ever() {
+        for entries in [0, 1, 100, 50_000] {
+            let mut words = SplitMix::new(entries);
+            let mut filter = Filter::new(entries);
+            let inside: Vec<u32> = (0..entries).map(|_| words.next() as u32).collect();
+            inside.iter().for_each(|fence| filter.insert(*fence));
+            assert!(inside.iter().all(|fence| filter.may_contain(*fence)));
+            let wrong = (0..100_000).filter(|_| filter.may_contain(words.next() as u32)).count();
+            assert!(wrong < 2_500, "{wrong} of 100,000 taken for present among {entries}");
+        }
+    }
+}
