@@ -34,7 +34,7 @@ pub(super) fn run(global: &Global, args: &Add) -> Result<Ending, Failure> {
     let start = Instant::now();
     let index = args.settings.options().open_or_create(&args.index)?;
     let sketcher = index.sketcher().clone();
-    let mut records = records::start(args.input.of(&args.paths), move |record| {
+    let mut records = records::start(args.input.of(&args.paths, &args.index), move |record| {
         let (id, named) = match record.name {
             Name::Id(id) => (id, true),
             Name::Automatic => ("#".to_owned(), false),

@@ -4,7 +4,7 @@ use crate::index::IndexOptions;
 use crate::input::{Fields, Format, Inputs};
 use crate::text::{Normalization, Shingle};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Keep an index of documents on disk and find near duplicates in it.
 #[derive(Debug, Parser)]
@@ -163,7 +163,7 @@ pub(super) struct Input {
 }
 
 impl Input {
-    pub(super) fn of(&self, paths: &[PathBuf]) -> Inputs {
+    pub(super) fn of(&self, paths: &[PathBuf], index: &Path) -> Inputs {
         Inputs {
             paths: paths.to_vec(),
             format: match self.format {
@@ -174,6 +174,7 @@ impl Input {
             },
             fields: Fields { id: self.id_field.clone(), text: self.text_field.clone() },
             id_prefix: self.id_prefix.clone(),
+            index: index.to_owned(),
         }
     }
 }

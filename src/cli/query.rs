@@ -5,7 +5,7 @@ use super::failure::{Failure, message};
 use super::output::{Results, count, similarity, summary};
 use super::{Ending, interrupt, records};
 use crate::index::{Matches, ReadOnlyIndex, Snapshot};
-use crate::input::{BadRecord, Name};
+use crate::input::Name;
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Instant;
@@ -79,20 +79,19 @@ pub(super) fn run(global: &Global, args: &Query) -> Result<Ending, Failure> {
         // A threshold out of range is one error, not one a record.
         how.query(&snapshot).by_text("")?;
         let asked = Arc::clone(&snapshot);
-        let mut records = records::start(args.input.of(&args.paths), move |record| {
+        let mut records = records::start(args.input.of(&args.paths, &args.index), move |record| {
             let (query, own) = match record.name {
                 Name::Id(id) => (id.clone(), Some(id)),
                 Name::Automatic => (record.place.clone(), None),
             };
-            match how.ask(&asked, &record.text, own.as_deref()) {
-                Ok(matches) => Ok(Answer { query, matches }),
-                Err(error) => Err(BadRecord { place: record.place, cause: error.to_string() }),
-            }
+            // What fails here is the index, not the record, and ends the command.
+            let matches = how.ask(&asked, &record.text, own.as_deref());
+            Ok(matches.map(|matches| Answer { query, matches }))
         })?;
         while let Some(parsed) = records.next() {
             for answer in parsed.results {
                 match answer {
-                    Ok(answer) => totals.print(&mut results, &answer)?,
+                    Ok(answer) => totals.print(&mut results, &answer?)?,
                     Err(bad) => {
                         totals.failed += 1;
                         message(&bad.to_string());

@@ -8,6 +8,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str;
 
+/// What some programs put before UTF-8; it is no part of a JSON text.
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
 /// How a record is called.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Name {
@@ -132,6 +135,9 @@ impl Stream {
                     bad(format!("not valid UTF-8 at byte {}", error.valid_up_to() + 1))
                 })?;
                 (None, Cow::Borrowed(text))
+            }
+            LineFormat::Json(fields) if number == 1 && line.starts_with(BYTE_ORDER_MARK) => {
+                parse(&line[BYTE_ORDER_MARK.len()..], fields).map_err(bad)?
             }
             LineFormat::Json(_) if line.trim_ascii().is_empty() => return Ok(None),
             LineFormat::Json(fields) => parse(line, fields).map_err(bad)?,

@@ -33,6 +33,8 @@ pub(crate) struct Inputs {
     pub(crate) fields: Fields,
     /// For records without an id from standard input: this and their line make one.
     pub(crate) id_prefix: Option<String>,
+    /// The index itself, which is no document where it lies in a directory that is read.
+    pub(crate) index: PathBuf,
 }
 
 /// Reads inputs one after the other, as batches of raw records.
@@ -102,7 +104,10 @@ impl Reading {
     fn find_more(&mut self, files: &mut Vec<PathBuf>) -> bool {
         let (path, in_directory) = match self.walk.as_mut().map(Iterator::next) {
             Some(Some(Ok(entry))) if entry.file_type().is_some_and(|kind| kind.is_file()) => {
-                (entry.into_path(), true)
+                match self.is_index(entry.path()) {
+                    true => return true,
+                    false => (entry.into_path(), true),
+                }
             }
             Some(Some(Ok(_))) => return true,
             Some(Some(Err(error))) => {
@@ -143,6 +148,11 @@ impl Reading {
             return false;
         }
         true
+    }
+
+    fn is_index(&self, path: &Path) -> bool {
+        path.file_name() == self.inputs.index.file_name()
+            && path.canonicalize().ok() == self.inputs.index.canonicalize().ok()
     }
 
     fn look_at(&self, path: &Path, in_directory: bool) -> io::Result<Found> {

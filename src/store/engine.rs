@@ -380,6 +380,7 @@ fn is_plausible(path: &Path) -> Result<()> {
         }
         Err(error) => Err(io_error(path, "opening", error)),
         Ok(found) if found.is_dir() => Err(not_an_index("it is a directory")),
+        Ok(found) if !found.is_file() => Err(not_an_index("it is not a regular file")),
         Ok(found) if found.len() == 0 => Err(not_an_index("it is empty")),
         Ok(_) => Ok(()),
     }

@@ -240,3 +240,23 @@ fn an_index_behind_a_symbolic_link_is_the_index() {
     shell.pipe("add link.twx -", jsonl(&[("b", "more text")])).succeeds();
     assert_eq!(shell.ids(), ["a", "b"]);
 }
+
+#[test]
+fn an_index_in_the_directory_that_is_read_is_no_document() {
+    let shell = Shell::new();
+    shell.write("text", "some text");
+    shell.run("add i.twx .").succeeds();
+    shell.run("add i.twx .").succeeds();
+    assert_eq!(shell.ids(), ["./text"]);
+}
+
+#[test]
+fn a_byte_order_mark_before_json_lines_is_skipped() {
+    let shell = Shell::new();
+    shell.write(
+        "in.jsonl",
+        "\u{feff}{\"id\":\"a\",\"text\":\"one\"}\n{\"id\":\"b\",\"text\":\"two\"}\n",
+    );
+    shell.run("add i.twx in.jsonl").succeeds();
+    assert_eq!(shell.ids(), ["a", "b"]);
+}
