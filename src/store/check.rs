@@ -436,3 +436,7 @@ impl Check<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+#[path = "check_tests.rs"]
+mod tests;

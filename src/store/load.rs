@@ -179,3 +179,7 @@ fn tail(
     }
     Ok(tail)
 }
+
+#[cfg(test)]
+#[path = "load_tests.rs"]
+mod tests;

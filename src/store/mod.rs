@@ -24,6 +24,8 @@ mod schema;
 mod segment;
 mod settings;
 mod state;
+#[cfg(test)]
+mod testing;
 mod view;
 mod writer;
 
