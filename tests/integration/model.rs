@@ -257,7 +257,7 @@ fn run(ops: Vec<Op>) {
     assert_clean(&index.check().expect("checked"));
 }
 
-/// Long runs: `TWINDEX_MODEL_CASES=10000 cargo test --release model`.
+/// Long runs: `TWINDEX_MODEL_CASES=10000 cargo test --release --test integration -- model`.
 fn cases() -> u32 {
     std::env::var("TWINDEX_MODEL_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(48)
 }
