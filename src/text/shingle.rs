@@ -131,6 +131,9 @@ pub struct Shingler {
 /// the lanes and the counter.
 const BLOCK: usize = 1024;
 
+/// Windows of an ASCII stretch from which on they are hashed as words.
+const LEAST_STRETCH: usize = 32;
+
 /// Bytes after a normalised text that let every window be loaded as whole words.
 const PADDING: &str = "\0\0\0\0\0\0\0\0";
 
@@ -236,29 +239,43 @@ impl Shingler {
         if length == 0 {
             return;
         }
-        if text.is_ascii() {
-            return self.ascii(padded, width, out);
+        // The window starts at `start` and ends before the character at `end`.
+        let (mut start, mut end) = (0, 0);
+        for _ in 0..width {
+            if end == length {
+                // Shorter than a shingle, or just one.
+                break;
+            }
+            end += char_bytes(text[end]);
         }
-        // The windows start at `starts` and end where the character `width` further on starts.
-        let starts = || (0..length).filter(|&at| is_char_start(text[at]));
-        let ends = starts().chain([length]).skip(width);
-        let mut any = false;
-        for (start, end) in starts().zip(ends) {
+        let mut ascii_until = 0;
+        loop {
+            if start >= ascii_until && text[start].is_ascii() {
+                ascii_until = start + ascii_prefix(&text[start..]);
+            }
+            // Setting out for a few windows costs more than it saves.
+            if ascii_until >= start + width + LEAST_STRETCH {
+                let count = ascii_until - start - width + 1;
+                self.ascii(&padded[start..], width, count, out);
+                if ascii_until == length {
+                    return;
+                }
+                start = ascii_until - width + 1;
+                end = ascii_until + char_bytes(text[ascii_until]);
+            }
             out.push(self.hasher.hash(&text[start..end]));
-            any = true;
-        }
-        if !any {
-            out.push(self.hasher.hash(text));
+            if end >= length {
+                return;
+            }
+            start += char_bytes(text[start]);
+            end += char_bytes(text[end]);
         }
     }
 
-    /// Loads each window as one or two words. Must give the hashes of the general path.
-    fn ascii(&self, padded: &[u8], width: usize, out: &mut Blocks<'_>) {
-        let length = padded.len() - PADDING.len();
-        if length <= width {
-            return out.push(self.hasher.hash(&padded[..length]));
-        }
-        let count = length - width + 1;
+    /// Hashes `count` windows of `width` ASCII characters, each loaded as one or two words, which
+    /// may read up to 8 bytes beyond. Must give the hashes of the general path.
+    fn ascii(&self, padded: &[u8], width: usize, count: usize, out: &mut Blocks<'_>) {
+        out.flush();
         for first in (0..count).step_by(BLOCK) {
             let count = BLOCK.min(count - first);
             let windows = &padded[first..first + count + width - 1 + PADDING.len()];
@@ -304,10 +321,22 @@ fn hash_medium(
     }
 }
 
-/// Whether the byte is not a continuation byte of UTF-8.
+/// The length of the ASCII stretch at the front, looked at a word at a time.
+fn ascii_prefix(text: &[u8]) -> usize {
+    let (words, _) = text.as_chunks::<8>();
+    let whole = words.iter().take_while(|word| word.is_ascii()).count() * 8;
+    whole + text[whole..].iter().take_while(|byte| byte.is_ascii()).count()
+}
+
+/// The bytes of the character that starts with this byte, in valid UTF-8.
 #[inline]
-const fn is_char_start(byte: u8) -> bool {
-    byte & 0xC0 != 0x80
+const fn char_bytes(first: u8) -> usize {
+    match first {
+        0..0x80 => 1,
+        0x80..0xE0 => 2,
+        0xE0..0xF0 => 3,
+        _ => 4,
+    }
 }
 
 #[inline(always)]

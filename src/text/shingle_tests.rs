@@ -250,6 +250,17 @@ proptest! {
         );
     }
 
+    #[test]
+    fn stretches_of_ascii_between_other_letters_leave_no_seam(
+        parts in proptest::collection::vec("[a-z ]{0,70}[é漢👩]?", 1..8), width in 1u16..40
+    ) {
+        let text = parts.concat();
+        prop_assert_eq!(
+            shingler(Shingle::chars(width), false).hashes(&text),
+            by_definition(&text, width.into())
+        );
+    }
+
     /// A text that is ASCII but for its last character goes the other way, and all windows
     /// before that character must hash alike.
     #[test]
