@@ -8,6 +8,7 @@
 
 use crate::hash::{GOLDEN, SplitMix, fmix64};
 use crate::params::Lanes;
+use rustc_hash::FxHashSet;
 
 /// Rounds that throw a hash into one lane; the first uses the hash itself.
 const ROUNDS: u32 = 3;
@@ -95,16 +96,25 @@ impl LaneTable {
         if empty.is_empty() {
             return;
         }
+        // A set that leaves lanes empty in three rounds is small, though its text may be long and
+        // full of repetitions: each hash is taken once.
+        let mut distinct = FxHashSet::default();
+        let mut latest = None;
         visit(&mut |hashes| {
-            for &lane in &empty {
-                let (a, b) = hasher.affine[lane];
-                let least = hashes.iter().map(|x| a.wrapping_mul(*x).wrapping_add(b)).min();
-                if let Some(least) = least {
-                    let value = (FALLBACK | (least >> (64 - VALUE_BITS)) as u32).min(EMPTY - 1);
-                    self.values[lane] = self.values[lane].min(value);
+            for &x in hashes {
+                if latest.replace(x) != Some(x) {
+                    distinct.insert(x);
                 }
             }
         });
+        for lane in empty {
+            let (a, b) = hasher.affine[lane];
+            let least = distinct.iter().map(|x| a.wrapping_mul(*x).wrapping_add(b)).min();
+            if let Some(least) = least {
+                let value = FALLBACK | (least >> (64 - VALUE_BITS)) as u32;
+                self.values[lane] = value.min(EMPTY - 1);
+            }
+        }
     }
 }
 
