@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::estimate::equal_lanes;
-use crate::lsh::{BandPlan, Probe, word};
+use crate::lsh::{BandPlan, Probe, WordRange, word};
 use crate::store::{BandNo, ChunkTable, DocNo, DocTable, View};
 
 /// A document that was compared, with the number of lanes that are equal.
@@ -65,19 +65,8 @@ fn candidates<P: ChunkTable, D: DocTable>(
     plan: BandPlan,
     probe: Probe,
 ) -> Result<Vec<DocNo>> {
-    let mut docs = Vec::new();
-    // A cluster of near copies is in every bucket: keep each once before the next is added.
-    let mut tidy_at = 1 << 12;
-    for band in 0..probe.bands() {
-        let range = probe.bucket(word(lanes, band, plan.depth()), plan);
-        view.bucket(BandNo(band as u8), range, &mut docs)?;
-        if docs.len() >= tidy_at {
-            docs.sort_unstable();
-            docs.dedup();
-            tidy_at = 2 * docs.len().max(1 << 11);
-        }
-    }
-    docs.sort_unstable();
-    docs.dedup();
-    Ok(docs)
+    let buckets: Vec<(BandNo, WordRange)> = (0..probe.bands())
+        .map(|band| (BandNo(band as u8), probe.bucket(word(lanes, band, plan.depth()), plan)))
+        .collect();
+    view.buckets(&buckets)
 }

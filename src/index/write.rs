@@ -8,9 +8,8 @@ use crate::estimate::least_equal_lanes;
 use crate::lsh::Probe;
 use crate::params::Threshold;
 use crate::sketch::Sketcher;
-use crate::store::{DocNo, Existing, NewDocument, Settings, Writer};
+use crate::store::{Existing, Known, NewDocument, Settings, Writer};
 use rayon::prelude::*;
-use std::collections::HashSet;
 
 /// What inserting a document did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -138,7 +137,7 @@ impl<'i> WriteTxn<'i> {
         let mut results = Vec::with_capacity(rest.len());
         while !rest.is_empty() {
             let later = rest.split_off(rest.len().min(self.writer.batch()));
-            let known = self.writer.existing(&rest)?;
+            let known = self.writer.known(&rest)?;
             self.put_batch(rest, known, on_conflict, &mut results)?;
             rest = later;
         }
@@ -150,14 +149,13 @@ impl<'i> WriteTxn<'i> {
     fn put_batch(
         &mut self,
         documents: Vec<NewDocument>,
-        known: Vec<Option<DocNo>>,
+        known: Vec<Known>,
         on_conflict: OnConflict,
         results: &mut Vec<Inserted>,
     ) -> Result<()> {
         let mut free: Vec<NewDocument> = Vec::new();
-        let mut free_ids: HashSet<String> = HashSet::new();
         for (document, known) in documents.into_iter().zip(known) {
-            if known.is_none() && free_ids.insert(document.id.clone()) {
+            if known == Known::Absent {
                 free.push(document);
                 results.push(Inserted::Added);
                 continue;
@@ -289,7 +287,7 @@ impl<'i> WriteTxn<'i> {
     fn put(
         &mut self,
         document: NewDocument,
-        known: Option<Option<DocNo>>,
+        known: Option<Known>,
         on_conflict: OnConflict,
     ) -> Result<Inserted> {
         let done = match self.writer.compare(&document, known)? {

@@ -98,9 +98,13 @@ impl Signature {
         &self.lanes
     }
 
-    /// The lanes and then the packed set size, little-endian: as in a stored row.
+    /// The lanes and then the packed set size, little-endian: as in a stored row. There is room
+    /// for a checksum.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
-        [&self.lanes[..], &self.size.pack().to_le_bytes()].concat()
+        let mut bytes = Vec::with_capacity(self.lanes.len() + 8);
+        bytes.extend_from_slice(&self.lanes);
+        bytes.extend_from_slice(&self.size.pack().to_le_bytes());
+        bytes
     }
 
     pub(crate) fn into_lanes(self) -> Box<[u8]> {

@@ -39,25 +39,39 @@ impl Filter {
         entries * BITS_PER_ENTRY / 8
     }
 
-    fn place(&self, fence: u32) -> (usize, [u32; 8]) {
-        let hash = fmix64(u64::from(fence) + 1);
-        let block = ((hash >> 32) * self.blocks.len() as u64) >> 32;
-        let bits = SALTS.map(|salt| 1 << ((hash as u32).wrapping_mul(salt) >> 27));
-        (block as usize, bits)
+    /// The block of a fence. Fences are spread evenly, so their order can be that of the blocks:
+    /// a run that is written fills one block after the other.
+    fn block(&self, key: &FilterKey) -> usize {
+        ((u64::from(key.fence) * self.blocks.len() as u64) >> 32) as usize
     }
 
     pub(super) fn insert(&mut self, fence: u32) {
-        let (block, bits) = self.place(fence);
+        let key = FilterKey::new(fence);
+        let block = self.block(&key);
         if let Some(block) = self.blocks.get_mut(block) {
-            block.iter_mut().zip(bits).for_each(|(word, bit)| *word |= bit);
+            block.iter_mut().zip(key.bits).for_each(|(word, bit)| *word |= bit);
         }
     }
 
-    pub(super) fn may_contain(&self, fence: u32) -> bool {
-        let (block, bits) = self.place(fence);
-        self.blocks
-            .get(block)
-            .is_none_or(|block| block.iter().zip(bits).all(|(word, bit)| word & bit != 0))
+    pub(super) fn may_contain(&self, key: &FilterKey) -> bool {
+        // Not `all`, which would branch at each word.
+        self.blocks.get(self.block(key)).is_none_or(|block| {
+            block.iter().zip(key.bits).fold(0, |missing, (word, bit)| missing | (!word & bit)) == 0
+        })
+    }
+}
+
+/// A fence as every filter looks for it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FilterKey {
+    fence: u32,
+    bits: [u32; 8],
+}
+
+impl FilterKey {
+    pub(super) fn new(fence: u32) -> Self {
+        let hash = fmix64(u64::from(fence) + 1) as u32;
+        Self { fence, bits: SALTS.map(|salt| 1 << (hash.wrapping_mul(salt) >> 27)) }
     }
 }
 
@@ -103,8 +117,10 @@ mod tests {
             let mut filter = Filter::new(entries);
             let inside: Vec<u32> = (0..entries).map(|_| words.next() as u32).collect();
             inside.iter().for_each(|fence| filter.insert(*fence));
-            assert!(inside.iter().all(|fence| filter.may_contain(*fence)));
-            let wrong = (0..100_000).filter(|_| filter.may_contain(words.next() as u32)).count();
+            assert!(inside.iter().all(|fence| filter.may_contain(&FilterKey::new(*fence))));
+            let wrong = (0..100_000)
+                .filter(|_| filter.may_contain(&FilterKey::new(words.next() as u32)))
+                .count();
             assert!(wrong < 2_500, "{wrong} of 100,000 taken for present among {entries}");
         }
     }

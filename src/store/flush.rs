@@ -4,6 +4,7 @@ use super::chunk::{ChunkBuilder, Packed};
 use super::dead::DeadSet;
 use super::fault::Doing;
 use super::filter::Filter;
+use super::parallel;
 use super::record::{RunRow, encode_fences};
 use super::run::{BandRun, Run};
 use super::schema::{
@@ -11,7 +12,6 @@ use super::schema::{
 };
 use super::segment::Tail;
 use crate::error::{Error, Result};
-use rayon::prelude::*;
 use redb::WriteTransaction;
 use std::path::Path;
 use std::sync::Arc;
@@ -25,29 +25,22 @@ pub(super) struct PackedBand {
 
 /// The bands of the tail without the dead.
 pub(super) fn pack_tail(layout: Layout, tail: &Tail, dead: &DeadSet) -> Vec<PackedBand> {
-    let bands: Vec<BandNo> = layout.all().collect();
     let pack = |band: BandNo| {
-        let mut entries = Vec::with_capacity(tail.documents());
-        for segment in tail.segments() {
-            let column = segment.column(band);
-            entries.extend((0..).map_while(|at| column.and_then(|column| column.get(at))));
-        }
-        entries.retain(|(_, doc)| !dead.contains(*doc));
-        // A few sorted stretches: the stable sort merges them.
-        entries.sort();
+        let column = tail.band(layout, band);
+        let live = || column.entries().filter(|(_, doc)| !dead.contains(*doc));
         let shift = layout.fence_shift(band);
         let filter = layout.has_filters(band).then(|| {
-            let mut filter = Filter::new(entries.len() as u64);
-            entries.iter().for_each(|(word, _)| filter.insert((word >> shift) as u32));
+            let mut filter = Filter::new(column.len() as u64);
+            live().for_each(|(word, _)| filter.insert((word >> shift) as u32));
             filter
         });
         let mut builder = ChunkBuilder::default();
         let mut chunks: Vec<Packed> =
-            entries.into_iter().filter_map(|(word, doc)| builder.push(word, doc)).collect();
+            live().filter_map(|(word, doc)| builder.push(word, doc)).collect();
         chunks.extend(builder.finish());
         PackedBand { band, chunks, filter }
     };
-    bands.into_par_iter().map(pack).collect()
+    parallel::map(layout.all().collect(), tail.documents() >= parallel::DOCUMENTS, pack)
 }
 
 /// Where a band of a run is written to.

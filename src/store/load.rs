@@ -9,7 +9,7 @@ use super::schema::{
     BandNo, DEAD, DOCUMENTS, DocNo, FENCES, FORMAT_ROW, FORMAT_VERSION, MAGIC, META, RUNS, RunNo,
     SETTINGS_ROW, SIGNATURES, STATE_ROW, Table,
 };
-use super::segment::{Fresh, Segment, Tail};
+use super::segment::{Fresh, Tail};
 use super::settings::{Settings, StoredSettings};
 use super::state::State;
 use super::view::Fixed;
@@ -175,7 +175,7 @@ fn tail(
         return Err(damaged(fixed.path, Table::Signatures, from, detail));
     }
     if !fresh.is_empty() {
-        tail.push(Segment::new(fixed.layout, &fresh));
+        tail.push(fixed.layout, &fresh);
     }
     Ok(tail)
 }

@@ -1,7 +1,7 @@
 //! How does it lie on disk? The tables of `docs/format.md` over redb, and the part of them that is
 //! kept in memory.
 //!
-//! Reading order: `schema` (the tables), `record` and `chunk` (their rows), `segment` (what is not
+//! Reading order: `schema` (the tables), `record` and `chunk` (their rows), `column` and `segment` (what is not
 //! in a run yet), `run` (what is), `state` (everything a commit publishes), `reader`, `writer`,
 //! `merge`, `engine` (files, locks, commits), `check`.
 #![deny(clippy::indexing_slicing)]
@@ -9,6 +9,7 @@
 mod check;
 mod chunk;
 mod codec;
+mod column;
 mod cursor;
 mod dead;
 mod engine;
@@ -16,7 +17,9 @@ mod fault;
 mod filter;
 mod flush;
 mod load;
+mod lookup;
 mod merge;
+mod parallel;
 mod reader;
 mod record;
 mod run;
@@ -36,9 +39,10 @@ pub use settings::Settings;
 pub(crate) use check::check;
 pub(crate) use cursor::BandEntries;
 pub(crate) use engine::{Engine, Tuning};
+pub(crate) use lookup::{Existing, Known};
 pub(crate) use reader::Reader;
 pub(crate) use record::DocumentRecord;
 pub(crate) use schema::{BandNo, DocNo, FORMAT_VERSION};
 pub(crate) use settings::SettingsRequest;
 pub(crate) use view::{ChunkTable, DocTable, View};
-pub(crate) use writer::{Existing, NewDocument, Writer};
+pub(crate) use writer::{NewDocument, Writer};

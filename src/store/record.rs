@@ -1,6 +1,6 @@
 //! The rows of single documents, runs, fences and the state (`docs/format.md`, section "Records").
 
-use super::codec::{Fault, Numbers, seal, unseal};
+use super::codec::{CHECKSUM_BYTES, Fault, Numbers, seal, unseal};
 use super::schema::{BandNo, DocNo, MAX_CHUNKS, RunNo, Table, run_place};
 use crate::sketch::{SetSize, Signature};
 use bincode::Options;
@@ -20,7 +20,10 @@ fn bincode() -> impl Options {
 
 /// Writes a metadata record.
 pub(super) fn encode(record: &impl Serialize, table: Table, key: u64) -> Result<Vec<u8>, Fault> {
-    let bytes = bincode().serialize(record).map_err(|_| "a field is too long")?;
+    let fault = |_| "a field is too long";
+    let size = bincode().serialized_size(record).map_err(fault)? as usize;
+    let mut bytes = Vec::with_capacity(size + CHECKSUM_BYTES);
+    bincode().serialize_into(&mut bytes, record).map_err(fault)?;
     Ok(seal(bytes, table, key))
 }
 

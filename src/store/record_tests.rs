@@ -5,7 +5,7 @@ use super::super::chunk::{Chunk, ChunkBuilder};
 use super::super::dead::DeadSet;
 use super::super::flush::{PackedBand, pack_tail};
 use super::super::schema::{FORMAT_VERSION, Layout, MAGIC, posting_key};
-use super::super::segment::{Fresh, Segment, Tail};
+use super::super::segment::{Fresh, Tail};
 use super::super::settings::{Settings, SettingsRequest, StoredSettings};
 use super::*;
 use crate::hash::{id_hash, text_hash};
@@ -399,7 +399,7 @@ fn example() -> Vec<(String, Vec<u8>)> {
     }
 
     let mut tail = Tail::default();
-    tail.push(Segment::new(layout, &fresh));
+    tail.push(layout, &fresh);
     for PackedBand { band, chunks, .. } in pack_tail(layout, &tail, &DeadSet::default()) {
         assert_eq!(chunks.len(), 1);
         for chunk in chunks {

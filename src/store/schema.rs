@@ -1,5 +1,6 @@
 //! The tables, their keys and the tags of their checksums (`docs/format.md`, section "Tables").
 
+use crate::hash::ID_BITS;
 use redb::TableDefinition;
 
 /// The name of the format, at the start of the `format` row.
@@ -119,9 +120,13 @@ impl Layout {
         band.0 == self.bands || self.depth >= 4
     }
 
+    /// The bits of a band's words: 8 for each lane, 40 of an id's hash.
+    pub(super) const fn word_bits(self, band: BandNo) -> u32 {
+        if band.0 == self.bands { ID_BITS } else { 8 * self.depth as u32 }
+    }
+
     /// How far a word is shifted to give its fence: its top 4 bytes, or all if it has fewer.
     pub(super) const fn fence_shift(self, band: BandNo) -> u32 {
-        let bytes = if band.0 == self.bands { 8 } else { self.depth as u32 };
-        8 * bytes.saturating_sub(4)
+        self.word_bits(band).saturating_sub(32)
     }
 }

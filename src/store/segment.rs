@@ -1,60 +1,10 @@
 //! The tail: band entries of documents that are in no run yet, as immutable sorted segments.
 
-use super::chunk::Entry;
+use super::column::{Column, Unsorted};
+use super::parallel;
 use super::schema::{BandNo, DocNo, Layout};
-use crate::lsh::{WordRange, word};
-use rayon::prelude::*;
+use crate::lsh::word;
 use std::sync::Arc;
-
-/// The sorted entries of one band.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Column {
-    words: Vec<u64>,
-    docs: Vec<DocNo>,
-}
-
-impl Column {
-    fn from_sorted(entries: &[Entry]) -> Self {
-        Self {
-            words: entries.iter().map(|entry| entry.0).collect(),
-            docs: entries.iter().map(|entry| entry.1).collect(),
-        }
-    }
-
-    pub(super) fn get(&self, at: usize) -> Option<Entry> {
-        Some((*self.words.get(at)?, *self.docs.get(at)?))
-    }
-
-    /// The documents whose words lie in the range.
-    pub(super) fn within(&self, range: WordRange) -> &[DocNo] {
-        let from = self.words.partition_point(|word| *word < range.first);
-        let rest = self.words.get(from..).unwrap_or_default();
-        let count = match range.last.checked_add(1) {
-            // Buckets are small: most end right where they start.
-            Some(after) => rest.partition_point(|word| *word < after),
-            None => rest.len(),
-        };
-        self.docs.get(from..from + count).unwrap_or_default()
-    }
-
-    fn merge(older: &Self, newer: &Self) -> Self {
-        let length = older.words.len() + newer.words.len();
-        let mut out = Self { words: Vec::with_capacity(length), docs: Vec::with_capacity(length) };
-        let (mut a, mut b) = (0, 0);
-        loop {
-            // All of the older documents have lower numbers, so equal words keep that order.
-            let next = match (older.get(a), newer.get(b)) {
-                (Some(x), Some(y)) if x.0 <= y.0 => (&mut a, x),
-                (_, Some(y)) => (&mut b, y),
-                (Some(x), None) => (&mut a, x),
-                (None, None) => break out,
-            };
-            *next.0 += 1;
-            out.words.push(next.1.0);
-            out.docs.push(next.1.1);
-        }
-    }
-}
 
 /// What the bands need to know of a new document.
 #[derive(Clone, Debug)]
@@ -73,41 +23,36 @@ pub(super) struct Segment {
 }
 
 impl Segment {
+    /// The most documents of one segment as it is made; merged ones have more.
+    pub(super) const MOST: usize = Unsorted::MOST;
+
+    /// A segment of at most [`MOST`](Self::MOST) documents in order of their numbers.
     pub(super) fn new(layout: Layout, fresh: &[Fresh]) -> Self {
+        let doc = |at: usize| fresh.get(at).map_or(DocNo(u32::MAX), |document| document.doc);
         let column = |band: BandNo| {
-            let mut entries: Vec<Entry> = match band == layout.ids() {
-                true => fresh.iter().map(|document| (document.id_hash, document.doc)).collect(),
-                false => fresh
-                    .iter()
-                    .filter_map(|document| {
-                        let lanes = document.lanes.as_deref()?;
-                        let word = word(lanes, usize::from(band.0), u32::from(layout.depth));
-                        Some((word, document.doc))
-                    })
-                    .collect(),
-            };
-            entries.sort_unstable();
-            Column::from_sorted(&entries)
+            let mut entries = Unsorted::with_capacity(fresh.len());
+            for (at, document) in fresh.iter().enumerate() {
+                if band == layout.ids() {
+                    entries.push(document.id_hash, at);
+                } else if let Some(lanes) = document.lanes.as_deref() {
+                    let word = word(lanes, usize::from(band.0), u32::from(layout.depth));
+                    entries.push(word, at);
+                }
+            }
+            entries.into_column(layout.word_bits(band), doc)
         };
-        // Handing out work costs more than sorting a few.
-        const PARALLEL_FROM: usize = 512;
-        let columns = match fresh.len() < PARALLEL_FROM {
-            true => layout.all().map(column).collect(),
-            false => layout.all().collect::<Vec<_>>().into_par_iter().map(column).collect(),
-        };
+        let shared = fresh.len() >= parallel::DOCUMENTS;
+        let columns = parallel::map(layout.all().collect(), shared, column);
         Self { documents: fresh.len(), columns }
     }
 
-    fn merge(older: &Self, newer: &Self) -> Self {
-        Self {
-            documents: older.documents + newer.documents,
-            columns: older
-                .columns
-                .iter()
-                .zip(&newer.columns)
-                .map(|(a, b)| Column::merge(a, b))
-                .collect(),
-        }
+    fn merge(layout: Layout, older: &Self, newer: &Self) -> Self {
+        let documents = older.documents + newer.documents;
+        let bands: Vec<_> = layout.all().zip(&older.columns).zip(&newer.columns).collect();
+        let merge = |((band, older), newer): ((BandNo, &Column), &Column)| {
+            Column::merge(older, newer, layout.word_bits(band))
+        };
+        Self { documents, columns: parallel::map(bands, documents >= parallel::DOCUMENTS, merge) }
     }
 
     pub(super) fn column(&self, band: BandNo) -> Option<&Column> {
@@ -123,12 +68,27 @@ pub(super) struct Tail {
 }
 
 impl Tail {
-    pub(super) fn push(&mut self, segment: Segment) {
-        let mut segment = Arc::new(segment);
-        while let Some(last) = self.segments.pop_if(|last| last.documents < 2 * segment.documents) {
-            segment = Arc::new(Segment::merge(&last, &segment));
+    /// Adds documents, whose numbers follow those that are there.
+    pub(super) fn push(&mut self, layout: Layout, fresh: &[Fresh]) {
+        for fresh in fresh.chunks(Segment::MOST) {
+            let mut segment = Arc::new(Segment::new(layout, fresh));
+            while let Some(last) =
+                self.segments.pop_if(|last| last.documents < 2 * segment.documents)
+            {
+                segment = Arc::new(Segment::merge(layout, &last, &segment));
+            }
+            self.segments.push(segment);
         }
-        self.segments.push(segment);
+    }
+
+    /// All entries of a band, sorted.
+    pub(super) fn band(&self, layout: Layout, band: BandNo) -> Column {
+        let columns = self.segments.iter().filter_map(|segment| segment.column(band));
+        // The newest segments are the smallest.
+        columns.rev().fold(Column::default(), |newer, older| match newer.len() {
+            0 => older.clone(),
+            _ => Column::merge(older, &newer, layout.word_bits(band)),
+        })
     }
 
     pub(super) fn documents(&self) -> usize {
@@ -146,6 +106,7 @@ impl Tail {
 
 #[cfg(test)]
 mod tests {
+    use super::super::chunk::Entry;
     use super::*;
 
     const LAYOUT: Layout = Layout { bands: 2, depth: 3 };
@@ -154,7 +115,7 @@ mod tests {
         let lanes: Box<[u8]> = (0..64_u32).map(|lane| (lane * doc * 37 % 251) as u8).collect();
         Fresh {
             doc: DocNo(doc),
-            id_hash: u64::from(doc).wrapping_mul(0x1234_5678_9ABC),
+            id_hash: u64::from(doc).wrapping_mul(0x1234_5678_9ABC) >> 24,
             lanes: Some(lanes),
         }
     }
@@ -163,39 +124,16 @@ mod tests {
     fn one_by_one_or_all_at_once_gives_the_same_entries() {
         let all: Vec<Fresh> = (0..700).map(fresh).collect();
         let mut tail = Tail::default();
-        all.iter().for_each(|one| tail.push(Segment::new(LAYOUT, std::slice::from_ref(one))));
+        all.iter().for_each(|one| tail.push(LAYOUT, std::slice::from_ref(one)));
         assert_eq!(tail.documents(), 700);
         assert!(tail.segments().len() <= 10, "{} segments", tail.segments().len());
         let mut once = Tail::default();
-        once.push(Segment::new(LAYOUT, &all));
+        once.push(LAYOUT, &all);
         for band in LAYOUT.all() {
-            let entries = |tail: &Tail| {
-                let mut entries: Vec<Entry> = Vec::new();
-                for segment in tail.segments() {
-                    let column = segment.column(band).expect("every band");
-                    let sorted: Vec<Entry> = (0..).map_while(|at| column.get(at)).collect();
-                    assert!(sorted.is_sorted());
-                    entries.extend(sorted);
-                }
-                entries.sort_unstable();
-                entries
-            };
-            assert_eq!(entries(&tail), entries(&once));
+            let entries: Vec<Entry> = once.band(LAYOUT, band).entries().collect();
+            assert!(entries.is_sorted());
+            assert_eq!(entries.len(), 700);
+            assert_eq!(tail.band(LAYOUT, band).entries().collect::<Vec<_>>(), entries);
         }
-    }
-
-    #[test]
-    fn a_range_holds_what_lies_in_it() {
-        let column = Column::from_sorted(&[
-            (1, DocNo(4)),
-            (5, DocNo(1)),
-            (5, DocNo(2)),
-            (u64::MAX, DocNo(3)),
-        ]);
-        let within = |first, last| column.within(WordRange { first, last });
-        assert_eq!(within(5, 5), [DocNo(1), DocNo(2)]);
-        assert_eq!(within(2, 4), []);
-        assert_eq!(within(6, u64::MAX), [DocNo(3)]);
-        assert_eq!(within(0, u64::MAX).len(), 4);
     }
 }

@@ -1,20 +1,22 @@
 //! The write transaction: insertions and removals, seen by itself at once and by others at commit.
 
+use super::codec::Fault;
 use super::engine::{Engine, now};
 use super::fault::{Doing, damaged, guard};
 use super::flush::{RunWriter, pack_tail};
 use super::merge;
+use super::parallel;
 use super::record::{DocumentRecord, encode_signature};
 use super::run::{BandRun, Run};
 use super::schema::{DEAD, DOCUMENTS, DocNo, META, POSTINGS, RunNo, SIGNATURES, STATE_ROW, Table};
-use super::segment::{Fresh, Segment};
+use super::segment::Fresh;
 use super::state::State;
 use super::view::View;
 use crate::error::{Error, Result};
 use crate::hash::id_hash;
 use crate::sketch::Signature;
 use redb::WriteTransaction;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -27,30 +29,20 @@ pub(crate) struct NewDocument {
     pub(crate) text_length: u64,
 }
 
-/// What is in the index under an id, compared with a new document.
-pub(crate) enum Existing {
-    /// Nothing.
-    Absent,
-    /// A document with the same text.
-    Same,
-    /// A document with another text.
-    Other(DocNo),
-}
-
 type WriteTable<'t, K> = redb::Table<'t, K, &'static [u8]>;
 type WriteView<'v, 't> = View<'v, WriteTable<'t, u64>, WriteTable<'t, u32>>;
 
 /// The one write transaction of an index. Dropping it undoes everything.
 pub(crate) struct Writer<'e> {
-    engine: &'e Engine,
+    pub(super) engine: &'e Engine,
     /// Taken by commit; present otherwise.
     txn: Option<WriteTransaction>,
     /// The state as it was, to see what has changed.
     before: Arc<State>,
-    state: State,
+    pub(super) state: State,
     /// Documents that are in no segment yet.
     fresh: Vec<Fresh>,
-    fresh_ids: HashMap<String, DocNo>,
+    pub(super) fresh_ids: FxHashMap<String, DocNo>,
     changes: u64,
     added: u64,
     now: i64,
@@ -62,6 +54,32 @@ pub(crate) struct Writer<'e> {
 /// would feel: it triples the latency.
 const QUICK_REPAIR_FROM: u64 = 64;
 
+/// A document as it is written.
+struct Row {
+    id: String,
+    record: Vec<u8>,
+    signature: Vec<u8>,
+    fresh: Fresh,
+}
+
+impl Row {
+    fn new(
+        doc: DocNo,
+        document: NewDocument,
+        id_key: u64,
+        now: i64,
+    ) -> std::result::Result<Self, (u32, Fault)> {
+        let NewDocument { id, signature, text_hash, text_length } = document;
+        let id_hash = id_hash(&id, id_key);
+        let record = DocumentRecord::new(id, text_hash, text_length, now);
+        let encoded = record.encode(doc).map_err(|fault| (doc.0, fault))?;
+        let row = encode_signature(&signature, doc);
+        let lanes = (!signature.is_empty()).then(|| signature.into_lanes());
+        let fresh = Fresh { doc, id_hash, lanes };
+        Ok(Self { id: record.id, record: encoded, signature: row, fresh })
+    }
+}
+
 impl<'e> Writer<'e> {
     pub(super) fn new(engine: &'e Engine, txn: WriteTransaction, state: Arc<State>) -> Self {
         Self {
@@ -70,7 +88,7 @@ impl<'e> Writer<'e> {
             state: State::clone(&state),
             before: state,
             fresh: Vec::new(),
-            fresh_ids: HashMap::new(),
+            fresh_ids: FxHashMap::default(),
             changes: 0,
             added: 0,
             now: now(),
@@ -78,7 +96,7 @@ impl<'e> Writer<'e> {
         }
     }
 
-    fn txn(&self) -> Result<&WriteTransaction> {
+    pub(super) fn txn(&self) -> Result<&WriteTransaction> {
         self.txn.as_ref().ok_or_else(|| Error::Storage {
             path: self.engine.path().to_owned(),
             action: "writing",
@@ -88,7 +106,7 @@ impl<'e> Writer<'e> {
 
     /// Documents that wait for a segment at the most: sorting more at once gains nothing.
     pub(crate) fn batch(&self) -> usize {
-        self.engine.tuning().flush_documents.min(1 << 13)
+        self.engine.tuning().flush_documents.min(1 << 14)
     }
 
     /// Live documents, this transaction's changes included.
@@ -113,7 +131,7 @@ impl<'e> Writer<'e> {
     }
 
     /// Reads the state but for documents that wait in `fresh`.
-    fn view<T>(&self, read: impl FnOnce(&WriteView<'_, '_>) -> Result<T>) -> Result<T> {
+    pub(super) fn view<T>(&self, read: impl FnOnce(&WriteView<'_, '_>) -> Result<T>) -> Result<T> {
         let (txn, path) = (self.txn()?, self.engine.path());
         let action = "opening the tables";
         let postings = txn.open_table(POSTINGS).doing(path, action)?;
@@ -129,81 +147,12 @@ impl<'e> Writer<'e> {
     }
 
     /// Puts the waiting documents into a segment.
-    fn settle(&mut self) {
+    pub(super) fn settle(&mut self) {
         if !self.fresh.is_empty() {
-            self.state.tail.push(Segment::new(self.engine.fixed().layout, &self.fresh));
+            self.state.tail.push(self.engine.fixed().layout, &self.fresh);
             self.fresh.clear();
             self.fresh_ids.clear();
         }
-    }
-
-    /// Whether there is a live document with this id.
-    pub(crate) fn contains(&self, id: &str) -> Result<bool> {
-        Ok(self.number_of(id)?.is_some())
-    }
-
-    /// The number of the live document with this id.
-    fn number_of(&self, id: &str) -> Result<Option<DocNo>> {
-        match self.fresh_ids.get(id) {
-            Some(doc) => Ok(Some(*doc)),
-            None => self.view(|view| Ok(view.find(id)?.map(|(doc, _)| doc))),
-        }
-    }
-
-    /// Looks up what the index has under the ids of these documents, in the order of their
-    /// hashes, so that each page is read once.
-    ///
-    /// What it finds holds for the next [`batch`](Self::batch) insertions.
-    pub(crate) fn existing(&mut self, documents: &[NewDocument]) -> Result<Vec<Option<DocNo>>> {
-        self.settle();
-        let key = self.engine.fixed().id_key;
-        let mut order: Vec<(u64, usize)> = documents
-            .iter()
-            .enumerate()
-            .map(|(at, document)| (id_hash(&document.id, key), at))
-            .collect();
-        order.sort_unstable();
-        let mut found = vec![None; documents.len()];
-        self.view(|view| {
-            for (_, at) in order {
-                let (Some(document), Some(slot)) = (documents.get(at), found.get_mut(at)) else {
-                    continue;
-                };
-                *slot = view.find(&document.id)?.map(|(doc, _)| doc);
-            }
-            Ok(())
-        })?;
-        Ok(found)
-    }
-
-    /// Compares a new document with what the index has. `known` is what `existing` found before
-    /// this transaction went on, if it was asked.
-    pub(crate) fn compare(
-        &self,
-        document: &NewDocument,
-        known: Option<Option<DocNo>>,
-    ) -> Result<Existing> {
-        let doc = match (self.fresh_ids.get(&document.id), known) {
-            (Some(doc), _) => Some(*doc),
-            (None, Some(Some(doc))) if !self.state.dead.contains(doc) => Some(doc),
-            (None, Some(None)) => None,
-            _ => self.number_of(&document.id)?,
-        };
-        let Some(doc) = doc else { return Ok(Existing::Absent) };
-        let record = self.document(doc)?;
-        let same =
-            record.text_hash == document.text_hash && record.text_length == document.text_length;
-        Ok(if same { Existing::Same } else { Existing::Other(doc) })
-    }
-
-    fn document(&self, doc: DocNo) -> Result<DocumentRecord> {
-        let (txn, path) = (self.txn()?, self.engine.path());
-        let table = txn.open_table(DOCUMENTS).doing(path, "reading documents")?;
-        let row = redb::ReadableTable::get(&table, doc.0).doing(path, "reading documents")?;
-        let row =
-            row.ok_or_else(|| damaged(path, Table::Documents, doc.0, "its row is missing"))?;
-        DocumentRecord::decode(row.value(), doc)
-            .map_err(|fault| damaged(path, Table::Documents, doc.0, fault))
     }
 
     /// Inserts a document whose id is free.
@@ -228,7 +177,15 @@ impl<'e> Writer<'e> {
         let first = self.state.counters.next_doc;
         let last = first + documents.len() as u64 - 1;
         u32::try_from(last).map_err(|_| Error::Full { path: path.to_owned() })?;
-        let mut fresh = Vec::with_capacity(documents.len());
+        let now = self.now;
+        let shared = documents.len() >= parallel::DOCUMENTS;
+        let numbered: Vec<_> =
+            (first..).map(|number| DocNo(number as u32)).zip(documents).collect();
+        let rows = parallel::map(numbered, shared, |(doc, new)| Row::new(doc, new, key, now));
+        let rows = rows
+            .into_iter()
+            .collect::<std::result::Result<Vec<Row>, _>>()
+            .map_err(|(doc, fault)| damaged(path, Table::Documents, doc, fault))?;
         {
             let (txn, action) = (self.txn()?, "writing documents");
             let mut records = txn.open_table(DOCUMENTS).doing(path, action)?;
@@ -237,33 +194,27 @@ impl<'e> Writer<'e> {
             let end = Bound::<u32>::Unbounded;
             let mut records = records.upper_bound_mut(end).doing(path, action)?;
             let mut signatures = signatures.upper_bound_mut(end).doing(path, action)?;
-            for (number, document) in (first..).zip(documents) {
-                let doc = DocNo(number as u32);
-                let NewDocument { id, signature, text_hash, text_length } = document;
-                let id_hash = id_hash(&id, key);
-                let record = DocumentRecord::new(id, text_hash, text_length, self.now);
-                let row = record
-                    .encode(doc)
-                    .map_err(|fault| damaged(path, Table::Documents, doc.0, fault))?;
-                records.insert_before(doc.0, &row[..]).doing(path, action)?;
-                let row = encode_signature(&signature, doc);
-                signatures.insert_before(doc.0, &row[..]).doing(path, action)?;
-                let lanes = (!signature.is_empty()).then(|| signature.into_lanes());
-                fresh.push((record.id, Fresh { doc, id_hash, lanes }));
+            for row in &rows {
+                let doc = row.fresh.doc.0;
+                records.insert_before(doc, &row.record[..]).doing(path, action)?;
+                signatures.insert_before(doc, &row.signature[..]).doing(path, action)?;
             }
             records.close().doing(path, action)?;
             signatures.close().doing(path, action)?;
         }
-        let added = fresh.len() as u64;
+        let added = rows.len() as u64;
         self.state.counters.next_doc += added;
         self.state.counters.documents += added;
         self.changes += added;
         self.added += added;
-        for (id, fresh) in fresh {
-            self.fresh_ids.insert(id, fresh.doc);
+        let settles = self.fresh.len() + rows.len() >= self.batch();
+        for Row { id, fresh, .. } in rows {
+            if !settles {
+                self.fresh_ids.insert(id, fresh.doc);
+            }
             self.fresh.push(fresh);
         }
-        if self.fresh.len() >= self.batch() {
+        if settles {
             self.settle();
             if self.state.tail.documents() >= self.engine.tuning().flush_documents {
                 self.flush()?;

@@ -1,0 +1,110 @@
+//! What an index has under the ids of new documents, as a write transaction sees it.
+
+use super::fault::{Doing, damaged};
+use super::parallel;
+use super::record::DocumentRecord;
+use super::schema::{DOCUMENTS, DocNo, Table};
+use super::view::{Fixed, may_have_id};
+use super::writer::{NewDocument, Writer};
+use crate::error::Result;
+use crate::hash::id_hash;
+
+/// What is in the index under an id, compared with a new document.
+pub(crate) enum Existing {
+    /// Nothing.
+    Absent,
+    /// A document with the same text.
+    Same,
+    /// A document with another text.
+    Other(DocNo),
+}
+
+/// What the index has under the id of one of several new documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Known {
+    /// Nothing.
+    Absent,
+    /// A document.
+    Document(DocNo),
+    /// An earlier one of the new documents has the same id.
+    Repeated,
+}
+
+impl Writer<'_> {
+    /// Whether there is a live document with this id.
+    pub(crate) fn contains(&self, id: &str) -> Result<bool> {
+        Ok(self.number_of(id)?.is_some())
+    }
+
+    /// The number of the live document with this id.
+    pub(super) fn number_of(&self, id: &str) -> Result<Option<DocNo>> {
+        match self.fresh_ids.get(id) {
+            Some(doc) => Ok(Some(*doc)),
+            None => self.view(|view| Ok(view.find(id)?.map(|(doc, _)| doc))),
+        }
+    }
+
+    /// Looks up what the index has under the ids of these documents, in the order of their
+    /// hashes, so that each page is read once.
+    ///
+    /// What it finds holds for the next [`batch`](Self::batch) insertions.
+    pub(crate) fn known(&mut self, documents: &[NewDocument]) -> Result<Vec<Known>> {
+        self.settle();
+        let Fixed { id_key, layout, .. } = self.engine.fixed();
+        let state = &self.state;
+        // Most ids are new, which memory tells, on all threads.
+        let shared = documents.len() >= parallel::DOCUMENTS;
+        let hash = |(at, document): (usize, &NewDocument)| (id_hash(&document.id, id_key), at);
+        let mut hashes = parallel::map(documents.iter().enumerate().collect(), shared, hash);
+        hashes.sort_unstable();
+        let hashes = parallel::map(hashes, shared, |(hash, at)| {
+            (hash, at, may_have_id(state, layout, hash))
+        });
+        let mut known = vec![Known::Absent; documents.len()];
+        self.view(|view| {
+            let mut set = |at: usize, what| known.get_mut(at).map(|known| *known = what);
+            let id_of = |at: usize| documents.get(at).map(|document| document.id.as_str());
+            for equals in hashes.chunk_by(|a, b| a.0 == b.0) {
+                for (rank, &(_, at, possible)) in equals.iter().enumerate() {
+                    // Equal hashes are in the order of documents.
+                    let before = equals.iter().take(rank);
+                    if before.map(|&(_, at, _)| id_of(at)).any(|id| id == id_of(at)) {
+                        set(at, Known::Repeated);
+                    } else if let (true, Some(id)) = (possible, id_of(at))
+                        && let Some((doc, _)) = view.find(id)?
+                    {
+                        set(at, Known::Document(doc));
+                    }
+                }
+            }
+            Ok(())
+        })?;
+        Ok(known)
+    }
+
+    /// Compares a new document with what the index has. `known` is what [`known`](Self::known)
+    /// found before this transaction went on, if it was asked.
+    pub(crate) fn compare(&self, document: &NewDocument, known: Option<Known>) -> Result<Existing> {
+        let doc = match (self.fresh_ids.get(&document.id), known) {
+            (Some(doc), _) => Some(*doc),
+            (None, Some(Known::Document(doc))) if !self.state.dead.contains(doc) => Some(doc),
+            (None, Some(Known::Absent)) => None,
+            _ => self.number_of(&document.id)?,
+        };
+        let Some(doc) = doc else { return Ok(Existing::Absent) };
+        let record = self.document(doc)?;
+        let same =
+            record.text_hash == document.text_hash && record.text_length == document.text_length;
+        Ok(if same { Existing::Same } else { Existing::Other(doc) })
+    }
+
+    fn document(&self, doc: DocNo) -> Result<DocumentRecord> {
+        let (txn, path) = (self.txn()?, self.engine.path());
+        let table = txn.open_table(DOCUMENTS).doing(path, "reading documents")?;
+        let row = redb::ReadableTable::get(&table, doc.0).doing(path, "reading documents")?;
+        let row =
+            row.ok_or_else(|| damaged(path, Table::Documents, doc.0, "its row is missing"))?;
+        DocumentRecord::decode(row.value(), doc)
+            .map_err(|fault| damaged(path, Table::Documents, doc.0, fault))
+    }
+}
