@@ -2,8 +2,8 @@
 
 use crate::error::Result;
 use crate::estimate::equal_lanes;
-use crate::lsh::{BandPlan, Probe, WordRange, word};
-use crate::store::{BandNo, ChunkTable, DocNo, DocTable, View};
+use crate::lsh::{BandPlan, Probe, word};
+use crate::store::{BandNo, Bucket, ChunkTable, DocNo, DocTable, View};
 
 /// A document that was compared, with the number of lanes that are equal.
 pub(super) type Scored = (usize, DocNo);
@@ -20,7 +20,7 @@ pub(super) enum Sources {
 /// What a search found.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    /// Documents with at least the required number of equal lanes, by number.
+    /// Documents with at least the required number of equal lanes, in no order.
     pub(super) scored: Vec<Scored>,
     /// How many documents were compared.
     pub(super) candidates: u64,
@@ -50,23 +50,14 @@ pub(super) fn search<P: ChunkTable, D: DocTable>(
             Ok(())
         })?,
         Sources::Buckets(plan, probe) => {
-            for doc in candidates(view, lanes, plan, probe)? {
-                view.with_signature(doc, |other, _| compare(doc, other))?;
-            }
+            let buckets: Vec<Bucket> = (0..probe.bands())
+                .map(|band| Bucket {
+                    band: BandNo(band as u8),
+                    words: probe.bucket(word(lanes, band, plan.depth()), plan),
+                })
+                .collect();
+            view.candidates(&buckets, compare)?;
         }
     }
     Ok(found)
-}
-
-/// The live documents that share a bucket with the lanes, each once, by number.
-fn candidates<P: ChunkTable, D: DocTable>(
-    view: &View<'_, P, D>,
-    lanes: &[u8],
-    plan: BandPlan,
-    probe: Probe,
-) -> Result<Vec<DocNo>> {
-    let buckets: Vec<(BandNo, WordRange)> = (0..probe.bands())
-        .map(|band| (BandNo(band as u8), probe.bucket(word(lanes, band, plan.depth()), plan)))
-        .collect();
-    view.buckets(&buckets)
 }

@@ -61,6 +61,10 @@ pub(crate) struct WordRange {
 }
 
 impl WordRange {
+    pub(crate) const fn contains(self, word: u64) -> bool {
+        self.first <= word && word <= self.last
+    }
+
     pub(crate) const fn only(word: u64) -> Self {
         Self { first: word, last: word }
     }

@@ -23,15 +23,28 @@ const SALTS: [u32; 8] = [
 ];
 
 /// A set of fences (`Layout::fence_shift`) that may answer yes wrongly, and no never.
+///
+/// A key that is inserted twice sets eight more bits of its block, so that asking also tells keys
+/// that are there once.
 #[derive(Clone, Debug)]
 pub(super) struct Filter {
     blocks: Vec<[u32; 8]>,
+    latest: Option<u32>,
+}
+
+/// How often a fence was inserted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Occurs {
+    Never,
+    /// At most once.
+    Once,
+    Unknown,
 }
 
 impl Filter {
     pub(super) fn new(entries: u64) -> Self {
         let blocks = (entries * BITS_PER_ENTRY).div_ceil(256).max(1);
-        Self { blocks: vec![[0; 8]; blocks as usize] }
+        Self { blocks: vec![[0; 8]; blocks as usize], latest: None }
     }
 
     /// The memory that a filter for so many entries takes, in bytes.
@@ -45,19 +58,30 @@ impl Filter {
         ((u64::from(key.fence) * self.blocks.len() as u64) >> 32) as usize
     }
 
+    /// Takes a fence; equal ones must follow each other.
     pub(super) fn insert(&mut self, fence: u32) {
         let key = FilterKey::new(fence);
+        let bits = match self.latest.replace(fence) == Some(fence) {
+            true => key.again,
+            false => key.bits,
+        };
         let block = self.block(&key);
         if let Some(block) = self.blocks.get_mut(block) {
-            block.iter_mut().zip(key.bits).for_each(|(word, bit)| *word |= bit);
+            block.iter_mut().zip(bits).for_each(|(word, bit)| *word |= bit);
         }
     }
 
-    pub(super) fn may_contain(&self, key: &FilterKey) -> bool {
+    pub(super) fn occurs(&self, key: &FilterKey) -> Occurs {
+        let Some(block) = self.blocks.get(self.block(key)) else { return Occurs::Unknown };
         // Not `all`, which would branch at each word.
-        self.blocks.get(self.block(key)).is_none_or(|block| {
-            block.iter().zip(key.bits).fold(0, |missing, (word, bit)| missing | (!word & bit)) == 0
-        })
+        let has = |bits: &[u32; 8]| {
+            block.iter().zip(bits).fold(0, |missing, (word, bit)| missing | (!word & bit)) == 0
+        };
+        match (has(&key.bits), has(&key.again)) {
+            (false, _) => Occurs::Never,
+            (true, false) => Occurs::Once,
+            (true, true) => Occurs::Unknown,
+        }
     }
 }
 
@@ -66,12 +90,15 @@ impl Filter {
 pub(super) struct FilterKey {
     fence: u32,
     bits: [u32; 8],
+    /// The bits of a fence that is there at least twice.
+    again: [u32; 8],
 }
 
 impl FilterKey {
     pub(super) fn new(fence: u32) -> Self {
-        let hash = fmix64(u64::from(fence) + 1) as u32;
-        Self { fence, bits: SALTS.map(|salt| 1 << (hash.wrapping_mul(salt) >> 27)) }
+        let hash = fmix64(u64::from(fence) + 1);
+        let bits = |hash: u32| SALTS.map(|salt| 1 << (hash.wrapping_mul(salt) >> 27));
+        Self { fence, bits: bits(hash as u32), again: bits((hash >> 32) as u32) }
     }
 }
 
@@ -115,13 +142,39 @@ mod tests {
         for entries in [0, 1, 100, 50_000] {
             let mut words = SplitMix::new(entries);
             let mut filter = Filter::new(entries);
-            let inside: Vec<u32> = (0..entries).map(|_| words.next() as u32).collect();
+            let mut inside: Vec<u32> = (0..entries).map(|_| words.next() as u32).collect();
+            inside.sort_unstable();
             inside.iter().for_each(|fence| filter.insert(*fence));
-            assert!(inside.iter().all(|fence| filter.may_contain(&FilterKey::new(*fence))));
-            let wrong = (0..100_000)
-                .filter(|_| filter.may_contain(&FilterKey::new(words.next() as u32)))
-                .count();
+            let occurs = |fence: u32| filter.occurs(&FilterKey::new(fence));
+            assert!(inside.iter().all(|fence| occurs(*fence) != Occurs::Never));
+            let outside = (0..100_000).filter(|_| occurs(words.next() as u32) != Occurs::Never);
+            let wrong = outside.count();
             assert!(wrong < 2_500, "{wrong} of 100,000 taken for present among {entries}");
         }
+    }
+
+    #[test]
+    fn what_is_there_twice_is_never_taken_for_once() {
+        let mut words = SplitMix::new(7);
+        let mut inside: Vec<(u32, usize)> =
+            (0..20_000).map(|n| (words.next() as u32, 1 + usize::from(n % 4 == 0))).collect();
+        inside.sort_unstable();
+        inside.dedup_by_key(|(fence, _)| *fence);
+        let mut filter = Filter::new(25_000);
+        for &(fence, times) in &inside {
+            (0..times).for_each(|_| filter.insert(fence));
+        }
+        let occurs = |fence: u32| filter.occurs(&FilterKey::new(fence));
+        let (mut single, mut unknown) = (0, 0);
+        for &(fence, times) in &inside {
+            match occurs(fence) {
+                Occurs::Never => panic!("{fence} is there"),
+                Occurs::Once => assert_eq!(times, 1),
+                Occurs::Unknown if times == 1 => unknown += 1,
+                Occurs::Unknown => {}
+            }
+            single += usize::from(times == 1);
+        }
+        assert!(unknown * 20 < single, "{unknown} of {single} not known to be there once");
     }
 }

@@ -1,10 +1,11 @@
 //! What an index has under the ids of new documents, as a write transaction sees it.
 
+use super::candidates::may_have_id;
 use super::fault::{Doing, damaged};
 use super::parallel;
 use super::record::DocumentRecord;
 use super::schema::{DOCUMENTS, DocNo, Table};
-use super::view::{Fixed, may_have_id};
+use super::view::Fixed;
 use super::writer::{NewDocument, Writer};
 use crate::error::Result;
 use crate::hash::id_hash;

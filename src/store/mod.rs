@@ -6,6 +6,7 @@
 //! `merge`, `engine` (files, locks, commits), `check`.
 #![deny(clippy::indexing_slicing)]
 
+mod candidates;
 mod check;
 mod chunk;
 mod codec;
@@ -36,6 +37,7 @@ pub use check::{CheckReport, Invariant, Violation};
 pub use engine::Usage;
 pub use settings::Settings;
 
+pub(crate) use candidates::Bucket;
 pub(crate) use check::check;
 pub(crate) use cursor::BandEntries;
 pub(crate) use engine::{Engine, Tuning};

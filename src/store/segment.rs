@@ -1,5 +1,6 @@
 //! The tail: band entries of documents that are in no run yet, as immutable sorted segments.
 
+use super::candidates::Bucket;
 use super::column::{Column, Unsorted};
 use super::parallel;
 use super::schema::{BandNo, DocNo, Layout};
@@ -53,6 +54,11 @@ impl Segment {
             Column::merge(older, newer, layout.word_bits(band))
         };
         Self { documents, columns: parallel::map(bands, documents >= parallel::DOCUMENTS, merge) }
+    }
+
+    /// The documents of a bucket.
+    pub(super) fn bucket(&self, bucket: Bucket) -> &[DocNo] {
+        self.column(bucket.band).map_or(&[], |column| column.within(bucket.words))
     }
 
     pub(super) fn column(&self, band: BandNo) -> Option<&Column> {

@@ -1,0 +1,226 @@
+//! Which documents share a bucket with something that is looked for.
+
+use super::cursor::RunCursor;
+use super::fault::guard;
+use super::filter::{Filter, FilterKey, Occurs};
+use super::run::{BandRun, Run};
+use super::schema::{BandNo, DocNo, Layout, posting_key};
+use super::state::State;
+use super::view::{ChunkTable, DocTable, View};
+use crate::error::Result;
+use crate::lsh::{WordRange, word};
+use std::sync::Arc;
+
+/// The documents of a band whose words lie in a range.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bucket {
+    pub(crate) band: BandNo,
+    pub(crate) words: WordRange,
+}
+
+/// A bucket as runs are searched for it.
+struct Wanted {
+    bucket: Bucket,
+    /// The fence of its first word.
+    fence: u32,
+    /// What to ask filters; `None` where the bucket has words of several fences.
+    filter: Option<FilterKey>,
+}
+
+impl Wanted {
+    fn new(layout: Layout, bucket: Bucket) -> Self {
+        let WordRange { first, last } = bucket.words;
+        let shift = layout.fence_shift(bucket.band);
+        let fence = (first >> shift) as u32;
+        let single = (last >> shift) as u32 == fence && layout.has_filters(bucket.band);
+        Self { bucket, fence, filter: single.then(|| FilterKey::new(fence)) }
+    }
+
+    /// How often the fence occurs in a band of a run, as far as its filter tells.
+    fn occurs_in(&self, content: &BandRun) -> Occurs {
+        match (&self.filter, content.filter.get()) {
+            (Some(key), Some(filter)) => filter.occurs(key),
+            _ => Occurs::Unknown,
+        }
+    }
+}
+
+/// Whether there may be a document with an id of this hash, as far as memory tells.
+pub(super) fn may_have_id(state: &State, layout: Layout, hash: u64) -> bool {
+    let bucket = Bucket { band: layout.ids(), words: WordRange::only(hash) };
+    let wanted = Wanted::new(layout, bucket);
+    state.tail.segments().iter().any(|segment| !segment.bucket(bucket).is_empty())
+        || state
+            .manifest
+            .with_band(bucket.band)
+            .any(|(_, content)| wanted.occurs_in(content) != Occurs::Never)
+}
+
+/// A candidate whose lanes were read before all buckets were searched.
+struct Met {
+    doc: DocNo,
+    lanes: Box<[u8]>,
+}
+
+/// So many candidates are read early: a document that is alone, or in a small cluster.
+const MET_EARLY: usize = 8;
+
+impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
+    /// The live documents of a bucket.
+    pub(super) fn bucket(&self, bucket: Bucket) -> Result<Vec<DocNo>> {
+        let wanted = Wanted::new(self.fixed.layout, bucket);
+        let mut docs = Vec::new();
+        for segment in self.state.tail.segments() {
+            docs.extend_from_slice(segment.bucket(bucket));
+        }
+        guard(self.fixed.path, || {
+            for (run, content) in self.state.manifest.with_band(bucket.band) {
+                if wanted.occurs_in(content) != Occurs::Never {
+                    self.search_run(run, &wanted, content, &mut docs)?;
+                }
+            }
+            Ok(())
+        })?;
+        docs.retain(|doc| self.is_live(*doc));
+        Ok(docs)
+    }
+
+    /// Hands over every live document of some buckets of lanes once, with its lanes, in no order.
+    ///
+    /// A page is not read where memory tells what is in it: a filter knows whether a fence occurs
+    /// once in a band of a run, and if a document that was met before has it, there is no other.
+    /// Most documents are alone in all their buckets, so one page is read instead of one a band.
+    pub(crate) fn candidates(
+        &self,
+        buckets: &[Bucket],
+        mut visit: impl FnMut(DocNo, &[u8]),
+    ) -> Result<()> {
+        let layout = self.fixed.layout;
+        let mut found = Gathered::default();
+        for segment in self.state.tail.segments() {
+            for bucket in buckets {
+                found.docs.extend_from_slice(segment.bucket(*bucket));
+                found.tidy();
+            }
+        }
+        let wanted: Vec<Wanted> =
+            buckets.iter().map(|bucket| Wanted::new(layout, *bucket)).collect();
+        // All filters are asked before the first page is read: they wait for memory together.
+        let mut places = Vec::with_capacity(2 * wanted.len());
+        for wanted in &wanted {
+            let runs = self.state.manifest.with_band(wanted.bucket.band);
+            places.extend(runs.filter_map(|(run, content)| {
+                let occurs = wanted.occurs_in(content);
+                (occurs != Occurs::Never).then_some((wanted, run, content, occurs))
+            }));
+        }
+        let mut met: Vec<Met> = Vec::new();
+        for (wanted, run, content, occurs) in places {
+            let Bucket { band, words } = wanted.bucket;
+            let is_it = |met: &Met| {
+                let word = word(&met.lanes, usize::from(band.0), u32::from(layout.depth));
+                (run.first..=run.last).contains(&met.doc) && words.contains(word)
+            };
+            if occurs == Occurs::Once && met.iter().any(is_it) {
+                continue;
+            }
+            let start = found.docs.len();
+            guard(self.fixed.path, || self.search_run(run, wanted, content, &mut found.docs))?;
+            if found.docs.len() - start <= MET_EARLY {
+                for doc in found.docs.split_off(start) {
+                    let known = met.iter().any(|met| met.doc == doc);
+                    if met.len() >= MET_EARLY {
+                        found.docs.push(doc);
+                    } else if !known && self.is_live(doc) {
+                        self.with_signature(doc, |lanes, _| {
+                            met.push(Met { doc, lanes: lanes.into() });
+                        })?;
+                    }
+                }
+            }
+            found.tidy();
+        }
+        met.iter().for_each(|met| visit(met.doc, &met.lanes));
+        for doc in found.once() {
+            if self.is_live(doc) && !met.iter().any(|met| met.doc == doc) {
+                self.with_signature(doc, |lanes, _| visit(doc, lanes))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends what a run has of a bucket, dead documents included.
+    fn search_run(
+        &self,
+        run: &Run,
+        wanted: &Wanted,
+        content: &Arc<BandRun>,
+        out: &mut Vec<DocNo>,
+    ) -> Result<()> {
+        let Bucket { band, words } = wanted.bucket;
+        if wanted.filter.is_some() && content.filter.get().is_none() {
+            self.consider_filter(band, run, content)?;
+        }
+        for number in content.first_chunk(wanted.fence)..content.chunks() {
+            let key = posting_key(run.number, band, number);
+            let more = self.with_chunk(key, |chunk| {
+                for entry in chunk.lower_bound(words.first)..chunk.len() {
+                    if chunk.word(entry) > words.last {
+                        return false;
+                    }
+                    out.push(chunk.doc(entry));
+                }
+                true
+            })?;
+            if !more {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Builds the filter of a band of a run that was searched often enough.
+    fn consider_filter(&self, band: BandNo, run: &Run, content: &Arc<BandRun>) -> Result<()> {
+        let layout = self.fixed.layout;
+        let deserved = || {
+            let manifest = &self.state.manifest;
+            band == layout.ids() || manifest.deserves_filter(band, content.entries, layout.bands)
+        };
+        if !content.filter.is_worth_building(content.chunks()) || !deserved() {
+            return Ok(());
+        }
+        let shift = layout.fence_shift(band);
+        let mut filter = Filter::new(content.entries);
+        let mut entries = RunCursor::new(run, band, content);
+        while let Some((word, _)) = entries.next(self.fixed.path, self.postings)? {
+            filter.insert((word >> shift) as u32);
+        }
+        content.filter.set(filter);
+        Ok(())
+    }
+}
+
+/// Documents found in several buckets. A cluster of near copies is in every one of them: what is
+/// gathered is made unique each time it has doubled.
+#[derive(Default)]
+struct Gathered {
+    docs: Vec<DocNo>,
+    unique: usize,
+}
+
+impl Gathered {
+    fn tidy(&mut self) {
+        const LEAST: usize = 1 << 12;
+        if self.docs.len() >= LEAST.max(2 * self.unique) {
+            self.docs.sort_unstable();
+            self.docs.dedup();
+            self.unique = self.docs.len();
+        }
+    }
+
+    fn once(mut self) -> Vec<DocNo> {
+        self.docs.sort_unstable();
+        self.docs.dedup();
+        self.docs
+    }
+}
