@@ -2,6 +2,7 @@
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
+use std::time::Duration;
 use twindex::{Lanes, Shingle, Shingler, Sketcher, equal_lanes};
 
 fn sketcher(shingle: Shingle, lanes: usize) -> Sketcher {
@@ -9,19 +10,44 @@ fn sketcher(shingle: Shingle, lanes: usize) -> Sketcher {
     Sketcher::new(shingler.expect("a valid shingle"), Lanes::new(lanes).expect("valid lanes"), 0)
 }
 
+/// The text in other alphabets, line by line in turn: Cyrillic, Greek with accents that normalising
+/// composes, Chinese, and astral letters of four bytes.
+fn alphabets(text: &str) -> String {
+    let mut out = String::with_capacity(3 * text.len());
+    for (number, line) in text.lines().enumerate() {
+        for letter in line.chars() {
+            let Some(at) = ('a'..='z').position(|other| other == letter.to_ascii_lowercase())
+            else {
+                out.push(letter);
+                continue;
+            };
+            let first = ['\u{430}', '\u{3B1}', '\u{4E00}', '\u{1D41A}'][number % 4];
+            out.extend(char::from_u32(first as u32 + at as u32));
+            if number % 4 == 1 && at == 0 {
+                out.push('\u{301}');
+            }
+        }
+        out.push('\n');
+    }
+    out
+}
+
 fn sketch(criterion: &mut Criterion) {
     let long = include_str!("../data/gospels/en_kjv_luke.txt");
     let verse = long.lines().next().unwrap_or_default();
-    let accents = long.replace('e', "é");
-    for (name, text) in [("Gospel", long), ("verse", verse), ("accents", &accents)] {
+    let (accents, alphabets) = (long.replace('e', "é"), alphabets(long));
+    for (name, text) in
+        [("Gospel", long), ("verse", verse), ("accents", &accents), ("alphabets", &alphabets)]
+    {
         let mut group = criterion.benchmark_group(format!("sketch a {name}"));
         group.throughput(Throughput::Bytes(text.len() as u64));
+        group.warm_up_time(Duration::from_millis(500)).measurement_time(Duration::from_secs(2));
         for shingle in [
             Shingle::chars(5),
             Shingle::chars(9),
             Shingle::chars(20),
             Shingle::words(3),
-            Shingle::lines(1),
+            Shingle::lines(2),
             Shingle::Tokens,
         ] {
             let sketcher = sketcher(shingle, 256);
@@ -29,7 +55,7 @@ fn sketch(criterion: &mut Criterion) {
                 bencher.iter(|| sketcher.signature(black_box(text)));
             });
         }
-        for lanes in [64, 512] {
+        for lanes in [64, 128, 512] {
             let sketcher = sketcher(Shingle::chars(9), lanes);
             group.bench_function(BenchmarkId::new(format!("{lanes} lanes"), "char:9"), |bencher| {
                 bencher.iter(|| sketcher.signature(black_box(text)));

@@ -1,0 +1,157 @@
+//! Six hot paths, each alone in a process, for a tool that counts instructions.
+//!
+//! `instructions fill FOLDER` makes the index there that paths work on. After that,
+//! `instructions PATH 0 FOLDER` prepares PATH and `instructions PATH 1 FOLDER` runs it too: the
+//! difference of their counts is that of the path. `benches/instructions.py` takes it. Without
+//! arguments the program does nothing, so that `cargo bench` goes on to the others.
+
+use std::hint::black_box;
+use std::path::Path;
+use twindex::{Index, IndexOptions, Lanes, OnConflict, Shingle, Shingler, Signature, Sketcher};
+
+#[path = "scale/synthetic.rs"]
+#[expect(dead_code, reason = "the long runs use more of it")]
+mod synthetic;
+
+type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
+
+const DOCUMENTS: u64 = 10_000;
+
+/// So that these documents make three runs and a tail, and not a tail alone.
+const FLUSHED: usize = 3_000;
+
+fn main() -> Outcome {
+    let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let (path, run, folder) = match args[..] {
+        ["fill", folder] => return fill(Path::new(folder)),
+        [path, run, folder] => (path, run == "1", Path::new(folder)),
+        _ => return Ok(()),
+    };
+    match path {
+        "sketch-ascii" => sketch(&ascii(), run),
+        "sketch-unicode" => sketch(&unicode(), run),
+        "insert" => insert(folder, run),
+        "query" => query(folder, run),
+        "pairs" => pairs(folder, run),
+        "remove" => remove(folder, run),
+        other => Err(format!("{other}: no such path").into()),
+    }
+}
+
+/// Does a thing once to fill caches, and again if it is to be measured.
+fn warm(run: bool, mut path: impl FnMut() -> Outcome) -> Outcome {
+    path()?;
+    if run { path() } else { Ok(()) }
+}
+
+/// A megabyte of words as natural language has them: few are frequent, many are rare.
+fn words(word: impl Fn(u64) -> String) -> String {
+    let mut random = synthetic::Random(7);
+    let mut text = String::new();
+    while text.len() < 1 << 20 {
+        let most = 1 << (random.next() % 14);
+        text += &word(random.next() % most);
+        text.push(if random.next().is_multiple_of(12) { '\n' } else { ' ' });
+    }
+    text
+}
+
+/// The word of a number: letters of an alphabet of 26 from this one on.
+fn word(number: u64, first: char) -> String {
+    let mut random = synthetic::Random(number);
+    let letters = 2 + random.next() % 8;
+    (0..letters)
+        .filter_map(|_| char::from_u32(first as u32 + (random.next() % 26) as u32))
+        .collect()
+}
+
+fn ascii() -> String {
+    words(|number| word(number, 'a'))
+}
+
+/// Mostly ASCII; a word in three is Cyrillic, Greek, Chinese, or has an accent to be composed.
+fn unicode() -> String {
+    words(|number| match number % 12 {
+        0 => word(number, '\u{430}'),
+        1 => word(number, '\u{3B1}'),
+        2 => word(number, '\u{4E00}'),
+        3 => word(number, 'a') + "e\u{301}",
+        _ => word(number, 'a'),
+    })
+}
+
+fn sketch(text: &str, run: bool) -> Outcome {
+    let shingle = Shingle::default();
+    let shingler = Shingler::new(shingle, shingle.default_normalization(), false, 0)?;
+    let sketcher = Sketcher::new(shingler, Lanes::DEFAULT, 0);
+    warm(run, || {
+        black_box(sketcher.signature(black_box(text)));
+        Ok(())
+    })
+}
+
+fn options() -> IndexOptions {
+    Index::options().flush_documents(FLUSHED)
+}
+
+fn insert(folder: &Path, run: bool) -> Outcome {
+    let folder = tempfile::tempdir_in(folder)?;
+    let index = options().create(folder.path().join("new.twx"))?;
+    let documents = synthetic::documents(0..DOCUMENTS)?;
+    if run {
+        let mut txn = index.begin_write()?;
+        txn.insert_documents(documents, OnConflict::Replace)?;
+        txn.commit()?;
+    }
+    Ok(index.close()?)
+}
+
+/// Makes the index that the other paths ask and change: one for all of them, as ids are hashed with
+/// another key in each file.
+fn fill(folder: &Path) -> Outcome {
+    let index = options().create(folder.join("filled.twx"))?;
+    synthetic::load(&index, 0..DOCUMENTS, DOCUMENTS, |_, _| {})?;
+    Ok(index.close()?)
+}
+
+/// Opens a copy of that index.
+fn open(folder: &Path) -> Outcome<Index> {
+    let path = folder.join("copy.twx");
+    std::fs::copy(folder.join("filled.twx"), &path)?;
+    Ok(options().open(path)?)
+}
+
+fn query(folder: &Path, run: bool) -> Outcome {
+    let snapshot = open(folder)?.snapshot()?;
+    let hits = (0..500).map(|number| synthetic::signature(20 * number));
+    let signatures: Vec<Signature> = hits.chain((0..500).map(synthetic::stranger)).collect();
+    warm(run, || {
+        for signature in &signatures {
+            black_box(snapshot.query().limit(10).by_signature(signature)?);
+        }
+        Ok(())
+    })
+}
+
+fn pairs(folder: &Path, run: bool) -> Outcome {
+    let snapshot = open(folder)?.snapshot()?;
+    warm(run, || {
+        for pair in snapshot.pairs(0.8)? {
+            black_box(pair?);
+        }
+        Ok(())
+    })
+}
+
+fn remove(folder: &Path, run: bool) -> Outcome {
+    let index = open(folder)?;
+    if run {
+        let mut txn = index.begin_write()?;
+        for number in 0..1_000 {
+            assert!(txn.remove(&synthetic::id(10 * number))?);
+        }
+        txn.commit()?;
+    }
+    Ok(index.close()?)
+}

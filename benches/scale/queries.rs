@@ -1,0 +1,71 @@
+//! `queries`: how long an index takes to say what is similar.
+
+use crate::Outcome;
+use crate::report::{Row, grouped, quantile};
+use crate::synthetic::{LANES, stranger};
+use std::path::Path;
+use std::time::{Duration, Instant};
+use twindex::{ReadOnlyIndex, Signature, Snapshot};
+
+/// Queries of each kind.
+const QUERIES: u64 = 2_000;
+
+/// What is asked: documents of the index, and what nothing there is like.
+pub struct Questions {
+    pub hits: Vec<Signature>,
+    pub misses: Vec<Signature>,
+}
+
+impl Questions {
+    pub fn new(snapshot: &Snapshot) -> Outcome<Self> {
+        let lanes = snapshot.settings().lanes.get();
+        if lanes != LANES {
+            return Err(format!("the index has {lanes} lanes; measured is with {LANES}").into());
+        }
+        let step = (snapshot.len() / QUERIES).max(1) as usize;
+        let mut hits = Vec::new();
+        for id in snapshot.ids().step_by(step).take(QUERIES as usize) {
+            let found = snapshot.get(&id?)?;
+            hits.push(found.ok_or("an id that is listed is not there")?.signature);
+        }
+        Ok(Self { hits, misses: (0..QUERIES).map(stranger).collect() })
+    }
+}
+
+/// Asks for the 10 most similar, once.
+pub fn ask(snapshot: &Snapshot, signature: &Signature) -> Outcome<Duration> {
+    let start = Instant::now();
+    std::hint::black_box(snapshot.query().limit(10).by_signature(signature)?);
+    Ok(start.elapsed())
+}
+
+pub fn run(index: &Path) -> Outcome<Vec<Row>> {
+    measure(&ReadOnlyIndex::open(index)?.snapshot()?, "query")
+}
+
+/// Asks everything twice; the second time counts.
+pub fn measure(snapshot: &Snapshot, what: &str) -> Outcome<Vec<Row>> {
+    let questions = Questions::new(snapshot)?;
+    let usage = snapshot.usage()?;
+    let what = format!("{what}, {} documents, {} runs", grouped(usage.documents), usage.runs);
+    let mut rows = Vec::new();
+    // The times to reach are those of 1 and of 10 million documents.
+    let most = if usage.documents <= 1_000_000 { 40 } else { 60 };
+    for (kind, signatures, most) in
+        [("hits", &questions.hits, most), ("misses", &questions.misses, 15)]
+    {
+        let mut times = Vec::new();
+        for _ in 0..2 {
+            times = signatures
+                .iter()
+                .map(|signature| ask(snapshot, signature))
+                .collect::<Outcome<Vec<_>>>()?;
+        }
+        for (name, share, most) in [("p50", 0.5, most), ("p99", 0.99, 200)] {
+            let took = quantile(&mut times, share)?;
+            let most = Duration::from_micros(most);
+            rows.push(Row::within(format!("{what}: {kind}, {name}"), took, most));
+        }
+    }
+    Ok(rows)
+}
