@@ -1,6 +1,6 @@
 //! Which documents share a bucket with something that is looked for.
 
-use super::cursor::RunCursor;
+use super::cursor::Source;
 use super::fault::guard;
 use super::filter::{Filter, FilterKey, Occurs};
 use super::run::{BandRun, Run};
@@ -191,9 +191,13 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         }
         let shift = layout.fence_shift(band);
         let mut filter = Filter::new(content.entries);
-        let mut entries = RunCursor::new(run, band, content);
-        while let Some((word, _)) = entries.next(self.fixed.path, self.postings)? {
-            filter.insert((word >> shift) as u32);
+        let (mut source, mut entries) = (Source::run(run, band, content), Vec::new());
+        loop {
+            source.read(self.fixed.path, self.postings, &mut entries)?;
+            if entries.is_empty() {
+                break;
+            }
+            entries.drain(..).for_each(|(word, _)| filter.insert((word >> shift) as u32));
         }
         content.filter.set(filter);
         Ok(())

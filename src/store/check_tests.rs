@@ -63,7 +63,8 @@ fn rewrite(txn: &WriteTransaction, entries: &[Entry]) {
     let key = posting_key(RUN, BAND, 0);
     let mut builder = ChunkBuilder::default();
     for (word, doc) in entries {
-        assert!(builder.push(*word, *doc).is_none(), "it fits one chunk");
+        assert!(!builder.is_full(*word, *doc), "it fits one chunk");
+        builder.push(*word, *doc);
     }
     let chunk = builder.finish().expect("entries").seal(key);
     txn.open_table(POSTINGS).expect("a table").insert(key, &chunk[..]).expect("written");

@@ -25,8 +25,8 @@ const fn bits_of(number: u64) -> u32 {
     u64::BITS - number.leading_zeros()
 }
 
-/// Gathers sorted entries and cuts them into chunks.
-#[derive(Default)]
+/// Gathers sorted entries of one chunk.
+#[derive(Clone, Debug, Default)]
 pub(super) struct ChunkBuilder {
     entries: Vec<Entry>,
     least: u32,
@@ -47,34 +47,27 @@ impl Packed {
 }
 
 impl ChunkBuilder {
-    /// Takes the next entry in order; gives the chunk that was full without it.
-    pub(super) fn push(&mut self, word: u64, doc: DocNo) -> Option<Packed> {
-        let Some(&(first, _)) = self.entries.first() else {
-            self.start(word, doc);
-            return None;
-        };
-        let (least, greatest) = (self.least.min(doc.0), self.greatest.max(doc.0));
-        let bytes = chunk_bytes(
-            self.entries.len() + 1,
-            bits_of(word - first),
-            bits_of(u64::from(greatest - least)),
-        );
-        if bytes > MAX_BYTES {
-            let full = self.finish();
-            self.start(word, doc);
-            return full;
+    /// Whether the chunk has no room for this entry.
+    #[inline]
+    pub(super) fn is_full(&self, word: u64, doc: DocNo) -> bool {
+        let Some(&(first, _)) = self.entries.first() else { return false };
+        let docs = self.greatest.max(doc.0) - self.least.min(doc.0);
+        let bytes =
+            chunk_bytes(self.entries.len() + 1, bits_of(word - first), bits_of(u64::from(docs)));
+        bytes > MAX_BYTES
+    }
+
+    /// Takes the next entry in order, for which there must be room.
+    #[inline]
+    pub(super) fn push(&mut self, word: u64, doc: DocNo) {
+        if self.entries.is_empty() {
+            (self.least, self.greatest) = (doc.0, doc.0);
         }
         self.entries.push((word, doc));
-        (self.least, self.greatest) = (least, greatest);
-        None
+        (self.least, self.greatest) = (self.least.min(doc.0), self.greatest.max(doc.0));
     }
 
-    fn start(&mut self, word: u64, doc: DocNo) {
-        self.entries.push((word, doc));
-        (self.least, self.greatest) = (doc.0, doc.0);
-    }
-
-    /// Gives what is left, if anything.
+    /// Gives the chunk, if there is any entry, and starts the next.
     pub(super) fn finish(&mut self) -> Option<Packed> {
         let (&(first, _), &(last, _)) = (self.entries.first()?, self.entries.last()?);
         let word_bits = bits_of(last - first);
@@ -204,9 +197,13 @@ mod tests {
     use proptest::prelude::*;
 
     fn chunks(entries: &[Entry]) -> Vec<Packed> {
-        let mut builder = ChunkBuilder::default();
-        let mut out: Vec<Packed> =
-            entries.iter().filter_map(|&(word, doc)| builder.push(word, doc)).collect();
+        let (mut builder, mut out) = (ChunkBuilder::default(), Vec::new());
+        for &(word, doc) in entries {
+            if builder.is_full(word, doc) {
+                out.extend(builder.finish());
+            }
+            builder.push(word, doc);
+        }
         out.extend(builder.finish());
         out
     }

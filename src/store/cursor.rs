@@ -7,126 +7,121 @@ use super::schema::{BandNo, RunNo, posting_key};
 use super::segment::Segment;
 use super::view::{ChunkTable, DocTable, View, with_chunk};
 use crate::error::Result;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Walks the entries of one band of one run, a chunk in memory at a time.
-#[derive(Clone, Debug)]
-pub(super) struct RunCursor {
-    run: RunNo,
-    band: BandNo,
-    content: Arc<BandRun>,
-    next_chunk: u32,
-    /// The entries of the current chunk that are still to come, last first.
-    pending: Vec<Entry>,
-}
-
-impl RunCursor {
-    pub(super) fn new(run: &Run, band: BandNo, content: &Arc<BandRun>) -> Self {
-        let content = Arc::clone(content);
-        Self { run: run.number, band, content, next_chunk: 0, pending: Vec::new() }
-    }
-
-    pub(super) fn next(
-        &mut self,
-        path: &Path,
-        postings: &impl ChunkTable,
-    ) -> Result<Option<Entry>> {
-        if self.pending.is_empty() && self.next_chunk < self.content.chunks() {
-            let key = posting_key(self.run, self.band, self.next_chunk);
-            with_chunk(path, postings, key, |chunk| {
-                self.pending.extend(chunk.entries());
-                self.pending.reverse();
-            })?;
-            self.next_chunk += 1;
-        }
-        Ok(self.pending.pop())
-    }
-}
-
-/// Where entries come from.
+/// Where entries come from: one band of a run or of a segment, a block of entries at a time.
 #[derive(Clone, Debug)]
 pub(super) enum Source {
-    Run(RunCursor),
+    Run { run: RunNo, band: BandNo, content: Arc<BandRun>, next_chunk: u32 },
     Segment { segment: Arc<Segment>, band: BandNo, next: usize },
 }
 
 impl Source {
-    fn next(&mut self, path: &Path, postings: &impl ChunkTable) -> Result<Option<Entry>> {
+    pub(super) fn run(run: &Run, band: BandNo, content: &Arc<BandRun>) -> Self {
+        Self::Run { run: run.number, band, content: Arc::clone(content), next_chunk: 0 }
+    }
+
+    /// Appends the next block; nothing where there is no more.
+    pub(super) fn read(
+        &mut self,
+        path: &Path,
+        postings: &impl ChunkTable,
+        out: &mut Vec<Entry>,
+    ) -> Result<()> {
         match self {
-            Self::Run(cursor) => cursor.next(path, postings),
+            Self::Run { run, band, content, next_chunk } => {
+                // Several, so that stretches are long enough for the sort to find them.
+                const BLOCK: u32 = 4;
+                let end = content.chunks().min(*next_chunk + BLOCK);
+                for number in *next_chunk..end {
+                    let key = posting_key(*run, *band, number);
+                    with_chunk(path, postings, key, |chunk| out.extend(chunk.entries()))?;
+                }
+                *next_chunk = end;
+            }
             Self::Segment { segment, band, next } => {
-                *next += 1;
-                Ok(segment.column(*band).and_then(|column| column.get(*next - 1)))
+                const BLOCK: usize = 2048;
+                if let Some(column) = segment.column(*band) {
+                    out.extend(column.entries().skip(*next).take(BLOCK));
+                    *next += BLOCK;
+                }
             }
         }
+        Ok(())
     }
+}
+
+/// A source with the entries that were read from it and not handed on.
+#[derive(Clone, Debug)]
+struct Stretch {
+    source: Source,
+    entries: Vec<Entry>,
+    ended: bool,
 }
 
 /// Merges sorted sources into one order. It keeps its place between calls, so that a long merge
 /// can go on in a later transaction.
 #[derive(Clone, Debug)]
 pub(super) struct MergeCursor {
-    sources: Vec<Source>,
-    /// The next entry of each source that has one, the least on top.
-    heads: BinaryHeap<Reverse<(Entry, usize)>>,
-    started: bool,
+    stretches: Vec<Stretch>,
 }
 
 impl MergeCursor {
     pub(super) fn new(sources: Vec<Source>) -> Self {
-        Self { sources, heads: BinaryHeap::new(), started: false }
+        let stretch = |source| Stretch { source, entries: Vec::new(), ended: false };
+        Self { stretches: sources.into_iter().map(stretch).collect() }
     }
 
-    pub(super) fn next(
+    /// Appends the next entries in order; nothing at the end.
+    ///
+    /// A block of each source is in memory. The least of their last entries bounds what can still
+    /// come, so everything up to it is put together and sorted: the standard sort finds the
+    /// sorted stretches and merges them.
+    pub(super) fn read(
         &mut self,
         path: &Path,
         postings: &impl ChunkTable,
-    ) -> Result<Option<Entry>> {
-        if !self.started {
-            for (number, source) in self.sources.iter_mut().enumerate() {
-                if let Some(entry) = source.next(path, postings)? {
-                    self.heads.push(Reverse((entry, number)));
-                }
-            }
-            self.started = true;
-        }
-        let Some(mut head) = self.heads.peek_mut() else { return Ok(None) };
-        let Reverse((entry, number)) = *head;
-        let following = match self.sources.get_mut(number) {
-            Some(source) => source.next(path, postings)?,
-            None => None,
-        };
-        match following {
-            Some(following) => *head = Reverse((following, number)),
-            None => {
-                std::collections::binary_heap::PeekMut::pop(head);
+        out: &mut Vec<Entry>,
+    ) -> Result<()> {
+        for stretch in &mut self.stretches {
+            if stretch.entries.is_empty() && !stretch.ended {
+                stretch.source.read(path, postings, &mut stretch.entries)?;
+                stretch.ended = stretch.entries.is_empty();
             }
         }
-        Ok(Some(entry))
+        self.stretches.retain(|stretch| !stretch.ended);
+        let lasts = self.stretches.iter().filter_map(|stretch| stretch.entries.last());
+        let Some(bound) = lasts.min().copied() else { return Ok(()) };
+        let start = out.len();
+        for stretch in &mut self.stretches {
+            let count = stretch.entries.partition_point(|entry| *entry <= bound);
+            out.extend(stretch.entries.drain(..count));
+        }
+        if let (Some(new), true) = (out.get_mut(start..), self.stretches.len() > 1) {
+            new.sort();
+        }
+        Ok(())
     }
 }
 
 /// The live entries of one band, ordered by word and then by document.
 pub(crate) struct BandEntries {
     cursor: MergeCursor,
+    /// Entries that were read, the next one last.
+    block: Vec<Entry>,
 }
 
 impl BandEntries {
     pub(crate) fn new<P: ChunkTable, D: DocTable>(view: &View<'_, P, D>, band: BandNo) -> Self {
-        let runs = view
-            .state
-            .manifest
-            .with_band(band)
-            .map(|(run, content)| Source::Run(RunCursor::new(run, band, content)));
-        let segments = view.state.tail.segments().iter().map(|segment| Source::Segment {
-            segment: Arc::clone(segment),
-            band,
-            next: 0,
-        });
-        Self { cursor: MergeCursor::new(runs.chain(segments).collect()) }
+        let mut entries = Self::runs_only(view, band);
+        let segments = view.state.tail.segments().iter();
+        entries.cursor.stretches.extend(segments.map(|segment| Stretch {
+            source: Source::Segment { segment: Arc::clone(segment), band, next: 0 },
+            entries: Vec::new(),
+            ended: false,
+        }));
+        entries
     }
 
     /// The live entries that are in runs.
@@ -134,25 +129,25 @@ impl BandEntries {
         view: &View<'_, P, D>,
         band: BandNo,
     ) -> Self {
-        let runs = view
-            .state
-            .manifest
-            .with_band(band)
-            .map(|(run, content)| Source::Run(RunCursor::new(run, band, content)));
-        Self { cursor: MergeCursor::new(runs.collect()) }
+        let runs = view.state.manifest.with_band(band);
+        let sources = runs.map(|(run, content)| Source::run(run, band, content));
+        Self { cursor: MergeCursor::new(sources.collect()), block: Vec::new() }
     }
 
     pub(crate) fn next<P: ChunkTable, D: DocTable>(
         &mut self,
         view: &View<'_, P, D>,
     ) -> Result<Option<Entry>> {
-        guard(view.fixed.path, || {
-            while let Some(entry) = self.cursor.next(view.fixed.path, view.postings)? {
-                if view.is_live(entry.1) {
-                    return Ok(Some(entry));
-                }
+        while self.block.is_empty() {
+            guard(view.fixed.path, || {
+                self.cursor.read(view.fixed.path, view.postings, &mut self.block)
+            })?;
+            if self.block.is_empty() {
+                return Ok(None);
             }
-            Ok(None)
-        })
+            self.block.retain(|(_, doc)| view.is_live(*doc));
+            self.block.reverse();
+        }
+        Ok(self.block.pop())
     }
 }

@@ -1,8 +1,10 @@
 //! The open file: creating, opening, locking, publishing commits to readers.
 
+use super::ahead::Ahead;
 use super::codec::Fault;
 use super::fault::{Doing, damaged, guard, io_error};
 use super::load;
+use super::merge::Prepared;
 use super::reader::Reader;
 use super::record::Counters;
 use super::schema::{
@@ -56,6 +58,8 @@ struct Published {
 
 /// One open index file.
 pub(crate) struct Engine {
+    /// Reads the file, and so ends before it.
+    ahead: Ahead,
     file: File,
     path: PathBuf,
     settings: Settings,
@@ -98,7 +102,7 @@ pub(super) fn now() -> i64 {
 }
 
 /// A lock whose holder panicked is as good as any: the values behind ours are replaced whole.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -241,6 +245,7 @@ impl Engine {
         let state = Arc::new(load::state(&txn, fixed)?);
         drop(txn);
         Ok(Self {
+            ahead: Ahead::default(),
             file,
             path: path.to_owned(),
             settings,
@@ -348,12 +353,36 @@ impl Engine {
         let mut published = lock(&self.published);
         published.next = None;
         committed?;
-        published.current = state;
+        published.current = Arc::clone(&state);
+        drop(published);
+        self.merge_ahead(state);
         Ok(())
+    }
+
+    /// Lets another thread prepare the next step of merging, if the next commit of this size will
+    /// take one.
+    fn merge_ahead(&self, state: Arc<State>) {
+        let step = self.tuning.merge_step;
+        if state.merges.is_empty() || state.merge_credit + state.merge_pace < step {
+            return;
+        }
+        let postings = begin_read(&self.file, &self.path)
+            .and_then(|txn| txn.open_table(POSTINGS).doing(&self.path, "merging runs"));
+        if let Ok(postings) = postings {
+            let budget = state.merge_pace.max(step);
+            self.ahead.start(postings, self.fixed(), state, budget);
+        }
+    }
+
+    /// What was prepared of the next step of merging.
+    pub(super) fn merged_ahead(&self) -> Result<Prepared> {
+        self.ahead.take(&self.path)
     }
 
     /// Moves free space to the end of the file and cuts it off. Nobody else may use the engine.
     pub(crate) fn shrink(&mut self) -> Result<()> {
+        // What waits there reads the file.
+        drop(self.ahead.take(&self.path));
         if let File::Writable(database) = &mut self.file {
             let path = &self.path;
             guard(path, || database.compact().doing(path, "shrinking the file"))?;

@@ -1,9 +1,8 @@
 //! Writing runs: the tail becomes a run, and chunks go to their tables.
 
-use super::chunk::{ChunkBuilder, Packed};
+use super::build::{BandBuilder, Row};
 use super::dead::DeadSet;
 use super::fault::Doing;
-use super::filter::Filter;
 use super::parallel;
 use super::record::{RunRow, encode_fences};
 use super::run::{BandRun, Run};
@@ -13,32 +12,31 @@ use super::schema::{
 use super::segment::Tail;
 use crate::error::{Error, Result};
 use redb::WriteTransaction;
+use std::ops::Bound;
 use std::path::Path;
-use std::sync::Arc;
 
 /// A band of the tail, sorted and cut into chunks.
 pub(super) struct PackedBand {
     pub(super) band: BandNo,
-    pub(super) chunks: Vec<Packed>,
-    pub(super) filter: Option<Filter>,
+    pub(super) rows: Vec<Row>,
+    pub(super) content: BandRun,
 }
 
-/// The bands of the tail without the dead.
-pub(super) fn pack_tail(layout: Layout, tail: &Tail, dead: &DeadSet) -> Vec<PackedBand> {
+/// The bands of the tail without the dead, as bands of a run.
+pub(super) fn pack_tail(
+    layout: Layout,
+    run: RunNo,
+    tail: &Tail,
+    dead: &DeadSet,
+) -> Vec<PackedBand> {
     let pack = |band: BandNo| {
         let column = tail.band(layout, band);
-        let live = || column.entries().filter(|(_, doc)| !dead.contains(*doc));
-        let shift = layout.fence_shift(band);
-        let filter = layout.has_filters(band).then(|| {
-            let mut filter = Filter::new(column.len() as u64);
-            live().for_each(|(word, _)| filter.insert((word >> shift) as u32));
-            filter
-        });
-        let mut builder = ChunkBuilder::default();
-        let mut chunks: Vec<Packed> =
-            live().filter_map(|(word, doc)| builder.push(word, doc)).collect();
-        chunks.extend(builder.finish());
-        PackedBand { band, chunks, filter }
+        let mut builder = BandBuilder::new(layout, run, band, column.len() as u64, true);
+        for (word, doc) in column.entries().filter(|(_, doc)| !dead.contains(*doc)) {
+            builder.push(word, doc);
+        }
+        let rows = builder.take_rows();
+        PackedBand { band, rows, content: builder.into_content() }
     };
     parallel::map(layout.all().collect(), tail.documents() >= parallel::DOCUMENTS, pack)
 }
@@ -52,36 +50,24 @@ pub(super) struct RunWriter<'a> {
 }
 
 impl RunWriter<'_> {
-    /// Appends chunks to a band that has `content` already. They exist once the band is listed.
-    pub(super) fn append(
-        &self,
-        run: RunNo,
-        band: BandNo,
-        content: &mut BandRun,
-        chunks: Vec<Packed>,
-    ) -> Result<()> {
-        if chunks.is_empty() {
-            return Ok(());
-        }
+    /// Appends chunks to a band that has all before them. They exist once the band is listed.
+    pub(super) fn append(&self, run: RunNo, band: BandNo, rows: &[Row]) -> Result<()> {
+        let Some((first, _)) = rows.first() else { return Ok(()) };
         let action = "writing a run";
-        let mut postings = self.txn.open_table(POSTINGS).doing(self.path, action)?;
-        let first = std::ops::Bound::Excluded(posting_key(run, band, content.chunks()));
-        let mut cursor = postings.upper_bound_mut(first).doing(self.path, action)?;
-        let shift = self.layout.fence_shift(band);
-        if content.chunks() as usize + chunks.len() > MAX_CHUNKS as usize {
+        if rows.iter().any(|(key, _)| *key > posting_key(run, band, MAX_CHUNKS - 1)) {
             return Err(Error::Full { path: self.path.to_owned() });
         }
-        for chunk in chunks {
-            let key = posting_key(run, band, content.chunks());
-            content.fences.push((chunk.first_word >> shift) as u32);
-            content.entries += chunk.entries;
-            cursor.insert_before(key, &chunk.seal(key)[..]).doing(self.path, action)?;
+        let mut postings = self.txn.open_table(POSTINGS).doing(self.path, action)?;
+        let mut cursor =
+            postings.upper_bound_mut(Bound::Excluded(*first)).doing(self.path, action)?;
+        for (key, chunk) in rows {
+            cursor.insert_before(*key, &chunk[..]).doing(self.path, action)?;
         }
         cursor.close().doing(self.path, action)
     }
 
     /// Lists a band that is complete.
-    pub(super) fn list(&self, run: &Run, band: BandNo, content: &Arc<BandRun>) -> Result<()> {
+    pub(super) fn list(&self, run: &Run, band: BandNo, content: &BandRun) -> Result<()> {
         let action = "writing a run";
         let key = (run.number.0, band.0);
         if content.chunks() > 0 {

@@ -81,6 +81,7 @@ pub(super) fn state(txn: &ReadTransaction, fixed: Fixed<'_>) -> Result<State> {
         dead,
         merges,
         merge_credit: 0,
+        merge_pace: 0,
     })
 }
 

@@ -3,16 +3,19 @@
 //! Bands are merged one after the other. A band that is done is listed under the new run and
 //! taken from the old ones in the same commit; chunks of a band that is not done are not listed,
 //! so they do not exist if the process ends there.
+//!
+//! A step has two halves: `prepare` reads, merges and packs, from any view of the postings and so
+//! also on another thread (`ahead`); `apply` writes what was prepared in the writer's transaction.
 
-use super::chunk::ChunkBuilder;
-use super::cursor::{MergeCursor, RunCursor, Source};
+use super::build::{BandBuilder, Row};
+use super::cursor::{MergeCursor, Source};
 use super::dead::DeadSet;
 use super::fault::{Doing, damaged};
-use super::filter::Filter;
 use super::flush::RunWriter;
-use super::run::{BandRun, Manifest, Run};
+use super::run::{Manifest, Run};
 use super::schema::{BandNo, DocNo, Layout, POSTINGS, RunNo, Table, posting_owner};
 use super::state::State;
+use super::view::{ChunkTable, Fixed};
 use crate::error::Result;
 use redb::{ReadableTable, WriteTransaction};
 use std::path::Path;
@@ -35,12 +38,23 @@ pub(super) struct MergeTask {
     band: Option<Arc<BandProgress>>,
 }
 
+/// A band that is being merged.
 #[derive(Clone, Debug)]
 struct BandProgress {
-    band: BandNo,
     cursor: MergeCursor,
-    content: BandRun,
-    filter: Option<Filter>,
+    builder: BandBuilder,
+}
+
+/// What a step makes of one band: chunks to append, and where the merge stands after them.
+#[derive(Debug)]
+pub(super) struct Part {
+    /// The chunks that the band has before: the part fits there only.
+    from: u32,
+    rows: Vec<Row>,
+    after: Arc<BandProgress>,
+    ended: bool,
+    /// How many entries were read for it.
+    entries: u64,
 }
 
 impl MergeTask {
@@ -84,102 +98,117 @@ impl MergeTask {
         self.sources.contains(&run)
     }
 
-    /// Merges at least `budget` entries, or what is left. Returns whether the merge is finished.
-    pub(super) fn step(
-        &mut self,
-        writer: RunWriter<'_>,
-        state: &mut State,
-        budget: u64,
-    ) -> Result<bool> {
-        let mut left = budget;
-        while left > 0 {
-            let done = |band: &BandNo| {
-                state.manifest.get(self.target).is_some_and(|run| run.band(*band).is_some())
-            };
-            let Some(band) = writer.layout.all().find(|band| !done(band)) else {
-                if self.purges {
-                    state.dead.forget(&self.dead, self.first, self.last);
-                }
-                return Ok(true);
-            };
-            let mut progress = match self.band.take() {
-                Some(progress) => progress,
-                None => {
-                    writer.delete_chunks(self.target, band)?;
-                    Arc::new(self.begin(band, &state.manifest, writer.layout))
-                }
-            };
-            let finished = self.advance(Arc::make_mut(&mut progress), writer, &mut left)?;
-            match finished {
-                true => self.complete(&progress, writer, state)?,
-                false => self.band = Some(progress),
-            }
-        }
-        Ok(false)
+    /// The first band that is not merged yet.
+    fn next_band(&self, manifest: &Manifest, layout: Layout) -> Option<BandNo> {
+        let run = manifest.get(self.target);
+        layout.all().find(|band| run.is_none_or(|run| run.band(*band).is_none()))
     }
 
-    fn begin(&self, band: BandNo, manifest: &Manifest, layout: Layout) -> BandProgress {
+    /// Merges at least `budget` entries, or what is left, without writing anything.
+    pub(super) fn prepare(
+        &self,
+        fixed: Fixed<'_>,
+        postings: &impl ChunkTable,
+        manifest: &Manifest,
+        budget: u64,
+    ) -> Result<Vec<Part>> {
+        let (mut parts, mut left) = (Vec::new(), budget);
+        let mut next = self.next_band(manifest, fixed.layout);
+        let mut progress = self.band.clone();
+        while let (Some(band), true) = (next, left > 0) {
+            let before =
+                progress.take().unwrap_or_else(|| Arc::new(self.begin(band, manifest, fixed)));
+            let part = self.advance(fixed, postings, before, left)?;
+            left = left.saturating_sub(part.entries);
+            if part.ended {
+                next = (band.0 < fixed.layout.ids().0).then_some(BandNo(band.0 + 1));
+            } else {
+                progress = Some(Arc::clone(&part.after));
+            }
+            parts.push(part);
+        }
+        Ok(parts)
+    }
+
+    fn begin(&self, band: BandNo, manifest: &Manifest, fixed: Fixed<'_>) -> BandProgress {
+        let layout = fixed.layout;
         let (mut sources, mut entries) = (Vec::new(), 0);
         for run in self.sources.iter().filter_map(|number| manifest.get(*number)) {
             if let Some(content) = run.band(band) {
-                sources.push(Source::Run(RunCursor::new(run, band, content)));
+                sources.push(Source::run(run, band, content));
                 entries += content.entries;
             }
         }
-        let filtered = layout.has_filters(band)
-            && (band == layout.ids() || manifest.deserves_filter(band, entries, layout.bands));
+        let filtered =
+            band == layout.ids() || manifest.deserves_filter(band, entries, layout.bands);
         BandProgress {
-            band,
             cursor: MergeCursor::new(sources),
-            content: BandRun::default(),
-            filter: filtered.then(|| Filter::new(entries)),
+            builder: BandBuilder::new(layout, self.target, band, entries, filtered),
         }
     }
 
-    /// Writes merged chunks until the budget or the band ends; returns whether the band did.
+    /// Merges entries of a band until the budget or the band ends.
     fn advance(
         &self,
-        progress: &mut BandProgress,
-        writer: RunWriter<'_>,
-        left: &mut u64,
-    ) -> Result<bool> {
-        let mut builder = ChunkBuilder::default();
-        let mut chunks = Vec::new();
-        let shift = writer.layout.fence_shift(progress.band);
-        let ended = {
-            let postings = writer.txn.open_table(POSTINGS).doing(writer.path, "merging runs")?;
-            loop {
-                if *left == 0 {
-                    break false;
-                }
-                *left -= 1;
-                let Some((word, doc)) = progress.cursor.next(writer.path, &postings)? else {
-                    break true;
-                };
+        fixed: Fixed<'_>,
+        postings: &impl ChunkTable,
+        mut before: Arc<BandProgress>,
+        budget: u64,
+    ) -> Result<Part> {
+        let BandProgress { cursor, builder } = Arc::make_mut(&mut before);
+        let from = builder.chunks();
+        let (mut block, mut read) = (Vec::new(), 0);
+        let ended = loop {
+            if read >= budget {
+                break false;
+            }
+            cursor.read(fixed.path, postings, &mut block)?;
+            if block.is_empty() {
+                break true;
+            }
+            read += block.len() as u64;
+            for (word, doc) in block.drain(..) {
                 if !self.dead.contains(doc) {
-                    chunks.extend(builder.push(word, doc));
-                    if let Some(filter) = &mut progress.filter {
-                        filter.insert((word >> shift) as u32);
-                    }
+                    builder.push(word, doc);
                 }
             }
         };
-        // The last chunk of a step is closed early rather than carried to the next transaction.
-        chunks.extend(builder.finish());
-        writer.append(self.target, progress.band, &mut progress.content, chunks)?;
-        Ok(ended)
+        let rows = builder.take_rows();
+        Ok(Part { from, rows, after: before, ended, entries: read })
+    }
+
+    /// Whether a part was prepared for where the merge stands.
+    fn fits(&self, part: &Part, manifest: &Manifest, layout: Layout) -> bool {
+        let builder = &part.after.builder;
+        let from = self.band.as_ref().map_or(0, |progress| progress.builder.chunks());
+        (builder.run, Some(builder.band), part.from)
+            == (self.target, self.next_band(manifest, layout), from)
+    }
+
+    /// Writes a part, which must fit.
+    fn apply(&mut self, part: Part, writer: RunWriter<'_>, state: &mut State) -> Result<()> {
+        let band = part.after.builder.band;
+        if self.band.take().is_none() {
+            writer.delete_chunks(self.target, band)?;
+        }
+        writer.append(self.target, band, &part.rows)?;
+        match part.ended {
+            true => self.complete(part.after, writer, state)?,
+            false => self.band = Some(part.after),
+        }
+        Ok(())
     }
 
     /// Lists the merged band and drops what it was made of.
     fn complete(
         &self,
-        progress: &BandProgress,
+        progress: Arc<BandProgress>,
         writer: RunWriter<'_>,
         state: &mut State,
     ) -> Result<()> {
-        let band = progress.band;
-        let content = Arc::new(progress.content.clone());
-        progress.filter.iter().for_each(|filter| content.filter.set(filter.clone()));
+        let builder = Arc::unwrap_or_clone(progress).builder;
+        let band = builder.band;
+        let content = Arc::new(builder.into_content());
         if state.manifest.get(self.target).is_none() {
             let count = writer.layout.count();
             state.manifest.add(Run::new(self.target, self.tier, self.first, self.last, count));
@@ -194,6 +223,47 @@ impl MergeTask {
         }
         Ok(())
     }
+
+    /// Goes on by what was prepared ahead, if it fits, else by `budget` entries. Returns whether
+    /// the merge is finished.
+    fn step(
+        &mut self,
+        step: Step<'_>,
+        state: &mut State,
+        ahead: Vec<Part>,
+        budget: u64,
+    ) -> Result<bool> {
+        let Step { fixed, writer } = step;
+        let mut went_on = false;
+        for part in ahead {
+            if self.fits(&part, &state.manifest, fixed.layout) {
+                self.apply(part, writer, state)?;
+                went_on = true;
+            }
+        }
+        // What was prepared is for the size of the last commit, which is near enough.
+        if !went_on {
+            let parts = {
+                let postings = writer.txn.open_table(POSTINGS).doing(fixed.path, "merging runs")?;
+                self.prepare(fixed, &postings, &state.manifest, budget)?
+            };
+            for part in parts {
+                self.apply(part, writer, state)?;
+            }
+        }
+        let finished = self.next_band(&state.manifest, fixed.layout).is_none();
+        if finished && self.purges {
+            state.dead.forget(&self.dead, self.first, self.last);
+        }
+        Ok(finished)
+    }
+}
+
+/// What a step needs to read and to write.
+#[derive(Clone, Copy)]
+pub(super) struct Step<'a> {
+    pub(super) fixed: Fixed<'a>,
+    pub(super) writer: RunWriter<'a>,
 }
 
 /// Starts a merge in every tier that has enough runs and none under way.
@@ -227,11 +297,34 @@ pub(super) fn start(state: &mut State, tier: u8, runs: &[Arc<Run>]) {
     state.merges.push(MergeTask::new(target, tier, runs, &state.dead));
 }
 
+/// Parts that were prepared, by the run that is merged into.
+pub(super) type Prepared = Vec<(RunNo, Vec<Part>)>;
+
+/// Prepares the next step of every merge under way.
+pub(super) fn prepare_all(
+    fixed: Fixed<'_>,
+    postings: &impl ChunkTable,
+    state: &State,
+    budget: u64,
+) -> Result<Prepared> {
+    let prepare = |task: &MergeTask| {
+        Ok((task.target, task.prepare(fixed, postings, &state.manifest, budget)?))
+    };
+    state.merges.iter().map(prepare).collect()
+}
+
 /// Goes on with every merge under way, each by so many entries.
-pub(super) fn step_all(writer: RunWriter<'_>, state: &mut State, budget: u64) -> Result<()> {
+pub(super) fn step_all(
+    step: Step<'_>,
+    state: &mut State,
+    mut prepared: Prepared,
+    budget: u64,
+) -> Result<()> {
     let mut open = Vec::new();
     for mut task in std::mem::take(&mut state.merges) {
-        if !task.step(writer, state, budget)? {
+        let of_task = prepared.iter_mut().find(|(target, _)| *target == task.target);
+        let parts = of_task.map(|(_, parts)| std::mem::take(parts)).unwrap_or_default();
+        if !task.step(step, state, parts, budget)? {
             open.push(task);
         }
     }

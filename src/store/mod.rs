@@ -6,6 +6,8 @@
 //! `merge`, `engine` (files, locks, commits), `check`.
 #![deny(clippy::indexing_slicing)]
 
+mod ahead;
+mod build;
 mod candidates;
 mod check;
 mod chunk;

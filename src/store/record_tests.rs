@@ -298,7 +298,8 @@ fn settings_that_cannot_be_are_refused() {
 fn sealed_chunk(entries: &[(u64, u32)], key: u64) -> Vec<u8> {
     let mut builder = ChunkBuilder::default();
     for (word, doc) in entries {
-        assert!(builder.push(*word, DocNo(*doc)).is_none());
+        assert!(!builder.is_full(*word, DocNo(*doc)));
+        builder.push(*word, DocNo(*doc));
     }
     builder.finish().unwrap().seal(key)
 }
@@ -400,21 +401,22 @@ fn example() -> Vec<(String, Vec<u8>)> {
 
     let mut tail = Tail::default();
     tail.push(layout, &fresh);
-    for PackedBand { band, chunks, .. } in pack_tail(layout, &tail, &DeadSet::default()) {
-        assert_eq!(chunks.len(), 1);
-        for chunk in chunks {
-            let run = RunRow {
-                tier: 0,
-                first: DocNo(0),
-                last: DocNo(2),
-                entries: chunk.entries,
-                chunks: 1,
-            };
-            let fence = (chunk.first_word >> layout.fence_shift(band)) as u32;
-            let place = |table: &str| format!("{table} run 0 band {}", band.0);
-            row(place("runs"), run.encode(RunNo(0), band));
-            row(place("fences"), encode_fences(&[fence], RunNo(0), band));
-            row(place("postings"), chunk.seal(posting_key(RunNo(0), band, 0)));
+    for packed in pack_tail(layout, RunNo(0), &tail, &DeadSet::default()) {
+        let PackedBand { band, rows, content } = packed;
+        let run = RunRow {
+            tier: 0,
+            first: DocNo(0),
+            last: DocNo(2),
+            entries: content.entries,
+            chunks: content.chunks(),
+        };
+        let place = |table: &str| format!("{table} run 0 band {}", band.0);
+        row(place("runs"), run.encode(RunNo(0), band));
+        row(place("fences"), encode_fences(&content.fences, RunNo(0), band));
+        assert_eq!(rows.len(), 1);
+        for (key, chunk) in rows {
+            assert_eq!(key, posting_key(RunNo(0), band, 0));
+            row(place("postings"), chunk);
         }
     }
     let mut dead = DeadSet::default();

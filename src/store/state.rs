@@ -17,4 +17,6 @@ pub(super) struct State {
     pub(super) merges: Vec<MergeTask>,
     /// Entries that were added and not yet paid for by merging.
     pub(super) merge_credit: u64,
+    /// What the last commit that added anything added to it.
+    pub(super) merge_pace: u64,
 }

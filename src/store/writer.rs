@@ -3,11 +3,11 @@
 use super::codec::Fault;
 use super::engine::{Engine, now};
 use super::fault::{Doing, damaged, guard};
-use super::flush::{RunWriter, pack_tail};
-use super::merge;
+use super::flush::{PackedBand, RunWriter, pack_tail};
+use super::merge::{self, Step};
 use super::parallel;
 use super::record::{DocumentRecord, encode_signature};
-use super::run::{BandRun, Run};
+use super::run::Run;
 use super::schema::{DEAD, DOCUMENTS, DocNo, META, POSTINGS, RunNo, SIGNATURES, STATE_ROW, Table};
 use super::segment::Fresh;
 use super::state::State;
@@ -273,14 +273,12 @@ impl<'e> Writer<'e> {
         let layout = self.engine.fixed().layout;
         let number = RunNo(self.state.counters.next_run);
         let mut run = Run::new(number, 0, first, last, layout.count());
-        for packed in pack_tail(layout, &self.state.tail, &self.state.dead) {
-            let (writer, band) = (self.run_writer()?, packed.band);
-            let mut content = BandRun::default();
-            writer.append(number, band, &mut content, packed.chunks)?;
-            packed.filter.into_iter().for_each(|filter| content.filter.set(filter));
-            let content = Arc::new(content);
+        for packed in pack_tail(layout, number, &self.state.tail, &self.state.dead) {
+            let PackedBand { band, rows, content } = packed;
+            let writer = self.run_writer()?;
+            writer.append(number, band, &rows)?;
             writer.list(&run, band, &content)?;
-            run.set(band, Some(content));
+            run.set(band, Some(Arc::new(content)));
         }
         self.state.manifest.add(run);
         self.state.counters.next_run += 1;
@@ -295,7 +293,10 @@ impl<'e> Writer<'e> {
     /// Goes on with merging, paced to twice what was added.
     fn merge_on(&mut self) -> Result<()> {
         let bands = self.engine.fixed().layout.count() as u64;
-        self.state.merge_credit += 2 * bands * std::mem::take(&mut self.added);
+        if self.added > 0 {
+            self.state.merge_pace = 2 * bands * std::mem::take(&mut self.added);
+            self.state.merge_credit += self.state.merge_pace;
+        }
         merge::start_due(&mut self.state, self.engine.tuning().merge_runs);
         if self.state.merges.is_empty() {
             self.state.merge_credit = 0;
@@ -306,11 +307,16 @@ impl<'e> Writer<'e> {
         Ok(())
     }
 
+    /// Goes on with every merge under way by `budget` entries: by what another thread has
+    /// prepared, if there is anything.
     pub(super) fn merge_step(&mut self, budget: u64) -> Result<()> {
+        let prepared = self.engine.merged_ahead()?;
         let mut state = std::mem::take(&mut self.state);
         self.half_done = true;
-        let stepped =
-            guard(self.engine.path(), || merge::step_all(self.run_writer()?, &mut state, budget));
+        let stepped = guard(self.engine.path(), || {
+            let step = Step { fixed: self.engine.fixed(), writer: self.run_writer()? };
+            merge::step_all(step, &mut state, prepared, budget)
+        });
         self.state = state;
         self.half_done = stepped.is_err();
         self.changes += QUICK_REPAIR_FROM;
@@ -336,8 +342,9 @@ impl<'e> Writer<'e> {
     /// Takes a step with all merges under way; returns whether any is left.
     pub(crate) fn merge_some(&mut self) -> Result<bool> {
         if !self.state.merges.is_empty() {
-            // Enough for a quarter of a second, and a few MiB to write.
-            const STEP: u64 = 4 << 20;
+            // Enough for an eighth of a second, and some 15 MiB to write.
+            const STEP: u64 = 2 << 20;
+            self.state.merge_pace = STEP;
             self.merge_step(STEP)?;
             merge::start_due(&mut self.state, self.engine.tuning().merge_runs);
         }
