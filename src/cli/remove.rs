@@ -4,6 +4,7 @@ use super::args::{Global, Remove};
 use super::failure::{Failure, message};
 use super::output::{count, grouped, summary};
 use super::{Ending, interrupt};
+use crate::error::Result;
 use crate::index::Index;
 use crate::input::STANDARD_INPUT;
 use anyhow::Context;
@@ -12,14 +13,13 @@ use std::io::{self, BufRead, BufReader};
 use std::time::Instant;
 
 /// Ids in one commit: what a killed run has to do again at the most.
-const BATCH: u64 = 100_000;
+const BATCH: usize = 100_000;
 
-pub(super) fn run(global: &Global, args: &Remove) -> Result<Ending, Failure> {
+pub(super) fn run(global: &Global, args: &Remove) -> std::result::Result<Ending, Failure> {
     interrupt::catch()?;
     let start = Instant::now();
     let index = Index::open(&args.index)?;
-    let mut txn = index.begin_write()?;
-    let (mut removed, mut missing, mut interrupted) = (0_u64, 0_u64, false);
+    let (mut ids, mut named, mut removed, mut interrupted) = (Vec::new(), 0_u64, 0_u64, false);
     let from: Box<dyn BufRead> = match &args.ids_from {
         None => Box::new(io::empty()),
         Some(path) if path.as_os_str() == STANDARD_INPUT => Box::new(io::stdin().lock()),
@@ -49,20 +49,22 @@ pub(super) fn run(global: &Global, args: &Remove) -> Result<Ending, Failure> {
         if id.is_empty() && line.is_some() {
             continue;
         }
-        match txn.remove(id)? {
-            true => removed += 1,
-            false => missing += 1,
-        }
-        if interrupt::asked() {
-            interrupted = true;
+        ids.push(id.to_owned());
+        interrupted = interrupt::asked();
+        if interrupted {
             break;
         }
-        if removed > 0 && removed.is_multiple_of(BATCH) {
-            txn.commit()?;
-            txn = index.begin_write()?;
+        if ids.len() == BATCH {
+            removed += remove(&index, &ids)?;
+            named += ids.len() as u64;
+            ids.clear();
         }
     }
-    txn.commit()?;
+    if !ids.is_empty() {
+        removed += remove(&index, &ids)?;
+        named += ids.len() as u64;
+    }
+    let missing = named - removed;
     let seconds = start.elapsed().as_secs_f64();
     let fields = [
         ("removed", removed.into()),
@@ -84,4 +86,12 @@ pub(super) fn run(global: &Global, args: &Remove) -> Result<Ending, Failure> {
         .into());
     }
     Ok(if failed > 0 { Ending::SomeFailed } else { Ending::Done })
+}
+
+/// Removes documents in a commit of their own; returns how many there were.
+fn remove(index: &Index, ids: &[String]) -> Result<u64> {
+    let mut txn = index.begin_write()?;
+    let removed = txn.remove_batch(ids)?;
+    txn.commit()?;
+    Ok(removed)
 }

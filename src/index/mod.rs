@@ -2,6 +2,7 @@
 
 mod document;
 mod handle;
+mod loaded;
 mod options;
 mod pairs;
 mod query;

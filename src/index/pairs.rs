@@ -1,14 +1,15 @@
 //! All pairs of similar documents, band by band and bucket by bucket.
 
+use super::loaded::LoadedSignatures;
 use super::query::Match;
 use super::snapshot::Snapshot;
 use crate::error::Result;
 use crate::estimate::{equal_lanes, least_equal_lanes};
 use crate::lsh::{BAND_LANES, BandPlan, Probe};
 use crate::params::Threshold;
-use crate::store::{BandEntries, BandNo, DocNo};
+use crate::store::{BandEntries, BandNo, ChunkTable, DocNo, DocTable, View};
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Two similar documents, the first with the smaller id.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,21 +44,34 @@ pub struct Pairs<'s> {
     entries: Option<BandEntries>,
     /// The first entry of the next bucket.
     ahead: Option<(u64, DocNo)>,
+    /// The documents of the bucket that was read last.
+    docs: Vec<DocNo>,
+    /// Signatures in memory, as many as the cache has room for; read when first needed.
+    loaded: Option<LoadedSignatures>,
     bucket: Bucket,
     block: Option<Block>,
     failed: bool,
 }
 
-/// Documents with one and the same signature.
-struct Group {
-    lanes: Box<[u8]>,
-    docs: Vec<DocNo>,
+/// Where the lanes of a document of the bucket are.
+#[derive(Clone, Copy)]
+enum Place {
+    /// Among the signatures that are kept in memory.
+    Loaded(usize),
+    /// Among those that were read for this bucket.
+    Read(usize),
 }
 
-/// A bucket that is being worked on: each group with itself, then with those after it.
+/// A bucket that is being worked on: each group of equal signatures with itself, then with those
+/// after it.
 #[derive(Default)]
 struct Bucket {
-    groups: Vec<Group>,
+    /// Ordered by lanes, so that equal ones are neighbours, then by number.
+    docs: Vec<(Place, DocNo)>,
+    /// The lanes that were read for this bucket.
+    read: Vec<u8>,
+    /// Where each group is in `docs`.
+    groups: Vec<Range<usize>>,
     left: usize,
     right: usize,
     /// The ids of the left group, read when first needed.
@@ -84,6 +98,8 @@ impl<'s> Pairs<'s> {
             band: 0,
             entries: None,
             ahead: None,
+            docs: Vec::new(),
+            loaded: None,
             bucket: Bucket::default(),
             block: None,
             failed: false,
@@ -114,7 +130,7 @@ impl<'s> Pairs<'s> {
 
     /// Finds the next two groups of the bucket that are to be reported.
     fn next_block(&mut self) -> Result<bool> {
-        let bucket = &mut self.bucket;
+        let Self { bucket, loaded: Some(loaded), .. } = self else { return Ok(false) };
         while let Some(left) = bucket.groups.get(bucket.left) {
             let Some(right) = bucket.groups.get(bucket.right) else {
                 bucket.left += 1;
@@ -124,29 +140,28 @@ impl<'s> Pairs<'s> {
             };
             let same = bucket.left == bucket.right;
             bucket.right += 1;
+            let lanes =
+                [left, right].map(|group| bucket.lanes_at(loaded, bucket.docs[group.start].0));
+            let equal = equal_lanes(lanes[0], lanes[1]);
             let wanted = match same {
                 // Equal signatures meet in the first band.
-                true => self.band == 0 && left.docs.len() > 1,
+                true => self.band == 0 && left.len() > 1,
                 false => {
-                    !met_before(&left.lanes, &right.lanes, self.band, self.probe.depth())
-                        && equal_lanes(&left.lanes, &right.lanes) >= self.least
+                    equal >= self.least
+                        && !met_before(lanes[0], lanes[1], self.band, self.probe.depth())
                 }
             };
             if wanted {
                 let left_ids = match (bucket.left_ids.take(), same) {
                     (Some(ids), false) => ids,
-                    _ => ids(self.snapshot, &left.docs)?,
+                    _ => ids(self.snapshot, &bucket.docs[left.clone()])?,
                 };
                 let right_ids = match same {
                     true => None,
-                    false => Some(ids(self.snapshot, &right.docs)?),
+                    false => Some(ids(self.snapshot, &bucket.docs[right.clone()])?),
                 };
-                self.block = Some(Block {
-                    left: left_ids,
-                    right: right_ids,
-                    equal: equal_lanes(&left.lanes, &right.lanes),
-                    at: (0, usize::from(same)),
-                });
+                let at = (0, usize::from(same));
+                self.block = Some(Block { left: left_ids, right: right_ids, equal, at });
                 return Ok(true);
             }
         }
@@ -156,6 +171,14 @@ impl<'s> Pairs<'s> {
     /// Reads the next bucket that holds more than one document.
     fn next_bucket(&mut self) -> Result<bool> {
         let view = self.snapshot.reader().view();
+        let lanes = self.snapshot.settings().lanes.get();
+        let loaded = match &mut self.loaded {
+            Some(loaded) => loaded,
+            none => {
+                let budget = self.snapshot.reader().engine().cache_bytes();
+                none.insert(LoadedSignatures::read(&view, lanes, budget)?)
+            }
+        };
         while self.band < self.probe.bands() {
             let band = BandNo(self.band as u8);
             let entries = self.entries.get_or_insert_with(|| BandEntries::new(&view, band));
@@ -169,7 +192,9 @@ impl<'s> Pairs<'s> {
                 continue;
             };
             let range = self.probe.bucket(word, self.plan);
-            let mut docs = vec![doc];
+            let docs = &mut self.docs;
+            docs.clear();
+            docs.push(doc);
             while let Some(entry) = entries.next(&view)? {
                 if entry.0 > range.last {
                     self.ahead = Some(entry);
@@ -178,7 +203,7 @@ impl<'s> Pairs<'s> {
                 docs.push(entry.1);
             }
             if docs.len() > 1 {
-                self.bucket = Bucket::read(self.snapshot, &docs)?;
+                self.bucket.fill(&view, loaded, docs)?;
                 return Ok(true);
             }
         }
@@ -187,27 +212,54 @@ impl<'s> Pairs<'s> {
 }
 
 impl Bucket {
-    /// Groups documents by signature, in the order of signatures.
-    fn read(snapshot: &Snapshot, docs: &[DocNo]) -> Result<Self> {
-        let view = snapshot.view();
-        let mut groups: BTreeMap<Box<[u8]>, Vec<DocNo>> = BTreeMap::new();
+    /// Takes the documents of the next bucket and groups them by signature, in the order of
+    /// signatures.
+    fn fill<P: ChunkTable, D: DocTable>(
+        &mut self,
+        view: &View<'_, P, D>,
+        loaded: &LoadedSignatures,
+        docs: &[DocNo],
+    ) -> Result<()> {
+        let mut rows = std::mem::take(&mut self.docs);
+        let mut groups = std::mem::take(&mut self.groups);
+        rows.clear();
+        groups.clear();
+        *self = Self { read: std::mem::take(&mut self.read), ..Self::default() };
+        self.read.clear();
         for &doc in docs {
-            view.with_signature(doc, |lanes, _| match groups.get_mut(lanes) {
-                Some(docs) => docs.push(doc),
+            let place = match loaded.place(doc) {
+                Some(place) => Place::Loaded(place),
                 None => {
-                    groups.insert(lanes.into(), vec![doc]);
+                    let start = self.read.len();
+                    view.with_signature(doc, |lanes, _| self.read.extend_from_slice(lanes))?;
+                    Place::Read(start)
                 }
-            })?;
+            };
+            rows.push((place, doc));
         }
-        let groups = groups.into_iter().map(|(lanes, docs)| Group { lanes, docs }).collect();
-        Ok(Self { groups, ..Self::default() })
+        let lanes = |place| self.lanes_at(loaded, place);
+        rows.sort_unstable_by(|a, b| lanes(a.0).cmp(lanes(b.0)).then(a.1.cmp(&b.1)));
+        let mut start = 0;
+        for equals in rows.chunk_by(|a, b| lanes(a.0) == lanes(b.0)) {
+            groups.push(start..start + equals.len());
+            start += equals.len();
+        }
+        (self.docs, self.groups) = (rows, groups);
+        Ok(())
+    }
+
+    fn lanes_at<'b>(&'b self, loaded: &'b LoadedSignatures, place: Place) -> &'b [u8] {
+        match place {
+            Place::Loaded(place) => loaded.lanes(place),
+            Place::Read(start) => &self.read[start..start + loaded.width()],
+        }
     }
 }
 
 /// The ids of the documents, sorted.
-fn ids(snapshot: &Snapshot, docs: &[DocNo]) -> Result<Vec<String>> {
+fn ids(snapshot: &Snapshot, docs: &[(Place, DocNo)]) -> Result<Vec<String>> {
     let view = snapshot.view();
-    let ids = docs.iter().map(|doc| Ok(view.document(*doc)?.id));
+    let ids = docs.iter().map(|(_, doc)| Ok(view.document(*doc)?.id));
     let mut ids = ids.collect::<Result<Vec<String>>>()?;
     ids.sort_unstable();
     Ok(ids)

@@ -4,6 +4,7 @@ use crate::error::Result;
 use crate::estimate::equal_lanes;
 use crate::lsh::{BandPlan, Probe, word};
 use crate::store::{BandNo, Bucket, ChunkTable, DocNo, DocTable, View};
+use std::ops::ControlFlow;
 
 /// A document that was compared, with the number of lanes that are equal.
 pub(super) type Scored = (usize, DocNo);
@@ -47,7 +48,7 @@ pub(super) fn search<P: ChunkTable, D: DocTable>(
             if !size.is_empty() {
                 compare(doc, other);
             }
-            Ok(())
+            ControlFlow::Continue(())
         })?,
         Sources::Buckets(plan, probe) => {
             let buckets: Vec<Bucket> = (0..probe.bands())

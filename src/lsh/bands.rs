@@ -93,12 +93,11 @@ impl BandPlan {
 
 /// The word of a band: its first `depth` lanes as a big-endian number, so that words with a
 /// common beginning are neighbours in order.
+///
+/// The lanes must have the band, and depth is from 1 to 8.
 pub(crate) fn word(lanes: &[u8], band: usize, depth: u32) -> u64 {
-    lanes
-        .iter()
-        .skip(band * BAND_LANES)
-        .take(depth as usize)
-        .fold(0, |word, lane| word << 8 | u64::from(*lane))
+    let lanes = lanes.get(band * BAND_LANES..).and_then(|rest| rest.first_chunk::<BAND_LANES>());
+    lanes.map_or(0, |lanes| u64::from_be_bytes(*lanes) >> (64 - 8 * depth))
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ use crate::lsh::word;
 use redb::{ReadableTable, ReadableTableMetadata};
 use rustc_hash::FxHashMap;
 use std::fmt;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// An invariant of the file format, numbered as in `docs/format.md`.
@@ -392,7 +393,7 @@ impl Check<'_> {
             if due && !seen.contains(doc.0) {
                 missing.push(doc);
             }
-            Ok(())
+            ControlFlow::Continue(())
         })
         .unwrap_or_default();
         for doc in missing {

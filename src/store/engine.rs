@@ -270,6 +270,11 @@ impl Engine {
         self.stored.created
     }
 
+    /// The memory for pages that were read, in bytes.
+    pub(crate) fn cache_bytes(&self) -> usize {
+        self.tuning.cache_bytes
+    }
+
     pub(super) fn tuning(&self) -> &Tuning {
         &self.tuning
     }

@@ -54,25 +54,25 @@ impl Filter {
 
     /// The block of a fence. Fences are spread evenly, so their order can be that of the blocks:
     /// a run that is written fills one block after the other.
-    fn block(&self, key: &FilterKey) -> usize {
-        ((u64::from(key.fence) * self.blocks.len() as u64) >> 32) as usize
+    fn block(&self, fence: u32) -> usize {
+        ((u64::from(fence) * self.blocks.len() as u64) >> 32) as usize
     }
 
     /// Takes a fence; equal ones must follow each other.
     pub(super) fn insert(&mut self, fence: u32) {
-        let key = FilterKey::new(fence);
+        let hash = FilterKey::hash(fence);
         let bits = match self.latest.replace(fence) == Some(fence) {
-            true => key.again,
-            false => key.bits,
+            true => FilterKey::again(hash),
+            false => FilterKey::bits(hash),
         };
-        let block = self.block(&key);
+        let block = self.block(fence);
         if let Some(block) = self.blocks.get_mut(block) {
             block.iter_mut().zip(bits).for_each(|(word, bit)| *word |= bit);
         }
     }
 
     pub(super) fn occurs(&self, key: &FilterKey) -> Occurs {
-        let Some(block) = self.blocks.get(self.block(key)) else { return Occurs::Unknown };
+        let Some(block) = self.blocks.get(self.block(key.fence)) else { return Occurs::Unknown };
         // Not `all`, which would branch at each word.
         let has = |bits: &[u32; 8]| {
             block.iter().zip(bits).fold(0, |missing, (word, bit)| missing | (!word & bit)) == 0
@@ -96,9 +96,21 @@ pub(super) struct FilterKey {
 
 impl FilterKey {
     pub(super) fn new(fence: u32) -> Self {
-        let hash = fmix64(u64::from(fence) + 1);
-        let bits = |hash: u32| SALTS.map(|salt| 1 << (hash.wrapping_mul(salt) >> 27));
-        Self { fence, bits: bits(hash as u32), again: bits((hash >> 32) as u32) }
+        let hash = Self::hash(fence);
+        Self { fence, bits: Self::bits(hash), again: Self::again(hash) }
+    }
+
+    fn hash(fence: u32) -> u64 {
+        fmix64(u64::from(fence) + 1)
+    }
+
+    /// One bit in each word of a block.
+    fn bits(hash: u64) -> [u32; 8] {
+        SALTS.map(|salt| 1 << ((hash as u32).wrapping_mul(salt) >> 27))
+    }
+
+    fn again(hash: u64) -> [u32; 8] {
+        Self::bits(hash >> 32)
     }
 }
 

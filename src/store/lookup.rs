@@ -20,14 +20,14 @@ pub(crate) enum Existing {
     Other(DocNo),
 }
 
-/// What the index has under the id of one of several new documents.
+/// What the index has under one of several ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Known {
     /// Nothing.
     Absent,
     /// A document.
     Document(DocNo),
-    /// An earlier one of the new documents has the same id.
+    /// It is the same as an earlier one of them.
     Repeated,
 }
 
@@ -45,33 +45,32 @@ impl Writer<'_> {
         }
     }
 
-    /// Looks up what the index has under the ids of these documents, in the order of their
-    /// hashes, so that each page is read once.
+    /// Looks up what the index has under these ids, in the order of their hashes, so that each
+    /// page is read once.
     ///
     /// What it finds holds for the next [`batch`](Self::batch) insertions.
-    pub(crate) fn known(&mut self, documents: &[NewDocument]) -> Result<Vec<Known>> {
+    pub(crate) fn known(&mut self, ids: &[&str]) -> Result<Vec<Known>> {
         self.settle();
         let Fixed { id_key, layout, .. } = self.engine.fixed();
         let state = &self.state;
         // Most ids are new, which memory tells, on all threads.
-        let shared = documents.len() >= parallel::DOCUMENTS;
-        let hash = |(at, document): (usize, &NewDocument)| (id_hash(&document.id, id_key), at);
-        let mut hashes = parallel::map(documents.iter().enumerate().collect(), shared, hash);
+        let shared = ids.len() >= parallel::DOCUMENTS;
+        let hash = |(at, id): (usize, &&str)| (id_hash(id, id_key), at);
+        let mut hashes = parallel::map(ids.iter().enumerate().collect(), shared, hash);
         hashes.sort_unstable();
         let hashes = parallel::map(hashes, shared, |(hash, at)| {
             (hash, at, may_have_id(state, layout, hash))
         });
-        let mut known = vec![Known::Absent; documents.len()];
+        let mut known = vec![Known::Absent; ids.len()];
         self.view(|view| {
             let mut set = |at: usize, what| known.get_mut(at).map(|known| *known = what);
-            let id_of = |at: usize| documents.get(at).map(|document| document.id.as_str());
             for equals in hashes.chunk_by(|a, b| a.0 == b.0) {
                 for (rank, &(_, at, possible)) in equals.iter().enumerate() {
-                    // Equal hashes are in the order of documents.
-                    let before = equals.iter().take(rank);
-                    if before.map(|&(_, at, _)| id_of(at)).any(|id| id == id_of(at)) {
+                    // Equal hashes are in the order of the ids.
+                    let mut before = equals.iter().take(rank);
+                    if before.any(|&(_, other, _)| ids.get(other) == ids.get(at)) {
                         set(at, Known::Repeated);
-                    } else if let (true, Some(id)) = (possible, id_of(at))
+                    } else if let (true, Some(id)) = (possible, ids.get(at))
                         && let Some((doc, _)) = view.find(id)?
                     {
                         set(at, Known::Document(doc));
@@ -81,6 +80,18 @@ impl Writer<'_> {
             Ok(())
         })?;
         Ok(known)
+    }
+
+    /// Removes the documents with these ids; returns how many there were. Faster than one by one.
+    pub(crate) fn remove_all(&mut self, ids: &[&str]) -> Result<u64> {
+        let found = self.known(ids)?;
+        let docs = found.into_iter().filter_map(|known| match known {
+            Known::Document(doc) => Some(doc),
+            Known::Absent | Known::Repeated => None,
+        });
+        let docs: Vec<DocNo> = docs.collect();
+        docs.iter().for_each(|doc| self.remove_number(*doc));
+        Ok(docs.len() as u64)
     }
 
     /// Compares a new document with what the index has. `known` is what [`known`](Self::known)

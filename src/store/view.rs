@@ -11,6 +11,7 @@ use crate::hash::id_hash;
 use crate::lsh::WordRange;
 use crate::sketch::SetSize;
 use redb::ReadableTable;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 /// A table with document numbers for keys, in a read or a write transaction.
@@ -103,10 +104,10 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         })
     }
 
-    /// Hands over every live document's lanes and set size, by number.
+    /// Hands over every live document's lanes and set size, by number, until it is told to stop.
     pub(crate) fn for_each_signature(
         &self,
-        mut visit: impl FnMut(DocNo, &[u8], SetSize) -> Result<()>,
+        mut visit: impl FnMut(DocNo, &[u8], SetSize) -> ControlFlow<()>,
     ) -> Result<()> {
         let path = self.fixed.path;
         guard(path, || {
@@ -115,7 +116,9 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
                 let doc = DocNo(number.value());
                 let (lanes, size) = decode_signature(row.value(), doc, self.fixed.lanes)
                     .map_err(|fault| damaged(path, Table::Signatures, doc.0, fault))?;
-                visit(doc, lanes, size)?;
+                if visit(doc, lanes, size).is_break() {
+                    break;
+                }
             }
             Ok(())
         })

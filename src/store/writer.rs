@@ -43,6 +43,8 @@ pub(crate) struct Writer<'e> {
     /// Documents that are in no segment yet.
     fresh: Vec<Fresh>,
     pub(super) fresh_ids: FxHashMap<String, DocNo>,
+    /// Documents that were removed and have rows still.
+    removed: Vec<DocNo>,
     changes: u64,
     added: u64,
     now: i64,
@@ -89,6 +91,7 @@ impl<'e> Writer<'e> {
             before: state,
             fresh: Vec::new(),
             fresh_ids: FxHashMap::default(),
+            removed: Vec::new(),
             changes: 0,
             added: 0,
             now: now(),
@@ -127,6 +130,7 @@ impl<'e> Writer<'e> {
         read: impl FnOnce(&WriteView<'_, '_>) -> Result<T>,
     ) -> Result<T> {
         self.settle();
+        self.remove_rows()?;
         self.view(read)
     }
 
@@ -207,7 +211,10 @@ impl<'e> Writer<'e> {
         self.state.counters.documents += added;
         self.changes += added;
         self.added += added;
-        let settles = self.fresh.len() + rows.len() >= self.batch();
+        // Many at once are found in a segment as soon as in a map.
+        const MANY: usize = 1 << 10;
+        let waiting = self.fresh.len() + rows.len();
+        let settles = rows.len() >= MANY || waiting >= self.batch();
         for Row { id, fresh, .. } in rows {
             if !settles {
                 self.fresh_ids.insert(id, fresh.doc);
@@ -228,23 +235,37 @@ impl<'e> Writer<'e> {
     pub(crate) fn remove(&mut self, id: &str) -> Result<bool> {
         let Some(doc) = self.number_of(id)? else { return Ok(false) };
         self.fresh_ids.remove(id);
-        self.remove_number(doc)?;
+        self.remove_number(doc);
         Ok(true)
     }
 
-    /// Removes a live document.
-    pub(crate) fn remove_number(&mut self, doc: DocNo) -> Result<()> {
-        self.half_done = true;
-        let (txn, path, action) = (self.txn()?, self.engine.path(), "removing a document");
-        guard(path, || {
-            for table in [SIGNATURES, DOCUMENTS] {
-                txn.open_table(table).doing(path, action)?.remove(doc.0).doing(path, action)?;
-            }
-            Ok(())
-        })?;
+    /// Removes a live document. Its rows go later, with others in the order of their numbers:
+    /// nothing looks at the rows of the dead.
+    pub(crate) fn remove_number(&mut self, doc: DocNo) {
+        self.removed.push(doc);
         self.state.dead.insert(doc);
         self.state.counters.documents -= 1;
         self.changes += 1;
+    }
+
+    /// Removes the rows of removed documents.
+    fn remove_rows(&mut self) -> Result<()> {
+        if self.removed.is_empty() {
+            return Ok(());
+        }
+        let mut removed = std::mem::take(&mut self.removed);
+        removed.sort_unstable();
+        self.half_done = true;
+        let (txn, path, action) = (self.txn()?, self.engine.path(), "removing documents");
+        guard(path, || {
+            for table in [SIGNATURES, DOCUMENTS] {
+                let mut table = txn.open_table(table).doing(path, action)?;
+                for doc in &removed {
+                    table.remove(doc.0).doing(path, action)?;
+                }
+            }
+            Ok(())
+        })?;
         self.half_done = false;
         Ok(())
     }
@@ -375,6 +396,7 @@ impl<'e> Writer<'e> {
             });
         }
         self.settle();
+        self.remove_rows()?;
         if self.state.tail.documents() >= self.engine.tuning().flush_documents {
             self.flush()?;
         }

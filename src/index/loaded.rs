@@ -1,0 +1,55 @@
+//! Signatures kept in memory, as many as a budget has room for.
+
+use crate::error::Result;
+use crate::store::{ChunkTable, DocNo, DocTable, View};
+use std::ops::ControlFlow;
+
+/// The lanes of the documents with the lowest numbers.
+#[derive(Debug, Default)]
+pub(super) struct LoadedSignatures {
+    width: usize,
+    /// Where a document's lanes are, in signatures; by number.
+    places: Vec<u32>,
+    lanes: Vec<u8>,
+}
+
+/// The place of a number that is no document's.
+const NOWHERE: u32 = u32::MAX;
+
+impl LoadedSignatures {
+    /// Reads signatures in the order of their rows, up to so many bytes.
+    pub(super) fn read<P: ChunkTable, D: DocTable>(
+        view: &View<'_, P, D>,
+        width: usize,
+        budget: usize,
+    ) -> Result<Self> {
+        let mut loaded = Self { width, places: Vec::new(), lanes: Vec::new() };
+        view.for_each_signature(|doc, lanes, _| {
+            let places = doc.0 as usize + 1;
+            if 4 * places + loaded.lanes.len() + width > budget {
+                return ControlFlow::Break(());
+            }
+            loaded.places.resize(places, NOWHERE);
+            loaded.places[doc.0 as usize] = (loaded.lanes.len() / width) as u32;
+            loaded.lanes.extend_from_slice(lanes);
+            ControlFlow::Continue(())
+        })?;
+        Ok(loaded)
+    }
+
+    /// The number of lanes of a signature.
+    pub(super) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The place of a document's lanes, if they are in memory.
+    pub(super) fn place(&self, doc: DocNo) -> Option<usize> {
+        let place = *self.places.get(doc.0 as usize)?;
+        (place != NOWHERE).then_some(place as usize)
+    }
+
+    /// The lanes at a place.
+    pub(super) fn lanes(&self, place: usize) -> &[u8] {
+        &self.lanes[place * self.width..][..self.width]
+    }
+}
