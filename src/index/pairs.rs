@@ -5,7 +5,7 @@ use super::query::Match;
 use super::snapshot::Snapshot;
 use crate::error::Result;
 use crate::estimate::{equal_lanes, least_equal_lanes};
-use crate::lsh::{BAND_LANES, BandPlan, Probe};
+use crate::lsh::{BandPlan, Probe, word};
 use crate::params::Threshold;
 use crate::store::{BandEntries, BandNo, ChunkTable, DocNo, DocTable, View};
 use std::cmp::Ordering;
@@ -142,16 +142,16 @@ impl<'s> Pairs<'s> {
             bucket.right += 1;
             let lanes =
                 [left, right].map(|group| bucket.lanes_at(loaded, bucket.docs[group.start].0));
-            let equal = equal_lanes(lanes[0], lanes[1]);
-            let wanted = match same {
+            let candidates = match same {
                 // Equal signatures meet in the first band.
                 true => self.band == 0 && left.len() > 1,
-                false => {
-                    equal >= self.least
-                        && !met_before(lanes[0], lanes[1], self.band, self.probe.depth())
-                }
+                false => !met_before(lanes[0], lanes[1], self.band, self.probe.depth()),
             };
-            if wanted {
+            if !candidates {
+                continue;
+            }
+            let equal = equal_lanes(lanes[0], lanes[1]);
+            if equal >= self.least {
                 let left_ids = match (bucket.left_ids.take(), same) {
                     (Some(ids), false) => ids,
                     _ => ids(self.snapshot, &bucket.docs[left.clone()])?,
@@ -267,11 +267,7 @@ fn ids(snapshot: &Snapshot, docs: &[(Place, DocNo)]) -> Result<Vec<String>> {
 
 /// Whether two signatures share a bucket in a band before this one.
 fn met_before(a: &[u8], b: &[u8], band: usize, depth: u32) -> bool {
-    let depth = depth as usize;
-    a.chunks(BAND_LANES)
-        .zip(b.chunks(BAND_LANES))
-        .take(band)
-        .any(|(a, b)| a.get(..depth) == b.get(..depth))
+    (0..band).any(|band| word(a, band, depth) == word(b, band, depth))
 }
 
 impl Block {

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::params::{Lanes, Recall, Threshold};
 
 /// Lanes from the start of one band to the start of the next.
-pub(crate) const BAND_LANES: usize = 8;
+const BAND_LANES: usize = 8;
 
 /// The depths an index may have. Deeper bands saved nothing even at threshold 0.9; at depth 1
 /// every bucket would hold a 256th of all documents.

@@ -6,5 +6,5 @@ mod probe;
 pub use bands::{BandPlan, candidate_probability};
 pub use probe::Probe;
 
-pub(crate) use bands::{BAND_LANES, word};
+pub(crate) use bands::word;
 pub(crate) use probe::WordRange;
