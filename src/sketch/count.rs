@@ -3,6 +3,8 @@
 //! Whang, Vander-Zanden, Taylor 1990, "A linear-time probabilistic counting algorithm": each hash
 //! sets one bit of a map of m bits, and z bits left at zero estimate -m ln(z/m) distinct hashes.
 
+use multiversion::multiversion;
+
 /// The least size of the map, as a binary logarithm: 8 KiB.
 pub(crate) const LEAST_BITS: u32 = 16;
 
@@ -51,28 +53,21 @@ impl DistinctCounter {
     }
 
     /// Takes hashes, which must be well mixed in their low 24 bits.
-    #[inline]
     pub fn add(&mut self, hashes: &[u64]) {
-        if self.large.is_empty() {
-            for &x in hashes {
-                self.small[(x >> 6) as usize % SMALL_WORDS] |= 1 << (x & 63);
-            }
-        } else {
-            let mask = self.large.len() - 1;
-            for &x in hashes {
-                self.large[(x >> 6) as usize & mask] |= 1 << (x & 63);
-            }
+        match self.large.is_empty() {
+            true => mark_small(&mut self.small, hashes),
+            false => mark_large(&mut self.large, hashes),
         }
     }
 
     /// The count. A map is first folded to the least size at which at least a quarter of it is
     /// zero, which makes the result a function of the set alone.
     pub fn finish(&self) -> super::SetSize {
-        let mut map: Vec<u64> = match self.large.is_empty() {
-            true => self.small.to_vec(),
-            false => self.large.clone(),
-        };
         let zeros = |map: &[u64]| map.iter().map(|word| u64::from(word.count_zeros())).sum::<u64>();
+        if self.large.is_empty() {
+            return super::SetSize::from_zeros(LEAST_BITS, zeros(&*self.small) as u32);
+        }
+        let mut map = self.large.clone();
         let mut count = zeros(&map);
         while map.len() > SMALL_WORDS {
             let half: Vec<u64> = {
@@ -86,6 +81,23 @@ impl DistinctCounter {
             (map, count) = (half, folded);
         }
         super::SetSize::from_zeros(map.len().trailing_zeros() + 6, count as u32)
+    }
+}
+
+/// Marks hashes in a map of the least size.
+#[multiversion(targets("x86_64+bmi1+bmi2"))]
+fn mark_small(map: &mut [u64; SMALL_WORDS], hashes: &[u64]) {
+    for &x in hashes {
+        map[(x >> 6) as usize % SMALL_WORDS] |= 1 << (x & 63);
+    }
+}
+
+/// Marks hashes in a map whose length is a power of two.
+#[multiversion(targets("x86_64+bmi1+bmi2"))]
+fn mark_large(map: &mut [u64], hashes: &[u64]) {
+    let mask = map.len() - 1;
+    for &x in hashes {
+        map[(x >> 6) as usize & mask] |= 1 << (x & 63);
     }
 }
 

@@ -1,5 +1,6 @@
 //! What is a document made of? Text is normalised and cut into shingles, and each shingle hashed.
 
+mod fold;
 mod normalize;
 mod shingle;
 mod units;

@@ -1,5 +1,6 @@
 //! Normalisation: makes texts equal that differ only in what the user says does not matter.
 
+use super::fold::{fold, is_ascii_space};
 use crate::error::{Error, Result};
 use std::borrow::Cow;
 use std::fmt;
@@ -85,8 +86,9 @@ impl Normalization {
     /// Replaces `out` by the normalised text.
     pub(crate) fn apply_into(&self, text: &str, out: &mut String) {
         out.clear();
-        if text.is_ascii() && self.min_word == 0 {
-            return self.ascii(text, out);
+        let folds = self.whitespace == Whitespace::Fold && self.form != Form::Nfkc;
+        if self.min_word == 0 && (folds || text.is_ascii()) {
+            return self.at_once(text, out);
         }
         self.unicode(text, out);
         if !self.settles_at_once() {
@@ -113,8 +115,8 @@ impl Normalization {
         }
     }
 
-    /// One byte is one character, no form changes it, and one pass does it all.
-    fn ascii(&self, text: &str, out: &mut String) {
+    /// In one pass: any text where white space is folded, else ASCII, which no form changes.
+    fn at_once(&self, text: &str, out: &mut String) {
         let lower = |byte: u8| match self.lower {
             true => byte.to_ascii_lowercase(),
             false => byte,
@@ -125,9 +127,9 @@ impl Normalization {
             Whitespace::Drop => {
                 bytes.extend(text.bytes().filter(|&b| !is_ascii_space(b)).map(lower));
             }
-            Whitespace::Fold => fold_ascii(text.as_bytes(), self.lower, &mut bytes),
+            Whitespace::Fold => fold(text, self.lower, self.form == Form::Nfc, &mut bytes),
         }
-        // Every byte is ASCII, so the check is fast and cannot fail.
+        // Whole characters were written, so the check cannot fail.
         *out = String::from_utf8(bytes).unwrap_or_default();
     }
 
@@ -160,80 +162,6 @@ impl Normalization {
             Whitespace::Drop => out.extend(text.split_whitespace()),
         }
     }
-}
-
-/// The ASCII characters with the Unicode property `White_Space` (it has the vertical tab, which
-/// `u8::is_ascii_whitespace` has not).
-const fn is_ascii_space(byte: u8) -> bool {
-    matches!(byte, b'\t'..=b'\r' | b' ')
-}
-
-/// Folds white space and, if asked to, lowers letters: eight bytes at a time where there is at most
-/// single spaces among them, else one by one.
-fn fold_ascii(text: &[u8], lower: bool, out: &mut Vec<u8>) {
-    // A word is written whole, so there is room for one beyond the text.
-    out.resize(text.len() + 8, 0);
-    let (mut length, mut after_space) = (0, true);
-    let (words, rest) = text.as_chunks::<8>();
-    for word in words {
-        let number = u64::from_le_bytes(*word);
-        let spaces = bytes_equal(number, b' ');
-        let doubled = spaces & (spaces << 8 | u64::from(after_space) << 7);
-        if doubled != 0 || has_byte_below_space(number) {
-            fold_bytes(word, lower, out, &mut length, &mut after_space);
-        } else {
-            let folded = if lower { lower_bytes(number) } else { number };
-            out[length..length + 8].copy_from_slice(&folded.to_le_bytes());
-            length += 8;
-            after_space = spaces >> 63 != 0;
-        }
-    }
-    fold_bytes(rest, lower, out, &mut length, &mut after_space);
-    // What ends in a space is trimmed there; a leading one was never kept.
-    length -= usize::from(after_space && length > 0);
-    out.truncate(length);
-}
-
-/// Folds byte by byte: a space that follows a space is overwritten by what comes next.
-fn fold_bytes(
-    bytes: &[u8],
-    lower: bool,
-    out: &mut [u8],
-    length: &mut usize,
-    after_space: &mut bool,
-) {
-    for &byte in bytes {
-        let space = is_ascii_space(byte);
-        out[*length] = match (space, lower) {
-            (true, _) => b' ',
-            (false, true) => byte.to_ascii_lowercase(),
-            (false, false) => byte,
-        };
-        *length += usize::from(!(space & *after_space));
-        *after_space = space;
-    }
-}
-
-const ONES: u64 = 0x0101_0101_0101_0101;
-const HIGH: u64 = 0x80 * ONES;
-
-/// The high bit of each byte that equals `byte`. All bytes must be ASCII, as for the next two.
-const fn bytes_equal(word: u64, byte: u8) -> u64 {
-    let differing = word ^ (byte as u64 * ONES);
-    !(differing + (HIGH - ONES)) & HIGH
-}
-
-/// Whether a byte is a control character, among which is all other white space.
-const fn has_byte_below_space(word: u64) -> bool {
-    // Adding 0x60 carries into the high bit from 0x20 on.
-    (word + 0x60 * ONES) & HIGH != HIGH
-}
-
-/// Lowers the letters from A to Z.
-const fn lower_bytes(word: u64) -> u64 {
-    let from_a = word + (0x80 - b'A' as u64) * ONES;
-    let beyond_z = word + (0x80 - b'Z' as u64 - 1) * ONES;
-    word | (((from_a ^ beyond_z) & HIGH) >> 2)
 }
 
 /// The words of at least `least` characters, joined by one space.

@@ -1,5 +1,6 @@
 //! Shingling: a text becomes a set of hashed shingles.
 
+use super::fold::ascii_prefix;
 use super::normalize::Normalization;
 use super::units::Units;
 use crate::error::{Error, Result};
@@ -138,13 +139,23 @@ const LEAST_STRETCH: usize = 32;
 const PADDING: &str = "\0\0\0\0\0\0\0\0";
 
 /// Buffers that are used again from text to text.
-#[derive(Default)]
 pub(crate) struct Scratch {
     /// The normalised text; for shingles of characters with `PADDING` after it.
     text: String,
     units: Units,
-    block: Vec<u64>,
+    block: Box<[u64; BLOCK]>,
     ranks: FxHashMap<u64, u32>,
+}
+
+impl Default for Scratch {
+    fn default() -> Self {
+        Self {
+            text: String::new(),
+            units: Units::default(),
+            block: Box::new([0; BLOCK]),
+            ranks: FxHashMap::default(),
+        }
+    }
 }
 
 impl Scratch {
@@ -216,9 +227,9 @@ impl Shingler {
     pub(crate) fn visit(&self, scratch: &mut Scratch, mut sink: impl FnMut(&[u64])) {
         let Scratch { text, units, block, ranks } = scratch;
         ranks.clear();
-        block.clear();
         let mut out = Blocks {
             block,
+            length: 0,
             ranks: self.multiset.then_some(ranks),
             hasher: &self.hasher,
             sink: &mut sink,
@@ -279,14 +290,18 @@ impl Shingler {
         for first in (0..count).step_by(BLOCK) {
             let count = BLOCK.min(count - first);
             let windows = &padded[first..first + count + width - 1 + PADDING.len()];
+            let hashes = &mut out.block[..count];
             match width {
-                1..=8 => hash_short(&self.hasher, windows, width, count, out.block),
-                9..=16 => hash_medium(&self.hasher, windows, width, count, out.block),
+                1..=8 => hash_short(&self.hasher, windows, width, hashes),
+                9..=16 => hash_medium(&self.hasher, windows, width, hashes),
                 _ => {
-                    let windows = windows.windows(width).take(count);
-                    out.block.extend(windows.map(|window| self.hasher.hash(window)));
+                    let windows = windows.windows(width);
+                    for (hash, window) in hashes.iter_mut().zip(windows) {
+                        *hash = self.hasher.hash(window);
+                    }
                 }
             }
+            out.length = count;
             out.flush();
         }
     }
@@ -295,37 +310,22 @@ impl Shingler {
 // Plain loops: a closure would not be inlined into a function with more instructions than the
 // iterator that calls it.
 
-/// Hashes `count` windows of up to 8 bytes, which must be followed by 8 more bytes.
+/// Hashes windows of up to 8 bytes, which must be followed by 8 more bytes.
 #[multiversion(targets("x86_64+avx2+bmi1+bmi2"))]
-fn hash_short(hasher: &ShingleHasher, text: &[u8], width: usize, count: usize, out: &mut Vec<u64>) {
+fn hash_short(hasher: &ShingleHasher, text: &[u8], width: usize, out: &mut [u64]) {
     let mask = u64::MAX >> (64 - 8 * width);
-    out.resize(count, 0);
     for (hash, window) in out.iter_mut().zip(text.windows(8)) {
         *hash = hasher.short(word(window) & mask, width);
     }
 }
 
-/// Hashes `count` windows of 9 to 16 bytes.
+/// Hashes windows of 9 to 16 bytes.
 #[multiversion(targets("x86_64+avx2+bmi1+bmi2"))]
-fn hash_medium(
-    hasher: &ShingleHasher,
-    text: &[u8],
-    width: usize,
-    count: usize,
-    out: &mut Vec<u64>,
-) {
-    out.resize(count, 0);
+fn hash_medium(hasher: &ShingleHasher, text: &[u8], width: usize, out: &mut [u64]) {
     let (first, last) = (text.windows(8), text[width - 8..].windows(8));
     for ((hash, first), last) in out.iter_mut().zip(first).zip(last) {
         *hash = hasher.medium(word(first), word(last), width);
     }
-}
-
-/// The length of the ASCII stretch at the front, looked at a word at a time.
-fn ascii_prefix(text: &[u8]) -> usize {
-    let (words, _) = text.as_chunks::<8>();
-    let whole = words.iter().take_while(|word| word.is_ascii()).count() * 8;
-    whole + text[whole..].iter().take_while(|byte| byte.is_ascii()).count()
 }
 
 /// The bytes of the character that starts with this byte, in valid UTF-8.
@@ -348,7 +348,9 @@ fn word(window: &[u8]) -> u64 {
 
 /// Gathers hashes into blocks, ranking repetitions where asked to.
 struct Blocks<'a> {
-    block: &'a mut Vec<u64>,
+    block: &'a mut [u64; BLOCK],
+    /// How many of the block are hashes that wait.
+    length: usize,
     ranks: Option<&'a mut FxHashMap<u64, u32>>,
     hasher: &'a ShingleHasher,
     sink: &'a mut dyn FnMut(&[u64]),
@@ -356,24 +358,26 @@ struct Blocks<'a> {
 
 impl Blocks<'_> {
     fn push(&mut self, hash: u64) {
-        self.block.push(hash);
-        if self.block.len() >= BLOCK {
+        self.block[self.length] = hash;
+        self.length += 1;
+        if self.length == BLOCK {
             self.flush();
         }
     }
 
     fn flush(&mut self) {
+        let hashes = &mut self.block[..self.length];
         if let Some(ranks) = &mut self.ranks {
-            for hash in self.block.iter_mut() {
+            for hash in hashes.iter_mut() {
                 let rank = ranks.entry(*hash).or_insert(0);
                 *hash = self.hasher.ranked(*hash, *rank);
                 *rank += 1;
             }
         }
-        if !self.block.is_empty() {
-            (self.sink)(self.block);
-            self.block.clear();
+        if !hashes.is_empty() {
+            (self.sink)(hashes);
         }
+        self.length = 0;
     }
 }
 
