@@ -49,20 +49,15 @@ impl LaneHasher {
 #[derive(Clone)]
 pub(crate) struct LaneTable {
     values: [u32; Lanes::MAX],
-    /// Hashes that were taken in round 0.
-    taken: usize,
 }
-
-/// Hashes for each lane until which lanes change often.
-const OFTEN: usize = 12;
 
 impl LaneTable {
     pub(crate) const fn new() -> Self {
-        Self { values: [EMPTY; Lanes::MAX], taken: 0 }
+        Self { values: [EMPTY; Lanes::MAX] }
     }
 
     pub(crate) fn clear(&mut self) {
-        *self = Self::new();
+        self.values = [EMPTY; Lanes::MAX];
     }
 
     pub(crate) fn values(&self, lanes: Lanes) -> &[u32] {
@@ -76,11 +71,7 @@ impl LaneTable {
     /// Takes hashes in round 0. Must see every hash before any other round.
     #[inline]
     pub(crate) fn first_round(&mut self, hasher: &LaneHasher, hashes: &[u64]) {
-        // While lanes still change often, whether one does cannot be predicted, so nothing branches
-        // on it. Later a branch that is not taken is cheaper than writing the same value again.
-        let often = self.taken < OFTEN * hasher.lanes.get();
-        self.taken += hashes.len();
-        throw(&mut self.values, hasher.lanes, hashes, 0, None, often);
+        throw(&mut self.values, hasher.lanes, hashes, 0, None);
     }
 
     /// Goes on with the further rounds and the fallback while lanes are empty. `visit` must hand
@@ -96,7 +87,7 @@ impl LaneTable {
             }
             let salt = hasher.seed.wrapping_add(u64::from(round).wrapping_mul(GOLDEN));
             visit(&mut |hashes| {
-                throw(&mut self.values, hasher.lanes, hashes, round, Some(salt), true);
+                throw(&mut self.values, hasher.lanes, hashes, round, Some(salt));
             });
         }
         // Tags order the rounds, so only lanes that are empty still can take a fallback value.
@@ -134,14 +125,13 @@ fn throw(
     hashes: &[u64],
     round: u32,
     salt: Option<u64>,
-    often: bool,
 ) {
     // The number of lanes as a constant makes both shifts constant.
     match lanes.log2() {
-        6 => throw_into::<6>(values, hashes, round, salt, often),
-        7 => throw_into::<7>(values, hashes, round, salt, often),
-        8 => throw_into::<8>(values, hashes, round, salt, often),
-        _ => throw_into::<9>(values, hashes, round, salt, often),
+        6 => throw_into::<6>(values, hashes, round, salt),
+        7 => throw_into::<7>(values, hashes, round, salt),
+        8 => throw_into::<8>(values, hashes, round, salt),
+        _ => throw_into::<9>(values, hashes, round, salt),
     }
 }
 
@@ -151,25 +141,17 @@ fn throw_into<const BITS: u32>(
     hashes: &[u64],
     round: u32,
     salt: Option<u64>,
-    often: bool,
 ) {
     let tag = round << VALUE_BITS;
     let split = |x: u64| {
         let value = tag | ((x << BITS) >> (64 - VALUE_BITS)) as u32;
         ((x >> (64 - BITS)) as usize % Lanes::MAX, value)
     };
+    // Whether a lane changes cannot be predicted while a text is young, so nothing branches on it.
+    let mut lower = |(lane, value): (usize, u32)| values[lane] = values[lane].min(value);
     match salt {
-        None if often => hashes.iter().map(|x| split(*x)).for_each(|(lane, value)| {
-            values[lane] = values[lane].min(value);
-        }),
-        None => hashes.iter().map(|x| split(*x)).for_each(|(lane, value)| {
-            if value < values[lane] {
-                values[lane] = value;
-            }
-        }),
-        Some(salt) => hashes.iter().map(|x| split(fmix64(x ^ salt))).for_each(|(lane, value)| {
-            values[lane] = values[lane].min(value);
-        }),
+        None => hashes.iter().for_each(|x| lower(split(*x))),
+        Some(salt) => hashes.iter().for_each(|x| lower(split(fmix64(x ^ salt)))),
     }
 }
 

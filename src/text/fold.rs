@@ -80,19 +80,19 @@ impl Folding<'_> {
         let filled = (spaces >> 7) * 0xFF;
         let word = (word & !filled) | (filled & (ONES * b' ' as u64));
         let mut word = if self.lower { lower_bytes(word) } else { word };
-        let doubled = spaces & (spaces << 8 | u64::from(self.after_space) << 7);
+        let mut doubled = spaces & (spaces << 8 | u64::from(self.after_space) << 7);
         self.after_space = spaces >> 63 != 0;
         let mut kept = 8;
-        if doubled != 0 {
-            // Which bytes go cannot be predicted, so nothing branches on it.
-            let rest = word & !((doubled >> 7) * 0xFF);
-            word = 0;
-            let mut bits = 0;
-            for byte in 0..8 {
-                word |= ((rest >> (8 * byte)) & 0xFF) << bits;
-                bits += 8 * u32::from((doubled >> (8 * byte + 7)) & 1 == 0);
-            }
-            kept = bits as usize / 8;
+        // Mostly one run of spaces, as where a line is indented.
+        while doubled != 0 {
+            let first = doubled.trailing_zeros() & !7;
+            let run = (!(doubled >> (first + 7)) & ONES).trailing_zeros();
+            let before = (1 << first) - 1;
+            // In two steps, as all eight bytes may go.
+            let cut = |bytes: u64| (bytes >> (run - 8) >> 8) & !before;
+            word = (word & before) | cut(word);
+            doubled = cut(doubled);
+            kept -= run as usize / 8;
         }
         self.out[self.length..self.length + 8].copy_from_slice(&word.to_le_bytes());
         self.length += kept;
