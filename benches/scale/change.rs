@@ -9,7 +9,7 @@ use crate::system::copy;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
-use twindex::{Document, Index, OnConflict, Snapshot};
+use twindex::{Document, Index, OnConflict, ReadOnlyIndex, Snapshot};
 
 /// Documents that are removed, and replaced, of an index of at least ten times as many.
 const CHANGED: u64 = 100_000;
@@ -32,13 +32,12 @@ pub fn run(index: &Path) -> Outcome<Vec<Row>> {
     progress("removing");
     let start = Instant::now();
     let mut txn = index.begin_write()?;
-    for id in &removed {
-        if !txn.remove(id)? {
-            return Err(format!("{id}: was not there to be removed").into());
-        }
-    }
+    let number = txn.remove_batch(&removed)?;
     txn.commit()?;
-    let (number, took) = (removed.len() as u64, start.elapsed());
+    let took = start.elapsed();
+    if number != removed.len() as u64 {
+        return Err(format!("of {} documents only {number} were removed", removed.len()).into());
+    }
     rows.push(
         Row::rate(format!("removal of {} in one transaction", grouped(number)), number, took)
             .reach(">= 50,000", number as f64 >= 50_000.0 * took.as_secs_f64()),
@@ -65,7 +64,7 @@ pub fn run(index: &Path) -> Outcome<Vec<Row>> {
     progress("asking");
     rows.extend(queries::measure(&snapshot, "query, changed and compacted")?);
     progress("all pairs");
-    rows.push(pairs(&snapshot)?);
+    rows.push(pairs(&snapshot)?.0);
     drop(snapshot);
     index.close()?;
 
@@ -126,15 +125,28 @@ fn choose(snapshot: &Snapshot) -> Outcome<(Vec<String>, Vec<String>)> {
     Ok((chosen, replaced))
 }
 
-fn pairs(snapshot: &Snapshot) -> Outcome<Row> {
+fn pairs(snapshot: &Snapshot) -> Outcome<(Row, Duration)> {
     let threshold = snapshot.settings().threshold.get();
     let start = Instant::now();
     let pairs = snapshot.pairs(threshold)?.take(MOST_PAIRS);
     let count = pairs.map(|pair| pair.map(|_| 1)).sum::<twindex::Result<usize>>()?;
-    let took = time(start.elapsed());
+    let took = start.elapsed();
     let which = if count == MOST_PAIRS { "the first" } else { "all" };
-    let figure = format!("{which} {} in {took}", grouped(count as u64));
-    Ok(Row::new(format!("pairs at {threshold}"), figure))
+    let figure = format!("{which} {} in {}", grouped(count as u64), time(took));
+    let documents = grouped(snapshot.len());
+    Ok((Row::new(format!("pairs at {threshold} of {documents} documents"), figure), took))
+}
+
+/// All pairs of an index of real documents, three times.
+pub fn all_pairs(index: &Path) -> Outcome<Vec<Row>> {
+    let mut rows = Vec::new();
+    for _ in 0..3 {
+        let (row, took) = pairs(&ReadOnlyIndex::open(index)?.snapshot()?)?;
+        rows.push((took, row));
+    }
+    rows.sort_by_key(|(took, _)| *took);
+    let (took, row) = rows.swap_remove(1);
+    Ok(vec![row.reach("165 k kernel files: <= 1 s", took <= Duration::from_secs(1))])
 }
 
 /// Opens the index after it was closed, and after the process that wrote to it died.

@@ -7,6 +7,7 @@
 //! cargo bench --bench scale -- underwrite INDEX
 //! cargo bench --bench scale -- change INDEX
 //! cargo bench --bench scale -- json CORPUS.jsonl
+//! cargo bench --bench scale -- pairs INDEX
 //! cargo bench --bench scale -- table N CORPUS.jsonl
 //! ```
 //!
@@ -18,7 +19,8 @@
 //! - `underwrite` times queries while another thread inserts, and that thread, on copies.
 //! - `change` removes, replaces, compacts, finds all pairs and opens again, on a copy.
 //! - `json` times the command `twindex add` beside reading and parsing the same file.
-//! - `table` is all of these, with N synthetic documents.
+//! - `pairs` finds all pairs of an index of real documents, three times.
+//! - `table` is all of these but `pairs`, with N synthetic documents.
 //!
 //! INDEX has 256 lanes; copies lie below `target` and are removed. Without arguments the program
 //! does nothing, so that `cargo bench` goes on to the others.
@@ -70,10 +72,14 @@ fn run(args: &[&str]) -> Outcome<Vec<Row>> {
         ["underwrite", index] => underwrite::run(Path::new(index)),
         ["change", index] => change::run(Path::new(index)),
         ["json", corpus] => json::run(Path::new(corpus)),
+        ["pairs", index] => change::all_pairs(Path::new(index)),
         ["table", count, corpus] => table::run(number(count)?, Path::new(corpus)),
         // What `change` starts as a process of its own.
         ["abort", index] => change::abort(Path::new(index)),
-        ["ingest" | "queries" | "single" | "underwrite" | "change" | "json" | "table", ..] => {
+        [
+            "ingest" | "queries" | "single" | "underwrite" | "change" | "json" | "pairs" | "table",
+            ..,
+        ] => {
             Err("wrong arguments; the first lines of benches/scale/main.rs show the right ones"
                 .into())
         }

@@ -144,13 +144,17 @@ impl Index {
         }
     }
 
-    /// Finishes merges under way and closes the file. Dropping the index closes it too and
-    /// leaves merges to the next writer, which makes queries a little slower meanwhile.
+    /// Finishes merges under way, writes band entries that are in memory only, and closes the file.
+    /// Dropping the index closes it too and leaves both to the next writer: until then opening
+    /// takes up to a tenth of a second longer, and queries a little.
     ///
     /// # Errors
     ///
     /// [`Error::Io`] or [`Error::Storage`].
     pub fn close(self) -> Result<()> {
+        let mut writer = self.engine.write()?;
+        writer.flush_for_close()?;
+        writer.commit()?;
         self.finish_merges()
     }
 

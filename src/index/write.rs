@@ -139,14 +139,17 @@ impl<'i> WriteTxn<'i> {
             let later = rest.split_off(rest.len().min(self.writer.batch()));
             let ids: Vec<&str> = rest.iter().map(|document| document.id.as_str()).collect();
             let known = self.writer.known(&ids)?;
-            self.put_batch(rest, known, on_conflict, &mut results)?;
+            self.put_batch(rest, known, on_conflict, &mut results).inspect_err(|_| {
+                // What gave way may have nothing in its place yet.
+                self.writer.fail();
+            })?;
             rest = later;
         }
         Ok(results)
     }
 
-    /// Inserts documents of which `known` says what the index had under their ids. Those whose ids
-    /// are free are written together.
+    /// Inserts documents of which `known` says what the index had under their ids. They are
+    /// written together, but that the second of an id comes after the first.
     fn put_batch(
         &mut self,
         documents: Vec<NewDocument>,
@@ -154,18 +157,18 @@ impl<'i> WriteTxn<'i> {
         on_conflict: OnConflict,
         results: &mut Vec<Inserted>,
     ) -> Result<()> {
-        let mut free: Vec<NewDocument> = Vec::new();
+        let mut waiting: Vec<NewDocument> = Vec::new();
         for (document, known) in documents.into_iter().zip(known) {
-            if known == Known::Absent {
-                free.push(document);
-                results.push(Inserted::Added);
-                continue;
+            if known == Known::Repeated {
+                self.writer.insert_all(std::mem::take(&mut waiting))?;
             }
-            // This one may meet what waits to be written.
-            self.writer.insert_all(std::mem::take(&mut free))?;
-            results.push(self.put(document, Some(known), on_conflict)?);
+            let done = self.make_way(&document, Some(known), on_conflict)?;
+            if matches!(done, Inserted::Added | Inserted::Replaced) {
+                waiting.push(document);
+            }
+            results.push(done);
         }
-        self.writer.insert_all(free)
+        self.writer.insert_all(waiting)
     }
 
     /// Inserts a text unless a document of at least the index's threshold is known, in the index
@@ -302,18 +305,29 @@ impl<'i> WriteTxn<'i> {
         known: Option<Known>,
         on_conflict: OnConflict,
     ) -> Result<Inserted> {
-        let done = match self.writer.compare(&document, known)? {
-            Existing::Same => return Ok(Inserted::Unchanged),
+        let done = self.make_way(&document, known, on_conflict)?;
+        if matches!(done, Inserted::Added | Inserted::Replaced) {
+            self.writer.insert(document)?;
+        }
+        Ok(done)
+    }
+
+    /// Removes what a document replaces, and says what inserting it is: it is to be inserted if it
+    /// is added or replaces another.
+    fn make_way(
+        &mut self,
+        document: &NewDocument,
+        known: Option<Known>,
+        on_conflict: OnConflict,
+    ) -> Result<Inserted> {
+        Ok(match self.writer.compare(document, known)? {
+            Existing::Same => Inserted::Unchanged,
             Existing::Absent => Inserted::Added,
-            Existing::Other(_) if on_conflict == OnConflict::Skip => {
-                return Ok(Inserted::Skipped);
-            }
+            Existing::Other(_) if on_conflict == OnConflict::Skip => Inserted::Skipped,
             Existing::Other(doc) => {
                 self.writer.remove_number(doc);
                 Inserted::Replaced
             }
-        };
-        self.writer.insert(document)?;
-        Ok(done)
+        })
     }
 }

@@ -137,10 +137,13 @@ impl FilterSlot {
         let _ = self.filter.set(filter);
     }
 
-    /// Notes a search that had no filter. Says yes once there were as many as reading everything
-    /// costs, so that a command with one question does not pay for a filter.
+    /// Notes a search that had no filter. Says yes once, when they have cost as much as reading
+    /// everything in order would, so that a command with one question does not pay for a filter.
     pub(super) fn is_worth_building(&self, chunks: u32) -> bool {
-        self.missed.fetch_add(1, Ordering::Relaxed) == chunks.max(16)
+        // A page of its own costs some eight times as much as the next one.
+        const RANDOM_TO_SEQUENTIAL: u32 = 8;
+        let enough = (chunks / RANDOM_TO_SEQUENTIAL).max(16);
+        self.missed.fetch_add(1, Ordering::Relaxed) == enough
     }
 }
 

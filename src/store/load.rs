@@ -144,28 +144,23 @@ fn tail(
     let mut tail = Tail::default();
     // Numbers end at 2^32 - 1: where all are in runs there is no tail.
     let Ok(from) = u32::try_from(counters.flushed_upto) else { return Ok(tail) };
-    let action = "reading the latest documents";
-    let signatures = txn.open_table(SIGNATURES).doing(fixed.path, action)?;
-    let documents = txn.open_table(DOCUMENTS).doing(fixed.path, action)?;
-    let mut records = documents.range(from..).doing(fixed.path, action)?;
-    let mut fresh = Vec::new();
-    for item in signatures.range(from..).doing(fixed.path, action)? {
-        let (number, row) = item.doing(fixed.path, action)?;
-        let doc = DocNo(number.value());
-        let (lanes, size) = decode_signature(row.value(), doc, fixed.lanes)
-            .map_err(|fault| damaged(fixed.path, Table::Signatures, doc.0, fault))?;
-        let fault = |detail| damaged(fixed.path, Table::Documents, doc.0, detail);
-        let (number, row) =
-            records.next().ok_or_else(|| fault("its row is missing"))?.doing(fixed.path, action)?;
-        if number.value() != doc.0 {
-            return Err(fault("its row or that of its signature is missing"));
+    // The two tables are read side by side.
+    let (lanes, hashes) =
+        rayon::join(|| tail_lanes(txn, fixed, from), || tail_ids(txn, fixed, from));
+    let (lanes, hashes) = (lanes?, hashes?);
+    let rows = (lanes.len(), hashes.len());
+    let mut fresh = Vec::with_capacity(rows.0);
+    for ((doc, lanes), (number, id_hash)) in lanes.into_iter().zip(&hashes) {
+        if doc != *number {
+            let missing = doc.min(*number).0;
+            let fault = "its row or that of its signature is missing";
+            return Err(damaged(fixed.path, Table::Documents, missing, fault));
         }
-        let record = DocumentRecord::decode(row.value(), doc).map_err(fault)?;
-        fresh.push(Fresh {
-            doc,
-            id_hash: id_hash(&record.id, fixed.id_key),
-            lanes: (!size.is_empty()).then(|| lanes.into()),
-        });
+        fresh.push(Fresh { doc, id_hash: *id_hash, lanes });
+    }
+    if rows.0 != rows.1 {
+        let fault = "rows of documents and of signatures differ in number";
+        return Err(damaged(fixed.path, Table::Documents, from, fault));
     }
     // Every number of the tail is a document or dead, so that a row that was lost is missed.
     let removed = dead.iter().filter(|doc| doc.0 >= from).count();
@@ -179,6 +174,39 @@ fn tail(
         tail.push(fixed.layout, &fresh);
     }
     Ok(tail)
+}
+
+/// A document and its lanes; `None` if it has no shingles.
+type TailLanes = (DocNo, Option<Box<[u8]>>);
+
+/// The lanes of the documents from `from` on.
+fn tail_lanes(txn: &ReadTransaction, fixed: Fixed<'_>, from: u32) -> Result<Vec<TailLanes>> {
+    let action = "reading the latest documents";
+    let table = txn.open_table(SIGNATURES).doing(fixed.path, action)?;
+    let rows = table.range(from..).doing(fixed.path, action)?;
+    rows.map(|item| {
+        let (number, row) = item.doing(fixed.path, action)?;
+        let doc = DocNo(number.value());
+        let (lanes, size) = decode_signature(row.value(), doc, fixed.lanes)
+            .map_err(|fault| damaged(fixed.path, Table::Signatures, doc.0, fault))?;
+        Ok((doc, (!size.is_empty()).then(|| lanes.into())))
+    })
+    .collect()
+}
+
+/// The hashes of the ids of the documents from `from` on.
+fn tail_ids(txn: &ReadTransaction, fixed: Fixed<'_>, from: u32) -> Result<Vec<(DocNo, u64)>> {
+    let action = "reading the latest documents";
+    let table = txn.open_table(DOCUMENTS).doing(fixed.path, action)?;
+    let rows = table.range(from..).doing(fixed.path, action)?;
+    rows.map(|item| {
+        let (number, row) = item.doing(fixed.path, action)?;
+        let doc = DocNo(number.value());
+        let record = DocumentRecord::decode(row.value(), doc)
+            .map_err(|fault| damaged(fixed.path, Table::Documents, doc.0, fault))?;
+        Ok((doc, id_hash(&record.id, fixed.id_key)))
+    })
+    .collect()
 }
 
 #[cfg(test)]

@@ -26,9 +26,23 @@ pub(crate) enum Known {
     /// Nothing.
     Absent,
     /// A document.
-    Document(DocNo),
+    Document(Former),
     /// It is the same as an earlier one of them.
     Repeated,
+}
+
+/// A document of the index, as far as it is compared with a new one of its id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Former {
+    doc: DocNo,
+    text_hash: u64,
+    text_length: u64,
+}
+
+impl Former {
+    fn new(doc: DocNo, record: &DocumentRecord) -> Self {
+        Self { doc, text_hash: record.text_hash, text_length: record.text_length }
+    }
 }
 
 impl Writer<'_> {
@@ -71,9 +85,9 @@ impl Writer<'_> {
                     if before.any(|&(_, other, _)| ids.get(other) == ids.get(at)) {
                         set(at, Known::Repeated);
                     } else if let (true, Some(id)) = (possible, ids.get(at))
-                        && let Some((doc, _)) = view.find(id)?
+                        && let Some((doc, record)) = view.find(id)?
                     {
-                        set(at, Known::Document(doc));
+                        set(at, Known::Document(Former::new(doc, &record)));
                     }
                 }
             }
@@ -86,7 +100,7 @@ impl Writer<'_> {
     pub(crate) fn remove_all(&mut self, ids: &[&str]) -> Result<u64> {
         let found = self.known(ids)?;
         let docs = found.into_iter().filter_map(|known| match known {
-            Known::Document(doc) => Some(doc),
+            Known::Document(former) => Some(former.doc),
             Known::Absent | Known::Repeated => None,
         });
         let docs: Vec<DocNo> = docs.collect();
@@ -97,16 +111,20 @@ impl Writer<'_> {
     /// Compares a new document with what the index has. `known` is what [`known`](Self::known)
     /// found before this transaction went on, if it was asked.
     pub(crate) fn compare(&self, document: &NewDocument, known: Option<Known>) -> Result<Existing> {
-        let doc = match (self.fresh_ids.get(&document.id), known) {
-            (Some(doc), _) => Some(*doc),
-            (None, Some(Known::Document(doc))) if !self.state.dead.contains(doc) => Some(doc),
+        let former = match (self.fresh_ids.get(&document.id), known) {
+            (None, Some(Known::Document(former))) if !self.state.dead.contains(former.doc) => {
+                Some(former)
+            }
             (None, Some(Known::Absent)) => None,
-            _ => self.number_of(&document.id)?,
+            (Some(doc), _) => Some(Former::new(*doc, &self.document(*doc)?)),
+            (None, _) => self
+                .view(|view| view.find(&document.id))?
+                .map(|(doc, record)| Former::new(doc, &record)),
         };
-        let Some(doc) = doc else { return Ok(Existing::Absent) };
-        let record = self.document(doc)?;
-        let same =
-            record.text_hash == document.text_hash && record.text_length == document.text_length;
+        let Some(Former { doc, text_hash, text_length }) = former else {
+            return Ok(Existing::Absent);
+        };
+        let same = (text_hash, text_length) == (document.text_hash, document.text_length);
         Ok(if same { Existing::Same } else { Existing::Other(doc) })
     }
 

@@ -67,9 +67,9 @@ impl Run {
     }
 }
 
-/// Memory for filters of words, in bytes: enough for some 6 million documents in 16 bands. Filters of
-/// ids come on top, at 10 bits a document.
-const FILTER_BYTES: u64 = 128 << 20;
+/// Memory for filters of words, in bytes: enough for some 13 million documents in 16 bands. Filters
+/// of ids come on top, at 10 bits a document.
+const FILTER_BYTES: u64 = 256 << 20;
 
 /// All runs, ordered by the documents they cover, a merge's new run before those it replaces.
 #[derive(Clone, Debug, Default)]

@@ -112,6 +112,11 @@ impl<'e> Writer<'e> {
         self.engine.tuning().flush_documents.min(1 << 14)
     }
 
+    /// Lets nothing of this transaction be committed.
+    pub(crate) fn fail(&mut self) {
+        self.half_done = true;
+    }
+
     /// Live documents, this transaction's changes included.
     pub(crate) fn len(&self) -> u64 {
         self.state.counters.documents
@@ -342,6 +347,16 @@ impl<'e> Writer<'e> {
         self.half_done = stepped.is_err();
         self.changes += QUICK_REPAIR_FROM;
         stepped
+    }
+
+    /// Flushes a tail that would be felt when the file is opened next.
+    pub(crate) fn flush_for_close(&mut self) -> Result<()> {
+        const SHARE: usize = 16;
+        self.settle();
+        match self.state.tail.documents() > self.engine.tuning().flush_documents / SHARE {
+            true => self.flush(),
+            false => Ok(()),
+        }
     }
 
     /// Flushes the tail and starts merging all runs into one, whatever their tiers.

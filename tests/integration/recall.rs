@@ -137,3 +137,77 @@ fn every_answer_is_in_the_scan_and_what_the_pigeonhole_guarantees_is_found() {
         }
     }
 }
+
+/// Signatures in small clusters, the others of strangers; each cluster's lanes are those of its
+/// first, some of them changed.
+fn clustered(count: usize, lanes: usize) -> Vec<Signature> {
+    let mut random = Random(23);
+    let mut base = Vec::new();
+    let clustered = |number: usize| number.is_multiple_of(3) || number.is_multiple_of(7);
+    (0..count)
+        .map(|number| {
+            if base.is_empty() || !clustered(number) {
+                base = (0..lanes).map(|_| random.next() as u8).collect();
+            }
+            let mut own = base.clone();
+            for _ in 0..random.below(40) {
+                own[random.below(lanes as u64) as usize] = random.next() as u8;
+            }
+            Signature::from_lanes(own, 1000)
+        })
+        .collect()
+}
+
+#[test]
+fn candidates_are_those_that_share_a_bucket_and_no_others() {
+    let place = Place::new();
+    let options = Index::options().flush_documents(600).merge_runs(3);
+    let mut index = options.create(place.index()).expect("created");
+    let signatures = clustered(4_000, index.settings().lanes.get());
+    let mut stored = Vec::new();
+    for (batch, some) in signatures.chunks(450).enumerate() {
+        let mut txn = index.begin_write().expect("begun");
+        let document = |(at, signature): (usize, &Signature)| {
+            Document::from_signature((450 * batch + at).to_string(), signature.clone())
+        };
+        let documents: Result<Vec<_>, _> = some.iter().enumerate().map(document).collect();
+        txn.insert_documents(documents.expect("valid"), twindex::OnConflict::Replace)
+            .expect("inserted");
+        if batch % 2 == 1 {
+            let gone: Vec<String> = (0..40).map(|n| (450 * batch + 11 * n).to_string()).collect();
+            txn.remove_batch(&gone).expect("removed");
+        }
+        txn.commit().expect("committed");
+    }
+    for round in ["as loaded, filters there", "opened again, filters built on the way", "compacted"]
+    {
+        let snapshot = index.snapshot().expect("a snapshot");
+        stored.clear();
+        for id in snapshot.ids() {
+            let id = id.expect("readable");
+            stored.push((snapshot.get(&id).expect("readable").expect("there").signature, id));
+        }
+        let (bands, depth) = probe(snapshot.settings(), 0.8);
+        for (at, asked) in signatures.iter().enumerate().step_by(3) {
+            let query = snapshot.query().threshold(0.8).all_candidates(true);
+            let found = query.by_signature(asked).expect("an answer");
+            let mut found: Vec<&str> = found.iter().map(|found| found.id.as_str()).collect();
+            let mut expected: Vec<&str> = stored
+                .iter()
+                .filter(|(other, _)| meet(asked, other, bands, depth))
+                .map(|(_, id)| id.as_str())
+                .collect();
+            found.sort_unstable();
+            expected.sort_unstable();
+            assert_eq!(found, expected, "{round}: those of {at}");
+        }
+        drop(snapshot);
+        match round {
+            "opened again, filters built on the way" => index.compact().expect("compacted"),
+            _ => {
+                drop(index);
+                index = options.open(place.index()).expect("opened");
+            }
+        }
+    }
+}
