@@ -182,11 +182,10 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
     /// Builds the filter of a band of a run that was searched often enough.
     fn consider_filter(&self, band: BandNo, run: &Run, content: &Arc<BandRun>) -> Result<()> {
         let layout = self.fixed.layout;
-        let deserved = || {
-            let manifest = &self.state.manifest;
-            band == layout.ids() || manifest.deserves_filter(band, content.entries, layout.bands)
-        };
-        if !content.filter.is_worth_building(content.chunks()) || !deserved() {
+        let manifest = &self.state.manifest;
+        if !content.filter.is_worth_building(content.chunks())
+            || !manifest.deserves_filter(layout, band, content.entries, &[run.number])
+        {
             return Ok(());
         }
         let shift = layout.fence_shift(band);

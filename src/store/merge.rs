@@ -139,8 +139,7 @@ impl MergeTask {
                 entries += content.entries;
             }
         }
-        let filtered =
-            band == layout.ids() || manifest.deserves_filter(band, entries, layout.bands);
+        let filtered = manifest.deserves_filter(layout, band, entries, &self.sources);
         BandProgress {
             cursor: MergeCursor::new(sources),
             builder: BandBuilder::new(layout, self.target, band, entries, filtered),

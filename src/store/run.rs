@@ -5,7 +5,7 @@
 //! have the others.
 
 use super::filter::{Filter, FilterSlot};
-use super::schema::{BandNo, DocNo, RunNo};
+use super::schema::{BandNo, DocNo, Layout, RunNo};
 use std::sync::Arc;
 
 /// One band of one run: how many entries, and the fence of each chunk.
@@ -82,15 +82,23 @@ impl Manifest {
         &self.runs
     }
 
-    /// Whether a band of lanes of a run with so many entries should have a filter: memory goes to
+    /// Whether a band of a run with so many entries should have a filter, beside those of all
+    /// runs but `except`: that of ids always, those of lanes while there is memory. It goes to
     /// the smallest runs first, as there are most of them.
-    pub(super) fn deserves_filter(&self, band: BandNo, entries: u64, bands: u8) -> bool {
-        let smaller: u64 = self
+    pub(super) fn deserves_filter(
+        &self,
+        layout: Layout,
+        band: BandNo,
+        entries: u64,
+        except: &[RunNo],
+    ) -> bool {
+        let others = self
             .with_band(band)
-            .map(|(_, content)| content.entries)
-            .filter(|other| *other < entries)
-            .sum();
-        Filter::bytes(smaller + entries) * u64::from(bands) <= FILTER_BYTES
+            .filter(|(run, _)| !except.contains(&run.number))
+            .map(|(_, content)| content)
+            .filter(|other| other.entries < entries || other.filter.get().is_some());
+        let all = entries + others.map(|other| other.entries).sum::<u64>();
+        band == layout.ids() || Filter::bytes(all) * u64::from(layout.bands) <= FILTER_BYTES
     }
 
     pub(super) fn get(&self, number: RunNo) -> Option<&Arc<Run>> {
@@ -129,5 +137,41 @@ impl Manifest {
             .filter(|run| run.number < target.number && target.contains(run))
             .map(|run| run.number)
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LAYOUT: Layout = Layout { bands: 16, depth: 6 };
+
+    /// A manifest of runs with so many entries a band and a filter each.
+    fn manifest(entries: &[u64]) -> Manifest {
+        let mut manifest = Manifest::default();
+        for (number, entries) in (0..).zip(entries) {
+            let covers = DocNo(10 * number);
+            let mut run = Run::new(RunNo(number), 0, covers, covers, LAYOUT.count());
+            let content = BandRun { entries: *entries, ..BandRun::default() };
+            content.filter.set(Filter::new(1));
+            run.set(BandNo(0), Some(Arc::new(content)));
+            manifest.add(run);
+        }
+        manifest
+    }
+
+    #[test]
+    fn filters_keep_to_their_memory_whatever_the_sizes_of_runs() {
+        let million = 1_000_000;
+        let most = FILTER_BYTES * 8 / 10 / 16;
+        assert!(most > 13 * million && most < 14 * million, "{most} entries a band");
+        let three = manifest(&[4 * million; 3]);
+        let deserves = |manifest: &Manifest, entries, except: &[RunNo]| {
+            manifest.deserves_filter(LAYOUT, BandNo(0), entries, except)
+        };
+        assert!(deserves(&three, million, &[]), "13 million");
+        assert!(!deserves(&three, 4 * million, &[]), "16 million, though none is smaller");
+        assert!(deserves(&three, 4 * million, &[RunNo(0)]), "one of them is merged away");
+        assert!(three.deserves_filter(LAYOUT, LAYOUT.ids(), u64::MAX >> 8, &[]), "of ids");
     }
 }
