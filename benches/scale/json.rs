@@ -58,16 +58,19 @@ pub fn run(corpus: &Path) -> Outcome<Vec<Row>> {
     ])
 }
 
-/// The least that any program has to do: read the file, parse its JSON, touch the text.
+/// The least that any program has to do: read the file, find its lines, parse their JSON.
 fn parse(corpus: &Path) -> Outcome<Duration> {
     let start = Instant::now();
     let file = std::fs::read(corpus).map_err(|error| format!("{}: {error}", corpus.display()))?;
-    let mut sum = 0_u64;
-    for line in file.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-        let Line { id, text } = serde_json::from_slice(line)?;
-        sum = id.bytes().chain(text.bytes()).fold(sum, |sum, byte| sum + u64::from(byte));
+    let mut from = 0;
+    for end in memchr::memchr_iter(b'\n', &file).chain([file.len()]) {
+        let line = &file[from..end];
+        from = (end + 1).min(file.len());
+        if !line.is_empty() {
+            let Line { id, text } = serde_json::from_slice(line)?;
+            std::hint::black_box((&*id, &*text));
+        }
     }
-    std::hint::black_box(sum);
     Ok(start.elapsed())
 }
 
