@@ -26,7 +26,7 @@ struct Folding<'o> {
 
 /// ASCII bytes in a row, from white space on, that end a stretch of other words: with fewer, going
 /// back and forth costs more than it saves.
-const ASCII_AGAIN: usize = 32;
+const ASCII_AGAIN: usize = 8;
 
 impl Folding<'_> {
     fn text(&mut self, text: &str) {
@@ -105,9 +105,19 @@ impl Folding<'_> {
         }
         let lowered = self.lower.then(|| text.to_lowercase());
         let text = lowered.as_deref().unwrap_or(text);
-        let composed = (self.nfc && is_nfc_quick(text.chars()) != IsNormalized::Yes)
-            .then(|| text.nfc().collect::<String>());
-        let text = composed.as_deref().unwrap_or(text);
+        // Composing costs the most, so each word is looked at by itself.
+        for word in text.split_inclusive(|c| u8::try_from(c).is_ok_and(is_ascii_space)) {
+            let composed =
+                !self.nfc || word.is_ascii() || is_nfc_quick(word.chars()) == IsNormalized::Yes;
+            match composed {
+                true => self.spaces(word),
+                false => self.spaces(&word.nfc().collect::<String>()),
+            }
+        }
+    }
+
+    /// Folds white space, of Unicode too, in a text that is normalised but for that.
+    fn spaces(&mut self, text: &str) {
         self.make_room(text.len());
         for piece in text.split_inclusive(char::is_whitespace) {
             let word = piece.trim_end();
