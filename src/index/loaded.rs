@@ -17,13 +17,18 @@ pub(super) struct LoadedSignatures {
 const NOWHERE: u32 = u32::MAX;
 
 impl LoadedSignatures {
-    /// Reads signatures in the order of their rows, up to so many bytes.
+    /// Reads the signatures of at most so many documents, in the order of their rows, up to so
+    /// many bytes.
     pub(super) fn read<P: ChunkTable, D: DocTable>(
         view: &View<'_, P, D>,
         width: usize,
+        documents: u64,
         budget: usize,
     ) -> Result<Self> {
-        let mut loaded = Self { width, places: Vec::new(), lanes: Vec::new() };
+        // Exact, as growing would take up to twice the budget.
+        let most = usize::try_from(documents).unwrap_or(usize::MAX).min(budget / (width + 4));
+        let lanes = Vec::with_capacity(most * width);
+        let mut loaded = Self { width, places: Vec::with_capacity(most), lanes };
         view.for_each_signature(|doc, lanes, _| {
             let places = doc.0 as usize + 1;
             if 4 * places + loaded.lanes.len() + width > budget {

@@ -176,7 +176,7 @@ impl<'s> Pairs<'s> {
             Some(loaded) => loaded,
             none => {
                 let budget = self.snapshot.reader().engine().cache_bytes();
-                none.insert(LoadedSignatures::read(&view, lanes, budget)?)
+                none.insert(LoadedSignatures::read(&view, lanes, self.snapshot.len(), budget)?)
             }
         };
         while self.band < self.probe.bands() {

@@ -228,7 +228,7 @@ impl<'i> WriteTxn<'i> {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] or [`Error::Storage`], after which the transaction cannot be committed.
+    /// [`Error::Damaged`], [`Error::Io`] or [`Error::Storage`], where nothing was removed.
     pub fn remove(&mut self, id: &str) -> Result<bool> {
         self.writer.remove(id)
     }

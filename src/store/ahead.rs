@@ -42,7 +42,7 @@ impl Ahead {
     }
 
     /// What was prepared, waiting for it if need be; nothing if nothing was started. It may be for
-    /// a state that was never committed or is long gone, which its parts tell.
+    /// a place that the merge has left, as what an aborted transaction took, which its parts tell.
     pub(super) fn take(&self, path: &Path) -> Result<Prepared> {
         let Some(pending) = lock(&self.pending).take() else { return Ok(Prepared::new()) };
         let ended = "the thread that merges has ended";

@@ -1,4 +1,5 @@
-//! Which words a band of a run certainly does not have: a Bloom filter in memory, never stored.
+//! Which words a band of a run certainly does not have, and which it has once at most: a Bloom
+//! filter in memory, never stored.
 //!
 //! A split block filter (Putze, Sanders, Singler 2009; the form that Parquet uses): a key sets
 //! one bit in each of the eight words of one block, so that asking touches one cache line.
@@ -114,7 +115,7 @@ impl FilterKey {
     }
 }
 
-/// The filter of a band of a run, if it has one yet, and how often it was missed.
+/// The filter of a band of a run, if it has one yet, and how many searches had none.
 #[derive(Debug, Default)]
 pub(super) struct FilterSlot {
     filter: OnceLock<Filter>,

@@ -1,10 +1,9 @@
 //! What an index has under the ids of new documents, as a write transaction sees it.
 
 use super::candidates::may_have_id;
-use super::fault::{Doing, damaged};
 use super::parallel;
 use super::record::DocumentRecord;
-use super::schema::{DOCUMENTS, DocNo, Table};
+use super::schema::DocNo;
 use super::view::Fixed;
 use super::writer::{NewDocument, Writer};
 use crate::error::Result;
@@ -116,7 +115,7 @@ impl Writer<'_> {
                 Some(former)
             }
             (None, Some(Known::Absent)) => None,
-            (Some(doc), _) => Some(Former::new(*doc, &self.document(*doc)?)),
+            (Some(doc), _) => Some(Former::new(*doc, &self.view(|view| view.document(*doc))?)),
             (None, _) => self
                 .view(|view| view.find(&document.id))?
                 .map(|(doc, record)| Former::new(doc, &record)),
@@ -126,15 +125,5 @@ impl Writer<'_> {
         };
         let same = (text_hash, text_length) == (document.text_hash, document.text_length);
         Ok(if same { Existing::Same } else { Existing::Other(doc) })
-    }
-
-    fn document(&self, doc: DocNo) -> Result<DocumentRecord> {
-        let (txn, path) = (self.txn()?, self.engine.path());
-        let table = txn.open_table(DOCUMENTS).doing(path, "reading documents")?;
-        let row = redb::ReadableTable::get(&table, doc.0).doing(path, "reading documents")?;
-        let row =
-            row.ok_or_else(|| damaged(path, Table::Documents, doc.0, "its row is missing"))?;
-        DocumentRecord::decode(row.value(), doc)
-            .map_err(|fault| damaged(path, Table::Documents, doc.0, fault))
     }
 }

@@ -80,11 +80,12 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
     /// The record of a live document.
     pub(crate) fn document(&self, doc: DocNo) -> Result<DocumentRecord> {
         let path = self.fixed.path;
-        let row = self.documents.get(doc.0).doing(path, "reading documents")?;
-        let row =
-            row.ok_or_else(|| damaged(path, Table::Documents, doc.0, "its row is missing"))?;
-        DocumentRecord::decode(row.value(), doc)
-            .map_err(|fault| damaged(path, Table::Documents, doc.0, fault))
+        let fault = |detail| damaged(path, Table::Documents, doc.0, detail);
+        guard(path, || {
+            let row = self.documents.get(doc.0).doing(path, "reading documents")?;
+            let row = row.ok_or_else(|| fault("its row is missing"))?;
+            DocumentRecord::decode(row.value(), doc).map_err(fault)
+        })
     }
 
     /// Hands over the lanes and the set size of a live document.

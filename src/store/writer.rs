@@ -48,8 +48,8 @@ pub(crate) struct Writer<'e> {
     changes: u64,
     added: u64,
     now: i64,
-    /// Set while a change is being made; stays set if it fails half-way.
-    half_done: bool,
+    /// Set when a change fails, and for good: nothing of this transaction is whole any more.
+    failed: bool,
 }
 
 /// From so many changes on a commit also saves what makes recovery quick, which a commit of few
@@ -95,7 +95,7 @@ impl<'e> Writer<'e> {
             changes: 0,
             added: 0,
             now: now(),
-            half_done: false,
+            failed: false,
         }
     }
 
@@ -114,7 +114,13 @@ impl<'e> Writer<'e> {
 
     /// Lets nothing of this transaction be committed.
     pub(crate) fn fail(&mut self) {
-        self.half_done = true;
+        self.failed = true;
+    }
+
+    /// Makes a change; if it fails, or panics on damage, nothing can be committed.
+    fn change(&mut self, change: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
+        let path = self.engine.path();
+        guard(path, || change(self)).inspect_err(|_| self.failed = true)
     }
 
     /// Live documents, this transaction's changes included.
@@ -142,16 +148,18 @@ impl<'e> Writer<'e> {
     /// Reads the state but for documents that wait in `fresh`.
     pub(super) fn view<T>(&self, read: impl FnOnce(&WriteView<'_, '_>) -> Result<T>) -> Result<T> {
         let (txn, path) = (self.txn()?, self.engine.path());
-        let action = "opening the tables";
-        let postings = txn.open_table(POSTINGS).doing(path, action)?;
-        let signatures = txn.open_table(SIGNATURES).doing(path, action)?;
-        let documents = txn.open_table(DOCUMENTS).doing(path, action)?;
-        read(&View {
-            fixed: self.engine.fixed(),
-            state: &self.state,
-            postings: &postings,
-            signatures: &signatures,
-            documents: &documents,
+        guard(path, || {
+            let action = "opening the tables";
+            let postings = txn.open_table(POSTINGS).doing(path, action)?;
+            let signatures = txn.open_table(SIGNATURES).doing(path, action)?;
+            let documents = txn.open_table(DOCUMENTS).doing(path, action)?;
+            read(&View {
+                fixed: self.engine.fixed(),
+                state: &self.state,
+                postings: &postings,
+                signatures: &signatures,
+                documents: &documents,
+            })
         })
     }
 
@@ -174,10 +182,7 @@ impl<'e> Writer<'e> {
         if documents.is_empty() {
             return Ok(());
         }
-        self.half_done = true;
-        guard(self.engine.path(), || self.insert_rows(documents))?;
-        self.half_done = false;
-        Ok(())
+        self.change(|writer| writer.insert_rows(documents))
     }
 
     fn insert_rows(&mut self, documents: Vec<NewDocument>) -> Result<()> {
@@ -260,9 +265,8 @@ impl<'e> Writer<'e> {
         }
         let mut removed = std::mem::take(&mut self.removed);
         removed.sort_unstable();
-        self.half_done = true;
-        let (txn, path, action) = (self.txn()?, self.engine.path(), "removing documents");
-        guard(path, || {
+        self.change(|writer| {
+            let (txn, path, action) = (writer.txn()?, writer.engine.path(), "removing documents");
             for table in [SIGNATURES, DOCUMENTS] {
                 let mut table = txn.open_table(table).doing(path, action)?;
                 for doc in &removed {
@@ -270,9 +274,7 @@ impl<'e> Writer<'e> {
                 }
             }
             Ok(())
-        })?;
-        self.half_done = false;
-        Ok(())
+        })
     }
 
     fn run_writer(&self) -> Result<RunWriter<'_>> {
@@ -284,10 +286,7 @@ impl<'e> Writer<'e> {
     /// remembered any longer.
     fn flush(&mut self) -> Result<()> {
         self.settle();
-        self.half_done = true;
-        guard(self.engine.path(), || self.flush_tail())?;
-        self.half_done = false;
-        Ok(())
+        self.change(Self::flush_tail)
     }
 
     fn flush_tail(&mut self) -> Result<()> {
@@ -336,17 +335,16 @@ impl<'e> Writer<'e> {
     /// Goes on with every merge under way by `budget` entries: by what another thread has
     /// prepared, if there is anything.
     pub(super) fn merge_step(&mut self, budget: u64) -> Result<()> {
-        let prepared = self.engine.merged_ahead()?;
-        let mut state = std::mem::take(&mut self.state);
-        self.half_done = true;
-        let stepped = guard(self.engine.path(), || {
-            let step = Step { fixed: self.engine.fixed(), writer: self.run_writer()? };
-            merge::step_all(step, &mut state, prepared, budget)
-        });
-        self.state = state;
-        self.half_done = stepped.is_err();
+        // Where the other thread failed the step is prepared here, and what is wrong shows again.
+        let prepared = self.engine.merged_ahead().unwrap_or_default();
         self.changes += QUICK_REPAIR_FROM;
-        stepped
+        self.change(|writer| {
+            let mut state = std::mem::take(&mut writer.state);
+            let step = Step { fixed: writer.engine.fixed(), writer: writer.run_writer()? };
+            let stepped = merge::step_all(step, &mut state, prepared, budget);
+            writer.state = state;
+            stepped
+        })
     }
 
     /// Flushes a tail that would be felt when the file is opened next.
@@ -403,11 +401,11 @@ impl<'e> Writer<'e> {
     ///
     /// Where an insertion or removal of this transaction failed, nothing of it can be committed.
     pub(crate) fn commit(mut self) -> Result<()> {
-        if self.half_done {
+        if self.failed {
             return Err(Error::Storage {
                 path: self.engine.path().to_owned(),
                 action: "committing",
-                detail: "a change of this transaction failed half-way".into(),
+                detail: "a change of this transaction failed".into(),
             });
         }
         self.settle();
@@ -416,26 +414,33 @@ impl<'e> Writer<'e> {
             self.flush()?;
         }
         self.merge_on()?;
-        let Some(mut txn) = self.txn.take() else { return Ok(()) };
-        let path = self.engine.path();
-        if self.changes == 0 {
-            return txn.abort().doing(path, "ending a transaction");
+        if self.changes > 0 {
+            self.change(Self::write_state)?;
         }
-        let action = "writing the state";
-        self.state.counters.commit += 1;
-        {
-            let mut dead = txn.open_table(DEAD).doing(path, action)?;
-            for (number, row) in self.state.dead.changed_rows(&self.before.dead) {
-                match row {
-                    Some(row) => dead.insert(number, &row[..]).doing(path, action)?,
-                    None => dead.remove(number).doing(path, action)?,
-                };
-            }
-            let mut meta = txn.open_table(META).doing(path, action)?;
-            meta.insert(STATE_ROW, &self.state.counters.encode()[..]).doing(path, action)?;
+        let Some(mut txn) = self.txn.take() else { return Ok(()) };
+        if self.changes == 0 {
+            return txn.abort().doing(self.engine.path(), "ending a transaction");
         }
         txn.set_quick_repair(self.changes >= QUICK_REPAIR_FROM);
         self.engine.publish(txn, std::mem::take(&mut self.state))
+    }
+}
+
+impl Writer<'_> {
+    /// Writes what the next commit says of itself.
+    fn write_state(&mut self) -> Result<()> {
+        self.state.counters.commit += 1;
+        let (txn, path, action) = (self.txn()?, self.engine.path(), "writing the state");
+        let mut dead = txn.open_table(DEAD).doing(path, action)?;
+        for (number, row) in self.state.dead.changed_rows(&self.before.dead) {
+            match row {
+                Some(row) => dead.insert(number, &row[..]).doing(path, action)?,
+                None => dead.remove(number).doing(path, action)?,
+            };
+        }
+        let mut meta = txn.open_table(META).doing(path, action)?;
+        meta.insert(STATE_ROW, &self.state.counters.encode()[..]).doing(path, action)?;
+        Ok(())
     }
 }
 
@@ -444,5 +449,34 @@ impl Drop for Writer<'_> {
         // The storage's transaction ends before the next may start.
         drop(self.txn.take());
         self.engine.end_write();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{filled, open};
+    use super::*;
+    use crate::sketch::Signature;
+
+    fn document(id: &str) -> NewDocument {
+        let signature = Signature::from_lanes(vec![7; 64], 10);
+        NewDocument { id: id.to_owned(), signature, text_hash: 1, text_length: 1 }
+    }
+
+    #[test]
+    fn a_transaction_that_failed_stays_failed() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let engine = filled(&folder, 50);
+        let mut writer = engine.write().expect("begun");
+        assert!(writer.remove("1").expect("removed"));
+        writer.fail();
+        writer.insert(document("new")).expect("a later change goes well");
+        writer.read(|_| Ok(())).expect("and what was removed goes");
+        let error = writer.commit().expect_err("refused");
+        assert!(matches!(error, Error::Storage { action: "committing", .. }), "{error}");
+        drop(engine);
+        let reader = open(&folder).read().expect("a reader");
+        assert!(reader.view().find("1").expect("readable").is_some(), "nothing was lost");
+        assert!(reader.view().find("new").expect("readable").is_none());
     }
 }
