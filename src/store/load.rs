@@ -1,5 +1,6 @@
 //! Reading the in-memory part of an index from the file when it is opened.
 
+use super::codec::Fault;
 use super::dead::DeadSet;
 use super::fault::{Doing, damaged};
 use super::merge::MergeTask;
@@ -15,7 +16,7 @@ use super::state::State;
 use super::view::Fixed;
 use crate::error::{Error, Result};
 use crate::hash::id_hash;
-use redb::{ReadTransaction, ReadableTable};
+use redb::{ReadTransaction, ReadableTable, TableDefinition};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -145,8 +146,17 @@ fn tail(
     // Numbers end at 2^32 - 1: where all are in runs there is no tail.
     let Ok(from) = u32::try_from(counters.flushed_upto) else { return Ok(tail) };
     // The two tables are read side by side.
-    let (lanes, hashes) =
-        rayon::join(|| tail_lanes(txn, fixed, from), || tail_ids(txn, fixed, from));
+    let lanes = |doc, row: &[u8]| {
+        let (lanes, size) = decode_signature(row, doc, fixed.lanes)?;
+        Ok((!size.is_empty()).then(|| Box::from(lanes)))
+    };
+    let id = |doc, row: &[u8]| {
+        DocumentRecord::decode(row, doc).map(|record| id_hash(&record.id, fixed.id_key))
+    };
+    let (lanes, hashes) = rayon::join(
+        || tail_rows(txn, fixed.path, (SIGNATURES, Table::Signatures), from, lanes),
+        || tail_rows(txn, fixed.path, (DOCUMENTS, Table::Documents), from, id),
+    );
     let (lanes, hashes) = (lanes?, hashes?);
     let rows = (lanes.len(), hashes.len());
     let mut fresh = Vec::with_capacity(rows.0);
@@ -176,35 +186,22 @@ fn tail(
     Ok(tail)
 }
 
-/// A document and its lanes; `None` if it has no shingles.
-type TailLanes = (DocNo, Option<Box<[u8]>>);
-
-/// The lanes of the documents from `from` on.
-fn tail_lanes(txn: &ReadTransaction, fixed: Fixed<'_>, from: u32) -> Result<Vec<TailLanes>> {
+/// What `read` makes of every row of a table from `from` on.
+fn tail_rows<T>(
+    txn: &ReadTransaction,
+    path: &Path,
+    (table, name): (TableDefinition<'_, u32, &'static [u8]>, Table),
+    from: u32,
+    read: impl Fn(DocNo, &[u8]) -> std::result::Result<T, Fault>,
+) -> Result<Vec<(DocNo, T)>> {
     let action = "reading the latest documents";
-    let table = txn.open_table(SIGNATURES).doing(fixed.path, action)?;
-    let rows = table.range(from..).doing(fixed.path, action)?;
+    let table = txn.open_table(table).doing(path, action)?;
+    let rows = table.range(from..).doing(path, action)?;
     rows.map(|item| {
-        let (number, row) = item.doing(fixed.path, action)?;
+        let (number, row) = item.doing(path, action)?;
         let doc = DocNo(number.value());
-        let (lanes, size) = decode_signature(row.value(), doc, fixed.lanes)
-            .map_err(|fault| damaged(fixed.path, Table::Signatures, doc.0, fault))?;
-        Ok((doc, (!size.is_empty()).then(|| lanes.into())))
-    })
-    .collect()
-}
-
-/// The hashes of the ids of the documents from `from` on.
-fn tail_ids(txn: &ReadTransaction, fixed: Fixed<'_>, from: u32) -> Result<Vec<(DocNo, u64)>> {
-    let action = "reading the latest documents";
-    let table = txn.open_table(DOCUMENTS).doing(fixed.path, action)?;
-    let rows = table.range(from..).doing(fixed.path, action)?;
-    rows.map(|item| {
-        let (number, row) = item.doing(fixed.path, action)?;
-        let doc = DocNo(number.value());
-        let record = DocumentRecord::decode(row.value(), doc)
-            .map_err(|fault| damaged(fixed.path, Table::Documents, doc.0, fault))?;
-        Ok((doc, id_hash(&record.id, fixed.id_key)))
+        let read = read(doc, row.value()).map_err(|fault| damaged(path, name, doc.0, fault))?;
+        Ok((doc, read))
     })
     .collect()
 }
