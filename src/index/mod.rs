@@ -1,5 +1,7 @@
 //! What can a caller do? Open an index, write to it, ask it.
 
+#[cfg(test)]
+mod crash_tests;
 mod document;
 mod handle;
 mod loaded;
@@ -8,6 +10,10 @@ mod pairs;
 mod query;
 mod search;
 mod snapshot;
+#[cfg(test)]
+mod trouble_tests;
+#[cfg(test)]
+mod workload;
 mod write;
 
 pub use document::{Document, DocumentInfo};

@@ -2,6 +2,8 @@
 
 use super::ahead::Ahead;
 use super::codec::Fault;
+#[cfg(test)]
+use super::disk::Disk;
 use super::fault::{Doing, damaged, guard, io_error};
 use super::load;
 use super::merge::Prepared;
@@ -36,11 +38,20 @@ pub(crate) struct Tuning {
     pub(crate) merge_runs: usize,
     /// Merging goes on in steps of at least so many entries.
     pub(crate) merge_step: u64,
+    /// From so many changes on a commit also saves what makes recovery quick, which a commit of
+    /// few would feel: it triples the latency.
+    pub(crate) quick_repair_from: u64,
 }
 
 impl Default for Tuning {
     fn default() -> Self {
-        Self { cache_bytes: 64 << 20, flush_documents: 1 << 16, merge_runs: 8, merge_step: 1 << 16 }
+        Self {
+            cache_bytes: 64 << 20,
+            flush_documents: 1 << 16,
+            merge_runs: 8,
+            merge_step: 1 << 16,
+            quick_repair_from: 64,
+        }
     }
 }
 
@@ -187,6 +198,16 @@ impl Engine {
             .set_cache_size(tuning.cache_bytes)
             .open(path)
             .map_err(|error| foreign(error.into(), path))?;
+        Self::ready(database, path, request, tuning)
+    }
+
+    /// Takes a database that was opened for writing into use.
+    fn ready(
+        database: Database,
+        path: &Path,
+        request: &SettingsRequest,
+        tuning: Tuning,
+    ) -> Result<Arc<Self>> {
         let engine = Self::load(File::Writable(database), path, tuning)?;
         request.check(&engine.settings, path)?;
         let mut writer = engine.write()?;
@@ -430,6 +451,32 @@ fn foreign(error: redb::Error, path: &Path) -> Error {
             Err(error) => error,
             Ok(()) => unreachable!("an error stays an error"),
         },
+    }
+}
+
+/// On a storage that tests can break.
+#[cfg(test)]
+impl Engine {
+    /// Writes an empty index to an empty disk.
+    pub(crate) fn create_on(disk: Disk, settings: &Settings, id_key: u64) -> Result<()> {
+        let path = Path::new(Disk::NAME);
+        guard(path, || {
+            let database = redb::Builder::new().create_with_backend(disk);
+            let database = database.doing(path, "creating the index")?;
+            Self::write_first(&database, &StoredSettings::new(settings, id_key, now()), path)
+        })
+    }
+
+    /// Opens what is on the disk for reading and writing.
+    pub(crate) fn open_on(disk: Disk, tuning: Tuning) -> Result<Arc<Self>> {
+        let path = Path::new(Disk::NAME);
+        guard(path, || {
+            let database = redb::Builder::new()
+                .set_cache_size(tuning.cache_bytes)
+                .create_with_backend(disk)
+                .map_err(|error| foreign(error.into(), path))?;
+            Self::ready(database, path, &SettingsRequest::default(), tuning)
+        })
     }
 }
 

@@ -15,6 +15,8 @@ mod codec;
 mod column;
 mod cursor;
 mod dead;
+#[cfg(test)]
+mod disk;
 mod engine;
 mod fault;
 mod filter;
@@ -42,6 +44,8 @@ pub use settings::Settings;
 pub(crate) use candidates::Bucket;
 pub(crate) use check::check;
 pub(crate) use cursor::BandEntries;
+#[cfg(test)]
+pub(crate) use disk::{Call, Crash, Disk, Event, Fate, Trouble};
 pub(crate) use engine::{Engine, Tuning};
 pub(crate) use lookup::{Existing, Known};
 pub(crate) use reader::Reader;

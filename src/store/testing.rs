@@ -7,8 +7,13 @@ use std::ops::Range;
 use std::sync::Arc;
 use tempfile::TempDir;
 
-pub(super) const TUNING: Tuning =
-    Tuning { cache_bytes: 1 << 20, flush_documents: 50, merge_runs: 3, merge_step: 50 };
+pub(super) const TUNING: Tuning = Tuning {
+    cache_bytes: 1 << 20,
+    flush_documents: 50,
+    merge_runs: 3,
+    merge_step: 50,
+    quick_repair_from: 64,
+};
 
 pub(super) fn open(folder: &TempDir) -> Arc<Engine> {
     Engine::open(&folder.path().join("x.twx"), &SettingsRequest::default(), TUNING).expect("opened")

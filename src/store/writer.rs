@@ -52,10 +52,6 @@ pub(crate) struct Writer<'e> {
     failed: bool,
 }
 
-/// From so many changes on a commit also saves what makes recovery quick, which a commit of few
-/// would feel: it triples the latency.
-const QUICK_REPAIR_FROM: u64 = 64;
-
 /// A document as it is written.
 struct Row {
     id: String,
@@ -337,7 +333,7 @@ impl<'e> Writer<'e> {
     pub(super) fn merge_step(&mut self, budget: u64) -> Result<()> {
         // Where the other thread failed the step is prepared here, and what is wrong shows again.
         let prepared = self.engine.merged_ahead().unwrap_or_default();
-        self.changes += QUICK_REPAIR_FROM;
+        self.changes += budget.max(1);
         self.change(|writer| {
             let mut state = std::mem::take(&mut writer.state);
             let step = Step { fixed: writer.engine.fixed(), writer: writer.run_writer()? };
@@ -421,7 +417,7 @@ impl<'e> Writer<'e> {
         if self.changes == 0 {
             return txn.abort().doing(self.engine.path(), "ending a transaction");
         }
-        txn.set_quick_repair(self.changes >= QUICK_REPAIR_FROM);
+        txn.set_quick_repair(self.changes >= self.engine.tuning().quick_repair_from);
         self.engine.publish(txn, std::mem::take(&mut self.state))
     }
 }
