@@ -123,25 +123,28 @@ impl Index {
     }
 
     /// Merges all runs into one, forgets what was removed, and gives the space back to the file
-    /// system. Takes about as long as reading and writing all postings; memory stays bounded.
+    /// system. Takes about as long as reading the file and writing all postings; memory stays
+    /// bounded.
     ///
     /// # Errors
     ///
-    /// [`Error::SnapshotsLive`] while snapshots are in use.
+    /// [`Error::SnapshotsLive`] while snapshots are in use. [`Error::Damaged`] where a page has
+    /// not the checksum it should have, in which case nothing is changed.
     pub fn compact(&mut self) -> Result<()> {
-        let snapshots = Arc::strong_count(&self.engine) - 1;
-        if snapshots > 0 {
-            return Err(Error::SnapshotsLive { count: snapshots });
-        }
+        // On a damaged file the storage might never end to look for free pages.
+        self.alone()?.verify()?;
         self.finish_merges()?;
         let mut writer = self.engine.write()?;
         writer.begin_compaction()?;
         writer.commit()?;
         self.finish_merges()?;
-        match Arc::get_mut(&mut self.engine) {
-            Some(engine) => engine.shrink(),
-            None => Err(Error::SnapshotsLive { count: 1 }),
-        }
+        self.alone()?.shrink()
+    }
+
+    /// The engine, if no snapshot uses it.
+    fn alone(&mut self) -> Result<&mut Engine> {
+        let count = Arc::strong_count(&self.engine) - 1;
+        Arc::get_mut(&mut self.engine).ok_or(Error::SnapshotsLive { count })
     }
 
     /// Finishes merges under way, writes band entries that are in memory only, and closes the file.

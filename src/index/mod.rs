@@ -2,6 +2,8 @@
 
 #[cfg(test)]
 mod crash_tests;
+#[cfg(test)]
+mod damage_tests;
 mod document;
 mod handle;
 mod loaded;

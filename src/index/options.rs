@@ -46,6 +46,11 @@ impl IndexOptions {
         Self::default()
     }
 
+    #[cfg(test)]
+    pub(super) fn with_tuning(tuning: Tuning) -> Self {
+        Self { tuning, ..Self::default() }
+    }
+
     /// The similarity from which on documents count as similar: above 0, at most 1; default 0.8.
     pub fn threshold(mut self, threshold: f64) -> Self {
         self.request.threshold = Some(threshold);

@@ -49,12 +49,3 @@ impl Ahead {
         pending.join().unwrap_or_else(|_| Err(damaged(path, Table::Postings, "all", ended)))
     }
 }
-
-impl Drop for Ahead {
-    fn drop(&mut self) {
-        // The thread reads the file, which is about to be closed. Its result is of no use.
-        if let Some(pending) = lock(&self.pending).take() {
-            let _ = pending.join();
-        }
-    }
-}

@@ -1,18 +1,13 @@
-//! The open file: creating, opening, locking, publishing commits to readers.
+//! The open file: opening, locking, publishing commits to readers.
 
 use super::ahead::Ahead;
-use super::codec::Fault;
 #[cfg(test)]
 use super::disk::Disk;
-use super::fault::{Doing, damaged, guard, io_error};
+use super::fault::{Doing, damaged, guard, guard_noting, io_error, let_go};
 use super::load;
 use super::merge::Prepared;
 use super::reader::Reader;
-use super::record::Counters;
-use super::schema::{
-    DEAD, DOCUMENTS, FENCES, FORMAT_ROW, FORMAT_VERSION, MAGIC, META, POSTINGS, RUNS, SETTINGS_ROW,
-    SIGNATURES, STATE_ROW, TEXTS, Table,
-};
+use super::schema::{POSTINGS, STATE_ROW, Table};
 use super::settings::{Settings, SettingsRequest, StoredSettings};
 use super::state::State;
 use super::view::Fixed;
@@ -20,9 +15,9 @@ use super::writer::Writer;
 use crate::error::{Error, Result};
 use redb::{Database, ReadOnlyDatabase, ReadTransaction, ReadableDatabase};
 use std::fs;
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -58,6 +53,8 @@ impl Default for Tuning {
 enum File {
     Writable(Database),
     ReadOnly(ReadOnlyDatabase),
+    /// Only while the engine is dropped.
+    Closed,
 }
 
 /// The states that a new reader may find in the file: the last commit's, and during a commit
@@ -69,7 +66,6 @@ struct Published {
 
 /// One open index file.
 pub(crate) struct Engine {
-    /// Reads the file, and so ends before it.
     ahead: Ahead,
     file: File,
     path: PathBuf,
@@ -80,6 +76,10 @@ pub(crate) struct Engine {
     /// The thread that holds the write transaction.
     writing: Mutex<Option<ThreadId>>,
     write_ended: Condvar,
+    /// Whether what an earlier process left of its merges has been deleted.
+    tidy: AtomicBool,
+    /// Set when the storage panicked while it wrote: it may be in no state to write again.
+    broken: AtomicBool,
 }
 
 /// How much the file holds, in bytes by table, and in which state.
@@ -118,64 +118,6 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Engine {
-    /// Creates the file with an empty index. It is written beside and moved to its place when
-    /// complete, so that a kill leaves no half-made index.
-    pub(crate) fn create(path: &Path, settings: Settings) -> Result<()> {
-        let exists = || Error::AlreadyExists { path: path.to_owned() };
-        if path.symlink_metadata().is_ok() {
-            return Err(exists());
-        }
-        let folder = match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
-        fs::metadata(folder).map_err(|source| io_error(path, "creating the index", source))?;
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".twindex-").suffix(".new");
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            // As any new file: the user's mask decides, not the care taken for temporary ones.
-            builder.permissions(fs::Permissions::from_mode(0o666));
-        }
-        let new = builder
-            .tempfile_in(folder)
-            .map_err(|source| io_error(path, "creating the index", source))?;
-        let file = new.reopen().map_err(|source| io_error(path, "creating the index", source))?;
-        let database = redb::Builder::new().create_file(file).doing(path, "creating the index")?;
-        let key = RandomState::new().build_hasher().finish();
-        let stored = StoredSettings::new(&settings, key, now());
-        Self::write_first(&database, &stored, path)?;
-        drop(database);
-        new.persist_noclobber(path).map_err(|error| match error.error.kind() {
-            io::ErrorKind::AlreadyExists => exists(),
-            _ => io_error(path, "creating the index", error.error),
-        })?;
-        sync_folder(folder).map_err(|source| io_error(path, "creating the index", source))
-    }
-
-    fn write_first(database: &Database, stored: &StoredSettings, path: &Path) -> Result<()> {
-        let action = "creating the index";
-        let txn = database.begin_write().doing(path, action)?;
-        {
-            let mut meta = txn.open_table(META).doing(path, action)?;
-            let format = [&MAGIC[..], &FORMAT_VERSION.to_le_bytes()].concat();
-            meta.insert(FORMAT_ROW, &format[..]).doing(path, action)?;
-            let fault = |fault: Fault| damaged(path, Table::Meta, SETTINGS_ROW, fault);
-            meta.insert(SETTINGS_ROW, &stored.encode().map_err(fault)?[..]).doing(path, action)?;
-            meta.insert(STATE_ROW, &Counters::default().encode()[..]).doing(path, action)?;
-            for table in [SIGNATURES, DOCUMENTS, TEXTS] {
-                txn.open_table(table).doing(path, action)?;
-            }
-            for table in [RUNS, FENCES] {
-                txn.open_table(table).doing(path, action)?;
-            }
-            txn.open_table(POSTINGS).doing(path, action)?;
-            txn.open_table(DEAD).doing(path, action)?;
-        }
-        txn.commit().doing(path, action)
-    }
-
     /// Opens the file for reading and writing, repairing it first if it was not closed cleanly.
     /// A file of another program, or an index with other settings, is left untouched.
     pub(crate) fn open(
@@ -210,11 +152,6 @@ impl Engine {
     ) -> Result<Arc<Self>> {
         let engine = Self::load(File::Writable(database), path, tuning)?;
         request.check(&engine.settings, path)?;
-        let mut writer = engine.write()?;
-        match writer.delete_abandoned()? {
-            true => writer.commit()?,
-            false => drop(writer),
-        }
         Ok(Arc::new(engine))
     }
 
@@ -275,6 +212,8 @@ impl Engine {
             published: Mutex::new(Published { current: state, next: None }),
             writing: Mutex::new(None),
             write_ended: Condvar::new(),
+            tidy: AtomicBool::new(false),
+            broken: AtomicBool::new(false),
         })
     }
 
@@ -352,10 +291,17 @@ impl Engine {
             }
             writing = self.write_ended.wait(writing).unwrap_or_else(PoisonError::into_inner);
         }
+        if self.is_broken() {
+            return Err(Error::Storage {
+                path: self.path.clone(),
+                action: "starting a write",
+                detail: "an earlier write met damage".into(),
+            });
+        }
         *writing = Some(me);
         drop(writing);
         let begun =
-            guard(&self.path, || database.begin_write().doing(&self.path, "starting a write"));
+            self.guard_write(|| database.begin_write().doing(&self.path, "starting a write"));
         let state = Arc::clone(&lock(&self.published).current);
         match begun {
             Ok(txn) => Ok(Writer::new(self, txn, state)),
@@ -364,6 +310,25 @@ impl Engine {
                 Err(error)
             }
         }
+    }
+
+    /// Does what writes; if the storage panics, nothing is written any more.
+    pub(super) fn guard_write<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        guard_noting(&self.path, || self.set_broken(), work)
+    }
+
+    /// Whether nothing is left of merges that an earlier process did not finish.
+    pub(super) fn is_tidy(&self) -> bool {
+        self.tidy.load(Ordering::Acquire)
+    }
+
+    pub(super) fn set_broken(&self) {
+        self.broken.store(true, Ordering::Release);
+    }
+
+    /// Whether the storage has panicked while it wrote.
+    pub(super) fn is_broken(&self) -> bool {
+        self.broken.load(Ordering::Acquire)
     }
 
     pub(super) fn end_write(&self) {
@@ -375,12 +340,13 @@ impl Engine {
     pub(super) fn publish(&self, txn: redb::WriteTransaction, state: State) -> Result<()> {
         let state = Arc::new(state);
         lock(&self.published).next = Some(Arc::clone(&state));
-        let committed = guard(&self.path, || txn.commit().doing(&self.path, "committing"));
+        let committed = self.guard_write(|| txn.commit().doing(&self.path, "committing"));
         let mut published = lock(&self.published);
         published.next = None;
         committed?;
         published.current = Arc::clone(&state);
         drop(published);
+        self.tidy.store(true, Ordering::Release);
         self.merge_ahead(state);
         Ok(())
     }
@@ -405,15 +371,32 @@ impl Engine {
         self.ahead.take(&self.path)
     }
 
+    /// Verifies the checksum of every page, and which pages are free. Nobody else may use the engine.
+    pub(crate) fn verify(&mut self) -> Result<()> {
+        let action = "verifying the pages";
+        self.alone(|database, path| database.check_integrity().doing(path, action).map(|_| ()))
+    }
+
     /// Moves free space to the end of the file and cuts it off. Nobody else may use the engine.
     pub(crate) fn shrink(&mut self) -> Result<()> {
+        let action = "shrinking the file";
+        self.alone(|database, path| database.compact().doing(path, action).map(|_| ()))
+    }
+
+    fn alone(&mut self, work: impl FnOnce(&mut Database, &Path) -> Result<()>) -> Result<()> {
         // What waits there reads the file.
         drop(self.ahead.take(&self.path));
-        if let File::Writable(database) = &mut self.file {
-            let path = &self.path;
-            guard(path, || database.compact().doing(path, "shrinking the file"))?;
-        }
-        Ok(())
+        let Self { file: File::Writable(database), path, broken, .. } = self else { return Ok(()) };
+        guard_noting(path, || broken.store(true, Ordering::Release), || work(database, path))
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        // What waits there reads the file.
+        drop(self.ahead.take(&self.path));
+        // A file that is not closed well is repaired when it is opened next.
+        let _ = let_go(std::mem::replace(&mut self.file, File::Closed));
     }
 }
 
@@ -421,6 +404,7 @@ fn begin_read(file: &File, path: &Path) -> Result<ReadTransaction> {
     match file {
         File::Writable(database) => database.begin_read(),
         File::ReadOnly(database) => database.begin_read(),
+        File::Closed => Err(redb::TransactionError::Storage(redb::StorageError::DatabaseClosed)),
     }
     .doing(path, "starting a read")
 }
@@ -457,16 +441,6 @@ fn foreign(error: redb::Error, path: &Path) -> Error {
 /// On a storage that tests can break.
 #[cfg(test)]
 impl Engine {
-    /// Writes an empty index to an empty disk.
-    pub(crate) fn create_on(disk: Disk, settings: &Settings, id_key: u64) -> Result<()> {
-        let path = Path::new(Disk::NAME);
-        guard(path, || {
-            let database = redb::Builder::new().create_with_backend(disk);
-            let database = database.doing(path, "creating the index")?;
-            Self::write_first(&database, &StoredSettings::new(settings, id_key, now()), path)
-        })
-    }
-
     /// Opens what is on the disk for reading and writing.
     pub(crate) fn open_on(disk: Disk, tuning: Tuning) -> Result<Arc<Self>> {
         let path = Path::new(Disk::NAME);
@@ -477,13 +451,5 @@ impl Engine {
                 .map_err(|error| foreign(error.into(), path))?;
             Self::ready(database, path, &SettingsRequest::default(), tuning)
         })
-    }
-}
-
-/// Makes a new directory entry durable.
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    match cfg!(unix) {
-        true => fs::File::open(folder)?.sync_all(),
-        false => Ok(()),
     }
 }

@@ -4,7 +4,7 @@ use super::schema::Table;
 use crate::error::{Error, Result, panic_text};
 use std::fmt::Display;
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 
 /// Says what was being done, and where, when the storage failed.
@@ -60,7 +60,17 @@ pub(super) fn damaged(path: &Path, table: Table, key: impl Display, detail: impl
 /// Nothing that was being changed is used again: readers change nothing, and a write transaction
 /// that fails half-way cannot be committed.
 pub(super) fn guard<T>(path: &Path, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    guard_noting(path, || {}, work)
+}
+
+/// Does the same, and calls `panicked` if it was a panic.
+pub(super) fn guard_noting<T>(
+    path: &Path,
+    panicked: impl FnOnce(),
+    work: impl FnOnce() -> Result<T>,
+) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        panicked();
         Err(Error::Damaged {
             path: path.to_owned(),
             table: "file",
@@ -68,4 +78,19 @@ pub(super) fn guard<T>(path: &Path, work: impl FnOnce() -> Result<T>) -> Result<
             detail: panic_text(&*panic).to_owned(),
         })
     })
+}
+
+/// Drops a value of the storage's; returns whether it did so without a panic, of which there is
+/// nobody to tell and by which nothing is lost that was committed.
+pub(super) fn let_go<T>(value: T) -> bool {
+    catch_unwind(AssertUnwindSafe(|| drop(value))).is_ok()
+}
+
+/// Drops a value that the storage has panicked over, as if the panic went on. By that redb knows not to
+/// roll back what it may have left half done; the next opening repairs the file.
+pub(super) fn abandon<T>(value: T) {
+    let _ = catch_unwind(AssertUnwindSafe(|| {
+        let _value = value;
+        resume_unwind(Box::new("goes on"));
+    }));
 }

@@ -13,6 +13,7 @@ mod check;
 mod chunk;
 mod codec;
 mod column;
+mod create;
 mod cursor;
 mod dead;
 #[cfg(test)]
@@ -52,5 +53,7 @@ pub(crate) use reader::Reader;
 pub(crate) use record::DocumentRecord;
 pub(crate) use schema::{BandNo, DocNo, FORMAT_VERSION};
 pub(crate) use settings::SettingsRequest;
+#[cfg(test)]
+pub(crate) use testing::hush_panics;
 pub(crate) use view::{ChunkTable, DocTable, View};
 pub(crate) use writer::{NewDocument, Writer};

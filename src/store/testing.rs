@@ -51,3 +51,13 @@ pub(super) fn insert(engine: &Engine, numbers: Range<u32>) {
         writer.commit().expect("committed");
     }
 }
+
+/// Keeps the panics of the storage library, which are caught, off the screen.
+pub(crate) fn hush_panics() {
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        if !info.location().is_some_and(|at| at.file().contains("redb")) {
+            before(info);
+        }
+    }));
+}

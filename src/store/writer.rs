@@ -2,7 +2,7 @@
 
 use super::codec::Fault;
 use super::engine::{Engine, now};
-use super::fault::{Doing, damaged, guard};
+use super::fault::{Doing, abandon, damaged, let_go};
 use super::flush::{PackedBand, RunWriter, pack_tail};
 use super::merge::{self, Step};
 use super::parallel;
@@ -115,8 +115,8 @@ impl<'e> Writer<'e> {
 
     /// Makes a change; if it fails, or panics on damage, nothing can be committed.
     fn change(&mut self, change: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
-        let path = self.engine.path();
-        guard(path, || change(self)).inspect_err(|_| self.failed = true)
+        let engine = self.engine;
+        engine.guard_write(|| change(self)).inspect_err(|_| self.failed = true)
     }
 
     /// Live documents, this transaction's changes included.
@@ -144,7 +144,7 @@ impl<'e> Writer<'e> {
     /// Reads the state but for documents that wait in `fresh`.
     pub(super) fn view<T>(&self, read: impl FnOnce(&WriteView<'_, '_>) -> Result<T>) -> Result<T> {
         let (txn, path) = (self.txn()?, self.engine.path());
-        guard(path, || {
+        self.engine.guard_write(|| {
             let action = "opening the tables";
             let postings = txn.open_table(POSTINGS).doing(path, action)?;
             let signatures = txn.open_table(SIGNATURES).doing(path, action)?;
@@ -381,14 +381,12 @@ impl<'e> Writer<'e> {
         Ok(!self.state.merges.is_empty())
     }
 
-    /// Deletes what unfinished merges of an earlier process left; returns whether there was any.
-    pub(super) fn delete_abandoned(&mut self) -> Result<bool> {
-        let abandoned = merge::abandoned(self.txn()?, self.engine.path(), &self.state)?;
-        for (run, band) in &abandoned {
-            self.run_writer()?.delete_chunks(*run, *band)?;
-            self.changes += 1;
+    /// Deletes what unfinished merges of an earlier process left.
+    fn delete_abandoned(&mut self) -> Result<()> {
+        for (run, band) in merge::abandoned(self.txn()?, self.engine.path(), &self.state)? {
+            self.run_writer()?.delete_chunks(run, band)?;
         }
-        Ok(!abandoned.is_empty())
+        Ok(())
     }
 
     /// Makes all changes durable and visible. Without changes nothing is written.
@@ -411,6 +409,9 @@ impl<'e> Writer<'e> {
         }
         self.merge_on()?;
         if self.changes > 0 {
+            if !self.engine.is_tidy() {
+                self.change(|writer| writer.delete_abandoned())?;
+            }
             self.change(Self::write_state)?;
         }
         let Some(mut txn) = self.txn.take() else { return Ok(()) };
@@ -443,7 +444,11 @@ impl Writer<'_> {
 impl Drop for Writer<'_> {
     fn drop(&mut self) {
         // The storage's transaction ends before the next may start.
-        drop(self.txn.take());
+        if self.engine.is_broken() {
+            abandon(self.txn.take());
+        } else if !let_go(self.txn.take()) {
+            self.engine.set_broken();
+        }
         self.engine.end_write();
     }
 }

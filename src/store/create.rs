@@ -1,0 +1,100 @@
+//! A new file with an empty index.
+
+use super::codec::Fault;
+#[cfg(test)]
+use super::disk::Disk;
+use super::engine::{Engine, now};
+#[cfg(test)]
+use super::fault::guard;
+use super::fault::{Doing, damaged, io_error};
+use super::record::Counters;
+use super::schema::{
+    DEAD, DOCUMENTS, FENCES, FORMAT_ROW, FORMAT_VERSION, MAGIC, META, POSTINGS, RUNS, SETTINGS_ROW,
+    SIGNATURES, STATE_ROW, TEXTS, Table,
+};
+use super::settings::{Settings, StoredSettings};
+use crate::error::{Error, Result};
+use redb::Database;
+use std::fs;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io;
+use std::path::Path;
+
+impl Engine {
+    /// Creates the file with an empty index. It is written beside and moved to its place when
+    /// complete, so that a kill leaves no half-made index.
+    pub(crate) fn create(path: &Path, settings: Settings) -> Result<()> {
+        let exists = || Error::AlreadyExists { path: path.to_owned() };
+        if path.symlink_metadata().is_ok() {
+            return Err(exists());
+        }
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        fs::metadata(folder).map_err(|source| io_error(path, "creating the index", source))?;
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".twindex-").suffix(".new");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            // As any new file: the user's mask decides, not the care taken for temporary ones.
+            builder.permissions(fs::Permissions::from_mode(0o666));
+        }
+        let new = builder
+            .tempfile_in(folder)
+            .map_err(|source| io_error(path, "creating the index", source))?;
+        let file = new.reopen().map_err(|source| io_error(path, "creating the index", source))?;
+        let database = redb::Builder::new().create_file(file).doing(path, "creating the index")?;
+        let key = RandomState::new().build_hasher().finish();
+        let stored = StoredSettings::new(&settings, key, now());
+        Self::write_first(&database, &stored, path)?;
+        drop(database);
+        new.persist_noclobber(path).map_err(|error| match error.error.kind() {
+            io::ErrorKind::AlreadyExists => exists(),
+            _ => io_error(path, "creating the index", error.error),
+        })?;
+        sync_folder(folder).map_err(|source| io_error(path, "creating the index", source))
+    }
+
+    fn write_first(database: &Database, stored: &StoredSettings, path: &Path) -> Result<()> {
+        let action = "creating the index";
+        let txn = database.begin_write().doing(path, action)?;
+        {
+            let mut meta = txn.open_table(META).doing(path, action)?;
+            let format = [&MAGIC[..], &FORMAT_VERSION.to_le_bytes()].concat();
+            meta.insert(FORMAT_ROW, &format[..]).doing(path, action)?;
+            let fault = |fault: Fault| damaged(path, Table::Meta, SETTINGS_ROW, fault);
+            meta.insert(SETTINGS_ROW, &stored.encode().map_err(fault)?[..]).doing(path, action)?;
+            meta.insert(STATE_ROW, &Counters::default().encode()[..]).doing(path, action)?;
+            for table in [SIGNATURES, DOCUMENTS, TEXTS] {
+                txn.open_table(table).doing(path, action)?;
+            }
+            for table in [RUNS, FENCES] {
+                txn.open_table(table).doing(path, action)?;
+            }
+            txn.open_table(POSTINGS).doing(path, action)?;
+            txn.open_table(DEAD).doing(path, action)?;
+        }
+        txn.commit().doing(path, action)
+    }
+
+    #[cfg(test)]
+    /// Writes an empty index to an empty disk.
+    pub(crate) fn create_on(disk: Disk, settings: &Settings, id_key: u64) -> Result<()> {
+        let path = Path::new(Disk::NAME);
+        guard(path, || {
+            let database = redb::Builder::new().create_with_backend(disk);
+            let database = database.doing(path, "creating the index")?;
+            Self::write_first(&database, &StoredSettings::new(settings, id_key, now()), path)
+        })
+    }
+}
+
+/// Makes a new directory entry durable.
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    match cfg!(unix) {
+        true => fs::File::open(folder)?.sync_all(),
+        false => Ok(()),
+    }
+}
