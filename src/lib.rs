@@ -101,5 +101,5 @@ pub use index::{
 pub use lsh::{BandPlan, Probe, candidate_probability};
 pub use params::{Lanes, MAX_ID_BYTES, Recall, Threshold};
 pub use sketch::{DistinctCounter, SetSize, Signature, Sketch, Sketcher};
-pub use store::{CheckReport, Invariant, Settings, Usage, Violation};
+pub use store::{CheckReport, Invariant, Repair, Settings, Usage, Violation};
 pub use text::{Form, Normalization, Shingle, Shingler, UnicodeVersions, Whitespace};

@@ -64,8 +64,8 @@ pub(super) enum Command {
     Pairs(Pairs),
     /// Print settings, counts and sizes of an index
     Info(IndexPath),
-    /// Verify every invariant of the file
-    Check(IndexPath),
+    /// Verify every invariant of the file, and repair it
+    Check(Check),
     /// Merge everything, purge what was removed, shrink the file
     Compact(IndexPath),
 }
@@ -74,6 +74,27 @@ pub(super) enum Command {
 pub(super) struct IndexPath {
     /// The index file
     pub(super) index: PathBuf,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Output columns (fields of violations with --json): invariant, place, detail; the invariants are
+numbered as in docs/format.md. The exit status is 1 if anything is wrong.
+
+With --repair all pages are verified too. If anything is wrong, a new file is made from the
+documents that can be read and takes the place of the old one. Documents that cannot be read are
+counted, and listed by id as far as they are known: add them again. In that case the old file is
+kept beside, as INDEX.damaged, and the exit status is 1.
+
+Examples:
+  twindex check pages.twx
+  twindex check pages.twx --repair")]
+pub(super) struct Check {
+    /// The index file
+    pub(super) index: PathBuf,
+    /// Make a new file from what can be read, if anything is wrong
+    #[arg(long)]
+    pub(super) repair: bool,
 }
 
 /// Settings of a new index. For an index that exists they must be those it was created with.

@@ -1,8 +1,8 @@
 //! `twindex create`, `check` and `compact`: the file as a whole.
 
 use super::Ending;
-use super::args::{Create, Global, IndexPath};
-use super::failure::Failure;
+use super::args::{Check, Create, Global, IndexPath};
+use super::failure::{Failure, message};
 use super::output::{Results, bytes, count, summary};
 use crate::index::{Index, ReadOnlyIndex};
 use anyhow::Context;
@@ -36,7 +36,10 @@ pub(super) fn create(global: &Global, args: &Create) -> Result<Ending, Failure> 
     Ok(Ending::Done)
 }
 
-pub(super) fn check(global: &Global, args: &IndexPath) -> Result<Ending, Failure> {
+pub(super) fn check(global: &Global, args: &Check) -> Result<Ending, Failure> {
+    if args.repair {
+        return repair(global, args);
+    }
     let report = ReadOnlyIndex::open(&args.index)?.check()?;
     let mut results = Results::new(global);
     if global.json {
@@ -78,6 +81,40 @@ pub(super) fn check(global: &Global, args: &IndexPath) -> Result<Ending, Failure
     }
     results.flush()?;
     Ok(if report.is_clean() { Ending::Done } else { Ending::Nothing })
+}
+
+fn repair(global: &Global, args: &Check) -> Result<Ending, Failure> {
+    let repair = Index::repair(&args.index)?;
+    let mut results = Results::new(global);
+    for id in &repair.lost_ids {
+        results.line(&[("lost", id.as_str().into())])?;
+    }
+    results.flush()?;
+    let name = args.index.display();
+    let documents = count(repair.documents, "document");
+    if let Some(cause) = &repair.cause {
+        message(&format!("{name}: was damaged: {cause}"));
+    }
+    if let Some(kept) = &repair.kept {
+        let lost = count(repair.lost, "document");
+        message(&format!(
+            "{name}: {lost} could not be read; add them again; the damaged file is kept as {}",
+            kept.display()
+        ));
+    }
+    let sentence = match repair.cause {
+        None => format!("{name}: nothing to repair: {documents}"),
+        Some(_) => format!("{name}: made again from {documents}"),
+    };
+    let fields = [
+        ("repaired", repair.cause.is_some().into()),
+        ("cause", repair.cause.as_deref().into()),
+        ("documents", repair.documents.into()),
+        ("lost", repair.lost.into()),
+        ("kept", repair.kept.map(|kept| kept.display().to_string()).into()),
+    ];
+    summary(global, &fields, &sentence);
+    Ok(if repair.lost == 0 { Ending::Done } else { Ending::Nothing })
 }
 
 pub(super) fn compact(global: &Global, args: &IndexPath) -> Result<Ending, Failure> {

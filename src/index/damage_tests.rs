@@ -126,6 +126,8 @@ enum Answer {
     Refused,
     /// Wrong, and `check` says so.
     Seen,
+    /// Repaired, with the number of documents that were lost.
+    Lost,
     Wrong(String),
 }
 
@@ -177,6 +179,28 @@ fn write(path: &Path, file: &Finished) -> Answer {
     let changed = judge(index.snapshot(), index.check(), file);
     drop(index);
     first.max(compacted).max(changed).max(read(path, file))
+}
+
+/// Repairs, asks and checks; what was lost is said.
+fn repair(path: &Path, file: &Finished) -> Answer {
+    let repaired = Index::repair(path);
+    let lost = match &repaired {
+        Ok(repair) => repair.lost > 0,
+        Err(_) => return Answer::Refused,
+    };
+    let index = match ReadOnlyIndex::open(path) {
+        Ok(index) => index,
+        Err(error) => return Answer::Wrong(format!("after {repaired:?}: {error}")),
+    };
+    match index.check() {
+        Ok(report) if report.is_clean() => {}
+        other => return Answer::Wrong(format!("after {repaired:?}: {other:?}")),
+    }
+    match judge(index.snapshot(), index.check(), file) {
+        Answer::Wrong(_) if lost => Answer::Lost,
+        Answer::Refused => Answer::Wrong(format!("refused after {repaired:?}")),
+        answer => answer,
+    }
 }
 
 /// Inserts a document and removes it.
@@ -234,7 +258,9 @@ fn damage_is_never_a_wrong_answer_that_check_does_not_see() {
             finished = Finished::new(seed / 100);
         }
         let (bytes, said) = finished.damaged(seed);
-        for (name, ask) in [("read", read as fn(&Path, &Finished) -> Answer), ("write", write)] {
+        for (name, ask) in
+            [("read", read as fn(&Path, &Finished) -> Answer), ("write", write), ("repair", repair)]
+        {
             std::fs::write(&path, &bytes).expect("written");
             let asked = std::panic::catch_unwind(|| ask(&path, &finished));
             match asked {
@@ -244,6 +270,8 @@ fn damage_is_never_a_wrong_answer_that_check_does_not_see() {
                 Ok(answer) => *counts.entry(format!("{name} {answer:?}")).or_default() += 1,
                 Err(_) => wrong.push(format!("seed {seed}, {name}: {said}: panic")),
             }
+            // A repair may have kept the file, or not.
+            let _ = std::fs::remove_file(path.with_extension("twx.damaged"));
         }
     }
     SEED.store(0, Ordering::Relaxed);

@@ -6,7 +6,7 @@ use super::snapshot::Snapshot;
 use super::write::WriteTxn;
 use crate::error::{Error, Result};
 use crate::sketch::Sketcher;
-use crate::store::{CheckReport, Engine, Settings};
+use crate::store::{CheckReport, Engine, Repair, Settings, Tuning};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -64,6 +64,35 @@ impl Index {
     /// Those of [`IndexOptions::open`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::options().open(path)
+    }
+
+    /// Checks an index and every page of its file. If anything is wrong, makes a new file from the
+    /// documents that can be read, which takes the place of the old one.
+    ///
+    /// Ids, signatures and all else that is stored of a document are taken over as they are, in
+    /// their order; bands and counters are made again from them. Needs the space of a second file
+    /// beside the first, and takes as long as inserting all signatures. Memory is that of inserting.
+    ///
+    /// ```
+    /// # fn main() -> twindex::Result<()> {
+    /// # let folder = tempfile::tempdir().expect("a temporary folder");
+    /// # let path = folder.path().join("pages.twx");
+    /// # drop(twindex::Index::create(&path)?);
+    /// let repair = twindex::Index::repair(&path)?;
+    /// match repair.cause {
+    ///     None => println!("nothing was wrong"),
+    ///     Some(cause) => println!("{cause}; {} documents could not be read", repair.lost),
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`IndexOptions::open`]; [`Error::Damaged`] where not even the settings can be read.
+    /// The file is then as it was.
+    pub fn repair(path: impl AsRef<Path>) -> Result<Repair> {
+        crate::store::repair(path.as_ref(), Tuning::default())
     }
 
     /// The path it was opened under.
@@ -133,11 +162,11 @@ impl Index {
     pub fn compact(&mut self) -> Result<()> {
         // On a damaged file the storage might never end to look for free pages.
         self.alone()?.verify()?;
-        self.finish_merges()?;
+        self.engine.finish_merges()?;
         let mut writer = self.engine.write()?;
         writer.begin_compaction()?;
         writer.commit()?;
-        self.finish_merges()?;
+        self.engine.finish_merges()?;
         self.alone()?.shrink()
     }
 
@@ -158,18 +187,7 @@ impl Index {
         let mut writer = self.engine.write()?;
         writer.flush_for_close()?;
         writer.commit()?;
-        self.finish_merges()
-    }
-
-    fn finish_merges(&self) -> Result<()> {
-        loop {
-            let mut writer = self.engine.write()?;
-            let more = writer.merge_some()?;
-            writer.commit()?;
-            if !more {
-                return Ok(());
-            }
-        }
+        self.engine.finish_merges()
     }
 }
 

@@ -122,7 +122,7 @@ impl IndexOptions {
     /// [`Error::AlreadyExists`], [`Error::InvalidSetting`], [`Error::UnreachableRecall`], or
     /// [`Error::Io`] where the folder is missing or may not be written to.
     pub fn create(&self, path: impl AsRef<Path>) -> Result<Index> {
-        Engine::create(path.as_ref(), self.request.resolve()?)?;
+        Engine::create(path.as_ref(), &self.request.resolve()?)?;
         self.open(path)
     }
 

@@ -18,21 +18,27 @@ use redb::Database;
 use std::fs;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
 
-impl Engine {
-    /// Creates the file with an empty index. It is written beside and moved to its place when
-    /// complete, so that a kill leaves no half-made index.
-    pub(crate) fn create(path: &Path, settings: Settings) -> Result<()> {
-        let exists = || Error::AlreadyExists { path: path.to_owned() };
-        if path.symlink_metadata().is_ok() {
-            return Err(exists());
-        }
+/// A file that is written beside and gets its name when it is complete, so that a kill leaves no
+/// half-made index.
+pub(super) struct NewFile<'p> {
+    file: NamedTempFile,
+    folder: PathBuf,
+    /// The name it will get.
+    path: &'p Path,
+}
+
+impl<'p> NewFile<'p> {
+    /// Begins a file with an empty index.
+    pub(super) fn begin(path: &'p Path, stored: &StoredSettings) -> Result<Self> {
+        let failed = |source| io_error(path, ACTION, source);
         let folder = match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
-        fs::metadata(folder).map_err(|source| io_error(path, "creating the index", source))?;
+        fs::metadata(folder).map_err(failed)?;
         let mut builder = tempfile::Builder::new();
         builder.prefix(".twindex-").suffix(".new");
         #[cfg(unix)]
@@ -41,24 +47,52 @@ impl Engine {
             // As any new file: the user's mask decides, not the care taken for temporary ones.
             builder.permissions(fs::Permissions::from_mode(0o666));
         }
-        let new = builder
-            .tempfile_in(folder)
-            .map_err(|source| io_error(path, "creating the index", source))?;
-        let file = new.reopen().map_err(|source| io_error(path, "creating the index", source))?;
-        let database = redb::Builder::new().create_file(file).doing(path, "creating the index")?;
-        let key = RandomState::new().build_hasher().finish();
-        let stored = StoredSettings::new(&settings, key, now());
-        Self::write_first(&database, &stored, path)?;
-        drop(database);
-        new.persist_noclobber(path).map_err(|error| match error.error.kind() {
-            io::ErrorKind::AlreadyExists => exists(),
-            _ => io_error(path, "creating the index", error.error),
+        let new = builder.tempfile_in(folder).map_err(failed)?;
+        let file = new.reopen().map_err(failed)?;
+        let database = redb::Builder::new().create_file(file).doing(path, ACTION)?;
+        Engine::write_first(&database, stored, path)?;
+        Ok(Self { file: new, folder: folder.to_owned(), path })
+    }
+
+    /// Where it is until it has its name.
+    pub(super) fn place(&self) -> &Path {
+        self.file.path()
+    }
+
+    /// Gives it its name, which must be free.
+    pub(super) fn finish(self) -> Result<()> {
+        let Self { file, folder, path } = self;
+        file.persist_noclobber(path).map_err(|error| match error.error.kind() {
+            io::ErrorKind::AlreadyExists => Error::AlreadyExists { path: path.to_owned() },
+            _ => io_error(path, ACTION, error.error),
         })?;
-        sync_folder(folder).map_err(|source| io_error(path, "creating the index", source))
+        sync_folder(&folder).map_err(|source| io_error(path, ACTION, source))
+    }
+
+    /// Gives it its name instead of the file that has it.
+    pub(super) fn replace(self) -> Result<()> {
+        let Self { file, folder, path } = self;
+        let failed = |source| io_error(path, "replacing the damaged file", source);
+        file.as_file().sync_all().map_err(failed)?;
+        file.persist(path).map_err(|error| failed(error.error))?;
+        sync_folder(&folder).map_err(failed)
+    }
+}
+
+const ACTION: &str = "creating the index";
+
+impl Engine {
+    /// Creates the file with an empty index.
+    pub(crate) fn create(path: &Path, settings: &Settings) -> Result<()> {
+        if path.symlink_metadata().is_ok() {
+            return Err(Error::AlreadyExists { path: path.to_owned() });
+        }
+        let key = RandomState::new().build_hasher().finish();
+        NewFile::begin(path, &StoredSettings::new(settings, key, now()))?.finish()
     }
 
     fn write_first(database: &Database, stored: &StoredSettings, path: &Path) -> Result<()> {
-        let action = "creating the index";
+        let action = ACTION;
         let txn = database.begin_write().doing(path, action)?;
         {
             let mut meta = txn.open_table(META).doing(path, action)?;
@@ -79,13 +113,13 @@ impl Engine {
         txn.commit().doing(path, action)
     }
 
-    #[cfg(test)]
     /// Writes an empty index to an empty disk.
+    #[cfg(test)]
     pub(crate) fn create_on(disk: Disk, settings: &Settings, id_key: u64) -> Result<()> {
         let path = Path::new(Disk::NAME);
         guard(path, || {
             let database = redb::Builder::new().create_with_backend(disk);
-            let database = database.doing(path, "creating the index")?;
+            let database = database.doing(path, ACTION)?;
             Self::write_first(&database, &StoredSettings::new(settings, id_key, now()), path)
         })
     }

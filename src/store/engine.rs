@@ -166,6 +166,13 @@ impl Engine {
     }
 
     fn open_to_read(path: &Path, request: &SettingsRequest, tuning: Tuning) -> Result<Arc<Self>> {
+        let database = Self::database_to_read(path, tuning)?;
+        let engine = Self::load(File::ReadOnly(database), path, tuning)?;
+        request.check(&engine.settings, path)?;
+        Ok(Arc::new(engine))
+    }
+
+    pub(super) fn database_to_read(path: &Path, tuning: Tuning) -> Result<ReadOnlyDatabase> {
         is_plausible(path)?;
         let mut builder = redb::Builder::new();
         builder.set_cache_size(tuning.cache_bytes);
@@ -185,10 +192,7 @@ impl Engine {
             }
             opened => opened,
         };
-        let database = database.map_err(|error| foreign(error, path))?;
-        let engine = Self::load(File::ReadOnly(database), path, tuning)?;
-        request.check(&engine.settings, path)?;
-        Ok(Arc::new(engine))
+        database.map_err(|error| foreign(error, path))
     }
 
     fn load(file: File, path: &Path, tuning: Tuning) -> Result<Self> {
@@ -369,6 +373,18 @@ impl Engine {
     /// What was prepared of the next step of merging.
     pub(super) fn merged_ahead(&self) -> Result<Prepared> {
         self.ahead.take(&self.path)
+    }
+
+    /// Goes on with merges until none is left.
+    pub(crate) fn finish_merges(&self) -> Result<()> {
+        loop {
+            let mut writer = self.write()?;
+            let more = writer.merge_some()?;
+            writer.commit()?;
+            if !more {
+                return Ok(());
+            }
+        }
     }
 
     /// Verifies the checksum of every page, and which pages are free. Nobody else may use the engine.

@@ -27,6 +27,7 @@ mod lookup;
 mod merge;
 mod parallel;
 mod reader;
+mod rebuild;
 mod record;
 mod run;
 mod schema;
@@ -40,6 +41,7 @@ mod writer;
 
 pub use check::{CheckReport, Invariant, Violation};
 pub use engine::Usage;
+pub use rebuild::Repair;
 pub use settings::Settings;
 
 pub(crate) use candidates::Bucket;
@@ -50,6 +52,7 @@ pub(crate) use disk::{Call, Crash, Disk, Event, Fate, Trouble};
 pub(crate) use engine::{Engine, Tuning};
 pub(crate) use lookup::{Existing, Known};
 pub(crate) use reader::Reader;
+pub(crate) use rebuild::repair;
 pub(crate) use record::DocumentRecord;
 pub(crate) use schema::{BandNo, DocNo, FORMAT_VERSION};
 pub(crate) use settings::SettingsRequest;

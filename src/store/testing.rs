@@ -23,7 +23,7 @@ pub(super) fn open(folder: &TempDir) -> Arc<Engine> {
 pub(super) fn filled(folder: &TempDir, count: u32) -> Arc<Engine> {
     let settings = SettingsRequest { lanes: Some(64), ..SettingsRequest::default() };
     let settings = settings.resolve().expect("valid settings");
-    Engine::create(&folder.path().join("x.twx"), settings).expect("created");
+    Engine::create(&folder.path().join("x.twx"), &settings).expect("created");
     let engine = open(folder);
     insert(&engine, 0..count);
     let mut writer = engine.write().expect("begun");

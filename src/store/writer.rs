@@ -114,7 +114,7 @@ impl<'e> Writer<'e> {
     }
 
     /// Makes a change; if it fails, or panics on damage, nothing can be committed.
-    fn change(&mut self, change: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
+    pub(super) fn change(&mut self, change: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
         let engine = self.engine;
         engine.guard_write(|| change(self)).inspect_err(|_| self.failed = true)
     }
@@ -237,6 +237,22 @@ impl<'e> Writer<'e> {
         Ok(())
     }
 
+    /// Takes documents over whose rows are written already, and the number of the next one.
+    pub(super) fn take_over(&mut self, fresh: Vec<Fresh>, next_doc: u64) {
+        let added = fresh.len() as u64;
+        self.state.counters.next_doc = next_doc;
+        self.state.counters.documents += added;
+        self.changes += added;
+        self.added += added;
+        self.fresh.extend(fresh);
+        self.settle();
+    }
+
+    /// Makes the next commit write even if nothing else has changed.
+    pub(super) fn touch(&mut self) {
+        self.changes += 1;
+    }
+
     /// Removes the document with this id; returns whether there was one.
     pub(crate) fn remove(&mut self, id: &str) -> Result<bool> {
         let Some(doc) = self.number_of(id)? else { return Ok(false) };
@@ -280,7 +296,7 @@ impl<'e> Writer<'e> {
 
     /// Turns the tail into a run. The dead of the tail are not written, and so need not be
     /// remembered any longer.
-    fn flush(&mut self) -> Result<()> {
+    pub(super) fn flush(&mut self) -> Result<()> {
         self.settle();
         self.change(Self::flush_tail)
     }

@@ -8,6 +8,7 @@ mod cli;
 mod cli_add;
 #[cfg(feature = "cli")]
 mod cli_query;
+mod cli_repair;
 #[cfg(feature = "cli")]
 mod cli_signals;
 #[cfg(feature = "cli")]

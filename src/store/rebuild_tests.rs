@@ -1,0 +1,153 @@
+//! What is repaired, what is lost, and what is left alone.
+
+use super::super::schema::{DEAD, FENCES, META, POSTINGS, RUNS, STATE_ROW};
+use super::super::testing::{TUNING, filled, open};
+use super::*;
+use redb::{Database, ReadableTable, WriteTransaction};
+use tempfile::TempDir;
+
+fn path(folder: &TempDir) -> PathBuf {
+    folder.path().join("x.twx")
+}
+
+/// An index of 200 documents, a fifth of them removed, with this changed behind its back.
+fn tampered(change: impl FnOnce(&WriteTransaction)) -> TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    drop(filled(&folder, 200));
+    let database = Database::open(path(&folder)).expect("opened");
+    let txn = database.begin_write().expect("begun");
+    change(&txn);
+    txn.commit().expect("committed");
+    folder
+}
+
+/// The rows of both tables of documents, byte for byte.
+fn rows(folder: &TempDir) -> Vec<(u32, Vec<u8>, Vec<u8>)> {
+    let database = Database::open(path(folder)).expect("opened");
+    let txn = database.begin_read().expect("begun");
+    let signatures = txn.open_table(SIGNATURES).expect("a table");
+    let documents = txn.open_table(DOCUMENTS).expect("a table");
+    let rows = documents.iter().expect("readable").map(|row| {
+        let (number, record) = row.expect("readable");
+        let signature = signatures.get(number.value()).expect("readable").expect("both");
+        (number.value(), record.value().to_vec(), signature.value().to_vec())
+    });
+    rows.collect()
+}
+
+fn assert_clean(folder: &TempDir) {
+    let report = super::super::check::check(&open(folder).read().expect("a reader"));
+    let report = report.expect("readable");
+    assert!(report.is_clean(), "{:#?}", report.violations);
+}
+
+#[test]
+fn what_is_whole_is_left_alone() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    drop(filled(&folder, 200));
+    let before = rows(&folder);
+    let repair = repair(&path(&folder), TUNING).expect("checked");
+    assert_eq!((repair.cause, repair.documents, repair.lost), (None, 160, 0));
+    assert_eq!(rows(&folder), before);
+}
+
+#[test]
+fn what_can_be_derived_is_made_again() {
+    type Damage = fn(&WriteTransaction);
+    let damages: [(&str, Damage); 6] = [
+        ("a chunk", |txn| {
+            let mut postings = txn.open_table(POSTINGS).expect("a table");
+            let key = postings.first().expect("readable").expect("a chunk").0.value();
+            postings.insert(key, &b"no chunk"[..]).expect("written");
+        }),
+        ("all chunks", |txn| {
+            txn.delete_table(POSTINGS).expect("deleted");
+            txn.open_table(POSTINGS).expect("a table");
+        }),
+        ("the fences", |txn| {
+            let mut fences = txn.open_table(FENCES).expect("a table");
+            fences.retain(|_, _| false).expect("deleted");
+        }),
+        ("a run", |txn| {
+            let mut runs = txn.open_table(RUNS).expect("a table");
+            let key = runs.first().expect("readable").expect("a run").0.value();
+            runs.insert(key, &b"no run"[..]).expect("written");
+        }),
+        ("the dead", |txn| {
+            txn.open_table(DEAD).expect("a table").insert(0, &b"none"[..]).expect("written");
+        }),
+        ("the counters", |txn| {
+            let mut meta = txn.open_table(META).expect("a table");
+            meta.insert(STATE_ROW, &b"nothing"[..]).expect("written");
+        }),
+    ];
+    for (name, damage) in damages {
+        let folder = tampered(damage);
+        let before = rows(&folder);
+        let repair = repair(&path(&folder), TUNING).expect(name);
+        assert!(repair.cause.is_some(), "{name}");
+        assert_eq!((repair.documents, repair.lost, repair.kept), (160, 0, None), "{name}");
+        assert_eq!(rows(&folder), before, "{name}: what is right is as it was");
+        assert_clean(&folder);
+        let found = open(&folder).read().expect("a reader").view().find("7").expect("readable");
+        assert!(found.is_some(), "{name}");
+        let files = fs::read_dir(folder.path()).expect("readable").count();
+        assert_eq!(files, 1, "{name}: nothing is left beside");
+    }
+}
+
+#[test]
+fn documents_that_cannot_be_read_are_named_and_the_old_file_is_kept() {
+    let folder = tampered(|txn| {
+        let mut signatures = txn.open_table(SIGNATURES).expect("a table");
+        signatures.insert(7, &b"no signature"[..]).expect("written");
+        let mut documents = txn.open_table(DOCUMENTS).expect("a table");
+        documents.insert(8, &b"no record"[..]).expect("written");
+    });
+    let repair = repair(&path(&folder), TUNING).expect("repaired");
+    assert_eq!((repair.documents, repair.lost), (158, 2));
+    assert_eq!(repair.lost_ids, ["7"]);
+    let kept = repair.kept.expect("the damaged file is kept");
+    assert!(kept.ends_with("x.twx.damaged") && kept.exists());
+    assert_clean(&folder);
+    let engine = open(&folder);
+    assert!(engine.read().expect("a reader").view().find("9").expect("readable").is_some());
+}
+
+#[test]
+fn pages_that_are_damaged_cost_the_documents_on_them_only() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    drop(filled(&folder, 2000));
+    let mut bytes = fs::read(path(&folder)).expect("readable");
+    // A signature of 64 lanes is the text of a page in the table of signatures.
+    let lanes = {
+        let reader = open(&folder).read().expect("a reader");
+        reader.view().with_signature(DocNo(1001), |lanes, _| lanes.to_vec()).expect("there")
+    };
+    let windows = bytes.windows(64).enumerate();
+    // Free pages may hold it too.
+    let stored: Vec<usize> = windows.filter(|(_, w)| *w == lanes).map(|(at, _)| at).collect();
+    assert!(!stored.is_empty());
+    for at in stored {
+        *bytes.get_mut(at).expect("within the file") ^= 1;
+    }
+    fs::write(path(&folder), bytes).expect("written");
+    let repair = repair(&path(&folder), TUNING).expect("repaired");
+    assert_eq!((repair.documents, repair.lost), (1599, 1), "{:?}", repair.cause);
+    assert_eq!(repair.lost_ids, ["1001"]);
+    assert_clean(&folder);
+}
+
+#[test]
+fn without_settings_nothing_is_changed() {
+    let folder = tampered(|txn| {
+        let mut meta = txn.open_table(META).expect("a table");
+        meta.insert("settings", &b"none"[..]).expect("written");
+    });
+    let before = fs::read(path(&folder)).expect("readable");
+    let refused = repair(&path(&folder), TUNING).expect_err("refused");
+    assert!(matches!(refused, Error::Damaged { table: "meta", .. }), "{refused}");
+    assert_eq!(fs::read(path(&folder)).expect("readable").len(), before.len());
+    let missing = repair(&folder.path().join("missing"), TUNING);
+    assert!(matches!(missing, Err(Error::NotFound { .. })));
+}
