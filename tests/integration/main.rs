@@ -13,6 +13,7 @@ mod cli_repair;
 mod cli_signals;
 #[cfg(feature = "cli")]
 mod command;
+mod history;
 mod isolation;
 mod layering;
 mod model;
