@@ -82,6 +82,9 @@
 pub mod cli;
 mod error;
 mod estimate;
+#[cfg(any(test, fuzzing))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod hash;
 mod index;
 #[cfg(feature = "cli")]

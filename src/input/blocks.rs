@@ -53,7 +53,8 @@ pub(crate) struct Blocks<R> {
     next_line: u64,
     ended: bool,
     whole: bool,
-    most_line_bytes: usize,
+    pub(super) block_bytes: usize,
+    pub(super) most_line_bytes: usize,
 }
 
 impl<R: Read> Blocks<R> {
@@ -64,6 +65,7 @@ impl<R: Read> Blocks<R> {
             next_line: 1,
             ended: false,
             whole: false,
+            block_bytes: BLOCK_BYTES,
             most_line_bytes: MOST_LINE_BYTES,
         }
     }
@@ -86,7 +88,7 @@ impl<R: Read> Blocks<R> {
                 searched = bytes.len();
             }
             match last_end {
-                Some(end) if self.ended || !more_at_hand || end >= BLOCK_BYTES / 2 => {
+                Some(end) if self.ended || !more_at_hand || end >= self.block_bytes / 2 => {
                     if !self.ended {
                         self.rest = bytes.split_off(end);
                     }
@@ -101,7 +103,7 @@ impl<R: Read> Blocks<R> {
                 _ if self.ended => break,
                 _ => {}
             }
-            let want = BLOCK_BYTES.saturating_sub(bytes.len()).max(64 << 10);
+            let want = self.block_bytes.saturating_sub(bytes.len()).max(self.block_bytes / 64);
             let read = read_some(&mut self.stream, want, &mut bytes)?;
             (self.ended, more_at_hand) = (read == 0, read == want);
         }

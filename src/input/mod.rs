@@ -2,6 +2,8 @@
 //! all threads.
 
 mod blocks;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzz;
 mod json;
 mod lines;
 mod source;

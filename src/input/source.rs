@@ -212,7 +212,10 @@ fn is_standard_input(path: &Path) -> bool {
 }
 
 /// Reads up to the first character that is no white space; what was read stays in `start`.
-fn first_character(input: &mut impl Read, start: &mut Vec<u8>) -> io::Result<Option<u8>> {
+pub(super) fn first_character(
+    input: &mut impl Read,
+    start: &mut Vec<u8>,
+) -> io::Result<Option<u8>> {
     let mut buffer = [0; 1024];
     loop {
         let read = match input.read(&mut buffer) {

@@ -1,6 +1,8 @@
 //! What do we remember of a document? A signature of fixed size, made in one pass.
 
 mod count;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzz;
 mod lanes;
 mod signature;
 mod sketcher;

@@ -30,13 +30,9 @@ pub(super) fn settings(txn: &ReadTransaction, path: &Path) -> Result<(Settings, 
     let action = "reading the settings";
     let format = meta.get(FORMAT_ROW).doing(path, action)?;
     let format = format.ok_or_else(|| not_an_index("a database of another program"))?;
-    let Some((magic, version)) = format.value().split_first_chunk::<8>() else {
-        return Err(not_an_index("a database of another program"));
-    };
-    let (true, Ok(version)) = (*magic == MAGIC, <[u8; 4]>::try_from(version)) else {
-        return Err(not_an_index("a database of another program"));
-    };
-    match u32::from_le_bytes(version) {
+    let version = format_version(format.value())
+        .ok_or_else(|| not_an_index("a database of another program"))?;
+    match version {
         FORMAT_VERSION => {}
         0 => return Err(damaged(path, Table::Meta, FORMAT_ROW, "there is no format 0")),
         found => {
@@ -52,6 +48,12 @@ pub(super) fn settings(txn: &ReadTransaction, path: &Path) -> Result<(Settings, 
     let row = row.ok_or_else(|| fault("its row is missing"))?;
     let stored = StoredSettings::decode(row.value()).map_err(fault)?;
     Ok((stored.settings().map_err(fault)?, stored))
+}
+
+/// The version that a format row names; `None` where it is no format row.
+pub(super) fn format_version(row: &[u8]) -> Option<u32> {
+    let version = row.strip_prefix(&MAGIC)?;
+    Some(u32::from_le_bytes(version.try_into().ok()?))
 }
 
 /// The counters of the commit that the transaction sees.

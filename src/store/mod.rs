@@ -22,6 +22,8 @@ mod engine;
 mod fault;
 mod filter;
 mod flush;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzz;
 mod load;
 mod lookup;
 mod merge;

@@ -1,6 +1,8 @@
 //! What is a document made of? Text is normalised and cut into shingles, and each shingle hashed.
 
 mod fold;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzz;
 mod normalize;
 mod shingle;
 mod units;

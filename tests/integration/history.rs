@@ -25,6 +25,42 @@ pub enum Op {
     Pairs { percent: u8 },
 }
 
+/// Reads operations out of any bytes, until these end.
+pub fn operations(bytes: &[u8]) -> Vec<Op> {
+    let mut bytes = bytes.iter().copied();
+    std::iter::from_fn(|| operation(&mut bytes)).collect()
+}
+
+fn operation(bytes: &mut impl Iterator<Item = u8>) -> Option<Op> {
+    let kind = bytes.next()?;
+    let mut below = |bound: u8| bytes.next().map(|byte| byte % bound);
+    Some(match kind % 32 {
+        0..8 => Op::Insert { id: below(IDS)?, family: below(FAMILIES)?, variant: below(VARIANTS)? },
+        8..11 => {
+            let count = below(20)?;
+            let document = |_| Some((below(IDS)?, below(FAMILIES)?, below(VARIANTS)?));
+            Op::InsertBatch((0..count).map_while(document).collect())
+        }
+        11..14 => Op::InsertUnlessSimilar {
+            id: below(IDS)?,
+            family: below(FAMILIES)?,
+            variant: below(VARIANTS)?,
+        },
+        14..18 => Op::Remove { id: below(IDS)? },
+        18..22 => Op::Commit,
+        22 => Op::Abort,
+        23 => Op::Reopen,
+        24 => Op::Compact,
+        25 => Op::Snapshot,
+        26..30 => Op::Query {
+            family: below(FAMILIES)?,
+            variant: below(VARIANTS)?,
+            percent: 40 + below(60)?,
+        },
+        _ => Op::Pairs { percent: 60 + below(40)? },
+    })
+}
+
 /// The id of a document.
 pub fn id_of(id: u8) -> String {
     format!("d{id}")

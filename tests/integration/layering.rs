@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const LAYERS: [&str; 12] = [
+const LAYERS: [&str; 13] = [
     "error", "hash", "params", "text", "sketch", "estimate", "lsh", "store", "index", "input",
-    "cli", "main",
+    "cli", "main", "fuzzing",
 ];
 
 fn sources(folder: &Path) -> Vec<PathBuf> {

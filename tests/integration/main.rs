@@ -14,6 +14,7 @@ mod cli_signals;
 #[cfg(feature = "cli")]
 mod command;
 mod history;
+mod inputs;
 mod isolation;
 mod layering;
 mod model;

@@ -1,6 +1,7 @@
 //! Random operations against a plain map and brute force over signatures.
 
-use crate::history::{FAMILIES, IDS, Op, VARIANTS, run};
+use crate::history::{FAMILIES, IDS, Op, VARIANTS, operations, run};
+use crate::inputs::for_each_input;
 use proptest::prelude::*;
 
 fn op() -> impl Strategy<Value = Op> {
@@ -44,4 +45,9 @@ proptest! {
     ) {
         run(ops);
     }
+}
+
+#[test]
+fn kept_histories_answer_as_a_map_and_brute_force_do() {
+    for_each_input("operations", |bytes| run(operations(bytes)));
 }

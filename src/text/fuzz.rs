@@ -1,0 +1,161 @@
+//! Any text under any settings, beside the steps of `docs/format.md` done one after the other.
+
+use super::{Form, Normalization, Shingle, Shingler, Whitespace};
+use crate::hash::ShingleHasher;
+use std::collections::BTreeMap;
+use std::fmt::{Debug, Display};
+use std::str::FromStr;
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+use unicode_segmentation::UnicodeSegmentation;
+
+/// How a text is cut, as four bytes say.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cutting {
+    normalization: Normalization,
+    shingle: Shingle,
+    multiset: bool,
+    seed: u64,
+}
+
+impl Cutting {
+    pub(crate) fn of(&[how, kind, width, least]: &[u8; 4]) -> Self {
+        let width = u16::from(width % 32);
+        Self {
+            normalization: Normalization {
+                lower: how & 1 == 0,
+                form: match how / 2 % 3 {
+                    0 => Form::Nfc,
+                    1 => Form::Nfkc,
+                    _ => Form::Unchanged,
+                },
+                whitespace: match how / 8 % 3 {
+                    0 => Whitespace::Fold,
+                    1 => Whitespace::Drop,
+                    _ => Whitespace::Keep,
+                },
+                min_word: u16::from(least),
+            },
+            shingle: match kind % 4 {
+                0 => Shingle::chars(width),
+                1 => Shingle::words(width),
+                2 => Shingle::lines(width),
+                _ => Shingle::Tokens,
+            },
+            multiset: kind & 4 != 0,
+            seed: u64::from(kind / 8),
+        }
+    }
+
+    /// A shingler with these settings; `None` where the width is 0.
+    pub(crate) fn shingler(&self) -> Option<Shingler> {
+        Shingler::new(self.shingle, self.normalization, self.multiset, self.seed).ok()
+    }
+
+    /// The hashes of a text's shingles by the document of the format.
+    fn hashes(&self, text: &str) -> Vec<u64> {
+        let hasher = ShingleHasher::new(self.seed);
+        let mut ranks = BTreeMap::new();
+        let hashes = shingles(self.shingle, &self.normalization, text).into_iter().map(|shingle| {
+            let hash = hasher.hash(shingle.as_bytes());
+            let rank = ranks.entry(hash).or_insert(0);
+            let ranked = hasher.ranked(hash, if self.multiset { *rank } else { 0 });
+            *rank += 1;
+            ranked
+        });
+        hashes.collect()
+    }
+}
+
+/// Normalises and cuts a text by the settings of the first four bytes.
+pub fn text(input: &[u8]) {
+    let Some((cutting, text)) = input.split_first_chunk() else { return };
+    let (cutting, text) = (Cutting::of(cutting), String::from_utf8_lossy(text));
+    survives_being_shown(&cutting.normalization);
+    parse::<Normalization>(&text);
+    parse::<Shingle>(&text);
+
+    let once = cutting.normalization.apply(&text);
+    assert_eq!(once, normalised(&cutting.normalization, &text), "{cutting:?}");
+    assert_eq!(once, cutting.normalization.apply(&once), "{cutting:?}");
+    match cutting.shingler() {
+        Some(shingler) => {
+            assert_eq!(shingler.hashes(&text), cutting.hashes(&text), "{cutting:?}");
+        }
+        None => assert!(cutting.shingle.validate().is_err()),
+    }
+}
+
+fn parse<T: FromStr + Display + Debug + PartialEq>(text: &str) {
+    text.parse::<T>().iter().for_each(survives_being_shown);
+}
+
+fn survives_being_shown<T: FromStr + Display + Debug + PartialEq>(value: &T) {
+    assert_eq!(value.to_string().parse::<T>().ok().as_ref(), Some(value));
+}
+
+fn normalised(normalization: &Normalization, text: &str) -> String {
+    let Normalization { form, whitespace, min_word, .. } = *normalization;
+    let folds = whitespace == Whitespace::Fold && min_word == 0;
+    let repeats = form == Form::Nfkc || form == Form::Nfc && !folds;
+    let mut text = pass(normalization, text);
+    loop {
+        let again = pass(normalization, &text);
+        if !repeats || again == text {
+            return text;
+        }
+        text = again;
+    }
+}
+
+fn pass(normalization: &Normalization, text: &str) -> String {
+    let mut text = match normalization.lower {
+        true => text.to_lowercase(),
+        false => text.to_owned(),
+    };
+    text = match normalization.form {
+        Form::Unchanged => text,
+        Form::Nfc => text.nfc().collect(),
+        Form::Nfkc => text.nfkc().collect(),
+    };
+    if normalization.min_word > 0 {
+        let words = text.split(|c: char| !c.is_alphanumeric() && !is_combining_mark(c));
+        let least = usize::from(normalization.min_word);
+        text = words.filter(|word| word.chars().count() >= least).collect::<Vec<_>>().join(" ");
+    }
+    let words = || text.split_whitespace().collect::<Vec<_>>();
+    match normalization.whitespace {
+        Whitespace::Keep => text,
+        Whitespace::Fold => words().join(" "),
+        Whitespace::Drop => words().concat(),
+    }
+}
+
+fn shingles(shingle: Shingle, normalization: &Normalization, raw: &str) -> Vec<String> {
+    let text = normalised(normalization, raw);
+    let owned = |unit: &str| unit.to_owned();
+    let (units, separator, width): (Vec<String>, _, _) = match shingle {
+        Shingle::Chars(width) => (text.chars().map(String::from).collect(), "", width),
+        Shingle::Words(width) => {
+            let words: Vec<String> = text.unicode_words().map(owned).collect();
+            match (words.is_empty(), text.trim()) {
+                (false, _) | (true, "") => (words, " ", width),
+                (true, signs) => (vec![owned(signs)], " ", width),
+            }
+        }
+        Shingle::Lines(width) => {
+            let mut each = *normalization;
+            if each.whitespace == Whitespace::Keep {
+                each.whitespace = Whitespace::Fold;
+            }
+            let lines = raw.split('\n').map(|line| normalised(&each, line));
+            (lines.filter(|line| !line.is_empty()).collect(), "\n", width)
+        }
+        Shingle::Tokens => (text.split_whitespace().map(owned).collect(), " ", 1),
+    };
+    match units.len() {
+        0 => Vec::new(),
+        few if few <= usize::from(width) => vec![units.join(separator)],
+        _ => units.windows(width.into()).map(|window| window.join(separator)).collect(),
+    }
+}

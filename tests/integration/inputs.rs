@@ -1,0 +1,30 @@
+//! The inputs of a fuzz target that are kept, for plain tests.
+
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+/// Calls with every input of a target that is kept: its corpus, and what once failed if anything.
+pub fn for_each_input(target: &str, run: impl Fn(&[u8])) {
+    let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz");
+    let mut paths = files(&fuzz.join("corpus").join(target));
+    let regressions = fuzz.join("regressions").join(target);
+    if regressions.exists() {
+        paths.extend(files(&regressions));
+    }
+    for path in paths {
+        let input = fs::read(&path).expect("a readable input");
+        let ended = catch_unwind(AssertUnwindSafe(|| run(&input)));
+        assert!(ended.is_ok(), "it fails on {}", path.display());
+    }
+}
+
+/// The files of a folder, which may not be empty: a test over nothing would hold nothing.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+    let mut files: Vec<PathBuf> =
+        entries.map(|entry| entry.expect("a readable folder").path()).collect();
+    assert!(!files.is_empty(), "{} is empty", folder.display());
+    files.sort();
+    files
+}
