@@ -276,6 +276,7 @@ fn settings_that_cannot_be_are_refused() {
         (18, &[100, 0], "100 lanes"),
         (18, &[0, 4], "1024 lanes"),
         (20, &[4], "an unknown kind of shingle"),
+        (20, &[3], "tokens with a width"),
         (21, &[0, 0], "width 0"),
         (21, &[0xE9, 3], "width 1001"),
         (23, &[2], "neither lower nor not"),
@@ -290,7 +291,8 @@ fn settings_that_cannot_be_are_refused() {
     ] {
         assert!(with(at, field).is_err(), "{what}");
     }
-    for (at, field) in [(20, &[3][..]), (21, &[0xE8, 3]), (23, &[0]), (38, &[32]), (39, &[2])] {
+    for (at, field) in [(20, &[3, 0, 0][..]), (21, &[0xE8, 3]), (23, &[0]), (38, &[32]), (39, &[2])]
+    {
         assert!(with(at, field).is_ok(), "{field:?} at {at}");
     }
 }

@@ -200,7 +200,8 @@ impl StoredSettings {
             0 => Shingle::Chars(self.width),
             1 => Shingle::Words(self.width),
             2 => Shingle::Lines(self.width),
-            3 => Shingle::Tokens,
+            3 if self.width == 0 => Shingle::Tokens,
+            3 => return Err("its tokens have a width"),
             _ => return Err("its kind of shingle is unknown"),
         };
         if self.store_text {
