@@ -17,7 +17,7 @@ pub(crate) struct Block {
     /// Whether the last line was too long and its rest is left out.
     pub(crate) cut: bool,
     /// Whether all of it is one text, line ends and all.
-    whole: bool,
+    pub(super) whole: bool,
 }
 
 impl Block {
@@ -116,7 +116,7 @@ impl<R: Read> Blocks<R> {
         Ok(Some(Block { bytes, first_line, cut, whole: self.whole }))
     }
 
-    /// Reads on to the end of a line, keeping only what follows it.
+    /// Reads on to the end of a line, keeping only what follows it. A whole text has no lines.
     fn skip_line(&mut self) -> io::Result<()> {
         let mut bytes = Vec::new();
         loop {
@@ -125,7 +125,7 @@ impl<R: Read> Blocks<R> {
                 self.ended = true;
                 return Ok(());
             }
-            if let Some(end) = memchr::memchr(b'\n', &bytes) {
+            if let Some(end) = memchr::memchr(b'\n', &bytes).filter(|_| !self.whole) {
                 self.rest = bytes.split_off(end + 1);
                 return Ok(());
             }

@@ -111,9 +111,10 @@ impl Batch {
                     .map(|record| record.and_then(&take))
                     .collect();
                 if let Some((number, _)) = cut {
+                    let what = if block.whole { "text" } else { "line" };
                     results.push(Err(BadRecord {
                         place: stream.place(number),
-                        cause: format!("a line of more than {MOST_LINE_BYTES} bytes"),
+                        cause: format!("a {what} of more than {MOST_LINE_BYTES} bytes"),
                     }));
                 }
                 results
