@@ -21,3 +21,4 @@ mod model;
 mod recall;
 mod sketch;
 mod support;
+mod threads;
