@@ -48,6 +48,9 @@ impl Block {
 /// Cuts a stream into blocks.
 pub(crate) struct Blocks<R> {
     stream: R,
+    /// Where bytes are read to, once zeroed: room in a block would have to be for each read, which
+    /// from a pipe gives far less than there is room for.
+    buffer: Vec<u8>,
     /// The beginning of a line whose end was not read yet.
     rest: Vec<u8>,
     next_line: u64,
@@ -61,6 +64,7 @@ impl<R: Read> Blocks<R> {
     pub(crate) fn new(stream: R, read_already: Vec<u8>) -> Self {
         Self {
             stream,
+            buffer: Vec::new(),
             rest: read_already,
             next_line: 1,
             ended: false,
@@ -104,7 +108,7 @@ impl<R: Read> Blocks<R> {
                 _ => {}
             }
             let want = self.block_bytes.saturating_sub(bytes.len()).max(self.block_bytes / 64);
-            let read = read_some(&mut self.stream, want, &mut bytes)?;
+            let read = self.read_some(want, &mut bytes)?;
             (self.ended, more_at_hand) = (read == 0, read == want);
         }
         if bytes.is_empty() {
@@ -121,7 +125,7 @@ impl<R: Read> Blocks<R> {
         let mut bytes = Vec::new();
         loop {
             bytes.clear();
-            if read_some(&mut self.stream, 64 << 10, &mut bytes)? == 0 {
+            if self.read_some(64 << 10, &mut bytes)? == 0 {
                 self.ended = true;
                 return Ok(());
             }
@@ -131,22 +135,20 @@ impl<R: Read> Blocks<R> {
             }
         }
     }
-}
 
-/// Appends up to `want` bytes; returns how many, 0 at the end.
-fn read_some(stream: &mut impl Read, want: usize, out: &mut Vec<u8>) -> io::Result<usize> {
-    let start = out.len();
-    out.resize(start + want, 0);
-    loop {
-        match stream.read(&mut out[start..]) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => {
-                out.truncate(start);
-                return Err(error);
-            }
-            Ok(read) => {
-                out.truncate(start + read);
-                return Ok(read);
+    /// Appends up to `want` bytes; returns how many, 0 at the end.
+    fn read_some(&mut self, want: usize, out: &mut Vec<u8>) -> io::Result<usize> {
+        if self.buffer.len() < want {
+            self.buffer.resize(want, 0);
+        }
+        loop {
+            match self.stream.read(&mut self.buffer[..want]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+                Ok(read) => {
+                    out.extend_from_slice(&self.buffer[..read]);
+                    return Ok(read);
+                }
             }
         }
     }
