@@ -113,7 +113,9 @@ fn dead(content: &[u8], piece: u16) {
         let (Some(&first), Some(&last)) = (numbers.first(), numbers.last()) else {
             panic!("a row without a number");
         };
-        again.forget(&dead, first, DocNo(last.0 - 1));
-        assert!(again.iter().eq([last]) || first == last, "one is left");
+        if first < last {
+            again.forget(&dead, first, DocNo(last.0 - 1));
+        }
+        assert!(again.iter().eq([last]), "one is left");
     }
 }
