@@ -68,40 +68,6 @@ fn what_was_committed_survives_a_kill() {
     shell.assert_clean();
 }
 
-#[test]
-fn an_add_that_is_killed_anywhere_can_be_run_again() {
-    let shell = Shell::new();
-    shell.write("in.txt", lines(20_000));
-    for wait in [5, 10, 20, 40, 60, 80, 120] {
-        let running = shell.start("add i.twx -q --batch 100 --format lines in.txt");
-        sleep(Duration::from_millis(wait));
-        running.kill();
-        if shell.path("i.twx").exists() {
-            shell.assert_clean();
-        }
-    }
-    let last = shell.run("add i.twx --json --format lines in.txt").succeeds();
-    assert_eq!(last.counted("added") + last.counted("unchanged"), 20_000);
-    assert_eq!(shell.ids().len(), 20_000);
-    shell.assert_clean();
-}
-
-#[test]
-fn a_killed_creation_leaves_nothing_or_an_empty_index() {
-    for wait in 0..12 {
-        let shell = Shell::new();
-        let running = shell.start("create i.twx");
-        sleep(Duration::from_millis(wait));
-        running.kill();
-        if shell.path("i.twx").exists() {
-            shell.assert_clean();
-            assert!(shell.ids().is_empty());
-        } else {
-            shell.run("create i.twx").succeeds();
-        }
-    }
-}
-
 /// Runs a script in which no file can grow beyond so many blocks, as on a full disk.
 fn with_little_space(shell: &Shell, blocks: u64, script: &str) -> crate::command::Done {
     shell.sh(&format!("trap '' XFSZ; ulimit -f {blocks}; {script}"))

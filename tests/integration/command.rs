@@ -123,6 +123,33 @@ impl Shell {
         list.stdout.lines().map(str::to_owned).collect()
     }
 
+    /// A new folder with the same files.
+    pub fn copy(&self) -> Self {
+        let new = Self::new();
+        for entry in std::fs::read_dir(self.path(".")).expect("the folder can be read") {
+            let name = entry.expect("an entry").file_name();
+            std::fs::copy(self.folder.path().join(&name), new.folder.path().join(&name))
+                .expect("copied");
+        }
+        new
+    }
+
+    /// What the index answers, but for the times at which documents were inserted.
+    pub fn answers(&self) -> Vec<String> {
+        let ids = self.ids();
+        let some = ids.iter().step_by((ids.len() / 3).max(1));
+        let of_some =
+            some.flat_map(|id| [format!("query i.twx -q --id {id}"), format!("get i.twx {id}")]);
+        let of_all = ["list i.twx", "pairs i.twx -q", "pairs i.twx -q --threshold 0.6"];
+        let ask = |words: String| {
+            let done = self.run(&words);
+            assert!(done.status < 2, "{words}: {done:?}");
+            let lines = done.stdout.lines().filter(|line| !line.starts_with("inserted\t"));
+            lines.fold(words, |all, line| all + "\n" + line)
+        };
+        of_all.map(str::to_owned).into_iter().chain(of_some).map(ask).collect()
+    }
+
     pub fn assert_clean(&self) {
         let check = self.run("check i.twx");
         assert_eq!(check.status, 0, "{check:?}");
@@ -234,10 +261,11 @@ impl Running {
         assert!(sent.expect("`kill` runs").success());
     }
 
-    /// Ends it at once, without any chance to tidy up.
-    pub fn kill(mut self) {
+    /// Ends it at once, without any chance to tidy up; returns whether it had not ended well
+    /// before.
+    pub fn kill(mut self) -> bool {
         self.child.kill().expect("killed");
-        self.child.wait().expect("it has ended");
+        !self.child.wait().expect("it has ended").success()
     }
 
     /// Waits for the end while standard input stays open.

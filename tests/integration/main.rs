@@ -7,6 +7,8 @@ mod cli;
 #[cfg(feature = "cli")]
 mod cli_add;
 #[cfg(feature = "cli")]
+mod cli_kill;
+#[cfg(feature = "cli")]
 mod cli_query;
 mod cli_repair;
 #[cfg(feature = "cli")]
