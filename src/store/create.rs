@@ -7,6 +7,7 @@ use super::engine::{Engine, now};
 #[cfg(test)]
 use super::fault::guard;
 use super::fault::{Doing, damaged, io_error};
+use super::leftover;
 use super::record::Counters;
 use super::schema::{
     DEAD, DOCUMENTS, FENCES, FORMAT_ROW, FORMAT_VERSION, MAGIC, META, POSTINGS, RUNS, SETTINGS_ROW,
@@ -40,7 +41,7 @@ impl<'p> NewFile<'p> {
         };
         fs::metadata(folder).map_err(failed)?;
         let mut builder = tempfile::Builder::new();
-        builder.prefix(".twindex-").suffix(".new");
+        builder.prefix(leftover::PREFIX).suffix(leftover::SUFFIX);
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
@@ -66,6 +67,7 @@ impl<'p> NewFile<'p> {
             io::ErrorKind::AlreadyExists => Error::AlreadyExists { path: path.to_owned() },
             _ => io_error(path, ACTION, error.error),
         })?;
+        leftover::remove_stale(&folder);
         sync_folder(&folder).map_err(|source| io_error(path, ACTION, source))
     }
 

@@ -24,6 +24,7 @@ mod filter;
 mod flush;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
+mod leftover;
 mod load;
 mod lookup;
 mod merge;

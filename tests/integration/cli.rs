@@ -37,6 +37,11 @@ fn create_never_touches_what_is_there() {
 #[test]
 fn create_leaves_nothing_but_the_index() {
     let shell = Shell::new();
+    shell.write(".twindex-Ab12cD.new", "left by a creation that was killed the day before");
+    let left = std::fs::File::options().append(true).open(shell.path(".twindex-Ab12cD.new"));
+    let day = std::time::Duration::from_secs(25 * 3600);
+    let then = std::time::SystemTime::now() - day;
+    left.and_then(|file| file.set_modified(then)).expect("its time is set");
     shell.run("create i.twx").succeeds();
     let names: Vec<_> = std::fs::read_dir(shell.path("."))
         .expect("the folder")

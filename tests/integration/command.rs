@@ -13,7 +13,7 @@ use tempfile::TempDir;
 const BINARY: &str = env!("CARGO_BIN_EXE_twindex");
 
 /// A command that takes longer is ended and fails its test.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A temporary folder that commands run in.
 pub struct Shell {
@@ -266,6 +266,20 @@ impl Running {
     pub fn kill(mut self) -> bool {
         self.child.kill().expect("killed");
         !self.child.wait().expect("it has ended").success()
+    }
+
+    /// The most memory that it has had in use so far, in bytes.
+    #[cfg(target_os = "linux")]
+    pub fn peak_memory(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()));
+        let status = status.expect("it is running");
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kib = peak.expect("a line").trim().trim_end_matches(" kB").parse::<u64>();
+        kib.expect("a number") << 10
+    }
+
+    pub fn is_running(&mut self) -> bool {
+        self.child.try_wait().expect("its status").is_none()
     }
 
     /// Waits for the end while standard input stays open.
