@@ -4,7 +4,7 @@ use super::args::{Add, Conflict, Global};
 use super::failure::Failure;
 use super::output::{bytes, count, grouped, summary};
 use super::progress::Progress;
-use super::{Ending, interrupt, records};
+use super::{Ending, interrupt, opening, records};
 use crate::index::{Document, Inserted, OnConflict, WriteTxn};
 use crate::input::{BadRecord, Name};
 use std::collections::HashSet;
@@ -32,7 +32,9 @@ struct Incoming {
 pub(super) fn run(global: &Global, args: &Add) -> Result<Ending, Failure> {
     interrupt::catch()?;
     let start = Instant::now();
-    let index = args.settings.options().open_or_create(&args.index)?;
+    let index = opening::open(global, args.settings.options(), |options| {
+        options.open_or_create(&args.index)
+    })?;
     let sketcher = index.sketcher().clone();
     let mut records = records::start(args.input.of(&args.paths, &args.index), move |record| {
         let (id, named) = match record.name {

@@ -5,6 +5,7 @@ use crate::input::{Fields, Format, Inputs};
 use crate::text::{Normalization, Shingle};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Keep an index of documents on disk and find near duplicates in it.
 #[derive(Debug, Parser)]
@@ -41,9 +42,17 @@ pub(super) struct Global {
     /// Threads that parse and sketch [default: all cores]
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(super) threads: Option<u16>,
+    /// Wait so long, at the most, while another process has the index open [default: 0]
+    #[arg(long, global = true, value_name = "SECONDS", value_parser = seconds)]
+    pub(super) wait: Option<Duration>,
     /// Say more on standard error: every commit, settings of new indexes
     #[arg(long, short, global = true)]
     pub(super) verbose: bool,
+}
+
+fn seconds(text: &str) -> Result<Duration, &'static str> {
+    let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    seconds.ok_or("expected a number of seconds, as 10 or 0.5")
 }
 
 #[derive(Debug, Subcommand)]

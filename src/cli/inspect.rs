@@ -1,16 +1,15 @@
 //! `twindex list`, `get` and `info`: what is in an index.
 
-use super::Ending;
 use super::args::{Get, Global, IndexPath};
 use super::failure::{Failure, message};
 use super::output::Results;
-use crate::index::ReadOnlyIndex;
+use super::{Ending, opening};
 use crate::text::UnicodeVersions;
 use serde_json::Value;
 use std::fmt::Write;
 
 pub(super) fn list(global: &Global, args: &IndexPath) -> Result<Ending, Failure> {
-    let index = ReadOnlyIndex::open(&args.index)?;
+    let index = opening::to_read(global, &args.index)?;
     let snapshot = index.snapshot()?;
     let mut results = Results::new(global);
     for id in snapshot.ids() {
@@ -21,7 +20,7 @@ pub(super) fn list(global: &Global, args: &IndexPath) -> Result<Ending, Failure>
 }
 
 pub(super) fn get(global: &Global, args: &Get) -> Result<Ending, Failure> {
-    let index = ReadOnlyIndex::open(&args.index)?;
+    let index = opening::to_read(global, &args.index)?;
     let Some(document) = index.snapshot()?.get(&args.id)? else {
         message(&format!("{}: no document has the id {}", args.index.display(), args.id));
         return Ok(Ending::Nothing);
@@ -43,7 +42,7 @@ pub(super) fn get(global: &Global, args: &Get) -> Result<Ending, Failure> {
 }
 
 pub(super) fn info(global: &Global, args: &IndexPath) -> Result<Ending, Failure> {
-    let index = ReadOnlyIndex::open(&args.index)?;
+    let index = opening::to_read(global, &args.index)?;
     let snapshot = index.snapshot()?;
     let (settings, usage) = (index.settings(), snapshot.usage()?);
     let mut results = Results::new(global);

@@ -1,16 +1,17 @@
 //! `twindex create`, `check` and `compact`: the file as a whole.
 
-use super::Ending;
 use super::args::{Check, Create, Global, IndexPath};
 use super::failure::{Failure, message};
 use super::output::{Results, bytes, count, summary};
-use crate::index::{Index, ReadOnlyIndex};
+use super::{Ending, opening};
+use crate::index::IndexOptions;
 use anyhow::Context;
 use serde_json::Value;
 use std::time::Instant;
 
 pub(super) fn create(global: &Global, args: &Create) -> Result<Ending, Failure> {
-    let index = args.settings.options().create(&args.index)?;
+    let wait = global.wait.unwrap_or_default();
+    let index = args.settings.options().wait(wait).create(&args.index)?;
     let settings = index.settings();
     let fields = [
         ("threshold", settings.threshold.get().into()),
@@ -40,7 +41,7 @@ pub(super) fn check(global: &Global, args: &Check) -> Result<Ending, Failure> {
     if args.repair {
         return repair(global, args);
     }
-    let report = ReadOnlyIndex::open(&args.index)?.check()?;
+    let report = opening::to_read(global, &args.index)?.check()?;
     let mut results = Results::new(global);
     if global.json {
         let violations: Vec<Value> = report
@@ -84,7 +85,7 @@ pub(super) fn check(global: &Global, args: &Check) -> Result<Ending, Failure> {
 }
 
 fn repair(global: &Global, args: &Check) -> Result<Ending, Failure> {
-    let repair = Index::repair(&args.index)?;
+    let repair = opening::open(global, IndexOptions::new(), |options| options.repair(&args.index))?;
     let mut results = Results::new(global);
     for id in &repair.lost_ids {
         results.line(&[("lost", id.as_str().into())])?;
@@ -119,7 +120,7 @@ fn repair(global: &Global, args: &Check) -> Result<Ending, Failure> {
 
 pub(super) fn compact(global: &Global, args: &IndexPath) -> Result<Ending, Failure> {
     let start = Instant::now();
-    let mut index = Index::open(&args.index)?;
+    let mut index = opening::to_write(global, &args.index)?;
     let before = index.snapshot()?.usage()?.file_bytes;
     index.compact()?;
     // Closing trims the file once more.

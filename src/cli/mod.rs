@@ -10,6 +10,7 @@ mod failure;
 mod inspect;
 mod interrupt;
 mod maintain;
+mod opening;
 mod output;
 mod pairs;
 mod progress;

@@ -3,15 +3,14 @@
 use super::args::{Global, Pairs};
 use super::failure::Failure;
 use super::output::{Results, count, similarity, summary};
-use super::{Ending, interrupt};
-use crate::index::ReadOnlyIndex;
+use super::{Ending, interrupt, opening};
 use serde_json::Value;
 use std::time::Instant;
 
 pub(super) fn run(global: &Global, args: &Pairs) -> Result<Ending, Failure> {
     interrupt::catch()?;
     let start = Instant::now();
-    let index = ReadOnlyIndex::open(&args.index)?;
+    let index = opening::to_read(global, &args.index)?;
     let snapshot = index.snapshot()?;
     let threshold = args.threshold.unwrap_or(index.settings().threshold.get());
     let mut results = Results::new(global);

@@ -3,8 +3,8 @@
 use super::args::{Global, Query};
 use super::failure::{Failure, message};
 use super::output::{Results, count, similarity, summary};
-use super::{Ending, interrupt, records};
-use crate::index::{Matches, ReadOnlyIndex, Snapshot};
+use super::{Ending, interrupt, opening, records};
+use crate::index::{Matches, Snapshot};
 use crate::input::Name;
 use serde_json::Value;
 use std::sync::Arc;
@@ -54,7 +54,7 @@ impl How {
 pub(super) fn run(global: &Global, args: &Query) -> Result<Ending, Failure> {
     interrupt::catch()?;
     let start = Instant::now();
-    let index = ReadOnlyIndex::open(&args.index)?;
+    let index = opening::to_read(global, &args.index)?;
     let snapshot = Arc::new(index.snapshot()?);
     let how = How { threshold: args.threshold, scan: args.scan };
     let mut results = Results::new(global);

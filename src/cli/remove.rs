@@ -3,7 +3,7 @@
 use super::args::{Global, Remove};
 use super::failure::{Failure, message};
 use super::output::{count, grouped, summary};
-use super::{Ending, interrupt};
+use super::{Ending, interrupt, opening};
 use crate::error::Result;
 use crate::index::Index;
 use crate::input::STANDARD_INPUT;
@@ -18,7 +18,7 @@ const BATCH: usize = 100_000;
 pub(super) fn run(global: &Global, args: &Remove) -> std::result::Result<Ending, Failure> {
     interrupt::catch()?;
     let start = Instant::now();
-    let index = Index::open(&args.index)?;
+    let index = opening::to_write(global, &args.index)?;
     let (mut ids, mut named, mut removed, mut interrupted) = (Vec::new(), 0_u64, 0_u64, false);
     let from: Box<dyn BufRead> = match &args.ids_from {
         None => Box::new(io::empty()),

@@ -6,7 +6,7 @@ use super::snapshot::Snapshot;
 use super::write::WriteTxn;
 use crate::error::{Error, Result};
 use crate::sketch::Sketcher;
-use crate::store::{CheckReport, Engine, Repair, Settings, Tuning};
+use crate::store::{CheckReport, Engine, Repair, Settings};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -66,33 +66,13 @@ impl Index {
         Self::options().open(path)
     }
 
-    /// Checks an index and every page of its file. If anything is wrong, makes a new file from the
-    /// documents that can be read, which takes the place of the old one.
-    ///
-    /// Ids, signatures and all else that is stored of a document are taken over as they are, in
-    /// their order; bands and counters are made again from them. Needs the space of a second file
-    /// beside the first, and takes as long as inserting all signatures. Memory is that of inserting.
-    ///
-    /// ```
-    /// # fn main() -> twindex::Result<()> {
-    /// # let folder = tempfile::tempdir().expect("a temporary folder");
-    /// # let path = folder.path().join("pages.twx");
-    /// # drop(twindex::Index::create(&path)?);
-    /// let repair = twindex::Index::repair(&path)?;
-    /// match repair.cause {
-    ///     None => println!("nothing was wrong"),
-    ///     Some(cause) => println!("{cause}; {} documents could not be read", repair.lost),
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// Repairs an index, if anything is wrong with it: see [`IndexOptions::repair`].
     ///
     /// # Errors
     ///
-    /// Those of [`IndexOptions::open`]; [`Error::Damaged`] where not even the settings can be read.
-    /// The file is then as it was.
+    /// Those of [`IndexOptions::repair`].
     pub fn repair(path: impl AsRef<Path>) -> Result<Repair> {
-        crate::store::repair(path.as_ref(), Tuning::default())
+        Self::options().repair(path)
     }
 
     /// The path it was opened under.

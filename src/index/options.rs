@@ -2,9 +2,15 @@
 
 use super::handle::{Index, ReadOnlyIndex};
 use crate::error::{Error, Result};
-use crate::store::{Engine, SettingsRequest, Tuning};
+use crate::store::{Engine, Repair, SettingsRequest, Tuning, repair};
 use crate::text::{Normalization, Shingle};
 use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// The longest pause between two looks at a file that another process has open: short beside what a
+/// person notices, long beside the 20 us that a look takes.
+const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 
 /// Options of creating and opening an index, in two groups.
 ///
@@ -13,7 +19,7 @@ use std::path::Path;
 /// named here must be the stored one; those left out are taken from the file.
 ///
 /// *Performance*: cache and flush size hold for as long as the index is open and are not stored.
-/// Answers do not depend on them.
+/// Answers do not depend on them. Nor do they on how long opening waits for other processes.
 ///
 /// ```
 /// # fn main() -> twindex::Result<()> {
@@ -38,6 +44,7 @@ use std::path::Path;
 pub struct IndexOptions {
     request: SettingsRequest,
     tuning: Tuning,
+    wait: Duration,
 }
 
 impl IndexOptions {
@@ -115,6 +122,20 @@ impl IndexOptions {
         self
     }
 
+    /// How long opening waits for other processes to close the index before it fails with
+    /// [`Error::Locked`]; default zero. There is no queue: of several that wait, any may be next.
+    ///
+    /// ```no_run
+    /// use std::time::Duration;
+    /// use twindex::Index;
+    /// let index = Index::options().wait(Duration::from_secs(10)).open("pages.twx")?;
+    /// # Ok::<(), twindex::Error>(())
+    /// ```
+    pub fn wait(mut self, wait: Duration) -> Self {
+        self.wait = wait;
+        self
+    }
+
     /// Creates an index and opens it.
     ///
     /// # Errors
@@ -136,7 +157,8 @@ impl IndexOptions {
     /// [`Error::NotFound`], [`Error::NotAnIndex`], [`Error::NewerFormat`], [`Error::Locked`],
     /// [`Error::SettingMismatch`], [`Error::Damaged`], or [`Error::Io`].
     pub fn open(&self, path: impl AsRef<Path>) -> Result<Index> {
-        Index::new(Engine::open(path.as_ref(), &self.request, self.tuning)?)
+        let path = path.as_ref();
+        Index::new(self.patiently(|| Engine::open(path, &self.request, self.tuning))?)
     }
 
     /// Opens an index, creating it first if there is none.
@@ -165,6 +187,53 @@ impl IndexOptions {
     ///
     /// Those of [`open`](Self::open), and [`Error::NeedsRepair`].
     pub fn open_read_only(&self, path: impl AsRef<Path>) -> Result<ReadOnlyIndex> {
-        ReadOnlyIndex::new(Engine::open_read_only(path.as_ref(), &self.request, self.tuning)?)
+        let path = path.as_ref();
+        let open = || Engine::open_read_only(path, &self.request, self.tuning);
+        ReadOnlyIndex::new(self.patiently(open)?)
+    }
+
+    /// Checks an index and every page of its file. If anything is wrong, makes a new file from the
+    /// documents that can be read, which takes the place of the old one.
+    ///
+    /// Ids, signatures and all else that is stored of a document are taken over as they are, in
+    /// their order; bands and counters are made again from them. Needs the space of a second file
+    /// beside the first, and takes as long as inserting all signatures. Memory is that of inserting.
+    ///
+    /// ```
+    /// # fn main() -> twindex::Result<()> {
+    /// # let folder = tempfile::tempdir().expect("a temporary folder");
+    /// # let path = folder.path().join("pages.twx");
+    /// # drop(twindex::Index::create(&path)?);
+    /// let repair = twindex::Index::repair(&path)?;
+    /// match repair.cause {
+    ///     None => println!("nothing was wrong"),
+    ///     Some(cause) => println!("{cause}; {} documents could not be read", repair.lost),
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`](Self::open); [`Error::Damaged`] where not even the settings can be read.
+    /// The file is then as it was.
+    pub fn repair(&self, path: impl AsRef<Path>) -> Result<Repair> {
+        let path = path.as_ref();
+        self.patiently(|| repair(path, &self.request, self.tuning))
+    }
+
+    /// Tries again for as long as another process has the file and there is time. Locks of the
+    /// operating system cannot be waited for with an end, so they are looked at.
+    fn patiently<T>(&self, open: impl Fn() -> Result<T>) -> Result<T> {
+        let start = Instant::now();
+        let mut pause = Duration::from_millis(1);
+        loop {
+            let left = self.wait.saturating_sub(start.elapsed());
+            match open() {
+                Err(Error::Locked { .. }) if !left.is_zero() => sleep(pause.min(left)),
+                opened => return opened,
+            }
+            pause = (2 * pause).min(LONGEST_PAUSE);
+        }
     }
 }

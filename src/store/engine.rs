@@ -13,7 +13,7 @@ use super::state::State;
 use super::view::Fixed;
 use super::writer::Writer;
 use crate::error::{Error, Result};
-use redb::{Database, ReadOnlyDatabase, ReadTransaction, ReadableDatabase};
+use redb::{Database, DatabaseError, ReadOnlyDatabase, ReadTransaction, ReadableDatabase};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -132,9 +132,15 @@ impl Engine {
         is_plausible(path)?;
         // Opening for writing writes to the file, so it is looked at first. Where that is not
         // possible, as after an unclean stop, the checks come after opening.
-        if let Ok(database) = redb::Builder::new().set_cache_size(1 << 20).open_read_only(path) {
-            let txn = database.begin_read().doing(path, "opening")?;
-            request.check(&load::settings(&txn, path)?.0, path)?;
+        match redb::Builder::new().set_cache_size(1 << 20).open_read_only(path) {
+            Ok(database) => {
+                let txn = database.begin_read().doing(path, "opening")?;
+                request.check(&load::settings(&txn, path)?.0, path)?;
+            }
+            Err(DatabaseError::DatabaseAlreadyOpen) => {
+                return Err(Error::Locked { path: path.to_owned() });
+            }
+            Err(_) => {}
         }
         let database = redb::Builder::new()
             .set_cache_size(tuning.cache_bytes)
@@ -186,6 +192,8 @@ impl Engine {
                     {
                         return Err(Error::NeedsRepair { path: path.to_owned() });
                     }
+                    // Another reader is repairing it, or has just done so.
+                    Err(redb::Error::DatabaseAlreadyOpen) => {}
                     repaired => drop(repaired.map_err(|error| foreign(error, path))?),
                 }
                 open()

@@ -38,8 +38,8 @@ pub struct Repair {
 
 /// Checks an index and all its pages, and makes a new file from what can be read if anything is
 /// wrong.
-pub(crate) fn repair(path: &Path, tuning: Tuning) -> Result<Repair> {
-    match wrong(path, tuning) {
+pub(crate) fn repair(path: &Path, request: &SettingsRequest, tuning: Tuning) -> Result<Repair> {
+    match wrong(path, request, tuning) {
         Ok((documents, None)) => {
             Ok(Repair { cause: None, documents, lost: 0, lost_ids: Vec::new(), kept: None })
         }
@@ -50,9 +50,8 @@ pub(crate) fn repair(path: &Path, tuning: Tuning) -> Result<Repair> {
 }
 
 /// The documents of an index, and what is wrong with it, if anything is.
-fn wrong(path: &Path, tuning: Tuning) -> Result<(u64, Option<String>)> {
-    let any = SettingsRequest::default();
-    let engine = Engine::open_read_only(path, &any, tuning)?;
+fn wrong(path: &Path, request: &SettingsRequest, tuning: Tuning) -> Result<(u64, Option<String>)> {
+    let engine = Engine::open_read_only(path, request, tuning)?;
     let report = super::check::check(&engine.read()?)?;
     if let Some(violation) = report.violations.first() {
         let more = match report.violation_count {
@@ -62,7 +61,7 @@ fn wrong(path: &Path, tuning: Tuning) -> Result<(u64, Option<String>)> {
         return Ok((report.documents, Some(format!("{violation}{more}"))));
     }
     drop(engine);
-    let mut engine = Engine::open(path, &any, tuning)?;
+    let mut engine = Engine::open(path, request, tuning)?;
     if let Some(engine) = Arc::get_mut(&mut engine) {
         engine.verify()?;
     }

@@ -10,6 +10,10 @@ fn path(folder: &TempDir) -> PathBuf {
     folder.path().join("x.twx")
 }
 
+fn mend(path: &Path) -> Result<Repair> {
+    repair(path, &SettingsRequest::default(), TUNING)
+}
+
 /// An index of 200 documents, a fifth of them removed, with this changed behind its back.
 fn tampered(change: impl FnOnce(&WriteTransaction)) -> TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -46,7 +50,7 @@ fn what_is_whole_is_left_alone() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     drop(filled(&folder, 200));
     let before = rows(&folder);
-    let repair = repair(&path(&folder), TUNING).expect("checked");
+    let repair = mend(&path(&folder)).expect("checked");
     assert_eq!((repair.cause, repair.documents, repair.lost), (None, 160, 0));
     assert_eq!(rows(&folder), before);
 }
@@ -84,7 +88,7 @@ fn what_can_be_derived_is_made_again() {
     for (name, damage) in damages {
         let folder = tampered(damage);
         let before = rows(&folder);
-        let repair = repair(&path(&folder), TUNING).expect(name);
+        let repair = mend(&path(&folder)).expect(name);
         assert!(repair.cause.is_some(), "{name}");
         assert_eq!((repair.documents, repair.lost, repair.kept), (160, 0, None), "{name}");
         assert_eq!(rows(&folder), before, "{name}: what is right is as it was");
@@ -104,7 +108,7 @@ fn documents_that_cannot_be_read_are_named_and_the_old_file_is_kept() {
         let mut documents = txn.open_table(DOCUMENTS).expect("a table");
         documents.insert(8, &b"no record"[..]).expect("written");
     });
-    let repair = repair(&path(&folder), TUNING).expect("repaired");
+    let repair = mend(&path(&folder)).expect("repaired");
     assert_eq!((repair.documents, repair.lost), (158, 2));
     assert_eq!(repair.lost_ids, ["7"]);
     let kept = repair.kept.expect("the damaged file is kept");
@@ -132,7 +136,7 @@ fn pages_that_are_damaged_cost_the_documents_on_them_only() {
         *bytes.get_mut(at).expect("within the file") ^= 1;
     }
     fs::write(path(&folder), bytes).expect("written");
-    let repair = repair(&path(&folder), TUNING).expect("repaired");
+    let repair = mend(&path(&folder)).expect("repaired");
     assert_eq!((repair.documents, repair.lost), (1599, 1), "{:?}", repair.cause);
     assert_eq!(repair.lost_ids, ["1001"]);
     assert_clean(&folder);
@@ -145,9 +149,9 @@ fn without_settings_nothing_is_changed() {
         meta.insert("settings", &b"none"[..]).expect("written");
     });
     let before = fs::read(path(&folder)).expect("readable");
-    let refused = repair(&path(&folder), TUNING).expect_err("refused");
+    let refused = mend(&path(&folder)).expect_err("refused");
     assert!(matches!(refused, Error::Damaged { table: "meta", .. }), "{refused}");
     assert_eq!(fs::read(path(&folder)).expect("readable").len(), before.len());
-    let missing = repair(&folder.path().join("missing"), TUNING);
+    let missing = mend(&folder.path().join("missing"));
     assert!(matches!(missing, Err(Error::NotFound { .. })));
 }

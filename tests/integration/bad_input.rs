@@ -468,6 +468,7 @@ mod read_only {
         protect(&shell);
         let Some(refused) = shell.run_bound("list i.twx") else { return skipped() };
         refused.fails_with("not closed cleanly");
-        shell.run("list i.twx").succeeds();
+        let repaired = shell.run("list i.twx").succeeds();
+        assert_eq!(shell.run_bound("list i.twx"), Some(repaired));
     }
 }

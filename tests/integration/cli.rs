@@ -345,22 +345,6 @@ fn results_that_cannot_be_written_are_an_error() {
 }
 
 #[test]
-fn many_can_query_at_once() {
-    let (a, b, c) = alike();
-    let shell = Shell::with(&[("a", &a), ("b", &b), ("c", &c)]);
-    shell.write("a.txt", &a);
-    let alone = shell.run("query i.twx a.txt -q").succeeds();
-    // All have the index open until their standard input ends.
-    let mut all: Vec<_> = (0..6).map(|_| shell.start("query i.twx a.txt - -q")).collect();
-    for running in &mut all {
-        running.stdin();
-    }
-    for running in all {
-        assert_eq!(running.finish(), alone);
-    }
-}
-
-#[test]
 fn answers_do_not_depend_on_threads_or_batches() {
     let texts: String = (0..300).map(|n| text(n % 40, n / 40, 60) + "\n").collect();
     let mut answers = Vec::new();

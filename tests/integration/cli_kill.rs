@@ -4,8 +4,6 @@
 //! `TWINDEX_KILL_ROUNDS=200` kills each of the four commands 200 times, on more documents;
 //! `TWINDEX_KILL_SEED` repeats a run's choices.
 
-#![cfg(unix)]
-
 use crate::command::{Shell, jsonl};
 use crate::support::{Random, text};
 use std::hash::{BuildHasher, RandomState};

@@ -1,7 +1,5 @@
 //! What is left when a command is interrupted, killed, or runs out of space.
 
-#![cfg(unix)]
-
 use crate::command::{Shell, lines};
 use std::thread::sleep;
 use std::time::Duration;

@@ -221,3 +221,30 @@ fn settings_of_an_index_cannot_be_changed_by_opening_it() {
     }
     assert!(Index::options().threshold(0.7).seed(0).open(place.index()).is_ok());
 }
+
+#[test]
+fn opening_waits_for_as_long_as_it_was_asked_to() {
+    let place = Place::new();
+    let index = Index::create(place.index()).expect("created");
+    let options = Index::options().wait(Duration::from_millis(200));
+    let start = std::time::Instant::now();
+    assert!(matches!(options.open(place.index()), Err(Error::Locked { .. })));
+    assert!(matches!(options.open_read_only(place.index()), Err(Error::Locked { .. })));
+    assert!(matches!(options.open_or_create(place.index()), Err(Error::Locked { .. })));
+    assert!(start.elapsed() >= Duration::from_millis(600));
+    thread::scope(|scope| {
+        let patient = Index::options().wait(Duration::from_secs(60));
+        let waiting = scope.spawn(move || patient.open(place.index()).map(drop));
+        thread::sleep(Duration::from_millis(50));
+        drop(index);
+        waiting.join().expect("it ends").expect("opened");
+    });
+}
+
+#[test]
+fn an_index_that_is_missing_is_not_waited_for() {
+    let place = Place::new();
+    let patient = Index::options().wait(Duration::from_secs(600));
+    assert!(matches!(patient.open(place.index()), Err(Error::NotFound { .. })));
+    assert!(matches!(patient.open_read_only(place.index()), Err(Error::NotFound { .. })));
+}

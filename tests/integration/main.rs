@@ -6,12 +6,12 @@ mod bad_input;
 mod cli;
 #[cfg(feature = "cli")]
 mod cli_add;
-#[cfg(feature = "cli")]
+#[cfg(all(unix, feature = "cli"))]
 mod cli_kill;
 #[cfg(feature = "cli")]
 mod cli_query;
 mod cli_repair;
-#[cfg(feature = "cli")]
+#[cfg(all(unix, feature = "cli"))]
 mod cli_signals;
 #[cfg(feature = "cli")]
 mod command;
@@ -20,6 +20,8 @@ mod inputs;
 mod isolation;
 mod layering;
 mod model;
+#[cfg(all(unix, feature = "cli"))]
+mod processes;
 mod recall;
 mod sketch;
 mod support;
