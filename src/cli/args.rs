@@ -3,6 +3,7 @@
 use crate::index::IndexOptions;
 use crate::input::{Fields, Format, Inputs};
 use crate::text::{Normalization, Shingle};
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -53,6 +54,20 @@ pub(super) struct Global {
 fn seconds(text: &str) -> Result<Duration, &'static str> {
     let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     seconds.ok_or("expected a number of seconds, as 10 or 0.5")
+}
+
+/// A number of bytes, with K, M or G for their 1,024s.
+fn size(text: &str) -> Result<usize, &'static str> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match &text[digits.len()..] {
+        "" => Some(1),
+        "K" | "k" => Some(1 << 10),
+        "M" | "m" => Some(1 << 20),
+        "G" | "g" => Some(1 << 30),
+        _ => None,
+    };
+    let bytes = digits.parse::<usize>().ok().zip(unit).and_then(|(n, unit)| n.checked_mul(unit));
+    bytes.filter(|bytes| *bytes > 0).ok_or("expected a number of bytes, as 100000, 64K, 128M or 2G")
 }
 
 #[derive(Debug, Subcommand)]
@@ -188,8 +203,12 @@ pub(super) struct Input {
     #[arg(long, value_name = "NAME", default_value = "text")]
     text_field: String,
     /// Name records of standard input that have no id P:LINE, not #1, #2, ...
-    #[arg(long, value_name = "P")]
+    #[arg(long, value_name = "P", value_parser = NonEmptyStringValueParser::new())]
     id_prefix: Option<String>,
+    /// The most bytes of a record; longer ones are reported and left out, without being held
+    /// in memory. A record is a line, a text file, or standard input as one text
+    #[arg(long, value_name = "SIZE", default_value = "128M", value_parser = size)]
+    max_record: usize,
 }
 
 impl Input {
@@ -204,6 +223,7 @@ impl Input {
             },
             fields: Fields { id: self.id_field.clone(), text: self.text_field.clone() },
             id_prefix: self.id_prefix.clone(),
+            most: self.max_record,
             index: index.to_owned(),
         }
     }
@@ -341,5 +361,15 @@ mod tests {
     fn the_definition_of_arguments_is_consistent() {
         use clap::CommandFactory;
         Args::command().debug_assert();
+    }
+
+    #[test]
+    fn sizes_are_bytes_or_have_a_unit() {
+        for (text, bytes) in [("1", 1), ("64K", 65_536), ("128m", 134_217_728), ("3G", 3 << 30)] {
+            assert_eq!(size(text), Ok(bytes), "{text}");
+        }
+        for bad in ["", "0", "0K", "K", "-1", "1.5M", "1 K", "1KB", "99999999999G", "1é"] {
+            assert!(size(bad).is_err(), "{bad}");
+        }
     }
 }

@@ -6,64 +6,42 @@ use super::output::{count, grouped, summary};
 use super::{Ending, interrupt, opening};
 use crate::error::Result;
 use crate::index::Index;
-use crate::input::STANDARD_INPUT;
+use crate::input::{Blocks, STANDARD_INPUT};
+use crate::params::MAX_ID_BYTES;
 use anyhow::Context;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, Read};
+use std::path::Path;
+use std::str;
 use std::time::Instant;
 
 /// Ids in one commit: what a killed run has to do again at the most.
 const BATCH: usize = 100_000;
 
+/// Ids on their way out of an index.
+struct Removal<'i> {
+    index: &'i Index,
+    /// Those of the next commit.
+    ids: Vec<String>,
+    named: u64,
+    removed: u64,
+}
+
 pub(super) fn run(global: &Global, args: &Remove) -> std::result::Result<Ending, Failure> {
     interrupt::catch()?;
     let start = Instant::now();
     let index = opening::to_write(global, &args.index)?;
-    let (mut ids, mut named, mut removed, mut interrupted) = (Vec::new(), 0_u64, 0_u64, false);
-    let from: Box<dyn BufRead> = match &args.ids_from {
-        None => Box::new(io::empty()),
-        Some(path) if path.as_os_str() == STANDARD_INPUT => Box::new(io::stdin().lock()),
-        Some(path) => {
-            let file = File::open(path).with_context(|| path.display().to_string())?;
-            Box::new(BufReader::new(file))
-        }
-    };
-    let given = args.ids.iter().map(|id| Ok((id.clone().into_bytes(), None)));
-    let listed = from.split(b'\n').zip(1_u64..).map(|(line, at)| line.map(|line| (line, Some(at))));
+    let mut removal = Removal { index: &index, ids: Vec::new(), named: 0, removed: 0 };
+    for id in &args.ids {
+        removal.add(id)?;
+    }
     let mut failed = 0_u64;
-    for id in given.chain(listed) {
-        let source =
-            || args.ids_from.as_ref().map_or_else(String::new, |p| p.display().to_string());
-        let (id, line) = id.with_context(source)?;
-        let id = match String::from_utf8(id) {
-            Ok(id) => id,
-            Err(error) => {
-                failed += 1;
-                let at = error.utf8_error().valid_up_to() + 1;
-                let line = line.unwrap_or_default();
-                message(&format!("{}:{line}: not valid UTF-8 at byte {at}", source()));
-                continue;
-            }
-        };
-        let id = id.strip_suffix('\r').filter(|_| line.is_some()).unwrap_or(&id);
-        if id.is_empty() && line.is_some() {
-            continue;
-        }
-        ids.push(id.to_owned());
-        interrupted = interrupt::asked();
-        if interrupted {
-            break;
-        }
-        if ids.len() == BATCH {
-            removed += remove(&index, &ids)?;
-            named += ids.len() as u64;
-            ids.clear();
-        }
+    if let Some(list) = &args.ids_from {
+        failed = removal.add_listed(list)?;
     }
-    if !ids.is_empty() {
-        removed += remove(&index, &ids)?;
-        named += ids.len() as u64;
-    }
+    removal.commit()?;
+    let interrupted = interrupt::asked();
+    let Removal { named, removed, .. } = removal;
     let missing = named - removed;
     let seconds = start.elapsed().as_secs_f64();
     let fields = [
@@ -88,10 +66,58 @@ pub(super) fn run(global: &Global, args: &Remove) -> std::result::Result<Ending,
     Ok(if failed > 0 { Ending::SomeFailed } else { Ending::Done })
 }
 
-/// Removes documents in a commit of their own; returns how many there were.
-fn remove(index: &Index, ids: &[String]) -> Result<u64> {
-    let mut txn = index.begin_write()?;
-    let removed = txn.remove_batch(ids)?;
-    txn.commit()?;
-    Ok(removed)
+impl Removal<'_> {
+    fn add(&mut self, id: &str) -> Result<()> {
+        self.ids.push(id.to_owned());
+        if self.ids.len() == BATCH { self.commit() } else { Ok(()) }
+    }
+
+    /// Takes the ids of a file, one a line, until the command is asked to end; returns how many
+    /// lines hold none.
+    fn add_listed(&mut self, list: &Path) -> std::result::Result<u64, Failure> {
+        let place = || list.display().to_string();
+        let stream: Box<dyn Read> = match list.as_os_str() == STANDARD_INPUT {
+            true => Box::new(io::stdin()),
+            false => Box::new(File::open(list).with_context(place)?),
+        };
+        let mut failed = 0;
+        let mut bad = |line: u64, cause: &str| {
+            failed += 1;
+            message(&format!("{}:{line}: {cause}", place()));
+        };
+        let too_long =
+            format!("longer than {} bytes, the most that an id has", grouped(MAX_ID_BYTES as u64));
+        let mut blocks = Blocks::new(stream, Vec::new(), MAX_ID_BYTES);
+        while let Some(block) = blocks.next().with_context(place)? {
+            block.cut.iter().for_each(|line| bad(*line, &too_long));
+            for (line, id) in block.lines() {
+                match str::from_utf8(id) {
+                    Ok("") => {}
+                    Ok(id) if id.len() > MAX_ID_BYTES => bad(line, &too_long),
+                    Ok(id) => self.add(id)?,
+                    Err(error) => {
+                        let at = error.valid_up_to() + 1;
+                        bad(line, &format!("not valid UTF-8 at byte {at}"));
+                    }
+                }
+                if interrupt::asked() {
+                    return Ok(failed);
+                }
+            }
+        }
+        Ok(failed)
+    }
+
+    /// Removes the ids that wait, in a commit of their own.
+    fn commit(&mut self) -> Result<()> {
+        if self.ids.is_empty() {
+            return Ok(());
+        }
+        let mut txn = self.index.begin_write()?;
+        self.removed += txn.remove_batch(&self.ids)?;
+        txn.commit()?;
+        self.named += self.ids.len() as u64;
+        self.ids.clear();
+        Ok(())
+    }
 }

@@ -6,24 +6,27 @@ use std::io::{self, Read};
 /// A block holds about so many bytes, and a whole line at the least.
 const BLOCK_BYTES: usize = 4 << 20;
 
-/// The longest line that is taken; a longer one is reported and left out.
-pub(crate) const MOST_LINE_BYTES: usize = 1 << 30;
+/// A block holds at most so many lines: what is made of a line takes some 500 bytes, however short it is.
+const BLOCK_LINES: usize = 1 << 14;
+
+/// The end of a line, `\r\n`, is no part of it.
+const END_BYTES: usize = 2;
 
 /// Some whole lines of a stream.
 pub(crate) struct Block {
     bytes: Vec<u8>,
     /// The number of the first line, from 1.
     first_line: u64,
-    /// Whether the last line was too long and its rest is left out.
-    pub(crate) cut: bool,
+    /// What stands at that line is longer than the limit and was left out; there is nothing else.
+    pub(crate) cut: Option<u64>,
     /// Whether all of it is one text, line ends and all.
-    pub(super) whole: bool,
+    whole: bool,
 }
 
 impl Block {
     /// The lines with their numbers, without their ends (`\n` or `\r\n`).
     pub(crate) fn lines(&self) -> Vec<(u64, &[u8])> {
-        if self.whole {
+        if self.whole && self.cut.is_none() {
             return vec![(self.first_line, &self.bytes)];
         }
         let mut lines = Vec::new();
@@ -51,17 +54,19 @@ pub(crate) struct Blocks<R> {
     /// Where bytes are read to, once zeroed: room in a block would have to be for each read, which
     /// from a pipe gives far less than there is room for.
     buffer: Vec<u8>,
-    /// The beginning of a line whose end was not read yet.
+    /// What was read after the last block, mostly the beginning of a line.
     rest: Vec<u8>,
     next_line: u64,
     ended: bool,
     whole: bool,
+    /// The most bytes of a line, or of the whole text. It bounds the memory of a block.
+    most: usize,
+    /// About so many bytes are a block.
     pub(super) block_bytes: usize,
-    pub(super) most_line_bytes: usize,
 }
 
 impl<R: Read> Blocks<R> {
-    pub(crate) fn new(stream: R, read_already: Vec<u8>) -> Self {
+    pub(crate) fn new(stream: R, read_already: Vec<u8>, most: usize) -> Self {
         Self {
             stream,
             buffer: Vec::new(),
@@ -69,19 +74,19 @@ impl<R: Read> Blocks<R> {
             next_line: 1,
             ended: false,
             whole: false,
+            most,
             block_bytes: BLOCK_BYTES,
-            most_line_bytes: MOST_LINE_BYTES,
         }
     }
 
     /// Takes the whole stream as one text.
-    pub(crate) fn whole(stream: R) -> Self {
-        Self { whole: true, ..Self::new(stream, Vec::new()) }
+    pub(crate) fn whole(stream: R, most: usize) -> Self {
+        Self { whole: true, ..Self::new(stream, Vec::new(), most) }
     }
 
     pub(crate) fn next(&mut self) -> io::Result<Option<Block>> {
         let mut bytes = std::mem::take(&mut self.rest);
-        let (mut searched, mut last_end, mut cut) = (0, None, false);
+        let (mut searched, mut last_end) = (0, None);
         // A stream that delivers slowly is handed on as it comes, not held until a block is full,
         // but never less than a line.
         let mut more_at_hand = false;
@@ -92,17 +97,9 @@ impl<R: Read> Blocks<R> {
                 searched = bytes.len();
             }
             match last_end {
-                Some(end) if self.ended || !more_at_hand || end >= self.block_bytes / 2 => {
-                    if !self.ended {
-                        self.rest = bytes.split_off(end);
-                    }
-                    break;
-                }
-                None if bytes.len() > self.most_line_bytes => {
-                    self.skip_line()?;
-                    bytes.truncate(64);
-                    cut = true;
-                    break;
+                Some(_) if self.ended || !more_at_hand || bytes.len() >= self.block_bytes => break,
+                None if bytes.len() > self.most.saturating_add(END_BYTES) => {
+                    return self.leave_out().map(Some);
                 }
                 _ if self.ended => break,
                 _ => {}
@@ -115,12 +112,33 @@ impl<R: Read> Blocks<R> {
             return Ok(None);
         }
         let first_line = self.next_line;
-        let ends = memchr_iter(b'\n', &bytes).count() as u64;
-        self.next_line += ends + u64::from(cut);
-        Ok(Some(Block { bytes, first_line, cut, whole: self.whole }))
+        if !self.whole {
+            let mut ends = memchr_iter(b'\n', &bytes);
+            let (mut lines, mut end) = (0, 0);
+            for at in ends.by_ref().take(BLOCK_LINES) {
+                (lines, end) = (lines + 1, at + 1);
+            }
+            let all = ends.next().is_none() && self.ended;
+            if !all {
+                self.rest = bytes.split_off(end);
+            }
+            self.next_line += lines;
+        }
+        Ok(Some(Block { bytes, first_line, cut: None, whole: self.whole }))
     }
 
-    /// Reads on to the end of a line, keeping only what follows it. A whole text has no lines.
+    /// Passes over a line, or a whole text, that is too long; keeps only what follows it.
+    fn leave_out(&mut self) -> io::Result<Block> {
+        match self.whole {
+            true => self.ended = true,
+            false => self.skip_line()?,
+        }
+        let line = self.next_line;
+        self.next_line += 1;
+        Ok(Block { bytes: Vec::new(), first_line: line, cut: Some(line), whole: self.whole })
+    }
+
+    /// Reads on to the end of a line, keeping only what follows it.
     fn skip_line(&mut self) -> io::Result<()> {
         let mut bytes = Vec::new();
         loop {
@@ -129,13 +147,12 @@ impl<R: Read> Blocks<R> {
                 self.ended = true;
                 return Ok(());
             }
-            if let Some(end) = memchr::memchr(b'\n', &bytes).filter(|_| !self.whole) {
+            if let Some(end) = memchr::memchr(b'\n', &bytes) {
                 self.rest = bytes.split_off(end + 1);
                 return Ok(());
             }
         }
     }
-
     /// Appends up to `want` bytes; returns how many, 0 at the end.
     fn read_some(&mut self, want: usize, out: &mut Vec<u8>) -> io::Result<usize> {
         if self.buffer.len() < want {
@@ -170,10 +187,13 @@ mod tests {
         }
     }
 
-    fn lines(text: &[u8], drip: usize) -> Vec<(u64, String)> {
-        let mut blocks = Blocks::new(Drip(text, drip), Vec::new());
+    /// The lines with their numbers; of those that were left out, the length of nothing.
+    fn lines(text: &[u8], drip: usize, most: usize) -> Vec<(u64, String)> {
+        let mut blocks = Blocks::new(Drip(text, drip), Vec::new(), most);
         let mut out = Vec::new();
         while let Some(block) = blocks.next().expect("memory can be read") {
+            assert!(block.lines().len() <= BLOCK_LINES);
+            out.extend(block.cut.map(|number| (number, "left out".to_owned())));
             for (number, line) in block.lines() {
                 out.push((number, String::from_utf8_lossy(line).into_owned()));
             }
@@ -181,30 +201,54 @@ mod tests {
         out
     }
 
+    fn numbered<'a>(lines: impl IntoIterator<Item = &'a str>) -> Vec<(u64, String)> {
+        (1..).zip(lines.into_iter().map(str::to_owned)).collect()
+    }
+
     #[test]
     fn lines_are_numbered_whatever_the_blocks() {
         let text = b"one\r\ntwo\n\nfour";
-        let expected: Vec<(u64, String)> =
-            [(1, "one"), (2, "two"), (3, ""), (4, "four")].map(|(n, l)| (n, l.into())).into();
         for drip in 1..20 {
-            assert_eq!(lines(text, drip), expected, "{drip} bytes at a time");
+            let expected = numbered(["one", "two", "", "four"]);
+            assert_eq!(lines(text, drip, 1_000), expected, "{drip} bytes at a time");
         }
-        assert_eq!(lines(b"a\n", 1), [(1, "a".to_owned())]);
-        assert_eq!(lines(b"", 1), []);
+        assert_eq!(lines(b"a\n", 1, 1_000), numbered(["a"]));
+        assert_eq!(lines(b"", 1, 1_000), []);
+    }
+
+    #[test]
+    fn many_short_lines_are_several_blocks() {
+        let count = 3 * BLOCK_LINES + 5;
+        for end in ["", "\n"] {
+            let text = vec!["x"; count].join("\n") + end;
+            assert_eq!(lines(text.as_bytes(), 1 << 20, 1_000), numbered(vec!["x"; count]));
+        }
+        let blank = "\n".repeat(count);
+        assert_eq!(lines(blank.as_bytes(), 1 << 20, 1_000), numbered(vec![""; count]));
     }
 
     #[test]
     fn a_line_that_is_too_long_is_left_out_and_the_next_one_read() {
-        let text = [&b"short\n"[..], &vec![b'x'; 300_000], b"\nlast\n"].concat();
-        let mut blocks = Blocks::new(&text[..], Vec::new());
-        blocks.most_line_bytes = 100_000;
-        let mut seen = Vec::new();
-        while let Some(block) = blocks.next().expect("memory can be read") {
-            for (number, line) in block.lines() {
-                seen.push((number, line.len(), block.cut));
-            }
+        let long = "x".repeat(300_000);
+        let text = format!("short\n{long}\nlast\n{long}");
+        for drip in [1_000, 70_000, 1 << 20] {
+            let mut found = lines(text.as_bytes(), drip, 100_000);
+            // One that came together with its end is for the reader to measure.
+            found.iter_mut().filter(|line| line.1 == long).for_each(|line| {
+                line.1 = "left out".into();
+            });
+            assert_eq!(found, numbered(["short", "left out", "last", "left out"]), "{drip}");
         }
-        assert_eq!(seen.first().map(|line| line.1), Some(5));
-        assert_eq!(seen.last(), Some(&(3, 4, false)));
+    }
+
+    #[test]
+    fn a_whole_text_that_is_too_long_is_left_out() {
+        for (most, cut) in [(300_000, None), (299_990, Some(1))] {
+            let text = "line\n".repeat(60_000);
+            let mut blocks = Blocks::whole(text.as_bytes(), most);
+            let block = blocks.next().expect("memory can be read").expect("a block");
+            assert_eq!((block.cut, block.lines().len()), (cut, usize::from(cut.is_none())));
+            assert!(blocks.next().expect("memory can be read").is_none());
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Any stream in pieces of any size, beside a plain split and `serde_json`'s own values.
 
-use super::blocks::{Blocks, MOST_LINE_BYTES};
+use super::blocks::Blocks;
 use super::json::Fields;
 use super::lines::{Batch, LineFormat, Name, Naming, Stream};
 use super::source::first_character;
@@ -16,7 +16,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 type Taken = Result<(Name, String), String>;
 
 /// Reads a stream, which follows four bytes: what its lines are, how many bytes come at a time,
-/// the size of a block, and that of the longest line.
+/// the size of a block, and the most bytes of a record.
 pub fn lines(input: &[u8]) {
     let Some((&[how, drip, block, longest], bytes)) = input.split_first_chunk() else { return };
     let format = match how % 4 {
@@ -30,20 +30,21 @@ pub fn lines(input: &[u8]) {
         _ => Naming::Required,
     };
     let whole = matches!(format, LineFormat::Whole);
-    let stream = Stream { path: String::new(), format, naming };
-    let most_line_bytes = if longest == 0 { MOST_LINE_BYTES } else { longest.into() };
+    let most = if longest == 0 { usize::MAX } else { longest.into() };
+    let stream = Stream { path: String::new(), format, naming, most };
 
     let mut drops = Drip { rest: bytes, size: usize::from(drip) + 1, interrupted: false };
     let mut blocks = match whole {
-        true => Blocks::whole(drops),
+        true => Blocks::whole(drops, most),
         false => {
             let mut start = Vec::new();
-            let first = first_character(&mut drops, &mut start).expect("memory can be read");
+            let first =
+                first_character(&mut drops, &mut start, usize::MAX).expect("memory can be read");
             assert_eq!(first, bytes.iter().copied().find(|byte| !byte.is_ascii_whitespace()));
-            Blocks::new(drops, start)
+            Blocks::new(drops, start, most)
         }
     };
-    (blocks.block_bytes, blocks.most_line_bytes) = (64 + usize::from(block), most_line_bytes);
+    blocks.block_bytes = 64 + usize::from(block);
     let mut taken: BTreeMap<u64, Taken> = BTreeMap::new();
     while let Some(block) = blocks.next().expect("memory can be read") {
         let records = Batch::Lines(stream.clone(), block)
@@ -66,13 +67,13 @@ pub fn lines(input: &[u8]) {
     }
     for (number, line) in (1..).zip(all) {
         let got = taken.remove(&number);
-        if let Some(Err(cause)) = &got
-            && cause.contains(" of more than ")
-        {
-            assert!(line.len() > most_line_bytes, "line {number} has {}", line.len());
+        let line = if whole { line } else { line.strip_suffix(b"\r").unwrap_or(line) };
+        let refused =
+            matches!(&got, Some(Err(cause)) if cause.contains("the most that a record may have"));
+        assert_eq!(refused, line.len() > most, "line {number} has {} bytes", line.len());
+        if refused {
             continue;
         }
-        let line = if whole { line } else { line.strip_suffix(b"\r").unwrap_or(line) };
         expect(&stream, number, line, got);
     }
     assert!(taken.is_empty(), "lines that are none: {taken:?}");

@@ -6,6 +6,9 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
 
+/// So many characters of what the parser says are shown.
+const QUOTED: usize = 200;
+
 /// The names of the fields that matter.
 #[derive(Clone, Debug)]
 pub(crate) struct Fields {
@@ -26,10 +29,11 @@ pub(super) fn parse<'a>(
     let (id, text) = found.map_err(|error| {
         // Each line is parsed by itself, so that its own line numbers say nothing.
         let message = error.to_string();
-        match message.rfind(" at line ") {
-            Some(at) => format!("not valid JSON: {} at column {}", &message[..at], error.column()),
-            None => format!("not valid JSON: {message}"),
-        }
+        let cause = message.rfind(" at line ").map_or(&*message, |at| &message[..at]);
+        // It may quote all of the line.
+        let end = cause.char_indices().nth(QUOTED).map_or(cause.len(), |(end, _)| end);
+        let more = if end < cause.len() { "..." } else { "" };
+        format!("not valid JSON: {}{more} at column {}", &cause[..end], error.column())
     })?;
     let text = text.ok_or_else(|| format!("no field `{}`", fields.text))?;
     Ok((id?, text?))
@@ -206,6 +210,9 @@ mod tests {
             let error = parsed(line).expect_err(line);
             assert!(error.contains(cause), "{line}: {error}");
         }
+        let long = parsed(&format!("\"{}\"", "é".repeat(100_000))).expect_err("a string");
+        assert!(long.starts_with("not valid JSON: invalid type: string"), "{long}");
+        assert!(long.ends_with("é... at column 200002") && long.len() < 500, "{long}");
         let nested = |inner: &str| {
             let (open, close) = ("[".repeat(100_000), "]".repeat(100_000));
             format!("{{\"x\":{open}{inner}{close},\"text\":\"t\"}}")

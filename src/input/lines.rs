@@ -1,12 +1,14 @@
 //! Batches of raw records, and parsing them on all threads.
 
-use super::blocks::{Block, MOST_LINE_BYTES};
+use super::blocks::Block;
 use super::json::{Fields, parse};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::fmt;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::str;
+use std::str::{self, Utf8Error};
 
 /// What some programs put before UTF-8; it is no part of a JSON text.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
@@ -70,14 +72,17 @@ pub(crate) struct Stream {
     pub(crate) path: String,
     pub(crate) format: LineFormat,
     pub(crate) naming: Naming,
+    /// The most bytes of a record.
+    pub(crate) most: usize,
 }
 
 /// Some raw records, in order.
 pub(crate) enum Batch {
     /// Lines of a stream.
     Lines(Stream, Block),
-    /// Whole files, each a text.
-    Files(Vec<PathBuf>),
+    /// Whole files, each a text, with their sizes when they were found, and the most bytes that are
+    /// taken.
+    Files(Vec<(PathBuf, u64)>, usize),
     /// Something that cannot be read at all.
     Bad(BadRecord),
 }
@@ -87,7 +92,7 @@ impl Batch {
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Lines(_, block) => block.len(),
-            Self::Files(_) | Self::Bad(_) => 0,
+            Self::Files(..) | Self::Bad(_) => 0,
         }
     }
 
@@ -99,25 +104,24 @@ impl Batch {
     ) -> Vec<Result<T, BadRecord>> {
         match self {
             Self::Bad(bad) => vec![Err(bad.clone())],
-            Self::Files(paths) => {
-                paths.par_iter().map(|path| read_file(path).and_then(|f| f.give(&take))).collect()
+            Self::Files(files, most) => {
+                let read = |(path, _): &(PathBuf, u64)| {
+                    read_file(path, *most).and_then(|file| file.give(&take))
+                };
+                groups(files, *most as u64)
+                    .flat_map(|group| group.par_iter().map(read).collect::<Vec<_>>())
+                    .collect()
             }
             Self::Lines(stream, block) => {
-                let mut lines = block.lines();
-                let cut = if block.cut { lines.pop() } else { None };
-                let mut results: Vec<_> = lines
-                    .into_par_iter()
-                    .filter_map(|(number, line)| stream.record(number, line).transpose())
-                    .map(|record| record.and_then(&take))
-                    .collect();
-                if let Some((number, _)) = cut {
-                    let what = if block.whole { "text" } else { "line" };
-                    results.push(Err(BadRecord {
-                        place: stream.place(number),
-                        cause: format!("a {what} of more than {MOST_LINE_BYTES} bytes"),
-                    }));
+                if let Some(number) = block.cut {
+                    let cause = too_long(stream.most);
+                    return vec![Err(BadRecord { place: stream.place(number), cause })];
                 }
-                results
+                let records = block
+                    .lines()
+                    .into_par_iter()
+                    .filter_map(|(number, line)| stream.record(number, line).transpose());
+                records.map(|record| record.and_then(&take)).collect()
             }
         }
     }
@@ -130,11 +134,12 @@ impl Stream {
 
     fn record<'a>(&self, number: u64, line: &'a [u8]) -> Result<Option<Record<'a>>, BadRecord> {
         let bad = |cause: String| BadRecord { place: self.place(number), cause };
+        if line.len() > self.most {
+            return Err(bad(too_long(self.most)));
+        }
         let (id, text) = match &self.format {
             LineFormat::Text | LineFormat::Whole => {
-                let text = str::from_utf8(line).map_err(|error| {
-                    bad(format!("not valid UTF-8 at byte {}", error.valid_up_to() + 1))
-                })?;
+                let text = str::from_utf8(line).map_err(|error| bad(not_utf8(error)))?;
                 (None, Cow::Borrowed(text))
             }
             LineFormat::Json(fields) if number == 1 && line.starts_with(BYTE_ORDER_MARK) => {
@@ -174,12 +179,84 @@ impl WholeFile {
     }
 }
 
-fn read_file(path: &Path) -> Result<WholeFile, BadRecord> {
+/// Files that are read at the same time, which have at most so many bytes together, or are one.
+fn groups(files: &[(PathBuf, u64)], most: u64) -> impl Iterator<Item = &[(PathBuf, u64)]> {
+    let mut rest = files;
+    std::iter::from_fn(move || {
+        let mut bytes = 0_u64;
+        let fit = rest.iter().take_while(|(_, size)| {
+            bytes = bytes.saturating_add(*size);
+            bytes <= most
+        });
+        let (group, later) = rest.split_at(fit.count().max(1).min(rest.len()));
+        rest = later;
+        (!group.is_empty()).then_some(group)
+    })
+}
+
+/// What is said of a record that is longer than the limit. It has not been read whole.
+fn too_long(most: usize) -> String {
+    format!("longer than {}, the most that a record may have; see --max-record", size(most))
+}
+
+/// A size as the option takes it.
+fn size(bytes: usize) -> String {
+    let units = [(1 << 30, "G"), (1 << 20, "M"), (1 << 10, "K")];
+    let unit = units.into_iter().find(|(unit, _)| bytes > 0 && bytes.is_multiple_of(*unit));
+    unit.map_or_else(|| format!("{bytes} bytes"), |(unit, name)| format!("{}{name}", bytes / unit))
+}
+
+fn not_utf8(error: Utf8Error) -> String {
+    format!("not valid UTF-8 at byte {}", error.valid_up_to() + 1)
+}
+
+fn read_file(path: &Path, most: usize) -> Result<WholeFile, BadRecord> {
     let bad = |cause: String| BadRecord { place: path.display().to_string(), cause };
     let name = path.to_str().ok_or_else(|| bad("its name is not valid UTF-8".into()))?;
-    let bytes = std::fs::read(path).map_err(|error| bad(error.to_string()))?;
-    let text = String::from_utf8(bytes).map_err(|error| {
-        bad(format!("not valid UTF-8 at byte {}", error.utf8_error().valid_up_to() + 1))
-    })?;
+    let bytes = read_at_most(path, most).map_err(|error| bad(error.to_string()))?;
+    let bytes = bytes.ok_or_else(|| bad(too_long(most)))?;
+    let text = String::from_utf8(bytes).map_err(|error| bad(not_utf8(error.utf8_error())))?;
     Ok(WholeFile { path: name.to_owned(), text })
+}
+
+/// The content of a file; `None` if it has more bytes, as a device may that never ends.
+fn read_at_most(path: &Path, most: usize) -> io::Result<Option<Vec<u8>>> {
+    let file = File::open(path)?;
+    let size = file.metadata()?.len();
+    if size > most as u64 {
+        return Ok(None);
+    }
+    // One byte more than expected, so that the end is found without a larger buffer.
+    let mut bytes = Vec::with_capacity(size as usize + 1);
+    file.take((most as u64).saturating_add(1)).read_to_end(&mut bytes)?;
+    Ok((bytes.len() <= most).then_some(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_that_are_read_together_fit_into_the_limit() {
+        for (sizes, groups_of) in [
+            (vec![], vec![]),
+            (vec![3, 3, 4, 1], vec![3, 1]),
+            (vec![50, 1, 60, 10, 1], vec![1, 1, 1, 1, 1]),
+            (vec![0; 5], vec![5]),
+            (vec![5, u64::MAX, u64::MAX, 5, 5], vec![1, 1, 1, 2]),
+        ] {
+            let files: Vec<_> = sizes.iter().map(|size| (PathBuf::new(), *size)).collect();
+            let lengths: Vec<usize> = groups(&files, 10).map(<[_]>::len).collect();
+            assert_eq!(lengths, groups_of, "{sizes:?}");
+        }
+    }
+
+    #[test]
+    fn sizes_are_written_as_the_option_takes_them() {
+        for (bytes, text) in
+            [(0, "0 bytes"), (1000, "1000 bytes"), (1 << 10, "1K"), (3 << 29, "1536M")]
+        {
+            assert_eq!(size(bytes), text);
+        }
+    }
 }

@@ -33,6 +33,8 @@ pub(crate) struct Inputs {
     pub(crate) fields: Fields,
     /// For records without an id from standard input: this and their line make one.
     pub(crate) id_prefix: Option<String>,
+    /// The most bytes of a record: a line, a file, or all of standard input as one text.
+    pub(crate) most: usize,
     /// The index itself, which is no document where it lies in a directory that is read.
     pub(crate) index: PathBuf,
 }
@@ -53,7 +55,8 @@ const FILES: usize = 64;
 /// What a path turns out to be.
 enum Found {
     Directory,
-    Text,
+    /// A text of so many bytes.
+    Text(u64),
     Stream(LineFormat),
 }
 
@@ -89,7 +92,7 @@ impl Reading {
                 continue;
             }
             if !files.is_empty() {
-                return Some(Batch::Files(files));
+                return Some(Batch::Files(files, self.inputs.most));
             }
             if let Some(bad) = self.bad.take() {
                 return Some(Batch::Bad(bad));
@@ -101,7 +104,7 @@ impl Reading {
     }
 
     /// Takes the next path; returns whether to go on before handing out `files`.
-    fn find_more(&mut self, files: &mut Vec<PathBuf>) -> bool {
+    fn find_more(&mut self, files: &mut Vec<(PathBuf, u64)>) -> bool {
         let (path, in_directory) = match self.walk.as_mut().map(Iterator::next) {
             Some(Some(Ok(entry))) if entry.file_type().is_some_and(|kind| kind.is_file()) => {
                 match self.is_index(entry.path()) {
@@ -131,8 +134,8 @@ impl Reading {
                 self.walk = Some(walk.build());
                 Ok(())
             }
-            Ok(Found::Text) => {
-                files.push(path);
+            Ok(Found::Text(size)) => {
+                files.push((path, size));
                 return true;
             }
             // Files before it come first.
@@ -158,8 +161,13 @@ impl Reading {
     fn look_at(&self, path: &Path, in_directory: bool) -> io::Result<Found> {
         let json = || LineFormat::Json(self.inputs.fields.clone());
         let standard_input = is_standard_input(path);
-        if !standard_input && std::fs::metadata(path)?.is_dir() {
-            return Ok(Found::Directory);
+        let mut size = 0;
+        if !standard_input {
+            let found = std::fs::metadata(path)?;
+            if found.is_dir() {
+                return Ok(Found::Directory);
+            }
+            size = found.len();
         }
         let extension = path.extension().and_then(|extension| extension.to_str());
         Ok(match (self.inputs.format, extension) {
@@ -169,11 +177,12 @@ impl Reading {
             // The format of standard input shows when it is read.
             (Format::Auto, _) if standard_input => Found::Stream(LineFormat::Text),
             (Format::Text, _) if standard_input => Found::Stream(LineFormat::Whole),
-            (Format::Auto | Format::Text, _) => Found::Text,
+            (Format::Auto | Format::Text, _) => Found::Text(size),
         })
     }
 
     fn start(&mut self, path: &Path, mut format: LineFormat) -> io::Result<()> {
+        let most = self.inputs.most;
         if !is_standard_input(path) {
             let shown = path.display().to_string();
             let naming = match format {
@@ -181,14 +190,14 @@ impl Reading {
                 _ => Naming::Prefix(shown.clone()),
             };
             let file: Box<dyn Read + Send> = Box::new(File::open(path)?);
-            let stream = Stream { path: shown, format, naming };
-            self.stream = Some((stream, Blocks::new(file, Vec::new())));
+            let stream = Stream { path: shown, format, naming, most };
+            self.stream = Some((stream, Blocks::new(file, Vec::new(), most)));
             return Ok(());
         }
         let mut input = io::stdin();
         let mut start = Vec::new();
         let auto = self.inputs.format == Format::Auto;
-        if auto && first_character(&mut input, &mut start)? == Some(b'{') {
+        if auto && first_character(&mut input, &mut start, most)? == Some(b'{') {
             format = LineFormat::Json(self.inputs.fields.clone());
         }
         let naming = match &self.inputs.id_prefix {
@@ -196,11 +205,11 @@ impl Reading {
             None => Naming::Automatic,
         };
         let whole = matches!(format, LineFormat::Whole);
-        let stream = Stream { path: "standard input".into(), format, naming };
+        let stream = Stream { path: "standard input".into(), format, naming, most };
         let input: Box<dyn Read + Send> = Box::new(input);
         let blocks = match whole {
-            true => Blocks::whole(input),
-            false => Blocks::new(input, start),
+            true => Blocks::whole(input, most),
+            false => Blocks::new(input, start, most),
         };
         self.stream = Some((stream, blocks));
         Ok(())
@@ -211,10 +220,12 @@ fn is_standard_input(path: &Path) -> bool {
     path.as_os_str() == STANDARD_INPUT
 }
 
-/// Reads up to the first character that is no white space; what was read stays in `start`.
+/// Reads up to the first character that is no white space, if that comes before more bytes than a
+/// record may have; what was read stays in `start`.
 pub(super) fn first_character(
     input: &mut impl Read,
     start: &mut Vec<u8>,
+    most: usize,
 ) -> io::Result<Option<u8>> {
     let mut buffer = [0; 1024];
     loop {
@@ -224,7 +235,7 @@ pub(super) fn first_character(
         };
         start.extend_from_slice(&buffer[..read]);
         let first = start.iter().find(|byte| !byte.is_ascii_whitespace());
-        if read == 0 || first.is_some() {
+        if read == 0 || first.is_some() || start.len() > most {
             return Ok(first.copied());
         }
     }

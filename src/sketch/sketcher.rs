@@ -98,12 +98,11 @@ impl Sketcher {
                 lanes.first_round(&self.hasher, hashes);
                 counter.add(hashes);
             });
-            if !any {
-                return None;
+            if any {
+                lanes.finish(&self.hasher, |sink| self.shingler.visit(scratch, sink));
             }
-            lanes.finish(&self.hasher, |sink| self.shingler.visit(scratch, sink));
             scratch.shrink();
-            Some(take(lanes.values(self.lanes()), counter.finish()))
+            any.then(|| take(lanes.values(self.lanes()), counter.finish()))
         })
     }
 }

@@ -10,12 +10,15 @@ mod cli_add;
 mod cli_kill;
 #[cfg(feature = "cli")]
 mod cli_query;
+#[cfg(feature = "cli")]
 mod cli_repair;
 #[cfg(all(unix, feature = "cli"))]
 mod cli_signals;
 #[cfg(feature = "cli")]
 mod command;
 mod history;
+#[cfg(feature = "cli")]
+mod hostile_input;
 mod inputs;
 mod isolation;
 mod layering;

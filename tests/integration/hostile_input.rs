@@ -1,0 +1,200 @@
+//! Input that has no end or no sense: memory stays within the limit, and what is wrong is said.
+
+use crate::command::{Done, Shell, jsonl};
+
+/// Runs a command on a file with one record that is too long between two good ones.
+#[track_caller]
+fn all_but_one(shell: &Shell, done: &Done, place: &str) {
+    assert_eq!((done.status, done.counted("failed"), done.counted("added")), (2, 1, 2), "{done:?}");
+    let message = done.stderr.lines().next().unwrap_or_default();
+    assert!(message.starts_with(&format!("twindex: {place}: longer than 1K, ")), "{message}");
+    assert!(message.contains("--max-record"), "{message}");
+    assert_eq!(shell.ids().len(), 2);
+    shell.assert_clean();
+}
+
+#[test]
+fn a_line_longer_than_the_limit_is_reported_and_the_rest_goes_on() {
+    for length in [1_025, 5_000, 5_000_000] {
+        let shell = Shell::new();
+        let long = "x".repeat(length);
+        shell.write("in.txt", format!("first\n{long}\nlast\n"));
+        let done = shell.run("add i.twx --json --max-record 1K --format lines in.txt");
+        all_but_one(&shell, &done, "in.txt:2");
+        assert_eq!(shell.ids(), ["in.txt:1", "in.txt:3"]);
+    }
+}
+
+#[test]
+fn a_json_record_longer_than_the_limit_is_reported_and_the_rest_goes_on() {
+    for length in [1_025, 5_000_000] {
+        let shell = Shell::new();
+        let long = "x".repeat(length);
+        let input = jsonl(&[("a", "first"), ("b", &long), ("c", "last")]);
+        let done = shell.pipe("add i.twx --json --max-record 1K -", input);
+        all_but_one(&shell, &done, "standard input:2");
+        assert_eq!(shell.ids(), ["a", "c"]);
+    }
+}
+
+#[test]
+fn a_file_longer_than_the_limit_is_reported_and_the_rest_goes_on() {
+    let shell = Shell::new();
+    shell.write("d/a", "first");
+    shell.write("d/b", "x".repeat(1_025));
+    shell.write("d/c", "last");
+    let done = shell.run("add i.twx --json --max-record 1K d");
+    all_but_one(&shell, &done, "d/b");
+}
+
+#[test]
+fn standard_input_longer_than_the_limit_is_reported_and_the_rest_goes_on() {
+    let shell = Shell::new();
+    shell.write("a", "first");
+    shell.write("c", "last");
+    for length in [1_025, 5_000] {
+        let shell = shell.copy();
+        let input = "some\n".repeat(length / 5 + 1);
+        let done = shell.pipe("add i.twx --json --max-record 1K --format text a - c", input);
+        all_but_one(&shell, &done, "standard input:1");
+    }
+}
+
+#[test]
+fn a_record_of_exactly_the_limit_is_taken() {
+    let shell = Shell::new();
+    let text = "x".repeat(1_024);
+    shell.write("whole", &text);
+    shell.write("lines", format!("{text}\r\n{text}\n{text}"));
+    shell.run("add i.twx --max-record 1K whole").succeeds();
+    shell.run("add i.twx --max-record 1K --format lines lines").succeeds();
+    shell.pipe("add i.twx --max-record 1024 --format text -", text).succeeds();
+    assert_eq!(shell.ids().len(), 5);
+}
+
+#[test]
+fn a_query_has_the_same_limit() {
+    let shell = Shell::with(&[("a", "some text")]);
+    let input = "x".repeat(2_000) + "\nsome text\n";
+    let done = shell.pipe("query i.twx --max-record 1K -", input);
+    assert_eq!((done.status, done.column(1)), (2, vec!["a"]), "{done:?}");
+    assert!(done.stderr.starts_with("twindex: standard input:1: longer than 1K"), "{done:?}");
+}
+
+#[test]
+fn a_limit_that_is_no_size_is_an_error() {
+    for bad in ["0", "-1", "1.5M", "much", "1KB"] {
+        let done = Shell::new().run(&format!("add i.twx --max-record={bad} -"));
+        assert_eq!(done.status, 2, "{bad}: {done:?}");
+        assert!(done.stderr.contains("expected a number of bytes"), "{bad}: {done:?}");
+    }
+}
+
+#[test]
+fn a_list_of_ids_that_is_none_is_reported() {
+    for length in [4_097, 5_000_000] {
+        let shell = Shell::with(&[("a", "1"), ("b", "2"), ("c", "3")]);
+        shell.write("ids", format!("a\n{}\nc\n", "x".repeat(length)));
+        let removed = shell.run("remove i.twx --ids-from ids -q");
+        removed.fails_with("ids:2: longer than 4,096 bytes");
+        assert_eq!(shell.ids(), ["b"]);
+    }
+}
+
+#[test]
+fn json_nested_100_000_deep_is_taken_or_refused_wherever_it_stands() {
+    let deep = |open: &str, close: &str| (open.repeat(100_000), close.repeat(100_000));
+    let arrays = deep("[", "]");
+    let objects = deep("{\"a\":", "}");
+    for (open, close) in [arrays, objects] {
+        for (nested, sound) in [
+            (format!("{open}1{close}"), true),
+            (format!("{open}1"), false),
+            (format!("{open}!{close}"), false),
+            (open, false),
+        ] {
+            for (record, cause) in [
+                (nested.clone(), Some("")),
+                (format!("{{\"id\":{nested},\"text\":\"t\"}}"), Some("")),
+                (format!("{{\"id\":\"x\",\"text\":{nested}}}"), Some("")),
+                (
+                    format!("{{\"id\":\"x\",\"more\":{nested},\"text\":\"t\"}}"),
+                    if sound { None } else { Some("not valid JSON") },
+                ),
+                (format!("{{\"id\":\"x\",\"text\":\"t\"}}{nested}"), Some("not valid JSON")),
+            ] {
+                let shell = Shell::new();
+                let input = jsonl(&[("a", "1")]) + &record + "\n" + &jsonl(&[("b", "2")]);
+                let done = shell.pipe("add i.twx --json --format jsonl -", input);
+                let failed = u64::from(cause.is_some());
+                let start: String = record.chars().take(40).collect();
+                assert_eq!(done.counted("failed"), failed, "{start}: {done:?}");
+                assert_eq!(done.counted("added"), 3 - failed, "{start}");
+                let message = done.stderr.lines().next().unwrap_or_default();
+                if let Some(cause) = cause {
+                    assert!(
+                        message.starts_with("twindex: standard input:2: "),
+                        "{start}: {message}"
+                    );
+                    assert!(message.contains(cause) && message.len() < 400, "{start}: {message}");
+                }
+            }
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod memory {
+    use crate::command::{Running, Shell};
+    use std::io::Write;
+
+    /// Limit and all else that a small index needs.
+    const MOST: u64 = 48 << 20;
+
+    /// Sends so many blocks of 64 KiB.
+    fn flood(running: &mut Running, byte: u8, blocks: usize) {
+        for _ in 0..blocks {
+            running.stdin().write_all(&[byte; 64 << 10]).expect("it reads");
+        }
+    }
+
+    #[track_caller]
+    fn stays_small(words: &str, byte: u8) {
+        let shell = Shell::with(&[("a", "some text")]);
+        let mut running = shell.start(words);
+        flood(&mut running, byte, 4_000);
+        let peak = running.peak_memory();
+        assert!(peak < MOST, "{words}: {peak} bytes of memory for a flood of {byte}");
+        drop(running);
+        shell.assert_clean();
+    }
+
+    #[test]
+    fn an_endless_line_takes_no_more_memory_than_the_limit() {
+        for byte in [b'x', b' ', b'{', b'"', 0, 0xFF] {
+            stays_small("add i.twx -q --max-record 1M -", byte);
+        }
+        stays_small("query i.twx -q --max-record 1M -", b'x');
+        stays_small("add i.twx -q --max-record 1M --format jsonl -", b'[');
+    }
+
+    #[test]
+    fn an_endless_list_of_ids_takes_little_memory() {
+        stays_small("remove i.twx -q --ids-from -", b'x');
+        stays_small("remove i.twx -q --ids-from -", b'\n');
+    }
+
+    #[test]
+    fn endless_blank_lines_take_little_memory() {
+        stays_small("add i.twx -q --format jsonl -", b'\n');
+    }
+
+    #[test]
+    fn a_device_without_end_is_not_read_into_memory() {
+        let shell = Shell::with(&[("a", "some text")]);
+        let mut running = shell.start("add i.twx -q --max-record 1M /dev/zero -");
+        running.wait_for("/dev/zero: longer than 1M");
+        assert!(running.peak_memory() < MOST);
+        assert_eq!(running.finish().status, 2);
+    }
+}
