@@ -6,6 +6,8 @@ mod crash_tests;
 mod damage_tests;
 mod document;
 mod handle;
+#[cfg(test)]
+mod hostile_tests;
 mod loaded;
 mod options;
 mod pairs;

@@ -86,10 +86,14 @@ const ACTION: &str = "creating the index";
 impl Engine {
     /// Creates the file with an empty index.
     pub(crate) fn create(path: &Path, settings: &Settings) -> Result<()> {
+        Self::create_with_key(path, settings, RandomState::new().build_hasher().finish())
+    }
+
+    /// Creates it with this key of the hashes of ids, which nobody should know.
+    pub(crate) fn create_with_key(path: &Path, settings: &Settings, key: u64) -> Result<()> {
         if path.symlink_metadata().is_ok() {
             return Err(Error::AlreadyExists { path: path.to_owned() });
         }
-        let key = RandomState::new().build_hasher().finish();
         NewFile::begin(path, &StoredSettings::new(settings, key, now()))?.finish()
     }
 

@@ -8,6 +8,7 @@ use super::view::Fixed;
 use super::writer::{NewDocument, Writer};
 use crate::error::Result;
 use crate::hash::id_hash;
+use std::collections::HashMap;
 
 /// What is in the index under an id, compared with a new document.
 pub(crate) enum Existing {
@@ -78,15 +79,34 @@ impl Writer<'_> {
         self.view(|view| {
             let mut set = |at: usize, what| known.get_mut(at).map(|known| *known = what);
             for equals in hashes.chunk_by(|a, b| a.0 == b.0) {
-                for (rank, &(_, at, possible)) in equals.iter().enumerate() {
-                    // Equal hashes are in the order of the ids.
-                    let mut before = equals.iter().take(rank);
-                    if before.any(|&(_, other, _)| ids.get(other) == ids.get(at)) {
-                        set(at, Known::Repeated);
-                    } else if let (true, Some(id)) = (possible, ids.get(at))
+                // Hardly ever more than one.
+                if let [(_, at, possible)] = *equals {
+                    if let (true, Some(id)) = (possible, ids.get(at))
                         && let Some((doc, record)) = view.find(id)?
                     {
                         set(at, Known::Document(Former::new(doc, &record)));
+                    }
+                    continue;
+                }
+                let mut wanted: HashMap<&str, usize> = HashMap::with_capacity(equals.len());
+                // Equal hashes are in the order of the ids.
+                for &(_, at, _) in equals {
+                    let Some(id) = ids.get(at) else { continue };
+                    if wanted.contains_key(id) {
+                        set(at, Known::Repeated);
+                    } else {
+                        wanted.insert(id, at);
+                    }
+                }
+                let Some(&(hash, _, true)) = equals.first() else { continue };
+                // However many ids have one hash, their bucket is read once.
+                for doc in view.same_id_hash(hash)? {
+                    let record = view.document(doc)?;
+                    if let Some(at) = wanted.remove(record.id.as_str()) {
+                        set(at, Known::Document(Former::new(doc, &record)));
+                    }
+                    if wanted.is_empty() {
+                        break;
                     }
                 }
             }

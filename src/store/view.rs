@@ -57,9 +57,12 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
 
     /// The live document with this id.
     pub(crate) fn find(&self, id: &str) -> Result<Option<(DocNo, DocumentRecord)>> {
-        let bucket =
-            Bucket { band: self.fixed.layout.ids(), words: WordRange::only(self.id_hash(id)) };
-        self.named(id, &self.bucket(bucket)?)
+        self.named(id, &self.same_id_hash(self.id_hash(id))?)
+    }
+
+    /// The live documents whose ids have this hash.
+    pub(super) fn same_id_hash(&self, hash: u64) -> Result<Vec<DocNo>> {
+        self.bucket(Bucket { band: self.fixed.layout.ids(), words: WordRange::only(hash) })
     }
 
     /// The one of these documents that has the id.

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::hash::id_hash;
 use crate::sketch::Signature;
 use redb::WriteTransaction;
-use rustc_hash::FxHashMap;
+use std::collections::HashMap;
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -42,7 +42,8 @@ pub(crate) struct Writer<'e> {
     pub(super) state: State,
     /// Documents that are in no segment yet.
     fresh: Vec<Fresh>,
-    pub(super) fresh_ids: FxHashMap<String, DocNo>,
+    /// Their ids, which others choose: a hash without a key could be made slow by them.
+    pub(super) fresh_ids: HashMap<String, DocNo>,
     /// Documents that were removed and have rows still.
     removed: Vec<DocNo>,
     changes: u64,
@@ -86,7 +87,7 @@ impl<'e> Writer<'e> {
             state: State::clone(&state),
             before: state,
             fresh: Vec::new(),
-            fresh_ids: FxHashMap::default(),
+            fresh_ids: HashMap::new(),
             removed: Vec::new(),
             changes: 0,
             added: 0,
