@@ -16,6 +16,7 @@ mod cli_repair;
 mod cli_signals;
 #[cfg(feature = "cli")]
 mod command;
+mod fixtures;
 mod history;
 #[cfg(feature = "cli")]
 mod hostile_input;

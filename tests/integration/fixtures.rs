@@ -1,0 +1,101 @@
+//! Files of each version of the format, as some build wrote them, and what they answer.
+//!
+//! `cargo test --test integration -- --ignored make_the_file_of_this_format` makes those of the version
+//! that this build writes. It refuses to replace one: released files stay as they are.
+
+use crate::support::{Place, all_ids, assert_clean, text, tiny};
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use twindex::{Index, Snapshot};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
+}
+
+/// Everything that a snapshot answers: a line for each document, in order, and each pair.
+fn answers(snapshot: &Snapshot) -> String {
+    let mut all = String::new();
+    for id in all_ids(snapshot) {
+        let info = snapshot.get(&id).expect("readable").expect("it is listed");
+        let lanes = info.signature.lanes().iter();
+        let lanes = lanes.fold(String::new(), |hex, lane| hex + &format!("{lane:02x}"));
+        writeln!(all, "document\t{id}\t{}\t{lanes}", info.text_bytes).expect("written");
+    }
+    for pair in snapshot.pairs(0.7).expect("a threshold") {
+        let pair = pair.expect("a pair");
+        writeln!(all, "pair\t{}\t{}\t{:.6}", pair.a, pair.b, pair.similarity).expect("written");
+    }
+    all
+}
+
+#[test]
+fn files_of_every_format_are_read_and_go_on() {
+    let mut seen = 0;
+    for entry in fs::read_dir(folder()).expect("the folder is there") {
+        let file = entry.expect("readable").path();
+        if file.extension().is_none_or(|extension| extension != "twx") {
+            continue;
+        }
+        seen += 1;
+        let expected = fs::read_to_string(file.with_extension("tsv")).expect("its answers");
+        let place = Place::new();
+        fs::copy(&file, place.index()).expect("copied");
+        {
+            let index = Index::options().open_read_only(place.index()).expect("opened");
+            assert_eq!(answers(&index.snapshot().expect("a snapshot")), expected, "{file:?}");
+            assert_clean(&index.check().expect("checked"));
+        }
+        let mut index = tiny().open(place.index()).expect("opened to write");
+        let mut txn = index.begin_write().expect("begun");
+        for id in 0..30 {
+            txn.insert(&format!("new {id}"), &text(500 + id, id, 30)).expect("inserted");
+        }
+        txn.commit().expect("committed");
+        index.compact().expect("compacted");
+        let mut txn = index.begin_write().expect("begun");
+        for id in 0..30 {
+            assert!(txn.remove(&format!("new {id}")).expect("removed"));
+        }
+        txn.commit().expect("committed");
+        index.compact().expect("compacted");
+        let mut pairs: Vec<String> =
+            answers(&index.snapshot().expect("a snapshot")).lines().map(str::to_owned).collect();
+        let mut expected: Vec<String> = expected.lines().map(str::to_owned).collect();
+        // Documents keep their order; that of the bands of pairs is the same too.
+        pairs.sort();
+        expected.sort();
+        assert_eq!(pairs, expected, "{file:?} after writing");
+        assert_clean(&index.check().expect("checked"));
+    }
+    assert!(seen >= 1, "no file of any format");
+}
+
+#[test]
+#[ignore = "makes a file that is kept"]
+fn make_the_file_of_this_format() {
+    let place = Place::new();
+    let index = tiny().lanes(64).threshold(0.7).create(place.index()).expect("created");
+    let version = index.snapshot().expect("a snapshot").format_version();
+    let file = folder().join(format!("format-{version}.twx"));
+    assert!(!file.exists(), "{} is there", file.display());
+    for batch in 0..11 {
+        let mut txn = index.begin_write().expect("begun");
+        for number in batch * 9..batch * 9 + 9 {
+            txn.insert(&format!("id {number}"), &text(number / 4, number, 30)).expect("inserted");
+        }
+        // Replaced, removed, and without a text.
+        txn.insert(&format!("id {}", batch * 3), &text(90 + batch, 1, 30)).expect("inserted");
+        txn.remove(&format!("id {}", batch * 5)).expect("removed");
+        txn.insert(&format!("empty {batch}"), " ").expect("inserted");
+        txn.insert(&format!("Überschrift {batch}"), "漢字 und ein kurzer Text").expect("inserted");
+        txn.commit().expect("committed");
+    }
+    let expected = answers(&index.snapshot().expect("a snapshot"));
+    let usage = index.snapshot().expect("a snapshot").usage().expect("measured");
+    assert!(usage.tail > 0 && usage.runs > 1 && usage.dead > 0, "{usage:?}");
+    drop(index);
+    fs::create_dir_all(folder()).expect("a folder");
+    fs::copy(place.index(), &file).expect("copied");
+    fs::write(file.with_extension("tsv"), expected).expect("written");
+}
