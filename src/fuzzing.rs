@@ -1,5 +1,6 @@
 //! What fuzzing calls, one function a target of `fuzz/`; compiled for that and for tests only.
 
+pub use crate::index::fuzz::damage;
 #[cfg(feature = "cli")]
 pub use crate::input::fuzz::lines;
 pub use crate::sketch::fuzz::sketch;
@@ -17,6 +18,11 @@ mod tests {
     #[test]
     fn stored_rows_are_refused_or_written_as_they_were_read() {
         for_each_input("records", super::records);
+    }
+
+    #[test]
+    fn an_index_of_changed_rows_gives_answers_or_errors() {
+        for_each_input("damage", super::damage);
     }
 
     #[test]

@@ -5,6 +5,8 @@ mod crash_tests;
 #[cfg(test)]
 mod damage_tests;
 mod document;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzz;
 mod handle;
 #[cfg(test)]
 mod hostile_tests;

@@ -8,9 +8,18 @@ use super::record::{
     Counters, DocumentRecord, RunRow, decode_fences, decode_signature, encode_fences,
     encode_signature,
 };
-use super::schema::{DocNo, MAGIC, Table, posting_owner, run_place};
+use super::schema::{
+    BandNo, DEAD, DOCUMENTS, DocNo, FENCES, MAGIC, META, POSTINGS, RUNS, RunNo, SETTINGS_ROW,
+    SIGNATURES, Table, posting_owner, run_place,
+};
 use super::settings::StoredSettings;
+use super::testing::{filled, insert};
 use crate::sketch::Signature;
+use redb::{Key, ReadableTable, ReadableTableMetadata, TableDefinition, WriteTransaction};
+use std::fs;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use tempfile::TempDir;
 
 /// Reads a row of the kind that the first byte names, under the key of the next eight; as it is,
 /// and under a checksum that is right.
@@ -68,7 +77,7 @@ fn settings(row: &[u8]) -> Result<Vec<u8>, Fault> {
     StoredSettings::new(&settings, stored.id_key, stored.created).encode()
 }
 
-/// Entries have many chunks, of which the builder writes the least.
+/// Entries have many chunks, of which the builder writes one.
 fn chunk(content: &[u8], key: u64) {
     let sealed = seal(content.to_vec(), Table::Postings, key);
     for row in [content, &sealed] {
@@ -85,9 +94,8 @@ fn chunk(content: &[u8], key: u64) {
             assert_eq!(chunk.lower_bound(word), entries.partition_point(|other| other.0 < word));
             builder.push(word, doc);
         }
-        let least = builder.finish().map(|packed| packed.seal(key)).unwrap_or_default();
-        assert!(least.len() <= row.len(), "{} bytes instead of {}", least.len(), row.len());
-        let again = Chunk::open(&least, key).map(|chunk| chunk.entries().collect());
+        let again = builder.finish().map(|packed| packed.seal(key)).unwrap_or_default();
+        let again = Chunk::open(&again, key).map(|chunk| chunk.entries().collect());
         assert_eq!(again, Ok(entries));
     }
 }
@@ -118,4 +126,73 @@ fn dead(content: &[u8], piece: u16) {
         }
         assert!(again.iter().eq([last]), "one is left");
     }
+}
+
+/// An index with rows changed as the input says, six bytes a change, each under a checksum that is
+/// right: two runs of 50 documents, every fifth removed, and ten documents in no run.
+pub(crate) fn damaged(input: &[u8]) -> (TempDir, PathBuf) {
+    static WHOLE: OnceLock<Vec<u8>> = OnceLock::new();
+    let whole = WHOLE.get_or_init(|| {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let engine = filled(&folder, 100);
+        insert(&engine, 100..110);
+        drop(engine);
+        fs::read(folder.path().join("x.twx")).expect("a readable file")
+    });
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("x.twx");
+    fs::write(&path, whole).expect("a copy");
+    let database = redb::Database::open(&path).expect("opened");
+    let txn = database.begin_write().expect("begun");
+    for &[table, row, ref edit @ ..] in input.as_chunks::<6>().0 {
+        let of_doc = |doc: u32| u64::from(doc);
+        let of_run = |(run, band): (u32, u8)| run_place(RunNo(run), BandNo(band));
+        match table % 7 {
+            0 => change(&txn, META, Table::Meta, row, edit, |name| u64::from(name == SETTINGS_ROW)),
+            1 => change(&txn, SIGNATURES, Table::Signatures, row, edit, of_doc),
+            2 => change(&txn, DOCUMENTS, Table::Documents, row, edit, of_doc),
+            3 => change(&txn, RUNS, Table::Runs, row, edit, of_run),
+            4 => change(&txn, FENCES, Table::Fences, row, edit, of_run),
+            5 => change(&txn, POSTINGS, Table::Postings, row, edit, |key| key),
+            _ => change(&txn, DEAD, Table::Dead, row, edit, u64::from),
+        }
+    }
+    txn.commit().expect("committed");
+    drop(database);
+    (folder, path)
+}
+
+/// Changes bytes of a row, or takes the row away, and makes its checksum anew.
+fn change<K: Key + 'static>(
+    txn: &WriteTransaction,
+    table: TableDefinition<'_, K, &'static [u8]>,
+    tag: Table,
+    row: u8,
+    &[how, at, first, second]: &[u8; 4],
+    place: impl Fn(K::SelfType<'_>) -> u64,
+) {
+    let mut table = txn.open_table(table).expect("a table");
+    let rows = table.len().expect("counted").max(1);
+    let (key, mut content) = {
+        let mut all = table.iter().expect("readable");
+        let Some(found) = all.nth((u64::from(row) % rows) as usize) else { return };
+        let (key, row) = found.expect("readable");
+        (K::as_bytes(&key.value()).as_ref().to_vec(), row.value().to_vec())
+    };
+    content.truncate(content.len().saturating_sub(4));
+    let at = usize::from(at) % content.len().max(1);
+    match how % 6 {
+        0 => content.iter_mut().skip(at).take(1).for_each(|byte| *byte = first),
+        1 => content.iter_mut().skip(at).zip([first, second]).for_each(|(byte, new)| *byte ^= new),
+        // Numbers as large as can be.
+        2 => content.iter_mut().skip(at).take(usize::from(first % 9)).for_each(|byte| *byte = 255),
+        3 => content.truncate(at),
+        4 => content.extend_from_slice(&[first, second]),
+        _ => {
+            table.remove(K::from_bytes(&key)).expect("removed");
+            return;
+        }
+    }
+    let sealed = seal(content, tag, place(K::from_bytes(&key)));
+    table.insert(K::from_bytes(&key), &sealed[..]).expect("written");
 }

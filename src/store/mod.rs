@@ -37,7 +37,7 @@ mod schema;
 mod segment;
 mod settings;
 mod state;
-#[cfg(test)]
+#[cfg(any(test, fuzzing))]
 mod testing;
 mod view;
 mod writer;
