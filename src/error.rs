@@ -163,8 +163,8 @@ pub enum Error {
         count: usize,
     },
 
-    /// All 4,294,967,295 document numbers are used up. Rebuild the index.
-    #[error("{}: all document numbers are used up; rebuild the index", path.display())]
+    /// All 4,294,967,295 numbers of documents, or of runs, are used up. Rebuild the index.
+    #[error("{}: all numbers of documents or runs are used up; rebuild the index", path.display())]
     Full {
         /// The path of the index.
         path: PathBuf,

@@ -14,6 +14,9 @@ pub(crate) type Entry = (u64, DocNo);
 /// 8-byte key, a 4-byte header and a 4-byte end of value.
 pub(super) const MAX_BYTES: usize = 4080;
 
+/// The most entries that a chunk's header can name.
+pub(super) const MAX_ENTRIES: u64 = u16::MAX as u64;
+
 const HEADER_BYTES: usize = 16;
 
 fn chunk_bytes(entries: usize, word_bits: u32, doc_bits: u32) -> usize {

@@ -265,8 +265,9 @@ pub(super) struct Step<'a> {
     pub(super) writer: RunWriter<'a>,
 }
 
-/// Starts a merge in every tier that has enough runs and none under way.
-pub(super) fn start_due(state: &mut State, merge_runs: usize) {
+/// Starts a merge in every tier that has enough runs and none under way; `None` where run numbers
+/// are used up.
+pub(super) fn start_due(state: &mut State, merge_runs: usize) -> Option<()> {
     let tiers: std::collections::BTreeSet<u8> =
         state.manifest.runs().iter().map(|run| run.tier).collect();
     for tier in tiers {
@@ -284,16 +285,17 @@ pub(super) fn start_due(state: &mut State, merge_runs: usize) {
             .cloned()
             .collect();
         if due.len() == merge_runs {
-            start(state, next, &due);
+            start(state, next, &due)?;
         }
     }
+    Some(())
 }
 
-/// Starts a merge of these runs.
-pub(super) fn start(state: &mut State, tier: u8, runs: &[Arc<Run>]) {
-    let target = RunNo(state.counters.next_run);
-    state.counters.next_run += 1;
+/// Starts a merge of these runs; `None` where run numbers are used up.
+pub(super) fn start(state: &mut State, tier: u8, runs: &[Arc<Run>]) -> Option<()> {
+    let target = state.counters.take_run()?;
     state.merges.push(MergeTask::new(target, tier, runs, &state.dead));
+    Some(())
 }
 
 /// Parts that were prepared, by the run that is merged into.

@@ -1,5 +1,6 @@
 //! The rows of single documents, runs, fences and the state (`docs/format.md`, section "Records").
 
+use super::chunk::MAX_ENTRIES;
 use super::codec::{CHECKSUM_BYTES, Fault, Numbers, seal, unseal};
 use super::schema::{BandNo, DocNo, MAX_CHUNKS, RunNo, Table, run_place};
 use crate::sketch::{SetSize, Signature};
@@ -124,7 +125,9 @@ impl RunRow {
         if row.first > row.last {
             return Err("its documents are out of order");
         }
-        if (row.entries == 0) != (row.chunks == 0) || row.chunks > MAX_CHUNKS {
+        // Memory is taken for so many entries, so no more are believed than the chunks can hold.
+        let most = u64::from(row.chunks) * MAX_ENTRIES;
+        if row.chunks > MAX_CHUNKS || !(u64::from(row.chunks)..=most).contains(&row.entries) {
             return Err("its entries do not fit its chunks");
         }
         Ok(row)
@@ -164,6 +167,13 @@ pub(super) struct Counters {
 }
 
 impl Counters {
+    /// Takes the next run number; `None` when all are used up.
+    pub(super) fn take_run(&mut self) -> Option<RunNo> {
+        let number = RunNo(self.next_run);
+        self.next_run = self.next_run.checked_add(1)?;
+        Some(number)
+    }
+
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut row = Vec::with_capacity(48);
         for number in [self.commit, self.documents, self.auto_ids, self.next_doc, self.flushed_upto]
@@ -188,6 +198,9 @@ impl Counters {
         let limit = 1 << 32;
         if counters.flushed_upto > counters.next_doc || counters.next_doc > limit {
             return Err("its document numbers are out of order");
+        }
+        if counters.documents > counters.next_doc {
+            return Err("it has more documents than numbers");
         }
         Ok(counters)
     }

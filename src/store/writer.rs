@@ -8,7 +8,7 @@ use super::merge::{self, Step};
 use super::parallel;
 use super::record::{DocumentRecord, encode_signature};
 use super::run::Run;
-use super::schema::{DEAD, DOCUMENTS, DocNo, META, POSTINGS, RunNo, SIGNATURES, STATE_ROW, Table};
+use super::schema::{DEAD, DOCUMENTS, DocNo, META, POSTINGS, SIGNATURES, STATE_ROW, Table};
 use super::segment::Fresh;
 use super::state::State;
 use super::view::View;
@@ -120,6 +120,10 @@ impl<'e> Writer<'e> {
         engine.guard_write(|| change(self)).inspect_err(|_| self.failed = true)
     }
 
+    fn full(&self) -> Error {
+        Error::Full { path: self.engine.path().to_owned() }
+    }
+
     /// Live documents, this transaction's changes included.
     pub(crate) fn len(&self) -> u64 {
         self.state.counters.documents
@@ -127,7 +131,7 @@ impl<'e> Writer<'e> {
 
     /// The next automatic id.
     pub(crate) fn auto_id(&mut self) -> String {
-        self.state.counters.auto_ids += 1;
+        self.state.counters.auto_ids = self.state.counters.auto_ids.wrapping_add(1);
         self.changes += 1;
         format!("#{}", self.state.counters.auto_ids)
     }
@@ -187,7 +191,7 @@ impl<'e> Writer<'e> {
         let key = self.engine.fixed().id_key;
         let first = self.state.counters.next_doc;
         let last = first + documents.len() as u64 - 1;
-        u32::try_from(last).map_err(|_| Error::Full { path: path.to_owned() })?;
+        u32::try_from(last).map_err(|_| self.full())?;
         let now = self.now;
         let shared = documents.len() >= parallel::DOCUMENTS;
         let numbered: Vec<_> =
@@ -267,7 +271,9 @@ impl<'e> Writer<'e> {
     pub(crate) fn remove_number(&mut self, doc: DocNo) {
         self.removed.push(doc);
         self.state.dead.insert(doc);
-        self.state.counters.documents -= 1;
+        // A count that is too small is for `check` to name; one below 0 could not be read again.
+        let documents = &mut self.state.counters.documents;
+        *documents = documents.saturating_sub(1);
         self.changes += 1;
     }
 
@@ -309,7 +315,7 @@ impl<'e> Writer<'e> {
         }
         let (first, last) = (DocNo(from as u32), DocNo((upto - 1) as u32));
         let layout = self.engine.fixed().layout;
-        let number = RunNo(self.state.counters.next_run);
+        let number = self.state.counters.take_run().ok_or_else(|| self.full())?;
         let mut run = Run::new(number, 0, first, last, layout.count());
         for packed in pack_tail(layout, number, &self.state.tail, &self.state.dead) {
             let PackedBand { band, rows, content } = packed;
@@ -319,7 +325,6 @@ impl<'e> Writer<'e> {
             run.set(band, Some(Arc::new(content)));
         }
         self.state.manifest.add(run);
-        self.state.counters.next_run += 1;
         self.state.counters.flushed_upto = upto;
         self.state.tail.clear();
         let dead = self.state.dead.clone();
@@ -335,7 +340,8 @@ impl<'e> Writer<'e> {
             self.state.merge_pace = 2 * bands * std::mem::take(&mut self.added);
             self.state.merge_credit += self.state.merge_pace;
         }
-        merge::start_due(&mut self.state, self.engine.tuning().merge_runs);
+        merge::start_due(&mut self.state, self.engine.tuning().merge_runs)
+            .ok_or_else(|| self.full())?;
         if self.state.merges.is_empty() {
             self.state.merge_credit = 0;
         } else if self.state.merge_credit >= self.engine.tuning().merge_step {
@@ -380,7 +386,7 @@ impl<'e> Writer<'e> {
             let tuning = self.engine.tuning();
             let runs_of_flush = flushed / tuning.flush_documents.max(1) as u64;
             let tier = runs_of_flush.max(1).ilog(tuning.merge_runs.max(2) as u64) + 1;
-            merge::start(&mut self.state, tier as u8, &runs);
+            merge::start(&mut self.state, tier as u8, &runs).ok_or_else(|| self.full())?;
             self.changes += 1;
         }
         Ok(())
@@ -393,7 +399,8 @@ impl<'e> Writer<'e> {
             const STEP: u64 = 2 << 20;
             self.state.merge_pace = STEP;
             self.merge_step(STEP)?;
-            merge::start_due(&mut self.state, self.engine.tuning().merge_runs);
+            merge::start_due(&mut self.state, self.engine.tuning().merge_runs)
+                .ok_or_else(|| self.full())?;
         }
         Ok(!self.state.merges.is_empty())
     }
@@ -443,7 +450,7 @@ impl<'e> Writer<'e> {
 impl Writer<'_> {
     /// Writes what the next commit says of itself.
     fn write_state(&mut self) -> Result<()> {
-        self.state.counters.commit += 1;
+        self.state.counters.commit = self.state.counters.commit.wrapping_add(1);
         let (txn, path, action) = (self.txn()?, self.engine.path(), "writing the state");
         let mut dead = txn.open_table(DEAD).doing(path, action)?;
         for (number, row) in self.state.dead.changed_rows(&self.before.dead) {
