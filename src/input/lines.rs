@@ -142,11 +142,14 @@ impl Stream {
                 let text = str::from_utf8(line).map_err(|error| bad(not_utf8(error)))?;
                 (None, Cow::Borrowed(text))
             }
-            LineFormat::Json(fields) if number == 1 && line.starts_with(BYTE_ORDER_MARK) => {
-                parse(&line[BYTE_ORDER_MARK.len()..], fields).map_err(bad)?
+            LineFormat::Json(fields) => {
+                let marked = line.strip_prefix(BYTE_ORDER_MARK).filter(|_| number == 1);
+                let json = marked.unwrap_or(line);
+                if json.trim_ascii().is_empty() {
+                    return Ok(None);
+                }
+                parse(json, fields).map_err(bad)?
             }
-            LineFormat::Json(_) if line.trim_ascii().is_empty() => return Ok(None),
-            LineFormat::Json(fields) => parse(line, fields).map_err(bad)?,
         };
         let name = match (id, &self.naming) {
             (Some(id), _) => Name::Id(id.into_owned()),
