@@ -2,15 +2,13 @@
 
 use super::blocks::Blocks;
 use super::json::Fields;
-use super::lines::{Batch, LineFormat, Name, Naming, Stream};
+use super::lines::{BYTE_ORDER_MARK, Batch, LineFormat, Name, Naming, Stream};
 use super::source::first_character;
 use serde::de::IgnoredAny;
 use serde_json::{Number, Value};
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::str;
-
-const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// A record or why it is none, with its place.
 type Taken = Result<(Name, String), String>;

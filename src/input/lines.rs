@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::str::{self, Utf8Error};
 
 /// What some programs put before UTF-8; it is no part of a JSON text.
-const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// How a record is called.
 #[derive(Clone, Debug, PartialEq, Eq)]
