@@ -50,7 +50,8 @@ impl Default for Tuning {
     }
 }
 
-enum File {
+/// An open file.
+pub(super) enum File {
     Writable(Database),
     ReadOnly(ReadOnlyDatabase),
     /// Only while the engine is dropped.
@@ -172,13 +173,13 @@ impl Engine {
     }
 
     fn open_to_read(path: &Path, request: &SettingsRequest, tuning: Tuning) -> Result<Arc<Self>> {
-        let database = Self::database_to_read(path, tuning)?;
-        let engine = Self::load(File::ReadOnly(database), path, tuning)?;
+        let engine = Self::load(Self::file_to_read(path, tuning)?, path, tuning)?;
         request.check(&engine.settings, path)?;
         Ok(Arc::new(engine))
     }
 
-    pub(super) fn database_to_read(path: &Path, tuning: Tuning) -> Result<ReadOnlyDatabase> {
+    /// The file to read from, repaired if it was not closed cleanly.
+    pub(super) fn file_to_read(path: &Path, tuning: Tuning) -> Result<File> {
         is_plausible(path)?;
         let mut builder = redb::Builder::new();
         builder.set_cache_size(tuning.cache_bytes);
@@ -200,7 +201,13 @@ impl Engine {
             }
             opened => opened,
         };
-        database.map_err(|error| foreign(error, path))
+        match database {
+            // No space is left for what closing it writes, so it is read as it was repaired.
+            Err(redb::Error::RepairAborted) => {
+                builder.open(path).map(File::Writable).map_err(|error| foreign(error.into(), path))
+            }
+            opened => opened.map(File::ReadOnly).map_err(|error| foreign(error, path)),
+        }
     }
 
     fn load(file: File, path: &Path, tuning: Tuning) -> Result<Self> {
@@ -424,7 +431,7 @@ impl Drop for Engine {
     }
 }
 
-fn begin_read(file: &File, path: &Path) -> Result<ReadTransaction> {
+pub(super) fn begin_read(file: &File, path: &Path) -> Result<ReadTransaction> {
     match file {
         File::Writable(database) => database.begin_read(),
         File::ReadOnly(database) => database.begin_read(),

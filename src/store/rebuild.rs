@@ -1,7 +1,7 @@
 //! Repairing a damaged index: a new file from the rows that can be read of the old one.
 
 use super::create::NewFile;
-use super::engine::{Engine, Tuning};
+use super::engine::{Engine, Tuning, begin_read};
 use super::fault::{Doing, guard, io_error};
 use super::load;
 use super::record::{Counters, DocumentRecord, decode_signature};
@@ -12,7 +12,7 @@ use super::view::Fixed;
 use super::writer::Writer;
 use crate::error::{Error, Result};
 use crate::hash::id_hash;
-use redb::{ReadOnlyTable, ReadTransaction, ReadableDatabase};
+use redb::{ReadOnlyTable, ReadTransaction};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
@@ -86,8 +86,8 @@ enum Found {
 
 fn rebuild(path: &Path, tuning: Tuning, cause: String) -> Result<Repair> {
     // Held until the new file has the name: nobody writes to the old one meanwhile.
-    let database = guard(path, || Engine::database_to_read(path, tuning))?;
-    let txn = guard(path, || database.begin_read().doing(path, "starting a read"))?;
+    let file = guard(path, || Engine::file_to_read(path, tuning))?;
+    let txn = guard(path, || begin_read(&file, path))?;
     let (settings, stored) = guard(path, || load::settings(&txn, path))?;
     let fixed = Fixed {
         path,
@@ -112,7 +112,7 @@ fn rebuild(path: &Path, tuning: Tuning, cause: String) -> Result<Repair> {
         repair.kept = Some(keep(path)?);
     }
     #[cfg(windows)]
-    drop((txn, database));
+    drop((txn, file));
     new.replace()?;
     Ok(repair)
 }

@@ -431,13 +431,12 @@ fn an_index_that_someone_reads_can_be_read_but_not_written() {
 
 #[cfg(unix)]
 mod read_only {
-    use crate::command::{Shell, alike, lines};
+    use crate::command::{Shell, alike, lines, report};
     use std::fs::{Permissions, set_permissions};
     use std::os::unix::fs::PermissionsExt;
 
-    #[expect(clippy::print_stderr, reason = "a test that did not run must say so")]
     fn skipped() {
-        eprintln!("SKIPPED: nobody here whom permissions bind can run the command");
+        report("SKIPPED: nobody here whom permissions bind can run the command");
     }
 
     fn protect(shell: &Shell) {

@@ -43,11 +43,7 @@ fn create_leaves_nothing_but_the_index() {
     let then = std::time::SystemTime::now() - day;
     left.and_then(|file| file.set_modified(then)).expect("its time is set");
     shell.run("create i.twx").succeeds();
-    let names: Vec<_> = std::fs::read_dir(shell.path("."))
-        .expect("the folder")
-        .map(|entry| entry.expect("an entry").file_name())
-        .collect();
-    assert_eq!(names, ["i.twx"]);
+    assert_eq!(shell.names(), ["i.twx"]);
 }
 
 #[test]

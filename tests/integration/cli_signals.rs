@@ -1,4 +1,4 @@
-//! What is left when a command is interrupted, killed, or runs out of space.
+//! What is left when a command is interrupted or killed.
 
 use crate::command::{Shell, lines};
 use std::thread::sleep;
@@ -64,34 +64,4 @@ fn what_was_committed_survives_a_kill() {
     assert_eq!(again.counted("unchanged"), inside as u64);
     assert_eq!(again.counted("added"), 100 - inside as u64);
     shell.assert_clean();
-}
-
-/// Runs a script in which no file can grow beyond so many blocks, as on a full disk.
-fn with_little_space(shell: &Shell, blocks: u64, script: &str) -> crate::command::Done {
-    shell.sh(&format!("trap '' XFSZ; ulimit -f {blocks}; {script}"))
-}
-
-#[test]
-fn a_write_that_fails_changes_nothing() {
-    let shell = Shell::new();
-    shell.write("first.txt", lines(50));
-    shell.write("more.txt", lines(5_000));
-    shell.run("add i.twx -q --format lines first.txt").succeeds();
-    let ids = shell.ids();
-    let blocks = shell.read("i.twx").len() as u64 / 512 + 20;
-    let script = "$TWINDEX add i.twx -q --format lines more.txt";
-    with_little_space(&shell, blocks, script).fails_with("i.twx: ");
-    assert_eq!(shell.ids(), ids);
-    shell.assert_clean();
-    shell.run("add i.twx -q --format lines more.txt").succeeds();
-    assert_eq!(shell.ids().len(), 5_050);
-    shell.assert_clean();
-}
-
-#[test]
-fn a_creation_without_space_leaves_no_index() {
-    let shell = Shell::new();
-    with_little_space(&shell, 1, "$TWINDEX create i.twx").fails_with("i.twx: ");
-    assert!(!shell.path("i.twx").exists());
-    shell.run("create i.twx").succeeds();
 }

@@ -17,7 +17,11 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A temporary folder that commands run in.
 pub struct Shell {
-    folder: TempDir,
+    folder: PathBuf,
+    /// Removes the folder when this is dropped.
+    _owner: Option<TempDir>,
+    /// What starts a program where the folder is, if that is not everywhere.
+    entry: Vec<String>,
 }
 
 /// What a command left behind.
@@ -30,7 +34,33 @@ pub struct Done {
 
 impl Shell {
     pub fn new() -> Self {
-        Self { folder: tempfile::tempdir().expect("a temporary folder") }
+        let owner = tempfile::tempdir().expect("a temporary folder");
+        Self { folder: owner.path().to_owned(), _owner: Some(owner), entry: Vec::new() }
+    }
+
+    /// The folder as a running process sees it, which may have another file system there.
+    #[cfg(target_os = "linux")]
+    pub fn as_seen_by(&self, running: &Running) -> Self {
+        let id = running.child.id().to_string();
+        let folder = self.folder.to_str().expect("UTF-8");
+        let entry = ["nsenter", "-t", &id, "-U", "-m", "--preserve-credentials", "sh", "-c"];
+        let run = ["cd \"$0\" && exec \"$@\"", folder];
+        Self {
+            folder: PathBuf::from(format!("/proc/{id}/root{folder}")),
+            _owner: None,
+            entry: entry.into_iter().chain(run).map(str::to_owned).collect(),
+        }
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let Some((first, rest)) = self.entry.split_first() else {
+            let mut command = Command::new(program);
+            command.current_dir(&self.folder);
+            return command;
+        };
+        let mut command = Command::new(first);
+        command.args(rest).arg(program);
+        command
     }
 
     /// A folder with an index `i.twx` of these documents.
@@ -41,7 +71,7 @@ impl Shell {
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.folder.join(name)
     }
 
     pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
@@ -67,17 +97,17 @@ impl Shell {
 
     /// Runs `twindex` with arguments that hold spaces themselves.
     pub fn args(&self, args: &[&str], stdin: impl Into<Vec<u8>>) -> Done {
-        let mut command = Command::new(BINARY);
+        let mut command = self.command(BINARY);
         command.args(args);
-        self.done(command, stdin)
+        Self::done(command, stdin)
     }
 
     /// Runs `sh -c`, in which `$TWINDEX` is the command.
     #[cfg(unix)]
     pub fn sh(&self, script: &str) -> Done {
-        let mut command = Command::new("sh");
+        let mut command = self.command("sh");
         command.args(["-c", script]).env("TWINDEX", BINARY);
-        self.done(command, "")
+        Self::done(command, "")
     }
 
     /// Runs `twindex` as a user who is not root, whom permissions bind. `None` where that cannot
@@ -86,20 +116,19 @@ impl Shell {
     pub fn run_bound(&self, words: &str) -> Option<Done> {
         use std::os::unix::fs::{MetadataExt, PermissionsExt};
         use std::os::unix::process::CommandExt;
-        let mut command = Command::new(BINARY);
-        command.args(words.split(' ')).current_dir(&self.folder).stdin(Stdio::null());
-        let folder = std::fs::metadata(self.folder.path()).expect("the folder is there");
+        let mut command = self.command(BINARY);
+        command.args(words.split(' ')).stdin(Stdio::null());
+        let folder = std::fs::metadata(&self.folder).expect("the folder is there");
         if folder.uid() == 0 {
             let open_to_all = std::fs::Permissions::from_mode(0o755);
-            std::fs::set_permissions(self.folder.path(), open_to_all).expect("permissions");
+            std::fs::set_permissions(&self.folder, open_to_all).expect("permissions");
             command.uid(65_534).gid(65_534);
         }
         let output = command.output().ok()?;
         Some(Done::new(output.status, &output.stdout, &output.stderr))
     }
 
-    fn done(&self, mut command: Command, stdin: impl Into<Vec<u8>>) -> Done {
-        command.current_dir(&self.folder);
+    fn done(command: Command, stdin: impl Into<Vec<u8>>) -> Done {
         let mut command = assert_cmd::Command::from_std(command);
         let output = command.write_stdin(stdin).timeout(PATIENCE).output().expect("it runs");
         Done::new(output.status, &output.stdout, &output.stderr)
@@ -107,15 +136,17 @@ impl Shell {
 
     /// Starts `twindex` and leaves it running, its streams in our hands.
     pub fn start(&self, words: &str) -> Running {
-        let child = Command::new(BINARY)
-            .args(words.split(' '))
-            .current_dir(&self.folder)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("it starts");
-        Running { child }
+        let words: Vec<&str> = [BINARY].into_iter().chain(words.split(' ')).collect();
+        self.start_other(&words).expect("it starts")
+    }
+
+    /// Starts any program, if it is there.
+    pub fn start_other(&self, words: &[&str]) -> Option<Running> {
+        let (program, args) = words.split_first().expect("a program");
+        let mut command = self.command(program);
+        command.args(args);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().ok().map(|child| Running { child })
     }
 
     pub fn ids(&self) -> Vec<String> {
@@ -126,12 +157,17 @@ impl Shell {
     /// A new folder with the same files.
     pub fn copy(&self) -> Self {
         let new = Self::new();
-        for entry in std::fs::read_dir(self.path(".")).expect("the folder can be read") {
-            let name = entry.expect("an entry").file_name();
-            std::fs::copy(self.folder.path().join(&name), new.folder.path().join(&name))
-                .expect("copied");
+        for name in self.names() {
+            std::fs::copy(self.path(&name), new.path(&name)).expect("copied");
         }
         new
+    }
+
+    /// The names of all files in the folder.
+    pub fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(&self.folder).expect("the folder can be read");
+        let name = |entry: std::io::Result<std::fs::DirEntry>| entry.expect("an entry").file_name();
+        entries.map(|entry| name(entry).into_string().expect("UTF-8")).collect()
     }
 
     /// What the index answers, but for the times at which documents were inserted.
@@ -332,6 +368,17 @@ impl Drop for Running {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// A number that the environment gives to a test.
+pub fn number_from(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok().and_then(|number| number.parse().ok())
+}
+
+/// Says something that is worth knowing also of a test that passes.
+#[expect(clippy::print_stderr, reason = "seeds, figures, and what could not be tested here")]
+pub fn report(text: &str) {
+    eprintln!("{text}");
 }
 
 /// Documents as JSON Lines.

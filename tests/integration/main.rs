@@ -16,6 +16,8 @@ mod cli_repair;
 mod cli_signals;
 #[cfg(feature = "cli")]
 mod command;
+#[cfg(all(target_os = "linux", feature = "cli"))]
+mod disk_full;
 mod fixtures;
 mod history;
 #[cfg(feature = "cli")]
@@ -24,6 +26,8 @@ mod inputs;
 mod isolation;
 mod layering;
 mod model;
+#[cfg(all(unix, feature = "cli"))]
+mod phases;
 #[cfg(all(unix, feature = "cli"))]
 mod processes;
 mod recall;

@@ -1,0 +1,172 @@
+//! The disk is full: an error that says so, the last commit when it is opened again, and with space
+//! again the same end as if there had always been enough.
+//!
+//! The disk is a small file system in memory that only the test sees; where none can be mounted, the
+//! size of files is limited instead. `TWINDEX_FULL_ROUNDS=100` tries so many amounts of free space with
+//! each command.
+
+use crate::command::{Done, Running, Shell, number_from, report};
+use crate::phases::{self, Phase};
+use crate::support::Random;
+use std::fs::{self, File};
+use std::io::Write;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+/// A folder in which space runs out.
+struct Disk {
+    shell: Shell,
+    /// Ends with the process that mounted it.
+    mounted: Option<Running>,
+    _below: Shell,
+}
+
+const PAGE: usize = 4_096;
+
+/// Takes all space that the command shall not have.
+const FILLER: &str = "filler";
+
+impl Disk {
+    fn new() -> Self {
+        let below = Shell::new();
+        // The second is for those who are not root.
+        for namespace in ["-m", "-rm"] {
+            let script = "mount -t tmpfs -o size=24M none . && echo mounted && exec cat";
+            let words = ["unshare", namespace, "sh", "-c", script];
+            let Some(mut mounted) = below.start_other(&words) else { continue };
+            if mounted.read_a_line_and_close() != "mounted\n" {
+                continue;
+            }
+            let shell = below.as_seen_by(&mounted);
+            if shell.run("--version").status == 0 {
+                return Self { shell, mounted: Some(mounted), _below: below };
+            }
+        }
+        report("nothing can be mounted here: the size of files is limited instead");
+        Self { shell: below.copy(), mounted: None, _below: below }
+    }
+
+    /// The folder with these files only.
+    fn begin(&self, start: &Shell) {
+        for name in self.shell.names() {
+            fs::remove_file(self.shell.path(&name)).expect("removed");
+        }
+        for name in start.names() {
+            copy_sparsely(&start.path(&name), &self.shell.path(&name));
+        }
+    }
+
+    /// Runs a command with so many bytes of free space.
+    fn run(&self, words: &str, free: u64) -> Done {
+        if self.mounted.is_none() {
+            let used = fs::metadata(self.shell.path("i.twx")).map_or(0, |index| index.len());
+            let blocks = (used + free) / 512;
+            return self.shell.sh(&format!("trap '' XFSZ; ulimit -f {blocks}; $TWINDEX {words}"));
+        }
+        let mut filler = File::create(self.shell.path(FILLER)).expect("created");
+        while filler.write_all(&[1; 1 << 16]).is_ok() {}
+        let length = filler.metadata().expect("its size").len();
+        filler.set_len(length.saturating_sub(free)).expect("cut");
+        let done = self.shell.run(words);
+        fs::remove_file(self.shell.path(FILLER)).expect("removed");
+        done
+    }
+
+    /// What the operating system says when space is out.
+    fn cause(&self) -> &'static str {
+        if self.mounted.is_some() { "No space left on device" } else { "File too large" }
+    }
+}
+
+/// Copies a file so that pages of zeros take no space, as when the command itself left them empty.
+fn copy_sparsely(from: &Path, to: &Path) {
+    let bytes = fs::read(from).expect("read");
+    let new = File::create(to).expect("created");
+    new.set_len(bytes.len() as u64).expect("its size");
+    for (page, at) in bytes.chunks(PAGE).zip((0..).step_by(PAGE)) {
+        if page.iter().any(|byte| *byte != 0) {
+            new.write_all_at(page, at).expect("written");
+        }
+    }
+}
+
+/// Runs the command with little space, then gives it what it needs; returns whether it failed.
+fn fails_cleanly(disk: &Disk, phase: &Phase, free: u64, expected: &[String], what: &str) -> bool {
+    let what = format!("{what}, {free} bytes free");
+    disk.begin(&phase.start);
+    let names = disk.shell.names().len();
+    let done = disk.run(&phase.words, free);
+    let mut at = 0;
+    if done.status != 0 {
+        assert_eq!((done.status, done.stderr.lines().count()), (2, 1), "{what}: {done:?}");
+        assert!(done.stderr.starts_with("twindex: i.twx: "), "{what}: {done:?}");
+        assert!(done.stderr.contains(disk.cause()), "{what}: {done:?}");
+        let left = disk.shell.names().len() - usize::from(disk.shell.path("i.twx").exists());
+        assert!(left <= names, "{what}: {:?}", disk.shell.names());
+        // Also while there is no space at all it can be read.
+        if disk.shell.path("i.twx").exists() {
+            let list = disk.run("list i.twx", 0);
+            assert_eq!(list.status, 0, "{what}: {list:?}");
+            assert!(phase.commits.contains(&Some(list.stdout)), "{what}");
+            disk.shell.assert_clean();
+        }
+    }
+    phase.move_on(&disk.shell, &mut at, &what);
+    phase.ends_as_if_unbroken(&disk.shell, at, expected, &what);
+    done.status != 0
+}
+
+/// Lets space run out at many moments.
+fn fill(phase: &Phase) {
+    let disk = Disk::new();
+    let seed = number_from("TWINDEX_FULL_SEED").unwrap_or(u64::from(std::process::id()));
+    let mut random = Random(seed);
+    let what = format!("{}, TWINDEX_FULL_SEED={seed}", phase.name);
+    disk.begin(&phase.start);
+    disk.shell.run(&phase.words).succeeds();
+    let expected = disk.shell.answers();
+
+    // Ever more space until it is enough, then amounts below that.
+    let (mut enough, mut rounds, mut failed) = (0, 0, 0);
+    for free in (0..).map(|power| 4_096 << (2 * power)) {
+        rounds += 1;
+        if !fails_cleanly(&disk, phase, free, &expected, &what) {
+            enough = free;
+            break;
+        }
+        failed += 1;
+    }
+    let more = number_from("TWINDEX_FULL_ROUNDS").unwrap_or(3);
+    for part in 0..more {
+        let free = (part * enough + random.below(enough)) / more;
+        failed += u32::from(fails_cleanly(&disk, phase, free, &expected, &what));
+        rounds += 1;
+    }
+    report(&format!("{what}: {rounds} amounts of free space up to {enough}, {failed} too small"));
+    assert!(failed > 0, "{what}");
+}
+
+#[test]
+fn a_creation_without_space_leaves_no_index() {
+    fill(&phases::creation());
+}
+
+#[test]
+fn an_add_without_space_keeps_its_last_commit_and_can_be_run_again() {
+    fill(&phases::addition(1_500));
+}
+
+#[test]
+fn an_add_that_creates_the_index_without_space_can_be_run_again() {
+    fill(&phases::first_addition(500));
+}
+
+#[test]
+fn a_removal_without_space_keeps_its_last_commit_and_can_be_run_again() {
+    fill(&phases::removal(1_500));
+}
+
+#[test]
+fn a_compaction_without_space_changes_no_answer_and_can_be_run_again() {
+    fill(&phases::compaction(1_500));
+}
