@@ -169,10 +169,10 @@ fn report(global: &Global, counts: &Counts, seconds: f64, interrupted: bool) {
             sentence += &format!(", {} {what}", grouped(number));
         }
     }
-    sentence += &format!(
-        " in {seconds:.1} s: {} of text, {}/s",
-        bytes(counts.bytes),
-        bytes((counts.bytes as f64 / seconds.max(1e-9)) as u64)
-    );
+    sentence += &format!(" in {seconds:.1} s");
+    if counts.bytes > 0 {
+        let rate = (counts.bytes as f64 / seconds.max(1e-9)) as u64;
+        sentence += &format!(": {} of text, {}/s", bytes(counts.bytes), bytes(rate));
+    }
     summary(global, &fields, &sentence);
 }

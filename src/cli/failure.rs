@@ -1,5 +1,6 @@
 //! How commands fail, and how messages look.
 
+use super::output::one_line;
 use crate::error::panic_text;
 use std::io;
 use std::sync::OnceLock;
@@ -60,5 +61,5 @@ pub(super) fn panicked() -> Failure {
 /// Prints one line for people. Standard error that is closed is no reason to fail.
 pub(super) fn message(text: &str) {
     use io::Write;
-    let _ = writeln!(io::stderr().lock(), "twindex: {text}");
+    let _ = writeln!(io::stderr().lock(), "twindex: {}", one_line(text));
 }

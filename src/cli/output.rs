@@ -4,6 +4,7 @@ use super::args::Global;
 use super::failure::Failure;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::io::{self, BufWriter, IsTerminal, Write};
 
 /// Prints result lines: JSON, aligned columns on a terminal, or tab-separated columns.
@@ -106,10 +107,29 @@ impl Serialize for Object<'_> {
     }
 }
 
+/// The text with control characters escaped as in JSON, so that it breaks no line and no column and
+/// tells a terminal nothing. A backslash stays as it is, so that ids of paths can be used again.
+pub(super) fn one_line(text: &str) -> Cow<'_, str> {
+    if !text.contains(char::is_control) {
+        return text.into();
+    }
+    let mut out = String::with_capacity(text.len() + 8);
+    for character in text.chars() {
+        match character {
+            '\t' => out.push_str("\\t"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            c if c.is_control() => out += &format!("\\u{:04x}", u32::from(c)),
+            c => out.push(c),
+        }
+    }
+    out.into()
+}
+
 /// A value for people and for `cut`: nothing in it breaks a line or a column.
 fn plain(value: &Value) -> String {
     match value {
-        Value::String(text) => text.replace(['\t', '\n', '\r'], " "),
+        Value::String(text) => one_line(text).into_owned(),
         Value::Object(map) => {
             map.iter().map(|(k, v)| format!("{k} {}", plain(v))).collect::<Vec<_>>().join(", ")
         }
@@ -133,7 +153,7 @@ pub(super) fn summary(global: &Global, fields: &[(&str, Value)], sentence: &str)
             Ok(line) => writeln!(out, "{line}"),
             Err(error) => writeln!(out, "{error}"),
         },
-        false => writeln!(out, "{sentence}"),
+        false => writeln!(out, "{}", one_line(sentence)),
     };
 }
 
@@ -181,6 +201,11 @@ mod tests {
 
     #[test]
     fn a_cell_never_breaks_a_line() {
-        assert_eq!(plain(&Value::from("a\tb\nc")), "a b c");
+        assert_eq!(plain(&Value::from("a\tb\nc\r")), "a\\tb\\nc\\r");
+        assert_eq!(
+            plain(&Value::from("\u{1b}[2J\0\u{7f}\u{85}")),
+            "\\u001b[2J\\u0000\\u007f\\u0085"
+        );
+        assert_eq!(plain(&Value::from("C:\\new é")), "C:\\new é");
     }
 }

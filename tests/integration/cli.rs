@@ -297,6 +297,47 @@ fn compacting_twice_leaves_the_size() {
 }
 
 #[test]
+fn ids_with_control_characters_break_no_line_and_no_column() {
+    let (a, b, _) = alike();
+    let odd = "one\ttwo\nthree\u{1b}[2J";
+    let shown = "one\\ttwo\\nthree\\u001b[2J";
+    let shell = Shell::with(&[(odd, &a), ("b\\n", &b)]);
+    assert_eq!(shell.ids(), [shown, "b\\n"]);
+    assert_eq!(shell.run("pairs i.twx").column(1), [shown]);
+    assert_eq!(shell.args(&["query", "i.twx", "--id", odd], "").column(0), [shown]);
+    assert_eq!(shell.args(&["get", "i.twx", odd, "--json"], "").json()[0]["id"], odd);
+    assert_eq!(shell.run("list i.twx --json").json()[0]["id"], odd);
+    let missing = shell.args(&["get", "i.twx", "no\nsuch"], "");
+    assert_eq!(missing.stderr, "twindex: i.twx: no document has the id no\\nsuch\n");
+    shell.args(&["remove", "i.twx", odd], "").succeeds();
+    assert_eq!(shell.ids(), ["b\\n"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn paths_with_line_ends_are_shown_in_one_line() {
+    let shell = Shell::new();
+    shell.write("d/b\nad", b"\xff");
+    shell.write("d/good", "text");
+    let added = shell.run("add i.twx -q d");
+    added.fails_with("twindex: d/b\\nad: not valid UTF-8");
+    shell.write("broken\n.twx", "no index");
+    shell.args(&["list", "broken\n.twx"], "").fails_with("twindex: broken\\n.twx: not a twindex");
+    let created = shell.args(&["create", "new\n.twx"], "").succeeds();
+    assert_eq!(created.stderr.lines().count(), 1, "{created:?}");
+}
+
+#[test]
+fn a_summary_of_no_text_has_no_rate() {
+    let shell = Shell::new();
+    let none = shell.run("add i.twx -").succeeds();
+    assert!(none.stderr.starts_with("added 0 documents in "), "{none:?}");
+    assert!(none.stderr.ends_with(" s\n") && !none.stderr.contains(':'), "{none:?}");
+    let some = shell.pipe("add i.twx -", "some text\n").succeeds();
+    assert!(some.stderr.contains(" s: 9 B of text, "), "{some:?}");
+}
+
+#[test]
 fn reading_leaves_the_file_untouched() {
     let shell = Shell::new();
     shell.pipe("add i.twx -", lines(50)).succeeds();

@@ -106,6 +106,14 @@ fn an_id_prefix_names_records_of_standard_input() {
 }
 
 #[test]
+fn an_id_prefix_of_nothing_is_an_error() {
+    let shell = Shell::new();
+    let done = shell.args(&["add", "i.twx", "--id-prefix", "", "-"], "some text\n");
+    assert_eq!(done.status, 2, "{done:?}");
+    assert!(done.stderr.contains("--id-prefix") && !shell.path("i.twx").exists(), "{done:?}");
+}
+
+#[test]
 fn automatic_ids_never_repeat() {
     let shell = Shell::new();
     shell.pipe("add i.twx -", "one\ntwo\n").succeeds();
