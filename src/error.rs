@@ -52,7 +52,8 @@ pub enum Error {
     },
 
     /// Another process has the file open: a writer excludes all others, readers exclude a writer.
-    /// Wait for it to end and try again.
+    /// Wait for it to end and try again, or have opening wait:
+    /// [`IndexOptions::wait`](crate::IndexOptions::wait).
     #[error("{}: in use by another process; wait until it has finished", path.display())]
     Locked {
         /// The path that was opened.

@@ -3,7 +3,7 @@
 use super::super::schema::{DEAD, FENCES, META, POSTINGS, RUNS, STATE_ROW};
 use super::super::testing::{TUNING, filled, open};
 use super::*;
-use redb::{Database, ReadableTable, WriteTransaction};
+use redb::{Database, ReadableDatabase, ReadableTable, WriteTransaction};
 use tempfile::TempDir;
 
 fn path(folder: &TempDir) -> PathBuf {

@@ -68,6 +68,8 @@ impl Disk {
         let length = filler.metadata().expect("its size").len();
         filler.set_len(length.saturating_sub(free)).expect("cut");
         let done = self.shell.run(words);
+        // A process that another test is just starting may have it open still.
+        filler.set_len(0).expect("emptied");
         fs::remove_file(self.shell.path(FILLER)).expect("removed");
         done
     }
