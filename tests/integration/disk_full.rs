@@ -145,7 +145,8 @@ fn fill(phase: &Phase) {
         rounds += 1;
     }
     report(&format!("{what}: {rounds} amounts of free space up to {enough}, {failed} too small"));
-    assert!(failed > 0, "{what}");
+    // A file that need not grow has all the space it needs where only its size is limited.
+    assert!(failed > 0 || disk.mounted.is_none(), "{what}");
 }
 
 #[test]
