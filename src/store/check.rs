@@ -88,8 +88,8 @@ pub struct CheckReport {
     pub documents: u64,
     /// Band entries that were read.
     pub entries: u64,
-    /// Chunks of a merge that is not finished: no violation, deleted at the next opening for
-    /// writing.
+    /// Chunks of a merge that is not finished: no violation, deleted with the first commit of the
+    /// next process.
     pub unlisted_chunks: u64,
 }
 

@@ -32,6 +32,7 @@ mod parallel;
 mod reader;
 mod rebuild;
 mod record;
+mod rows;
 mod run;
 mod schema;
 mod segment;

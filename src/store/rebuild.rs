@@ -5,6 +5,7 @@ use super::engine::{Engine, Tuning, begin_read};
 use super::fault::{Doing, guard, io_error};
 use super::load;
 use super::record::{Counters, DocumentRecord, decode_signature};
+use super::rows::{Rows, append};
 use super::schema::{DOCUMENTS, DocNo, SIGNATURES};
 use super::segment::Fresh;
 use super::settings::SettingsRequest;
@@ -16,7 +17,7 @@ use redb::{ReadOnlyTable, ReadTransaction};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
-use std::ops::{Bound, Range};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -68,16 +69,9 @@ fn wrong(path: &Path, request: &SettingsRequest, tuning: Tuning) -> Result<(u64,
     Ok((report.documents, None))
 }
 
-/// A document that was read.
-struct Row {
-    record: Vec<u8>,
-    signature: Vec<u8>,
-    fresh: Fresh,
-}
-
 /// What came of the rows of one number.
 enum Found {
-    Whole(Row),
+    Whole(Rows),
     /// Only the record can be read.
     Named(String),
     /// Only the signature can be read, or there are rows and none can.
@@ -210,7 +204,7 @@ impl Salvage<'_> {
     }
 
     /// The row of a document that is whole; counts one that is not.
-    fn judge(&mut self, doc: DocNo, record: Option<&[u8]>, signature: &[u8]) -> Option<Row> {
+    fn judge(&mut self, doc: DocNo, record: Option<&[u8]>, signature: &[u8]) -> Option<Rows> {
         match self.found(doc, record, signature) {
             Found::Whole(row) => {
                 self.next_doc = self.next_doc.max(u64::from(doc.0) + 1);
@@ -241,7 +235,8 @@ impl Salvage<'_> {
         };
         let lanes = (!size.is_empty()).then(|| Box::from(lanes));
         let id_hash = id_hash(&decoded.id, self.fixed.id_key);
-        Found::Whole(Row {
+        Found::Whole(Rows {
+            id: decoded.id,
             record: record.to_vec(),
             signature: signature.to_vec(),
             fresh: Fresh { doc, id_hash, lanes },
@@ -252,24 +247,10 @@ impl Salvage<'_> {
 impl Writer<'_> {
     /// Inserts rows as they are, which follow all that are in already. Numbers between them stay
     /// unused.
-    fn restore(&mut self, rows: &[Row]) -> Result<()> {
+    fn restore(&mut self, rows: &[Rows]) -> Result<()> {
         let Some(last) = rows.last() else { return Ok(()) };
         let next = u64::from(last.fresh.doc.0) + 1;
-        self.change(|writer| {
-            let (txn, path, action) = (writer.txn()?, writer.engine.path(), "writing documents");
-            let mut records = txn.open_table(DOCUMENTS).doing(path, action)?;
-            let mut signatures = txn.open_table(SIGNATURES).doing(path, action)?;
-            let end = Bound::<u32>::Unbounded;
-            let mut records = records.upper_bound_mut(end).doing(path, action)?;
-            let mut signatures = signatures.upper_bound_mut(end).doing(path, action)?;
-            for row in rows {
-                let doc = row.fresh.doc.0;
-                records.insert_before(doc, &row.record[..]).doing(path, action)?;
-                signatures.insert_before(doc, &row.signature[..]).doing(path, action)?;
-            }
-            records.close().doing(path, action)?;
-            signatures.close().doing(path, action)
-        })?;
+        self.change(|writer| append(writer.txn()?, writer.engine.path(), rows))?;
         let fresh = rows.iter().map(|row| row.fresh.clone()).collect();
         self.take_over(fresh, next);
         Ok(())

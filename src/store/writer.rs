@@ -1,23 +1,20 @@
 //! The write transaction: insertions and removals, seen by itself at once and by others at commit.
 
-use super::codec::Fault;
 use super::engine::{Engine, now};
 use super::fault::{Doing, abandon, damaged, let_go};
 use super::flush::{PackedBand, RunWriter, pack_tail};
 use super::merge::{self, Step};
 use super::parallel;
-use super::record::{DocumentRecord, encode_signature};
+use super::rows::{Rows, append};
 use super::run::Run;
 use super::schema::{DEAD, DOCUMENTS, DocNo, META, POSTINGS, SIGNATURES, STATE_ROW, Table};
 use super::segment::Fresh;
 use super::state::State;
 use super::view::View;
 use crate::error::{Error, Result};
-use crate::hash::id_hash;
 use crate::sketch::Signature;
 use redb::WriteTransaction;
 use std::collections::HashMap;
-use std::ops::Bound;
 use std::sync::Arc;
 
 /// A document that is ready to be inserted.
@@ -51,32 +48,6 @@ pub(crate) struct Writer<'e> {
     now: i64,
     /// Set when a change fails, and for good: nothing of this transaction is whole any more.
     failed: bool,
-}
-
-/// A document as it is written.
-struct Row {
-    id: String,
-    record: Vec<u8>,
-    signature: Vec<u8>,
-    fresh: Fresh,
-}
-
-impl Row {
-    fn new(
-        doc: DocNo,
-        document: NewDocument,
-        id_key: u64,
-        now: i64,
-    ) -> std::result::Result<Self, (u32, Fault)> {
-        let NewDocument { id, signature, text_hash, text_length } = document;
-        let id_hash = id_hash(&id, id_key);
-        let record = DocumentRecord::new(id, text_hash, text_length, now);
-        let encoded = record.encode(doc).map_err(|fault| (doc.0, fault))?;
-        let row = encode_signature(&signature, doc);
-        let lanes = (!signature.is_empty()).then(|| signature.into_lanes());
-        let fresh = Fresh { doc, id_hash, lanes };
-        Ok(Self { id: record.id, record: encoded, signature: row, fresh })
-    }
 }
 
 impl<'e> Writer<'e> {
@@ -196,27 +167,12 @@ impl<'e> Writer<'e> {
         let shared = documents.len() >= parallel::DOCUMENTS;
         let numbered: Vec<_> =
             (first..).map(|number| DocNo(number as u32)).zip(documents).collect();
-        let rows = parallel::map(numbered, shared, |(doc, new)| Row::new(doc, new, key, now));
+        let rows = parallel::map(numbered, shared, |(doc, new)| Rows::new(doc, new, key, now));
         let rows = rows
             .into_iter()
-            .collect::<std::result::Result<Vec<Row>, _>>()
+            .collect::<std::result::Result<Vec<Rows>, _>>()
             .map_err(|(doc, fault)| damaged(path, Table::Documents, doc, fault))?;
-        {
-            let (txn, action) = (self.txn()?, "writing documents");
-            let mut records = txn.open_table(DOCUMENTS).doing(path, action)?;
-            let mut signatures = txn.open_table(SIGNATURES).doing(path, action)?;
-            // Numbers ascend, so every row goes to the end of its table.
-            let end = Bound::<u32>::Unbounded;
-            let mut records = records.upper_bound_mut(end).doing(path, action)?;
-            let mut signatures = signatures.upper_bound_mut(end).doing(path, action)?;
-            for row in &rows {
-                let doc = row.fresh.doc.0;
-                records.insert_before(doc, &row.record[..]).doing(path, action)?;
-                signatures.insert_before(doc, &row.signature[..]).doing(path, action)?;
-            }
-            records.close().doing(path, action)?;
-            signatures.close().doing(path, action)?;
-        }
+        append(self.txn()?, path, &rows)?;
         let added = rows.len() as u64;
         self.state.counters.next_doc += added;
         self.state.counters.documents += added;
@@ -226,7 +182,7 @@ impl<'e> Writer<'e> {
         const MANY: usize = 1 << 10;
         let waiting = self.fresh.len() + rows.len();
         let settles = rows.len() >= MANY || waiting >= self.batch();
-        for Row { id, fresh, .. } in rows {
+        for Rows { id, fresh, .. } in rows {
             if !settles {
                 self.fresh_ids.insert(id, fresh.doc);
             }

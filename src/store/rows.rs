@@ -1,0 +1,57 @@
+//! The two rows of a document, in `documents` and in `signatures`.
+
+use super::codec::Fault;
+use super::fault::Doing;
+use super::record::{DocumentRecord, encode_signature};
+use super::schema::{DOCUMENTS, DocNo, SIGNATURES};
+use super::segment::Fresh;
+use super::writer::NewDocument;
+use crate::error::Result;
+use crate::hash::id_hash;
+use redb::WriteTransaction;
+use std::ops::Bound;
+use std::path::Path;
+
+/// A document as it is written.
+pub(super) struct Rows {
+    pub(super) id: String,
+    pub(super) record: Vec<u8>,
+    pub(super) signature: Vec<u8>,
+    pub(super) fresh: Fresh,
+}
+
+impl Rows {
+    pub(super) fn new(
+        doc: DocNo,
+        document: NewDocument,
+        id_key: u64,
+        now: i64,
+    ) -> std::result::Result<Self, (u32, Fault)> {
+        let NewDocument { id, signature, text_hash, text_length } = document;
+        let id_hash = id_hash(&id, id_key);
+        let record = DocumentRecord::new(id, text_hash, text_length, now);
+        let encoded = record.encode(doc).map_err(|fault| (doc.0, fault))?;
+        let row = encode_signature(&signature, doc);
+        let lanes = (!signature.is_empty()).then(|| signature.into_lanes());
+        let fresh = Fresh { doc, id_hash, lanes };
+        Ok(Self { id: record.id, record: encoded, signature: row, fresh })
+    }
+}
+
+/// Writes rows in the order of their numbers, which follow all that are there: each goes to the end of
+/// its table.
+pub(super) fn append(txn: &WriteTransaction, path: &Path, rows: &[Rows]) -> Result<()> {
+    let action = "writing documents";
+    let mut records = txn.open_table(DOCUMENTS).doing(path, action)?;
+    let mut signatures = txn.open_table(SIGNATURES).doing(path, action)?;
+    let end = Bound::<u32>::Unbounded;
+    let mut records = records.upper_bound_mut(end).doing(path, action)?;
+    let mut signatures = signatures.upper_bound_mut(end).doing(path, action)?;
+    for row in rows {
+        let doc = row.fresh.doc.0;
+        records.insert_before(doc, &row.record[..]).doing(path, action)?;
+        signatures.insert_before(doc, &row.signature[..]).doing(path, action)?;
+    }
+    records.close().doing(path, action)?;
+    signatures.close().doing(path, action)
+}
