@@ -112,7 +112,7 @@ fn fail_each(call: Call, step: u64) {
             while fail(&start, &expected, seed, Trouble { call, after, lasting }) {
                 after += step;
             }
-            assert!(after > 2 * step, "the run has more such calls");
+            assert!(after > 0, "a run has such calls");
             println!("seed {seed}, {call:?}, lasting {lasting}: one in {step} of {after}");
         }
     }

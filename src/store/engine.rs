@@ -1,9 +1,12 @@
-//! The open file: opening, locking, publishing commits to readers.
+//! One open index: opening it, the one writer, publishing commits to readers.
 
 use super::ahead::Ahead;
 #[cfg(test)]
 use super::disk::Disk;
-use super::fault::{Doing, damaged, guard, guard_noting, io_error, let_go};
+use super::fault::{Doing, abandon, damaged, guard, guard_noting, let_go};
+#[cfg(test)]
+use super::file::foreign;
+use super::file::{File, is_plausible};
 use super::load;
 use super::merge::Prepared;
 use super::reader::Reader;
@@ -13,9 +16,7 @@ use super::state::State;
 use super::view::Fixed;
 use super::writer::Writer;
 use crate::error::{Error, Result};
-use redb::{Database, DatabaseError, ReadOnlyDatabase, ReadTransaction, ReadableDatabase};
-use std::fs;
-use std::io;
+use redb::{Database, DatabaseError, ReadableDatabase};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -48,14 +49,6 @@ impl Default for Tuning {
             quick_repair_from: 64,
         }
     }
-}
-
-/// An open file.
-pub(super) enum File {
-    Writable(Database),
-    ReadOnly(ReadOnlyDatabase),
-    /// Only while the engine is dropped.
-    Closed,
 }
 
 /// The states that a new reader may find in the file: the last commit's, and during a commit
@@ -143,21 +136,17 @@ impl Engine {
             }
             Err(_) => {}
         }
-        let database = redb::Builder::new()
-            .set_cache_size(tuning.cache_bytes)
-            .open(path)
-            .map_err(|error| foreign(error.into(), path))?;
-        Self::ready(database, path, request, tuning)
+        Self::ready(File::open_to_write(path, tuning)?, path, request, tuning)
     }
 
-    /// Takes a database that was opened for writing into use.
+    /// Takes an open file into use.
     fn ready(
-        database: Database,
+        file: File,
         path: &Path,
         request: &SettingsRequest,
         tuning: Tuning,
     ) -> Result<Arc<Self>> {
-        let engine = Self::load(File::Writable(database), path, tuning)?;
+        let engine = Self::load(file, path, tuning)?;
         request.check(&engine.settings, path)?;
         Ok(Arc::new(engine))
     }
@@ -173,54 +162,18 @@ impl Engine {
     }
 
     fn open_to_read(path: &Path, request: &SettingsRequest, tuning: Tuning) -> Result<Arc<Self>> {
-        let engine = Self::load(Self::file_to_read(path, tuning)?, path, tuning)?;
-        request.check(&engine.settings, path)?;
-        Ok(Arc::new(engine))
+        Self::ready(File::open_to_read(path, tuning)?, path, request, tuning)
     }
 
-    /// The file to read from, repaired if it was not closed cleanly.
-    pub(super) fn file_to_read(path: &Path, tuning: Tuning) -> Result<File> {
-        is_plausible(path)?;
-        let mut builder = redb::Builder::new();
-        builder.set_cache_size(tuning.cache_bytes);
-        let open = || builder.open_read_only(path).map_err(redb::Error::from);
-        let database = match open() {
-            Err(redb::Error::RepairAborted) => {
-                match builder.open(path).map_err(redb::Error::from) {
-                    Err(redb::Error::Io(error))
-                        if error.kind() == io::ErrorKind::PermissionDenied
-                            || error.kind() == io::ErrorKind::ReadOnlyFilesystem =>
-                    {
-                        return Err(Error::NeedsRepair { path: path.to_owned() });
-                    }
-                    // Another reader is repairing it, or has just done so.
-                    Err(redb::Error::DatabaseAlreadyOpen) => {}
-                    repaired => drop(repaired.map_err(|error| foreign(error, path))?),
-                }
-                open()
+    pub(super) fn load(file: File, path: &Path, tuning: Tuning) -> Result<Self> {
+        let (settings, stored, state) = match Self::loaded(&file, path) {
+            Ok(loaded) => loaded,
+            Err(error) => {
+                // Closing would write to what may be damaged.
+                abandon(file);
+                return Err(error);
             }
-            opened => opened,
         };
-        match database {
-            // No space is left for what closing it writes, so it is read as it was repaired.
-            Err(redb::Error::RepairAborted) => {
-                builder.open(path).map(File::Writable).map_err(|error| foreign(error.into(), path))
-            }
-            opened => opened.map(File::ReadOnly).map_err(|error| foreign(error, path)),
-        }
-    }
-
-    fn load(file: File, path: &Path, tuning: Tuning) -> Result<Self> {
-        let txn = begin_read(&file, path)?;
-        let (settings, stored) = load::settings(&txn, path)?;
-        let fixed = Fixed {
-            path,
-            layout: settings.layout(),
-            lanes: settings.lanes.get(),
-            id_key: stored.id_key,
-        };
-        let state = Arc::new(load::state(&txn, fixed)?);
-        drop(txn);
         Ok(Self {
             ahead: Ahead::default(),
             file,
@@ -228,12 +181,26 @@ impl Engine {
             settings,
             stored,
             tuning,
-            published: Mutex::new(Published { current: state, next: None }),
+            published: Mutex::new(Published { current: Arc::new(state), next: None }),
             writing: Mutex::new(None),
             write_ended: Condvar::new(),
             tidy: AtomicBool::new(false),
             broken: AtomicBool::new(false),
         })
+    }
+
+    /// What is kept in memory of a file.
+    fn loaded(file: &File, path: &Path) -> Result<(Settings, StoredSettings, State)> {
+        let txn = file.begin_read(path)?;
+        let (settings, stored) = load::settings(&txn, path)?;
+        let fixed = Fixed {
+            path,
+            layout: settings.layout(),
+            lanes: settings.lanes.get(),
+            id_key: stored.id_key,
+        };
+        let state = load::state(&txn, fixed)?;
+        Ok((settings, stored, state))
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -277,7 +244,7 @@ impl Engine {
             // While the lock is held nothing can be published, so the file shows the current
             // state or, when its commit is just done, the next.
             let published = lock(&self.published);
-            let txn = begin_read(&self.file, &self.path)?;
+            let txn = self.file.begin_read(&self.path)?;
             let commit = load::counters(&txn, &self.path)?.commit;
             let states = [Some(&published.current), published.next.as_ref()];
             let state = states
@@ -377,7 +344,9 @@ impl Engine {
         if state.merges.is_empty() || state.merge_credit + state.merge_pace < step {
             return;
         }
-        let postings = begin_read(&self.file, &self.path)
+        let postings = self
+            .file
+            .begin_read(&self.path)
             .and_then(|txn| txn.open_table(POSTINGS).doing(&self.path, "merging runs"));
         if let Ok(postings) = postings {
             let budget = state.merge_pace.max(step);
@@ -406,6 +375,7 @@ impl Engine {
     pub(crate) fn verify(&mut self) -> Result<()> {
         let action = "verifying the pages";
         self.alone(|database, path| database.check_integrity().doing(path, action).map(|_| ()))
+            .inspect_err(|_| self.set_broken())
     }
 
     /// Moves free space to the end of the file and cuts it off. Nobody else may use the engine.
@@ -426,46 +396,13 @@ impl Drop for Engine {
     fn drop(&mut self) {
         // What waits there reads the file.
         drop(self.ahead.take(&self.path));
+        let file = std::mem::replace(&mut self.file, File::Closed);
         // A file that is not closed well is repaired when it is opened next.
-        let _ = let_go(std::mem::replace(&mut self.file, File::Closed));
-    }
-}
-
-pub(super) fn begin_read(file: &File, path: &Path) -> Result<ReadTransaction> {
-    match file {
-        File::Writable(database) => database.begin_read(),
-        File::ReadOnly(database) => database.begin_read(),
-        File::Closed => Err(redb::TransactionError::Storage(redb::StorageError::DatabaseClosed)),
-    }
-    .doing(path, "starting a read")
-}
-
-/// Tells apart what is certainly no index before redb looks at it.
-fn is_plausible(path: &Path) -> Result<()> {
-    let not_an_index =
-        |detail: &str| Error::NotAnIndex { path: path.to_owned(), detail: detail.into() };
-    match fs::metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            Err(Error::NotFound { path: path.to_owned() })
+        if self.is_broken() {
+            abandon(file);
+        } else {
+            let _ = let_go(file);
         }
-        Err(error) => Err(io_error(path, "opening", error)),
-        Ok(found) if found.is_dir() => Err(not_an_index("it is a directory")),
-        Ok(found) if !found.is_file() => Err(not_an_index("it is not a regular file")),
-        Ok(found) if found.len() == 0 => Err(not_an_index("it is empty")),
-        Ok(_) => Ok(()),
-    }
-}
-
-/// The error of opening a file: invalid data there means that it is no index.
-fn foreign(error: redb::Error, path: &Path) -> Error {
-    match error {
-        redb::Error::Io(error) if error.kind() == io::ErrorKind::InvalidData => {
-            Error::NotAnIndex { path: path.to_owned(), detail: error.to_string() }
-        }
-        other => match Err::<(), _>(other).doing(path, "opening") {
-            Err(error) => error,
-            Ok(()) => unreachable!("an error stays an error"),
-        },
     }
 }
 
@@ -480,7 +417,7 @@ impl Engine {
                 .set_cache_size(tuning.cache_bytes)
                 .create_with_backend(disk)
                 .map_err(|error| foreign(error.into(), path))?;
-            Self::ready(database, path, &SettingsRequest::default(), tuning)
+            Self::ready(File::Writable(database), path, &SettingsRequest::default(), tuning)
         })
     }
 }

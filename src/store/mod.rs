@@ -20,6 +20,7 @@ mod dead;
 mod disk;
 mod engine;
 mod fault;
+mod file;
 mod filter;
 mod flush;
 #[cfg(any(test, fuzzing))]

@@ -1,8 +1,9 @@
 //! Repairing a damaged index: a new file from the rows that can be read of the old one.
 
 use super::create::NewFile;
-use super::engine::{Engine, Tuning, begin_read};
-use super::fault::{Doing, guard, io_error};
+use super::engine::{Engine, Tuning};
+use super::fault::{Doing, abandon, guard, io_error};
+use super::file::File;
 use super::load;
 use super::record::{Counters, DocumentRecord, decode_signature};
 use super::rows::{Rows, append};
@@ -52,21 +53,27 @@ pub(crate) fn repair(path: &Path, request: &SettingsRequest, tuning: Tuning) -> 
 
 /// The documents of an index, and what is wrong with it, if anything is.
 fn wrong(path: &Path, request: &SettingsRequest, tuning: Tuning) -> Result<(u64, Option<String>)> {
-    let engine = Engine::open_read_only(path, request, tuning)?;
-    let report = super::check::check(&engine.read()?)?;
-    if let Some(violation) = report.violations.first() {
-        let more = match report.violation_count {
-            1 => String::new(),
-            many => format!(", and {} more", many - 1),
-        };
-        return Ok((report.documents, Some(format!("{violation}{more}"))));
-    }
-    drop(engine);
     let mut engine = Engine::open(path, request, tuning)?;
+    // First, as closing a file that is damaged would write to it.
     if let Some(engine) = Arc::get_mut(&mut engine) {
         engine.verify()?;
     }
-    Ok((report.documents, None))
+    let report = super::check::check(&engine.read()?)?;
+    let Some(violation) = report.violations.first() else { return Ok((report.documents, None)) };
+    let more = match report.violation_count {
+        1 => String::new(),
+        many => format!(", and {} more", many - 1),
+    };
+    Ok((report.documents, Some(format!("{violation}{more}"))))
+}
+
+/// The damaged file. It is never closed well, as that would write to it.
+struct Damaged(Option<File>);
+
+impl Drop for Damaged {
+    fn drop(&mut self) {
+        abandon(self.0.take());
+    }
 }
 
 /// What came of the rows of one number.
@@ -79,9 +86,10 @@ enum Found {
 }
 
 fn rebuild(path: &Path, tuning: Tuning, cause: String) -> Result<Repair> {
-    // Held until the new file has the name: nobody writes to the old one meanwhile.
-    let file = guard(path, || Engine::file_to_read(path, tuning))?;
-    let txn = guard(path, || begin_read(&file, path))?;
+    // Held until the new file has the name: nobody else has the old one open meanwhile.
+    let damaged = Damaged(Some(guard(path, || File::open_to_write(path, tuning))?));
+    let file = damaged.0.as_ref().unwrap_or(&File::Closed);
+    let txn = guard(path, || file.begin_read(path))?;
     let (settings, stored) = guard(path, || load::settings(&txn, path))?;
     let fixed = Fixed {
         path,
@@ -105,8 +113,10 @@ fn rebuild(path: &Path, tuning: Tuning, cause: String) -> Result<Repair> {
     if repair.lost > 0 {
         repair.kept = Some(keep(path)?);
     }
+    drop(txn);
+    // A file that is open cannot be replaced there.
     #[cfg(windows)]
-    drop((txn, file));
+    drop(damaged);
     new.replace()?;
     Ok(repair)
 }
