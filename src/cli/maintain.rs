@@ -97,11 +97,11 @@ fn repair(global: &Global, args: &Check) -> Result<Ending, Failure> {
         message(&format!("{name}: was damaged: {cause}"));
     }
     if let Some(kept) = &repair.kept {
-        let lost = count(repair.lost, "document");
-        message(&format!(
-            "{name}: {lost} could not be read; add them again; the damaged file is kept as {}",
-            kept.display()
-        ));
+        let lost = match repair.lost {
+            0 => "what could not be read may have been documents".to_owned(),
+            lost => format!("{} could not be read; add them again", count(lost, "document")),
+        };
+        message(&format!("{name}: {lost}; the damaged file is kept as {}", kept.display()));
     }
     let sentence = match repair.cause {
         None => format!("{name}: nothing to repair: {documents}"),

@@ -18,11 +18,15 @@ use std::time::Instant;
 /// Ids in one commit: what a killed run has to do again at the most.
 const BATCH: usize = 100_000;
 
+/// Bytes of them, which are in memory.
+const BATCH_BYTES: usize = 16 << 20;
+
 /// Ids on their way out of an index.
 struct Removal<'i> {
     index: &'i Index,
     /// Those of the next commit.
     ids: Vec<String>,
+    bytes: usize,
     named: u64,
     removed: u64,
 }
@@ -31,7 +35,7 @@ pub(super) fn run(global: &Global, args: &Remove) -> std::result::Result<Ending,
     interrupt::catch()?;
     let start = Instant::now();
     let index = opening::to_write(global, &args.index)?;
-    let mut removal = Removal { index: &index, ids: Vec::new(), named: 0, removed: 0 };
+    let mut removal = Removal { index: &index, ids: Vec::new(), bytes: 0, named: 0, removed: 0 };
     for id in &args.ids {
         removal.add(id)?;
     }
@@ -69,7 +73,8 @@ pub(super) fn run(global: &Global, args: &Remove) -> std::result::Result<Ending,
 impl Removal<'_> {
     fn add(&mut self, id: &str) -> Result<()> {
         self.ids.push(id.to_owned());
-        if self.ids.len() == BATCH { self.commit() } else { Ok(()) }
+        self.bytes += id.len();
+        if self.ids.len() == BATCH || self.bytes >= BATCH_BYTES { self.commit() } else { Ok(()) }
     }
 
     /// Takes the ids of a file, one a line, until the command is asked to end; returns how many
@@ -118,6 +123,7 @@ impl Removal<'_> {
         txn.commit()?;
         self.named += self.ids.len() as u64;
         self.ids.clear();
+        self.bytes = 0;
         Ok(())
     }
 }

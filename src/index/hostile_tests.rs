@@ -130,8 +130,10 @@ fn documents_that_meet_in_every_bucket_are_compared_in_bounded_memory() {
     assert!(none.is_empty());
     let ten = snapshot.query().threshold(threshold).limit(10).by_signature(asked.signature());
     assert_eq!(ten.expect("asked").len(), 10);
-    let pairs = snapshot.pairs(0.99).expect("a threshold").take(10);
-    assert_eq!(if count <= 2000 { pairs.count() } else { 0 }, 0);
+    // Each is compared with each, which takes minutes for more of them.
+    if count <= 2000 {
+        assert_eq!(snapshot.pairs(0.99).expect("a threshold").count(), 0);
+    }
     assert!(index.check().expect("checked").is_clean());
     bounded(&format!("{count} documents that meet in every bucket"), &index);
 }

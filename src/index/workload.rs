@@ -203,6 +203,18 @@ impl Expected {
         let pairs = pairs(snapshot)?;
         Ok((pairs != self.pairs).then(|| format!("pairs {pairs:?}, expected {:?}", self.pairs)))
     }
+
+    /// Whether the snapshot holds all of these documents but so many, and nothing else.
+    pub(super) fn holds(&self, snapshot: &Snapshot, lost: usize) -> bool {
+        let Ok(ids) = snapshot.ids().collect::<Result<Vec<_>>>() else { return false };
+        let mut expected = self.model.order.iter();
+        let in_order = ids.iter().all(|id| expected.any(|other| other == id));
+        let same = |id: &String| {
+            let found = snapshot.get(id).ok().flatten();
+            found.is_some_and(|found| found.signature == self.signatures[id])
+        };
+        in_order && ids.iter().all(same) && ids.len() + lost == self.model.order.len()
+    }
 }
 
 fn pairs(snapshot: &Snapshot) -> Result<Vec<(String, String)>> {

@@ -153,6 +153,7 @@ impl<R: Read> Blocks<R> {
             }
         }
     }
+
     /// Appends up to `want` bytes; returns how many, 0 at the end.
     fn read_some(&mut self, want: usize, out: &mut Vec<u8>) -> io::Result<usize> {
         if self.buffer.len() < want {
@@ -187,7 +188,7 @@ mod tests {
         }
     }
 
-    /// The lines with their numbers; of those that were left out, the length of nothing.
+    /// The lines with their numbers.
     fn lines(text: &[u8], drip: usize, most: usize) -> Vec<(u64, String)> {
         let mut blocks = Blocks::new(Drip(text, drip), Vec::new(), most);
         let mut out = Vec::new();

@@ -40,6 +40,7 @@ impl<'p> NewFile<'p> {
             _ => Path::new("."),
         };
         fs::metadata(folder).map_err(failed)?;
+        leftover::remove_stale(folder);
         let mut builder = tempfile::Builder::new();
         builder.prefix(leftover::PREFIX).suffix(leftover::SUFFIX);
         #[cfg(unix)]
@@ -67,14 +68,21 @@ impl<'p> NewFile<'p> {
             io::ErrorKind::AlreadyExists => Error::AlreadyExists { path: path.to_owned() },
             _ => io_error(path, ACTION, error.error),
         })?;
-        leftover::remove_stale(&folder);
         sync_folder(&folder).map_err(|source| io_error(path, ACTION, source))
     }
 
-    /// Gives it its name instead of the file that has it.
+    /// Gives it its name instead of the file that has it, and the permissions of that.
     pub(super) fn replace(self) -> Result<()> {
         let Self { file, folder, path } = self;
         let failed = |source| io_error(path, "replacing the damaged file", source);
+        let old = fs::metadata(path).map_err(failed)?;
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::{MetadataExt, chown};
+            // Only root may give a file away; to others it is theirs already.
+            let _ = chown(file.path(), Some(old.uid()), Some(old.gid()));
+        }
+        fs::set_permissions(file.path(), old.permissions()).map_err(failed)?;
         file.as_file().sync_all().map_err(failed)?;
         file.persist(path).map_err(|error| failed(error.error))?;
         sync_folder(&folder).map_err(failed)
@@ -98,25 +106,24 @@ impl Engine {
     }
 
     fn write_first(database: &Database, stored: &StoredSettings, path: &Path) -> Result<()> {
-        let action = ACTION;
-        let txn = database.begin_write().doing(path, action)?;
+        let txn = database.begin_write().doing(path, ACTION)?;
         {
-            let mut meta = txn.open_table(META).doing(path, action)?;
+            let mut meta = txn.open_table(META).doing(path, ACTION)?;
             let format = [&MAGIC[..], &FORMAT_VERSION.to_le_bytes()].concat();
-            meta.insert(FORMAT_ROW, &format[..]).doing(path, action)?;
+            meta.insert(FORMAT_ROW, &format[..]).doing(path, ACTION)?;
             let fault = |fault: Fault| damaged(path, Table::Meta, SETTINGS_ROW, fault);
-            meta.insert(SETTINGS_ROW, &stored.encode().map_err(fault)?[..]).doing(path, action)?;
-            meta.insert(STATE_ROW, &Counters::default().encode()[..]).doing(path, action)?;
+            meta.insert(SETTINGS_ROW, &stored.encode().map_err(fault)?[..]).doing(path, ACTION)?;
+            meta.insert(STATE_ROW, &Counters::default().encode()[..]).doing(path, ACTION)?;
             for table in [SIGNATURES, DOCUMENTS, TEXTS] {
-                txn.open_table(table).doing(path, action)?;
+                txn.open_table(table).doing(path, ACTION)?;
             }
             for table in [RUNS, FENCES] {
-                txn.open_table(table).doing(path, action)?;
+                txn.open_table(table).doing(path, ACTION)?;
             }
-            txn.open_table(POSTINGS).doing(path, action)?;
-            txn.open_table(DEAD).doing(path, action)?;
+            txn.open_table(POSTINGS).doing(path, ACTION)?;
+            txn.open_table(DEAD).doing(path, ACTION)?;
         }
-        txn.commit().doing(path, action)
+        txn.commit().doing(path, ACTION)
     }
 
     /// Writes an empty index to an empty disk.

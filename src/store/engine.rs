@@ -193,13 +193,7 @@ impl Engine {
     fn loaded(file: &File, path: &Path) -> Result<(Settings, StoredSettings, State)> {
         let txn = file.begin_read(path)?;
         let (settings, stored) = load::settings(&txn, path)?;
-        let fixed = Fixed {
-            path,
-            layout: settings.layout(),
-            lanes: settings.lanes.get(),
-            id_key: stored.id_key,
-        };
-        let state = load::state(&txn, fixed)?;
+        let state = load::state(&txn, Fixed::new(path, &settings, &stored))?;
         Ok((settings, stored, state))
     }
 
@@ -226,12 +220,7 @@ impl Engine {
     }
 
     pub(super) fn fixed(&self) -> Fixed<'_> {
-        Fixed {
-            path: &self.path,
-            layout: self.settings.layout(),
-            lanes: self.settings.lanes.get(),
-            id_key: self.stored.id_key,
-        }
+        Fixed::new(&self.path, &self.settings, &self.stored)
     }
 
     /// A reader of the last commit, without waiting for one that is under way.
@@ -319,7 +308,8 @@ impl Engine {
 
     pub(super) fn end_write(&self) {
         *lock(&self.writing) = None;
-        self.write_ended.notify_one();
+        // All look again: one that finds the index broken does not pass it on.
+        self.write_ended.notify_all();
     }
 
     /// Commits the transaction and publishes the state that belongs to it.
@@ -375,7 +365,19 @@ impl Engine {
     pub(crate) fn verify(&mut self) -> Result<()> {
         let action = "verifying the pages";
         self.alone(|database, path| database.check_integrity().doing(path, action).map(|_| ()))
+            .and_then(|()| self.is_at_its_commit())
             .inspect_err(|_| self.set_broken())
+    }
+
+    /// Where the last commit was not whole, verifying goes back to the one before.
+    fn is_at_its_commit(&self) -> Result<()> {
+        let found = load::counters(&self.file.begin_read(&self.path)?, &self.path)?.commit;
+        let expected = lock(&self.published).current.counters.commit;
+        if found == expected {
+            return Ok(());
+        }
+        let detail = format!("the last commit, {expected}, is not whole; {found} is the last");
+        Err(damaged(&self.path, Table::Meta, STATE_ROW, detail))
     }
 
     /// Moves free space to the end of the file and cuts it off. Nobody else may use the engine.

@@ -18,8 +18,14 @@ pub(super) enum File {
 impl File {
     /// The file to write to, repaired if it was not closed cleanly.
     pub(super) fn open_to_write(path: &Path, tuning: Tuning) -> Result<Self> {
+        let before = identity(path);
         let database = redb::Builder::new().set_cache_size(tuning.cache_bytes).open(path);
-        database.map(Self::Writable).map_err(|error| foreign(error.into(), path))
+        let database = database.map_err(|error| foreign(error.into(), path))?;
+        // A repair may have put another file there before this one was locked.
+        if identity(path) != before {
+            return Err(Error::Locked { path: path.to_owned() });
+        }
+        Ok(Self::Writable(database))
     }
 
     /// The file to read from, repaired if it was not closed cleanly.
@@ -69,6 +75,18 @@ impl File {
         }
         .doing(path, "starting a read")
     }
+}
+
+/// What tells one file from another of the same name, where the system has such a thing.
+#[cfg(unix)]
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    fs::metadata(path).ok().map(|found| (found.dev(), found.ino()))
+}
+
+#[cfg(not(unix))]
+fn identity(_: &Path) -> Option<(u64, u64)> {
+    None
 }
 
 /// Tells apart what is certainly no index before redb looks at it.

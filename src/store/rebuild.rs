@@ -2,19 +2,19 @@
 
 use super::create::NewFile;
 use super::engine::{Engine, Tuning};
-use super::fault::{Doing, abandon, guard, io_error};
+use super::fault::{Doing, abandon, damaged, guard, io_error};
 use super::file::File;
 use super::load;
 use super::record::{Counters, DocumentRecord, decode_signature};
 use super::rows::{Rows, append};
-use super::schema::{DOCUMENTS, DocNo, SIGNATURES};
+use super::schema::{DOCUMENTS, DocNo, SIGNATURES, Table};
 use super::segment::Fresh;
 use super::settings::SettingsRequest;
 use super::view::Fixed;
 use super::writer::Writer;
 use crate::error::{Error, Result};
 use crate::hash::id_hash;
-use redb::{ReadOnlyTable, ReadTransaction};
+use redb::{ReadOnlyTable, ReadTransaction, ReadableTable};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
@@ -34,19 +34,21 @@ pub struct Repair {
     pub lost: u64,
     /// The ids of those of them that still had one, the first thousand. Add them again.
     pub lost_ids: Vec<String>,
-    /// Where the damaged file is kept; only if documents were lost.
+    /// Where the damaged file is kept; only if documents were lost, or may have been.
     pub kept: Option<PathBuf>,
 }
 
 /// Checks an index and all its pages, and makes a new file from what can be read if anything is
 /// wrong.
 pub(crate) fn repair(path: &Path, request: &SettingsRequest, tuning: Tuning) -> Result<Repair> {
+    // A link stays what it is; the file that it names is repaired.
+    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     match wrong(path, request, tuning) {
         Ok((documents, None)) => {
             Ok(Repair { cause: None, documents, lost: 0, lost_ids: Vec::new(), kept: None })
         }
-        Ok((_, Some(cause))) => rebuild(path, tuning, cause),
-        Err(damage @ Error::Damaged { .. }) => rebuild(path, tuning, damage.to_string()),
+        Ok((_, Some(cause))) => rebuild(path, request, tuning, cause),
+        Err(damage @ Error::Damaged { .. }) => rebuild(path, request, tuning, damage.to_string()),
         Err(other) => Err(other),
     }
 }
@@ -85,48 +87,67 @@ enum Found {
     Nameless,
 }
 
-fn rebuild(path: &Path, tuning: Tuning, cause: String) -> Result<Repair> {
+fn rebuild(
+    path: &Path,
+    request: &SettingsRequest,
+    tuning: Tuning,
+    cause: String,
+) -> Result<Repair> {
     // Held until the new file has the name: nobody else has the old one open meanwhile.
-    let damaged = Damaged(Some(guard(path, || File::open_to_write(path, tuning))?));
-    let file = damaged.0.as_ref().unwrap_or(&File::Closed);
+    let held = Damaged(Some(guard(path, || File::open_to_write(path, tuning))?));
+    let file = held.0.as_ref().unwrap_or(&File::Closed);
     let txn = guard(path, || file.begin_read(path))?;
     let (settings, stored) = guard(path, || load::settings(&txn, path))?;
-    let fixed = Fixed {
-        path,
-        layout: settings.layout(),
-        lanes: settings.lanes.get(),
-        id_key: stored.id_key,
-    };
+    request.check(&settings, path)?;
+    let fixed = Fixed::new(path, &settings, &stored);
     let old = guard(path, || load::counters(&txn, path)).ok();
     let new = NewFile::begin(path, &stored)?;
     let engine = Engine::open(new.place(), &SettingsRequest::default(), tuning)?;
     let mut repair =
         Repair { cause: Some(cause), documents: 0, lost: 0, lost_ids: Vec::new(), kept: None };
-    let mut salvage = Salvage { fixed, repair: &mut repair, auto_ids: 0, next_doc: 0 };
+    let mut salvage =
+        Salvage { fixed, repair: &mut repair, auto_ids: 0, next_doc: 0, unread: old.is_none() };
     salvage.copy(&txn, old, &engine)?;
+    let unread = salvage.unread;
     engine.finish_merges()?;
-    repair.documents = engine.read()?.len();
-    // Rows that a damaged page hides are known by the count alone.
-    let missing = old.map_or(0, |old| old.documents.saturating_sub(repair.documents));
-    repair.lost = repair.lost.max(missing);
+    let report = super::check::check(&engine.read()?)?;
+    if let Some(violation) = report.violations.first() {
+        let detail = format!("what can be read does not fit together: {violation}");
+        return Err(damaged(path, Table::Documents, "all", detail));
+    }
+    repair.documents = report.documents;
+    // Rows that a damaged page hides are known by the count alone, and a page that is out of date may
+    // show what was removed.
+    if let Some(old) = old {
+        let missing = old.documents.saturating_sub(repair.documents);
+        repair.lost = missing.max(repair.lost_ids.len() as u64);
+    }
     drop(engine);
-    if repair.lost > 0 {
+    if repair.lost > 0 || unread {
         repair.kept = Some(keep(path)?);
     }
     drop(txn);
     // A file that is open cannot be replaced there.
     #[cfg(windows)]
-    drop(damaged);
-    new.replace()?;
+    drop(held);
+    new.replace().inspect_err(|_| {
+        // It would be a second name of the file that stays.
+        repair.kept.as_ref().map(fs::remove_file);
+    })?;
     Ok(repair)
 }
+
+type DocRows = ReadOnlyTable<u32, &'static [u8]>;
 
 /// The way of the rows from the old file to the new one.
 struct Salvage<'a> {
     fixed: Fixed<'a>,
     repair: &'a mut Repair,
+    /// The greatest automatic id that was seen.
     auto_ids: u64,
     next_doc: u64,
+    /// Whether something could not be read that may have been documents.
+    unread: bool,
 }
 
 impl Salvage<'_> {
@@ -143,7 +164,7 @@ impl Salvage<'_> {
         let (signatures, documents) = tables?;
         let end = match old {
             Some(old) => old.next_doc,
-            None => self.end(&signatures).max(self.end(&documents)),
+            None => self.end(&signatures, &documents)?,
         };
         for first in (0..end).step_by(Self::BLOCK as usize) {
             let numbers = first..end.min(first + Self::BLOCK);
@@ -163,7 +184,7 @@ impl Salvage<'_> {
         }
         let mut writer = new.write()?;
         writer.restore_counters(Counters {
-            auto_ids: old.map_or(self.auto_ids, |old| old.auto_ids.max(self.auto_ids)),
+            auto_ids: old.map_or(self.auto_ids, |old| old.auto_ids),
             next_doc: end.max(self.next_doc),
             commit: old.map_or(0, |old| old.commit),
             ..Counters::default()
@@ -171,45 +192,48 @@ impl Salvage<'_> {
         writer.commit()
     }
 
-    /// The number after the last row that can be found.
-    fn end(&self, table: &ReadOnlyTable<u32, &'static [u8]>) -> u64 {
-        let last = guard(self.fixed.path, || {
-            let mut last = table.range::<u32>(..).doing(self.fixed.path, "looking for the end")?;
-            let last = last.next_back().transpose().doing(self.fixed.path, "reading the last row");
-            Ok(last?.map_or(0, |(number, _)| u64::from(number.value()) + 1))
-        });
-        // Without counters and without a last row every number may be one.
-        last.unwrap_or(1 << 32)
+    /// The number after the last document that can be found, which has a row in both tables.
+    fn end(&self, one: &DocRows, other: &DocRows) -> Result<u64> {
+        let (path, action) = (self.fixed.path, "looking for the last document");
+        let end = |table: &DocRows| {
+            guard(path, || {
+                let last = table.last().doing(path, action)?;
+                Ok(last.map_or(0, |(number, _)| u64::from(number.value()) + 1))
+            })
+        };
+        match (end(one), end(other)) {
+            (Ok(one), Ok(other)) => Ok(one.max(other)),
+            (one, other) => one.or(other),
+        }
     }
 
     /// The rows of these numbers, as far as they can be read.
-    fn block(
-        &self,
-        table: &ReadOnlyTable<u32, &'static [u8]>,
-        numbers: Range<u64>,
-    ) -> BTreeMap<u32, Vec<u8>> {
+    fn block(&mut self, table: &DocRows, numbers: Range<u64>) -> BTreeMap<u32, Vec<u8>> {
         let (path, action) = (self.fixed.path, "reading what is left");
-        let keys = (numbers.start as u32, (numbers.end - 1) as u32);
+        let keys = numbers.start as u32..=(numbers.end - 1) as u32;
         let read = guard(path, || {
-            let rows = table.range(keys.0..=keys.1).doing(path, action)?;
-            rows.map(|row| {
+            let mut rows = BTreeMap::new();
+            for row in table.range(keys.clone()).doing(path, action)? {
                 let (number, row) = row.doing(path, action)?;
-                Ok((number.value(), row.value().to_vec()))
-            })
-            // Damaged keys could go round for ever.
-            .take(Self::BLOCK as usize)
-            .collect::<Result<BTreeMap<_, _>>>()
+                let number = number.value();
+                // A page in the wrong place, which could also go round for ever.
+                if !keys.contains(&number) || rows.contains_key(&number) {
+                    return Err(damaged(path, Table::Documents, number, "in a wrong place"));
+                }
+                rows.insert(number, row.value().to_vec());
+            }
+            Ok(rows)
         });
         // A page between may be damaged; others can be reached by their numbers.
         read.unwrap_or_else(|_| {
             let get = |number: u32| {
-                let row = guard(path, || table.get(number).doing(path, action));
-                row.ok().flatten().and_then(|row| {
-                    let row = guard(path, || Ok(row.value().to_vec())).ok()?;
-                    Some((number, row))
-                })
+                let row = guard(path, || {
+                    Ok(table.get(number).doing(path, action)?.map(|row| row.value().to_vec()))
+                });
+                self.unread |= row.is_err();
+                Some((number, row.ok().flatten()?))
             };
-            (keys.0..=keys.1).filter_map(get).collect()
+            keys.clone().filter_map(get).collect()
         })
     }
 

@@ -5,6 +5,7 @@ use super::chunk::Chunk;
 use super::fault::{Doing, damaged, guard};
 use super::record::{DocumentRecord, decode_signature};
 use super::schema::{DocNo, Layout, Table};
+use super::settings::{Settings, StoredSettings};
 use super::state::State;
 use crate::error::Result;
 use crate::hash::id_hash;
@@ -29,6 +30,13 @@ pub(super) struct Fixed<'a> {
     pub(super) layout: Layout,
     pub(super) lanes: usize,
     pub(super) id_key: u64,
+}
+
+impl<'a> Fixed<'a> {
+    pub(super) fn new(path: &'a Path, settings: &Settings, stored: &StoredSettings) -> Self {
+        let (layout, lanes) = (settings.layout(), settings.lanes.get());
+        Self { path, layout, lanes, id_key: stored.id_key }
+    }
 }
 
 /// One consistent state of an index, to read from.

@@ -460,4 +460,20 @@ mod tests {
         assert!(reader.view().find("1").expect("readable").is_some(), "nothing was lost");
         assert!(reader.view().find("new").expect("readable").is_none());
     }
+
+    #[test]
+    fn everyone_who_waits_is_told_that_the_index_is_broken() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let engine = filled(&folder, 50);
+        let writer = engine.write().expect("begun");
+        std::thread::scope(|scope| {
+            let waiting = [0; 3].map(|_| scope.spawn(|| engine.write().map(|_| ()).is_err()));
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            engine.set_broken();
+            drop(writer);
+            assert!(
+                waiting.map(|thread| thread.join().expect("no panic")).iter().all(|told| *told)
+            );
+        });
+    }
 }

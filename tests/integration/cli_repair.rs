@@ -2,7 +2,7 @@
 
 use crate::command::{Shell, lines};
 
-/// Four hundred documents, the longest of which are in a run.
+/// Four hundred documents, all in one run.
 fn filled() -> Shell {
     let shell = Shell::new();
     shell.pipe("add i.twx -q --id-prefix p -", lines(400)).succeeds();
