@@ -55,6 +55,9 @@
 //!   about half the time; 0.05 above it, practically always.
 //! - **Committed is durable.** After [`WriteTxn::commit`] has returned, the documents survive the
 //!   kill of the process and of the machine. What fails changes nothing.
+//! - **Damage is an error**, or a violation that [`Index::check`] finds, and can be repaired as far as
+//!   documents can be read: [`Index::repair`]. The storage library panics on some damage; here that is
+//!   an error too, but its message appears on standard error unless the program sets a panic hook.
 //! - **The same answers every time**, whatever the batches, threads, merges and restarts.
 //! - **An empty text is similar to nothing**; one shorter than a shingle only to its equals.
 //!
