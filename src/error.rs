@@ -140,8 +140,12 @@ pub enum Error {
         got: usize,
     },
 
-    /// A stored record is damaged. Restore the file from a copy; `check` lists all damage.
-    #[error("{}: damaged: {table} {key}: {detail}; run `twindex check`, restore a copy", path.display())]
+    /// A stored record or page is damaged. Restore the file from a copy, or repair it
+    /// ([`Index::repair`](crate::Index::repair)); `check` lists all damage.
+    #[error(
+        "{}: damaged: {table} {key}: {detail}; restore a copy, or run `twindex check --repair`",
+        path.display()
+    )]
     Damaged {
         /// The path of the index.
         path: PathBuf,

@@ -54,7 +54,7 @@ pub(super) fn hush_panics() {
 pub(super) fn panicked() -> Failure {
     let said = PANIC.get().map_or("no reason given", String::as_str);
     Failure::Error(anyhow::anyhow!(
-        "internal error: {said}; if the index is damaged, restore a copy, otherwise please report it"
+        "internal error: {said}; if `twindex check` finds the index damaged, restore a copy or repair it, otherwise please report it"
     ))
 }
 

@@ -99,7 +99,9 @@ fn repair(global: &Global, args: &Check) -> Result<Ending, Failure> {
     if let Some(kept) = &repair.kept {
         let lost = match repair.lost {
             0 => "what could not be read may have been documents".to_owned(),
-            lost => format!("{} could not be read; add them again", count(lost, "document")),
+            lost => {
+                format!("{} could not be read and must be added again", count(lost, "document"))
+            }
         };
         message(&format!("{name}: {lost}; the damaged file is kept as {}", kept.display()));
     }

@@ -51,7 +51,9 @@ pub(crate) fn repair(path: &Path, request: &SettingsRequest, tuning: Tuning) -> 
             Ok(Repair { cause: None, documents, lost: 0, lost_ids: Vec::new(), kept: None })
         }
         Ok((_, Some(cause))) => rebuild(path, request, tuning, cause),
-        Err(damage @ Error::Damaged { .. }) => rebuild(path, request, tuning, damage.to_string()),
+        Err(Error::Damaged { table, key, detail, .. }) => {
+            rebuild(path, request, tuning, format!("{table} {key}: {detail}"))
+        }
         Err(other) => Err(other),
     }
 }
