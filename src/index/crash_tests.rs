@@ -1,18 +1,18 @@
 //! Power fails at every point of a run: what was committed is there, and nothing else.
 
 use super::handle::Index;
-use super::workload::{Expected, TUNING, create_on, open_on, steps, unbroken};
+use super::workload::{Expected, TUNING, create_on, number_from, open_on, steps, unbroken};
 use crate::store::{Crash, Disk, Event, Fate, Tuning};
 use std::sync::Arc;
 
 /// Long runs: `TWINDEX_CRASH_POINTS=10000 cargo test --release --lib -- crash --nocapture`.
 fn points() -> u64 {
-    std::env::var("TWINDEX_CRASH_POINTS").ok().and_then(|n| n.parse().ok()).unwrap_or(260)
+    number_from("TWINDEX_CRASH_POINTS", 260)
 }
 
 /// The seed of the next run: `TWINDEX_CRASH_SEED=17` runs one again.
 fn first_seed() -> u64 {
-    std::env::var("TWINDEX_CRASH_SEED").ok().and_then(|n| n.parse().ok()).unwrap_or(1)
+    number_from("TWINDEX_CRASH_SEED", 1)
 }
 
 /// Opens what a crash left, which must be one of these states and whole.

@@ -4,7 +4,7 @@
 use super::handle::{Index, ReadOnlyIndex};
 use super::options::IndexOptions;
 use super::snapshot::Snapshot;
-use super::workload::{Expected, TUNING, create_on, steps, unbroken};
+use super::workload::{Expected, TUNING, create_on, number_from, peak_memory, steps, unbroken};
 use crate::error::{Error, Result};
 use crate::store::{CheckReport, Crash, Disk, Event, Fate};
 use std::collections::BTreeMap;
@@ -15,12 +15,12 @@ use std::time::{Duration, Instant};
 
 /// Long runs: `TWINDEX_DAMAGES=20000 cargo test --release --lib -- damage --nocapture`.
 fn damages() -> u64 {
-    std::env::var("TWINDEX_DAMAGES").ok().and_then(|n| n.parse().ok()).unwrap_or(300)
+    number_from("TWINDEX_DAMAGES", 300)
 }
 
 /// The seed of the first damage: `TWINDEX_DAMAGE_SEED=17` does one again.
 fn first_seed() -> u64 {
-    std::env::var("TWINDEX_DAMAGE_SEED").ok().and_then(|n| n.parse().ok()).unwrap_or(1)
+    number_from("TWINDEX_DAMAGE_SEED", 1)
 }
 
 const PAGE: usize = 4096;
@@ -236,14 +236,6 @@ fn watch(seed: &'static AtomicU64) {
     });
 }
 
-/// The most address space that this process has had, where the system tells.
-fn peak_memory() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmPeak:"));
-    let kib = peak.and_then(|peak| peak.trim().strip_suffix(" kB")?.parse::<u64>().ok());
-    kib.unwrap_or(0) << 10
-}
-
 #[test]
 #[expect(clippy::print_stdout, reason = "what was found")]
 fn damage_is_never_a_wrong_answer_that_check_does_not_see() {
@@ -283,9 +275,9 @@ fn damage_is_never_a_wrong_answer_that_check_does_not_see() {
         }
     }
     SEED.store(0, Ordering::Relaxed);
-    println!("{counts:?}, {} MiB of memory at most", peak_memory() >> 20);
+    println!("{counts:?}, {} MiB of memory at most", peak_memory("VmPeak") >> 20);
     // Other tests of this process have memory of their own.
     let alone = std::env::var_os("TWINDEX_DAMAGES").is_some();
-    assert!(!alone || peak_memory() < 4 << 30, "memory was asked for by what damage says");
+    assert!(!alone || peak_memory("VmPeak") < 4 << 30, "memory was asked for by what damage says");
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }

@@ -3,6 +3,7 @@
 use super::document::Document;
 use super::handle::Index;
 use super::options::IndexOptions;
+use super::workload::peak_memory;
 use super::write::{Inserted, OnConflict};
 use crate::params::Threshold;
 use crate::sketch::Signature;
@@ -19,21 +20,14 @@ fn count(long: u64) -> u64 {
     }
 }
 
-/// The most memory that this process has had, in MiB, where the system tells.
-fn peak_memory() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kib = peak.and_then(|peak| peak.trim().strip_suffix(" kB")?.parse::<u64>().ok());
-    kib.unwrap_or(0) >> 10
-}
-
 /// Says what it took, and holds a run of its own to it.
 #[expect(clippy::print_stdout, reason = "what it took")]
 fn bounded(what: &str, index: &Index) {
+    let peak = peak_memory("VmHWM") >> 20;
     let file = index.snapshot().expect("a snapshot").usage().expect("measured").file_bytes >> 20;
-    println!("{what}: {} MiB of memory at most, a file of {file} MiB", peak_memory());
+    println!("{what}: {peak} MiB of memory at most, a file of {file} MiB");
     if std::env::var_os("TWINDEX_HOSTILE").is_some() {
-        assert!(peak_memory() < 512, "{} MiB", peak_memory());
+        assert!(peak < 512, "{peak} MiB");
     }
 }
 

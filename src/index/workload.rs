@@ -18,6 +18,20 @@ pub(super) const TUNING: Tuning = Tuning {
     quick_repair_from: 64,
 };
 
+/// A number of the environment, which says how long a run is or which one it repeats.
+pub(super) fn number_from(variable: &str, otherwise: u64) -> u64 {
+    std::env::var(variable).ok().and_then(|number| number.parse().ok()).unwrap_or(otherwise)
+}
+
+/// The most memory that this process has had, in bytes, where the system tells: `VmHWM` of real memory,
+/// `VmPeak` of address space.
+pub(super) fn peak_memory(kind: &str) -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix(kind)?.strip_prefix(':'));
+    let kib = peak.and_then(|peak| peak.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+    kib.unwrap_or(0) << 10
+}
+
 /// The settings of all these indexes.
 pub(super) fn settings() -> SettingsRequest {
     SettingsRequest { lanes: Some(64), threshold: Some(0.7), ..SettingsRequest::default() }
