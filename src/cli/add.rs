@@ -1,14 +1,46 @@
 //! `twindex add`: documents from files and streams go into an index.
 
-use super::args::{Add, Conflict, Global};
+use super::args::{Conflict, Global};
 use super::failure::Failure;
+use super::inputs::Input;
 use super::output::{bytes, count, grouped, summary};
 use super::progress::Progress;
+use super::settings::Settings;
 use super::{Ending, interrupt, opening, records};
 use crate::index::{Document, Inserted, OnConflict, WriteTxn};
 use crate::input::{BadRecord, Name};
 use std::collections::HashSet;
+use std::path::PathBuf;
 use std::time::Instant;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Directories are walked in order of names; hidden files and what .gitignore names are left out.
+A record that cannot be read is reported and counted, the rest goes on, and the exit status is 2.
+Killed and run again, documents that are in already are `unchanged`.
+
+Examples:
+  twindex add pages.twx pages.jsonl more.jsonl
+  twindex add pages.twx docs/                       one document a file
+  twindex add verses.twx --format lines kjv.txt     one document a line
+  generate | twindex add pages.twx -                JSON Lines or lines")]
+pub(super) struct Add {
+    /// The index file
+    pub(super) index: PathBuf,
+    /// Files, directories, or - for standard input
+    #[arg(default_value = "-")]
+    pub(super) paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(super) input: Input,
+    /// What to do with a record whose id is in the index with another text
+    #[arg(long, value_enum, default_value_t = Conflict::Replace)]
+    pub(super) on_conflict: Conflict,
+    /// Documents in one commit
+    #[arg(long, value_name = "DOCS", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) batch: u32,
+    #[command(flatten)]
+    pub(super) settings: Settings,
+}
 
 /// What happened so far.
 #[derive(Default)]

@@ -1,12 +1,21 @@
 //! `twindex list`, `get` and `info`: what is in an index.
 
-use super::args::{Get, Global, IndexPath};
+use super::args::{Global, IndexPath};
 use super::failure::{Failure, message};
 use super::output::Results;
 use super::{Ending, opening};
 use crate::text::UnicodeVersions;
 use serde_json::Value;
 use std::fmt::Write;
+use std::path::PathBuf;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Get {
+    /// The index file
+    pub(super) index: PathBuf,
+    /// The id of the document
+    pub(super) id: String,
+}
 
 pub(super) fn list(global: &Global, args: &IndexPath) -> Result<Ending, Failure> {
     let index = opening::to_read(global, &args.index)?;

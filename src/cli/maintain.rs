@@ -1,13 +1,49 @@
 //! `twindex create`, `check` and `compact`: the file as a whole.
 
-use super::args::{Check, Create, Global, IndexPath};
+use super::args::{Global, IndexPath};
 use super::failure::{Failure, message};
 use super::output::{Results, bytes, count, summary};
+use super::settings::Settings;
 use super::{Ending, opening};
 use crate::index::IndexOptions;
 use anyhow::Context;
 use serde_json::Value;
+use std::path::PathBuf;
 use std::time::Instant;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  twindex create pages.twx
+  twindex create code.twx --shingle line:3 --threshold 0.7
+  twindex create sets.twx --shingle token --recall 0.95")]
+pub(super) struct Create {
+    /// The index file
+    pub(super) index: PathBuf,
+    #[command(flatten)]
+    pub(super) settings: Settings,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Output columns (fields of violations with --json): invariant, place, detail; the invariants are
+numbered as in docs/format.md. The exit status is 1 if anything is wrong.
+
+With --repair all pages are verified too. If anything is wrong, a new file is made from the
+documents that can be read and takes the place of the old one. Documents that cannot be read are
+counted, and listed by id as far as they are known: add them again. In that case the old file is
+kept beside, as INDEX.damaged, and the exit status is 1.
+
+Examples:
+  twindex check pages.twx
+  twindex check pages.twx --repair")]
+pub(super) struct Check {
+    /// The index file
+    pub(super) index: PathBuf,
+    /// Make a new file from what can be read, if anything is wrong
+    #[arg(long)]
+    pub(super) repair: bool,
+}
 
 pub(super) fn create(global: &Global, args: &Create) -> Result<Ending, Failure> {
     let wait = global.wait.unwrap_or_default();

@@ -7,6 +7,7 @@
 mod add;
 mod args;
 mod failure;
+mod inputs;
 mod inspect;
 mod interrupt;
 mod maintain;
@@ -17,6 +18,7 @@ mod progress;
 mod query;
 mod records;
 mod remove;
+mod settings;
 
 use args::{Args, Command};
 use clap::Parser;

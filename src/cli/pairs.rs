@@ -1,11 +1,27 @@
 //! `twindex pairs`: every pair of similar documents.
 
-use super::args::{Global, Pairs};
+use super::args::Global;
 use super::failure::Failure;
 use super::output::{Results, count, similarity, summary};
 use super::{Ending, interrupt, opening};
 use serde_json::Value;
+use std::path::PathBuf;
 use std::time::Instant;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Output columns (fields with --json): a, b, similarity, low, high, exact; a is the smaller id.
+
+Examples:
+  twindex pairs pages.twx
+  twindex pairs pages.twx --threshold 0.95 --json")]
+pub(super) struct Pairs {
+    /// The index file
+    pub(super) index: PathBuf,
+    /// Least similarity to report [default: the index's own]
+    #[arg(long, value_name = "T")]
+    pub(super) threshold: Option<f64>,
+}
 
 pub(super) fn run(global: &Global, args: &Pairs) -> Result<Ending, Failure> {
     interrupt::catch()?;

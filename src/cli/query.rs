@@ -1,14 +1,48 @@
 //! `twindex query`: who is similar to these texts?
 
-use super::args::{Global, Query};
+use super::args::Global;
 use super::failure::{Failure, message};
+use super::inputs::Input;
 use super::output::{Results, count, similarity, summary};
 use super::{Ending, interrupt, opening, records};
 use crate::index::{Matches, Snapshot};
 use crate::input::Name;
 use serde_json::Value;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+A record whose id is in the index never matches itself. Output columns (fields with --json):
+query, id, similarity, low, high, exact; low and high are the 95 % interval.
+
+Examples:
+  twindex query pages.twx --text 'the quick brown fox'
+  twindex query pages.twx --id page-1
+  twindex query pages.twx new/*.txt --threshold 0.9
+  twindex query pages.twx --json - < new.jsonl")]
+pub(super) struct Query {
+    /// The index file
+    pub(super) index: PathBuf,
+    /// Files, directories, or - for standard input
+    #[arg(required_unless_present_any = ["text", "id"])]
+    pub(super) paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(super) input: Input,
+    /// Ask about this text
+    #[arg(long, value_name = "STR")]
+    pub(super) text: Option<String>,
+    /// Ask about the document with this id
+    #[arg(long)]
+    pub(super) id: Option<String>,
+    /// Least similarity to report [default: the index's own]
+    #[arg(long, value_name = "T")]
+    pub(super) threshold: Option<f64>,
+    /// Compare with every document: finds all, at any threshold
+    #[arg(long)]
+    pub(super) scan: bool,
+}
 
 /// An answered question.
 struct Answer {

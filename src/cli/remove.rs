@@ -1,19 +1,37 @@
 //! `twindex remove`: documents leave an index.
 
-use super::args::{Global, Remove};
+use super::args::Global;
 use super::failure::{Failure, message};
 use super::output::{count, grouped, summary};
 use super::{Ending, interrupt, opening};
 use crate::error::Result;
 use crate::index::Index;
-use crate::input::{Blocks, STANDARD_INPUT};
+use crate::input::{Blocks, Line, STANDARD_INPUT};
 use crate::params::MAX_ID_BYTES;
 use anyhow::Context;
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str;
 use std::time::Instant;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Ids that are not in the index are counted as missing, which is no error.
+
+Examples:
+  twindex remove pages.twx page-1 page-2
+  grep spam ids.txt | twindex remove pages.twx --ids-from -")]
+pub(super) struct Remove {
+    /// The index file
+    pub(super) index: PathBuf,
+    /// Ids of documents
+    #[arg(required_unless_present = "ids_from")]
+    pub(super) ids: Vec<String>,
+    /// Read ids from a file, one a line; - for standard input
+    #[arg(long, value_name = "FILE")]
+    pub(super) ids_from: Option<PathBuf>,
+}
 
 /// Ids in one commit: what a killed run has to do again at the most.
 const BATCH: usize = 100_000;
@@ -95,7 +113,7 @@ impl Removal<'_> {
         let mut blocks = Blocks::new(stream, Vec::new(), MAX_ID_BYTES);
         while let Some(block) = blocks.next().with_context(place)? {
             block.cut.iter().for_each(|line| bad(*line, &too_long));
-            for (line, id) in block.lines() {
+            for Line { number: line, text: id, .. } in block.lines() {
                 match str::from_utf8(id) {
                     Ok("") => {}
                     Ok(id) if id.len() > MAX_ID_BYTES => bad(line, &too_long),

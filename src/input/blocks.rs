@@ -23,11 +23,21 @@ pub(crate) struct Block {
     whole: bool,
 }
 
+/// A line of a block.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Line<'b> {
+    /// From 1.
+    pub(crate) number: u64,
+    /// Without its end (`\n` or `\r\n`).
+    pub(crate) text: &'b [u8],
+    /// As it came, with its end if it has one.
+    pub(crate) raw: &'b [u8],
+}
+
 impl Block {
-    /// The lines with their numbers, without their ends (`\n` or `\r\n`).
-    pub(crate) fn lines(&self) -> Vec<(u64, &[u8])> {
+    pub(crate) fn lines(&self) -> Vec<Line<'_>> {
         if self.whole && self.cut.is_none() {
-            return vec![(self.first_line, &self.bytes)];
+            return vec![Line { number: self.first_line, text: &self.bytes, raw: &self.bytes }];
         }
         let mut lines = Vec::new();
         let mut start = 0;
@@ -35,8 +45,10 @@ impl Block {
         for (number, end) in (self.first_line..).zip(ends) {
             // What follows the last line end is a line only if there is something.
             if end < self.bytes.len() || start < end {
-                let line = &self.bytes[start..end];
-                lines.push((number, line.strip_suffix(b"\r").unwrap_or(line)));
+                let text = &self.bytes[start..end];
+                let text = text.strip_suffix(b"\r").unwrap_or(text);
+                let raw = &self.bytes[start..self.bytes.len().min(end + 1)];
+                lines.push(Line { number, text, raw });
             }
             start = end + 1;
         }
@@ -195,8 +207,8 @@ mod tests {
         while let Some(block) = blocks.next().expect("memory can be read") {
             assert!(block.lines().len() <= BLOCK_LINES);
             out.extend(block.cut.map(|number| (number, "left out".to_owned())));
-            for (number, line) in block.lines() {
-                out.push((number, String::from_utf8_lossy(line).into_owned()));
+            for Line { number, text, .. } in block.lines() {
+                out.push((number, String::from_utf8_lossy(text).into_owned()));
             }
         }
         out
@@ -215,6 +227,18 @@ mod tests {
         }
         assert_eq!(lines(b"a\n", 1, 1_000), numbered(["a"]));
         assert_eq!(lines(b"", 1, 1_000), []);
+    }
+
+    #[test]
+    fn all_lines_together_are_the_stream_byte_for_byte() {
+        for text in [&b"one\r\ntwo\n\n\rfour\r"[..], b"\n\n", b"a", b""] {
+            let mut blocks = Blocks::new(Drip(text, 3), Vec::new(), 1_000);
+            let mut out = Vec::new();
+            while let Some(block) = blocks.next().expect("memory can be read") {
+                block.lines().iter().for_each(|line| out.extend_from_slice(line.raw));
+            }
+            assert_eq!(out, text);
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Batches of raw records, and parsing them on all threads.
 
-use super::blocks::Block;
+use super::blocks::{Block, Line};
 use super::json::{Fields, parse};
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -28,6 +28,16 @@ pub(crate) struct Record<'a> {
     pub(crate) text: Cow<'a, str>,
     /// Where it was read: path and line.
     pub(crate) place: String,
+    pub(crate) raw: Raw<'a>,
+}
+
+/// What a record was read from, to be written again as it came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Raw<'a> {
+    /// A whole file, which its path stands for.
+    File,
+    /// Bytes of a stream, with the line end if there is one.
+    Bytes(&'a [u8]),
 }
 
 /// A record that cannot be read, and why.
@@ -120,7 +130,7 @@ impl Batch {
                 let records = block
                     .lines()
                     .into_par_iter()
-                    .filter_map(|(number, line)| stream.record(number, line).transpose());
+                    .filter_map(|line| stream.record(line).transpose());
                 records.map(|record| record.and_then(&take)).collect()
             }
         }
@@ -132,7 +142,8 @@ impl Stream {
         format!("{}:{line}", self.path)
     }
 
-    fn record<'a>(&self, number: u64, line: &'a [u8]) -> Result<Option<Record<'a>>, BadRecord> {
+    fn record<'a>(&self, line: Line<'a>) -> Result<Option<Record<'a>>, BadRecord> {
+        let Line { number, text: line, raw } = line;
         let bad = |cause: String| BadRecord { place: self.place(number), cause };
         if line.len() > self.most {
             return Err(bad(too_long(self.most)));
@@ -163,7 +174,7 @@ impl Stream {
                 return Err(bad(format!("no field `{field}`")));
             }
         };
-        Ok(Some(Record { name, text, place: self.place(number) }))
+        Ok(Some(Record { name, text, place: self.place(number), raw: Raw::Bytes(raw) }))
     }
 }
 
@@ -178,6 +189,7 @@ impl WholeFile {
             name: Name::Id(self.path.clone()),
             text: Cow::Borrowed(&self.text),
             place: self.path.clone(),
+            raw: Raw::File,
         })
     }
 }

@@ -1,0 +1,60 @@
+//! The settings of a new index, as they are typed.
+
+use crate::index::IndexOptions;
+use crate::text::{Normalization, Shingle};
+use clap::Args;
+
+/// Settings of a new index. For an index that exists they must be those it was created with.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Settings of a new index")]
+pub(super) struct Settings {
+    /// Least Jaccard similarity that counts as similar, above 0, at most 1 [default: 0.8]
+    #[arg(long, value_name = "T")]
+    threshold: Option<f64>,
+    /// Least probability that a pair at the threshold becomes a candidate [default: 0.99]
+    #[arg(long, value_name = "P")]
+    recall: Option<f64>,
+    /// What a shingle is: char:N, word:N, line:N or token [default: char:9]
+    #[arg(long, value_name = "KIND")]
+    shingle: Option<Shingle>,
+    /// Lanes of a signature, a byte each: 64, 128, 256 or 512 [default: 256]
+    #[arg(long, value_name = "K")]
+    lanes: Option<usize>,
+    /// Of lower, nfc or nfkc, space or nospace, minword=N; or none [default: lower,nfc,space]
+    #[arg(long, value_name = "LIST")]
+    normalize: Option<Normalization>,
+    /// Count repeated shingles as often as they occur
+    #[arg(long)]
+    multiset: bool,
+    /// Seed of all hashes [default: 0]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+}
+
+impl Settings {
+    pub(super) fn options(&self) -> IndexOptions {
+        let mut options = IndexOptions::new();
+        if let Some(threshold) = self.threshold {
+            options = options.threshold(threshold);
+        }
+        if let Some(recall) = self.recall {
+            options = options.recall(recall);
+        }
+        if let Some(shingle) = self.shingle {
+            options = options.shingle(shingle);
+        }
+        if let Some(lanes) = self.lanes {
+            options = options.lanes(lanes);
+        }
+        if let Some(normalization) = self.normalize {
+            options = options.normalization(normalization);
+        }
+        if self.multiset {
+            options = options.multiset(true);
+        }
+        if let Some(seed) = self.seed {
+            options = options.seed(seed);
+        }
+        options
+    }
+}
