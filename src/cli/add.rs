@@ -6,10 +6,9 @@ use super::inputs::Input;
 use super::output::{bytes, count, grouped, summary};
 use super::progress::Progress;
 use super::settings::Settings;
-use super::{Ending, interrupt, opening, records};
+use super::{Ending, interrupt, naming, opening, records};
 use crate::index::{Document, Inserted, OnConflict, WriteTxn};
 use crate::input::{BadRecord, Name};
-use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -139,20 +138,13 @@ fn insert(
         Conflict::Replace => OnConflict::Replace,
         Conflict::Skip | Conflict::Error => OnConflict::Skip,
     };
-    // Ids of this batch that look like automatic ones and are not in the index yet.
-    let given: HashSet<String> = incoming
-        .iter()
-        .filter(|incoming| incoming.named && incoming.document.id().starts_with('#'))
-        .map(|incoming| incoming.document.id().to_owned())
-        .collect();
-    let mut documents = Vec::with_capacity(incoming.len());
-    let mut places = Vec::with_capacity(incoming.len());
-    for Incoming { document, named, place } in incoming {
+    for Incoming { document, .. } in &incoming {
         counts.bytes += document.text_bytes();
         counts.empty += u64::from(document.signature().is_empty());
-        documents.push(if named { document } else { document.with_id(automatic(txn, &given)?)? });
-        places.push(place);
     }
+    let places: Vec<String> = incoming.iter().map(|incoming| incoming.place.clone()).collect();
+    let documents = incoming.into_iter().map(|incoming| (incoming.document, incoming.named));
+    let documents = naming::complete(txn, documents)?;
     for (inserted, place) in txn.insert_documents(documents, policy)?.into_iter().zip(places) {
         match inserted {
             Inserted::Added => counts.added += 1,
@@ -166,15 +158,6 @@ fn insert(
         }
     }
     Ok(())
-}
-
-fn automatic(txn: &mut WriteTxn<'_>, given: &HashSet<String>) -> Result<String, Failure> {
-    loop {
-        let id = txn.auto_id()?;
-        if !given.contains(&id) {
-            return Ok(id);
-        }
-    }
 }
 
 fn report(global: &Global, counts: &Counts, seconds: f64, interrupted: bool) {

@@ -1,6 +1,7 @@
 //! What is typed before and between the commands: the list of commands, and the options that all have.
 
 use super::add::Add;
+use super::dedup::Dedup;
 use super::inspect::Get;
 use super::maintain::{Check, Create};
 use super::pairs::Pairs;
@@ -64,6 +65,8 @@ pub(super) enum Command {
     Create(Create),
     /// Add documents to an index, creating it if there is none
     Add(Add),
+    /// Keep what is similar to nothing known, and remember it
+    Dedup(Box<Dedup>),
     /// Remove documents by id
     Remove(Remove),
     /// Print all ids, in order of insertion

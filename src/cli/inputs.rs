@@ -40,7 +40,7 @@ impl Input {
             fields: Fields { id: self.id_field.clone(), text: self.text_field.clone() },
             id_prefix: self.id_prefix.clone(),
             most: self.max_record,
-            index: index.to_owned(),
+            leave_out: vec![index.to_owned()],
         }
     }
 }

@@ -6,14 +6,19 @@
 
 mod add;
 mod args;
+mod audit;
+mod dedup;
 mod failure;
 mod inputs;
 mod inspect;
 mod interrupt;
+mod kept;
 mod maintain;
+mod naming;
 mod opening;
 mod output;
 mod pairs;
+mod part;
 mod progress;
 mod query;
 mod records;
@@ -66,6 +71,7 @@ fn run(args: &Args) -> Result<Ending, Failure> {
     match &args.command {
         Command::Create(command) => maintain::create(global, command),
         Command::Add(command) => add::run(global, command),
+        Command::Dedup(command) => dedup::run(global, command),
         Command::Remove(command) => remove::run(global, command),
         Command::List(command) => inspect::list(global, command),
         Command::Get(command) => inspect::get(global, command),

@@ -48,6 +48,19 @@ pub(super) fn open<T>(
     }
 }
 
+/// Whether two paths name the same file, by links too.
+pub(super) fn is_same_file(one: &Path, other: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let of = |path: &Path| path.metadata().ok().map(|found| (found.dev(), found.ino()));
+        if of(one).is_some() && of(one) == of(other) {
+            return true;
+        }
+    }
+    one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
+}
+
 fn in_use(path: &impl std::fmt::Display, wait: Duration) -> Failure {
     let error = match wait.is_zero() {
         true => anyhow::anyhow!(

@@ -107,6 +107,12 @@ impl Serialize for Object<'_> {
     }
 }
 
+/// Named values as a line of JSON.
+pub(super) fn json_line(fields: &[(&str, Value)]) -> Result<String, Failure> {
+    let line = serde_json::to_string(&Object(fields)).map_err(io::Error::from)?;
+    Ok(line + "\n")
+}
+
 /// The text with control characters escaped as in JSON, so that it breaks no line and no column and
 /// tells a terminal nothing. A backslash stays as it is, so that ids of paths can be used again.
 pub(super) fn one_line(text: &str) -> Cow<'_, str> {

@@ -33,10 +33,21 @@ pub(super) struct Settings {
 
 impl Settings {
     pub(super) fn options(&self) -> IndexOptions {
-        let mut options = IndexOptions::new();
-        if let Some(threshold) = self.threshold {
-            options = options.threshold(threshold);
+        let options = self.options_but_threshold();
+        match self.threshold {
+            Some(threshold) => options.threshold(threshold),
+            None => options,
         }
+    }
+
+    /// The least similarity that counts as similar, if one is named.
+    pub(super) fn threshold(&self) -> Option<f64> {
+        self.threshold
+    }
+
+    /// For an index whose own threshold may be another.
+    pub(super) fn options_but_threshold(&self) -> IndexOptions {
+        let mut options = IndexOptions::new();
         if let Some(recall) = self.recall {
             options = options.recall(recall);
         }

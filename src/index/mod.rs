@@ -4,6 +4,7 @@
 mod crash_tests;
 #[cfg(test)]
 mod damage_tests;
+mod dedup;
 mod document;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;

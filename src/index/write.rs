@@ -37,12 +37,21 @@ pub enum OnConflict {
 
 /// What check-and-insert did.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Outcome {
     /// No similar document was known, and it was inserted.
     Inserted(Inserted),
     /// It is similar to this document, the most similar and among equals the earliest, and was
     /// not inserted.
     Duplicate(Match),
+    /// It is similar to a document of another index, more than to any of this one, and was not
+    /// inserted ([`WriteTxn::insert_documents_unless_similar`]).
+    Elsewhere {
+        /// Which of the other indexes, from 0 on.
+        against: usize,
+        /// The most similar document there.
+        found: Match,
+    },
 }
 
 /// The one write transaction of an index: all of it becomes durable and visible to others at
@@ -66,9 +75,9 @@ pub enum Outcome {
 /// ```
 #[must_use = "dropping a transaction undoes it"]
 pub struct WriteTxn<'i> {
-    writer: Writer<'i>,
+    pub(super) writer: Writer<'i>,
     sketcher: &'i Sketcher,
-    settings: &'i Settings,
+    pub(super) settings: &'i Settings,
 }
 
 impl<'i> WriteTxn<'i> {
@@ -291,7 +300,7 @@ impl<'i> WriteTxn<'i> {
     /// Undoes all changes, as dropping the transaction does.
     pub fn abort(self) {}
 
-    fn fits(&self, document: &Document) -> Result<()> {
+    pub(super) fn fits(&self, document: &Document) -> Result<()> {
         let (expected, got) = (self.settings.lanes.get(), document.signature().lanes().len());
         match expected == got {
             true => Ok(()),

@@ -35,8 +35,9 @@ pub(crate) struct Inputs {
     pub(crate) id_prefix: Option<String>,
     /// The most bytes of a record: a line, a file, or all of standard input as one text.
     pub(crate) most: usize,
-    /// The index itself, which is no document where it lies in a directory that is read.
-    pub(crate) index: PathBuf,
+    /// The index itself and what the command writes: no documents where they lie in a directory
+    /// that is read.
+    pub(crate) leave_out: Vec<PathBuf>,
 }
 
 /// Reads inputs one after the other, as batches of raw records.
@@ -107,7 +108,7 @@ impl Reading {
     fn find_more(&mut self, files: &mut Vec<(PathBuf, u64)>) -> bool {
         let (path, in_directory) = match self.walk.as_mut().map(Iterator::next) {
             Some(Some(Ok(entry))) if entry.file_type().is_some_and(|kind| kind.is_file()) => {
-                match self.is_index(entry.path()) {
+                match self.is_left_out(entry.path()) {
                     true => return true,
                     false => (entry.into_path(), true),
                 }
@@ -153,9 +154,11 @@ impl Reading {
         true
     }
 
-    fn is_index(&self, path: &Path) -> bool {
-        path.file_name() == self.inputs.index.file_name()
-            && path.canonicalize().ok() == self.inputs.index.canonicalize().ok()
+    fn is_left_out(&self, path: &Path) -> bool {
+        self.inputs.leave_out.iter().any(|other| {
+            path.file_name() == other.file_name()
+                && path.canonicalize().ok() == other.canonicalize().ok()
+        })
     }
 
     fn look_at(&self, path: &Path, in_directory: bool) -> io::Result<Found> {

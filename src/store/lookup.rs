@@ -45,6 +45,16 @@ impl Former {
     }
 }
 
+impl Known {
+    /// Whether this is a document of the same text.
+    pub(crate) fn is(&self, document: &NewDocument) -> bool {
+        let same = |former: &Former| {
+            (former.text_hash, former.text_length) == (document.text_hash, document.text_length)
+        };
+        matches!(self, Self::Document(former) if same(former))
+    }
+}
+
 impl Writer<'_> {
     /// Whether there is a live document with this id.
     pub(crate) fn contains(&self, id: &str) -> Result<bool> {

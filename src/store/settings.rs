@@ -65,6 +65,19 @@ pub(crate) struct SettingsRequest {
 }
 
 impl SettingsRequest {
+    /// What an index must have been created with so that its signatures compare with others.
+    pub(crate) fn of_signatures(settings: &Settings) -> Self {
+        Self {
+            threshold: None,
+            recall: None,
+            lanes: Some(settings.lanes.get()),
+            shingle: Some(settings.shingle),
+            normalization: Some(settings.normalization),
+            multiset: Some(settings.multiset),
+            seed: Some(settings.seed),
+        }
+    }
+
     /// The settings of a new index.
     pub(crate) fn resolve(&self) -> Result<Settings> {
         let threshold = self.threshold.map_or(Ok(Threshold::DEFAULT), Threshold::new)?;

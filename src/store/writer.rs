@@ -100,6 +100,16 @@ impl<'e> Writer<'e> {
         self.state.counters.documents
     }
 
+    /// The number that the next document gets.
+    pub(crate) fn next_number(&self) -> u64 {
+        self.state.counters.next_doc
+    }
+
+    /// Whether a document that was there has not been removed.
+    pub(crate) fn is_live(&self, doc: DocNo) -> bool {
+        !self.state.dead.contains(doc)
+    }
+
     /// The next automatic id.
     pub(crate) fn auto_id(&mut self) -> String {
         self.state.counters.auto_ids = self.state.counters.auto_ids.wrapping_add(1);
@@ -118,7 +128,7 @@ impl<'e> Writer<'e> {
     }
 
     /// Reads the state but for documents that wait in `fresh`.
-    pub(super) fn view<T>(&self, read: impl FnOnce(&WriteView<'_, '_>) -> Result<T>) -> Result<T> {
+    pub(crate) fn view<T>(&self, read: impl FnOnce(&WriteView<'_, '_>) -> Result<T>) -> Result<T> {
         let (txn, path) = (self.txn()?, self.engine.path());
         self.engine.guard_write(|| {
             let action = "opening the tables";

@@ -1,0 +1,308 @@
+//! Check and insert for many documents, as if one came after the other.
+
+use super::document::Document;
+use super::query::Match;
+use super::search::{Found, Scored, Sources, search};
+use super::snapshot::Snapshot;
+use super::write::{Inserted, Outcome, WriteTxn};
+use crate::error::Result;
+use crate::estimate::{equal_lanes, least_equal_lanes};
+use crate::lsh::{Probe, word};
+use crate::params::Threshold;
+use crate::store::{
+    ChunkTable, DedupMark, DocNo, DocTable, Existing, Known, NewDocument, SettingsRequest, View,
+};
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+
+/// So many matches of a document are remembered: an earlier one of its batch may replace the first.
+const BEST: usize = 4;
+
+/// How documents are compared.
+#[derive(Clone, Copy)]
+struct How<'s> {
+    sources: Sources,
+    probe: Probe,
+    least: usize,
+    against: &'s [&'s Snapshot],
+}
+
+/// What a document is similar to of what was known before its batch.
+#[derive(Default)]
+struct Judged {
+    /// The best in the index, by falling similarity, then by number.
+    own: Vec<Scored>,
+    /// The id of the first.
+    first_id: Option<String>,
+    /// Whether there are more than these.
+    more: bool,
+    /// The best in another index: its equal lanes, which index, its number.
+    other: Option<(usize, usize, DocNo)>,
+}
+
+/// The documents of a batch that were kept so far.
+struct Kept {
+    probe: Probe,
+    documents: Vec<KeptDocument>,
+    /// Places in `documents`, by band and the beginning of its word.
+    buckets: FxHashMap<(usize, u64), Vec<u32>>,
+}
+
+struct KeptDocument {
+    number: DocNo,
+    id: String,
+    lanes: Box<[u8]>,
+}
+
+impl WriteTxn<'_> {
+    /// Inserts documents, each unless it is similar to one that is known: in the index, in one of
+    /// the snapshots `against` of other indexes, or earlier among these. As if one came after the
+    /// other by [`insert_document_unless_similar`](Self::insert_document_unless_similar), but
+    /// compared on all threads. The outcomes are in the order of the documents.
+    ///
+    /// A duplicate is that of the most similar document; among equals this index comes before
+    /// others, which come in their order, and the earliest inserted comes first.
+    ///
+    /// ```
+    /// # fn main() -> twindex::Result<()> {
+    /// # let folder = tempfile::tempdir().expect("a temporary folder");
+    /// # let index = twindex::Index::create(folder.path().join("u.twx"))?;
+    /// use twindex::Outcome;
+    /// let texts = ["A line of some length, said once.", "Another one, said only once.",
+    ///              "a line of some length,  said once."];
+    /// let documents = (1..).zip(texts).map(|(n, text)| index.prepare(format!("line-{n}"), text));
+    /// let documents = documents.collect::<Result<Vec<_>, _>>()?;
+    /// let mut txn = index.begin_write()?;
+    /// let outcomes = txn.insert_documents_unless_similar(documents, 0.8, &[])?;
+    /// assert!(matches!(&outcomes[2], Outcome::Duplicate(m) if m.id == "line-1"));
+    /// txn.commit()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`insert_document`](Self::insert_document);
+    /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) for a threshold out of range,
+    /// [`Error::SettingMismatch`](crate::Error::SettingMismatch) for an index whose signatures do
+    /// not compare with those of this one.
+    pub fn insert_documents_unless_similar(
+        &mut self,
+        documents: Vec<Document>,
+        threshold: f64,
+        against: &[&Snapshot],
+    ) -> Result<Vec<Outcome>> {
+        let threshold = Threshold::new(threshold)?;
+        let request = SettingsRequest::of_signatures(self.settings);
+        for other in against {
+            request.check(other.settings(), other.reader().engine().path())?;
+        }
+        documents.iter().try_for_each(|document| self.fits(document))?;
+        let probe = Probe::new(self.settings.plan, threshold, self.settings.recall);
+        let how = How {
+            sources: Sources::Buckets(self.settings.plan, probe),
+            probe,
+            least: least_equal_lanes(threshold.get(), self.settings.lanes.get()),
+            against,
+        };
+        let others = against.iter().map(|other| {
+            let settings = other.settings();
+            let probe = Probe::new(settings.plan, threshold, settings.recall);
+            Sources::Buckets(settings.plan, probe)
+        });
+        let others: Vec<Sources> = others.collect();
+        let mut rest: Vec<NewDocument> = documents.into_iter().map(|document| document.0).collect();
+        let mut outcomes = Vec::with_capacity(rest.len());
+        while !rest.is_empty() {
+            let later = rest.split_off(rest.len().min(self.writer.batch()));
+            self.judge_batch(rest, how, &others, &mut outcomes).inspect_err(|_| {
+                // What gave way may have nothing in its place yet.
+                self.writer.fail();
+            })?;
+            rest = later;
+        }
+        Ok(outcomes)
+    }
+
+    /// How far a deduplication has come that is not finished.
+    pub(crate) fn dedup_mark(&self) -> Result<Option<DedupMark>> {
+        self.writer.dedup_mark()
+    }
+
+    /// Stores how far a deduplication has come, with what it has inserted; `None` when it is finished.
+    pub(crate) fn set_dedup_mark(&mut self, mark: Option<&DedupMark>) -> Result<()> {
+        self.writer.set_dedup_mark(mark)
+    }
+
+    fn judge_batch(
+        &mut self,
+        documents: Vec<NewDocument>,
+        how: How<'_>,
+        others: &[Sources],
+        outcomes: &mut Vec<Outcome>,
+    ) -> Result<()> {
+        let ids: Vec<&str> = documents.iter().map(|document| document.id.as_str()).collect();
+        let known = self.writer.known(&ids)?;
+        let judged: Vec<Judged> = self.writer.read(|view| {
+            let both = documents.par_iter().zip(&known);
+            both.map(|(document, known)| {
+                match document.signature.is_empty() || known.is(document) {
+                    true => Ok(Judged::default()),
+                    false => Judged::new(view, document.signature.lanes(), how, others),
+                }
+            })
+            .collect()
+        })?;
+        let before = self.writer.next_number();
+        let mut kept =
+            Kept { probe: how.probe, documents: Vec::new(), buckets: FxHashMap::default() };
+        let mut waiting: Vec<NewDocument> = Vec::new();
+        for ((document, known), judged) in documents.into_iter().zip(known).zip(judged) {
+            if known == Known::Repeated {
+                self.writer.insert_all(std::mem::take(&mut waiting))?;
+            }
+            let own = match self.writer.compare(&document, Some(known))? {
+                Existing::Same => {
+                    outcomes.push(Outcome::Inserted(Inserted::Unchanged));
+                    continue;
+                }
+                Existing::Other(doc) => Some(doc),
+                Existing::Absent => None,
+            };
+            if let Some(duplicate) = self.duplicate(&document, own, judged, how, &kept, before)? {
+                outcomes.push(duplicate);
+                continue;
+            }
+            if let Some(own) = own {
+                self.writer.remove_number(own);
+            }
+            let replaced = if own.is_some() { Inserted::Replaced } else { Inserted::Added };
+            outcomes.push(Outcome::Inserted(replaced));
+            let number = self.writer.next_number() + waiting.len() as u64;
+            kept.add(number, &document);
+            waiting.push(document);
+        }
+        self.writer.insert_all(waiting)
+    }
+
+    /// What a document is a duplicate of, if of anything but its own former text. Documents of its
+    /// batch have numbers from `before` on.
+    fn duplicate(
+        &mut self,
+        document: &NewDocument,
+        own: Option<DocNo>,
+        mut judged: Judged,
+        how: How<'_>,
+        kept: &Kept,
+        before: u64,
+    ) -> Result<Option<Outcome>> {
+        if document.signature.is_empty() {
+            return Ok(None);
+        }
+        let lanes = document.signature.lanes();
+        let counts = |writer: &Self, doc: DocNo| Some(doc) != own && writer.writer.is_live(doc);
+        if judged.more && !judged.own.iter().any(|(_, doc)| counts(self, *doc)) {
+            // All that were remembered have been replaced since.
+            let found = self.writer.read(|view| search(view, lanes, how.sources, how.least))?;
+            judged.own = found.scored;
+            judged.own.retain(|(_, doc)| u64::from(doc.0) < before);
+            judged.own.sort_unstable_by_key(|(equal, doc)| (Reverse(*equal), *doc));
+            judged.first_id = None;
+        }
+        let mine = judged.own.iter().position(|(_, doc)| counts(self, *doc));
+        let mine = mine.and_then(|at| judged.own.get(at).map(|scored| (*scored, at)));
+        let fresh = kept.best(lanes, how.least, |doc| counts(self, doc));
+        let equal = mine.map_or(0, |((equal, _), _)| equal);
+        let named = |id: String, equal: usize| Match::estimated(id, equal, lanes.len());
+        let (best, equal) = match (mine, fresh) {
+            (_, Some((more, kept))) if more > equal => (Some(named(kept.id.clone(), more)), more),
+            (Some(((equal, doc), at)), _) => {
+                let first = if at == 0 { judged.first_id } else { None };
+                let id = match first {
+                    Some(id) => id,
+                    None => self.writer.view(|view| view.document(doc))?.id,
+                };
+                (Some(named(id, equal)), equal)
+            }
+            (None, _) => (None, 0),
+        };
+        if let Some((more, against, doc)) = judged.other
+            && more > equal
+            && let Some(snapshot) = how.against.get(against)
+        {
+            let id = snapshot.view().document(doc)?.id;
+            return Ok(Some(Outcome::Elsewhere { against, found: named(id, more) }));
+        }
+        Ok(best.map(Outcome::Duplicate))
+    }
+}
+
+impl Judged {
+    fn new<P: ChunkTable, D: DocTable>(
+        view: &View<'_, P, D>,
+        lanes: &[u8],
+        how: How<'_>,
+        others: &[Sources],
+    ) -> Result<Self> {
+        let Found { scored: mut own, .. } = search(view, lanes, how.sources, how.least)?;
+        let order = |(equal, doc): &Scored| (Reverse(*equal), *doc);
+        let more = own.len() > BEST;
+        if more {
+            own.select_nth_unstable_by_key(BEST, order);
+            own.truncate(BEST);
+        }
+        own.sort_unstable_by_key(order);
+        let first_id = match own.first() {
+            Some((_, doc)) => Some(view.document(*doc)?.id),
+            None => None,
+        };
+        let mut other: Option<(usize, usize, DocNo)> = None;
+        for (against, (snapshot, sources)) in how.against.iter().zip(others).enumerate() {
+            let found = search(&snapshot.view(), lanes, *sources, how.least)?;
+            if let Some((equal, doc)) = found.scored.into_iter().min_by_key(order)
+                && other.is_none_or(|best| equal > best.0)
+            {
+                other = Some((equal, against, doc));
+            }
+        }
+        Ok(Self { own, first_id, more, other })
+    }
+}
+
+impl Kept {
+    fn add(&mut self, number: u64, document: &NewDocument) {
+        if document.signature.is_empty() {
+            return;
+        }
+        let lanes: Box<[u8]> = document.signature.lanes().into();
+        let at = self.documents.len() as u32;
+        for band in 0..self.probe.bands() {
+            let key = (band, word(&lanes, band, self.probe.depth()));
+            self.buckets.entry(key).or_default().push(at);
+        }
+        // A number that does not fit is refused when the document is written.
+        let number = DocNo(number.try_into().unwrap_or(u32::MAX));
+        self.documents.push(KeptDocument { number, id: document.id.clone(), lanes });
+    }
+
+    /// The most similar of these, and among equals the first, of those that count.
+    fn best(
+        &self,
+        lanes: &[u8],
+        least: usize,
+        counts: impl Fn(DocNo) -> bool,
+    ) -> Option<(usize, &KeptDocument)> {
+        let buckets = (0..self.probe.bands())
+            .filter_map(|band| self.buckets.get(&(band, word(lanes, band, self.probe.depth()))));
+        let mut places: Vec<u32> = buckets.flatten().copied().collect();
+        places.sort_unstable();
+        places.dedup();
+        let candidates = places.into_iter().filter_map(|at| self.documents.get(at as usize));
+        candidates
+            .filter(|document| counts(document.number))
+            .map(|document| (equal_lanes(lanes, &document.lanes), document))
+            .filter(|(equal, _)| *equal >= least)
+            .min_by_key(|(equal, document)| (Reverse(*equal), document.number))
+    }
+}
