@@ -102,7 +102,7 @@ pub use error::{Error, Result};
 pub use estimate::{Agreement, Estimate, equal_lanes, wilson};
 pub use index::{
     Document, DocumentInfo, Ids, Index, IndexOptions, Inserted, Match, Matches, OnConflict,
-    Outcome, Pair, Pairs, Query, ReadOnlyIndex, Snapshot, WriteTxn,
+    Outcome, Pair, Pairs, Query, ReadOnlyIndex, Snapshot, Verdict, WriteTxn,
 };
 pub use lsh::{BandPlan, Probe, candidate_probability};
 pub use params::{Lanes, MAX_ID_BYTES, Recall, Threshold};

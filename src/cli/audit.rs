@@ -80,8 +80,7 @@ impl Audit {
             let place = || path.display().to_string();
             for line in BufReader::new(part.reader()?).lines() {
                 let line = line.with_context(place)?;
-                let fields: Map<String, Value> =
-                    serde_json::from_str(&line).with_context(place)?;
+                let fields: Map<String, Value> = serde_json::from_str(&line).with_context(place)?;
                 let field = |name| (name, fields.get(name).cloned().unwrap_or_default());
                 results.line(&COLUMNS.map(field))?;
             }

@@ -12,7 +12,7 @@ use super::settings::Settings;
 use super::{Ending, interrupt, naming, opening, records};
 use crate::error::Error;
 use crate::hash::text_hash;
-use crate::index::{Document, Index, Inserted, Outcome, ReadOnlyIndex, Snapshot, WriteTxn};
+use crate::index::{Document, Index, Inserted, ReadOnlyIndex, Snapshot, Verdict, WriteTxn};
 use crate::input::{BadRecord, Name, STANDARD_INPUT};
 use crate::lsh::Probe;
 use crate::params::Threshold;
@@ -128,7 +128,8 @@ pub(super) fn run(global: &Global, args: &Dedup) -> Result<Ending, Failure> {
     let others = others(global, args)?;
     let snapshots = others.iter().map(ReadOnlyIndex::snapshot).collect::<Result<Vec<_>, _>>()?;
     let against: Vec<&Snapshot> = snapshots.iter().collect();
-    let threshold = args.settings.threshold().map_or(Ok(index.settings().threshold), Threshold::new)?;
+    let threshold =
+        args.settings.threshold().map_or(Ok(index.settings().threshold), Threshold::new)?;
     let recall = against
         .iter()
         .map(|other| other.settings())
@@ -177,6 +178,9 @@ pub(super) fn run(global: &Global, args: &Dedup) -> Result<Ending, Failure> {
             if run.in_batch >= args.batch as usize {
                 run.store(&mut txn)?;
                 txn.commit()?;
+                if global.verbose {
+                    progress.say(&format!("committed {}", count(run.mark.records, "record")));
+                }
                 txn = index.begin_write()?;
             }
         }
@@ -191,6 +195,8 @@ pub(super) fn run(global: &Global, args: &Dedup) -> Result<Ending, Failure> {
     progress.finish();
     let Run { kept, audit, counts, mark, .. } = run;
     if !interrupted {
+        // A kill up to the last commit is made good by the next run.
+        index.finish()?;
         audit.finish()?;
         kept.finish()?;
         if args.resumable() {
@@ -198,7 +204,7 @@ pub(super) fn run(global: &Global, args: &Dedup) -> Result<Ending, Failure> {
             txn.set_dedup_mark(None)?;
             txn.commit()?;
         }
-        index.close()?;
+        drop(index);
     }
     report(global, args, &counts, failed, recall, start.elapsed().as_secs_f64(), interrupted);
     if interrupted {
@@ -218,9 +224,7 @@ impl Dedup {
     fn open(&self, global: &Global, place: &Path) -> Result<Index, Failure> {
         opening::open(global, self.settings.options_but_threshold(), |options| {
             match options.open(place) {
-                Err(Error::NotFound { .. }) => {
-                    self.settings.options().open_or_create(place)
-                }
+                Err(Error::NotFound { .. }) => self.settings.options().open_or_create(place),
                 opened => opened,
             }
         })
@@ -248,8 +252,7 @@ impl Dedup {
     fn hash(&self, threshold: f64) -> u64 {
         let Self { paths, output, removed, skip_known, against, touch, input, .. } = self;
         let folder = std::env::current_dir().ok();
-        let asked =
-            (folder, paths, output, removed, skip_known, against, touch, input, threshold);
+        let asked = (folder, paths, output, removed, skip_known, against, touch, input, threshold);
         text_hash(format!("{asked:?}").as_bytes())
     }
 }
@@ -342,12 +345,12 @@ impl<'a> Run<'a> {
         }
         let documents = naming::complete(txn, documents.into_iter())?;
         let ids: Vec<String> = documents.iter().map(|document| document.id().to_owned()).collect();
-        let outcomes =
+        let verdicts =
             txn.insert_documents_unless_similar(documents, self.threshold, self.against)?;
         let mut met = Vec::new();
-        for ((outcome, id), written) in outcomes.into_iter().zip(ids).zip(written) {
-            let found = match outcome {
-                Outcome::Inserted(done) => {
+        for ((verdict, id), written) in verdicts.into_iter().zip(ids).zip(written) {
+            let found = match verdict {
+                Verdict::Inserted(done) => {
                     let known = done == Inserted::Unchanged;
                     let counter = match done {
                         Inserted::Unchanged => &mut self.counts.unchanged,
@@ -363,10 +366,10 @@ impl<'a> Run<'a> {
                     }
                     continue;
                 }
-                Outcome::Elsewhere { found, .. } => found,
-                Outcome::Duplicate(found) => {
-                    met.push(found.id.clone());
-                    found
+                Verdict::Duplicate { of, against: Some(_) } => of,
+                Verdict::Duplicate { of, against: None } => {
+                    met.push(of.id.clone());
+                    of
                 }
             };
             self.counts.duplicates += 1;
@@ -420,7 +423,8 @@ impl Trial {
         let index = folder.path().join("trial.twx");
         if args.index.symlink_metadata().is_ok() {
             let options = args.settings.options_but_threshold();
-            let open = opening::open(global, options, |options| options.open_read_only(&args.index))?;
+            let open =
+                opening::open(global, options, |options| options.open_read_only(&args.index))?;
             // While it is open nobody can write to it.
             fs::copy(&args.index, &index).with_context(|| index.display().to_string())?;
             drop(open);

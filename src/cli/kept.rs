@@ -51,7 +51,10 @@ impl Kept {
     pub(super) fn admit(&mut self, written: &Written, place: &str) -> Result<(), Failure> {
         let shape = match written {
             Written::Path(path) if path.contains('\n') => {
-                return Err(anyhow!("{path}: a path with a line break cannot be written to a list of paths").into());
+                return Err(anyhow!(
+                    "{path}: a path with a line break cannot be written to a list of paths"
+                )
+                .into());
             }
             Written::Path(_) => Shape::Paths,
             Written::Bytes(_) => Shape::Lines,

@@ -4,7 +4,7 @@ use super::document::Document;
 use super::query::Match;
 use super::search::{Found, Scored, Sources, search};
 use super::snapshot::Snapshot;
-use super::write::{Inserted, Outcome, WriteTxn};
+use super::write::{Inserted, WriteTxn};
 use crate::error::Result;
 use crate::estimate::{equal_lanes, least_equal_lanes};
 use crate::lsh::{Probe, word};
@@ -18,6 +18,21 @@ use std::cmp::Reverse;
 
 /// So many matches of a document are remembered: an earlier one of its batch may replace the first.
 const BEST: usize = 4;
+
+/// What check-and-insert did with one of many documents.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Verdict {
+    /// No similar document was known, and it was inserted.
+    Inserted(Inserted),
+    /// It is similar to a document that was known, and was not inserted.
+    Duplicate {
+        /// The most similar one.
+        of: Match,
+        /// Which of the other indexes that one is in, from 0 on; `None` for this index.
+        against: Option<usize>,
+    },
+}
 
 /// How documents are compared.
 #[derive(Clone, Copy)]
@@ -59,7 +74,7 @@ impl WriteTxn<'_> {
     /// Inserts documents, each unless it is similar to one that is known: in the index, in one of
     /// the snapshots `against` of other indexes, or earlier among these. As if one came after the
     /// other by [`insert_document_unless_similar`](Self::insert_document_unless_similar), but
-    /// compared on all threads. The outcomes are in the order of the documents.
+    /// compared on all threads. The verdicts are in the order of the documents.
     ///
     /// A duplicate is that of the most similar document; among equals this index comes before
     /// others, which come in their order, and the earliest inserted comes first.
@@ -68,14 +83,14 @@ impl WriteTxn<'_> {
     /// # fn main() -> twindex::Result<()> {
     /// # let folder = tempfile::tempdir().expect("a temporary folder");
     /// # let index = twindex::Index::create(folder.path().join("u.twx"))?;
-    /// use twindex::Outcome;
+    /// use twindex::Verdict;
     /// let texts = ["A line of some length, said once.", "Another one, said only once.",
     ///              "a line of some length,  said once."];
     /// let documents = (1..).zip(texts).map(|(n, text)| index.prepare(format!("line-{n}"), text));
     /// let documents = documents.collect::<Result<Vec<_>, _>>()?;
     /// let mut txn = index.begin_write()?;
-    /// let outcomes = txn.insert_documents_unless_similar(documents, 0.8, &[])?;
-    /// assert!(matches!(&outcomes[2], Outcome::Duplicate(m) if m.id == "line-1"));
+    /// let verdicts = txn.insert_documents_unless_similar(documents, 0.8, &[])?;
+    /// assert!(matches!(&verdicts[2], Verdict::Duplicate { of, .. } if of.id == "line-1"));
     /// txn.commit()?;
     /// # Ok(())
     /// # }
@@ -92,7 +107,7 @@ impl WriteTxn<'_> {
         documents: Vec<Document>,
         threshold: f64,
         against: &[&Snapshot],
-    ) -> Result<Vec<Outcome>> {
+    ) -> Result<Vec<Verdict>> {
         let threshold = Threshold::new(threshold)?;
         let request = SettingsRequest::of_signatures(self.settings);
         for other in against {
@@ -113,16 +128,16 @@ impl WriteTxn<'_> {
         });
         let others: Vec<Sources> = others.collect();
         let mut rest: Vec<NewDocument> = documents.into_iter().map(|document| document.0).collect();
-        let mut outcomes = Vec::with_capacity(rest.len());
+        let mut verdicts = Vec::with_capacity(rest.len());
         while !rest.is_empty() {
             let later = rest.split_off(rest.len().min(self.writer.batch()));
-            self.judge_batch(rest, how, &others, &mut outcomes).inspect_err(|_| {
+            self.judge_batch(rest, how, &others, &mut verdicts).inspect_err(|_| {
                 // What gave way may have nothing in its place yet.
                 self.writer.fail();
             })?;
             rest = later;
         }
-        Ok(outcomes)
+        Ok(verdicts)
     }
 
     /// How far a deduplication has come that is not finished.
@@ -140,7 +155,7 @@ impl WriteTxn<'_> {
         documents: Vec<NewDocument>,
         how: How<'_>,
         others: &[Sources],
-        outcomes: &mut Vec<Outcome>,
+        verdicts: &mut Vec<Verdict>,
     ) -> Result<()> {
         let ids: Vec<&str> = documents.iter().map(|document| document.id.as_str()).collect();
         let known = self.writer.known(&ids)?;
@@ -164,21 +179,21 @@ impl WriteTxn<'_> {
             }
             let own = match self.writer.compare(&document, Some(known))? {
                 Existing::Same => {
-                    outcomes.push(Outcome::Inserted(Inserted::Unchanged));
+                    verdicts.push(Verdict::Inserted(Inserted::Unchanged));
                     continue;
                 }
                 Existing::Other(doc) => Some(doc),
                 Existing::Absent => None,
             };
             if let Some(duplicate) = self.duplicate(&document, own, judged, how, &kept, before)? {
-                outcomes.push(duplicate);
+                verdicts.push(duplicate);
                 continue;
             }
             if let Some(own) = own {
                 self.writer.remove_number(own);
             }
             let replaced = if own.is_some() { Inserted::Replaced } else { Inserted::Added };
-            outcomes.push(Outcome::Inserted(replaced));
+            verdicts.push(Verdict::Inserted(replaced));
             let number = self.writer.next_number() + waiting.len() as u64;
             kept.add(number, &document);
             waiting.push(document);
@@ -196,7 +211,7 @@ impl WriteTxn<'_> {
         how: How<'_>,
         kept: &Kept,
         before: u64,
-    ) -> Result<Option<Outcome>> {
+    ) -> Result<Option<Verdict>> {
         if document.signature.is_empty() {
             return Ok(None);
         }
@@ -232,9 +247,9 @@ impl WriteTxn<'_> {
             && let Some(snapshot) = how.against.get(against)
         {
             let id = snapshot.view().document(doc)?.id;
-            return Ok(Some(Outcome::Elsewhere { against, found: named(id, more) }));
+            return Ok(Some(Verdict::Duplicate { of: named(id, more), against: Some(against) }));
         }
-        Ok(best.map(Outcome::Duplicate))
+        Ok(best.map(|of| Verdict::Duplicate { of, against: None }))
     }
 }
 

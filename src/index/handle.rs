@@ -164,6 +164,11 @@ impl Index {
     ///
     /// [`Error::Io`] or [`Error::Storage`].
     pub fn close(self) -> Result<()> {
+        self.finish()
+    }
+
+    /// Does what closing does, and leaves the index open.
+    pub(crate) fn finish(&self) -> Result<()> {
         let mut writer = self.engine.write()?;
         writer.flush_for_close()?;
         writer.commit()?;

@@ -23,6 +23,7 @@ mod trouble_tests;
 mod workload;
 mod write;
 
+pub use dedup::Verdict;
 pub use document::{Document, DocumentInfo};
 pub use handle::{Index, ReadOnlyIndex};
 pub use options::IndexOptions;

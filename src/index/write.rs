@@ -37,21 +37,12 @@ pub enum OnConflict {
 
 /// What check-and-insert did.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum Outcome {
     /// No similar document was known, and it was inserted.
     Inserted(Inserted),
     /// It is similar to this document, the most similar and among equals the earliest, and was
     /// not inserted.
     Duplicate(Match),
-    /// It is similar to a document of another index, more than to any of this one, and was not
-    /// inserted ([`WriteTxn::insert_documents_unless_similar`]).
-    Elsewhere {
-        /// Which of the other indexes, from 0 on.
-        against: usize,
-        /// The most similar document there.
-        found: Match,
-    },
 }
 
 /// The one write transaction of an index: all of it becomes durable and visible to others at

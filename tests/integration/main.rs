@@ -7,6 +7,10 @@ mod cli;
 #[cfg(feature = "cli")]
 mod cli_add;
 #[cfg(all(unix, feature = "cli"))]
+mod cli_dedup;
+#[cfg(all(unix, feature = "cli"))]
+mod cli_dedup_again;
+#[cfg(all(unix, feature = "cli"))]
 mod cli_kill;
 #[cfg(feature = "cli")]
 mod cli_query;
@@ -16,6 +20,7 @@ mod cli_repair;
 mod cli_signals;
 #[cfg(feature = "cli")]
 mod command;
+mod dedup;
 #[cfg(all(target_os = "linux", feature = "cli"))]
 mod disk_full;
 mod fixtures;

@@ -1,0 +1,136 @@
+//! A deduplication that is stopped or killed and started again ends as an unbroken one.
+
+use crate::command::{Running, Shell, jsonl, number_from, report};
+use crate::support::{Random, text};
+use std::hash::{BuildHasher, RandomState};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+const WORDS: &str = "dedup i.twx in.jsonl -q --batch 40 -o out --removed gone";
+
+/// An index, and an input that has some of its documents, some of them with other texts, and many
+/// near duplicates of both.
+fn begin(count: u64) -> Shell {
+    let shell = Shell::new();
+    let mut random = Random(11);
+    let mut record = |ids: u64| {
+        let id = format!("r{}", random.below(ids));
+        (id, text(random.below(count / 3), random.below(8), 40))
+    };
+    let lines = |records: Vec<(String, String)>| {
+        let records: Vec<_> =
+            records.iter().map(|(id, text)| (id.as_str(), text.as_str())).collect();
+        jsonl(&records)
+    };
+    let before = lines((0..count / 5).map(|_| record(count)).collect());
+    shell.pipe("add i.twx -q -", before).succeeds();
+    shell.write("in.jsonl", lines((0..count).map(|_| record(count)).collect()));
+    shell
+}
+
+/// What is left of a run.
+fn result(shell: &Shell) -> (Vec<u8>, Vec<u8>, Vec<String>) {
+    shell.assert_clean();
+    (shell.read("out"), shell.read("gone"), shell.ids())
+}
+
+#[test]
+fn killed_again_and_again_it_ends_with_the_same_output_and_audit() {
+    let long = number_from("TWINDEX_KILL_ROUNDS");
+    let (rounds, count) = (long.unwrap_or(8), if long.is_some() { 20_000 } else { 1_500 });
+    let seed = number_from("TWINDEX_KILL_SEED")
+        .unwrap_or_else(|| RandomState::new().hash_one("dedup") >> 32);
+    let start = begin(count);
+    let unbroken = start.copy();
+    let clock = Instant::now();
+    unbroken.run(WORDS).succeeds();
+    let length = clock.elapsed().as_nanos() as u64;
+    let expected = result(&unbroken);
+    let mut random = Random(seed);
+    let (mut killed, mut histories) = (0, 0);
+    let mut shell = start.copy();
+    for _ in 0..rounds {
+        let delay = Duration::from_nanos(random.below(length));
+        let running: Running = shell.start(WORDS);
+        sleep(delay);
+        let was_running = running.kill();
+        killed += u32::from(was_running);
+        // Killed when all was done, it would be run anew.
+        let ended = !was_running || shell.path("out").exists();
+        if !ended {
+            if random.below(3) > 0 {
+                continue;
+            }
+            shell.run(WORDS).succeeds();
+        }
+        assert!(result(&shell) == expected, "TWINDEX_KILL_SEED={seed}, after {delay:?}");
+        assert_eq!(shell.names().len(), 4, "{:?}", shell.names());
+        shell = start.copy();
+        histories += 1;
+    }
+    report(&format!(
+        "dedup, TWINDEX_KILL_SEED={seed}: {killed} of {rounds} killed, {histories} ended"
+    ));
+}
+
+#[test]
+fn interrupted_it_says_so_and_goes_on() {
+    let input = |count: u64| (0..count).map(|n| text(n / 2, n % 2, 40) + "\n").collect::<String>();
+    for signal in ["INT", "TERM"] {
+        let unbroken = Shell::new();
+        let words = "dedup i.twx -v --batch 50 --id-prefix p -o out --removed gone";
+        unbroken.pipe(words, input(300)).succeeds();
+
+        let shell = Shell::new();
+        let mut running = shell.start(words);
+        running.send(&input(130));
+        running.wait_for("committed 100 records");
+        running.signal(signal);
+        let done = running.end();
+        assert_eq!(done.status, 2, "{done:?}");
+        assert!(done.stderr.contains("run the same command again to go on"), "{done:?}");
+        assert!(!shell.path("out").exists() && shell.path("out.part").exists());
+        shell.assert_clean();
+        shell.pipe(words, input(300)).succeeds();
+        assert!(result(&shell) == result(&unbroken));
+        assert_eq!(shell.names().len(), 3, "{:?}", shell.names());
+    }
+}
+
+/// A run that was interrupted after so many records of its input.
+fn interrupted(words: &str, records: &str) -> Shell {
+    let shell = Shell::new();
+    let mut running = shell.start(words);
+    running.send(records);
+    running.wait_for("committed");
+    running.signal("INT");
+    assert_eq!(running.end().status, 2);
+    shell
+}
+
+#[test]
+fn the_audit_on_standard_output_is_whole_too() {
+    let words = "dedup i.twx -v --batch 4 --id-prefix p --format lines -o out -";
+    let input: String = (0..12).map(|n| text(n / 2, n % 2, 40) + "\n").collect();
+    let unbroken = Shell::new().pipe(words, input.as_str()).succeeds();
+    let first: String = input.split_inclusive('\n').take(5).collect();
+    let shell = interrupted(words, &first);
+    let again = shell.pipe(words, input.as_str()).succeeds();
+    assert_eq!(again.stdout, unbroken.stdout);
+    assert_eq!(shell.names().len(), 2, "{:?}", shell.names());
+}
+
+#[test]
+fn another_input_is_not_taken_for_the_rest() {
+    let words = "dedup i.twx -v --batch 4 --id-prefix p --format lines -o out -";
+    let input: String = (0..8).map(|n| text(n, 0, 40) + "\n").collect();
+    let shell = interrupted(words, &input);
+    for other in ["", "other text\n"] {
+        shell.pipe(&words.replace(" -v", ""), other).fails_with("delete it to start anew");
+    }
+    // Another command line is another run.
+    shell.pipe("dedup i.twx -q --format lines -o elsewhere -", "other text\n").succeeds();
+    std::fs::remove_file(shell.path("out.part")).expect("deleted");
+    shell.pipe(words, "yet another text\n").succeeds();
+    assert_eq!(shell.read("out"), b"yet another text\n");
+}

@@ -1,0 +1,188 @@
+//! Check and insert for many documents at once, beside the same one after the other by brute force.
+
+use crate::support::{Place, Random, all_ids, assert_clean, estimate, meet, probe, text, tiny};
+use twindex::{Document, Index, Inserted, OnConflict, Outcome, Signature, Snapshot, Verdict};
+
+/// A document that is known, with its text.
+#[derive(Clone)]
+struct Known {
+    id: String,
+    text: String,
+    signature: Signature,
+}
+
+/// What one document after the other gives, by definition.
+struct Oracle<'i> {
+    index: &'i Index,
+    threshold: f64,
+    own: Vec<Known>,
+    others: Vec<Vec<Known>>,
+}
+
+impl Oracle<'_> {
+    fn known(&self, id: &str, text: &str) -> Known {
+        let signature = self.index.sketcher().signature(text);
+        Known { id: id.to_owned(), text: text.to_owned(), signature }
+    }
+
+    /// What becomes of a document, and of which it is a duplicate.
+    fn judge(&mut self, id: &str, text: &str) -> (&'static str, Option<String>) {
+        let new = self.known(id, text);
+        if self.own.iter().any(|known| known.id == id && known.text == text) {
+            return ("unchanged", None);
+        }
+        let (bands, depth) = probe(self.index.settings(), self.threshold);
+        let similar = |known: &&Known| {
+            !new.signature.is_empty()
+                && !known.signature.is_empty()
+                && meet(&new.signature, &known.signature, bands, depth)
+                && estimate(&new.signature, &known.signature) >= self.threshold
+        };
+        let own = self.own.iter().filter(|known| known.id != id).filter(similar);
+        let own = own.map(|known| ("duplicate", known));
+        let others = self.others.iter().flatten().filter(similar);
+        let others = others.map(|known| ("elsewhere", known));
+        // The first of those that are most similar.
+        let mut best: Option<(&'static str, &Known, f64)> = None;
+        for (how, known) in own.chain(others) {
+            let similarity = estimate(&new.signature, &known.signature);
+            if best.is_none_or(|best| similarity > best.2) {
+                best = Some((how, known, similarity));
+            }
+        }
+        if let Some((how, known, _)) = best {
+            return (how, Some(known.id.clone()));
+        }
+        let before = self.own.len();
+        self.own.retain(|known| known.id != id);
+        let replaced = self.own.len() < before;
+        self.own.push(new);
+        (if replaced { "replaced" } else { "added" }, None)
+    }
+}
+
+fn named(verdict: Verdict) -> (&'static str, Option<String>) {
+    match verdict {
+        Verdict::Inserted(Inserted::Added) => ("added", None),
+        Verdict::Inserted(Inserted::Replaced) => ("replaced", None),
+        Verdict::Inserted(Inserted::Unchanged) => ("unchanged", None),
+        Verdict::Duplicate { of, against: None } => ("duplicate", Some(of.id)),
+        Verdict::Duplicate { of, against: Some(_) } => ("elsewhere", Some(of.id)),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Documents of few families under few ids, so that all of it happens.
+fn record(random: &mut Random, ids: u64) -> (String, String) {
+    let id = format!("d{}", random.below(ids));
+    let text = match random.below(20) {
+        0 => String::new(),
+        1 => "short".to_owned(),
+        _ => text(random.below(12), random.below(9), 40),
+    };
+    (id, text)
+}
+
+fn filled(place: &Place, name: &str, random: &mut Random, count: u64) -> (Index, Vec<Known>) {
+    let index = tiny().create(place.path(name)).expect("created");
+    let mut known: Vec<Known> = Vec::new();
+    let mut txn = index.begin_write().expect("begun");
+    for _ in 0..count {
+        let (id, text) = record(random, 1000);
+        let document = index.prepare(id.as_str(), &text).expect("a valid id");
+        let signature = document.signature().clone();
+        if txn.insert_document(document, OnConflict::Skip).expect("inserted") == Inserted::Added {
+            known.push(Known { id, text, signature });
+        }
+    }
+    txn.commit().expect("committed");
+    (index, known)
+}
+
+#[test]
+fn many_at_once_are_judged_as_one_after_the_other() {
+    for seed in 0..12 {
+        let mut random = Random(seed);
+        let place = Place::new();
+        let (index, own) = filled(&place, "own.twx", &mut random, 3 * (seed % 3));
+        let others: Vec<_> = (0..seed % 3)
+            .map(|at| filled(&place, &format!("other-{at}.twx"), &mut random, 4))
+            .collect();
+        let snapshots: Vec<Snapshot> =
+            others.iter().map(|other| other.0.snapshot().expect("a snapshot")).collect();
+        let against: Vec<&Snapshot> = snapshots.iter().collect();
+        let threshold = [0.8, 0.9, 0.6][seed as usize % 3];
+        let others = others.iter().map(|other| other.1.clone()).collect();
+        let mut oracle = Oracle { index: &index, threshold, own, others };
+
+        for round in 0..12 {
+            let records: Vec<_> =
+                (0..1 + random.below(40)).map(|_| record(&mut random, 30)).collect();
+            let sketched = records.iter().map(|(id, text)| index.prepare(id.as_str(), text));
+            let documents: Vec<Document> = sketched.collect::<Result<_, _>>().expect("valid ids");
+            let mut txn = index.begin_write().expect("begun");
+            let half = documents.len() / 2;
+            let (first, second) = documents.split_at(half);
+            let mut outcomes = Vec::new();
+            for part in [first, second] {
+                let judged =
+                    txn.insert_documents_unless_similar(part.to_vec(), threshold, &against);
+                outcomes.extend(judged.expect("judged").into_iter().map(named));
+            }
+            txn.commit().expect("committed");
+            let expected: Vec<_> =
+                records.iter().map(|(id, text)| oracle.judge(id, text)).collect();
+            assert_eq!(outcomes, expected, "seed {seed}, round {round}: {records:?}");
+        }
+        let mut ids: Vec<String> = oracle.own.iter().map(|known| known.id.clone()).collect();
+        let mut stored = all_ids(&index.snapshot().expect("a snapshot"));
+        (ids.sort(), stored.sort());
+        assert_eq!(stored, ids);
+        assert_clean(&index.check().expect("checked"));
+    }
+}
+
+#[test]
+fn one_by_one_gives_the_same_outcome_as_all_at_once() {
+    let place = Place::new();
+    let index = tiny().create(place.index()).expect("created");
+    let mut random = Random(99);
+    let records: Vec<_> = (0..200).map(|_| record(&mut random, 120)).collect();
+    let documents = |part: &[(String, String)]| -> Vec<Document> {
+        let sketched = part.iter().map(|(id, text)| index.prepare(id.as_str(), text));
+        sketched.collect::<Result<_, _>>().expect("valid ids")
+    };
+    let mut txn = index.begin_write().expect("begun");
+    let at_once = txn.insert_documents_unless_similar(documents(&records), 0.8, &[]);
+    let at_once = at_once.expect("judged");
+    txn.abort();
+    let mut txn = index.begin_write().expect("begun");
+    let one_by_one: Vec<Verdict> = documents(&records)
+        .into_iter()
+        .map(|document| match txn.insert_document_unless_similar(document, 0.8).expect("judged") {
+            Outcome::Inserted(inserted) => Verdict::Inserted(inserted),
+            Outcome::Duplicate(of) => Verdict::Duplicate { of, against: None },
+        })
+        .collect();
+    assert_eq!(at_once, one_by_one);
+    assert!(at_once.iter().any(|verdict| matches!(verdict, Verdict::Duplicate { .. })));
+}
+
+#[test]
+fn an_index_of_other_settings_is_refused_before_anything_is_judged() {
+    let place = Place::new();
+    let index = tiny().create(place.index()).expect("created");
+    let other = tiny().lanes(64).create(place.path("other.twx")).expect("created");
+    let snapshot = other.snapshot().expect("a snapshot");
+    let mut txn = index.begin_write().expect("begun");
+    let error = txn.insert_documents_unless_similar(Vec::new(), 0.8, &[&snapshot]);
+    let error = error.expect_err("refused").to_string();
+    assert!(error.contains("other.twx") && error.contains("lanes 64"), "{error}");
+    let documents = vec![index.prepare("a", "a text of some length").expect("a valid id")];
+    assert!(txn.insert_documents_unless_similar(documents.clone(), 1.5, &[]).is_err());
+    // An index may have another threshold and recall: they only say where its bands lie.
+    let loose = tiny().threshold(0.5).create(place.path("loose.twx")).expect("created");
+    let snapshot = loose.snapshot().expect("a snapshot");
+    let outcomes = txn.insert_documents_unless_similar(documents, 0.8, &[&snapshot]);
+    assert_eq!(outcomes.expect("judged"), [Verdict::Inserted(Inserted::Added)]);
+}
