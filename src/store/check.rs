@@ -3,11 +3,12 @@
 use super::chunk::{Chunk, Entry};
 use super::codec::Fault;
 use super::fault::{Doing, guard};
+use super::mark;
 use super::reader::Reader;
 use super::record::{DocumentRecord, decode_signature};
 use super::run::{BandRun, Run};
 use super::schema::{
-    BandNo, DOCUMENTS, DocNo, FENCES, POSTINGS, RunNo, SIGNATURES, TEXTS, posting_key,
+    BandNo, DOCUMENTS, DocNo, FENCES, META, POSTINGS, RunNo, SIGNATURES, TEXTS, posting_key,
     posting_owner,
 };
 use crate::error::Result;
@@ -139,6 +140,7 @@ fn walk(reader: &Reader) -> Result<CheckReport> {
             check.explain(BandNo(band as u8), *expected, *found)?;
         }
     }
+    check.mark()?;
     check.rest()?;
     Ok(check.report)
 }
@@ -149,6 +151,16 @@ struct Check<'r> {
 }
 
 impl Check<'_> {
+    /// Looks at how far a deduplication has come.
+    fn mark(&mut self) -> Result<()> {
+        let path = self.reader.engine().path();
+        let meta = self.reader.txn.open_table(META).doing(path, "checking the dedup row")?;
+        if let Err(fault) = mark::find(&meta, path)? {
+            self.report.add(Invariant::Records, "meta dedup", fault);
+        }
+        Ok(())
+    }
+
     /// Walks signatures and documents side by side; returns what each band should hold.
     fn documents(&mut self) -> Result<Vec<Fingerprint>> {
         let view = self.reader.view();

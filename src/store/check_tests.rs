@@ -4,7 +4,8 @@ use super::super::chunk::{Chunk, ChunkBuilder, Entry};
 use super::super::engine::Engine;
 use super::super::record::{Counters, DocumentRecord, RunRow};
 use super::super::schema::{
-    DEAD, DOCUMENTS, FENCES, META, POSTINGS, RUNS, RunNo, SIGNATURES, STATE_ROW, TEXTS, posting_key,
+    DEAD, DEDUP_ROW, DOCUMENTS, FENCES, META, POSTINGS, RUNS, RunNo, SIGNATURES, STATE_ROW, TEXTS,
+    posting_key,
 };
 use super::super::settings::SettingsRequest;
 use super::super::testing::{TUNING, filled};
@@ -113,6 +114,10 @@ fn rows_without_their_other_half_are_named() {
 
 #[test]
 fn damaged_records_are_named() {
+    assert_named(Invariant::Records, |txn| {
+        let mut meta = txn.open_table(META).expect("a table");
+        meta.insert(DEDUP_ROW, &[1, 2, 3][..]).expect("written");
+    });
     for table in [DOCUMENTS, SIGNATURES] {
         assert_named(Invariant::Records, |txn| {
             txn.open_table(table).expect("a table").insert(7, &[1, 2, 3][..]).expect("written");

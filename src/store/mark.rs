@@ -6,6 +6,7 @@ use super::schema::{DEDUP_ROW, META, Table};
 use super::writer::Writer;
 use crate::error::Result;
 use redb::ReadableTable;
+use std::path::Path;
 
 /// How far a deduplication has come that is not finished yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,15 +56,22 @@ impl DedupMark {
     }
 }
 
+/// The dedup row among the rows of `meta`, and why it cannot be read.
+pub(super) fn find(
+    meta: &impl ReadableTable<&'static str, &'static [u8]>,
+    path: &Path,
+) -> Result<std::result::Result<Option<DedupMark>, Fault>> {
+    let row = meta.get(DEDUP_ROW).doing(path, "reading the dedup row")?;
+    Ok(row.map(|row| DedupMark::decode(row.value())).transpose())
+}
+
 impl Writer<'_> {
     /// How far a deduplication has come, if one is not finished.
     pub(crate) fn dedup_mark(&self) -> Result<Option<DedupMark>> {
-        let (txn, path, action) = (self.txn()?, self.engine.path(), "reading the dedup row");
+        let (txn, path) = (self.txn()?, self.engine.path());
         self.engine.guard_write(|| {
-            let meta = txn.open_table(META).doing(path, action)?;
-            let row = meta.get(DEDUP_ROW).doing(path, action)?;
-            let mark = row.map(|row| DedupMark::decode(row.value())).transpose();
-            mark.map_err(|fault| damaged(path, Table::Meta, DEDUP_ROW, fault))
+            let meta = txn.open_table(META).doing(path, "reading the dedup row")?;
+            find(&meta, path)?.map_err(|fault| damaged(path, Table::Meta, DEDUP_ROW, fault))
         })
     }
 

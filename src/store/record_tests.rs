@@ -4,6 +4,7 @@
 use super::super::chunk::{Chunk, ChunkBuilder};
 use super::super::dead::DeadSet;
 use super::super::flush::{PackedBand, pack_tail};
+use super::super::mark::DedupMark;
 use super::super::schema::{FORMAT_VERSION, Layout, MAGIC, posting_key};
 use super::super::segment::{Fresh, Tail};
 use super::super::settings::{Settings, SettingsRequest, StoredSettings};
@@ -385,6 +386,16 @@ fn example() -> Vec<(String, Vec<u8>)> {
         next_run: 1,
     };
     row("meta state".into(), counters.encode());
+    let mark = DedupMark {
+        run: 0x0123_4567_89AB_CDEF,
+        records: 4,
+        input: 0xFEDC_BA98_7654_3210,
+        kept_bytes: 120,
+        audit_bytes: 80,
+        counts: [3, 0, 0, 1, 1, 81],
+    };
+    row("meta dedup".into(), mark.encode());
+    assert_eq!(DedupMark::decode(&mark.encode()), Ok(mark));
 
     let sketcher = settings.sketcher().unwrap();
     let mut fresh = Vec::new();
