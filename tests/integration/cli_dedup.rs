@@ -2,6 +2,8 @@
 
 use crate::command::{Shell, alike, jsonl};
 use crate::support::{Random, text};
+use std::thread::sleep;
+use std::time::Duration;
 
 /// Records with near duplicates among them, under ids that differ.
 fn records(count: u64) -> Vec<(String, String)> {
@@ -188,6 +190,25 @@ fn the_threshold_is_that_of_the_run() {
     assert_eq!(new.stdout, "");
     let info = shell.run("info new.twx --json").succeeds().json();
     assert_eq!(info[0]["threshold"], 0.6, "that of a new index is that of the run");
+}
+
+#[test]
+fn touch_renews_the_time_of_what_is_met_again() {
+    let (first, like_first, other) = alike();
+    let shell = Shell::with(&[("a", &first), ("b", &other), ("c", "a text of its own")]);
+    let inserted = |id: &str| {
+        let got = shell.run(&format!("get i.twx {id} --json")).succeeds().json();
+        got[0]["inserted"].as_i64().expect("a time")
+    };
+    let before = inserted("a");
+    sleep(Duration::from_millis(1_100));
+    let input = jsonl(&[("x", &like_first), ("b", &other)]);
+    shell.pipe("dedup i.twx -q -o out --dry-run --touch", input.as_str()).succeeds();
+    shell.pipe("dedup i.twx -q -o out", input.as_str()).succeeds();
+    assert_eq!(["a", "b", "c"].map(inserted), [before; 3]);
+    shell.pipe("dedup i.twx -q -o out --touch", input.as_str()).succeeds();
+    assert!(inserted("a") > before && inserted("b") > before && inserted("c") == before);
+    shell.assert_clean();
 }
 
 #[test]

@@ -6,11 +6,11 @@ use std::hash::{BuildHasher, RandomState};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-const WORDS: &str = "dedup i.twx in.jsonl -q --batch 40 -o out --removed gone";
+pub const WORDS: &str = "dedup i.twx in.jsonl -q --batch 40 -o out --removed gone";
 
 /// An index, and an input that has some of its documents, some of them with other texts, and many
 /// near duplicates of both.
-fn begin(count: u64) -> Shell {
+pub fn begin(count: u64) -> Shell {
     let shell = Shell::new();
     let mut random = Random(11);
     let mut record = |ids: u64| {
@@ -29,7 +29,7 @@ fn begin(count: u64) -> Shell {
 }
 
 /// What is left of a run.
-fn result(shell: &Shell) -> (Vec<u8>, Vec<u8>, Vec<String>) {
+pub fn result(shell: &Shell) -> (Vec<u8>, Vec<u8>, Vec<String>) {
     shell.assert_clean();
     (shell.read("out"), shell.read("gone"), shell.ids())
 }

@@ -5,6 +5,7 @@
 //! size of files is limited instead. `TWINDEX_FULL_ROUNDS=100` tries so many amounts of free space with
 //! each command.
 
+use crate::cli_dedup_again;
 use crate::command::{Done, Running, Shell, number_from, report};
 use crate::phases::{self, Phase};
 use crate::support::Random;
@@ -172,4 +173,27 @@ fn a_removal_without_space_keeps_its_last_commit_and_can_be_run_again() {
 #[test]
 fn a_compaction_without_space_changes_no_answer_and_can_be_run_again() {
     fill(&phases::compaction(1_500));
+}
+
+#[test]
+fn a_deduplication_without_space_goes_on_where_it_was() {
+    let disk = Disk::new();
+    let start = cli_dedup_again::begin(600);
+    let unbroken = start.copy();
+    unbroken.run(cli_dedup_again::WORDS).succeeds();
+    let expected = cli_dedup_again::result(&unbroken);
+    let mut failed = 0;
+    for free in [0, 20_000, 70_000, 150_000, 300_000, 500_000, 1 << 20, 4 << 20] {
+        disk.begin(&start);
+        let done = disk.run(cli_dedup_again::WORDS, free);
+        if done.status != 0 {
+            failed += 1;
+            assert_eq!((done.status, done.stderr.lines().count()), (2, 1), "{free}: {done:?}");
+            assert!(done.stderr.contains(disk.cause()), "{free}: {done:?}");
+            assert!(!disk.shell.path("out").exists(), "{free}");
+            disk.shell.run(cli_dedup_again::WORDS).succeeds();
+        }
+        assert!(cli_dedup_again::result(&disk.shell) == expected, "{free} bytes free");
+    }
+    assert!(failed > 0 || disk.mounted.is_none());
 }
