@@ -122,6 +122,7 @@ struct Run<'a> {
 pub(super) fn run(global: &Global, args: &Dedup) -> Result<Ending, Failure> {
     interrupt::catch()?;
     let start = Instant::now();
+    args.check_outputs()?;
     let trial = if args.dry_run { Some(Trial::of(global, args)?) } else { None };
     let place = trial.as_ref().map_or(&args.index, |trial| &trial.index);
     let index = args.open(global, place)?;
@@ -228,6 +229,26 @@ impl Dedup {
                 opened => opened,
             }
         })
+    }
+
+    /// Refuses to write over what is read.
+    fn check_outputs(&self) -> Result<(), Failure> {
+        let outputs = [&self.output, &self.removed];
+        for output in outputs.into_iter().flatten() {
+            let mut indexes = self.against.iter().chain([&self.index]);
+            if indexes.any(|index| index == output || opening::is_same_file(index, output)) {
+                let place = output.display();
+                return Err(anyhow!("{place}: is an index; write to another file").into());
+            }
+        }
+        match outputs {
+            [Some(output), Some(removed)] if output == removed && is_file(output) => Err(anyhow!(
+                "{}: cannot take both the output and the audit; name two files",
+                output.display()
+            )
+            .into()),
+            _ => Ok(()),
+        }
     }
 
     /// The output, if it is a file that can be gone on with.

@@ -240,6 +240,9 @@ fn mistakes_are_said_before_anything_is_written() {
     assert!(usage.stderr.contains("--output"), "{usage:?}");
     shell.pipe("dedup i.twx -o no/such/out", "").fails_with("no/such/out");
     shell.pipe("dedup i.twx -o out --threshold 1.5", "").fails_with("threshold 1.5");
+    shell.pipe("dedup i.twx -o i.twx", "").fails_with("i.twx: is an index");
+    shell.pipe("dedup i.twx -o out --removed ./i.twx", "").fails_with("./i.twx: is an index");
+    shell.pipe("dedup i.twx -o out --removed out", "").fails_with("name two files");
     let missing = shell.run("dedup j.twx gone.jsonl -o out");
     assert_eq!(missing.status, 2);
     assert!(missing.stderr.contains("gone.jsonl"), "{missing:?}");
