@@ -26,6 +26,7 @@ impl Document {
             signature: sketcher.signature(text),
             text_hash: text_hash(text.as_bytes()),
             text_length: text.len() as u64,
+            inserted: None,
         }))
     }
 
@@ -41,6 +42,7 @@ impl Document {
             id: valid(id.into())?,
             text_hash: text_hash(&signature.to_bytes()),
             text_length: 0,
+            inserted: None,
             signature,
         }))
     }

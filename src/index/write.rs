@@ -244,6 +244,18 @@ impl<'i> WriteTxn<'i> {
         self.writer.remove_all(&ids)
     }
 
+    /// Sets the time of insertion of the documents with these ids to now; returns how many of them
+    /// there were. A document that has a later time, as after the clock was set back, keeps it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`], [`Error::Io`] or [`Error::Storage`], after which the transaction cannot be
+    /// committed.
+    pub fn renew_batch(&mut self, ids: &[impl AsRef<str>]) -> Result<u64> {
+        let ids: Vec<&str> = ids.iter().map(AsRef::as_ref).collect();
+        self.writer.renew_all(&ids)
+    }
+
     /// The next automatic id, `#1`, `#2` and so on: this index never gives one twice, nor one that
     /// a document was given by hand.
     ///

@@ -39,6 +39,16 @@ pub(crate) struct Former {
     text_length: u64,
 }
 
+impl Known {
+    /// The number of the document, if there is one.
+    pub(super) fn number(self) -> Option<DocNo> {
+        match self {
+            Self::Document(former) => Some(former.doc),
+            Self::Absent | Self::Repeated => None,
+        }
+    }
+}
+
 impl Former {
     fn new(doc: DocNo, record: &DocumentRecord) -> Self {
         Self { doc, text_hash: record.text_hash, text_length: record.text_length }
@@ -117,12 +127,7 @@ impl Writer<'_> {
 
     /// Removes the documents with these ids; returns how many there were. Faster than one by one.
     pub(crate) fn remove_all(&mut self, ids: &[&str]) -> Result<u64> {
-        let found = self.known(ids)?;
-        let docs = found.into_iter().filter_map(|known| match known {
-            Known::Document(former) => Some(former.doc),
-            Known::Absent | Known::Repeated => None,
-        });
-        let docs: Vec<DocNo> = docs.collect();
+        let docs: Vec<DocNo> = self.known(ids)?.into_iter().filter_map(Known::number).collect();
         docs.iter().for_each(|doc| self.remove_number(*doc));
         Ok(docs.len() as u64)
     }

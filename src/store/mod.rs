@@ -41,6 +41,7 @@ mod settings;
 mod state;
 #[cfg(any(test, fuzzing))]
 mod testing;
+mod times;
 mod view;
 mod writer;
 

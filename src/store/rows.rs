@@ -27,9 +27,9 @@ impl Rows {
         id_key: u64,
         now: i64,
     ) -> std::result::Result<Self, (u32, Fault)> {
-        let NewDocument { id, signature, text_hash, text_length } = document;
+        let NewDocument { id, signature, text_hash, text_length, inserted } = document;
         let id_hash = id_hash(&id, id_key);
-        let record = DocumentRecord::new(id, text_hash, text_length, now);
+        let record = DocumentRecord::new(id, text_hash, text_length, inserted.unwrap_or(now));
         let encoded = record.encode(doc).map_err(|fault| (doc.0, fault))?;
         let row = encode_signature(&signature, doc);
         let lanes = (!signature.is_empty()).then(|| signature.into_lanes());

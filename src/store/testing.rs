@@ -45,6 +45,7 @@ pub(super) fn insert(engine: &Engine, numbers: Range<u32>) {
                 signature: sketcher.signature(&format!("document number {number}")),
                 text_hash: u64::from(number),
                 text_length: 1,
+                inserted: None,
             };
             writer.insert(document).expect("inserted");
         }

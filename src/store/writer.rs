@@ -24,6 +24,8 @@ pub(crate) struct NewDocument {
     pub(crate) signature: Signature,
     pub(crate) text_hash: u64,
     pub(crate) text_length: u64,
+    /// Seconds since 1970 when it was inserted first; `None` for now.
+    pub(crate) inserted: Option<i64>,
 }
 
 type WriteTable<'t, K> = redb::Table<'t, K, &'static [u8]>;
@@ -45,7 +47,8 @@ pub(crate) struct Writer<'e> {
     removed: Vec<DocNo>,
     changes: u64,
     added: u64,
-    now: i64,
+    /// Seconds since 1970 when the transaction began.
+    pub(super) now: i64,
     /// Set when a change fails, and for good: nothing of this transaction is whole any more.
     failed: bool,
 }
@@ -441,7 +444,7 @@ mod tests {
 
     fn document(id: &str) -> NewDocument {
         let signature = Signature::from_lanes(vec![7; 64], 10);
-        NewDocument { id: id.to_owned(), signature, text_hash: 1, text_length: 1 }
+        NewDocument { id: id.to_owned(), signature, text_hash: 1, text_length: 1, inserted: None }
     }
 
     #[test]

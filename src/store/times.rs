@@ -1,0 +1,90 @@
+//! Times of insertion: renewing them.
+
+use super::fault::{Doing, damaged};
+use super::lookup::Known;
+use super::record::DocumentRecord;
+use super::schema::{DOCUMENTS, DocNo, Table};
+use super::writer::Writer;
+use crate::error::Result;
+use redb::ReadableTable;
+
+impl Writer<'_> {
+    /// Sets the time of insertion of the documents with these ids to that of this transaction; returns
+    /// how many there were. A clock that went backwards makes no document older.
+    pub(crate) fn renew_all(&mut self, ids: &[&str]) -> Result<u64> {
+        let mut docs: Vec<DocNo> = self.known(ids)?.into_iter().filter_map(Known::number).collect();
+        docs.sort_unstable();
+        let (now, mut renewed) = (self.now, false);
+        self.change(|writer| {
+            let (txn, path) = (writer.txn()?, writer.engine.path());
+            let action = "renewing documents";
+            let mut table = txn.open_table(DOCUMENTS).doing(path, action)?;
+            for doc in &docs {
+                let fault = |detail| damaged(path, Table::Documents, doc.0, detail);
+                let mut record = {
+                    let row = table.get(doc.0).doing(path, action)?;
+                    let row = row.ok_or_else(|| fault("its row is missing"))?;
+                    DocumentRecord::decode(row.value(), *doc).map_err(fault)?
+                };
+                if record.inserted < now {
+                    record.inserted = now;
+                    let row = record.encode(*doc).map_err(fault)?;
+                    table.insert(doc.0, &row[..]).doing(path, action)?;
+                    renewed = true;
+                }
+            }
+            drop(table);
+            if renewed {
+                writer.touch();
+            }
+            Ok(())
+        })?;
+        Ok(docs.len() as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{filled, open};
+    use crate::sketch::Signature;
+    use crate::store::{Engine, NewDocument};
+
+    fn insert(engine: &Engine, id: &str, inserted: i64) {
+        let signature = Signature::from_lanes(vec![7; 64], 10);
+        let id = id.to_owned();
+        let inserted = Some(inserted);
+        let document = NewDocument { id, signature, text_hash: 1, text_length: 1, inserted };
+        let mut writer = engine.write().expect("begun");
+        writer.insert(document).expect("inserted");
+        writer.commit().expect("committed");
+    }
+
+    #[test]
+    fn renewed_documents_have_the_time_of_the_transaction_and_others_their_own() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let engine = filled(&folder, 20);
+        insert(&engine, "old", 1_000);
+        insert(&engine, "older", -5);
+        insert(&engine, "of tomorrow", i64::MAX);
+        let mut writer = engine.write().expect("begun");
+        let ids = ["old", "of tomorrow", "unknown", "old"];
+        assert_eq!(writer.renew_all(&ids).expect("renewed"), 2);
+        let now = writer.now;
+        writer.commit().expect("committed");
+        drop(engine);
+        let reader = open(&folder).read().expect("a reader");
+        let found = |id| reader.view().find(id).expect("readable").expect("there").1.inserted;
+        assert_eq!(["old", "older", "of tomorrow"].map(found), [now, -5, i64::MAX]);
+        assert!(super::super::check(&reader).expect("walked").is_clean());
+    }
+
+    #[test]
+    fn a_document_that_was_removed_is_not_renewed() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let engine = filled(&folder, 20);
+        let mut writer = engine.write().expect("begun");
+        assert!(writer.remove("3").expect("removed"));
+        assert_eq!(writer.renew_all(&["3", "4"]).expect("renewed"), 1);
+        writer.commit().expect("committed");
+    }
+}
