@@ -168,6 +168,37 @@ pub enum Error {
         count: usize,
     },
 
+    /// The settings of two indexes differ, so that their signatures cannot be put together. Make one of
+    /// them again from the texts, under the settings of the other.
+    #[error(
+        "{}: its {setting} is {found}, that of {} is {expected}; only indexes of equal settings can be joined",
+        path.display(),
+        other.display()
+    )]
+    UnequalSettings {
+        /// What was to be taken in.
+        path: PathBuf,
+        /// The name of the setting.
+        setting: &'static str,
+        /// Its value there.
+        found: String,
+        /// The index that was to take it in.
+        other: PathBuf,
+        /// Its value in that index.
+        expected: String,
+    },
+
+    /// Whoever watched the work has stopped it. What it was about is whole.
+    #[error("{}: {action} was interrupted; {outcome}", path.display())]
+    Interrupted {
+        /// The path of the index.
+        path: PathBuf,
+        /// What was being done.
+        action: &'static str,
+        /// What it has left, and what can be done.
+        outcome: &'static str,
+    },
+
     /// All 4,294,967,295 numbers of documents, or of runs, are used up. Rebuild the index.
     #[error("{}: all numbers of documents or runs are used up; rebuild the index", path.display())]
     Full {

@@ -101,11 +101,11 @@ mod text;
 pub use error::{Error, Result};
 pub use estimate::{Agreement, Estimate, equal_lanes, wilson};
 pub use index::{
-    Document, DocumentInfo, Ids, Index, IndexOptions, Inserted, Match, Matches, OnConflict,
-    Outcome, Pair, Pairs, Query, ReadOnlyIndex, Snapshot, Verdict, WriteTxn,
+    Document, DocumentInfo, Documents, Ids, Index, IndexOptions, Inserted, Match, Matches, Merged,
+    OnConflict, Outcome, Pair, Pairs, Query, ReadOnlyIndex, Snapshot, Verdict, WriteTxn,
 };
 pub use lsh::{BandPlan, Probe, candidate_probability};
 pub use params::{Lanes, MAX_ID_BYTES, Recall, Threshold};
 pub use sketch::{DistinctCounter, SetSize, Signature, Sketch, Sketcher};
-pub use store::{CheckReport, Invariant, Repair, Settings, Usage, Violation};
+pub use store::{CheckReport, Invariant, Progress, Repair, Settings, Usage, Violation};
 pub use text::{Form, Normalization, Shingle, Shingler, UnicodeVersions, Whitespace};

@@ -56,9 +56,42 @@ impl Document {
         Ok(Self(NewDocument { id: valid(id.into())?, ..self.0 }))
     }
 
+    /// The same document with another hash and length in bytes of its text, as another program may
+    /// have kept them. By these it is known that a document is inserted again.
+    pub fn with_text(self, hash: u64, bytes: u64) -> Self {
+        Self(NewDocument { text_hash: hash, text_length: bytes, ..self.0 })
+    }
+
+    /// The same document with another time of insertion, in seconds since 1970, than the time at which
+    /// it is inserted.
+    pub fn inserted_at(self, seconds: i64) -> Self {
+        Self(NewDocument { inserted: Some(seconds), ..self.0 })
+    }
+
+    /// A document of an index, as it is there.
+    pub(super) fn stored(record: DocumentRecord, signature: Signature) -> Self {
+        Self(NewDocument {
+            id: record.id,
+            signature,
+            text_hash: record.text_hash,
+            text_length: record.text_length,
+            inserted: Some(record.inserted),
+        })
+    }
+
     /// The id.
     pub fn id(&self) -> &str {
         &self.0.id
+    }
+
+    /// The hash of the raw text: XXH3, 64 bits.
+    pub fn text_hash(&self) -> u64 {
+        self.0.text_hash
+    }
+
+    /// When it was inserted, in seconds since 1970; `None` for one that is new.
+    pub fn inserted(&self) -> Option<i64> {
+        self.0.inserted
     }
 
     /// The length of the text in bytes.

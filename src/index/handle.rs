@@ -6,7 +6,8 @@ use super::snapshot::Snapshot;
 use super::write::WriteTxn;
 use crate::error::{Error, Result};
 use crate::sketch::Sketcher;
-use crate::store::{CheckReport, Engine, Repair, Settings};
+use crate::store::{CheckReport, DocNo, Engine, Progress, Repair, Settings, Watch, unwatched};
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -140,14 +141,108 @@ impl Index {
     /// [`Error::SnapshotsLive`] while snapshots are in use. [`Error::Damaged`] where a page has
     /// not the checksum it should have, in which case nothing is changed.
     pub fn compact(&mut self) -> Result<()> {
+        self.compact_watched(unwatched)
+    }
+
+    /// Compacts the index, telling how many band entries are merged and how many there are, and stops
+    /// when it is told to: after a step of a fraction of a second, but neither while the pages are
+    /// verified at first nor while the file is shrunk at last.
+    ///
+    /// ```
+    /// # fn main() -> twindex::Result<()> {
+    /// # let folder = tempfile::tempdir().expect("a temporary folder");
+    /// # let mut index = twindex::Index::create(folder.path().join("c.twx"))?;
+    /// use std::ops::ControlFlow;
+    /// use std::time::{Duration, Instant};
+    /// let start = Instant::now();
+    /// let compacted = index.compact_watched(|_| match start.elapsed() {
+    ///     time if time < Duration::from_secs(60) => ControlFlow::Continue(()),
+    ///     _ => ControlFlow::Break(()),
+    /// });
+    /// match compacted {
+    ///     Err(twindex::Error::Interrupted { .. }) => println!("the rest another time"),
+    ///     other => other?,
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`compact`](Self::compact). [`Error::Interrupted`]: what was merged stays merged, and
+    /// no answer has changed.
+    pub fn compact_watched(
+        &mut self,
+        mut watch: impl FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let path = self.path().to_owned();
+        const COMPACTING: (&str, &str) =
+            ("compacting", "no answer has changed, compact it again for the rest");
+        let mut watch = Watch::new(&path, COMPACTING, &mut watch);
+        watch.expect(0)?;
         // On a damaged file the storage might never end to look for free pages.
         self.alone()?.verify()?;
-        self.engine.finish_merges()?;
+        self.engine.finish_merges(&mut watch)?;
         let mut writer = self.engine.write()?;
-        writer.begin_compaction()?;
+        let entries = writer.begin_compaction()?;
         writer.commit()?;
-        self.engine.finish_merges()?;
+        watch.expect(entries)?;
+        self.engine.finish_merges(&mut watch)?;
+        watch.expect(0)?;
         self.alone()?.shrink()
+    }
+
+    /// Removes the documents that were inserted before this time, in seconds since 1970; returns how
+    /// many there were. One that was inserted in that very second stays.
+    ///
+    /// It commits every 100,000 removals, so that it needs no write transaction open in this thread,
+    /// and memory stays bounded. Reads all document records.
+    ///
+    /// ```
+    /// # fn main() -> twindex::Result<()> {
+    /// # let folder = tempfile::tempdir().expect("a temporary folder");
+    /// # let index = twindex::Index::create(folder.path().join("e.twx"))?;
+    /// use std::time::{Duration, SystemTime, UNIX_EPOCH};
+    /// const NINETY_DAYS: Duration = Duration::from_secs(90 * 24 * 3600);
+    /// let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970");
+    /// let removed = index.remove_inserted_before((now - NINETY_DAYS).as_secs() as i64)?;
+    /// # assert_eq!(removed, 0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::WriteInProgress`]; [`Error::Damaged`], [`Error::Io`] or [`Error::Storage`], where the
+    /// batches that are committed stay removed.
+    pub fn remove_inserted_before(&self, seconds: i64) -> Result<u64> {
+        self.remove_inserted_before_watched(seconds, |_| ControlFlow::Continue(()))
+    }
+
+    /// As [`remove_inserted_before`](Self::remove_inserted_before), telling after each commit how many
+    /// documents are removed, and stopping when it is told to. That is no error: the result says how
+    /// many were removed until then.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`remove_inserted_before`](Self::remove_inserted_before).
+    pub fn remove_inserted_before_watched(
+        &self,
+        seconds: i64,
+        mut watch: impl FnMut(u64) -> ControlFlow<()>,
+    ) -> Result<u64> {
+        let (mut removed, mut next) = (0, Some(DocNo(0)));
+        while let Some(from) = next {
+            if watch(removed).is_break() {
+                break;
+            }
+            let mut writer = self.engine.write()?;
+            let (more, after) = writer.remove_inserted_before(seconds, from)?;
+            writer.commit()?;
+            removed += more;
+            next = after;
+        }
+        Ok(removed)
     }
 
     /// The engine, if no snapshot uses it.
@@ -172,7 +267,8 @@ impl Index {
         let mut writer = self.engine.write()?;
         writer.flush_for_close()?;
         writer.commit()?;
-        self.engine.finish_merges()
+        let mut watch = unwatched;
+        self.engine.finish_merges(&mut Watch::new(self.path(), ("closing", ""), &mut watch))
     }
 }
 

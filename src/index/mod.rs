@@ -1,5 +1,6 @@
 //! What can a caller do? Open an index, write to it, ask it.
 
+mod copies;
 #[cfg(test)]
 mod crash_tests;
 #[cfg(test)]
@@ -23,6 +24,7 @@ mod trouble_tests;
 mod workload;
 mod write;
 
+pub use copies::{Documents, Merged};
 pub use dedup::Verdict;
 pub use document::{Document, DocumentInfo};
 pub use handle::{Index, ReadOnlyIndex};

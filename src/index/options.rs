@@ -2,8 +2,12 @@
 
 use super::handle::{Index, ReadOnlyIndex};
 use crate::error::{Error, Result};
-use crate::store::{Engine, Repair, SettingsRequest, Tuning, repair};
+use crate::store::{
+    Engine, Progress, Repair, Settings, SettingsRequest, Tuning, repair, unwatched,
+};
 use crate::text::{Normalization, Shingle};
+use std::cell::RefCell;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -218,8 +222,43 @@ impl IndexOptions {
     /// Those of [`open`](Self::open); [`Error::Damaged`] where not even the settings can be read.
     /// The file is then as it was.
     pub fn repair(&self, path: impl AsRef<Path>) -> Result<Repair> {
-        let path = path.as_ref();
-        self.patiently(|| repair(path, &self.request, self.tuning))
+        self.repair_watched(path, unwatched)
+    }
+
+    /// Repairs an index, telling how far it is, in rows that are read and checked, and stops when it is
+    /// told to, but not while the pages are verified at first.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`repair`](Self::repair). [`Error::Interrupted`]: the file is as it was.
+    pub fn repair_watched(
+        &self,
+        path: impl AsRef<Path>,
+        watch: impl FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Repair> {
+        let (path, watch) = (path.as_ref(), RefCell::new(watch));
+        self.patiently(|| {
+            repair(path, &self.request, self.tuning, &mut |at| (watch.borrow_mut())(at))
+        })
+    }
+
+    /// The settings of another index, of which nothing may then be asked for otherwise. A new index
+    /// also takes over which Unicode tables they were made with.
+    ///
+    /// ```
+    /// # fn main() -> twindex::Result<()> {
+    /// # let folder = tempfile::tempdir().expect("a temporary folder");
+    /// # let (one, other) = (folder.path().join("1.twx"), folder.path().join("2.twx"));
+    /// use twindex::Index;
+    /// let one = Index::options().threshold(0.7).create(one)?;
+    /// let other = Index::options().like(one.settings()).create(other)?;
+    /// assert_eq!(one.settings(), other.settings());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn like(mut self, settings: &Settings) -> Self {
+        self.request = SettingsRequest::of(settings);
+        self
     }
 
     /// Tries again for as long as another process has the file and there is time. Locks of the

@@ -1,14 +1,20 @@
 //! A consistent state of an index to ask.
 
+use super::copies::Documents;
 use super::document::DocumentInfo;
 use super::pairs::Pairs;
 use super::query::Query;
 use crate::error::Result;
 use crate::params::Threshold;
 use crate::sketch::{Signature, Sketcher};
-use crate::store::{ChunkTable, DocNo, DocTable, Reader, Settings, Usage, View};
+use crate::store::{
+    CHECKING, CheckReport, ChunkTable, DocNo, DocTable, Progress, Reader, Settings, Usage, View,
+    Watch, backup, check_watched, unwatched,
+};
 use std::collections::VecDeque;
 use std::fmt;
+use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::Arc;
 
 /// The state of an index after one commit. It stays as it is whatever is written, flushed or
@@ -101,6 +107,73 @@ impl Snapshot {
     /// All ids in order of insertion.
     pub fn ids(&self) -> Ids<'_> {
         Ids { snapshot: self, next: Some(DocNo(0)), block: VecDeque::new(), seen: 0 }
+    }
+
+    /// All documents in order of insertion, ready to be inserted into an index of equal settings.
+    pub fn documents(&self) -> Documents<'_> {
+        Documents::new(self)
+    }
+
+    /// Writes a copy of the index, as this snapshot sees it, to a new file. Others may write to the
+    /// index meanwhile; what they write is not in the copy.
+    ///
+    /// The copy has all that the index has, down to the numbers of documents, and no free space
+    /// between. Every record is verified on the way, and all of it is on the disk when this returns.
+    /// Takes about as long as copying the file; memory stays within twice the cache.
+    ///
+    /// ```
+    /// # fn main() -> twindex::Result<()> {
+    /// # let folder = tempfile::tempdir().expect("a temporary folder");
+    /// # let path = folder.path().join("b.twx");
+    /// # let copy = folder.path().join("copy.twx");
+    /// let index = twindex::Index::create(path)?;
+    /// index.snapshot()?.backup(&copy)?;
+    /// assert!(twindex::ReadOnlyIndex::open(&copy)?.check()?.is_clean());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::AlreadyExists`](crate::Error::AlreadyExists) where anything is at the path,
+    /// [`Error::Damaged`](crate::Error::Damaged), [`Error::Io`](crate::Error::Io). There is no copy then.
+    pub fn backup(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.backup_watched(path, unwatched)
+    }
+
+    /// Writes a copy, telling how many rows are copied, and stops when it is told to.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`backup`](Self::backup), and [`Error::Interrupted`](crate::Error::Interrupted): there
+    /// is no copy then.
+    pub fn backup_watched(
+        &self,
+        path: impl AsRef<Path>,
+        mut watch: impl FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let path = path.as_ref();
+        let mut watch = Watch::new(path, ("copying", "there is no copy"), &mut watch);
+        backup(&self.reader, path, &mut watch)
+    }
+
+    /// Walks all invariants of the file format, telling how many documents and chunks are checked, and
+    /// stops when it is told to. Reads the whole file.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`](crate::Error::Io), [`Error::Interrupted`](crate::Error::Interrupted).
+    pub fn check_watched(
+        &self,
+        mut watch: impl FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<CheckReport> {
+        let path = self.reader.engine().path();
+        check_watched(&self.reader, &mut Watch::new(path, CHECKING, &mut watch))
+    }
+
+    /// The path that the index was opened under.
+    pub fn path(&self) -> &Path {
+        self.reader.engine().path()
     }
 
     /// How much space is used for what.

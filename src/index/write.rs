@@ -3,6 +3,7 @@
 use super::document::Document;
 use super::query::Match;
 use super::search::{Sources, search};
+use super::snapshot::Snapshot;
 use crate::error::{Error, Result};
 use crate::estimate::least_equal_lanes;
 use crate::lsh::Probe;
@@ -302,6 +303,16 @@ impl<'i> WriteTxn<'i> {
 
     /// Undoes all changes, as dropping the transaction does.
     pub fn abort(self) {}
+
+    /// Documents that are best inserted together.
+    pub(super) fn batch(&self) -> usize {
+        self.writer.batch()
+    }
+
+    /// Whether the documents of another index can be inserted.
+    pub(super) fn takes(&self, source: &Snapshot) -> Result<()> {
+        self.settings.same(self.writer.path(), source.settings(), source.path())
+    }
 
     pub(super) fn fits(&self, document: &Document) -> Result<()> {
         let (expected, got) = (self.settings.lanes.get(), document.signature().lanes().len());

@@ -11,6 +11,7 @@ use super::schema::{
     BandNo, DOCUMENTS, DocNo, FENCES, META, POSTINGS, RunNo, SIGNATURES, TEXTS, posting_key,
     posting_owner,
 };
+use super::watch::{Watch, unwatched};
 use crate::error::Result;
 use crate::hash::{fmix64, id_hash, text_hash};
 use crate::lsh::word;
@@ -127,11 +128,21 @@ impl Fingerprint {
 /// Checks the state that the reader sees. Reads everything once, in order; memory grows by some
 /// 16 bytes a document for the ids.
 pub(crate) fn check(reader: &Reader) -> Result<CheckReport> {
-    guard(reader.engine().path(), || walk(reader))
+    let path = reader.engine().path();
+    check_watched(reader, &mut Watch::new(path, CHECKING, &mut unwatched))
 }
 
-fn walk(reader: &Reader) -> Result<CheckReport> {
-    let mut check = Check { reader, report: CheckReport::default() };
+/// What is said of a check that was stopped.
+pub(crate) const CHECKING: (&str, &str) = ("checking", "nothing was changed");
+
+/// Checks it, and tells of every document and chunk.
+pub(crate) fn check_watched(reader: &Reader, watch: &mut Watch<'_>) -> Result<CheckReport> {
+    guard(reader.engine().path(), || walk(reader, watch))
+}
+
+fn walk(reader: &Reader, watch: &mut Watch<'_>) -> Result<CheckReport> {
+    watch.expect(reader.len() + reader.state.manifest.chunks())?;
+    let mut check = Check { reader, report: CheckReport::default(), watch };
     let expected = check.documents()?;
     check.runs();
     let found = check.entries()?;
@@ -145,12 +156,13 @@ fn walk(reader: &Reader) -> Result<CheckReport> {
     Ok(check.report)
 }
 
-struct Check<'r> {
+struct Check<'r, 'w, 't> {
     reader: &'r Reader,
     report: CheckReport,
+    watch: &'w mut Watch<'t>,
 }
 
-impl Check<'_> {
+impl Check<'_, '_, '_> {
     /// Looks at how far a deduplication has come.
     fn mark(&mut self) -> Result<()> {
         let path = self.reader.engine().path();
@@ -194,6 +206,7 @@ impl Check<'_> {
             };
             let (_, record) = record.doing(path, action)?;
             self.report.documents += 1;
+            self.watch.advance(1)?;
             if self.reader.state.dead.contains(doc) {
                 self.report.add(Invariant::Dead, format!("dead {}", doc.0), "it has rows");
             }
@@ -321,6 +334,7 @@ impl Check<'_> {
         let place = format!("run {} band {}", run.number.0, band.0);
         let (mut entries, mut previous): (u64, Option<Entry>) = (0, None);
         for (number, fence) in content.fences.iter().enumerate() {
+            self.watch.advance(1)?;
             let key = posting_key(run.number, band, number as u32);
             let row = view.postings.get(key).doing(path, "checking the runs")?;
             let Some(row) = row else {

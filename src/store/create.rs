@@ -64,6 +64,8 @@ impl<'p> NewFile<'p> {
     /// Gives it its name, which must be free.
     pub(super) fn finish(self) -> Result<()> {
         let Self { file, folder, path } = self;
+        // Closing the storage has written to it once more.
+        file.as_file().sync_all().map_err(|source| io_error(path, ACTION, source))?;
         file.persist_noclobber(path).map_err(|error| match error.error.kind() {
             io::ErrorKind::AlreadyExists => Error::AlreadyExists { path: path.to_owned() },
             _ => io_error(path, ACTION, error.error),

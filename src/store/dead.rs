@@ -30,6 +30,11 @@ impl DeadSet {
         self.pieces.is_empty()
     }
 
+    /// Pieces of 65,536 numbers that have any, each of which is a row.
+    pub(super) fn pieces(&self) -> u64 {
+        self.pieces.len() as u64
+    }
+
     pub(super) fn len(&self) -> u64 {
         self.pieces.values().map(|bitmap| bitmap.len()).sum()
     }

@@ -14,6 +14,7 @@ use super::schema::{POSTINGS, STATE_ROW, Table};
 use super::settings::{Settings, SettingsRequest, StoredSettings};
 use super::state::State;
 use super::view::Fixed;
+use super::watch::Watch;
 use super::writer::Writer;
 use crate::error::{Error, Result};
 use redb::{Database, DatabaseError, ReadableDatabase};
@@ -210,6 +211,10 @@ impl Engine {
         self.stored.created
     }
 
+    pub(super) fn stored(&self) -> &StoredSettings {
+        &self.stored
+    }
+
     /// The memory for pages that were read, in bytes.
     pub(crate) fn cache_bytes(&self) -> usize {
         self.tuning.cache_bytes
@@ -349,14 +354,15 @@ impl Engine {
         self.ahead.take(&self.path)
     }
 
-    /// Goes on with merges until none is left.
-    pub(crate) fn finish_merges(&self) -> Result<()> {
+    /// Goes on with merges until none is left, or it is told to stop, a commit after the other.
+    pub(crate) fn finish_merges(&self, watch: &mut Watch<'_>) -> Result<()> {
         loop {
             let mut writer = self.write()?;
-            let more = writer.merge_some()?;
+            let merged = writer.merge_some()?;
             writer.commit()?;
-            if !more {
-                return Ok(());
+            match merged {
+                Some(entries) => watch.advance(entries)?,
+                None => return Ok(()),
             }
         }
     }

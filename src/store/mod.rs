@@ -7,6 +7,7 @@
 #![deny(clippy::indexing_slicing)]
 
 mod ahead;
+mod backup;
 mod build;
 mod candidates;
 mod check;
@@ -44,15 +45,18 @@ mod state;
 mod testing;
 mod times;
 mod view;
+mod watch;
 mod writer;
 
 pub use check::{CheckReport, Invariant, Violation};
 pub use engine::Usage;
 pub use rebuild::Repair;
 pub use settings::Settings;
+pub use watch::Progress;
 
+pub(crate) use backup::backup;
 pub(crate) use candidates::Bucket;
-pub(crate) use check::check;
+pub(crate) use check::{CHECKING, check, check_watched};
 pub(crate) use cursor::BandEntries;
 #[cfg(test)]
 pub(crate) use disk::{Call, Crash, Disk, Event, Fate, Trouble};
@@ -67,4 +71,5 @@ pub(crate) use settings::SettingsRequest;
 #[cfg(test)]
 pub(crate) use testing::hush_panics;
 pub(crate) use view::{ChunkTable, DocTable, View};
+pub(crate) use watch::{Watch, unwatched};
 pub(crate) use writer::{NewDocument, Writer};

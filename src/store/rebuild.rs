@@ -12,6 +12,7 @@ use super::schema::{DOCUMENTS, DocNo, SIGNATURES, Table};
 use super::segment::Fresh;
 use super::settings::SettingsRequest;
 use super::view::Fixed;
+use super::watch::{Progress, Watch};
 use super::writer::Writer;
 use crate::error::{Error, Result};
 use crate::hash::id_hash;
@@ -19,7 +20,7 @@ use redb::{ReadOnlyTable, ReadTransaction, ReadableTable};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -41,31 +42,42 @@ pub struct Repair {
 
 /// Checks an index and all its pages, and makes a new file from what can be read if anything is
 /// wrong.
-pub(crate) fn repair(path: &Path, request: &SettingsRequest, tuning: Tuning) -> Result<Repair> {
+pub(crate) fn repair(
+    path: &Path,
+    request: &SettingsRequest,
+    tuning: Tuning,
+    tell: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Repair> {
     // A link stays what it is; the file that it names is repaired.
     let link = path.symlink_metadata().is_ok_and(|found| found.is_symlink());
     let target = if link { fs::canonicalize(path).ok() } else { None };
     let path = target.as_deref().unwrap_or(path);
-    match wrong(path, request, tuning) {
+    let mut watch = Watch::new(path, ("repairing", "the file is as it was"), tell);
+    match wrong(path, request, tuning, &mut watch) {
         Ok((documents, None)) => {
             Ok(Repair { cause: None, documents, lost: 0, lost_ids: Vec::new(), kept: None })
         }
-        Ok((_, Some(cause))) => rebuild(path, request, tuning, cause),
+        Ok((_, Some(cause))) => rebuild(path, request, tuning, cause, &mut watch),
         Err(Error::Damaged { table, key, detail, .. }) => {
-            rebuild(path, request, tuning, format!("{table} {key}: {detail}"))
+            rebuild(path, request, tuning, format!("{table} {key}: {detail}"), &mut watch)
         }
         Err(other) => Err(other),
     }
 }
 
 /// The documents of an index, and what is wrong with it, if anything is.
-fn wrong(path: &Path, request: &SettingsRequest, tuning: Tuning) -> Result<(u64, Option<String>)> {
+fn wrong(
+    path: &Path,
+    request: &SettingsRequest,
+    tuning: Tuning,
+    watch: &mut Watch<'_>,
+) -> Result<(u64, Option<String>)> {
     let mut engine = Engine::open(path, request, tuning)?;
     // First, as closing a file that is damaged would write to it.
     if let Some(engine) = Arc::get_mut(&mut engine) {
         engine.verify()?;
     }
-    let report = super::check::check(&engine.read()?)?;
+    let report = super::check::check_watched(&engine.read()?, watch)?;
     let Some(violation) = report.violations.first() else { return Ok((report.documents, None)) };
     let more = match report.violation_count {
         1 => String::new(),
@@ -97,6 +109,7 @@ fn rebuild(
     request: &SettingsRequest,
     tuning: Tuning,
     cause: String,
+    watch: &mut Watch<'_>,
 ) -> Result<Repair> {
     // Held until the new file has the name: nobody else has the old one open meanwhile.
     let held = Damaged(Some(guard(path, || File::open_to_write(path, tuning))?));
@@ -119,10 +132,10 @@ fn rebuild(
         next_doc: 0,
         unread: old.is_none(),
     };
-    salvage.copy(&txn, old, &engine)?;
+    salvage.copy(&txn, old, &engine, watch)?;
     let unread = salvage.unread;
-    engine.finish_merges()?;
-    let report = super::check::check(&engine.read()?)?;
+    engine.finish_merges(watch)?;
+    let report = super::check::check_watched(&engine.read()?, watch)?;
     if let Some(violation) = report.violations.first() {
         let detail = format!("what can be read does not fit together: {violation}");
         return Err(damaged(path, Table::Documents, "all", detail));
@@ -168,7 +181,13 @@ impl Salvage<'_> {
     /// Numbers that are read together.
     const BLOCK: u64 = 1 << 10;
 
-    fn copy(&mut self, txn: &ReadTransaction, old: Option<Counters>, new: &Engine) -> Result<()> {
+    fn copy(
+        &mut self,
+        txn: &ReadTransaction,
+        old: Option<Counters>,
+        new: &Engine,
+        watch: &mut Watch<'_>,
+    ) -> Result<()> {
         let path = self.fixed.path;
         let tables = guard(path, || {
             let action = "opening the tables";
@@ -180,6 +199,7 @@ impl Salvage<'_> {
             Some(old) => old.next_doc,
             None => self.end(&signatures, &documents)?,
         };
+        watch.expect(end)?;
         for first in (0..end).step_by(Self::BLOCK as usize) {
             let numbers = first..end.min(first + Self::BLOCK);
             let mut records = self.block(&documents, numbers.clone());
@@ -195,6 +215,7 @@ impl Salvage<'_> {
             let mut writer = new.write()?;
             writer.restore(&rows)?;
             writer.commit()?;
+            watch.advance(Self::BLOCK)?;
         }
         let mut writer = new.write()?;
         writer.restore_counters(Counters {

@@ -82,6 +82,16 @@ impl Manifest {
         &self.runs
     }
 
+    /// The bands that all runs have.
+    pub(super) fn bands(&self) -> impl Iterator<Item = &Arc<BandRun>> {
+        self.runs.iter().flat_map(|run| run.bands.iter().flatten())
+    }
+
+    /// The chunks of all of them.
+    pub(super) fn chunks(&self) -> u64 {
+        self.bands().map(|band| u64::from(band.chunks())).sum()
+    }
+
     /// Whether a band of a run with so many entries should have a filter, beside those of all
     /// runs but `except`: that of ids always, those of lanes while there is memory. It goes to
     /// the smallest runs first, as there are most of them.

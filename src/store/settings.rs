@@ -47,6 +47,23 @@ impl Settings {
         Ok(Sketcher::new(shingler, self.lanes, self.seed))
     }
 
+    /// Checks that another index has equal settings, so that signatures of it can be taken in. Other
+    /// Unicode tables do not count.
+    pub(crate) fn same(&self, path: &Path, other: &Settings, from: &Path) -> Result<()> {
+        match SettingsRequest::of(other).check(self, path) {
+            Err(Error::SettingMismatch { setting, stored, asked, .. }) => {
+                Err(Error::UnequalSettings {
+                    path: from.to_owned(),
+                    setting,
+                    found: asked,
+                    other: path.to_owned(),
+                    expected: stored,
+                })
+            }
+            checked => checked,
+        }
+    }
+
     pub(super) fn layout(&self) -> Layout {
         Layout { bands: self.plan.bands() as u8, depth: self.plan.depth() as u8 }
     }
@@ -62,19 +79,27 @@ pub(crate) struct SettingsRequest {
     pub(crate) normalization: Option<Normalization>,
     pub(crate) multiset: Option<bool>,
     pub(crate) seed: Option<u64>,
+    /// Those of this program if left out.
+    pub(crate) unicode: Option<UnicodeVersions>,
 }
 
 impl SettingsRequest {
     /// What an index must have been created with so that its signatures compare with others.
     pub(crate) fn of_signatures(settings: &Settings) -> Self {
+        Self { threshold: None, recall: None, ..Self::of(settings) }
+    }
+
+    /// Asks for these settings.
+    pub(crate) fn of(settings: &Settings) -> Self {
         Self {
-            threshold: None,
-            recall: None,
+            threshold: Some(settings.threshold.get()),
+            recall: Some(settings.recall.get()),
             lanes: Some(settings.lanes.get()),
             shingle: Some(settings.shingle),
             normalization: Some(settings.normalization),
             multiset: Some(settings.multiset),
             seed: Some(settings.seed),
+            unicode: Some(settings.unicode),
         }
     }
 
@@ -93,7 +118,7 @@ impl SettingsRequest {
             multiset: self.multiset.unwrap_or(false),
             seed: self.seed.unwrap_or(0),
             plan: BandPlan::new(threshold, recall, lanes)?,
-            unicode: UnicodeVersions::current(),
+            unicode: self.unicode.unwrap_or_else(UnicodeVersions::current),
         })
     }
 

@@ -1,4 +1,4 @@
-//! Times of insertion: renewing them.
+//! Times of insertion: renewing them, and removing what is old.
 
 use super::fault::{Doing, damaged};
 use super::lookup::Known;
@@ -9,6 +9,40 @@ use crate::error::Result;
 use redb::ReadableTable;
 
 impl Writer<'_> {
+    /// Removes documents that were inserted before a time, among those from number `from` on, as many
+    /// as make a commit, and returns how many; and the number from which on to look next, if any.
+    pub(crate) fn remove_inserted_before(
+        &mut self,
+        seconds: i64,
+        from: DocNo,
+    ) -> Result<(u64, Option<DocNo>)> {
+        /// Documents that are looked at in one transaction: a second or so, in which no other can
+        /// write.
+        const LOOKED_AT: usize = 1_000_000;
+        const REMOVED: usize = 100_000;
+        self.settle();
+        let (old, next) = self.view(|view| {
+            let (path, action) = (view.fixed.path, "looking for old documents");
+            let mut old = Vec::new();
+            let rows = view.documents.range(from.0..).doing(path, action)?;
+            for (row, looked_at) in rows.zip(1..) {
+                let (number, row) = row.doing(path, action)?;
+                let doc = DocNo(number.value());
+                let record = DocumentRecord::decode(row.value(), doc)
+                    .map_err(|fault| damaged(path, Table::Documents, doc.0, fault))?;
+                if record.inserted < seconds && view.is_live(doc) {
+                    old.push(doc);
+                }
+                if old.len() == REMOVED || looked_at == LOOKED_AT {
+                    return Ok((old, doc.0.checked_add(1).map(DocNo)));
+                }
+            }
+            Ok((old, None))
+        })?;
+        old.iter().for_each(|doc| self.remove_number(*doc));
+        Ok((old.len() as u64, next))
+    }
+
     /// Sets the time of insertion of the documents with these ids to that of this transaction; returns
     /// how many there were. A clock that went backwards makes no document older.
     pub(crate) fn renew_all(&mut self, ids: &[&str]) -> Result<u64> {

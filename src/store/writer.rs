@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::sketch::Signature;
 use redb::WriteTransaction;
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 
 /// A document that is ready to be inserted.
@@ -76,6 +77,10 @@ impl<'e> Writer<'e> {
             action: "writing",
             detail: "the transaction has ended".into(),
         })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.engine.path()
     }
 
     /// Documents that wait for a segment at the most: sorting more at once gains nothing.
@@ -345,9 +350,11 @@ impl<'e> Writer<'e> {
         }
     }
 
-    /// Flushes the tail and starts merging all runs into one, whatever their tiers.
-    pub(crate) fn begin_compaction(&mut self) -> Result<()> {
+    /// Flushes the tail and starts merging all runs into one, whatever their tiers; returns how many
+    /// entries these have.
+    pub(crate) fn begin_compaction(&mut self) -> Result<u64> {
         self.flush()?;
+        let entries = self.state.manifest.bands().map(|band| band.entries).sum();
         let runs = self.state.manifest.runs().to_vec();
         let single = runs.len() == 1 && self.state.dead.is_empty();
         if !single && !runs.is_empty() {
@@ -358,20 +365,21 @@ impl<'e> Writer<'e> {
             merge::start(&mut self.state, tier as u8, &runs).ok_or_else(|| self.full())?;
             self.changes += 1;
         }
-        Ok(())
+        Ok(entries)
     }
 
-    /// Takes a step with all merges under way; returns whether any is left.
-    pub(crate) fn merge_some(&mut self) -> Result<bool> {
+    /// Takes a step with all merges under way; returns how many entries it was for, and `None` when
+    /// no merge is left.
+    pub(crate) fn merge_some(&mut self) -> Result<Option<u64>> {
+        // Enough for an eighth of a second, and some 15 MiB to write.
+        const STEP: u64 = 2 << 20;
         if !self.state.merges.is_empty() {
-            // Enough for an eighth of a second, and some 15 MiB to write.
-            const STEP: u64 = 2 << 20;
             self.state.merge_pace = STEP;
             self.merge_step(STEP)?;
             merge::start_due(&mut self.state, self.engine.tuning().merge_runs)
                 .ok_or_else(|| self.full())?;
         }
-        Ok(!self.state.merges.is_empty())
+        Ok((!self.state.merges.is_empty()).then_some(STEP))
     }
 
     /// Deletes what unfinished merges of an earlier process left.
