@@ -1,5 +1,6 @@
 //! What can a caller do? Open an index, write to it, ask it.
 
+mod buckets;
 #[cfg(test)]
 mod crash_tests;
 #[cfg(test)]
@@ -22,6 +23,7 @@ mod trouble_tests;
 mod workload;
 mod write;
 
+pub use buckets::{BucketSizes, SizeClass};
 pub use document::{Document, DocumentInfo};
 pub use handle::{Index, ReadOnlyIndex};
 pub use options::IndexOptions;

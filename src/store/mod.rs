@@ -38,6 +38,7 @@ mod run;
 mod schema;
 mod segment;
 mod settings;
+mod space;
 mod state;
 #[cfg(any(test, fuzzing))]
 mod testing;
@@ -48,6 +49,7 @@ pub use check::{CheckReport, Invariant, Violation};
 pub use engine::Usage;
 pub use rebuild::Repair;
 pub use settings::Settings;
+pub use space::Space;
 
 pub(crate) use candidates::Bucket;
 pub(crate) use check::check;

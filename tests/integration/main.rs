@@ -32,5 +32,6 @@ mod phases;
 mod processes;
 mod recall;
 mod sketch;
+mod space;
 mod support;
 mod threads;
