@@ -46,7 +46,9 @@
 //!   [`Pairs`] walks all similar pairs.
 //! - [`Shingler`] and [`Sketcher`] turn texts into [`Signature`]s without any file, and
 //!   [`Signature::similarity`] compares two.
-//! - [`Probe`], [`BandPlan`] and [`candidate_probability`] tell what a threshold and a recall cost.
+//! - [`Overlap`] is the exact similarity of two sets or multisets of shingles.
+//! - [`Forecast`] and [`Space`] tell what a threshold and a recall will find, miss and take;
+//!   [`Probe`], [`BandPlan`] and [`candidate_probability`] are what they are made of.
 //!
 //! # What is promised
 //!
@@ -99,13 +101,14 @@ mod store;
 mod text;
 
 pub use error::{Error, Result};
-pub use estimate::{Agreement, Estimate, equal_lanes, wilson};
+pub use estimate::{Agreement, Estimate, Overlap, equal_lanes, estimate_probability, wilson};
 pub use index::{
-    Document, DocumentInfo, Documents, Ids, Index, IndexOptions, Inserted, Match, Matches, Merged,
-    OnConflict, Outcome, Pair, Pairs, Query, ReadOnlyIndex, Snapshot, Verdict, WriteTxn,
+    BucketSizes, Document, DocumentInfo, Documents, Ids, Index, IndexOptions, Inserted, Match,
+    Matches, Merged, OnConflict, Outcome, Pair, Pairs, Query, ReadOnlyIndex, SizeClass, Snapshot,
+    Verdict, WriteTxn,
 };
-pub use lsh::{BandPlan, Probe, candidate_probability};
+pub use lsh::{BandPlan, Chances, Forecast, Probe, Textbook, candidate_probability};
 pub use params::{Lanes, MAX_ID_BYTES, Recall, Threshold};
 pub use sketch::{DistinctCounter, SetSize, Signature, Sketch, Sketcher};
-pub use store::{CheckReport, Invariant, Progress, Repair, Settings, Usage, Violation};
+pub use store::{CheckReport, Invariant, Progress, Repair, Settings, Space, Usage, Violation};
 pub use text::{Form, Normalization, Shingle, Shingler, UnicodeVersions, Whitespace};

@@ -100,7 +100,7 @@ pub(super) fn run(global: &Global, args: &Add) -> Result<Ending, Failure> {
                 txn.commit()?;
                 if global.verbose {
                     let done = counts.added + counts.replaced + counts.unchanged + counts.skipped;
-                    progress.say(&format!("committed {}", count(done, "document")));
+                    progress.note(&format!("committed {}", count(done, "document")));
                 }
                 txn = index.begin_write()?;
                 in_batch = 0;

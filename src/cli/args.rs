@@ -1,14 +1,18 @@
 //! What is typed before and between the commands: the list of commands, and the options that all have.
 
 use super::add::Add;
+use super::color::When;
+use super::compare::Compare;
 use super::dedup::Dedup;
-use super::inspect::Get;
-use super::maintain::{Check, Create};
+use super::info::Info;
+use super::inspect::{Get, List};
+use super::maintain::{Check, Compact, Create};
+use super::packaging::{Completions, Man};
 use super::pairs::Pairs;
+use super::plan::Plan;
 use super::query::Query;
 use super::remove::Remove;
-use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
-use std::path::PathBuf;
+use clap::{Args as ClapArgs, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::time::Duration;
 
 /// Keep an index of documents on disk and find near duplicates in it.
@@ -49,9 +53,19 @@ pub(super) struct Global {
     /// Wait so long, at the most, while another process has the index open [default: 0]
     #[arg(long, global = true, value_name = "SECONDS", value_parser = seconds)]
     pub(super) wait: Option<Duration>,
+    /// When to use colour; auto is on a terminal, unless NO_COLOR is set
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = When::Auto)]
+    pub(super) color: When,
     /// Say more on standard error: every commit, settings of new indexes
     #[arg(long, short, global = true)]
     pub(super) verbose: bool,
+}
+
+/// What was typed. Ends the process where that is a question for help, or wrong.
+pub(super) fn parse() -> Args {
+    let color = When::typed(std::env::args_os()).hold();
+    let matches = Args::command().color(color).get_matches();
+    Args::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
 }
 
 fn seconds(text: &str) -> Result<Duration, &'static str> {
@@ -70,7 +84,7 @@ pub(super) enum Command {
     /// Remove documents by id
     Remove(Remove),
     /// Print all ids, in order of insertion
-    List(IndexPath),
+    List(List),
     /// Print what is known of one document
     Get(Get),
     /// Find the documents similar to given texts
@@ -78,17 +92,19 @@ pub(super) enum Command {
     /// Print every pair of similar documents
     Pairs(Pairs),
     /// Print settings, counts and sizes of an index
-    Info(IndexPath),
+    Info(Info),
     /// Verify every invariant of the file, and repair it
     Check(Check),
     /// Merge everything, purge what was removed, shrink the file
-    Compact(IndexPath),
-}
-
-#[derive(Debug, ClapArgs)]
-pub(super) struct IndexPath {
-    /// The index file
-    pub(super) index: PathBuf,
+    Compact(Compact),
+    /// Compare two texts, exactly and by estimate; no index
+    Compare(Compare),
+    /// Print what a threshold and a recall will find, miss and take; no index
+    Plan(Plan),
+    /// Print the completion script of a shell
+    Completions(Completions),
+    /// Write the manual pages
+    Man(Man),
 }
 
 /// What to do with a record whose id is in the index with another text.
@@ -103,12 +119,5 @@ pub(super) enum Conflict {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_definition_of_arguments_is_consistent() {
-        use clap::CommandFactory;
-        Args::command().debug_assert();
-    }
-}
+#[path = "help_tests.rs"]
+mod tests;

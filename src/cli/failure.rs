@@ -1,5 +1,6 @@
 //! How commands fail, and how messages look.
 
+use super::color::{PREFIX, is_on, paint};
 use super::output::one_line;
 use crate::error::panic_text;
 use std::io;
@@ -58,8 +59,18 @@ pub(super) fn panicked() -> Failure {
     ))
 }
 
-/// Prints one line for people. Standard error that is closed is no reason to fail.
+/// Prints one line about what is wrong. Standard error that is closed is no reason to fail.
 pub(super) fn message(text: &str) {
+    print(text, is_on(&io::stderr()));
+}
+
+/// Prints one line about what goes well.
+pub(super) fn note(text: &str) {
+    print(text, false);
+}
+
+fn print(text: &str, color: bool) {
     use io::Write;
-    let _ = writeln!(io::stderr().lock(), "twindex: {}", one_line(text));
+    let prefix = if color { paint(PREFIX, "twindex:") } else { "twindex:".to_owned() };
+    let _ = writeln!(io::stderr().lock(), "{prefix} {}", one_line(text));
 }

@@ -23,7 +23,7 @@ pub(super) struct Input {
     id_prefix: Option<String>,
     /// The most bytes of a record; longer ones are reported and left out, without being held
     /// in memory. A record is a line, a text file, or standard input as one text
-    #[arg(long, value_name = "SIZE", default_value = "128M", value_parser = size)]
+    #[arg(long, value_name = "SIZE", default_value = LONGEST, value_parser = size)]
     max_record: usize,
 }
 
@@ -57,8 +57,11 @@ enum InputFormat {
     Jsonl,
 }
 
+/// The most bytes of a record where nothing is said: the longest texts that people index on purpose.
+pub(super) const LONGEST: &str = "128M";
+
 /// A number of bytes, with K, M or G for their 1,024s.
-fn size(text: &str) -> Result<usize, &'static str> {
+pub(super) fn size(text: &str) -> Result<usize, &'static str> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = match &text[digits.len()..] {
         "" => Some(1),

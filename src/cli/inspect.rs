@@ -1,15 +1,32 @@
-//! `twindex list`, `get` and `info`: what is in an index.
+//! `twindex list` and `get`: what is in an index.
 
-use super::args::{Global, IndexPath};
+use super::args::Global;
 use super::failure::{Failure, message};
 use super::output::Results;
 use super::{Ending, opening};
-use crate::text::UnicodeVersions;
 use serde_json::Value;
 use std::fmt::Write;
 use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  twindex list pages.twx
+  twindex list pages.twx | grep ^spam/ | twindex remove pages.twx --ids-from - --wait 10")]
+pub(super) struct List {
+    /// The index file
+    pub(super) index: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Output, a name and a value a line (fields of one object with --json): id, bytes of the text, distinct
+shingles, inserted (seconds since 1970), signature (a byte a lane, hexadecimal). The exit status is 1
+if there is no such document.
+
+Examples:
+  twindex get pages.twx page-1
+  twindex get pages.twx page-1 --json")]
 pub(super) struct Get {
     /// The index file
     pub(super) index: PathBuf,
@@ -17,7 +34,7 @@ pub(super) struct Get {
     pub(super) id: String,
 }
 
-pub(super) fn list(global: &Global, args: &IndexPath) -> Result<Ending, Failure> {
+pub(super) fn list(global: &Global, args: &List) -> Result<Ending, Failure> {
     let index = opening::to_read(global, &args.index)?;
     let snapshot = index.snapshot()?;
     let mut results = Results::new(global);
@@ -48,56 +65,4 @@ pub(super) fn get(global: &Global, args: &Get) -> Result<Ending, Failure> {
     ])?;
     results.flush()?;
     Ok(Ending::Done)
-}
-
-pub(super) fn info(global: &Global, args: &IndexPath) -> Result<Ending, Failure> {
-    let index = opening::to_read(global, &args.index)?;
-    let snapshot = index.snapshot()?;
-    let (settings, usage) = (index.settings(), snapshot.usage()?);
-    let mut results = Results::new(global);
-    let used = usage.signature_bytes + usage.document_bytes + usage.posting_bytes;
-    let per_document = match usage.documents {
-        0 => Value::Null,
-        documents => (used / documents).into(),
-    };
-    results.object(&[
-        ("path", args.index.display().to_string().into()),
-        ("format", snapshot.format_version().into()),
-        ("documents", usage.documents.into()),
-        ("dead", usage.dead.into()),
-        ("unflushed", usage.tail.into()),
-        ("runs", usage.runs.into()),
-        ("commits", usage.commits.into()),
-        ("created", snapshot.created().into()),
-        ("file_bytes", usage.file_bytes.into()),
-        ("signature_bytes", usage.signature_bytes.into()),
-        ("document_bytes", usage.document_bytes.into()),
-        ("posting_bytes", usage.posting_bytes.into()),
-        ("bytes_per_document", per_document),
-        ("threshold", settings.threshold.get().into()),
-        ("recall", settings.recall.get().into()),
-        ("lanes", settings.lanes.get().into()),
-        ("bands", settings.plan.bands().into()),
-        ("depth", settings.plan.depth().into()),
-        ("shingle", settings.shingle.to_string().into()),
-        ("normalize", settings.normalization.to_string().into()),
-        ("multiset", settings.multiset.into()),
-        ("seed", settings.seed.into()),
-        ("unicode", settings.unicode.to_string().into()),
-    ])?;
-    results.flush()?;
-    warn_of_unicode(&args.index, settings.unicode);
-    Ok(Ending::Done)
-}
-
-/// Says when texts would be cut by other tables than those the index was made with.
-pub(super) fn warn_of_unicode(path: &std::path::Path, stored: UnicodeVersions) {
-    let current = UnicodeVersions::current();
-    if stored != current {
-        message(&format!(
-            "{}: warning: made with Unicode tables {stored}, this twindex has {current}; \
-             texts with characters that are new since may be cut differently",
-            path.display()
-        ));
-    }
 }

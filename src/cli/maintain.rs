@@ -1,6 +1,6 @@
 //! `twindex create`, `check` and `compact`: the file as a whole.
 
-use super::args::{Global, IndexPath};
+use super::args::Global;
 use super::failure::{Failure, message};
 use super::output::{Results, bytes, count, summary};
 use super::settings::Settings;
@@ -43,6 +43,18 @@ pub(super) struct Check {
     /// Make a new file from what can be read, if anything is wrong
     #[arg(long)]
     pub(super) repair: bool,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Needs the index to itself, and room for a second copy of its postings while it runs.
+
+Examples:
+  twindex compact pages.twx
+  twindex compact pages.twx --json --wait 60")]
+pub(super) struct Compact {
+    /// The index file
+    pub(super) index: PathBuf,
 }
 
 pub(super) fn create(global: &Global, args: &Create) -> Result<Ending, Failure> {
@@ -156,7 +168,7 @@ fn repair(global: &Global, args: &Check) -> Result<Ending, Failure> {
     Ok(if repair.lost == 0 { Ending::Done } else { Ending::Nothing })
 }
 
-pub(super) fn compact(global: &Global, args: &IndexPath) -> Result<Ending, Failure> {
+pub(super) fn compact(global: &Global, args: &Compact) -> Result<Ending, Failure> {
     let start = Instant::now();
     let mut index = opening::to_write(global, &args.index)?;
     let before = index.snapshot()?.usage()?.file_bytes;

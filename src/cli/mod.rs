@@ -7,8 +7,11 @@
 mod add;
 mod args;
 mod audit;
+mod color;
+mod compare;
 mod dedup;
 mod failure;
+mod info;
 mod inputs;
 mod inspect;
 mod interrupt;
@@ -17,8 +20,11 @@ mod maintain;
 mod naming;
 mod opening;
 mod output;
+mod packaging;
 mod pairs;
 mod part;
+mod plan;
+mod plot;
 mod progress;
 mod query;
 mod records;
@@ -26,7 +32,6 @@ mod remove;
 mod settings;
 
 use args::{Args, Command};
-use clap::Parser;
 use failure::{Failure, message};
 use std::process::ExitCode;
 
@@ -43,7 +48,7 @@ enum Ending {
 
 /// Runs the command with the arguments of the process.
 pub fn main() -> ExitCode {
-    let args = Args::parse();
+    let args = args::parse();
     failure::hush_panics();
     let ended =
         std::panic::catch_unwind(|| run(&args)).unwrap_or_else(|_| Err(failure::panicked()));
@@ -77,8 +82,12 @@ fn run(args: &Args) -> Result<Ending, Failure> {
         Command::Get(command) => inspect::get(global, command),
         Command::Query(command) => query::run(global, command),
         Command::Pairs(command) => pairs::run(global, command),
-        Command::Info(command) => inspect::info(global, command),
+        Command::Info(command) => info::run(global, command),
         Command::Check(command) => maintain::check(global, command),
         Command::Compact(command) => maintain::compact(global, command),
+        Command::Compare(command) => compare::run(global, command),
+        Command::Plan(command) => plan::run(global, command),
+        Command::Completions(command) => packaging::completions(command),
+        Command::Man(command) => packaging::man(global, command),
     }
 }

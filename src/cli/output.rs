@@ -1,7 +1,9 @@
 //! Result lines on standard output and the summary on standard error.
 
 use super::args::Global;
+use super::color::{NAME, VALUE, is_on, paint};
 use super::failure::Failure;
+use clap::builder::styling::Style;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -10,14 +12,17 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 /// Prints result lines: JSON, aligned columns on a terminal, or tab-separated columns.
 pub(super) struct Results {
     out: BufWriter<io::Stdout>,
-    style: Style,
+    layout: Layout,
+    color: bool,
     /// Rows that wait to be aligned.
     waiting: Vec<Vec<String>>,
+    /// The column of those rows that has a colour, if any has.
+    painted: Option<(usize, Style)>,
     any: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Style {
+enum Layout {
     Json,
     Aligned,
     Tabs,
@@ -28,13 +33,19 @@ const ALIGNED: usize = 64;
 
 impl Results {
     pub(super) fn new(global: &Global) -> Self {
-        let style = match (global.json, io::stdout().is_terminal()) {
-            (true, _) => Style::Json,
-            (false, true) => Style::Aligned,
-            (false, false) => Style::Tabs,
+        let layout = match (global.json, io::stdout().is_terminal()) {
+            (true, _) => Layout::Json,
+            (false, true) => Layout::Aligned,
+            (false, false) => Layout::Tabs,
         };
         let out = BufWriter::with_capacity(1 << 16, io::stdout());
-        Self { out, style, waiting: Vec::new(), any: false }
+        let color = layout == Layout::Aligned && is_on(&io::stdout());
+        Self { out, layout, color, waiting: Vec::new(), painted: None, any: false }
+    }
+
+    /// Whether a person reads it on a terminal.
+    pub(super) fn is_aligned(&self) -> bool {
+        self.layout == Layout::Aligned
     }
 
     /// Whether anything was printed.
@@ -45,16 +56,18 @@ impl Results {
     /// Prints a line of named values.
     pub(super) fn line(&mut self, fields: &[(&str, Value)]) -> Result<(), Failure> {
         self.any = true;
-        match self.style {
-            Style::Json => {
+        match self.layout {
+            Layout::Json => {
                 serde_json::to_writer(&mut self.out, &Object(fields)).map_err(io::Error::from)?;
                 self.out.write_all(b"\n")?;
             }
-            Style::Tabs => {
+            Layout::Tabs => {
                 let cells: Vec<String> = fields.iter().map(|(_, value)| plain(value)).collect();
                 writeln!(self.out, "{}", cells.join("\t"))?;
             }
-            Style::Aligned => {
+            Layout::Aligned => {
+                let similarity = fields.iter().position(|(name, _)| *name == "similarity");
+                self.painted = self.painted.or(similarity.map(|column| (column, VALUE)));
                 self.waiting.push(fields.iter().map(|(_, value)| plain(value)).collect());
                 if self.waiting.len() >= ALIGNED {
                     self.align()?;
@@ -66,13 +79,30 @@ impl Results {
 
     /// Prints one object: as JSON, or a name and a value a line.
     pub(super) fn object(&mut self, fields: &[(&str, Value)]) -> Result<(), Failure> {
-        if self.style == Style::Json {
+        if self.layout == Layout::Json {
             return self.line(fields);
         }
+        self.painted = Some((0, NAME));
         for (name, value) in fields {
             self.line(&[("name", Value::from(*name)), ("value", value.clone())])?;
         }
         Ok(())
+    }
+
+    /// Prints the names of the columns that follow, but not as JSON, where every line has them.
+    pub(super) fn heading(&mut self, names: &[&str]) -> Result<(), Failure> {
+        match self.layout {
+            Layout::Json => Ok(()),
+            _ => {
+                self.line(&names.iter().map(|name| (*name, Value::from(*name))).collect::<Vec<_>>())
+            }
+        }
+    }
+
+    /// Prints a drawing, line by line as it is.
+    pub(super) fn text(&mut self, drawing: &str) -> Result<(), Failure> {
+        self.align()?;
+        Ok(self.out.write_all(drawing.as_bytes())?)
     }
 
     fn align(&mut self) -> Result<(), Failure> {
@@ -84,8 +114,14 @@ impl Results {
         self.waiting.drain(..).for_each(|row| {
             table.add_row(row);
         });
+        let widths = table.column_max_content_widths();
+        let painted = self.painted.take().filter(|_| self.color);
         for line in table.lines() {
             // Every cell has a space before and after it.
+            let line = match painted {
+                Some((column, style)) => paint_column(&line, &widths, column, style),
+                None => line,
+            };
             writeln!(self.out, "{}", line.strip_prefix(' ').unwrap_or(&line).trim_end())?;
         }
         Ok(())
@@ -96,6 +132,25 @@ impl Results {
         self.align()?;
         Ok(self.out.flush()?)
     }
+}
+
+/// The aligned line with the cell of a column in a style. All but the first column are reckoned from
+/// the end, so that whatever stands before them may be of any width.
+fn paint_column(line: &str, widths: &[u16], column: usize, style: Style) -> String {
+    let bytes = |from: usize| widths.iter().skip(from).map(|w| usize::from(*w) + 2).sum::<usize>();
+    let (start, end) = match column {
+        0 => (Some(0), bytes(0).checked_sub(bytes(1))),
+        _ => (line.len().checked_sub(bytes(column)), line.len().checked_sub(bytes(column + 1))),
+    };
+    let cell = start.zip(end).and_then(|(start, end)| line.get(start..end));
+    // What is not ASCII is wider or narrower than its bytes: better plain than torn.
+    let Some((start, cell)) = start.zip(cell.filter(|cell| cell.is_ascii())) else {
+        return line.to_owned();
+    };
+    let text = cell.trim();
+    let start = start + (cell.len() - cell.trim_start().len());
+    let (before, after) = (&line[..start], &line[start + text.len()..]);
+    format!("{before}{}{after}", paint(style, text))
 }
 
 /// Named values as a JSON object that keeps their order.
@@ -113,10 +168,15 @@ pub(super) fn json_line(fields: &[(&str, Value)]) -> Result<String, Failure> {
     Ok(line + "\n")
 }
 
+/// Whether the text tells a terminal nothing and breaks no line.
+pub(super) fn is_plain(text: &str) -> bool {
+    !text.contains(char::is_control)
+}
+
 /// The text with control characters escaped as in JSON, so that it breaks no line and no column and
 /// tells a terminal nothing. A backslash stays as it is, so that ids of paths can be used again.
 pub(super) fn one_line(text: &str) -> Cow<'_, str> {
-    if !text.contains(char::is_control) {
+    if is_plain(text) {
         return text.into();
     }
     let mut out = String::with_capacity(text.len() + 8);
@@ -146,6 +206,11 @@ fn plain(value: &Value) -> String {
 /// A similarity with the four digits that an estimate deserves at most.
 pub(super) fn similarity(number: f64) -> Value {
     Value::from((number * 10_000.0).round() / 10_000.0)
+}
+
+/// An exact share, in the six digits that a person can use.
+pub(super) fn rounded(number: f64) -> Value {
+    Value::from((number * 1e6).round() / 1e6)
 }
 
 /// Prints the summary: one JSON object with `--json`, else the given sentence.
@@ -203,6 +268,15 @@ mod tests {
         }
         assert_eq!((count(1, "pair"), count(2, "pair")), ("1 pair".into(), "2 pairs".into()));
         assert_eq!(bytes(1_250_000), "1.2 MB");
+    }
+
+    #[test]
+    fn only_the_cell_of_a_column_is_painted() {
+        let green = |line: &str, column| paint_column(line, &[4, 3, 5], column, VALUE);
+        assert_eq!(green(" id   0.9   true  ", 1), " id   \u{1b}[32m0.9\u{1b}[0m   true  ");
+        assert_eq!(green(" 文書 0.9   true  ", 1), " 文書 \u{1b}[32m0.9\u{1b}[0m   true  ");
+        assert_eq!(green(" id   0.9   true  ", 0), " \u{1b}[32mid\u{1b}[0m   0.9   true  ");
+        assert_eq!(green("short", 2), "short");
     }
 
     #[test]

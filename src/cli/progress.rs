@@ -1,6 +1,7 @@
 //! A progress bar on standard error, only where a person sees it.
 
 use super::args::Global;
+use super::{failure, output};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal};
 use std::time::Duration;
@@ -20,8 +21,11 @@ impl Progress {
             false => {
                 let bar = bytes.map_or_else(ProgressBar::no_length, ProgressBar::new);
                 let template = match bytes {
-                    Some(_) => "{bar:30} {bytes}/{total_bytes} {bytes_per_sec} {msg}, {eta} left",
-                    None => "{spinner} {bytes} {bytes_per_sec} {msg}",
+                    Some(_) => {
+                        "{bar:30} {decimal_bytes}/{decimal_total_bytes} \
+                         {decimal_bytes_per_sec} {msg}, {eta} left"
+                    }
+                    None => "{spinner} {decimal_bytes} {decimal_bytes_per_sec} {msg}",
                 };
                 let style = ProgressStyle::with_template(template);
                 bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
@@ -35,12 +39,17 @@ impl Progress {
     pub(super) fn add(&mut self, documents: u64, bytes: u64) {
         self.documents += documents;
         self.bar.inc(bytes);
-        self.bar.set_message(super::output::count(self.documents, "document"));
+        self.bar.set_message(output::count(self.documents, "document"));
     }
 
-    /// Prints a line without tearing the bar.
+    /// Prints a line about what is wrong without tearing the bar.
     pub(super) fn say(&self, text: &str) {
-        self.bar.suspend(|| super::failure::message(text));
+        self.bar.suspend(|| failure::message(text));
+    }
+
+    /// Prints a line about what goes well.
+    pub(super) fn note(&self, text: &str) {
+        self.bar.suspend(|| failure::note(text));
     }
 
     pub(super) fn finish(&self) {

@@ -5,7 +5,7 @@ use crate::sketch::Signature;
 use multiversion::multiversion;
 
 /// The probability that two one-byte lanes are equal by chance.
-const CHANCE: f64 = 1.0 / 256.0;
+pub(super) const CHANCE: f64 = 1.0 / 256.0;
 
 /// The number of equal bytes at equal places; the longer one's rest counts for nothing.
 ///

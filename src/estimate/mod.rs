@@ -1,9 +1,14 @@
 //! How similar, and how sure? Counting equal lanes, and what the count says.
 
 mod agreement;
+mod chance;
+mod exact;
 mod interval;
 
 pub use agreement::{Agreement, equal_lanes};
+pub use chance::estimate_probability;
+pub use exact::Overlap;
 pub use interval::{Estimate, wilson};
 
 pub(crate) use agreement::least_equal_lanes;
+pub(crate) use chance::{EqualLanes, equal_lane_probability};

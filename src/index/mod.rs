@@ -1,5 +1,6 @@
 //! What can a caller do? Open an index, write to it, ask it.
 
+mod buckets;
 mod copies;
 #[cfg(test)]
 mod crash_tests;
@@ -24,6 +25,7 @@ mod trouble_tests;
 mod workload;
 mod write;
 
+pub use buckets::{BucketSizes, SizeClass};
 pub use copies::{Documents, Merged};
 pub use dedup::Verdict;
 pub use document::{Document, DocumentInfo};

@@ -10,7 +10,7 @@ use std::fmt;
 const QUOTED: usize = 200;
 
 /// The names of the fields that matter.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Fields {
     pub(crate) id: String,
     pub(crate) text: String,

@@ -98,11 +98,12 @@ pub(crate) enum Batch {
 }
 
 impl Batch {
-    /// How many bytes were read for it; files are read when they are parsed.
+    /// How many bytes of input it is.
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Lines(_, block) => block.len(),
-            Self::Files(..) | Self::Bad(_) => 0,
+            Self::Files(files, _) => files.iter().map(|(_, size)| *size as usize).sum(),
+            Self::Bad(_) => 0,
         }
     }
 

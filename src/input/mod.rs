@@ -11,4 +11,4 @@ mod source;
 pub(crate) use blocks::{Blocks, Line};
 pub(crate) use json::Fields;
 pub(crate) use lines::{BadRecord, Name, Raw, Record};
-pub(crate) use source::{Format, Inputs, Reading, STANDARD_INPUT};
+pub(crate) use source::{Format, Inputs, Reading, STANDARD_INPUT, whole_text};

@@ -219,6 +219,29 @@ impl Reading {
     }
 }
 
+/// The text of a file, or of standard input, if it has at most so many bytes.
+pub(crate) fn whole_text(path: &Path, most: usize) -> Result<String, BadRecord> {
+    if path.is_dir() {
+        let cause = "is a directory; name a file".to_owned();
+        return Err(BadRecord { place: path.display().to_string(), cause });
+    }
+    let mut reading = Reading::new(Inputs {
+        paths: vec![path.to_owned()],
+        format: Format::Text,
+        fields: Fields::default(),
+        id_prefix: None,
+        most,
+        leave_out: Vec::new(),
+    });
+    let mut text = String::new();
+    while let Some(batch) = reading.next() {
+        for part in batch.parse(|record| Ok(record.text.into_owned())) {
+            text.push_str(&part?);
+        }
+    }
+    Ok(text)
+}
+
 fn is_standard_input(path: &Path) -> bool {
     path.as_os_str() == STANDARD_INPUT
 }

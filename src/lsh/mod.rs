@@ -1,9 +1,11 @@
 //! Who could be similar? Bands of lanes, and how many of them a threshold and a recall need.
 
 mod bands;
+mod planner;
 mod probe;
 
 pub use bands::{BandPlan, candidate_probability};
+pub use planner::{Chances, Forecast, Textbook};
 pub use probe::Probe;
 
 pub(crate) use bands::word;

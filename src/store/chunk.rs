@@ -17,7 +17,7 @@ pub(super) const MAX_BYTES: usize = 4080;
 /// The most entries that a chunk's header can name.
 pub(super) const MAX_ENTRIES: u64 = u16::MAX as u64;
 
-const HEADER_BYTES: usize = 16;
+pub(super) const HEADER_BYTES: usize = 16;
 
 fn chunk_bytes(entries: usize, word_bits: u32, doc_bits: u32) -> usize {
     let column = |bits: u32| (entries * bits as usize).div_ceil(8);

@@ -40,6 +40,7 @@ mod run;
 mod schema;
 mod segment;
 mod settings;
+mod space;
 mod state;
 #[cfg(any(test, fuzzing))]
 mod testing;
@@ -52,6 +53,7 @@ pub use check::{CheckReport, Invariant, Violation};
 pub use engine::Usage;
 pub use rebuild::Repair;
 pub use settings::Settings;
+pub use space::Space;
 pub use watch::Progress;
 
 pub(crate) use backup::backup;

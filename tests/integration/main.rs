@@ -37,5 +37,6 @@ mod phases;
 mod processes;
 mod recall;
 mod sketch;
+mod space;
 mod support;
 mod threads;

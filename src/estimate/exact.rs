@@ -1,0 +1,167 @@
+//! Exact similarity of two sets or multisets that are at hand, given by hashes of their elements.
+
+use std::cmp::Ordering;
+
+/// How many elements two sets have, and how many they share; and what similarity that is, by each of
+/// the usual measures.
+///
+/// Of multisets, an element counts as often as it occurs, and is shared as often as it occurs in
+/// both: the lesser of the two numbers.
+///
+/// Elements are 64-bit hashes, so two different ones can pass for one: with n elements in all, the
+/// probability that this happens at all is about n²/2⁶⁵, 1 in 300,000 for 10 million.
+///
+/// ```
+/// use twindex::Overlap;
+/// let overlap = Overlap::of_sets(&[1, 2, 3, 4], &[2, 3, 4, 5, 6, 7]);
+/// assert_eq!((overlap.a, overlap.b, overlap.shared), (4, 6, 3));
+/// assert_eq!(overlap.similarity(), 3.0 / 7.0);
+/// assert_eq!(overlap.a_in_b(), 3.0 / 4.0);
+/// assert_eq!(overlap.dice(), 6.0 / 10.0);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overlap {
+    /// The number of elements of the first.
+    pub a: u64,
+    /// The number of elements of the second.
+    pub b: u64,
+    /// The number of elements that both have.
+    pub shared: u64,
+}
+
+impl Overlap {
+    /// Compares two sets, each given by its elements in ascending order, without repetition. A few
+    /// nanoseconds an element.
+    ///
+    /// # Panics
+    ///
+    /// Where one is not in strictly ascending order.
+    pub fn of_sets(a: &[u64], b: &[u64]) -> Self {
+        assert!(ascends_strictly(a) && ascends_strictly(b), "sets in strictly ascending order");
+        Self::of_sorted(a, b)
+    }
+
+    /// Compares two multisets, each given by its elements in ascending order, each as often as it
+    /// occurs.
+    ///
+    /// # Panics
+    ///
+    /// Where one is not in ascending order.
+    pub fn of_multisets(a: &[u64], b: &[u64]) -> Self {
+        assert!(a.is_sorted() && b.is_sorted(), "multisets in ascending order");
+        Self::of_sorted(a, b)
+    }
+
+    fn of_sorted(a: &[u64], b: &[u64]) -> Self {
+        let (mut rest_a, mut rest_b, mut shared) = (a, b, 0);
+        while let ([x, after_x @ ..], [y, after_y @ ..]) = (rest_a, rest_b) {
+            match x.cmp(y) {
+                Ordering::Less => rest_a = after_x,
+                Ordering::Greater => rest_b = after_y,
+                Ordering::Equal => {
+                    shared += 1;
+                    (rest_a, rest_b) = (after_x, after_y);
+                }
+            }
+        }
+        Self { a: a.len() as u64, b: b.len() as u64, shared }
+    }
+
+    /// Jaccard's similarity: |A ∩ B| / |A ∪ B|; of multisets, the sum of minima over the sum of maxima.
+    /// 0 of two empty ones, as an empty text is similar to nothing.
+    pub fn similarity(self) -> f64 {
+        share(self.shared, self.a + self.b - self.shared)
+    }
+
+    /// How much of the first is in the second: |A ∩ B| / |A|; 0 where the first is empty.
+    pub fn a_in_b(self) -> f64 {
+        share(self.shared, self.a)
+    }
+
+    /// How much of the second is in the first: |A ∩ B| / |B|; 0 where the second is empty.
+    pub fn b_in_a(self) -> f64 {
+        share(self.shared, self.b)
+    }
+
+    /// Dice's coefficient: 2 |A ∩ B| / (|A| + |B|); 0 of two empty ones. With J Jaccard's similarity it
+    /// is 2J / (1 + J).
+    pub fn dice(self) -> f64 {
+        share(2 * self.shared, self.a + self.b)
+    }
+}
+
+fn ascends_strictly(elements: &[u64]) -> bool {
+    elements.is_sorted_by(|x, y| x < y)
+}
+
+fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    #[test]
+    fn closed_forms_hold() {
+        // Two runs of 100 numbers that overlap in all but the first and the last d.
+        for d in [0, 1, 10, 50, 99, 100] {
+            let (a, b): (Vec<u64>, Vec<u64>) = ((0..100).collect(), (d..100 + d).collect());
+            let overlap = Overlap::of_sets(&a, &b);
+            assert_eq!(overlap.similarity(), (100 - d) as f64 / (100 + d) as f64, "{d}");
+            assert_eq!(overlap.dice(), (100 - d) as f64 / 100.0, "{d}");
+            assert_eq!(overlap.a_in_b(), overlap.b_in_a());
+        }
+        // Twice an element against three times.
+        let overlap = Overlap::of_multisets(&[7, 7], &[7, 7, 7]);
+        assert_eq!((overlap.similarity(), overlap.b_in_a()), (2.0 / 3.0, 2.0 / 3.0));
+    }
+
+    #[test]
+    fn the_empty_set_is_similar_to_nothing() {
+        for (a, b) in [(&[][..], &[][..]), (&[1][..], &[][..]), (&[][..], &[1][..])] {
+            let overlap = Overlap::of_sets(a, b);
+            let all = [overlap.similarity(), overlap.a_in_b(), overlap.b_in_a(), overlap.dice()];
+            assert_eq!(all, [0.0; 4]);
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "strictly ascending")]
+    fn a_set_with_a_repetition_is_refused() {
+        Overlap::of_sets(&[1, 1], &[1]);
+    }
+
+    fn counted(elements: &[u64]) -> BTreeMap<u64, u64> {
+        let mut counts = BTreeMap::new();
+        elements.iter().for_each(|x| *counts.entry(*x).or_default() += 1);
+        counts
+    }
+
+    proptest! {
+        #[test]
+        fn it_agrees_with_brute_force(
+            mut a in proptest::collection::vec(0_u64..40, 0..60),
+            mut b in proptest::collection::vec(0_u64..40, 0..60),
+        ) {
+            a.sort_unstable();
+            b.sort_unstable();
+            let (of_a, of_b) = (counted(&a), counted(&b));
+            let of = |counts: &BTreeMap<u64, u64>, x: u64| counts.get(&x).copied().unwrap_or(0);
+            let minima: u64 = (0..40).map(|x| of(&of_a, x).min(of(&of_b, x))).sum();
+            let maxima: u64 = (0..40).map(|x| of(&of_a, x).max(of(&of_b, x))).sum();
+            let multisets = Overlap::of_multisets(&a, &b);
+            prop_assert_eq!(multisets.shared, minima);
+            prop_assert_eq!(multisets.similarity(), share(minima, maxima));
+
+            let (a, b): (BTreeSet<u64>, BTreeSet<u64>) = (a.into_iter().collect(), b.into_iter().collect());
+            let list = |set: &BTreeSet<u64>| set.iter().copied().collect::<Vec<u64>>();
+            let sets = Overlap::of_sets(&list(&a), &list(&b));
+            let both = a.intersection(&b).count() as u64;
+            prop_assert_eq!(sets, Overlap { a: a.len() as u64, b: b.len() as u64, shared: both });
+            prop_assert_eq!(sets.similarity(), share(both, a.union(&b).count() as u64));
+        }
+    }
+}
