@@ -1,28 +1,27 @@
 //! `twindex dedup`: keep what is similar to nothing known, and remember it.
 
 use super::args::Global;
-use super::audit::{Asked, Audit};
+use super::audit::Asked;
 use super::failure::Failure;
 use super::inputs::Input;
-use super::kept::{Kept, Written};
+use super::judging::{Counts, Incoming, Judging};
+use super::kept::Written;
 use super::output::{bytes, count, grouped, similarity, summary};
-use super::part::{Part, Sink, is_file, part_of};
+use super::part::is_file;
 use super::progress::Progress;
 use super::settings::Settings;
-use super::{Ending, interrupt, naming, opening, records};
+use super::trial::Trial;
+use super::{Ending, interrupt, opening, records};
 use crate::error::Error;
 use crate::hash::text_hash;
-use crate::index::{Document, Index, Inserted, ReadOnlyIndex, Snapshot, Verdict, WriteTxn};
+use crate::index::{Document, Index, ReadOnlyIndex, Snapshot};
 use crate::input::{BadRecord, Name, STANDARD_INPUT};
 use crate::lsh::Probe;
 use crate::params::Threshold;
-use crate::store::DedupMark;
-use anyhow::{Context, anyhow};
+use anyhow::anyhow;
 use serde_json::Value;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use tempfile::TempDir;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -41,89 +40,42 @@ Examples:
   twindex dedup docs.twx docs/ -o kept-paths.txt --threshold 0.9")]
 pub(super) struct Dedup {
     /// The index file; created if there is none
-    index: PathBuf,
+    pub(super) index: PathBuf,
     /// Files, directories, or - for standard input
     #[arg(default_value = "-")]
-    paths: Vec<PathBuf>,
+    pub(super) paths: Vec<PathBuf>,
     /// Where kept records are written, as they came; paths for whole files; - for standard output
     #[arg(long, short, value_name = "OUT", required_unless_present = "dry_run")]
-    output: Option<PathBuf>,
+    pub(super) output: Option<PathBuf>,
     /// Where a JSON line is written for each removed record [default: standard output]
     #[arg(long, value_name = "FILE")]
-    removed: Option<PathBuf>,
+    pub(super) removed: Option<PathBuf>,
     /// Change no file, only print what would be removed
     #[arg(long)]
-    dry_run: bool,
+    pub(super) dry_run: bool,
     /// Leave out records whose id and text are in the index
     #[arg(long)]
-    skip_known: bool,
+    pub(super) skip_known: bool,
     /// Remove also what is similar to a document of this index, which is only read; repeatable
     #[arg(long, value_name = "INDEX")]
-    against: Vec<PathBuf>,
+    pub(super) against: Vec<PathBuf>,
     /// Renew the time of insertion of documents that are met again, or duplicates of them
     #[arg(long)]
-    touch: bool,
+    pub(super) touch: bool,
     /// Records in one commit
     #[arg(long, value_name = "DOCS", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
-    batch: u32,
+    pub(super) batch: u32,
     #[command(flatten)]
-    input: Input,
+    pub(super) input: Input,
     #[command(flatten)]
-    settings: Settings,
-}
-
-/// What happened so far, in the order in which it is stored.
-#[derive(Clone, Copy, Default)]
-struct Counts {
-    added: u64,
-    replaced: u64,
-    unchanged: u64,
-    duplicates: u64,
-    empty: u64,
-    bytes: u64,
-}
-
-impl Counts {
-    fn stored(self) -> [u64; 6] {
-        let Self { added, replaced, unchanged, duplicates, empty, bytes } = self;
-        [added, replaced, unchanged, duplicates, empty, bytes]
-    }
-
-    fn from_stored(counts: [u64; 6]) -> Self {
-        let [added, replaced, unchanged, duplicates, empty, bytes] = counts;
-        Self { added, replaced, unchanged, duplicates, empty, bytes }
-    }
-}
-
-/// A record on its way; without an id it is given one when it is judged.
-struct Incoming {
-    document: Document,
-    named: bool,
-    place: String,
-    written: Written,
-    /// Of its id and its text.
-    hash: u64,
-}
-
-/// A deduplication under way.
-struct Run<'a> {
-    args: &'a Dedup,
-    threshold: f64,
-    against: &'a [&'a Snapshot],
-    kept: Kept,
-    audit: Audit,
-    counts: Counts,
-    mark: DedupMark,
-    /// Records of an interrupted run that have been judged already.
-    ahead: Option<DedupMark>,
-    in_batch: usize,
+    pub(super) settings: Settings,
 }
 
 pub(super) fn run(global: &Global, args: &Dedup) -> Result<Ending, Failure> {
     interrupt::catch()?;
     let start = Instant::now();
     args.check_outputs()?;
-    let trial = if args.dry_run { Some(Trial::of(global, args)?) } else { None };
+    let trial = args.dry_run.then(|| Trial::of(global, args)).transpose()?;
     let place = trial.as_ref().map_or(&args.index, |trial| &trial.index);
     let index = args.open(global, place)?;
     let others = others(global, args)?;
@@ -141,7 +93,7 @@ pub(super) fn run(global: &Global, args: &Dedup) -> Result<Ending, Failure> {
     let mut txn = index.begin_write()?;
     // What is wrong with settings shows before anything is written.
     txn.insert_documents_unless_similar(Vec::new(), threshold.get(), &against)?;
-    let mut run = Run::begin(global, args, threshold.get(), &against, &mut txn)?;
+    let mut run = Judging::begin(global, args, threshold.get(), &against, &mut txn)?;
     let sketcher = index.sketcher().clone();
     let mut inputs = args.input.of(&args.paths, &args.index);
     inputs.leave_out.extend(run.own_files());
@@ -194,7 +146,7 @@ pub(super) fn run(global: &Global, args: &Dedup) -> Result<Ending, Failure> {
     run.store(&mut txn)?;
     txn.commit()?;
     progress.finish();
-    let Run { kept, audit, counts, mark, .. } = run;
+    let Judging { kept, audit, counts, mark, .. } = run;
     if !interrupted {
         // A kill up to the last commit is made good by the next run.
         index.finish()?;
@@ -252,11 +204,11 @@ impl Dedup {
     }
 
     /// The output, if it is a file that can be gone on with.
-    fn file(&self) -> Option<&Path> {
+    pub(super) fn file(&self) -> Option<&Path> {
         self.output.as_deref().filter(|output| !self.dry_run && is_file(output))
     }
 
-    fn audit(&self) -> Asked<'_> {
+    pub(super) fn audit(&self) -> Asked<'_> {
         let to_stdout = |output: &Path| output.as_os_str() == STANDARD_INPUT;
         Asked {
             removed: self.removed.as_deref().filter(|_| !self.dry_run),
@@ -265,155 +217,16 @@ impl Dedup {
         }
     }
 
-    fn resumable(&self) -> bool {
+    pub(super) fn resumable(&self) -> bool {
         self.file().is_some()
     }
 
     /// Of everything that decides what is written.
-    fn hash(&self, threshold: f64) -> u64 {
+    pub(super) fn hash(&self, threshold: f64) -> u64 {
         let Self { paths, output, removed, skip_known, against, touch, input, .. } = self;
         let folder = std::env::current_dir().ok();
         let asked = (folder, paths, output, removed, skip_known, against, touch, input, threshold);
         text_hash(format!("{asked:?}").as_bytes())
-    }
-}
-
-impl<'a> Run<'a> {
-    /// Begins, or goes on with what an interrupted run has left.
-    fn begin(
-        global: &Global,
-        args: &'a Dedup,
-        threshold: f64,
-        against: &'a [&'a Snapshot],
-        txn: &mut WriteTxn<'_>,
-    ) -> Result<Self, Failure> {
-        let hash = args.hash(threshold);
-        let mut ahead = txn.dedup_mark()?.filter(|mark| args.resumable() && mark.run == hash);
-        let asked = args.audit();
-        let (mut kept, mut audit) = (None, None);
-        if let (Some(mark), Some(file)) = (ahead, args.file()) {
-            kept = Part::resume(file, mark.kept_bytes)?.map(Sink::Part);
-            audit = Audit::resume(global, &asked, mark.audit_bytes)?;
-        }
-        let (kept, audit) = match (kept, audit) {
-            (Some(kept), Some(audit)) => (kept, audit),
-            _ => {
-                ahead = None;
-                let output = args.output.as_deref().filter(|_| !args.dry_run);
-                (output.map_or(Ok(Sink::Nowhere), Sink::open)?, Audit::begin(global, &asked)?)
-            }
-        };
-        let counts = ahead.map_or_else(Counts::default, |mark| Counts::from_stored(mark.counts));
-        let mark = DedupMark { run: hash, ..DedupMark::default() };
-        let kept = Kept::new(kept)?;
-        Ok(Self { args, threshold, against, kept, audit, counts, mark, ahead, in_batch: 0 })
-    }
-
-    /// Files that are no documents where they lie in a directory that is read.
-    fn own_files(&self) -> Vec<PathBuf> {
-        let Dedup { output, removed, .. } = self.args;
-        let named = [output.clone(), removed.clone(), self.args.audit().kept_in()];
-        named.into_iter().flatten().flat_map(|path| [part_of(&path), path]).collect()
-    }
-
-    fn other_input(&self) -> Failure {
-        let part = self.args.file().map(part_of).unwrap_or_default();
-        let part = part.display();
-        anyhow!(
-            "{part}: is of a run that was interrupted, which had other records; \
-             delete it to start anew, or run with the same input"
-        )
-        .into()
-    }
-
-    /// Judges some records, but for those that an interrupted run has judged.
-    fn take(&mut self, txn: &mut WriteTxn<'_>, incoming: Vec<Incoming>) -> Result<(), Failure> {
-        let mut rest = Vec::with_capacity(incoming.len());
-        for incoming in incoming {
-            self.kept.admit(&incoming.written, &incoming.place)?;
-            self.mark.records += 1;
-            self.mark.input = (self.mark.input ^ incoming.hash)
-                .rotate_left(23)
-                .wrapping_mul(0x9E37_79B9_7F4A_7C15);
-            match self.ahead {
-                None => rest.push(incoming),
-                Some(ahead) if ahead.records == self.mark.records => {
-                    if ahead.input != self.mark.input {
-                        return Err(self.other_input());
-                    }
-                    self.ahead = None;
-                }
-                Some(_) => {}
-            }
-        }
-        self.in_batch += rest.len();
-        self.judge(txn, rest)
-    }
-
-    fn judge(&mut self, txn: &mut WriteTxn<'_>, incoming: Vec<Incoming>) -> Result<(), Failure> {
-        let mut written = Vec::with_capacity(incoming.len());
-        let mut documents = Vec::with_capacity(incoming.len());
-        for incoming in incoming {
-            self.counts.bytes += incoming.document.text_bytes();
-            self.counts.empty += u64::from(incoming.document.signature().is_empty());
-            // Nothing is numbered by a trial, which is no run of the index.
-            let document = match incoming.named || !self.args.dry_run {
-                true => (incoming.document, incoming.named),
-                false => (incoming.document.with_id(incoming.place)?, true),
-            };
-            documents.push(document);
-            written.push(incoming.written);
-        }
-        let documents = naming::complete(txn, documents.into_iter())?;
-        let ids: Vec<String> = documents.iter().map(|document| document.id().to_owned()).collect();
-        let verdicts =
-            txn.insert_documents_unless_similar(documents, self.threshold, self.against)?;
-        let mut met = Vec::new();
-        for ((verdict, id), written) in verdicts.into_iter().zip(ids).zip(written) {
-            let found = match verdict {
-                Verdict::Inserted(done) => {
-                    let known = done == Inserted::Unchanged;
-                    let counter = match done {
-                        Inserted::Unchanged => &mut self.counts.unchanged,
-                        Inserted::Replaced => &mut self.counts.replaced,
-                        Inserted::Added | Inserted::Skipped => &mut self.counts.added,
-                    };
-                    *counter += 1;
-                    if !(known && self.args.skip_known) {
-                        self.kept.write(&written)?;
-                    }
-                    if known {
-                        met.push(id);
-                    }
-                    continue;
-                }
-                Verdict::Duplicate { of, against: Some(_) } => of,
-                Verdict::Duplicate { of, against: None } => {
-                    met.push(of.id.clone());
-                    of
-                }
-            };
-            self.counts.duplicates += 1;
-            let similarity = similarity(found.similarity);
-            self.audit.line([id.into(), found.id.into(), similarity, found.exact.into()])?;
-        }
-        if self.args.touch {
-            txn.renew_batch(&met)?;
-        }
-        Ok(())
-    }
-
-    /// Stores how far this has come in the transaction that holds it.
-    fn store(&mut self, txn: &mut WriteTxn<'_>) -> Result<(), Failure> {
-        self.in_batch = 0;
-        let (kept, audit) = (self.kept.sync()?, self.audit.sync()?);
-        // As long as records of an earlier run are passed over, its mark holds.
-        if let (Some(kept_bytes), Some(audit_bytes), None) = (kept, audit, self.ahead) {
-            let counts = self.counts.stored();
-            self.mark = DedupMark { kept_bytes, audit_bytes, counts, ..self.mark };
-            txn.set_dedup_mark(Some(&self.mark))?;
-        }
-        Ok(())
     }
 }
 
@@ -428,30 +241,6 @@ fn others(global: &Global, args: &Dedup) -> Result<Vec<ReadOnlyIndex>, Failure> 
         false => opening::to_read(global, path),
     };
     args.against.iter().map(open).collect()
-}
-
-/// A copy of an index to try on.
-struct Trial {
-    index: PathBuf,
-    /// Removes the folder when this is dropped.
-    _folder: TempDir,
-}
-
-impl Trial {
-    fn of(global: &Global, args: &Dedup) -> Result<Self, Failure> {
-        let folder = tempfile::Builder::new().prefix("twindex-").tempdir();
-        let folder = folder.context("a temporary folder")?;
-        let index = folder.path().join("trial.twx");
-        if args.index.symlink_metadata().is_ok() {
-            let options = args.settings.options_but_threshold();
-            let open =
-                opening::open(global, options, |options| options.open_read_only(&args.index))?;
-            // While it is open nobody can write to it.
-            fs::copy(&args.index, &index).with_context(|| index.display().to_string())?;
-            drop(open);
-        }
-        Ok(Self { index, _folder: folder })
-    }
 }
 
 fn report(

@@ -15,6 +15,7 @@ mod info;
 mod inputs;
 mod inspect;
 mod interrupt;
+mod judging;
 mod kept;
 mod maintain;
 mod naming;
@@ -30,6 +31,7 @@ mod query;
 mod records;
 mod remove;
 mod settings;
+mod trial;
 
 use args::{Args, Command};
 use failure::{Failure, message};
