@@ -40,3 +40,5 @@ mod sketch;
 mod space;
 mod support;
 mod threads;
+#[cfg(feature = "cli")]
+mod wishes;
