@@ -6,14 +6,22 @@ mod bad_input;
 mod cli;
 #[cfg(feature = "cli")]
 mod cli_add;
+#[cfg(feature = "cli")]
+mod cli_compare;
+#[cfg(all(unix, feature = "cli"))]
+mod cli_docs;
 #[cfg(all(unix, feature = "cli"))]
 mod cli_kill;
+#[cfg(feature = "cli")]
+mod cli_plan;
 #[cfg(feature = "cli")]
 mod cli_query;
 #[cfg(feature = "cli")]
 mod cli_repair;
 #[cfg(all(unix, feature = "cli"))]
 mod cli_signals;
+#[cfg(all(unix, feature = "cli"))]
+mod cli_terminal;
 #[cfg(feature = "cli")]
 mod command;
 #[cfg(all(target_os = "linux", feature = "cli"))]
