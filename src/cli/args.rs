@@ -22,12 +22,13 @@ use std::time::Duration;
     version,
     max_term_width = 100,
     after_help = "\
-Examples:
-  twindex add pages.twx pages.jsonl          index {\"id\", \"text\"} records
-  twindex query pages.twx --text 'some text' who is similar to this?
-  twindex pairs pages.twx --threshold 0.9    all near-duplicate pairs
+Exit status: 0 done or found; 1 nothing found, or violations; 2 any error.
 
-Exit status: 0 done or found; 1 nothing found, or violations; 2 any error."
+Examples:
+  twindex add pages.twx pages.jsonl            index {\"id\", \"text\"} records
+  twindex query pages.twx --text 'some text'   who is similar to this?
+  twindex pairs pages.twx --threshold 0.9      all near-duplicate pairs
+  twindex plan --threshold 0.7                 what would an index find and take?"
 )]
 pub(super) struct Args {
     #[command(flatten)]
@@ -53,7 +54,7 @@ pub(super) struct Global {
     /// Wait so long, at the most, while another process has the index open [default: 0]
     #[arg(long, global = true, value_name = "SECONDS", value_parser = seconds)]
     pub(super) wait: Option<Duration>,
-    /// When to use colour; auto is on a terminal, unless NO_COLOR is set
+    /// When to use colour; auto: on a terminal, unless NO_COLOR is set or TERM is dumb
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = When::Auto)]
     pub(super) color: When,
     /// Say more on standard error: every commit, settings of new indexes

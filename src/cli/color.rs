@@ -7,15 +7,13 @@ use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::sync::OnceLock;
 
-/// When to use colour.
+/// When to use colour. Its values have no help of their own, which would make that of every command
+/// much longer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum When {
-    /// On a terminal, unless NO_COLOR is set or TERM is dumb
     #[default]
     Auto,
-    /// Also into files and pipes
     Always,
-    /// Nowhere
     Never,
 }
 

@@ -15,10 +15,10 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Output, a name and a value a line (fields of one object with --json): a, b, similarity,
-multiset_similarity, estimate, low, high, containment_a_in_b, containment_b_in_a, dice, shingles_a,
-shingles_b, shared. Both similarities are exact; low and high are the 95 % interval of the estimate. An
-empty text is similar to nothing. Memory: 8 bytes for each shingle of both. The exit status is 1 if
-the similarity is below --threshold.
+multiset_similarity, estimate, low, high, containment_a_in_b, containment_b_in_a, dice,
+shingles_a, shingles_b, shared. Both similarities are exact; low and high are the 95 % interval of
+the estimate. An empty text is similar to nothing. Memory: 8 bytes for each shingle of both. The
+exit status is 1 if the similarity is below --threshold.
 
 Examples:
   twindex compare old.txt new.txt

@@ -97,6 +97,15 @@ fn every_command_has_examples_of_itself_that_can_be_typed() {
 }
 
 #[test]
+fn no_line_of_a_help_is_broken_by_its_width() {
+    for command in commands() {
+        for line in after_help(&command).lines() {
+            assert!(line.len() <= 98, "{}: {line}", command.get_name());
+        }
+    }
+}
+
+#[test]
 fn every_default_is_in_the_help() {
     // Without a value these leave something out, or are asked for; all others fall back on something.
     let falls_back =

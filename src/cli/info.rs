@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Output, a name and a value a line (fields of one object with --json). The last are how many buckets
-hold 1, 2, 3 to 4, 5 to 8, ... documents, in all bands, and the largest: buckets of thousands come of
-texts that are there thousands of times, or of a threshold so low that words are short. On a terminal
-they have bars, each step of which doubles the number.
+Output, a name and a value a line (fields of one object with --json). The last are how many
+buckets hold 1, 2, 3 to 4, 5 to 8, ... documents, in all bands, and the largest: buckets of
+thousands come of texts that are there thousands of times, or of a threshold so low that words
+are short. On a terminal they have bars, each step of which doubles the number.
 
 Examples:
   twindex info pages.twx

@@ -20,9 +20,9 @@ pub(super) struct List {
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Output, a name and a value a line (fields of one object with --json): id, bytes of the text, distinct
-shingles, inserted (seconds since 1970), signature (a byte a lane, hexadecimal). The exit status is 1
-if there is no such document.
+Output, a name and a value a line (fields of one object with --json): id, bytes of the text,
+distinct shingles, inserted (seconds since 1970), signature (a byte a lane, hexadecimal). The
+exit status is 1 if there is no such document.
 
 Examples:
   twindex get pages.twx page-1

@@ -16,8 +16,8 @@ pub(super) struct Results {
     color: bool,
     /// Rows that wait to be aligned.
     waiting: Vec<Vec<String>>,
-    /// The column of those rows that has a colour, if any has.
-    painted: Option<(usize, Style)>,
+    /// What of those rows is painted, if anything.
+    painted: Option<Painted>,
     any: bool,
 }
 
@@ -26,6 +26,12 @@ enum Layout {
     Json,
     Aligned,
     Tabs,
+}
+
+#[derive(Clone, Copy)]
+enum Painted {
+    Column(usize, Style),
+    Heading,
 }
 
 /// So many rows are aligned together; more would make a person wait for the first.
@@ -67,7 +73,8 @@ impl Results {
             }
             Layout::Aligned => {
                 let similarity = fields.iter().position(|(name, _)| *name == "similarity");
-                self.painted = self.painted.or(similarity.map(|column| (column, VALUE)));
+                self.painted =
+                    self.painted.or(similarity.map(|column| Painted::Column(column, VALUE)));
                 self.waiting.push(fields.iter().map(|(_, value)| plain(value)).collect());
                 if self.waiting.len() >= ALIGNED {
                     self.align()?;
@@ -82,7 +89,7 @@ impl Results {
         if self.layout == Layout::Json {
             return self.line(fields);
         }
-        self.painted = Some((0, NAME));
+        self.painted = Some(Painted::Column(0, NAME));
         for (name, value) in fields {
             self.line(&[("name", Value::from(*name)), ("value", value.clone())])?;
         }
@@ -91,12 +98,12 @@ impl Results {
 
     /// Prints the names of the columns that follow, but not as JSON, where every line has them.
     pub(super) fn heading(&mut self, names: &[&str]) -> Result<(), Failure> {
-        match self.layout {
-            Layout::Json => Ok(()),
-            _ => {
-                self.line(&names.iter().map(|name| (*name, Value::from(*name))).collect::<Vec<_>>())
-            }
+        if self.layout == Layout::Json {
+            return Ok(());
         }
+        self.align()?;
+        self.painted = Some(Painted::Heading);
+        self.line(&names.iter().map(|name| (*name, Value::from(*name))).collect::<Vec<_>>())
     }
 
     /// Prints a drawing, line by line as it is.
@@ -116,11 +123,12 @@ impl Results {
         });
         let widths = table.column_max_content_widths();
         let painted = self.painted.take().filter(|_| self.color);
-        for line in table.lines() {
+        for (number, line) in table.lines().enumerate() {
             // Every cell has a space before and after it.
             let line = match painted {
-                Some((column, style)) => paint_column(&line, &widths, column, style),
-                None => line,
+                Some(Painted::Column(column, style)) => paint_column(&line, &widths, column, style),
+                Some(Painted::Heading) if number == 0 => paint(NAME, line.trim()),
+                _ => line,
             };
             writeln!(self.out, "{}", line.strip_prefix(' ').unwrap_or(&line).trim_end())?;
         }
@@ -199,6 +207,7 @@ fn plain(value: &Value) -> String {
         Value::Object(map) => {
             map.iter().map(|(k, v)| format!("{k} {}", plain(v))).collect::<Vec<_>>().join(", ")
         }
+        Value::Null => "-".to_owned(),
         other => other.to_string(),
     }
 }

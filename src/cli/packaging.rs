@@ -5,7 +5,7 @@ use super::args::{Args, Global};
 use super::failure::Failure;
 use super::output::{count, summary};
 use anyhow::Context;
-use clap::{CommandFactory, ValueEnum};
+use clap::{Command, CommandFactory, ValueEnum};
 use clap_complete::Shell;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -61,10 +61,58 @@ pub(super) fn completions(args: &Completions) -> Result<Ending, Failure> {
 pub(super) fn man(global: &Global, args: &Man) -> Result<Ending, Failure> {
     let place = || args.directory.display().to_string();
     std::fs::create_dir_all(&args.directory).with_context(place)?;
-    let command = Args::command();
-    let pages = 1 + command.get_subcommands().count() as u64;
-    clap_mangen::generate_to(command, &args.directory).with_context(place)?;
+    let mut all = Args::command().disable_help_subcommand(true);
+    all.build();
+    let mut pages = 0_u64;
+    for command in [&all].into_iter().chain(all.get_subcommands()) {
+        let name = command.get_display_name().unwrap_or(command.get_name());
+        let path = args.directory.join(format!("{name}.1"));
+        let page = page(command.clone()).context("writing a page")?;
+        std::fs::write(&path, page).with_context(|| path.display().to_string())?;
+        pages += 1;
+    }
     let sentence = format!("{}: {} written", place(), count(pages, "page"));
     summary(global, &[("pages", pages.into())], &sentence);
     Ok(Ending::Done)
+}
+
+/// A manual page, with what stands after the options of the help as notes and examples.
+fn page(command: Command) -> io::Result<Vec<u8>> {
+    let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let (notes, examples) = help.split_once("Examples:\n").unwrap_or((&help, ""));
+    let mut page = Vec::new();
+    let has_commands = command.has_subcommands();
+    let man = clap_mangen::Man::new(command).manual("twindex");
+    man.render_title(&mut page)?;
+    man.render_name_section(&mut page)?;
+    man.render_synopsis_section(&mut page)?;
+    man.render_description_section(&mut page)?;
+    man.render_options_section(&mut page)?;
+    if has_commands {
+        man.render_subcommands_section(&mut page)?;
+    }
+    if !notes.trim().is_empty() {
+        writeln!(page, ".SH NOTES\n{}", roff(notes.trim_end()))?;
+    }
+    // Lines of examples stay as they are, however long.
+    writeln!(page, ".SH EXAMPLES\n.nf\n{}\n.fi", roff(examples.trim_end()))?;
+    Ok(page)
+}
+
+/// The text with what roff would take for its own escaped.
+fn roff(text: &str) -> String {
+    let escaped = text.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq");
+    let line =
+        |line: &str| if line.starts_with('.') { format!("\\&{line}") } else { line.to_owned() };
+    escaped.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn roff_takes_nothing_for_its_own() {
+        assert_eq!(roff(".SH\n a 'b' -c \\n"), "\\&.SH\n a \\(aqb\\(aq \\-c \\en");
+    }
 }

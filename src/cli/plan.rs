@@ -22,8 +22,8 @@ For pairs of each similarity, the table has the probability
   textbook   to be compared with the same lanes in bands by the rule (1/b)^(1/r) = threshold
 A pair right at the threshold is reported about half the time, as estimates fall on both sides.
 
-Bytes are those of a compacted index with ids of 20 bytes. Background candidates are those a query
-compares in vain among documents that have a similarity of 0.05 to it.
+Bytes are those of a compacted index with ids of 20 bytes. Background candidates are those that
+a query compares in vain among documents that have a similarity of 0.05 to it.
 
 Examples:
   twindex plan --threshold 0.8

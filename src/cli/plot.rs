@@ -81,7 +81,9 @@ pub(super) fn picture(curves: &[Curve], threshold: f64) -> anyhow::Result<String
             .x_label_area_size(45)
             .y_label_area_size(55)
             .build_cartesian_2d(0.0..1.0, 0.0..1.0)?;
-        chart.configure_mesh().x_desc("similarity").y_desc("probability").draw()?;
+        let mut mesh = chart.configure_mesh();
+        mesh.x_labels(11).y_labels(11).light_line_style(TRANSPARENT);
+        mesh.x_desc("similarity").y_desc("probability").draw()?;
         for (curve, color) in curves.iter().zip(COLORS.into_iter().cycle()) {
             let line = LineSeries::new(curve.points(), color.stroke_width(2));
             chart

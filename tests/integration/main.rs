@@ -6,6 +6,10 @@ mod bad_input;
 mod cli;
 #[cfg(feature = "cli")]
 mod cli_add;
+#[cfg(feature = "cli")]
+mod cli_compare;
+#[cfg(all(unix, feature = "cli"))]
+mod cli_docs;
 #[cfg(all(unix, feature = "cli"))]
 mod cli_dedup;
 #[cfg(all(unix, feature = "cli"))]
@@ -13,11 +17,15 @@ mod cli_dedup_again;
 #[cfg(all(unix, feature = "cli"))]
 mod cli_kill;
 #[cfg(feature = "cli")]
+mod cli_plan;
+#[cfg(feature = "cli")]
 mod cli_query;
 #[cfg(feature = "cli")]
 mod cli_repair;
 #[cfg(all(unix, feature = "cli"))]
 mod cli_signals;
+#[cfg(all(unix, feature = "cli"))]
+mod cli_terminal;
 #[cfg(feature = "cli")]
 mod command;
 mod dedup;

@@ -1,0 +1,130 @@
+//! `plan`, and what packages take: completion scripts and manual pages. The histogram of `info`.
+
+use crate::command::{Shell, jsonl};
+use crate::support::text;
+use serde_json::Value;
+
+fn number(object: &Value, name: &str) -> f64 {
+    object[name].as_f64().unwrap_or_else(|| panic!("no number {name} in {object}"))
+}
+
+#[test]
+fn a_plan_is_what_a_new_index_gets() {
+    let shell = Shell::new();
+    for settings in ["", "--threshold 0.5 --recall 0.95", "--threshold 0.9 --lanes 64"] {
+        let name = format!("i{}.twx", settings.len());
+        shell.run(format!("create {name} {settings}").trim()).succeeds();
+        let info = shell.run(&format!("info {name} --json")).json().remove(0);
+        let plan = shell.run(format!("plan --json {settings}").trim()).succeeds().json().remove(0);
+        for field in ["threshold", "recall", "lanes", "bands", "depth"] {
+            assert_eq!(plan[field], info[field], "{settings}: {field}");
+        }
+        assert!(number(&plan, "recall_at_threshold") + 5e-5 >= number(&plan, "recall"));
+    }
+}
+
+#[test]
+fn the_table_tells_misses_from_extras() {
+    let plan = Shell::new().run("plan --threshold 0.72 --json").succeeds().json().remove(0);
+    let rows = plan["curve"].as_array().expect("an array");
+    assert!(rows.iter().any(|row| row["similarity"] == 0.72), "the threshold has a row");
+    for row in rows {
+        let wanted = number(row, "similarity") >= 0.72;
+        assert_eq!((row["missed"].is_null(), row["extra"].is_null()), (!wanted, wanted), "{row}");
+        assert!((number(row, "candidate") + number(row, "unmet") - 1.0).abs() < 1e-3, "{row}");
+    }
+    let last = rows.last().expect("a row");
+    assert_eq!((number(last, "similarity"), number(last, "reported")), (1.0, 1.0));
+}
+
+#[test]
+fn piped_columns_have_names_and_no_drawing() {
+    let done = Shell::new().run("plan").succeeds();
+    let (settings, table) = done.stdout.split_once("similarity\t").expect("a heading");
+    assert!(settings.lines().all(|line| line.split('\t').count() == 2), "{settings}");
+    assert!(table.lines().all(|line| line.split('\t').count() >= 6), "{table}");
+    assert!(done.stderr.contains("by the textbook's 16 of 16 it would be 36.7 %"), "{done:?}");
+}
+
+#[test]
+fn the_picture_is_written_where_it_was_asked_for() {
+    let shell = Shell::new();
+    shell.run("plan --svg curve.svg -q").succeeds();
+    let svg = String::from_utf8(shell.read("curve.svg")).expect("UTF-8");
+    assert!(svg.starts_with("<svg") && svg.contains("threshold 0.8"), "{svg}");
+    shell.run("plan --svg no/such/folder.svg").fails_with("no/such/folder.svg: No such file");
+}
+
+#[test]
+fn a_recall_out_of_reach_says_what_it_needs() {
+    let shell = Shell::new();
+    shell.run("plan --threshold 0.2").fails_with("needs 113 bands, 256 lanes give 32");
+    shell.run("plan --threshold 0").fails_with("threshold 0: expected a number above 0");
+    assert_eq!(shell.run("plan --docs 0").status, 2);
+}
+
+#[test]
+fn info_counts_buckets_by_their_size() {
+    let same = text(1, 0, 40);
+    let ids: Vec<String> = (0..20).map(|n| n.to_string()).collect();
+    let texts: Vec<String> = (0..20).map(|n| text(n.max(9), 0, 40)).collect();
+    let documents: Vec<(&str, &str)> =
+        ids.iter().zip(&texts).map(|(id, text)| (id.as_str(), text.as_str())).collect();
+    let shell = Shell::with(&documents);
+    shell.pipe("add i.twx -q -", jsonl(&[("same", &same)])).succeeds();
+    let info = shell.run("info i.twx --json").succeeds().json().remove(0);
+    // 10 copies in each of 16 bands; the 11 others are alone.
+    assert_eq!(info["largest_bucket"], 10);
+    let classes = info["bucket_sizes"].as_array().expect("an array");
+    let counts: Vec<u64> = classes.iter().filter_map(|class| class["buckets"].as_u64()).collect();
+    assert_eq!(counts, [11 * 16, 0, 0, 0, 16]);
+    assert_eq!((&classes[4]["from"], &classes[4]["to"]), (&9.into(), &16.into()));
+    let piped = shell.run("info i.twx").succeeds().stdout;
+    assert!(piped.contains("\nbuckets_of_1\t176\n"), "{piped}");
+    assert!(piped.ends_with("\nbuckets_of_9_to_16\t16\n"), "{piped}");
+}
+
+#[test]
+fn completions_know_every_command() {
+    let shell = Shell::new();
+    for name in ["bash", "zsh", "fish"] {
+        let script = shell.run(&format!("completions {name}")).succeeds().stdout;
+        for command in ["compare", "query", "completions", "compact"] {
+            assert!(script.contains(command), "{name}: {command}");
+        }
+    }
+    assert_eq!(shell.run("completions cmd").status, 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn bash_takes_the_completions() {
+    let shell = Shell::new();
+    let complete = "command -v bash >/dev/null || { echo compare; exit; }; \
+         bash -c 'eval \"$($0 completions bash)\"; COMP_WORDS=(twindex comp); COMP_CWORD=1; \
+         _twindex twindex comp twindex; echo \"${COMPREPLY[@]}\"' $TWINDEX";
+    assert!(shell.sh(complete).succeeds().stdout.contains("compare"));
+}
+
+#[test]
+fn there_is_a_manual_page_for_every_command() {
+    let shell = Shell::new();
+    let done = shell.run("man pages/man1 --json").succeeds();
+    let mut names: Vec<String> = std::fs::read_dir(shell.path("pages/man1"))
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8"))
+        .collect();
+    names.sort();
+    assert_eq!(done.counted("pages"), names.len() as u64);
+    assert!(names.contains(&"twindex.1".into()) && names.contains(&"twindex-compare.1".into()));
+    for name in names {
+        let page = String::from_utf8(shell.read(&format!("pages/man1/{name}"))).expect("UTF-8");
+        for section in
+            [".TH", ".SH NAME", ".SH SYNOPSIS", ".SH OPTIONS", ".SH EXAMPLES\n.nf\n  twindex"]
+        {
+            assert!(page.contains(section), "{name} has no {section}");
+        }
+    }
+    shell.write("file", "");
+    shell.run("man file").fails_with("file: ");
+}

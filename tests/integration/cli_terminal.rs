@@ -1,0 +1,134 @@
+//! What only a person at a terminal sees: bars, colour, aligned columns, drawings.
+
+use crate::command::{Shell, alike, jsonl, lines, report};
+
+/// Runs a line of shell on a terminal of its own; `None` where that cannot be made here. All that it
+/// prints comes as standard output.
+fn on_terminal(shell: &Shell, line: &str) -> Option<String> {
+    shell.write("line.sh", line);
+    // The one of util-linux: it has -e, and takes its command by -c.
+    let done = shell.sh("script -qec 'sh line.sh' typescript </dev/null");
+    if done.status == 127 || done.stderr.contains("script:") {
+        report("not tested: there is no `script` of util-linux");
+        return None;
+    }
+    assert_eq!(done.status, 0, "{line}: {done:?}");
+    Some(done.stdout)
+}
+
+const ESCAPE: char = '\u{1b}';
+
+fn with_a_pair() -> Shell {
+    let (a, b, _) = alike();
+    Shell::with(&[("a", &a), ("b", &b)])
+}
+
+#[test]
+fn a_bar_shows_documents_speed_and_time_left() {
+    let shell = Shell::new();
+    shell.write("lines", lines(2000));
+    let Some(seen) = on_terminal(&shell, "$TWINDEX add i.twx --format lines lines") else { return };
+    for part in ["documents, ", "B/s ", "s left", "added 2,000 documents in "] {
+        assert!(seen.contains(part), "{part}: {seen:?}");
+    }
+    let Some(seen) = on_terminal(&shell, "cat lines | $TWINDEX add j.twx -") else { return };
+    assert!(seen.contains("B/s 2,000 documents"), "{seen:?}");
+}
+
+#[test]
+fn a_bar_moves_with_whole_files_too() {
+    let shell = Shell::new();
+    for name in ["a", "b", "c"] {
+        shell.write(name, "text ".repeat(1000));
+    }
+    let Some(seen) = on_terminal(&shell, "$TWINDEX add i.twx a b c") else { return };
+    assert!(seen.contains("15.00 kB/15.00 kB"), "{seen:?}");
+}
+
+#[test]
+fn no_bar_where_it_is_not_wanted() {
+    let shell = Shell::new();
+    shell.write("lines", lines(500));
+    for wish in ["--no-progress", "--quiet", "--json", "2>&1 | cat"] {
+        let line = format!("$TWINDEX add i.twx --format lines lines {wish}");
+        let Some(seen) = on_terminal(&shell, &line) else { return };
+        assert!(!seen.contains(" left") && !seen.contains(ESCAPE), "{wish}: {seen:?}");
+    }
+}
+
+#[test]
+fn a_terminal_shows_colour_unless_the_environment_is_against_it() {
+    let shell = with_a_pair();
+    for (environment, option, colour) in [
+        ("TERM=xterm", "", true),
+        ("TERM=xterm NO_COLOR=", "", true),
+        ("TERM=xterm NO_COLOR=1", "", false),
+        ("TERM=dumb", "", false),
+        ("TERM=xterm", "--color never", false),
+        ("TERM=xterm NO_COLOR=1", "--color always", true),
+    ] {
+        for command in
+            ["pairs i.twx", "get i.twx a", "info nothing.twx; true", "--help", "info; true"]
+        {
+            let line = format!("unset NO_COLOR; export {environment}; $TWINDEX {option} {command}");
+            let Some(seen) = on_terminal(&shell, &line) else { return };
+            assert_eq!(seen.contains(ESCAPE), colour, "{environment} {option} {command}: {seen:?}");
+        }
+    }
+}
+
+#[test]
+fn a_similarity_and_the_word_before_an_error_are_coloured() {
+    let shell = with_a_pair();
+    let line =
+        "unset NO_COLOR; export TERM=xterm; $TWINDEX pairs i.twx; $TWINDEX info no.twx; true";
+    let Some(seen) = on_terminal(&shell, line) else { return };
+    assert!(seen.contains("a  b  \u{1b}[32m0."), "{seen:?}");
+    assert!(seen.contains("\u{1b}[1m\u{1b}[31mtwindex:\u{1b}[0m no.twx: "), "{seen:?}");
+}
+
+#[test]
+fn what_is_piped_has_no_colour_unless_it_is_asked_for() {
+    let shell = with_a_pair();
+    for words in ["pairs i.twx", "info i.twx", "info no.twx", "--help", "plan", "pairs"] {
+        let done = shell.run(words);
+        assert!(
+            !done.stdout.contains(ESCAPE) && !done.stderr.contains(ESCAPE),
+            "{words}: {done:?}"
+        );
+    }
+    let error = shell.run("info no.twx --color always");
+    assert!(error.stderr.starts_with("\u{1b}[1m\u{1b}[31mtwindex:\u{1b}[0m "), "{error:?}");
+    assert!(shell.run("--color always --help").stdout.contains(ESCAPE));
+    // Columns for programs stay what they are.
+    assert!(!shell.run("pairs i.twx --color always").stdout.contains(ESCAPE));
+}
+
+#[test]
+fn drawings_are_for_terminals_and_no_wider() {
+    let shell = with_a_pair();
+    let Some(seen) = on_terminal(&shell, "$TWINDEX plan -q; $TWINDEX info i.twx --color never")
+    else {
+        return;
+    };
+    assert!(seen.contains("\u{2588}"), "{seen}");
+    let plot = seen.lines().skip_while(|line| !line.contains("1.0 |")).take(16);
+    assert!(plot.clone().count() == 16 && plot.clone().all(|line| line.trim_end().len() < 80));
+    assert!(plot.clone().last().is_some_and(|line| line.contains("* candidate")), "{seen}");
+}
+
+#[test]
+fn ids_of_any_width_leave_columns_aligned() {
+    let (a, b, _) = alike();
+    let shell = Shell::new();
+    let input = jsonl(&[("文書", &a), ("b", &b), ("c", &a)]);
+    shell.pipe("add i.twx -q --format jsonl -", input).succeeds();
+    let line = "export TERM=xterm; $TWINDEX pairs i.twx -q --color always";
+    let Some(seen) = on_terminal(&shell, line) else { return };
+    let columns: Vec<Option<usize>> = seen
+        .lines()
+        .map(|line| line.find("\u{1b}[32m").map(|at| at - line.matches('文').count() * 2))
+        .collect();
+    assert_eq!(columns.len(), 3, "{seen}");
+    assert!(columns.windows(2).all(|two| two[0] == two[1] && two[0].is_some()), "{seen}");
+}
