@@ -43,7 +43,7 @@
 //! - [`WriteTxn`] inserts and removes, durably and all at once; [`Document`] is one that was
 //!   sketched beforehand, on any thread.
 //! - [`Snapshot`] is one commit's state: [`Query`] asks it who is similar, giving [`Matches`];
-//!   [`Pairs`] walks all similar pairs.
+//!   [`Pairs`] walks all similar pairs, [`Clustering`] puts them together to [`Clusters`].
 //! - [`Shingler`] and [`Sketcher`] turn texts into [`Signature`]s without any file, and
 //!   [`Signature::similarity`] compares two.
 //! - [`Probe`], [`BandPlan`] and [`candidate_probability`] tell what a threshold and a recall cost.
@@ -101,8 +101,9 @@ mod text;
 pub use error::{Error, Result};
 pub use estimate::{Agreement, Estimate, equal_lanes, wilson};
 pub use index::{
-    Document, DocumentInfo, Ids, Index, IndexOptions, Inserted, Match, Matches, OnConflict,
-    Outcome, Pair, Pairs, Query, ReadOnlyIndex, Snapshot, WriteTxn,
+    Cluster, Clustering, Clusters, Document, DocumentInfo, Ids, Index, IndexOptions, Inserted,
+    Keep, Linkage, Match, Matches, OnConflict, Outcome, Pair, Pairs, Query, ReadOnlyIndex,
+    Snapshot, WriteTxn,
 };
 pub use lsh::{BandPlan, Probe, candidate_probability};
 pub use params::{Lanes, MAX_ID_BYTES, Recall, Threshold};

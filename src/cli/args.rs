@@ -1,6 +1,7 @@
 //! What is typed before and between the commands: the list of commands, and the options that all have.
 
 use super::add::Add;
+use super::clusters::Clusters;
 use super::inspect::Get;
 use super::maintain::{Check, Create};
 use super::pairs::Pairs;
@@ -21,6 +22,7 @@ Examples:
   twindex add pages.twx pages.jsonl          index {\"id\", \"text\"} records
   twindex query pages.twx --text 'some text' who is similar to this?
   twindex pairs pages.twx --threshold 0.9    all near-duplicate pairs
+  twindex clusters pages.twx                 which documents belong together?
 
 Exit status: 0 done or found; 1 nothing found, or violations; 2 any error."
 )]
@@ -74,6 +76,8 @@ pub(super) enum Command {
     Query(Query),
     /// Print every pair of similar documents
     Pairs(Pairs),
+    /// Print clusters of similar documents, or which of them may go
+    Clusters(Clusters),
     /// Print settings, counts and sizes of an index
     Info(IndexPath),
     /// Verify every invariant of the file, and repair it

@@ -6,6 +6,7 @@
 
 mod add;
 mod args;
+mod clusters;
 mod failure;
 mod inputs;
 mod inspect;
@@ -71,6 +72,7 @@ fn run(args: &Args) -> Result<Ending, Failure> {
         Command::Get(command) => inspect::get(global, command),
         Command::Query(command) => query::run(global, command),
         Command::Pairs(command) => pairs::run(global, command),
+        Command::Clusters(command) => clusters::run(global, command),
         Command::Info(command) => inspect::info(global, command),
         Command::Check(command) => maintain::check(global, command),
         Command::Compact(command) => maintain::compact(global, command),

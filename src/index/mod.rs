@@ -1,5 +1,9 @@
 //! What can a caller do? Open an index, write to it, ask it.
 
+mod block;
+mod buckets;
+mod by_number;
+mod clusters;
 #[cfg(test)]
 mod crash_tests;
 #[cfg(test)]
@@ -7,21 +11,26 @@ mod damage_tests;
 mod document;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
+mod groups;
 mod handle;
 #[cfg(test)]
 mod hostile_tests;
+mod linkage;
 mod loaded;
 mod options;
+mod order;
 mod pairs;
 mod query;
 mod search;
 mod snapshot;
+mod top;
 #[cfg(test)]
 mod trouble_tests;
 #[cfg(test)]
 mod workload;
 mod write;
 
+pub use clusters::{Cluster, Clustering, Clusters, Keep, Linkage};
 pub use document::{Document, DocumentInfo};
 pub use handle::{Index, ReadOnlyIndex};
 pub use options::IndexOptions;

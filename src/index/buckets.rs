@@ -1,0 +1,77 @@
+//! Walking the buckets of a probe, band by band: the documents that share one.
+
+use crate::error::Result;
+use crate::lsh::{BandPlan, Probe};
+use crate::store::{BandEntries, BandNo, ChunkTable, DocNo, DocTable, View};
+
+/// The buckets that hold more than one document, in the order of bands and words.
+pub(super) struct Buckets {
+    plan: BandPlan,
+    probe: Probe,
+    band: usize,
+    entries: Option<BandEntries>,
+    /// The first entry of the next bucket.
+    ahead: Option<(u64, DocNo)>,
+    docs: Vec<DocNo>,
+    read: u64,
+}
+
+impl Buckets {
+    pub(super) fn new(plan: BandPlan, probe: Probe) -> Self {
+        Self { plan, probe, band: 0, entries: None, ahead: None, docs: Vec::new(), read: 0 }
+    }
+
+    pub(super) fn probe(&self) -> Probe {
+        self.probe
+    }
+
+    /// The band of the bucket that was read last.
+    pub(super) fn band(&self) -> usize {
+        self.band
+    }
+
+    /// The documents of the bucket that was read last, in the order of their words.
+    pub(super) fn docs(&self) -> &[DocNo] {
+        &self.docs
+    }
+
+    /// How many documents were passed, in the mean of all bands.
+    pub(super) fn passed(&self) -> u64 {
+        self.read / self.probe.bands().max(1) as u64
+    }
+
+    /// Reads the next bucket; false after the last.
+    pub(super) fn next<P: ChunkTable, D: DocTable>(
+        &mut self,
+        view: &View<'_, P, D>,
+    ) -> Result<bool> {
+        while self.band < self.probe.bands() {
+            let band = BandNo(self.band as u8);
+            let entries = self.entries.get_or_insert_with(|| BandEntries::new(view, band));
+            let first = match self.ahead.take() {
+                Some(first) => Some(first),
+                None => entries.next(view)?,
+            };
+            let Some((word, doc)) = first else {
+                self.entries = None;
+                self.band += 1;
+                continue;
+            };
+            let range = self.probe.bucket(word, self.plan);
+            self.docs.clear();
+            self.docs.push(doc);
+            while let Some(entry) = entries.next(view)? {
+                if entry.0 > range.last {
+                    self.ahead = Some(entry);
+                    break;
+                }
+                self.docs.push(entry.1);
+            }
+            self.read += self.docs.len() as u64;
+            if self.docs.len() > 1 {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
