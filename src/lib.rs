@@ -43,7 +43,7 @@
 //! - [`WriteTxn`] inserts and removes, durably and all at once; [`Document`] is one that was
 //!   sketched beforehand, on any thread.
 //! - [`Snapshot`] is one commit's state: [`Query`] asks it who is similar, giving [`Matches`];
-//!   [`Pairs`] walks all similar pairs.
+//!   [`Pairs`] walks all similar pairs, [`Clustering`] puts them together to [`Clusters`].
 //! - [`Shingler`] and [`Sketcher`] turn texts into [`Signature`]s without any file, and
 //!   [`Signature::similarity`] compares two.
 //! - [`Overlap`] is the exact similarity of two sets or multisets of shingles.
@@ -103,9 +103,9 @@ mod text;
 pub use error::{Error, Result};
 pub use estimate::{Agreement, Estimate, Overlap, equal_lanes, estimate_probability, wilson};
 pub use index::{
-    BucketSizes, Document, DocumentInfo, Documents, Ids, Index, IndexOptions, Inserted, Match,
-    Matches, Merged, OnConflict, Outcome, Pair, Pairs, Query, ReadOnlyIndex, SizeClass, Snapshot,
-    Verdict, WriteTxn,
+    BucketSizes, Cluster, Clustering, Clusters, Document, DocumentInfo, Documents, Ids, Index,
+    IndexOptions, Inserted, Keep, Linkage, Match, Matches, Merged, OnConflict, Outcome, Pair,
+    Pairs, Query, ReadOnlyIndex, SizeClass, Snapshot, Verdict, WriteTxn,
 };
 pub use lsh::{BandPlan, Chances, Forecast, Probe, Textbook, candidate_probability};
 pub use params::{Lanes, MAX_ID_BYTES, Recall, Threshold};

@@ -1,6 +1,7 @@
 //! What is typed before and between the commands: the list of commands, and the options that all have.
 
 use super::add::Add;
+use super::clusters::Clusters;
 use super::color::When;
 use super::compare::Compare;
 use super::dedup::Dedup;
@@ -28,6 +29,8 @@ Examples:
   twindex add pages.twx pages.jsonl            index {\"id\", \"text\"} records
   twindex query pages.twx --text 'some text'   who is similar to this?
   twindex pairs pages.twx --threshold 0.9      all near-duplicate pairs
+  twindex dedup seen.twx new.jsonl -o kept.jsonl  what is not known yet?
+  twindex clusters pages.twx                   which documents belong together?
   twindex plan --threshold 0.7                 what would an index find and take?"
 )]
 pub(super) struct Args {
@@ -92,6 +95,8 @@ pub(super) enum Command {
     Query(Query),
     /// Print every pair of similar documents
     Pairs(Pairs),
+    /// Print clusters of similar documents, or which of them may go
+    Clusters(Clusters),
     /// Print settings, counts and sizes of an index
     Info(Info),
     /// Verify every invariant of the file, and repair it

@@ -7,6 +7,7 @@
 mod add;
 mod args;
 mod audit;
+mod clusters;
 mod color;
 mod compare;
 mod dedup;
@@ -84,6 +85,7 @@ fn run(args: &Args) -> Result<Ending, Failure> {
         Command::Get(command) => inspect::get(global, command),
         Command::Query(command) => query::run(global, command),
         Command::Pairs(command) => pairs::run(global, command),
+        Command::Clusters(command) => clusters::run(global, command),
         Command::Info(command) => info::run(global, command),
         Command::Check(command) => maintain::check(global, command),
         Command::Compact(command) => maintain::compact(global, command),

@@ -84,6 +84,63 @@ impl Results {
         Ok(())
     }
 
+    /// Prints a line of named values and then a list, which may be long: each item as it comes.
+    /// On a terminal the values are as wide as `widths` says.
+    pub(super) fn line_with_list(
+        &mut self,
+        fields: &[(&str, Value)],
+        widths: &[usize],
+        name: &str,
+        items: impl Iterator<Item = crate::Result<String>>,
+    ) -> Result<(), Failure> {
+        self.any = true;
+        let separator = match self.layout {
+            Layout::Json => {
+                let object = serde_json::to_string(&Object(fields)).map_err(io::Error::from)?;
+                let name = Value::from(name);
+                write!(self.out, "{},{name}:[", object.strip_suffix('}').unwrap_or(&object))?;
+                ","
+            }
+            Layout::Tabs => {
+                let cells: Vec<String> = fields.iter().map(|(_, value)| plain(value)).collect();
+                write!(self.out, "{}\t", cells.join("\t"))?;
+                "\t"
+            }
+            Layout::Aligned => {
+                for ((_, value), width) in fields.iter().zip(widths) {
+                    write!(self.out, "{:width$}  ", plain(value))?;
+                }
+                "  "
+            }
+        };
+        for (at, item) in items.enumerate() {
+            let item = Value::from(item?);
+            let between = if at > 0 { separator } else { "" };
+            match self.layout {
+                Layout::Json => write!(self.out, "{between}{item}")?,
+                _ => write!(self.out, "{between}{}", plain(&item))?,
+            }
+        }
+        Ok(writeln!(self.out, "{}", if self.layout == Layout::Json { "]}" } else { "" })?)
+    }
+
+    /// Prints one id a line, as it is, to be read by a command. What a terminal would take for
+    /// something else is escaped there.
+    pub(super) fn id(&mut self, id: &str) -> Result<(), Failure> {
+        match self.layout {
+            Layout::Tabs => {
+                self.any = true;
+                Ok(writeln!(self.out, "{id}")?)
+            }
+            Layout::Json | Layout::Aligned => self.line(&[("id", Value::from(id))]),
+        }
+    }
+
+    /// Whether every line is exact, whatever is in it.
+    pub(super) fn is_json(&self) -> bool {
+        self.layout == Layout::Json
+    }
+
     /// Prints one object: as JSON, or a name and a value a line.
     pub(super) fn object(&mut self, fields: &[(&str, Value)]) -> Result<(), Failure> {
         if self.layout == Layout::Json {

@@ -14,13 +14,18 @@ Output columns (fields with --json): a, b, similarity, low, high, exact; a is th
 
 Examples:
   twindex pairs pages.twx
-  twindex pairs pages.twx --threshold 0.95 --json")]
+  twindex pairs pages.twx --threshold 0.95 --json
+  twindex pairs pages.twx --max-per-document 5")]
 pub(super) struct Pairs {
     /// The index file
     pub(super) index: PathBuf,
     /// Least similarity to report [default: the index's own]
     #[arg(long, value_name = "T")]
     pub(super) threshold: Option<f64>,
+    /// Report no document in more than N pairs; the summary says how many were left out
+    /// [default: no limit]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) max_per_document: Option<u32>,
 }
 
 pub(super) fn run(global: &Global, args: &Pairs) -> Result<Ending, Failure> {
@@ -30,10 +35,13 @@ pub(super) fn run(global: &Global, args: &Pairs) -> Result<Ending, Failure> {
     let snapshot = index.snapshot()?;
     let threshold = args.threshold.unwrap_or(index.settings().threshold.get());
     let mut results = Results::new(global);
-    let pairs = snapshot.pairs(threshold)?;
+    let mut pairs = snapshot.pairs(threshold)?;
+    if let Some(most) = args.max_per_document {
+        pairs = pairs.max_per_document(most);
+    }
     let recall = pairs.recall();
     let mut found = 0_u64;
-    for pair in pairs {
+    for pair in pairs.by_ref() {
         if interrupt::asked() {
             results.flush()?;
             return Err(anyhow::anyhow!("interrupted after {}", count(found, "pair")).into());
@@ -50,19 +58,24 @@ pub(super) fn run(global: &Global, args: &Pairs) -> Result<Ending, Failure> {
         ])?;
     }
     results.flush()?;
+    let left_out = pairs.left_out();
     let seconds = start.elapsed().as_secs_f64();
     let fields = [
         ("pairs", found.into()),
         ("recall", similarity(recall)),
-        ("limited", false.into()),
+        ("limited", (left_out > 0).into()),
+        ("left_out", left_out.into()),
         ("seconds", ((seconds * 1000.0).round() / 1000.0).into()),
     ];
-    let sentence = format!(
+    let mut sentence = format!(
         "{} at {threshold} or above among {}, recall at the threshold {}",
         count(found, "pair"),
         count(snapshot.len(), "document"),
         similarity(recall)
     );
+    if left_out > 0 {
+        sentence += &format!("; {} left out", count(left_out, "pair"));
+    }
     summary(global, &fields, &sentence);
     Ok(if found > 0 { Ending::Done } else { Ending::Nothing })
 }

@@ -36,6 +36,20 @@ impl Progress {
         Self { bar, documents: 0 }
     }
 
+    /// Progress through steps whose number is known.
+    pub(super) fn steps(global: &Global) -> Self {
+        let progress = Self::new(global, Some(0));
+        let style = ProgressStyle::with_template("{bar:30} {percent} %, {eta} left");
+        progress.bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        progress
+    }
+
+    /// So many of so many steps are done.
+    pub(super) fn reached(&self, done: u64, of: u64) {
+        self.bar.set_length(of);
+        self.bar.set_position(done);
+    }
+
     pub(super) fn add(&mut self, documents: u64, bytes: u64) {
         self.documents += documents;
         self.bar.inc(bytes);

@@ -21,6 +21,7 @@ Examples:
   twindex query pages.twx --text 'the quick brown fox'
   twindex query pages.twx --id page-1
   twindex query pages.twx new/*.txt --threshold 0.9
+  twindex query pages.twx --id page-1 --top 5 --threshold 0.3
   twindex query pages.twx --json - < new.jsonl")]
 pub(super) struct Query {
     /// The index file
@@ -39,9 +40,17 @@ pub(super) struct Query {
     /// Least similarity to report [default: the index's own]
     #[arg(long, value_name = "T")]
     pub(super) threshold: Option<f64>,
+    /// Report the K most similar, of equally similar ones those with the smallest ids
+    /// [default: all]
+    #[arg(long, value_name = "K", value_parser = at_least_one)]
+    pub(super) top: Option<usize>,
     /// Compare with every document: finds all, at any threshold
     #[arg(long)]
     pub(super) scan: bool,
+}
+
+fn at_least_one(text: &str) -> Result<usize, &'static str> {
+    text.parse().ok().filter(|number| *number > 0).ok_or("expected a whole number from 1 on")
 }
 
 /// An answered question.
@@ -56,6 +65,7 @@ struct Totals {
     matches: u64,
     candidates: u64,
     failed: u64,
+    left_out: u64,
     /// The least recall that was promised.
     recall: Option<f64>,
 }
@@ -64,6 +74,7 @@ struct Totals {
 #[derive(Clone, Copy)]
 struct How {
     threshold: Option<f64>,
+    top: Option<usize>,
     scan: bool,
 }
 
@@ -78,6 +89,10 @@ impl How {
 
     fn query(self, snapshot: &Snapshot) -> crate::index::Query<'_> {
         let query = snapshot.query().scan(self.scan);
+        let query = match self.top {
+            Some(count) => query.top(count),
+            None => query,
+        };
         match self.threshold {
             Some(threshold) => query.threshold(threshold),
             None => query,
@@ -90,7 +105,7 @@ pub(super) fn run(global: &Global, args: &Query) -> Result<Ending, Failure> {
     let start = Instant::now();
     let index = opening::to_read(global, &args.index)?;
     let snapshot = Arc::new(index.snapshot()?);
-    let how = How { threshold: args.threshold, scan: args.scan };
+    let how = How { threshold: args.threshold, top: args.top, scan: args.scan };
     let mut results = Results::new(global);
     let mut totals = Totals::default();
 
@@ -150,6 +165,7 @@ impl Totals {
         self.queries += 1;
         self.matches += answer.matches.len() as u64;
         self.candidates += answer.matches.candidates;
+        self.left_out += answer.matches.left_out;
         let recall = answer.matches.recall;
         self.recall = Some(self.recall.map_or(recall, |least| least.min(recall)));
         for found in &answer.matches {
@@ -173,7 +189,8 @@ impl Totals {
             ("candidates", self.candidates.into()),
             ("failed", self.failed.into()),
             ("recall", recall.clone()),
-            ("limited", false.into()),
+            ("limited", (self.left_out > 0).into()),
+            ("left_out", self.left_out.into()),
             ("seconds", ((seconds * 1000.0).round() / 1000.0).into()),
         ];
         let queries = match self.queries {

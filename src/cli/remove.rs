@@ -6,7 +6,7 @@ use super::output::{count, grouped, summary};
 use super::{Ending, interrupt, opening};
 use crate::error::Result;
 use crate::index::Index;
-use crate::input::{Blocks, Line, STANDARD_INPUT};
+use crate::input::{Block, Blocks, Line, STANDARD_INPUT};
 use crate::params::MAX_ID_BYTES;
 use anyhow::Context;
 use std::fs::File;
@@ -21,7 +21,8 @@ Ids that are not in the index are counted as missing, which is no error.
 
 Examples:
   twindex remove pages.twx page-1 page-2
-  grep spam ids.txt | twindex remove pages.twx --ids-from -")]
+  grep spam ids.txt | twindex remove pages.twx --ids-from -
+  twindex clusters pages.twx --duplicates | twindex remove pages.twx --ids-from -")]
 pub(super) struct Remove {
     /// The index file
     pub(super) index: PathBuf,
@@ -52,13 +53,16 @@ struct Removal<'i> {
 pub(super) fn run(global: &Global, args: &Remove) -> std::result::Result<Ending, Failure> {
     interrupt::catch()?;
     let start = Instant::now();
+    // The ids may come from a command that reads this very index: it has closed it when the first
+    // ones come.
+    let list = args.ids_from.as_deref().map(Listed::begin).transpose()?;
     let index = opening::to_write(global, &args.index)?;
     let mut removal = Removal { index: &index, ids: Vec::new(), bytes: 0, named: 0, removed: 0 };
     for id in &args.ids {
         removal.add(id)?;
     }
     let mut failed = 0_u64;
-    if let Some(list) = &args.ids_from {
+    if let Some(list) = list {
         failed = removal.add_listed(list)?;
     }
     removal.commit()?;
@@ -88,6 +92,27 @@ pub(super) fn run(global: &Global, args: &Remove) -> std::result::Result<Ending,
     Ok(if failed > 0 { Ending::SomeFailed } else { Ending::Done })
 }
 
+/// Ids that are read from a file, one a line.
+struct Listed {
+    place: String,
+    blocks: Blocks<Box<dyn Read>>,
+    first: Option<Block>,
+}
+
+impl Listed {
+    /// Opens the file and waits for its first lines.
+    fn begin(list: &Path) -> std::result::Result<Self, Failure> {
+        let place = list.display().to_string();
+        let stream: Box<dyn Read> = match list.as_os_str() == STANDARD_INPUT {
+            true => Box::new(io::stdin()),
+            false => Box::new(File::open(list).with_context(|| place.clone())?),
+        };
+        let mut blocks = Blocks::new(stream, Vec::new(), MAX_ID_BYTES);
+        let first = blocks.next().with_context(|| place.clone())?;
+        Ok(Self { place, blocks, first })
+    }
+}
+
 impl Removal<'_> {
     fn add(&mut self, id: &str) -> Result<()> {
         self.ids.push(id.to_owned());
@@ -95,23 +120,18 @@ impl Removal<'_> {
         if self.ids.len() == BATCH || self.bytes >= BATCH_BYTES { self.commit() } else { Ok(()) }
     }
 
-    /// Takes the ids of a file, one a line, until the command is asked to end; returns how many
-    /// lines hold none.
-    fn add_listed(&mut self, list: &Path) -> std::result::Result<u64, Failure> {
-        let place = || list.display().to_string();
-        let stream: Box<dyn Read> = match list.as_os_str() == STANDARD_INPUT {
-            true => Box::new(io::stdin()),
-            false => Box::new(File::open(list).with_context(place)?),
-        };
+    /// Takes listed ids until the command is asked to end; returns how many lines hold none.
+    fn add_listed(&mut self, list: Listed) -> std::result::Result<u64, Failure> {
+        let Listed { place, mut blocks, first } = list;
         let mut failed = 0;
         let mut bad = |line: u64, cause: &str| {
             failed += 1;
-            message(&format!("{}:{line}: {cause}", place()));
+            message(&format!("{place}:{line}: {cause}"));
         };
         let too_long =
             format!("longer than {} bytes, the most that an id has", grouped(MAX_ID_BYTES as u64));
-        let mut blocks = Blocks::new(stream, Vec::new(), MAX_ID_BYTES);
-        while let Some(block) = blocks.next().with_context(place)? {
+        let mut next = first;
+        while let Some(block) = next {
             block.cut.iter().for_each(|line| bad(*line, &too_long));
             for Line { number: line, text: id, .. } in block.lines() {
                 match str::from_utf8(id) {
@@ -127,6 +147,7 @@ impl Removal<'_> {
                     return Ok(failed);
                 }
             }
+            next = blocks.next().with_context(|| place.clone())?;
         }
         Ok(failed)
     }

@@ -47,14 +47,19 @@ impl LoadedSignatures {
         self.width
     }
 
-    /// The place of a document's lanes, if they are in memory.
-    pub(super) fn place(&self, doc: DocNo) -> Option<usize> {
-        let place = *self.places.get(doc.0 as usize)?;
-        (place != NOWHERE).then_some(place as usize)
-    }
-
-    /// The lanes at a place.
-    pub(super) fn lanes(&self, place: usize) -> &[u8] {
-        &self.lanes[place * self.width..][..self.width]
+    /// Appends the lanes of a document, from memory or from the file.
+    pub(super) fn append<P: ChunkTable, D: DocTable>(
+        &self,
+        view: &View<'_, P, D>,
+        doc: DocNo,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        match self.places.get(doc.0 as usize) {
+            Some(&place) if place != NOWHERE => {
+                out.extend_from_slice(&self.lanes[place as usize * self.width..][..self.width]);
+                Ok(())
+            }
+            _ => view.with_signature(doc, |lanes, _| out.extend_from_slice(lanes)),
+        }
     }
 }

@@ -1,6 +1,10 @@
 //! What can a caller do? Open an index, write to it, ask it.
 
+mod block;
+mod bucket_sizes;
 mod buckets;
+mod by_number;
+mod clusters;
 mod copies;
 #[cfg(test)]
 mod crash_tests;
@@ -10,22 +14,27 @@ mod dedup;
 mod document;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
+mod groups;
 mod handle;
 #[cfg(test)]
 mod hostile_tests;
+mod linkage;
 mod loaded;
 mod options;
+mod order;
 mod pairs;
 mod query;
 mod search;
 mod snapshot;
+mod top;
 #[cfg(test)]
 mod trouble_tests;
 #[cfg(test)]
 mod workload;
 mod write;
 
-pub use buckets::{BucketSizes, SizeClass};
+pub use bucket_sizes::{BucketSizes, SizeClass};
+pub use clusters::{Cluster, Clustering, Clusters, Keep, Linkage};
 pub use copies::{Documents, Merged};
 pub use dedup::Verdict;
 pub use document::{Document, DocumentInfo};

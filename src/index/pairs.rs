@@ -1,15 +1,15 @@
 //! All pairs of similar documents, band by band and bucket by bucket.
 
-use super::loaded::LoadedSignatures;
+use super::block::{Block, Counts, Named};
+use super::groups::Groups;
 use super::query::Match;
 use super::snapshot::Snapshot;
 use crate::error::Result;
 use crate::estimate::{equal_lanes, least_equal_lanes};
-use crate::lsh::{BandPlan, Probe, word};
+use crate::lsh::Probe;
 use crate::params::Threshold;
-use crate::store::{BandEntries, BandNo, ChunkTable, DocNo, DocTable, View};
+use crate::store::DocNo;
 use std::cmp::Ordering;
-use std::ops::Range;
 
 /// Two similar documents, the first with the smaller id.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,260 +32,163 @@ pub struct Pair {
 /// The pairs of a snapshot, each once.
 ///
 /// Their order is fixed by the documents alone: the first band in which two meet, their bucket,
-/// their signatures, their ids. Documents with equal signatures are compared as one. A pair is
-/// reported in the first band where it meets, which its signatures tell, so that no pair has to
-/// be remembered. Memory grows with the largest bucket's distinct signatures, not with pairs.
+/// their signatures (in a bucket of more than 1,024 different ones, square by square of so many),
+/// their ids. Documents with equal signatures are compared as one. A pair is reported in the first
+/// band where it meets, which its signatures tell, so that no pair has to be remembered.
+///
+/// Memory: the [cache](crate::IndexOptions::cache_bytes) a second time, for signatures; some 30
+/// bytes for each document of the largest bucket; and the ids of two groups of documents with
+/// equal signatures.
+///
+/// ```
+/// # fn main() -> twindex::Result<()> {
+/// # let folder = tempfile::tempdir().expect("a temporary folder");
+/// # let index = twindex::Index::create(folder.path().join("p.twx"))?;
+/// # let mut txn = index.begin_write()?;
+/// # for id in ["a", "b", "c"] { txn.insert(id, "one text for all of them")?; }
+/// # txn.commit()?;
+/// let snapshot = index.snapshot()?;
+/// let mut pairs = snapshot.pairs(0.9)?.max_per_document(1);
+/// assert_eq!(pairs.by_ref().count(), 1);
+/// assert_eq!(pairs.left_out(), 2);
+/// # Ok(())
+/// # }
+/// ```
 pub struct Pairs<'s> {
     snapshot: &'s Snapshot,
-    plan: BandPlan,
-    probe: Probe,
+    groups: Groups<'s>,
     least: usize,
-    band: usize,
-    entries: Option<BandEntries>,
-    /// The first entry of the next bucket.
-    ahead: Option<(u64, DocNo)>,
-    /// The documents of the bucket that was read last.
-    docs: Vec<DocNo>,
-    /// Signatures in memory, as many as the cache has room for; read when first needed.
-    loaded: Option<LoadedSignatures>,
-    bucket: Bucket,
+    /// The ids of the group on the left, read when first needed.
+    left: Option<(usize, Vec<Named>)>,
     block: Option<Block>,
+    /// The similarity of the pairs of the block, and its interval.
+    like: Match,
+    counts: Option<Counts>,
+    left_out: u64,
     failed: bool,
-}
-
-/// Where the lanes of a document of the bucket are.
-#[derive(Clone, Copy)]
-enum Place {
-    /// Among the signatures that are kept in memory.
-    Loaded(usize),
-    /// Among those that were read for this bucket.
-    Read(usize),
-}
-
-/// A bucket that is being worked on: each group of equal signatures with itself, then with those
-/// after it.
-#[derive(Default)]
-struct Bucket {
-    /// Ordered by lanes, so that equal ones are neighbours, then by number.
-    docs: Vec<(Place, DocNo)>,
-    /// The lanes that were read for this bucket.
-    read: Vec<u8>,
-    /// Where each group is in `docs`.
-    groups: Vec<Range<usize>>,
-    left: usize,
-    right: usize,
-    /// The ids of the left group, read when first needed.
-    left_ids: Option<Vec<String>>,
-}
-
-/// Pairs of two groups, or within one, that are being handed out.
-struct Block {
-    left: Vec<String>,
-    /// `None` for pairs within the left group.
-    right: Option<Vec<String>>,
-    equal: usize,
-    at: (usize, usize),
 }
 
 impl<'s> Pairs<'s> {
     pub(super) fn new(snapshot: &'s Snapshot, threshold: Threshold) -> Self {
         let settings = snapshot.settings();
+        let probe = Probe::new(settings.plan, threshold, settings.recall);
+        let lanes = settings.lanes.get();
         Self {
             snapshot,
-            plan: settings.plan,
-            probe: Probe::new(settings.plan, threshold, settings.recall),
-            least: least_equal_lanes(threshold.get(), settings.lanes.get()),
-            band: 0,
-            entries: None,
-            ahead: None,
-            docs: Vec::new(),
-            loaded: None,
-            bucket: Bucket::default(),
+            groups: Groups::new(snapshot, probe),
+            least: least_equal_lanes(threshold.get(), lanes),
+            left: None,
             block: None,
+            like: Match::estimated(String::new(), 0, lanes),
+            counts: None,
+            left_out: 0,
             failed: false,
         }
     }
 
+    /// Reports each document in at most so many pairs: a pair is reported if, when its turn comes,
+    /// neither has been in so many. Takes 4 bytes a document; of `n` documents with equal
+    /// signatures, about `n * most` pairs are looked at instead of `n * n`.
+    ///
+    /// To be called before the first pair is taken.
+    pub fn max_per_document(mut self, most: u32) -> Self {
+        self.counts = Some(Counts::new(most));
+        self
+    }
+
+    /// How many pairs [`max_per_document`](Self::max_per_document) left out so far; all of them once
+    /// there are no more pairs.
+    pub fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
     /// The probability with which a pair at the threshold becomes a candidate, at least.
     pub fn recall(&self) -> f64 {
-        self.probe.recall()
+        self.groups.probe().recall()
     }
 
     fn advance(&mut self) -> Result<Option<Pair>> {
         loop {
             if let Some(block) = &mut self.block {
-                if let Some(pair) = block.next(self.snapshot.settings().lanes.get()) {
-                    return Ok(Some(pair));
+                let next = block.next(self.counts.as_mut(), &mut self.left_out);
+                if let Some((x, y)) = next {
+                    let (a, b) = match x.id.cmp(&y.id) {
+                        Ordering::Greater => (y, x),
+                        _ => (x, y),
+                    };
+                    let (a, b) = (a.id.clone(), b.id.clone());
+                    let Match { similarity, low, high, exact, .. } = self.like;
+                    return Ok(Some(Pair { a, b, similarity, low, high, exact }));
                 }
-                let block = self.block.take();
-                if let Some(Block { left, right: Some(_), .. }) = block {
-                    self.bucket.left_ids = Some(left);
-                }
+                self.left = self.block.take().map(Block::into_left);
             }
-            if !self.next_block()? && !self.next_bucket()? {
-                return Ok(None);
+            if !self.next_block()? {
+                self.left = None;
+                if !self.groups.next_bucket()? {
+                    return Ok(None);
+                }
             }
         }
     }
 
     /// Finds the next two groups of the bucket that are to be reported.
     fn next_block(&mut self) -> Result<bool> {
-        let Self { bucket, loaded: Some(loaded), .. } = self else { return Ok(false) };
-        while let Some(left) = bucket.groups.get(bucket.left) {
-            let Some(right) = bucket.groups.get(bucket.right) else {
-                bucket.left += 1;
-                bucket.right = bucket.left;
-                bucket.left_ids = None;
-                continue;
+        while let Some((left, right)) = self.groups.next_two()? {
+            let (x, y) = self.groups.lanes((left, right));
+            let same = left == right;
+            let met = match same {
+                true => !self.groups.in_first_band() || self.groups.docs(left).len() < 2,
+                false => self.groups.met_before(x, y),
             };
-            let same = bucket.left == bucket.right;
-            bucket.right += 1;
-            let lanes =
-                [left, right].map(|group| bucket.lanes_at(loaded, bucket.docs[group.start].0));
-            let candidates = match same {
-                // Equal signatures meet in the first band.
-                true => self.band == 0 && left.len() > 1,
-                false => !met_before(lanes[0], lanes[1], self.band, self.probe.depth()),
-            };
-            if !candidates {
+            if met {
                 continue;
             }
-            let equal = equal_lanes(lanes[0], lanes[1]);
-            if equal >= self.least {
-                let left_ids = match (bucket.left_ids.take(), same) {
-                    (Some(ids), false) => ids,
-                    _ => ids(self.snapshot, &bucket.docs[left.clone()])?,
-                };
-                let right_ids = match same {
-                    true => None,
-                    false => Some(ids(self.snapshot, &bucket.docs[right.clone()])?),
-                };
-                let at = (0, usize::from(same));
-                self.block = Some(Block { left: left_ids, right: right_ids, equal, at });
-                return Ok(true);
+            let equal = equal_lanes(x, y);
+            if equal < self.least {
+                continue;
             }
+            let (of_left, of_right) = (self.groups.docs(left).len(), self.groups.docs(right).len());
+            let all = pairs_of(of_left, (!same).then_some(of_right));
+            if let Some(counts) = &self.counts
+                && (counts.none_open(self.groups.docs(left))
+                    || counts.none_open(self.groups.docs(right)))
+            {
+                self.left_out += all;
+                continue;
+            }
+            let named = match self.left.take() {
+                Some((group, named)) if group == left => named,
+                _ => self.named(left)?,
+            };
+            let others = if same { None } else { Some(self.named(right)?) };
+            // Those that were in enough pairs already have no name.
+            let of_named = pairs_of(named.len(), others.as_ref().map(Vec::len));
+            self.left_out += all - of_named;
+            self.block = Some(Block::new(left, named, others, self.counts.is_some()));
+            self.like = Match::estimated(String::new(), equal, x.len());
+            return Ok(true);
         }
         Ok(false)
     }
 
-    /// Reads the next bucket that holds more than one document.
-    fn next_bucket(&mut self) -> Result<bool> {
-        let view = self.snapshot.reader().view();
-        let lanes = self.snapshot.settings().lanes.get();
-        let loaded = match &mut self.loaded {
-            Some(loaded) => loaded,
-            none => {
-                let budget = self.snapshot.reader().engine().cache_bytes();
-                none.insert(LoadedSignatures::read(&view, lanes, self.snapshot.len(), budget)?)
-            }
-        };
-        while self.band < self.probe.bands() {
-            let band = BandNo(self.band as u8);
-            let entries = self.entries.get_or_insert_with(|| BandEntries::new(&view, band));
-            let first = match self.ahead.take() {
-                Some(first) => Some(first),
-                None => entries.next(&view)?,
-            };
-            let Some((word, doc)) = first else {
-                self.entries = None;
-                self.band += 1;
-                continue;
-            };
-            let range = self.probe.bucket(word, self.plan);
-            let docs = &mut self.docs;
-            docs.clear();
-            docs.push(doc);
-            while let Some(entry) = entries.next(&view)? {
-                if entry.0 > range.last {
-                    self.ahead = Some(entry);
-                    break;
-                }
-                docs.push(entry.1);
-            }
-            if docs.len() > 1 {
-                self.bucket.fill(&view, loaded, docs)?;
-                return Ok(true);
-            }
-        }
-        Ok(false)
+    /// The documents of a group that may be reported, by id.
+    fn named(&self, group: usize) -> Result<Vec<Named>> {
+        let view = self.snapshot.view();
+        let is_open = |doc: &DocNo| self.counts.as_ref().is_none_or(|counts| counts.is_open(*doc));
+        let docs = self.groups.docs(group).iter().copied().filter(is_open);
+        let named = docs.map(|doc| Ok(Named { id: view.document(doc)?.id, doc }));
+        let mut named = named.collect::<Result<Vec<Named>>>()?;
+        named.sort_unstable_by(|a, b| a.id.cmp(&b.id));
+        Ok(named)
     }
 }
 
-impl Bucket {
-    /// Takes the documents of the next bucket and groups them by signature, in the order of
-    /// signatures.
-    fn fill<P: ChunkTable, D: DocTable>(
-        &mut self,
-        view: &View<'_, P, D>,
-        loaded: &LoadedSignatures,
-        docs: &[DocNo],
-    ) -> Result<()> {
-        let mut rows = std::mem::take(&mut self.docs);
-        let mut groups = std::mem::take(&mut self.groups);
-        rows.clear();
-        groups.clear();
-        *self = Self { read: std::mem::take(&mut self.read), ..Self::default() };
-        self.read.clear();
-        for &doc in docs {
-            let place = match loaded.place(doc) {
-                Some(place) => Place::Loaded(place),
-                None => {
-                    let start = self.read.len();
-                    view.with_signature(doc, |lanes, _| self.read.extend_from_slice(lanes))?;
-                    Place::Read(start)
-                }
-            };
-            rows.push((place, doc));
-        }
-        let lanes = |place| self.lanes_at(loaded, place);
-        rows.sort_unstable_by(|a, b| lanes(a.0).cmp(lanes(b.0)).then(a.1.cmp(&b.1)));
-        let mut start = 0;
-        for equals in rows.chunk_by(|a, b| lanes(a.0) == lanes(b.0)) {
-            groups.push(start..start + equals.len());
-            start += equals.len();
-        }
-        (self.docs, self.groups) = (rows, groups);
-        Ok(())
-    }
-
-    fn lanes_at<'b>(&'b self, loaded: &'b LoadedSignatures, place: Place) -> &'b [u8] {
-        match place {
-            Place::Loaded(place) => loaded.lanes(place),
-            Place::Read(start) => &self.read[start..start + loaded.width()],
-        }
-    }
-}
-
-/// The ids of the documents, sorted.
-fn ids(snapshot: &Snapshot, docs: &[(Place, DocNo)]) -> Result<Vec<String>> {
-    let view = snapshot.view();
-    let ids = docs.iter().map(|(_, doc)| Ok(view.document(*doc)?.id));
-    let mut ids = ids.collect::<Result<Vec<String>>>()?;
-    ids.sort_unstable();
-    Ok(ids)
-}
-
-/// Whether two signatures share a bucket in a band before this one.
-fn met_before(a: &[u8], b: &[u8], band: usize, depth: u32) -> bool {
-    (0..band).any(|band| word(a, band, depth) == word(b, band, depth))
-}
-
-impl Block {
-    fn next(&mut self, lanes: usize) -> Option<Pair> {
-        let right = self.right.as_ref().unwrap_or(&self.left);
-        if self.at.1 >= right.len() {
-            let next = self.at.0 + 1;
-            self.at = (next, if self.right.is_some() { 0 } else { next + 1 });
-        }
-        let (x, y) = (self.left.get(self.at.0)?, right.get(self.at.1)?);
-        self.at.1 += 1;
-        let (a, b) = match x.cmp(y) {
-            Ordering::Greater => (y, x),
-            _ => (x, y),
-        };
-        let Match { similarity, low, high, exact, .. } =
-            Match::estimated(String::new(), self.equal, lanes);
-        Some(Pair { a: a.clone(), b: b.clone(), similarity, low, high, exact })
+/// How many pairs there are between two groups, or within one.
+fn pairs_of(left: usize, right: Option<usize>) -> u64 {
+    let left = left as u64;
+    match right {
+        Some(right) => left * right as u64,
+        None => left * left.saturating_sub(1) / 2,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::search::{Found, Scored, Sources, search};
 use super::snapshot::Snapshot;
+use super::top::{Top, search_top};
 use crate::error::{Error, Result};
 use crate::estimate::{Agreement, least_equal_lanes};
 use crate::lsh::Probe;
@@ -46,10 +47,13 @@ pub struct Matches {
     /// The probability with which a document at the threshold became a candidate, at least. 1 for
     /// scans. A candidate is reported when its *estimate* reaches the threshold, so a document
     /// right at the threshold is reported about half the time.
+    ///
+    /// Of [`Query::top`], where as many as asked for were found: the probability with which a
+    /// document as similar as the last of them became a candidate.
     pub recall: f64,
     /// How many documents were compared by signature.
     pub candidates: u64,
-    /// Matches that [`Query::limit`] left out.
+    /// Matches that were found and that [`Query::limit`] or [`Query::top`] left out.
     pub left_out: u64,
 }
 
@@ -120,6 +124,7 @@ pub struct Query<'s> {
     threshold: Option<f64>,
     recall: Option<f64>,
     limit: Option<usize>,
+    top: Option<usize>,
     scan: bool,
     all_candidates: bool,
     excluded: Option<String>,
@@ -132,6 +137,7 @@ impl<'s> Query<'s> {
             threshold: None,
             recall: None,
             limit: None,
+            top: None,
             scan: false,
             all_candidates: false,
             excluded: None,
@@ -154,6 +160,37 @@ impl<'s> Query<'s> {
     /// Reports at most so many matches, the most similar.
     pub fn limit(mut self, limit: usize) -> Self {
         self.limit = Some(limit);
+        self
+    }
+
+    /// Finds the most similar documents, so many, with a similarity of at least the threshold. Of
+    /// equally similar ones those with the smallest ids are reported.
+    ///
+    /// Cheaper than the threshold alone where that is low: buckets are searched from the deepest to
+    /// shallower ones only until a document as similar as the last one found would have been met
+    /// with the recall. [`Matches::recall`] says what holds for it, and with fewer matches for a
+    /// document at the threshold.
+    ///
+    /// ```
+    /// # fn main() -> twindex::Result<()> {
+    /// # let folder = tempfile::tempdir().expect("a temporary folder");
+    /// # let index = twindex::Index::create(folder.path().join("t.twx"))?;
+    /// # let mut txn = index.begin_write()?;
+    /// # txn.insert("a", "It was the best of times, it was the worst of times")?;
+    /// # txn.insert("b", "It was the best of times, it was the worst of all times")?;
+    /// # txn.commit()?;
+    /// let nearest = index
+    ///     .snapshot()?
+    ///     .query()
+    ///     .threshold(0.2)
+    ///     .top(1)
+    ///     .by_text("It was the best of times, it was the worst of times")?;
+    /// assert_eq!(nearest.first().map(|m| m.id.as_str()), Some("a"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn top(mut self, count: usize) -> Self {
+        self.top = Some(count);
         self
     }
 
@@ -214,19 +251,32 @@ impl<'s> Query<'s> {
         }
         let threshold = self.threshold.map_or(Ok(settings.threshold), Threshold::new)?;
         let recall = self.recall.map_or(Ok(settings.recall), Recall::new)?;
-        let probe = Probe::new(settings.plan, threshold, recall);
-        let (sources, promised) = match self.scan {
-            true => (Sources::Everything, 1.0),
-            false => (Sources::Buckets(settings.plan, probe), probe.recall()),
-        };
         let least = match self.all_candidates {
             true => 0,
             false => least_equal_lanes(threshold.get(), lanes),
         };
-        let found = match signature.is_empty() {
-            true => Found::default(),
-            false => search(&self.snapshot.view(), signature.lanes(), sources, least)?,
+        let view = self.snapshot.view();
+        let excluded = match &self.excluded {
+            Some(id) => view.find(id)?.map(|(doc, _)| doc),
+            None => None,
         };
+        let probe = Probe::new(settings.plan, threshold, recall);
+        let (mut found, promised) = match (signature.is_empty(), self.scan, self.top) {
+            (true, true, _) => (Found::default(), 1.0),
+            (true, false, _) => (Found::default(), probe.recall()),
+            (false, true, _) => {
+                (search(&view, signature.lanes(), Sources::Everything, least)?, 1.0)
+            }
+            (false, false, None) => {
+                let sources = Sources::Buckets(settings.plan, probe);
+                (search(&view, signature.lanes(), sources, least)?, probe.recall())
+            }
+            (false, false, Some(count)) => {
+                let top = Top { count, floor: threshold, least, recall, excluded };
+                search_top(&view, signature.lanes(), settings.plan, top)?
+            }
+        };
+        found.scored.retain(|(_, doc)| Some(*doc) != excluded);
         self.name(found, lanes, promised)
     }
 
@@ -234,13 +284,8 @@ impl<'s> Query<'s> {
     fn name(&self, found: Found, lanes: usize, recall: f64) -> Result<Matches> {
         let Found { mut scored, candidates } = found;
         let view = self.snapshot.view();
-        if let Some(excluded) = &self.excluded
-            && let Some((doc, _)) = view.find(excluded)?
-        {
-            scored.retain(|(_, other)| *other != doc);
-        }
         scored.sort_unstable_by(|a, b| b.cmp(a));
-        let limit = self.limit.unwrap_or(usize::MAX);
+        let limit = self.limit.unwrap_or(usize::MAX).min(self.top.unwrap_or(usize::MAX));
         let mut matches: Vec<Match> = Vec::with_capacity(scored.len().min(limit));
         // Ids order documents of equal similarity, so only these need all their ids read.
         for equals in scored.chunk_by(|a, b| a.0 == b.0) {

@@ -50,15 +50,16 @@ pub(super) fn search<P: ChunkTable, D: DocTable>(
             }
             ControlFlow::Continue(())
         })?,
-        Sources::Buckets(plan, probe) => {
-            let buckets: Vec<Bucket> = (0..probe.bands())
-                .map(|band| Bucket {
-                    band: BandNo(band as u8),
-                    words: probe.bucket(word(lanes, band, plan.depth()), plan),
-                })
-                .collect();
-            view.candidates(&buckets, compare)?;
-        }
+        Sources::Buckets(plan, probe) => view.candidates(&buckets(lanes, plan, probe), compare)?,
     }
     Ok(found)
+}
+
+/// The buckets that a probe looks at.
+pub(super) fn buckets(lanes: &[u8], plan: BandPlan, probe: Probe) -> Vec<Bucket> {
+    let bucket = |band: usize| Bucket {
+        band: BandNo(band as u8),
+        words: probe.bucket(word(lanes, band, plan.depth()), plan),
+    };
+    (0..probe.bands()).map(bucket).collect()
 }

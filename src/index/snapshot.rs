@@ -1,6 +1,7 @@
 //! A consistent state of an index to ask.
 
-use super::buckets::BucketSizes;
+use super::bucket_sizes::BucketSizes;
+use super::clusters::Clustering;
 use super::copies::Documents;
 use super::document::DocumentInfo;
 use super::pairs::Pairs;
@@ -90,6 +91,16 @@ impl Snapshot {
     /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) for a threshold out of range.
     pub fn pairs(&self, threshold: f64) -> Result<Pairs<'_>> {
         Ok(Pairs::new(self, Threshold::new(threshold)?))
+    }
+
+    /// Clusters of documents with an estimated similarity of at least the threshold. See
+    /// [`Clustering`] for what makes a cluster.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) for a threshold out of range.
+    pub fn clusters(&self, threshold: f64) -> Result<Clustering<'_>> {
+        Ok(Clustering::new(self, Threshold::new(threshold)?))
     }
 
     /// What is known of a document; `None` where there is none with this id.

@@ -29,6 +29,25 @@ impl Probe {
         probe(plan.bands(), *DEPTHS.start())
     }
 
+    /// The probes of a search for the most similar documents, from the deepest to the one that
+    /// [`new`](Self::new) gives for the least similarity: all bands at each depth above that one's,
+    /// as in an LSH forest (Bawa, Condie, Ganesan 2005, section 3).
+    pub(crate) fn deepening(plan: BandPlan, threshold: Threshold, recall: Recall) -> Vec<Self> {
+        let last = Self::new(plan, threshold, recall);
+        let bands = plan.bands();
+        let above = (last.depth() + 1..=plan.depth()).rev().map(|depth| Self {
+            bands: bands as u8,
+            depth: depth as u8,
+            recall: candidate_probability(threshold.get(), depth, bands),
+        });
+        above.chain([last]).collect()
+    }
+
+    /// The probability that a pair of this similarity becomes a candidate.
+    pub(crate) fn finds(self, similarity: f64) -> f64 {
+        candidate_probability(similarity, self.depth(), self.bands())
+    }
+
     /// How many bands are probed.
     pub const fn bands(self) -> usize {
         self.bands as usize
@@ -88,6 +107,19 @@ mod tests {
         assert_eq!(at(0.3)?, (16, 2));
         assert!(probe(0.3)?.recall() < 0.99);
         assert!(probe(0.7)?.recall() >= 0.99);
+        Ok(())
+    }
+
+    #[test]
+    fn deepening_ends_with_the_probe_of_the_least_similarity() -> Result<()> {
+        let plan = BandPlan::new(Threshold::DEFAULT, Recall::DEFAULT, Lanes::DEFAULT)?;
+        let at = |t| {
+            let probes = Probe::deepening(plan, Threshold::new(t)?, Recall::DEFAULT);
+            Ok(probes.into_iter().map(|p| (p.bands(), p.depth())).collect::<Vec<_>>())
+        };
+        assert_eq!(at(0.9)?, [(7, 6)]);
+        assert_eq!(at(0.7)?, [(16, 6), (16, 5), (16, 4), (11, 3)]);
+        assert_eq!(at(0.1)?, [(16, 6), (16, 5), (16, 4), (16, 3), (16, 2)]);
         Ok(())
     }
 

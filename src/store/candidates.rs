@@ -93,13 +93,25 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
     pub(crate) fn candidates(
         &self,
         buckets: &[Bucket],
+        visit: impl FnMut(DocNo, &[u8]),
+    ) -> Result<()> {
+        self.candidates_among(buckets, |_| true, visit)
+    }
+
+    /// As [`candidates`](Self::candidates), of those documents only that are wanted: the signatures
+    /// of the others are not read.
+    pub(crate) fn candidates_among(
+        &self,
+        buckets: &[Bucket],
+        is_wanted: impl Fn(DocNo) -> bool,
         mut visit: impl FnMut(DocNo, &[u8]),
     ) -> Result<()> {
         let layout = self.fixed.layout;
         let mut found = Gathered::default();
         for segment in self.state.tail.segments() {
             for bucket in buckets {
-                found.docs.extend_from_slice(segment.bucket(*bucket));
+                let docs = segment.bucket(*bucket).iter().copied();
+                found.docs.extend(docs.filter(|doc| is_wanted(*doc)));
                 found.tidy();
             }
         }
@@ -126,16 +138,16 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
             }
             let start = found.docs.len();
             guard(self.fixed.path, || self.search_run(run, wanted, content, &mut found.docs))?;
-            if found.docs.len() - start <= MET_EARLY {
-                for doc in found.docs.split_off(start) {
-                    let known = met.iter().any(|met| met.doc == doc);
-                    if met.len() >= MET_EARLY {
-                        found.docs.push(doc);
-                    } else if !known && self.is_live(doc) {
-                        self.with_signature(doc, |lanes, _| {
-                            met.push(Met { doc, lanes: lanes.into() });
-                        })?;
-                    }
+            let new = found.docs.split_off(start);
+            let few = new.len() <= MET_EARLY;
+            for doc in new.into_iter().filter(|doc| is_wanted(*doc)) {
+                let known = few && met.iter().any(|met| met.doc == doc);
+                if !few || met.len() >= MET_EARLY {
+                    found.docs.push(doc);
+                } else if !known && self.is_live(doc) {
+                    self.with_signature(doc, |lanes, _| {
+                        met.push(Met { doc, lanes: lanes.into() });
+                    })?;
                 }
             }
             found.tidy();

@@ -9,11 +9,11 @@ mod cli_add;
 #[cfg(feature = "cli")]
 mod cli_compare;
 #[cfg(all(unix, feature = "cli"))]
-mod cli_docs;
-#[cfg(all(unix, feature = "cli"))]
 mod cli_dedup;
 #[cfg(all(unix, feature = "cli"))]
 mod cli_dedup_again;
+#[cfg(all(unix, feature = "cli"))]
+mod cli_docs;
 #[cfg(all(unix, feature = "cli"))]
 mod cli_kill;
 #[cfg(feature = "cli")]

@@ -1,0 +1,212 @@
+//! Which documents belong together: leader clustering and union-find, both over numbers.
+
+use super::buckets::Buckets;
+use super::by_number::ByNumber;
+use super::clusters::Keep;
+use super::groups::Groups;
+use super::order;
+use super::search::buckets;
+use super::snapshot::Snapshot;
+use crate::error::Result;
+use crate::estimate::equal_lanes;
+use crate::lsh::Probe;
+use crate::store::DocNo;
+use std::ops::ControlFlow;
+
+/// No document's number: there are fewer.
+pub(super) const NOBODY: u32 = u32::MAX;
+
+/// What to cluster, and who is told about it.
+pub(super) struct Job<'s, 'w> {
+    pub(super) snapshot: &'s Snapshot,
+    pub(super) probe: Probe,
+    /// The least equal lanes of similar documents.
+    pub(super) least: usize,
+    pub(super) watch: &'w mut dyn FnMut(u64, u64) -> ControlFlow<()>,
+}
+
+/// For each document, by number, the one that stands for it; `None` if the job was broken off.
+type Assigned = Result<Option<ByNumber>>;
+
+/// Documents in order of `keep`: one that has nobody yet stands for itself and for all that are
+/// similar to it and have nobody (leader clustering: J. A. Hartigan, *Clustering algorithms*, 1975,
+/// chapter 3).
+pub(super) fn by_representative(job: &mut Job<'_, '_>, keep: Keep) -> Assigned {
+    // Finding company is the first half of the steps, asking the other.
+    let documents = job.snapshot.len();
+    let Some(mut order) = with_company(job)? else { return Ok(None) };
+    in_order_of(keep, &mut order, job.snapshot)?;
+    let view = job.snapshot.view();
+    let plan = job.snapshot.settings().plan;
+    let mut assigned = ByNumber::new(NOBODY);
+    let (mut lanes, mut found) = (Vec::new(), Vec::new());
+    for (at, &doc) in order.iter().enumerate() {
+        let done = documents + documents * at as u64 / order.len() as u64;
+        if (job.watch)(done, 2 * documents).is_break() {
+            return Ok(None);
+        }
+        let is_free = |doc: DocNo| assigned.get(doc) == NOBODY;
+        if !is_free(doc) {
+            continue;
+        }
+        lanes.clear();
+        view.with_signature(doc, |own, _| lanes.extend_from_slice(own))?;
+        view.candidates_among(&buckets(&lanes, plan, job.probe), is_free, |other, theirs| {
+            if equal_lanes(&lanes, theirs) >= job.least {
+                found.push(other);
+            }
+        })?;
+        // Itself is one of them.
+        found.drain(..).for_each(|other| assigned.set(other, doc.0));
+    }
+    Ok(Some(assigned))
+}
+
+/// The documents that share a bucket with another one, by number.
+fn with_company(job: &mut Job<'_, '_>) -> Result<Option<Vec<DocNo>>> {
+    let view = job.snapshot.view();
+    let documents = job.snapshot.len();
+    let mut has_company = ByNumber::new(NOBODY);
+    let mut buckets = Buckets::new(job.snapshot.settings().plan, job.probe);
+    while buckets.next(&view)? {
+        if (job.watch)(buckets.passed().min(documents), 2 * documents).is_break() {
+            return Ok(None);
+        }
+        buckets.docs().iter().for_each(|doc| has_company.set(*doc, doc.0));
+    }
+    Ok(Some(has_company.iter().map(|(doc, _)| doc).collect()))
+}
+
+/// Orders documents, given by number, so that the one that would be kept of all comes first.
+fn in_order_of(keep: Keep, docs: &mut [DocNo], snapshot: &Snapshot) -> Result<()> {
+    let view = snapshot.view();
+    match keep {
+        Keep::First => {}
+        Keep::Longest => {
+            order::sort_by_greatest(docs, |doc| Ok(view.document(doc)?.text_length))?;
+        }
+        Keep::Id => {
+            order::sort_by_bytes(docs, order::ROOM, |doc, out| {
+                out.extend_from_slice(view.document(doc)?.id.as_bytes());
+                Ok(())
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// Whatever is connected by similar pairs. Of documents with equal signatures only the first is
+/// compared, and two that are connected already are not compared at all.
+pub(super) fn connected(job: &mut Job<'_, '_>, keep: Keep) -> Assigned {
+    let documents = job.snapshot.len();
+    let mut forest = Forest(ByNumber::new(NOBODY));
+    let mut groups = Groups::new(job.snapshot, job.probe);
+    let mut roots = Vec::new();
+    while groups.next_bucket()? {
+        roots.clear();
+        for group in 0..groups.len() {
+            let docs = groups.docs(group);
+            let Some((first, others)) = docs.split_first() else { continue };
+            // Equal signatures meet in the first band already.
+            if groups.in_first_band() {
+                for doc in others {
+                    forest.join(*first, *doc);
+                }
+            }
+            roots.push(forest.root(*first));
+        }
+        roots.sort_unstable();
+        roots.dedup();
+        let mut apart = roots.len();
+        let mut row = None;
+        while apart > 1
+            && let Some(two) = groups.next_two()?
+        {
+            if row != Some(two.0) {
+                row = Some(two.0);
+                if (job.watch)(groups.passed().min(documents), documents).is_break() {
+                    return Ok(None);
+                }
+            }
+            let (Some(left), Some(right)) = (groups.first(two.0), groups.first(two.1)) else {
+                continue;
+            };
+            if forest.root(left) == forest.root(right) {
+                continue;
+            }
+            let (x, y) = groups.lanes(two);
+            if !groups.met_before(x, y) && equal_lanes(x, y) >= job.least {
+                apart -= usize::from(forest.join(left, right));
+            }
+        }
+    }
+    let mut assigned = forest.trees();
+    if keep != Keep::First {
+        rename(&mut assigned, keep, job.snapshot)?;
+    }
+    Ok(Some(assigned))
+}
+
+/// Has each cluster, which its first document stands for, named after the one to keep.
+fn rename(assigned: &mut ByNumber, keep: Keep, snapshot: &Snapshot) -> Result<()> {
+    let mut docs: Vec<DocNo> = assigned.iter().map(|(doc, _)| doc).collect();
+    in_order_of(keep, &mut docs, snapshot)?;
+    let mut kept = ByNumber::new(NOBODY);
+    for doc in docs {
+        let root = DocNo(assigned.get(doc));
+        if kept.get(root) == NOBODY {
+            kept.set(root, doc.0);
+        }
+        assigned.set(doc, kept.get(root));
+    }
+    Ok(())
+}
+
+/// Trees of documents, in which parents have smaller numbers: the parent of each that was joined to
+/// another one (R. E. Tarjan, *Efficiency of a good but not linear set union algorithm*, 1975; with
+/// path halving).
+struct Forest(ByNumber);
+
+impl Forest {
+    fn parent(&self, doc: DocNo) -> DocNo {
+        match self.0.get(doc) {
+            NOBODY => doc,
+            parent => DocNo(parent),
+        }
+    }
+
+    fn root(&mut self, mut doc: DocNo) -> DocNo {
+        loop {
+            let parent = self.parent(doc);
+            if parent == doc {
+                return doc;
+            }
+            let grandparent = self.parent(parent);
+            if grandparent != parent {
+                self.0.set(doc, grandparent.0);
+            }
+            doc = grandparent;
+        }
+    }
+
+    /// Joins two trees; false where they were one.
+    fn join(&mut self, a: DocNo, b: DocNo) -> bool {
+        let (a, b) = (self.root(a), self.root(b));
+        let root = a.min(b);
+        if a != b {
+            self.0.set(root, root.0);
+            self.0.set(a.max(b), root.0);
+        }
+        a != b
+    }
+
+    /// The root of each document that was joined to another one.
+    fn trees(self) -> ByNumber {
+        let mut trees = self.0.clone();
+        for (doc, parent) in self.0.iter() {
+            // A parent comes before and has its root already.
+            trees.set(doc, trees.get(DocNo(parent)));
+        }
+        trees
+    }
+}
