@@ -18,7 +18,7 @@ use crate::index::{Document, Index, ReadOnlyIndex, Snapshot};
 use crate::input::{BadRecord, Name, STANDARD_INPUT};
 use crate::lsh::Probe;
 use crate::params::Threshold;
-use anyhow::anyhow;
+use anyhow::{Context, anyhow};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -74,7 +74,7 @@ pub(super) struct Dedup {
 pub(super) fn run(global: &Global, args: &Dedup) -> Result<Ending, Failure> {
     interrupt::catch()?;
     let start = Instant::now();
-    args.check_outputs()?;
+    args.check_paths()?;
     let trial = args.dry_run.then(|| Trial::of(global, args)).transpose()?;
     let place = trial.as_ref().map_or(&args.index, |trial| &trial.index);
     let index = args.open(global, place)?;
@@ -183,8 +183,11 @@ impl Dedup {
         })
     }
 
-    /// Refuses to write over what is read.
-    fn check_outputs(&self) -> Result<(), Failure> {
+    /// Refuses to write over what is read, and an output of what is not there.
+    fn check_paths(&self) -> Result<(), Failure> {
+        for path in self.paths.iter().filter(|path| path.as_os_str() != STANDARD_INPUT) {
+            std::fs::metadata(path).with_context(|| path.display().to_string())?;
+        }
         let outputs = [&self.output, &self.removed];
         for output in outputs.into_iter().flatten() {
             let mut indexes = self.against.iter().chain([&self.index]);
