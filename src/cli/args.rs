@@ -1,8 +1,12 @@
 //! What is typed before and between the commands: the list of commands, and the options that all have.
 
 use super::add::Add;
+use super::backup::Backup;
+use super::export::Export;
+use super::import::Import;
 use super::inspect::Get;
 use super::maintain::{Check, Create};
+use super::merge::Merge;
 use super::pairs::Pairs;
 use super::query::Query;
 use super::remove::Remove;
@@ -64,7 +68,7 @@ pub(super) enum Command {
     Create(Create),
     /// Add documents to an index, creating it if there is none
     Add(Add),
-    /// Remove documents by id
+    /// Remove documents by id or age
     Remove(Remove),
     /// Print all ids, in order of insertion
     List(IndexPath),
@@ -80,6 +84,14 @@ pub(super) enum Command {
     Check(Check),
     /// Merge everything, purge what was removed, shrink the file
     Compact(IndexPath),
+    /// Copy an index to a new file
+    Backup(Backup),
+    /// Put the documents of other indexes into one
+    Merge(Merge),
+    /// Write an index as JSON Lines
+    Export(Export),
+    /// Put the JSON Lines of an export into an index
+    Import(Import),
 }
 
 #[derive(Debug, ClapArgs)]

@@ -7,7 +7,7 @@ use super::{Ending, opening};
 use crate::text::UnicodeVersions;
 use serde_json::Value;
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Get {
@@ -91,12 +91,27 @@ pub(super) fn info(global: &Global, args: &IndexPath) -> Result<Ending, Failure>
 }
 
 /// Says when texts would be cut by other tables than those the index was made with.
-pub(super) fn warn_of_unicode(path: &std::path::Path, stored: UnicodeVersions) {
+pub(super) fn warn_of_unicode(path: &Path, stored: UnicodeVersions) {
     let current = UnicodeVersions::current();
     if stored != current {
         message(&format!(
             "{}: warning: made with Unicode tables {stored}, this twindex has {current}; \
              texts with characters that are new since may be cut differently",
+            path.display()
+        ));
+    }
+}
+
+/// Says when texts were cut by other tables than those of the index that takes them in.
+pub(super) fn warn_of_other_unicode(
+    path: &Path,
+    found: UnicodeVersions,
+    expected: UnicodeVersions,
+) {
+    if found != expected {
+        message(&format!(
+            "{}: warning: made with Unicode tables {found}, the index with {expected}; \
+             texts with characters that are new since may have been cut differently",
             path.display()
         ));
     }

@@ -5,13 +5,21 @@
 //! 2 after any error.
 
 mod add;
+mod ahead;
 mod args;
+mod backup;
+mod export;
+mod exported;
 mod failure;
+mod import;
 mod inputs;
 mod inspect;
+mod intake;
 mod interrupt;
 mod maintain;
+mod merge;
 mod opening;
+mod outfile;
 mod output;
 mod pairs;
 mod progress;
@@ -74,5 +82,9 @@ fn run(args: &Args) -> Result<Ending, Failure> {
         Command::Info(command) => inspect::info(global, command),
         Command::Check(command) => maintain::check(global, command),
         Command::Compact(command) => maintain::compact(global, command),
+        Command::Backup(command) => backup::run(global, command),
+        Command::Merge(command) => merge::run(global, command),
+        Command::Export(command) => export::run(global, command),
+        Command::Import(command) => import::run(global, command),
     }
 }

@@ -8,7 +8,7 @@ mod json;
 mod lines;
 mod source;
 
-pub(crate) use blocks::{Blocks, Line};
+pub(crate) use blocks::{Block, Blocks, Line};
 pub(crate) use json::Fields;
 pub(crate) use lines::{BadRecord, Name, Raw, Record};
 pub(crate) use source::{Format, Inputs, Reading, STANDARD_INPUT};
