@@ -173,3 +173,18 @@ fn a_removal_without_space_keeps_its_last_commit_and_can_be_run_again() {
 fn a_compaction_without_space_changes_no_answer_and_can_be_run_again() {
     fill(&phases::compaction(1_500));
 }
+
+#[test]
+fn a_backup_without_space_leaves_no_copy() {
+    fill(&phases::backup(1_500));
+}
+
+#[test]
+fn a_merge_without_space_keeps_its_last_commit_and_can_be_run_again() {
+    fill(&phases::merging(1_500));
+}
+
+#[test]
+fn an_import_without_space_keeps_its_last_commit_and_can_be_run_again() {
+    fill(&phases::importing(500));
+}

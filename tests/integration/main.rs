@@ -16,8 +16,11 @@ mod cli_repair;
 mod cli_signals;
 #[cfg(feature = "cli")]
 mod command;
+#[cfg(feature = "cli")]
+mod copies;
 #[cfg(all(target_os = "linux", feature = "cli"))]
 mod disk_full;
+mod expiry;
 mod fixtures;
 mod history;
 #[cfg(feature = "cli")]
@@ -25,6 +28,7 @@ mod hostile_input;
 mod inputs;
 mod isolation;
 mod layering;
+mod merging;
 mod model;
 #[cfg(all(unix, feature = "cli"))]
 mod phases;
