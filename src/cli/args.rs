@@ -1,13 +1,17 @@
 //! What is typed before and between the commands: the list of commands, and the options that all have.
 
 use super::add::Add;
+use super::backup::Backup;
 use super::clusters::Clusters;
 use super::color::When;
 use super::compare::Compare;
 use super::dedup::Dedup;
+use super::export::Export;
+use super::import::Import;
 use super::info::Info;
 use super::inspect::{Get, List};
 use super::maintain::{Check, Compact, Create};
+use super::merge::Merge;
 use super::packaging::{Completions, Man};
 use super::pairs::Pairs;
 use super::plan::Plan;
@@ -85,7 +89,7 @@ pub(super) enum Command {
     Add(Add),
     /// Keep what is similar to nothing known, and remember it
     Dedup(Box<Dedup>),
-    /// Remove documents by id
+    /// Remove documents by id or age
     Remove(Remove),
     /// Print all ids, in order of insertion
     List(List),
@@ -103,6 +107,14 @@ pub(super) enum Command {
     Check(Check),
     /// Merge everything, purge what was removed, shrink the file
     Compact(Compact),
+    /// Copy an index to a new file
+    Backup(Backup),
+    /// Put the documents of other indexes into one
+    Merge(Merge),
+    /// Write an index as JSON Lines
+    Export(Export),
+    /// Put the JSON Lines of an export into an index
+    Import(Import),
     /// Compare two texts, exactly and by estimate; no index
     Compare(Compare),
     /// Print what a threshold and a recall will find, miss and take; no index

@@ -133,7 +133,7 @@ fn find<'s>(
         Kept::Longest => Keep::Longest,
         Kept::Id => Keep::Id,
     };
-    let progress = Progress::steps(global);
+    let progress = Progress::of_parts(global);
     let clustering = snapshot.clusters(threshold)?.linkage(linkage).keep(keep);
     let found = clustering.find_watched(|done, of| {
         progress.reached(done, of);

@@ -191,7 +191,7 @@ impl Dedup {
         let outputs = [&self.output, &self.removed];
         for output in outputs.into_iter().flatten() {
             let mut indexes = self.against.iter().chain([&self.index]);
-            if indexes.any(|index| index == output || opening::is_same_file(index, output)) {
+            if indexes.any(|index| index == output || opening::same_file(index, output)) {
                 let place = output.display();
                 return Err(anyhow!("{place}: is an index; write to another file").into());
             }
@@ -235,7 +235,7 @@ impl Dedup {
 
 /// Opens the other indexes to be read.
 fn others(global: &Global, args: &Dedup) -> Result<Vec<ReadOnlyIndex>, Failure> {
-    let open = |path: &PathBuf| match opening::is_same_file(path, &args.index) {
+    let open = |path: &PathBuf| match opening::same_file(path, &args.index) {
         true => Err(anyhow!(
             "{}: is the index itself, whose documents count anyway; leave out this --against",
             path.display()

@@ -109,3 +109,18 @@ fn warn_of_unicode(path: &Path, stored: UnicodeVersions) {
         ));
     }
 }
+
+/// Says when texts were cut by other tables than those of the index that takes them in.
+pub(super) fn warn_of_other_unicode(
+    path: &Path,
+    found: UnicodeVersions,
+    expected: UnicodeVersions,
+) {
+    if found != expected {
+        message(&format!(
+            "{}: warning: made with Unicode tables {found}, the index with {expected}; \
+             texts with characters that are new since may have been cut differently",
+            path.display()
+        ));
+    }
+}

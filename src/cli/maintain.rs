@@ -3,8 +3,9 @@
 use super::args::Global;
 use super::failure::{Failure, message};
 use super::output::{Results, bytes, count, summary};
+use super::progress::Progress;
 use super::settings::Settings;
-use super::{Ending, opening};
+use super::{Ending, interrupt, opening};
 use crate::index::IndexOptions;
 use anyhow::Context;
 use serde_json::Value;
@@ -58,6 +59,7 @@ pub(super) struct Compact {
 }
 
 pub(super) fn create(global: &Global, args: &Create) -> Result<Ending, Failure> {
+    interrupt::catch()?;
     let wait = global.wait.unwrap_or_default();
     let index = args.settings.options().wait(wait).create(&args.index)?;
     let settings = index.settings();
@@ -82,14 +84,23 @@ pub(super) fn create(global: &Global, args: &Create) -> Result<Ending, Failure> 
         settings.normalization
     );
     summary(global, &fields, &sentence);
+    if interrupt::asked() {
+        let name = args.index.display();
+        return Err(anyhow::anyhow!("{name}: interrupted; the index is there, and empty").into());
+    }
     Ok(Ending::Done)
 }
 
 pub(super) fn check(global: &Global, args: &Check) -> Result<Ending, Failure> {
+    interrupt::catch()?;
+    let progress = Progress::of_parts(global);
     if args.repair {
-        return repair(global, args);
+        return repair(global, args, &progress);
     }
-    let report = opening::to_read(global, &args.index)?.check()?;
+    let index = opening::to_read(global, &args.index)?;
+    let report = index.snapshot()?.check_watched(progress.watch());
+    progress.finish();
+    let report = report?;
     let mut results = Results::new(global);
     if global.json {
         let violations: Vec<Value> = report
@@ -132,8 +143,12 @@ pub(super) fn check(global: &Global, args: &Check) -> Result<Ending, Failure> {
     Ok(if report.is_clean() { Ending::Done } else { Ending::Nothing })
 }
 
-fn repair(global: &Global, args: &Check) -> Result<Ending, Failure> {
-    let repair = opening::open(global, IndexOptions::new(), |options| options.repair(&args.index))?;
+fn repair(global: &Global, args: &Check, progress: &Progress) -> Result<Ending, Failure> {
+    let repair = opening::open(global, IndexOptions::new(), |options| {
+        options.repair_watched(&args.index, progress.watch())
+    });
+    progress.finish();
+    let repair = repair?;
     let mut results = Results::new(global);
     for id in &repair.lost_ids {
         results.line(&[("lost", id.as_str().into())])?;
@@ -169,10 +184,14 @@ fn repair(global: &Global, args: &Check) -> Result<Ending, Failure> {
 }
 
 pub(super) fn compact(global: &Global, args: &Compact) -> Result<Ending, Failure> {
+    interrupt::catch()?;
     let start = Instant::now();
     let mut index = opening::to_write(global, &args.index)?;
     let before = index.snapshot()?.usage()?.file_bytes;
-    index.compact()?;
+    let progress = Progress::of_parts(global);
+    let compacted = index.compact_watched(progress.watch());
+    progress.finish();
+    compacted?;
     // Closing trims the file once more.
     index.close()?;
     let after =

@@ -5,22 +5,30 @@
 //! 2 after any error.
 
 mod add;
+mod ahead;
 mod args;
 mod audit;
+mod backup;
 mod clusters;
 mod color;
 mod compare;
 mod dedup;
+mod export;
+mod exported;
 mod failure;
+mod import;
 mod info;
 mod inputs;
 mod inspect;
+mod intake;
 mod interrupt;
 mod judging;
 mod kept;
 mod maintain;
+mod merge;
 mod naming;
 mod opening;
+mod outfile;
 mod output;
 mod packaging;
 mod pairs;
@@ -89,6 +97,10 @@ fn run(args: &Args) -> Result<Ending, Failure> {
         Command::Info(command) => info::run(global, command),
         Command::Check(command) => maintain::check(global, command),
         Command::Compact(command) => maintain::compact(global, command),
+        Command::Backup(command) => backup::run(global, command),
+        Command::Merge(command) => merge::run(global, command),
+        Command::Export(command) => export::run(global, command),
+        Command::Import(command) => import::run(global, command),
         Command::Compare(command) => compare::run(global, command),
         Command::Plan(command) => plan::run(global, command),
         Command::Completions(command) => packaging::completions(command),

@@ -48,17 +48,20 @@ pub(super) fn open<T>(
     }
 }
 
-/// Whether two paths name the same file, by links too.
-pub(super) fn is_same_file(one: &Path, other: &Path) -> bool {
+/// Whether two paths name one file, also by a link.
+pub(super) fn same_file(a: &Path, b: &Path) -> bool {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;
-        let of = |path: &Path| path.metadata().ok().map(|found| (found.dev(), found.ino()));
-        if of(one).is_some() && of(one) == of(other) {
+        let identity = |path: &Path| {
+            let found = std::fs::metadata(path).ok()?;
+            Some((found.dev(), found.ino()))
+        };
+        if identity(a).is_some_and(|a| Some(a) == identity(b)) {
             return true;
         }
     }
-    one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
+    a.canonicalize().is_ok_and(|a| Some(a) == b.canonicalize().ok())
 }
 
 fn in_use(path: &impl std::fmt::Display, wait: Duration) -> Failure {

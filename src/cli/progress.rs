@@ -1,9 +1,10 @@
 //! A progress bar on standard error, only where a person sees it.
 
 use super::args::Global;
-use super::{failure, output};
+use super::{failure, interrupt, output};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal};
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 /// Progress through so many bytes of input, or through an unknown number.
@@ -36,10 +37,20 @@ impl Progress {
         Self { bar, documents: 0 }
     }
 
-    /// Progress through steps whose number is known.
-    pub(super) fn steps(global: &Global) -> Self {
-        let progress = Self::new(global, Some(0));
-        let style = ProgressStyle::with_template("{bar:30} {percent} %, {eta} left");
+    /// Progress through so many documents.
+    pub(super) fn of_documents(global: &Global, documents: u64) -> Self {
+        let template = "{bar:30} {human_pos}/{human_len} documents, {eta} left";
+        Self::with_template(global, documents, template)
+    }
+
+    /// Progress through work that tells how far it is.
+    pub(super) fn of_parts(global: &Global) -> Self {
+        Self::with_template(global, 0, "{bar:30} {percent}%, {eta} left")
+    }
+
+    fn with_template(global: &Global, length: u64, template: &str) -> Self {
+        let progress = Self::new(global, Some(length));
+        let style = ProgressStyle::with_template(template);
         progress.bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         progress
     }
@@ -48,6 +59,22 @@ impl Progress {
     pub(super) fn reached(&self, done: u64, of: u64) {
         self.bar.set_length(of);
         self.bar.set_position(done);
+    }
+
+    pub(super) fn add_documents(&self, documents: u64) {
+        self.bar.inc(documents);
+    }
+
+    /// Shows how far watched work is, and stops it when the command is asked to end.
+    pub(super) fn watch(&self) -> impl FnMut(crate::store::Progress) -> ControlFlow<()> + '_ {
+        |at| {
+            self.bar.set_length(at.total);
+            self.bar.set_position(at.done);
+            match interrupt::asked() {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        }
     }
 
     pub(super) fn add(&mut self, documents: u64, bytes: u64) {

@@ -11,27 +11,46 @@ use crate::params::MAX_ID_BYTES;
 use anyhow::Context;
 use std::fs::File;
 use std::io::{self, Read};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::str;
-use std::time::Instant;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Ids that are not in the index are counted as missing, which is no error.
 
+With --older-than, documents go that were inserted longer ago: strictly, to the second.
+
 Examples:
   twindex remove pages.twx page-1 page-2
+  twindex remove pages.twx --older-than 90d
   grep spam ids.txt | twindex remove pages.twx --ids-from -
   twindex clusters pages.twx --duplicates | twindex remove pages.twx --ids-from -")]
 pub(super) struct Remove {
     /// The index file
     pub(super) index: PathBuf,
     /// Ids of documents
-    #[arg(required_unless_present = "ids_from")]
+    #[arg(required_unless_present_any = ["ids_from", "older_than"], conflicts_with = "older_than")]
     pub(super) ids: Vec<String>,
     /// Read ids from a file, one a line; - for standard input
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "older_than")]
     pub(super) ids_from: Option<PathBuf>,
+    /// Remove what was inserted longer ago: a whole number of seconds, minutes, hours, days or weeks,
+    /// as 45s, 30m, 12h, 90d or 2w
+    #[arg(long, value_name = "AGE", value_parser = age)]
+    pub(super) older_than: Option<i64>,
+}
+
+/// A number of seconds.
+fn age(text: &str) -> std::result::Result<i64, &'static str> {
+    let units = [('s', 1), ('m', 60), ('h', 3600), ('d', 24 * 3600), ('w', 7 * 24 * 3600)];
+    let found = units.into_iter().find_map(|(unit, seconds)| {
+        let digits = text.strip_suffix(unit)?;
+        let whole = digits.bytes().all(|byte| byte.is_ascii_digit());
+        digits.parse::<i64>().ok().filter(|_| whole)?.checked_mul(seconds)
+    });
+    found.ok_or("expected a whole number and s, m, h, d or w, as 45s, 30m, 12h, 90d or 2w")
 }
 
 /// Ids in one commit: what a killed run has to do again at the most.
@@ -57,6 +76,15 @@ pub(super) fn run(global: &Global, args: &Remove) -> std::result::Result<Ending,
     // ones come.
     let list = args.ids_from.as_deref().map(Listed::begin).transpose()?;
     let index = opening::to_write(global, &args.index)?;
+    if let Some(age) = args.older_than {
+        let removed = index.remove_inserted_before_watched(now().saturating_sub(age), |_| {
+            match interrupt::asked() {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        })?;
+        return report(global, &args.index, &Counts { removed, ..Counts::default() }, start);
+    }
     let mut removal = Removal { index: &index, ids: Vec::new(), bytes: 0, named: 0, removed: 0 };
     for id in &args.ids {
         removal.add(id)?;
@@ -66,9 +94,31 @@ pub(super) fn run(global: &Global, args: &Remove) -> std::result::Result<Ending,
         failed = removal.add_listed(list)?;
     }
     removal.commit()?;
-    let interrupted = interrupt::asked();
     let Removal { named, removed, .. } = removal;
-    let missing = named - removed;
+    report(global, &args.index, &Counts { removed, missing: named - removed, failed }, start)
+}
+
+/// The seconds since 1970.
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
+}
+
+#[derive(Default)]
+struct Counts {
+    removed: u64,
+    missing: u64,
+    failed: u64,
+}
+
+fn report(
+    global: &Global,
+    index: &Path,
+    counts: &Counts,
+    start: Instant,
+) -> std::result::Result<Ending, Failure> {
+    let Counts { removed, missing, failed } = *counts;
+    let interrupted = interrupt::asked();
     let seconds = start.elapsed().as_secs_f64();
     let fields = [
         ("removed", removed.into()),
@@ -85,7 +135,7 @@ pub(super) fn run(global: &Global, args: &Remove) -> std::result::Result<Ending,
     if interrupted {
         return Err(anyhow::anyhow!(
             "{}: interrupted; what was removed is committed",
-            args.index.display()
+            index.display()
         )
         .into());
     }

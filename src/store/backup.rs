@@ -34,12 +34,14 @@ pub(crate) fn backup(reader: &Reader, path: &Path, watch: &mut Watch<'_>) -> Res
     let source = reader.engine().path();
     guard(source, || {
         let new = NewFile::begin(path, reader.engine().stored())?;
-        let database = redb::Builder::new()
+        let mut database = redb::Builder::new()
             .set_cache_size(reader.engine().cache_bytes())
             .open(new.place())
             .doing(path, WRITING)?;
         let mut copy = Copy { reader, source, path, database: &database, txn: None, bytes: 0 };
         copy.all(watch)?;
+        // The storage takes space for a file that grows, half of it for nothing.
+        database.compact().doing(path, WRITING)?;
         drop(database);
         new.finish()
     })

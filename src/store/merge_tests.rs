@@ -21,7 +21,7 @@ fn finish(engine: &Arc<Engine>) -> usize {
         let mut writer = engine.write().expect("begun");
         let more = writer.merge_some().expect("merged");
         writer.commit().expect("committed");
-        if !more {
+        if more.is_none() {
             return steps;
         }
     }

@@ -2,6 +2,7 @@
 
 use super::super::schema::{DEAD, FENCES, META, POSTINGS, RUNS, STATE_ROW};
 use super::super::testing::{TUNING, filled, open};
+use super::super::watch::unwatched;
 use super::*;
 use redb::{Database, ReadableDatabase, ReadableTable, WriteTransaction};
 use tempfile::TempDir;
@@ -11,7 +12,7 @@ fn path(folder: &TempDir) -> PathBuf {
 }
 
 fn mend(path: &Path) -> Result<Repair> {
-    repair(path, &SettingsRequest::default(), TUNING)
+    repair(path, &SettingsRequest::default(), TUNING, &mut unwatched)
 }
 
 /// An index of 200 documents, a fifth of them removed, with this changed behind its back.

@@ -221,6 +221,7 @@ fn every_setting() -> SettingsRequest {
         }),
         multiset: Some(true),
         seed: Some(0xFEDC_BA98_7654_3210),
+        unicode: None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! `kill -9` of the command, again and again, at times spread over the length of an unbroken run:
 //! the next start recovers by itself, and what was committed is in.
 //!
-//! `TWINDEX_KILL_ROUNDS=200` kills each of the four commands 200 times, on more documents;
+//! `TWINDEX_KILL_ROUNDS=200` kills each of the commands 200 times, on more documents;
 //! `TWINDEX_KILL_SEED` repeats a run's choices.
 
 use crate::command::{Shell, number_from, report};
@@ -113,4 +113,24 @@ fn a_killed_removal_removes_the_rest() {
 #[test]
 fn a_killed_compaction_changes_no_answer() {
     kill_again_and_again(&phases::compaction(documents()));
+}
+
+#[test]
+fn a_killed_backup_leaves_no_copy_or_a_whole_one() {
+    kill_again_and_again(&phases::backup(documents()));
+}
+
+#[test]
+fn a_killed_merge_knows_what_is_in_and_merges_the_rest() {
+    kill_again_and_again(&phases::merging(documents()));
+}
+
+#[test]
+fn a_killed_import_knows_what_is_in_and_imports_the_rest() {
+    kill_again_and_again(&phases::importing(documents() / 4));
+}
+
+#[test]
+fn a_killed_removal_by_age_removes_the_rest() {
+    kill_again_and_again(&phases::expiry(documents() / 4));
 }

@@ -1,8 +1,9 @@
 //! What is left when a command is interrupted or killed.
 
 use crate::command::{Shell, lines};
+use crate::phases::{self, Phase};
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The number before `documents are in`.
 fn said(stderr: &str) -> usize {
@@ -64,4 +65,87 @@ fn what_was_committed_survives_a_kill() {
     assert_eq!(again.counted("unchanged"), inside as u64);
     assert_eq!(again.counted("added"), 100 - inside as u64);
     shell.assert_clean();
+}
+
+/// Interrupts a command at times spread over its length. It ends well or says that it was interrupted,
+/// the index is at a commit, and the command can be run again.
+fn interrupt_again_and_again(phase: &Phase) {
+    let unbroken = phase.start.copy();
+    let start = Instant::now();
+    unbroken.run(&phase.words).succeeds();
+    let length = start.elapsed();
+    let expected = unbroken.answers();
+    let mut interrupted = 0;
+    // On a busy machine a command may take much longer, or less, than it took once: where none of the
+    // first was in time, there are more. Their times spread by the golden ratio.
+    for round in 0..100 {
+        let delay = length.mul_f64((0.1 + 0.618_034 * f64::from(round)).fract());
+        let shell = phase.start.copy();
+        let running = shell.start(&phase.words);
+        sleep(delay);
+        running.signal(if round % 2 == 0 { "INT" } else { "TERM" });
+        let what = format!("{}, a signal after {delay:?}", phase.name);
+        if let Some(done) = running.end_or_signal() {
+            let said = done.stderr.lines().last().unwrap_or_default();
+            let said = said.starts_with("twindex: ") && said.contains("interrupted");
+            assert!(done.status == 0 || done.status == 2 && said, "{what}: {done:?}");
+            interrupted += u32::from(done.status == 2);
+            assert!(!shell.names().iter().any(|name| name.starts_with('.')), "{what}");
+        }
+        let mut at = 0;
+        phase.move_on(&shell, &mut at, &what);
+        phase.ends_as_if_unbroken(&shell, at, &expected, &what);
+        if round + 1 >= 5 && interrupted > 0 {
+            return;
+        }
+    }
+    panic!("{}: it was never interrupted on the way", phase.name);
+}
+
+#[test]
+fn an_interrupted_compaction_changes_no_answer() {
+    interrupt_again_and_again(&phases::compaction(1_500));
+}
+
+#[test]
+fn an_interrupted_backup_leaves_no_copy() {
+    interrupt_again_and_again(&phases::backup(1_500));
+}
+
+#[test]
+fn an_interrupted_merge_says_what_is_in_and_can_be_run_again() {
+    interrupt_again_and_again(&phases::merging(1_500));
+}
+
+#[test]
+fn an_interrupted_import_says_what_is_in_and_can_be_run_again() {
+    interrupt_again_and_again(&phases::importing(1_500));
+}
+
+#[test]
+fn an_interrupted_removal_by_age_can_be_run_again() {
+    interrupt_again_and_again(&phases::expiry(1_500));
+}
+
+#[test]
+fn an_interrupted_repair_leaves_the_file_as_it_was() {
+    interrupt_again_and_again(&phases::repair(1_500));
+}
+
+#[test]
+fn an_interrupted_creation_leaves_nothing_or_an_empty_index() {
+    for micros in (0..20_000).step_by(1_000) {
+        let shell = Shell::new();
+        let running = shell.start("create i.twx");
+        sleep(Duration::from_micros(micros));
+        running.signal("INT");
+        if let Some(done) = running.end_or_signal() {
+            let said = done.stderr.contains("interrupted");
+            assert!(done.status == 0 || done.status == 2 && said, "{done:?}");
+            assert!(shell.path("i.twx").exists());
+        }
+        if shell.path("i.twx").exists() {
+            assert_eq!(shell.ids(), [""; 0]);
+        }
+    }
 }

@@ -326,6 +326,14 @@ impl Running {
         done
     }
 
+    /// Waits for the end; `None` if a signal ended it before it could note it.
+    #[cfg(unix)]
+    pub fn end_or_signal(mut self) -> Option<Done> {
+        use std::os::unix::process::ExitStatusExt;
+        let status = self.child.wait().expect("its status");
+        status.signal().is_none().then(|| self.finish())
+    }
+
     /// Closes standard input and waits for the end.
     pub fn finish(mut self) -> Done {
         drop(self.child.stdin.take());

@@ -197,3 +197,18 @@ fn a_deduplication_without_space_goes_on_where_it_was() {
     }
     assert!(failed > 0 || disk.mounted.is_none());
 }
+
+#[test]
+fn a_backup_without_space_leaves_no_copy() {
+    fill(&phases::backup(1_500));
+}
+
+#[test]
+fn a_merge_without_space_keeps_its_last_commit_and_can_be_run_again() {
+    fill(&phases::merging(1_500));
+}
+
+#[test]
+fn an_import_without_space_keeps_its_last_commit_and_can_be_run_again() {
+    fill(&phases::importing(500));
+}

@@ -28,9 +28,12 @@ mod cli_signals;
 mod cli_terminal;
 #[cfg(feature = "cli")]
 mod command;
+#[cfg(feature = "cli")]
+mod copies;
 mod dedup;
 #[cfg(all(target_os = "linux", feature = "cli"))]
 mod disk_full;
+mod expiry;
 mod fixtures;
 mod history;
 #[cfg(feature = "cli")]
@@ -38,6 +41,7 @@ mod hostile_input;
 mod inputs;
 mod isolation;
 mod layering;
+mod merging;
 mod model;
 #[cfg(all(unix, feature = "cli"))]
 mod phases;

@@ -3,6 +3,7 @@
 
 use crate::command::{Shell, jsonl};
 use crate::support::text;
+use serde_json::Value;
 use std::collections::HashSet;
 
 /// A command that changes an index, and the index at each of its commits.
@@ -36,8 +37,8 @@ impl Phase {
     /// was never stopped.
     #[track_caller]
     pub fn ends_as_if_unbroken(&self, shell: &Shell, at: usize, expected: &[String], what: &str) {
-        let creation_is_done = self.words.starts_with("create") && shell.path("i.twx").exists();
-        if !creation_is_done {
+        let creates = ["create", "backup"].iter().any(|word| self.words.starts_with(word));
+        if !creates || !shell.path("i.twx").exists() {
             let done = shell.run(&format!("{} --json", self.words)).succeeds();
             if let Some((field, numbers)) = &self.already {
                 assert_eq!(Some(&done.counted(field)), numbers.get(at), "{what}: {done:?}");
@@ -170,6 +171,92 @@ pub fn compaction(count: usize) -> Phase {
         name: "compact",
         words: "compact i.twx".into(),
         commits: vec![Some(start.run("list i.twx").succeeds().stdout)],
+        start,
+        already: None,
+    }
+}
+
+/// Copies an index of so many documents, of which a third was removed.
+pub fn backup(count: usize) -> Phase {
+    let compaction = compaction(count);
+    let start = compaction.start;
+    std::fs::rename(start.path("i.twx"), start.path("source.twx")).expect("renamed");
+    Phase {
+        name: "backup",
+        words: "backup source.twx i.twx".into(),
+        start,
+        commits: [None].into_iter().chain(compaction.commits).collect(),
+        already: None,
+    }
+}
+
+/// Merges two indexes of so many documents together into one that has a tenth of them with other texts.
+pub fn merging(count: usize) -> Phase {
+    let addition = addition(count);
+    let start = addition.start;
+    for (name, numbers) in [("a.twx", 0..count / 2), ("b.twx", count / 2..count)] {
+        start.pipe(&format!("add {name} -q -"), families("d", numbers, 0)).succeeds();
+    }
+    Phase {
+        name: "merge",
+        words: format!("merge i.twx a.twx b.twx --batch {}", count / 30),
+        start,
+        ..addition
+    }
+}
+
+/// Imports so many documents into an index that it creates, in 10 commits.
+pub fn importing(count: usize) -> Phase {
+    let addition = first_addition(count);
+    let start = addition.start;
+    start.run("add source.twx -q in.jsonl").succeeds();
+    start.run("export source.twx -q -o out.jsonl").succeeds();
+    let words = format!("import i.twx out.jsonl --batch {}", count / 10);
+    Phase { name: "import", words, start, ..addition }
+}
+
+/// Removes four of five documents for their age.
+pub fn expiry(count: usize) -> Phase {
+    let start = Shell::new();
+    start.pipe("add source.twx -q -", families("d", 0..count, 0)).succeeds();
+    let export = start.run("export source.twx -q").succeeds().stdout;
+    let aged = export.lines().enumerate().map(|(number, line)| {
+        let mut line: Value = serde_json::from_str(line).expect("JSON");
+        if number % 5 > 0 {
+            line["inserted"] = 1_000_000.into();
+        }
+        line.to_string() + "\n"
+    });
+    start.pipe("import i.twx -q", aged.collect::<String>()).succeeds();
+    let left = (0..count).filter(|n| (n + 1).is_multiple_of(5)).map(|n| format!("d:{n}"));
+    Phase {
+        name: "remove --older-than",
+        words: "remove i.twx --older-than 365d".into(),
+        commits: vec![list((0..count).map(|n| format!("d:{n}"))), list(left)],
+        start,
+        already: None,
+    }
+}
+
+/// Repairs an index in which a page of band entries is damaged, so that nothing is lost.
+pub fn repair(count: usize) -> Phase {
+    let start = Shell::new();
+    start.pipe("add i.twx -q -", families("d", 0..count, 0)).succeeds();
+    start.run("compact i.twx -q").succeeds();
+    let list = start.run("list i.twx").succeeds().stdout;
+    let whole = start.read("i.twx");
+    let damaged = (1..whole.len() / 4096).find(|page| {
+        let mut bytes = whole.clone();
+        bytes[page * 4096 + 100] ^= 16;
+        start.write("i.twx", bytes);
+        let check = start.run("check i.twx");
+        check.status == 1 && check.stdout.contains("\tpostings 0x")
+    });
+    assert!(damaged.is_some(), "a page of band entries");
+    Phase {
+        name: "check --repair",
+        words: "check i.twx --repair".into(),
+        commits: vec![Some(list)],
         start,
         already: None,
     }

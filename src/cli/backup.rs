@@ -1,0 +1,51 @@
+//! `twindex backup`: a copy of an index.
+
+use super::args::Global;
+use super::failure::Failure;
+use super::output::{bytes, count, summary};
+use super::progress::Progress;
+use super::{Ending, interrupt, opening};
+use anyhow::Context;
+use std::path::PathBuf;
+use std::time::Instant;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The copy has all that the index has, packed. Every record is verified on the way. It appears under
+its name when it is complete.
+
+Example:
+  twindex backup pages.twx /mnt/backup/pages-monday.twx")]
+pub(super) struct Backup {
+    /// The index file
+    pub(super) index: PathBuf,
+    /// The new file, which must not exist
+    pub(super) dest: PathBuf,
+}
+
+pub(super) fn run(global: &Global, args: &Backup) -> Result<Ending, Failure> {
+    interrupt::catch()?;
+    let start = Instant::now();
+    let index = opening::to_read(global, &args.index)?;
+    let snapshot = index.snapshot()?;
+    let progress = Progress::of_parts(global);
+    let copied = snapshot.backup_watched(&args.dest, progress.watch());
+    progress.finish();
+    copied?;
+    let size =
+        std::fs::metadata(&args.dest).with_context(|| args.dest.display().to_string())?.len();
+    let seconds = start.elapsed().as_secs_f64();
+    let fields = [
+        ("documents", snapshot.len().into()),
+        ("bytes", size.into()),
+        ("seconds", ((seconds * 1000.0).round() / 1000.0).into()),
+    ];
+    let sentence = format!(
+        "{}: {} copied in {seconds:.1} s: {}",
+        args.dest.display(),
+        count(snapshot.len(), "document"),
+        bytes(size)
+    );
+    summary(global, &fields, &sentence);
+    Ok(Ending::Done)
+}

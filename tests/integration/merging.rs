@@ -1,0 +1,194 @@
+//! Random indexes that are put together: the same answers as one of all documents. Snapshots that are
+//! backed up while others write: exactly one commit.
+
+use crate::support::{Place, Random, all_ids, assert_clean, text, tiny};
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use twindex::{Error, Index, OnConflict, Pair, Snapshot};
+
+fn pairs(snapshot: &Snapshot) -> Vec<Pair> {
+    let pairs = snapshot.pairs(0.6).expect("a valid threshold");
+    pairs.collect::<Result<_, _>>().expect("readable")
+}
+
+/// What the index says of each id: its number of bytes and its time.
+fn records(snapshot: &Snapshot) -> BTreeMap<String, (u64, u64, Option<i64>)> {
+    let record = |document: twindex::Result<twindex::Document>| {
+        let document = document.expect("readable");
+        let what = (document.text_hash(), document.text_bytes(), document.inserted());
+        (document.id().to_owned(), what)
+    };
+    snapshot.documents().map(record).collect()
+}
+
+#[test]
+fn merged_indexes_are_one_of_all_documents() {
+    for seed in 0..12 {
+        let mut random = Random(seed);
+        let place = Place::new();
+        let whole = tiny().create(place.path("whole.twx")).expect("created");
+        let merged = tiny().create(place.path("merged.twx")).expect("created");
+        let on_conflict = if seed % 2 == 0 { OnConflict::Replace } else { OnConflict::Skip };
+        for part in 0..3 {
+            let source = tiny().create(place.path(&format!("{part}.twx"))).expect("created");
+            let mut last: BTreeMap<u64, u64> = BTreeMap::new();
+            for commit in 0..4 {
+                let mut txn = source.begin_write().expect("begun");
+                for _ in 0..random.below(25) {
+                    let id = random.below(60);
+                    match random.below(6) {
+                        0 => {
+                            txn.remove(&id.to_string()).expect("removed");
+                            last.remove(&id);
+                        }
+                        kind => {
+                            let family = random.below(12);
+                            let text =
+                                if family == 0 { String::new() } else { text(family, kind, 20) };
+                            let document = source.prepare(id.to_string(), &text).expect("valid");
+                            let document = document.inserted_at((part * 10 + commit) as i64);
+                            let documents = vec![document];
+                            txn.insert_documents(documents, OnConflict::Replace).expect("inserted");
+                            last.insert(id, kind);
+                        }
+                    }
+                }
+                txn.commit().expect("committed");
+            }
+            let snapshot = source.snapshot().expect("a snapshot");
+            assert_eq!(snapshot.len(), last.len() as u64, "seed {seed}");
+            let mut txn = whole.begin_write().expect("begun");
+            for document in snapshot.documents() {
+                txn.insert_document(document.expect("readable"), on_conflict).expect("inserted");
+            }
+            txn.commit().expect("committed");
+            let mut txn = merged.begin_write().expect("begun");
+            let counts = txn.merge(&snapshot, on_conflict).expect("merged");
+            txn.commit().expect("committed");
+            let all = counts.added + counts.replaced + counts.unchanged + counts.skipped;
+            assert_eq!(all, snapshot.len(), "seed {seed}");
+        }
+        let [whole, merged] = [whole, merged].map(|index| {
+            assert_clean(&index.check().expect("checked"));
+            index.snapshot().expect("a snapshot")
+        });
+        assert_eq!(all_ids(&whole), all_ids(&merged), "seed {seed}");
+        assert_eq!(records(&whole), records(&merged), "seed {seed}");
+        assert_eq!(pairs(&whole), pairs(&merged), "seed {seed}");
+        let copy = place.path("copy.twx");
+        merged.backup(&copy).expect("copied");
+        let copy = tiny().open(copy).expect("opened");
+        assert_clean(&copy.check().expect("checked"));
+        let copy = copy.snapshot().expect("a snapshot");
+        assert_eq!(records(&copy), records(&merged), "seed {seed}");
+        assert_eq!(all_ids(&copy), all_ids(&merged), "seed {seed}");
+        assert_eq!(pairs(&copy), pairs(&merged), "seed {seed}");
+    }
+}
+
+#[test]
+fn unequal_settings_are_refused_and_nothing_is_inserted() {
+    let place = Place::new();
+    let one = Index::options().lanes(128).create(place.path("1.twx")).expect("created");
+    let other = Index::options().create(place.path("2.twx")).expect("created");
+    let mut txn = one.begin_write().expect("begun");
+    let refused = txn.merge(&other.snapshot().expect("a snapshot"), OnConflict::Replace);
+    let Err(Error::UnequalSettings { setting, found, expected, .. }) = refused else {
+        panic!("{refused:?}");
+    };
+    assert_eq!((setting, found.as_str(), expected.as_str()), ("lanes", "256", "128"));
+    txn.commit().expect("still usable");
+}
+
+#[test]
+fn a_backup_beside_a_writer_is_exactly_one_commit() {
+    let place = Place::new();
+    let index = tiny().create(place.index()).expect("created");
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        // Every commit adds five documents, removes two of those before, and leaves a note of itself.
+        scope.spawn(|| {
+            for commit in 1_u64.. {
+                let mut txn = index.begin_write().expect("begun");
+                for n in 5 * commit..5 * commit + 5 {
+                    txn.insert(&format!("d:{n}"), &text(n / 3, n % 3, 15)).expect("inserted");
+                }
+                txn.remove(&format!("d:{}", 5 * commit - 3)).expect("removed");
+                txn.remove(&format!("d:{}", 5 * commit - 1)).expect("removed");
+                txn.insert("note", &format!("this is commit number {commit}")).expect("inserted");
+                txn.commit().expect("committed");
+                if stop.load(Ordering::Relaxed) {
+                    break;
+                }
+            }
+        });
+        for round in 0..25 {
+            let snapshot = index.snapshot().expect("a snapshot");
+            let path = place.path(&format!("{round}.twx"));
+            snapshot.backup(&path).expect("copied");
+            let copy = tiny().open(path).expect("opened");
+            assert_clean(&copy.check().expect("checked"));
+            let copied = copy.snapshot().expect("a snapshot");
+            assert_eq!(all_ids(&copied), all_ids(&snapshot), "round {round}");
+            assert_eq!(records(&copied), records(&snapshot), "round {round}");
+            assert_eq!(pairs(&copied), pairs(&snapshot), "round {round}");
+            // What is written to it afterwards continues where the index was.
+            drop(copied);
+            let mut txn = copy.begin_write().expect("begun");
+            (0..20).for_each(|n| {
+                txn.insert(&format!("later:{n}"), &text(n, 1, 15)).expect("inserted");
+            });
+            txn.commit().expect("committed");
+            copy.close().expect("closed");
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    assert_clean(&index.check().expect("checked"));
+}
+
+#[test]
+fn work_that_is_watched_can_be_stopped_and_leaves_everything_whole() {
+    let place = Place::new();
+    let mut index = tiny().create(place.index()).expect("created");
+    for commit in 0..10 {
+        let mut txn = index.begin_write().expect("begun");
+        for n in 0..9 {
+            txn.insert(&format!("{commit}:{n}"), &text(n, commit % 3, 15)).expect("inserted");
+        }
+        txn.commit().expect("committed");
+    }
+    let before = records(&index.snapshot().expect("a snapshot"));
+    let told = |calls: &mut u32, most: u32| {
+        *calls += 1;
+        if *calls > most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let copy = place.path("copy.twx");
+    let mut calls = 0;
+    let snapshot = index.snapshot().expect("a snapshot");
+    let stopped = snapshot.backup_watched(&copy, |_| told(&mut calls, 0));
+    assert!(matches!(stopped, Err(Error::Interrupted { .. })), "{stopped:?}");
+    let checked = snapshot.check_watched(|_| told(&mut calls, 0));
+    assert!(matches!(checked, Err(Error::Interrupted { .. })), "{checked:?}");
+    drop(snapshot);
+    assert!(!copy.exists());
+    let names = std::fs::read_dir(copy.parent().expect("a folder")).expect("readable").count();
+    assert_eq!(names, 1, "nothing but the index");
+    let mut finished = false;
+    for most in 0..10 {
+        let mut calls = 0;
+        match index.compact_watched(|_| told(&mut calls, most)) {
+            Ok(()) => finished = true,
+            Err(error) => assert!(matches!(error, Error::Interrupted { .. }), "{error}"),
+        }
+        assert_eq!(records(&index.snapshot().expect("a snapshot")), before);
+        assert_clean(&index.check().expect("checked"));
+    }
+    assert!(finished);
+    drop(index);
+    let stopped = tiny().repair_watched(place.index(), |_| ControlFlow::Break(()));
+    assert!(matches!(stopped, Err(Error::Interrupted { .. })), "{stopped:?}");
+    let index = tiny().open(place.index()).expect("opened");
+    assert_eq!(records(&index.snapshot().expect("a snapshot")), before);
+}
