@@ -6,6 +6,8 @@ mod bad_input;
 mod cli;
 #[cfg(feature = "cli")]
 mod cli_add;
+#[cfg(feature = "cli")]
+mod cli_clusters;
 #[cfg(all(unix, feature = "cli"))]
 mod cli_kill;
 #[cfg(feature = "cli")]
@@ -14,6 +16,7 @@ mod cli_query;
 mod cli_repair;
 #[cfg(all(unix, feature = "cli"))]
 mod cli_signals;
+mod clusters;
 #[cfg(feature = "cli")]
 mod command;
 #[cfg(all(target_os = "linux", feature = "cli"))]
@@ -34,3 +37,4 @@ mod recall;
 mod sketch;
 mod support;
 mod threads;
+mod top;
