@@ -7,6 +7,8 @@ mod cli;
 #[cfg(feature = "cli")]
 mod cli_add;
 #[cfg(feature = "cli")]
+mod cli_clusters;
+#[cfg(feature = "cli")]
 mod cli_compare;
 #[cfg(all(unix, feature = "cli"))]
 mod cli_dedup;
@@ -26,6 +28,7 @@ mod cli_repair;
 mod cli_signals;
 #[cfg(all(unix, feature = "cli"))]
 mod cli_terminal;
+mod clusters;
 #[cfg(feature = "cli")]
 mod command;
 #[cfg(feature = "cli")]
@@ -52,5 +55,6 @@ mod sketch;
 mod space;
 mod support;
 mod threads;
+mod top;
 #[cfg(feature = "cli")]
 mod wishes;

@@ -5,7 +5,7 @@ use statrs::distribution::{Binomial, DiscreteCDF};
 use twindex::{Document, Index, IndexOptions, Signature, Sketcher};
 
 /// The signatures of a pair of sets with similarity `similarity` exactly, at the least.
-fn pair(sketcher: &Sketcher, random: &mut Random, similarity: f64) -> (Signature, Signature) {
+pub fn pair(sketcher: &Sketcher, random: &mut Random, similarity: f64) -> (Signature, Signature) {
     let (size, union) = (400.0, 400.0 * 2.0 / (1.0 + similarity));
     let common = (similarity * union).ceil() as usize;
     let size = size as usize;
@@ -44,7 +44,7 @@ fn share_of_candidates(options: &IndexOptions, threshold: f64, ask_at: f64, pair
 }
 
 /// One-sided: fails only where so few would be seen less than once in 10,000 times.
-fn assert_promised(found: usize, pairs: usize, recall: f64, what: &str) {
+pub fn assert_promised(found: usize, pairs: usize, recall: f64, what: &str) {
     let law = Binomial::new(recall, pairs as u64).expect("a probability");
     let chance = law.cdf(found as u64);
     assert!(chance > 1e-4, "{what}: {found} of {pairs} for a recall of {recall}");
