@@ -2,6 +2,7 @@
 
 use super::failure::Failure;
 use crate::input::{BadRecord, Inputs, Reading, Record};
+use crate::text::Shingle;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -9,7 +10,7 @@ use std::time::Duration;
 /// What became of one batch of records.
 pub(super) struct Parsed<T> {
     pub(super) results: Vec<Result<T, BadRecord>>,
-    /// The bytes of input they came from.
+    /// The bytes of input they came from, of compressed files those on disk.
     pub(super) bytes: u64,
 }
 
@@ -21,10 +22,11 @@ pub(super) struct Records<T> {
     pub(super) expected_bytes: Option<u64>,
 }
 
-/// Starts reading. `take` is called on all threads; at most two batches wait to be used, so that
-/// memory stays bounded.
+/// Starts reading records for an index of this shingle. `take` is called on all threads; at most
+/// two batches wait to be used, so that memory stays bounded.
 pub(super) fn start<T: Send + 'static>(
     inputs: Inputs,
+    shingle: Shingle,
     take: impl Fn(Record<'_>) -> Result<T, BadRecord> + Send + Sync + 'static,
 ) -> Result<Records<T>, Failure> {
     let mut reading = Reading::new(inputs);
@@ -33,9 +35,9 @@ pub(super) fn start<T: Send + 'static>(
     let reader = thread::Builder::new()
         .name("reader".into())
         .spawn(move || {
-            while let Some(batch) = reading.next() {
-                let results = batch.parse(&take);
-                let parsed = Parsed { results, bytes: batch.len() as u64 };
+            while let Some((batch, bytes)) = reading.next() {
+                let results = batch.parse(|record| take(fitting(record, shingle)?));
+                let parsed = Parsed { results, bytes };
                 if sender.send(parsed).is_err() {
                     // The command has ended before its input.
                     break;
@@ -44,6 +46,17 @@ pub(super) fn start<T: Send + 'static>(
         })
         .map_err(|error| anyhow::anyhow!("cannot start a thread: {error}"))?;
     Ok(Records { reader: Some(reader), receiver, expected_bytes })
+}
+
+/// Refuses a ready set where nothing would take it apart again.
+fn fitting(record: Record<'_>, shingle: Shingle) -> Result<Record<'_>, BadRecord> {
+    if record.set && shingle != Shingle::Tokens {
+        let cause = format!(
+            "a set, but the index cuts texts by {shingle}; create one with --shingle token"
+        );
+        return Err(BadRecord { place: record.place, cause });
+    }
+    Ok(record)
 }
 
 impl<T> Records<T> {
