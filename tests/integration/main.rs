@@ -16,9 +16,15 @@ mod cli_repair;
 mod cli_signals;
 #[cfg(feature = "cli")]
 mod command;
+#[cfg(feature = "cli")]
+mod compressed;
+#[cfg(feature = "cli")]
+mod directories;
 #[cfg(all(target_os = "linux", feature = "cli"))]
 mod disk_full;
 mod fixtures;
+#[cfg(feature = "cli")]
+mod formats;
 mod history;
 #[cfg(feature = "cli")]
 mod hostile_input;
@@ -26,6 +32,8 @@ mod inputs;
 mod isolation;
 mod layering;
 mod model;
+#[cfg(feature = "cli")]
+mod packing;
 #[cfg(all(unix, feature = "cli"))]
 mod phases;
 #[cfg(all(unix, feature = "cli"))]
@@ -33,4 +41,6 @@ mod processes;
 mod recall;
 mod sketch;
 mod support;
+#[cfg(feature = "cli")]
+mod tables;
 mod threads;
