@@ -15,6 +15,7 @@ use std::time::Instant;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Directories are walked in order of names; hidden files and what .gitignore names are left out.
+Inputs may be compressed with gzip or zstd, whatever their names.
 A record that cannot be read is reported and counted, the rest goes on, and the exit status is 2.
 Killed and run again, documents that are in already are `unchanged`.
 
@@ -22,6 +23,8 @@ Examples:
   twindex add pages.twx pages.jsonl more.jsonl
   twindex add pages.twx docs/                       one document a file
   twindex add verses.twx --format lines kjv.txt     one document a line
+  twindex add shop.twx --text-field title items.csv.gz
+  twindex add tags.twx --shingle token --format tokens tags.txt
   generate | twindex add pages.twx -                JSON Lines or lines")]
 pub(super) struct Add {
     /// The index file
@@ -63,11 +66,18 @@ struct Incoming {
 pub(super) fn run(global: &Global, args: &Add) -> Result<Ending, Failure> {
     interrupt::catch()?;
     let start = Instant::now();
+    if !args.index.exists() {
+        // Before an index is created that cannot take the input.
+        args.input.check_shingle(args.settings.shingle(), &args.index)?;
+    }
     let index = opening::open(global, args.settings.options(), |options| {
         options.open_or_create(&args.index)
     })?;
+    let shingle = index.settings().shingle;
+    args.input.check_shingle(shingle, &args.index)?;
     let sketcher = index.sketcher().clone();
-    let mut records = records::start(args.input.of(&args.paths, &args.index), move |record| {
+    let inputs = args.input.of(&args.paths, &args.index);
+    let mut records = records::start(inputs, shingle, move |record| {
         let (id, named) = match record.name {
             Name::Id(id) => (id, true),
             Name::Automatic => ("#".to_owned(), false),

@@ -75,9 +75,14 @@ pub(super) fn run(global: &Global, args: &Dedup) -> Result<Ending, Failure> {
     interrupt::catch()?;
     let start = Instant::now();
     args.check_paths()?;
+    if !args.index.exists() {
+        args.input.check_shingle(args.settings.shingle(), &args.index)?;
+    }
     let trial = args.dry_run.then(|| Trial::of(global, args)).transpose()?;
     let place = trial.as_ref().map_or(&args.index, |trial| &trial.index);
     let index = args.open(global, place)?;
+    let shingle = index.settings().shingle;
+    args.input.check_shingle(shingle, &args.index)?;
     let others = others(global, args)?;
     let snapshots = others.iter().map(ReadOnlyIndex::snapshot).collect::<Result<Vec<_>, _>>()?;
     let against: Vec<&Snapshot> = snapshots.iter().collect();
@@ -97,7 +102,7 @@ pub(super) fn run(global: &Global, args: &Dedup) -> Result<Ending, Failure> {
     let sketcher = index.sketcher().clone();
     let mut inputs = args.input.of(&args.paths, &args.index);
     inputs.leave_out.extend(run.own_files());
-    let mut records = records::start(inputs, move |record| {
+    let mut records = records::start(inputs, shingle, move |record| {
         let (id, named) = match record.name {
             Name::Id(id) => (id, true),
             Name::Automatic => ("#".to_owned(), false),

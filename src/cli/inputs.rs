@@ -1,6 +1,8 @@
 //! What documents are read from, as it is typed.
 
-use crate::input::{Fields, Format, Inputs};
+use super::failure::Failure;
+use crate::input::{Fields, Format, Inputs, Walking, check_glob};
+use crate::text::Shingle;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
@@ -9,22 +11,32 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Input")]
 pub(super) struct Input {
-    /// What inputs hold; auto goes by name, and for standard input by its first character
+    /// What inputs hold; auto goes by name and content. Any input may be gzip or zstd compressed
     #[arg(long, value_enum, default_value_t = InputFormat::Auto)]
     format: InputFormat,
-    /// The field of a JSON record that holds its id
+    /// The field of a JSON record, or the column of a table, that holds the id
     #[arg(long, value_name = "NAME", default_value = "id")]
     id_field: String,
-    /// The field of a JSON record that holds its text
+    /// The field of a JSON record, or the column of a table, that holds the text
     #[arg(long, value_name = "NAME", default_value = "text")]
     text_field: String,
     /// Name records of standard input that have no id P:LINE, not #1, #2, ...
     #[arg(long, value_name = "P", value_parser = NonEmptyStringValueParser::new())]
     id_prefix: Option<String>,
     /// The most bytes of a record; longer ones are reported and left out, without being held
-    /// in memory. A record is a line, a text file, or standard input as one text
+    /// in memory. A record is a line, a record of a table, a text file, or standard input as one
+    /// text, after decompression
     #[arg(long, value_name = "SIZE", default_value = LONGEST, value_parser = size)]
     max_record: usize,
+    /// Read hidden files and folders of directories too
+    #[arg(long)]
+    hidden: bool,
+    /// Of directories, read only files that match, or with ! in front, that do not (repeatable)
+    #[arg(long, short = 'g', value_name = "GLOB", value_parser = glob)]
+    glob: Vec<String>,
+    /// In directories, follow symbolic links
+    #[arg(long)]
+    follow: bool,
 }
 
 impl Input {
@@ -36,25 +48,55 @@ impl Input {
                 InputFormat::Text => Format::Text,
                 InputFormat::Lines => Format::Lines,
                 InputFormat::Jsonl => Format::JsonLines,
+                InputFormat::Csv => Format::Csv,
+                InputFormat::Tsv => Format::Tsv,
+                InputFormat::Tokens => Format::Tokens,
             },
             fields: Fields { id: self.id_field.clone(), text: self.text_field.clone() },
             id_prefix: self.id_prefix.clone(),
             most: self.max_record,
+            walking: Walking { hidden: self.hidden, follow: self.follow, globs: self.glob.clone() },
             leave_out: vec![index.to_owned()],
         }
+    }
+
+    /// Refuses a format of sets for an index of another shingle, once and not at every record.
+    pub(super) fn check_shingle(&self, shingle: Shingle, index: &Path) -> Result<(), Failure> {
+        if self.format == InputFormat::Tokens && shingle != Shingle::Tokens {
+            let index = index.display();
+            let error = anyhow::anyhow!(
+                "{index}: --format tokens reads ready sets, but this index cuts texts by {shingle}; \
+                 create one with --shingle token"
+            );
+            return Err(error.into());
+        }
+        Ok(())
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum InputFormat {
-    /// .jsonl and .ndjson files are jsonl, other files text, standard input jsonl or lines
+    /// Files by name: .jsonl, .ndjson, .csv, .tsv (also with .gz, .zst behind), others text, but
+    /// jsonl if a name without extension, or with .json, says nothing and the first line is a JSON
+    /// object. In directories: text. Standard input: jsonl if it begins with {, else lines
     Auto,
     /// Each file is one document; its id is its path
     Text,
     /// Each line is one document; its id is path:line
     Lines,
-    /// Each line is a JSON object with an id and a text
+    /// Each line is a JSON object with an id and a text, or an array of tokens as a text
     Jsonl,
+    /// A table with a header, by RFC 4180
+    Csv,
+    /// The same with tabs instead of commas
+    Tsv,
+    /// Each line is an id, a tab, and tokens separated by spaces; for --shingle token
+    Tokens,
+}
+
+/// A pattern of file names, as ripgrep takes it.
+fn glob(text: &str) -> Result<String, String> {
+    check_glob(text).map(|()| text.to_owned())
 }
 
 /// The most bytes of a record where nothing is said: the longest texts that people index on purpose.

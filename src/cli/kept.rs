@@ -4,6 +4,7 @@ use super::failure::Failure;
 use super::part::Sink;
 use crate::input::Raw;
 use anyhow::anyhow;
+use std::sync::Arc;
 
 /// What a kept record is written as.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +13,8 @@ pub(super) enum Written {
     Path(String),
     /// Bytes of a stream.
     Bytes(Vec<u8>),
+    /// A record of a table, whose header comes first.
+    Row { header: Arc<[u8]>, bytes: Vec<u8> },
 }
 
 impl Written {
@@ -19,6 +22,9 @@ impl Written {
         match raw {
             Raw::File => Self::Path(id.to_owned()),
             Raw::Bytes(bytes) => Self::Bytes(bytes.to_owned()),
+            Raw::Row { header, bytes } => {
+                Self::Row { header: Arc::clone(header), bytes: bytes.to_owned() }
+            }
         }
     }
 }
@@ -28,6 +34,22 @@ impl Written {
 enum Shape {
     Paths,
     Lines,
+    /// Records of tables with this header.
+    Rows(Arc<[u8]>),
+}
+
+impl Shape {
+    /// Whether records of both can be in one output.
+    fn is_like(&self, other: &Self) -> bool {
+        fn columns(header: &[u8]) -> &[u8] {
+            const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+            header.strip_prefix(BYTE_ORDER_MARK).unwrap_or(header).trim_ascii_end()
+        }
+        match (self, other) {
+            (Self::Rows(one), Self::Rows(other)) => columns(one) == columns(other),
+            (one, other) => one == other,
+        }
+    }
 }
 
 /// The kept records.
@@ -36,15 +58,18 @@ pub(super) struct Kept {
     shape: Option<Shape>,
     /// The last line has no end yet, as it was the last of its input.
     unended: bool,
+    /// Whether an interrupted run has begun it.
+    resumed: bool,
 }
 
 impl Kept {
     pub(super) fn new(sink: Sink) -> Result<Self, Failure> {
-        let unended = match &sink {
-            Sink::Part(part) => part.last()?.is_some_and(|last| last != b'\n'),
-            _ => false,
+        let last = match &sink {
+            Sink::Part(part) => part.last()?,
+            _ => None,
         };
-        Ok(Self { sink, shape: None, unended })
+        let unended = last.is_some_and(|last| last != b'\n');
+        Ok(Self { sink, shape: None, unended, resumed: last.is_some() })
     }
 
     /// Checks that a record can be in one output with those before it.
@@ -58,18 +83,27 @@ impl Kept {
             }
             Written::Path(_) => Shape::Paths,
             Written::Bytes(_) => Shape::Lines,
+            Written::Row { header, .. } => Shape::Rows(Arc::clone(header)),
         };
-        match &self.shape {
-            Some(before) if *before != shape => Err(anyhow!(
-                "{place}: files and lines cannot be written to one output; deduplicate them one after the other"
-            )
-            .into()),
-            Some(_) => Ok(()),
-            None => {
-                self.shape = Some(shape);
-                Ok(())
+        let Some(before) = &self.shape else {
+            if let (Shape::Rows(header), false) = (&shape, self.resumed) {
+                self.put(&Arc::clone(header))?;
             }
+            self.shape = Some(shape);
+            return Ok(());
+        };
+        if before.is_like(&shape) {
+            return Ok(());
         }
+        let why = match (before, &shape) {
+            (Shape::Rows(_), Shape::Rows(_)) => "tables with other columns",
+            (Shape::Rows(_), _) | (_, Shape::Rows(_)) => "tables and others",
+            _ => "files and lines",
+        };
+        Err(anyhow!(
+            "{place}: {why} cannot be written to one output; deduplicate them one after the other"
+        )
+        .into())
     }
 
     /// Writes a record that was admitted.
@@ -82,7 +116,7 @@ impl Kept {
                 self.put(path.as_bytes())?;
                 self.put(b"\n")
             }
-            Written::Bytes(bytes) => {
+            Written::Bytes(bytes) | Written::Row { bytes, .. } => {
                 self.put(bytes)?;
                 self.unended = !bytes.ends_with(b"\n");
                 Ok(())

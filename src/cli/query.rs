@@ -127,8 +127,11 @@ pub(super) fn run(global: &Global, args: &Query) -> Result<Ending, Failure> {
     if !args.paths.is_empty() {
         // A threshold out of range is one error, not one a record.
         how.query(&snapshot).by_text("")?;
+        let shingle = snapshot.settings().shingle;
+        args.input.check_shingle(shingle, &args.index)?;
         let asked = Arc::clone(&snapshot);
-        let mut records = records::start(args.input.of(&args.paths, &args.index), move |record| {
+        let inputs = args.input.of(&args.paths, &args.index);
+        let mut records = records::start(inputs, shingle, move |record| {
             let (query, own) = match record.name {
                 Name::Id(id) => (id.clone(), Some(id)),
                 Name::Automatic => (record.place.clone(), None),

@@ -3,11 +3,12 @@
 use super::ahead::Ahead;
 use super::failure::Failure;
 use crate::input::{BadRecord, Inputs, Reading, Record};
+use crate::text::Shingle;
 
 /// What became of one batch of records.
 pub(super) struct Parsed<T> {
     pub(super) results: Vec<Result<T, BadRecord>>,
-    /// The bytes of input they came from.
+    /// The bytes of input they came from, of compressed files those on disk.
     pub(super) bytes: u64,
 }
 
@@ -18,18 +19,30 @@ pub(super) struct Records<T> {
     pub(super) expected_bytes: Option<u64>,
 }
 
-/// Starts reading. `take` is called on all threads.
+/// Starts reading records for an index of this shingle. `take` is called on all threads.
 pub(super) fn start<T: Send + 'static>(
     inputs: Inputs,
+    shingle: Shingle,
     take: impl Fn(Record<'_>) -> Result<T, BadRecord> + Send + Sync + 'static,
 ) -> Result<Records<T>, Failure> {
     let mut reading = Reading::new(inputs);
     let expected_bytes = reading.expected_bytes();
     let batches = Ahead::start("reader", move || {
-        let batch = reading.next()?;
-        Some(Parsed { results: batch.parse(&take), bytes: batch.len() as u64 })
+        let (batch, bytes) = reading.next()?;
+        Some(Parsed { results: batch.parse(|record| take(fitting(record, shingle)?)), bytes })
     })?;
     Ok(Records { batches, expected_bytes })
+}
+
+/// Refuses a ready set where nothing would take it apart again.
+fn fitting(record: Record<'_>, shingle: Shingle) -> Result<Record<'_>, BadRecord> {
+    if record.set && shingle != Shingle::Tokens {
+        let cause = format!(
+            "a set, but the index cuts texts by {shingle}; create one with --shingle token"
+        );
+        return Err(BadRecord { place: record.place, cause });
+    }
+    Ok(record)
 }
 
 impl<T> Records<T> {

@@ -32,6 +32,11 @@ pub(super) struct Settings {
 }
 
 impl Settings {
+    /// The shingle that a new index has.
+    pub(super) fn shingle(&self) -> Shingle {
+        self.shingle.unwrap_or_default()
+    }
+
     pub(super) fn options(&self) -> IndexOptions {
         let options = self.options_but_threshold();
         match self.threshold {

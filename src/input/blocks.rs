@@ -4,13 +4,13 @@ use memchr::{memchr_iter, memrchr};
 use std::io::{self, Read};
 
 /// A block holds about so many bytes, and a whole line at the least.
-const BLOCK_BYTES: usize = 4 << 20;
+pub(super) const BLOCK_BYTES: usize = 4 << 20;
 
 /// A block holds at most so many lines: what is made of a line takes some 500 bytes, however short it is.
-const BLOCK_LINES: usize = 1 << 14;
+pub(super) const BLOCK_LINES: usize = 1 << 14;
 
 /// The end of a line, `\r\n`, is no part of it.
-const END_BYTES: usize = 2;
+pub(super) const END_BYTES: usize = 2;
 
 /// Some whole lines of a stream.
 pub(crate) struct Block {
@@ -54,18 +54,42 @@ impl Block {
         }
         lines
     }
+}
 
-    pub(crate) fn len(&self) -> usize {
-        self.bytes.len()
+/// Reads on from a stream.
+pub(super) struct Source<R> {
+    stream: R,
+    /// Where bytes are read to, once zeroed: room in a block would have to be for each read, which
+    /// from a pipe gives far less than there is room for.
+    buffer: Vec<u8>,
+}
+
+impl<R: Read> Source<R> {
+    pub(super) const fn new(stream: R) -> Self {
+        Self { stream, buffer: Vec::new() }
+    }
+
+    /// Appends up to `want` bytes; returns how many, 0 at the end.
+    pub(super) fn read_some(&mut self, want: usize, out: &mut Vec<u8>) -> io::Result<usize> {
+        if self.buffer.len() < want {
+            self.buffer.resize(want, 0);
+        }
+        loop {
+            match self.stream.read(&mut self.buffer[..want]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+                Ok(read) => {
+                    out.extend_from_slice(&self.buffer[..read]);
+                    return Ok(read);
+                }
+            }
+        }
     }
 }
 
 /// Cuts a stream into blocks.
 pub(crate) struct Blocks<R> {
-    stream: R,
-    /// Where bytes are read to, once zeroed: room in a block would have to be for each read, which
-    /// from a pipe gives far less than there is room for.
-    buffer: Vec<u8>,
+    source: Source<R>,
     /// What was read after the last block, mostly the beginning of a line.
     rest: Vec<u8>,
     next_line: u64,
@@ -80,8 +104,7 @@ pub(crate) struct Blocks<R> {
 impl<R: Read> Blocks<R> {
     pub(crate) fn new(stream: R, read_already: Vec<u8>, most: usize) -> Self {
         Self {
-            stream,
-            buffer: Vec::new(),
+            source: Source::new(stream),
             rest: read_already,
             next_line: 1,
             ended: false,
@@ -92,8 +115,8 @@ impl<R: Read> Blocks<R> {
     }
 
     /// Takes the whole stream as one text.
-    pub(crate) fn whole(stream: R, most: usize) -> Self {
-        Self { whole: true, ..Self::new(stream, Vec::new(), most) }
+    pub(crate) fn whole(stream: R, read_already: Vec<u8>, most: usize) -> Self {
+        Self { whole: true, ..Self::new(stream, read_already, most) }
     }
 
     pub(crate) fn next(&mut self) -> io::Result<Option<Block>> {
@@ -117,7 +140,7 @@ impl<R: Read> Blocks<R> {
                 _ => {}
             }
             let want = self.block_bytes.saturating_sub(bytes.len()).max(self.block_bytes / 64);
-            let read = self.read_some(want, &mut bytes)?;
+            let read = self.source.read_some(want, &mut bytes)?;
             (self.ended, more_at_hand) = (read == 0, read == want);
         }
         if bytes.is_empty() {
@@ -155,30 +178,13 @@ impl<R: Read> Blocks<R> {
         let mut bytes = Vec::new();
         loop {
             bytes.clear();
-            if self.read_some(64 << 10, &mut bytes)? == 0 {
+            if self.source.read_some(64 << 10, &mut bytes)? == 0 {
                 self.ended = true;
                 return Ok(());
             }
             if let Some(end) = memchr::memchr(b'\n', &bytes) {
                 self.rest = bytes.split_off(end + 1);
                 return Ok(());
-            }
-        }
-    }
-
-    /// Appends up to `want` bytes; returns how many, 0 at the end.
-    fn read_some(&mut self, want: usize, out: &mut Vec<u8>) -> io::Result<usize> {
-        if self.buffer.len() < want {
-            self.buffer.resize(want, 0);
-        }
-        loop {
-            match self.stream.read(&mut self.buffer[..want]) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-                Ok(read) => {
-                    out.extend_from_slice(&self.buffer[..read]);
-                    return Ok(read);
-                }
             }
         }
     }
@@ -270,7 +276,7 @@ mod tests {
     fn a_whole_text_that_is_too_long_is_left_out() {
         for (most, cut) in [(300_000, None), (299_990, Some(1))] {
             let text = "line\n".repeat(60_000);
-            let mut blocks = Blocks::whole(text.as_bytes(), most);
+            let mut blocks = Blocks::whole(text.as_bytes(), Vec::new(), most);
             let block = blocks.next().expect("memory can be read").expect("a block");
             assert_eq!((block.cut, block.lines().len()), (cut, usize::from(cut.is_none())));
             assert!(blocks.next().expect("memory can be read").is_none());

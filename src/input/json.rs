@@ -1,5 +1,6 @@
-//! One JSON object a line: its id and its text, borrowed where nothing is escaped.
+//! One JSON object a line: its id and its text or set, borrowed where nothing is escaped.
 
+use super::sets::SetText;
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
@@ -16,11 +17,12 @@ pub(crate) struct Fields {
     pub(crate) text: String,
 }
 
-/// Takes id and text out of a line.
+/// Takes id and text out of a line, and whether the text stands for a set.
+#[expect(clippy::type_complexity, reason = "taken apart at once by the only caller")]
 pub(super) fn parse<'a>(
     line: &'a [u8],
     fields: &Fields,
-) -> Result<(Option<Cow<'a, str>>, Cow<'a, str>), String> {
+) -> Result<(Option<Cow<'a, str>>, Cow<'a, str>, bool), String> {
     let mut parser = serde_json::Deserializer::from_slice(line);
     let found = Object(fields).deserialize(&mut parser).and_then(|found| {
         parser.end()?;
@@ -36,10 +38,18 @@ pub(super) fn parse<'a>(
         format!("not valid JSON: {}{more} at column {}", &cause[..end], error.column())
     })?;
     let text = text.ok_or_else(|| format!("no field `{}`", fields.text))?;
-    Ok((id?, text?))
+    let (text, set) = text?;
+    Ok((id?, text, set))
 }
 
-type Field<'de> = Result<Cow<'de, str>, String>;
+/// Whether this is one JSON object and nothing else.
+pub(super) fn is_object(line: &[u8]) -> bool {
+    line.trim_ascii_start().first() == Some(&b'{')
+        && serde_json::from_slice::<IgnoredAny>(line).is_ok()
+}
+
+/// A text, and whether it stands for a set.
+type Field<'de> = Result<(Cow<'de, str>, bool), String>;
 
 struct Object<'f>(&'f Fields);
 
@@ -62,10 +72,8 @@ impl<'de> Visitor<'de> for Object<'_> {
         let (mut id, mut text) = (Ok(None), None);
         while let Some(key) = map.next_key_seed(Text)? {
             if key == self.0.text.as_str() {
-                text = Some(match map.next_value_seed(TextOrOther)? {
-                    Some(text) => Ok(text),
-                    None => Err(format!("field `{}` is not a string", self.0.text)),
-                });
+                let found = map.next_value_seed(TextOrSet)?;
+                text = Some(found.map_err(|cause| format!("field `{}` {cause}", self.0.text)));
             } else if key == self.0.id.as_str() {
                 id = id_of(map.next_value::<&RawValue>()?.get(), &self.0.id);
             } else {
@@ -115,61 +123,82 @@ impl<'de> Visitor<'de> for Text {
     }
 }
 
-/// A string, or `None` for any other value.
-struct TextOrOther;
+/// A string or an array; for any other value, what is wrong with it.
+struct TextOrSet;
 
-impl<'de> DeserializeSeed<'de> for TextOrOther {
-    type Value = Option<Cow<'de, str>>;
+const NO_TEXT: &str = "is not a string, nor an array of strings and integers";
+
+impl<'de> DeserializeSeed<'de> for TextOrSet {
+    type Value = Field<'de>;
 
     fn deserialize<D: Deserializer<'de>>(self, parser: D) -> Result<Self::Value, D::Error> {
         parser.deserialize_any(self)
     }
 }
 
-impl<'de> Visitor<'de> for TextOrOther {
-    type Value = Option<Cow<'de, str>>;
+impl<'de> Visitor<'de> for TextOrSet {
+    type Value = Field<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a value")
     }
 
     fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Some(Cow::Borrowed(text)))
+        Ok(Ok((Cow::Borrowed(text), false)))
     }
 
     fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Some(Cow::Owned(text.to_owned())))
+        Ok(Ok((Cow::Owned(text.to_owned()), false)))
     }
 
     fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
-        Ok(None)
+        Ok(Err(NO_TEXT.into()))
     }
 
     fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
-        Ok(None)
+        Ok(Err(NO_TEXT.into()))
     }
 
     fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
-        Ok(None)
+        Ok(Err(NO_TEXT.into()))
     }
 
     fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-        Ok(None)
+        Ok(Err(NO_TEXT.into()))
     }
 
     fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(None)
+        Ok(Err(NO_TEXT.into()))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(None)
+        let mut text = SetText::new();
+        while let Some(element) = seq.next_element::<&RawValue>()? {
+            if let Err(cause) = push_element(element.get(), &mut text) {
+                while seq.next_element::<IgnoredAny>()?.is_some() {}
+                return Ok(Err(cause));
+            }
+        }
+        Ok(Ok((Cow::Owned(text.finish()), true)))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(None)
+        Ok(Err(NO_TEXT.into()))
     }
+}
+
+/// Adds an element of an array: a string, or an integer as it is written, however large.
+fn push_element(raw: &str, set: &mut SetText) -> Result<(), String> {
+    let pushed = match raw.as_bytes().first() {
+        Some(b'"') => {
+            let element = Text.deserialize(&mut serde_json::Deserializer::from_str(raw));
+            element.map_err(|error| error.to_string()).and_then(|element| set.push(&element))
+        }
+        Some(b'-' | b'0'..=b'9') if !raw.contains(['.', 'e', 'E']) => set.push(raw),
+        _ => return Err("has an element that is no string and no integer".into()),
+    };
+    pushed.map_err(|cause| format!("cannot be taken: {cause}"))
 }
 
 #[cfg(test)]
@@ -178,8 +207,51 @@ mod tests {
 
     fn parsed(line: &str) -> Result<(Option<String>, String), String> {
         let fields = Fields { id: "id".into(), text: "text".into() };
-        let (id, text) = parse(line.as_bytes(), &fields)?;
+        let (id, text, set) = parse(line.as_bytes(), &fields)?;
+        assert_eq!(set, line.contains("\"text\":["), "{line}");
         Ok((id.map(Cow::into_owned), text.into_owned()))
+    }
+
+    #[test]
+    fn an_array_of_strings_and_integers_is_a_set() {
+        for (array, text) in [
+            (r#"["a","b"]"#, "a b"),
+            (r#"[ 1 , -20, 123456789012345678901 ]"#, "1 -20 123456789012345678901"),
+            (r#"["a",1,"b\u0063"]"#, "a 1 bc"),
+            (r#"["a b",1]"#, "a b\u{1f}1\u{1f}"),
+            ("[]", ""),
+        ] {
+            let line = format!("{{\"id\":\"a\",\"text\":{array}}}");
+            assert_eq!(parsed(&line), Ok((Some("a".into()), text.into())), "{line}");
+        }
+        for (array, cause) in [
+            ("[1.5]", "no integer"),
+            ("[1e3,\"a\"]", "no integer"),
+            ("[[1]]", "no string"),
+            ("[null]", "no string"),
+            ("[true,[{}],{}]", "no string"),
+            (r#"["\u001f"]"#, "U+001F"),
+            (r#"["\ud800"]"#, "cannot be taken"),
+            ("[01]", "not valid JSON"),
+        ] {
+            let line = format!("{{\"text\":{array},\"id\":\"a\"}}");
+            let error = parsed(&line).expect_err(&line);
+            assert!(error.contains(cause), "{line}: {error}");
+        }
+    }
+
+    #[test]
+    fn an_object_is_known_from_other_lines() {
+        for (line, is) in [
+            (r#"{"id":"a"}"#, true),
+            (" {}\r", true),
+            ("{", false),
+            ("[1]", false),
+            ("{} {}", false),
+            ("", false),
+        ] {
+            assert_eq!(is_object(line.as_bytes()), is, "{line}");
+        }
     }
 
     #[test]

@@ -1,14 +1,25 @@
 //! Where do documents come from? Files, directories and streams become records, in order, parsed on
 //! all threads.
 
+mod batch;
 mod blocks;
+mod compression;
+mod files;
+mod format;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
 mod json;
 mod lines;
+mod record;
+mod rows;
+mod sets;
 mod source;
+mod table;
+mod walk;
 
 pub(crate) use blocks::{Block, Blocks, Line};
+pub(crate) use format::Format;
 pub(crate) use json::Fields;
-pub(crate) use lines::{BadRecord, Name, Raw, Record};
-pub(crate) use source::{Format, Inputs, Reading, STANDARD_INPUT, whole_text};
+pub(crate) use record::{BadRecord, Name, Raw, Record};
+pub(crate) use source::{Inputs, Reading, STANDARD_INPUT, whole_text};
+pub(crate) use walk::{Walking, check_glob};

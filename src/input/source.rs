@@ -1,29 +1,24 @@
 //! What a person names on the command line: files, directories, standard input.
 
+use super::batch::Batch;
 use super::blocks::Blocks;
+use super::compression::{self, Content, Rest};
+use super::format::{self, Format};
 use super::json::Fields;
-use super::lines::{BadRecord, Batch, LineFormat, Naming, Stream};
+use super::lines::{LineFormat, Stream};
+use super::record::{BadRecord, Naming};
+use super::rows::Rows;
+use super::table::Table;
+use super::walk::{self, Identity, Walking};
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The name of standard input among paths.
 pub(crate) const STANDARD_INPUT: &str = "-";
-
-/// What inputs hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Format {
-    /// By name: `.jsonl` and `.ndjson` files hold JSON Lines, others a text. Standard input holds
-    /// JSON Lines if its first character is `{`, else a text a line.
-    Auto,
-    /// Each file is one text.
-    Text,
-    /// Each line is one text.
-    Lines,
-    /// Each line is one JSON object.
-    JsonLines,
-}
 
 /// What to read, and how.
 #[derive(Clone, Debug)]
@@ -33,8 +28,10 @@ pub(crate) struct Inputs {
     pub(crate) fields: Fields,
     /// For records without an id from standard input: this and their line make one.
     pub(crate) id_prefix: Option<String>,
-    /// The most bytes of a record: a line, a file, or all of standard input as one text.
+    /// The most bytes of a record: a line, a file, a record of a table, or all of standard input as
+    /// one text; after decompression.
     pub(crate) most: usize,
+    pub(crate) walking: Walking,
     /// The index itself and what the command writes: no documents where they lie in a directory
     /// that is read.
     pub(crate) leave_out: Vec<PathBuf>,
@@ -43,31 +40,46 @@ pub(crate) struct Inputs {
 /// Reads inputs one after the other, as batches of raw records.
 pub(crate) struct Reading {
     inputs: Inputs,
+    left_out: Vec<Identity>,
     waiting: VecDeque<PathBuf>,
-    walk: Option<ignore::Walk>,
-    stream: Option<(Stream, Blocks<Box<dyn Read + Send>>)>,
+    walk: Option<(PathBuf, ignore::Walk)>,
+    open: Option<Open>,
     /// Comes after the files that were read before it was found.
     bad: Option<BadRecord>,
+    /// Bytes of streams that were read and belong to no batch yet.
+    counter: Arc<AtomicU64>,
 }
 
 /// So many whole files make a batch, so that all threads have some.
 const FILES: usize = 64;
+
+type Contents = Rest<Counted>;
+
+/// A stream that is being read.
+enum Open {
+    Lines(Stream, Blocks<Contents>),
+    Rows(Arc<Table>, Box<Rows<Contents>>),
+}
 
 /// What a path turns out to be.
 enum Found {
     Directory,
     /// A text of so many bytes.
     Text(u64),
-    Stream(LineFormat),
+    /// Something to be opened here.
+    Stream(Format),
 }
 
 impl Reading {
     pub(crate) fn new(inputs: Inputs) -> Self {
+        let identity = |path: &PathBuf| Identity::of(path, &std::fs::metadata(path).ok()?);
+        let left_out = inputs.leave_out.iter().filter_map(identity).collect();
         let waiting = inputs.paths.iter().cloned().collect();
-        Self { inputs, waiting, walk: None, stream: None, bad: None }
+        let counter = Arc::default();
+        Self { inputs, left_out, waiting, walk: None, open: None, bad: None, counter }
     }
 
-    /// The bytes of all files that are named, where that is known.
+    /// The bytes of all files that are named, as they lie on disk, where that is known.
     pub(crate) fn expected_bytes(&self) -> Option<u64> {
         let sizes = self.inputs.paths.iter().map(|path| {
             let found = std::fs::metadata(path).ok()?;
@@ -76,18 +88,29 @@ impl Reading {
         sizes.sum()
     }
 
-    /// The next records; `None` at the end. What cannot be read is a batch of its own, and the
-    /// rest goes on.
-    pub(crate) fn next(&mut self) -> Option<Batch> {
+    /// The next records, and how many bytes of input were passed to get them, of compressed files
+    /// those on disk; `None` at the end. What cannot be read is a batch of its own, and the rest
+    /// goes on.
+    pub(crate) fn next(&mut self) -> Option<(Batch, u64)> {
+        let batch = self.next_batch()?;
+        let of_files = match &batch {
+            Batch::Files(files, _) => files.iter().map(|(_, size)| size).sum(),
+            _ => 0,
+        };
+        Some((batch, of_files + self.counter.swap(0, Ordering::Relaxed)))
+    }
+
+    fn next_batch(&mut self) -> Option<Batch> {
         let mut files = Vec::new();
         loop {
-            if let Some((stream, blocks)) = &mut self.stream {
-                match blocks.next() {
-                    Ok(Some(block)) => return Some(Batch::Lines(stream.clone(), block)),
-                    Ok(None) => {}
-                    Err(error) => self.bad = Some(bad(&stream.path, &error)),
+            match self.open.as_mut().map(Open::next) {
+                None => {}
+                Some(Ok(Some(batch))) => return Some(batch),
+                Some(Ok(None)) => self.open = None,
+                Some(Err(bad)) => {
+                    self.open = None;
+                    self.bad = Some(bad);
                 }
-                self.stream = None;
             }
             if self.bad.is_none() && files.len() < FILES && self.find_more(&mut files) {
                 continue;
@@ -98,7 +121,7 @@ impl Reading {
             if let Some(bad) = self.bad.take() {
                 return Some(Batch::Bad(bad));
             }
-            if self.stream.is_none() && self.walk.is_none() && self.waiting.is_empty() {
+            if self.open.is_none() && self.walk.is_none() && self.waiting.is_empty() {
                 return None;
             }
         }
@@ -106,120 +129,193 @@ impl Reading {
 
     /// Takes the next path; returns whether to go on before handing out `files`.
     fn find_more(&mut self, files: &mut Vec<(PathBuf, u64)>) -> bool {
-        let (path, in_directory) = match self.walk.as_mut().map(Iterator::next) {
-            Some(Some(Ok(entry))) if entry.file_type().is_some_and(|kind| kind.is_file()) => {
-                match self.is_left_out(entry.path()) {
-                    true => return true,
-                    false => (entry.into_path(), true),
+        let (path, in_directory) = match &mut self.walk {
+            Some((root, walk)) => match walk.next() {
+                Some(Ok(entry)) if entry.file_type().is_some_and(|kind| kind.is_file()) => {
+                    (entry.into_path(), true)
                 }
-            }
-            Some(Some(Ok(_))) => return true,
-            Some(Some(Err(error))) => {
-                let cause = error.to_string();
-                self.bad = Some(BadRecord { place: "reading a directory".into(), cause });
-                return false;
-            }
-            Some(None) => {
-                self.walk = None;
-                return true;
-            }
+                Some(Ok(_)) => return true,
+                Some(Err(error)) => {
+                    self.bad = Some(walk::bad(root, &error));
+                    return false;
+                }
+                None => {
+                    self.walk = None;
+                    return true;
+                }
+            },
             None => match self.waiting.pop_front() {
                 Some(path) => (path, false),
                 None => return false,
             },
         };
+        let shown = path.display().to_string();
+        let bad = |error: io::Error| BadRecord { place: shown.clone(), cause: error.to_string() };
         let started = match self.look_at(&path, in_directory) {
-            Ok(Found::Directory) => {
-                let mut walk = ignore::WalkBuilder::new(&path);
-                walk.sort_by_file_name(Ord::cmp).require_git(false);
-                self.walk = Some(walk.build());
-                Ok(())
-            }
-            Ok(Found::Text(size)) => {
+            Ok(None) => return true,
+            Ok(Some(Found::Directory)) => match self.inputs.walking.walk(&path) {
+                Ok(walk) => {
+                    self.walk = Some((path, walk));
+                    Ok(())
+                }
+                Err(error) => Err(walk::bad(&path, &error)),
+            },
+            Ok(Some(Found::Text(size))) => {
                 files.push((path, size));
                 return true;
             }
             // Files before it come first.
-            Ok(Found::Stream(_)) if !files.is_empty() => {
+            Ok(Some(Found::Stream(_))) if !files.is_empty() => {
                 self.waiting.push_front(path);
                 return false;
             }
-            Ok(Found::Stream(format)) => self.start(&path, format),
-            Err(error) => Err(error),
+            Ok(Some(Found::Stream(format))) => match is_standard_input(&path) {
+                true => self.start_standard_input(format),
+                false => self.start(&path, format).map_err(bad).and_then(|open| open),
+            }
+            .map(|open| self.open = Some(open)),
+            Err(error) => Err(bad(error)),
         };
-        if let Err(error) = started {
-            self.bad = Some(bad(&path.display().to_string(), &error));
+        if let Err(bad) = started {
+            self.bad = Some(bad);
             return false;
         }
         true
     }
 
-    fn is_left_out(&self, path: &Path) -> bool {
-        self.inputs.leave_out.iter().any(|other| {
-            path.file_name() == other.file_name()
-                && path.canonicalize().ok() == other.canonicalize().ok()
-        })
-    }
-
-    fn look_at(&self, path: &Path, in_directory: bool) -> io::Result<Found> {
-        let json = || LineFormat::Json(self.inputs.fields.clone());
-        let standard_input = is_standard_input(path);
-        let mut size = 0;
-        if !standard_input {
-            let found = std::fs::metadata(path)?;
-            if found.is_dir() {
-                return Ok(Found::Directory);
-            }
-            size = found.len();
+    /// What a path is; `None` for what is left out of a directory.
+    fn look_at(&self, path: &Path, in_directory: bool) -> io::Result<Option<Found>> {
+        let mut format = self.inputs.format;
+        if is_standard_input(path) && !in_directory {
+            return Ok(Some(Found::Stream(format)));
         }
-        let extension = path.extension().and_then(|extension| extension.to_str());
-        Ok(match (self.inputs.format, extension) {
-            (Format::JsonLines, _) => Found::Stream(json()),
-            (Format::Lines, _) => Found::Stream(LineFormat::Text),
-            (Format::Auto, Some("jsonl" | "ndjson")) if !in_directory => Found::Stream(json()),
-            // The format of standard input shows when it is read.
-            (Format::Auto, _) if standard_input => Found::Stream(LineFormat::Text),
-            (Format::Text, _) if standard_input => Found::Stream(LineFormat::Whole),
-            (Format::Auto | Format::Text, _) => Found::Text(size),
-        })
-    }
-
-    fn start(&mut self, path: &Path, mut format: LineFormat) -> io::Result<()> {
-        let most = self.inputs.most;
-        if !is_standard_input(path) {
-            let shown = path.display().to_string();
-            let naming = match format {
-                LineFormat::Json(_) => Naming::Required,
-                _ => Naming::Prefix(shown.clone()),
+        let found = std::fs::metadata(path)?;
+        if found.is_dir() {
+            return Ok(Some(Found::Directory));
+        }
+        let identity = Identity::of(path, &found);
+        if in_directory && identity.is_some_and(|identity| self.left_out.contains(&identity)) {
+            return Ok(None);
+        }
+        if format == Format::Auto {
+            format = if in_directory { Format::Text } else { format::by_name(path) };
+        }
+        // What is no regular file can be read only once.
+        if format == Format::Auto && found.is_file() {
+            // What cannot be read is reported when it is read as a text.
+            format = match self.begins_with_an_object(path).unwrap_or(false) {
+                true => Format::JsonLines,
+                false => Format::Text,
             };
-            let file: Box<dyn Read + Send> = Box::new(File::open(path)?);
-            let stream = Stream { path: shown, format, naming, most };
-            self.stream = Some((stream, Blocks::new(file, Vec::new(), most)));
-            return Ok(());
         }
-        let mut input = io::stdin();
-        let mut start = Vec::new();
-        let auto = self.inputs.format == Format::Auto;
-        if auto && first_character(&mut input, &mut start, most)? == Some(b'{') {
-            format = LineFormat::Json(self.inputs.fields.clone());
+        Ok(Some(match format {
+            Format::Text => Found::Text(found.len()),
+            format => Found::Stream(format),
+        }))
+    }
+
+    fn begins_with_an_object(&self, path: &Path) -> io::Result<bool> {
+        let file = File::open(path)?;
+        let Content { mut start, mut rest } = compression::open(file, compression::is_named(path))?;
+        format::begins_with_an_object(&mut rest, &mut start, self.inputs.most)
+    }
+
+    /// Opens a file that is not read whole. The inner error has its place already.
+    fn start(&self, path: &Path, mut format: Format) -> io::Result<Result<Open, BadRecord>> {
+        let file = File::open(path)?;
+        let found = file.metadata()?;
+        let left = if found.is_file() { found.len() } else { 0 };
+        let file = Counted { stream: Box::new(file), left, counter: Arc::clone(&self.counter) };
+        let mut content = compression::open(file, compression::is_named(path))?;
+        let shown = path.display().to_string();
+        if format == Format::Auto {
+            let Content { start, rest } = &mut content;
+            format = match format::begins_with_an_object(rest, start, self.inputs.most)? {
+                true => Format::JsonLines,
+                false => Format::Text,
+            };
         }
+        let naming = match format {
+            Format::Text => Naming::Path,
+            Format::Lines => Naming::Prefix(shown.clone()),
+            _ => Naming::Required,
+        };
+        Ok(self.open(shown, content, format, naming))
+    }
+
+    fn start_standard_input(&self, mut format: Format) -> Result<Open, BadRecord> {
+        let shown = "standard input".to_owned();
+        let stream: Box<dyn Read + Send> = Box::new(io::stdin());
+        let input = Counted { stream, left: 0, counter: Arc::clone(&self.counter) };
+        let begun = compression::open(input, false).and_then(|mut content| {
+            let Content { start, rest } = &mut content;
+            if format == Format::Auto {
+                format = match format::first_character(rest, start, self.inputs.most)? {
+                    Some(b'{') => Format::JsonLines,
+                    _ => Format::Lines,
+                };
+            }
+            Ok(content)
+        });
         let naming = match &self.inputs.id_prefix {
             Some(prefix) => Naming::Prefix(prefix.clone()),
             None => Naming::Automatic,
         };
-        let whole = matches!(format, LineFormat::Whole);
-        let stream = Stream { path: "standard input".into(), format, naming, most };
-        let input: Box<dyn Read + Send> = Box::new(input);
-        let blocks = match whole {
-            true => Blocks::whole(input, most),
-            false => Blocks::new(input, start, most),
+        match begun {
+            Ok(content) => self.open(shown, content, format, naming),
+            Err(error) => Err(BadRecord { place: shown, cause: error.to_string() }),
+        }
+    }
+
+    fn open(
+        &self,
+        path: String,
+        content: Content<Counted>,
+        format: Format,
+        naming: Naming,
+    ) -> Result<Open, BadRecord> {
+        let most = self.inputs.most;
+        let Content { start, rest } = content;
+        let format = match format {
+            Format::Csv | Format::Tsv => {
+                let delimiter = if format == Format::Csv { b',' } else { b'\t' };
+                let mut rows = Rows::new(rest, start, delimiter, most);
+                let fields = &self.inputs.fields;
+                let table = Table::begin(&mut rows, path, delimiter, fields, naming, most)?;
+                return Ok(Open::Rows(Arc::new(table), Box::new(rows)));
+            }
+            Format::Text => LineFormat::Whole,
+            Format::JsonLines => LineFormat::Json(self.inputs.fields.clone()),
+            Format::Tokens => LineFormat::Tokens,
+            Format::Auto | Format::Lines => LineFormat::Text,
         };
-        self.stream = Some((stream, blocks));
-        Ok(())
+        let blocks = match format {
+            LineFormat::Whole => Blocks::whole(rest, start, most),
+            _ => Blocks::new(rest, start, most),
+        };
+        Ok(Open::Lines(Stream { path, format, naming, most }, blocks))
     }
 }
 
-/// The text of a file, or of standard input, if it has at most so many bytes.
+impl Open {
+    fn next(&mut self) -> Result<Option<Batch>, BadRecord> {
+        let (batch, path) = match self {
+            Self::Lines(stream, blocks) => {
+                let block = blocks.next();
+                let batch = |block| Batch::Lines(stream.clone(), block);
+                (block.map(|block| block.map(batch)), &stream.path)
+            }
+            Self::Rows(table, rows) => {
+                let block = rows.next();
+                let batch = |block| Batch::Rows(Arc::clone(table), block);
+                (block.map(|block| block.map(batch)), &table.path)
+            }
+        };
+        batch.map_err(|error| BadRecord { place: path.clone(), cause: error.to_string() })
+    }
+}
+
+/// One file, or standard input, as one text.
 pub(crate) fn whole_text(path: &Path, most: usize) -> Result<String, BadRecord> {
     if path.is_dir() {
         let cause = "is a directory; name a file".to_owned();
@@ -231,10 +327,11 @@ pub(crate) fn whole_text(path: &Path, most: usize) -> Result<String, BadRecord> 
         fields: Fields::default(),
         id_prefix: None,
         most,
+        walking: Walking::default(),
         leave_out: Vec::new(),
     });
     let mut text = String::new();
-    while let Some(batch) = reading.next() {
+    while let Some((batch, _)) = reading.next() {
         for part in batch.parse(|record| Ok(record.text.into_owned())) {
             text.push_str(&part?);
         }
@@ -246,27 +343,30 @@ fn is_standard_input(path: &Path) -> bool {
     path.as_os_str() == STANDARD_INPUT
 }
 
-/// Reads up to the first character that is no white space, if that comes before more bytes than a
-/// record may have; what was read stays in `start`.
-pub(super) fn first_character(
-    input: &mut impl Read,
-    start: &mut Vec<u8>,
-    most: usize,
-) -> io::Result<Option<u8>> {
-    let mut buffer = [0; 1024];
-    loop {
-        let read = match input.read(&mut buffer) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            read => read?,
-        };
-        start.extend_from_slice(&buffer[..read]);
-        let first = start.iter().find(|byte| !byte.is_ascii_whitespace());
-        if read == 0 || first.is_some() || start.len() > most {
-            return Ok(first.copied());
-        }
+/// A stream whose bytes are counted as they are read; a file is counted whole, also where it is not
+/// read to its end.
+struct Counted {
+    stream: Box<dyn Read + Send>,
+    /// What its size leaves to be counted.
+    left: u64,
+    counter: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let read = self.stream.read(out)?;
+        self.left = self.left.saturating_sub(read as u64);
+        self.counter.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
     }
 }
 
-fn bad(place: &str, error: &io::Error) -> BadRecord {
-    BadRecord { place: place.to_owned(), cause: error.to_string() }
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.counter.fetch_add(self.left, Ordering::Relaxed);
+    }
 }
+
+#[cfg(test)]
+#[path = "source_tests.rs"]
+mod tests;

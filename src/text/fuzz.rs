@@ -151,6 +151,12 @@ fn shingles(shingle: Shingle, normalization: &Normalization, raw: &str) -> Vec<S
             let lines = raw.split('\n').map(|line| normalised(&each, line));
             (lines.filter(|line| !line.is_empty()).collect(), "\n", width)
         }
+        Shingle::Tokens if raw.contains('\u{1F}') => {
+            let elements = raw.strip_suffix('\u{1F}').unwrap_or(raw).split('\u{1F}');
+            let elements = elements.map(|element| (element, normalised(normalization, element)));
+            let kept = elements.filter(|(raw, element)| raw.is_empty() || !element.is_empty());
+            (kept.map(|(_, element)| element).collect(), " ", 1)
+        }
         Shingle::Tokens => (text.split_whitespace().map(owned).collect(), " ", 1),
     };
     match units.len() {

@@ -11,6 +11,8 @@ pub use normalize::{Form, Normalization, Whitespace};
 pub use shingle::{Shingle, Shingler};
 
 pub(crate) use shingle::Scratch;
+#[cfg(feature = "cli")]
+pub(crate) use units::ELEMENT_END;
 
 use std::fmt;
 

@@ -2,7 +2,7 @@
 
 use super::fold::ascii_prefix;
 use super::normalize::Normalization;
-use super::units::Units;
+use super::units::{ELEMENT_END, Units};
 use crate::error::{Error, Result};
 use crate::hash::ShingleHasher;
 use multiversion::multiversion;
@@ -20,7 +20,9 @@ pub enum Shingle {
     Words(u16),
     /// So many consecutive non-empty lines, white space folded within each: for source code.
     Lines(u16),
-    /// The text is a set already: its elements are what white space separates.
+    /// The text is a set already: its elements are what white space separates. Where a text holds
+    /// the character U+001F, its elements are instead what U+001F follows, and may hold white space
+    /// or be empty.
     Tokens,
 }
 
@@ -208,8 +210,12 @@ impl Shingler {
     /// of the number of its shingles.
     pub(crate) fn prepare(&self, text: &str, scratch: &mut Scratch) -> usize {
         let Scratch { text: normalised, units, .. } = scratch;
-        if let Shingle::Lines(_) = self.shingle {
-            return units.lines(text, &self.normalization);
+        match self.shingle {
+            Shingle::Lines(_) => return units.lines(text, &self.normalization),
+            Shingle::Tokens if text.contains(ELEMENT_END) => {
+                return units.elements(text, &self.normalization);
+            }
+            _ => {}
         }
         self.normalization.apply_into(text, normalised);
         match self.shingle {

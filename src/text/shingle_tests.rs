@@ -73,6 +73,43 @@ fn tokens_are_taken_to_the_letter() {
 }
 
 #[test]
+fn elements_that_end_in_001f_keep_their_white_space() {
+    let tokens = shingler(Shingle::Tokens, false);
+    let hasher = ShingleHasher::new(0);
+    let hashes = |elements: &[&str]| -> Vec<u64> {
+        elements.iter().map(|element| hasher.hash(element.as_bytes())).collect()
+    };
+    assert_eq!(tokens.hashes("a b\u{1f}\u{1f} c\u{1f}"), hashes(&["a b", "", " c"]));
+    assert_eq!(tokens.hashes("a\u{1f}b\u{1f}"), tokens.hashes("a b"));
+    assert_eq!(tokens.hashes("a b\u{1f}c"), hashes(&["a b", "c"]), "the last end may be missing");
+    assert_eq!(tokens.hashes("\u{1f}"), hashes(&[""]));
+}
+
+#[test]
+fn no_normalisation_joins_elements_or_makes_their_order_matter() {
+    for list in ["lower,nfc,space", "nfkc,nospace", "nospace", "minword=1", "lower,nfkc,minword=2"]
+    {
+        let normalization: Normalization = list.parse().expect("a list");
+        let tokens = Shingler::new(Shingle::Tokens, normalization, false, 0).expect("valid");
+        let sorted = |text: &str| {
+            let mut hashes = tokens.hashes(text);
+            hashes.sort_unstable();
+            hashes
+        };
+        let (one, other) = (" Ab c\u{1f}de \u{1f}", "de \u{1f} Ab c\u{1f}");
+        assert_eq!(sorted(one).len(), 2, "{list}");
+        assert_eq!(sorted(one), sorted(other), "{list}");
+    }
+}
+
+#[test]
+fn an_element_that_normalisation_empties_is_dropped_but_not_one_that_was_empty() {
+    let normalization = "minword=3".parse().expect("a list");
+    let tokens = Shingler::new(Shingle::Tokens, normalization, false, 0).expect("valid");
+    assert_eq!(tokens.hashes("ab\u{1f}abc\u{1f}\u{1f} \u{1f}").len(), 2);
+}
+
+#[test]
 fn a_multiset_counts_each_occurrence() {
     let (set, multi) = (shingler(Shingle::chars(1), false), shingler(Shingle::chars(1), true));
     let distinct = |mut hashes: Vec<u64>| {

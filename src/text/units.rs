@@ -3,6 +3,10 @@
 use super::normalize::{Normalization, Whitespace};
 use unicode_segmentation::UnicodeSegmentation;
 
+/// Follows each element of a set that a text stands for, where white space cannot separate them.
+/// It is no white space, no letter, and no normalisation form touches it.
+pub(crate) const ELEMENT_END: char = '\u{1F}';
+
 /// The units of a text, joined by one byte, with the place where each starts.
 #[derive(Default)]
 pub(super) struct Units {
@@ -51,6 +55,20 @@ impl Units {
         self.clear();
         for token in normalised.split_whitespace() {
             self.push(token, ' ');
+        }
+        self.starts.len()
+    }
+
+    /// Takes the elements of a set, each of which [`ELEMENT_END`] follows, normalised one by one;
+    /// returns how many there are. One of which normalisation leaves nothing is dropped.
+    pub(super) fn elements(&mut self, text: &str, normalization: &Normalization) -> usize {
+        self.clear();
+        let mut element = String::new();
+        for raw in text.split_terminator(ELEMENT_END) {
+            normalization.apply_into(raw, &mut element);
+            if raw.is_empty() || !element.is_empty() {
+                self.push(&element, ' ');
+            }
         }
         self.starts.len()
     }

@@ -32,12 +32,18 @@ mod clusters;
 #[cfg(feature = "cli")]
 mod command;
 #[cfg(feature = "cli")]
+mod compressed;
+#[cfg(feature = "cli")]
 mod copies;
 mod dedup;
+#[cfg(feature = "cli")]
+mod directories;
 #[cfg(all(target_os = "linux", feature = "cli"))]
 mod disk_full;
 mod expiry;
 mod fixtures;
+#[cfg(feature = "cli")]
+mod formats;
 mod history;
 #[cfg(feature = "cli")]
 mod hostile_input;
@@ -46,6 +52,8 @@ mod isolation;
 mod layering;
 mod merging;
 mod model;
+#[cfg(feature = "cli")]
+mod packing;
 #[cfg(all(unix, feature = "cli"))]
 mod phases;
 #[cfg(all(unix, feature = "cli"))]
@@ -54,6 +62,8 @@ mod recall;
 mod sketch;
 mod space;
 mod support;
+#[cfg(feature = "cli")]
+mod tables;
 mod threads;
 mod top;
 #[cfg(feature = "cli")]

@@ -1,0 +1,121 @@
+//! Which files of a directory are read.
+
+use crate::command::Shell;
+use crate::packing::Packing;
+
+fn tree() -> Shell {
+    let shell = Shell::new();
+    for name in
+        ["d/a.txt", "d/b.md", "d/.hidden.txt", "d/.git/c.txt", "d/sub/c.txt", "d/sub/skip.txt"]
+    {
+        shell.write(name, name);
+    }
+    shell.write("d/.gitignore", "skip.txt\n");
+    shell
+}
+
+#[track_caller]
+fn read(options: &[&str], ids: &[&str]) {
+    let shell = tree();
+    let args = [&["add", "i.twx", "d"], options].concat();
+    shell.args(&args, "").succeeds();
+    assert_eq!(shell.ids(), ids, "{options:?}");
+}
+
+#[test]
+fn hidden_files_are_read_if_asked() {
+    read(&[], &["d/a.txt", "d/b.md", "d/sub/c.txt"]);
+    read(
+        &["--hidden", "--glob", "!.git"],
+        &["d/.gitignore", "d/.hidden.txt", "d/a.txt", "d/b.md", "d/sub/c.txt"],
+    );
+}
+
+#[test]
+fn globs_choose_and_exclude() {
+    // What a glob chooses is read though it is hidden or ignored, as ripgrep does.
+    read(&["-g", "*.txt"], &["d/.hidden.txt", "d/a.txt", "d/sub/c.txt", "d/sub/skip.txt"]);
+    read(&["-g", "*.md", "-g", "a.*"], &["d/a.txt", "d/b.md"]);
+    read(&["--glob", "!*.md"], &["d/a.txt", "d/sub/c.txt"]);
+    read(&["--glob", "!d/sub/**"], &["d/a.txt", "d/b.md"]);
+}
+
+#[test]
+fn a_glob_does_not_leave_out_a_file_that_is_named() {
+    let shell = tree();
+    shell.args(&["add", "i.twx", "d/b.md", "-g", "*.txt"], "").succeeds();
+    assert_eq!(shell.ids(), ["d/b.md"]);
+}
+
+#[test]
+fn a_glob_that_is_none_is_an_error() {
+    let done = Shell::new().args(&["add", "i.twx", "-g", "a[", "."], "");
+    assert_eq!(done.status, 2, "{done:?}");
+    assert!(done.stderr.contains("--glob") && done.stderr.contains("a["), "{done:?}");
+}
+
+#[test]
+fn files_in_a_directory_may_be_compressed() {
+    let shell = Shell::new();
+    for (name, packing) in [("a", Packing::Plain), ("b.gz", Packing::Gzip), ("c", Packing::Zstd)] {
+        shell.write(&format!("d/{name}"), packing.pack("the same text"));
+    }
+    shell.run("add i.twx d").succeeds();
+    assert_eq!(shell.run("pairs i.twx --threshold 1").succeeds().stdout.lines().count(), 3);
+}
+
+#[test]
+fn the_index_is_left_out_wherever_it_lies() {
+    let shell = Shell::new();
+    shell.write("d/a.txt", "some text");
+    for index in ["d/i.twx", "d/sub/i.twx", "d/sub/other name"] {
+        std::fs::create_dir_all(shell.path("d/sub")).expect("a folder");
+        shell.args(&["add", index, "d"], "").succeeds();
+        shell.args(&["add", index, ".", "--hidden"], "").succeeds();
+        std::fs::remove_file(shell.path(index)).expect("removed");
+    }
+}
+
+#[cfg(unix)]
+mod links {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    fn linked() -> Shell {
+        let shell = Shell::new();
+        shell.write("d/a.txt", "a");
+        shell.write("elsewhere/b.txt", "b");
+        symlink("../elsewhere", shell.path("d/link")).expect("a link");
+        symlink("../elsewhere/b.txt", shell.path("d/z.txt")).expect("a link");
+        shell
+    }
+
+    #[test]
+    fn symbolic_links_are_followed_if_asked() {
+        let shell = linked();
+        shell.run("add i.twx d").succeeds();
+        assert_eq!(shell.ids(), ["d/a.txt"]);
+        shell.run("add i.twx --follow d").succeeds();
+        assert_eq!(shell.ids(), ["d/a.txt", "d/link/b.txt", "d/z.txt"]);
+    }
+
+    #[test]
+    fn a_link_that_leads_back_is_reported_and_the_rest_goes_on() {
+        let shell = linked();
+        symlink("../d", shell.path("d/loop")).expect("a link");
+        symlink("nowhere", shell.path("d/broken")).expect("a link");
+        let done = shell.run("add i.twx --json --follow d");
+        assert_eq!((done.status, done.counted("failed"), done.counted("added")), (2, 2, 3));
+        assert!(done.stderr.contains("twindex: d/broken: "), "{done:?}");
+        assert!(done.stderr.contains("twindex: d/loop: a symbolic link back to "), "{done:?}");
+    }
+
+    #[test]
+    fn a_link_to_the_index_is_left_out_too() {
+        let shell = linked();
+        shell.run("create elsewhere/i.twx").succeeds();
+        symlink("../elsewhere/i.twx", shell.path("d/index")).expect("a link");
+        shell.run("add elsewhere/i.twx --follow d").succeeds();
+        assert_eq!(shell.run("list elsewhere/i.twx").succeeds().stdout.lines().count(), 3);
+    }
+}
