@@ -27,7 +27,7 @@ use std::time::Duration;
     version,
     max_term_width = 100,
     after_help = "\
-Exit status: 0 done or found; 1 nothing found, or violations; 2 any error.
+Exit status: 0 done or found; 1 nothing found, violations, or below a threshold; 2 any error.
 
 Examples:
   twindex add pages.twx pages.jsonl            index {\"id\", \"text\"} records

@@ -30,7 +30,7 @@ pub(super) struct Compare {
     a: PathBuf,
     /// Another file, or - for standard input
     b: PathBuf,
-    /// Exit with 1 if the exact similarity is below it [default: 0]
+    /// Exit with 1 if the exact similarity is below it [default: none]
     #[arg(long, value_name = "T")]
     threshold: Option<f64>,
     /// What a shingle is: char:N, word:N, line:N or token

@@ -12,16 +12,21 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Output, a name and a value a line (fields of one object with --json). The last are how many
-buckets hold 1, 2, 3 to 4, 5 to 8, ... documents, in all bands, and the largest: buckets of
+buckets of a band hold 1, 2, 3 to 4, 5 to 8, ... documents, and how many the largest: buckets of
 thousands come of texts that are there thousands of times, or of a threshold so low that words
-are short. On a terminal they have bars, each step of which doubles the number.
+are short. Bands are much alike, so the first is counted; --all-bands reads all postings. On a
+terminal they have bars, each step of which doubles the number.
 
 Examples:
   twindex info pages.twx
+  twindex info pages.twx --all-bands
   twindex info pages.twx --json")]
 pub(super) struct Info {
     /// The index file
     index: PathBuf,
+    /// Count the buckets of all bands, not of the first alone
+    #[arg(long)]
+    all_bands: bool,
 }
 
 pub(super) fn run(global: &Global, args: &Info) -> Result<Ending, Failure> {
@@ -34,7 +39,7 @@ pub(super) fn run(global: &Global, args: &Info) -> Result<Ending, Failure> {
         0 => Value::Null,
         documents => (used / documents).into(),
     };
-    let sizes = snapshot.bucket_sizes()?;
+    let sizes = snapshot.bucket_sizes(if args.all_bands { usize::MAX } else { 1 })?;
     let mut fields = vec![
         ("path", args.index.display().to_string().into()),
         ("format", snapshot.format_version().into()),
@@ -59,6 +64,7 @@ pub(super) fn run(global: &Global, args: &Info) -> Result<Ending, Failure> {
         ("multiset", settings.multiset.into()),
         ("seed", settings.seed.into()),
         ("unicode", settings.unicode.to_string().into()),
+        ("counted_bands", sizes.bands.into()),
         ("largest_bucket", sizes.largest.into()),
     ];
     if global.json {

@@ -1,8 +1,8 @@
 //! What does a person type? Arguments, commands, and what they print.
 //!
 //! Only result lines go to standard output; summaries, progress and messages go to standard error.
-//! The exit status is 0 when done or found, 1 when nothing was found or `check` found violations,
-//! 2 after any error.
+//! The exit status is 0 when done or found, 1 when nothing was found, `check` found violations or
+//! `compare` is below its threshold, 2 after any error.
 
 mod add;
 mod ahead;
@@ -51,7 +51,7 @@ use std::process::ExitCode;
 enum Ending {
     /// Done, or something was found.
     Done,
-    /// Nothing was found, or a check found violations.
+    /// Nothing was found, a check found violations, or two texts are below a threshold.
     Nothing,
     /// Some records were bad; they were reported one by one.
     SomeFailed,

@@ -72,17 +72,19 @@ pub(super) fn picture(curves: &[Curve], threshold: f64) -> anyhow::Result<String
     // As told apart by people who see few colours (Okabe, Ito 2008).
     const COLORS: [RGBColor; 3] =
         [RGBColor(213, 94, 0), RGBColor(0, 158, 115), RGBColor(0, 114, 178)];
+    const FONT: (&str, i32) = ("sans-serif", 18);
     let mut svg = String::new();
     {
         let area = SVGBackend::with_string(&mut svg, (800, 500)).into_drawing_area();
         area.fill(&WHITE)?;
         let mut chart = ChartBuilder::on(&area)
             .margin(15)
-            .x_label_area_size(45)
-            .y_label_area_size(55)
+            .x_label_area_size(50)
+            .y_label_area_size(65)
             .build_cartesian_2d(0.0..1.0, 0.0..1.0)?;
         let mut mesh = chart.configure_mesh();
         mesh.x_labels(11).y_labels(11).light_line_style(TRANSPARENT);
+        mesh.label_style(FONT).axis_desc_style(FONT);
         mesh.x_desc("similarity").y_desc("probability").draw()?;
         for (curve, color) in curves.iter().zip(COLORS.into_iter().cycle()) {
             let line = LineSeries::new(curve.points(), color.stroke_width(2));
@@ -99,6 +101,7 @@ pub(super) fn picture(curves: &[Curve], threshold: f64) -> anyhow::Result<String
         chart
             .configure_series_labels()
             .position(SeriesLabelPosition::UpperLeft)
+            .label_font(FONT)
             .background_style(WHITE.mix(0.8))
             .border_style(BLACK)
             .draw()?;

@@ -5,7 +5,8 @@ use crate::error::Result;
 use crate::store::{BandEntries, BandNo};
 use rayon::prelude::*;
 
-/// How many buckets of which size there are, in all bands, at the index's own depth.
+/// How many buckets of which size there are, in some bands, at the index's own depth. Every document with
+/// shingles is in one bucket of each band.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BucketSizes {
@@ -34,8 +35,8 @@ type Counts = (Vec<u64>, u64);
 
 impl BucketSizes {
     /// Counts on all threads, a band at a time each; memory does not grow with the index.
-    pub(super) fn count(snapshot: &Snapshot) -> Result<Self> {
-        let bands = snapshot.settings().plan.bands();
+    pub(super) fn count(snapshot: &Snapshot, bands: usize) -> Result<Self> {
+        let bands = bands.min(snapshot.settings().plan.bands());
         let counts: Result<Vec<Counts>> = (0..bands)
             .into_par_iter()
             .map(|band| count_band(snapshot, BandNo(band as u8)))
@@ -105,7 +106,7 @@ mod tests {
         txn.remove("other-3")?;
         txn.commit()?;
 
-        let sizes = index.snapshot()?.bucket_sizes()?;
+        let sizes = index.snapshot()?.bucket_sizes(usize::MAX)?;
         assert_eq!((sizes.bands, sizes.largest), (16, 8));
         let classes: Vec<_> = sizes.classes.iter().map(|c| (c.from, c.to)).collect();
         assert_eq!(classes, [(1, 1), (2, 2), (3, 4), (5, 8)]);
@@ -113,6 +114,10 @@ mod tests {
         // Every document with shingles is in one bucket of each band.
         let others: u64 = sizes.classes.iter().take(3).map(|class| class.buckets).sum();
         assert!(others > 0 && others <= 8 * 16, "{sizes:?}");
+
+        let first = index.snapshot()?.bucket_sizes(1)?;
+        assert_eq!((first.bands, first.largest), (1, 8));
+        assert_eq!(first.classes.last().map(|class| class.buckets), Some(1));
         Ok(())
     }
 
@@ -120,7 +125,7 @@ mod tests {
     fn an_empty_index_has_no_buckets() -> Result<()> {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let index = Index::create(folder.path().join("i.twx"))?;
-        let sizes = index.snapshot()?.bucket_sizes()?;
+        let sizes = index.snapshot()?.bucket_sizes(usize::MAX)?;
         assert_eq!((sizes.largest, sizes.classes.len()), (0, 0));
         Ok(())
     }

@@ -197,14 +197,16 @@ impl Snapshot {
         self.reader.usage()
     }
 
-    /// How many documents the buckets of each band hold. Reads all postings, on all threads: about
-    /// a second for a million documents.
+    /// How many documents the buckets of the first so many bands hold; of all with `usize::MAX`.
+    ///
+    /// Reads the postings of these bands, on all threads: some 90 ns an entry, which is 90 ms of one core
+    /// for each band of a million documents.
     ///
     /// # Errors
     ///
     /// [`Error::Damaged`](crate::Error::Damaged) or [`Error::Io`](crate::Error::Io).
-    pub fn bucket_sizes(&self) -> Result<BucketSizes> {
-        BucketSizes::count(self)
+    pub fn bucket_sizes(&self, bands: usize) -> Result<BucketSizes> {
+        BucketSizes::count(self, bands)
     }
 }
 
