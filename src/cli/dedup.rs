@@ -119,6 +119,9 @@ pub(super) fn run(global: &Global, args: &Dedup) -> Result<Ending, Failure> {
     let mut failed = 0_u64;
     while let Some(parsed) = records.next() {
         let documents = parsed.results.len() as u64;
+        if let Some(header) = &parsed.header {
+            run.kept.begin_table(header)?;
+        }
         let mut good = Vec::with_capacity(parsed.results.len());
         for result in parsed.results {
             match result {

@@ -10,10 +10,9 @@ use super::output::{count, grouped};
 use super::progress::Progress;
 use super::{Ending, interrupt, opening};
 use crate::index::{Index, IndexOptions};
-use crate::input::{Block, Blocks, Line, STANDARD_INPUT};
+use crate::input::{Block, Line, STANDARD_INPUT, open_lines};
 use rayon::prelude::*;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -111,13 +110,8 @@ impl Lines {
             true => "standard input".to_owned(),
             false => path.display().to_string(),
         };
-        let stream: Box<dyn Read + Send> = match standard {
-            true => Box::new(io::stdin()),
-            false => {
-                Box::new(File::open(path).map_err(|error| anyhow::anyhow!("{name}: {error}"))?)
-            }
-        };
-        let mut blocks = Blocks::new(stream, Vec::new(), LONGEST);
+        let blocks = open_lines(path, LONGEST);
+        let mut blocks = blocks.map_err(|error| anyhow::anyhow!("{name}: {error}"))?;
         let mut blocks = Ahead::start("reader", move || blocks.next().transpose())?;
         loop {
             let block = blocks.next().transpose();

@@ -86,9 +86,6 @@ impl Kept {
             Written::Row { header, .. } => Shape::Rows(Arc::clone(header)),
         };
         let Some(before) = &self.shape else {
-            if let (Shape::Rows(header), false) = (&shape, self.resumed) {
-                self.put(&Arc::clone(header))?;
-            }
             self.shape = Some(shape);
             return Ok(());
         };
@@ -104,6 +101,15 @@ impl Kept {
             "{place}: {why} cannot be written to one output; deduplicate them one after the other"
         )
         .into())
+    }
+
+    /// Begins a table, if nothing else is begun: its header comes before its records, if any.
+    pub(super) fn begin_table(&mut self, header: &Arc<[u8]>) -> Result<(), Failure> {
+        if self.shape.is_some() {
+            return Ok(());
+        }
+        self.shape = Some(Shape::Rows(Arc::clone(header)));
+        if self.resumed { Ok(()) } else { self.put(header) }
     }
 
     /// Writes a record that was admitted.

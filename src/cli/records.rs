@@ -4,10 +4,13 @@ use super::ahead::Ahead;
 use super::failure::Failure;
 use crate::input::{BadRecord, Inputs, Reading, Record};
 use crate::text::Shingle;
+use std::sync::Arc;
 
 /// What became of one batch of records.
 pub(super) struct Parsed<T> {
     pub(super) results: Vec<Result<T, BadRecord>>,
+    /// The header of the table they are of, which may have no other records.
+    pub(super) header: Option<Arc<[u8]>>,
     /// The bytes of input they came from, of compressed files those on disk.
     pub(super) bytes: u64,
 }
@@ -29,7 +32,8 @@ pub(super) fn start<T: Send + 'static>(
     let expected_bytes = reading.expected_bytes();
     let batches = Ahead::start("reader", move || {
         let (batch, bytes) = reading.next()?;
-        Some(Parsed { results: batch.parse(|record| take(fitting(record, shingle)?)), bytes })
+        let results = batch.parse(|record| take(fitting(record, shingle)?));
+        Some(Parsed { results, header: batch.header().cloned(), bytes })
     })?;
     Ok(Records { batches, expected_bytes })
 }

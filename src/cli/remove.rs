@@ -6,11 +6,10 @@ use super::output::{count, grouped, summary};
 use super::{Ending, interrupt, opening};
 use crate::error::Result;
 use crate::index::Index;
-use crate::input::{Block, Blocks, Line, STANDARD_INPUT};
+use crate::input::{Block, Blocks, Line, open_lines};
 use crate::params::MAX_ID_BYTES;
 use anyhow::Context;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io::Read;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::str;
@@ -145,7 +144,7 @@ fn report(
 /// Ids that are read from a file, one a line.
 struct Listed {
     place: String,
-    blocks: Blocks<Box<dyn Read>>,
+    blocks: Blocks<Box<dyn Read + Send>>,
     first: Option<Block>,
 }
 
@@ -153,11 +152,7 @@ impl Listed {
     /// Opens the file and waits for its first lines.
     fn begin(list: &Path) -> std::result::Result<Self, Failure> {
         let place = list.display().to_string();
-        let stream: Box<dyn Read> = match list.as_os_str() == STANDARD_INPUT {
-            true => Box::new(io::stdin()),
-            false => Box::new(File::open(list).with_context(|| place.clone())?),
-        };
-        let mut blocks = Blocks::new(stream, Vec::new(), MAX_ID_BYTES);
+        let mut blocks = open_lines(list, MAX_ID_BYTES).with_context(|| place.clone())?;
         let first = blocks.next().with_context(|| place.clone())?;
         Ok(Self { place, blocks, first })
     }

@@ -24,6 +24,14 @@ pub(crate) enum Batch {
 }
 
 impl Batch {
+    /// The header of the table that its records are of.
+    pub(crate) fn header(&self) -> Option<&Arc<[u8]>> {
+        match self {
+            Self::Rows(table, _) => Some(table.header()),
+            _ => None,
+        }
+    }
+
     /// Parses every record on all threads, hands each to `take`, and returns what that made of
     /// them, in order. Blank lines between records of JSON or of a table are none.
     pub(crate) fn parse<T: Send>(

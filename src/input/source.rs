@@ -7,7 +7,7 @@ use super::format::{self, Format};
 use super::json::Fields;
 use super::lines::{LineFormat, Stream};
 use super::record::{BadRecord, Naming};
-use super::rows::Rows;
+use super::rows::{RowBlock, Rows};
 use super::table::Table;
 use super::walk::{self, Identity, Walking};
 use std::collections::VecDeque;
@@ -58,7 +58,8 @@ type Contents = Rest<Counted>;
 /// A stream that is being read.
 enum Open {
     Lines(Stream, Blocks<Contents>),
-    Rows(Arc<Table>, Box<Rows<Contents>>),
+    /// And whether its header has been handed out, also of a table without rows.
+    Rows(Arc<Table>, Box<Rows<Contents>>, bool),
 }
 
 /// What a path turns out to be.
@@ -282,7 +283,7 @@ impl Reading {
                 let mut rows = Rows::new(rest, start, delimiter, most);
                 let fields = &self.inputs.fields;
                 let table = Table::begin(&mut rows, path, delimiter, fields, naming, most)?;
-                return Ok(Open::Rows(Arc::new(table), Box::new(rows)));
+                return Ok(Open::Rows(Arc::new(table), Box::new(rows), false));
             }
             Format::Text => LineFormat::Whole,
             Format::JsonLines => LineFormat::Json(self.inputs.fields.clone()),
@@ -305,8 +306,11 @@ impl Open {
                 let batch = |block| Batch::Lines(stream.clone(), block);
                 (block.map(|block| block.map(batch)), &stream.path)
             }
-            Self::Rows(table, rows) => {
-                let block = rows.next();
+            Self::Rows(table, rows, begun) => {
+                let block = match std::mem::replace(begun, true) {
+                    false => Ok(Some(RowBlock::default())),
+                    true => rows.next(),
+                };
                 let batch = |block| Batch::Rows(Arc::clone(table), block);
                 (block.map(|block| block.map(batch)), &table.path)
             }

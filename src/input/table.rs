@@ -29,6 +29,11 @@ pub(crate) struct Table {
 }
 
 impl Table {
+    /// The first record as it came, with its line end.
+    pub(super) fn header(&self) -> &Arc<[u8]> {
+        &self.header
+    }
+
     /// Reads the header of a table.
     pub(super) fn begin<R: Read>(
         rows: &mut Rows<R>,

@@ -87,6 +87,60 @@ fn lines_are_written_byte_for_byte_as_they_came() {
 }
 
 #[test]
+fn of_tables_the_header_comes_first_and_rows_are_as_they_came() {
+    let shell = Shell::new();
+    let (first, like_first, other) = alike();
+    let header = "\u{feff}n,id,\"text\"\r\n";
+    let rows = [
+        format!("1,a,\"{first}\r\nin two \"\"lines\"\"\"\r\n"),
+        format!("2,b,\"{like_first}\r\nin two \"\"lines\"\"\"\r\n"),
+        format!("3,\"c\",{other}\r\n"),
+    ];
+    shell.write("in.csv", [header, &rows.concat()].concat());
+    let done = shell.run("dedup i.twx in.csv --json -o out.csv").succeeds();
+    assert_eq!((done.counted("added"), done.counted("duplicates")), (2, 1));
+    let out = [header, &rows[0], &rows[2]].concat();
+    assert_eq!(String::from_utf8_lossy(&shell.read("out.csv")), out);
+    // Of several tables the header is written once, and they must have the same columns.
+    shell.write("more.csv", format!("n,id,\"text\"\n4,d,\"of its own\"\n"));
+    shell.run("dedup i.twx -q in.csv more.csv -o both.csv").succeeds();
+    let both = out + "4,d,\"of its own\"\n";
+    assert_eq!(String::from_utf8_lossy(&shell.read("both.csv")), both);
+    shell.write("other.csv", "id,text\ne,something else\n");
+    let other = shell.run("dedup i.twx -q in.csv other.csv -o x --removed y");
+    other.fails_with("other.csv:2: tables with other columns");
+    shell.write("gone.csv", [header, &rows[1]].concat());
+    shell.run("dedup i.twx -q gone.csv -o none.csv --removed y").succeeds();
+    assert_eq!(String::from_utf8_lossy(&shell.read("none.csv")), header);
+    shell.write("no-rows.csv", header);
+    shell.run("dedup i.twx -q no-rows.csv -o none.csv").succeeds();
+    assert_eq!(String::from_utf8_lossy(&shell.read("none.csv")), header);
+}
+
+#[test]
+fn compressed_input_is_written_as_it_was_before() {
+    let shell = Shell::new();
+    let input = as_jsonl(&records(60));
+    shell.write("in.jsonl", &input);
+    shell.write("in.jsonl.zst", zstd::encode_all(input.as_bytes(), 1).expect("compressed"));
+    shell.run("dedup i.twx -q in.jsonl -o one --removed gone").succeeds();
+    shell.run("dedup j.twx -q in.jsonl.zst -o two --removed gone").succeeds();
+    assert_eq!(shell.read("one"), shell.read("two"));
+}
+
+#[test]
+fn sets_need_an_index_of_tokens() {
+    let shell = Shell::new();
+    let sets = "a\tone two three four\nb\tfour three two one\n";
+    shell.pipe("dedup i.twx --format tokens -o out", sets).fails_with("--shingle token");
+    assert!(!shell.path("i.twx").exists() && !shell.path("out.part").exists());
+    let words = "dedup i.twx --json --format tokens --shingle token -o out";
+    let done = shell.pipe(words, sets).succeeds();
+    assert_eq!((done.counted("added"), done.counted("duplicates")), (1, 1));
+    assert_eq!(shell.read("out"), b"a\tone two three four\n");
+}
+
+#[test]
 fn of_directories_and_files_the_paths_are_written() {
     let shell = Shell::new();
     let (first, like_first, other) = alike();

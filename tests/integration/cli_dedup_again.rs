@@ -121,6 +121,19 @@ fn the_audit_on_standard_output_is_whole_too() {
 }
 
 #[test]
+fn a_header_is_written_once() {
+    let words = "dedup i.twx -v --batch 4 --format csv -o out -";
+    let row = |n: u64| format!("{n},{}\n", text(n / 2, n % 2, 40));
+    let input: String = "id,text\n".to_owned() + &(0..12).map(row).collect::<String>();
+    let unbroken = Shell::new();
+    unbroken.pipe(words, input.as_str()).succeeds();
+    let first: String = input.split_inclusive('\n').take(6).collect();
+    let shell = interrupted(words, &first);
+    shell.pipe(words, input.as_str()).succeeds();
+    assert_eq!(shell.read("out"), unbroken.read("out"));
+}
+
+#[test]
 fn another_input_is_not_taken_for_the_rest() {
     let words = "dedup i.twx -v --batch 4 --id-prefix p --format lines -o out -";
     let input: String = (0..8).map(|n| text(n, 0, 40) + "\n").collect();

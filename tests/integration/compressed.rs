@@ -142,3 +142,20 @@ mod bombs {
         }
     }
 }
+
+#[test]
+fn exports_and_lists_of_ids_may_be_compressed_too() {
+    let shell = Shell::with(&[("a", "a text of some length"), ("b", "another one of it")]);
+    let export = shell.run("export i.twx -q").succeeds().stdout.into_bytes();
+    for packing in PACKED {
+        shell.write("export", packing.pack(&export));
+        let name = format!("{packing:?}.twx");
+        shell.run(&format!("import {name} -q export")).succeeds();
+        shell.write("ids", packing.pack(b"b\n"));
+        shell.run(&format!("remove {name} -q --ids-from ids")).succeeds();
+        assert_eq!(shell.run(&format!("list {name}")).stdout, "a\n");
+        shell.write("ids", &packing.pack(b"a\n")[..9]);
+        let cut = shell.run(&format!("remove {name} --ids-from ids"));
+        assert!(cut.status == 2 && cut.stderr.contains("cut short"), "{cut:?}");
+    }
+}
