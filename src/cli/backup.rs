@@ -14,8 +14,9 @@ use std::time::Instant;
 The copy has all that the index has, packed. Every record is verified on the way. It appears under
 its name when it is complete.
 
-Example:
-  twindex backup pages.twx /mnt/backup/pages-monday.twx")]
+Examples:
+  twindex backup pages.twx /mnt/backup/pages-monday.twx
+  twindex backup pages.twx copy.twx --wait 60")]
 pub(super) struct Backup {
     /// The index file
     pub(super) index: PathBuf,

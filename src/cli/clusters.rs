@@ -17,8 +17,8 @@ use tempfile::SpooledTempFile;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-One cluster of two or more documents a line, the largest first. Output columns (fields with --json):
-representative, size, members; the representative is one of the members.
+One cluster of two or more documents a line, the largest first. Output columns (fields with
+--json): representative, size, members; the representative is one of the members.
 
 Examples:
   twindex clusters pages.twx

@@ -25,10 +25,10 @@ use std::time::Instant;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Records are judged in order. One that is similar to a document known already, in the index, in an
-index of --against or earlier in the input, is left out and audited; any other is written to OUT as
-it came and remembered. One whose id and text are in the index is known: it is written again. The
-same id with another text is judged as any other, and replaces if it is kept.
+Records are judged in order. One that is similar to a document known already (of the index, of an
+index of --against, or earlier in the input) is left out and audited; any other is written to OUT
+as it came, and remembered. One whose id and text are in the index is known: it is written again.
+The same id with another text is judged as any other, and replaces if it is kept.
 
 OUT appears when it is complete. Stopped or killed, the same command goes on where it was.
 Audit columns (fields in FILE, and with --json): id, duplicate_of, similarity, exact.

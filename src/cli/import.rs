@@ -18,9 +18,9 @@ use std::time::Instant;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The first line is the header that export writes, with the settings; a missing INDEX is created with
-them, and one that exists must have equal ones. Of a document, id, signature, and set_code or
-set_size are needed; text_hash, text_bytes and inserted may be left out.
+The first line is the header that export writes, with the settings; a missing INDEX is created
+with them, and one that exists must have equal ones. Of a document, id, signature, and set_code
+or set_size are needed; text_hash, text_bytes and inserted may be left out.
 
 Examples:
   twindex import copy.twx pages.jsonl

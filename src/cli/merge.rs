@@ -14,9 +14,9 @@ use std::time::Instant;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A missing DEST is created with the settings of the first SRC. All must have equal settings. Documents
-keep their order and their times of insertion; one that is in DEST with the same text is `unchanged`.
-Automatic ids (#1, #2, ...) of several indexes are the same, and so conflicts.
+A missing DEST is created with the settings of the first SRC. All must have equal settings.
+Documents keep their order and their times of insertion; one that is in DEST with the same text
+is `unchanged`. Automatic ids (#1, #2, ...) of several indexes are the same, and so conflicts.
 
 Examples:
   twindex merge all.twx monday.twx tuesday.twx
