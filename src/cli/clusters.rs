@@ -10,7 +10,6 @@ use anyhow::Context;
 use clap::ValueEnum;
 use serde_json::Value;
 use std::io::{self, BufRead, BufReader, Seek, Write};
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Instant;
 use tempfile::SpooledTempFile;
@@ -135,18 +134,9 @@ fn find<'s>(
     };
     let progress = Progress::of_parts(global);
     let clustering = snapshot.clusters(threshold)?.linkage(linkage).keep(keep);
-    let found = clustering.find_watched(|done, of| {
-        progress.reached(done, of);
-        match interrupt::asked() {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        }
-    });
+    let found = clustering.find_watched(progress.watch());
     progress.finish();
-    match found? {
-        Some(found) => Ok(found),
-        None => Err(interrupted()),
-    }
+    Ok(found?)
 }
 
 fn interrupted() -> Failure {

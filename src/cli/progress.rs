@@ -55,12 +55,6 @@ impl Progress {
         progress
     }
 
-    /// So many of so many steps are done.
-    pub(super) fn reached(&self, done: u64, of: u64) {
-        self.bar.set_length(of);
-        self.bar.set_position(done);
-    }
-
     pub(super) fn add_documents(&self, documents: u64) {
         self.bar.inc(documents);
     }

@@ -13,12 +13,12 @@ pub(super) struct Buckets {
     /// The first entry of the next bucket.
     ahead: Option<(u64, DocNo)>,
     docs: Vec<DocNo>,
-    read: u64,
+    passed: u64,
 }
 
 impl Buckets {
     pub(super) fn new(plan: BandPlan, probe: Probe) -> Self {
-        Self { plan, probe, band: 0, entries: None, ahead: None, docs: Vec::new(), read: 0 }
+        Self { plan, probe, band: 0, entries: None, ahead: None, docs: Vec::new(), passed: 0 }
     }
 
     pub(super) fn probe(&self) -> Probe {
@@ -35,9 +35,9 @@ impl Buckets {
         &self.docs
     }
 
-    /// How many documents were passed, in the mean of all bands.
-    pub(super) fn passed(&self) -> u64 {
-        self.read / self.probe.bands().max(1) as u64
+    /// How many entries were passed since this was asked last.
+    pub(super) fn take_passed(&mut self) -> u64 {
+        std::mem::take(&mut self.passed)
     }
 
     /// Reads the next bucket; false after the last.
@@ -67,7 +67,7 @@ impl Buckets {
                 }
                 self.docs.push(entry.1);
             }
-            self.read += self.docs.len() as u64;
+            self.passed += self.docs.len() as u64;
             if self.docs.len() > 1 {
                 return Ok(true);
             }

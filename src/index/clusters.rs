@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::estimate::least_equal_lanes;
 use crate::lsh::Probe;
 use crate::params::Threshold;
-use crate::store::DocNo;
+use crate::store::{DocNo, Progress, Watch, unwatched};
 use std::cmp::Reverse;
 use std::fmt;
 use std::ops::{ControlFlow, Range};
@@ -97,29 +97,30 @@ impl<'s> Clustering<'s> {
     ///
     /// [`Error::Damaged`](crate::Error::Damaged) or [`Error::Io`](crate::Error::Io).
     pub fn find(self) -> Result<Clusters<'s>> {
-        let found = self.find_watched(|_, _| ControlFlow::Continue(()))?;
-        // Nobody asked it to stop.
-        Ok(found.unwrap_or_else(|| self.none()))
+        self.find_watched(unwatched)
     }
 
-    /// As [`find`](Self::find), telling `watch` on the way how many of how many steps are done;
-    /// `None` if that broke off.
+    /// As [`find`](Self::find), telling how far it has come, and stops when it is told to.
     ///
     /// # Errors
     ///
-    /// Those of [`find`](Self::find).
+    /// Those of [`find`](Self::find), and [`Error::Interrupted`](crate::Error::Interrupted).
     pub fn find_watched(
         self,
-        mut watch: impl FnMut(u64, u64) -> ControlFlow<()>,
-    ) -> Result<Option<Clusters<'s>>> {
+        mut watch: impl FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Clusters<'s>> {
         let least = least_equal_lanes(self.threshold.get(), self.snapshot.settings().lanes.get());
-        let mut job =
-            Job { snapshot: self.snapshot, probe: self.probe(), least, watch: &mut watch };
+        let watch = Watch::new(
+            self.snapshot.path(),
+            ("looking for clusters", "nothing was changed"),
+            &mut watch,
+        );
+        let mut job = Job { snapshot: self.snapshot, probe: self.probe(), least, watch };
         let assigned = match self.linkage {
             Linkage::Representative => linkage::by_representative(&mut job, self.keep)?,
             Linkage::Connected => linkage::connected(&mut job, self.keep)?,
         };
-        Ok(assigned.map(|assigned| self.none().with(&assigned)))
+        Ok(self.none().with(&assigned))
     }
 
     fn probe(&self) -> Probe {

@@ -57,9 +57,9 @@ impl<'s> Groups<'s> {
         self.buckets.probe()
     }
 
-    /// How many documents were passed, in the mean of all bands.
-    pub(super) fn passed(&self) -> u64 {
-        self.buckets.passed()
+    /// How many entries were passed since this was asked last.
+    pub(super) fn take_passed(&mut self) -> u64 {
+        self.buckets.take_passed()
     }
 
     /// Whether the bucket is one of the first band, in which equal signatures meet.

@@ -10,8 +10,7 @@ use super::snapshot::Snapshot;
 use crate::error::Result;
 use crate::estimate::equal_lanes;
 use crate::lsh::Probe;
-use crate::store::DocNo;
-use std::ops::ControlFlow;
+use crate::store::{DocNo, Watch};
 
 /// No document's number: there are fewer.
 pub(super) const NOBODY: u32 = u32::MAX;
@@ -22,29 +21,34 @@ pub(super) struct Job<'s, 'w> {
     pub(super) probe: Probe,
     /// The least equal lanes of similar documents.
     pub(super) least: usize,
-    pub(super) watch: &'w mut dyn FnMut(u64, u64) -> ControlFlow<()>,
+    pub(super) watch: Watch<'w>,
 }
 
-/// For each document, by number, the one that stands for it; `None` if the job was broken off.
-type Assigned = Result<Option<ByNumber>>;
+impl Job<'_, '_> {
+    /// The entries of all bands that are looked at.
+    fn entries(&self) -> u64 {
+        self.snapshot.len().saturating_mul(self.probe.bands() as u64)
+    }
+}
+
+/// For each document, by number, the one that stands for it.
+type Assigned = Result<ByNumber>;
 
 /// Documents in order of `keep`: one that has nobody yet stands for itself and for all that are
 /// similar to it and have nobody (leader clustering: J. A. Hartigan, *Clustering algorithms*, 1975,
 /// chapter 3).
 pub(super) fn by_representative(job: &mut Job<'_, '_>, keep: Keep) -> Assigned {
-    // Finding company is the first half of the steps, asking the other.
-    let documents = job.snapshot.len();
-    let Some(mut order) = with_company(job)? else { return Ok(None) };
-    in_order_of(keep, &mut order, job.snapshot)?;
+    // Finding company is the first half of what is told, asking the other.
+    job.watch.expect(2 * job.entries())?;
+    let mut order = with_company(job)?;
+    in_order_of(keep, &mut order, job)?;
+    let share = job.entries() / order.len().max(1) as u64;
     let view = job.snapshot.view();
     let plan = job.snapshot.settings().plan;
     let mut assigned = ByNumber::new(NOBODY);
     let (mut lanes, mut found) = (Vec::new(), Vec::new());
-    for (at, &doc) in order.iter().enumerate() {
-        let done = documents + documents * at as u64 / order.len() as u64;
-        if (job.watch)(done, 2 * documents).is_break() {
-            return Ok(None);
-        }
+    for doc in order {
+        job.watch.advance(share)?;
         let is_free = |doc: DocNo| assigned.get(doc) == NOBODY;
         if !is_free(doc) {
             continue;
@@ -59,35 +63,40 @@ pub(super) fn by_representative(job: &mut Job<'_, '_>, keep: Keep) -> Assigned {
         // Itself is one of them.
         found.drain(..).for_each(|other| assigned.set(other, doc.0));
     }
-    Ok(Some(assigned))
+    Ok(assigned)
 }
 
 /// The documents that share a bucket with another one, by number.
-fn with_company(job: &mut Job<'_, '_>) -> Result<Option<Vec<DocNo>>> {
+fn with_company(job: &mut Job<'_, '_>) -> Result<Vec<DocNo>> {
     let view = job.snapshot.view();
-    let documents = job.snapshot.len();
     let mut has_company = ByNumber::new(NOBODY);
     let mut buckets = Buckets::new(job.snapshot.settings().plan, job.probe);
     while buckets.next(&view)? {
-        if (job.watch)(buckets.passed().min(documents), 2 * documents).is_break() {
-            return Ok(None);
-        }
+        job.watch.advance(buckets.take_passed())?;
         buckets.docs().iter().for_each(|doc| has_company.set(*doc, doc.0));
     }
-    Ok(Some(has_company.iter().map(|(doc, _)| doc).collect()))
+    Ok(has_company.iter().map(|(doc, _)| doc).collect())
 }
 
 /// Orders documents, given by number, so that the one that would be kept of all comes first.
-fn in_order_of(keep: Keep, docs: &mut [DocNo], snapshot: &Snapshot) -> Result<()> {
-    let view = snapshot.view();
+fn in_order_of(keep: Keep, docs: &mut [DocNo], job: &mut Job<'_, '_>) -> Result<()> {
+    /// So many documents are read before whoever watches is asked whether to go on.
+    const STRIDE: u32 = 1 << 12;
+    let view = job.snapshot.view();
+    let mut reads = 0_u32;
+    let mut read = |doc| {
+        reads = reads.wrapping_add(1);
+        if reads.is_multiple_of(STRIDE) {
+            job.watch.expect(0)?;
+        }
+        view.document(doc)
+    };
     match keep {
         Keep::First => {}
-        Keep::Longest => {
-            order::sort_by_greatest(docs, |doc| Ok(view.document(doc)?.text_length))?;
-        }
+        Keep::Longest => order::sort_by_greatest(docs, |doc| Ok(read(doc)?.text_length))?,
         Keep::Id => {
             order::sort_by_bytes(docs, order::ROOM, |doc, out| {
-                out.extend_from_slice(view.document(doc)?.id.as_bytes());
+                out.extend_from_slice(read(doc)?.id.as_bytes());
                 Ok(())
             })?;
         }
@@ -98,11 +107,12 @@ fn in_order_of(keep: Keep, docs: &mut [DocNo], snapshot: &Snapshot) -> Result<()
 /// Whatever is connected by similar pairs. Of documents with equal signatures only the first is
 /// compared, and two that are connected already are not compared at all.
 pub(super) fn connected(job: &mut Job<'_, '_>, keep: Keep) -> Assigned {
-    let documents = job.snapshot.len();
+    job.watch.expect(job.entries())?;
     let mut forest = Forest(ByNumber::new(NOBODY));
     let mut groups = Groups::new(job.snapshot, job.probe);
     let mut roots = Vec::new();
     while groups.next_bucket()? {
+        job.watch.advance(groups.take_passed())?;
         roots.clear();
         for group in 0..groups.len() {
             let docs = groups.docs(group);
@@ -124,9 +134,8 @@ pub(super) fn connected(job: &mut Job<'_, '_>, keep: Keep) -> Assigned {
         {
             if row != Some(two.0) {
                 row = Some(two.0);
-                if (job.watch)(groups.passed().min(documents), documents).is_break() {
-                    return Ok(None);
-                }
+                // A large bucket takes long: asks whether to go on.
+                job.watch.expect(0)?;
             }
             let (Some(left), Some(right)) = (groups.first(two.0), groups.first(two.1)) else {
                 continue;
@@ -142,15 +151,15 @@ pub(super) fn connected(job: &mut Job<'_, '_>, keep: Keep) -> Assigned {
     }
     let mut assigned = forest.trees();
     if keep != Keep::First {
-        rename(&mut assigned, keep, job.snapshot)?;
+        rename(&mut assigned, keep, job)?;
     }
-    Ok(Some(assigned))
+    Ok(assigned)
 }
 
 /// Has each cluster, which its first document stands for, named after the one to keep.
-fn rename(assigned: &mut ByNumber, keep: Keep, snapshot: &Snapshot) -> Result<()> {
+fn rename(assigned: &mut ByNumber, keep: Keep, job: &mut Job<'_, '_>) -> Result<()> {
     let mut docs: Vec<DocNo> = assigned.iter().map(|(doc, _)| doc).collect();
-    in_order_of(keep, &mut docs, snapshot)?;
+    in_order_of(keep, &mut docs, job)?;
     let mut kept = ByNumber::new(NOBODY);
     for doc in docs {
         let root = DocNo(assigned.get(doc));

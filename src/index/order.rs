@@ -16,7 +16,7 @@ pub(super) const ROOM: usize = 4 << 20;
 pub(super) fn sort_by_bytes(
     docs: &mut [DocNo],
     room: usize,
-    read: impl Fn(DocNo, &mut Vec<u8>) -> Result<()>,
+    mut read: impl FnMut(DocNo, &mut Vec<u8>) -> Result<()>,
 ) -> Result<Vec<u32>> {
     let mut starts = Vec::new();
     let mut bytes = Vec::new();
@@ -25,7 +25,7 @@ pub(super) fn sort_by_bytes(
     while let Some((range, common)) = undecided.pop() {
         let Some(stretch) = docs.get_mut(range.clone()) else { continue };
         let first = range.start;
-        let common = match gather(stretch, room, common, &mut bytes, &read)? {
+        let common = match gather(stretch, room, common, &mut bytes, &mut read)? {
             Gathered::All(ends) => {
                 sort_gathered(stretch, &bytes, &ends, |at| starts.push((first + at) as u32));
                 continue;
@@ -95,7 +95,7 @@ fn gather(
     room: usize,
     common: usize,
     bytes: &mut Vec<u8>,
-    read: impl Fn(DocNo, &mut Vec<u8>) -> Result<()>,
+    mut read: impl FnMut(DocNo, &mut Vec<u8>) -> Result<()>,
 ) -> Result<Gathered> {
     bytes.clear();
     let mut ends = Vec::new();
@@ -157,7 +157,7 @@ fn sort_gathered(
 /// Takes 16 bytes a document.
 pub(super) fn sort_by_greatest(
     docs: &mut [DocNo],
-    read: impl Fn(DocNo) -> Result<u64>,
+    mut read: impl FnMut(DocNo) -> Result<u64>,
 ) -> Result<()> {
     let key = |&doc: &DocNo| Ok((Reverse(read(doc)?), doc));
     let mut keys = docs.iter().map(key).collect::<Result<Vec<_>>>()?;

@@ -1,6 +1,6 @@
 //! What is left when a command is interrupted or killed.
 
-use crate::command::{Shell, lines};
+use crate::command::{Shell, jsonl, lines};
 use crate::phases::{self, Phase};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -148,4 +148,24 @@ fn an_interrupted_creation_leaves_nothing_or_an_empty_index() {
             assert_eq!(shell.ids(), [""; 0]);
         }
     }
+}
+
+#[test]
+fn interrupted_clusters_end_with_an_error() {
+    let shell = Shell::new();
+    // More than a pipe and a buffer hold.
+    let ids = |n: u64| format!("{:0200}", n);
+    let documents: Vec<(String, String)> =
+        (0..4_000).map(|n| (ids(n), format!("{} {}", n / 2, n / 2 * 7_919))).collect();
+    let documents: Vec<(&str, &str)> =
+        documents.iter().map(|(id, text)| (&**id, &**text)).collect();
+    shell.pipe("add i.twx -q -", jsonl(&documents)).succeeds();
+    let mut running = shell.start("clusters i.twx -q --threshold 1");
+    running.read_a_line();
+    running.signal("INT");
+    // Until it has been told.
+    sleep(Duration::from_millis(300));
+    let done = running.end();
+    assert_eq!(done.status, 2, "{done:?}");
+    assert!(done.stderr.starts_with("twindex: interrupted"), "{}", done.stderr);
 }

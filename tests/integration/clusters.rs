@@ -3,7 +3,10 @@
 use crate::support::{Place, Random, estimate, meet, probe, tiny};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use twindex::{Document, Index, IndexOptions, Keep, Linkage, OnConflict, Signature, Snapshot};
+use std::ops::ControlFlow;
+use twindex::{
+    Document, Error, Index, IndexOptions, Keep, Linkage, OnConflict, Signature, Snapshot,
+};
 
 /// A cluster: its representative and its members.
 type Cluster = (String, Vec<String>);
@@ -314,5 +317,24 @@ fn no_document_is_in_more_pairs_than_asked_for() {
         let found: Vec<_> = pairs.by_ref().map(named).collect();
         assert!(found == expected, "at most {most}");
         assert_eq!(pairs.left_out(), (all.len() - found.len()) as u64);
+    }
+}
+
+#[test]
+fn who_watches_can_stop_the_search() {
+    let place = Place::new();
+    let index = insert(&tiny(), &place, &texts(7, 60), 60);
+    let snapshot = index.snapshot().expect("a snapshot");
+    for linkage in LINKAGES {
+        let clustering = snapshot.clusters(0.8).expect("a threshold").linkage(linkage);
+        let mut seen = 0;
+        let whole = clustering.find_watched(|at| {
+            assert!(at.done <= at.total);
+            seen += 1;
+            ControlFlow::Continue(())
+        });
+        assert!(seen > 0 && !whole.expect("found").is_empty());
+        let stopped = clustering.find_watched(|_| ControlFlow::Break(()));
+        assert!(matches!(stopped, Err(Error::Interrupted { .. })), "{stopped:?}");
     }
 }

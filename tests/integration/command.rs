@@ -262,6 +262,22 @@ impl Running {
         stdin.write_all(text.as_bytes()).and_then(|()| stdin.flush()).expect("it reads");
     }
 
+    /// Reads a line of standard output, which stays open, so that the command waits with the rest.
+    pub fn read_a_line(&mut self) -> String {
+        let mut stdout = self.child.stdout.take().expect("standard output is ours");
+        let (line, stdout) = in_time("a line of standard output", move || {
+            let (mut line, mut byte) = (Vec::new(), [0]);
+            while line.last() != Some(&b'\n')
+                && stdout.read(&mut byte).expect("it can be read") == 1
+            {
+                line.push(byte[0]);
+            }
+            (String::from_utf8_lossy(&line).into_owned(), stdout)
+        });
+        self.child.stdout = Some(stdout);
+        line
+    }
+
     /// Reads a line of standard output, then closes it.
     pub fn read_a_line_and_close(&mut self) -> String {
         let stdout = self.child.stdout.take().expect("standard output is ours");

@@ -19,6 +19,8 @@ mod cli_docs;
 #[cfg(all(unix, feature = "cli"))]
 mod cli_kill;
 #[cfg(feature = "cli")]
+mod cli_large;
+#[cfg(feature = "cli")]
 mod cli_plan;
 #[cfg(feature = "cli")]
 mod cli_query;

@@ -1,0 +1,73 @@
+//! One text a hundred thousand times, among as many others: the commands that meet all its copies.
+//!
+//! `TWINDEX_COPIES=1000000` takes more.
+
+use crate::command::{Shell, number_from};
+use crate::support::Random;
+use std::time::{Duration, Instant};
+use twindex::{Document, Index, OnConflict, Signature};
+
+/// What a command may take, whatever the cluster.
+const MEMORY: u64 = 512 << 20;
+
+/// What `clusters` may take for a hundred thousand copies on two cores.
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// A folder with an index of so many copies and as many documents that are like nothing.
+fn folder(copies: u64) -> Shell {
+    let shell = Shell::new();
+    let index = Index::create(shell.path("i.twx")).expect("created");
+    let lanes = index.settings().lanes.get() as u64;
+    let mut random = Random(9);
+    let mut signature = || {
+        let lanes: Vec<u8> = (0..lanes).map(|_| random.next() as u8).collect();
+        Signature::from_lanes(lanes, 1_000)
+    };
+    let same = signature();
+    for first in (0..copies).step_by(20_000) {
+        let some = first..copies.min(first + 20_000);
+        let document = |(id, signature)| Document::from_signature(id, signature).expect("valid");
+        let documents = some
+            .flat_map(|n| [(format!("copy-{n}"), same.clone()), (format!("own-{n}"), signature())])
+            .map(document);
+        let mut txn = index.begin_write().expect("begun");
+        txn.insert_documents(documents.collect(), OnConflict::Replace).expect("inserted");
+        txn.commit().expect("committed");
+    }
+    index.close().expect("closed");
+    shell
+}
+
+#[test]
+fn a_hundred_thousand_copies_fit_into_memory_and_time() {
+    let copies = number_from("TWINDEX_COPIES").unwrap_or(100_000);
+    let shell = folder(copies);
+    let clusters = [
+        ("clusters i.twx --duplicates --json", copies - 1),
+        ("clusters i.twx --duplicates --json --linkage connected --keep id", copies - 1),
+        ("clusters i.twx --duplicates --json --keep longest", copies - 1),
+        ("pairs i.twx --json --max-per-document 3", copies * 3 / 2),
+    ];
+    for (words, lines) in clusters {
+        let start = Instant::now();
+        let mut running = shell.start(words);
+        running.read_a_line();
+        // It has found all by now, or it walks a cluster of which it knows the ids.
+        #[cfg(target_os = "linux")]
+        assert!(running.peak_memory() < MEMORY, "{words}: {} bytes", running.peak_memory());
+        let done = running.finish();
+        assert!(start.elapsed() < MINUTE, "{words}: {:?}", start.elapsed());
+        assert_eq!(done.stdout.lines().count() as u64, lines - 1, "{words}");
+    }
+
+    // Five thousand million pairs: some come at once.
+    let start = Instant::now();
+    let mut running = shell.start("pairs i.twx");
+    assert!(running.read_a_line().starts_with("copy-"));
+    assert!(start.elapsed() < MINUTE / 4, "the first pair came after {:?}", start.elapsed());
+    for _ in 0..1_000 {
+        running.read_a_line();
+    }
+    #[cfg(target_os = "linux")]
+    assert!(running.peak_memory() < MEMORY, "{} bytes", running.peak_memory());
+}
