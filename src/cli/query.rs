@@ -3,7 +3,7 @@
 use super::args::Global;
 use super::failure::{Failure, message};
 use super::inputs::Input;
-use super::output::{Results, count, similarity, summary};
+use super::output::{Results, count, grouped, similarity, summary};
 use super::{Ending, interrupt, opening, records};
 use crate::index::{Matches, Snapshot};
 use crate::input::Name;
@@ -154,7 +154,7 @@ pub(super) fn run(global: &Global, args: &Query) -> Result<Ending, Failure> {
         }
     }
     results.flush()?;
-    totals.report(global, start.elapsed().as_secs_f64());
+    totals.report(global, args.top.is_some(), start.elapsed().as_secs_f64());
     Ok(match (interrupt::asked(), totals.failed > 0, results.any()) {
         (true, _, _) => return Err(anyhow::anyhow!("interrupted").into()),
         (false, true, _) => Ending::SomeFailed,
@@ -184,7 +184,7 @@ impl Totals {
         Ok(())
     }
 
-    fn report(&self, global: &Global, seconds: f64) {
+    fn report(&self, global: &Global, top: bool, seconds: f64) {
         let recall = self.recall.map_or(Value::Null, similarity);
         let fields = [
             ("queries", self.queries.into()),
@@ -198,16 +198,20 @@ impl Totals {
         ];
         let queries = match self.queries {
             1 => "1 query".to_owned(),
-            n => format!("{} queries", super::output::grouped(n)),
+            n => format!("{} queries", grouped(n)),
         };
         let matches = match self.matches {
             1 => "1 match".to_owned(),
-            n => format!("{} matches", super::output::grouped(n)),
+            n => format!("{} matches", grouped(n)),
         };
         let mut sentence =
             format!("{queries}, {matches}, {} compared", count(self.candidates, "candidate"));
         if self.recall.is_some() {
-            sentence += &format!(", recall at the threshold {recall}");
+            let place = if top { "the last match or the threshold" } else { "the threshold" };
+            sentence += &format!(", recall at {place} {recall}");
+        }
+        if self.left_out > 0 {
+            sentence += &format!("; {} left out", grouped(self.left_out));
         }
         summary(global, &fields, &sentence);
     }
