@@ -201,3 +201,27 @@ fn an_answer_comes_before_the_next_question() {
     let line = running.read_a_line_and_close();
     assert!(line.contains("\ta\t"), "{line}");
 }
+
+#[test]
+fn top_reports_so_many_and_counts_the_others() {
+    let same = "one and the same text";
+    let shell = Shell::with(&["d", "c", "b", "a"].map(|id| (id, same)));
+    let found = shell.run("query i.twx --id a --top 2 --json").succeeds();
+    let ids: Vec<_> = found.json().iter().map(|found| found["id"].clone()).collect();
+    assert_eq!(ids, ["b", "c"]);
+    assert_eq!((found.counted("left_out"), &found.summary()["limited"]), (1, &true.into()));
+    let all = shell.run("query i.twx --id a --top 3 --json").succeeds();
+    assert_eq!((all.counted("left_out"), &all.summary()["limited"]), (0, &false.into()));
+}
+
+#[test]
+fn pairs_of_a_document_are_limited_on_request() {
+    let same = "one and the same text";
+    let shell = Shell::with(&["d", "c", "b", "a"].map(|id| (id, same)));
+    let found = shell.run("pairs i.twx --json --max-per-document 1").succeeds();
+    assert_eq!(found.json().len(), 2);
+    assert_eq!((found.counted("left_out"), &found.summary()["limited"]), (4, &true.into()));
+    for words in ["pairs i.twx --max-per-document 0", "query i.twx --id a --top 0"] {
+        assert_eq!(shell.run(words).status, 2, "{words}");
+    }
+}

@@ -154,7 +154,7 @@ fn an_interrupted_creation_leaves_nothing_or_an_empty_index() {
 fn interrupted_clusters_end_with_an_error() {
     let shell = Shell::new();
     // More than a pipe and a buffer hold.
-    let ids = |n: u64| format!("{:0200}", n);
+    let ids = |n: u64| format!("{n:0200}");
     let documents: Vec<(String, String)> =
         (0..4_000).map(|n| (ids(n), format!("{} {}", n / 2, n / 2 * 7_919))).collect();
     let documents: Vec<(&str, &str)> =
