@@ -3,6 +3,8 @@
 //! All of them are part of the file format (`docs/format.md`, section "Hashes") and pinned by
 //! golden vectors. Nothing here depends on the platform.
 
+#[cfg(feature = "cli")]
+use xxhash_rust::xxh3::Xxh3;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// 2^64 divided by the golden ratio, made odd: the increment of the SplitMix64 generator.
@@ -119,6 +121,25 @@ fn load_short(bytes: &[u8]) -> u64 {
 /// The hash of a document's raw text, by which an unchanged text is known.
 pub(crate) fn text_hash(text: &[u8]) -> u64 {
     xxh3_64_with_seed(text, 0)
+}
+
+/// XXH3-64 of bytes that come piece by piece.
+#[cfg(feature = "cli")]
+pub(crate) struct StreamHash(Xxh3);
+
+#[cfg(feature = "cli")]
+impl StreamHash {
+    pub(crate) fn new() -> Self {
+        Self(Xxh3::new())
+    }
+
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    pub(crate) fn value(&self) -> u64 {
+        self.0.digest()
+    }
 }
 
 /// The bits of an id's hash. Two of a million ids share one in every second index, which costs one

@@ -1,24 +1,28 @@
 //! `twindex dedup`: keep what is similar to nothing known, and remember it.
 
 use super::args::Global;
-use super::audit::Asked;
+use super::audit::Audit;
 use super::failure::Failure;
 use super::inputs::Input;
-use super::judging::{Counts, Incoming, Judging};
+use super::judging::{Counts, Incoming, Judging, chained, changed};
 use super::kept::Written;
 use super::output::{bytes, count, grouped, similarity, summary};
-use super::part::is_file;
+use super::part::Part;
 use super::progress::Progress;
+use super::records::Records;
 use super::settings::Settings;
+use super::targets::Targets;
 use super::trial::Trial;
 use super::{Ending, interrupt, opening, records};
 use crate::error::Error;
 use crate::hash::text_hash;
 use crate::index::{Document, Index, ReadOnlyIndex, Snapshot};
-use crate::input::{BadRecord, Name, STANDARD_INPUT};
+use crate::input::{BadRecord, Name, Raw, STANDARD_INPUT};
 use crate::lsh::Probe;
 use crate::params::Threshold;
-use anyhow::{Context, anyhow};
+use crate::sketch::{Signature, Sketcher};
+use crate::store::DedupMark;
+use anyhow::anyhow;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -30,7 +34,8 @@ index of --against, or earlier in the input) is left out and audited; any other 
 as it came, and remembered. One whose id and text are in the index is known: it is written again.
 The same id with another text is judged as any other, and replaces if it is kept.
 
-OUT appears when it is complete. Stopped or killed, the same command goes on where it was.
+OUT appears when it is complete. Stopped or killed, the same command goes on where it was, unless
+it is told to --restart.
 Audit columns (fields in FILE, and with --json): id, duplicate_of, similarity, exact.
 
 Examples:
@@ -62,6 +67,9 @@ pub(super) struct Dedup {
     /// Renew the time of insertion of documents that are met again, or duplicates of them
     #[arg(long)]
     pub(super) touch: bool,
+    /// Start over, and do not go on with an interrupted run of the same command
+    #[arg(long)]
+    pub(super) restart: bool,
     /// Records in one commit
     #[arg(long, value_name = "DOCS", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) batch: u32,
@@ -71,18 +79,20 @@ pub(super) struct Dedup {
     pub(super) settings: Settings,
 }
 
+/// Records that are judged without looking whether the command was asked to end.
+const SLICE: usize = 1 << 10;
+
 pub(super) fn run(global: &Global, args: &Dedup) -> Result<Ending, Failure> {
     interrupt::catch()?;
     let start = Instant::now();
-    args.check_paths()?;
+    let targets = Targets::of(args)?;
     if !args.index.exists() {
         args.input.check_shingle(args.settings.shingle(), &args.index)?;
     }
     let trial = args.dry_run.then(|| Trial::of(global, args)).transpose()?;
     let place = trial.as_ref().map_or(&args.index, |trial| &trial.index);
     let index = args.open(global, place)?;
-    let shingle = index.settings().shingle;
-    args.input.check_shingle(shingle, &args.index)?;
+    args.input.check_shingle(index.settings().shingle, &args.index)?;
     let others = others(global, args)?;
     let snapshots = others.iter().map(ReadOnlyIndex::snapshot).collect::<Result<Vec<_>, _>>()?;
     let against: Vec<&Snapshot> = snapshots.iter().collect();
@@ -94,33 +104,37 @@ pub(super) fn run(global: &Global, args: &Dedup) -> Result<Ending, Failure> {
         .chain([index.settings()])
         .map(|settings| Probe::new(settings.plan, threshold, settings.recall).recall())
         .fold(1.0, f64::min);
+    let report = |counts: &Counts, failed: u64, interrupted: bool| {
+        let seconds = start.elapsed().as_secs_f64();
+        report(global, args, counts, failed, recall, seconds, interrupted);
+    };
 
     let mut txn = index.begin_write()?;
     // What is wrong with settings shows before anything is written.
     txn.insert_documents_unless_similar(Vec::new(), threshold.get(), &against)?;
-    let mut run = Judging::begin(global, args, threshold.get(), &against, &mut txn)?;
-    let sketcher = index.sketcher().clone();
-    let mut inputs = args.input.of(&args.paths, &args.index);
-    inputs.leave_out.extend(run.own_files());
-    let mut records = records::start(inputs, shingle, move |record| {
-        let (id, named) = match record.name {
-            Name::Id(id) => (id, true),
-            Name::Automatic => ("#".to_owned(), false),
-        };
-        let written = Written::new(record.raw, &id);
-        let hash = text_hash(id.as_bytes()).rotate_left(1) ^ text_hash(record.text.as_bytes());
-        let place = record.place;
-        match Document::sketch(id, &record.text, &sketcher) {
-            Ok(document) => Ok(Incoming { document, named, place, written, hash }),
-            Err(error) => Err(BadRecord { place, cause: error.to_string() }),
+    let run = args.hash(threshold.get());
+    let mark = match targets.file().is_some() && !args.restart {
+        true => txn.dedup_mark(run)?,
+        false => None,
+    };
+    if let Some(mark) = mark.filter(|mark| mark.judged) {
+        drop(txn);
+        if let Some(failed) = complete(global, args, &targets, &index, (run, mark))? {
+            report(&Counts::from_stored(mark.counts), failed, false);
+            return Ok(if failed > 0 { Ending::SomeFailed } else { Ending::Done });
         }
-    })?;
+        txn = index.begin_write()?;
+    }
+    let mark = mark.filter(|mark| !mark.judged);
+    let comparing = (threshold.get(), &*against);
+    let mut judging = Judging::begin(global, args, &targets, comparing, (run, mark), &txn)?;
+    let mut records = args.records(&targets, &index, Some(index.sketcher().clone()))?;
     let mut progress = Progress::new(global, records.expected_bytes);
     let mut failed = 0_u64;
     while let Some(parsed) = records.next() {
         let documents = parsed.results.len() as u64;
         if let Some(header) = &parsed.header {
-            run.kept.begin_table(header)?;
+            judging.kept.begin_table(header)?;
         }
         let mut good = Vec::with_capacity(parsed.results.len());
         for result in parsed.results {
@@ -132,15 +146,17 @@ pub(super) fn run(global: &Global, args: &Dedup) -> Result<Ending, Failure> {
                 }
             }
         }
-        while !good.is_empty() {
-            let later = good.split_off(good.len().min(args.batch as usize - run.in_batch));
-            run.take(&mut txn, good)?;
+        while !good.is_empty() && !interrupt::asked() {
+            let room = (args.batch as usize - judging.in_batch).min(SLICE);
+            let later = good.split_off(good.len().min(room));
+            judging.take(&mut txn, good)?;
             good = later;
-            if run.in_batch >= args.batch as usize {
-                run.store(&mut txn)?;
+            if judging.in_batch >= args.batch as usize {
+                judging.store(&mut txn, false)?;
                 txn.commit()?;
                 if global.verbose {
-                    progress.say(&format!("committed {}", count(run.mark.records, "record")));
+                    let records = count(judging.mark.records, "record");
+                    progress.note(&format!("committed {records}"));
                 }
                 txn = index.begin_write()?;
             }
@@ -148,36 +164,103 @@ pub(super) fn run(global: &Global, args: &Dedup) -> Result<Ending, Failure> {
         progress.add(documents, parsed.bytes);
     }
     let interrupted = interrupt::asked();
-    if !interrupted && run.ahead.is_some() {
-        return Err(run.other_input());
+    if !interrupted && judging.ahead.is_some() {
+        return Err(judging.other_input());
     }
-    run.store(&mut txn)?;
+    judging.store(&mut txn, !interrupted)?;
     txn.commit()?;
     progress.finish();
-    let Judging { kept, audit, counts, mark, .. } = run;
+    let Judging { kept, audit, counts, mark, .. } = judging;
     if !interrupted {
         // A kill up to the last commit is made good by the next run.
         index.finish()?;
-        audit.finish()?;
+        let spool = audit.finish()?;
         kept.finish()?;
-        if args.resumable() {
-            let mut txn = index.begin_write()?;
-            txn.set_dedup_mark(None)?;
-            txn.commit()?;
+        if targets.file().is_some() {
+            forget(&index, run)?;
         }
+        spool.map_or(Ok(()), Part::discard)?;
         drop(index);
     }
-    report(global, args, &counts, failed, recall, start.elapsed().as_secs_f64(), interrupted);
+    report(&counts, failed, interrupted);
     if interrupted {
-        let again = match args.resumable() {
-            true => "run the same command again to go on",
-            false => "nothing but their documents in the index is left of them",
+        let again = match (args.dry_run, targets.file().is_some()) {
+            (true, _) => "nothing was changed",
+            (false, true) => "run the same command again to go on",
+            (false, false) => "what was kept of them is in the index",
         };
         let records = count(mark.records, "record");
         let place = args.index.display();
         return Err(anyhow!("{place}: interrupted after {records}; {again}").into());
     }
     Ok(if failed > 0 { Ending::SomeFailed } else { Ending::Done })
+}
+
+/// Gives their names to the files of a run that had judged everything. If that was this very input,
+/// returns how many of its records are bad; `None` if there is another input to judge.
+fn complete(
+    global: &Global,
+    args: &Dedup,
+    targets: &Targets,
+    index: &Index,
+    (run, mark): (u64, DedupMark),
+) -> Result<Option<u64>, Failure> {
+    let (Some(out), Some(spool)) = (targets.file(), targets.spool()) else { return Ok(None) };
+    let audit = match targets.audit_is_file() {
+        true => Part::complete(&spool, mark.audit)?,
+        false => true,
+    };
+    if !audit || !Part::complete(out, mark.kept)? {
+        return Err(changed(out));
+    }
+    let (mut found, mut hash, mut failed) = (0, 0, 0);
+    let mut records = args.records(targets, index, None)?;
+    while let Some(parsed) = records.next() {
+        for result in parsed.results {
+            match result {
+                Ok(Incoming { hash: record, .. }) => {
+                    (found, hash) = (found + 1, chained(hash, record))
+                }
+                Err(_) => failed += 1,
+            }
+        }
+    }
+    if interrupt::asked() {
+        return Err(anyhow!("{}: interrupted; nothing was changed", args.index.display()).into());
+    }
+    let same = (found, hash) == (mark.records, mark.input);
+    let spool = match targets.audit_is_file() {
+        true => None,
+        false => Part::resume(&spool, mark.audit)?,
+    };
+    let spool = match spool {
+        // It may have been printed for nobody.
+        Some(spool) if same => Audit::begin(global, targets, Some(spool))?.finish()?,
+        spool => spool,
+    };
+    forget(index, run)?;
+    spool.map_or(Ok(()), Part::discard)?;
+    if same {
+        return Ok(Some(failed));
+    }
+    match args.paths.iter().any(|path| path.as_os_str() == STANDARD_INPUT) {
+        true => Err(anyhow!(
+            "{}: the run to it that was interrupted is complete now; standard input was another one and \
+             has been read, so run the command again",
+            out.display()
+        )
+        .into()),
+        false => Ok(None),
+    }
+}
+
+/// Forgets how far a run was that is complete.
+fn forget(index: &Index, run: u64) -> Result<(), Failure> {
+    let mut txn = index.begin_write()?;
+    if txn.dedup_mark(run)?.is_some() {
+        txn.set_dedup_mark(run, None)?;
+    }
+    Ok(txn.commit()?)
 }
 
 impl Dedup {
@@ -191,49 +274,41 @@ impl Dedup {
         })
     }
 
-    /// Refuses to write over what is read, and an output of what is not there.
-    fn check_paths(&self) -> Result<(), Failure> {
-        for path in self.paths.iter().filter(|path| path.as_os_str() != STANDARD_INPUT) {
-            std::fs::metadata(path).with_context(|| path.display().to_string())?;
-        }
-        let outputs = [&self.output, &self.removed];
-        for output in outputs.into_iter().flatten() {
-            let mut indexes = self.against.iter().chain([&self.index]);
-            if indexes.any(|index| index == output || opening::same_file(index, output)) {
-                let place = output.display();
-                return Err(anyhow!("{place}: is an index; write to another file").into());
+    /// Starts reading; without a sketcher documents are only told apart.
+    fn records(
+        &self,
+        targets: &Targets,
+        index: &Index,
+        sketcher: Option<Sketcher>,
+    ) -> Result<Records<Incoming>, Failure> {
+        let mut inputs = self.input.of(&self.paths, &self.index);
+        inputs.leave_out.extend(targets.files().into_iter().chain(self.against.iter().cloned()));
+        let none = Signature::empty(index.settings().lanes);
+        records::start(inputs, index.settings().shingle, move |record| {
+            let (id, named) = match record.name {
+                Name::Id(id) => (id, true),
+                Name::Automatic => ("#".to_owned(), false),
+            };
+            let place = record.place;
+            if record.raw == Raw::File && id.contains('\n') {
+                let cause = "its name holds a line break, which a list of paths cannot have".into();
+                return Err(BadRecord { place, cause });
             }
-        }
-        match outputs {
-            [Some(output), Some(removed)] if output == removed && is_file(output) => Err(anyhow!(
-                "{}: cannot take both the output and the audit; name two files",
-                output.display()
-            )
-            .into()),
-            _ => Ok(()),
-        }
-    }
-
-    /// The output, if it is a file that can be gone on with.
-    pub(super) fn file(&self) -> Option<&Path> {
-        self.output.as_deref().filter(|output| !self.dry_run && is_file(output))
-    }
-
-    pub(super) fn audit(&self) -> Asked<'_> {
-        let to_stdout = |output: &Path| output.as_os_str() == STANDARD_INPUT;
-        Asked {
-            removed: self.removed.as_deref().filter(|_| !self.dry_run),
-            file: self.file(),
-            printed: self.dry_run || !self.output.as_deref().is_some_and(to_stdout),
-        }
-    }
-
-    pub(super) fn resumable(&self) -> bool {
-        self.file().is_some()
+            let hash = text_hash(id.as_bytes()).rotate_left(1) ^ text_hash(record.text.as_bytes());
+            let written = Written::new(record.raw, &id);
+            let document = match &sketcher {
+                Some(sketcher) => Document::sketch(id, &record.text, sketcher),
+                None => Document::from_signature(id, none.clone()),
+            };
+            match document {
+                Ok(document) => Ok(Incoming { document, named, place, written, hash }),
+                Err(error) => Err(BadRecord { place, cause: error.to_string() }),
+            }
+        })
     }
 
     /// Of everything that decides what is written.
-    pub(super) fn hash(&self, threshold: f64) -> u64 {
+    fn hash(&self, threshold: f64) -> u64 {
         let Self { paths, output, removed, skip_known, against, touch, input, .. } = self;
         let folder = std::env::current_dir().ok();
         let asked = (folder, paths, output, removed, skip_known, against, touch, input, threshold);

@@ -8,10 +8,12 @@ use super::kept::{Kept, Written};
 use super::naming;
 use super::output::similarity;
 use super::part::{Part, Sink, part_of};
+use super::targets::Targets;
+use crate::hash::GOLDEN;
 use crate::index::{Document, Inserted, Snapshot, Verdict, WriteTxn};
 use crate::store::DedupMark;
 use anyhow::anyhow;
-use std::path::PathBuf;
+use std::path::Path;
 
 /// What happened so far, in the order in which it is stored.
 #[derive(Clone, Copy, Default)]
@@ -30,7 +32,7 @@ impl Counts {
         [added, replaced, unchanged, duplicates, empty, bytes]
     }
 
-    fn from_stored(counts: [u64; 6]) -> Self {
+    pub(super) fn from_stored(counts: [u64; 6]) -> Self {
         let [added, replaced, unchanged, duplicates, empty, bytes] = counts;
         Self { added, replaced, unchanged, duplicates, empty, bytes }
     }
@@ -49,6 +51,9 @@ pub(super) struct Incoming {
 /// A deduplication under way.
 pub(super) struct Judging<'a> {
     pub(super) args: &'a Dedup,
+    pub(super) targets: &'a Targets,
+    /// A hash of what was asked for.
+    pub(super) run: u64,
     pub(super) threshold: f64,
     pub(super) against: &'a [&'a Snapshot],
     pub(super) kept: Kept,
@@ -65,45 +70,46 @@ impl<'a> Judging<'a> {
     pub(super) fn begin(
         global: &Global,
         args: &'a Dedup,
-        threshold: f64,
-        against: &'a [&'a Snapshot],
-        txn: &mut WriteTxn<'_>,
+        targets: &'a Targets,
+        comparing: (f64, &'a [&'a Snapshot]),
+        (run, mark): (u64, Option<DedupMark>),
+        txn: &WriteTxn<'_>,
     ) -> Result<Self, Failure> {
-        let hash = args.hash(threshold);
-        let mut ahead = txn.dedup_mark()?.filter(|mark| args.resumable() && mark.run == hash);
-        let asked = args.audit();
-        let (mut kept, mut audit) = (None, None);
-        if let (Some(mark), Some(file)) = (ahead, args.file()) {
-            kept = Part::resume(file, mark.kept_bytes)?.map(Sink::Part);
-            audit = Audit::resume(global, &asked, mark.audit_bytes)?;
-        }
-        let (kept, audit) = match (kept, audit) {
-            (Some(kept), Some(audit)) => (kept, audit),
-            _ => {
-                ahead = None;
-                let output = args.output.as_deref().filter(|_| !args.dry_run);
-                (output.map_or(Ok(Sink::Nowhere), Sink::open)?, Audit::begin(global, &asked)?)
+        let begun = match (mark, targets.file(), targets.spool()) {
+            (Some(mark), Some(file), Some(spool)) => {
+                let parts = (Part::resume(file, mark.kept)?, Part::resume(&spool, mark.audit)?);
+                let (Some(kept), Some(audit)) = parts else { return Err(changed(file)) };
+                Some((mark, kept, audit))
             }
+            _ => None,
+        };
+        let base = begun.as_ref().map_or(txn.next_number(), |(mark, ..)| mark.base);
+        let (ahead, kept, audit) = match begun {
+            Some((mark, kept, audit)) => (Some(mark), Sink::Part(kept), Some(audit)),
+            None => (None, targets.out.as_ref().map_or(Ok(Sink::Nowhere), Sink::open)?, None),
         };
         let counts = ahead.map_or_else(Counts::default, |mark| Counts::from_stored(mark.counts));
-        let mark = DedupMark { run: hash, ..DedupMark::default() };
-        let kept = Kept::new(kept)?;
-        Ok(Self { args, threshold, against, kept, audit, counts, mark, ahead, in_batch: 0 })
-    }
-
-    /// Files that are no documents where they lie in a directory that is read.
-    pub(super) fn own_files(&self) -> Vec<PathBuf> {
-        let Dedup { output, removed, .. } = self.args;
-        let named = [output.clone(), removed.clone(), self.args.audit().kept_in()];
-        named.into_iter().flatten().flat_map(|path| [part_of(&path), path]).collect()
+        Ok(Self {
+            args,
+            targets,
+            threshold: comparing.0,
+            against: comparing.1,
+            run,
+            kept: Kept::new(kept),
+            audit: Audit::begin(global, targets, audit)?,
+            counts,
+            mark: DedupMark { base, ..DedupMark::default() },
+            ahead: ahead.filter(|mark| mark.records > 0),
+            in_batch: 0,
+        })
     }
 
     pub(super) fn other_input(&self) -> Failure {
-        let part = self.args.file().map(part_of).unwrap_or_default();
-        let part = part.display();
+        let out = self.targets.file().unwrap_or(Path::new(""));
         anyhow!(
-            "{part}: is of a run that was interrupted, which had other records; \
-             delete it to start anew, or run with the same input"
+            "{}: a run to it was interrupted, which had other records; run with the same input to go \
+             on, or with --restart to start over",
+            out.display()
         )
         .into()
     }
@@ -118,9 +124,7 @@ impl<'a> Judging<'a> {
         for incoming in incoming {
             self.kept.admit(&incoming.written, &incoming.place)?;
             self.mark.records += 1;
-            self.mark.input = (self.mark.input ^ incoming.hash)
-                .rotate_left(23)
-                .wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            self.mark.input = chained(self.mark.input, incoming.hash);
             match self.ahead {
                 None => rest.push(incoming),
                 Some(ahead) if ahead.records == self.mark.records => {
@@ -152,8 +156,7 @@ impl<'a> Judging<'a> {
         }
         let documents = naming::complete(txn, documents.into_iter())?;
         let ids: Vec<String> = documents.iter().map(|document| document.id().to_owned()).collect();
-        let verdicts =
-            txn.insert_documents_unless_similar(documents, self.threshold, self.against)?;
+        let verdicts = txn.judge(documents, self.threshold, self.against, self.mark.base)?;
         let mut met = Vec::new();
         for ((verdict, id), written) in verdicts.into_iter().zip(ids).zip(written) {
             let found = match verdict {
@@ -190,15 +193,29 @@ impl<'a> Judging<'a> {
     }
 
     /// Stores how far this has come in the transaction that holds it.
-    pub(super) fn store(&mut self, txn: &mut WriteTxn<'_>) -> Result<(), Failure> {
+    pub(super) fn store(&mut self, txn: &mut WriteTxn<'_>, judged: bool) -> Result<(), Failure> {
         self.in_batch = 0;
         let (kept, audit) = (self.kept.sync()?, self.audit.sync()?);
         // As long as records of an earlier run are passed over, its mark holds.
-        if let (Some(kept_bytes), Some(audit_bytes), None) = (kept, audit, self.ahead) {
+        if let (Some(kept), Some(audit), None) = (kept, audit, self.ahead) {
             let counts = self.counts.stored();
-            self.mark = DedupMark { kept_bytes, audit_bytes, counts, ..self.mark };
-            txn.set_dedup_mark(Some(&self.mark))?;
+            self.mark = DedupMark { judged, kept, audit, counts, ..self.mark };
+            txn.set_dedup_mark(self.run, Some(&self.mark))?;
         }
         Ok(())
     }
+}
+
+/// The hash of some records and one that follows them.
+pub(super) fn chained(records: u64, record: u64) -> u64 {
+    (records ^ record).rotate_left(23).wrapping_mul(GOLDEN)
+}
+
+/// What is said where an interrupted run cannot be gone on with.
+pub(super) fn changed(out: &Path) -> Failure {
+    anyhow!(
+        "{}: is not as the interrupted run has left it; --restart starts over",
+        part_of(out).display()
+    )
+    .into()
 }

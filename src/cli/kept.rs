@@ -1,10 +1,13 @@
 //! The output of `dedup`: kept records, each as it came.
 
 use super::failure::Failure;
-use super::part::Sink;
+use super::part::{Content, Sink};
 use crate::input::Raw;
 use anyhow::anyhow;
 use std::sync::Arc;
+
+/// What some programs put before UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// What a kept record is written as.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,8 +45,9 @@ impl Shape {
     /// Whether records of both can be in one output.
     fn is_like(&self, other: &Self) -> bool {
         fn columns(header: &[u8]) -> &[u8] {
-            const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
-            header.strip_prefix(BYTE_ORDER_MARK).unwrap_or(header).trim_ascii_end()
+            let header = header.strip_prefix(BYTE_ORDER_MARK).unwrap_or(header);
+            let end = header.iter().rposition(|byte| !b"\r\n".contains(byte));
+            header.get(..end.map_or(0, |last| last + 1)).unwrap_or_default()
         }
         match (self, other) {
             (Self::Rows(one), Self::Rows(other)) => columns(one) == columns(other),
@@ -56,31 +60,22 @@ impl Shape {
 pub(super) struct Kept {
     sink: Sink,
     shape: Option<Shape>,
-    /// The last line has no end yet, as it was the last of its input.
-    unended: bool,
-    /// Whether an interrupted run has begun it.
-    resumed: bool,
+    /// The last byte so far, also of an interrupted run that has begun it.
+    last: Option<u8>,
 }
 
 impl Kept {
-    pub(super) fn new(sink: Sink) -> Result<Self, Failure> {
+    pub(super) fn new(sink: Sink) -> Self {
         let last = match &sink {
-            Sink::Part(part) => part.last()?,
-            _ => None,
+            Sink::Part(part) => part.last(),
+            Sink::Stream(..) | Sink::Nowhere => None,
         };
-        let unended = last.is_some_and(|last| last != b'\n');
-        Ok(Self { sink, shape: None, unended, resumed: last.is_some() })
+        Self { sink, shape: None, last }
     }
 
     /// Checks that a record can be in one output with those before it.
     pub(super) fn admit(&mut self, written: &Written, place: &str) -> Result<(), Failure> {
         let shape = match written {
-            Written::Path(path) if path.contains('\n') => {
-                return Err(anyhow!(
-                    "{path}: a path with a line break cannot be written to a list of paths"
-                )
-                .into());
-            }
             Written::Path(_) => Shape::Paths,
             Written::Bytes(_) => Shape::Lines,
             Written::Row { header, .. } => Shape::Rows(Arc::clone(header)),
@@ -109,12 +104,18 @@ impl Kept {
             return Ok(());
         }
         self.shape = Some(Shape::Rows(Arc::clone(header)));
-        if self.resumed { Ok(()) } else { self.put(header) }
+        if self.last.is_some() { Ok(()) } else { self.put(header) }
     }
 
     /// Writes a record that was admitted.
     pub(super) fn write(&mut self, written: &Written) -> Result<(), Failure> {
-        if self.unended {
+        // Records of tables may end in `\r` alone.
+        let ended = match (self.last, &self.shape) {
+            (None | Some(b'\n'), _) => true,
+            (Some(b'\r'), Some(Shape::Rows(_))) => true,
+            _ => false,
+        };
+        if !ended {
             self.put(b"\n")?;
         }
         match written {
@@ -122,21 +123,21 @@ impl Kept {
                 self.put(path.as_bytes())?;
                 self.put(b"\n")
             }
-            Written::Bytes(bytes) | Written::Row { bytes, .. } => {
-                self.put(bytes)?;
-                self.unended = !bytes.ends_with(b"\n");
-                Ok(())
+            // What marks the beginning of a file is nothing in the middle of one.
+            Written::Bytes(bytes) if self.last.is_some() => {
+                self.put(bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes))
             }
+            Written::Bytes(bytes) | Written::Row { bytes, .. } => self.put(bytes),
         }
     }
 
     fn put(&mut self, bytes: &[u8]) -> Result<(), Failure> {
-        self.unended = false;
+        self.last = bytes.last().copied().or(self.last);
         self.sink.write(bytes)
     }
 
-    /// Makes durable what was written; its length, where that can be gone on from.
-    pub(super) fn sync(&mut self) -> Result<Option<u64>, Failure> {
+    /// Makes durable what was written; what that is, where it can be gone on from.
+    pub(super) fn sync(&mut self) -> Result<Option<Content>, Failure> {
         self.sink.sync()
     }
 
@@ -151,19 +152,42 @@ mod tests {
     use super::super::part::Part;
     use super::*;
 
+    fn bytes(text: &str) -> Written {
+        Written::Bytes(text.into())
+    }
+
     #[test]
     fn a_line_end_that_is_missing_is_written_when_another_line_follows() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("out");
         let part = Part::create(&path).ok().expect("created");
-        let mut kept = Kept::new(Sink::Part(part)).ok().expect("new");
-        assert!(kept.write(&Written::Bytes(b"a\r\n".to_vec())).is_ok());
-        assert!(kept.write(&Written::Bytes(b"b".to_vec())).is_ok());
-        assert!(kept.sync().is_ok());
-        let part = Part::resume(&path, 4).ok().flatten().expect("it is there");
-        let mut kept = Kept::new(Sink::Part(part)).ok().expect("new");
-        assert!(kept.write(&Written::Bytes(b"c".to_vec())).is_ok());
+        let mut kept = Kept::new(Sink::Part(part));
+        for text in ["\u{feff}a\r\n", "\u{feff}b"] {
+            assert!(kept.write(&bytes(text)).is_ok());
+        }
+        let begun = kept.sync().ok().flatten().expect("a file");
+        let part = Part::resume(&path, begun).ok().flatten().expect("it is there");
+        let mut kept = Kept::new(Sink::Part(part));
+        assert!(kept.write(&bytes("c")).is_ok());
         assert!(kept.finish().is_ok());
-        assert_eq!(std::fs::read_to_string(&path).expect("a file"), "a\r\nb\nc");
+        assert_eq!(std::fs::read_to_string(&path).expect("a file"), "\u{feff}a\r\nb\nc");
+    }
+
+    #[test]
+    fn rows_may_end_in_a_carriage_return_alone() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("out");
+        for (header, expected) in
+            [("id,text\r", "id,text\ra,x\rb,y\nc,z\r"), ("id,text", "id,text\na,x\rb,y\nc,z\r")]
+        {
+            let mut kept = Kept::new(Sink::Part(Part::create(&path).ok().expect("created")));
+            assert!(kept.begin_table(&header.as_bytes().into()).is_ok());
+            for row in ["a,x\r", "b,y", "c,z\r"] {
+                let header = header.as_bytes().into();
+                assert!(kept.write(&Written::Row { header, bytes: row.into() }).is_ok());
+            }
+            assert!(kept.finish().is_ok());
+            assert_eq!(std::fs::read_to_string(&path).expect("a file"), expected);
+        }
     }
 }

@@ -40,6 +40,7 @@ mod query;
 mod records;
 mod remove;
 mod settings;
+mod targets;
 mod trial;
 
 use args::{Args, Command};

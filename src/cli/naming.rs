@@ -9,16 +9,17 @@ pub(super) fn complete(
     txn: &mut WriteTxn<'_>,
     documents: impl Iterator<Item = (Document, bool)>,
 ) -> Result<Vec<Document>, Failure> {
-    let documents: Vec<(Document, bool)> = documents.collect();
-    // Ids of this batch that look like automatic ones and are not in the index yet.
-    let given: HashSet<String> = documents
-        .iter()
-        .filter(|(document, named)| *named && document.id().starts_with('#'))
-        .map(|(document, _)| document.id().to_owned())
-        .collect();
-    let complete = documents.into_iter().map(|(document, named)| match named {
-        true => Ok(document),
-        false => Ok(document.with_id(automatic(txn, &given)?)?),
+    // Ids that look like automatic ones and may not be in the index yet. Only those before a document
+    // count, so that it does not matter which are in one batch.
+    let mut given: HashSet<String> = HashSet::new();
+    let complete = documents.map(|(document, named)| {
+        if !named {
+            return Ok(document.with_id(automatic(txn, &given)?)?);
+        }
+        if document.id().starts_with('#') {
+            given.insert(document.id().to_owned());
+        }
+        Ok(document)
     });
     complete.collect()
 }

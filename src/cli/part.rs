@@ -1,12 +1,17 @@
 //! Files that are written beside and appear when they are complete, or grow where that cannot be.
 
 use super::failure::Failure;
+use super::targets::Target;
+use crate::hash::StreamHash;
 use crate::input::STANDARD_INPUT;
 use anyhow::{Context, anyhow};
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+
+/// How many bytes a file has, and their hash.
+pub(super) type Content = (u64, u64);
 
 /// A file that is written under another name until it is complete.
 pub(super) struct Part {
@@ -14,83 +19,86 @@ pub(super) struct Part {
     part: PathBuf,
     path: PathBuf,
     length: u64,
+    hash: StreamHash,
+    last: Option<u8>,
 }
 
 impl Part {
     /// Begins anew.
     pub(super) fn create(path: &Path) -> Result<Self, Failure> {
         let part = part_of(path);
-        let file = File::create(&part).with_context(|| part.display().to_string())?;
-        Ok(Self::new(file, part, path, 0))
+        let place = || part.display().to_string();
+        let file = File::create(&part).with_context(place)?;
+        sync_folder(&part).with_context(place)?;
+        Ok(Self::new(file, path, StreamHash::new(), 0, None))
     }
 
-    fn new(file: File, part: PathBuf, path: &Path, length: u64) -> Self {
-        Self { file: BufWriter::with_capacity(1 << 16, file), part, path: path.to_owned(), length }
+    fn new(file: File, path: &Path, hash: StreamHash, length: u64, last: Option<u8>) -> Self {
+        let file = BufWriter::with_capacity(1 << 16, file);
+        Self { file, part: part_of(path), path: path.to_owned(), length, hash, last }
     }
 
-    /// Goes on with what a run left that was stopped, from this length on. `None` if it is not there.
-    pub(super) fn resume(path: &Path, length: u64) -> Result<Option<Self>, Failure> {
+    /// Goes on with what a run left that was stopped, and cuts off what came after this content.
+    /// `None`, and nothing is changed, if it is not there.
+    pub(super) fn resume(path: &Path, content: Content) -> Result<Option<Self>, Failure> {
         let part = part_of(path);
-        let has = |path: &Path| fs::metadata(path).ok().map(|found| found.len());
-        if has(&part).is_none() && has(path) == Some(length) {
-            // It was stopped after this had its name.
-            fs::rename(path, &part).with_context(|| path.display().to_string())?;
-        }
-        if has(&part).is_none_or(|there| there < length) {
+        let place = || part.display().to_string();
+        let Some((hash, last)) = read(&part, content).with_context(place)? else {
             return Ok(None);
-        }
+        };
         let open = || -> io::Result<File> {
-            let mut file = OpenOptions::new().read(true).write(true).open(&part)?;
-            file.set_len(length)?;
+            let mut file = OpenOptions::new().write(true).open(&part)?;
+            file.set_len(content.0)?;
             file.seek(SeekFrom::End(0))?;
             Ok(file)
         };
-        let file = open().with_context(|| part.display().to_string())?;
-        Ok(Some(Self::new(file, part, path, length)))
+        let file = open().with_context(place)?;
+        Ok(Some(Self::new(file, path, hash, content.0, last)))
     }
 
-    /// Its last byte.
-    pub(super) fn last(&self) -> Result<Option<u8>, Failure> {
-        let Some(at) = self.length.checked_sub(1) else { return Ok(None) };
-        let mut last = [0; 1];
-        let mut read = || {
-            let mut file = File::open(&self.part)?;
-            file.seek(SeekFrom::Start(at))?;
-            file.read_exact(&mut last)
-        };
-        read().with_context(|| self.part.display().to_string())?;
-        Ok(Some(last[0]))
+    /// Gives a file its name that a run has completed, if it has not got it. False if it is not there.
+    pub(super) fn complete(path: &Path, content: Content) -> Result<bool, Failure> {
+        let part = part_of(path);
+        let place = || path.display().to_string();
+        if read(&part, content).with_context(place)?.is_some() {
+            fs::rename(&part, path).and_then(|()| sync_folder(path)).with_context(place)?;
+            return Ok(true);
+        }
+        let length = |found: fs::Metadata| found.len();
+        let whole = fs::metadata(path).is_ok_and(|found| length(found) == content.0);
+        Ok(whole && read(path, content).with_context(place)?.is_some())
+    }
+
+    /// The last byte.
+    pub(super) fn last(&self) -> Option<u8> {
+        self.last
     }
 
     /// What is there already.
-    pub(super) fn reader(&self) -> Result<impl Read + use<>, Failure> {
+    pub(super) fn reader(&self) -> Result<impl BufRead + use<>, Failure> {
         let file = File::open(&self.part).with_context(|| self.part.display().to_string())?;
-        Ok(file.take(self.length))
+        Ok(BufReader::new(file.take(self.length)))
     }
 
     pub(super) fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         self.length += bytes.len() as u64;
+        self.hash.update(bytes);
+        self.last = bytes.last().copied().or(self.last);
         Ok(self.file.write_all(bytes).with_context(|| self.part.display().to_string())?)
     }
 
-    /// Makes durable what was written, and returns its length.
-    pub(super) fn sync(&mut self) -> Result<u64, Failure> {
+    /// Makes durable what was written, and returns what that is.
+    pub(super) fn sync(&mut self) -> Result<Content, Failure> {
         let synced = self.file.flush().and_then(|()| self.file.get_ref().sync_data());
         synced.with_context(|| self.part.display().to_string())?;
-        Ok(self.length)
+        Ok((self.length, self.hash.value()))
     }
 
     /// Gives it its name.
     pub(super) fn finish(mut self) -> Result<(), Failure> {
         self.sync()?;
-        let place = || self.path.display().to_string();
-        fs::rename(&self.part, &self.path).with_context(place)?;
-        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        if cfg!(unix) {
-            let folder = File::open(folder.unwrap_or(Path::new(".")));
-            folder.and_then(|folder| folder.sync_all()).with_context(place)?;
-        }
-        Ok(())
+        let named = fs::rename(&self.part, &self.path).and_then(|()| sync_folder(&self.path));
+        Ok(named.with_context(|| self.path.display().to_string())?)
     }
 
     /// Deletes it: its content was printed.
@@ -99,10 +107,46 @@ impl Part {
     }
 }
 
+/// Hashes the first bytes of a file; `None` if they are others, or if there are fewer.
+fn read(path: &Path, (length, hash): Content) -> io::Result<Option<(StreamHash, Option<u8>)>> {
+    let file = match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        file => file?,
+    };
+    let mut reader = BufReader::with_capacity(1 << 18, file.take(length));
+    let (mut found, mut read, mut last) = (StreamHash::new(), 0, None);
+    loop {
+        let bytes = reader.fill_buf()?;
+        if bytes.is_empty() {
+            break;
+        }
+        found.update(bytes);
+        last = bytes.last().copied();
+        let count = bytes.len();
+        read += count as u64;
+        reader.consume(count);
+    }
+    Ok((read == length && found.value() == hash).then_some((found, last)))
+}
+
+/// Makes a new name durable.
+fn sync_folder(path: &Path) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    match cfg!(unix) {
+        true => File::open(folder.unwrap_or(Path::new(".")))?.sync_all(),
+        false => Ok(()),
+    }
+}
+
 /// The name of a file that is not complete yet.
 pub(super) fn part_of(path: &Path) -> PathBuf {
+    with_suffix(path, ".part")
+}
+
+/// The path with something behind its name.
+pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(path);
-    name.push(".part");
+    name.push(suffix);
     PathBuf::from(name)
 }
 
@@ -115,11 +159,11 @@ pub(super) enum Sink {
 }
 
 impl Sink {
-    /// What has this name: standard output, a file to appear, or what is there and is no file.
-    pub(super) fn open(path: &Path) -> Result<Self, Failure> {
-        if is_file(path) {
-            return Part::create(path).map(Self::Part);
-        }
+    pub(super) fn open(target: &Target) -> Result<Self, Failure> {
+        let path = match target {
+            Target::File(path) => return Part::create(path).map(Self::Part),
+            Target::Stream(path) => path,
+        };
         let (stream, name): (Box<dyn Write>, _) = match path.as_os_str() == STANDARD_INPUT {
             true => (Box::new(io::stdout()), "standard output".to_owned()),
             false => {
@@ -141,8 +185,8 @@ impl Sink {
         }
     }
 
-    /// Makes durable what was written; its length, where that can be gone on from.
-    pub(super) fn sync(&mut self) -> Result<Option<u64>, Failure> {
+    /// Makes durable what was written; what that is, where it can be gone on from.
+    pub(super) fn sync(&mut self) -> Result<Option<Content>, Failure> {
         match self {
             Self::Part(part) => part.sync().map(Some),
             Self::Stream(stream, name) => {
@@ -163,12 +207,6 @@ impl Sink {
     }
 }
 
-/// Whether a path is that of a file, or of none yet.
-pub(super) fn is_file(path: &Path) -> bool {
-    let other = || fs::metadata(path).is_ok_and(|found| !found.is_file());
-    path.as_os_str() != STANDARD_INPUT && !other()
-}
-
 fn failed(name: &str, error: &io::Error) -> Failure {
     match error.kind() {
         io::ErrorKind::BrokenPipe => Failure::BrokenPipe,
@@ -184,13 +222,13 @@ mod tests {
         fs::read_to_string(path).expect("a file")
     }
 
-    fn put(part: &mut Part, text: &str) {
+    fn put(part: &mut Part, text: &str) -> Content {
         assert!(part.write(text.as_bytes()).is_ok());
-        assert!(part.sync().is_ok());
+        part.sync().ok().expect("synced")
     }
 
-    fn resumed(path: &Path, length: u64) -> Option<Part> {
-        Part::resume(path, length).ok().expect("readable")
+    fn resumed(path: &Path, content: Content) -> Option<Part> {
+        Part::resume(path, content).ok().expect("readable")
     }
 
     #[test]
@@ -198,16 +236,34 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("out");
         let mut part = Part::create(&path).ok().expect("created");
-        put(&mut part, "one\ntwo\nthr");
+        let begun = put(&mut part, "one\n");
+        put(&mut part, "two\nthr");
         drop(part);
         assert!(!path.exists());
-        let mut part = resumed(&path, 4).expect("it is there");
-        put(&mut part, "2\n");
+        let other = (4, begun.1 ^ 1);
+        assert!(resumed(&path, other).is_none(), "other bytes than there were");
+        assert!(resumed(&path, (40, begun.1)).is_none(), "more than there are");
+        let mut part = resumed(&path, begun).expect("it is there");
+        assert_eq!(part.last(), Some(b'\n'));
+        let whole = put(&mut part, "2\n");
         assert!(part.finish().is_ok());
         assert_eq!(content(&path), "one\n2\n");
-        assert!(resumed(&path, 5).is_none(), "another file of that name is left alone");
-        assert!(resumed(&path, 6).is_some(), "stopped after it had its name");
-        assert!(!path.exists());
-        assert!(resumed(&path, 7).is_none(), "less than there was");
+        assert!(resumed(&path, whole).is_none(), "what has its name is left alone");
+        assert!(Part::complete(&path, whole).ok().expect("readable"));
+        assert!(!Part::complete(&path, begun).ok().expect("readable"), "another file");
+    }
+
+    #[test]
+    fn what_is_complete_gets_its_name() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("out");
+        fs::write(&path, "of an earlier run").expect("written");
+        let mut part = Part::create(&path).ok().expect("created");
+        let whole = put(&mut part, "one\n");
+        drop(part);
+        for _ in 0..2 {
+            assert!(Part::complete(&path, whole).ok().expect("readable"));
+            assert_eq!(content(&path), "one\n");
+        }
     }
 }

@@ -26,8 +26,14 @@ impl Trial {
             let open =
                 opening::open(global, options, |options| options.open_read_only(&args.index))?;
             // While it is open nobody can write to it.
-            fs::copy(&args.index, &index).with_context(|| index.display().to_string())?;
+            let place = || index.display().to_string();
+            fs::copy(&args.index, &index).with_context(place)?;
             drop(open);
+            // What is only read may be a file that must not be written to.
+            let mut permissions = fs::metadata(&index).with_context(place)?.permissions();
+            #[expect(clippy::permissions_set_readonly_false, reason = "in a folder of one's own")]
+            permissions.set_readonly(false);
+            fs::set_permissions(&index, permissions).with_context(place)?;
         }
         Ok(Self { index, _folder: folder })
     }

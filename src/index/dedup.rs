@@ -2,12 +2,12 @@
 
 use super::document::Document;
 use super::query::Match;
-use super::search::{Found, Scored, Sources, search};
+use super::search::{Scored, nearest};
 use super::snapshot::Snapshot;
 use super::write::{Inserted, WriteTxn};
 use crate::error::Result;
 use crate::estimate::{equal_lanes, least_equal_lanes};
-use crate::lsh::{Probe, word};
+use crate::lsh::{BandPlan, Probe, word};
 use crate::params::Threshold;
 use crate::store::{
     ChunkTable, DedupMark, DocNo, DocTable, Existing, Known, NewDocument, SettingsRequest, View,
@@ -37,10 +37,12 @@ pub enum Verdict {
 /// How documents are compared.
 #[derive(Clone, Copy)]
 struct How<'s> {
-    sources: Sources,
-    probe: Probe,
+    buckets: (BandPlan, Probe),
     least: usize,
     against: &'s [&'s Snapshot],
+    /// Documents from this number on are those of the run: one that comes again is a duplicate of
+    /// itself.
+    since: u64,
 }
 
 /// What a document is similar to of what was known before its batch.
@@ -108,6 +110,18 @@ impl WriteTxn<'_> {
         threshold: f64,
         against: &[&Snapshot],
     ) -> Result<Vec<Verdict>> {
+        self.judge(documents, threshold, against, u64::MAX)
+    }
+
+    /// The same, where a document that comes again with its id and its text is unchanged only if it
+    /// was inserted before number `since`; else it is a duplicate of itself.
+    pub(crate) fn judge(
+        &mut self,
+        documents: Vec<Document>,
+        threshold: f64,
+        against: &[&Snapshot],
+        since: u64,
+    ) -> Result<Vec<Verdict>> {
         let threshold = Threshold::new(threshold)?;
         let request = SettingsRequest::of_signatures(self.settings);
         for other in against {
@@ -116,17 +130,16 @@ impl WriteTxn<'_> {
         documents.iter().try_for_each(|document| self.fits(document))?;
         let probe = Probe::new(self.settings.plan, threshold, self.settings.recall);
         let how = How {
-            sources: Sources::Buckets(self.settings.plan, probe),
-            probe,
+            buckets: (self.settings.plan, probe),
             least: least_equal_lanes(threshold.get(), self.settings.lanes.get()),
             against,
+            since,
         };
         let others = against.iter().map(|other| {
             let settings = other.settings();
-            let probe = Probe::new(settings.plan, threshold, settings.recall);
-            Sources::Buckets(settings.plan, probe)
+            (settings.plan, Probe::new(settings.plan, threshold, settings.recall))
         });
-        let others: Vec<Sources> = others.collect();
+        let others: Vec<(BandPlan, Probe)> = others.collect();
         let mut rest: Vec<NewDocument> = documents.into_iter().map(|document| document.0).collect();
         let mut verdicts = Vec::with_capacity(rest.len());
         while !rest.is_empty() {
@@ -140,21 +153,11 @@ impl WriteTxn<'_> {
         Ok(verdicts)
     }
 
-    /// How far a deduplication has come that is not finished.
-    pub(crate) fn dedup_mark(&self) -> Result<Option<DedupMark>> {
-        self.writer.dedup_mark()
-    }
-
-    /// Stores how far a deduplication has come, with what it has inserted; `None` when it is finished.
-    pub(crate) fn set_dedup_mark(&mut self, mark: Option<&DedupMark>) -> Result<()> {
-        self.writer.set_dedup_mark(mark)
-    }
-
     fn judge_batch(
         &mut self,
         documents: Vec<NewDocument>,
         how: How<'_>,
-        others: &[Sources],
+        others: &[(BandPlan, Probe)],
         verdicts: &mut Vec<Verdict>,
     ) -> Result<()> {
         let ids: Vec<&str> = documents.iter().map(|document| document.id.as_str()).collect();
@@ -171,15 +174,19 @@ impl WriteTxn<'_> {
         })?;
         let before = self.writer.next_number();
         let mut kept =
-            Kept { probe: how.probe, documents: Vec::new(), buckets: FxHashMap::default() };
+            Kept { probe: how.buckets.1, documents: Vec::new(), buckets: FxHashMap::default() };
         let mut waiting: Vec<NewDocument> = Vec::new();
         for ((document, known), judged) in documents.into_iter().zip(known).zip(judged) {
             if known == Known::Repeated {
                 self.writer.insert_all(std::mem::take(&mut waiting))?;
             }
             let own = match self.writer.compare(&document, Some(known))? {
-                Existing::Same => {
-                    verdicts.push(Verdict::Inserted(Inserted::Unchanged));
+                Existing::Same(doc) => {
+                    let again = u64::from(doc.0) >= how.since && !document.signature.is_empty();
+                    verdicts.push(match again {
+                        true => Verdict::Duplicate { of: itself(&document), against: None },
+                        false => Verdict::Inserted(Inserted::Unchanged),
+                    });
                     continue;
                 }
                 Existing::Other(doc) => Some(doc),
@@ -219,10 +226,10 @@ impl WriteTxn<'_> {
         let counts = |writer: &Self, doc: DocNo| Some(doc) != own && writer.writer.is_live(doc);
         if judged.more && !judged.own.iter().any(|(_, doc)| counts(self, *doc)) {
             // All that were remembered have been replaced since.
-            let found = self.writer.read(|view| search(view, lanes, how.sources, how.least))?;
-            judged.own = found.scored;
-            judged.own.retain(|(_, doc)| u64::from(doc.0) < before);
-            judged.own.sort_unstable_by_key(|(equal, doc)| (Reverse(*equal), *doc));
+            judged.own = self.writer.read(|view| {
+                let counts = |doc: DocNo| u64::from(doc.0) < before && Some(doc) != own;
+                nearest(view, lanes, how.buckets, how.least, 1, counts)
+            })?;
             judged.first_id = None;
         }
         let mine = judged.own.iter().position(|(_, doc)| counts(self, *doc));
@@ -253,29 +260,49 @@ impl WriteTxn<'_> {
     }
 }
 
+/// Only the command deduplicates in runs.
+#[cfg(feature = "cli")]
+impl WriteTxn<'_> {
+    /// How far the deduplication with this hash has come, if its output is not complete.
+    pub(crate) fn dedup_mark(&self, run: u64) -> Result<Option<DedupMark>> {
+        self.writer.dedup_mark(run)
+    }
+
+    /// Stores how far it has come, with what it has inserted; `None` when its output is complete.
+    pub(crate) fn set_dedup_mark(&mut self, run: u64, mark: Option<&DedupMark>) -> Result<()> {
+        self.writer.set_dedup_mark(run, mark)
+    }
+
+    /// The number that the next document gets.
+    pub(crate) fn next_number(&self) -> u64 {
+        self.writer.next_number()
+    }
+}
+
+/// A document as a match of itself.
+fn itself(document: &NewDocument) -> Match {
+    let lanes = document.signature.lanes().len();
+    Match::estimated(document.id.clone(), lanes, lanes)
+}
+
 impl Judged {
     fn new<P: ChunkTable, D: DocTable>(
         view: &View<'_, P, D>,
         lanes: &[u8],
         how: How<'_>,
-        others: &[Sources],
+        others: &[(BandPlan, Probe)],
     ) -> Result<Self> {
-        let Found { scored: mut own, .. } = search(view, lanes, how.sources, how.least)?;
-        let order = |(equal, doc): &Scored| (Reverse(*equal), *doc);
+        let mut own = nearest(view, lanes, how.buckets, how.least, BEST + 1, |_| true)?;
         let more = own.len() > BEST;
-        if more {
-            own.select_nth_unstable_by_key(BEST, order);
-            own.truncate(BEST);
-        }
-        own.sort_unstable_by_key(order);
+        own.truncate(BEST);
         let first_id = match own.first() {
             Some((_, doc)) => Some(view.document(*doc)?.id),
             None => None,
         };
         let mut other: Option<(usize, usize, DocNo)> = None;
-        for (against, (snapshot, sources)) in how.against.iter().zip(others).enumerate() {
-            let found = search(&snapshot.view(), lanes, *sources, how.least)?;
-            if let Some((equal, doc)) = found.scored.into_iter().min_by_key(order)
+        for (against, (snapshot, buckets)) in how.against.iter().zip(others).enumerate() {
+            let found = nearest(&snapshot.view(), lanes, *buckets, how.least, 1, |_| true)?;
+            if let Some((equal, doc)) = found.into_iter().next()
                 && other.is_none_or(|best| equal > best.0)
             {
                 other = Some((equal, against, doc));

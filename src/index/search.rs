@@ -4,6 +4,8 @@ use crate::error::Result;
 use crate::estimate::equal_lanes;
 use crate::lsh::{BandPlan, Probe, word};
 use crate::store::{BandNo, Bucket, ChunkTable, DocNo, DocTable, View};
+use std::cell::RefCell;
+use std::cmp::Reverse;
 use std::ops::ControlFlow;
 
 /// A document that was compared, with the number of lanes that are equal.
@@ -62,4 +64,35 @@ pub(super) fn buckets(lanes: &[u8], plan: BandPlan, probe: Probe) -> Vec<Bucket>
         words: probe.bucket(word(lanes, band, plan.depth()), plan),
     };
     (0..probe.bands()).map(bucket).collect()
+}
+
+/// The documents of a probe's buckets that are most similar, as many as `most`: with at least
+/// `least` lanes equal, the most similar first, among equals by number. Only of those that count.
+pub(super) fn nearest<P: ChunkTable, D: DocTable>(
+    view: &View<'_, P, D>,
+    lanes: &[u8],
+    (plan, probe): (BandPlan, Probe),
+    least: usize,
+    most: usize,
+    counts: impl Fn(DocNo) -> bool,
+) -> Result<Vec<Scored>> {
+    let best: RefCell<Vec<Scored>> = RefCell::default();
+    // Where as many are equal in all lanes, later ones are not looked at: a cluster of copies costs
+    // its numbers, not its signatures.
+    let is_wanted = |doc: DocNo| {
+        let best = best.borrow();
+        let full = best.last().filter(|_| best.len() >= most);
+        counts(doc) && full.is_none_or(|last| last.0 < lanes.len() || doc < last.1)
+    };
+    view.candidates_among(&buckets(lanes, plan, probe), is_wanted, |doc, other| {
+        let equal = equal_lanes(lanes, other);
+        if equal >= least {
+            let mut best = best.borrow_mut();
+            let key = |scored: &Scored| (Reverse(scored.0), scored.1);
+            let at = best.partition_point(|scored| key(scored) < (Reverse(equal), doc));
+            best.insert(at, (equal, doc));
+            best.truncate(most);
+        }
+    })?;
+    Ok(best.into_inner())
 }

@@ -201,7 +201,7 @@ impl<'i> WriteTxn<'i> {
         let threshold = Threshold::new(threshold)?;
         let document = document.0;
         let own = match self.writer.compare(&document, None)? {
-            Existing::Same => return Ok(Outcome::Inserted(Inserted::Unchanged)),
+            Existing::Same(_) => return Ok(Outcome::Inserted(Inserted::Unchanged)),
             Existing::Other(doc) => Some(doc),
             Existing::Absent => None,
         };
@@ -344,7 +344,7 @@ impl<'i> WriteTxn<'i> {
         on_conflict: OnConflict,
     ) -> Result<Inserted> {
         Ok(match self.writer.compare(document, known)? {
-            Existing::Same => Inserted::Unchanged,
+            Existing::Same(_) => Inserted::Unchanged,
             Existing::Absent => Inserted::Added,
             Existing::Other(_) if on_conflict == OnConflict::Skip => Inserted::Skipped,
             Existing::Other(doc) => {

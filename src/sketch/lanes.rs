@@ -8,7 +8,6 @@
 
 use crate::hash::{GOLDEN, SplitMix, fmix64};
 use crate::params::Lanes;
-use rustc_hash::FxHashSet;
 
 /// Rounds that throw a hash into one lane; the first uses the hash itself.
 const ROUNDS: u32 = 3;
@@ -97,14 +96,17 @@ impl LaneTable {
             return;
         }
         // A set that leaves lanes empty in three rounds is small, though its text may be long and
-        // full of repetitions: each hash is taken once.
-        let mut distinct = FxHashSet::default();
-        let mut latest = None;
+        // full of repetitions: these are dropped when they have taken as much room again. Below
+        // that they change no minimum, and a list is passed over many times faster than a set.
+        const FEW: usize = 1 << 12;
+        let mut distinct: Vec<u64> = Vec::new();
+        let mut room = FEW;
         visit(&mut |hashes| {
-            for &x in hashes {
-                if latest.replace(x) != Some(x) {
-                    distinct.insert(x);
-                }
+            distinct.extend_from_slice(hashes);
+            if distinct.len() >= room {
+                distinct.sort_unstable();
+                distinct.dedup();
+                room = FEW + 2 * distinct.len();
             }
         });
         for lane in empty {

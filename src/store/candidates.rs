@@ -99,7 +99,8 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
     }
 
     /// As [`candidates`](Self::candidates), of those documents only that are wanted: the signatures
-    /// of the others are not read.
+    /// of the others are not read. All but the first few are visited by number, and what is wanted
+    /// may depend on what was visited.
     pub(crate) fn candidates_among(
         &self,
         buckets: &[Bucket],
@@ -154,7 +155,8 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         }
         met.iter().for_each(|met| visit(met.doc, &met.lanes));
         for doc in found.once() {
-            if self.is_live(doc) && !met.iter().any(|met| met.doc == doc) {
+            let known = met.iter().any(|met| met.doc == doc);
+            if self.is_live(doc) && !known && is_wanted(doc) {
                 self.with_signature(doc, |lanes, _| visit(doc, lanes))?;
             }
         }

@@ -151,7 +151,7 @@ fn walk(reader: &Reader, watch: &mut Watch<'_>) -> Result<CheckReport> {
             check.explain(BandNo(band as u8), *expected, *found)?;
         }
     }
-    check.mark()?;
+    check.marks()?;
     check.rest()?;
     Ok(check.report)
 }
@@ -163,14 +163,14 @@ struct Check<'r, 'w, 't> {
 }
 
 impl Check<'_, '_, '_> {
-    /// Looks at how far a deduplication has come.
-    fn mark(&mut self) -> Result<()> {
+    /// Looks at how far deduplications have come.
+    fn marks(&mut self) -> Result<()> {
         let path = self.reader.engine().path();
         let meta = self.reader.txn.open_table(META).doing(path, "checking the dedup row")?;
-        if let Err(fault) = mark::find(&meta, path)? {
-            self.report.add(Invariant::Records, "meta dedup", fault);
-        }
-        Ok(())
+        let report = &mut self.report;
+        mark::for_each_bad(&meta, path, |name, fault| {
+            report.add(Invariant::Records, format!("meta {name}"), fault);
+        })
     }
 
     /// Walks signatures and documents side by side; returns what each band should hold.

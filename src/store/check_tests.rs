@@ -4,8 +4,7 @@ use super::super::chunk::{Chunk, ChunkBuilder, Entry};
 use super::super::engine::Engine;
 use super::super::record::{Counters, DocumentRecord, RunRow};
 use super::super::schema::{
-    DEAD, DEDUP_ROW, DOCUMENTS, FENCES, META, POSTINGS, RUNS, RunNo, SIGNATURES, STATE_ROW, TEXTS,
-    posting_key,
+    DEAD, DOCUMENTS, FENCES, META, POSTINGS, RUNS, RunNo, SIGNATURES, STATE_ROW, TEXTS, posting_key,
 };
 use super::super::settings::SettingsRequest;
 use super::super::testing::{TUNING, filled};
@@ -116,7 +115,7 @@ fn rows_without_their_other_half_are_named() {
 fn damaged_records_are_named() {
     assert_named(Invariant::Records, |txn| {
         let mut meta = txn.open_table(META).expect("a table");
-        meta.insert(DEDUP_ROW, &[1, 2, 3][..]).expect("written");
+        meta.insert("dedup 00000000000000ff", &[1, 2, 3][..]).expect("written");
     });
     for table in [DOCUMENTS, SIGNATURES] {
         assert_named(Invariant::Records, |txn| {

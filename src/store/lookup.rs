@@ -15,7 +15,7 @@ pub(crate) enum Existing {
     /// Nothing.
     Absent,
     /// A document with the same text.
-    Same,
+    Same(DocNo),
     /// A document with another text.
     Other(DocNo),
 }
@@ -159,6 +159,6 @@ impl Writer<'_> {
             return Ok(Existing::Absent);
         };
         let same = (text_hash, text_length) == (document.text_hash, document.text_length);
-        Ok(if same { Existing::Same } else { Existing::Other(doc) })
+        Ok(if same { Existing::Same(doc) } else { Existing::Other(doc) })
     }
 }

@@ -387,16 +387,18 @@ fn example() -> Vec<(String, Vec<u8>)> {
         next_run: 1,
     };
     row("meta state".into(), counters.encode());
+    let run = 0x0123_4567_89AB_CDEF;
     let mark = DedupMark {
-        run: 0x0123_4567_89AB_CDEF,
+        base: 3,
+        judged: true,
         records: 4,
         input: 0xFEDC_BA98_7654_3210,
-        kept_bytes: 120,
-        audit_bytes: 80,
+        kept: (120, 0x1111_2222_3333_4444),
+        audit: (80, 0x5555_6666_7777_8888),
         counts: [3, 0, 0, 1, 1, 81],
     };
-    row("meta dedup".into(), mark.encode());
-    assert_eq!(DedupMark::decode(&mark.encode()), Ok(mark));
+    row("meta dedup 0123456789abcdef".into(), mark.encode(run));
+    assert_eq!(DedupMark::decode(&mark.encode(run), run), Ok(mark));
 
     let sketcher = settings.sketcher().unwrap();
     let mut fresh = Vec::new();

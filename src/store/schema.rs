@@ -9,7 +9,7 @@ pub(super) const MAGIC: [u8; 8] = *b"twindex\0";
 /// The version of the format that this build writes, and the newest it reads.
 pub(crate) const FORMAT_VERSION: u32 = 1;
 
-/// Rows by name: `format`, `settings`, `state`, `dedup`.
+/// Rows by name: `format`, `settings`, `state`, and `dedup` with a number.
 pub(super) const META: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("meta");
 /// Document number to signature row. The log: what is not in a run yet is rebuilt from here.
 pub(super) const SIGNATURES: TableDefinition<'_, u32, &[u8]> = TableDefinition::new("signatures");
@@ -29,7 +29,8 @@ pub(super) const DEAD: TableDefinition<'_, u16, &[u8]> = TableDefinition::new("d
 pub(super) const FORMAT_ROW: &str = "format";
 pub(super) const SETTINGS_ROW: &str = "settings";
 pub(super) const STATE_ROW: &str = "state";
-pub(super) const DEDUP_ROW: &str = "dedup";
+/// What the keys of dedup rows begin with; a number of 16 hexadecimal digits follows.
+pub(super) const DEDUP_ROWS: &str = "dedup ";
 
 /// The table a record is in, as its checksum and error messages know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

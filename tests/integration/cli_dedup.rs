@@ -172,6 +172,55 @@ fn what_is_known_is_written_again_or_left_out() {
 }
 
 #[test]
+fn a_record_that_comes_twice_in_one_input_is_a_duplicate_of_itself() {
+    let shell = Shell::new();
+    let (first, _, other) = alike();
+    let input = jsonl(&[("a", &first), ("b", &other), ("a", &first)]);
+    for batch in ["--batch 1", "--batch 10"] {
+        let words = format!("dedup i{}.twx --json {batch} -o out", &batch[8..]);
+        let done = shell.pipe(&words, input.as_str()).succeeds();
+        assert_eq!((done.counted("added"), done.counted("duplicates")), (2, 1));
+        assert_eq!(
+            (&done.json()[0]["id"], &done.json()[0]["duplicate_of"]),
+            (&"a".into(), &"a".into())
+        );
+    }
+}
+
+#[test]
+fn an_output_may_be_a_link_a_pipe_or_a_device() {
+    let shell = Shell::new();
+    let (first, like_first, _) = alike();
+    let input = jsonl(&[("a", &first), ("b", &like_first)]);
+    let kept = input.lines().next().unwrap().to_owned() + "\n";
+    shell.write("in.jsonl", &input);
+    let script = "ln -s target link && $TWINDEX dedup i.twx -q in.jsonl -o link && test -L link \
+                  && ln -s /proc/self/fd/1 stdout && $TWINDEX dedup i.twx -q in.jsonl -o stdout > captured \
+                  && $TWINDEX dedup i.twx -q in.jsonl -o again --removed /dev/null | wc -c \
+                  && $TWINDEX dedup i.twx -q in.jsonl -o whole --batch 1 | true";
+    let done = shell.sh(script).succeeds();
+    assert!(done.stdout.ends_with("0\n"), "{done:?}");
+    for name in ["target", "captured", "again", "whole"] {
+        assert_eq!(String::from_utf8_lossy(&shell.read(name)), kept, "{name}");
+    }
+    assert!(!shell.names().iter().any(|name| name.ends_with(".part")), "{:?}", shell.names());
+}
+
+#[test]
+fn automatic_ids_do_not_depend_on_batches() {
+    let texts: Vec<String> = (0..4).map(|family| text(family, 0, 30)).collect();
+    let named = |id: &str, at: usize| format!("{{\"id\":\"{id}\",\"text\":\"{}\"}}\n", texts[at]);
+    let nameless = |at: usize| format!("{{\"text\":\"{}\"}}\n", texts[at]);
+    let input = [nameless(0), nameless(1), named("#3", 2), nameless(3)].concat();
+    for batch in [1, 2, 10] {
+        let shell = Shell::new();
+        let words = format!("dedup i.twx --json --format jsonl --batch {batch} -o out");
+        shell.pipe(&words, input.as_str()).succeeds();
+        assert_eq!(shell.ids(), ["#1", "#2", "#3", "#4"], "{batch}");
+    }
+}
+
+#[test]
 fn an_id_with_another_text_is_judged_like_any_other() {
     let (first, like_first, other) = alike();
     let shell = Shell::with(&[("a", &first), ("b", &other)]);
@@ -295,8 +344,20 @@ fn mistakes_are_said_before_anything_is_written() {
     shell.pipe("dedup i.twx -o no/such/out", "").fails_with("no/such/out");
     shell.pipe("dedup i.twx -o out --threshold 1.5", "").fails_with("threshold 1.5");
     shell.pipe("dedup i.twx -o i.twx", "").fails_with("i.twx: is an index");
-    shell.pipe("dedup i.twx -o out --removed ./i.twx", "").fails_with("./i.twx: is an index");
-    shell.pipe("dedup i.twx -o out --removed out", "").fails_with("name two files");
+    shell.pipe("dedup i.twx -o out --removed ./i.twx", "").fails_with("i.twx: is an index");
+    for names in ["-o out --removed out", "-o out --removed ./out", "-o o --removed o.part"] {
+        shell.pipe(&format!("dedup i.twx {names}"), "").fails_with("name two files");
+    }
+    shell.write("in.jsonl", jsonl(&[("a", "some text")]));
+    for names in
+        ["in.jsonl -o in.jsonl", "in.jsonl -o x --removed in.jsonl", "in.jsonl -o ./in.jsonl"]
+    {
+        shell.run(&format!("dedup i.twx {names}")).fails_with("is an input");
+    }
+    shell.run("create -q s.part").succeeds();
+    shell.run("dedup s.part in.jsonl -o s").fails_with("s.part: is an index");
+    shell.run("dedup new.twx in.jsonl -o no/such/out").fails_with("no/such/out");
+    assert!(!shell.path("new.twx").exists(), "a mistake leaves no index");
     shell.write("kept", "of an earlier run\n");
     shell.run("dedup i.twx gone.jsonl -o kept").fails_with("gone.jsonl: No such file");
     assert_eq!(shell.read("kept"), b"of an earlier run\n");

@@ -31,46 +31,61 @@ pub fn begin(count: u64) -> Shell {
 /// What is left of a run.
 pub fn result(shell: &Shell) -> (Vec<u8>, Vec<u8>, Vec<String>) {
     shell.assert_clean();
-    (shell.read("out"), shell.read("gone"), shell.ids())
+    let gone = if shell.path("gone").exists() { shell.read("gone") } else { Vec::new() };
+    (shell.read("out"), gone, shell.ids())
+}
+
+/// Kills a run at any time, and starts it again until it ends; returns how many were killed and how
+/// many of these went on.
+fn kill_again_and_again(words: &str, rounds: u64, count: u64, random: &mut Random) -> (u32, u32) {
+    let start = begin(count);
+    let unbroken = start.copy();
+    let clock = Instant::now();
+    let printed = unbroken.run(words).succeeds().stdout;
+    let length = clock.elapsed().as_nanos() as u64;
+    let expected = result(&unbroken);
+    let (mut killed, mut resumed) = (0, 0);
+    let mut shell = start.copy();
+    for round in 0..rounds {
+        let delay = Duration::from_nanos(random.below(length));
+        let running: Running = shell.start(words);
+        sleep(delay);
+        let was_running = running.kill();
+        killed += u32::from(was_running);
+        let what = format!("{words}, round {round}, after {delay:?}");
+        // Killed when all was done, it would be run anew.
+        let ended =
+            !was_running || (shell.path("out").exists() && !shell.path("out.part").exists());
+        if !ended {
+            resumed += u32::from(shell.path("out.part").exists());
+            if random.below(3) > 0 {
+                continue;
+            }
+            let done = shell.run(words).succeeds();
+            assert!(done.stdout == printed, "{what}: {done:?}");
+        }
+        assert!(result(&shell) == expected, "{what}");
+        shell = start.copy();
+    }
+    (killed, resumed)
 }
 
 #[test]
 fn killed_again_and_again_it_ends_with_the_same_output_and_audit() {
     let long = number_from("TWINDEX_KILL_ROUNDS");
-    let (rounds, count) = (long.unwrap_or(8), if long.is_some() { 20_000 } else { 1_500 });
+    let (rounds, count) = (long.unwrap_or(5), if long.is_some() { 20_000 } else { 1_500 });
     let seed = number_from("TWINDEX_KILL_SEED")
         .unwrap_or_else(|| RandomState::new().hash_one("dedup") >> 32);
-    let start = begin(count);
-    let unbroken = start.copy();
-    let clock = Instant::now();
-    unbroken.run(WORDS).succeeds();
-    let length = clock.elapsed().as_nanos() as u64;
-    let expected = result(&unbroken);
+    report(&format!("dedup, TWINDEX_KILL_SEED={seed}"));
     let mut random = Random(seed);
-    let (mut killed, mut histories) = (0, 0);
-    let mut shell = start.copy();
-    for _ in 0..rounds {
-        let delay = Duration::from_nanos(random.below(length));
-        let running: Running = shell.start(WORDS);
-        sleep(delay);
-        let was_running = running.kill();
-        killed += u32::from(was_running);
-        // Killed when all was done, it would be run anew.
-        let ended = !was_running || shell.path("out").exists();
-        if !ended {
-            if random.below(3) > 0 {
-                continue;
-            }
-            shell.run(WORDS).succeeds();
-        }
-        assert!(result(&shell) == expected, "TWINDEX_KILL_SEED={seed}, after {delay:?}");
-        assert_eq!(shell.names().len(), 4, "{:?}", shell.names());
-        shell = start.copy();
-        histories += 1;
+    let printed = WORDS.replace(" --removed gone", "");
+    let lines = printed.replace("-q", "-q --format lines --skip-known");
+    for words in [WORDS, &format!("{WORDS} --skip-known"), &printed, &lines] {
+        let (killed, resumed) = kill_again_and_again(words, rounds, count, &mut random);
+        report(&format!(
+            "{words}: {killed} of {rounds} killed, {resumed} with something to go on from"
+        ));
     }
-    report(&format!(
-        "dedup, TWINDEX_KILL_SEED={seed}: {killed} of {rounds} killed, {histories} ended"
-    ));
 }
 
 #[test]
@@ -137,13 +152,51 @@ fn a_header_is_written_once() {
 fn another_input_is_not_taken_for_the_rest() {
     let words = "dedup i.twx -v --batch 4 --id-prefix p --format lines -o out -";
     let input: String = (0..8).map(|n| text(n, 0, 40) + "\n").collect();
+    let unbroken = Shell::new();
+    unbroken.pipe(words, input.as_str()).succeeds();
     let shell = interrupted(words, &input);
     for other in ["", "other text\n"] {
-        shell.pipe(&words.replace(" -v", ""), other).fails_with("delete it to start anew");
+        let done = shell.pipe(&words.replace(" -v", ""), other);
+        done.fails_with("run with the same input to go on, or with --restart");
     }
-    // Another command line is another run.
+    // Another run, and another index, leave it alone.
     shell.pipe("dedup i.twx -q --format lines -o elsewhere -", "other text\n").succeeds();
-    std::fs::remove_file(shell.path("out.part")).expect("deleted");
+    shell.pipe(words, input.as_str()).succeeds();
+    assert_eq!(shell.read("out"), unbroken.read("out"));
+
+    // What another run has written to the same output is not taken for its beginning.
+    let shell = interrupted(words, &input);
+    let other = interrupted(words, &input.replace('a', "e"));
+    shell.write("out.part", other.read("out.part"));
+    shell.pipe(words, input.as_str()).fails_with("is not as the interrupted run has left it");
+    let anew = shell.pipe(&format!("{words} --restart"), input.as_str()).succeeds();
+    assert!(anew.stderr.contains("known"), "{anew:?}");
+    assert_eq!(shell.read("out"), unbroken.read("out"));
     shell.pipe(words, "yet another text\n").succeeds();
     assert_eq!(shell.read("out"), b"yet another text\n");
+}
+
+#[test]
+fn what_was_judged_is_completed_whatever_was_renamed() {
+    let shell = begin(300);
+    let words = "dedup i.twx in.jsonl -q --batch 40 -o out --removed gone --skip-known";
+    let before = shell.copy();
+    shell.run(words).succeeds();
+    let expected = result(&shell);
+    // A kill between the last records and the last commit, by hand: names are given one by one.
+    for (out, gone) in [("out.part", "gone.part"), ("out.part", "gone"), ("out", "gone")] {
+        let killed = before.copy();
+        let script = format!(
+            "strace -f -qq -o /dev/null -e trace=rename -e inject=rename:signal=KILL:when=1 \
+             $TWINDEX {words}; ls out.part gone.part && {{ test out.part = {out} || mv out.part out; }} \
+             && {{ test gone.part = {gone} || mv gone.part gone; }}"
+        );
+        let done = killed.sh(&script);
+        if done.status != 0 {
+            return report("there is no `strace` here that may trace");
+        }
+        killed.run(words).succeeds();
+        assert!(result(&killed) == expected, "{out} {gone}");
+        assert_eq!(killed.names().len(), 4, "{:?}", killed.names());
+    }
 }
