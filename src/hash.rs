@@ -125,12 +125,12 @@ pub(crate) fn text_hash(text: &[u8]) -> u64 {
 
 /// XXH3-64 of bytes that come piece by piece.
 #[cfg(feature = "cli")]
-pub(crate) struct StreamHash(Xxh3);
+pub(crate) struct StreamHash(Box<Xxh3>);
 
 #[cfg(feature = "cli")]
 impl StreamHash {
     pub(crate) fn new() -> Self {
-        Self(Xxh3::new())
+        Self(Box::new(Xxh3::new()))
     }
 
     pub(crate) fn update(&mut self, bytes: &[u8]) {

@@ -219,7 +219,7 @@ fn complete(
         for result in parsed.results {
             match result {
                 Ok(Incoming { hash: record, .. }) => {
-                    (found, hash) = (found + 1, chained(hash, record))
+                    (found, hash) = (found + 1, chained(hash, record));
                 }
                 Err(_) => failed += 1,
             }

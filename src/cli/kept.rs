@@ -110,10 +110,11 @@ impl Kept {
     /// Writes a record that was admitted.
     pub(super) fn write(&mut self, written: &Written) -> Result<(), Failure> {
         // Records of tables may end in `\r` alone.
-        let ended = match (self.last, &self.shape) {
-            (None | Some(b'\n'), _) => true,
-            (Some(b'\r'), Some(Shape::Rows(_))) => true,
-            _ => false,
+        let in_table = matches!(self.shape, Some(Shape::Rows(_)));
+        let ended = match self.last {
+            None | Some(b'\n') => true,
+            Some(b'\r') => in_table,
+            Some(_) => false,
         };
         if !ended {
             self.put(b"\n")?;

@@ -102,7 +102,7 @@ fn of_tables_the_header_comes_first_and_rows_are_as_they_came() {
     let out = [header, &rows[0], &rows[2]].concat();
     assert_eq!(String::from_utf8_lossy(&shell.read("out.csv")), out);
     // Of several tables the header is written once, and they must have the same columns.
-    shell.write("more.csv", format!("n,id,\"text\"\n4,d,\"of its own\"\n"));
+    shell.write("more.csv", "n,id,\"text\"\n4,d,\"of its own\"\n");
     shell.run("dedup i.twx -q in.csv more.csv -o both.csv").succeeds();
     let both = out + "4,d,\"of its own\"\n";
     assert_eq!(String::from_utf8_lossy(&shell.read("both.csv")), both);
@@ -195,7 +195,7 @@ fn an_output_may_be_a_link_a_pipe_or_a_device() {
     let kept = input.lines().next().unwrap().to_owned() + "\n";
     shell.write("in.jsonl", &input);
     let script = "ln -s target link && $TWINDEX dedup i.twx -q in.jsonl -o link && test -L link \
-                  && ln -s /proc/self/fd/1 stdout && $TWINDEX dedup i.twx -q in.jsonl -o stdout > captured \
+                  && ln -s /proc/self/fd/1 stdout && $TWINDEX dedup i.twx -q in.jsonl -o stdout --removed gone > captured \
                   && $TWINDEX dedup i.twx -q in.jsonl -o again --removed /dev/null | wc -c \
                   && $TWINDEX dedup i.twx -q in.jsonl -o whole --batch 1 | true";
     let done = shell.sh(script).succeeds();

@@ -136,7 +136,8 @@ fn many_at_once_are_judged_as_one_after_the_other() {
         }
         let mut ids: Vec<String> = oracle.own.iter().map(|known| known.id.clone()).collect();
         let mut stored = all_ids(&index.snapshot().expect("a snapshot"));
-        (ids.sort(), stored.sort());
+        ids.sort();
+        stored.sort();
         assert_eq!(stored, ids);
         assert_clean(&index.check().expect("checked"));
     }
