@@ -9,8 +9,10 @@ use crate::error::Result;
 use crate::estimate::{equal_lanes, least_equal_lanes};
 use crate::lsh::{BandPlan, Probe, word};
 use crate::params::Threshold;
+#[cfg(feature = "cli")]
+use crate::store::DedupMark;
 use crate::store::{
-    ChunkTable, DedupMark, DocNo, DocTable, Existing, Known, NewDocument, SettingsRequest, View,
+    ChunkTable, DocNo, DocTable, Existing, Known, NewDocument, SettingsRequest, View,
 };
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;

@@ -1,8 +1,15 @@
 //! How far a deduplication has come, stored with its documents (`docs/format.md`, section "Dedup row").
 
-use super::codec::{Fault, Numbers, seal, unseal};
-use super::fault::{Doing, damaged};
-use super::schema::{DEDUP_ROWS, META, Table};
+#[cfg(any(test, feature = "cli"))]
+use super::codec::seal;
+use super::codec::{Fault, Numbers, unseal};
+use super::fault::Doing;
+#[cfg(any(test, feature = "cli"))]
+use super::fault::damaged;
+#[cfg(any(test, feature = "cli"))]
+use super::schema::META;
+use super::schema::{DEDUP_ROWS, Table};
+#[cfg(any(test, feature = "cli"))]
 use super::writer::Writer;
 use crate::error::Result;
 use redb::ReadableTable;

@@ -64,6 +64,7 @@ pub(crate) use cursor::BandEntries;
 pub(crate) use disk::{Call, Crash, Disk, Event, Fate, Trouble};
 pub(crate) use engine::{Engine, Tuning};
 pub(crate) use lookup::{Existing, Known};
+#[cfg(any(test, feature = "cli"))]
 pub(crate) use mark::DedupMark;
 pub(crate) use reader::Reader;
 pub(crate) use rebuild::repair;

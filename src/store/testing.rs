@@ -54,6 +54,7 @@ pub(super) fn insert(engine: &Engine, numbers: Range<u32>) {
 }
 
 /// Keeps the panics of the storage library, which are caught, off the screen.
+#[cfg(test)]
 pub(crate) fn hush_panics() {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
