@@ -3,7 +3,7 @@
 use super::args::{Conflict, Global};
 use super::failure::Failure;
 use super::inputs::Input;
-use super::output::{bytes, count, grouped, summary};
+use super::output::{bytes, count, listed, summary, whole_millis};
 use super::progress::Progress;
 use super::settings::Settings;
 use super::{Ending, interrupt, naming, opening, records};
@@ -179,21 +179,17 @@ fn report(global: &Global, counts: &Counts, seconds: f64, interrupted: bool) {
         ("empty", counts.empty.into()),
         ("failed", counts.failed.into()),
         ("bytes", counts.bytes.into()),
-        ("seconds", ((seconds * 1000.0).round() / 1000.0).into()),
+        ("seconds", whole_millis(seconds)),
         ("interrupted", interrupted.into()),
     ];
     let mut sentence = format!("added {}", count(counts.added, "document"));
-    for (number, what) in [
+    sentence += &listed(&[
         (counts.replaced, "replaced"),
         (counts.unchanged, "unchanged"),
         (counts.skipped, "skipped"),
         (counts.empty, "empty"),
         (counts.failed, "failed"),
-    ] {
-        if number > 0 {
-            sentence += &format!(", {} {what}", grouped(number));
-        }
-    }
+    ]);
     sentence += &format!(" in {seconds:.1} s");
     if counts.bytes > 0 {
         let rate = (counts.bytes as f64 / seconds.max(1e-9)) as u64;

@@ -2,7 +2,7 @@
 
 use super::args::Global;
 use super::failure::Failure;
-use super::output::{bytes, count, summary};
+use super::output::{bytes, count, summary, whole_millis};
 use super::progress::Progress;
 use super::{Ending, interrupt, opening};
 use anyhow::Context;
@@ -39,7 +39,7 @@ pub(super) fn run(global: &Global, args: &Backup) -> Result<Ending, Failure> {
     let fields = [
         ("documents", snapshot.len().into()),
         ("bytes", size.into()),
-        ("seconds", ((seconds * 1000.0).round() / 1000.0).into()),
+        ("seconds", whole_millis(seconds)),
     ];
     let sentence = format!(
         "{}: {} copied in {seconds:.1} s: {}",

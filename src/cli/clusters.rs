@@ -2,7 +2,7 @@
 
 use super::args::Global;
 use super::failure::{Failure, message};
-use super::output::{Results, count, one_line, similarity, summary};
+use super::output::{Results, count, one_line, similarity, summary, whole_millis};
 use super::progress::Progress;
 use super::{Ending, interrupt, opening};
 use crate::index::{Cluster, Clusters as Found, Keep, Linkage, Snapshot};
@@ -99,7 +99,7 @@ pub(super) fn run(global: &Global, args: &Clusters) -> Result<Ending, Failure> {
         ("failed", failed.into()),
         ("recall", similarity(recall)),
         ("limited", false.into()),
-        ("seconds", ((seconds * 1000.0).round() / 1000.0).into()),
+        ("seconds", whole_millis(seconds)),
     ];
     let sentence = format!(
         "{} of {} among {}, {}; recall at the threshold {}",

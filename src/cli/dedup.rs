@@ -6,7 +6,7 @@ use super::failure::Failure;
 use super::inputs::Input;
 use super::judging::{Counts, Incoming, Judging, chained, changed};
 use super::kept::Written;
-use super::output::{bytes, count, grouped, similarity, summary};
+use super::output::{bytes, count, listed, similarity, summary, whole_millis};
 use super::part::Part;
 use super::progress::Progress;
 use super::records::Records;
@@ -347,7 +347,7 @@ fn report(
         ("empty", empty.into()),
         ("failed", failed.into()),
         ("bytes", read.into()),
-        ("seconds", ((seconds * 1000.0).round() / 1000.0).into()),
+        ("seconds", whole_millis(seconds)),
         ("recall", similarity(recall)),
         ("interrupted", interrupted.into()),
         ("dry_run", Value::from(args.dry_run)),
@@ -356,17 +356,13 @@ fn report(
     let would = if args.dry_run { "would remove" } else { "removed" };
     let mut sentence =
         format!("{would} {} of {}", count(duplicates, "duplicate"), count(all, "document"));
-    for (number, what) in [
+    sentence += &listed(&[
         (added, "added"),
         (replaced, "replaced"),
         (unchanged, if args.skip_known { "known and left out" } else { "known" }),
         (empty, "empty"),
         (failed, "failed"),
-    ] {
-        if number > 0 {
-            sentence += &format!(", {} {what}", grouped(number));
-        }
-    }
+    ]);
     sentence += &format!(" in {seconds:.1} s: {} of text", bytes(read));
     sentence += &format!(", recall at the threshold {}", similarity(recall));
     summary(global, &fields, &sentence);

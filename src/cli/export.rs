@@ -4,7 +4,7 @@ use super::args::Global;
 use super::failure::Failure;
 use super::opening::same_file;
 use super::outfile::OutFile;
-use super::output::{bytes, count, summary};
+use super::output::{bytes, count, summary, whole_millis};
 use super::progress::Progress;
 use super::{Ending, exported, interrupt, opening};
 use std::path::PathBuf;
@@ -58,11 +58,8 @@ pub(super) fn run(global: &Global, args: &Export) -> Result<Ending, Failure> {
     out.finish()?;
     progress.finish();
     let seconds = start.elapsed().as_secs_f64();
-    let fields = [
-        ("documents", written.into()),
-        ("bytes", size.into()),
-        ("seconds", ((seconds * 1000.0).round() / 1000.0).into()),
-    ];
+    let fields =
+        [("documents", written.into()), ("bytes", size.into()), ("seconds", whole_millis(seconds))];
     let sentence =
         format!("exported {} in {seconds:.1} s: {}", count(written, "document"), bytes(size));
     summary(global, &fields, &sentence);

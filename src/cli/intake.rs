@@ -2,7 +2,7 @@
 
 use super::args::{Conflict, Global};
 use super::failure::Failure;
-use super::output::{count, grouped, summary};
+use super::output::{count, listed, summary, whole_millis};
 use super::progress::Progress;
 use super::{Ending, interrupt};
 use crate::index::{Document, Index, Inserted, OnConflict, WriteTxn};
@@ -145,20 +145,16 @@ fn report(global: &Global, counts: &Counts, seconds: f64, interrupted: bool) {
         ("unchanged", counts.unchanged.into()),
         ("skipped", counts.skipped.into()),
         ("failed", counts.failed.into()),
-        ("seconds", ((seconds * 1000.0).round() / 1000.0).into()),
+        ("seconds", whole_millis(seconds)),
         ("interrupted", interrupted.into()),
     ];
     let mut sentence = format!("added {}", count(counts.added, "document"));
-    for (number, what) in [
+    sentence += &listed(&[
         (counts.replaced, "replaced"),
         (counts.unchanged, "unchanged"),
         (counts.skipped, "skipped"),
         (counts.failed, "failed"),
-    ] {
-        if number > 0 {
-            sentence += &format!(", {} {what}", grouped(number));
-        }
-    }
+    ]);
     sentence += &format!(" in {seconds:.1} s");
     summary(global, &fields, &sentence);
 }

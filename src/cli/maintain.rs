@@ -2,7 +2,7 @@
 
 use super::args::Global;
 use super::failure::{Failure, message};
-use super::output::{Results, bytes, count, summary};
+use super::output::{Results, bytes, count, summary, whole_millis};
 use super::progress::Progress;
 use super::settings::Settings;
 use super::{Ending, interrupt, opening};
@@ -200,7 +200,7 @@ pub(super) fn compact(global: &Global, args: &Compact) -> Result<Ending, Failure
     let fields = [
         ("before_bytes", before.into()),
         ("bytes", after.into()),
-        ("seconds", ((seconds * 1000.0).round() / 1000.0).into()),
+        ("seconds", whole_millis(seconds)),
     ];
     let sentence =
         format!("{}: {} before, {} after", args.index.display(), bytes(before), bytes(after));

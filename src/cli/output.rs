@@ -307,6 +307,17 @@ pub(super) fn grouped(number: u64) -> String {
     out
 }
 
+/// Seconds as summaries have them: whole milliseconds.
+pub(super) fn whole_millis(seconds: f64) -> Value {
+    ((seconds * 1000.0).round() / 1000.0).into()
+}
+
+/// ", 2 replaced, 1 failed": what there is any of, to go on with in a sentence.
+pub(super) fn listed(counts: &[(u64, &str)]) -> String {
+    let some = counts.iter().filter(|(number, _)| *number > 0);
+    some.map(|(number, what)| format!(", {} {what}", grouped(*number))).collect()
+}
+
 /// "1 document", "2 documents".
 pub(super) fn count(number: u64, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };

@@ -2,7 +2,7 @@
 
 use super::args::Global;
 use super::failure::Failure;
-use super::output::{Results, count, similarity, summary};
+use super::output::{Results, count, similarity, summary, whole_millis};
 use super::{Ending, interrupt, opening};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -65,7 +65,7 @@ pub(super) fn run(global: &Global, args: &Pairs) -> Result<Ending, Failure> {
         ("recall", similarity(recall)),
         ("limited", (left_out > 0).into()),
         ("left_out", left_out.into()),
-        ("seconds", ((seconds * 1000.0).round() / 1000.0).into()),
+        ("seconds", whole_millis(seconds)),
     ];
     let mut sentence = format!(
         "{} at {threshold} or above among {}, recall at the threshold {}",

@@ -3,7 +3,7 @@
 use super::args::Global;
 use super::failure::{Failure, message};
 use super::inputs::Input;
-use super::output::{Results, count, grouped, similarity, summary};
+use super::output::{Results, count, grouped, similarity, summary, whole_millis};
 use super::{Ending, interrupt, opening, records};
 use crate::index::{Matches, Snapshot};
 use crate::input::Name;
@@ -194,7 +194,7 @@ impl Totals {
             ("recall", recall.clone()),
             ("limited", (self.left_out > 0).into()),
             ("left_out", self.left_out.into()),
-            ("seconds", ((seconds * 1000.0).round() / 1000.0).into()),
+            ("seconds", whole_millis(seconds)),
         ];
         let queries = match self.queries {
             1 => "1 query".to_owned(),

@@ -2,7 +2,7 @@
 
 use super::args::Global;
 use super::failure::{Failure, message};
-use super::output::{count, grouped, summary};
+use super::output::{count, grouped, summary, whole_millis};
 use super::{Ending, interrupt, opening};
 use crate::error::Result;
 use crate::index::Index;
@@ -123,7 +123,7 @@ fn report(
         ("removed", removed.into()),
         ("missing", missing.into()),
         ("failed", failed.into()),
-        ("seconds", ((seconds * 1000.0).round() / 1000.0).into()),
+        ("seconds", whole_millis(seconds)),
         ("interrupted", interrupted.into()),
     ];
     let mut sentence = format!("removed {}", count(removed, "document"));
