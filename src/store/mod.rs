@@ -45,6 +45,7 @@ mod state;
 #[cfg(any(test, fuzzing))]
 mod testing;
 mod times;
+mod upkeep;
 mod view;
 mod watch;
 mod writer;
