@@ -4,9 +4,10 @@ use super::engine::{Engine, now};
 use super::fault::{Doing, abandon, damaged, let_go};
 use super::parallel;
 use super::rows::{Rows, append};
-use super::schema::{DEAD, DOCUMENTS, DocNo, META, POSTINGS, SIGNATURES, STATE_ROW, Table};
+use super::schema::{DEAD, DOCUMENTS, DocNo, META, POSTINGS, SIGNATURES, STATE_ROW, TEXTS, Table};
 use super::segment::Fresh;
 use super::state::State;
+use super::texts::encode_text;
 use super::view::View;
 use crate::error::{Error, Result};
 use crate::sketch::Signature;
@@ -22,6 +23,8 @@ pub(crate) struct NewDocument {
     pub(crate) signature: Signature,
     pub(crate) text_hash: u64,
     pub(crate) text_length: u64,
+    /// The raw text, which an index that stores texts must be given.
+    pub(crate) text: Option<Box<str>>,
     /// Seconds since 1970 when it was inserted first; `None` for now.
     pub(crate) inserted: Option<i64>,
 }
@@ -140,12 +143,17 @@ impl<'e> Writer<'e> {
             let postings = txn.open_table(POSTINGS).doing(path, action)?;
             let signatures = txn.open_table(SIGNATURES).doing(path, action)?;
             let documents = txn.open_table(DOCUMENTS).doing(path, action)?;
+            let texts = match self.engine.fixed().texts {
+                true => Some(txn.open_table(TEXTS).doing(path, action)?),
+                false => None,
+            };
             read(&View {
                 fixed: self.engine.fixed(),
                 state: &self.state,
                 postings: &postings,
                 signatures: &signatures,
                 documents: &documents,
+                texts: texts.as_ref(),
             })
         })
     }
@@ -178,11 +186,20 @@ impl<'e> Writer<'e> {
         let first = self.state.counters.next_doc;
         let last = first + documents.len() as u64 - 1;
         u32::try_from(last).map_err(|_| self.full())?;
-        let now = self.now;
+        let (now, stores_texts) = (self.now, self.engine.fixed().texts);
+        if stores_texts {
+            self.learn_dictionary(&documents)?;
+        }
+        let dictionary = self.state.dictionary.as_deref();
+        let prepare = |(doc, mut new): (DocNo, NewDocument)| {
+            let text = new.text.take().filter(|_| stores_texts);
+            let text = text.map(|text| encode_text(&text, doc, dictionary));
+            Rows::new(doc, new, text, key, now)
+        };
         let shared = documents.len() >= parallel::DOCUMENTS;
         let numbered: Vec<_> =
             (first..).map(|number| DocNo(number as u32)).zip(documents).collect();
-        let rows = parallel::map(numbered, shared, |(doc, new)| Rows::new(doc, new, key, now));
+        let rows = parallel::map(numbered, shared, prepare);
         let rows = rows
             .into_iter()
             .collect::<std::result::Result<Vec<Rows>, _>>()
@@ -257,7 +274,8 @@ impl<'e> Writer<'e> {
         removed.sort_unstable();
         self.change(|writer| {
             let (txn, path, action) = (writer.txn()?, writer.engine.path(), "removing documents");
-            for table in [SIGNATURES, DOCUMENTS] {
+            let texts = writer.engine.fixed().texts.then_some(TEXTS);
+            for table in [SIGNATURES, DOCUMENTS].into_iter().chain(texts) {
                 let mut table = txn.open_table(table).doing(path, action)?;
                 for doc in &removed {
                     table.remove(doc.0).doing(path, action)?;
@@ -339,7 +357,14 @@ mod tests {
 
     fn document(id: &str) -> NewDocument {
         let signature = Signature::from_lanes(vec![7; 64], 10);
-        NewDocument { id: id.to_owned(), signature, text_hash: 1, text_length: 1, inserted: None }
+        NewDocument {
+            id: id.to_owned(),
+            signature,
+            text_hash: 1,
+            text_length: 1,
+            text: None,
+            inserted: None,
+        }
     }
 
     #[test]
