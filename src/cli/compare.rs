@@ -7,7 +7,7 @@ use super::inputs::{LONGEST, size};
 use super::output::{Results, rounded, similarity};
 use crate::estimate::{Estimate, Overlap};
 use crate::input::{STANDARD_INPUT, whole_text};
-use crate::params::{Lanes, Threshold};
+use crate::params::{Confidence, Lanes, Threshold};
 use crate::sketch::{Signature, Sketcher};
 use crate::text::{Normalization, Shingle, Shingler};
 use std::path::{Path, PathBuf};
@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "\
 Output, a name and a value a line (fields of one object with --json): a, b, similarity,
 multiset_similarity, estimate, low, high, containment_a_in_b, containment_b_in_a, dice,
-shingles_a, shingles_b, shared. Both similarities are exact; low and high are the 95 % interval of
-the estimate. An empty text is similar to nothing. Memory: 8 bytes for each shingle of both. The
+shingles_a, shingles_b, shared. Both similarities are exact; low and high are the interval of the
+estimate at --confidence. An empty text is similar to nothing. Memory: 8 bytes for each shingle of both. The
 exit status is 1 if the similarity is below --threshold.
 
 Examples:
@@ -43,6 +43,9 @@ pub(super) struct Compare {
     /// Lanes of the signatures that the estimate is made from: 64, 128, 256 or 512
     #[arg(long, value_name = "K", default_value_t = Lanes::DEFAULT.get())]
     lanes: usize,
+    /// Probability with which low and high enclose the true similarity
+    #[arg(long, value_name = "P", default_value_t = Confidence::DEFAULT.get())]
+    confidence: f64,
     /// Seed of all hashes
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -67,6 +70,7 @@ pub(super) fn run(global: &Global, args: &Compare) -> Result<Ending, Failure> {
         return Err(anyhow::anyhow!("only one of both can be standard input").into());
     }
     let threshold = args.threshold.map(Threshold::new).transpose()?;
+    let confidence = Confidence::new(args.confidence)?;
     let normalization = args.normalize.unwrap_or(args.shingle.default_normalization());
     let shingler = |multiset| Shingler::new(args.shingle, normalization, multiset, args.seed);
     let plain = shingler(false)?;
@@ -86,7 +90,7 @@ pub(super) fn run(global: &Global, args: &Compare) -> Result<Ending, Failure> {
     let asked = if args.multiset { multisets } else { sets };
     // Nothing is similar to an empty text, for certain.
     let nothing = Estimate { similarity: 0.0, low: 0.0, high: 0.0 };
-    let estimate = a.signature.similarity(&b.signature).unwrap_or(nothing);
+    let estimate = a.signature.similarity_at(&b.signature, confidence).unwrap_or(nothing);
 
     let mut results = Results::new(global);
     results.object(&[

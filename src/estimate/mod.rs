@@ -4,6 +4,7 @@ mod agreement;
 mod chance;
 mod exact;
 mod interval;
+mod normal;
 
 pub use agreement::{Agreement, equal_lanes};
 pub use chance::estimate_probability;
