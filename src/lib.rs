@@ -101,7 +101,9 @@ mod store;
 mod text;
 
 pub use error::{Error, Result};
-pub use estimate::{Agreement, Estimate, Overlap, equal_lanes, estimate_probability, wilson};
+pub use estimate::{
+    Agreement, Estimate, Overlap, RandomSubsets, equal_lanes, estimate_probability, wilson,
+};
 pub use index::{
     BucketSizes, Cluster, Clustering, Clusters, Document, DocumentInfo, Documents, Ids, Index,
     IndexOptions, Inserted, Keep, Linkage, Match, Matches, Merged, OnConflict, Outcome, Pair,
