@@ -52,6 +52,7 @@ mod history;
 #[cfg(feature = "cli")]
 mod hostile_input;
 mod inputs;
+mod intervals;
 mod isolation;
 mod layering;
 mod merging;
