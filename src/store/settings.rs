@@ -107,6 +107,24 @@ impl SettingsRequest {
         }
     }
 
+    /// These settings, but for what is asked for. A normalisation that was the usual one of the shingle
+    /// becomes that of another shingle with it; the Unicode tables become those of this program.
+    pub(crate) fn over(&self, settings: &Settings) -> Self {
+        let usual = settings.normalization == settings.shingle.default_normalization();
+        let kept = (self.shingle.is_none() || !usual).then_some(settings.normalization);
+        Self {
+            threshold: self.threshold.or(Some(settings.threshold.get())),
+            recall: self.recall.or(Some(settings.recall.get())),
+            lanes: self.lanes.or(Some(settings.lanes.get())),
+            shingle: self.shingle.or(Some(settings.shingle)),
+            normalization: self.normalization.or(kept),
+            multiset: self.multiset.or(Some(settings.multiset)),
+            store_text: self.store_text.or(Some(settings.store_text)),
+            seed: self.seed.or(Some(settings.seed)),
+            unicode: None,
+        }
+    }
+
     /// The settings of a new index.
     pub(crate) fn resolve(&self) -> Result<Settings> {
         let threshold = self.threshold.map_or(Ok(Threshold::DEFAULT), Threshold::new)?;

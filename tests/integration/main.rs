@@ -64,6 +64,7 @@ mod packing;
 mod phases;
 #[cfg(all(unix, feature = "cli"))]
 mod processes;
+mod rebuilding;
 mod recall;
 mod sketch;
 mod space;
