@@ -31,6 +31,8 @@ mod cli_repair;
 mod cli_signals;
 #[cfg(all(unix, feature = "cli"))]
 mod cli_terminal;
+#[cfg(feature = "cli")]
+mod cli_texts;
 mod clusters;
 #[cfg(feature = "cli")]
 mod command;
@@ -65,6 +67,7 @@ mod processes;
 mod recall;
 mod sketch;
 mod space;
+mod stored_texts;
 mod support;
 #[cfg(feature = "cli")]
 mod tables;
