@@ -1,6 +1,7 @@
 //! How similar, and how sure? Counting equal lanes, and what the count says.
 
 mod agreement;
+mod bottom;
 mod chance;
 mod exact;
 mod interval;
@@ -8,6 +9,7 @@ mod normal;
 mod random;
 
 pub use agreement::{Agreement, equal_lanes};
+pub use bottom::Cardinality;
 pub use chance::estimate_probability;
 pub use exact::Overlap;
 pub use interval::{Estimate, wilson};

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "cli")]
 mod bad_input;
+mod bottom;
 #[cfg(feature = "cli")]
 mod cli;
 #[cfg(feature = "cli")]
