@@ -46,7 +46,8 @@
 //!   [`Pairs`] walks all similar pairs, [`Clustering`] puts them together to [`Clusters`].
 //! - [`Shingler`] and [`Sketcher`] turn texts into [`Signature`]s without any file, and
 //!   [`Signature::similarity`] compares two.
-//! - [`Overlap`] is the exact similarity of two sets or multisets of shingles.
+//! - [`Overlap`] is the exact similarity of two sets or multisets of shingles; [`Explanation`] shows the
+//!   [`Passage`]s that two texts share.
 //! - [`Forecast`] and [`Space`] tell what a threshold and a recall will find, miss and take;
 //!   [`Probe`], [`BandPlan`] and [`candidate_probability`] are what they are made of.
 //!
@@ -101,7 +102,10 @@ mod store;
 mod text;
 
 pub use error::{Error, Result};
-pub use estimate::{Agreement, Estimate, Overlap, equal_lanes, estimate_probability, wilson};
+pub use estimate::{
+    Agreement, Estimate, Explanation, Overlap, Passage, Span, equal_lanes, estimate_probability,
+    wilson,
+};
 pub use index::{
     BucketSizes, Cluster, Clustering, Clusters, Document, DocumentInfo, Documents, Ids, Index,
     IndexOptions, Inserted, Keep, Linkage, Match, Matches, Merged, OnConflict, Outcome, Pair,

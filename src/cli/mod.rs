@@ -11,8 +11,10 @@ mod audit;
 mod backup;
 mod clusters;
 mod color;
+mod column;
 mod compare;
 mod dedup;
+mod explain;
 mod export;
 mod exported;
 mod failure;
@@ -40,6 +42,7 @@ mod query;
 mod records;
 mod remove;
 mod settings;
+mod side_by_side;
 mod targets;
 mod trial;
 

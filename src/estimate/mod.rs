@@ -3,11 +3,14 @@
 mod agreement;
 mod chance;
 mod exact;
+mod explanation;
 mod interval;
+mod suffixes;
 
 pub use agreement::{Agreement, equal_lanes};
 pub use chance::estimate_probability;
 pub use exact::Overlap;
+pub use explanation::{Explanation, Passage, Span};
 pub use interval::{Estimate, wilson};
 
 pub(crate) use agreement::least_equal_lanes;
