@@ -106,6 +106,7 @@ fn run(args: &Args) -> Result<Ending, Failure> {
         Command::Export(command) => export::run(global, command),
         Command::Import(command) => import::run(global, command),
         Command::Compare(command) => compare::run(global, command),
+        Command::Explain(command) => explain::run(global, command),
         Command::Plan(command) => plan::run(global, command),
         Command::Completions(command) => packaging::completions(command),
         Command::Man(command) => packaging::man(global, command),

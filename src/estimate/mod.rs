@@ -5,6 +5,8 @@ mod chance;
 mod exact;
 mod explanation;
 mod interval;
+mod normal;
+mod random;
 mod suffixes;
 
 pub use agreement::{Agreement, equal_lanes};
@@ -12,6 +14,7 @@ pub use chance::estimate_probability;
 pub use exact::Overlap;
 pub use explanation::{Explanation, Passage, Span};
 pub use interval::{Estimate, wilson};
+pub use random::RandomSubsets;
 
 pub(crate) use agreement::least_equal_lanes;
 pub(crate) use chance::{EqualLanes, equal_lane_probability};
