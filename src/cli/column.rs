@@ -21,6 +21,9 @@ const FIRST: usize = 3;
 /// and so many of its last.
 const LAST: usize = 2;
 
+/// Lines of fewer characters end where they do on purpose. Wrapped prose mostly has 65 to 80.
+const SHORTEST_WRAPPED: usize = 55;
+
 /// Lines that are filled one after the other.
 pub(super) struct Column<'t> {
     stretches: std::vec::IntoIter<Stretch>,
@@ -100,24 +103,24 @@ impl<'t> Column<'t> {
     }
 
     fn lay(&mut self, stretch: &Stretch) {
-        let text = &self.text[stretch.bytes.clone()];
         let Some(number) = stretch.passage else {
-            return self.lay_other(text);
+            return self.lay_other(&stretch.bytes);
         };
         // Without colour a passage is told by its number.
         if !self.color {
             self.lay_text(Cow::Owned(format!("[{} ", number + 1)), None);
         }
-        self.lay_clusters(text, stretch.passage);
+        self.lay_clusters(stretch.bytes.clone(), stretch.passage);
         if !self.color {
             self.lay_text("]".into(), None);
         }
     }
 
     /// Lays out what is in no passage.
-    fn lay_other(&mut self, text: &'t str) {
+    fn lay_other(&mut self, bytes: &Range<usize>) {
+        let text = &self.text[bytes.clone()];
         if reach(text.graphemes(true), LONGEST * self.width, self.width) == text.len() {
-            return self.lay_clusters(text, None);
+            return self.lay_clusters(bytes.clone(), None);
         }
         let first = reach(text.graphemes(true), FIRST * self.width, self.width);
         let last = reach(text.graphemes(true).rev(), LAST * self.width, self.width);
@@ -126,23 +129,40 @@ impl<'t> Column<'t> {
         let rest = text.len() - last;
         let last = rest + text[rest..].find(char::is_whitespace).unwrap_or(0);
         let left_out = text[first..last].chars().count() as u64;
-        self.lay_clusters(&text[..first], None);
+        self.lay_clusters(bytes.start..bytes.start + first, None);
         self.break_line();
-        self.lay_text(format!("... {} characters ...", grouped(left_out)).into(), None);
+        let mark = format!("... {} characters ...", grouped(left_out));
+        for word in mark.split(' ') {
+            self.lay_text(word.to_owned().into(), None);
+            self.lay_text(" ".into(), None);
+        }
         self.break_line();
-        self.lay_clusters(text[last..].trim_start(), None);
+        let blank = text[last..].len() - text[last..].trim_start().len();
+        self.lay_clusters(bytes.start + last + blank..bytes.end, None);
     }
 
-    fn lay_clusters(&mut self, text: &'t str, passage: Option<usize>) {
-        for cluster in text.graphemes(true) {
-            if is_line_end(cluster) {
-                self.break_line();
-            } else if cluster == "\t" {
-                self.lay_text("    ".into(), passage);
+    fn lay_clusters(&mut self, bytes: Range<usize>, passage: Option<usize>) {
+        for (at, cluster) in self.text[bytes.clone()].grapheme_indices(true) {
+            if !is_line_end(cluster) {
+                match cluster {
+                    "\t" => self.lay_text("    ".into(), passage),
+                    _ => self.lay_text(shown(cluster), passage),
+                }
+            } else if self.is_wrapped(bytes.start + at, cluster.len()) {
+                self.lay_text(" ".into(), passage);
             } else {
-                self.lay_text(shown(cluster), passage);
+                self.break_line();
             }
         }
+    }
+
+    /// Whether a line ends here only because its writer's lines were not longer: prose that is wrapped
+    /// again can be read, code cannot.
+    fn is_wrapped(&self, at: usize, length: usize) -> bool {
+        let (before, after) = (&self.text[..at], &self.text[at + length..]);
+        let goes_on = after.chars().next().is_some_and(|next| !next.is_whitespace());
+        let line = before.rfind('\n').map_or(before, |end| &before[end + 1..]);
+        goes_on && line.chars().nth(SHORTEST_WRAPPED - 1).is_some()
     }
 
     /// Lays out what is not to be broken, unless it is longer than a line.
@@ -170,7 +190,11 @@ impl<'t> Column<'t> {
 
     fn break_line(&mut self) {
         self.end_word();
-        self.lines.push(Line::default());
+        // Of several blank lines one is enough.
+        let blank = self.lines.iter().rev().take_while(|line| line.width == 0).count();
+        if blank < 2 {
+            self.lines.push(Line::default());
+        }
     }
 
     fn end_word(&mut self) {
@@ -197,7 +221,8 @@ fn reach<'c>(clusters: impl Iterator<Item = &'c str>, cells: usize, width: usize
     let (mut bytes, mut used) = (0, 0_usize);
     for cluster in clusters {
         used = match is_line_end(cluster) {
-            true => (used + 1).next_multiple_of(width),
+            // Blank lines cost nothing: they are not laid out one by one.
+            true => used.next_multiple_of(width),
             false => used + shown(cluster).width(),
         };
         if used > cells {

@@ -18,11 +18,16 @@ pub(super) fn terminal_width() -> usize {
     size.map_or(80, |(width, _)| usize::from(width.0))
 }
 
+/// A passage of fewer characters is not worth a broken line,
+const LEAST_ALIGNED: usize = 24;
+/// unless the texts are further apart than so many lines.
+const LEAST_APART: usize = 2;
+
 const BETWEEN: &str = " \u{2502} ";
 
 /// Both texts in columns that are together `width` wide. A passage has the same colour on both sides,
-/// or without colour the same number. It begins on the same line in both where that is possible, that
-/// is, unless it stands before one of the other text that it stands behind in this.
+/// or without colour the same number. It begins on the same line in both where that can be: not where
+/// passages have changed places, nor where it is short.
 pub(super) fn draw(
     a: Side<'_>,
     b: Side<'_>,
@@ -40,8 +45,11 @@ pub(super) fn draw(
         left.lay_until(passage.a.start);
         right.lay_until(passage.b.start);
         let line = left.line().max(right.line());
-        left.go_on_at(line);
-        right.go_on_at(line);
+        let apart = line - left.line().min(right.line());
+        if apart > LEAST_APART || passage.a.char_end - passage.a.char_start >= LEAST_ALIGNED {
+            left.go_on_at(line);
+            right.go_on_at(line);
+        }
     }
     left.lay_until(a.text.len());
     right.lay_until(b.text.len());
