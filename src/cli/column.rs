@@ -68,11 +68,17 @@ impl<'t> Column<'t> {
         self.lines.len()
     }
 
+    /// The first line of which nothing is taken, once the last word is where it belongs.
+    pub(super) fn next_line(&mut self) -> usize {
+        self.end_word();
+        let is_blank = self.lines.last().is_some_and(|line| line.width == 0);
+        self.lines.len() + usize::from(!is_blank)
+    }
+
     /// Leaves lines empty until there are so many.
     pub(super) fn go_on_at(&mut self, line: usize) {
         if self.lines.len() < line {
-            self.end_word();
-            self.lines.resize_with(line.max(self.lines.len()), Line::default);
+            self.lines.resize_with(line, Line::default);
         }
     }
 

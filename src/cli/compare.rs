@@ -18,11 +18,12 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "\
 Output, a name and a value a line (fields of one object with --json): a, b, similarity,
 multiset_similarity, estimate, low, high, containment_a_in_b, containment_b_in_a, dice,
-shingles_a, shingles_b, shared, universe, expected_by_chance, chance_log10. Both similarities are exact; low and high are the interval of the
-estimate at --confidence. expected_by_chance is the similarity of random sets of
-these sizes, of --universe elements; they share as many as these or more with a probability of 10
-to the power of chance_log10. An empty text is similar to nothing. Memory: 8 bytes for each shingle of both. The
-exit status is 1 if the similarity is below --threshold.
+shingles_a, shingles_b, shared, universe, expected_by_chance, chance_log10. Both similarities are
+exact; low and high are the interval of the estimate at --confidence. expected_by_chance is the
+similarity of random sets of these sizes, of --universe elements; they share as many as these or
+more with a probability of 10 to the power of chance_log10. An empty text is similar to nothing.
+Memory: 8 bytes for each shingle of both. The exit status is 1 if the similarity is below
+--threshold.
 
 With --explain, a line for each passage that both share, by its place in A: a_start, a_end,
 b_start, b_end (bytes of the files), the same four with char_ (characters), shingles, text (as it

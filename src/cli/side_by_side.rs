@@ -44,9 +44,10 @@ pub(super) fn draw(
     for passage in in_both_orders(passages) {
         left.lay_until(passage.a.start);
         right.lay_until(passage.b.start);
-        let line = left.line().max(right.line());
-        let apart = line - left.line().min(right.line());
-        if apart > LEAST_APART || passage.a.char_end - passage.a.char_start >= LEAST_ALIGNED {
+        let apart = left.line().abs_diff(right.line());
+        let is_long = passage.a.char_end - passage.a.char_start >= LEAST_ALIGNED;
+        if apart > if is_long { 0 } else { LEAST_APART } {
+            let line = left.next_line().max(right.next_line());
             left.go_on_at(line);
             right.go_on_at(line);
         }
