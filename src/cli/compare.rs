@@ -28,7 +28,7 @@ Memory: 8 bytes for each shingle of both. The exit status is 1 if the similarity
 With --explain, a line for each passage that both share, by its place in A: a_start, a_end,
 b_start, b_end (bytes of the files), the same four with char_ (characters), shingles, text (as it
 stands in A). On a terminal instead both texts side by side, shared passages in colour. The exit
-status is 1 also if there is none. Memory: some 80 bytes for each shingle of both.
+status is 1 also if there is none. Memory: some 60 bytes for each shingle of both.
 
 Examples:
   twindex compare old.txt new.txt

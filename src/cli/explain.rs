@@ -15,7 +15,7 @@ use std::path::PathBuf;
 The index must have been created with --store-text. Output, a line for each passage that both
 documents share, by its place in A: a_start, a_end, b_start, b_end (bytes of the texts), the same
 four with char_ (characters), shingles, text (as it stands in A). On a terminal instead both texts
-side by side, shared passages in colour. The exit status is 1 if they share none. Memory: some 80
+side by side, shared passages in colour. The exit status is 1 if they share none. Memory: some 60
 bytes for each shingle of both.
 
 Examples:

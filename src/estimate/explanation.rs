@@ -84,8 +84,8 @@ impl Explanation {
     /// Explains what two texts share under the settings of a shingler. Repetitions are no shingles of
     /// their own here, also where it counts them: only `overlap` is then that of multisets.
     ///
-    /// Time and memory are linear in the length of both texts, however often they repeat themselves:
-    /// about a microsecond and 80 bytes a shingle.
+    /// Time and memory are linear in the length of both texts, however often they repeat themselves;
+    /// some 60 bytes a shingle.
     ///
     /// # Errors
     ///
