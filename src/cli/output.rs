@@ -285,6 +285,11 @@ pub(super) fn rounded(number: f64) -> Value {
     Value::from((number * 1e6).round() / 1e6)
 }
 
+/// The similarity of a match or pair: exact ones have more digits to show.
+pub(super) fn likeness(number: f64, exact: bool) -> Value {
+    if exact { rounded(number) } else { similarity(number) }
+}
+
 /// A number of any size in six significant digits.
 pub(super) fn significant(number: f64) -> Value {
     Value::from(format!("{number:.5e}").parse().unwrap_or(number))

@@ -3,7 +3,7 @@
 use super::args::Global;
 use super::failure::{Failure, message};
 use super::inputs::Input;
-use super::output::{Results, count, grouped, similarity, summary, whole_millis};
+use super::output::{Results, count, grouped, likeness, similarity, summary, whole_millis};
 use super::{Ending, interrupt, opening, records};
 use crate::index::{Matches, Snapshot};
 use crate::input::Name;
@@ -49,6 +49,9 @@ pub(super) struct Query {
     /// Probability with which low and high enclose the true similarity
     #[arg(long, value_name = "P", default_value_t = Confidence::DEFAULT.get())]
     pub(super) confidence: f64,
+    /// Go by estimates although the index stores texts: faster, as no text is read
+    #[arg(long)]
+    pub(super) estimate: bool,
     /// Compare with every document: finds all, at any threshold
     #[arg(long)]
     pub(super) scan: bool,
@@ -82,6 +85,7 @@ struct How {
     confidence: f64,
     top: Option<usize>,
     scan: bool,
+    estimate: bool,
 }
 
 impl How {
@@ -94,7 +98,8 @@ impl How {
     }
 
     fn query(self, snapshot: &Snapshot) -> crate::index::Query<'_> {
-        let query = snapshot.query().scan(self.scan).confidence(self.confidence);
+        let query =
+            snapshot.query().scan(self.scan).estimate(self.estimate).confidence(self.confidence);
         let query = match self.top {
             Some(count) => query.top(count),
             None => query,
@@ -116,6 +121,7 @@ pub(super) fn run(global: &Global, args: &Query) -> Result<Ending, Failure> {
         confidence: args.confidence,
         top: args.top,
         scan: args.scan,
+        estimate: args.estimate,
     };
     let mut results = Results::new(global);
     let mut totals = Totals::default();
@@ -186,9 +192,9 @@ impl Totals {
             results.line(&[
                 ("query", Value::from(answer.query.as_str())),
                 ("id", Value::from(found.id.as_str())),
-                ("similarity", similarity(found.similarity)),
-                ("low", similarity(found.low)),
-                ("high", similarity(found.high)),
+                ("similarity", likeness(found.similarity, found.exact)),
+                ("low", likeness(found.low, found.exact)),
+                ("high", likeness(found.high, found.exact)),
                 ("exact", found.exact.into()),
             ])?;
         }
