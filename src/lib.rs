@@ -48,6 +48,7 @@
 //!   [`Signature::similarity`] compares two.
 //! - [`Overlap`] is the exact similarity of two sets or multisets of shingles, [`RandomSubsets`] what
 //!   chance would make of sets of their sizes; [`BottomK`] is a sketch that merges and counts.
+//!   [`Explanation`] shows the [`Passage`]s that two texts share.
 //! - [`Forecast`] and [`Space`] tell what a threshold and a recall will find, miss and take;
 //!   [`Probe`], [`BandPlan`] and [`candidate_probability`] are what they are made of.
 //!
@@ -108,8 +109,7 @@ mod text;
 
 pub use error::{Error, Result};
 pub use estimate::{
-    Agreement, Cardinality, Estimate, Overlap, RandomSubsets, equal_lanes, estimate_probability,
-    wilson,
+    Agreement, Cardinality, Estimate, Overlap, RandomSubsets, equal_lanes, estimate_probability, wilson, Explanation, Passage, Span,
 };
 pub use index::{
     BucketSizes, Cluster, Clustering, Clusters, Document, DocumentInfo, Documents, Ids, Index,

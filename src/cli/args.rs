@@ -6,6 +6,7 @@ use super::clusters::Clusters;
 use super::color::When;
 use super::compare::Compare;
 use super::dedup::Dedup;
+use super::explain::Explain;
 use super::export::Export;
 use super::import::Import;
 use super::info::Info;
@@ -120,6 +121,8 @@ pub(super) enum Command {
     Import(Import),
     /// Compare two texts, exactly and by estimate; no index
     Compare(Compare),
+    /// Show the passages that two documents of an index share
+    Explain(Explain),
     /// Print what a threshold and a recall will find, miss and take; no index
     Plan(Plan),
     /// Print the completion script of a shell

@@ -26,6 +26,14 @@ pub(super) const VALUE: Style = AnsiColor::Green.on_default();
 /// The name of a value, or of a column.
 pub(super) const NAME: Style = Style::new().bold();
 
+/// Passages that two texts share, one after the other.
+pub(super) const PASSAGES: [Style; 4] = [
+    AnsiColor::Green.on_default(),
+    AnsiColor::Cyan.on_default(),
+    AnsiColor::Magenta.on_default(),
+    AnsiColor::Yellow.on_default(),
+];
+
 /// What was typed, for messages from everywhere.
 static WHEN: OnceLock<When> = OnceLock::new();
 

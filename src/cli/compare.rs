@@ -2,9 +2,11 @@
 
 use super::Ending;
 use super::args::Global;
+use super::explain::explain;
 use super::failure::Failure;
 use super::inputs::{LONGEST, size};
 use super::output::{Results, rounded, significant, similarity};
+use super::side_by_side::Side as Shown;
 use crate::estimate::{Estimate, Overlap, RandomSubsets};
 use crate::input::{STANDARD_INPUT, whole_text};
 use crate::params::{Confidence, Lanes, Threshold};
@@ -16,15 +18,22 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "\
 Output, a name and a value a line (fields of one object with --json): a, b, similarity,
 multiset_similarity, estimate, low, high, containment_a_in_b, containment_b_in_a, dice,
-shingles_a, shingles_b, shared, universe, expected_by_chance, chance_log10. Both similarities are exact; low and high are the interval of the
-estimate at --confidence. expected_by_chance is the similarity of random sets of
-these sizes, of --universe elements; they share as many as these or more with a probability of 10
-to the power of chance_log10. An empty text is similar to nothing. Memory: 8 bytes for each shingle of both. The
-exit status is 1 if the similarity is below --threshold.
+shingles_a, shingles_b, shared, universe, expected_by_chance, chance_log10. Both similarities are
+exact; low and high are the interval of the estimate at --confidence. expected_by_chance is the
+similarity of random sets of these sizes, of --universe elements; they share as many as these or
+more with a probability of 10 to the power of chance_log10. An empty text is similar to nothing.
+Memory: 8 bytes for each shingle of both. The exit status is 1 if the similarity is below
+--threshold.
+
+With --explain, a line for each passage that both share, by its place in A: a_start, a_end,
+b_start, b_end (bytes of the files), the same four with char_ (characters), shingles, text (as it
+stands in A). On a terminal instead both texts side by side, shared passages in colour. The exit
+status is 1 also if there is none. Memory: some 60 bytes for each shingle of both.
 
 Examples:
   twindex compare old.txt new.txt
   twindex compare --shingle word:3 old.txt new.txt --json
+  twindex compare essay.txt source.txt --explain --shingle word:5
   twindex compare old.txt new.txt --confidence 0.99 --universe 1000000
   git show HEAD:main.c | twindex compare --shingle line:2 - main.c
   twindex compare old.txt new.txt --threshold 0.9 --quiet && echo similar")]
@@ -33,6 +42,9 @@ pub(super) struct Compare {
     a: PathBuf,
     /// Another file, or - for standard input
     b: PathBuf,
+    /// Show the passages that both share, and where they are
+    #[arg(long)]
+    explain: bool,
     /// Exit with 1 if the exact similarity is below it [default: none]
     #[arg(long, value_name = "T")]
     threshold: Option<f64>,
@@ -80,10 +92,21 @@ pub(super) fn run(global: &Global, args: &Compare) -> Result<Ending, Failure> {
     let confidence = Confidence::new(args.confidence)?;
     let normalization = args.normalize.unwrap_or(args.shingle.default_normalization());
     let shingler = |multiset| Shingler::new(args.shingle, normalization, multiset, args.seed);
+    let read =
+        |path: &Path| whole_text(path, args.max_record).map_err(|bad| anyhow::anyhow!("{bad}"));
+    if args.explain {
+        let names = [&args.a, &args.b].map(|path| path.display().to_string());
+        let texts = [read(&args.a)?, read(&args.b)?];
+        let side = |at: usize| Shown { name: &names[at], text: &texts[at] };
+        let found = explain(global, &shingler(args.multiset)?, side(0), side(1))?;
+        let similar = threshold.is_none_or(|least| found.overlap.similarity() >= least.get());
+        let any = similar && !found.passages.is_empty();
+        return Ok(if any { Ending::Done } else { Ending::Nothing });
+    }
     let plain = shingler(false)?;
     let sketcher = Sketcher::new(shingler(args.multiset)?, Lanes::new(args.lanes)?, args.seed);
     let side = |path: &Path| -> Result<Side, Failure> {
-        let text = whole_text(path, args.max_record).map_err(|bad| anyhow::anyhow!("{bad}"))?;
+        let text = read(path)?;
         let mut shingles = plain.hashes(&text);
         shingles.sort_unstable();
         Ok(Side { shingles, signature: sketcher.signature(&text) })

@@ -11,8 +11,10 @@ mod audit;
 mod backup;
 mod clusters;
 mod color;
+mod column;
 mod compare;
 mod dedup;
+mod explain;
 mod export;
 mod exported;
 mod failure;
@@ -41,6 +43,7 @@ mod rebuild;
 mod records;
 mod remove;
 mod settings;
+mod side_by_side;
 mod targets;
 mod trial;
 
@@ -105,6 +108,7 @@ fn run(args: &Args) -> Result<Ending, Failure> {
         Command::Export(command) => export::run(global, command),
         Command::Import(command) => import::run(global, command),
         Command::Compare(command) => compare::run(global, command),
+        Command::Explain(command) => explain::run(global, command),
         Command::Plan(command) => plan::run(global, command),
         Command::Completions(command) => packaging::completions(command),
         Command::Man(command) => packaging::man(global, command),

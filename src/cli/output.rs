@@ -54,6 +54,11 @@ impl Results {
         self.layout == Layout::Aligned
     }
 
+    /// Whether that terminal takes colour.
+    pub(super) fn is_colored(&self) -> bool {
+        self.color
+    }
+
     /// Whether anything was printed.
     pub(super) fn any(&self) -> bool {
         self.any

@@ -4,14 +4,17 @@ mod agreement;
 mod bottom;
 mod chance;
 mod exact;
+mod explanation;
 mod interval;
 mod normal;
 mod random;
+mod suffixes;
 
 pub use agreement::{Agreement, equal_lanes};
 pub use bottom::Cardinality;
 pub use chance::estimate_probability;
 pub use exact::Overlap;
+pub use explanation::{Explanation, Passage, Span};
 pub use interval::{Estimate, wilson};
 pub use random::RandomSubsets;
 

@@ -1,15 +1,18 @@
 //! What is a document made of? Text is normalised and cut into shingles, and each shingle hashed.
 
+mod align;
 mod fold;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
 mod normalize;
+mod positions;
 mod shingle;
 mod units;
 
 pub use normalize::{Form, Normalization, Whitespace};
 pub use shingle::{Shingle, Shingler};
 
+pub(crate) use positions::{CharOffsets, Located};
 pub(crate) use shingle::Scratch;
 #[cfg(feature = "cli")]
 pub(crate) use units::ELEMENT_END;

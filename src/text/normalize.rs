@@ -107,7 +107,7 @@ impl Normalization {
     }
 
     /// Whether one pass over any text gives what further passes would leave alone.
-    fn settles_at_once(&self) -> bool {
+    pub(super) fn settles_at_once(&self) -> bool {
         match self.form {
             Form::Unchanged => true,
             Form::Nfc => self.whitespace == Whitespace::Fold && self.min_word == 0,
@@ -166,10 +166,8 @@ impl Normalization {
 
 /// The words of at least `least` characters, joined by one space.
 fn long_words(text: &str, least: usize) -> String {
-    let in_word =
-        |c: char| c.is_alphanumeric() || unicode_normalization::char::is_combining_mark(c);
     let mut out = String::with_capacity(text.len());
-    for word in text.split(|c| !in_word(c)) {
+    for word in text.split(|c| !is_in_word(c)) {
         if word.chars().nth(least - 1).is_some() {
             if !out.is_empty() {
                 out.push(' ');
@@ -178,6 +176,11 @@ fn long_words(text: &str, least: usize) -> String {
         }
     }
     out
+}
+
+/// Whether words, as far as their length is asked for, are made of this.
+pub(super) fn is_in_word(c: char) -> bool {
+    c.is_alphanumeric() || unicode_normalization::char::is_combining_mark(c)
 }
 
 impl fmt::Display for Normalization {

@@ -124,10 +124,10 @@ impl FromStr for Shingle {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Shingler {
-    shingle: Shingle,
-    normalization: Normalization,
+    pub(super) shingle: Shingle,
+    pub(super) normalization: Normalization,
     multiset: bool,
-    hasher: ShingleHasher,
+    pub(super) hasher: ShingleHasher,
 }
 
 /// How many hashes are handed over at once: 8 KiB, which leaves room in the first-level cache for

@@ -31,13 +31,7 @@ impl Units {
     /// Takes the non-empty lines of a raw text, each normalised, white space folded; returns how
     /// many there are.
     pub(super) fn lines(&mut self, text: &str, normalization: &Normalization) -> usize {
-        let normalization = Normalization {
-            whitespace: match normalization.whitespace {
-                Whitespace::Keep => Whitespace::Fold,
-                other => other,
-            },
-            ..*normalization
-        };
+        let normalization = line_normalization(normalization);
         self.clear();
         let mut line = String::new();
         for raw in text.split('\n') {
@@ -85,7 +79,7 @@ impl Units {
         self.starts.clear();
     }
 
-    fn push(&mut self, unit: &str, separator: char) {
+    pub(super) fn push(&mut self, unit: &str, separator: char) {
         if !self.starts.is_empty() {
             self.joined.push(separator);
         }
@@ -108,4 +102,14 @@ impl Units {
             visit(&bytes[start..end]);
         }
     }
+}
+
+/// How each line of a text is normalised: white space goes in any case, or a line that was indented
+/// would be another.
+pub(super) fn line_normalization(normalization: &Normalization) -> Normalization {
+    let whitespace = match normalization.whitespace {
+        Whitespace::Keep => Whitespace::Fold,
+        other => other,
+    };
+    Normalization { whitespace, ..*normalization }
 }

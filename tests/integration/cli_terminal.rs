@@ -132,3 +132,26 @@ fn ids_of_any_width_leave_columns_aligned() {
     assert_eq!(columns.len(), 3, "{seen}");
     assert!(columns.windows(2).all(|two| two[0] == two[1] && two[0].is_some()), "{seen}");
 }
+
+#[test]
+fn shared_passages_are_side_by_side_in_one_colour() {
+    let shell = Shell::new();
+    shell.write("a", "first the one that both have, then some more\u{7} 敏捷的棕色狐狸跳过了懒狗");
+    shell.write("b", "敏捷的棕色狐狸跳过了 and THE ONE that both have");
+    let compare =
+        "stty rows 40 cols 60; unset NO_COLOR; export TERM=xterm; $TWINDEX compare a b --explain";
+    let Some(seen) = on_terminal(&shell, compare) else { return };
+    for painted in ["\u{1b}[32m the one that both \u{1b}[0m", "\u{1b}[36m敏捷的棕色狐狸跳过了\u{1b}[0m"]
+    {
+        assert!(seen.contains(painted), "{painted:?}: {seen:?}");
+    }
+    assert_eq!(seen.matches("\u{1b}[32m").count(), 4, "two lines on each side: {seen:?}");
+    assert!(seen.contains("more\\u0007") && !seen.contains('\u{7}'), "{seen:?}");
+    // The rule is as wide as the terminal, but for what halving leaves over.
+    let rule = seen.lines().find(|line| line.contains('\u{253c}')).expect("a rule");
+    assert_eq!(rule.trim_end().chars().count(), 59, "{rule}");
+
+    let plain = compare.replace("unset NO_COLOR", "export NO_COLOR=1");
+    let Some(seen) = on_terminal(&shell, &plain) else { return };
+    assert!(seen.contains("[1  the one") && !seen.contains(ESCAPE), "{seen:?}");
+}

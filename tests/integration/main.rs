@@ -17,6 +17,8 @@ mod cli_dedup;
 mod cli_dedup_again;
 #[cfg(all(unix, feature = "cli"))]
 mod cli_docs;
+#[cfg(feature = "cli")]
+mod cli_explain;
 #[cfg(all(unix, feature = "cli"))]
 mod cli_kill;
 #[cfg(feature = "cli")]

@@ -1,0 +1,144 @@
+//! Passages cover what is shared, lie where they should, and stay cheap.
+
+use super::*;
+use crate::text::Normalization;
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+fn shingler(shingle: &str, list: &str, multiset: bool) -> Shingler {
+    let (shingle, list) = (shingle.parse().expect("a shingle"), list.parse().expect("a list"));
+    Shingler::new(shingle, list, multiset, 0).expect("valid")
+}
+
+/// The passages as they stand in both texts.
+fn shared<'t>(shingle: &str, a: &'t str, b: &'t str) -> Vec<(&'t str, &'t str)> {
+    let explanation = Explanation::new(&shingler(shingle, "lower,nfc,space", false), a, b);
+    let passages = explanation.expect("short").passages.into_iter();
+    passages.map(|passage| (&a[passage.a.bytes()], &b[passage.b.bytes()])).collect()
+}
+
+#[test]
+fn a_passage_goes_as_far_as_both_texts_agree() {
+    let (a, b) = ("xx the quick brown fox yy", "the QUICK  brown fox, zz");
+    assert_eq!(shared("char:5", a, b), [("the quick brown fox", "the QUICK  brown fox")]);
+    assert_eq!(shared("word:2", a, b), [("the quick brown fox", "the QUICK  brown fox")]);
+    assert_eq!(shared("word:5", a, b), []);
+}
+
+#[test]
+fn places_are_those_of_the_original_texts() {
+    let (a, b) = ("1 Le Cafe\u{301}\u{a0}\u{a0}NOIR. 2", "Un\tle café\nnoir.");
+    assert_eq!(shared("char:6", a, b), [(" Le Cafe\u{301}\u{a0}\u{a0}NOIR.", "\tle café\nnoir.")]);
+    let (a, b) = ("【敏捷的棕色狐狸】跳过", "一只敏捷的棕色狐狸。");
+    assert_eq!(shared("char:4", a, b), [("敏捷的棕色狐狸", "敏捷的棕色狐狸")]);
+    let found = Explanation::new(&shingler("char:4", "none", false), a, b).expect("short");
+    let Span { start, end, char_start, char_end } = found.passages[0].b;
+    assert_eq!((start, end, char_start, char_end), (6, 27, 2, 9));
+    assert_eq!((found.share_of_a(), found.share_of_b()), (7.0 / 11.0, 7.0 / 10.0));
+}
+
+#[test]
+fn of_equally_long_ones_the_first_in_the_second_text_is_taken() {
+    let found = Explanation::new(&shingler("token", "none", false), "b", "a b c b").expect("short");
+    assert_eq!(found.passages.iter().map(|passage| passage.b.start).collect::<Vec<_>>(), [2]);
+}
+
+#[test]
+fn passages_that_would_overlap_are_cut_in_both_texts() {
+    // "bcde" follows "abcd" at once, and is elsewhere in the second text.
+    assert_eq!(shared("char:4", "abcdef", "abcd bcdef"), [("abcd", "abcd"), ("ef", "ef")]);
+}
+
+#[test]
+fn a_text_shorter_than_a_shingle_matches_its_equal() {
+    assert_eq!(shared("char:9", "Short", " short "), [("Short", "short")]);
+    assert_eq!(shared("char:9", "short", "shorter"), []);
+    assert_eq!(shared("char:9", "", ""), []);
+}
+
+#[test]
+fn repetitions_count_in_the_similarity_of_multisets_and_nowhere_else() {
+    let of = |multiset| {
+        Explanation::new(&shingler("token", "none", multiset), "x x y", "x z z").expect("short")
+    };
+    assert_eq!(
+        (of(false).overlap, of(true).overlap),
+        (Overlap { a: 2, b: 2, shared: 1 }, Overlap { a: 3, b: 3, shared: 1 })
+    );
+    assert_eq!(of(false).passages, of(true).passages);
+    assert_eq!(of(true).passages.len(), 2, "both of the first text");
+}
+
+/// A quadratic way would compare some 10^10 elements.
+#[test]
+fn texts_that_repeat_themselves_are_no_more_work() {
+    let characters = "a".repeat(100_000);
+    let lines = "the same line\n".repeat(100_000);
+    for (shingle, text) in [("char:9", &characters), ("line:2", &lines)] {
+        let other = format!("{text}b\n{text}");
+        let found = Explanation::new(&shingler(shingle, "lower,nfc,space", false), &other, text);
+        let found = found.expect("short");
+        assert!(found.passages.len() < 4, "{shingle}: {}", found.passages.len());
+        assert!(found.share_of_a() > 0.999 && found.share_of_b() > 0.999, "{shingle}");
+    }
+}
+
+/// Words of two letters, so that much is shared and much repeated.
+fn words() -> impl Strategy<Value = String> {
+    "([abé]|e\u{301}| |\u{3000}\n|AB|ﬁ|ab ba aab ){0,40}"
+}
+
+proptest! {
+    #[test]
+    fn passages_are_shared_and_cover_what_is_shared(
+        a in words(), b in words(), nfkc in any::<bool>(), kind in 0_usize..5,
+    ) {
+        let shingle = ["char:1", "char:3", "char:6", "word:2", "line:1"][kind];
+        let list = if nfkc { "lower,nfkc,nospace" } else { "lower,nfc,space" };
+        let shingler = shingler(shingle, list, false);
+        let found = Explanation::new(&shingler, &a, &b).expect("short");
+        let normalization: Normalization = list.parse().expect("a list");
+        let plain = |text: &str| normalization.apply(text).replace([' ', '\n'], "");
+
+        for two in found.passages.windows(2) {
+            prop_assert!(two[0].a.end <= two[1].a.start, "{:?}", two);
+        }
+        for passage in &found.passages {
+            let (of_a, of_b) = (&a[passage.a.bytes()], &b[passage.b.bytes()]);
+            prop_assert_eq!(a[..passage.a.start].chars().count(), passage.a.char_start);
+            prop_assert_eq!(b[..passage.b.end].chars().count(), passage.b.char_end);
+            if !nfkc && kind < 3 {
+                prop_assert_eq!(plain(of_a), plain(of_b));
+            }
+        }
+        // Brute force: characters of the first text that lie in a shingle of the second.
+        let of_b: BTreeSet<u64> = shingler.hashes(&b).into_iter().collect();
+        let places = shingler.places(&a).expect("short").into_iter().zip(shingler.hashes(&a));
+        let shared = places.filter(|(_, hash)| of_b.contains(hash)).flat_map(|(place, _)| place);
+        // What is dropped between two units may lie in a passage, between two, or in none.
+        let unit = shingle.replace(|c: char| c.is_ascii_digit(), "1");
+        let units = self::shingler(&unit, list, false).places(&a).expect("short");
+        let units: BTreeSet<usize> = units.into_iter().flatten().collect();
+        let shared: BTreeSet<usize> = shared.filter(|byte| units.contains(byte)).collect();
+        let covered: BTreeSet<usize> =
+            found.passages.iter().flat_map(|passage| passage.a.bytes()).collect();
+        let counted: BTreeSet<usize> = covered.intersection(&units).copied().collect();
+        prop_assert_eq!(counted, shared);
+        let chars = a.char_indices().filter(|(at, _)| covered.contains(at)).count();
+        prop_assert_eq!(found.covered_a, chars);
+        let covered_b: BTreeSet<usize> =
+            found.passages.iter().flat_map(|passage| passage.b.bytes()).collect();
+        prop_assert_eq!(found.covered_b, b.char_indices().filter(|(at, _)| covered_b.contains(at)).count());
+        prop_assert_eq!(found.passages.is_empty(), found.overlap.shared == 0);
+    }
+
+    /// Each passage ends where the texts cease to agree.
+    #[test]
+    fn no_passage_could_be_longer(a in "[ab]{0,40}", b in "[ab]{0,40}") {
+        let found = Explanation::new(&shingler("char:3", "none", false), &a, &b).expect("short");
+        for passage in found.passages {
+            let (next_a, next_b) = (a[passage.a.end..].chars().next(), b[passage.b.end..].chars().next());
+            prop_assert!(next_a != next_b || next_a.is_none());
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! `compare --explain` and `explain`: the shared passages of two texts.
+
+use crate::command::{Done, Shell, jsonl};
+use serde_json::Value;
+
+const A: &str = "\u{feff}1. Le Cafe\u{301}\u{a0}\u{a0}NOIR est très chaud.\r\n2. 敏捷的棕色狐狸跳过了懒狗的背。\r\n";
+const B: &str = "un\tle café noir EST tre\u{300}s\nchaud! 一只敏捷的棕色狐狸跳过了";
+
+/// The passages as they stand in both texts, which the offsets in bytes and in characters agree on.
+fn shown(done: &Done, a: &str, b: &str) -> Vec<(String, String)> {
+    let number = |line: &Value, name: &str| line[name].as_u64().expect("a number") as usize;
+    let part = |line: &Value, side: &str, text: &str| {
+        let at = |name: &str| number(line, &format!("{side}_{name}"));
+        let bytes = &text[at("start")..at("end")];
+        let chars = text.chars().skip(at("char_start")).take(at("char_end") - at("char_start"));
+        assert_eq!(chars.collect::<String>(), bytes, "{line}");
+        bytes.to_owned()
+    };
+    let both = |line: &Value| {
+        assert_eq!(line["text"], part(line, "a", a), "{line}");
+        (part(line, "a", a), part(line, "b", b))
+    };
+    done.json().iter().map(both).collect()
+}
+
+fn two_files() -> Shell {
+    let shell = Shell::new();
+    shell.write("a", A);
+    shell.write("b", B);
+    shell
+}
+
+#[test]
+fn accents_ideographs_and_folded_white_space_keep_their_places() {
+    let shell = two_files();
+    let passages = shown(&shell.run("compare a b --explain --json").succeeds(), A, B);
+    assert_eq!(
+        passages,
+        [
+            (
+                " Le Cafe\u{301}\u{a0}\u{a0}NOIR est très chaud",
+                "\tle café noir EST tre\u{300}s\nchaud"
+            ),
+            ("敏捷的棕色狐狸跳过了", "敏捷的棕色狐狸跳过了"),
+        ]
+        .map(|(a, b)| (a.to_owned(), b.to_owned()))
+    );
+    let words = shell.run("compare a b --explain --json --shingle word:3").succeeds();
+    assert_eq!(shown(&words, A, B)[0].1, "le café noir EST tre\u{300}s\nchaud");
+    let lines = Shell::new();
+    let (a, b) = ("x\n  if (y)\n\n\tz;\nw", "if  (y)\nz;\n");
+    lines.write("a", a);
+    lines.write("b", b);
+    let code = lines.run("compare a b --explain --json --shingle line:2").succeeds();
+    assert_eq!(shown(&code, a, b), [("if (y)\n\n\tz;".to_owned(), "if  (y)\nz;".to_owned())]);
+}
+
+#[test]
+fn documents_of_an_index_are_explained_as_files_are() {
+    let shell = two_files();
+    let documents = jsonl(&[("a", A), ("b", B), ("other", "nothing like them at all")]);
+    shell.pipe("add i.twx -q --store-text --format jsonl -", documents).succeeds();
+    let files = shell.run("compare a b --explain --json");
+    assert_eq!(shell.run("explain i.twx a b --json"), files);
+    assert_eq!(shell.run("explain i.twx a other").status, 1);
+    shell
+        .run("explain i.twx a nobody")
+        .fails_with("i.twx: no document has the id nobody; `twindex list` prints all ids");
+}
+
+#[test]
+fn an_index_explains_under_its_own_settings() {
+    let shell = Shell::new();
+    let (a, b) = ("One two, three four", "two three ONE");
+    let documents = jsonl(&[("a", a), ("b", b)]);
+    let settings = "--store-text --shingle word:2 --normalize none --seed 7 --multiset";
+    shell.pipe(&format!("add i.twx -q {settings} --format jsonl -"), documents).succeeds();
+    let done = shell.run("explain i.twx a b --json").succeeds();
+    assert_eq!(shown(&done, a, b), [("two, three".to_owned(), "two three".to_owned())]);
+    assert_eq!(done.summary()["similarity"], 0.25);
+}
+
+#[test]
+fn an_index_without_texts_says_what_to_do() {
+    let shell = Shell::with(&[("a", A), ("b", B)]);
+    shell
+        .run("explain i.twx a b")
+        .fails_with("i.twx: stores no texts; create it with --store-text");
+}
+
+#[test]
+fn the_summary_says_how_much_of_each_is_shared() {
+    let shell = Shell::new();
+    shell.write("a", "one two three four é");
+    shell.write("b", "three four");
+    let done = shell.run("compare a b --explain --json --shingle word:2").succeeds();
+    let summary = done.summary();
+    for (name, value) in [
+        ("passages", 1.0),
+        ("share_of_a", 0.5),
+        ("share_of_b", 1.0),
+        ("similarity", 0.25),
+        ("shared", 1.0),
+    ] {
+        assert_eq!(summary[name].as_f64(), Some(value), "{name}: {summary}");
+    }
+    let sentence = "1 shared passage: 50.0 % of a, 100.0 % of b; similarity 0.25\n";
+    assert_eq!(shell.run("compare a b --explain --shingle word:2").stderr, sentence);
+}
+
+#[test]
+fn a_passage_is_a_line_of_columns() {
+    let shell = Shell::new();
+    shell.write("a", "x\none\ttwo\u{1b}");
+    shell.write("b", "one two\u{1b}");
+    let done = shell.run("compare a b --explain --shingle char:4").succeeds();
+    assert_eq!(done.stdout, "2\t10\t0\t8\t2\t10\t0\t8\t5\tone\\ttwo\\u001b\n");
+}
+
+#[test]
+fn the_exit_status_says_whether_anything_is_shared_and_enough() {
+    let shell = Shell::new();
+    shell.write("a", "one two three");
+    shell.write("b", "one two four");
+    shell.write("c", "five six seven");
+    shell.write("empty", "");
+    for (words, status) in [
+        ("compare a b --explain --shingle word:2", 0),
+        ("compare a b --explain --shingle word:2 --threshold 0.33", 0),
+        ("compare a b --explain --shingle word:2 --threshold 0.34", 1),
+        ("compare a c --explain --shingle word:2", 1),
+        ("compare empty empty --explain", 1),
+        ("compare a missing --explain", 2),
+    ] {
+        assert_eq!(shell.run(words).status, status, "{words}");
+    }
+}
