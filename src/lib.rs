@@ -80,6 +80,8 @@
 //!   the interval.
 //! - K.-Y. Whang, B. Vander-Zanden, H. Taylor, *A linear-time probabilistic counting algorithm for
 //!   database applications*, 1990: the size of a set.
+//! - B. Ondov and others, *Mash: fast genome and metagenome distance estimation using MinHash*, 2016:
+//!   k-mers of genomes, and their distance.
 //! - J. Leskovec, A. Rajaraman, J. Ullman, *Mining of massive datasets*, chapter 3: bands.
 
 #[cfg(feature = "cli")]
@@ -101,7 +103,9 @@ mod store;
 mod text;
 
 pub use error::{Error, Result};
-pub use estimate::{Agreement, Estimate, Overlap, equal_lanes, estimate_probability, wilson};
+pub use estimate::{
+    Agreement, Estimate, Overlap, equal_lanes, estimate_probability, mash_distance, wilson,
+};
 pub use index::{
     BucketSizes, Cluster, Clustering, Clusters, Document, DocumentInfo, Documents, Ids, Index,
     IndexOptions, Inserted, Keep, Linkage, Match, Matches, Merged, OnConflict, Outcome, Pair,

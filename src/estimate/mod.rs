@@ -2,11 +2,13 @@
 
 mod agreement;
 mod chance;
+mod distance;
 mod exact;
 mod interval;
 
 pub use agreement::{Agreement, equal_lanes};
 pub use chance::estimate_probability;
+pub use distance::mash_distance;
 pub use exact::Overlap;
 pub use interval::{Estimate, wilson};
 

@@ -3,6 +3,7 @@
 mod fold;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
+mod kmer;
 mod normalize;
 mod shingle;
 mod units;
