@@ -4,9 +4,9 @@ use super::Ending;
 use super::args::Global;
 use super::failure::Failure;
 use super::inputs::{LONGEST, size};
-use super::output::{Results, rounded, similarity};
+use super::output::{Results, distance, rounded, similarity};
 use crate::estimate::{Estimate, Overlap};
-use crate::input::{STANDARD_INPUT, whole_text};
+use crate::input::{STANDARD_INPUT, no_sequence, whole_text};
 use crate::params::{Lanes, Threshold};
 use crate::sketch::{Signature, Sketcher};
 use crate::text::{Normalization, Shingle, Shingler};
@@ -16,13 +16,15 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "\
 Output, a name and a value a line (fields of one object with --json): a, b, similarity,
 multiset_similarity, estimate, low, high, containment_a_in_b, containment_b_in_a, dice,
-shingles_a, shingles_b, shared. Both similarities are exact; low and high are the 95 % interval of
-the estimate. An empty text is similar to nothing. Memory: 8 bytes for each shingle of both. The
-exit status is 1 if the similarity is below --threshold.
+shingles_a, shingles_b, shared; for k-mers distance, the Mash distance -ln(2J/(1+J))/k of the
+similarity J. Both similarities are exact; low and high are the 95 % interval of the estimate. An
+empty text is similar to nothing. Memory: 8 bytes for each shingle of both. The exit status is 1 if
+the similarity is below --threshold.
 
 Examples:
   twindex compare old.txt new.txt
   twindex compare --shingle word:3 old.txt new.txt --json
+  twindex compare --shingle kmer:21 strain-a.fasta.gz strain-b.fasta.gz
   git show HEAD:main.c | twindex compare --shingle line:2 - main.c
   twindex compare old.txt new.txt --threshold 0.9 --quiet && echo similar")]
 pub(super) struct Compare {
@@ -33,11 +35,11 @@ pub(super) struct Compare {
     /// Exit with 1 if the exact similarity is below it [default: none]
     #[arg(long, value_name = "T")]
     threshold: Option<f64>,
-    /// What a shingle is: char:N, word:N, line:N or token
+    /// What a shingle is: char:N, word:N, line:N, token or kmer:N (of DNA, bare or FASTA)
     #[arg(long, value_name = "KIND", default_value_t = Shingle::default())]
     shingle: Shingle,
     /// Of lower, nfc or nfkc, space or nospace, minword=N; or none [default: lower,nfc,space; none
-    /// for tokens]
+    /// for tokens and k-mers]
     #[arg(long, value_name = "LIST")]
     normalize: Option<Normalization>,
     /// Lanes of the signatures that the estimate is made from: 64, 128, 256 or 512
@@ -73,6 +75,9 @@ pub(super) fn run(global: &Global, args: &Compare) -> Result<Ending, Failure> {
     let sketcher = Sketcher::new(shingler(args.multiset)?, Lanes::new(args.lanes)?, args.seed);
     let side = |path: &Path| -> Result<Side, Failure> {
         let text = whole_text(path, args.max_record).map_err(|bad| anyhow::anyhow!("{bad}"))?;
+        if let Some(cause) = args.shingle.kmer_width().and_then(|_| no_sequence(&text)) {
+            return Err(anyhow::anyhow!("{}: {cause}", path.display()).into());
+        }
         let mut shingles = plain.hashes(&text);
         shingles.sort_unstable();
         Ok(Side { shingles, signature: sketcher.signature(&text) })
@@ -89,7 +94,7 @@ pub(super) fn run(global: &Global, args: &Compare) -> Result<Ending, Failure> {
     let estimate = a.signature.similarity(&b.signature).unwrap_or(nothing);
 
     let mut results = Results::new(global);
-    results.object(&[
+    let mut fields = vec![
         ("a", args.a.display().to_string().into()),
         ("b", args.b.display().to_string().into()),
         ("similarity", rounded(sets.similarity())),
@@ -103,7 +108,11 @@ pub(super) fn run(global: &Global, args: &Compare) -> Result<Ending, Failure> {
         ("shingles_a", asked.a.into()),
         ("shingles_b", asked.b.into()),
         ("shared", asked.shared.into()),
-    ])?;
+    ];
+    if let Some(k) = args.shingle.kmer_width() {
+        fields.push(distance(sets.similarity(), k));
+    }
+    results.object(&fields)?;
     results.flush()?;
     let below = threshold.is_some_and(|threshold| asked.similarity() < threshold.get());
     Ok(if below { Ending::Nothing } else { Ending::Done })

@@ -3,6 +3,7 @@
 use super::args::Global;
 use super::color::{NAME, VALUE, is_on, paint};
 use super::failure::Failure;
+use crate::estimate::mash_distance;
 use clap::builder::styling::Style;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -277,6 +278,11 @@ pub(super) fn similarity(number: f64) -> Value {
 /// An exact share, in the six digits that a person can use.
 pub(super) fn rounded(number: f64) -> Value {
     Value::from((number * 1e6).round() / 1e6)
+}
+
+/// The Mash distance of genomes whose k-mers have this similarity, in as many digits.
+pub(super) fn distance(similarity: f64, kmer_width: u16) -> (&'static str, Value) {
+    ("distance", rounded(mash_distance(similarity, kmer_width)))
 }
 
 /// Prints the summary: one JSON object with `--json`, else the given sentence.

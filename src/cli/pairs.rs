@@ -2,7 +2,7 @@
 
 use super::args::Global;
 use super::failure::Failure;
-use super::output::{Results, count, similarity, summary, whole_millis};
+use super::output::{Results, count, distance, similarity, summary, whole_millis};
 use super::{Ending, interrupt, opening};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -10,7 +10,8 @@ use std::time::Instant;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Output columns (fields with --json): a, b, similarity, low, high, exact; a is the smaller id.
+Output columns (fields with --json): a, b, similarity, low, high, exact; a is the smaller id. An
+index of k-mers adds distance, the Mash distance -ln(2J/(1+J))/k of the similarity J.
 
 Examples:
   twindex pairs pages.twx
@@ -34,6 +35,7 @@ pub(super) fn run(global: &Global, args: &Pairs) -> Result<Ending, Failure> {
     let index = opening::to_read(global, &args.index)?;
     let snapshot = index.snapshot()?;
     let threshold = args.threshold.unwrap_or(index.settings().threshold.get());
+    let kmer_width = index.settings().shingle.kmer_width();
     let mut results = Results::new(global);
     let mut pairs = snapshot.pairs(threshold)?;
     if let Some(most) = args.max_per_document {
@@ -48,14 +50,16 @@ pub(super) fn run(global: &Global, args: &Pairs) -> Result<Ending, Failure> {
         }
         let pair = pair?;
         found += 1;
-        results.line(&[
+        let mut fields = vec![
             ("a", Value::from(pair.a)),
             ("b", Value::from(pair.b)),
             ("similarity", similarity(pair.similarity)),
             ("low", similarity(pair.low)),
             ("high", similarity(pair.high)),
             ("exact", pair.exact.into()),
-        ])?;
+        ];
+        fields.extend(kmer_width.map(|k| distance(pair.similarity, k)));
+        results.line(&fields)?;
     }
     results.flush()?;
     let left_out = pairs.left_out();

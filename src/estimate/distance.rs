@@ -24,7 +24,6 @@
 /// Where `similarity` is not from 0 to 1, or `k` is 0.
 pub fn mash_distance(similarity: f64, k: u16) -> f64 {
     assert!((0.0..=1.0).contains(&similarity) && k > 0, "{similarity}, {k}-mers");
-    // The quotient is at most 1, but its logarithm could be -0.
     let distance = ((1.0 + similarity) / (2.0 * similarity)).ln() / f64::from(k);
     distance.clamp(0.0, 1.0)
 }

@@ -109,8 +109,7 @@ impl SettingsRequest {
         let recall = self.recall.map_or(Ok(Recall::DEFAULT), Recall::new)?;
         let lanes = self.lanes.map_or(Ok(Lanes::DEFAULT), Lanes::new)?;
         let shingle = self.shingle.unwrap_or_default();
-        let normalization =
-            self.normalization.unwrap_or_else(|| shingle.default_normalization());
+        let normalization = self.normalization.unwrap_or_else(|| shingle.default_normalization());
         Ok(Settings {
             threshold,
             recall,

@@ -194,7 +194,9 @@ fn kmers(text: &str, width: usize) -> Vec<Vec<u8>> {
             _ => sequence.extend(line.chars().filter_map(|letter| match letter {
                 ' ' | '\t' | '\x0C' => None,
                 'u' | 'U' => Some('T'),
-                _ => Some(letter.to_ascii_uppercase()).filter(|c| LETTERS.contains(*c)).or(Some('|')),
+                _ => {
+                    Some(letter.to_ascii_uppercase()).filter(|c| LETTERS.contains(*c)).or(Some('|'))
+                }
             })),
         }
     }

@@ -80,7 +80,9 @@ fn headers_comments_case_and_line_breaks_are_no_letters() {
 
 #[test]
 fn no_kmer_reaches_over_another_letter_or_the_end_of_a_record() {
-    for broken in ["ACGTNCGTA", "ACGT-CGTA", "ACGT>CGTA", "ACGT\n>two\nCGTA", "ACGTéCGTA", "ACGT1CGTA"] {
+    for broken in
+        ["ACGTNCGTA", "ACGT-CGTA", "ACGT>CGTA", "ACGT\n>two\nCGTA", "ACGTéCGTA", "ACGT1CGTA"]
+    {
         assert_eq!(shingler(4, false).hashes(broken).len(), 2, "{broken:?}");
         assert_eq!(shingler(5, false).hashes(broken).len(), 0, "{broken:?}");
     }

@@ -91,13 +91,11 @@ impl Shingle {
     pub(crate) fn validate_with(self, normalization: &Normalization) -> Result<Self> {
         let shingle = self.validate()?;
         match shingle {
-            Self::Kmers(_) if *normalization != Normalization::NONE => {
-                Err(Error::InvalidSetting {
-                    setting: "normalize",
-                    got: format!("{normalization} with {shingle}"),
-                    expected: "none, as k-mers are letters of DNA, which are not normalised",
-                })
-            }
+            Self::Kmers(_) if *normalization != Normalization::NONE => Err(Error::InvalidSetting {
+                setting: "normalize",
+                got: format!("{normalization} with {shingle}"),
+                expected: "none, as k-mers are letters of DNA, which are not normalised",
+            }),
             _ => Ok(shingle),
         }
     }

@@ -143,7 +143,16 @@ fn the_seed_changes_every_hash() {
 #[test]
 fn widths_out_of_range_are_refused() {
     for bad in [
-        "char:0", "word:1001", "line:", "char", "kmer:x", "kmer:0", "kmer:33", "kmer", "token:2", "char:-1",
+        "char:0",
+        "word:1001",
+        "line:",
+        "char",
+        "kmer:x",
+        "kmer:0",
+        "kmer:33",
+        "kmer",
+        "token:2",
+        "char:-1",
         "",
     ] {
         assert!(bad.parse::<Shingle>().is_err(), "{bad:?}");
