@@ -16,10 +16,10 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "\
 Output, a name and a value a line (fields of one object with --json): a, b, similarity,
 multiset_similarity, estimate, low, high, containment_a_in_b, containment_b_in_a, dice,
-shingles_a, shingles_b, shared; for k-mers distance, the Mash distance -ln(2J/(1+J))/k of the
-similarity J. Both similarities are exact; low and high are the 95 % interval of the estimate. An
-empty text is similar to nothing. Memory: 8 bytes for each shingle of both. The exit status is 1 if
-the similarity is below --threshold.
+shingles_a, shingles_b, shared; for kmer:N also distance, which is the Mash distance
+-ln(2J/(1+J))/N of the similarity J. Both similarities are exact; low and high are the 95 %
+interval of the estimate. An empty text is similar to nothing. Memory: 8 bytes for each shingle
+of both. The exit status is 1 if the similarity is below --threshold.
 
 Examples:
   twindex compare old.txt new.txt
