@@ -7,6 +7,7 @@ use super::output::{Results, count, distance, grouped, similarity, summary, whol
 use super::{Ending, interrupt, opening, records};
 use crate::index::{Matches, Snapshot};
 use crate::input::Name;
+use crate::params::Confidence;
 use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,8 +16,9 @@ use std::time::Instant;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A record whose id is in the index never matches itself. Output columns (fields with --json):
-query, id, similarity, low, high, exact; low and high are the 95 % interval. An index of k-mers
-adds distance, the Mash distance -ln(2J/(1+J))/k of the similarity J.
+query, id, similarity, low, high, exact; low and high are the interval of the similarity at
+--confidence. An index of k-mers adds distance, the Mash distance -ln(2J/(1+J))/k of the
+similarity J.
 
 Examples:
   twindex query pages.twx --text 'the quick brown fox'
@@ -45,6 +47,9 @@ pub(super) struct Query {
     /// [default: all]
     #[arg(long, value_name = "K", value_parser = at_least_one)]
     pub(super) top: Option<usize>,
+    /// Probability with which low and high enclose the true similarity
+    #[arg(long, value_name = "P", default_value_t = Confidence::DEFAULT.get())]
+    pub(super) confidence: f64,
     /// Compare with every document: finds all, at any threshold
     #[arg(long)]
     pub(super) scan: bool,
@@ -77,6 +82,7 @@ struct Totals {
 #[derive(Clone, Copy)]
 struct How {
     threshold: Option<f64>,
+    confidence: f64,
     top: Option<usize>,
     scan: bool,
 }
@@ -91,7 +97,7 @@ impl How {
     }
 
     fn query(self, snapshot: &Snapshot) -> crate::index::Query<'_> {
-        let query = snapshot.query().scan(self.scan);
+        let query = snapshot.query().scan(self.scan).confidence(self.confidence);
         let query = match self.top {
             Some(count) => query.top(count),
             None => query,
@@ -108,7 +114,12 @@ pub(super) fn run(global: &Global, args: &Query) -> Result<Ending, Failure> {
     let start = Instant::now();
     let index = opening::to_read(global, &args.index)?;
     let snapshot = Arc::new(index.snapshot()?);
-    let how = How { threshold: args.threshold, top: args.top, scan: args.scan };
+    let how = How {
+        threshold: args.threshold,
+        confidence: args.confidence,
+        top: args.top,
+        scan: args.scan,
+    };
     let mut results = Results::new(global);
     let kmer_width = snapshot.settings().shingle.kmer_width();
     let mut totals = Totals { kmer_width, ..Totals::default() };
@@ -129,7 +140,7 @@ pub(super) fn run(global: &Global, args: &Query) -> Result<Ending, Failure> {
         }
     }
     if !args.paths.is_empty() {
-        // A threshold out of range is one error, not one a record.
+        // A number out of range is one error, not one a record.
         how.query(&snapshot).by_text("")?;
         let shingle = snapshot.settings().shingle;
         args.input.check_shingle(shingle, &args.index)?;

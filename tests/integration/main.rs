@@ -30,6 +30,8 @@ mod cli_repair;
 mod cli_signals;
 #[cfg(all(unix, feature = "cli"))]
 mod cli_terminal;
+#[cfg(feature = "cli")]
+mod cli_texts;
 mod clusters;
 #[cfg(feature = "cli")]
 mod command;
@@ -52,6 +54,7 @@ mod history;
 #[cfg(feature = "cli")]
 mod hostile_input;
 mod inputs;
+mod intervals;
 mod isolation;
 mod layering;
 mod merging;
@@ -65,6 +68,7 @@ mod processes;
 mod recall;
 mod sketch;
 mod space;
+mod stored_texts;
 mod support;
 #[cfg(feature = "cli")]
 mod tables;
