@@ -3,8 +3,11 @@
 use super::*;
 use proptest::prelude::*;
 
+/// A record and the line at which it begins.
+type Found = (u64, Option<Vec<u8>>);
+
 /// Records with their lines, `None` for one that was left out, read so many bytes at a time.
-fn cut(text: &[u8], drip: usize, most: usize) -> Result<Vec<(u64, Option<Vec<u8>>)>, NoFasta> {
+fn cut(text: &[u8], drip: usize, most: usize) -> Result<Vec<Found>, NoFasta> {
     struct Drip<'a>(&'a [u8], usize);
     impl Read for Drip<'_> {
         fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
@@ -28,7 +31,7 @@ fn cut(text: &[u8], drip: usize, most: usize) -> Result<Vec<(u64, Option<Vec<u8>
 }
 
 /// The same by lines, one after the other.
-fn by_lines(text: &str, most: usize) -> Vec<(u64, Option<Vec<u8>>)> {
+fn by_lines(text: &str, most: usize) -> Vec<Found> {
     let mut out: Vec<(u64, Vec<u8>)> = Vec::new();
     let (mut number, mut begins) = (1, true);
     for letter in text.bytes() {
