@@ -2,7 +2,6 @@
 
 use super::shingle::Shingle;
 use crate::hash::ShingleHasher;
-use memchr::memchr2;
 use multiversion::multiversion;
 
 /// What is no letter of the alphabet: no k-mer reaches over it.
@@ -37,10 +36,10 @@ const CODES: [u8; 256] = {
 pub(super) fn letters(text: &str, out: &mut Vec<u8>) {
     out.clear();
     out.reserve(text.len());
-    let mut rest = text.strip_prefix('\u{FEFF}').unwrap_or(text).as_bytes();
-    while !rest.is_empty() {
-        let end = memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
-        let line = &rest[..end];
+    let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
+    // One character at a time is searched for by words, two at once byte by byte.
+    for line in text.split('\n').flat_map(|line| line.split('\r')) {
+        let line = line.as_bytes();
         match line.first() {
             Some(b'>') => out.push(BREAK),
             Some(b';') | None => {}
@@ -56,7 +55,6 @@ pub(super) fn letters(text: &str, out: &mut Vec<u8>) {
                 }
             }
         }
-        rest = &rest[rest.len().min(end + 1)..];
     }
 }
 
