@@ -87,6 +87,8 @@
 //!   the interval.
 //! - K.-Y. Whang, B. Vander-Zanden, H. Taylor, *A linear-time probabilistic counting algorithm for
 //!   database applications*, 1990: the size of a set.
+//! - B. Ondov and others, *Mash: fast genome and metagenome distance estimation using MinHash*, 2016:
+//!   k-mers of genomes, and their distance.
 //! - J. Leskovec, A. Rajaraman, J. Ullman, *Mining of massive datasets*, chapter 3: bands.
 
 #[cfg(feature = "cli")]
@@ -109,7 +111,8 @@ mod text;
 
 pub use error::{Error, Result};
 pub use estimate::{
-    Agreement, Cardinality, Estimate, Overlap, RandomSubsets, equal_lanes, estimate_probability, wilson, Explanation, Passage, Span,
+    Agreement, Cardinality, Estimate, Explanation, Overlap, Passage, RandomSubsets, Span,
+    equal_lanes, estimate_probability, mash_distance, wilson,
 };
 pub use index::{
     BucketSizes, Cluster, Clustering, Clusters, Document, DocumentInfo, Documents, Ids, Index,

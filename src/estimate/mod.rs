@@ -3,6 +3,7 @@
 mod agreement;
 mod bottom;
 mod chance;
+mod distance;
 mod exact;
 mod explanation;
 mod interval;
@@ -13,6 +14,7 @@ mod suffixes;
 pub use agreement::{Agreement, equal_lanes};
 pub use bottom::Cardinality;
 pub use chance::estimate_probability;
+pub use distance::mash_distance;
 pub use exact::Overlap;
 pub use explanation::{Explanation, Passage, Span};
 pub use interval::{Estimate, wilson};

@@ -52,6 +52,8 @@ mod expiry;
 mod fixtures;
 #[cfg(feature = "cli")]
 mod formats;
+#[cfg(feature = "cli")]
+mod genomes;
 mod history;
 #[cfg(feature = "cli")]
 mod hostile_input;
