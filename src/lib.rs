@@ -46,7 +46,8 @@
 //!   [`Pairs`] walks all similar pairs, [`Clustering`] puts them together to [`Clusters`].
 //! - [`Shingler`] and [`Sketcher`] turn texts into [`Signature`]s without any file, and
 //!   [`Signature::similarity`] compares two.
-//! - [`Overlap`] is the exact similarity of two sets or multisets of shingles.
+//! - [`Overlap`] is the exact similarity of two sets or multisets of shingles, [`weighted_jaccard`]
+//!   that of two weighted sets, which [`Weights`] hold.
 //! - [`Forecast`] and [`Space`] tell what a threshold and a recall will find, miss and take;
 //!   [`Probe`], [`BandPlan`] and [`candidate_probability`] are what they are made of.
 //!
@@ -80,6 +81,8 @@
 //!   the interval.
 //! - K.-Y. Whang, B. Vander-Zanden, H. Taylor, *A linear-time probabilistic counting algorithm for
 //!   database applications*, 1990: the size of a set.
+//! - T. Christiani, *DartMinHash: Fast sketching for weighted sets*, 2020: the sketch of weighted
+//!   sets.
 //! - J. Leskovec, A. Rajaraman, J. Ullman, *Mining of massive datasets*, chapter 3: bands.
 
 #[cfg(feature = "cli")]
@@ -101,7 +104,9 @@ mod store;
 mod text;
 
 pub use error::{Error, Result};
-pub use estimate::{Agreement, Estimate, Overlap, equal_lanes, estimate_probability, wilson};
+pub use estimate::{
+    Agreement, Estimate, Overlap, equal_lanes, estimate_probability, weighted_jaccard, wilson,
+};
 pub use index::{
     BucketSizes, Cluster, Clustering, Clusters, Document, DocumentInfo, Documents, Ids, Index,
     IndexOptions, Inserted, Keep, Linkage, Match, Matches, Merged, OnConflict, Outcome, Pair,
@@ -111,4 +116,4 @@ pub use lsh::{BandPlan, Chances, Forecast, Probe, Textbook, candidate_probabilit
 pub use params::{Lanes, MAX_ID_BYTES, Recall, Threshold};
 pub use sketch::{DistinctCounter, SetSize, Signature, Sketch, Sketcher};
 pub use store::{CheckReport, Invariant, Progress, Repair, Settings, Space, Usage, Violation};
-pub use text::{Form, Normalization, Shingle, Shingler, UnicodeVersions, Whitespace};
+pub use text::{Form, Normalization, Shingle, Shingler, UnicodeVersions, Weights, Whitespace};

@@ -38,6 +38,8 @@ struct SettingsOut {
     shingle: String,
     normalize: String,
     multiset: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    weighted: bool,
     seed: u64,
     bands: usize,
     depth: u32,
@@ -68,6 +70,8 @@ struct SettingsIn<'a> {
     shingle: String,
     normalize: String,
     multiset: bool,
+    #[serde(default)]
+    weighted: bool,
     seed: u64,
     unicode: Option<Unicode>,
 }
@@ -94,6 +98,7 @@ pub(super) fn header(snapshot: &Snapshot) -> serde_json::Result<String> {
             shingle: settings.shingle.to_string(),
             normalize: settings.normalization.to_string(),
             multiset: settings.multiset,
+            weighted: settings.weighted,
             seed: settings.seed,
             bands: settings.plan.bands(),
             depth: settings.plan.depth(),
@@ -132,6 +137,7 @@ pub(super) fn read_header(line: &[u8]) -> Result<Header, String> {
             settings.normalize.parse().map_err(|error: crate::Error| wrong(&error))?,
         ),
         multiset: Some(settings.multiset),
+        weighted: Some(settings.weighted),
         seed: Some(settings.seed),
         unicode: settings.unicode.map(|tables| UnicodeVersions {
             case: tables.case,

@@ -7,7 +7,7 @@ mod interval;
 
 pub use agreement::{Agreement, equal_lanes};
 pub use chance::estimate_probability;
-pub use exact::Overlap;
+pub use exact::{Overlap, weighted_jaccard};
 pub use interval::{Estimate, wilson};
 
 pub(crate) use agreement::least_equal_lanes;

@@ -1,6 +1,7 @@
 //! What do we remember of a document? A signature of fixed size, made in one pass.
 
 mod count;
+mod darts;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
 mod lanes;

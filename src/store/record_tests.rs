@@ -220,6 +220,7 @@ fn every_setting() -> SettingsRequest {
             min_word: 3,
         }),
         multiset: Some(true),
+        weighted: Some(false),
         seed: Some(0xFEDC_BA98_7654_3210),
         unicode: None,
     }
@@ -284,7 +285,8 @@ fn settings_that_cannot_be_are_refused() {
         (23, &[2], "neither lower nor not"),
         (24, &[3], "an unknown form"),
         (25, &[3], "an unknown rule for white space"),
-        (28, &[2], "neither a multiset nor not"),
+        (28, &[3], "an unknown kind of set"),
+        (28, &[2], "weights of characters"),
         (29, &[1], "stored texts"),
         (38, &[0], "no band"),
         (38, &[33], "more bands than lanes hold"),

@@ -28,6 +28,8 @@ pub struct Settings {
     pub normalization: Normalization,
     /// Whether repeated shingles count as often as they occur.
     pub multiset: bool,
+    /// Whether documents are weighted sets: tokens with a number each.
+    pub weighted: bool,
     /// The seed of all hashes of shingles and lanes.
     pub seed: u64,
     /// The bands that follow from threshold, recall and lanes.
@@ -44,7 +46,10 @@ impl Settings {
     /// [`Error::InvalidSetting`] where the shingle is out of range, which no stored one is.
     pub fn sketcher(&self) -> Result<Sketcher> {
         let shingler = Shingler::new(self.shingle, self.normalization, self.multiset, self.seed)?;
-        Ok(Sketcher::new(shingler, self.lanes, self.seed))
+        match self.weighted {
+            true => Sketcher::weighted(shingler, self.lanes, self.seed),
+            false => Ok(Sketcher::new(shingler, self.lanes, self.seed)),
+        }
     }
 
     /// Checks that another index has equal settings, so that signatures of it can be taken in. Other
@@ -78,6 +83,7 @@ pub(crate) struct SettingsRequest {
     pub(crate) shingle: Option<Shingle>,
     pub(crate) normalization: Option<Normalization>,
     pub(crate) multiset: Option<bool>,
+    pub(crate) weighted: Option<bool>,
     pub(crate) seed: Option<u64>,
     /// Those of this program if left out.
     pub(crate) unicode: Option<UnicodeVersions>,
@@ -98,6 +104,7 @@ impl SettingsRequest {
             shingle: Some(settings.shingle),
             normalization: Some(settings.normalization),
             multiset: Some(settings.multiset),
+            weighted: Some(settings.weighted),
             seed: Some(settings.seed),
             unicode: Some(settings.unicode),
         }
@@ -108,18 +115,27 @@ impl SettingsRequest {
         let threshold = self.threshold.map_or(Ok(Threshold::DEFAULT), Threshold::new)?;
         let recall = self.recall.map_or(Ok(Recall::DEFAULT), Recall::new)?;
         let lanes = self.lanes.map_or(Ok(Lanes::DEFAULT), Lanes::new)?;
-        let shingle = self.shingle.unwrap_or_default().validate()?;
-        Ok(Settings {
+        let weighted = self.weighted.unwrap_or(false);
+        let shingle = match weighted {
+            true => self.shingle.unwrap_or(Shingle::Tokens),
+            false => self.shingle.unwrap_or_default(),
+        };
+        let shingle = shingle.validate()?;
+        let settings = Settings {
             threshold,
             recall,
             lanes,
             shingle,
             normalization: self.normalization.unwrap_or_else(|| shingle.default_normalization()),
             multiset: self.multiset.unwrap_or(false),
+            weighted,
             seed: self.seed.unwrap_or(0),
             plan: BandPlan::new(threshold, recall, lanes)?,
             unicode: self.unicode.unwrap_or_else(UnicodeVersions::current),
-        })
+        };
+        // Which refuses weights with other shingles than tokens, and with multisets.
+        settings.sketcher()?;
+        Ok(settings)
     }
 
     /// Checks that whatever is asked for is what the index was created with.
@@ -146,6 +162,7 @@ impl SettingsRequest {
         agree("shingle", self.shingle.as_ref(), &stored.shingle, path)?;
         agree("normalize", self.normalization.as_ref(), &stored.normalization, path)?;
         agree("multiset", self.multiset.as_ref(), &stored.multiset, path)?;
+        agree("weighted", self.weighted.as_ref(), &stored.weighted, path)?;
         agree("seed", self.seed.as_ref(), &stored.seed, path)
     }
 }
@@ -163,7 +180,8 @@ pub(super) struct StoredSettings {
     form: u8,
     whitespace: u8,
     min_word: u16,
-    multiset: bool,
+    /// 0 sets, 1 multisets, 2 weighted sets.
+    kind: u8,
     /// Reserved: whether texts are stored. Always false in this version.
     store_text: bool,
     seed: u64,
@@ -207,7 +225,11 @@ impl StoredSettings {
                 Whitespace::Drop => 2,
             },
             min_word,
-            multiset: settings.multiset,
+            kind: match (settings.multiset, settings.weighted) {
+                (false, false) => 0,
+                (true, _) => 1,
+                (false, true) => 2,
+            },
             store_text: false,
             seed: settings.seed,
             bands: settings.plan.bands() as u8,
@@ -242,6 +264,9 @@ impl StoredSettings {
             3 => return Err("its tokens have a width"),
             _ => return Err("its kind of shingle is unknown"),
         };
+        if self.kind > 2 || (self.kind == 2 && shingle != Shingle::Tokens) {
+            return Err("its kind of set is unknown");
+        }
         if self.store_text {
             return Err("it stores texts, which this version does not read");
         }
@@ -267,7 +292,8 @@ impl StoredSettings {
                 },
                 min_word: self.min_word,
             },
-            multiset: self.multiset,
+            multiset: self.kind == 1,
+            weighted: self.kind == 2,
             seed: self.seed,
             plan: BandPlan::stored(self.bands, self.depth, lanes)
                 .ok_or("its bands do not fit its lanes")?,

@@ -4,11 +4,14 @@ mod fold;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
 mod normalize;
+mod ranks;
 mod shingle;
 mod units;
+mod weights;
 
 pub use normalize::{Form, Normalization, Whitespace};
 pub use shingle::{Shingle, Shingler};
+pub use weights::Weights;
 
 pub(crate) use shingle::Scratch;
 #[cfg(feature = "cli")]
