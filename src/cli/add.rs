@@ -25,6 +25,7 @@ Examples:
   twindex add verses.twx --format lines kjv.txt     one document a line
   twindex add shop.twx --text-field title items.csv.gz
   twindex add tags.twx --shingle token --format tokens tags.txt
+  twindex add docs.twx --weighted tfidf.jsonl       tokens with a number each
   generate | twindex add pages.twx -                JSON Lines or lines")]
 pub(super) struct Add {
     /// The index file
@@ -68,15 +69,15 @@ pub(super) fn run(global: &Global, args: &Add) -> Result<Ending, Failure> {
     let start = Instant::now();
     if !args.index.exists() {
         // Before an index is created that cannot take the input.
-        args.input.check_shingle(args.settings.shingle(), &args.index)?;
+        args.input.check(args.settings.shingle(), args.settings.weighted(), &args.index)?;
     }
     let index = opening::open(global, args.settings.options(), |options| {
         options.open_or_create(&args.index)
     })?;
-    let shingle = index.settings().shingle;
-    args.input.check_shingle(shingle, &args.index)?;
+    let (shingle, weighted) = (index.settings().shingle, index.settings().weighted);
+    args.input.check(shingle, weighted, &args.index)?;
     let sketcher = index.sketcher().clone();
-    let inputs = args.input.of(&args.paths, &args.index);
+    let inputs = args.input.of(&args.paths, &args.index, weighted);
     let mut records = records::start(inputs, shingle, move |record| {
         let (id, named) = match record.name {
             Name::Id(id) => (id, true),

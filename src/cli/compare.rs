@@ -1,6 +1,6 @@
 //! `twindex compare`: two texts, exactly and by estimate, without an index.
 
-use super::Ending;
+use super::{Ending, compare_weighted};
 use super::args::Global;
 use super::failure::Failure;
 use super::inputs::{LONGEST, size};
@@ -24,35 +24,40 @@ Examples:
   twindex compare old.txt new.txt
   twindex compare --shingle word:3 old.txt new.txt --json
   git show HEAD:main.c | twindex compare --shingle line:2 - main.c
+  twindex compare --weighted old.json new.json
   twindex compare old.txt new.txt --threshold 0.9 --quiet && echo similar")]
 pub(super) struct Compare {
     /// A file, or - for standard input
-    a: PathBuf,
+    pub(super) a: PathBuf,
     /// Another file, or - for standard input
-    b: PathBuf,
+    pub(super) b: PathBuf,
     /// Exit with 1 if the exact similarity is below it [default: none]
     #[arg(long, value_name = "T")]
-    threshold: Option<f64>,
+    pub(super) threshold: Option<f64>,
     /// What a shingle is: char:N, word:N, line:N or token
     #[arg(long, value_name = "KIND", default_value_t = Shingle::default())]
     shingle: Shingle,
     /// Of lower, nfc or nfkc, space or nospace, minword=N; or none [default: lower,nfc,space; none
     /// for tokens]
     #[arg(long, value_name = "LIST")]
-    normalize: Option<Normalization>,
+    pub(super) normalize: Option<Normalization>,
     /// Lanes of the signatures that the estimate is made from: 64, 128, 256 or 512
     #[arg(long, value_name = "K", default_value_t = Lanes::DEFAULT.get())]
-    lanes: usize,
+    pub(super) lanes: usize,
     /// Seed of all hashes
     #[arg(long, value_name = "N", default_value_t = 0)]
-    seed: u64,
+    pub(super) seed: u64,
     /// Count repeated shingles as often as they occur: in the estimate, containment, Dice, the
     /// numbers of shingles, and for --threshold
     #[arg(long)]
     multiset: bool,
+    /// The files hold a JSON object each, with a number for each token: compare these weighted sets.
+    /// Fields: a, b, similarity, estimate, low, high, tokens_a, tokens_b, shared
+    #[arg(long, conflicts_with_all = ["multiset", "shingle"])]
+    weighted: bool,
     /// The most bytes of a text; a longer one is an error
     #[arg(long, value_name = "SIZE", default_value = LONGEST, value_parser = size)]
-    max_record: usize,
+    pub(super) max_record: usize,
 }
 
 /// What is made of a text: its shingles in ascending order, with repetitions, and its signature.
@@ -65,6 +70,9 @@ pub(super) fn run(global: &Global, args: &Compare) -> Result<Ending, Failure> {
     let is_input = |path: &Path| path.as_os_str() == STANDARD_INPUT;
     if is_input(&args.a) && is_input(&args.b) {
         return Err(anyhow::anyhow!("only one of both can be standard input").into());
+    }
+    if args.weighted {
+        return compare_weighted::run(global, args);
     }
     let threshold = args.threshold.map(Threshold::new).transpose()?;
     let normalization = args.normalize.unwrap_or(args.shingle.default_normalization());

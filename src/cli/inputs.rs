@@ -1,7 +1,7 @@
 //! What documents are read from, as it is typed.
 
 use super::failure::Failure;
-use crate::input::{Fields, Format, Inputs, Walking, check_glob};
+use crate::input::{Fields, Format, Inputs, WANTS_WEIGHTS, Walking, check_glob};
 use crate::text::Shingle;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
@@ -18,8 +18,9 @@ pub(super) struct Input {
     #[arg(long, value_name = "NAME", default_value = "id")]
     id_field: String,
     /// The field of a JSON record, or the column of a table, that holds the text
-    #[arg(long, value_name = "NAME", default_value = "text")]
-    text_field: String,
+    /// [default: text, or weights for an index of weights]
+    #[arg(long, value_name = "NAME")]
+    text_field: Option<String>,
     /// Name records of standard input that have no id P:LINE, not #1, #2, ...
     #[arg(long, value_name = "P", value_parser = NonEmptyStringValueParser::new())]
     id_prefix: Option<String>,
@@ -40,7 +41,8 @@ pub(super) struct Input {
 }
 
 impl Input {
-    pub(super) fn of(&self, paths: &[PathBuf], index: &Path) -> Inputs {
+    pub(super) fn of(&self, paths: &[PathBuf], index: &Path, weighted: bool) -> Inputs {
+        let text = if weighted { "weights" } else { "text" };
         Inputs {
             paths: paths.to_vec(),
             format: match self.format {
@@ -52,7 +54,11 @@ impl Input {
                 InputFormat::Tsv => Format::Tsv,
                 InputFormat::Tokens => Format::Tokens,
             },
-            fields: Fields { id: self.id_field.clone(), text: self.text_field.clone() },
+            fields: Fields {
+                id: self.id_field.clone(),
+                text: self.text_field.clone().unwrap_or_else(|| text.to_owned()),
+                weighted,
+            },
             id_prefix: self.id_prefix.clone(),
             most: self.max_record,
             walking: Walking { hidden: self.hidden, follow: self.follow, globs: self.glob.clone() },
@@ -60,8 +66,12 @@ impl Input {
         }
     }
 
-    /// Refuses a format of sets for an index of another shingle, once and not at every record.
-    pub(super) fn check_shingle(&self, shingle: Shingle, index: &Path) -> Result<(), Failure> {
+    /// Refuses a format of sets for an index of another shingle, and all but JSON for one of weights,
+    /// once and not at every record.
+    pub(super) fn check(&self, shingle: Shingle, weighted: bool, index: &Path) -> Result<(), Failure> {
+        if weighted && !matches!(self.format, InputFormat::Auto | InputFormat::Jsonl) {
+            return Err(anyhow::anyhow!("{}: {WANTS_WEIGHTS}", index.display()).into());
+        }
         if self.format == InputFormat::Tokens && shingle != Shingle::Tokens {
             let index = index.display();
             let error = anyhow::anyhow!(
@@ -84,7 +94,7 @@ enum InputFormat {
     Text,
     /// Each line is one document; its id is path:line
     Lines,
-    /// Each line is a JSON object with an id and a text, or an array of tokens as a text
+    /// Each line is a JSON object with an id and a text, or an array of tokens as a text, or weights
     Jsonl,
     /// A table with a header, by RFC 4180
     Csv,

@@ -12,6 +12,7 @@ mod backup;
 mod clusters;
 mod color;
 mod compare;
+mod compare_weighted;
 mod dedup;
 mod export;
 mod exported;

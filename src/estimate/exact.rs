@@ -120,7 +120,7 @@ pub fn weighted_jaccard(a: &[(u64, f64)], b: &[(u64, f64)]) -> f64 {
         let (x, y) = (rest_a.first(), rest_b.first());
         let next = x.into_iter().chain(y).map(|element| element.0).min();
         let Some(next) = next else { break };
-        let mut take = |rest: &mut &[(u64, f64)]| match *rest {
+        let take = |rest: &mut &[(u64, f64)]| match *rest {
             [(element, weight), after @ ..] if *element == next => {
                 *rest = after;
                 weight * scale

@@ -20,8 +20,8 @@ mod walk;
 
 pub(crate) use blocks::{Block, Blocks, Line};
 pub(crate) use format::Format;
-pub(crate) use json::Fields;
+pub(crate) use json::{Fields, weights};
 pub(crate) use listing::open_lines;
-pub(crate) use record::{BadRecord, Name, Raw, Record};
+pub(crate) use record::{BadRecord, Content, Name, Raw, Record, WANTS_WEIGHTS};
 pub(crate) use source::{Inputs, Reading, STANDARD_INPUT, whole_text};
 pub(crate) use walk::{Walking, check_glob};

@@ -9,7 +9,7 @@ fn inputs(paths: Vec<PathBuf>, format: Format) -> Inputs {
     Inputs {
         paths,
         format,
-        fields: Fields { id: "id".into(), text: "text".into() },
+        fields: Fields { id: "id".into(), text: "text".into(), weighted: false },
         id_prefix: None,
         most: 100_000,
         walking: Walking::default(),

@@ -29,8 +29,8 @@ const AT_MOST: [u64; 16] = [
     0xFFFF_FFFF_FFFF_FFF7,
 ];
 
-/// Tells the darts of a cell from the cells of a token: an odd number without a pattern, 2^64 divided by
-/// the second root of x^3 = x + 1, as GOLDEN is by that of x^2 = x + 1.
+/// Tells the darts of a cell from the cells of a token: 2^64 divided by the real root of x^3 = x + 1, as
+/// GOLDEN is by the greater root of x^2 = x + 1.
 const DART: u64 = 0xC13F_A9A9_02A6_328F;
 
 /// Powers of two of the rank that a light token has in one cell.
@@ -207,3 +207,7 @@ const fn exponent(number: f64) -> i32 {
 const fn power(exponent: i32) -> f64 {
     f64::from_bits(((exponent + 1023) as u64) << 52)
 }
+
+#[cfg(test)]
+#[path = "darts_tests.rs"]
+mod tests;

@@ -3,7 +3,6 @@
 use super::shingle::Shingler;
 use super::units::ELEMENT_END;
 use crate::error::{Error, Result};
-use std::collections::BTreeMap;
 
 /// A weighted set: tokens, each with a finite weight above 0.
 ///
@@ -26,7 +25,10 @@ use std::collections::BTreeMap;
 /// # Ok::<(), twindex::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Weights(BTreeMap<String, f64>);
+pub struct Weights(Vec<(String, f64)>);
+
+/// So many characters of a token are shown in an error.
+const SHOWN: usize = 80;
 
 impl Weights {
     /// A weighted set of tokens, in any order. A weight of 0 is absence, and left out.
@@ -36,25 +38,30 @@ impl Weights {
     /// [`Error::InvalidWeight`], which names the token, for a weight that is negative, infinite or NaN,
     /// for a second weight of a token, and for a token that holds the character U+001F.
     pub fn new<T: Into<String>>(weights: impl IntoIterator<Item = (T, f64)>) -> Result<Self> {
-        let mut collected = BTreeMap::new();
+        let invalid = |token: &str, weight: f64, expected| {
+            let end = token.char_indices().nth(SHOWN).map_or(token.len(), |(end, _)| end);
+            let more = if end < token.len() { "..." } else { "" };
+            let token = format!("{}{more}", &token[..end]);
+            Err(Error::InvalidWeight { token, got: weight.to_string(), expected })
+        };
+        let mut all: Vec<(String, f64)> = Vec::new();
         for (token, weight) in weights {
             let token = token.into();
-            let invalid = |token: String, expected| {
-                Err(Error::InvalidWeight { token, got: weight.to_string(), expected })
-            };
             if !weight.is_finite() || weight < 0.0 {
-                return invalid(token, "a finite number from 0 on");
+                return invalid(&token, weight, "a finite number from 0 on");
             }
             if token.contains(ELEMENT_END) {
-                return invalid(token, "a token without the character U+001F, which ends tokens");
+                return invalid(&token, weight, "a token without the character U+001F, which ends tokens");
             }
-            if collected.contains_key(&token) {
-                return invalid(token, "one weight for each token, and this is another");
-            }
-            collected.insert(token, weight);
+            all.push((token, weight));
         }
-        collected.retain(|_, weight| *weight > 0.0);
-        Ok(Self(collected))
+        all.sort_by(|a, b| a.0.cmp(&b.0));
+        let second = all.windows(2).find(|pair| pair[0].0 == pair[1].0).map(|pair| &pair[1]);
+        if let Some((token, weight)) = second {
+            return invalid(token, *weight, "one weight for each token, and this is its second");
+        }
+        all.retain(|(_, weight)| *weight > 0.0);
+        Ok(Self(all))
     }
 
     /// Takes the text of a weighted set apart, the reverse of [`to_text`](Self::to_text).
@@ -227,7 +234,7 @@ mod tests {
             tokens in proptest::collection::btree_map("[^\u{1f}]*", proptest::num::f64::POSITIVE, 0..8),
         ) {
             let weights = Weights::new(tokens.clone()).expect("valid");
-            prop_assert_eq!(&weights.0, &tokens);
+            prop_assert_eq!(&weights.0, &tokens.into_iter().collect::<Vec<_>>());
             prop_assert_eq!(Weights::parse(&weights.to_text()).expect("its own text"), weights);
         }
     }

@@ -30,6 +30,8 @@ mod cli_repair;
 mod cli_signals;
 #[cfg(all(unix, feature = "cli"))]
 mod cli_terminal;
+#[cfg(feature = "cli")]
+mod cli_weights;
 mod clusters;
 #[cfg(feature = "cli")]
 mod command;
@@ -54,6 +56,7 @@ mod isolation;
 mod layering;
 mod merging;
 mod model;
+mod multisets;
 #[cfg(feature = "cli")]
 mod packing;
 #[cfg(all(unix, feature = "cli"))]
@@ -68,5 +71,6 @@ mod support;
 mod tables;
 mod threads;
 mod top;
+mod weights;
 #[cfg(feature = "cli")]
 mod wishes;
