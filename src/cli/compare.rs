@@ -1,10 +1,10 @@
 //! `twindex compare`: two texts, exactly and by estimate, without an index.
 
-use super::{Ending, compare_weighted};
 use super::args::Global;
 use super::failure::Failure;
 use super::inputs::{LONGEST, size};
 use super::output::{Results, rounded, similarity};
+use super::{Ending, compare_weighted};
 use crate::estimate::{Estimate, Overlap};
 use crate::input::{STANDARD_INPUT, whole_text};
 use crate::params::{Lanes, Threshold};

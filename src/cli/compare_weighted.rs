@@ -25,8 +25,8 @@ pub(super) fn run(global: &Global, args: &Compare) -> Result<Ending, Failure> {
     let sketcher = Sketcher::weighted(shingler.clone(), Lanes::new(args.lanes)?, args.seed)?;
     let side = |path: &Path| -> Result<Side, Failure> {
         let object = whole_text(path, args.max_record).map_err(|bad| anyhow::anyhow!("{bad}"))?;
-        let text = weights(&object)
-            .map_err(|cause| anyhow::anyhow!("{}: {cause}", path.display()))?;
+        let text =
+            weights(&object).map_err(|cause| anyhow::anyhow!("{}: {cause}", path.display()))?;
         let signature = sketcher.signature_of_text(&text)?;
         Ok(Side { weights: shingler.weights(&text)?, signature })
     };

@@ -68,7 +68,12 @@ impl Input {
 
     /// Refuses a format of sets for an index of another shingle, and all but JSON for one of weights,
     /// once and not at every record.
-    pub(super) fn check(&self, shingle: Shingle, weighted: bool, index: &Path) -> Result<(), Failure> {
+    pub(super) fn check(
+        &self,
+        shingle: Shingle,
+        weighted: bool,
+        index: &Path,
+    ) -> Result<(), Failure> {
         if weighted && !matches!(self.format, InputFormat::Auto | InputFormat::Jsonl) {
             return Err(anyhow::anyhow!("{}: {WANTS_WEIGHTS}", index.display()).into());
         }

@@ -41,16 +41,12 @@ pub(super) fn start<T: Send + 'static>(
 
 /// Refuses what is not of the index's kind: a ready set where nothing would take it apart again, and
 /// all but weights where these are compared.
-fn fitting(
-    record: Record<'_>,
-    shingle: Shingle,
-    weighted: bool,
-) -> Result<Record<'_>, BadRecord> {
+fn fitting(record: Record<'_>, shingle: Shingle, weighted: bool) -> Result<Record<'_>, BadRecord> {
     let cause = match record.content {
         Content::Text | Content::Set if weighted => format!("no weights, but {WANTS_WEIGHTS}"),
-        Content::Set if shingle != Shingle::Tokens => format!(
-            "a set, but the index cuts texts by {shingle}; create one with --shingle token"
-        ),
+        Content::Set if shingle != Shingle::Tokens => {
+            format!("a set, but the index cuts texts by {shingle}; create one with --shingle token")
+        }
         _ => return Ok(record),
     };
     Err(BadRecord { place: record.place, cause })

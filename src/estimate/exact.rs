@@ -182,7 +182,8 @@ mod tests {
     fn the_scale_of_weights_matters_and_their_range_does_not() {
         for scale in [1e-320, 1e-3, 1.0, 1e6, f64::MAX / 4.0] {
             let weighted = |factor: f64| [1.0, 0.5, 2.0].map(|w| w * factor * scale);
-            let set = |weights: [f64; 3]| [3, 5, 9].into_iter().zip(weights).collect::<Vec<(u64, f64)>>();
+            let set =
+                |weights: [f64; 3]| [3, 5, 9].into_iter().zip(weights).collect::<Vec<(u64, f64)>>();
             let (once, twice) = (set(weighted(1.0)), set(weighted(2.0)));
             // 1e-320 has 11 bits.
             assert!((weighted_jaccard(&once, &twice) - 0.5).abs() < 1e-3, "{scale}");

@@ -110,8 +110,7 @@ impl<'de> Visitor<'de> for Object<'_> {
         while let Some(key) = map.next_key_seed(Text)? {
             if key == self.0.text.as_str() {
                 let text = map.next_value_seed(TextOrSet { weighted: self.0.weighted })?;
-                found.text =
-                    Some(text.map_err(|cause| format!("field `{}` {cause}", self.0.text)));
+                found.text = Some(text.map_err(|cause| format!("field `{}` {cause}", self.0.text)));
             } else if key == self.0.id.as_str() {
                 found.id = id_of(map.next_value::<&RawValue>()?.get(), &self.0.id);
             } else {
@@ -243,7 +242,9 @@ impl<'de> Visitor<'de> for TextOrSet {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         if !self.weighted {
             while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-            return Ok(Err("is an object; weights are for an index created with --weighted".into()));
+            return Ok(
+                Err("is an object; weights are for an index created with --weighted".into()),
+            );
         }
         let mut weights: Vec<(Cow<'de, str>, f64)> = Vec::new();
         let mut wrong = None;
@@ -359,7 +360,10 @@ mod tests {
         let fields = Fields { id: "id".into(), text: "weights".into(), weighted: true };
         let line = br#"{"text":"t","weights":{"x":1},"id":7}"#;
         let (id, text, content) = parse(line, &fields).expect("a record");
-        assert_eq!((id.as_deref(), &*text, content), (Some("7"), "x\u{1f}1\u{1f}", Content::Weights));
+        assert_eq!(
+            (id.as_deref(), &*text, content),
+            (Some("7"), "x\u{1f}1\u{1f}", Content::Weights)
+        );
         for line in [r#"{"id":"a","text":"t"}"#, r#"{"id":"a","weights":"t"}"#] {
             let error = parse(line.as_bytes(), &fields).expect_err(line);
             assert!(error.contains("field `weights`"), "{error}");

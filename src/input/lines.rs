@@ -2,7 +2,9 @@
 
 use super::blocks::Line;
 use super::json::{self, Fields};
-use super::record::{BYTE_ORDER_MARK, BadRecord, Content, Name, Naming, Raw, Record, not_utf8, too_long};
+use super::record::{
+    BYTE_ORDER_MARK, BadRecord, Content, Name, Naming, Raw, Record, not_utf8, too_long,
+};
 use super::sets;
 use std::borrow::Cow;
 use std::str;

@@ -38,8 +38,7 @@ pub(crate) enum Content {
 }
 
 /// What is said of anything else that comes to an index of weighted sets.
-pub(crate) const WANTS_WEIGHTS: &str =
-    "the index compares weights; give JSON Lines, each with `weights`, an object with a number for \
+pub(crate) const WANTS_WEIGHTS: &str = "the index compares weights; give JSON Lines, each with `weights`, an object with a number for \
      each token";
 
 /// What a record was read from, after decompression, to be written again as it came.

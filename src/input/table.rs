@@ -1,7 +1,10 @@
 //! A record of a table (CSV, TSV), whose header says what its fields are.
 
 use super::json::Fields;
-use super::record::{BYTE_ORDER_MARK, BadRecord, Name, Content, Naming, Raw, Record, WANTS_WEIGHTS, not_utf8, too_long};
+use super::record::{
+    BYTE_ORDER_MARK, BadRecord, Content, Name, Naming, Raw, Record, WANTS_WEIGHTS, not_utf8,
+    too_long,
+};
 use super::rows::{Cut, Row, RowBlock, Rows, begin, parser};
 use csv_core::{ReadRecordResult, Reader};
 use std::borrow::Cow;

@@ -21,11 +21,21 @@ const CELLS: i32 = 1;
 
 /// 2^64 times the probability that a cell has at most 0, 1, 2, ... darts: e^-½ Σ ½^i / i!.
 const AT_MOST: [u64; 16] = [
-    0x9B45_97E3_7CB0_4FF3, 0xE8E8_63D5_3B08_77ED, 0xFC51_16D1_AA9E_81EC,
-    0xFF8D_34A6_67E2_2E41, 0xFFF4_B860_FF8A_A3CB, 0xFFFF_125A_0EB5_15F3,
-    0xFFFF_EF2E_CFF8_9F76, 0xFFFF_FEF4_DDC6_9700, 0xFFFF_FFF1_3EA3_7678,
-    0xFFFF_FFFF_4405_111B, 0xFFFF_FFFF_F77D_25A3, 0xFFFF_FFFF_FFA5_83AA,
-    0xFFFF_FFFF_FFFC_8795, 0xFFFF_FFFF_FFFF_E059, 0xFFFF_FFFF_FFFF_FEF2,
+    0x9B45_97E3_7CB0_4FF3,
+    0xE8E8_63D5_3B08_77ED,
+    0xFC51_16D1_AA9E_81EC,
+    0xFF8D_34A6_67E2_2E41,
+    0xFFF4_B860_FF8A_A3CB,
+    0xFFFF_125A_0EB5_15F3,
+    0xFFFF_EF2E_CFF8_9F76,
+    0xFFFF_FEF4_DDC6_9700,
+    0xFFFF_FFF1_3EA3_7678,
+    0xFFFF_FFFF_4405_111B,
+    0xFFFF_FFFF_F77D_25A3,
+    0xFFFF_FFFF_FFA5_83AA,
+    0xFFFF_FFFF_FFFC_8795,
+    0xFFFF_FFFF_FFFF_E059,
+    0xFFFF_FFFF_FFFF_FEF2,
     0xFFFF_FFFF_FFFF_FFF7,
 ];
 
@@ -91,7 +101,8 @@ impl DartHasher {
         let mut group = (middle - fan - PASSED_OVER).div_euclid(GROUP);
         loop {
             let least = group * GROUP;
-            let heavy = self.light_part(table, weights, least, power(CELLS + fan + least + GROUP + scale));
+            let heavy =
+                self.light_part(table, weights, least, power(CELLS + fan + least + GROUP + scale));
             for rank in least..least + GROUP {
                 // All darts of lesser ranks are thrown.
                 if table.is_below(self.lanes, tag(rank)) || rank > middle + LAST {
@@ -107,7 +118,13 @@ impl DartHasher {
 
     /// Throws the darts of a group of ranks whose weight is below the width of one cell; returns
     /// whether a token weighs more.
-    fn light_part(&self, table: &mut LaneTable, weights: &[(u64, f64)], least: i32, cells: f64) -> bool {
+    fn light_part(
+        &self,
+        table: &mut LaneTable,
+        weights: &[(u64, f64)],
+        least: i32,
+        cells: f64,
+    ) -> bool {
         let salt = self.salt(2 * i64::from(least) + 1);
         let mut heavy = false;
         for &(x, weight) in weights {

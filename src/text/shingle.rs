@@ -274,12 +274,7 @@ impl Shingler {
     }
 
     /// Hands over the hashes of a cut text as they come, ranked if there are ranks.
-    fn walk(
-        &self,
-        scratch: &mut Scratch,
-        ranks: Option<&mut Ranks>,
-        sink: &mut dyn FnMut(&[u64]),
-    ) {
+    fn walk(&self, scratch: &mut Scratch, ranks: Option<&mut Ranks>, sink: &mut dyn FnMut(&[u64])) {
         let Scratch { text, units, block, .. } = scratch;
         let mut out = Blocks { block, length: 0, ranks, hasher: &self.hasher, sink };
         match self.shingle {

@@ -51,7 +51,11 @@ impl Weights {
                 return invalid(&token, weight, "a finite number from 0 on");
             }
             if token.contains(ELEMENT_END) {
-                return invalid(&token, weight, "a token without the character U+001F, which ends tokens");
+                return invalid(
+                    &token,
+                    weight,
+                    "a token without the character U+001F, which ends tokens",
+                );
             }
             all.push((token, weight));
         }
@@ -70,7 +74,8 @@ impl Weights {
     ///
     /// [`Error::NotWeights`] for a text that is none.
     pub fn parse(text: &str) -> Result<Self> {
-        let weights = tokens(text).map(|pair| pair.map(|(token, weight)| (token.to_owned(), weight)));
+        let weights =
+            tokens(text).map(|pair| pair.map(|(token, weight)| (token.to_owned(), weight)));
         weights.collect::<Result<_>>().map(Self)
     }
 
@@ -195,7 +200,8 @@ mod tests {
             let error = Weights::new([("good", 1.0), ("bad", bad)]).expect_err("not a weight");
             assert!(error.to_string().contains("\"bad\""), "{error}");
         }
-        for tokens in [[("a", 1.0), ("a", 1.0)], [("a", 0.0), ("a", 2.0)], [("a", 1.0), ("\u{1f}", 1.0)]]
+        for tokens in
+            [[("a", 1.0), ("a", 1.0)], [("a", 0.0), ("a", 2.0)], [("a", 1.0), ("\u{1f}", 1.0)]]
         {
             assert!(Weights::new(tokens).is_err(), "{tokens:?}");
         }
@@ -204,9 +210,20 @@ mod tests {
     #[test]
     fn another_text_is_no_weighted_set() {
         for text in [
-            "a", "a b", "a\u{1f}", "a\u{1f}1", "a\u{1f}x\u{1f}", "a\u{1f}0\u{1f}", "a\u{1f}-1\u{1f}",
-            "a\u{1f}inf\u{1f}", "a\u{1f}NaN\u{1f}", "a\u{1f}1e999\u{1f}", "a\u{1f}1\u{1f}b",
-            "b\u{1f}1\u{1f}a\u{1f}1\u{1f}", "a\u{1f}1\u{1f}a\u{1f}1\u{1f}", "a\u{1f}1\u{1f}\u{1f}1\u{1f}",
+            "a",
+            "a b",
+            "a\u{1f}",
+            "a\u{1f}1",
+            "a\u{1f}x\u{1f}",
+            "a\u{1f}0\u{1f}",
+            "a\u{1f}-1\u{1f}",
+            "a\u{1f}inf\u{1f}",
+            "a\u{1f}NaN\u{1f}",
+            "a\u{1f}1e999\u{1f}",
+            "a\u{1f}1\u{1f}b",
+            "b\u{1f}1\u{1f}a\u{1f}1\u{1f}",
+            "a\u{1f}1\u{1f}a\u{1f}1\u{1f}",
+            "a\u{1f}1\u{1f}\u{1f}1\u{1f}",
         ] {
             assert!(Weights::parse(text).is_err(), "{text:?}");
             assert!(shingler("none").weights(text).is_err(), "{text:?}");
@@ -218,9 +235,8 @@ mod tests {
         let weights = Weights::new([("Sea", 1.0), ("sea", 0.25), ("  ", 9.0), ("", 2.0)]);
         let text = weights.expect("valid").to_text();
         let weights = shingler("lower,space").weights(&text).expect("a weighted set");
-        let mut expected = [("sea", 1.25), ("", 2.0)].map(|(token, weight)| {
-            (shingler("none").hash(token.as_bytes()), weight)
-        });
+        let mut expected = [("sea", 1.25), ("", 2.0)]
+            .map(|(token, weight)| (shingler("none").hash(token.as_bytes()), weight));
         expected.sort_unstable_by_key(|pair| pair.0);
         assert_eq!(weights, expected);
         assert_eq!(shingler("none").weights(&text).expect("a weighted set").len(), 4);

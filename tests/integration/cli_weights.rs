@@ -24,7 +24,10 @@ fn weights_go_in_and_are_found() {
     let clusters = shell.run("clusters i.twx --json").succeeds();
     assert_eq!(clusters.json()[0]["size"], 2);
     let info = shell.run("info i.twx --json").succeeds();
-    assert_eq!((&info.json()[0]["weighted"], &info.json()[0]["shingle"]), (&true.into(), &"token".into()));
+    assert_eq!(
+        (&info.json()[0]["weighted"], &info.json()[0]["shingle"]),
+        (&true.into(), &"token".into())
+    );
     shell.run("check i.twx").succeeds();
 }
 

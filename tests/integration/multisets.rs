@@ -9,22 +9,26 @@ fn words() -> Vec<&'static str> {
     include_str!("../../data/gospels/en_kjv_luke.txt").split_whitespace().collect()
 }
 
-fn similarity(a: &[&str], b: &[&str]) -> f64 {
-    let mut counts = BTreeMap::<&str, [usize; 2]>::new();
-    a.iter().for_each(|word| counts.entry(word).or_default()[0] += 1);
-    b.iter().for_each(|word| counts.entry(word).or_default()[1] += 1);
-    let minima: usize = counts.values().map(|[a, b]| a.min(b)).sum();
-    minima as f64 / counts.values().map(|[a, b]| a.max(b)).sum::<usize>() as f64
+fn counted<'a>(words: &[&'a str]) -> BTreeMap<&'a str, usize> {
+    let mut counts = BTreeMap::new();
+    words.iter().for_each(|word| *counts.entry(*word).or_default() += 1);
+    counts
+}
+
+fn similarity(a: &BTreeMap<&str, usize>, b: &BTreeMap<&str, usize>) -> f64 {
+    let minima: usize = a.iter().map(|(word, n)| *n.min(b.get(word).unwrap_or(&0))).sum();
+    // The greater of two numbers is what the lesser leaves of their sum.
+    minima as f64 / (a.values().sum::<usize>() + b.values().sum::<usize>() - minima) as f64
 }
 
 #[test]
 fn estimates_of_repetitive_text_have_no_bias_and_the_error_of_the_law() {
     let words = words();
-    for (a, b) in [(0..3_000, 300..3_300), (0..3_000, 3_000..6_000), (0..500, 0..1_500)] {
+    for (a, b) in [(0..2_000, 200..2_200), (0..2_000, 2_000..4_000), (0..300, 0..900)] {
         let (a, b) = (&words[a], &words[b]);
-        let truth = similarity(a, b);
+        let truth = similarity(&counted(a), &counted(b));
         let (a, b) = (a.join(" "), b.join(" "));
-        let (runs, mut sum, mut squares) = (600, 0.0, 0.0);
+        let (runs, mut sum, mut squares) = (400, 0.0, 0.0);
         for seed in 0..runs {
             let shingler = Shingler::new(Shingle::Tokens, Normalization::NONE, true, seed);
             let sketcher = Sketcher::new(shingler.expect("valid"), Lanes::DEFAULT, seed);
@@ -35,8 +39,8 @@ fn estimates_of_repetitive_text_have_no_bias_and_the_error_of_the_law() {
         let expected = Agreement::variance(truth, 256).sqrt();
         let (bias, rms) = (sum / runs as f64, (squares / runs as f64).sqrt());
         assert!(bias.abs() < 4.0 * expected / (runs as f64).sqrt(), "J = {truth}: bias {bias}");
-        // So few runs know the error to some 3 %.
-        assert!(rms <= 1.08 * expected, "J = {truth}: error {rms}, formula {expected}");
+        // So few runs know the error to some 3.5 %.
+        assert!(rms <= 1.1 * expected, "J = {truth}: error {rms}, formula {expected}");
     }
 }
 
@@ -46,8 +50,9 @@ fn pairs_and_queries_of_an_index_of_multisets_are_those_of_brute_force() {
     let place = Place::new();
     let options = Index::options().multiset(true).shingle(Shingle::Tokens);
     let index = options.create(place.index()).expect("created");
-    // Each shares 93 % of its words with the next, 86 % with the one after it, and so on.
-    let documents: Vec<&[&str]> = (0..150).map(|n| &words[70 * n..70 * n + 1_000]).collect();
+    // Each shares 95 % of its words with the next, 90 % with the one after it, and so on.
+    let documents: Vec<&[&str]> = (0..100).map(|n| &words[30 * n..30 * n + 600]).collect();
+    let counts: Vec<_> = documents.iter().map(|document| counted(document)).collect();
     let mut txn = index.begin_write().expect("a transaction");
     for (number, document) in documents.iter().enumerate() {
         txn.insert(&format!("{number:03}"), &document.join(" ")).expect("inserted");
@@ -61,8 +66,8 @@ fn pairs_and_queries_of_an_index_of_multisets_are_those_of_brute_force() {
         .collect();
     let mut well_above = 0;
     for (i, a) in documents.iter().enumerate() {
-        for (j, b) in documents.iter().enumerate().skip(i + 1) {
-            let truth = similarity(a, b);
+        for (j, b) in counts.iter().enumerate().skip(i + 1) {
+            let truth = similarity(&counts[i], b);
             let error = Agreement::variance(truth, 256).sqrt();
             let pair = found.get(&(format!("{i:03}"), format!("{j:03}")));
             match pair {
@@ -74,9 +79,10 @@ fn pairs_and_queries_of_an_index_of_multisets_are_those_of_brute_force() {
         let matches = snapshot.query().by_text(&a.join(" ")).expect("asked");
         for other in matches.iter().filter(|other| other.id != format!("{i:03}")) {
             let own = format!("{i:03}");
-            let pair = if own < other.id { (own, other.id.clone()) } else { (other.id.clone(), own) };
+            let pair =
+                if own < other.id { (own, other.id.clone()) } else { (other.id.clone(), own) };
             assert_eq!(found.get(&pair), Some(&other.similarity), "{pair:?}");
         }
     }
-    assert!(well_above >= 100, "{well_above} pairs are well above the threshold");
+    assert!(well_above >= 80, "{well_above} pairs are well above the threshold");
 }

@@ -74,14 +74,13 @@ fn lanes_agree_without_bias_and_as_independent_ones_over_nine_powers_of_ten() {
         (40, Change::Scaled(0.95)),
         (40, Change::Scaled(1e-6)),
         (100, Change::Drawn(0.1)),
-        (100, Change::Drawn(0.5)),
         (100, Change::Missing(0.2)),
         (300, Change::Drawn(1.0)),
         (1_000, Change::Missing(0.1)),
     ];
     for lanes in [64, 256] {
         for (size, change) in cases {
-            let runs = if size >= 300 { 600 } else { 1_500 };
+            let runs = if size >= 300 { 400 } else { 1_000 };
             let (mut sum, mut squares, mut variance, mut mean) = (0.0, 0.0, 0.0, 0.0);
             let (mut stored, mut stored_variance) = (0.0, 0.0);
             for run in 0..runs {
@@ -96,8 +95,8 @@ fn lanes_agree_without_bias_and_as_independent_ones_over_nine_powers_of_ten() {
                 (sum, squares) = (sum + error, squares + error * error);
                 variance += truth * (1.0 - truth) / lanes as f64;
                 mean += truth / runs as f64;
-                let (x, y) = (sketcher.signature(&a), sketcher.signature(&b));
-                let equal = x.lanes().iter().zip(y.lanes()).filter(|(x, y)| x == y).count();
+                let (x, y) = (x.truncated(), y.truncated());
+                let equal = x.iter().zip(&y).filter(|(x, y)| x == y).count();
                 // Not clamped to 0, which would bias it.
                 let agreed = equal as f64 / lanes as f64;
                 stored += (agreed - 1.0 / 256.0) / (1.0 - 1.0 / 256.0) - truth;
@@ -145,8 +144,7 @@ fn pairs_of_an_index_of_weights_are_those_of_brute_force() {
     let index = Index::options().weighted(true).create(place.index()).expect("created");
     let mut sets: Vec<Set> = Vec::new();
     for family in 0..60 {
-        let first: Set =
-            (0..60).map(|n| (format!("{family}-{n}"), weight(&mut random))).collect();
+        let first: Set = (0..60).map(|n| (format!("{family}-{n}"), weight(&mut random))).collect();
         for member in 0_u32..5 {
             // The further, the less similar: down to some 0.6.
             let spread = f64::from(member) * 0.12;
@@ -169,12 +167,14 @@ fn pairs_of_an_index_of_weights_are_those_of_brute_force() {
         .collect();
     let signature = |id: &str| snapshot.get(id).expect("read").expect("there").signature;
     let (mut above, mut missed) = (0, 0);
+    let signatures: Vec<_> = (0..sets.len()).map(|n| signature(&format!("{n:03}"))).collect();
     for (i, a) in sets.iter().enumerate() {
         for (j, b) in sets.iter().enumerate().skip(i + 1) {
-            let truth = similarity(a, b);
+            // Those of different families share nothing.
+            let truth = if i / 5 == j / 5 { similarity(a, b) } else { 0.0 };
             let (a, b) = (format!("{i:03}"), format!("{j:03}"));
-            let near = estimate(&signature(&a), &signature(&b));
-            let error = Agreement::variance(truth, 256).sqrt();
+            let near = estimate(&signatures[i], &signatures[j]);
+            let error = if truth > 0.0 { Agreement::variance(truth, 256).sqrt() } else { 0.01 };
             assert!((near - truth).abs() < 5.0 * error + 1e-9, "{a} {b}: {near}, truly {truth}");
             let pair = found.get(&(a, b)).copied();
             assert!(pair.is_none_or(|pair| (pair - near).abs() < 1e-9));
