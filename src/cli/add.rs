@@ -76,7 +76,7 @@ pub(super) fn run(global: &Global, args: &Add) -> Result<Ending, Failure> {
     })?;
     let (shingle, weighted) = (index.settings().shingle, index.settings().weighted);
     args.input.check(shingle, weighted, &args.index)?;
-    let sketcher = index.sketcher().clone();
+    let (sketcher, settings) = (index.sketcher().clone(), *index.settings());
     let inputs = args.input.of(&args.paths, &args.index, weighted);
     let mut records = records::start(inputs, shingle, move |record| {
         let (id, named) = match record.name {
@@ -84,7 +84,7 @@ pub(super) fn run(global: &Global, args: &Add) -> Result<Ending, Failure> {
             Name::Automatic => ("#".to_owned(), false),
         };
         let place = record.place;
-        match Document::sketch(id, &record.text, &sketcher) {
+        match Document::prepare(id, &record.text, &sketcher, &settings) {
             Ok(document) => Ok(Incoming { document, named, place }),
             Err(error) => Err(BadRecord { place, cause: error.to_string() }),
         }

@@ -7,7 +7,7 @@ use super::failure::Failure;
 use super::output::{Results, rounded, similarity};
 use crate::estimate::{Estimate, weighted_jaccard};
 use crate::input::{weights, whole_text};
-use crate::params::{Lanes, Threshold};
+use crate::params::{Confidence, Lanes, Threshold};
 use crate::sketch::{Signature, Sketcher};
 use crate::text::{Shingle, Shingler};
 use std::path::Path;
@@ -20,6 +20,7 @@ struct Side {
 
 pub(super) fn run(global: &Global, args: &Compare) -> Result<Ending, Failure> {
     let threshold = args.threshold.map(Threshold::new).transpose()?;
+    let confidence = Confidence::new(args.confidence)?;
     let normalization = args.normalize.unwrap_or(Shingle::Tokens.default_normalization());
     let shingler = Shingler::new(Shingle::Tokens, normalization, false, args.seed)?;
     let sketcher = Sketcher::weighted(shingler.clone(), Lanes::new(args.lanes)?, args.seed)?;
@@ -36,7 +37,7 @@ pub(super) fn run(global: &Global, args: &Compare) -> Result<Ending, Failure> {
     let shared = a.weights.iter().filter(in_b).count();
     // Nothing is similar to an empty set, for certain.
     let nothing = Estimate { similarity: 0.0, low: 0.0, high: 0.0 };
-    let estimate = a.signature.similarity(&b.signature).unwrap_or(nothing);
+    let estimate = a.signature.similarity_at(&b.signature, confidence).unwrap_or(nothing);
 
     let mut results = Results::new(global);
     results.object(&[

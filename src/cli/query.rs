@@ -7,6 +7,7 @@ use super::output::{Results, count, grouped, similarity, summary, whole_millis};
 use super::{Ending, interrupt, opening, records};
 use crate::index::{Matches, Snapshot};
 use crate::input::{Name, weights};
+use crate::params::Confidence;
 use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,7 +16,8 @@ use std::time::Instant;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A record whose id is in the index never matches itself. Output columns (fields with --json):
-query, id, similarity, low, high, exact; low and high are the 95 % interval.
+query, id, similarity, low, high, exact; low and high are the interval of the
+similarity at --confidence.
 
 Examples:
   twindex query pages.twx --text 'the quick brown fox'
@@ -45,6 +47,9 @@ pub(super) struct Query {
     /// [default: all]
     #[arg(long, value_name = "K", value_parser = at_least_one)]
     pub(super) top: Option<usize>,
+    /// Probability with which low and high enclose the true similarity
+    #[arg(long, value_name = "P", default_value_t = Confidence::DEFAULT.get())]
+    pub(super) confidence: f64,
     /// Compare with every document: finds all, at any threshold
     #[arg(long)]
     pub(super) scan: bool,
@@ -75,6 +80,7 @@ struct Totals {
 #[derive(Clone, Copy)]
 struct How {
     threshold: Option<f64>,
+    confidence: f64,
     top: Option<usize>,
     scan: bool,
 }
@@ -89,7 +95,7 @@ impl How {
     }
 
     fn query(self, snapshot: &Snapshot) -> crate::index::Query<'_> {
-        let query = snapshot.query().scan(self.scan);
+        let query = snapshot.query().scan(self.scan).confidence(self.confidence);
         let query = match self.top {
             Some(count) => query.top(count),
             None => query,
@@ -106,7 +112,12 @@ pub(super) fn run(global: &Global, args: &Query) -> Result<Ending, Failure> {
     let start = Instant::now();
     let index = opening::to_read(global, &args.index)?;
     let snapshot = Arc::new(index.snapshot()?);
-    let how = How { threshold: args.threshold, top: args.top, scan: args.scan };
+    let how = How {
+        threshold: args.threshold,
+        confidence: args.confidence,
+        top: args.top,
+        scan: args.scan,
+    };
     let mut results = Results::new(global);
     let mut totals = Totals::default();
 
@@ -128,7 +139,7 @@ pub(super) fn run(global: &Global, args: &Query) -> Result<Ending, Failure> {
         }
     }
     if !args.paths.is_empty() {
-        // A threshold out of range is one error, not one a record.
+        // A number out of range is one error, not one a record.
         how.query(&snapshot).by_text("")?;
         let (shingle, weighted) = (snapshot.settings().shingle, snapshot.settings().weighted);
         args.input.check(shingle, weighted, &args.index)?;

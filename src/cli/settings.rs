@@ -30,6 +30,9 @@ pub(super) struct Settings {
     /// Implies --shingle token
     #[arg(long)]
     weighted: bool,
+    /// Keep the texts, compressed: answers are then exact, and `explain` and `rebuild` work
+    #[arg(long)]
+    store_text: bool,
     /// Seed of all hashes [default: 0]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -79,6 +82,9 @@ impl Settings {
         }
         if self.weighted {
             options = options.weighted(true);
+        }
+        if self.store_text {
+            options = options.store_text(true);
         }
         if let Some(seed) = self.seed {
             options = options.seed(seed);

@@ -4,11 +4,14 @@ mod agreement;
 mod chance;
 mod exact;
 mod interval;
+mod normal;
+mod random;
 
 pub use agreement::{Agreement, equal_lanes};
 pub use chance::estimate_probability;
 pub use exact::{Overlap, weighted_jaccard};
 pub use interval::{Estimate, wilson};
+pub use random::RandomSubsets;
 
 pub(crate) use agreement::least_equal_lanes;
 pub(crate) use chance::{EqualLanes, equal_lane_probability};

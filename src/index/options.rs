@@ -19,8 +19,8 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 /// Options of creating and opening an index, in two groups.
 ///
 /// *Settings* are fixed when the index is created and stored in it: threshold, recall, lanes,
-/// shingle, normalisation, multiset, weighted, seed. When an existing index is opened, a setting that is
-/// named here must be the stored one; those left out are taken from the file.
+/// shingle, normalisation, multiset, weighted, stored texts, seed. When an existing index is opened,
+/// a setting that is named here must be the stored one; those left out are taken from the file.
 ///
 /// *Performance*: cache and flush size hold for as long as the index is open and are not stored.
 /// Answers do not depend on them. Nor do they on how long opening waits for other processes.
@@ -104,6 +104,13 @@ impl IndexOptions {
     /// normalised unless [`normalization`](Self::normalization) says so.
     pub fn weighted(mut self, weighted: bool) -> Self {
         self.request.weighted = Some(weighted);
+        self
+    }
+
+    /// Whether texts are stored, compressed, in the index; default no. Then queries, pairs, clusters
+    /// and check-and-insert give exact answers, and the index can be rebuilt under other settings.
+    pub fn store_text(mut self, store: bool) -> Self {
+        self.request.store_text = Some(store);
         self
     }
 

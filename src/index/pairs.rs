@@ -5,9 +5,9 @@ use super::groups::Groups;
 use super::query::Match;
 use super::snapshot::Snapshot;
 use crate::error::Result;
-use crate::estimate::{equal_lanes, least_equal_lanes};
+use crate::estimate::{Agreement, equal_lanes, least_equal_lanes};
 use crate::lsh::Probe;
-use crate::params::Threshold;
+use crate::params::{Confidence, Threshold};
 use crate::store::DocNo;
 use std::cmp::Ordering;
 
@@ -21,7 +21,7 @@ pub struct Pair {
     pub b: String,
     /// The Jaccard similarity, from 0 to 1.
     pub similarity: f64,
-    /// The lower end of the 95 % interval of the similarity.
+    /// The lower end of the similarity's interval, at the confidence that was asked for or 95 %.
     pub low: f64,
     /// The upper end of the interval.
     pub high: f64,
@@ -63,6 +63,7 @@ pub struct Pairs<'s> {
     block: Option<Block>,
     /// The similarity of the pairs of the block, and its interval.
     like: Match,
+    confidence: Confidence,
     counts: Option<Counts>,
     left_out: u64,
     failed: bool,
@@ -80,6 +81,7 @@ impl<'s> Pairs<'s> {
             left: None,
             block: None,
             like: Match::estimated(String::new(), 0, lanes),
+            confidence: Confidence::DEFAULT,
             counts: None,
             left_out: 0,
             failed: false,
@@ -94,6 +96,19 @@ impl<'s> Pairs<'s> {
     pub fn max_per_document(mut self, most: u32) -> Self {
         self.counts = Some(Counts::new(most));
         self
+    }
+
+    /// Sets the probability with which [`Pair::low`] and [`Pair::high`] enclose the true similarity:
+    /// above 0, below 1; default is 0.95. It changes what is said of pairs, not which there are.
+    ///
+    /// To be called before the first pair is taken.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) for another number.
+    pub fn confidence(mut self, confidence: f64) -> Result<Self> {
+        self.confidence = Confidence::new(confidence)?;
+        Ok(self)
     }
 
     /// How many pairs [`max_per_document`](Self::max_per_document) left out so far; all of them once
@@ -165,7 +180,8 @@ impl<'s> Pairs<'s> {
             let of_named = pairs_of(named.len(), others.as_ref().map(Vec::len));
             self.left_out += all - of_named;
             self.block = Some(Block::new(left, named, others, self.counts.is_some()));
-            self.like = Match::estimated(String::new(), equal, x.len());
+            let agreement = Agreement::new(equal, x.len());
+            self.like = Match::estimated_at(String::new(), agreement, self.confidence);
             return Ok(true);
         }
         Ok(false)

@@ -6,7 +6,7 @@ use super::top::{Top, search_top};
 use crate::error::{Error, Result};
 use crate::estimate::{Agreement, least_equal_lanes};
 use crate::lsh::Probe;
-use crate::params::{Recall, Threshold};
+use crate::params::{Confidence, Recall, Threshold};
 use crate::sketch::Signature;
 
 /// A document that is similar to the one asked about.
@@ -17,7 +17,7 @@ pub struct Match {
     pub id: String,
     /// Its Jaccard similarity, from 0 to 1.
     pub similarity: f64,
-    /// The lower end of the 95 % interval of the similarity.
+    /// The lower end of the similarity's interval, at the confidence that was asked for or 95 %.
     pub low: f64,
     /// The upper end of the interval.
     pub high: f64,
@@ -28,7 +28,11 @@ pub struct Match {
 
 impl Match {
     pub(super) fn estimated(id: String, equal: usize, lanes: usize) -> Self {
-        let estimate = Agreement::new(equal, lanes).estimate();
+        Self::estimated_at(id, Agreement::new(equal, lanes), Confidence::DEFAULT)
+    }
+
+    pub(super) fn estimated_at(id: String, agreement: Agreement, confidence: Confidence) -> Self {
+        let estimate = agreement.estimate_at(confidence);
         Self {
             id,
             similarity: estimate.similarity,
@@ -123,6 +127,7 @@ pub struct Query<'s> {
     snapshot: &'s Snapshot,
     threshold: Option<f64>,
     recall: Option<f64>,
+    confidence: Option<f64>,
     limit: Option<usize>,
     top: Option<usize>,
     scan: bool,
@@ -136,6 +141,7 @@ impl<'s> Query<'s> {
             snapshot,
             threshold: None,
             recall: None,
+            confidence: None,
             limit: None,
             top: None,
             scan: false,
@@ -154,6 +160,13 @@ impl<'s> Query<'s> {
     /// The probability to find a document at the threshold, at least; default is the index's own.
     pub fn recall(mut self, recall: f64) -> Self {
         self.recall = Some(recall);
+        self
+    }
+
+    /// The probability with which [`Match::low`] and [`Match::high`] enclose the true similarity:
+    /// above 0, below 1; default is 0.95. It changes what is said of matches, not which there are.
+    pub fn confidence(mut self, confidence: f64) -> Self {
+        self.confidence = Some(confidence);
         self
     }
 
@@ -251,6 +264,7 @@ impl<'s> Query<'s> {
         }
         let threshold = self.threshold.map_or(Ok(settings.threshold), Threshold::new)?;
         let recall = self.recall.map_or(Ok(settings.recall), Recall::new)?;
+        let confidence = self.confidence.map_or(Ok(Confidence::DEFAULT), Confidence::new)?;
         let least = match self.all_candidates {
             true => 0,
             false => least_equal_lanes(threshold.get(), lanes),
@@ -277,11 +291,17 @@ impl<'s> Query<'s> {
             }
         };
         found.scored.retain(|(_, doc)| Some(*doc) != excluded);
-        self.name(found, lanes, promised)
+        self.name(found, lanes, confidence, promised)
     }
 
     /// Orders what was found and reads the ids of what is reported.
-    fn name(&self, found: Found, lanes: usize, recall: f64) -> Result<Matches> {
+    fn name(
+        &self,
+        found: Found,
+        lanes: usize,
+        confidence: Confidence,
+        recall: f64,
+    ) -> Result<Matches> {
         let Found { mut scored, candidates } = found;
         let view = self.snapshot.view();
         scored.sort_unstable_by(|a, b| b.cmp(a));
@@ -294,7 +314,8 @@ impl<'s> Query<'s> {
             }
             let start = matches.len();
             for &(equal, doc) in equals as &[Scored] {
-                matches.push(Match::estimated(view.document(doc)?.id, equal, lanes));
+                let (id, agreement) = (view.document(doc)?.id, Agreement::new(equal, lanes));
+                matches.push(Match::estimated_at(id, agreement, confidence));
             }
             if let Some(equals) = matches.get_mut(start..) {
                 equals.sort_unstable_by(|a, b| a.id.cmp(&b.id));

@@ -30,6 +30,8 @@ pub struct Settings {
     pub multiset: bool,
     /// Whether documents are weighted sets: tokens with a number each.
     pub weighted: bool,
+    /// Whether texts are stored, so that answers are exact.
+    pub store_text: bool,
     /// The seed of all hashes of shingles and lanes.
     pub seed: u64,
     /// The bands that follow from threshold, recall and lanes.
@@ -84,6 +86,7 @@ pub(crate) struct SettingsRequest {
     pub(crate) normalization: Option<Normalization>,
     pub(crate) multiset: Option<bool>,
     pub(crate) weighted: Option<bool>,
+    pub(crate) store_text: Option<bool>,
     pub(crate) seed: Option<u64>,
     /// Those of this program if left out.
     pub(crate) unicode: Option<UnicodeVersions>,
@@ -92,7 +95,7 @@ pub(crate) struct SettingsRequest {
 impl SettingsRequest {
     /// What an index must have been created with so that its signatures compare with others.
     pub(crate) fn of_signatures(settings: &Settings) -> Self {
-        Self { threshold: None, recall: None, ..Self::of(settings) }
+        Self { threshold: None, recall: None, store_text: None, ..Self::of(settings) }
     }
 
     /// Asks for these settings.
@@ -105,6 +108,7 @@ impl SettingsRequest {
             normalization: Some(settings.normalization),
             multiset: Some(settings.multiset),
             weighted: Some(settings.weighted),
+            store_text: Some(settings.store_text),
             seed: Some(settings.seed),
             unicode: Some(settings.unicode),
         }
@@ -129,6 +133,7 @@ impl SettingsRequest {
             normalization: self.normalization.unwrap_or_else(|| shingle.default_normalization()),
             multiset: self.multiset.unwrap_or(false),
             weighted,
+            store_text: self.store_text.unwrap_or(false),
             seed: self.seed.unwrap_or(0),
             plan: BandPlan::new(threshold, recall, lanes)?,
             unicode: self.unicode.unwrap_or_else(UnicodeVersions::current),
@@ -163,6 +168,7 @@ impl SettingsRequest {
         agree("normalize", self.normalization.as_ref(), &stored.normalization, path)?;
         agree("multiset", self.multiset.as_ref(), &stored.multiset, path)?;
         agree("weighted", self.weighted.as_ref(), &stored.weighted, path)?;
+        agree("store-text", self.store_text.as_ref(), &stored.store_text, path)?;
         agree("seed", self.seed.as_ref(), &stored.seed, path)
     }
 }
@@ -182,7 +188,6 @@ pub(super) struct StoredSettings {
     min_word: u16,
     /// 0 sets, 1 multisets, 2 weighted sets.
     kind: u8,
-    /// Reserved: whether texts are stored. Always false in this version.
     store_text: bool,
     seed: u64,
     bands: u8,
@@ -230,7 +235,7 @@ impl StoredSettings {
                 (true, _) => 1,
                 (false, true) => 2,
             },
-            store_text: false,
+            store_text: settings.store_text,
             seed: settings.seed,
             bands: settings.plan.bands() as u8,
             depth: settings.plan.depth() as u8,
@@ -267,9 +272,6 @@ impl StoredSettings {
         if self.kind > 2 || (self.kind == 2 && shingle != Shingle::Tokens) {
             return Err("its kind of set is unknown");
         }
-        if self.store_text {
-            return Err("it stores texts, which this version does not read");
-        }
         let [case, normalization, segmentation] = self.unicode;
         Ok(Settings {
             threshold: Threshold::new(self.threshold).map_err(|_| "its threshold is impossible")?,
@@ -294,6 +296,7 @@ impl StoredSettings {
             },
             multiset: self.kind == 1,
             weighted: self.kind == 2,
+            store_text: self.store_text,
             seed: self.seed,
             plan: BandPlan::stored(self.bands, self.depth, lanes)
                 .ok_or("its bands do not fit its lanes")?,

@@ -31,6 +31,8 @@ mod cli_signals;
 #[cfg(all(unix, feature = "cli"))]
 mod cli_terminal;
 #[cfg(feature = "cli")]
+mod cli_texts;
+#[cfg(feature = "cli")]
 mod cli_weights;
 mod clusters;
 #[cfg(feature = "cli")]
@@ -52,6 +54,7 @@ mod history;
 #[cfg(feature = "cli")]
 mod hostile_input;
 mod inputs;
+mod intervals;
 mod isolation;
 mod layering;
 mod merging;
@@ -66,6 +69,7 @@ mod processes;
 mod recall;
 mod sketch;
 mod space;
+mod stored_texts;
 mod support;
 #[cfg(feature = "cli")]
 mod tables;
