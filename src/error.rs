@@ -129,6 +129,25 @@ pub enum Error {
         most: usize,
     },
 
+    /// A token of a weighted set has a weight that is none. Leave the token out, or give it another.
+    #[error("weight {got} of {token:?}: expected {expected}")]
+    InvalidWeight {
+        /// The token.
+        token: String,
+        /// Its weight.
+        got: String,
+        /// What would be valid.
+        expected: &'static str,
+    },
+
+    /// A text was given where an index of weights needs tokens with a number each. Make them a text
+    /// with [`Weights::to_text`](crate::Weights::to_text), or create an index of another kind.
+    #[error(
+        "a text, where an index of weights needs tokens with a number each; \
+         give weights, or take an index created without weighted"
+    )]
+    NotWeights,
+
     /// A signature made under other settings was offered to this index.
     #[error(
         "signature of {got} lanes: expected {expected}; make it with this index's own sketcher"

@@ -46,9 +46,10 @@
 //!   [`Pairs`] walks all similar pairs, [`Clustering`] puts them together to [`Clusters`].
 //! - [`Shingler`] and [`Sketcher`] turn texts into [`Signature`]s without any file, and
 //!   [`Signature::similarity`] compares two.
-//! - [`Overlap`] is the exact similarity of two sets or multisets of shingles, [`RandomSubsets`] what
-//!   chance would make of sets of their sizes; [`BottomK`] is a sketch that merges and counts.
-//!   [`Explanation`] shows the [`Passage`]s that two texts share.
+//! - [`Overlap`] is the exact similarity of two sets or multisets of shingles, [`weighted_jaccard`]
+//!   that of two weighted sets, which [`Weights`] hold; [`RandomSubsets`] is what chance would make of
+//!   sets of their sizes. [`BottomK`] is a sketch that merges and counts, and [`Explanation`] shows the
+//!   [`Passage`]s that two texts share.
 //! - [`Forecast`] and [`Space`] tell what a threshold and a recall will find, miss and take;
 //!   [`Probe`], [`BandPlan`] and [`candidate_probability`] are what they are made of.
 //!
@@ -89,6 +90,8 @@
 //!   database applications*, 1990: the size of a set.
 //! - B. Ondov and others, *Mash: fast genome and metagenome distance estimation using MinHash*, 2016:
 //!   k-mers of genomes, and their distance.
+//! - T. Christiani, *DartMinHash: Fast sketching for weighted sets*, 2020: the sketch of weighted
+//!   sets.
 //! - J. Leskovec, A. Rajaraman, J. Ullman, *Mining of massive datasets*, chapter 3: bands.
 
 #[cfg(feature = "cli")]
@@ -112,7 +115,7 @@ mod text;
 pub use error::{Error, Result};
 pub use estimate::{
     Agreement, Cardinality, Estimate, Explanation, Overlap, Passage, RandomSubsets, Span,
-    equal_lanes, estimate_probability, mash_distance, wilson,
+    equal_lanes, estimate_probability, mash_distance, weighted_jaccard, wilson,
 };
 pub use index::{
     BucketSizes, Cluster, Clustering, Clusters, Document, DocumentInfo, Documents, Ids, Index,
@@ -123,4 +126,4 @@ pub use lsh::{BandPlan, Chances, Forecast, Probe, Textbook, candidate_probabilit
 pub use params::{Confidence, Lanes, MAX_ID_BYTES, Recall, Threshold};
 pub use sketch::{BottomK, DistinctCounter, SetSize, Signature, Sketch, Sketcher};
 pub use store::{CheckReport, Invariant, Progress, Repair, Settings, Space, Usage, Violation};
-pub use text::{Form, Normalization, Shingle, Shingler, UnicodeVersions, Whitespace};
+pub use text::{Form, Normalization, Shingle, Shingler, UnicodeVersions, Weights, Whitespace};

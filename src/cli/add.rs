@@ -27,6 +27,7 @@ Examples:
   twindex add tags.twx --shingle token --format tokens tags.txt
   twindex add genomes.twx --shingle kmer:21 --threshold 0.4 *.fna.gz
   twindex add contigs.twx --shingle kmer:21 --per-record assembly.fasta
+  twindex add docs.twx --weighted tfidf.jsonl       tokens with a number each
   generate | twindex add pages.twx -                JSON Lines or lines")]
 pub(super) struct Add {
     /// The index file
@@ -70,15 +71,15 @@ pub(super) fn run(global: &Global, args: &Add) -> Result<Ending, Failure> {
     let start = Instant::now();
     if !args.index.exists() {
         // Before an index is created that cannot take the input.
-        args.input.check_shingle(args.settings.shingle(), &args.index)?;
+        args.input.check(args.settings.shingle(), args.settings.weighted(), &args.index)?;
     }
     let index = opening::open(global, args.settings.options(), |options| {
         options.open_or_create(&args.index)
     })?;
-    let shingle = index.settings().shingle;
-    args.input.check_shingle(shingle, &args.index)?;
+    let (shingle, weighted) = (index.settings().shingle, index.settings().weighted);
+    args.input.check(shingle, weighted, &args.index)?;
     let (sketcher, settings) = (index.sketcher().clone(), *index.settings());
-    let inputs = args.input.of(&args.paths, &args.index);
+    let inputs = args.input.of(&args.paths, &args.index, weighted);
     let mut records = records::start(inputs, shingle, move |record| {
         let (id, named) = match record.name {
             Name::Id(id) => (id, true),

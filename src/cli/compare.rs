@@ -1,12 +1,12 @@
 //! `twindex compare`: two texts, exactly and by estimate, without an index.
 
-use super::Ending;
 use super::args::Global;
 use super::explain::explain;
 use super::failure::Failure;
 use super::inputs::{LONGEST, size};
 use super::output::{Results, distance, rounded, significant, similarity};
 use super::side_by_side::Side as Shown;
+use super::{Ending, compare_weighted};
 use crate::estimate::{Estimate, Overlap, RandomSubsets};
 use crate::input::{STANDARD_INPUT, no_sequence, whole_text};
 use crate::params::{Confidence, Lanes, Threshold};
@@ -38,45 +38,50 @@ Examples:
   twindex compare old.txt new.txt --confidence 0.99 --universe 1000000
   twindex compare --shingle kmer:21 strain-a.fasta.gz strain-b.fasta.gz
   git show HEAD:main.c | twindex compare --shingle line:2 - main.c
+  twindex compare --weighted old.json new.json
   twindex compare old.txt new.txt --threshold 0.9 --quiet && echo similar")]
 pub(super) struct Compare {
     /// A file, or - for standard input
-    a: PathBuf,
+    pub(super) a: PathBuf,
     /// Another file, or - for standard input
-    b: PathBuf,
+    pub(super) b: PathBuf,
     /// Show the passages that both share, and where they are
     #[arg(long)]
     explain: bool,
     /// Exit with 1 if the exact similarity is below it [default: none]
     #[arg(long, value_name = "T")]
-    threshold: Option<f64>,
+    pub(super) threshold: Option<f64>,
     /// What a shingle is: char:N, word:N, line:N, token or kmer:N (of DNA, bare or FASTA)
     #[arg(long, value_name = "KIND", default_value_t = Shingle::default())]
     shingle: Shingle,
     /// Of lower, nfc or nfkc, space or nospace, minword=N; or none [default: lower,nfc,space; none
     /// for tokens and k-mers]
     #[arg(long, value_name = "LIST")]
-    normalize: Option<Normalization>,
+    pub(super) normalize: Option<Normalization>,
     /// Lanes of the signatures that the estimate is made from: 64, 128, 256 or 512
     #[arg(long, value_name = "K", default_value_t = Lanes::DEFAULT.get())]
-    lanes: usize,
+    pub(super) lanes: usize,
     /// Probability with which low and high enclose the true similarity
     #[arg(long, value_name = "P", default_value_t = Confidence::DEFAULT.get())]
-    confidence: f64,
+    pub(super) confidence: f64,
     /// Elements there are in all, of which random sets are drawn for expected_by_chance and
     /// chance_log10 [default: shingles_a + shingles_b]
     #[arg(long, value_name = "N")]
     universe: Option<u64>,
     /// Seed of all hashes
     #[arg(long, value_name = "N", default_value_t = 0)]
-    seed: u64,
+    pub(super) seed: u64,
     /// Count repeated shingles as often as they occur: in the estimate, containment, Dice, the
     /// numbers of shingles, and for --threshold
     #[arg(long)]
     multiset: bool,
+    /// The files hold a JSON object each, with a number for each token: compare these weighted sets.
+    /// Fields: a, b, similarity, estimate, low, high, tokens_a, tokens_b, shared
+    #[arg(long, conflicts_with_all = ["multiset", "shingle", "universe"])]
+    weighted: bool,
     /// The most bytes of a text; a longer one is an error
     #[arg(long, value_name = "SIZE", default_value = LONGEST, value_parser = size)]
-    max_record: usize,
+    pub(super) max_record: usize,
 }
 
 /// What is made of a text: its shingles in ascending order, with repetitions, and its signature.
@@ -89,6 +94,9 @@ pub(super) fn run(global: &Global, args: &Compare) -> Result<Ending, Failure> {
     let is_input = |path: &Path| path.as_os_str() == STANDARD_INPUT;
     if is_input(&args.a) && is_input(&args.b) {
         return Err(anyhow::anyhow!("only one of both can be standard input").into());
+    }
+    if args.weighted {
+        return compare_weighted::run(global, args);
     }
     let threshold = args.threshold.map(Threshold::new).transpose()?;
     let confidence = Confidence::new(args.confidence)?;

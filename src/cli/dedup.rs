@@ -89,12 +89,12 @@ pub(super) fn run(global: &Global, args: &Dedup) -> Result<Ending, Failure> {
     let start = Instant::now();
     let targets = Targets::of(args)?;
     if !args.index.exists() {
-        args.input.check_shingle(args.settings.shingle(), &args.index)?;
+        args.input.check(args.settings.shingle(), args.settings.weighted(), &args.index)?;
     }
     let trial = args.dry_run.then(|| Trial::of(global, args)).transpose()?;
     let place = trial.as_ref().map_or(&args.index, |trial| &trial.index);
     let index = args.open(global, place)?;
-    args.input.check_shingle(index.settings().shingle, &args.index)?;
+    args.input.check(index.settings().shingle, index.settings().weighted, &args.index)?;
     let others = others(global, args)?;
     let snapshots = others.iter().map(ReadOnlyIndex::snapshot).collect::<Result<Vec<_>, _>>()?;
     let against: Vec<&Snapshot> = snapshots.iter().collect();
@@ -283,7 +283,7 @@ impl Dedup {
         index: &Index,
         sketcher: Option<Sketcher>,
     ) -> Result<Records<Incoming>, Failure> {
-        let mut inputs = self.input.of(&self.paths, &self.index);
+        let mut inputs = self.input.of(&self.paths, &self.index, index.settings().weighted);
         inputs.leave_out.extend(targets.files().into_iter().chain(self.against.iter().cloned()));
         let settings = *index.settings();
         let none = Signature::empty(settings.lanes);

@@ -38,6 +38,8 @@ struct SettingsOut {
     shingle: String,
     normalize: String,
     multiset: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    weighted: bool,
     store_text: bool,
     seed: u64,
     bands: usize,
@@ -70,6 +72,8 @@ struct SettingsIn<'a> {
     normalize: String,
     multiset: bool,
     #[serde(default)]
+    weighted: bool,
+    #[serde(default)]
     store_text: bool,
     seed: u64,
     unicode: Option<Unicode>,
@@ -97,6 +101,7 @@ pub(super) fn header(snapshot: &Snapshot) -> serde_json::Result<String> {
             shingle: settings.shingle.to_string(),
             normalize: settings.normalization.to_string(),
             multiset: settings.multiset,
+            weighted: settings.weighted,
             store_text: settings.store_text,
             seed: settings.seed,
             bands: settings.plan.bands(),
@@ -136,6 +141,7 @@ pub(super) fn read_header(line: &[u8]) -> Result<Header, String> {
             settings.normalize.parse().map_err(|error: crate::Error| wrong(&error))?,
         ),
         multiset: Some(settings.multiset),
+        weighted: Some(settings.weighted),
         store_text: Some(settings.store_text),
         seed: Some(settings.seed),
         unicode: settings.unicode.map(|tables| UnicodeVersions {

@@ -64,6 +64,7 @@ pub(super) fn run(global: &Global, args: &Info) -> Result<Ending, Failure> {
         ("shingle", settings.shingle.to_string().into()),
         ("normalize", settings.normalization.to_string().into()),
         ("multiset", settings.multiset.into()),
+        ("weighted", settings.weighted.into()),
         ("store_text", settings.store_text.into()),
         ("seed", settings.seed.into()),
         ("unicode", settings.unicode.to_string().into()),

@@ -1,7 +1,7 @@
 //! What documents are read from, as it is typed.
 
 use super::failure::Failure;
-use crate::input::{Fields, Format, Inputs, Walking, check_glob};
+use crate::input::{Fields, Format, Inputs, WANTS_WEIGHTS, Walking, check_glob};
 use crate::text::Shingle;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
@@ -22,8 +22,9 @@ pub(super) struct Input {
     #[arg(long, value_name = "NAME", default_value = "id")]
     id_field: String,
     /// The field of a JSON record, or the column of a table, that holds the text
-    #[arg(long, value_name = "NAME", default_value = "text")]
-    text_field: String,
+    /// [default: text, or weights for an index of weights]
+    #[arg(long, value_name = "NAME")]
+    text_field: Option<String>,
     /// Name records of standard input that have no id P:LINE, not #1, #2, ...
     #[arg(long, value_name = "P", value_parser = NonEmptyStringValueParser::new())]
     id_prefix: Option<String>,
@@ -44,7 +45,8 @@ pub(super) struct Input {
 }
 
 impl Input {
-    pub(super) fn of(&self, paths: &[PathBuf], index: &Path) -> Inputs {
+    pub(super) fn of(&self, paths: &[PathBuf], index: &Path, weighted: bool) -> Inputs {
+        let text = if weighted { "weights" } else { "text" };
         Inputs {
             paths: paths.to_vec(),
             format: match self.format {
@@ -59,7 +61,11 @@ impl Input {
                 InputFormat::Tokens => Format::Tokens,
             },
             sequences: false,
-            fields: Fields { id: self.id_field.clone(), text: self.text_field.clone() },
+            fields: Fields {
+                id: self.id_field.clone(),
+                text: self.text_field.clone().unwrap_or_else(|| text.to_owned()),
+                weighted,
+            },
             id_prefix: self.id_prefix.clone(),
             most: self.max_record,
             walking: Walking { hidden: self.hidden, follow: self.follow, globs: self.glob.clone() },
@@ -67,8 +73,17 @@ impl Input {
         }
     }
 
-    /// Refuses a format of sets for an index of another shingle, once and not at every record.
-    pub(super) fn check_shingle(&self, shingle: Shingle, index: &Path) -> Result<(), Failure> {
+    /// Refuses what cannot be of the index's kind, once and not at every record: a format of sets or
+    /// sequences for an index of another shingle, all but JSON for one of weights.
+    pub(super) fn check(
+        &self,
+        shingle: Shingle,
+        weighted: bool,
+        index: &Path,
+    ) -> Result<(), Failure> {
+        if weighted && !matches!(self.format, InputFormat::Auto | InputFormat::Jsonl) {
+            return Err(anyhow::anyhow!("{}: {WANTS_WEIGHTS}", index.display()).into());
+        }
         let format = self.format;
         if self.per_record && !matches!(format, InputFormat::Auto | InputFormat::Fasta) {
             let error = anyhow::anyhow!("--per-record is for FASTA; leave out the other --format");
@@ -107,7 +122,7 @@ enum InputFormat {
     Text,
     /// Each line is one document; its id is path:line
     Lines,
-    /// Each line is a JSON object with an id and a text, or an array of tokens as a text
+    /// Each line is a JSON object with an id and a text, or an array of tokens as a text, or weights
     Jsonl,
     /// A table with a header, by RFC 4180
     Csv,

@@ -13,6 +13,7 @@ mod clusters;
 mod color;
 mod column;
 mod compare;
+mod compare_weighted;
 mod dedup;
 mod explain;
 mod export;

@@ -8,7 +8,7 @@ use super::output::{
 };
 use super::{Ending, interrupt, opening, records};
 use crate::index::{Matches, Snapshot};
-use crate::input::Name;
+use crate::input::{Name, weights};
 use crate::params::Confidence;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -27,6 +27,7 @@ Examples:
   twindex query pages.twx --id page-1
   twindex query pages.twx new/*.txt --threshold 0.9
   twindex query pages.twx --id page-1 --top 5 --threshold 0.3
+  twindex query docs.twx --text '{\"sea\": 2.5, \"ship\": 0.5}'      an index of weights
   twindex query pages.twx --json - < new.jsonl")]
 pub(super) struct Query {
     /// The index file
@@ -36,7 +37,7 @@ pub(super) struct Query {
     pub(super) paths: Vec<PathBuf>,
     #[command(flatten)]
     pub(super) input: Input,
-    /// Ask about this text
+    /// Ask about this text; of an index of weights, about this JSON object, a number for each token
     #[arg(long, value_name = "STR")]
     pub(super) text: Option<String>,
     /// Ask about the document with this id
@@ -133,7 +134,9 @@ pub(super) fn run(global: &Global, args: &Query) -> Result<Ending, Failure> {
     let mut totals = Totals { kmer_width, ..Totals::default() };
 
     if let Some(text) = &args.text {
-        let matches = how.ask(&snapshot, text, None)?;
+        let weights = snapshot.settings().weighted.then(|| weights(text)).transpose();
+        let weights = weights.map_err(|cause| anyhow::anyhow!("--text: {cause}"))?;
+        let matches = how.ask(&snapshot, weights.as_ref().unwrap_or(text), None)?;
         totals.print(&mut results, &Answer { query: "text".into(), matches })?;
     }
     if let Some(id) = &args.id {
@@ -150,10 +153,10 @@ pub(super) fn run(global: &Global, args: &Query) -> Result<Ending, Failure> {
     if !args.paths.is_empty() {
         // A number out of range is one error, not one a record.
         how.query(&snapshot).by_text("")?;
-        let shingle = snapshot.settings().shingle;
-        args.input.check_shingle(shingle, &args.index)?;
+        let (shingle, weighted) = (snapshot.settings().shingle, snapshot.settings().weighted);
+        args.input.check(shingle, weighted, &args.index)?;
         let asked = Arc::clone(&snapshot);
-        let inputs = args.input.of(&args.paths, &args.index);
+        let inputs = args.input.of(&args.paths, &args.index, weighted);
         let mut records = records::start(inputs, shingle, move |record| {
             let (query, own) = match record.name {
                 Name::Id(id) => (id.clone(), Some(id)),

@@ -2,7 +2,7 @@
 
 use super::ahead::Ahead;
 use super::failure::Failure;
-use crate::input::{BadRecord, Inputs, Reading, Record, no_sequence};
+use crate::input::{BadRecord, Content, Inputs, Reading, Record, WANTS_WEIGHTS, no_sequence};
 use crate::text::Shingle;
 use std::sync::Arc;
 
@@ -29,30 +29,32 @@ pub(super) fn start<T: Send + 'static>(
     take: impl Fn(Record<'_>) -> Result<T, BadRecord> + Send + Sync + 'static,
 ) -> Result<Records<T>, Failure> {
     inputs.sequences = shingle.kmer_width().is_some();
+    let weighted = inputs.fields.weighted;
     let mut reading = Reading::new(inputs);
     let expected_bytes = reading.expected_bytes();
     let batches = Ahead::start("reader", move || {
         let (batch, bytes) = reading.next()?;
-        let results = batch.parse(|record| take(fitting(record, shingle)?));
+        let results = batch.parse(|record| take(fitting(record, shingle, weighted)?));
         Some(Parsed { results, header: batch.header().cloned(), bytes })
     })?;
     Ok(Records { batches, expected_bytes })
 }
 
-/// Refuses a ready set where nothing would take it apart again, and what is no sequence where it
-/// would be read as one.
-fn fitting(record: Record<'_>, shingle: Shingle) -> Result<Record<'_>, BadRecord> {
-    if record.set && shingle != Shingle::Tokens {
-        let cause = format!(
-            "a set, but the index cuts texts by {shingle}; create one with --shingle token"
-        );
-        return Err(BadRecord { place: record.place, cause });
-    }
-    let wrong = shingle.kmer_width().and_then(|_| no_sequence(&record.text));
-    if let Some(cause) = wrong.map(str::to_owned) {
-        return Err(BadRecord { place: record.place, cause });
-    }
-    Ok(record)
+/// Refuses what is not of the index's kind: a ready set where nothing would take it apart again, all
+/// but weights where these are compared, and what is no sequence where it would be read as one.
+fn fitting(record: Record<'_>, shingle: Shingle, weighted: bool) -> Result<Record<'_>, BadRecord> {
+    let sequence = || shingle.kmer_width().and_then(|_| no_sequence(&record.text));
+    let cause = match record.content {
+        Content::Text | Content::Set if weighted => format!("no weights, but {WANTS_WEIGHTS}"),
+        Content::Set if shingle != Shingle::Tokens => {
+            format!("a set, but the index cuts texts by {shingle}; create one with --shingle token")
+        }
+        _ => match sequence() {
+            Some(cause) => cause.to_owned(),
+            None => return Ok(record),
+        },
+    };
+    Err(BadRecord { place: record.place, cause })
 }
 
 impl<T> Records<T> {

@@ -27,6 +27,10 @@ pub(super) struct Settings {
     /// Count repeated shingles as often as they occur
     #[arg(long)]
     multiset: bool,
+    /// Documents are weighted sets: JSON Lines with `weights`, an object with a number for each token.
+    /// Implies --shingle token
+    #[arg(long)]
+    weighted: bool,
     /// Keep the texts, compressed: answers are then exact, and `explain` and `rebuild` work
     #[arg(long)]
     store_text: bool,
@@ -38,7 +42,12 @@ pub(super) struct Settings {
 impl Settings {
     /// The shingle that a new index has.
     pub(super) fn shingle(&self) -> Shingle {
-        self.shingle.unwrap_or_default()
+        self.shingle.unwrap_or(if self.weighted { Shingle::Tokens } else { Shingle::default() })
+    }
+
+    /// Whether a new index is one of weights.
+    pub(super) fn weighted(&self) -> bool {
+        self.weighted
     }
 
     pub(super) fn options(&self) -> IndexOptions {
@@ -71,6 +80,9 @@ impl Settings {
         }
         if self.multiset {
             options = options.multiset(true);
+        }
+        if self.weighted {
+            options = options.weighted(true);
         }
         if self.store_text {
             options = options.store_text(true);

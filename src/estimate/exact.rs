@@ -1,4 +1,5 @@
-//! Exact similarity of two sets or multisets that are at hand, given by hashes of their elements.
+//! Exact similarity of two sets, multisets or weighted sets that are at hand, given by hashes of their
+//! elements.
 
 use std::cmp::Ordering;
 
@@ -90,6 +91,49 @@ impl Overlap {
     }
 }
 
+/// Jaccard's similarity of two weighted sets: the sum of the lesser weights over the sum of the greater
+/// ones; 0 of two empty ones. Sets are given by their elements in strictly ascending order, with finite
+/// weights from 0 on, as [`Shingler::weights`](crate::Shingler::weights) gives them.
+///
+/// Sums are taken in the order of the elements, so that the result is the same to the last bit on every
+/// platform; n elements leave an error of at most n 2⁻⁵². A few nanoseconds an element.
+///
+/// ```
+/// use twindex::weighted_jaccard;
+/// let a = [(1, 3.0), (2, 1.0)];
+/// assert_eq!(weighted_jaccard(&a, &[(1, 2.0), (7, 1.0)]), 2.0 / 5.0);
+/// assert_eq!(weighted_jaccard(&a, &[(1, 6.0), (2, 2.0)]), 1.0 / 2.0);
+/// ```
+///
+/// # Panics
+///
+/// Where one is not in strictly ascending order.
+pub fn weighted_jaccard(a: &[(u64, f64)], b: &[(u64, f64)]) -> f64 {
+    let ascends = |set: &[(u64, f64)]| set.is_sorted_by(|x, y| x.0 < y.0);
+    assert!(ascends(a) && ascends(b), "weighted sets in strictly ascending order");
+    // Sums of the greatest weights would be infinite. A power of two changes nothing else.
+    let greatest = a.iter().chain(b).fold(0.0, |greatest: f64, x| greatest.max(x.1));
+    let scale = if greatest > 2.0_f64.powi(900) { 2.0_f64.powi(-100) } else { 1.0 };
+    let (mut rest_a, mut rest_b) = (a, b);
+    let (mut minima, mut maxima) = (0.0, 0.0);
+    loop {
+        let (x, y) = (rest_a.first(), rest_b.first());
+        let next = x.into_iter().chain(y).map(|element| element.0).min();
+        let Some(next) = next else { break };
+        let take = |rest: &mut &[(u64, f64)]| match *rest {
+            [(element, weight), after @ ..] if *element == next => {
+                *rest = after;
+                weight * scale
+            }
+            _ => 0.0,
+        };
+        let (x, y) = (take(&mut rest_a), take(&mut rest_b));
+        minima += x.min(y);
+        maxima += x.max(y);
+    }
+    if maxima == 0.0 { 0.0 } else { minima / maxima }
+}
+
 fn ascends_strictly(elements: &[u64]) -> bool {
     elements.is_sorted_by(|x, y| x < y)
 }
@@ -134,6 +178,21 @@ mod tests {
         Overlap::of_sets(&[1, 1], &[1]);
     }
 
+    #[test]
+    fn the_scale_of_weights_matters_and_their_range_does_not() {
+        for scale in [1e-320, 1e-3, 1.0, 1e6, f64::MAX / 4.0] {
+            let weighted = |factor: f64| [1.0, 0.5, 2.0].map(|w| w * factor * scale);
+            let set =
+                |weights: [f64; 3]| [3, 5, 9].into_iter().zip(weights).collect::<Vec<(u64, f64)>>();
+            let (once, twice) = (set(weighted(1.0)), set(weighted(2.0)));
+            // 1e-320 has 11 bits.
+            assert!((weighted_jaccard(&once, &twice) - 0.5).abs() < 1e-3, "{scale}");
+            assert_eq!(weighted_jaccard(&once, &once), 1.0, "{scale}");
+            assert_eq!(weighted_jaccard(&once, &[]), 0.0);
+        }
+        assert_eq!(weighted_jaccard(&[], &[]), 0.0);
+    }
+
     fn counted(elements: &[u64]) -> BTreeMap<u64, u64> {
         let mut counts = BTreeMap::new();
         elements.iter().for_each(|x| *counts.entry(*x).or_default() += 1);
@@ -155,6 +214,11 @@ mod tests {
             let multisets = Overlap::of_multisets(&a, &b);
             prop_assert_eq!(multisets.shared, minima);
             prop_assert_eq!(multisets.similarity(), share(minima, maxima));
+
+            let weights = |counts: &BTreeMap<u64, u64>| -> Vec<(u64, f64)> {
+                counts.iter().map(|(x, count)| (*x, *count as f64)).collect()
+            };
+            prop_assert_eq!(weighted_jaccard(&weights(&of_a), &weights(&of_b)), share(minima, maxima));
 
             let (a, b): (BTreeSet<u64>, BTreeSet<u64>) = (a.into_iter().collect(), b.into_iter().collect());
             let list = |set: &BTreeSet<u64>| set.iter().copied().collect::<Vec<u64>>();

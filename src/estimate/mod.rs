@@ -15,7 +15,7 @@ pub use agreement::{Agreement, equal_lanes};
 pub use bottom::Cardinality;
 pub use chance::estimate_probability;
 pub use distance::mash_distance;
-pub use exact::Overlap;
+pub use exact::{Overlap, weighted_jaccard};
 pub use explanation::{Explanation, Passage, Span};
 pub use interval::{Estimate, wilson};
 pub use random::RandomSubsets;

@@ -21,11 +21,12 @@ impl Document {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes.
+    /// [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes; [`Error::NotWeights`] for a text
+    /// that stands for no weighted set, from the sketcher of an index of such.
     pub fn sketch(id: impl Into<String>, text: &str, sketcher: &Sketcher) -> Result<Self> {
         Ok(Self(NewDocument {
             id: valid(id.into())?,
-            signature: sketcher.signature(text),
+            signature: sketcher.signature_of_text(text)?,
             text_hash: text_hash(text.as_bytes()),
             text_length: text.len() as u64,
             text: None,

@@ -19,8 +19,8 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 /// Options of creating and opening an index, in two groups.
 ///
 /// *Settings* are fixed when the index is created and stored in it: threshold, recall, lanes,
-/// shingle, normalisation, multiset, stored texts, seed. When an existing index is opened, a setting that is
-/// named here must be the stored one; those left out are taken from the file.
+/// shingle, normalisation, multiset, weighted, stored texts, seed. When an existing index is opened,
+/// a setting that is named here must be the stored one; those left out are taken from the file.
 ///
 /// *Performance*: cache and flush size hold for as long as the index is open and are not stored.
 /// Answers do not depend on them. Nor do they on how long opening waits for other processes.
@@ -104,6 +104,14 @@ impl IndexOptions {
     /// Whether repeated shingles count as often as they occur; default no.
     pub fn multiset(mut self, multiset: bool) -> Self {
         self.request.multiset = Some(multiset);
+        self
+    }
+
+    /// Whether documents are weighted sets, tokens with a number each, given by
+    /// [`Weights`](crate::Weights); default no. The shingle is then `token`, and texts are not
+    /// normalised unless [`normalization`](Self::normalization) says so.
+    pub fn weighted(mut self, weighted: bool) -> Self {
+        self.request.weighted = Some(weighted);
         self
     }
 

@@ -150,10 +150,10 @@ impl<'s> Query<'s> {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`] for a threshold or recall out of range, [`Error::Damaged`],
-    /// [`Error::Io`].
+    /// [`Error::InvalidSetting`] for a threshold or recall out of range, [`Error::NotWeights`] for a text
+    /// asked of an index of weights, [`Error::Damaged`], [`Error::Io`].
     pub fn by_text(self, text: &str) -> Result<Matches> {
-        let signature = self.snapshot.sketcher().signature(text);
+        let signature = self.snapshot.sketcher().signature_of_text(text)?;
         let elements = self.verifies().then(|| Elements::of(text, self.snapshot.sketcher()));
         self.ask(&signature, elements.as_ref())
     }

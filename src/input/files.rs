@@ -2,7 +2,7 @@
 
 use super::compression::{self, Rest};
 use super::fasta;
-use super::record::{BadRecord, Name, Raw, Record, not_utf8, too_long};
+use super::record::{BadRecord, Content, Name, Raw, Record, not_utf8, too_long};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::fs::File;
@@ -67,7 +67,7 @@ fn give<T>(
     take(Record {
         name: Name::Id(place.clone()),
         text: Cow::Borrowed(text),
-        set: false,
+        content: Content::Text,
         place,
         raw: Raw::File,
     })

@@ -1,6 +1,8 @@
 //! One JSON object a line: its id and its text or set, borrowed where nothing is escaped.
 
+use super::record::Content;
 use super::sets::SetText;
+use crate::text::Weights;
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
@@ -15,31 +17,58 @@ const QUOTED: usize = 200;
 pub(crate) struct Fields {
     pub(crate) id: String,
     pub(crate) text: String,
+    /// Whether the text is a weighted set.
+    pub(crate) weighted: bool,
 }
 
-/// Takes id and text out of a line, and whether the text stands for a set.
+/// Where weights are looked for if no field is named.
+pub(crate) const WEIGHTS: &str = "weights";
+
+/// Takes id and text out of a line, and what the text is.
 #[expect(clippy::type_complexity, reason = "taken apart at once by the only caller")]
 pub(super) fn parse<'a>(
     line: &'a [u8],
     fields: &Fields,
-) -> Result<(Option<Cow<'a, str>>, Cow<'a, str>, bool), String> {
+) -> Result<(Option<Cow<'a, str>>, Cow<'a, str>, Content), String> {
     let mut parser = serde_json::Deserializer::from_slice(line);
     let found = Object(fields).deserialize(&mut parser).and_then(|found| {
         parser.end()?;
         Ok(found)
     });
-    let (id, text) = found.map_err(|error| {
-        // Each line is parsed by itself, so that its own line numbers say nothing.
-        let message = error.to_string();
-        let cause = message.rfind(" at line ").map_or(&*message, |at| &message[..at]);
-        // It may quote all of the line.
-        let end = cause.char_indices().nth(QUOTED).map_or(cause.len(), |(end, _)| end);
-        let more = if end < cause.len() { "..." } else { "" };
-        format!("not valid JSON: {}{more} at column {}", &cause[..end], error.column())
+    let Found { id, text, weights } = found.map_err(|error| invalid(&error))?;
+    let text = text.ok_or_else(|| match weights {
+        true => format!(
+            "no field `{}`, and `{WEIGHTS}` are for an index created with --weighted",
+            fields.text
+        ),
+        false => format!("no field `{}`", fields.text),
     })?;
-    let text = text.ok_or_else(|| format!("no field `{}`", fields.text))?;
-    let (text, set) = text?;
-    Ok((id?, text, set))
+    let (text, content) = text?;
+    Ok((id?, text, content))
+}
+
+/// Takes the text of a weighted set out of a JSON object that holds nothing else.
+pub(crate) fn weights(object: &str) -> Result<String, String> {
+    let mut parser = serde_json::Deserializer::from_str(object);
+    let found = TextOrSet { weighted: true }.deserialize(&mut parser).and_then(|found| {
+        parser.end()?;
+        Ok(found)
+    });
+    match found {
+        Ok(Ok((text, _))) => Ok(text.into_owned()),
+        Ok(Err(cause)) => Err(format!("the JSON {cause}")),
+        Err(error) => Err(invalid(&error)),
+    }
+}
+
+/// What the parser says of a line. Each is parsed by itself, so that its own line numbers say nothing.
+fn invalid(error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    let cause = message.rfind(" at line ").map_or(&*message, |at| &message[..at]);
+    // It may quote all of the line.
+    let end = cause.char_indices().nth(QUOTED).map_or(cause.len(), |(end, _)| end);
+    let more = if end < cause.len() { "..." } else { "" };
+    format!("not valid JSON: {}{more} at column {}", &cause[..end], error.column())
 }
 
 /// Whether this is one JSON object and nothing else.
@@ -48,13 +77,21 @@ pub(super) fn is_object(line: &[u8]) -> bool {
         && serde_json::from_slice::<IgnoredAny>(line).is_ok()
 }
 
-/// A text, and whether it stands for a set.
-type Field<'de> = Result<(Cow<'de, str>, bool), String>;
+/// A text, and what it is.
+type Field<'de> = Result<(Cow<'de, str>, Content), String>;
+
+/// What was found in an object.
+struct Found<'de> {
+    id: Result<Option<Cow<'de, str>>, String>,
+    text: Option<Field<'de>>,
+    /// Whether it has weights, though they are not what is looked for.
+    weights: bool,
+}
 
 struct Object<'f>(&'f Fields);
 
 impl<'de> DeserializeSeed<'de> for Object<'_> {
-    type Value = (Result<Option<Cow<'de, str>>, String>, Option<Field<'de>>);
+    type Value = Found<'de>;
 
     fn deserialize<D: Deserializer<'de>>(self, parser: D) -> Result<Self::Value, D::Error> {
         parser.deserialize_map(self)
@@ -62,25 +99,26 @@ impl<'de> DeserializeSeed<'de> for Object<'_> {
 }
 
 impl<'de> Visitor<'de> for Object<'_> {
-    type Value = (Result<Option<Cow<'de, str>>, String>, Option<Field<'de>>);
+    type Value = Found<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let (mut id, mut text) = (Ok(None), None);
+        let mut found = Found { id: Ok(None), text: None, weights: false };
         while let Some(key) = map.next_key_seed(Text)? {
             if key == self.0.text.as_str() {
-                let found = map.next_value_seed(TextOrSet)?;
-                text = Some(found.map_err(|cause| format!("field `{}` {cause}", self.0.text)));
+                let text = map.next_value_seed(TextOrSet { weighted: self.0.weighted })?;
+                found.text = Some(text.map_err(|cause| format!("field `{}` {cause}", self.0.text)));
             } else if key == self.0.id.as_str() {
-                id = id_of(map.next_value::<&RawValue>()?.get(), &self.0.id);
+                found.id = id_of(map.next_value::<&RawValue>()?.get(), &self.0.id);
             } else {
+                found.weights |= key == WEIGHTS;
                 map.next_value::<IgnoredAny>()?;
             }
         }
-        Ok((id, text))
+        Ok(found)
     }
 }
 
@@ -123,10 +161,25 @@ impl<'de> Visitor<'de> for Text {
     }
 }
 
-/// A string or an array; for any other value, what is wrong with it.
-struct TextOrSet;
+/// A string or an array, or an object of weights where these are wanted; for any other value, what is
+/// wrong with it.
+struct TextOrSet {
+    weighted: bool,
+}
 
-const NO_TEXT: &str = "is not a string, nor an array of strings and integers";
+impl TextOrSet {
+    fn refused<'de, E>(&self) -> Result<Field<'de>, E> {
+        Ok(Err(match self.weighted {
+            true => "is not an object with a number for each token, as an index of weights needs",
+            false => "is not a string, nor an array of strings and integers",
+        }
+        .into()))
+    }
+
+    fn text<'de, E>(&self, text: Cow<'de, str>) -> Result<Field<'de>, E> {
+        if self.weighted { self.refused() } else { Ok(Ok((text, Content::Text))) }
+    }
+}
 
 impl<'de> DeserializeSeed<'de> for TextOrSet {
     type Value = Field<'de>;
@@ -144,34 +197,38 @@ impl<'de> Visitor<'de> for TextOrSet {
     }
 
     fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Ok((Cow::Borrowed(text), false)))
+        self.text(Cow::Borrowed(text))
     }
 
     fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Ok((Cow::Owned(text.to_owned()), false)))
+        self.text(Cow::Owned(text.to_owned()))
     }
 
     fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
-        Ok(Err(NO_TEXT.into()))
+        self.refused()
     }
 
     fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
-        Ok(Err(NO_TEXT.into()))
+        self.refused()
     }
 
     fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
-        Ok(Err(NO_TEXT.into()))
+        self.refused()
     }
 
     fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-        Ok(Err(NO_TEXT.into()))
+        self.refused()
     }
 
     fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(Err(NO_TEXT.into()))
+        self.refused()
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        if self.weighted {
+            while seq.next_element::<IgnoredAny>()?.is_some() {}
+            return self.refused();
+        }
         let mut text = SetText::new();
         while let Some(element) = seq.next_element::<&RawValue>()? {
             if let Err(cause) = push_element(element.get(), &mut text) {
@@ -179,13 +236,40 @@ impl<'de> Visitor<'de> for TextOrSet {
                 return Ok(Err(cause));
             }
         }
-        Ok(Ok((Cow::Owned(text.finish()), true)))
+        Ok(Ok((Cow::Owned(text.finish()), Content::Set)))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Err(NO_TEXT.into()))
+        if !self.weighted {
+            while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+            return Ok(
+                Err("is an object; weights are for an index created with --weighted".into()),
+            );
+        }
+        let mut weights: Vec<(Cow<'de, str>, f64)> = Vec::new();
+        let mut wrong = None;
+        while let Some(token) = map.next_key_seed(Text)? {
+            match number(map.next_value::<&RawValue>()?.get()) {
+                Some(weight) => weights.push((token, weight)),
+                None => wrong = wrong.or(Some(token)),
+            }
+        }
+        if let Some(token) = wrong {
+            let token: String = token.chars().take(QUOTED).collect();
+            return Ok(Err(format!("has a weight that is no number, that of {token:?}")));
+        }
+        Ok(match Weights::new(weights) {
+            Ok(weights) => Ok((Cow::Owned(weights.to_text()), Content::Weights)),
+            Err(error) => Err(format!("cannot be taken: {error}")),
+        })
     }
+}
+
+/// The number that a JSON value is, to the last bit, which the parser of values does not promise.
+fn number(raw: &str) -> Option<f64> {
+    raw.starts_with(|first: char| first == '-' || first.is_ascii_digit())
+        .then(|| raw.parse().ok())
+        .flatten()
 }
 
 /// Adds an element of an array: a string, or an integer as it is written, however large.
@@ -206,9 +290,9 @@ mod tests {
     use super::*;
 
     fn parsed(line: &str) -> Result<(Option<String>, String), String> {
-        let fields = Fields { id: "id".into(), text: "text".into() };
-        let (id, text, set) = parse(line.as_bytes(), &fields)?;
-        assert_eq!(set, line.contains("\"text\":["), "{line}");
+        let fields = Fields { id: "id".into(), text: "text".into(), weighted: false };
+        let (id, text, content) = parse(line.as_bytes(), &fields)?;
+        assert_eq!(content == Content::Set, line.contains("\"text\":["), "{line}");
         Ok((id.map(Cow::into_owned), text.into_owned()))
     }
 
@@ -237,6 +321,52 @@ mod tests {
             let line = format!("{{\"text\":{array},\"id\":\"a\"}}");
             let error = parsed(&line).expect_err(&line);
             assert!(error.contains(cause), "{line}: {error}");
+        }
+    }
+
+    #[test]
+    fn an_object_of_numbers_is_a_weighted_set() {
+        for (object, text) in [
+            (r#"{"b":2.50,"a":1e1,"none":0,"also":-0.0}"#, "a\u{1f}10\u{1f}b\u{1f}2.5\u{1f}"),
+            (r#"{"a\nb":1E-7,"":3}"#, "\u{1f}3\u{1f}a\nb\u{1f}1e-7\u{1f}"),
+            // A parser in haste takes the neighbour of this one.
+            (r#"{"x":51.24817837550540}"#, "x\u{1f}51.2481783755054\u{1f}"),
+            ("{}", ""),
+        ] {
+            assert_eq!(weights(object).as_deref(), Ok(text), "{object}");
+        }
+        for (object, cause) in [
+            (r#"{"good":1,"bad":-1}"#, "\"bad\""),
+            (r#"{"bad":1e999}"#, "\"bad\""),
+            (r#"{"bad":"1"}"#, "no number, that of \"bad\""),
+            (r#"{"bad":null}"#, "no number, that of \"bad\""),
+            (r#"{"bad":[1]}"#, "no number, that of \"bad\""),
+            (r#"{"bad":NaN}"#, "not valid JSON"),
+            (r#"{"bad":1,"bad":1}"#, "second"),
+            (r#"{"\u001f":1}"#, "U+001F"),
+            (r#"{"a":1} {}"#, "trailing"),
+            (r#"["a"]"#, "not an object"),
+            (r#""a""#, "not an object"),
+            ("1", "not an object"),
+            ("a b", "not valid JSON"),
+        ] {
+            let error = weights(object).expect_err(object);
+            assert!(error.contains(cause), "{object}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_field_of_weights_is_found_among_others() {
+        let fields = Fields { id: "id".into(), text: "weights".into(), weighted: true };
+        let line = br#"{"text":"t","weights":{"x":1},"id":7}"#;
+        let (id, text, content) = parse(line, &fields).expect("a record");
+        assert_eq!(
+            (id.as_deref(), &*text, content),
+            (Some("7"), "x\u{1f}1\u{1f}", Content::Weights)
+        );
+        for line in [r#"{"id":"a","text":"t"}"#, r#"{"id":"a","weights":"t"}"#] {
+            let error = parse(line.as_bytes(), &fields).expect_err(line);
+            assert!(error.contains("field `weights`"), "{error}");
         }
     }
 
@@ -275,6 +405,8 @@ mod tests {
             (r#"{"id":"a","text":"t"} x"#, "trailing characters"),
             (r#"{"id":"a"}"#, "no field `text`"),
             (r#"{"id":"a","text":1}"#, "field `text` is not a string"),
+            (r#"{"id":"a","text":{"x":1}}"#, "created with --weighted"),
+            (r#"{"id":"a","weights":{"x":1}}"#, "created with --weighted"),
             (r#"{"id":null,"text":"t"}"#, "field `id` is not a string or a number"),
             (r#"["id","text"]"#, "not valid JSON"),
             (r#"{"text":"t","id":"a""#, "EOF"),
@@ -291,8 +423,8 @@ mod tests {
         };
         assert_eq!(parsed(&nested("1")), Ok((None, "t".into())), "depth costs no stack");
         assert!(parsed(&nested("!")).is_err());
-        let invalid =
-            parse(b"{\"text\":\"\xff\"}", &Fields { id: "id".into(), text: "text".into() });
+        let fields = Fields { id: "id".into(), text: "text".into(), weighted: false };
+        let invalid = parse(b"{\"text\":\"\xff\"}", &fields);
         assert!(invalid.is_err());
     }
 }

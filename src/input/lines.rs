@@ -3,7 +3,9 @@
 use super::blocks::Line;
 use super::fasta;
 use super::json::{self, Fields};
-use super::record::{BYTE_ORDER_MARK, BadRecord, Name, Naming, Raw, Record, not_utf8, too_long};
+use super::record::{
+    BYTE_ORDER_MARK, BadRecord, Content, Name, Naming, Raw, Record, not_utf8, too_long,
+};
 use super::sets;
 use std::borrow::Cow;
 use std::str;
@@ -65,19 +67,19 @@ impl Stream {
             let marked = line.strip_prefix(BYTE_ORDER_MARK).filter(|_| number == 1);
             marked.unwrap_or(line)
         };
-        let (id, text, set) = match &self.format {
+        let (id, text, content) = match &self.format {
             LineFormat::Text | LineFormat::Whole => {
                 let text = str::from_utf8(line).map_err(|error| bad(not_utf8(error)))?;
-                (None, Cow::Borrowed(text), false)
+                (None, Cow::Borrowed(text), Content::Text)
             }
             LineFormat::Fasta => {
                 fasta::check(line).map_err(|cause| bad(cause.to_owned()))?;
                 let text = str::from_utf8(line).map_err(|error| bad(not_utf8(error)))?;
-                (None, Cow::Borrowed(text), false)
+                (None, Cow::Borrowed(text), Content::Text)
             }
             LineFormat::FastaRecord => {
                 let text = str::from_utf8(line).map_err(|error| bad(not_utf8(error)))?;
-                (fasta::id(text).map(Cow::Borrowed), Cow::Borrowed(text), false)
+                (fasta::id(text).map(Cow::Borrowed), Cow::Borrowed(text), Content::Text)
             }
             LineFormat::Json(fields) => {
                 let line = unmarked();
@@ -88,7 +90,7 @@ impl Stream {
             }
             LineFormat::Tokens => {
                 let (id, text) = sets::parse(unmarked()).map_err(bad)?;
-                (Some(Cow::Borrowed(id)), text, true)
+                (Some(Cow::Borrowed(id)), text, Content::Set)
             }
         };
         let name = match (id, &self.naming) {
@@ -108,6 +110,6 @@ impl Stream {
             Naming::Path => Raw::File,
             _ => Raw::Bytes(raw),
         };
-        Ok(Some(Record { name, text, set, place: self.place(number), raw }))
+        Ok(Some(Record { name, text, content, place: self.place(number), raw }))
     }
 }

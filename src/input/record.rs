@@ -21,12 +21,25 @@ pub(crate) enum Name {
 pub(crate) struct Record<'a> {
     pub(crate) name: Name,
     pub(crate) text: Cow<'a, str>,
-    /// Whether the text stands for a ready set, which only shingles of tokens take apart again.
-    pub(crate) set: bool,
+    pub(crate) content: Content,
     /// Where it was read: path and line.
     pub(crate) place: String,
     pub(crate) raw: Raw<'a>,
 }
+
+/// What the text of a record is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Content {
+    Text,
+    /// It stands for a ready set, which only shingles of tokens take apart again.
+    Set,
+    /// It stands for a weighted set.
+    Weights,
+}
+
+/// What is said of anything else that comes to an index of weighted sets.
+pub(crate) const WANTS_WEIGHTS: &str = "the index compares weights; give JSON Lines, each with `weights`, an object with a number for \
+     each token";
 
 /// What a record was read from, after decompression, to be written again as it came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

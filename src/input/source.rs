@@ -61,7 +61,7 @@ type Contents = Rest<Counted>;
 
 /// A stream that is being read.
 enum Open {
-    Lines(Stream, Blocks<Contents>),
+    Lines(Stream, Box<Blocks<Contents>>),
     Sequences(Stream, Box<Sequences<Contents>>),
     /// And whether its header has been handed out, also of a table without rows.
     Rows(Arc<Table>, Box<Rows<Contents>>, bool),
@@ -324,7 +324,7 @@ impl Reading {
             LineFormat::Whole | LineFormat::Fasta => Blocks::whole(rest, start, most),
             _ => Blocks::new(rest, start, most),
         };
-        Ok(Open::Lines(Stream { path, format, naming, most }, blocks))
+        Ok(Open::Lines(Stream { path, format, naming, most }, Box::new(blocks)))
     }
 }
 

@@ -10,7 +10,7 @@ fn inputs(paths: Vec<PathBuf>, format: Format) -> Inputs {
         paths,
         format,
         sequences: false,
-        fields: Fields { id: "id".into(), text: "text".into() },
+        fields: Fields { id: "id".into(), text: "text".into(), weighted: false },
         id_prefix: None,
         most: 100_000,
         walking: Walking::default(),

@@ -1,7 +1,10 @@
 //! A record of a table (CSV, TSV), whose header says what its fields are.
 
 use super::json::Fields;
-use super::record::{BYTE_ORDER_MARK, BadRecord, Name, Naming, Raw, Record, not_utf8, too_long};
+use super::record::{
+    BYTE_ORDER_MARK, BadRecord, Content, Name, Naming, Raw, Record, WANTS_WEIGHTS, not_utf8,
+    too_long,
+};
 use super::rows::{Cut, Row, RowBlock, Rows, begin, parser};
 use csv_core::{ReadRecordResult, Reader};
 use std::borrow::Cow;
@@ -44,6 +47,9 @@ impl Table {
         most: usize,
     ) -> Result<Self, BadRecord> {
         let bad = |cause: String| BadRecord { place: path.clone(), cause };
+        if fields.weighted {
+            return Err(bad(format!("a table, but {WANTS_WEIGHTS}")));
+        }
         let block = rows.header().map_err(|error| bad(error.to_string()))?;
         let block = block.ok_or_else(|| {
             bad("empty, where a header with the names of the columns was expected".into())
@@ -139,7 +145,7 @@ impl Table {
         Ok(Record {
             name,
             text: Cow::Owned(text),
-            set: false,
+            content: Content::Text,
             place: format!("{}:{line}", self.path),
             raw: Raw::Row { header: &self.header, bytes: raw },
         })
@@ -203,7 +209,7 @@ mod tests {
 
     /// The records of a table, or why there are none.
     fn taken(text: &str, delimiter: u8, naming: Naming) -> Result<Vec<Taken>, String> {
-        let fields = Fields { id: "id".into(), text: "text".into() };
+        let fields = Fields { id: "id".into(), text: "text".into(), weighted: false };
         let mut rows = Rows::new(text.as_bytes(), Vec::new(), delimiter, 1_000);
         let begun = Table::begin(&mut rows, "t".into(), delimiter, &fields, naming, 1_000);
         let table = begun.map_err(|bad| bad.to_string())?;

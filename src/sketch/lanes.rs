@@ -67,6 +67,17 @@ impl LaneTable {
         self.values(lanes).contains(&EMPTY)
     }
 
+    /// Whether every lane has a value, and all are below this one.
+    pub(super) fn is_below(&self, lanes: Lanes, bound: u32) -> bool {
+        self.values(lanes).iter().all(|value| *value < bound)
+    }
+
+    /// Takes a value into a lane that is its least.
+    pub(super) fn lower(&mut self, lane: usize, value: u32) {
+        let lane = &mut self.values[lane % Lanes::MAX];
+        *lane = value.min(*lane);
+    }
+
     /// Takes hashes in round 0. Must see every hash before any other round.
     #[inline]
     pub(crate) fn first_round(&mut self, hasher: &LaneHasher, hashes: &[u64]) {
@@ -171,12 +182,15 @@ impl Sketch {
         Self { lanes: lanes.into() }
     }
 
-    /// The lanes: a round in the top 2 bits, a value in the other 30.
+    /// The lanes: a round in the top 2 bits, a value in the other 30. Of a weighted set, a rank: its
+    /// binary logarithm plus 2,048 in the top 12 bits, what follows its first binary digit in the
+    /// other 20.
     pub fn lanes(&self) -> &[u32] {
         &self.lanes
     }
 
-    /// Makes this the sketch of the union of both sets, exactly.
+    /// Makes this the sketch of the union of both sets, exactly; of weighted sets, of the set that has
+    /// the greater weight of each token.
     ///
     /// # Panics
     ///

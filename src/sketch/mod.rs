@@ -2,6 +2,7 @@
 
 mod bottom;
 mod count;
+mod darts;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
 mod lanes;

@@ -29,6 +29,9 @@ pub(crate) fn rebuild(
     if !old.settings().store_text {
         return Err(Error::NoTexts { path: path.to_owned() });
     }
+    // The text of a weighted set is none of words, and the other way round.
+    let kind = SettingsRequest { weighted: request.weighted, ..SettingsRequest::default() };
+    kind.check(old.settings(), path)?;
     let settings = request.over(old.settings()).resolve()?;
     let key = RandomState::new().build_hasher().finish();
     let new = NewFile::begin(path, &StoredSettings::new(&settings, key, old.created()))?;

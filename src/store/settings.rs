@@ -28,6 +28,8 @@ pub struct Settings {
     pub normalization: Normalization,
     /// Whether repeated shingles count as often as they occur.
     pub multiset: bool,
+    /// Whether documents are weighted sets: tokens with a number each.
+    pub weighted: bool,
     /// Whether texts are stored, so that answers are exact.
     pub store_text: bool,
     /// The seed of all hashes of shingles and lanes.
@@ -46,7 +48,10 @@ impl Settings {
     /// [`Error::InvalidSetting`] where the shingle is out of range, which no stored one is.
     pub fn sketcher(&self) -> Result<Sketcher> {
         let shingler = Shingler::new(self.shingle, self.normalization, self.multiset, self.seed)?;
-        Ok(Sketcher::new(shingler, self.lanes, self.seed))
+        match self.weighted {
+            true => Sketcher::weighted(shingler, self.lanes, self.seed),
+            false => Ok(Sketcher::new(shingler, self.lanes, self.seed)),
+        }
     }
 
     /// Checks that another index has equal settings, so that signatures of it can be taken in. Other
@@ -80,6 +85,7 @@ pub(crate) struct SettingsRequest {
     pub(crate) shingle: Option<Shingle>,
     pub(crate) normalization: Option<Normalization>,
     pub(crate) multiset: Option<bool>,
+    pub(crate) weighted: Option<bool>,
     pub(crate) store_text: Option<bool>,
     pub(crate) seed: Option<u64>,
     /// Those of this program if left out.
@@ -101,6 +107,7 @@ impl SettingsRequest {
             shingle: Some(settings.shingle),
             normalization: Some(settings.normalization),
             multiset: Some(settings.multiset),
+            weighted: Some(settings.weighted),
             store_text: Some(settings.store_text),
             seed: Some(settings.seed),
             unicode: Some(settings.unicode),
@@ -119,6 +126,7 @@ impl SettingsRequest {
             shingle: self.shingle.or(Some(settings.shingle)),
             normalization: self.normalization.or(kept),
             multiset: self.multiset.or(Some(settings.multiset)),
+            weighted: self.weighted.or(Some(settings.weighted)),
             store_text: self.store_text.or(Some(settings.store_text)),
             seed: self.seed.or(Some(settings.seed)),
             unicode: None,
@@ -130,20 +138,28 @@ impl SettingsRequest {
         let threshold = self.threshold.map_or(Ok(Threshold::DEFAULT), Threshold::new)?;
         let recall = self.recall.map_or(Ok(Recall::DEFAULT), Recall::new)?;
         let lanes = self.lanes.map_or(Ok(Lanes::DEFAULT), Lanes::new)?;
-        let shingle = self.shingle.unwrap_or_default();
+        let weighted = self.weighted.unwrap_or(false);
+        let shingle = match weighted {
+            true => self.shingle.unwrap_or(Shingle::Tokens),
+            false => self.shingle.unwrap_or_default(),
+        };
         let normalization = self.normalization.unwrap_or_else(|| shingle.default_normalization());
-        Ok(Settings {
+        let settings = Settings {
             threshold,
             recall,
             lanes,
             shingle: shingle.validate_with(&normalization)?,
             normalization,
             multiset: self.multiset.unwrap_or(false),
+            weighted,
             store_text: self.store_text.unwrap_or(false),
             seed: self.seed.unwrap_or(0),
             plan: BandPlan::new(threshold, recall, lanes)?,
             unicode: self.unicode.unwrap_or_else(UnicodeVersions::current),
-        })
+        };
+        // Which refuses weights with other shingles than tokens, and with multisets.
+        settings.sketcher()?;
+        Ok(settings)
     }
 
     /// Checks that whatever is asked for is what the index was created with.
@@ -170,6 +186,7 @@ impl SettingsRequest {
         agree("shingle", self.shingle.as_ref(), &stored.shingle, path)?;
         agree("normalize", self.normalization.as_ref(), &stored.normalization, path)?;
         agree("multiset", self.multiset.as_ref(), &stored.multiset, path)?;
+        agree("weighted", self.weighted.as_ref(), &stored.weighted, path)?;
         agree("store-text", self.store_text.as_ref(), &stored.store_text, path)?;
         agree("seed", self.seed.as_ref(), &stored.seed, path)
     }
@@ -188,7 +205,8 @@ pub(super) struct StoredSettings {
     form: u8,
     whitespace: u8,
     min_word: u16,
-    multiset: bool,
+    /// 0 sets, 1 multisets, 2 weighted sets.
+    kind: u8,
     store_text: bool,
     seed: u64,
     bands: u8,
@@ -232,7 +250,11 @@ impl StoredSettings {
                 Whitespace::Drop => 2,
             },
             min_word,
-            multiset: settings.multiset,
+            kind: match (settings.multiset, settings.weighted) {
+                (false, false) => 0,
+                (true, _) => 1,
+                (false, true) => 2,
+            },
             store_text: settings.store_text,
             seed: settings.seed,
             bands: settings.plan.bands() as u8,
@@ -287,6 +309,9 @@ impl StoredSettings {
         let shingle = shingle.validate().map_err(|_| "its shingle width is impossible")?;
         let shingle =
             shingle.validate_with(&normalization).map_err(|_| "its k-mers are normalised")?;
+        if self.kind > 2 || (self.kind == 2 && shingle != Shingle::Tokens) {
+            return Err("its kind of set is unknown");
+        }
         let [case, form, segmentation] = self.unicode;
         Ok(Settings {
             threshold: Threshold::new(self.threshold).map_err(|_| "its threshold is impossible")?,
@@ -294,7 +319,8 @@ impl StoredSettings {
             lanes,
             shingle,
             normalization,
-            multiset: self.multiset,
+            multiset: self.kind == 1,
+            weighted: self.kind == 2,
             store_text: self.store_text,
             seed: self.seed,
             plan: BandPlan::stored(self.bands, self.depth, lanes)

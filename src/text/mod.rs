@@ -7,11 +7,14 @@ pub(crate) mod fuzz;
 mod kmer;
 mod normalize;
 mod positions;
+mod ranks;
 mod shingle;
 mod units;
+mod weights;
 
 pub use normalize::{Form, Normalization, Whitespace};
 pub use shingle::{Shingle, Shingler};
+pub use weights::Weights;
 
 pub(crate) use positions::{CharOffsets, Located};
 pub(crate) use shingle::Scratch;

@@ -3,11 +3,11 @@
 use super::fold::ascii_prefix;
 use super::kmer;
 use super::normalize::Normalization;
+use super::ranks::Ranks;
 use super::units::{ELEMENT_END, Units};
 use crate::error::{Error, Result};
 use crate::hash::ShingleHasher;
 use multiversion::multiversion;
-use rustc_hash::FxHashMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -190,7 +190,9 @@ pub(crate) struct Scratch {
     /// The letters of a sequence, for k-mers.
     letters: Vec<u8>,
     block: Box<[u64; BLOCK]>,
-    ranks: FxHashMap<u64, u32>,
+    ranks: Ranks,
+    /// Whether the ranks hold all hashes of the text, so that it need not be cut again.
+    sorted: bool,
 }
 
 impl Default for Scratch {
@@ -200,7 +202,8 @@ impl Default for Scratch {
             units: Units::default(),
             letters: Vec::new(),
             block: Box::new([0; BLOCK]),
-            ranks: FxHashMap::default(),
+            ranks: Ranks::default(),
+            sorted: false,
         }
     }
 }
@@ -215,9 +218,7 @@ impl Scratch {
         if self.letters.capacity() > KEPT {
             self.letters = Vec::new();
         }
-        if self.ranks.capacity() > KEPT / 16 {
-            self.ranks = FxHashMap::default();
-        }
+        self.ranks.shrink(KEPT);
         self.units.shrink(KEPT);
     }
 }
@@ -244,8 +245,9 @@ impl Shingler {
         })
     }
 
-    /// The hashes of the shingles of a text, in order of appearance, repetitions included (with
-    /// `multiset` there are none). Takes 8 bytes a shingle.
+    /// The hashes of the shingles of a text, in order of appearance, repetitions included. With
+    /// `multiset` there are none, and the order is fixed but says nothing. Takes 8 bytes a shingle,
+    /// 16 with `multiset`.
     pub fn hashes(&self, text: &str) -> Vec<u64> {
         let mut scratch = Scratch::default();
         let mut out = Vec::new();
@@ -257,6 +259,37 @@ impl Shingler {
     /// Normalises and cuts a text, to be visited afterwards, as often as needed. Returns a bound
     /// of the number of its shingles.
     pub(crate) fn prepare(&self, text: &str, scratch: &mut Scratch) -> usize {
+        let most = self.cut(text, scratch);
+        scratch.ranks.clear();
+        scratch.sorted = self.multiset && Ranks::are_sorted(most);
+        if scratch.sorted {
+            let mut ranks = std::mem::take(&mut scratch.ranks);
+            self.walk(scratch, None, &mut |block| ranks.gather(block));
+            ranks.sort(&self.hasher);
+            scratch.ranks = ranks;
+        }
+        most
+    }
+
+    /// Normalises one token.
+    pub(super) fn normalize(&self, token: &str, out: &mut String) {
+        self.normalization.apply_into(token, out);
+    }
+
+    /// The hash of one shingle.
+    pub(super) fn hash(&self, shingle: &[u8]) -> u64 {
+        self.hasher.hash(shingle)
+    }
+
+    pub(crate) const fn shingle(&self) -> Shingle {
+        self.shingle
+    }
+
+    pub(crate) const fn is_multiset(&self) -> bool {
+        self.multiset
+    }
+
+    fn cut(&self, text: &str, scratch: &mut Scratch) -> usize {
         let Scratch { text: normalised, units, letters, .. } = scratch;
         match self.shingle {
             Shingle::Kmers(_) => {
@@ -283,15 +316,19 @@ impl Shingler {
 
     /// Hands over the hashes of the prepared text in blocks.
     pub(crate) fn visit(&self, scratch: &mut Scratch, mut sink: impl FnMut(&[u64])) {
-        let Scratch { text, units, letters, block, ranks } = scratch;
+        if scratch.sorted {
+            return scratch.ranks.sorted().chunks(BLOCK).for_each(sink);
+        }
+        let mut ranks = std::mem::take(&mut scratch.ranks);
         ranks.clear();
-        let mut out = Blocks {
-            block,
-            length: 0,
-            ranks: self.multiset.then_some(ranks),
-            hasher: &self.hasher,
-            sink: &mut sink,
-        };
+        self.walk(scratch, self.multiset.then_some(&mut ranks), &mut sink);
+        scratch.ranks = ranks;
+    }
+
+    /// Hands over the hashes of a cut text as they come, ranked if there are ranks.
+    fn walk(&self, scratch: &mut Scratch, ranks: Option<&mut Ranks>, sink: &mut dyn FnMut(&[u64])) {
+        let Scratch { text, units, letters, block, .. } = scratch;
+        let mut out = Blocks { block, length: 0, ranks, hasher: &self.hasher, sink };
         match self.shingle {
             Shingle::Chars(width) => self.chars(text.as_bytes(), usize::from(width), &mut out),
             Shingle::Words(width) | Shingle::Lines(width) => {
@@ -421,7 +458,7 @@ struct Blocks<'a> {
     block: &'a mut [u64; BLOCK],
     /// How many of the block are hashes that wait.
     length: usize,
-    ranks: Option<&'a mut FxHashMap<u64, u32>>,
+    ranks: Option<&'a mut Ranks>,
     hasher: &'a ShingleHasher,
     sink: &'a mut dyn FnMut(&[u64]),
 }
@@ -447,11 +484,7 @@ impl Blocks<'_> {
     fn flush(&mut self) {
         let hashes = &mut self.block[..self.length];
         if let Some(ranks) = &mut self.ranks {
-            for hash in hashes.iter_mut() {
-                let rank = ranks.entry(*hash).or_insert(0);
-                *hash = self.hasher.ranked(*hash, *rank);
-                *rank += 1;
-            }
+            ranks.count(self.hasher, hashes);
         }
         if !hashes.is_empty() {
             (self.sink)(hashes);

@@ -333,3 +333,21 @@ fn long_texts_cross_blocks_without_a_seam() {
         );
     }
 }
+
+#[test]
+fn a_multiset_is_the_same_whether_it_is_ranked_by_counting_or_by_sorting() {
+    let (set, multi) = (shingler(Shingle::chars(2), false), shingler(Shingle::chars(2), true));
+    // Above the length from which on hashes are sorted.
+    let long: String = (0_u64..300_000).map(|n| (b'a' + (n * n % 89 % 26) as u8) as char).collect();
+    let mut counts = std::collections::BTreeMap::<u64, u32>::new();
+    let mut ranked: Vec<u64> = Vec::new();
+    for hash in set.hashes(&long) {
+        let rank = counts.entry(hash).or_default();
+        ranked.push(ShingleHasher::new(0).ranked(hash, *rank));
+        *rank += 1;
+    }
+    let mut got = multi.hashes(&long);
+    ranked.sort_unstable();
+    got.sort_unstable();
+    assert_eq!(got, ranked);
+}

@@ -35,6 +35,8 @@ mod cli_signals;
 mod cli_terminal;
 #[cfg(feature = "cli")]
 mod cli_texts;
+#[cfg(feature = "cli")]
+mod cli_weights;
 mod clusters;
 #[cfg(feature = "cli")]
 mod command;
@@ -63,6 +65,7 @@ mod isolation;
 mod layering;
 mod merging;
 mod model;
+mod multisets;
 #[cfg(feature = "cli")]
 mod packing;
 #[cfg(all(unix, feature = "cli"))]
@@ -79,5 +82,6 @@ mod support;
 mod tables;
 mod threads;
 mod top;
+mod weights;
 #[cfg(feature = "cli")]
 mod wishes;

@@ -1,0 +1,145 @@
+//! Sketches of known weighted sets, which are part of the file format (`docs/format.md`, section
+//! "Hashes"), as a script in exact fractions computed them from there; and what must not matter.
+
+use super::*;
+use crate::sketch::lanes::truncate;
+
+fn random(count: usize) -> Vec<u64> {
+    let mut words = SplitMix::new(count as u64);
+    (0..count).map(|_| words.next()).collect()
+}
+
+fn thrown(lanes: usize, weights: &[f64]) -> Vec<u32> {
+    let lanes = Lanes::new(lanes).unwrap();
+    let mut table = LaneTable::new();
+    let mut weights: Vec<_> =
+        random(weights.len()).into_iter().zip(weights.iter().copied()).collect();
+    DartHasher::new(lanes, 0).throw(&mut table, &mut weights);
+    table.values(lanes).to_vec()
+}
+
+#[test]
+fn golden_sketches_of_weighted_sets() {
+    let spread: Vec<f64> = vec![1e-3, 1e-2, 1e-1, 1.0, 10.0, 1e2, 1e3, 1e4, 1e5, 1e6];
+    let hundred: Vec<f64> = (1..=100).map(|n| f64::from(n) / 8.0).collect();
+    // The first two lanes, the last, and the first 8 stored bytes.
+    for (weights, lanes, [first, second, last], stored) in [
+        (
+            &[1.0][..],
+            64,
+            [0x8000_ee84, 0x7fe3_83b7, 0x8011_f1b0],
+            [0x6c, 0x48, 0x25, 0x75, 0x58, 0x0d, 0x97, 0xd1],
+        ),
+        (
+            &[1.0],
+            256,
+            [0x7fcc_2dfa, 0x8002_3090, 0x8013_8914],
+            [0x06, 0x9f, 0x67, 0xc6, 0xd7, 0x03, 0xb2, 0xc8],
+        ),
+        (
+            &[1.0],
+            512,
+            [0x8007_7423, 0x7fc8_5bf4, 0x7feb_46cb],
+            [0x64, 0xb9, 0xc8, 0x6d, 0xfe, 0x1b, 0xce, 0x4d],
+        ),
+        (
+            &[5e-324],
+            64,
+            [0xc305_df20, 0xc320_2fa8, 0xc30c_faa6],
+            [0xab, 0x23, 0x24, 0x44, 0x91, 0x8b, 0xcd, 0x58],
+        ),
+        (
+            &[5e-324],
+            256,
+            [0xc321_2b7f, 0xc307_7c80, 0xc2e5_0a11],
+            [0x06, 0x89, 0x97, 0x87, 0x3a, 0x8d, 0x33, 0xa1],
+        ),
+        (
+            &[f64::MAX; 2],
+            256,
+            [0x3fea_59e9, 0x3ffe_e1a2, 0x3fff_7fa4],
+            [0x01, 0x75, 0xb4, 0x81, 0xd3, 0x13, 0xf9, 0xa7],
+        ),
+        (
+            &[f64::MAX; 2],
+            512,
+            [0x3fe0_d18b, 0x3fe4_b3d2, 0x3ffe_ff48],
+            [0x06, 0x9a, 0x33, 0x4b, 0x87, 0x51, 0xef, 0x05],
+        ),
+        (
+            &spread,
+            64,
+            [0x7e86_db1c, 0x7ea5_d2b9, 0x7e80_3494],
+            [0xd8, 0x0a, 0xaf, 0x4a, 0x60, 0x81, 0x2f, 0xd9],
+        ),
+        (
+            &spread,
+            256,
+            [0x7ea4_4475, 0x7e8b_6c72, 0x7e88_761e],
+            [0x41, 0x73, 0xc0, 0x90, 0xaf, 0xc3, 0x9f, 0x40],
+        ),
+        (
+            &hundred,
+            64,
+            [0x7f70_b558, 0x7f66_bd5d, 0x7f5c_c35d],
+            [0x7d, 0x58, 0xca, 0xa2, 0xcb, 0x3a, 0x16, 0x33],
+        ),
+        (
+            &hundred,
+            256,
+            [0x7f5b_5dee, 0x7f5e_7cc5, 0x7f5a_e322],
+            [0xd3, 0x79, 0xab, 0x45, 0xca, 0x3a, 0x54, 0x78],
+        ),
+        (
+            &hundred,
+            512,
+            [0x7f75_d885, 0x7f48_1fd5, 0x7f55_c645],
+            [0x4e, 0x94, 0x51, 0xd8, 0x7d, 0xef, 0x57, 0x12],
+        ),
+    ] {
+        let got = thrown(lanes, weights);
+        let what = format!("{} weights in {lanes} lanes", weights.len());
+        assert_eq!([got[0], got[1], got[lanes - 1]], [first, second, last], "{what}");
+        let bytes: Vec<u8> = got.iter().take(8).map(|lane| truncate(*lane)).collect();
+        assert_eq!(bytes, stored, "{what}");
+    }
+}
+
+#[test]
+fn numbers_of_darts_have_the_distribution_of_poisson() {
+    let mut below = 0.0;
+    for (darts, least) in AT_MOST.iter().enumerate().take(6) {
+        let chance = *least as f64 / 2.0_f64.powi(64) - below;
+        let factorial: f64 = (1..=darts).map(|n| n as f64).product();
+        let expected = (-0.5_f64).exp() * 0.5_f64.powi(darts as i32) / factorial;
+        assert!((chance - expected).abs() < 1e-12, "{darts}: {chance}, not {expected}");
+        below += chance;
+    }
+}
+
+#[test]
+fn binary_logarithms_are_those_of_every_number() {
+    for number in [5e-324, 1e-310, f64::MIN_POSITIVE, 0.75, 1.0, 1.5, 2.0, 1e300, f64::MAX] {
+        let log2 = exponent(number);
+        let (half, rest) = (log2 / 2, log2 - log2 / 2);
+        let scaled = number * power(-half) * power(-rest);
+        assert!((1.0..2.0).contains(&scaled), "{number}: {log2}");
+    }
+}
+
+#[test]
+fn a_scaled_set_has_the_same_darts_at_other_ranks() {
+    // All weights times 2^n, all ranks over 2^n: another set, whose law must be the same.
+    for (weights, scaled) in
+        [([1e-3, 5.0], [1e-3 * 1024.0, 5.0 * 1024.0]), ([3.0, 3.0], [0.375, 0.375])]
+    {
+        let mean = |lanes: Vec<u32>| {
+            let ranks = lanes.iter().map(|lane| f64::from(*lane) / f64::from(1 << FRACTION));
+            ranks.sum::<f64>() / lanes.len() as f64
+        };
+        let (least, most) = (mean(thrown(512, &weights)), mean(thrown(512, &scaled)));
+        let shift = (scaled[0] / weights[0]).log2();
+        // A mean of 512 logarithms is known to some 0.08.
+        assert!((least - most - shift).abs() < 0.4, "{least} and {most}, {shift} apart");
+    }
+}

@@ -1,0 +1,257 @@
+//! Weighted sets: tokens with a number each, and the one text that stands for such a set.
+
+use super::shingle::Shingler;
+use super::units::ELEMENT_END;
+use crate::error::{Error, Result};
+
+/// A weighted set: tokens, each with a finite weight above 0.
+///
+/// An index of weights takes and keeps it as a text ([`to_text`](Self::to_text)), so that a document
+/// is known again by it. The similarity of two is the sum of the lesser weights over the sum of the
+/// greater ones, each token that one of them lacks having weight 0 there: twice all weights are a
+/// similarity of 1/2.
+///
+/// ```
+/// use twindex::{Index, Weights};
+/// # let folder = tempfile::tempdir().expect("a temporary folder");
+/// # let path = folder.path().join("tags.twx");
+/// let index = Index::options().weighted(true).threshold(0.5).create(&path)?;
+/// let weights = Weights::new([("sea", 2.5), ("ship", 0.5), ("shore", 0.0)])?;
+/// let mut txn = index.begin_write()?;
+/// txn.insert("a", &weights.to_text())?;
+/// txn.commit()?;
+/// let found = index.snapshot()?.query().by_text(&weights.to_text())?;
+/// assert_eq!(found.first().map(|m| m.similarity), Some(1.0));
+/// # Ok::<(), twindex::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Weights(Vec<(String, f64)>);
+
+/// So many characters of a token are shown in an error.
+const SHOWN: usize = 80;
+
+impl Weights {
+    /// A weighted set of tokens, in any order. A weight of 0 is absence, and left out.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidWeight`], which names the token, for a weight that is negative, infinite or NaN,
+    /// for a second weight of a token, and for a token that holds the character U+001F.
+    pub fn new<T: Into<String>>(weights: impl IntoIterator<Item = (T, f64)>) -> Result<Self> {
+        let invalid = |token: &str, weight: f64, expected| {
+            let end = token.char_indices().nth(SHOWN).map_or(token.len(), |(end, _)| end);
+            let more = if end < token.len() { "..." } else { "" };
+            let token = format!("{}{more}", &token[..end]);
+            Err(Error::InvalidWeight { token, got: weight.to_string(), expected })
+        };
+        let mut all: Vec<(String, f64)> = Vec::new();
+        for (token, weight) in weights {
+            let token = token.into();
+            if !weight.is_finite() || weight < 0.0 {
+                return invalid(&token, weight, "a finite number from 0 on");
+            }
+            if token.contains(ELEMENT_END) {
+                return invalid(
+                    &token,
+                    weight,
+                    "a token without the character U+001F, which ends tokens",
+                );
+            }
+            all.push((token, weight));
+        }
+        all.sort_by(|a, b| a.0.cmp(&b.0));
+        let second = all.windows(2).find(|pair| pair[0].0 == pair[1].0).map(|pair| &pair[1]);
+        if let Some((token, weight)) = second {
+            return invalid(token, *weight, "one weight for each token, and this is its second");
+        }
+        all.retain(|(_, weight)| *weight > 0.0);
+        Ok(Self(all))
+    }
+
+    /// Takes the text of a weighted set apart, the reverse of [`to_text`](Self::to_text).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotWeights`] for a text that is none.
+    pub fn parse(text: &str) -> Result<Self> {
+        let weights =
+            tokens(text).map(|pair| pair.map(|(token, weight)| (token.to_owned(), weight)));
+        weights.collect::<Result<_>>().map(Self)
+    }
+
+    /// The text that stands for the set: its tokens in the order of their bytes, each followed by
+    /// U+001F, its weight in decimal and U+001F. A weight is written with as few digits as tell it
+    /// from others, with an exponent (`1e-7`) where it is below 0.00001 or not below 10¹⁶. The text
+    /// of the empty set is empty.
+    ///
+    /// ```
+    /// let weights = twindex::Weights::new([("b", 3.0), ("a", 0.5)])?;
+    /// assert_eq!(weights.to_text(), "a\u{1f}0.5\u{1f}b\u{1f}3\u{1f}");
+    /// # Ok::<(), twindex::Error>(())
+    /// ```
+    pub fn to_text(&self) -> String {
+        let mut text = String::new();
+        for (token, weight) in &self.0 {
+            let number = match (1e-5..1e16).contains(weight) {
+                true => weight.to_string(),
+                false => format!("{weight:e}"),
+            };
+            for part in [token, &number] {
+                text.push_str(part);
+                text.push(ELEMENT_END);
+            }
+        }
+        text
+    }
+
+    /// The tokens with their weights, in the order of their bytes.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, f64)> {
+        self.0.iter().map(|(token, weight)| (token.as_str(), *weight))
+    }
+
+    /// The number of tokens.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is no token.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// The tokens and weights that a text stands for. Tokens that do not ascend could not have been
+/// written so, and one that came twice would count twice.
+fn tokens(text: &str) -> impl Iterator<Item = Result<(&str, f64)>> {
+    // What follows the last end is a token without a weight, even if it is a number.
+    let ends = text.rfind(ELEMENT_END).map_or(0, |at| at + ELEMENT_END.len_utf8());
+    let (text, rest) = text.split_at(ends);
+    let mut parts = text.split_terminator(ELEMENT_END);
+    let mut before: Option<&str> = None;
+    let weights = std::iter::from_fn(move || {
+        let token = parts.next()?;
+        let number = parts.next().and_then(|number| number.parse::<f64>().ok());
+        let weight = number.filter(|weight| weight.is_finite() && *weight > 0.0);
+        let ascends = before.is_none_or(|before| before < token);
+        before = Some(token);
+        Some(weight.filter(|_| ascends).map(|weight| (token, weight)).ok_or(Error::NotWeights))
+    });
+    weights.chain((!rest.is_empty()).then_some(Err(Error::NotWeights)))
+}
+
+impl Shingler {
+    /// The hashes of the tokens of a weighted set, given as its text ([`Weights::to_text`]), with
+    /// their weights, by ascending hash: as [`weighted_jaccard`](crate::weighted_jaccard) takes them.
+    /// Each token is normalised as the settings say; weights of tokens that are then equal are added,
+    /// and a token of which nothing is left is dropped. 16 bytes a token.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotWeights`] for a text that is not that of a weighted set.
+    pub fn weights(&self, text: &str) -> Result<Vec<(u64, f64)>> {
+        let mut weights = Vec::new();
+        let mut normalised = String::new();
+        for pair in tokens(text) {
+            let (token, weight) = pair?;
+            self.normalize(token, &mut normalised);
+            if token.is_empty() || !normalised.is_empty() {
+                weights.push((self.hash(normalised.as_bytes()), weight));
+            }
+        }
+        // Weights too, so that they are added in an order that depends on nothing else.
+        weights.sort_unstable_by_key(|&(hash, weight)| (hash, weight.to_bits()));
+        weights.dedup_by(|next, first| {
+            let equal = next.0 == first.0;
+            if equal {
+                first.1 = (first.1 + next.1).min(f64::MAX);
+            }
+            equal
+        });
+        Ok(weights)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Shingle;
+    use proptest::prelude::*;
+
+    fn shingler(normalization: &str) -> Shingler {
+        let normalization = normalization.parse().expect("a normalisation");
+        Shingler::new(Shingle::Tokens, normalization, false, 0).expect("valid")
+    }
+
+    #[test]
+    fn a_set_has_one_text_whatever_the_order_and_absent_tokens() {
+        let text = "a\u{1f}0.1\u{1f}b c\u{1f}1000000\u{1f}z\u{1f}1e-7\u{1f}";
+        for tokens in [
+            [("a", 0.1), ("b c", 1e6), ("z", 1e-7), ("none", 0.0)],
+            [("none", -0.0), ("z", 0.000_000_1), ("b c", 1_000_000.0), ("a", 0.1)],
+        ] {
+            assert_eq!(Weights::new(tokens).expect("valid").to_text(), text);
+        }
+        assert_eq!(Weights::default().to_text(), "");
+    }
+
+    #[test]
+    fn weights_that_are_none_are_refused_with_their_token() {
+        for bad in [-1.0, -1e-300, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            let error = Weights::new([("good", 1.0), ("bad", bad)]).expect_err("not a weight");
+            assert!(error.to_string().contains("\"bad\""), "{error}");
+        }
+        for tokens in
+            [[("a", 1.0), ("a", 1.0)], [("a", 0.0), ("a", 2.0)], [("a", 1.0), ("\u{1f}", 1.0)]]
+        {
+            assert!(Weights::new(tokens).is_err(), "{tokens:?}");
+        }
+    }
+
+    #[test]
+    fn another_text_is_no_weighted_set() {
+        for text in [
+            "a",
+            "a b",
+            "a\u{1f}",
+            "a\u{1f}1",
+            "a\u{1f}x\u{1f}",
+            "a\u{1f}0\u{1f}",
+            "a\u{1f}-1\u{1f}",
+            "a\u{1f}inf\u{1f}",
+            "a\u{1f}NaN\u{1f}",
+            "a\u{1f}1e999\u{1f}",
+            "a\u{1f}1\u{1f}b",
+            "b\u{1f}1\u{1f}a\u{1f}1\u{1f}",
+            "a\u{1f}1\u{1f}a\u{1f}1\u{1f}",
+            "a\u{1f}1\u{1f}\u{1f}1\u{1f}",
+        ] {
+            assert!(Weights::parse(text).is_err(), "{text:?}");
+            assert!(shingler("none").weights(text).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn tokens_that_normalise_to_one_add_their_weights() {
+        let weights = Weights::new([("Sea", 1.0), ("sea", 0.25), ("  ", 9.0), ("", 2.0)]);
+        let text = weights.expect("valid").to_text();
+        let weights = shingler("lower,space").weights(&text).expect("a weighted set");
+        let mut expected = [("sea", 1.25), ("", 2.0)]
+            .map(|(token, weight)| (shingler("none").hash(token.as_bytes()), weight));
+        expected.sort_unstable_by_key(|pair| pair.0);
+        assert_eq!(weights, expected);
+        assert_eq!(shingler("none").weights(&text).expect("a weighted set").len(), 4);
+        let huge = Weights::new([("A", f64::MAX), ("a", f64::MAX)]).expect("valid").to_text();
+        assert_eq!(shingler("lower").weights(&huge).expect("valid")[0].1, f64::MAX);
+    }
+
+    proptest! {
+        #[test]
+        fn a_text_gives_its_set_again(
+            tokens in proptest::collection::btree_map("[^\u{1f}]*", proptest::num::f64::POSITIVE, 0..8),
+        ) {
+            let weights = Weights::new(tokens.clone()).expect("valid");
+            prop_assert_eq!(&weights.0, &tokens.into_iter().collect::<Vec<_>>());
+            prop_assert_eq!(Weights::parse(&weights.to_text()).expect("its own text"), weights);
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Multisets from end to end: estimates beside the sum of minima over the sum of maxima.
+
+use crate::support::Place;
+use std::collections::BTreeMap;
+use twindex::{Agreement, Index, Lanes, Normalization, Shingle, Shingler, Sketcher};
+
+/// A text full of repeated words.
+fn words() -> Vec<&'static str> {
+    include_str!("../../data/gospels/en_kjv_luke.txt").split_whitespace().collect()
+}
+
+fn counted<'a>(words: &[&'a str]) -> BTreeMap<&'a str, usize> {
+    let mut counts = BTreeMap::new();
+    words.iter().for_each(|word| *counts.entry(*word).or_default() += 1);
+    counts
+}
+
+fn similarity(a: &BTreeMap<&str, usize>, b: &BTreeMap<&str, usize>) -> f64 {
+    let minima: usize = a.iter().map(|(word, n)| *n.min(b.get(word).unwrap_or(&0))).sum();
+    // The greater of two numbers is what the lesser leaves of their sum.
+    minima as f64 / (a.values().sum::<usize>() + b.values().sum::<usize>() - minima) as f64
+}
+
+#[test]
+fn estimates_of_repetitive_text_have_no_bias_and_the_error_of_the_law() {
+    let words = words();
+    for (a, b) in [(0..2_000, 200..2_200), (0..2_000, 2_000..4_000), (0..300, 0..900)] {
+        let (a, b) = (&words[a], &words[b]);
+        let truth = similarity(&counted(a), &counted(b));
+        let (a, b) = (a.join(" "), b.join(" "));
+        let (runs, mut sum, mut squares) = (400, 0.0, 0.0);
+        for seed in 0..runs {
+            let shingler = Shingler::new(Shingle::Tokens, Normalization::NONE, true, seed);
+            let sketcher = Sketcher::new(shingler.expect("valid"), Lanes::DEFAULT, seed);
+            let estimate = sketcher.signature(&a).similarity(&sketcher.signature(&b));
+            let error = estimate.expect("neither is empty").similarity - truth;
+            (sum, squares) = (sum + error, squares + error * error);
+        }
+        let expected = Agreement::variance(truth, 256).sqrt();
+        let (bias, rms) = (sum / runs as f64, (squares / runs as f64).sqrt());
+        assert!(bias.abs() < 4.0 * expected / (runs as f64).sqrt(), "J = {truth}: bias {bias}");
+        // So few runs know the error to some 3.5 %.
+        assert!(rms <= 1.1 * expected, "J = {truth}: error {rms}, formula {expected}");
+    }
+}
+
+#[test]
+fn pairs_and_queries_of_an_index_of_multisets_are_those_of_brute_force() {
+    let words = words();
+    let place = Place::new();
+    let options = Index::options().multiset(true).shingle(Shingle::Tokens);
+    let index = options.create(place.index()).expect("created");
+    // Each shares 95 % of its words with the next, 90 % with the one after it, and so on.
+    let documents: Vec<&[&str]> = (0..100).map(|n| &words[30 * n..30 * n + 600]).collect();
+    let counts: Vec<_> = documents.iter().map(|document| counted(document)).collect();
+    let mut txn = index.begin_write().expect("a transaction");
+    for (number, document) in documents.iter().enumerate() {
+        txn.insert(&format!("{number:03}"), &document.join(" ")).expect("inserted");
+    }
+    txn.commit().expect("committed");
+    let snapshot = index.snapshot().expect("a snapshot");
+    let found: BTreeMap<(String, String), f64> = snapshot
+        .pairs(0.8)
+        .expect("a threshold")
+        .map(|pair| pair.map(|pair| ((pair.a, pair.b), pair.similarity)).expect("a pair"))
+        .collect();
+    let mut well_above = 0;
+    for (i, a) in documents.iter().enumerate() {
+        for (j, b) in counts.iter().enumerate().skip(i + 1) {
+            let truth = similarity(&counts[i], b);
+            let error = Agreement::variance(truth, 256).sqrt();
+            let pair = found.get(&(format!("{i:03}"), format!("{j:03}")));
+            match pair {
+                Some(near) => assert!((near - truth).abs() < 5.0 * error, "{near}, truly {truth}"),
+                None => assert!(truth < 0.8 + 5.0 * error, "{i} {j}: {truth} is missed"),
+            }
+            well_above += usize::from(truth >= 0.8 + 5.0 * error);
+        }
+        let matches = snapshot.query().by_text(&a.join(" ")).expect("asked");
+        for other in matches.iter().filter(|other| other.id != format!("{i:03}")) {
+            let own = format!("{i:03}");
+            let pair =
+                if own < other.id { (own, other.id.clone()) } else { (other.id.clone(), own) };
+            assert_eq!(found.get(&pair), Some(&other.similarity), "{pair:?}");
+        }
+    }
+    assert!(well_above >= 80, "{well_above} pairs are well above the threshold");
+}

@@ -1,0 +1,228 @@
+//! Weighted sets: the law of their sketch, and indexes of them beside brute force.
+
+use crate::support::{Place, Random, assert_clean, estimate};
+use std::collections::BTreeMap;
+use twindex::{
+    Agreement, Error, Index, Lanes, Normalization, Shingle, Shingler, Sketcher, Weights,
+};
+
+type Set = BTreeMap<String, f64>;
+
+fn sketcher(lanes: usize, seed: u64) -> Sketcher {
+    let shingler = Shingler::new(Shingle::Tokens, Normalization::NONE, false, seed);
+    let lanes = Lanes::new(lanes).expect("valid lanes");
+    Sketcher::weighted(shingler.expect("valid"), lanes, seed).expect("tokens")
+}
+
+fn text(set: &Set) -> String {
+    Weights::new(set.clone()).expect("valid weights").to_text()
+}
+
+/// Sum of minima over sum of maxima.
+fn similarity(a: &Set, b: &Set) -> f64 {
+    let of = |set: &Set, token: &String| set.get(token).copied().unwrap_or(0.0);
+    let all: std::collections::BTreeSet<&String> = a.keys().chain(b.keys()).collect();
+    let minima: f64 = all.iter().map(|token| of(a, token).min(of(b, token))).sum();
+    minima / all.iter().map(|token| of(a, token).max(of(b, token))).sum::<f64>()
+}
+
+/// From 0 to 1.
+fn share(random: &mut Random) -> f64 {
+    random.below(1 << 50) as f64 / (1_u64 << 50) as f64
+}
+
+/// From 1e-3 to 1e6, every power of ten as often.
+fn weight(random: &mut Random) -> f64 {
+    10.0_f64.powf(9.0 * share(random) - 3.0)
+}
+
+/// How the second set differs from the first.
+#[derive(Clone, Copy, Debug)]
+enum Change {
+    /// All its weights are so many times as great.
+    Scaled(f64),
+    /// So great a share of the tokens has another weight.
+    Drawn(f64),
+    /// So great a share of the tokens is missing in one of both.
+    Missing(f64),
+}
+
+fn two_sets(random: &mut Random, size: usize, change: Change) -> (Set, Set) {
+    let (mut a, mut b) = (Set::new(), Set::new());
+    for token in 0..size {
+        let token = token.to_string();
+        let first = weight(random);
+        let (first, second) = match change {
+            Change::Scaled(factor) => (first, first * factor),
+            Change::Drawn(part) if share(random) < part => (first, weight(random)),
+            Change::Missing(part) if share(random) < part && random.below(2) == 0 => (first, 0.0),
+            Change::Missing(part) if share(random) < part => (0.0, first),
+            Change::Drawn(_) | Change::Missing(_) => (first, first),
+        };
+        a.insert(token.clone(), first);
+        b.insert(token, second);
+    }
+    (a, b)
+}
+
+#[test]
+fn lanes_agree_without_bias_and_as_independent_ones_over_nine_powers_of_ten() {
+    let mut random = Random(2020);
+    let cases = [
+        (1, Change::Scaled(0.5)),
+        (3, Change::Scaled(0.05)),
+        (40, Change::Scaled(0.95)),
+        (40, Change::Scaled(1e-6)),
+        (100, Change::Drawn(0.1)),
+        (100, Change::Missing(0.2)),
+        (300, Change::Drawn(1.0)),
+        (1_000, Change::Missing(0.1)),
+    ];
+    for lanes in [64, 256] {
+        for (size, change) in cases {
+            let runs = if size >= 300 { 400 } else { 1_000 };
+            let (mut sum, mut squares, mut variance, mut mean) = (0.0, 0.0, 0.0, 0.0);
+            let (mut stored, mut stored_variance) = (0.0, 0.0);
+            for run in 0..runs {
+                let sketcher = sketcher(lanes, run);
+                let (a, b) = two_sets(&mut random, size, change);
+                let truth = similarity(&a, &b);
+                let (a, b) = (text(&a), text(&b));
+                let full = |text: &str| sketcher.sketch(text).expect("not empty");
+                let (x, y) = (full(&a), full(&b));
+                let equal = x.lanes().iter().zip(y.lanes()).filter(|(x, y)| x == y).count();
+                let error = equal as f64 / lanes as f64 - truth;
+                (sum, squares) = (sum + error, squares + error * error);
+                variance += truth * (1.0 - truth) / lanes as f64;
+                mean += truth / runs as f64;
+                let (x, y) = (x.truncated(), y.truncated());
+                let equal = x.iter().zip(&y).filter(|(x, y)| x == y).count();
+                // Not clamped to 0, which would bias it.
+                let agreed = equal as f64 / lanes as f64;
+                stored += (agreed - 1.0 / 256.0) / (1.0 - 1.0 / 256.0) - truth;
+                stored_variance += Agreement::variance(truth, lanes);
+            }
+            let what = format!("{lanes} lanes, {size} tokens, {change:?}, mean J {mean:.3}");
+            assert!(sum.abs() < 4.0 * variance.sqrt() + 1e-9, "{what}: bias {}", sum / runs as f64);
+            let bias = stored / runs as f64;
+            assert!(stored.abs() < 4.0 * stored_variance.sqrt(), "{what}: bias of bytes {bias}");
+            // The ratio is known to some 1/sqrt(2 runs), more where most runs are alike.
+            let ratio = (squares / variance).sqrt();
+            assert!(mean < 0.01 || ratio <= 1.05 + 1.0 / (runs as f64).sqrt(), "{what}: {ratio}");
+        }
+    }
+}
+
+#[test]
+fn the_merged_sketch_is_that_of_the_greater_weights() {
+    let mut random = Random(6);
+    let sketcher = sketcher(128, 0);
+    for size in [1, 20, 500] {
+        let (a, b) = two_sets(&mut random, size, Change::Drawn(0.5));
+        let greater: Set = a.iter().map(|(token, x)| (token.clone(), x.max(b[token]))).collect();
+        let sketch = |set: &Set| sketcher.sketch(&text(set)).expect("not empty");
+        let mut merged = sketch(&a);
+        merged.merge(&sketch(&b));
+        assert_eq!(merged, sketch(&greater), "{size}");
+    }
+}
+
+#[test]
+fn the_size_of_a_weighted_set_is_its_number_of_tokens() {
+    let mut random = Random(8);
+    for size in [1, 50, 3_000] {
+        let (set, _) = two_sets(&mut random, size, Change::Scaled(1.0));
+        let counted = sketcher(64, 0).signature(&text(&set)).set_size().estimate();
+        assert!((counted / size as f64 - 1.0).abs() < 0.01, "{counted} of {size}");
+    }
+}
+
+#[test]
+fn pairs_of_an_index_of_weights_are_those_of_brute_force() {
+    let mut random = Random(31);
+    let place = Place::new();
+    let index = Index::options().weighted(true).create(place.index()).expect("created");
+    let mut sets: Vec<Set> = Vec::new();
+    for family in 0..60 {
+        let first: Set = (0..60).map(|n| (format!("{family}-{n}"), weight(&mut random))).collect();
+        for member in 0_u32..5 {
+            // The further, the less similar: down to some 0.6.
+            let spread = f64::from(member) * 0.12;
+            let changed = first.iter().map(|(token, weight)| {
+                (token.clone(), weight * (1.0 - spread * share(&mut random)))
+            });
+            sets.push(changed.collect());
+        }
+    }
+    let mut txn = index.begin_write().expect("a transaction");
+    for (number, set) in sets.iter().enumerate() {
+        txn.insert(&format!("{number:03}"), &text(set)).expect("inserted");
+    }
+    txn.commit().expect("committed");
+    let snapshot = index.snapshot().expect("a snapshot");
+    let found: BTreeMap<(String, String), f64> = snapshot
+        .pairs(0.8)
+        .expect("a threshold")
+        .map(|pair| pair.map(|pair| ((pair.a, pair.b), pair.similarity)).expect("a pair"))
+        .collect();
+    let signature = |id: &str| snapshot.get(id).expect("read").expect("there").signature;
+    let (mut above, mut missed) = (0, 0);
+    let signatures: Vec<_> = (0..sets.len()).map(|n| signature(&format!("{n:03}"))).collect();
+    for (i, a) in sets.iter().enumerate() {
+        for (j, b) in sets.iter().enumerate().skip(i + 1) {
+            // Those of different families share nothing.
+            let truth = if i / 5 == j / 5 { similarity(a, b) } else { 0.0 };
+            let (a, b) = (format!("{i:03}"), format!("{j:03}"));
+            let near = estimate(&signatures[i], &signatures[j]);
+            let error = if truth > 0.0 { Agreement::variance(truth, 256).sqrt() } else { 0.01 };
+            assert!((near - truth).abs() < 5.0 * error + 1e-9, "{a} {b}: {near}, truly {truth}");
+            let pair = found.get(&(a, b)).copied();
+            assert!(pair.is_none_or(|pair| (pair - near).abs() < 1e-9));
+            if near >= 0.8 {
+                above += 1;
+                missed += u32::from(pair.is_none());
+            } else {
+                assert_eq!(pair, None);
+            }
+        }
+    }
+    // Promised is 0.99 at the threshold itself; most of these are above.
+    assert!(above > 200 && missed <= above / 100, "{missed} of {above} missed");
+    for (i, set) in sets.iter().enumerate() {
+        let matches = snapshot.query().by_text(&text(set)).expect("asked");
+        assert_eq!(matches.first().map(|first| first.similarity), Some(1.0), "{i}");
+    }
+    assert_clean(&index.check().expect("checked"));
+}
+
+#[test]
+fn an_index_is_of_one_kind_for_ever() {
+    let place = Place::new();
+    let weighted = || Index::options().weighted(true);
+    weighted().create(place.index()).expect("created");
+    let stored = *Index::open(place.index()).expect("opened").settings();
+    assert!(stored.weighted && !stored.multiset && stored.shingle == Shingle::Tokens);
+    assert_eq!(stored.normalization, Normalization::NONE);
+    assert!(weighted().open(place.index()).is_ok());
+    for other in [Index::options().weighted(false), Index::options().multiset(true)] {
+        let refused = other.open(place.index());
+        assert!(matches!(refused, Err(Error::SettingMismatch { .. })), "{other:?}");
+    }
+    for impossible in [weighted().multiset(true), weighted().shingle(Shingle::chars(9))] {
+        let refused = impossible.create(place.path("other.twx"));
+        assert!(matches!(refused, Err(Error::InvalidSetting { setting: "weighted", .. })));
+    }
+}
+
+#[test]
+fn a_text_is_no_weighted_set_and_says_so() {
+    let place = Place::new();
+    let index = Index::options().weighted(true).create(place.index()).expect("created");
+    let mut txn = index.begin_write().expect("a transaction");
+    assert!(matches!(txn.insert("a", "some text"), Err(Error::NotWeights)));
+    txn.insert("empty", "").expect("a set without tokens");
+    txn.commit().expect("committed");
+    let snapshot = index.snapshot().expect("a snapshot");
+    assert!(matches!(snapshot.query().by_text("some text"), Err(Error::NotWeights)));
+    assert!(snapshot.query().by_text("").expect("asked").is_empty());
+}
