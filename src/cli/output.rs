@@ -286,6 +286,11 @@ pub(super) fn distance(similarity: f64, kmer_width: u16) -> (&'static str, Value
     ("distance", rounded(mash_distance(similarity, kmer_width)))
 }
 
+/// The similarity of a match or pair: exact ones have more digits to show.
+pub(super) fn likeness(number: f64, exact: bool) -> Value {
+    if exact { rounded(number) } else { similarity(number) }
+}
+
 /// A number of any size in six significant digits.
 pub(super) fn significant(number: f64) -> Value {
     Value::from(format!("{number:.5e}").parse().unwrap_or(number))

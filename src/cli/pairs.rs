@@ -2,7 +2,7 @@
 
 use super::args::Global;
 use super::failure::Failure;
-use super::output::{Results, count, distance, similarity, summary, whole_millis};
+use super::output::{Results, count, distance, likeness, similarity, summary, whole_millis};
 use super::{Ending, interrupt, opening};
 use crate::params::Confidence;
 use serde_json::Value;
@@ -12,7 +12,8 @@ use std::time::Instant;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Output columns (fields with --json): a, b, similarity, low, high, exact; a is the smaller id. low
-and high are the interval of the similarity at --confidence. An index of k-mers adds distance,
+and high are the interval of the similarity at --confidence. Where the index stores texts all
+similarities are exact, unless --estimate asks for estimates. An index of k-mers adds distance,
 the Mash distance -ln(2J/(1+J))/k of the similarity J.
 
 Examples:
@@ -28,6 +29,9 @@ pub(super) struct Pairs {
     /// Probability with which low and high enclose the true similarity
     #[arg(long, value_name = "P", default_value_t = Confidence::DEFAULT.get())]
     pub(super) confidence: f64,
+    /// Go by estimates although the index stores texts: faster, as no text is read
+    #[arg(long)]
+    pub(super) estimate: bool,
     /// Report no document in more than N pairs; the summary says how many were left out
     /// [default: no limit]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -42,7 +46,8 @@ pub(super) fn run(global: &Global, args: &Pairs) -> Result<Ending, Failure> {
     let threshold = args.threshold.unwrap_or(index.settings().threshold.get());
     let kmer_width = index.settings().shingle.kmer_width();
     let mut results = Results::new(global);
-    let mut pairs = snapshot.pairs(threshold)?.confidence(args.confidence)?;
+    let pairs = snapshot.pairs(threshold)?.estimate(args.estimate);
+    let mut pairs = pairs.confidence(args.confidence)?;
     if let Some(most) = args.max_per_document {
         pairs = pairs.max_per_document(most);
     }
@@ -58,9 +63,9 @@ pub(super) fn run(global: &Global, args: &Pairs) -> Result<Ending, Failure> {
         let mut fields = vec![
             ("a", Value::from(pair.a)),
             ("b", Value::from(pair.b)),
-            ("similarity", similarity(pair.similarity)),
-            ("low", similarity(pair.low)),
-            ("high", similarity(pair.high)),
+            ("similarity", likeness(pair.similarity, pair.exact)),
+            ("low", likeness(pair.low, pair.exact)),
+            ("high", likeness(pair.high, pair.exact)),
             ("exact", pair.exact.into()),
         ];
         fields.extend(kmer_width.map(|k| distance(pair.similarity, k)));

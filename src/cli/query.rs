@@ -3,7 +3,9 @@
 use super::args::Global;
 use super::failure::{Failure, message};
 use super::inputs::Input;
-use super::output::{Results, count, distance, grouped, similarity, summary, whole_millis};
+use super::output::{
+    Results, count, distance, grouped, likeness, similarity, summary, whole_millis,
+};
 use super::{Ending, interrupt, opening, records};
 use crate::index::{Matches, Snapshot};
 use crate::input::Name;
@@ -50,6 +52,9 @@ pub(super) struct Query {
     /// Probability with which low and high enclose the true similarity
     #[arg(long, value_name = "P", default_value_t = Confidence::DEFAULT.get())]
     pub(super) confidence: f64,
+    /// Go by estimates although the index stores texts: faster, as no text is read
+    #[arg(long)]
+    pub(super) estimate: bool,
     /// Compare with every document: finds all, at any threshold
     #[arg(long)]
     pub(super) scan: bool,
@@ -85,6 +90,7 @@ struct How {
     confidence: f64,
     top: Option<usize>,
     scan: bool,
+    estimate: bool,
 }
 
 impl How {
@@ -97,7 +103,8 @@ impl How {
     }
 
     fn query(self, snapshot: &Snapshot) -> crate::index::Query<'_> {
-        let query = snapshot.query().scan(self.scan).confidence(self.confidence);
+        let query =
+            snapshot.query().scan(self.scan).estimate(self.estimate).confidence(self.confidence);
         let query = match self.top {
             Some(count) => query.top(count),
             None => query,
@@ -119,6 +126,7 @@ pub(super) fn run(global: &Global, args: &Query) -> Result<Ending, Failure> {
         confidence: args.confidence,
         top: args.top,
         scan: args.scan,
+        estimate: args.estimate,
     };
     let mut results = Results::new(global);
     let kmer_width = snapshot.settings().shingle.kmer_width();
@@ -190,9 +198,9 @@ impl Totals {
             let mut fields = vec![
                 ("query", Value::from(answer.query.as_str())),
                 ("id", Value::from(found.id.as_str())),
-                ("similarity", similarity(found.similarity)),
-                ("low", similarity(found.low)),
-                ("high", similarity(found.high)),
+                ("similarity", likeness(found.similarity, found.exact)),
+                ("low", likeness(found.low, found.exact)),
+                ("high", likeness(found.high, found.exact)),
                 ("exact", found.exact.into()),
             ];
             fields.extend(self.kmer_width.map(|k| distance(found.similarity, k)));

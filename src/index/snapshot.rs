@@ -6,6 +6,7 @@ use super::copies::Documents;
 use super::document::DocumentInfo;
 use super::pairs::Pairs;
 use super::query::Query;
+use super::verify::Margins;
 use crate::error::{Error, Result};
 use crate::params::Threshold;
 use crate::sketch::{Signature, Sketcher};
@@ -24,6 +25,7 @@ use std::sync::Arc;
 pub struct Snapshot {
     reader: Reader,
     sketcher: Arc<Sketcher>,
+    pub(super) margins: Margins,
 }
 
 impl fmt::Debug for Snapshot {
@@ -37,7 +39,7 @@ impl fmt::Debug for Snapshot {
 
 impl Snapshot {
     pub(super) fn new(reader: Reader, sketcher: Arc<Sketcher>) -> Self {
-        Self { reader, sketcher }
+        Self { reader, sketcher, margins: Margins::default() }
     }
 
     pub(super) fn view(&self) -> View<'_, impl ChunkTable + use<>, impl DocTable + use<>> {

@@ -34,8 +34,8 @@ mod mark;
 mod merge;
 mod parallel;
 mod reader;
-mod rebuild;
 mod record;
+mod repair;
 mod rows;
 mod run;
 mod schema;
@@ -54,7 +54,7 @@ mod writer;
 
 pub use check::{CheckReport, Invariant, Violation};
 pub use engine::Usage;
-pub use rebuild::Repair;
+pub use repair::Repair;
 pub use settings::Settings;
 pub use space::Space;
 pub use watch::Progress;
@@ -70,8 +70,8 @@ pub(crate) use lookup::{Existing, Known};
 #[cfg(any(test, feature = "cli"))]
 pub(crate) use mark::DedupMark;
 pub(crate) use reader::Reader;
-pub(crate) use rebuild::repair;
 pub(crate) use record::DocumentRecord;
+pub(crate) use repair::repair;
 pub(crate) use schema::{BandNo, DocNo, FORMAT_VERSION};
 pub(crate) use settings::SettingsRequest;
 #[cfg(test)]

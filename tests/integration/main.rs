@@ -44,6 +44,7 @@ mod dedup;
 mod directories;
 #[cfg(all(target_os = "linux", feature = "cli"))]
 mod disk_full;
+mod exact;
 mod expiry;
 mod fixtures;
 #[cfg(feature = "cli")]

@@ -58,9 +58,9 @@ pub(crate) fn repair(
         Ok((documents, None)) => {
             Ok(Repair { cause: None, documents, lost: 0, lost_ids: Vec::new(), kept: None })
         }
-        Ok((_, Some(cause))) => rebuild(path, request, tuning, cause, &mut watch),
+        Ok((_, Some(cause))) => make_again(path, request, tuning, cause, &mut watch),
         Err(Error::Damaged { table, key, detail, .. }) => {
-            rebuild(path, request, tuning, format!("{table} {key}: {detail}"), &mut watch)
+            make_again(path, request, tuning, format!("{table} {key}: {detail}"), &mut watch)
         }
         Err(other) => Err(other),
     }
@@ -112,7 +112,7 @@ enum Found {
     Nameless,
 }
 
-fn rebuild(
+fn make_again(
     path: &Path,
     request: &SettingsRequest,
     tuning: Tuning,
@@ -367,7 +367,7 @@ impl Writer<'_> {
     }
 
     /// Writes the tail, and takes over what an index counts beside its documents.
-    fn restore_counters(&mut self, old: Counters) -> Result<()> {
+    pub(super) fn restore_counters(&mut self, old: Counters) -> Result<()> {
         self.flush()?;
         let counters = &mut self.state.counters;
         counters.auto_ids = old.auto_ids;
@@ -395,5 +395,5 @@ fn keep(path: &Path) -> Result<PathBuf> {
 }
 
 #[cfg(test)]
-#[path = "rebuild_tests.rs"]
+#[path = "repair_tests.rs"]
 mod tests;
