@@ -127,6 +127,20 @@ fn a_file_is_one_document_and_query_and_pairs_tell_the_distance() {
 }
 
 #[test]
+fn stored_genomes_are_compared_exactly() {
+    let shell = Shell::new();
+    write_two_strains(&shell, 1);
+    let create = "add -q g.twx --shingle kmer:21 --threshold 0.5 --store-text a.fa b.fa";
+    shell.run(create).succeeds();
+    let found = shell.run("query g.twx --id a.fa --json").succeeds();
+    let script = by_script(&shell, 21);
+    for (name, expected) in [("similarity", script[0]), ("distance", script[4])] {
+        let got = found.json()[0][name].as_f64().expect("a number");
+        assert!((got - expected).abs() < 1e-6, "{name}: {got}, not {expected}");
+    }
+}
+
+#[test]
 fn other_shingles_have_no_distance() {
     let shell = Shell::new();
     write_two_strains(&shell, 1);
