@@ -141,7 +141,8 @@ fn shared_passages_are_side_by_side_in_one_colour() {
     let compare =
         "stty rows 40 cols 60; unset NO_COLOR; export TERM=xterm; $TWINDEX compare a b --explain";
     let Some(seen) = on_terminal(&shell, compare) else { return };
-    for painted in ["\u{1b}[32m the one that both \u{1b}[0m", "\u{1b}[36m敏捷的棕色狐狸跳过了\u{1b}[0m"]
+    for painted in
+        ["\u{1b}[32m the one that both \u{1b}[0m", "\u{1b}[36m敏捷的棕色狐狸跳过了\u{1b}[0m"]
     {
         assert!(seen.contains(painted), "{painted:?}: {seen:?}");
     }
