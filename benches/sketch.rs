@@ -32,6 +32,20 @@ fn alphabets(text: &str) -> String {
     out
 }
 
+/// A random genome of so many letters as FASTA, in lines of 70.
+fn genome(letters: usize) -> String {
+    let mut out = String::from(">genome\n");
+    let mut word = 1_u64;
+    for at in 1..=letters {
+        word = word.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        out.push(char::from(b"ACGT"[(word >> 62) as usize]));
+        if at % 70 == 0 {
+            out.push('\n');
+        }
+    }
+    out
+}
+
 fn sketch(criterion: &mut Criterion) {
     let long = include_str!("../data/gospels/en_kjv_luke.txt");
     let verse = long.lines().next().unwrap_or_default();
@@ -63,6 +77,17 @@ fn sketch(criterion: &mut Criterion) {
         }
         group.finish();
     }
+    let genome = genome(1_000_000);
+    let mut group = criterion.benchmark_group("sketch a genome");
+    group.throughput(Throughput::Bytes(genome.len() as u64));
+    group.warm_up_time(Duration::from_millis(500)).measurement_time(Duration::from_secs(3));
+    for shingle in [Shingle::kmers(21), Shingle::kmers(32), Shingle::chars(9)] {
+        let sketcher = sketcher(shingle, 256);
+        group.bench_function(BenchmarkId::new("256 lanes", shingle), |bencher| {
+            bencher.iter(|| sketcher.signature(black_box(&genome)));
+        });
+    }
+    group.finish();
     let (a, b) = ([7_u8; 256], [8_u8; 256]);
     criterion.bench_function("compare two signatures of 256 lanes", |bencher| {
         bencher.iter(|| equal_lanes(black_box(&a), black_box(&b)));

@@ -46,8 +46,9 @@
 //!   [`Pairs`] walks all similar pairs, [`Clustering`] puts them together to [`Clusters`].
 //! - [`Shingler`] and [`Sketcher`] turn texts into [`Signature`]s without any file, and
 //!   [`Signature::similarity`] compares two.
-//! - [`Overlap`] is the exact similarity of two sets or multisets of shingles; [`Explanation`] shows the
-//!   [`Passage`]s that two texts share.
+//! - [`Overlap`] is the exact similarity of two sets or multisets of shingles, [`RandomSubsets`] what
+//!   chance would make of sets of their sizes; [`BottomK`] is a sketch that merges and counts.
+//!   [`Explanation`] shows the [`Passage`]s that two texts share.
 //! - [`Forecast`] and [`Space`] tell what a threshold and a recall will find, miss and take;
 //!   [`Probe`], [`BandPlan`] and [`candidate_probability`] are what they are made of.
 //!
@@ -77,10 +78,17 @@
 //! - S. Dahlgaard, M. Knudsen, M. Thorup, *Fast similarity sketching*, 2017: the family of the
 //!   sketch.
 //! - P. Li, A. C. König, *b-bit minwise hashing*, 2010: storing a byte a lane.
+//! - E. Cohen, H. Kaplan, *Summarizing data using bottom-k sketches*, 2007; K. Beyer and others, *On
+//!   synopses for distinct-value estimation under multiset operations*, 2007: [`BottomK`].
+//! - S. Dembele, G. S. Lo, *The exact probability law for the approximated similarity from the minhashing
+//!   method*, 2017: two random sets. C. Loader, *Fast and accurate computation of binomial
+//!   probabilities*, 2000: how to compute their law.
 //! - E. B. Wilson, *Probable inference, the law of succession, and statistical inference*, 1927:
 //!   the interval.
 //! - K.-Y. Whang, B. Vander-Zanden, H. Taylor, *A linear-time probabilistic counting algorithm for
 //!   database applications*, 1990: the size of a set.
+//! - B. Ondov and others, *Mash: fast genome and metagenome distance estimation using MinHash*, 2016:
+//!   k-mers of genomes, and their distance.
 //! - J. Leskovec, A. Rajaraman, J. Ullman, *Mining of massive datasets*, chapter 3: bands.
 
 #[cfg(feature = "cli")]
@@ -103,16 +111,16 @@ mod text;
 
 pub use error::{Error, Result};
 pub use estimate::{
-    Agreement, Estimate, Explanation, Overlap, Passage, RandomSubsets, Span, equal_lanes,
-    estimate_probability, wilson,
+    Agreement, Cardinality, Estimate, Explanation, Overlap, Passage, RandomSubsets, Span,
+    equal_lanes, estimate_probability, mash_distance, wilson,
 };
 pub use index::{
     BucketSizes, Cluster, Clustering, Clusters, Document, DocumentInfo, Documents, Ids, Index,
     IndexOptions, Inserted, Keep, Linkage, Match, Matches, Merged, OnConflict, Outcome, Pair,
-    Pairs, Query, ReadOnlyIndex, SizeClass, Snapshot, Verdict, WriteTxn,
+    Pairs, Query, ReadOnlyIndex, Rebuilt, SizeClass, Snapshot, Verdict, WriteTxn,
 };
 pub use lsh::{BandPlan, Chances, Forecast, Probe, Textbook, candidate_probability};
 pub use params::{Confidence, Lanes, MAX_ID_BYTES, Recall, Threshold};
-pub use sketch::{DistinctCounter, SetSize, Signature, Sketch, Sketcher};
+pub use sketch::{BottomK, DistinctCounter, SetSize, Signature, Sketch, Sketcher};
 pub use store::{CheckReport, Invariant, Progress, Repair, Settings, Space, Usage, Violation};
 pub use text::{Form, Normalization, Shingle, Shingler, UnicodeVersions, Whitespace};

@@ -25,6 +25,8 @@ Examples:
   twindex add verses.twx --format lines kjv.txt     one document a line
   twindex add shop.twx --text-field title items.csv.gz
   twindex add tags.twx --shingle token --format tokens tags.txt
+  twindex add genomes.twx --shingle kmer:21 --threshold 0.4 *.fna.gz
+  twindex add contigs.twx --shingle kmer:21 --per-record assembly.fasta
   generate | twindex add pages.twx -                JSON Lines or lines")]
 pub(super) struct Add {
     /// The index file

@@ -17,6 +17,7 @@ use super::packaging::{Completions, Man};
 use super::pairs::Pairs;
 use super::plan::Plan;
 use super::query::Query;
+use super::rebuild::Rebuild;
 use super::remove::Remove;
 use clap::{Args as ClapArgs, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::time::Duration;
@@ -108,6 +109,8 @@ pub(super) enum Command {
     Check(Check),
     /// Merge everything, purge what was removed, shrink the file
     Compact(Compact),
+    /// Make an index again from its texts, under other settings
+    Rebuild(Rebuild),
     /// Copy an index to a new file
     Backup(Backup),
     /// Put the documents of other indexes into one

@@ -5,10 +5,10 @@ use super::args::Global;
 use super::explain::explain;
 use super::failure::Failure;
 use super::inputs::{LONGEST, size};
-use super::output::{Results, rounded, significant, similarity};
+use super::output::{Results, distance, rounded, significant, similarity};
 use super::side_by_side::Side as Shown;
 use crate::estimate::{Estimate, Overlap, RandomSubsets};
-use crate::input::{STANDARD_INPUT, whole_text};
+use crate::input::{STANDARD_INPUT, no_sequence, whole_text};
 use crate::params::{Confidence, Lanes, Threshold};
 use crate::sketch::{Signature, Sketcher};
 use crate::text::{Normalization, Shingle, Shingler};
@@ -18,12 +18,13 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "\
 Output, a name and a value a line (fields of one object with --json): a, b, similarity,
 multiset_similarity, estimate, low, high, containment_a_in_b, containment_b_in_a, dice,
-shingles_a, shingles_b, shared, universe, expected_by_chance, chance_log10. Both similarities are
-exact; low and high are the interval of the estimate at --confidence. expected_by_chance is the
-similarity of random sets of these sizes, of --universe elements; they share as many as these or
-more with a probability of 10 to the power of chance_log10. An empty text is similar to nothing.
-Memory: 8 bytes for each shingle of both. The exit status is 1 if the similarity is below
---threshold.
+shingles_a, shingles_b, shared, universe, expected_by_chance, chance_log10; for kmer:N also
+distance. Both similarities are exact; low and high are the interval of the estimate at
+--confidence. expected_by_chance is the similarity of random sets of these sizes, of --universe
+elements; they share as many as these or more with a probability of 10 to the power of
+chance_log10. distance is the Mash distance -ln(2J/(1+J))/N of the similarity J. An empty text
+is similar to nothing. Memory: 8 bytes for each shingle of both. The exit status is 1 if the
+similarity is below --threshold.
 
 With --explain, a line for each passage that both share, by its place in A: a_start, a_end,
 b_start, b_end (bytes of the files), the same four with char_ (characters), shingles, text (as it
@@ -35,6 +36,7 @@ Examples:
   twindex compare --shingle word:3 old.txt new.txt --json
   twindex compare essay.txt source.txt --explain --shingle word:5
   twindex compare old.txt new.txt --confidence 0.99 --universe 1000000
+  twindex compare --shingle kmer:21 strain-a.fasta.gz strain-b.fasta.gz
   git show HEAD:main.c | twindex compare --shingle line:2 - main.c
   twindex compare old.txt new.txt --threshold 0.9 --quiet && echo similar")]
 pub(super) struct Compare {
@@ -48,11 +50,11 @@ pub(super) struct Compare {
     /// Exit with 1 if the exact similarity is below it [default: none]
     #[arg(long, value_name = "T")]
     threshold: Option<f64>,
-    /// What a shingle is: char:N, word:N, line:N or token
+    /// What a shingle is: char:N, word:N, line:N, token or kmer:N (of DNA, bare or FASTA)
     #[arg(long, value_name = "KIND", default_value_t = Shingle::default())]
     shingle: Shingle,
     /// Of lower, nfc or nfkc, space or nospace, minword=N; or none [default: lower,nfc,space; none
-    /// for tokens]
+    /// for tokens and k-mers]
     #[arg(long, value_name = "LIST")]
     normalize: Option<Normalization>,
     /// Lanes of the signatures that the estimate is made from: 64, 128, 256 or 512
@@ -107,6 +109,9 @@ pub(super) fn run(global: &Global, args: &Compare) -> Result<Ending, Failure> {
     let sketcher = Sketcher::new(shingler(args.multiset)?, Lanes::new(args.lanes)?, args.seed);
     let side = |path: &Path| -> Result<Side, Failure> {
         let text = read(path)?;
+        if let Some(cause) = args.shingle.kmer_width().and_then(|_| no_sequence(&text)) {
+            return Err(anyhow::anyhow!("{}: {cause}", path.display()).into());
+        }
         let mut shingles = plain.hashes(&text);
         shingles.sort_unstable();
         Ok(Side { shingles, signature: sketcher.signature(&text) })
@@ -124,7 +129,7 @@ pub(super) fn run(global: &Global, args: &Compare) -> Result<Ending, Failure> {
     let estimate = a.signature.similarity_at(&b.signature, confidence).unwrap_or(nothing);
 
     let mut results = Results::new(global);
-    results.object(&[
+    let mut fields = vec![
         ("a", args.a.display().to_string().into()),
         ("b", args.b.display().to_string().into()),
         ("similarity", rounded(sets.similarity())),
@@ -141,7 +146,11 @@ pub(super) fn run(global: &Global, args: &Compare) -> Result<Ending, Failure> {
         ("universe", chance.universe().into()),
         ("expected_by_chance", significant(chance.expected_similarity())),
         ("chance_log10", similarity(chance.tail_log10(asked.shared))),
-    ])?;
+    ];
+    if let Some(k) = args.shingle.kmer_width() {
+        fields.push(distance(sets.similarity(), k));
+    }
+    results.object(&fields)?;
     results.flush()?;
     let below = threshold.is_some_and(|threshold| asked.similarity() < threshold.get());
     Ok(if below { Ending::Nothing } else { Ending::Done })

@@ -14,6 +14,10 @@ pub(super) struct Input {
     /// What inputs hold; auto goes by name and content. Any input may be gzip or zstd compressed
     #[arg(long, value_enum, default_value_t = InputFormat::Auto)]
     format: InputFormat,
+    /// Make each record of FASTA a document, whose id is the first word behind >; without it each
+    /// file is one. Every input is then FASTA
+    #[arg(long)]
+    per_record: bool,
     /// The field of a JSON record, or the column of a table, that holds the id
     #[arg(long, value_name = "NAME", default_value = "id")]
     id_field: String,
@@ -24,8 +28,8 @@ pub(super) struct Input {
     #[arg(long, value_name = "P", value_parser = NonEmptyStringValueParser::new())]
     id_prefix: Option<String>,
     /// The most bytes of a record; longer ones are reported and left out, without being held
-    /// in memory. A record is a line, a record of a table, a text file, or standard input as one
-    /// text, after decompression
+    /// in memory. A record is a line, a record of a table or of FASTA, a text file, or standard input
+    /// as one text, after decompression
     #[arg(long, value_name = "SIZE", default_value = LONGEST, value_parser = size)]
     max_record: usize,
     /// Read hidden files and folders of directories too
@@ -44,6 +48,8 @@ impl Input {
         Inputs {
             paths: paths.to_vec(),
             format: match self.format {
+                _ if self.per_record => Format::FastaRecords,
+                InputFormat::Fasta => Format::Fasta,
                 InputFormat::Auto => Format::Auto,
                 InputFormat::Text => Format::Text,
                 InputFormat::Lines => Format::Lines,
@@ -52,6 +58,7 @@ impl Input {
                 InputFormat::Tsv => Format::Tsv,
                 InputFormat::Tokens => Format::Tokens,
             },
+            sequences: false,
             fields: Fields { id: self.id_field.clone(), text: self.text_field.clone() },
             id_prefix: self.id_prefix.clone(),
             most: self.max_record,
@@ -62,7 +69,22 @@ impl Input {
 
     /// Refuses a format of sets for an index of another shingle, once and not at every record.
     pub(super) fn check_shingle(&self, shingle: Shingle, index: &Path) -> Result<(), Failure> {
-        if self.format == InputFormat::Tokens && shingle != Shingle::Tokens {
+        let format = self.format;
+        if self.per_record && !matches!(format, InputFormat::Auto | InputFormat::Fasta) {
+            let error = anyhow::anyhow!("--per-record is for FASTA; leave out the other --format");
+            return Err(error.into());
+        }
+        let fasta = self.per_record || format == InputFormat::Fasta;
+        if fasta && shingle.kmer_width().is_none() {
+            let option = if self.per_record { "--per-record" } else { "--format fasta" };
+            let error = anyhow::anyhow!(
+                "{}: {option} reads sequences, but this index cuts texts by {shingle}; create one with \
+                 --shingle kmer:21",
+                index.display()
+            );
+            return Err(error.into());
+        }
+        if format == InputFormat::Tokens && shingle != Shingle::Tokens {
             let index = index.display();
             let error = anyhow::anyhow!(
                 "{index}: --format tokens reads ready sets, but this index cuts texts by {shingle}; \
@@ -78,7 +100,8 @@ impl Input {
 enum InputFormat {
     /// Files by name: .jsonl, .ndjson, .csv, .tsv (also with .gz, .zst behind), others text, but
     /// jsonl if a name without extension, or with .json, says nothing and the first line is a JSON
-    /// object. In directories: text. Standard input: jsonl if it begins with {, else lines
+    /// object. In directories: text. Standard input: jsonl if it begins with {, else lines. For
+    /// --shingle kmer:N also fasta: .fa, .fasta, .fna, .ffn, .frn, and standard input beginning with >
     Auto,
     /// Each file is one document; its id is its path
     Text,
@@ -92,6 +115,8 @@ enum InputFormat {
     Tsv,
     /// Each line is an id, a tab, and tokens separated by spaces; for --shingle token
     Tokens,
+    /// Each file is one document of FASTA, see --per-record; for --shingle kmer:N
+    Fasta,
 }
 
 /// A pattern of file names, as ripgrep takes it.

@@ -39,6 +39,7 @@ mod plan;
 mod plot;
 mod progress;
 mod query;
+mod rebuild;
 mod records;
 mod remove;
 mod settings;
@@ -101,6 +102,7 @@ fn run(args: &Args) -> Result<Ending, Failure> {
         Command::Info(command) => info::run(global, command),
         Command::Check(command) => maintain::check(global, command),
         Command::Compact(command) => maintain::compact(global, command),
+        Command::Rebuild(command) => rebuild::run(global, command),
         Command::Backup(command) => backup::run(global, command),
         Command::Merge(command) => merge::run(global, command),
         Command::Export(command) => export::run(global, command),

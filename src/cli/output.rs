@@ -3,6 +3,7 @@
 use super::args::Global;
 use super::color::{NAME, VALUE, is_on, paint};
 use super::failure::Failure;
+use crate::estimate::mash_distance;
 use clap::builder::styling::Style;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -288,6 +289,11 @@ pub(super) fn rounded(number: f64) -> Value {
 /// The similarity of a match or pair: exact ones have more digits to show.
 pub(super) fn likeness(number: f64, exact: bool) -> Value {
     if exact { rounded(number) } else { similarity(number) }
+}
+
+/// The Mash distance of genomes whose k-mers have this similarity, in as many digits.
+pub(super) fn distance(similarity: f64, kmer_width: u16) -> (&'static str, Value) {
+    ("distance", rounded(mash_distance(similarity, kmer_width)))
 }
 
 /// A number of any size in six significant digits.

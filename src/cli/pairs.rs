@@ -2,7 +2,7 @@
 
 use super::args::Global;
 use super::failure::Failure;
-use super::output::{Results, count, likeness, similarity, summary, whole_millis};
+use super::output::{Results, count, distance, likeness, similarity, summary, whole_millis};
 use super::{Ending, interrupt, opening};
 use crate::params::Confidence;
 use serde_json::Value;
@@ -13,7 +13,8 @@ use std::time::Instant;
 #[command(after_help = "\
 Output columns (fields with --json): a, b, similarity, low, high, exact; a is the smaller id. low
 and high are the interval of the similarity at --confidence. Where the index stores texts all
-similarities are exact, unless --estimate asks for estimates.
+similarities are exact, unless --estimate asks for estimates. An index of k-mers adds distance,
+the Mash distance -ln(2J/(1+J))/k of the similarity J.
 
 Examples:
   twindex pairs pages.twx
@@ -43,6 +44,7 @@ pub(super) fn run(global: &Global, args: &Pairs) -> Result<Ending, Failure> {
     let index = opening::to_read(global, &args.index)?;
     let snapshot = index.snapshot()?;
     let threshold = args.threshold.unwrap_or(index.settings().threshold.get());
+    let kmer_width = index.settings().shingle.kmer_width();
     let mut results = Results::new(global);
     let pairs = snapshot.pairs(threshold)?.estimate(args.estimate);
     let mut pairs = pairs.confidence(args.confidence)?;
@@ -58,14 +60,16 @@ pub(super) fn run(global: &Global, args: &Pairs) -> Result<Ending, Failure> {
         }
         let pair = pair?;
         found += 1;
-        results.line(&[
+        let mut fields = vec![
             ("a", Value::from(pair.a)),
             ("b", Value::from(pair.b)),
             ("similarity", likeness(pair.similarity, pair.exact)),
             ("low", likeness(pair.low, pair.exact)),
             ("high", likeness(pair.high, pair.exact)),
             ("exact", pair.exact.into()),
-        ])?;
+        ];
+        fields.extend(kmer_width.map(|k| distance(pair.similarity, k)));
+        results.line(&fields)?;
     }
     results.flush()?;
     let left_out = pairs.left_out();

@@ -3,7 +3,9 @@
 use super::args::Global;
 use super::failure::{Failure, message};
 use super::inputs::Input;
-use super::output::{Results, count, grouped, likeness, similarity, summary, whole_millis};
+use super::output::{
+    Results, count, distance, grouped, likeness, similarity, summary, whole_millis,
+};
 use super::{Ending, interrupt, opening, records};
 use crate::index::{Matches, Snapshot};
 use crate::input::Name;
@@ -16,8 +18,9 @@ use std::time::Instant;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A record whose id is in the index never matches itself. Output columns (fields with --json):
-query, id, similarity, low, high, exact; low and high are the interval of the
-similarity at --confidence.
+query, id, similarity, low, high, exact; low and high are the interval of the similarity at
+--confidence. An index of k-mers adds distance, the Mash distance -ln(2J/(1+J))/k of the
+similarity J.
 
 Examples:
   twindex query pages.twx --text 'the quick brown fox'
@@ -76,6 +79,8 @@ struct Totals {
     left_out: u64,
     /// The least recall that was promised.
     recall: Option<f64>,
+    /// The letters of a k-mer, where the index has such shingles.
+    kmer_width: Option<u16>,
 }
 
 /// How every question is asked.
@@ -124,7 +129,8 @@ pub(super) fn run(global: &Global, args: &Query) -> Result<Ending, Failure> {
         estimate: args.estimate,
     };
     let mut results = Results::new(global);
-    let mut totals = Totals::default();
+    let kmer_width = snapshot.settings().shingle.kmer_width();
+    let mut totals = Totals { kmer_width, ..Totals::default() };
 
     if let Some(text) = &args.text {
         let matches = how.ask(&snapshot, text, None)?;
@@ -189,14 +195,16 @@ impl Totals {
         let recall = answer.matches.recall;
         self.recall = Some(self.recall.map_or(recall, |least| least.min(recall)));
         for found in &answer.matches {
-            results.line(&[
+            let mut fields = vec![
                 ("query", Value::from(answer.query.as_str())),
                 ("id", Value::from(found.id.as_str())),
                 ("similarity", likeness(found.similarity, found.exact)),
                 ("low", likeness(found.low, found.exact)),
                 ("high", likeness(found.high, found.exact)),
                 ("exact", found.exact.into()),
-            ])?;
+            ];
+            fields.extend(self.kmer_width.map(|k| distance(found.similarity, k)));
+            results.line(&fields)?;
         }
         Ok(())
     }

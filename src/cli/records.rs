@@ -2,7 +2,7 @@
 
 use super::ahead::Ahead;
 use super::failure::Failure;
-use crate::input::{BadRecord, Inputs, Reading, Record};
+use crate::input::{BadRecord, Inputs, Reading, Record, no_sequence};
 use crate::text::Shingle;
 use std::sync::Arc;
 
@@ -24,10 +24,11 @@ pub(super) struct Records<T> {
 
 /// Starts reading records for an index of this shingle. `take` is called on all threads.
 pub(super) fn start<T: Send + 'static>(
-    inputs: Inputs,
+    mut inputs: Inputs,
     shingle: Shingle,
     take: impl Fn(Record<'_>) -> Result<T, BadRecord> + Send + Sync + 'static,
 ) -> Result<Records<T>, Failure> {
+    inputs.sequences = shingle.kmer_width().is_some();
     let mut reading = Reading::new(inputs);
     let expected_bytes = reading.expected_bytes();
     let batches = Ahead::start("reader", move || {
@@ -38,12 +39,17 @@ pub(super) fn start<T: Send + 'static>(
     Ok(Records { batches, expected_bytes })
 }
 
-/// Refuses a ready set where nothing would take it apart again.
+/// Refuses a ready set where nothing would take it apart again, and what is no sequence where it
+/// would be read as one.
 fn fitting(record: Record<'_>, shingle: Shingle) -> Result<Record<'_>, BadRecord> {
     if record.set && shingle != Shingle::Tokens {
         let cause = format!(
             "a set, but the index cuts texts by {shingle}; create one with --shingle token"
         );
+        return Err(BadRecord { place: record.place, cause });
+    }
+    let wrong = shingle.kmer_width().and_then(|_| no_sequence(&record.text));
+    if let Some(cause) = wrong.map(str::to_owned) {
         return Err(BadRecord { place: record.place, cause });
     }
     Ok(record)

@@ -14,13 +14,14 @@ pub(super) struct Settings {
     /// Least probability that a pair at the threshold becomes a candidate [default: 0.99]
     #[arg(long, value_name = "P")]
     recall: Option<f64>,
-    /// What a shingle is: char:N, word:N, line:N or token [default: char:9]
+    /// What a shingle is: char:N, word:N, line:N, token or kmer:N (DNA) [default: char:9]
     #[arg(long, value_name = "KIND")]
     shingle: Option<Shingle>,
     /// Lanes of a signature, a byte each: 64, 128, 256 or 512 [default: 256]
     #[arg(long, value_name = "K")]
     lanes: Option<usize>,
-    /// Of lower, nfc or nfkc, space or nospace, minword=N; or none [default: lower,nfc,space]
+    /// Of lower, nfc or nfkc, space or nospace, minword=N; or none [default: lower,nfc,space;
+    /// none for token and kmer:N]
     #[arg(long, value_name = "LIST")]
     normalize: Option<Normalization>,
     /// Count repeated shingles as often as they occur

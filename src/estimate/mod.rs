@@ -1,7 +1,9 @@
 //! How similar, and how sure? Counting equal lanes, and what the count says.
 
 mod agreement;
+mod bottom;
 mod chance;
+mod distance;
 mod exact;
 mod explanation;
 mod interval;
@@ -10,7 +12,9 @@ mod random;
 mod suffixes;
 
 pub use agreement::{Agreement, equal_lanes};
+pub use bottom::Cardinality;
 pub use chance::estimate_probability;
+pub use distance::mash_distance;
 pub use exact::Overlap;
 pub use explanation::{Explanation, Passage, Span};
 pub use interval::{Estimate, wilson};

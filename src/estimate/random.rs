@@ -1,6 +1,7 @@
 //! How similar two random sets are, and how unlikely it is that they are as similar as two that were seen.
 //!
-//! Dembélé, Lo 2017 (their equation 10): two subsets of a and b elements, drawn at random from a universe of n,
+//! Dembele, Lo 2017, "The exact probability law for the approximated similarity from the minhashing method",
+//! equation 10: two subsets of a and b elements, drawn at random from a universe of n,
 //! share j with the hypergeometric probability C(a, j) C(n-a, b-j) / C(n, b).
 
 use super::Overlap;

@@ -57,6 +57,14 @@ impl IndexOptions {
         Self::default()
     }
 
+    pub(super) fn request(&self) -> &SettingsRequest {
+        &self.request
+    }
+
+    pub(super) fn tuning(&self) -> Tuning {
+        self.tuning
+    }
+
     #[cfg(test)]
     pub(super) fn with_tuning(tuning: Tuning) -> Self {
         Self { tuning, ..Self::default() }
@@ -270,7 +278,7 @@ impl IndexOptions {
 
     /// Tries again for as long as another process has the file and there is time. Locks of the
     /// operating system cannot be waited for with an end, so they are looked at.
-    fn patiently<T>(&self, open: impl Fn() -> Result<T>) -> Result<T> {
+    pub(super) fn patiently<T>(&self, open: impl Fn() -> Result<T>) -> Result<T> {
         let start = Instant::now();
         let mut pause = Duration::from_millis(1);
         loop {

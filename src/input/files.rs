@@ -1,6 +1,7 @@
 //! Whole files, each one text, read on all threads.
 
 use super::compression::{self, Rest};
+use super::fasta;
 use super::record::{BadRecord, Name, Raw, Record, not_utf8, too_long};
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -12,28 +13,39 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The least that is asked of a budget at once, and the most.
 const STEP: (u64, u64) = (64 << 10, 4 << 20);
 
-/// Reads files, whose sizes these are, each with at most so many bytes of text, and hands each to
+/// A file that is one text.
+#[derive(Debug)]
+pub(crate) struct Whole {
+    pub(super) path: PathBuf,
+    /// When it was found.
+    pub(super) size: u64,
+    /// Whether it must be FASTA.
+    pub(super) fasta: bool,
+}
+
+/// Reads files, each with at most so many bytes of text, and hands each to
 /// `take`; returns what that made of them, in order.
 pub(super) fn read<T: Send>(
-    files: &[(PathBuf, u64)],
+    files: &[Whole],
     most: usize,
     take: impl Fn(Record<'_>) -> Result<T, BadRecord> + Sync,
 ) -> Vec<Result<T, BadRecord>> {
     let mut all = Vec::with_capacity(files.len());
     for group in groups(files, most as u64) {
-        let budget = Budget::new((most as u64).saturating_sub(group.iter().map(|f| f.1).sum()));
-        let read = |(path, _): &(PathBuf, u64)| {
+        let budget =
+            Budget::new((most as u64).saturating_sub(group.iter().map(|file| file.size).sum()));
+        let read = |file: &Whole| {
             // It is given back when the text has been used.
             let mut share = Share { budget: &budget, taken: 0 };
-            let text = text_of(path, most, Some(&mut share)).transpose()?;
-            Some(text.and_then(|text| give(path, &text, &take)))
+            let text = text_of(&file.path, most, Some(&mut share)).transpose()?;
+            Some(text.and_then(|text| give(file, &text, &take)))
         };
         let results: Vec<_> = group.par_iter().map(read).collect();
-        all.extend(results.into_iter().zip(group).map(|(result, (path, _))| {
+        all.extend(results.into_iter().zip(group).map(|(result, file)| {
             // Alone it may take as much as any record.
             let alone = || {
-                let text = text_of(path, most, None)?.unwrap_or_default();
-                give(path, &text, &take)
+                let text = text_of(&file.path, most, None)?.unwrap_or_default();
+                give(file, &text, &take)
             };
             result.unwrap_or_else(alone)
         }));
@@ -42,11 +54,16 @@ pub(super) fn read<T: Send>(
 }
 
 fn give<T>(
-    path: &Path,
+    file: &Whole,
     text: &str,
     take: impl Fn(Record<'_>) -> Result<T, BadRecord>,
 ) -> Result<T, BadRecord> {
-    let place = path.display().to_string();
+    let place = file.path.display().to_string();
+    if file.fasta
+        && let Err(cause) = fasta::check(text.as_bytes())
+    {
+        return Err(BadRecord { place, cause: cause.to_owned() });
+    }
     take(Record {
         name: Name::Id(place.clone()),
         text: Cow::Borrowed(text),
@@ -57,12 +74,12 @@ fn give<T>(
 }
 
 /// Files that are read at the same time, which have at most so many bytes together, or are one.
-fn groups(files: &[(PathBuf, u64)], most: u64) -> impl Iterator<Item = &[(PathBuf, u64)]> {
+fn groups(files: &[Whole], most: u64) -> impl Iterator<Item = &[Whole]> {
     let mut rest = files;
     std::iter::from_fn(move || {
         let mut bytes = 0_u64;
-        let fit = rest.iter().take_while(|(_, size)| {
-            bytes = bytes.saturating_add(*size);
+        let fit = rest.iter().take_while(|file| {
+            bytes = bytes.saturating_add(file.size);
             bytes <= most
         });
         let (group, later) = rest.split_at(fit.count().max(1).min(rest.len()));
@@ -170,6 +187,10 @@ mod tests {
     use super::*;
     use crate::input::compression::packing::{gzip, zstd};
 
+    fn text(path: PathBuf, size: u64) -> Whole {
+        Whole { path, size, fasta: false }
+    }
+
     #[test]
     fn files_that_are_read_together_fit_into_the_limit() {
         for (sizes, groups_of) in [
@@ -179,7 +200,7 @@ mod tests {
             (vec![0; 5], vec![5]),
             (vec![5, u64::MAX, u64::MAX, 5, 5], vec![1, 1, 1, 2]),
         ] {
-            let files: Vec<_> = sizes.iter().map(|size| (PathBuf::new(), *size)).collect();
+            let files: Vec<_> = sizes.iter().map(|size| text(PathBuf::new(), *size)).collect();
             let lengths: Vec<usize> = groups(&files, 10).map(<[_]>::len).collect();
             assert_eq!(lengths, groups_of, "{sizes:?}");
         }
@@ -190,12 +211,12 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let texts: Vec<String> = (0..8).map(|n| "text ".repeat(n * 20_000)).collect();
         let mut files = Vec::new();
-        for (number, text) in texts.iter().enumerate() {
+        for (number, content) in texts.iter().enumerate() {
             let path = folder.path().join(number.to_string());
             let pack = [gzip, zstd, |bytes: &[u8]| bytes.to_vec()][number % 3];
-            let bytes = pack(text.as_bytes());
+            let bytes = pack(content.as_bytes());
             std::fs::write(&path, &bytes).expect("written");
-            files.push((path, bytes.len() as u64));
+            files.push(text(path, bytes.len() as u64));
         }
         for most in [700_000, 1_000_000, usize::MAX] {
             let all = read(&files, most, |record| Ok(record.text.len()));

@@ -23,6 +23,10 @@ pub(crate) enum Format {
     Tsv,
     /// Each line is an id, a tab, and the elements of a set.
     Tokens,
+    /// Each file is one text, of FASTA.
+    Fasta,
+    /// Each record of FASTA is one text.
+    FastaRecords,
 }
 
 /// What the name of a file says, without what says that it is compressed; [`Format::Auto`] if that
@@ -34,6 +38,7 @@ pub(super) fn by_name(path: &Path) -> Format {
         Some(Some("jsonl" | "ndjson")) => Format::JsonLines,
         Some(Some("csv")) => Format::Csv,
         Some(Some("tsv")) => Format::Tsv,
+        Some(Some("fa" | "fasta" | "fna" | "ffn" | "frn")) => Format::Fasta,
         None | Some(Some("json")) => Format::Auto,
         Some(_) => Format::Text,
     }
@@ -118,6 +123,10 @@ mod tests {
             ("a.txt", Format::Text),
             ("a.txt.gz", Format::Text),
             ("a.csv.old", Format::Text),
+            ("a.fa", Format::Fasta),
+            ("genome.FASTA.gz", Format::Fasta),
+            ("a.fna.zst", Format::Fasta),
+            ("a.faa", Format::Text),
         ] {
             assert_eq!(by_name(Path::new(name)), format, "{name}");
         }

@@ -1,6 +1,7 @@
 //! A line of a stream becomes a record.
 
 use super::blocks::Line;
+use super::fasta;
 use super::json::{self, Fields};
 use super::record::{BYTE_ORDER_MARK, BadRecord, Name, Naming, Raw, Record, not_utf8, too_long};
 use super::sets;
@@ -18,6 +19,10 @@ pub(crate) enum LineFormat {
     Tokens,
     /// All together are one text.
     Whole,
+    /// All together are FASTA, and one text.
+    Fasta,
+    /// So many are one record of FASTA.
+    FastaRecord,
 }
 
 /// The stream that lines come from.
@@ -48,7 +53,12 @@ impl Stream {
     pub(super) fn record<'a>(&self, line: Line<'a>) -> Result<Option<Record<'a>>, BadRecord> {
         let Line { number, text: line, raw } = line;
         let bad = |cause: String| BadRecord { place: self.place(number), cause };
-        if line.len() > self.most {
+        // What ends a line is no part of it, but of a record of many.
+        let length = match self.format {
+            LineFormat::FastaRecord => raw.len(),
+            _ => line.len(),
+        };
+        if length > self.most {
             return Err(self.too_long(number));
         }
         let unmarked = || {
@@ -59,6 +69,15 @@ impl Stream {
             LineFormat::Text | LineFormat::Whole => {
                 let text = str::from_utf8(line).map_err(|error| bad(not_utf8(error)))?;
                 (None, Cow::Borrowed(text), false)
+            }
+            LineFormat::Fasta => {
+                fasta::check(line).map_err(|cause| bad(cause.to_owned()))?;
+                let text = str::from_utf8(line).map_err(|error| bad(not_utf8(error)))?;
+                (None, Cow::Borrowed(text), false)
+            }
+            LineFormat::FastaRecord => {
+                let text = str::from_utf8(line).map_err(|error| bad(not_utf8(error)))?;
+                (fasta::id(text).map(Cow::Borrowed), Cow::Borrowed(text), false)
             }
             LineFormat::Json(fields) => {
                 let line = unmarked();
@@ -78,11 +97,11 @@ impl Stream {
             (None, Naming::Path) => Name::Id(self.path.clone()),
             (None, Naming::Automatic) => Name::Automatic,
             (None, Naming::Required) => {
-                let field = match &self.format {
-                    LineFormat::Json(fields) => fields.id.as_str(),
-                    _ => "id",
-                };
-                return Err(bad(format!("no field `{field}`")));
+                return Err(bad(match &self.format {
+                    LineFormat::Json(fields) => format!("no field `{}`", fields.id),
+                    LineFormat::FastaRecord => "no id behind >".to_owned(),
+                    _ => "no id".to_owned(),
+                }));
             }
         };
         let raw = match self.naming {

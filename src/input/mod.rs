@@ -4,6 +4,7 @@
 mod batch;
 mod blocks;
 mod compression;
+mod fasta;
 mod files;
 mod format;
 #[cfg(any(test, fuzzing))]
@@ -19,6 +20,7 @@ mod table;
 mod walk;
 
 pub(crate) use blocks::{Block, Blocks, Line};
+pub(crate) use fasta::no_sequence;
 pub(crate) use format::Format;
 pub(crate) use json::Fields;
 pub(crate) use listing::open_lines;

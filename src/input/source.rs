@@ -3,6 +3,8 @@
 use super::batch::Batch;
 use super::blocks::Blocks;
 use super::compression::{self, Content, Rest};
+use super::fasta::Sequences;
+use super::files::Whole;
 use super::format::{self, Format};
 use super::json::Fields;
 use super::lines::{LineFormat, Stream};
@@ -25,6 +27,8 @@ pub(crate) const STANDARD_INPUT: &str = "-";
 pub(crate) struct Inputs {
     pub(crate) paths: Vec<PathBuf>,
     pub(crate) format: Format,
+    /// Whether texts are sequences of DNA: then [`Format::Auto`] knows FASTA.
+    pub(crate) sequences: bool,
     pub(crate) fields: Fields,
     /// For records without an id from standard input: this and their line make one.
     pub(crate) id_prefix: Option<String>,
@@ -58,6 +62,7 @@ type Contents = Rest<Counted>;
 /// A stream that is being read.
 enum Open {
     Lines(Stream, Blocks<Contents>),
+    Sequences(Stream, Box<Sequences<Contents>>),
     /// And whether its header has been handed out, also of a table without rows.
     Rows(Arc<Table>, Box<Rows<Contents>>, bool),
 }
@@ -65,8 +70,8 @@ enum Open {
 /// What a path turns out to be.
 enum Found {
     Directory,
-    /// A text of so many bytes.
-    Text(u64),
+    /// A text of so many bytes, which must be FASTA or not.
+    Text(u64, bool),
     /// Something to be opened here.
     Stream(Format),
 }
@@ -95,7 +100,7 @@ impl Reading {
     pub(crate) fn next(&mut self) -> Option<(Batch, u64)> {
         let batch = self.next_batch()?;
         let of_files = match &batch {
-            Batch::Files(files, _) => files.iter().map(|(_, size)| size).sum(),
+            Batch::Files(files, _) => files.iter().map(|file| file.size).sum(),
             _ => 0,
         };
         Some((batch, of_files + self.counter.swap(0, Ordering::Relaxed)))
@@ -129,7 +134,7 @@ impl Reading {
     }
 
     /// Takes the next path; returns whether to go on before handing out `files`.
-    fn find_more(&mut self, files: &mut Vec<(PathBuf, u64)>) -> bool {
+    fn find_more(&mut self, files: &mut Vec<Whole>) -> bool {
         let (path, in_directory) = match &mut self.walk {
             Some((root, walk)) => match walk.next() {
                 Some(Ok(entry)) if entry.file_type().is_some_and(|kind| kind.is_file()) => {
@@ -161,8 +166,8 @@ impl Reading {
                 }
                 Err(error) => Err(walk::bad(&path, &error)),
             },
-            Ok(Some(Found::Text(size))) => {
-                files.push((path, size));
+            Ok(Some(Found::Text(size, fasta))) => {
+                files.push(Whole { path, size, fasta });
                 return true;
             }
             // Files before it come first.
@@ -199,7 +204,7 @@ impl Reading {
             return Ok(None);
         }
         if format == Format::Auto {
-            format = if in_directory { Format::Text } else { format::by_name(path) };
+            format = if in_directory { Format::Text } else { self.by_name(path) };
         }
         // What is no regular file can be read only once.
         if format == Format::Auto && found.is_file() {
@@ -210,9 +215,18 @@ impl Reading {
             };
         }
         Ok(Some(match format {
-            Format::Text => Found::Text(found.len()),
+            Format::Text => Found::Text(found.len(), false),
+            Format::Fasta if found.is_file() => Found::Text(found.len(), true),
             format => Found::Stream(format),
         }))
+    }
+
+    /// What a name says; that of FASTA only where texts are sequences, as else it is text like any.
+    fn by_name(&self, path: &Path) -> Format {
+        match format::by_name(path) {
+            Format::Fasta if !self.inputs.sequences => Format::Text,
+            format => format,
+        }
     }
 
     fn begins_with_an_object(&self, path: &Path) -> io::Result<bool> {
@@ -237,7 +251,7 @@ impl Reading {
             };
         }
         let naming = match format {
-            Format::Text => Naming::Path,
+            Format::Text | Format::Fasta => Naming::Path,
             Format::Lines => Naming::Prefix(shown.clone()),
             _ => Naming::Required,
         };
@@ -253,6 +267,8 @@ impl Reading {
             if format == Format::Auto {
                 format = match format::first_character(rest, start, self.inputs.most)? {
                     Some(b'{') => Format::JsonLines,
+                    // FASTQ is refused as a whole, not line by line.
+                    Some(b'>' | b';' | b'@') if self.inputs.sequences => Format::Fasta,
                     _ => Format::Lines,
                 };
             }
@@ -285,13 +301,27 @@ impl Reading {
                 let table = Table::begin(&mut rows, path, delimiter, fields, naming, most)?;
                 return Ok(Open::Rows(Arc::new(table), Box::new(rows), false));
             }
+            Format::FastaRecords => {
+                let mut sequences = Sequences::new(rest, start, most);
+                let io =
+                    |error: io::Error| BadRecord { place: path.clone(), cause: error.to_string() };
+                if let Err((line, cause)) = sequences.begin().map_err(io)? {
+                    return Err(BadRecord {
+                        place: format!("{path}:{line}"),
+                        cause: cause.to_owned(),
+                    });
+                }
+                let stream = Stream { path, format: LineFormat::FastaRecord, naming, most };
+                return Ok(Open::Sequences(stream, Box::new(sequences)));
+            }
             Format::Text => LineFormat::Whole,
+            Format::Fasta => LineFormat::Fasta,
             Format::JsonLines => LineFormat::Json(self.inputs.fields.clone()),
             Format::Tokens => LineFormat::Tokens,
             Format::Auto | Format::Lines => LineFormat::Text,
         };
         let blocks = match format {
-            LineFormat::Whole => Blocks::whole(rest, start, most),
+            LineFormat::Whole | LineFormat::Fasta => Blocks::whole(rest, start, most),
             _ => Blocks::new(rest, start, most),
         };
         Ok(Open::Lines(Stream { path, format, naming, most }, blocks))
@@ -304,6 +334,11 @@ impl Open {
             Self::Lines(stream, blocks) => {
                 let block = blocks.next();
                 let batch = |block| Batch::Lines(stream.clone(), block);
+                (block.map(|block| block.map(batch)), &stream.path)
+            }
+            Self::Sequences(stream, sequences) => {
+                let block = sequences.next();
+                let batch = |block| Batch::Sequences(stream.clone(), block);
                 (block.map(|block| block.map(batch)), &stream.path)
             }
             Self::Rows(table, rows, begun) => {
@@ -328,6 +363,7 @@ pub(crate) fn whole_text(path: &Path, most: usize) -> Result<String, BadRecord> 
     let mut reading = Reading::new(Inputs {
         paths: vec![path.to_owned()],
         format: Format::Text,
+        sequences: false,
         fields: Fields::default(),
         id_prefix: None,
         most,

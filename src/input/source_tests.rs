@@ -9,6 +9,7 @@ fn inputs(paths: Vec<PathBuf>, format: Format) -> Inputs {
     Inputs {
         paths,
         format,
+        sequences: false,
         fields: Fields { id: "id".into(), text: "text".into() },
         id_prefix: None,
         most: 100_000,

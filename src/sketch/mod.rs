@@ -1,5 +1,6 @@
 //! What do we remember of a document? A signature of fixed size, made in one pass.
 
+mod bottom;
 mod count;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
@@ -7,6 +8,7 @@ mod lanes;
 mod signature;
 mod sketcher;
 
+pub use bottom::BottomK;
 pub use count::DistinctCounter;
 pub use lanes::Sketch;
 pub use signature::{SetSize, Signature};

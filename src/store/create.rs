@@ -76,7 +76,7 @@ impl<'p> NewFile<'p> {
     /// Gives it its name instead of the file that has it, and the permissions of that.
     pub(super) fn replace(self) -> Result<()> {
         let Self { file, folder, path } = self;
-        let failed = |source| io_error(path, "replacing the damaged file", source);
+        let failed = |source| io_error(path, "replacing the old file", source);
         let old = fs::metadata(path).map_err(failed)?;
         #[cfg(unix)]
         {

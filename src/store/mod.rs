@@ -34,6 +34,7 @@ mod mark;
 mod merge;
 mod parallel;
 mod reader;
+mod rebuild;
 mod record;
 mod repair;
 mod rows;
@@ -70,6 +71,7 @@ pub(crate) use lookup::{Existing, Known};
 #[cfg(any(test, feature = "cli"))]
 pub(crate) use mark::DedupMark;
 pub(crate) use reader::Reader;
+pub(crate) use rebuild::rebuild;
 pub(crate) use record::DocumentRecord;
 pub(crate) use repair::repair;
 pub(crate) use schema::{BandNo, DocNo, FORMAT_VERSION};

@@ -278,7 +278,9 @@ fn settings_that_cannot_be_are_refused() {
         (10, &number(1.0), "recall 1"),
         (18, &[100, 0], "100 lanes"),
         (18, &[0, 4], "1024 lanes"),
-        (20, &[4], "an unknown kind of shingle"),
+        (20, &[5], "an unknown kind of shingle"),
+        (20, &[4], "k-mers that are normalised"),
+        (20, &[4, 33, 0, 0, 0, 0], "k-mers of 33 letters"),
         (20, &[3], "tokens with a width"),
         (21, &[0, 0], "width 0"),
         (21, &[0xE9, 3], "width 1001"),
@@ -294,8 +296,14 @@ fn settings_that_cannot_be_are_refused() {
     ] {
         assert!(with(at, field).is_err(), "{what}");
     }
-    for (at, field) in [(20, &[3, 0, 0][..]), (21, &[0xE8, 3]), (23, &[0]), (38, &[32]), (39, &[2])]
-    {
+    for (at, field) in [
+        (20, &[3, 0, 0][..]),
+        (20, &[4, 32, 0, 0, 0, 0]),
+        (21, &[0xE8, 3]),
+        (23, &[0]),
+        (38, &[32]),
+        (39, &[2]),
+    ] {
         assert!(with(at, field).is_ok(), "{field:?} at {at}");
     }
 }

@@ -107,18 +107,37 @@ impl SettingsRequest {
         }
     }
 
+    /// These settings, but for what is asked for. A normalisation that was the usual one of the shingle
+    /// becomes that of another shingle with it; the Unicode tables become those of this program.
+    pub(crate) fn over(&self, settings: &Settings) -> Self {
+        let usual = settings.normalization == settings.shingle.default_normalization();
+        let kept = (self.shingle.is_none() || !usual).then_some(settings.normalization);
+        Self {
+            threshold: self.threshold.or(Some(settings.threshold.get())),
+            recall: self.recall.or(Some(settings.recall.get())),
+            lanes: self.lanes.or(Some(settings.lanes.get())),
+            shingle: self.shingle.or(Some(settings.shingle)),
+            normalization: self.normalization.or(kept),
+            multiset: self.multiset.or(Some(settings.multiset)),
+            store_text: self.store_text.or(Some(settings.store_text)),
+            seed: self.seed.or(Some(settings.seed)),
+            unicode: None,
+        }
+    }
+
     /// The settings of a new index.
     pub(crate) fn resolve(&self) -> Result<Settings> {
         let threshold = self.threshold.map_or(Ok(Threshold::DEFAULT), Threshold::new)?;
         let recall = self.recall.map_or(Ok(Recall::DEFAULT), Recall::new)?;
         let lanes = self.lanes.map_or(Ok(Lanes::DEFAULT), Lanes::new)?;
-        let shingle = self.shingle.unwrap_or_default().validate()?;
+        let shingle = self.shingle.unwrap_or_default();
+        let normalization = self.normalization.unwrap_or_else(|| shingle.default_normalization());
         Ok(Settings {
             threshold,
             recall,
             lanes,
-            shingle,
-            normalization: self.normalization.unwrap_or_else(|| shingle.default_normalization()),
+            shingle: shingle.validate_with(&normalization)?,
+            normalization,
             multiset: self.multiset.unwrap_or(false),
             store_text: self.store_text.unwrap_or(false),
             seed: self.seed.unwrap_or(0),
@@ -190,6 +209,7 @@ impl StoredSettings {
             Shingle::Words(n) => (1, n),
             Shingle::Lines(n) => (2, n),
             Shingle::Tokens => (3, 0),
+            Shingle::Kmers(k) => (4, k),
         };
         let Normalization { lower, form, whitespace, min_word } = settings.normalization;
         let UnicodeVersions { case, normalization, segmentation } = settings.unicode;
@@ -245,36 +265,41 @@ impl StoredSettings {
             2 => Shingle::Lines(self.width),
             3 if self.width == 0 => Shingle::Tokens,
             3 => return Err("its tokens have a width"),
+            4 => Shingle::Kmers(self.width),
             _ => return Err("its kind of shingle is unknown"),
         };
-        let [case, normalization, segmentation] = self.unicode;
+        let normalization = Normalization {
+            lower: self.lower,
+            form: match self.form {
+                0 => Form::Unchanged,
+                1 => Form::Nfc,
+                2 => Form::Nfkc,
+                _ => return Err("its Unicode form is unknown"),
+            },
+            whitespace: match self.whitespace {
+                0 => Whitespace::Keep,
+                1 => Whitespace::Fold,
+                2 => Whitespace::Drop,
+                _ => return Err("its white-space rule is unknown"),
+            },
+            min_word: self.min_word,
+        };
+        let shingle = shingle.validate().map_err(|_| "its shingle width is impossible")?;
+        let shingle =
+            shingle.validate_with(&normalization).map_err(|_| "its k-mers are normalised")?;
+        let [case, form, segmentation] = self.unicode;
         Ok(Settings {
             threshold: Threshold::new(self.threshold).map_err(|_| "its threshold is impossible")?,
             recall: Recall::new(self.recall).map_err(|_| "its recall is impossible")?,
             lanes,
-            shingle: shingle.validate().map_err(|_| "its shingle width is impossible")?,
-            normalization: Normalization {
-                lower: self.lower,
-                form: match self.form {
-                    0 => Form::Unchanged,
-                    1 => Form::Nfc,
-                    2 => Form::Nfkc,
-                    _ => return Err("its Unicode form is unknown"),
-                },
-                whitespace: match self.whitespace {
-                    0 => Whitespace::Keep,
-                    1 => Whitespace::Fold,
-                    2 => Whitespace::Drop,
-                    _ => return Err("its white-space rule is unknown"),
-                },
-                min_word: self.min_word,
-            },
+            shingle,
+            normalization,
             multiset: self.multiset,
             store_text: self.store_text,
             seed: self.seed,
             plan: BandPlan::stored(self.bands, self.depth, lanes)
                 .ok_or("its bands do not fit its lanes")?,
-            unicode: UnicodeVersions { case, normalization, segmentation },
+            unicode: UnicodeVersions { case, normalization: form, segmentation },
         })
     }
 }

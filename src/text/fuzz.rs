@@ -18,8 +18,17 @@ pub(crate) struct Cutting {
     seed: u64,
 }
 
+/// From here on the byte that says the kind of shingle says k-mers.
+const KMERS: u8 = 192;
+
 impl Cutting {
     pub(crate) fn of(&[how, kind, width, least]: &[u8; 4]) -> Self {
+        let seed = u64::from(kind / 8);
+        let multiset = kind & 4 != 0;
+        if kind >= KMERS {
+            let shingle = Shingle::kmers(u16::from(width % 34));
+            return Self { normalization: Normalization::NONE, shingle, multiset, seed };
+        }
         let width = u16::from(width % 32);
         Self {
             normalization: Normalization {
@@ -42,8 +51,8 @@ impl Cutting {
                 2 => Shingle::lines(width),
                 _ => Shingle::Tokens,
             },
-            multiset: kind & 4 != 0,
-            seed: u64::from(kind / 8),
+            multiset,
+            seed,
         }
     }
 
@@ -56,8 +65,15 @@ impl Cutting {
     fn hashes(&self, text: &str) -> Vec<u64> {
         let hasher = ShingleHasher::new(self.seed);
         let mut ranks = BTreeMap::new();
-        let hashes = shingles(self.shingle, &self.normalization, text).into_iter().map(|shingle| {
-            let hash = hasher.hash(shingle.as_bytes());
+        let shingles: Vec<Vec<u8>> = match self.shingle {
+            Shingle::Kmers(width) => kmers(text, width.into()),
+            shingle => {
+                let all = shingles(shingle, &self.normalization, text);
+                all.into_iter().map(String::into_bytes).collect()
+            }
+        };
+        let hashes = shingles.into_iter().map(|shingle| {
+            let hash = hasher.hash(&shingle);
             let rank = ranks.entry(hash).or_insert(0);
             let ranked = hasher.ranked(hash, if self.multiset { *rank } else { 0 });
             *rank += 1;
@@ -162,10 +178,42 @@ fn shingles(shingle: Shingle, normalization: &Normalization, raw: &str) -> Vec<S
             (kept.map(|(_, element)| element).collect(), " ", 1)
         }
         Shingle::Tokens => (text.split_whitespace().map(owned).collect(), " ", 1),
+        Shingle::Kmers(_) => (Vec::new(), "", 1),
     };
     match units.len() {
         0 => Vec::new(),
         few if few <= usize::from(width) => vec![units.join(separator)],
         _ => units.windows(width.into()).map(|window| window.join(separator)).collect(),
     }
+}
+
+/// The canonical k-mers of a text, each as the eight bytes that are hashed.
+fn kmers(text: &str, width: usize) -> Vec<Vec<u8>> {
+    const LETTERS: &str = "ACGT";
+    let mut sequence = String::new();
+    for line in text.strip_prefix('\u{FEFF}').unwrap_or(text).split(['\n', '\r']) {
+        match line.chars().next() {
+            Some('>') => sequence.push('|'),
+            Some(';') => {}
+            _ => sequence.extend(line.chars().filter_map(|letter| match letter {
+                ' ' | '\t' | '\x0C' => None,
+                'u' | 'U' => Some('T'),
+                _ => {
+                    Some(letter.to_ascii_uppercase()).filter(|c| LETTERS.contains(*c)).or(Some('|'))
+                }
+            })),
+        }
+    }
+    let digit = |letter| LETTERS.find(letter).unwrap_or_default();
+    let code = |word: &str| word.chars().fold(0, |code, letter| 4 * code + digit(letter) as u64);
+    let mut all = Vec::new();
+    for run in sequence.split('|') {
+        for start in 0..(run.len() + 1).saturating_sub(width) {
+            let word = &run[start..start + width];
+            let complement: String =
+                word.chars().rev().filter_map(|c| LETTERS.chars().nth(3 - digit(c))).collect();
+            all.push(code(word.min(&complement)).to_le_bytes().to_vec());
+        }
+    }
+    all
 }

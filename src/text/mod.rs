@@ -4,6 +4,7 @@ mod align;
 mod fold;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
+mod kmer;
 mod normalize;
 mod positions;
 mod shingle;

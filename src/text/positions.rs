@@ -51,7 +51,8 @@ impl Shingler {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`] for a text of 4 GiB or more.
+    /// [`Error::InvalidSetting`] for a text of 4 GiB or more, and for k-mers, which are those of both
+    /// strands at once.
     pub fn places(&self, text: &str) -> Result<Vec<Range<usize>>> {
         let located = self.locate(text)?;
         let place = |at| located.bytes(located.units(at..at + 1));
@@ -62,7 +63,8 @@ impl Shingler {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`] for a text of 4 GiB or more.
+    /// [`Error::InvalidSetting`] for a text of 4 GiB or more, and for k-mers, which are those of both
+    /// strands at once.
     pub(crate) fn locate(&self, text: &str) -> Result<Located> {
         if u32::try_from(text.len()).is_err() {
             return Err(Error::InvalidSetting {
@@ -73,6 +75,7 @@ impl Shingler {
         }
         let mut cut = Cut::default();
         match self.shingle {
+            Shingle::Kmers(_) => return Err(no_place(self.shingle)),
             Shingle::Chars(width) => {
                 let letters = align(text, 0, &self.normalization);
                 return Ok(self.characters(&letters, width.into()));
@@ -102,7 +105,7 @@ impl Shingler {
         }
         let width = match self.shingle {
             Shingle::Chars(width) | Shingle::Words(width) | Shingle::Lines(width) => width.into(),
-            Shingle::Tokens => 1,
+            Shingle::Tokens | Shingle::Kmers(_) => 1,
         };
         let mut hashes = Vec::with_capacity(cut.places.len());
         cut.units.windows(width, |window| hashes.push(self.hasher.hash(window)));
@@ -125,6 +128,15 @@ impl Shingler {
             end += next.map_or(0, bytes);
         }
         Located { hashes, units, width }
+    }
+}
+
+/// K-mers that are shared may lie on the other strand and run backwards there.
+fn no_place(shingle: Shingle) -> Error {
+    Error::InvalidSetting {
+        setting: "shingle",
+        got: shingle.to_string(),
+        expected: "char:N, word:N, line:N or token, to tell where shingles lie",
     }
 }
 

@@ -1,6 +1,7 @@
 //! Shingling: a text becomes a set of hashed shingles.
 
 use super::fold::ascii_prefix;
+use super::kmer;
 use super::normalize::Normalization;
 use super::units::{ELEMENT_END, Units};
 use crate::error::{Error, Result};
@@ -10,7 +11,8 @@ use rustc_hash::FxHashMap;
 use std::fmt;
 use std::str::FromStr;
 
-/// What a shingle is. Its text form is that of the command: `char:9`, `word:3`, `line:2`, `token`.
+/// What a shingle is. Its text form is that of the command: `char:9`, `word:3`, `line:2`, `token`,
+/// `kmer:21`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Shingle {
@@ -24,6 +26,14 @@ pub enum Shingle {
     /// the character U+001F, its elements are instead what U+001F follows, and may hold white space
     /// or be empty.
     Tokens,
+    /// So many consecutive letters of DNA, 1 to 32, counted as one with their reverse complement: the
+    /// canonical k-mers of Mash (Ondov et al. 2016, Methods).
+    ///
+    /// The letters are A, C, G, T, in either case, and U, which is T. The text is a bare sequence, or
+    /// FASTA: lines that begin with `>` separate sequences, lines that begin with `;` are skipped, as
+    /// is white space. Every other letter (N, gaps) breaks the sequence: no k-mer holds it. A text
+    /// without a k-mer has no shingle, however short it is: it is empty.
+    Kmers(u16),
 }
 
 impl Default for Shingle {
@@ -36,6 +46,9 @@ impl Default for Shingle {
 impl Shingle {
     /// The most units a shingle may have.
     pub const MAX_WIDTH: u16 = 1000;
+
+    /// The most letters a k-mer may have: as many as fit into 64 bits.
+    pub const MAX_KMER: u16 = 32;
 
     /// Shingles of `n` characters.
     pub const fn chars(n: u16) -> Self {
@@ -52,12 +65,38 @@ impl Shingle {
         Self::Lines(n)
     }
 
+    /// Canonical k-mers of `k` letters. 21 tells the genomes of bacteria apart (Ondov et al. 2016).
+    pub const fn kmers(k: u16) -> Self {
+        Self::Kmers(k)
+    }
+
     /// The normalisation that fits this kind of shingle when the user names none: `none` for
-    /// tokens, which are exact names, else `lower,nfc,space`.
+    /// tokens, which are exact names, and for k-mers, else `lower,nfc,space`.
     pub fn default_normalization(self) -> Normalization {
         match self {
-            Self::Tokens => Normalization::NONE,
+            Self::Tokens | Self::Kmers(_) => Normalization::NONE,
             _ => Normalization::default(),
+        }
+    }
+
+    /// The letters of a k-mer; `None` for other shingles.
+    pub fn kmer_width(self) -> Option<u16> {
+        match self {
+            Self::Kmers(k) => Some(k),
+            _ => None,
+        }
+    }
+
+    /// Checks the width, and that k-mers are not to be normalised, which would join lines or drop them.
+    pub(crate) fn validate_with(self, normalization: &Normalization) -> Result<Self> {
+        let shingle = self.validate()?;
+        match shingle {
+            Self::Kmers(_) if *normalization != Normalization::NONE => Err(Error::InvalidSetting {
+                setting: "normalize",
+                got: format!("{normalization} with {shingle}"),
+                expected: "none, as k-mers are letters of DNA, which are not normalised",
+            }),
+            _ => Ok(shingle),
         }
     }
 
@@ -69,6 +108,7 @@ impl Shingle {
             {
                 Ok(self)
             }
+            Self::Kmers(k) if (1..=Self::MAX_KMER).contains(&k) => Ok(self),
             _ => Err(invalid(&self.to_string())),
         }
     }
@@ -78,7 +118,7 @@ fn invalid(got: &str) -> Error {
     Error::InvalidSetting {
         setting: "shingle",
         got: got.to_owned(),
-        expected: "char:N, word:N or line:N with N from 1 to 1000, or token",
+        expected: "char:N, word:N or line:N with N from 1 to 1000, token, or kmer:N with N from 1 to 32",
     }
 }
 
@@ -89,6 +129,7 @@ impl fmt::Display for Shingle {
             Self::Words(n) => write!(f, "word:{n}"),
             Self::Lines(n) => write!(f, "line:{n}"),
             Self::Tokens => f.write_str("token"),
+            Self::Kmers(k) => write!(f, "kmer:{k}"),
         }
     }
 }
@@ -107,6 +148,7 @@ impl FromStr for Shingle {
             "char" => Self::Chars(width).validate(),
             "word" => Self::Words(width).validate(),
             "line" => Self::Lines(width).validate(),
+            "kmer" => Self::Kmers(width).validate(),
             _ => Err(bad()),
         }
     }
@@ -145,6 +187,8 @@ pub(crate) struct Scratch {
     /// The normalised text; for shingles of characters with `PADDING` after it.
     text: String,
     units: Units,
+    /// The letters of a sequence, for k-mers.
+    letters: Vec<u8>,
     block: Box<[u64; BLOCK]>,
     ranks: FxHashMap<u64, u32>,
 }
@@ -154,6 +198,7 @@ impl Default for Scratch {
         Self {
             text: String::new(),
             units: Units::default(),
+            letters: Vec::new(),
             block: Box::new([0; BLOCK]),
             ranks: FxHashMap::default(),
         }
@@ -166,6 +211,9 @@ impl Scratch {
         const KEPT: usize = 4 << 20;
         if self.text.capacity() > KEPT {
             self.text = String::new();
+        }
+        if self.letters.capacity() > KEPT {
+            self.letters = Vec::new();
         }
         if self.ranks.capacity() > KEPT / 16 {
             self.ranks = FxHashMap::default();
@@ -181,7 +229,7 @@ impl Shingler {
     /// # Errors
     ///
     /// [`Error::InvalidSetting`] where the width of the shingle is 0 or above
-    /// [`Shingle::MAX_WIDTH`].
+    /// [`Shingle::MAX_WIDTH`], for k-mers [`Shingle::MAX_KMER`], or where k-mers are to be normalised.
     pub fn new(
         shingle: Shingle,
         normalization: Normalization,
@@ -189,7 +237,7 @@ impl Shingler {
         seed: u64,
     ) -> Result<Self> {
         Ok(Self {
-            shingle: shingle.validate()?,
+            shingle: shingle.validate_with(&normalization)?,
             normalization,
             multiset,
             hasher: ShingleHasher::new(seed),
@@ -209,8 +257,12 @@ impl Shingler {
     /// Normalises and cuts a text, to be visited afterwards, as often as needed. Returns a bound
     /// of the number of its shingles.
     pub(crate) fn prepare(&self, text: &str, scratch: &mut Scratch) -> usize {
-        let Scratch { text: normalised, units, .. } = scratch;
+        let Scratch { text: normalised, units, letters, .. } = scratch;
         match self.shingle {
+            Shingle::Kmers(_) => {
+                kmer::letters(text, letters);
+                return letters.len();
+            }
             Shingle::Lines(_) => return units.lines(text, &self.normalization),
             Shingle::Tokens if text.contains(ELEMENT_END) => {
                 return units.elements(text, &self.normalization);
@@ -231,7 +283,7 @@ impl Shingler {
 
     /// Hands over the hashes of the prepared text in blocks.
     pub(crate) fn visit(&self, scratch: &mut Scratch, mut sink: impl FnMut(&[u64])) {
-        let Scratch { text, units, block, ranks } = scratch;
+        let Scratch { text, units, letters, block, ranks } = scratch;
         ranks.clear();
         let mut out = Blocks {
             block,
@@ -246,8 +298,24 @@ impl Shingler {
                 units.windows(usize::from(width), |window| out.push(self.hasher.hash(window)));
             }
             Shingle::Tokens => units.windows(1, |window| out.push(self.hasher.hash(window))),
+            Shingle::Kmers(width) => self.kmers(letters, width, &mut out),
         }
         out.flush();
+    }
+
+    fn kmers(&self, letters: &[u8], width: u16, out: &mut Blocks<'_>) {
+        for run in kmer::runs(letters, width.into()) {
+            let mut window = kmer::Window::new(width.into());
+            let (before, ends) = run.split_at(usize::from(width) - 1);
+            for letter in before {
+                window.push(*letter);
+            }
+            for ends in ends.chunks(BLOCK) {
+                out.fill(ends.len(), |hashes| {
+                    kmer::hash(&self.hasher, &mut window, ends, hashes);
+                });
+            }
+        }
     }
 
     fn chars(&self, padded: &[u8], width: usize, out: &mut Blocks<'_>) {
@@ -292,12 +360,10 @@ impl Shingler {
     /// Hashes `count` windows of `width` ASCII characters, each loaded as one or two words, which
     /// may read up to 8 bytes beyond. Must give the hashes of the general path.
     fn ascii(&self, padded: &[u8], width: usize, count: usize, out: &mut Blocks<'_>) {
-        out.flush();
         for first in (0..count).step_by(BLOCK) {
             let count = BLOCK.min(count - first);
             let windows = &padded[first..first + count + width - 1 + PADDING.len()];
-            let hashes = &mut out.block[..count];
-            match width {
+            out.fill(count, |hashes| match width {
                 1..=8 => hash_short(&self.hasher, windows, width, hashes),
                 9..=16 => hash_medium(&self.hasher, windows, width, hashes),
                 _ => {
@@ -306,9 +372,7 @@ impl Shingler {
                         *hash = self.hasher.hash(window);
                     }
                 }
-            }
-            out.length = count;
-            out.flush();
+            });
         }
     }
 }
@@ -369,6 +433,15 @@ impl Blocks<'_> {
         if self.length == BLOCK {
             self.flush();
         }
+    }
+
+    /// Makes up to a block of hashes in place and hands them over, after those that wait.
+    #[inline]
+    fn fill(&mut self, count: usize, make: impl FnOnce(&mut [u64])) {
+        self.flush();
+        make(&mut self.block[..count]);
+        self.length = count;
+        self.flush();
     }
 
     fn flush(&mut self) {

@@ -8,7 +8,7 @@ fn shingler(shingle: Shingle, multiset: bool) -> Shingler {
     Shingler::new(shingle, normalization, multiset, 0).expect("valid width")
 }
 
-fn every_kind() -> [Shingle; 10] {
+fn every_kind() -> [Shingle; 12] {
     [
         Shingle::chars(1),
         Shingle::chars(3),
@@ -20,6 +20,8 @@ fn every_kind() -> [Shingle; 10] {
         Shingle::words(3),
         Shingle::lines(2),
         Shingle::Tokens,
+        Shingle::kmers(1),
+        Shingle::kmers(32),
     ]
 }
 
@@ -140,7 +142,19 @@ fn the_seed_changes_every_hash() {
 
 #[test]
 fn widths_out_of_range_are_refused() {
-    for bad in ["char:0", "word:1001", "line:", "char", "kmer:x", "token:2", "char:-1", ""] {
+    for bad in [
+        "char:0",
+        "word:1001",
+        "line:",
+        "char",
+        "kmer:x",
+        "kmer:0",
+        "kmer:33",
+        "kmer",
+        "token:2",
+        "char:-1",
+        "",
+    ] {
         assert!(bad.parse::<Shingle>().is_err(), "{bad:?}");
     }
     assert!(Shingler::new(Shingle::chars(0), Normalization::NONE, false, 0).is_err());

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "cli")]
 mod bad_input;
+mod bottom;
 #[cfg(feature = "cli")]
 mod cli;
 #[cfg(feature = "cli")]
@@ -51,6 +52,8 @@ mod expiry;
 mod fixtures;
 #[cfg(feature = "cli")]
 mod formats;
+#[cfg(feature = "cli")]
+mod genomes;
 mod history;
 #[cfg(feature = "cli")]
 mod hostile_input;
@@ -66,6 +69,7 @@ mod packing;
 mod phases;
 #[cfg(all(unix, feature = "cli"))]
 mod processes;
+mod rebuilding;
 mod recall;
 mod sketch;
 mod space;

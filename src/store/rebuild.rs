@@ -1,0 +1,47 @@
+//! A new file under other settings that takes the place of the old one when it is complete.
+
+use super::create::NewFile;
+use super::engine::{Engine, Tuning};
+use super::record::Counters;
+use super::settings::{SettingsRequest, StoredSettings};
+use super::watch::Watch;
+use crate::error::{Error, Result};
+use std::fs;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Makes an index again from its stored texts. What is asked for is changed, all else stays; `fill` puts
+/// the documents of the first index into the second. A failure leaves the file as it was.
+pub(crate) fn rebuild(
+    path: &Path,
+    request: &SettingsRequest,
+    tuning: Tuning,
+    watch: &mut Watch<'_>,
+    fill: impl FnOnce(&Arc<Engine>, &Arc<Engine>, &mut Watch<'_>) -> Result<()>,
+) -> Result<()> {
+    // A link stays what it is; the file that it names is rebuilt.
+    let link = path.symlink_metadata().is_ok_and(|found| found.is_symlink());
+    let target = if link { fs::canonicalize(path).ok() } else { None };
+    let path = target.as_deref().unwrap_or(path);
+    // Open until the new file has the name: nobody else changes the old one meanwhile.
+    let old = Engine::open(path, &SettingsRequest::default(), tuning)?;
+    if !old.settings().store_text {
+        return Err(Error::NoTexts { path: path.to_owned() });
+    }
+    let settings = request.over(old.settings()).resolve()?;
+    let key = RandomState::new().build_hasher().finish();
+    let new = NewFile::begin(path, &StoredSettings::new(&settings, key, old.created()))?;
+    let engine = Engine::open(new.place(), &SettingsRequest::default(), tuning)?;
+    fill(&old, &engine, watch)?;
+    let auto_ids = old.read()?.state.counters.auto_ids;
+    let mut writer = engine.write()?;
+    writer.restore_counters(Counters { auto_ids, ..Counters::default() })?;
+    writer.commit()?;
+    engine.finish_merges(watch)?;
+    drop(engine);
+    // A file that is open cannot be replaced there.
+    #[cfg(windows)]
+    drop(old);
+    new.replace()
+}

@@ -1,0 +1,116 @@
+//! Rebuilding: the same texts under other settings, all or nothing.
+
+use crate::support::{all_ids, assert_clean, text};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use twindex::{Document, Error, Index, IndexOptions, OnConflict, Shingle};
+
+fn filled(folder: &tempfile::TempDir, options: &IndexOptions) -> PathBuf {
+    let path = folder.path().join("r.twx");
+    let index = options.create(&path).expect("created");
+    let mut txn = index.begin_write().expect("begun");
+    for number in 0..300_u64 {
+        let words = text(number % 40, number, 30);
+        let document = index.prepare(number.to_string(), &words).expect("prepared");
+        let document = document.inserted_at(1_700_000_000 + number as i64);
+        txn.insert_document(document, OnConflict::Replace).expect("inserted");
+    }
+    assert!(txn.remove("7").expect("removed"));
+    txn.insert(&format!("{}", 300), "").expect("inserted");
+    assert_eq!(txn.auto_id().expect("an id"), "#1");
+    txn.commit().expect("committed");
+    path
+}
+
+/// The documents of an index, and its pairs.
+type Content = (Vec<(String, Option<String>, Option<i64>)>, Vec<(String, String, f64)>);
+
+fn content(path: &Path) -> Content {
+    let index = Index::open(path).expect("opened");
+    assert_clean(&index.check().expect("checked"));
+    let snapshot = index.snapshot().expect("a snapshot");
+    let known = |document: Document| {
+        (document.id().to_owned(), document.text().map(str::to_owned), document.inserted())
+    };
+    let documents = snapshot.documents().map(|document| known(document.expect("readable")));
+    let pairs = snapshot.pairs(0.7).expect("a threshold").map(|pair| {
+        let pair = pair.expect("readable");
+        (pair.a, pair.b, pair.similarity)
+    });
+    let mut pairs: Vec<_> = pairs.collect();
+    pairs.sort_by(|a, b| a.partial_cmp(b).expect("numbers"));
+    (documents.collect(), pairs)
+}
+
+#[test]
+fn a_rebuilt_index_is_one_that_was_created_so() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let other = tempfile::tempdir().expect("a temporary folder");
+    let options = Index::options().store_text(true);
+    let path = filled(&folder, &options);
+    let wanted =
+        options.clone().shingle(Shingle::words(2)).threshold(0.6).lanes(128).multiset(true);
+    let rebuilt = wanted.rebuild(&path).expect("rebuilt");
+    assert_eq!((rebuilt.documents, rebuilt.settings.lanes.get()), (300, 128));
+    let new = filled(&other, &wanted);
+    let settings = |path: &Path| *Index::open(path).expect("opened").settings();
+    assert_eq!(settings(&path), settings(&new));
+    let found = content(&path);
+    // That of the empty document is when it was inserted.
+    let mut expected = content(&new);
+    expected.0.last_mut().expect("documents").2 = found.0.last().expect("documents").2;
+    assert_eq!(found, expected);
+    let index = Index::open(&path).expect("opened");
+    let mut txn = index.begin_write().expect("begun");
+    assert_eq!(txn.auto_id().expect("an id"), "#2", "automatic ids are never given twice");
+}
+
+#[test]
+fn what_is_not_named_stays() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let options = Index::options().store_text(true).seed(9).shingle(Shingle::chars(7));
+    let path = filled(&folder, &options);
+    let before = *Index::open(&path).expect("opened").settings();
+    let rebuilt = Index::options().recall(0.9).rebuild(&path).expect("rebuilt").settings;
+    assert_eq!((rebuilt.seed, rebuilt.shingle), (9, Shingle::chars(7)));
+    assert_eq!((rebuilt.threshold, rebuilt.recall.get()), (before.threshold, 0.9));
+    // Tokens are names and are not normalised, unless that was asked for.
+    let rebuilt =
+        Index::options().shingle(Shingle::Tokens).rebuild(&path).expect("rebuilt").settings;
+    assert_eq!(rebuilt.normalization, Shingle::Tokens.default_normalization());
+}
+
+#[test]
+fn an_index_without_texts_cannot_be_rebuilt() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("none.twx");
+    drop(Index::create(&path).expect("created"));
+    let before = std::fs::read(&path).expect("readable");
+    let refused = Index::options().threshold(0.5).rebuild(&path);
+    assert!(matches!(refused, Err(Error::NoTexts { .. })));
+    assert_eq!(std::fs::read(&path).expect("readable").len(), before.len());
+}
+
+#[test]
+fn what_is_stopped_or_impossible_leaves_the_index_as_it_was() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = filled(&folder, &Index::options().store_text(true));
+    let before = content(&path);
+    let options = Index::options().shingle(Shingle::words(1));
+    let mut told = 0;
+    let stopped = options.rebuild_watched(&path, |_| {
+        told += 1;
+        if told > 1 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    assert!(matches!(stopped, Err(Error::Interrupted { .. })), "{stopped:?}");
+    let unreachable = Index::options().threshold(0.05).rebuild(&path);
+    assert!(matches!(unreachable, Err(Error::UnreachableRecall { .. })));
+    let open = Index::open(&path).expect("opened");
+    assert!(matches!(options.rebuild(&path), Err(Error::Locked { .. })));
+    drop(open);
+    assert_eq!(content(&path), before);
+    let left = std::fs::read_dir(folder.path()).expect("readable").count();
+    assert_eq!(left, 1, "nothing is left beside");
+    let index = Index::open(&path).expect("opened");
+    assert_eq!(all_ids(&index.snapshot().expect("a snapshot")).len(), 300);
+}
