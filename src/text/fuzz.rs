@@ -98,7 +98,8 @@ pub fn text(input: &[u8]) {
         Some(shingler) => {
             let hashes = shingler.hashes(&text);
             assert_eq!(hashes, cutting.hashes(&text), "{cutting:?}");
-            let places = shingler.places(&text).unwrap_or_default();
+            // K-mers have none.
+            let Ok(places) = shingler.places(&text) else { return };
             assert_eq!(places.len(), hashes.len(), "{cutting:?}");
             assert!(places.into_iter().all(|place| text.get(place).is_some()), "{cutting:?}");
         }
