@@ -96,7 +96,12 @@ pub fn text(input: &[u8]) {
     assert_eq!(once, cutting.normalization.apply(&once), "{cutting:?}");
     match cutting.shingler() {
         Some(shingler) => {
-            assert_eq!(shingler.hashes(&text), cutting.hashes(&text), "{cutting:?}");
+            let hashes = shingler.hashes(&text);
+            assert_eq!(hashes, cutting.hashes(&text), "{cutting:?}");
+            // K-mers have none.
+            let Ok(places) = shingler.places(&text) else { return };
+            assert_eq!(places.len(), hashes.len(), "{cutting:?}");
+            assert!(places.into_iter().all(|place| text.get(place).is_some()), "{cutting:?}");
         }
         None => assert!(cutting.shingle.validate().is_err()),
     }
