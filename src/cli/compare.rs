@@ -16,11 +16,12 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "\
 Output, a name and a value a line (fields of one object with --json): a, b, similarity,
 multiset_similarity, estimate, low, high, containment_a_in_b, containment_b_in_a, dice,
-shingles_a, shingles_b, shared, universe, expected_by_chance, chance_log10. Both similarities are exact; low and high are the interval of the
-estimate at --confidence. expected_by_chance is the similarity of random sets of
-these sizes, of --universe elements; they share as many as these or more with a probability of 10
-to the power of chance_log10. An empty text is similar to nothing. Memory: 8 bytes for each shingle of both. The
-exit status is 1 if the similarity is below --threshold.
+shingles_a, shingles_b, shared, universe, expected_by_chance, chance_log10. Both similarities are
+exact; low and high are the interval of the estimate at --confidence. expected_by_chance is the
+similarity of two random sets of these sizes, out of --universe elements; they are as similar as
+these or more with a probability of 10 to the power of chance_log10. An empty text is similar to
+nothing. Memory: 8 bytes for each shingle of both. The exit status is 1 if the similarity is below
+--threshold.
 
 Examples:
   twindex compare old.txt new.txt

@@ -16,8 +16,7 @@ use std::time::Instant;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A record whose id is in the index never matches itself. Output columns (fields with --json):
-query, id, similarity, low, high, exact; low and high are the interval of the
-similarity at --confidence.
+query, id, similarity, low, high, exact; low and high are the interval at --confidence.
 
 Examples:
   twindex query pages.twx --text 'the quick brown fox'
