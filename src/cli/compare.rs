@@ -20,10 +20,10 @@ Output, a name and a value a line (fields of one object with --json): a, b, simi
 multiset_similarity, estimate, low, high, containment_a_in_b, containment_b_in_a, dice,
 shingles_a, shingles_b, shared, universe, expected_by_chance, chance_log10; for kmer:N also
 distance. Both similarities are exact; low and high are the interval of the estimate at
---confidence. expected_by_chance is the similarity of random sets of these sizes, of --universe
-elements; they share as many as these or more with a probability of 10 to the power of
-chance_log10. distance is the Mash distance -ln(2J/(1+J))/N of the similarity J. An empty text
-is similar to nothing. Memory: 8 bytes for each shingle of both. The exit status is 1 if the
+--confidence. expected_by_chance is the similarity of two random sets of these sizes, out of
+--universe elements; they are as similar as these or more with a probability of 10 to the power of
+chance_log10. distance is the Mash distance -ln(2J/(1+J))/N of the similarity J. An empty text is
+similar to nothing. Memory: 8 bytes for each shingle of both. The exit status is 1 if the
 similarity is below --threshold.
 
 With --explain, a line for each passage that both share, by its place in A: a_start, a_end,
