@@ -101,11 +101,13 @@ mod store;
 mod text;
 
 pub use error::{Error, Result};
-pub use estimate::{Agreement, Estimate, Overlap, equal_lanes, estimate_probability, wilson};
+pub use estimate::{
+    Agreement, Containment, Estimate, Overlap, equal_lanes, estimate_probability, wilson,
+};
 pub use index::{
     BucketSizes, Cluster, Clustering, Clusters, Document, DocumentInfo, Documents, Ids, Index,
     IndexOptions, Inserted, Keep, Linkage, Match, Matches, Merged, OnConflict, Outcome, Pair,
-    Pairs, Query, ReadOnlyIndex, SizeClass, Snapshot, Verdict, WriteTxn,
+    Pairs, Query, ReadOnlyIndex, SizeClass, SizesSearched, Snapshot, Verdict, WriteTxn,
 };
 pub use lsh::{BandPlan, Chances, Forecast, Probe, Textbook, candidate_probability};
 pub use params::{Lanes, MAX_ID_BYTES, Recall, Threshold};

@@ -15,13 +15,16 @@ use std::time::Instant;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A record whose id is in the index never matches itself. Output columns (fields with --json):
-query, id, similarity, low, high, exact; low and high are the 95 % interval.
+query, id, similarity, low, high, exact; low and high are the 95 % interval. With --containment,
+containment, containment_low and containment_high follow, of the share of the query that the
+document contains.
 
 Examples:
   twindex query pages.twx --text 'the quick brown fox'
   twindex query pages.twx --id page-1
   twindex query pages.twx new/*.txt --threshold 0.9
   twindex query pages.twx --id page-1 --top 5 --threshold 0.3
+  twindex query books.twx --containment --threshold 0.7 chapter.txt
   twindex query pages.twx --json - < new.jsonl")]
 pub(super) struct Query {
     /// The index file
@@ -44,6 +47,10 @@ pub(super) struct Query {
     /// [default: all]
     #[arg(long, value_name = "K", value_parser = at_least_one)]
     pub(super) top: Option<usize>,
+    /// Find documents that contain the query, however large they are: the threshold is then the least
+    /// share of the query's shingles that a document has
+    #[arg(long)]
+    pub(super) containment: bool,
     /// Compare with every document: finds all, at any threshold
     #[arg(long)]
     pub(super) scan: bool,
@@ -66,6 +73,11 @@ struct Totals {
     candidates: u64,
     failed: u64,
     left_out: u64,
+    /// Classes of set sizes that were scanned, and their documents.
+    classes_scanned: u64,
+    scanned: u64,
+    /// The greatest similarity for which that was necessary.
+    out_of_reach: Option<f64>,
     /// The least recall that was promised.
     recall: Option<f64>,
 }
@@ -76,6 +88,7 @@ struct How {
     threshold: Option<f64>,
     top: Option<usize>,
     scan: bool,
+    containment: bool,
 }
 
 impl How {
@@ -88,7 +101,7 @@ impl How {
     }
 
     fn query(self, snapshot: &Snapshot) -> crate::index::Query<'_> {
-        let query = snapshot.query().scan(self.scan);
+        let query = snapshot.query().scan(self.scan).containment(self.containment);
         let query = match self.top {
             Some(count) => query.top(count),
             None => query,
@@ -105,7 +118,12 @@ pub(super) fn run(global: &Global, args: &Query) -> Result<Ending, Failure> {
     let start = Instant::now();
     let index = opening::to_read(global, &args.index)?;
     let snapshot = Arc::new(index.snapshot()?);
-    let how = How { threshold: args.threshold, top: args.top, scan: args.scan };
+    let how = How {
+        threshold: args.threshold,
+        top: args.top,
+        scan: args.scan,
+        containment: args.containment,
+    };
     let mut results = Results::new(global);
     let mut totals = Totals::default();
 
@@ -154,7 +172,7 @@ pub(super) fn run(global: &Global, args: &Query) -> Result<Ending, Failure> {
         }
     }
     results.flush()?;
-    totals.report(global, args.top.is_some(), start.elapsed().as_secs_f64());
+    totals.report(global, how, start.elapsed().as_secs_f64());
     Ok(match (interrupt::asked(), totals.failed > 0, results.any()) {
         (true, _, _) => return Err(anyhow::anyhow!("interrupted").into()),
         (false, true, _) => Ending::SomeFailed,
@@ -171,22 +189,36 @@ impl Totals {
         self.left_out += answer.matches.left_out;
         let recall = answer.matches.recall;
         self.recall = Some(self.recall.map_or(recall, |least| least.min(recall)));
+        if let Some(sizes) = answer.matches.sizes {
+            self.classes_scanned += sizes.scanned as u64;
+            self.scanned += sizes.documents_scanned;
+            let most = sizes.out_of_reach.into_iter().chain(self.out_of_reach);
+            self.out_of_reach = most.reduce(f64::max);
+        }
         for found in &answer.matches {
-            results.line(&[
+            let mut fields = vec![
                 ("query", Value::from(answer.query.as_str())),
                 ("id", Value::from(found.id.as_str())),
                 ("similarity", similarity(found.similarity)),
                 ("low", similarity(found.low)),
                 ("high", similarity(found.high)),
                 ("exact", found.exact.into()),
-            ])?;
+            ];
+            if let Some(contained) = found.containment {
+                fields.extend([
+                    ("containment", similarity(contained.share)),
+                    ("containment_low", similarity(contained.low)),
+                    ("containment_high", similarity(contained.high)),
+                ]);
+            }
+            results.line(&fields)?;
         }
         Ok(())
     }
 
-    fn report(&self, global: &Global, top: bool, seconds: f64) {
+    fn report(&self, global: &Global, how: How, seconds: f64) {
         let recall = self.recall.map_or(Value::Null, similarity);
-        let fields = [
+        let mut fields = vec![
             ("queries", self.queries.into()),
             ("matches", self.matches.into()),
             ("candidates", self.candidates.into()),
@@ -194,8 +226,12 @@ impl Totals {
             ("recall", recall.clone()),
             ("limited", (self.left_out > 0).into()),
             ("left_out", self.left_out.into()),
-            ("seconds", whole_millis(seconds)),
         ];
+        if how.containment {
+            fields.push(("classes_scanned", self.classes_scanned.into()));
+            fields.push(("scanned", self.scanned.into()));
+        }
+        fields.push(("seconds", whole_millis(seconds)));
         let queries = match self.queries {
             1 => "1 query".to_owned(),
             n => format!("{} queries", grouped(n)),
@@ -207,12 +243,31 @@ impl Totals {
         let mut sentence =
             format!("{queries}, {matches}, {} compared", count(self.candidates, "candidate"));
         if self.recall.is_some() {
-            let place = if top { "the last match or the threshold" } else { "the threshold" };
+            let place = match how.top.is_some() && !how.containment {
+                true => "the last match or the threshold",
+                false => "the threshold",
+            };
             sentence += &format!(", recall at {place} {recall}");
         }
         if self.left_out > 0 {
             sentence += &format!("; {} left out", grouped(self.left_out));
         }
+        sentence += &self.sizes();
         summary(global, &fields, &sentence);
+    }
+    /// What was scanned for its size, and why; nothing if that was nothing.
+    fn sizes(&self) -> String {
+        if self.classes_scanned == 0 {
+            return String::new();
+        }
+        let documents = count(self.scanned, "document");
+        let classes = match self.classes_scanned {
+            1 => "1 size class".to_owned(),
+            n => format!("{} size classes", grouped(n)),
+        };
+        let why = self.out_of_reach.map_or(String::new(), |most| {
+            format!(": no band reaches the recall at similarity {} or below", similarity(most))
+        });
+        format!("; {documents} of {classes} scanned{why}")
     }
 }

@@ -2,11 +2,13 @@
 
 mod agreement;
 mod chance;
+mod containment;
 mod exact;
 mod interval;
 
 pub use agreement::{Agreement, equal_lanes};
 pub use chance::estimate_probability;
+pub use containment::Containment;
 pub use exact::Overlap;
 pub use interval::{Estimate, wilson};
 

@@ -1,10 +1,11 @@
 //! Queries: which documents are similar to this one?
 
+use super::containment::SizesSearched;
 use super::search::{Found, Scored, Sources, search};
 use super::snapshot::Snapshot;
 use super::top::{Top, search_top};
 use crate::error::{Error, Result};
-use crate::estimate::{Agreement, least_equal_lanes};
+use crate::estimate::{Agreement, Containment, least_equal_lanes};
 use crate::lsh::Probe;
 use crate::params::{Recall, Threshold};
 use crate::sketch::Signature;
@@ -24,6 +25,8 @@ pub struct Match {
     /// Whether the similarity is exact rather than estimated. Estimates have a standard error
     /// of about 0.025 with 256 lanes.
     pub exact: bool,
+    /// How much of the shingles asked about it contains, where [`Query::containment`] asked for that.
+    pub containment: Option<Containment>,
 }
 
 impl Match {
@@ -35,15 +38,17 @@ impl Match {
             low: estimate.low,
             high: estimate.high,
             exact: false,
+            containment: None,
         }
     }
 }
 
-/// The answer to a query: matches by falling similarity, then by id.
+/// The answer to a query: matches by falling similarity, or of [`Query::containment`] by falling share
+/// that they contain, then by id.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Matches {
-    matches: Vec<Match>,
+    pub(super) matches: Vec<Match>,
     /// The probability with which a document at the threshold became a candidate, at least. 1 for
     /// scans. A candidate is reported when its *estimate* reaches the threshold, so a document
     /// right at the threshold is reported about half the time.
@@ -55,6 +60,8 @@ pub struct Matches {
     pub candidates: u64,
     /// Matches that were found and that [`Query::limit`] or [`Query::top`] left out.
     pub left_out: u64,
+    /// How documents of different sizes were searched for [`Query::containment`]; `None` of others.
+    pub sizes: Option<SizesSearched>,
 }
 
 impl Matches {
@@ -120,13 +127,14 @@ impl<'m> IntoIterator for &'m Matches {
 #[derive(Clone, Debug)]
 #[must_use = "a query asks nothing until one of its `by_` methods is called"]
 pub struct Query<'s> {
-    snapshot: &'s Snapshot,
+    pub(super) snapshot: &'s Snapshot,
     threshold: Option<f64>,
     recall: Option<f64>,
-    limit: Option<usize>,
-    top: Option<usize>,
-    scan: bool,
-    all_candidates: bool,
+    pub(super) limit: Option<usize>,
+    pub(super) top: Option<usize>,
+    pub(super) scan: bool,
+    pub(super) all_candidates: bool,
+    containment: bool,
     excluded: Option<String>,
 }
 
@@ -140,6 +148,7 @@ impl<'s> Query<'s> {
             top: None,
             scan: false,
             all_candidates: false,
+            containment: false,
             excluded: None,
         }
     }
@@ -208,6 +217,46 @@ impl<'s> Query<'s> {
         self
     }
 
+    /// Finds documents that contain at least the threshold's share of what is asked about: with Q its
+    /// shingles and X those of a document, |Q ∩ X| / |Q| instead of |Q ∩ X| / |Q ∪ X|. So a chapter is
+    /// found in a book, however much larger that is.
+    ///
+    /// A document whose share is the threshold is compared with the recall, at least, and reported where
+    /// its estimated share reaches the threshold. **Such estimates are coarse** where a document is much
+    /// larger than what is asked about: see [`Containment`], and [`Match::containment`] for the interval.
+    /// Of documents that contain just the threshold, half are reported; of those far larger, many that
+    /// contain somewhat less are, and many that contain all are not, so ask at a threshold two errors lower
+    /// and take the intervals into account.
+    ///
+    /// Documents are classed by size, and each class is searched at the depth that the least similarity in
+    /// it allows; classes for which the bands of the index are too few are scanned, which
+    /// [`Matches::sizes`] tells. The first such query of a [`Snapshot`] reads all signatures to learn the
+    /// sizes of all documents, some 0.1 us and 4 bytes of memory a document, as long as the snapshot
+    /// lives; each query reads what it scans.
+    ///
+    /// [`top`](Self::top) and [`limit`](Self::limit) keep those that contain most.
+    ///
+    /// ```
+    /// # fn main() -> twindex::Result<()> {
+    /// # let folder = tempfile::tempdir().expect("a temporary folder");
+    /// # let index = twindex::Index::create(folder.path().join("c.twx"))?;
+    /// # let mut txn = index.begin_write()?;
+    /// # txn.insert("a", "It was the best of times, it was the worst of times, it was the age of wisdom")?;
+    /// # txn.commit()?;
+    /// let snapshot = index.snapshot()?;
+    /// let quoted = "it was the worst of times, it was the age";
+    /// assert!(snapshot.query().threshold(0.7).by_text(quoted)?.is_empty());
+    /// let found = snapshot.query().threshold(0.7).containment(true).by_text(quoted)?;
+    /// let share = found.first().and_then(|m| m.containment).map(|c| c.share);
+    /// assert!(share.is_some_and(|share| share > 0.9));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn containment(mut self, containment: bool) -> Self {
+        self.containment = containment;
+        self
+    }
+
     /// Leaves the document with this id out of the answer.
     pub fn excluding(mut self, id: impl Into<String>) -> Self {
         self.excluded = Some(id.into());
@@ -260,6 +309,9 @@ impl<'s> Query<'s> {
             Some(id) => view.find(id)?.map(|(doc, _)| doc),
             None => None,
         };
+        if self.containment {
+            return self.containing(signature, threshold, recall, excluded);
+        }
         let probe = Probe::new(settings.plan, threshold, recall);
         let (mut found, promised) = match (signature.is_empty(), self.scan, self.top) {
             (true, true, _) => (Found::default(), 1.0),
@@ -302,6 +354,6 @@ impl<'s> Query<'s> {
         }
         matches.truncate(limit);
         let left_out = (scored.len() - matches.len()) as u64;
-        Ok(Matches { matches, recall, candidates, left_out })
+        Ok(Matches { matches, recall, candidates, left_out, sizes: None })
     }
 }

@@ -66,6 +66,17 @@ pub(super) fn buckets(lanes: &[u8], plan: BandPlan, probe: Probe) -> Vec<Bucket>
     (0..probe.bands()).map(bucket).collect()
 }
 
+/// The buckets that any of some probes looks at, one a band: the shallowest holds the deeper ones.
+pub(super) fn merged_buckets(lanes: &[u8], plan: BandPlan, probes: &[Probe]) -> Vec<Bucket> {
+    let bucket = |band: usize| {
+        let reaching = probes.iter().filter(|probe| band < probe.bands());
+        let shallowest = reaching.min_by_key(|probe| probe.depth())?;
+        let words = shallowest.bucket(word(lanes, band, plan.depth()), plan);
+        Some(Bucket { band: BandNo(band as u8), words })
+    };
+    (0..plan.bands()).filter_map(bucket).collect()
+}
+
 /// The documents of a probe's buckets that are most similar, as many as `most`: with at least
 /// `least` lanes equal, the most similar first, among equals by number. Only of those that count.
 pub(super) fn nearest<P: ChunkTable, D: DocTable>(

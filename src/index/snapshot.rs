@@ -6,6 +6,7 @@ use super::copies::Documents;
 use super::document::DocumentInfo;
 use super::pairs::Pairs;
 use super::query::Query;
+use super::set_sizes::SetSizes;
 use crate::error::Result;
 use crate::params::Threshold;
 use crate::sketch::{Signature, Sketcher};
@@ -24,6 +25,7 @@ use std::sync::Arc;
 pub struct Snapshot {
     reader: Reader,
     sketcher: Arc<Sketcher>,
+    sizes: SetSizes,
 }
 
 impl fmt::Debug for Snapshot {
@@ -37,7 +39,7 @@ impl fmt::Debug for Snapshot {
 
 impl Snapshot {
     pub(super) fn new(reader: Reader, sketcher: Arc<Sketcher>) -> Self {
-        Self { reader, sketcher }
+        Self { reader, sketcher, sizes: SetSizes::default() }
     }
 
     pub(super) fn view(&self) -> View<'_, impl ChunkTable + use<>, impl DocTable + use<>> {
@@ -46,6 +48,10 @@ impl Snapshot {
 
     pub(super) fn reader(&self) -> &Reader {
         &self.reader
+    }
+
+    pub(super) fn sizes(&self) -> &SetSizes {
+        &self.sizes
     }
 
     /// What the index was created with.
