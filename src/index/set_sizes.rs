@@ -123,7 +123,8 @@ impl Classes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::Index;
+    use crate::index::{Document, Index, OnConflict};
+    use crate::sketch::Signature;
     use std::collections::BTreeSet;
 
     /// The numbers and set sizes that a scan of some classes hands over.
@@ -148,19 +149,14 @@ mod tests {
         let index = Index::create(folder.path().join("i.twx")).expect("created");
         let mut txn = index.begin_write().expect("begun");
         for number in 0..60_u64 {
-            let hashes: Vec<u64> =
-                (0..number * number).map(|i| i * 0x9E37_79B9_7F4A_7C15).collect();
-            let signature = index.sketcher().signature_of_hashes(&hashes);
-            let document = crate::index::Document::from_signature(number.to_string(), signature)
-                .expect("valid");
-            txn.insert_documents(vec![document], crate::index::OnConflict::Replace)
-                .expect("inserted");
+            let signature = Signature::from_lanes(vec![7; 256], number * number);
+            let document = Document::from_signature(number.to_string(), signature).expect("valid");
+            txn.insert_documents(vec![document], OnConflict::Replace).expect("inserted");
         }
         txn.commit().expect("committed");
         // Few, half, all and none: by number, and in a pass.
-        for (least, documents) in
-            [(size_class(3400.0), 1), (size_class(800.0), 31), (0, 59), (200, 0)]
-        {
+        for (least, documents) in [(3072.0, 4), (896.0, 30), (1.0, 59), (1e6, 0)] {
+            let least = size_class(least);
             let sizes = SetSizes::default();
             let first = scanned(&sizes, &index, |class| class >= least);
             assert_eq!(first, scanned(&sizes, &index, |class| class >= least), "from {least} on");
