@@ -140,6 +140,23 @@ pub enum Error {
         got: usize,
     },
 
+    /// The index stores no texts, and what was asked for needs them. Create it with
+    /// [`store_text`](crate::IndexOptions::store_text), and add the texts again.
+    #[error("{}: stores no texts; create it with --store-text and add the texts again", path.display())]
+    NoTexts {
+        /// The path of the index.
+        path: PathBuf,
+    },
+
+    /// A document comes without the text that the index is to store. Make it with
+    /// [`Index::prepare`](crate::Index::prepare) or
+    /// [`Document::with_text`](crate::Document::with_text).
+    #[error("{id}: comes without its text, which this index stores; give the text with it")]
+    MissingText {
+        /// The id of the document.
+        id: String,
+    },
+
     /// A stored record or page is damaged. Restore the file from a copy, or repair it
     /// ([`Index::repair`](crate::Index::repair)); `check` lists all damage.
     #[error(

@@ -75,7 +75,7 @@ pub(super) fn run(global: &Global, args: &Add) -> Result<Ending, Failure> {
     })?;
     let shingle = index.settings().shingle;
     args.input.check_shingle(shingle, &args.index)?;
-    let sketcher = index.sketcher().clone();
+    let (sketcher, settings) = (index.sketcher().clone(), *index.settings());
     let inputs = args.input.of(&args.paths, &args.index);
     let mut records = records::start(inputs, shingle, move |record| {
         let (id, named) = match record.name {
@@ -83,7 +83,7 @@ pub(super) fn run(global: &Global, args: &Add) -> Result<Ending, Failure> {
             Name::Automatic => ("#".to_owned(), false),
         };
         let place = record.place;
-        match Document::sketch(id, &record.text, &sketcher) {
+        match Document::prepare(id, &record.text, &sketcher, &settings) {
             Ok(document) => Ok(Incoming { document, named, place }),
             Err(error) => Err(BadRecord { place, cause: error.to_string() }),
         }

@@ -283,8 +283,9 @@ impl Dedup {
     ) -> Result<Records<Incoming>, Failure> {
         let mut inputs = self.input.of(&self.paths, &self.index);
         inputs.leave_out.extend(targets.files().into_iter().chain(self.against.iter().cloned()));
-        let none = Signature::empty(index.settings().lanes);
-        records::start(inputs, index.settings().shingle, move |record| {
+        let settings = *index.settings();
+        let none = Signature::empty(settings.lanes);
+        records::start(inputs, settings.shingle, move |record| {
             let (id, named) = match record.name {
                 Name::Id(id) => (id, true),
                 Name::Automatic => ("#".to_owned(), false),
@@ -297,7 +298,7 @@ impl Dedup {
             let hash = text_hash(id.as_bytes()).rotate_left(1) ^ text_hash(record.text.as_bytes());
             let written = Written::new(record.raw, &id);
             let document = match &sketcher {
-                Some(sketcher) => Document::sketch(id, &record.text, sketcher),
+                Some(sketcher) => Document::prepare(id, &record.text, sketcher, &settings),
                 None => Document::from_signature(id, none.clone()),
             };
             match document {

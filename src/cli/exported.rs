@@ -1,7 +1,6 @@
 //! The lines of an export: a header with the settings, then a document a line.
 
 use crate::index::{Document, Snapshot};
-use crate::params::MAX_ID_BYTES;
 use crate::sketch::{SetSize, Signature};
 use crate::store::{FORMAT_VERSION, Settings, SettingsRequest};
 use crate::text::UnicodeVersions;
@@ -13,8 +12,9 @@ use std::fmt::Write;
 /// The version of these lines that this build writes, and the newest that it reads.
 const VERSION: u64 = 1;
 
-/// The most bytes of a line: more than any document of ours has, whatever its id.
-pub(super) const LONGEST: usize = 8 * MAX_ID_BYTES + (64 << 10);
+/// The most bytes of a line: more than any document of ours has, with a text of 256 MiB in which every
+/// character is escaped.
+pub(super) const LONGEST: usize = 2 << 30;
 
 /// What the first line says.
 pub(super) struct Header {
@@ -38,6 +38,7 @@ struct SettingsOut {
     shingle: String,
     normalize: String,
     multiset: bool,
+    store_text: bool,
     seed: u64,
     bands: usize,
     depth: u32,
@@ -68,6 +69,8 @@ struct SettingsIn<'a> {
     shingle: String,
     normalize: String,
     multiset: bool,
+    #[serde(default)]
+    store_text: bool,
     seed: u64,
     unicode: Option<Unicode>,
 }
@@ -94,6 +97,7 @@ pub(super) fn header(snapshot: &Snapshot) -> serde_json::Result<String> {
             shingle: settings.shingle.to_string(),
             normalize: settings.normalization.to_string(),
             multiset: settings.multiset,
+            store_text: settings.store_text,
             seed: settings.seed,
             bands: settings.plan.bands(),
             depth: settings.plan.depth(),
@@ -132,6 +136,7 @@ pub(super) fn read_header(line: &[u8]) -> Result<Header, String> {
             settings.normalize.parse().map_err(|error: crate::Error| wrong(&error))?,
         ),
         multiset: Some(settings.multiset),
+        store_text: Some(settings.store_text),
         seed: Some(settings.seed),
         unicode: settings.unicode.map(|tables| UnicodeVersions {
             case: tables.case,
@@ -152,6 +157,8 @@ struct DocumentOut<'a> {
     text_bytes: u64,
     text_hash: &'a str,
     inserted: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'a str>,
 }
 
 #[derive(Deserialize)]
@@ -166,6 +173,8 @@ struct DocumentIn<'a> {
     #[serde(borrow)]
     text_hash: Option<Cow<'a, str>>,
     inserted: Option<i64>,
+    #[serde(borrow)]
+    text: Option<Cow<'a, str>>,
 }
 
 /// The line of a document.
@@ -184,11 +193,13 @@ pub(super) fn line(document: &Document) -> serde_json::Result<String> {
         text_bytes: document.text_bytes(),
         text_hash: &format!("{:016x}", document.text_hash()),
         inserted: document.inserted(),
+        text: document.text(),
     })
 }
 
-/// Reads the line of a document whose signature has so many lanes.
-pub(super) fn read_line(line: &[u8], lanes: usize) -> Result<Document, String> {
+/// Reads the line of a document whose signature has so many lanes, and that must have a text if the
+/// index stores texts.
+pub(super) fn read_line(line: &[u8], lanes: usize, with_text: bool) -> Result<Document, String> {
     let found: DocumentIn<'_> = serde_json::from_slice(line).map_err(|error| cause(&error))?;
     let signature = from_hex(&found.signature).ok_or("`signature` is not hexadecimal")?;
     if signature.len() != lanes {
@@ -204,6 +215,9 @@ pub(super) fn read_line(line: &[u8], lanes: usize) -> Result<Document, String> {
     }
     let document = Document::from_signature(found.id, Signature::new(signature.into(), size))
         .map_err(|error| error.to_string())?;
+    if with_text && found.text.is_none() {
+        return Err("no field `text`, which the index is to store".into());
+    }
     let hash = match &found.text_hash {
         None => document.text_hash(),
         Some(hex) => (hex.len() == 16 && hex.bytes().all(|byte| byte.is_ascii_hexdigit()))
@@ -211,7 +225,10 @@ pub(super) fn read_line(line: &[u8], lanes: usize) -> Result<Document, String> {
             .flatten()
             .ok_or("`text_hash` is not 16 hexadecimal digits")?,
     };
-    let document = document.with_text(hash, found.text_bytes.unwrap_or(0));
+    let document = match found.text {
+        Some(text) => document.with_text(text),
+        None => document.with_text_hash(hash, found.text_bytes.unwrap_or(0)),
+    };
     Ok(match found.inserted {
         Some(seconds) => document.inserted_at(seconds),
         None => document,
@@ -245,8 +262,9 @@ mod tests {
             let signature = Signature::new(vec![lane; 64].into(), size);
             let id = "a \"quoted\"\tid\u{e9}";
             let document = Document::from_signature(id, signature).expect("a valid id");
-            let document = document.with_text(0x00F0_0000_0000_0001, 17).inserted_at(-3);
-            let read = read_line(line(&document).expect("JSON").as_bytes(), 64).expect("read");
+            let document = document.with_text_hash(0x00F0_0000_0000_0001, 17).inserted_at(-3);
+            let read =
+                read_line(line(&document).expect("JSON").as_bytes(), 64, false).expect("read");
             assert_eq!(read.id(), id);
             assert_eq!(read.signature(), document.signature());
             assert_eq!((read.text_hash(), read.text_bytes()), (0x00F0_0000_0000_0001, 17));
@@ -257,7 +275,7 @@ mod tests {
     #[test]
     fn a_document_of_another_program_needs_an_id_a_signature_and_a_size() {
         let hex = "ab".repeat(64);
-        let read = |line: String| read_line(line.as_bytes(), 64);
+        let read = |line: String| read_line(line.as_bytes(), 64, false);
         let least = format!("{{\"id\":\"a\",\"signature\":\"{hex}\",\"set_size\":20}}");
         let document = read(least).expect("enough");
         let same = Document::from_signature("a", document.signature().clone()).expect("valid");
@@ -291,8 +309,8 @@ mod tests {
     #[test]
     fn the_longest_line_of_ours_fits() {
         let signature = Signature::new(vec![255; 512].into(), SetSize::about(9));
-        let id = "\u{1}".repeat(MAX_ID_BYTES);
+        let id = "\u{1}".repeat(crate::MAX_ID_BYTES);
         let document = Document::from_signature(id, signature).expect("a valid id");
-        assert!(line(&document).expect("JSON").len() < LONGEST);
+        assert!(line(&document).expect("JSON").len() < 100_000);
     }
 }

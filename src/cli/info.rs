@@ -34,7 +34,8 @@ pub(super) fn run(global: &Global, args: &Info) -> Result<Ending, Failure> {
     let snapshot = index.snapshot()?;
     let (settings, usage) = (index.settings(), snapshot.usage()?);
     let mut results = Results::new(global);
-    let used = usage.signature_bytes + usage.document_bytes + usage.posting_bytes;
+    let used =
+        usage.signature_bytes + usage.document_bytes + usage.posting_bytes + usage.text_bytes;
     let per_document = match usage.documents {
         0 => Value::Null,
         documents => (used / documents).into(),
@@ -53,6 +54,7 @@ pub(super) fn run(global: &Global, args: &Info) -> Result<Ending, Failure> {
         ("signature_bytes", usage.signature_bytes.into()),
         ("document_bytes", usage.document_bytes.into()),
         ("posting_bytes", usage.posting_bytes.into()),
+        ("text_bytes", usage.text_bytes.into()),
         ("bytes_per_document", per_document),
         ("threshold", settings.threshold.get().into()),
         ("recall", settings.recall.get().into()),
@@ -62,6 +64,7 @@ pub(super) fn run(global: &Global, args: &Info) -> Result<Ending, Failure> {
         ("shingle", settings.shingle.to_string().into()),
         ("normalize", settings.normalization.to_string().into()),
         ("multiset", settings.multiset.into()),
+        ("store_text", settings.store_text.into()),
         ("seed", settings.seed.into()),
         ("unicode", settings.unicode.to_string().into()),
         ("counted_bands", sizes.bands.into()),

@@ -21,17 +21,22 @@ pub(super) struct List {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Output, a name and a value a line (fields of one object with --json): id, bytes of the text,
-distinct shingles, inserted (seconds since 1970), signature (a byte a lane, hexadecimal). The
-exit status is 1 if there is no such document.
+distinct shingles, inserted (seconds since 1970), signature (a byte a lane, hexadecimal), and the
+text if the index stores texts. --text prints the text alone, as it was added. The exit status is
+1 if there is no such document.
 
 Examples:
   twindex get pages.twx page-1
-  twindex get pages.twx page-1 --json")]
+  twindex get pages.twx page-1 --json
+  twindex get pages.twx page-1 --text > page-1.txt")]
 pub(super) struct Get {
     /// The index file
     pub(super) index: PathBuf,
     /// The id of the document
     pub(super) id: String,
+    /// Print the stored text and nothing else
+    #[arg(long, conflicts_with = "json")]
+    pub(super) text: bool,
 }
 
 pub(super) fn list(global: &Global, args: &List) -> Result<Ending, Failure> {
@@ -47,7 +52,16 @@ pub(super) fn list(global: &Global, args: &List) -> Result<Ending, Failure> {
 
 pub(super) fn get(global: &Global, args: &Get) -> Result<Ending, Failure> {
     let index = opening::to_read(global, &args.index)?;
-    let Some(document) = index.snapshot()?.get(&args.id)? else {
+    let snapshot = index.snapshot()?;
+    let mut results = Results::new(global);
+    if args.text
+        && let Some(text) = snapshot.text(&args.id)?
+    {
+        results.text(&text)?;
+        results.flush()?;
+        return Ok(Ending::Done);
+    }
+    let Some(document) = snapshot.get(&args.id)? else {
         message(&format!("{}: no document has the id {}", args.index.display(), args.id));
         return Ok(Ending::Nothing);
     };
@@ -55,14 +69,17 @@ pub(super) fn get(global: &Global, args: &Get) -> Result<Ending, Failure> {
         let _ = write!(hex, "{lane:02x}");
         hex
     });
-    let mut results = Results::new(global);
-    results.object(&[
+    let mut fields = vec![
         ("id", Value::from(document.id)),
         ("bytes", document.text_bytes.into()),
         ("shingles", (document.shingles as u64).into()),
         ("inserted", document.inserted.into()),
         ("signature", lanes.into()),
-    ])?;
+    ];
+    if index.settings().store_text {
+        fields.extend(snapshot.text(&args.id)?.map(|text| ("text", Value::from(text))));
+    }
+    results.object(&fields)?;
     results.flush()?;
     Ok(Ending::Done)
 }

@@ -26,6 +26,9 @@ pub(super) struct Settings {
     /// Count repeated shingles as often as they occur
     #[arg(long)]
     multiset: bool,
+    /// Keep the texts, compressed: answers are then exact, and `explain` and `rebuild` work
+    #[arg(long)]
+    store_text: bool,
     /// Seed of all hashes [default: 0]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -67,6 +70,9 @@ impl Settings {
         }
         if self.multiset {
             options = options.multiset(true);
+        }
+        if self.store_text {
+            options = options.store_text(true);
         }
         if let Some(seed) = self.seed {
             options = options.seed(seed);

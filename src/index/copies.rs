@@ -1,4 +1,4 @@
-//! Documents on their way from one index to another, without their texts.
+//! Documents on their way from one index to another.
 
 use super::document::Document;
 use super::snapshot::Snapshot;
@@ -9,7 +9,7 @@ use crate::store::DocNo;
 use std::collections::VecDeque;
 
 /// The documents of a snapshot, in order of insertion, with all that an index knows of them. Memory
-/// is that of a thousand of them.
+/// is that of a thousand of them, or of 64 where texts are stored.
 #[derive(Debug)]
 pub struct Documents<'s> {
     snapshot: &'s Snapshot,
@@ -26,8 +26,10 @@ impl<'s> Documents<'s> {
 
     fn read(&mut self, from: DocNo) -> Result<()> {
         const BLOCK: usize = 1024;
+        const BLOCK_OF_TEXTS: usize = 64;
         let view = self.snapshot.view();
-        let records = view.documents_from(from, BLOCK)?;
+        let block = if view.has_texts() { BLOCK_OF_TEXTS } else { BLOCK };
+        let records = view.documents_from(from, block)?;
         let last = records.last().map(|(doc, _)| *doc);
         self.seen += records.len() as u64;
         if last.is_none() {
@@ -36,7 +38,8 @@ impl<'s> Documents<'s> {
         for (doc, record) in records {
             let signature =
                 view.with_signature(doc, |lanes, size| Signature::new(lanes.into(), size))?;
-            self.block.push_back(Document::stored(record, signature));
+            let text = view.has_texts().then(|| view.text(doc)).transpose()?;
+            self.block.push_back(Document::stored(record, signature, text));
         }
         self.next = last.and_then(|doc| doc.0.checked_add(1)).map(DocNo);
         match self.next {

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::hash::text_hash;
 use crate::params::MAX_ID_BYTES;
 use crate::sketch::{Signature, Sketcher};
-use crate::store::{DocumentRecord, NewDocument};
+use crate::store::{DocumentRecord, NewDocument, Settings};
 
 /// A document that is sketched and ready to be inserted.
 ///
@@ -15,7 +15,8 @@ use crate::store::{DocumentRecord, NewDocument};
 pub struct Document(pub(super) NewDocument);
 
 impl Document {
-    /// Sketches a text with the sketcher of the index it is meant for.
+    /// Sketches a text with the sketcher of the index it is meant for. An index that stores texts
+    /// needs [`with_text`](Self::with_text) too, or [`Index::prepare`](crate::Index::prepare) instead.
     ///
     /// # Errors
     ///
@@ -26,8 +27,23 @@ impl Document {
             signature: sketcher.signature(text),
             text_hash: text_hash(text.as_bytes()),
             text_length: text.len() as u64,
+            text: None,
             inserted: None,
         }))
+    }
+
+    /// Sketches a text for an index with these settings, and keeps the text if it is to be stored.
+    pub(crate) fn prepare(
+        id: impl Into<String>,
+        text: &str,
+        sketcher: &Sketcher,
+        settings: &Settings,
+    ) -> Result<Self> {
+        let mut document = Self::sketch(id, text, sketcher)?;
+        if settings.store_text {
+            document.0.text = Some(text.into());
+        }
+        Ok(document)
     }
 
     /// A document of which only the signature is known. Inserting it again with an equal signature
@@ -42,6 +58,7 @@ impl Document {
             id: valid(id.into())?,
             text_hash: text_hash(&signature.to_bytes()),
             text_length: 0,
+            text: None,
             inserted: None,
             signature,
         }))
@@ -58,8 +75,16 @@ impl Document {
 
     /// The same document with another hash and length in bytes of its text, as another program may
     /// have kept them. By these it is known that a document is inserted again.
-    pub fn with_text(self, hash: u64, bytes: u64) -> Self {
-        Self(NewDocument { text_hash: hash, text_length: bytes, ..self.0 })
+    pub fn with_text_hash(self, hash: u64, bytes: u64) -> Self {
+        Self(NewDocument { text_hash: hash, text_length: bytes, text: None, ..self.0 })
+    }
+
+    /// The same document with its raw text, which an index that stores texts needs and others ignore.
+    /// Hash and length become those of the text.
+    pub fn with_text(self, text: impl Into<String>) -> Self {
+        let text = text.into().into_boxed_str();
+        let (hash, length) = (text_hash(text.as_bytes()), text.len() as u64);
+        Self(NewDocument { text_hash: hash, text_length: length, text: Some(text), ..self.0 })
     }
 
     /// The same document with another time of insertion, in seconds since 1970, than the time at which
@@ -69,12 +94,17 @@ impl Document {
     }
 
     /// A document of an index, as it is there.
-    pub(super) fn stored(record: DocumentRecord, signature: Signature) -> Self {
+    pub(super) fn stored(
+        record: DocumentRecord,
+        signature: Signature,
+        text: Option<String>,
+    ) -> Self {
         Self(NewDocument {
             id: record.id,
             signature,
             text_hash: record.text_hash,
             text_length: record.text_length,
+            text: text.map(String::into_boxed_str),
             inserted: Some(record.inserted),
         })
     }
@@ -92,6 +122,11 @@ impl Document {
     /// When it was inserted, in seconds since 1970; `None` for one that is new.
     pub fn inserted(&self) -> Option<i64> {
         self.0.inserted
+    }
+
+    /// The raw text, if it is known.
+    pub fn text(&self) -> Option<&str> {
+        self.0.text.as_deref()
     }
 
     /// The length of the text in bytes.

@@ -97,7 +97,7 @@ impl Index {
     ///
     /// [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes.
     pub fn prepare(&self, id: impl Into<String>, text: &str) -> Result<Document> {
-        Document::sketch(id, text, &self.sketcher)
+        Document::prepare(id, text, &self.sketcher, self.settings())
     }
 
     /// Starts the write transaction, of which there is one at a time. Waits while another

@@ -19,7 +19,7 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 /// Options of creating and opening an index, in two groups.
 ///
 /// *Settings* are fixed when the index is created and stored in it: threshold, recall, lanes,
-/// shingle, normalisation, multiset, seed. When an existing index is opened, a setting that is
+/// shingle, normalisation, multiset, stored texts, seed. When an existing index is opened, a setting that is
 /// named here must be the stored one; those left out are taken from the file.
 ///
 /// *Performance*: cache and flush size hold for as long as the index is open and are not stored.
@@ -96,6 +96,13 @@ impl IndexOptions {
     /// Whether repeated shingles count as often as they occur; default no.
     pub fn multiset(mut self, multiset: bool) -> Self {
         self.request.multiset = Some(multiset);
+        self
+    }
+
+    /// Whether texts are stored, compressed, in the index; default no. Then queries, pairs, clusters
+    /// and check-and-insert give exact answers, and the index can be rebuilt under other settings.
+    pub fn store_text(mut self, store: bool) -> Self {
+        self.request.store_text = Some(store);
         self
     }
 

@@ -7,7 +7,7 @@ use super::document::DocumentInfo;
 use super::pairs::Pairs;
 use super::query::Query;
 use super::set_sizes::SetSizes;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::params::Threshold;
 use crate::sketch::{Signature, Sketcher};
 use crate::store::{
@@ -120,6 +120,33 @@ impl Snapshot {
         let signature =
             view.with_signature(doc, |lanes, size| Signature::new(lanes.into(), size))?;
         Ok(Some(DocumentInfo::new(record, signature)))
+    }
+
+    /// The raw text of a document; `None` where there is none with this id.
+    ///
+    /// ```
+    /// # fn main() -> twindex::Result<()> {
+    /// # let folder = tempfile::tempdir().expect("a temporary folder");
+    /// let options = twindex::Index::options().store_text(true);
+    /// let index = options.create(folder.path().join("texts.twx"))?;
+    /// let mut txn = index.begin_write()?;
+    /// txn.insert("a", "Call me  Ishmael.")?;
+    /// txn.commit()?;
+    /// assert_eq!(index.snapshot()?.text("a")?.as_deref(), Some("Call me  Ishmael."));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoTexts`](crate::Error::NoTexts) where the index stores no texts;
+    /// [`Error::Damaged`](crate::Error::Damaged) or [`Error::Io`](crate::Error::Io).
+    pub fn text(&self, id: &str) -> Result<Option<String>> {
+        let view = self.view();
+        if !view.has_texts() {
+            return Err(Error::NoTexts { path: self.path().to_owned() });
+        }
+        view.find(id)?.map(|(doc, _)| view.text(doc)).transpose()
     }
 
     /// All ids in order of insertion.

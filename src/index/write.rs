@@ -85,7 +85,7 @@ impl<'i> WriteTxn<'i> {
     /// usable; [`Error::Full`]; [`Error::Io`] or [`Error::Storage`], after which it cannot be
     /// committed.
     pub fn insert(&mut self, id: &str, text: &str) -> Result<Inserted> {
-        let document = Document::sketch(id, text, self.sketcher)?;
+        let document = Document::prepare(id, text, self.sketcher, self.settings)?;
         self.insert_document(document, OnConflict::Replace)
     }
 
@@ -114,10 +114,10 @@ impl<'i> WriteTxn<'i> {
         I: AsRef<str> + Sync,
         T: AsRef<str> + Sync,
     {
-        let sketcher = self.sketcher;
+        let (sketcher, settings) = (self.sketcher, self.settings);
         let prepared: Vec<Document> = documents
             .par_iter()
-            .map(|(id, text)| Document::sketch(id.as_ref(), text.as_ref(), sketcher))
+            .map(|(id, text)| Document::prepare(id.as_ref(), text.as_ref(), sketcher, settings))
             .collect::<Result<_>>()?;
         self.insert_documents(prepared, OnConflict::Replace)
     }
@@ -181,7 +181,7 @@ impl<'i> WriteTxn<'i> {
     ///
     /// Those of [`insert`](Self::insert).
     pub fn insert_unless_similar(&mut self, id: &str, text: &str) -> Result<Outcome> {
-        let document = Document::sketch(id, text, self.sketcher)?;
+        let document = Document::prepare(id, text, self.sketcher, self.settings)?;
         self.insert_document_unless_similar(document, self.settings.threshold.get())
     }
 
@@ -317,6 +317,9 @@ impl<'i> WriteTxn<'i> {
     pub(super) fn fits(&self, document: &Document) -> Result<()> {
         let (expected, got) = (self.settings.lanes.get(), document.signature().lanes().len());
         match expected == got {
+            true if self.settings.store_text && document.text().is_none() => {
+                Err(Error::MissingText { id: document.id().to_owned() })
+            }
             true => Ok(()),
             false => Err(Error::SignatureMismatch { expected, got }),
         }

@@ -32,9 +32,9 @@ impl Ahead {
             return;
         }
         let path = fixed.path.to_owned();
-        let Fixed { layout, lanes, id_key, .. } = fixed;
+        let Fixed { layout, lanes, id_key, texts, .. } = fixed;
         let prepare = move || {
-            let fixed = Fixed { path: &path, layout, lanes, id_key };
+            let fixed = Fixed { path: &path, layout, lanes, id_key, texts };
             guard(&path, || prepare_all(fixed, &postings, &state, budget))
         };
         // Without a thread the writer prepares the step itself.

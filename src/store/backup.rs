@@ -74,7 +74,14 @@ impl Copy<'_, '_> {
             })?;
             self.reader.counted(found)?;
         }
-        self.table(TEXTS, watch, |_, _| Ok(true))?;
+        let mut found = 0;
+        self.table(TEXTS, watch, |doc, row| {
+            found += 1;
+            sealed(source, row, Table::Texts, u64::from(doc), doc)
+        })?;
+        if self.reader.view().has_texts() {
+            self.reader.counted(found)?;
+        }
         let listed = |run, band| state.manifest.get(run).and_then(|run| run.band(band));
         let mut found = Content::default();
         self.table(POSTINGS, watch, |key, row| {
@@ -117,7 +124,8 @@ impl Copy<'_, '_> {
             let table = copy.reader.txn.open_table(table).doing(copy.source, READING)?;
             table.len().doing(copy.source, READING)
         }
-        Ok(rows(self, DOCUMENTS)? + rows(self, SIGNATURES)? + rows(self, POSTINGS)?)
+        let documents = rows(self, DOCUMENTS)? + rows(self, SIGNATURES)? + rows(self, TEXTS)?;
+        Ok(documents + rows(self, POSTINGS)?)
     }
 
     /// Copies the rows of a table that `judge` finds whole and wants.

@@ -1,5 +1,6 @@
 //! Walks every invariant of `docs/format.md` and reports what does not hold, by number.
 
+use super::check_texts::check_texts;
 use super::chunk::{Chunk, Entry};
 use super::codec::Fault;
 use super::fault::{Doing, guard};
@@ -8,14 +9,13 @@ use super::reader::Reader;
 use super::record::{DocumentRecord, decode_signature};
 use super::run::{BandRun, Run};
 use super::schema::{
-    BandNo, DOCUMENTS, DocNo, FENCES, META, POSTINGS, RunNo, SIGNATURES, TEXTS, posting_key,
-    posting_owner,
+    BandNo, DOCUMENTS, DocNo, FENCES, META, POSTINGS, RunNo, SIGNATURES, posting_key, posting_owner,
 };
 use super::watch::{Watch, unwatched};
 use crate::error::Result;
 use crate::hash::{fmix64, id_hash, text_hash};
 use crate::lsh::word;
-use redb::{ReadableTable, ReadableTableMetadata};
+use redb::ReadableTable;
 use rustc_hash::FxHashMap;
 use std::fmt;
 use std::ops::ControlFlow;
@@ -49,7 +49,7 @@ pub enum Invariant {
     /// Each live flushed document is in every band exactly once, under its word; nothing else
     /// is, but for the dead.
     Entries = 11,
-    /// `texts` is empty.
+    /// `texts` has the text of every document, or is empty.
     Texts = 12,
 }
 
@@ -101,7 +101,12 @@ impl CheckReport {
         self.violation_count == 0
     }
 
-    fn add(&mut self, invariant: Invariant, place: impl fmt::Display, detail: impl fmt::Display) {
+    pub(super) fn add(
+        &mut self,
+        invariant: Invariant,
+        place: impl fmt::Display,
+        detail: impl fmt::Display,
+    ) {
         const REPORTED: usize = 1000;
         self.violation_count += 1;
         if self.violations.len() < REPORTED {
@@ -141,7 +146,8 @@ pub(crate) fn check_watched(reader: &Reader, watch: &mut Watch<'_>) -> Result<Ch
 }
 
 fn walk(reader: &Reader, watch: &mut Watch<'_>) -> Result<CheckReport> {
-    watch.expect(reader.len() + reader.state.manifest.chunks())?;
+    let texts = if reader.view().has_texts() { reader.len() } else { 0 };
+    watch.expect(reader.len() + texts + reader.state.manifest.chunks())?;
     let mut check = Check { reader, report: CheckReport::default(), watch };
     let expected = check.documents()?;
     check.runs();
@@ -152,6 +158,7 @@ fn walk(reader: &Reader, watch: &mut Watch<'_>) -> Result<CheckReport> {
         }
     }
     check.marks()?;
+    check_texts(reader, &mut check.report, check.watch)?;
     check.rest()?;
     Ok(check.report)
 }
@@ -425,10 +432,6 @@ impl Check<'_, '_, '_> {
     fn rest(&mut self) -> Result<()> {
         let path = self.reader.engine().path();
         let action = "checking the tables";
-        let texts = self.reader.txn.open_table(TEXTS).doing(path, action)?;
-        if !texts.is_empty().doing(path, action)? {
-            self.report.add(Invariant::Texts, "texts", "it has rows");
-        }
         let fences = self.reader.txn.open_table(FENCES).doing(path, action)?;
         for item in fences.iter().doing(path, action)? {
             let (run, band) = item.doing(path, action)?.0.value();

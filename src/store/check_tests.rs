@@ -7,9 +7,10 @@ use super::super::schema::{
     DEAD, DOCUMENTS, FENCES, META, POSTINGS, RUNS, RunNo, SIGNATURES, STATE_ROW, TEXTS, posting_key,
 };
 use super::super::settings::SettingsRequest;
-use super::super::testing::{TUNING, filled};
+use super::super::testing::{TUNING, filled, filled_with_texts};
+use super::super::texts::encode_text;
 use super::*;
-use redb::{Database, WriteTransaction};
+use redb::{Database, Table, WriteTransaction};
 use tempfile::TempDir;
 
 /// Two runs of 50 documents, every fifth removed and so dead: 0, 5, 10 and so on.
@@ -228,8 +229,26 @@ fn entries_that_are_missing_or_wrong_are_named() {
 }
 
 #[test]
-fn rows_of_the_reserved_table_are_named() {
+fn texts_that_nobody_asked_to_store_are_named() {
     assert_named(Invariant::Texts, |txn| {
         txn.open_table(TEXTS).expect("a table").insert(1, &[0; 4][..]).expect("written");
     });
+}
+
+#[test]
+fn texts_that_are_missing_strange_or_damaged_are_named() {
+    let changes: [fn(&mut Table<'_, u32, &'static [u8]>); 5] = [
+        |_| {},
+        |texts| drop(texts.remove(7).expect("removed")),
+        |texts| drop(texts.insert(1000, &encode_text("x", DocNo(1000), None)[..])),
+        |texts| drop(texts.insert(7, &encode_text("another text", DocNo(7), None)[..])),
+        |texts| drop(texts.insert(7, &encode_text("document number 7", DocNo(8), None)[..])),
+    ];
+    for (number, change) in changes.into_iter().enumerate() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        drop(filled_with_texts(&folder, 20));
+        tamper(&folder, |txn| change(&mut txn.open_table(TEXTS).expect("a table")));
+        let expected: &[u8] = if number == 0 { &[] } else { &[Invariant::Texts.number()] };
+        assert_eq!(violated(&folder), expected, "change {number}");
+    }
 }

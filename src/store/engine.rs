@@ -89,6 +89,8 @@ pub struct Usage {
     pub document_bytes: u64,
     /// Pages of band entries.
     pub posting_bytes: u64,
+    /// Bytes of pages that hold texts.
+    pub text_bytes: u64,
     /// Live documents.
     pub documents: u64,
     /// Removed documents whose band entries are not purged yet.

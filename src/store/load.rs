@@ -13,6 +13,7 @@ use super::schema::{
 use super::segment::{Fresh, Tail};
 use super::settings::{Settings, StoredSettings};
 use super::state::State;
+use super::texts::Dictionary;
 use super::view::Fixed;
 use crate::error::{Error, Result};
 use crate::hash::id_hash;
@@ -82,6 +83,7 @@ pub(super) fn state(txn: &ReadTransaction, fixed: Fixed<'_>) -> Result<State> {
         manifest,
         tail: tail(txn, fixed, &counters, &dead)?,
         dead,
+        dictionary: if fixed.texts { Dictionary::load(txn, fixed.path)? } else { None },
         merges,
         merge_credit: 0,
         merge_pace: 0,

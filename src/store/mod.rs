@@ -11,6 +11,7 @@ mod backup;
 mod build;
 mod candidates;
 mod check;
+mod check_texts;
 mod chunk;
 mod codec;
 mod column;
@@ -44,7 +45,9 @@ mod space;
 mod state;
 #[cfg(any(test, fuzzing))]
 mod testing;
+mod texts;
 mod times;
+mod upkeep;
 mod view;
 mod watch;
 mod writer;

@@ -3,7 +3,7 @@
 use super::engine::{Engine, Usage};
 use super::fault::{Doing, damaged, guard, io_error};
 use super::schema;
-use super::schema::{DOCUMENTS, POSTINGS, SIGNATURES};
+use super::schema::{DOCUMENTS, POSTINGS, SIGNATURES, TEXTS};
 use super::state::State;
 use super::view::View;
 use crate::error::Result;
@@ -18,6 +18,7 @@ pub(crate) struct Reader {
     postings: Table<u64>,
     signatures: Table<u32>,
     documents: Table<u32>,
+    texts: Option<Table<u32>>,
     pub(super) txn: ReadTransaction,
     pub(super) state: Arc<State>,
     engine: Arc<Engine>,
@@ -34,6 +35,10 @@ impl Reader {
             postings: txn.open_table(POSTINGS).doing(engine.path(), action)?,
             signatures: txn.open_table(SIGNATURES).doing(engine.path(), action)?,
             documents: txn.open_table(DOCUMENTS).doing(engine.path(), action)?,
+            texts: match engine.settings().store_text {
+                true => Some(txn.open_table(TEXTS).doing(engine.path(), action)?),
+                false => None,
+            },
             txn,
             state,
             engine,
@@ -51,6 +56,7 @@ impl Reader {
             postings: &self.postings,
             signatures: &self.signatures,
             documents: &self.documents,
+            texts: self.texts.as_ref(),
         }
     }
 
@@ -86,6 +92,7 @@ impl Reader {
             signature_bytes: pages(self.signatures.stats())?,
             document_bytes: pages(self.documents.stats())?,
             posting_bytes: pages(self.postings.stats())?,
+            text_bytes: self.texts.as_ref().map_or(Ok(0), |texts| pages(texts.stats()))?,
             documents: self.state.counters.documents,
             dead: self.state.dead.len(),
             tail: self.state.tail.documents() as u64,

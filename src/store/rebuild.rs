@@ -8,9 +8,10 @@ use super::file::File;
 use super::load;
 use super::record::{Counters, DocumentRecord, decode_signature};
 use super::rows::{Rows, append};
-use super::schema::{DOCUMENTS, DocNo, SIGNATURES, Table};
+use super::schema::{DOCUMENTS, DocNo, SIGNATURES, TEXTS, Table};
 use super::segment::Fresh;
 use super::settings::SettingsRequest;
+use super::texts::{Dictionary, decode_text};
 use super::view::Fixed;
 use super::watch::{Progress, Watch};
 use super::writer::Writer;
@@ -95,10 +96,17 @@ impl Drop for Damaged {
     }
 }
 
+/// The rows of one number, as far as they are there.
+struct Row<'a> {
+    record: Option<&'a [u8]>,
+    signature: &'a [u8],
+    text: Option<Vec<u8>>,
+}
+
 /// What came of the rows of one number.
 enum Found {
     Whole(Rows),
-    /// Only the record can be read.
+    /// Only the record can be read, or the text cannot.
     Named(String),
     /// Only the signature can be read, or there are rows and none can.
     Nameless,
@@ -120,6 +128,8 @@ fn rebuild(
     let fixed = Fixed::new(path, &settings, &stored);
     let old = guard(path, || load::counters(&txn, path)).ok();
     let dead = guard(path, || load::dead(&txn, path)).unwrap_or_default();
+    // Without it the texts that need it are lost, and their documents.
+    let dictionary = guard(path, || Dictionary::load(&txn, path)).ok().flatten();
     let new = NewFile::begin(path, &stored)?;
     let engine = Engine::open(new.place(), &SettingsRequest::default(), tuning)?;
     let mut repair =
@@ -128,6 +138,7 @@ fn rebuild(
         fixed,
         repair: &mut repair,
         dead,
+        dictionary,
         auto_ids: 0,
         next_doc: 0,
         unread: old.is_none(),
@@ -170,6 +181,7 @@ struct Salvage<'a> {
     repair: &'a mut Repair,
     /// Numbers whose rows, if there are any, are those of a page that is out of date.
     dead: DeadSet,
+    dictionary: Option<Arc<Dictionary>>,
     /// The greatest automatic id that was seen.
     auto_ids: u64,
     next_doc: u64,
@@ -180,6 +192,8 @@ struct Salvage<'a> {
 impl Salvage<'_> {
     /// Numbers that are read together.
     const BLOCK: u64 = 1 << 10;
+    /// The same where texts are read with them, which may be long.
+    const BLOCK_OF_TEXTS: u64 = 1 << 6;
 
     fn copy(
         &mut self,
@@ -192,30 +206,45 @@ impl Salvage<'_> {
         let tables = guard(path, || {
             let action = "opening the tables";
             let signatures = txn.open_table(SIGNATURES).doing(path, action)?;
-            Ok((signatures, txn.open_table(DOCUMENTS).doing(path, action)?))
+            let texts = match self.fixed.texts {
+                true => Some(txn.open_table(TEXTS).doing(path, action)?),
+                false => None,
+            };
+            Ok((signatures, txn.open_table(DOCUMENTS).doing(path, action)?, texts))
         });
-        let (signatures, documents) = tables?;
+        let (signatures, documents, texts) = tables?;
+        if let Some(dictionary) = &self.dictionary {
+            let mut writer = new.write()?;
+            writer.take_dictionary(Arc::clone(dictionary))?;
+            writer.commit()?;
+        }
         let end = match old {
             Some(old) => old.next_doc,
             None => self.end(&signatures, &documents)?,
         };
         watch.expect(end)?;
-        for first in (0..end).step_by(Self::BLOCK as usize) {
-            let numbers = first..end.min(first + Self::BLOCK);
+        let block = if texts.is_some() { Self::BLOCK_OF_TEXTS } else { Self::BLOCK };
+        for first in (0..end).step_by(block as usize) {
+            let numbers = first..end.min(first + block);
             let mut records = self.block(&documents, numbers.clone());
+            let mut texts = texts
+                .as_ref()
+                .map_or_else(BTreeMap::new, |texts| self.block(texts, numbers.clone()));
             let mut rows = Vec::new();
             for (number, signature) in self.block(&signatures, numbers) {
-                let record = records.remove(&number);
-                rows.extend(self.judge(DocNo(number), record.as_deref(), &signature));
+                let (record, text) = (records.remove(&number), texts.remove(&number));
+                let found = Row { record: record.as_deref(), signature: &signature, text };
+                rows.extend(self.judge(DocNo(number), found));
             }
             for (number, record) in records {
-                rows.extend(self.judge(DocNo(number), Some(&record), &[]));
+                let found = Row { record: Some(&record), signature: &[], text: None };
+                rows.extend(self.judge(DocNo(number), found));
             }
             rows.sort_unstable_by_key(|row| row.fresh.doc);
             let mut writer = new.write()?;
             writer.restore(&rows)?;
             writer.commit()?;
-            watch.advance(Self::BLOCK)?;
+            watch.advance(block)?;
         }
         let mut writer = new.write()?;
         writer.restore_counters(Counters {
@@ -273,11 +302,11 @@ impl Salvage<'_> {
     }
 
     /// The row of a document that is whole; counts one that is not.
-    fn judge(&mut self, doc: DocNo, record: Option<&[u8]>, signature: &[u8]) -> Option<Rows> {
+    fn judge(&mut self, doc: DocNo, row: Row<'_>) -> Option<Rows> {
         if self.dead.contains(doc) {
             return None;
         }
-        match self.found(doc, record, signature) {
+        match self.found(doc, row) {
             Found::Whole(row) => {
                 self.next_doc = self.next_doc.max(u64::from(doc.0) + 1);
                 Some(row)
@@ -297,7 +326,8 @@ impl Salvage<'_> {
         }
     }
 
-    fn found(&mut self, doc: DocNo, record: Option<&[u8]>, signature: &[u8]) -> Found {
+    fn found(&mut self, doc: DocNo, row: Row<'_>) -> Found {
+        let Row { record, signature, text } = row;
         let Some(record) = record else { return Found::Nameless };
         let Ok(decoded) = DocumentRecord::decode(record, doc) else { return Found::Nameless };
         let automatic = decoded.id.strip_prefix('#').and_then(|number| number.parse().ok());
@@ -305,12 +335,20 @@ impl Salvage<'_> {
         let Ok((lanes, size)) = decode_signature(signature, doc, self.fixed.lanes) else {
             return Found::Named(decoded.id);
         };
+        if self.fixed.texts {
+            let dictionary = self.dictionary.as_deref();
+            let whole = |text: &Vec<u8>| decode_text(text, doc, dictionary).is_ok();
+            if !text.as_ref().is_some_and(whole) {
+                return Found::Named(decoded.id);
+            }
+        }
         let lanes = (!size.is_empty()).then(|| Box::from(lanes));
         let id_hash = id_hash(&decoded.id, self.fixed.id_key);
         Found::Whole(Rows {
             id: decoded.id,
             record: record.to_vec(),
             signature: signature.to_vec(),
+            text,
             fresh: Fresh { doc, id_hash, lanes },
         })
     }

@@ -1,7 +1,7 @@
 //! What is repaired, what is lost, and what is left alone.
 
 use super::super::schema::{DEAD, FENCES, META, POSTINGS, RUNS, STATE_ROW};
-use super::super::testing::{TUNING, filled, open};
+use super::super::testing::{TUNING, documents, filled, filled_with_texts, open};
 use super::super::watch::unwatched;
 use super::*;
 use redb::{Database, ReadableDatabase, ReadableTable, WriteTransaction};
@@ -122,6 +122,28 @@ fn documents_that_cannot_be_read_are_named_and_the_old_file_is_kept() {
     assert_clean(&folder);
     let engine = open(&folder);
     assert!(engine.read().expect("a reader").view().find("9").expect("readable").is_some());
+}
+
+#[test]
+fn a_document_whose_text_is_lost_is_lost_and_the_others_keep_theirs() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let engine = filled_with_texts(&folder, 0);
+    let mut writer = engine.write().expect("begun");
+    writer.insert_all(documents(&engine, 0..2000)).expect("inserted");
+    writer.commit().expect("committed");
+    drop(engine);
+    let database = Database::open(path(&folder)).expect("opened");
+    let txn = database.begin_write().expect("begun");
+    txn.open_table(TEXTS).expect("a table").remove(7).expect("removed");
+    txn.commit().expect("committed");
+    drop(database);
+    let repair = mend(&path(&folder)).expect("repaired");
+    assert_eq!((repair.documents, repair.lost), (1999, 1));
+    assert_eq!(repair.lost_ids, ["7"]);
+    assert_clean(&folder);
+    let reader = open(&folder).read().expect("a reader");
+    let text = reader.view().text(DocNo(1234)).expect("readable");
+    assert_eq!(text, "document number 1234");
 }
 
 #[test]

@@ -220,6 +220,7 @@ fn every_setting() -> SettingsRequest {
             min_word: 3,
         }),
         multiset: Some(true),
+        store_text: Some(true),
         seed: Some(0xFEDC_BA98_7654_3210),
         unicode: None,
     }
@@ -248,9 +249,9 @@ fn a_golden_settings_row_without_a_default() {
     let row = stored.encode().unwrap();
     assert_eq!(
         hex(&row),
-        "0100000000000000e03fcdccccccccccec3f0002022c01000202030001001032\
+        "0100000000000000e03fcdccccccccccec3f0002022c01000202030001011032\
          547698badcfe24041100001001000f00010000000000000000ffffffffffffff\
-         ffe12c528d"
+         ff9c4d821e"
     );
     assert_eq!(StoredSettings::decode(&row).unwrap().settings(), Ok(settings));
 }
@@ -285,7 +286,7 @@ fn settings_that_cannot_be_are_refused() {
         (24, &[3], "an unknown form"),
         (25, &[3], "an unknown rule for white space"),
         (28, &[2], "neither a multiset nor not"),
-        (29, &[1], "stored texts"),
+        (29, &[2], "neither stored texts nor none"),
         (38, &[0], "no band"),
         (38, &[33], "more bands than lanes hold"),
         (39, &[1], "depth 1"),

@@ -1,9 +1,9 @@
-//! The two rows of a document, in `documents` and in `signatures`.
+//! The rows of a document: in `documents`, in `signatures`, and in `texts` if its text is stored.
 
 use super::codec::Fault;
 use super::fault::Doing;
 use super::record::{DocumentRecord, encode_signature};
-use super::schema::{DOCUMENTS, DocNo, SIGNATURES};
+use super::schema::{DOCUMENTS, DocNo, SIGNATURES, TEXTS};
 use super::segment::Fresh;
 use super::writer::NewDocument;
 use crate::error::Result;
@@ -17,6 +17,7 @@ pub(super) struct Rows {
     pub(super) id: String,
     pub(super) record: Vec<u8>,
     pub(super) signature: Vec<u8>,
+    pub(super) text: Option<Vec<u8>>,
     pub(super) fresh: Fresh,
 }
 
@@ -24,17 +25,18 @@ impl Rows {
     pub(super) fn new(
         doc: DocNo,
         document: NewDocument,
+        text: Option<Vec<u8>>,
         id_key: u64,
         now: i64,
     ) -> std::result::Result<Self, (u32, Fault)> {
-        let NewDocument { id, signature, text_hash, text_length, inserted } = document;
+        let NewDocument { id, signature, text_hash, text_length, inserted, .. } = document;
         let id_hash = id_hash(&id, id_key);
         let record = DocumentRecord::new(id, text_hash, text_length, inserted.unwrap_or(now));
         let encoded = record.encode(doc).map_err(|fault| (doc.0, fault))?;
         let row = encode_signature(&signature, doc);
         let lanes = (!signature.is_empty()).then(|| signature.into_lanes());
         let fresh = Fresh { doc, id_hash, lanes };
-        Ok(Self { id: record.id, record: encoded, signature: row, fresh })
+        Ok(Self { id: record.id, record: encoded, signature: row, text, fresh })
     }
 }
 
@@ -53,5 +55,16 @@ pub(super) fn append(txn: &WriteTransaction, path: &Path, rows: &[Rows]) -> Resu
         signatures.insert_before(doc, &row.signature[..]).doing(path, action)?;
     }
     records.close().doing(path, action)?;
-    signatures.close().doing(path, action)
+    signatures.close().doing(path, action)?;
+    if rows.iter().all(|row| row.text.is_none()) {
+        return Ok(());
+    }
+    let mut texts = txn.open_table(TEXTS).doing(path, action)?;
+    let mut texts = texts.upper_bound_mut(end).doing(path, action)?;
+    for row in rows {
+        if let Some(text) = &row.text {
+            texts.insert_before(row.fresh.doc.0, &text[..]).doing(path, action)?;
+        }
+    }
+    texts.close().doing(path, action)
 }

@@ -9,13 +9,13 @@ pub(super) const MAGIC: [u8; 8] = *b"twindex\0";
 /// The version of the format that this build writes, and the newest it reads.
 pub(crate) const FORMAT_VERSION: u32 = 1;
 
-/// Rows by name: `format`, `settings`, `state`, and `dedup` with a number.
+/// Rows by name: `format`, `settings`, `state`, `dictionary`, and `dedup` with a number.
 pub(super) const META: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("meta");
 /// Document number to signature row. The log: what is not in a run yet is rebuilt from here.
 pub(super) const SIGNATURES: TableDefinition<'_, u32, &[u8]> = TableDefinition::new("signatures");
 /// Document number to document record.
 pub(super) const DOCUMENTS: TableDefinition<'_, u32, &[u8]> = TableDefinition::new("documents");
-/// Document number to compressed text; reserved, empty in this version.
+/// Document number to text row; empty in an index that stores no texts.
 pub(super) const TEXTS: TableDefinition<'_, u32, &[u8]> = TableDefinition::new("texts");
 /// Run number and band to run row. What is not listed here does not exist.
 pub(super) const RUNS: TableDefinition<'_, (u32, u8), &[u8]> = TableDefinition::new("runs");
@@ -29,6 +29,8 @@ pub(super) const DEAD: TableDefinition<'_, u16, &[u8]> = TableDefinition::new("d
 pub(super) const FORMAT_ROW: &str = "format";
 pub(super) const SETTINGS_ROW: &str = "settings";
 pub(super) const STATE_ROW: &str = "state";
+/// What texts are compressed with; only if they are stored, and once one was learnt.
+pub(super) const DICTIONARY_ROW: &str = "dictionary";
 /// What the keys of dedup rows begin with; a number of 16 hexadecimal digits follows.
 pub(super) const DEDUP_ROWS: &str = "dedup ";
 
@@ -39,6 +41,7 @@ pub(super) enum Table {
     Meta = 1,
     Signatures = 2,
     Documents = 3,
+    Texts = 4,
     Runs = 5,
     Fences = 6,
     Postings = 7,
@@ -51,6 +54,7 @@ impl Table {
             Self::Meta => "meta",
             Self::Signatures => "signatures",
             Self::Documents => "documents",
+            Self::Texts => "texts",
             Self::Runs => "runs",
             Self::Fences => "fences",
             Self::Postings => "postings",

@@ -28,6 +28,8 @@ pub struct Settings {
     pub normalization: Normalization,
     /// Whether repeated shingles count as often as they occur.
     pub multiset: bool,
+    /// Whether texts are stored, so that answers are exact.
+    pub store_text: bool,
     /// The seed of all hashes of shingles and lanes.
     pub seed: u64,
     /// The bands that follow from threshold, recall and lanes.
@@ -78,6 +80,7 @@ pub(crate) struct SettingsRequest {
     pub(crate) shingle: Option<Shingle>,
     pub(crate) normalization: Option<Normalization>,
     pub(crate) multiset: Option<bool>,
+    pub(crate) store_text: Option<bool>,
     pub(crate) seed: Option<u64>,
     /// Those of this program if left out.
     pub(crate) unicode: Option<UnicodeVersions>,
@@ -86,7 +89,7 @@ pub(crate) struct SettingsRequest {
 impl SettingsRequest {
     /// What an index must have been created with so that its signatures compare with others.
     pub(crate) fn of_signatures(settings: &Settings) -> Self {
-        Self { threshold: None, recall: None, ..Self::of(settings) }
+        Self { threshold: None, recall: None, store_text: None, ..Self::of(settings) }
     }
 
     /// Asks for these settings.
@@ -98,6 +101,7 @@ impl SettingsRequest {
             shingle: Some(settings.shingle),
             normalization: Some(settings.normalization),
             multiset: Some(settings.multiset),
+            store_text: Some(settings.store_text),
             seed: Some(settings.seed),
             unicode: Some(settings.unicode),
         }
@@ -116,6 +120,7 @@ impl SettingsRequest {
             shingle,
             normalization: self.normalization.unwrap_or_else(|| shingle.default_normalization()),
             multiset: self.multiset.unwrap_or(false),
+            store_text: self.store_text.unwrap_or(false),
             seed: self.seed.unwrap_or(0),
             plan: BandPlan::new(threshold, recall, lanes)?,
             unicode: self.unicode.unwrap_or_else(UnicodeVersions::current),
@@ -146,6 +151,7 @@ impl SettingsRequest {
         agree("shingle", self.shingle.as_ref(), &stored.shingle, path)?;
         agree("normalize", self.normalization.as_ref(), &stored.normalization, path)?;
         agree("multiset", self.multiset.as_ref(), &stored.multiset, path)?;
+        agree("store-text", self.store_text.as_ref(), &stored.store_text, path)?;
         agree("seed", self.seed.as_ref(), &stored.seed, path)
     }
 }
@@ -164,7 +170,6 @@ pub(super) struct StoredSettings {
     whitespace: u8,
     min_word: u16,
     multiset: bool,
-    /// Reserved: whether texts are stored. Always false in this version.
     store_text: bool,
     seed: u64,
     bands: u8,
@@ -208,7 +213,7 @@ impl StoredSettings {
             },
             min_word,
             multiset: settings.multiset,
-            store_text: false,
+            store_text: settings.store_text,
             seed: settings.seed,
             bands: settings.plan.bands() as u8,
             depth: settings.plan.depth() as u8,
@@ -242,9 +247,6 @@ impl StoredSettings {
             3 => return Err("its tokens have a width"),
             _ => return Err("its kind of shingle is unknown"),
         };
-        if self.store_text {
-            return Err("it stores texts, which this version does not read");
-        }
         let [case, normalization, segmentation] = self.unicode;
         Ok(Settings {
             threshold: Threshold::new(self.threshold).map_err(|_| "its threshold is impossible")?,
@@ -268,6 +270,7 @@ impl StoredSettings {
                 min_word: self.min_word,
             },
             multiset: self.multiset,
+            store_text: self.store_text,
             seed: self.seed,
             plan: BandPlan::stored(self.bands, self.depth, lanes)
                 .ok_or("its bands do not fit its lanes")?,

@@ -5,6 +5,8 @@ use super::merge::MergeTask;
 use super::record::Counters;
 use super::run::Manifest;
 use super::segment::Tail;
+use super::texts::Dictionary;
+use std::sync::Arc;
 
 /// The part of an index that is held in memory, as of one commit. Cloning it copies pointers.
 #[derive(Clone, Debug, Default)]
@@ -13,6 +15,8 @@ pub(super) struct State {
     pub(super) manifest: Manifest,
     pub(super) tail: Tail,
     pub(super) dead: DeadSet,
+    /// What texts are compressed with, if any are stored.
+    pub(super) dictionary: Option<Arc<Dictionary>>,
     /// Merges under way, one a tier at most.
     pub(super) merges: Vec<MergeTask>,
     /// Entries that were added and not yet paid for by merging.

@@ -3,6 +3,7 @@
 use super::engine::{Engine, Tuning};
 use super::settings::SettingsRequest;
 use super::writer::NewDocument;
+use crate::hash::text_hash;
 use std::ops::Range;
 use std::sync::Arc;
 use tempfile::TempDir;
@@ -34,23 +35,44 @@ pub(super) fn filled(folder: &TempDir, count: u32) -> Arc<Engine> {
     engine
 }
 
+/// An index of `count` documents with their texts.
+#[cfg(test)]
+pub(super) fn filled_with_texts(folder: &TempDir, count: u32) -> Arc<Engine> {
+    let settings =
+        SettingsRequest { lanes: Some(64), store_text: Some(true), ..SettingsRequest::default() };
+    let settings = settings.resolve().expect("valid settings");
+    Engine::create(&folder.path().join("x.twx"), &settings).expect("created");
+    let engine = open(folder);
+    insert(&engine, 0..count);
+    engine
+}
+
 /// Inserts documents, 50 in a commit, so that each commit makes a run.
 pub(super) fn insert(engine: &Engine, numbers: Range<u32>) {
-    let sketcher = engine.settings().sketcher().expect("a sketcher");
     for first in numbers.clone().step_by(50) {
         let mut writer = engine.write().expect("begun");
-        for number in first..numbers.end.min(first + 50) {
-            let document = NewDocument {
-                id: number.to_string(),
-                signature: sketcher.signature(&format!("document number {number}")),
-                text_hash: u64::from(number),
-                text_length: 1,
-                inserted: None,
-            };
+        for document in documents(engine, first..numbers.end.min(first + 50)) {
             writer.insert(document).expect("inserted");
         }
         writer.commit().expect("committed");
     }
+}
+
+/// Documents whose ids are their numbers.
+pub(super) fn documents(engine: &Engine, numbers: Range<u32>) -> Vec<NewDocument> {
+    let sketcher = engine.settings().sketcher().expect("a sketcher");
+    let document = |number: u32| {
+        let text = format!("document number {number}");
+        NewDocument {
+            id: number.to_string(),
+            signature: sketcher.signature(&text),
+            text_hash: text_hash(text.as_bytes()),
+            text_length: text.len() as u64,
+            text: Some(text.into()),
+            inserted: None,
+        }
+    };
+    numbers.map(document).collect()
 }
 
 /// Keeps the panics of the storage library, which are caught, off the screen.

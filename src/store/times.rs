@@ -87,7 +87,8 @@ mod tests {
         let signature = Signature::from_lanes(vec![7; 64], 10);
         let id = id.to_owned();
         let inserted = Some(inserted);
-        let document = NewDocument { id, signature, text_hash: 1, text_length: 1, inserted };
+        let document =
+            NewDocument { id, signature, text_hash: 1, text_length: 1, text: None, inserted };
         let mut writer = engine.write().expect("begun");
         writer.insert(document).expect("inserted");
         writer.commit().expect("committed");

@@ -7,7 +7,8 @@ use super::record::{DocumentRecord, decode_signature};
 use super::schema::{DocNo, Layout, Table};
 use super::settings::{Settings, StoredSettings};
 use super::state::State;
-use crate::error::Result;
+use super::texts::decode_text;
+use crate::error::{Error, Result};
 use crate::hash::id_hash;
 use crate::lsh::WordRange;
 use crate::sketch::SetSize;
@@ -30,12 +31,14 @@ pub(super) struct Fixed<'a> {
     pub(super) layout: Layout,
     pub(super) lanes: usize,
     pub(super) id_key: u64,
+    /// Whether texts are stored.
+    pub(super) texts: bool,
 }
 
 impl<'a> Fixed<'a> {
     pub(super) fn new(path: &'a Path, settings: &Settings, stored: &StoredSettings) -> Self {
         let (layout, lanes) = (settings.layout(), settings.lanes.get());
-        Self { path, layout, lanes, id_key: stored.id_key }
+        Self { path, layout, lanes, id_key: stored.id_key, texts: settings.store_text }
     }
 }
 
@@ -46,6 +49,8 @@ pub(crate) struct View<'a, P, D> {
     pub(super) postings: &'a P,
     pub(super) signatures: &'a D,
     pub(super) documents: &'a D,
+    /// Where texts are stored.
+    pub(super) texts: Option<&'a D>,
 }
 
 impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
@@ -96,6 +101,25 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
             let row = self.documents.get(doc.0).doing(path, "reading documents")?;
             let row = row.ok_or_else(|| fault("its row is missing"))?;
             DocumentRecord::decode(row.value(), doc).map_err(fault)
+        })
+    }
+
+    /// Whether the index stores texts.
+    pub(crate) fn has_texts(&self) -> bool {
+        self.texts.is_some()
+    }
+
+    /// The text of a live document.
+    pub(crate) fn text(&self, doc: DocNo) -> Result<String> {
+        let path = self.fixed.path;
+        let Some(texts) = self.texts else {
+            return Err(Error::NoTexts { path: path.to_owned() });
+        };
+        let fault = |detail| damaged(path, Table::Texts, doc.0, detail);
+        guard(path, || {
+            let row = texts.get(doc.0).doing(path, "reading texts")?;
+            let row = row.ok_or_else(|| fault("its row is missing"))?;
+            decode_text(row.value(), doc, self.state.dictionary.as_deref()).map_err(fault)
         })
     }
 

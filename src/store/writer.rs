@@ -2,14 +2,12 @@
 
 use super::engine::{Engine, now};
 use super::fault::{Doing, abandon, damaged, let_go};
-use super::flush::{PackedBand, RunWriter, pack_tail};
-use super::merge::{self, Step};
 use super::parallel;
 use super::rows::{Rows, append};
-use super::run::Run;
-use super::schema::{DEAD, DOCUMENTS, DocNo, META, POSTINGS, SIGNATURES, STATE_ROW, Table};
+use super::schema::{DEAD, DOCUMENTS, DocNo, META, POSTINGS, SIGNATURES, STATE_ROW, TEXTS, Table};
 use super::segment::Fresh;
 use super::state::State;
+use super::texts::encode_text;
 use super::view::View;
 use crate::error::{Error, Result};
 use crate::sketch::Signature;
@@ -25,6 +23,8 @@ pub(crate) struct NewDocument {
     pub(crate) signature: Signature,
     pub(crate) text_hash: u64,
     pub(crate) text_length: u64,
+    /// The raw text, which an index that stores texts must be given.
+    pub(crate) text: Option<Box<str>>,
     /// Seconds since 1970 when it was inserted first; `None` for now.
     pub(crate) inserted: Option<i64>,
 }
@@ -46,8 +46,8 @@ pub(crate) struct Writer<'e> {
     pub(super) fresh_ids: HashMap<String, DocNo>,
     /// Documents that were removed and have rows still.
     removed: Vec<DocNo>,
-    changes: u64,
-    added: u64,
+    pub(super) changes: u64,
+    pub(super) added: u64,
     /// Seconds since 1970 when the transaction began.
     pub(super) now: i64,
     /// Set when a change fails, and for good: nothing of this transaction is whole any more.
@@ -99,7 +99,7 @@ impl<'e> Writer<'e> {
         engine.guard_write(|| change(self)).inspect_err(|_| self.failed = true)
     }
 
-    fn full(&self) -> Error {
+    pub(super) fn full(&self) -> Error {
         Error::Full { path: self.engine.path().to_owned() }
     }
 
@@ -143,12 +143,17 @@ impl<'e> Writer<'e> {
             let postings = txn.open_table(POSTINGS).doing(path, action)?;
             let signatures = txn.open_table(SIGNATURES).doing(path, action)?;
             let documents = txn.open_table(DOCUMENTS).doing(path, action)?;
+            let texts = match self.engine.fixed().texts {
+                true => Some(txn.open_table(TEXTS).doing(path, action)?),
+                false => None,
+            };
             read(&View {
                 fixed: self.engine.fixed(),
                 state: &self.state,
                 postings: &postings,
                 signatures: &signatures,
                 documents: &documents,
+                texts: texts.as_ref(),
             })
         })
     }
@@ -181,11 +186,20 @@ impl<'e> Writer<'e> {
         let first = self.state.counters.next_doc;
         let last = first + documents.len() as u64 - 1;
         u32::try_from(last).map_err(|_| self.full())?;
-        let now = self.now;
+        let (now, stores_texts) = (self.now, self.engine.fixed().texts);
+        if stores_texts {
+            self.learn_dictionary(&documents)?;
+        }
+        let dictionary = self.state.dictionary.as_deref();
+        let prepare = |(doc, mut new): (DocNo, NewDocument)| {
+            let text = new.text.take().filter(|_| stores_texts);
+            let text = text.map(|text| encode_text(&text, doc, dictionary));
+            Rows::new(doc, new, text, key, now)
+        };
         let shared = documents.len() >= parallel::DOCUMENTS;
         let numbered: Vec<_> =
             (first..).map(|number| DocNo(number as u32)).zip(documents).collect();
-        let rows = parallel::map(numbered, shared, |(doc, new)| Rows::new(doc, new, key, now));
+        let rows = parallel::map(numbered, shared, prepare);
         let rows = rows
             .into_iter()
             .collect::<std::result::Result<Vec<Rows>, _>>()
@@ -260,7 +274,8 @@ impl<'e> Writer<'e> {
         removed.sort_unstable();
         self.change(|writer| {
             let (txn, path, action) = (writer.txn()?, writer.engine.path(), "removing documents");
-            for table in [SIGNATURES, DOCUMENTS] {
+            let texts = writer.engine.fixed().texts.then_some(TEXTS);
+            for table in [SIGNATURES, DOCUMENTS].into_iter().chain(texts) {
                 let mut table = txn.open_table(table).doing(path, action)?;
                 for doc in &removed {
                     table.remove(doc.0).doing(path, action)?;
@@ -268,126 +283,6 @@ impl<'e> Writer<'e> {
             }
             Ok(())
         })
-    }
-
-    fn run_writer(&self) -> Result<RunWriter<'_>> {
-        let fixed = self.engine.fixed();
-        Ok(RunWriter { path: self.engine.path(), txn: self.txn()?, layout: fixed.layout })
-    }
-
-    /// Turns the tail into a run. The dead of the tail are not written, and so need not be
-    /// remembered any longer.
-    pub(super) fn flush(&mut self) -> Result<()> {
-        self.settle();
-        self.change(Self::flush_tail)
-    }
-
-    fn flush_tail(&mut self) -> Result<()> {
-        let (from, upto) = (self.state.counters.flushed_upto, self.state.counters.next_doc);
-        if from == upto {
-            return Ok(());
-        }
-        let (first, last) = (DocNo(from as u32), DocNo((upto - 1) as u32));
-        let layout = self.engine.fixed().layout;
-        let number = self.state.counters.take_run().ok_or_else(|| self.full())?;
-        let mut run = Run::new(number, 0, first, last, layout.count());
-        for packed in pack_tail(layout, number, &self.state.tail, &self.state.dead) {
-            let PackedBand { band, rows, content } = packed;
-            let writer = self.run_writer()?;
-            writer.append(number, band, &rows)?;
-            writer.list(&run, band, &content)?;
-            run.set(band, Some(Arc::new(content)));
-        }
-        self.state.manifest.add(run);
-        self.state.counters.flushed_upto = upto;
-        self.state.tail.clear();
-        let dead = self.state.dead.clone();
-        self.state.dead.forget(&dead, first, last);
-        self.changes += 1;
-        Ok(())
-    }
-
-    /// Goes on with merging, paced to twice what was added.
-    fn merge_on(&mut self) -> Result<()> {
-        let bands = self.engine.fixed().layout.count() as u64;
-        if self.added > 0 {
-            self.state.merge_pace = 2 * bands * std::mem::take(&mut self.added);
-            self.state.merge_credit += self.state.merge_pace;
-        }
-        merge::start_due(&mut self.state, self.engine.tuning().merge_runs)
-            .ok_or_else(|| self.full())?;
-        if self.state.merges.is_empty() {
-            self.state.merge_credit = 0;
-        } else if self.state.merge_credit >= self.engine.tuning().merge_step {
-            let credit = std::mem::take(&mut self.state.merge_credit);
-            self.merge_step(credit)?;
-        }
-        Ok(())
-    }
-
-    /// Goes on with every merge under way by `budget` entries: by what another thread has
-    /// prepared, if there is anything.
-    pub(super) fn merge_step(&mut self, budget: u64) -> Result<()> {
-        // Where the other thread failed the step is prepared here, and what is wrong shows again.
-        let prepared = self.engine.merged_ahead().unwrap_or_default();
-        self.changes += budget.max(1);
-        self.change(|writer| {
-            let mut state = std::mem::take(&mut writer.state);
-            let step = Step { fixed: writer.engine.fixed(), writer: writer.run_writer()? };
-            let stepped = merge::step_all(step, &mut state, prepared, budget);
-            writer.state = state;
-            stepped
-        })
-    }
-
-    /// Flushes a tail that would be felt when the file is opened next.
-    pub(crate) fn flush_for_close(&mut self) -> Result<()> {
-        const SHARE: usize = 16;
-        self.settle();
-        match self.state.tail.documents() > self.engine.tuning().flush_documents / SHARE {
-            true => self.flush(),
-            false => Ok(()),
-        }
-    }
-
-    /// Flushes the tail and starts merging all runs into one, whatever their tiers; returns how many
-    /// entries these have.
-    pub(crate) fn begin_compaction(&mut self) -> Result<u64> {
-        self.flush()?;
-        let entries = self.state.manifest.bands().map(|band| band.entries).sum();
-        let runs = self.state.manifest.runs().to_vec();
-        let single = runs.len() == 1 && self.state.dead.is_empty();
-        if !single && !runs.is_empty() {
-            let flushed = self.state.counters.flushed_upto;
-            let tuning = self.engine.tuning();
-            let runs_of_flush = flushed / tuning.flush_documents.max(1) as u64;
-            let tier = runs_of_flush.max(1).ilog(tuning.merge_runs.max(2) as u64) + 1;
-            merge::start(&mut self.state, tier as u8, &runs).ok_or_else(|| self.full())?;
-            self.changes += 1;
-        }
-        Ok(entries)
-    }
-
-    /// Takes a step with all merges under way; returns how many entries it was for, and `None` when
-    /// no merge is left.
-    pub(crate) fn merge_some(&mut self) -> Result<Option<u64>> {
-        // Enough for an eighth of a second, and some 15 MiB to write.
-        const STEP: u64 = 2 << 20;
-        if !self.state.merges.is_empty() {
-            self.state.merge_pace = STEP;
-            self.merge_step(STEP)?;
-            merge::start_due(&mut self.state, self.engine.tuning().merge_runs)
-                .ok_or_else(|| self.full())?;
-        }
-        Ok((!self.state.merges.is_empty()).then_some(STEP))
-    }
-
-    /// Deletes what unfinished merges of an earlier process left.
-    fn delete_abandoned(&mut self) -> Result<()> {
-        for (run, band) in merge::abandoned(self.txn()?, self.engine.path(), &self.state)? {
-            self.run_writer()?.delete_chunks(run, band)?;
-        }
-        Ok(())
     }
 
     /// Makes all changes durable and visible. Without changes nothing is written.
@@ -462,7 +357,14 @@ mod tests {
 
     fn document(id: &str) -> NewDocument {
         let signature = Signature::from_lanes(vec![7; 64], 10);
-        NewDocument { id: id.to_owned(), signature, text_hash: 1, text_length: 1, inserted: None }
+        NewDocument {
+            id: id.to_owned(),
+            signature,
+            text_hash: 1,
+            text_length: 1,
+            text: None,
+            inserted: None,
+        }
     }
 
     #[test]

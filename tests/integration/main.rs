@@ -32,6 +32,8 @@ mod cli_repair;
 mod cli_signals;
 #[cfg(all(unix, feature = "cli"))]
 mod cli_terminal;
+#[cfg(feature = "cli")]
+mod cli_texts;
 mod clusters;
 #[cfg(feature = "cli")]
 mod command;
@@ -66,6 +68,7 @@ mod processes;
 mod recall;
 mod sketch;
 mod space;
+mod stored_texts;
 mod support;
 #[cfg(feature = "cli")]
 mod tables;
