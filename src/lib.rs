@@ -102,7 +102,8 @@ mod text;
 
 pub use error::{Error, Result};
 pub use estimate::{
-    Agreement, Containment, Estimate, Overlap, equal_lanes, estimate_probability, wilson,
+    Agreement, Containment, Estimate, Overlap, RandomSubsets, equal_lanes, estimate_probability,
+    wilson,
 };
 pub use index::{
     BucketSizes, Cluster, Clustering, Clusters, Document, DocumentInfo, Documents, Ids, Index,
@@ -110,7 +111,7 @@ pub use index::{
     Pairs, Query, ReadOnlyIndex, SizeClass, SizesSearched, Snapshot, Verdict, WriteTxn,
 };
 pub use lsh::{BandPlan, Chances, Forecast, Probe, Textbook, candidate_probability};
-pub use params::{Lanes, MAX_ID_BYTES, Recall, Threshold};
+pub use params::{Confidence, Lanes, MAX_ID_BYTES, Recall, Threshold};
 pub use sketch::{DistinctCounter, SetSize, Signature, Sketch, Sketcher};
 pub use store::{CheckReport, Invariant, Progress, Repair, Settings, Space, Usage, Violation};
 pub use text::{Form, Normalization, Shingle, Shingler, UnicodeVersions, Whitespace};

@@ -66,6 +66,44 @@ impl Recall {
     }
 }
 
+/// The probability with which an interval is to hold the true value, strictly between 0 and 1.
+///
+/// ```
+/// use twindex::Confidence;
+/// assert_eq!(Confidence::DEFAULT.get(), 0.95);
+/// assert!((Confidence::new(0.99)?.z() - 2.5758).abs() < 1e-4);
+/// assert!(Confidence::new(95.0).is_err());
+/// # Ok::<(), twindex::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct Confidence(f64);
+
+impl Confidence {
+    /// The default, 0.95.
+    pub const DEFAULT: Confidence = Confidence(0.95);
+
+    /// Checks that the value lies strictly between 0 and 1.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidSetting`] otherwise, also for NaN.
+    pub fn new(value: f64) -> Result<Self> {
+        if value > 0.0 && value < 1.0 {
+            return Ok(Self(value));
+        }
+        Err(Error::InvalidSetting {
+            setting: "confidence",
+            got: value.to_string(),
+            expected: "a number above 0 and below 1",
+        })
+    }
+
+    /// The number itself.
+    pub const fn get(self) -> f64 {
+        self.0
+    }
+}
+
 /// How many lanes a signature has: 64, 128, 256 or 512, one byte each on disk.
 ///
 /// The error of an estimate falls with the root of it: at similarity 0.8 the standard error is
@@ -118,6 +156,12 @@ impl fmt::Display for Recall {
     }
 }
 
+impl fmt::Display for Confidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
 impl fmt::Display for Lanes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
@@ -133,8 +177,10 @@ mod tests {
         for bad in [0.0, -0.1, 1.5, f64::NAN, f64::INFINITY] {
             assert!(Threshold::new(bad).is_err(), "threshold {bad}");
             assert!(Recall::new(bad).is_err(), "recall {bad}");
+            assert!(Confidence::new(bad).is_err(), "confidence {bad}");
         }
         assert!(Recall::new(1.0).is_err());
+        assert!(Confidence::new(1.0).is_err());
         assert!(Threshold::new(1.0).is_ok());
         for bad in [0, 1, 63, 100, 1024] {
             assert!(Lanes::new(bad).is_err(), "{bad} lanes");

@@ -29,6 +29,9 @@ pub(super) struct Clusters {
     /// Least similarity of documents that belong together [default: the index's own]
     #[arg(long, value_name = "T")]
     pub(super) threshold: Option<f64>,
+    /// Go by estimates although the index stores texts: faster, as no text is read
+    #[arg(long)]
+    pub(super) estimate: bool,
     /// What makes documents a cluster
     #[arg(long, value_enum, default_value_t = By::Representative)]
     pub(super) linkage: By,
@@ -134,6 +137,7 @@ fn find<'s>(
     };
     let progress = Progress::of_parts(global);
     let clustering = snapshot.clusters(threshold)?.linkage(linkage).keep(keep);
+    let clustering = clustering.estimate(args.estimate);
     let found = clustering.find_watched(progress.watch());
     progress.finish();
     Ok(found?)

@@ -16,9 +16,8 @@ use super::trial::Trial;
 use super::{Ending, interrupt, opening, records};
 use crate::error::Error;
 use crate::hash::text_hash;
-use crate::index::{Document, Index, ReadOnlyIndex, Snapshot};
+use crate::index::{Document, Index, ReadOnlyIndex, Snapshot, WriteTxn};
 use crate::input::{BadRecord, Name, Raw, STANDARD_INPUT};
-use crate::lsh::Probe;
 use crate::params::Threshold;
 use crate::sketch::{Signature, Sketcher};
 use crate::store::DedupMark;
@@ -64,6 +63,9 @@ pub(super) struct Dedup {
     /// Remove also what is similar to a document of this index, which is only read; repeatable
     #[arg(long, value_name = "INDEX")]
     pub(super) against: Vec<PathBuf>,
+    /// Go by estimates although the index stores texts: faster, as no text is read
+    #[arg(long)]
+    pub(super) estimate: bool,
     /// Renew the time of insertion of documents that are met again, or duplicates of them
     #[arg(long)]
     pub(super) touch: bool,
@@ -98,18 +100,18 @@ pub(super) fn run(global: &Global, args: &Dedup) -> Result<Ending, Failure> {
     let against: Vec<&Snapshot> = snapshots.iter().collect();
     let threshold =
         args.settings.threshold().map_or(Ok(index.settings().threshold), Threshold::new)?;
-    let recall = against
-        .iter()
-        .map(|other| other.settings())
-        .chain([index.settings()])
-        .map(|settings| Probe::new(settings.plan, threshold, settings.recall).recall())
-        .fold(1.0, f64::min);
+    let begin = || -> Result<WriteTxn<'_>, Failure> {
+        let mut txn = index.begin_write()?;
+        txn.set_estimate(args.estimate);
+        Ok(txn)
+    };
+    let mut txn = begin()?;
+    let recall = txn.recall(threshold.get(), &against)?;
     let report = |counts: &Counts, failed: u64, interrupted: bool| {
         let seconds = start.elapsed().as_secs_f64();
         report(global, args, counts, failed, recall, seconds, interrupted);
     };
 
-    let mut txn = index.begin_write()?;
     // What is wrong with settings shows before anything is written.
     txn.insert_documents_unless_similar(Vec::new(), threshold.get(), &against)?;
     let run = args.hash(threshold.get());
@@ -123,7 +125,7 @@ pub(super) fn run(global: &Global, args: &Dedup) -> Result<Ending, Failure> {
             report(&Counts::from_stored(mark.counts), failed, false);
             return Ok(if failed > 0 { Ending::SomeFailed } else { Ending::Done });
         }
-        txn = index.begin_write()?;
+        txn = begin()?;
     }
     let mark = mark.filter(|mark| !mark.judged);
     let comparing = (threshold.get(), &*against);
@@ -158,7 +160,7 @@ pub(super) fn run(global: &Global, args: &Dedup) -> Result<Ending, Failure> {
                     let records = count(judging.mark.records, "record");
                     progress.note(&format!("committed {records}"));
                 }
-                txn = index.begin_write()?;
+                txn = begin()?;
             }
         }
         progress.add(documents, parsed.bytes);
@@ -311,8 +313,11 @@ impl Dedup {
     /// Of everything that decides what is written.
     fn hash(&self, threshold: f64) -> u64 {
         let Self { paths, output, removed, skip_known, against, touch, input, .. } = self;
+        let estimate = self.estimate;
         let folder = std::env::current_dir().ok();
-        let asked = (folder, paths, output, removed, skip_known, against, touch, input, threshold);
+        let asked = (
+            folder, paths, output, removed, skip_known, against, touch, input, threshold, estimate,
+        );
         text_hash(format!("{asked:?}").as_bytes())
     }
 }

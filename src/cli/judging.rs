@@ -6,7 +6,7 @@ use super::dedup::Dedup;
 use super::failure::Failure;
 use super::kept::{Kept, Written};
 use super::naming;
-use super::output::similarity;
+use super::output::likeness;
 use super::part::{Part, Sink, part_of};
 use super::targets::Targets;
 use crate::hash::GOLDEN;
@@ -183,7 +183,7 @@ impl<'a> Judging<'a> {
                 }
             };
             self.counts.duplicates += 1;
-            let similarity = similarity(found.similarity);
+            let similarity = likeness(found.similarity, found.exact);
             self.audit.line([id.into(), found.id.into(), similarity, found.exact.into()])?;
         }
         if self.args.touch {

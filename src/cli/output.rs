@@ -269,14 +269,25 @@ fn plain(value: &Value) -> String {
     }
 }
 
-/// A similarity with the four digits that an estimate deserves at most.
+/// A number with the four digits behind the point that an estimate deserves at most.
 pub(super) fn similarity(number: f64) -> Value {
-    Value::from((number * 10_000.0).round() / 10_000.0)
+    // No negative zero, which a logarithm can be rounded to.
+    Value::from((number * 10_000.0).round() / 10_000.0 + 0.0)
 }
 
 /// An exact share, in the six digits that a person can use.
 pub(super) fn rounded(number: f64) -> Value {
     Value::from((number * 1e6).round() / 1e6)
+}
+
+/// The similarity of a match or pair: exact ones have more digits to show.
+pub(super) fn likeness(number: f64, exact: bool) -> Value {
+    if exact { rounded(number) } else { similarity(number) }
+}
+
+/// A number of any size in six significant digits.
+pub(super) fn significant(number: f64) -> Value {
+    Value::from(format!("{number:.5e}").parse().unwrap_or(number))
 }
 
 /// Prints the summary: one JSON object with `--json`, else the given sentence.
@@ -345,6 +356,15 @@ mod tests {
         }
         assert_eq!((count(1, "pair"), count(2, "pair")), ("1 pair".into(), "2 pairs".into()));
         assert_eq!(bytes(1_250_000), "1.2 MB");
+    }
+
+    #[test]
+    fn numbers_keep_the_digits_that_count() {
+        let printed = |number: Value| number.to_string();
+        assert_eq!(printed(significant(1.234_567_8e-12)), "1.23457e-12");
+        assert_eq!(printed(significant(1.0 / 3.0)), "0.333333");
+        assert_eq!(printed(similarity(-1e-9)), "0.0");
+        assert_eq!(printed(similarity(-0.123_46)), "-0.1235");
     }
 
     #[test]

@@ -2,15 +2,18 @@
 
 use super::args::Global;
 use super::failure::Failure;
-use super::output::{Results, count, similarity, summary, whole_millis};
+use super::output::{Results, count, likeness, similarity, summary, whole_millis};
 use super::{Ending, interrupt, opening};
+use crate::params::Confidence;
 use serde_json::Value;
 use std::path::PathBuf;
 use std::time::Instant;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Output columns (fields with --json): a, b, similarity, low, high, exact; a is the smaller id.
+Output columns (fields with --json): a, b, similarity, low, high, exact; a is the smaller id. low
+and high are the interval of the similarity at --confidence. Where the index stores texts all
+similarities are exact, unless --estimate asks for estimates.
 
 Examples:
   twindex pairs pages.twx
@@ -22,6 +25,12 @@ pub(super) struct Pairs {
     /// Least similarity to report [default: the index's own]
     #[arg(long, value_name = "T")]
     pub(super) threshold: Option<f64>,
+    /// Probability with which low and high enclose the true similarity
+    #[arg(long, value_name = "P", default_value_t = Confidence::DEFAULT.get())]
+    pub(super) confidence: f64,
+    /// Go by estimates although the index stores texts: faster, as no text is read
+    #[arg(long)]
+    pub(super) estimate: bool,
     /// Report no document in more than N pairs; the summary says how many were left out
     /// [default: no limit]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -35,7 +44,8 @@ pub(super) fn run(global: &Global, args: &Pairs) -> Result<Ending, Failure> {
     let snapshot = index.snapshot()?;
     let threshold = args.threshold.unwrap_or(index.settings().threshold.get());
     let mut results = Results::new(global);
-    let mut pairs = snapshot.pairs(threshold)?;
+    let pairs = snapshot.pairs(threshold)?.estimate(args.estimate);
+    let mut pairs = pairs.confidence(args.confidence)?;
     if let Some(most) = args.max_per_document {
         pairs = pairs.max_per_document(most);
     }
@@ -51,9 +61,9 @@ pub(super) fn run(global: &Global, args: &Pairs) -> Result<Ending, Failure> {
         results.line(&[
             ("a", Value::from(pair.a)),
             ("b", Value::from(pair.b)),
-            ("similarity", similarity(pair.similarity)),
-            ("low", similarity(pair.low)),
-            ("high", similarity(pair.high)),
+            ("similarity", likeness(pair.similarity, pair.exact)),
+            ("low", likeness(pair.low, pair.exact)),
+            ("high", likeness(pair.high, pair.exact)),
             ("exact", pair.exact.into()),
         ])?;
     }

@@ -3,10 +3,11 @@
 use super::args::Global;
 use super::failure::{Failure, message};
 use super::inputs::Input;
-use super::output::{Results, count, grouped, similarity, summary, whole_millis};
+use super::output::{Results, count, grouped, likeness, similarity, summary, whole_millis};
 use super::{Ending, interrupt, opening, records};
 use crate::index::{Matches, Snapshot};
 use crate::input::Name;
+use crate::params::Confidence;
 use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,9 +16,9 @@ use std::time::Instant;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A record whose id is in the index never matches itself. Output columns (fields with --json):
-query, id, similarity, low, high, exact; low and high are the 95 % interval. With --containment,
-containment, containment_low and containment_high follow, of the share of the query that the
-document contains.
+query, id, similarity, low, high, exact; low and high are the interval of the
+similarity at --confidence. With --containment, containment, containment_low and
+containment_high follow, of the share of the query that the document contains.
 
 Examples:
   twindex query pages.twx --text 'the quick brown fox'
@@ -51,6 +52,12 @@ pub(super) struct Query {
     /// share of the query's shingles that a document has
     #[arg(long)]
     pub(super) containment: bool,
+    /// Probability with which low and high enclose the true similarity
+    #[arg(long, value_name = "P", default_value_t = Confidence::DEFAULT.get())]
+    pub(super) confidence: f64,
+    /// Go by estimates although the index stores texts: faster, as no text is read
+    #[arg(long)]
+    pub(super) estimate: bool,
     /// Compare with every document: finds all, at any threshold
     #[arg(long)]
     pub(super) scan: bool,
@@ -86,9 +93,11 @@ struct Totals {
 #[derive(Clone, Copy)]
 struct How {
     threshold: Option<f64>,
+    confidence: f64,
     top: Option<usize>,
     scan: bool,
     containment: bool,
+    estimate: bool,
 }
 
 impl How {
@@ -101,7 +110,12 @@ impl How {
     }
 
     fn query(self, snapshot: &Snapshot) -> crate::index::Query<'_> {
-        let query = snapshot.query().scan(self.scan).containment(self.containment);
+        let query = snapshot
+            .query()
+            .scan(self.scan)
+            .estimate(self.estimate)
+            .containment(self.containment)
+            .confidence(self.confidence);
         let query = match self.top {
             Some(count) => query.top(count),
             None => query,
@@ -120,8 +134,10 @@ pub(super) fn run(global: &Global, args: &Query) -> Result<Ending, Failure> {
     let snapshot = Arc::new(index.snapshot()?);
     let how = How {
         threshold: args.threshold,
+        confidence: args.confidence,
         top: args.top,
         scan: args.scan,
+        estimate: args.estimate,
         containment: args.containment,
     };
     let mut results = Results::new(global);
@@ -143,7 +159,7 @@ pub(super) fn run(global: &Global, args: &Query) -> Result<Ending, Failure> {
         }
     }
     if !args.paths.is_empty() {
-        // A threshold out of range is one error, not one a record.
+        // A number out of range is one error, not one a record.
         how.query(&snapshot).by_text("")?;
         let shingle = snapshot.settings().shingle;
         args.input.check_shingle(shingle, &args.index)?;
@@ -199,16 +215,16 @@ impl Totals {
             let mut fields = vec![
                 ("query", Value::from(answer.query.as_str())),
                 ("id", Value::from(found.id.as_str())),
-                ("similarity", similarity(found.similarity)),
-                ("low", similarity(found.low)),
-                ("high", similarity(found.high)),
+                ("similarity", likeness(found.similarity, found.exact)),
+                ("low", likeness(found.low, found.exact)),
+                ("high", likeness(found.high, found.exact)),
                 ("exact", found.exact.into()),
             ];
             if let Some(contained) = found.containment {
                 fields.extend([
-                    ("containment", similarity(contained.share)),
-                    ("containment_low", similarity(contained.low)),
-                    ("containment_high", similarity(contained.high)),
+                    ("containment", likeness(contained.share, found.exact)),
+                    ("containment_low", likeness(contained.low, found.exact)),
+                    ("containment_high", likeness(contained.high, found.exact)),
                 ]);
             }
             results.line(&fields)?;

@@ -37,8 +37,8 @@ impl Counts {
 
 /// Pairs of two groups, or within one, in the order of ids.
 pub(super) struct Block {
-    /// Which group is on the left.
-    group: usize,
+    /// The first of the documents on the left, by number.
+    first: DocNo,
     left: Vec<Named>,
     /// `None` for pairs within the left group.
     right: Option<Vec<Named>>,
@@ -50,7 +50,7 @@ pub(super) struct Block {
 
 impl Block {
     pub(super) fn new(
-        group: usize,
+        first: DocNo,
         left: Vec<Named>,
         right: Option<Vec<Named>>,
         counted: bool,
@@ -58,12 +58,12 @@ impl Block {
         let at = (0, usize::from(right.is_none()));
         let length = right.as_ref().unwrap_or(&left).len() as u32;
         let open = if counted { (0..=length).collect() } else { Vec::new() };
-        Self { group, left, right, at, open }
+        Self { first, left, right, at, open }
     }
 
     /// The left group with the names that were read for it, to be used again.
-    pub(super) fn into_left(self) -> (usize, Vec<Named>) {
-        (self.group, self.left)
+    pub(super) fn into_left(self) -> (DocNo, Vec<Named>) {
+        (self.first, self.left)
     }
 
     /// The next pair that may be reported; counts it, or those that are left out.
@@ -148,7 +148,7 @@ mod tests {
         ) {
             let block = |counted| {
                 let others = right.map(|right| named(100..100 + right));
-                Block::new(0, named(0..left), others, counted)
+                Block::new(DocNo(0), named(0..left), others, counted)
             };
             let (all, none) = drain(block(false), None);
             let mut seen = vec![0; 200];
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn a_clique_costs_no_more_than_what_is_reported() {
         let count = 200_000;
-        let block = Block::new(0, named(0..count), None, true);
+        let block = Block::new(DocNo(0), named(0..count), None, true);
         let (found, left_out) = drain(block, Some(Counts::new(3)));
         assert_eq!(found.len(), 3 * count as usize / 2);
         let all = u64::from(count) * u64::from(count - 1) / 2;

@@ -3,6 +3,7 @@
 use super::by_number::ByNumber;
 use super::linkage::{self, Job, NOBODY};
 use super::snapshot::Snapshot;
+use super::verify::Verifier;
 use crate::error::Result;
 use crate::estimate::least_equal_lanes;
 use crate::lsh::Probe;
@@ -15,8 +16,8 @@ use std::ops::{ControlFlow, Range};
 /// What makes documents one cluster.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Linkage {
-    /// Every member was compared with the representative, and its estimated similarity to it is at
-    /// least the threshold. Documents become representatives in the order of [`Keep`], and each
+    /// Every member was compared with the representative, and its similarity to it, estimated or
+    /// exact, is at least the threshold. Documents become representatives in the order of [`Keep`], and each
     /// takes what is similar to it and belongs to no other yet.
     #[default]
     Representative,
@@ -67,11 +68,13 @@ pub struct Clustering<'s> {
     threshold: Threshold,
     linkage: Linkage,
     keep: Keep,
+    estimate: bool,
 }
 
 impl<'s> Clustering<'s> {
     pub(super) fn new(snapshot: &'s Snapshot, threshold: Threshold) -> Self {
-        Self { snapshot, threshold, linkage: Linkage::default(), keep: Keep::default() }
+        let (linkage, keep) = (Linkage::default(), Keep::default());
+        Self { snapshot, threshold, linkage, keep, estimate: false }
     }
 
     /// What makes documents one cluster; default [`Linkage::Representative`].
@@ -83,6 +86,12 @@ impl<'s> Clustering<'s> {
     /// Which document stands for a cluster; default [`Keep::First`].
     pub fn keep(mut self, keep: Keep) -> Self {
         self.keep = keep;
+        self
+    }
+
+    /// Goes by estimates although the index stores texts: faster, as no text is read.
+    pub fn estimate(mut self, estimate: bool) -> Self {
+        self.estimate = estimate;
         self
     }
 
@@ -109,13 +118,21 @@ impl<'s> Clustering<'s> {
         self,
         mut watch: impl FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<Clusters<'s>> {
-        let least = least_equal_lanes(self.threshold.get(), self.snapshot.settings().lanes.get());
         let watch = Watch::new(
             self.snapshot.path(),
             ("looking for clusters", "nothing was changed"),
             &mut watch,
         );
-        let mut job = Job { snapshot: self.snapshot, probe: self.probe(), least, watch };
+        let (least, _) = self.least_and_recall();
+        let verifier = self.verifies().then(|| Verifier::new(self.snapshot));
+        let mut job = Job {
+            snapshot: self.snapshot,
+            probe: self.probe(),
+            least,
+            threshold: self.threshold.get(),
+            verifier,
+            watch,
+        };
         let assigned = match self.linkage {
             Linkage::Representative => linkage::by_representative(&mut job, self.keep)?,
             Linkage::Connected => linkage::connected(&mut job, self.keep)?,
@@ -128,8 +145,22 @@ impl<'s> Clustering<'s> {
         Probe::new(settings.plan, self.threshold, settings.recall)
     }
 
+    fn verifies(&self) -> bool {
+        self.snapshot.settings().store_text && !self.estimate
+    }
+
+    /// The least equal lanes of what is compared or similar, and the recall at the threshold.
+    fn least_and_recall(&self) -> (usize, f64) {
+        let (settings, threshold) = (self.snapshot.settings(), self.threshold);
+        if self.verifies() {
+            let margin = self.snapshot.margins.of(settings, threshold, settings.recall, false);
+            return (margin.least, margin.recall);
+        }
+        (least_equal_lanes(threshold.get(), settings.lanes.get()), self.probe().recall())
+    }
+
     fn none(&self) -> Clusters<'s> {
-        let (snapshot, recall) = (self.snapshot, self.probe().recall());
+        let (snapshot, (_, recall)) = (self.snapshot, self.least_and_recall());
         Clusters { snapshot, recall, clusters: Vec::new(), members: Vec::new() }
     }
 }

@@ -1,14 +1,16 @@
 //! Check and insert for many documents, as if one came after the other.
 
 use super::document::Document;
-use super::query::Match;
-use super::search::{Scored, nearest};
+use super::matches::{Likeness, Match};
+use super::search::{Exact, Look, near};
 use super::snapshot::Snapshot;
+use super::verify::Elements;
 use super::write::{Inserted, WriteTxn};
 use crate::error::Result;
-use crate::estimate::{equal_lanes, least_equal_lanes};
-use crate::lsh::{BandPlan, Probe, word};
-use crate::params::Threshold;
+use crate::estimate::equal_lanes;
+use crate::lsh::{Probe, word};
+use crate::params::{Confidence, Threshold};
+use crate::sketch::Sketcher;
 #[cfg(feature = "cli")]
 use crate::store::DedupMark;
 use crate::store::{
@@ -17,6 +19,7 @@ use crate::store::{
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 /// So many matches of a document are remembered: an earlier one of its batch may replace the first.
 const BEST: usize = 4;
@@ -39,25 +42,56 @@ pub enum Verdict {
 /// How documents are compared.
 #[derive(Clone, Copy)]
 struct How<'s> {
-    buckets: (BandPlan, Probe),
-    least: usize,
-    against: &'s [&'s Snapshot],
+    look: Look,
+    /// What texts are compared with; `None` for estimates.
+    sketcher: Option<&'s Sketcher>,
+    threshold: f64,
+    against: &'s [Against<'s>],
     /// Documents from this number on are those of the run: one that comes again is a duplicate of
     /// itself.
     since: u64,
+}
+
+/// Another index that documents are compared with.
+#[derive(Clone, Copy)]
+struct Against<'s> {
+    snapshot: &'s Snapshot,
+    look: Look,
+    /// Whether its documents can be compared exactly.
+    exact: bool,
+}
+
+impl<'s> Against<'s> {
+    fn new(snapshot: &'s Snapshot, threshold: Threshold, verifies: bool) -> Self {
+        let settings = snapshot.settings();
+        let exact = verifies && settings.store_text;
+        let look = Look::new(settings, &snapshot.margins, threshold, exact);
+        Self { snapshot, look, exact }
+    }
 }
 
 /// What a document is similar to of what was known before its batch.
 #[derive(Default)]
 struct Judged {
     /// The best in the index, by falling similarity, then by number.
-    own: Vec<Scored>,
+    own: Vec<(Likeness, DocNo)>,
     /// The id of the first.
     first_id: Option<String>,
     /// Whether there are more than these.
     more: bool,
-    /// The best in another index: its equal lanes, which index, its number.
-    other: Option<(usize, usize, DocNo)>,
+    /// The best in another index, which index, its number.
+    other: Option<(Likeness, usize, DocNo)>,
+}
+
+impl<'s> How<'s> {
+    /// The text of a document, if it is to be compared exactly.
+    fn exact<'d>(&self, document: &'d NewDocument) -> Option<Exact<'d>>
+    where
+        's: 'd,
+    {
+        let (sketcher, threshold) = (self.sketcher?, self.threshold);
+        Some(Exact { text: document.text.as_deref()?, sketcher, threshold })
+    }
 }
 
 /// The documents of a batch that were kept so far.
@@ -72,6 +106,7 @@ struct KeptDocument {
     number: DocNo,
     id: String,
     lanes: Box<[u8]>,
+    text: Option<Arc<str>>,
 }
 
 impl WriteTxn<'_> {
@@ -130,23 +165,21 @@ impl WriteTxn<'_> {
             request.check(other.settings(), other.reader().engine().path())?;
         }
         documents.iter().try_for_each(|document| self.fits(document))?;
-        let probe = Probe::new(self.settings.plan, threshold, self.settings.recall);
+        let verifies = self.verifies();
+        let against: Vec<Against<'_>> =
+            against.iter().map(|other| Against::new(other, threshold, verifies)).collect();
         let how = How {
-            buckets: (self.settings.plan, probe),
-            least: least_equal_lanes(threshold.get(), self.settings.lanes.get()),
-            against,
+            look: self.look(threshold),
+            sketcher: verifies.then_some(self.sketcher),
+            threshold: threshold.get(),
+            against: &against,
             since,
         };
-        let others = against.iter().map(|other| {
-            let settings = other.settings();
-            (settings.plan, Probe::new(settings.plan, threshold, settings.recall))
-        });
-        let others: Vec<(BandPlan, Probe)> = others.collect();
         let mut rest: Vec<NewDocument> = documents.into_iter().map(|document| document.0).collect();
         let mut verdicts = Vec::with_capacity(rest.len());
         while !rest.is_empty() {
             let later = rest.split_off(rest.len().min(self.writer.batch()));
-            self.judge_batch(rest, how, &others, &mut verdicts).inspect_err(|_| {
+            self.judge_batch(rest, how, &mut verdicts).inspect_err(|_| {
                 // What gave way may have nothing in its place yet.
                 self.writer.fail();
             })?;
@@ -159,7 +192,6 @@ impl WriteTxn<'_> {
         &mut self,
         documents: Vec<NewDocument>,
         how: How<'_>,
-        others: &[(BandPlan, Probe)],
         verdicts: &mut Vec<Verdict>,
     ) -> Result<()> {
         let ids: Vec<&str> = documents.iter().map(|document| document.id.as_str()).collect();
@@ -169,14 +201,14 @@ impl WriteTxn<'_> {
             both.map(|(document, known)| {
                 match document.signature.is_empty() || known.is(document) {
                     true => Ok(Judged::default()),
-                    false => Judged::new(view, document.signature.lanes(), how, others),
+                    false => Judged::new(view, document, how),
                 }
             })
             .collect()
         })?;
         let before = self.writer.next_number();
         let mut kept =
-            Kept { probe: how.buckets.1, documents: Vec::new(), buckets: FxHashMap::default() };
+            Kept { probe: how.look.probe, documents: Vec::new(), buckets: FxHashMap::default() };
         let mut waiting: Vec<NewDocument> = Vec::new();
         for ((document, known), judged) in documents.into_iter().zip(known).zip(judged) {
             if known == Known::Repeated {
@@ -230,30 +262,37 @@ impl WriteTxn<'_> {
             // All that were remembered have been replaced since.
             judged.own = self.writer.read(|view| {
                 let counts = |doc: DocNo| u64::from(doc.0) < before && Some(doc) != own;
-                nearest(view, lanes, how.buckets, how.least, 1, counts)
+                near(view, lanes, how.look, how.exact(document), 1, counts)
             })?;
             judged.first_id = None;
         }
         let mine = judged.own.iter().position(|(_, doc)| counts(self, *doc));
         let mine = mine.and_then(|at| judged.own.get(at).map(|scored| (*scored, at)));
-        let fresh = kept.best(lanes, how.least, |doc| counts(self, doc));
-        let equal = mine.map_or(0, |((equal, _), _)| equal);
-        let named = |id: String, equal: usize| Match::estimated(id, equal, lanes.len());
-        let (best, equal) = match (mine, fresh) {
-            (_, Some((more, kept))) if more > equal => (Some(named(kept.id.clone(), more)), more),
-            (Some(((equal, doc), at)), _) => {
+        let fresh = kept.best(document, how, |doc| counts(self, doc));
+        let likeness = mine.map(|((likeness, _), _)| likeness);
+        let named =
+            |id: String, likeness: Likeness| likeness.named(id, lanes.len(), Confidence::DEFAULT);
+        let is_more = |other: Likeness, than: Option<Likeness>| {
+            let similarity = |likeness: Likeness| likeness.similarity(lanes.len());
+            than.is_none_or(|than| similarity(other) > similarity(than))
+        };
+        let (best, likeness) = match (mine, fresh) {
+            (_, Some((more, kept))) if is_more(more, likeness) => {
+                (Some(named(kept.id.clone(), more)), Some(more))
+            }
+            (Some(((likeness, doc), at)), _) => {
                 let first = if at == 0 { judged.first_id } else { None };
                 let id = match first {
                     Some(id) => id,
                     None => self.writer.view(|view| view.document(doc))?.id,
                 };
-                (Some(named(id, equal)), equal)
+                (Some(named(id, likeness)), Some(likeness))
             }
-            (None, _) => (None, 0),
+            (None, _) => (None, None),
         };
         if let Some((more, against, doc)) = judged.other
-            && more > equal
-            && let Some(snapshot) = how.against.get(against)
+            && is_more(more, likeness)
+            && let Some(Against { snapshot, .. }) = how.against.get(against)
         {
             let id = snapshot.view().document(doc)?.id;
             return Ok(Some(Verdict::Duplicate { of: named(id, more), against: Some(against) }));
@@ -275,6 +314,14 @@ impl WriteTxn<'_> {
         self.writer.set_dedup_mark(run, mark)
     }
 
+    /// The probability with which a document at the threshold is found here and in each of the others, at
+    /// least.
+    pub(crate) fn recall(&self, threshold: f64, against: &[&Snapshot]) -> Result<f64> {
+        let (threshold, verifies) = (Threshold::new(threshold)?, self.verifies());
+        let of = |other: &&Snapshot| Against::new(other, threshold, verifies).look.recall;
+        Ok(against.iter().map(of).fold(self.look(threshold).recall, f64::min))
+    }
+
     /// The number that the next document gets.
     pub(crate) fn next_number(&self) -> u64 {
         self.writer.next_number()
@@ -284,30 +331,37 @@ impl WriteTxn<'_> {
 /// A document as a match of itself.
 fn itself(document: &NewDocument) -> Match {
     let lanes = document.signature.lanes().len();
-    Match::estimated(document.id.clone(), lanes, lanes)
+    let likeness = match document.text {
+        Some(_) => Likeness::Exact(1.0),
+        None => Likeness::Estimated(lanes),
+    };
+    likeness.named(document.id.clone(), lanes, Confidence::DEFAULT)
 }
 
 impl Judged {
     fn new<P: ChunkTable, D: DocTable>(
         view: &View<'_, P, D>,
-        lanes: &[u8],
+        document: &NewDocument,
         how: How<'_>,
-        others: &[(BandPlan, Probe)],
     ) -> Result<Self> {
-        let mut own = nearest(view, lanes, how.buckets, how.least, BEST + 1, |_| true)?;
+        let (lanes, exact) = (document.signature.lanes(), how.exact(document));
+        let mut own = near(view, lanes, how.look, exact, BEST + 1, |_| true)?;
         let more = own.len() > BEST;
         own.truncate(BEST);
         let first_id = match own.first() {
             Some((_, doc)) => Some(view.document(*doc)?.id),
             None => None,
         };
-        let mut other: Option<(usize, usize, DocNo)> = None;
-        for (against, (snapshot, buckets)) in how.against.iter().zip(others).enumerate() {
-            let found = nearest(&snapshot.view(), lanes, *buckets, how.least, 1, |_| true)?;
-            if let Some((equal, doc)) = found.into_iter().next()
-                && other.is_none_or(|best| equal > best.0)
+        let mut other: Option<(Likeness, usize, DocNo)> = None;
+        let similarity = |likeness: Likeness| likeness.similarity(lanes.len());
+        for (number, against) in how.against.iter().enumerate() {
+            let exact = exact.filter(|_| against.exact);
+            let view = against.snapshot.view();
+            let found = near(&view, lanes, against.look, exact, 1, |_| true)?;
+            if let Some((likeness, doc)) = found.into_iter().next()
+                && other.is_none_or(|best| similarity(likeness) > similarity(best.0))
             {
-                other = Some((equal, against, doc));
+                other = Some((likeness, number, doc));
             }
         }
         Ok(Self { own, first_id, more, other })
@@ -327,26 +381,41 @@ impl Kept {
         }
         // A number that does not fit is refused when the document is written.
         let number = DocNo(number.try_into().unwrap_or(u32::MAX));
-        self.documents.push(KeptDocument { number, id: document.id.clone(), lanes });
+        let (id, text) = (document.id.clone(), document.text.clone());
+        self.documents.push(KeptDocument { number, id, lanes, text });
     }
 
     /// The most similar of these, and among equals the first, of those that count.
     fn best(
         &self,
-        lanes: &[u8],
-        least: usize,
+        document: &NewDocument,
+        how: How<'_>,
         counts: impl Fn(DocNo) -> bool,
-    ) -> Option<(usize, &KeptDocument)> {
+    ) -> Option<(Likeness, &KeptDocument)> {
+        let lanes = document.signature.lanes();
         let buckets = (0..self.probe.bands())
             .filter_map(|band| self.buckets.get(&(band, word(lanes, band, self.probe.depth()))));
         let mut places: Vec<u32> = buckets.flatten().copied().collect();
         places.sort_unstable();
         places.dedup();
         let candidates = places.into_iter().filter_map(|at| self.documents.get(at as usize));
-        candidates
+        let candidates = candidates
             .filter(|document| counts(document.number))
             .map(|document| (equal_lanes(lanes, &document.lanes), document))
-            .filter(|(equal, _)| *equal >= least)
-            .min_by_key(|(equal, document)| (Reverse(*equal), document.number))
+            .filter(|(equal, _)| *equal >= how.look.least);
+        let Some(Exact { text, sketcher, threshold }) = how.exact(document) else {
+            let best = candidates.min_by_key(|(equal, kept)| (Reverse(*equal), kept.number));
+            return best.map(|(equal, kept)| (Likeness::Estimated(equal), kept));
+        };
+        let mut asked = None;
+        let exact = candidates.filter_map(|(_, kept)| {
+            let asked = asked.get_or_insert_with(|| Elements::of(text, sketcher));
+            let theirs = Elements::of(kept.text.as_deref()?, sketcher);
+            Some((asked.overlap(&theirs).similarity(), kept))
+        });
+        exact
+            .filter(|(similarity, _)| *similarity >= threshold)
+            .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.number.cmp(&a.1.number)))
+            .map(|(similarity, kept)| (Likeness::Exact(similarity), kept))
     }
 }

@@ -5,6 +5,7 @@ use crate::hash::text_hash;
 use crate::params::MAX_ID_BYTES;
 use crate::sketch::{Signature, Sketcher};
 use crate::store::{DocumentRecord, NewDocument, Settings};
+use std::sync::Arc;
 
 /// A document that is sketched and ready to be inserted.
 ///
@@ -82,7 +83,7 @@ impl Document {
     /// The same document with its raw text, which an index that stores texts needs and others ignore.
     /// Hash and length become those of the text.
     pub fn with_text(self, text: impl Into<String>) -> Self {
-        let text = text.into().into_boxed_str();
+        let text: Arc<str> = text.into().into();
         let (hash, length) = (text_hash(text.as_bytes()), text.len() as u64);
         Self(NewDocument { text_hash: hash, text_length: length, text: Some(text), ..self.0 })
     }
@@ -104,7 +105,7 @@ impl Document {
             signature,
             text_hash: record.text_hash,
             text_length: record.text_length,
-            text: text.map(String::into_boxed_str),
+            text: text.map(Arc::from),
             inserted: Some(record.inserted),
         })
     }

@@ -7,10 +7,12 @@ use super::groups::Groups;
 use super::order;
 use super::search::buckets;
 use super::snapshot::Snapshot;
+use super::verify::Verifier;
 use crate::error::Result;
 use crate::estimate::equal_lanes;
 use crate::lsh::Probe;
 use crate::store::{DocNo, Watch};
+use rustc_hash::FxHashMap;
 
 /// No document's number: there are fewer.
 pub(super) const NOBODY: u32 = u32::MAX;
@@ -19,8 +21,11 @@ pub(super) const NOBODY: u32 = u32::MAX;
 pub(super) struct Job<'s, 'w> {
     pub(super) snapshot: &'s Snapshot,
     pub(super) probe: Probe,
-    /// The least equal lanes of similar documents.
+    /// The least equal lanes of similar documents, or of those whose texts are compared.
     pub(super) least: usize,
+    pub(super) threshold: f64,
+    /// What texts are compared by; `None` for estimates.
+    pub(super) verifier: Option<Verifier<'s>>,
     pub(super) watch: Watch<'w>,
 }
 
@@ -28,6 +33,24 @@ impl Job<'_, '_> {
     /// The entries of all bands that are looked at.
     fn entries(&self) -> u64 {
         self.snapshot.len().saturating_mul(self.probe.bands() as u64)
+    }
+}
+
+impl Job<'_, '_> {
+    /// Whether two documents that have enough equal lanes are similar.
+    fn are_similar(&mut self, a: DocNo, b: DocNo) -> Result<bool> {
+        match &mut self.verifier {
+            Some(verifier) => Ok(verifier.similarity(a, b)? >= self.threshold),
+            None => Ok(true),
+        }
+    }
+
+    /// Parts documents of equal signatures into those that are one for certain.
+    fn alike(&mut self, docs: &[DocNo]) -> Result<Vec<Vec<DocNo>>> {
+        match &mut self.verifier {
+            Some(verifier) => verifier.alike(docs),
+            None => Ok(vec![docs.to_vec()]),
+        }
     }
 }
 
@@ -61,7 +84,11 @@ pub(super) fn by_representative(job: &mut Job<'_, '_>, keep: Keep) -> Assigned {
             }
         })?;
         // Itself is one of them.
-        found.drain(..).for_each(|other| assigned.set(other, doc.0));
+        for other in found.drain(..) {
+            if other == doc || job.are_similar(doc, other)? {
+                assigned.set(other, doc.0);
+            }
+        }
     }
     Ok(assigned)
 }
@@ -111,6 +138,7 @@ pub(super) fn connected(job: &mut Job<'_, '_>, keep: Keep) -> Assigned {
     let mut forest = Forest(ByNumber::new(NOBODY));
     let mut groups = Groups::new(job.snapshot, job.probe);
     let mut roots = Vec::new();
+    let mut parted = Parted::default();
     while groups.next_bucket()? {
         job.watch.advance(groups.take_passed())?;
         roots.clear();
@@ -118,12 +146,19 @@ pub(super) fn connected(job: &mut Job<'_, '_>, keep: Keep) -> Assigned {
             let docs = groups.docs(group);
             let Some((first, others)) = docs.split_first() else { continue };
             // Equal signatures meet in the first band already.
-            if groups.in_first_band() {
-                for doc in others {
-                    forest.join(*first, *doc);
+            if groups.in_first_band() && !others.is_empty() {
+                let parts = job.alike(docs)?;
+                for part in &parts {
+                    part.windows(2).for_each(|two| {
+                        forest.join(two[0], two[1]);
+                    });
+                }
+                if parts.len() > 1 {
+                    let firsts = parts.iter().filter_map(|part| part.first().copied());
+                    parted.0.insert(*first, firsts.collect());
                 }
             }
-            roots.push(forest.root(*first));
+            roots.extend(parted.firsts(first).iter().map(|doc| forest.root(*doc)));
         }
         roots.sort_unstable();
         roots.dedup();
@@ -140,12 +175,18 @@ pub(super) fn connected(job: &mut Job<'_, '_>, keep: Keep) -> Assigned {
             let (Some(left), Some(right)) = (groups.first(two.0), groups.first(two.1)) else {
                 continue;
             };
-            if forest.root(left) == forest.root(right) {
-                continue;
-            }
-            let (x, y) = groups.lanes(two);
-            if !groups.met_before(x, y) && equal_lanes(x, y) >= job.least {
-                apart -= usize::from(forest.join(left, right));
+            let mut compared = None;
+            for (x, y) in parted.twos(&left, &right) {
+                if forest.root(x) == forest.root(y) {
+                    continue;
+                }
+                let similar = *compared.get_or_insert_with(|| {
+                    let (x, y) = groups.lanes(two);
+                    !groups.met_before(x, y) && equal_lanes(x, y) >= job.least
+                });
+                if similar && job.are_similar(x, y)? {
+                    apart -= usize::from(forest.join(x, y));
+                }
             }
         }
     }
@@ -154,6 +195,31 @@ pub(super) fn connected(job: &mut Job<'_, '_>, keep: Keep) -> Assigned {
         rename(&mut assigned, keep, job)?;
     }
     Ok(assigned)
+}
+
+/// Groups of equal signatures whose texts differ all the same, by the first document: the first one of
+/// each part of equal texts.
+#[derive(Default)]
+struct Parted(FxHashMap<DocNo, Vec<DocNo>>);
+
+impl Parted {
+    /// Documents that stand for all of a group, whose first one is given.
+    fn firsts<'f>(&'f self, first: &'f DocNo) -> &'f [DocNo] {
+        match self.0.is_empty() {
+            true => std::slice::from_ref(first),
+            false => self.0.get(first).map_or(std::slice::from_ref(first), Vec::as_slice),
+        }
+    }
+
+    /// Every two documents that stand for two groups.
+    fn twos<'f>(
+        &'f self,
+        left: &'f DocNo,
+        right: &'f DocNo,
+    ) -> impl Iterator<Item = (DocNo, DocNo)> + 'f {
+        let rights = self.firsts(right);
+        self.firsts(left).iter().flat_map(move |x| rights.iter().map(move |y| (*x, *y)))
+    }
 }
 
 /// Has each cluster, which its first document stands for, named after the one to keep.

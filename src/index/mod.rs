@@ -21,6 +21,7 @@ mod handle;
 mod hostile_tests;
 mod linkage;
 mod loaded;
+mod matches;
 mod options;
 mod order;
 mod pairs;
@@ -31,6 +32,7 @@ mod snapshot;
 mod top;
 #[cfg(test)]
 mod trouble_tests;
+mod verify;
 #[cfg(test)]
 mod workload;
 mod write;
@@ -42,8 +44,9 @@ pub use copies::{Documents, Merged};
 pub use dedup::Verdict;
 pub use document::{Document, DocumentInfo};
 pub use handle::{Index, ReadOnlyIndex};
+pub use matches::{Match, Matches};
 pub use options::IndexOptions;
 pub use pairs::{Pair, Pairs};
-pub use query::{Match, Matches, Query};
+pub use query::Query;
 pub use snapshot::{Ids, Snapshot};
 pub use write::{Inserted, OnConflict, Outcome, WriteTxn};

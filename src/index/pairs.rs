@@ -2,14 +2,17 @@
 
 use super::block::{Block, Counts, Named};
 use super::groups::Groups;
-use super::query::Match;
+use super::matches::{Likeness, Match};
 use super::snapshot::Snapshot;
+use super::verify::Verifier;
 use crate::error::Result;
 use crate::estimate::{equal_lanes, least_equal_lanes};
 use crate::lsh::Probe;
-use crate::params::Threshold;
+use crate::params::{Confidence, Threshold};
 use crate::store::DocNo;
+use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
+use std::collections::VecDeque;
 
 /// Two similar documents, the first with the smaller id.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,7 +24,7 @@ pub struct Pair {
     pub b: String,
     /// The Jaccard similarity, from 0 to 1.
     pub similarity: f64,
-    /// The lower end of the 95 % interval of the similarity.
+    /// The lower end of the similarity's interval, at the confidence that was asked for or 95 %.
     pub low: f64,
     /// The upper end of the interval.
     pub high: f64,
@@ -57,15 +60,36 @@ pub struct Pair {
 pub struct Pairs<'s> {
     snapshot: &'s Snapshot,
     groups: Groups<'s>,
+    threshold: Threshold,
     least: usize,
-    /// The ids of the group on the left, read when first needed.
-    left: Option<(usize, Vec<Named>)>,
+    recall: f64,
+    /// What texts are compared by; `None` for estimates.
+    exact: Option<Parted<'s>>,
+    /// What was found to be similar and is not reported yet.
+    similar: VecDeque<Similar>,
+    /// The ids of the documents on the left and the first of them, read when first needed.
+    left: Option<(DocNo, Vec<Named>)>,
     block: Option<Block>,
     /// The similarity of the pairs of the block, and its interval.
     like: Match,
+    confidence: Confidence,
     counts: Option<Counts>,
     left_out: u64,
     failed: bool,
+}
+
+/// Documents that are all similar to all others, or to one another where there are no others.
+struct Similar {
+    left: Vec<DocNo>,
+    right: Option<Vec<DocNo>>,
+    likeness: Likeness,
+}
+
+/// Groups of equal signatures, parted by what their texts are made of.
+struct Parted<'s> {
+    verifier: Verifier<'s>,
+    /// Those of the bucket that have several documents.
+    parts: FxHashMap<usize, Vec<Vec<DocNo>>>,
 }
 
 impl<'s> Pairs<'s> {
@@ -73,17 +97,42 @@ impl<'s> Pairs<'s> {
         let settings = snapshot.settings();
         let probe = Probe::new(settings.plan, threshold, settings.recall);
         let lanes = settings.lanes.get();
-        Self {
+        let pairs = Self {
             snapshot,
             groups: Groups::new(snapshot, probe),
+            threshold,
             least: least_equal_lanes(threshold.get(), lanes),
+            recall: probe.recall(),
+            exact: None,
+            similar: VecDeque::new(),
             left: None,
             block: None,
-            like: Match::estimated(String::new(), 0, lanes),
+            like: Likeness::Exact(0.0).named(String::new(), lanes, Confidence::DEFAULT),
+            confidence: Confidence::DEFAULT,
             counts: None,
             left_out: 0,
             failed: false,
+        };
+        pairs.estimate(false)
+    }
+
+    /// Goes by estimates although the index stores texts: faster, as no text is read.
+    ///
+    /// To be called before the first pair is taken.
+    pub fn estimate(mut self, estimate: bool) -> Self {
+        let settings = self.snapshot.settings();
+        let (threshold, lanes) = (self.threshold, settings.lanes.get());
+        if settings.store_text && !estimate {
+            let margin = self.snapshot.margins.of(settings, threshold, settings.recall, false);
+            (self.least, self.recall) = (margin.least, margin.recall);
+            let verifier = Verifier::new(self.snapshot);
+            self.exact = Some(Parted { verifier, parts: FxHashMap::default() });
+        } else {
+            self.least = least_equal_lanes(threshold.get(), lanes);
+            self.recall = self.groups.probe().recall();
+            self.exact = None;
         }
+        self
     }
 
     /// Reports each document in at most so many pairs: a pair is reported if, when its turn comes,
@@ -96,15 +145,29 @@ impl<'s> Pairs<'s> {
         self
     }
 
+    /// Sets the probability with which [`Pair::low`] and [`Pair::high`] enclose the true similarity:
+    /// above 0, below 1; default is 0.95. It changes what is said of pairs, not which there are.
+    ///
+    /// To be called before the first pair is taken.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) for another number.
+    pub fn confidence(mut self, confidence: f64) -> Result<Self> {
+        self.confidence = Confidence::new(confidence)?;
+        Ok(self)
+    }
+
     /// How many pairs [`max_per_document`](Self::max_per_document) left out so far; all of them once
     /// there are no more pairs.
     pub fn left_out(&self) -> u64 {
         self.left_out
     }
 
-    /// The probability with which a pair at the threshold becomes a candidate, at least.
+    /// The probability with which a pair at the threshold becomes a candidate, at least; with stored
+    /// texts, with which it is reported.
     pub fn recall(&self) -> f64 {
-        self.groups.probe().recall()
+        self.recall
     }
 
     fn advance(&mut self) -> Result<Option<Pair>> {
@@ -127,13 +190,22 @@ impl<'s> Pairs<'s> {
                 if !self.groups.next_bucket()? {
                     return Ok(None);
                 }
+                if let Some(exact) = &mut self.exact {
+                    exact.parts.clear();
+                }
             }
         }
     }
 
-    /// Finds the next two groups of the bucket that are to be reported.
+    /// Finds the next documents of the bucket that are to be reported.
     fn next_block(&mut self) -> Result<bool> {
-        while let Some((left, right)) = self.groups.next_two()? {
+        loop {
+            while let Some(similar) = self.similar.pop_front() {
+                if self.begin(similar)? {
+                    return Ok(true);
+                }
+            }
+            let Some((left, right)) = self.groups.next_two()? else { return Ok(false) };
             let (x, y) = self.groups.lanes((left, right));
             let same = left == right;
             let met = match same {
@@ -147,39 +219,102 @@ impl<'s> Pairs<'s> {
             if equal < self.least {
                 continue;
             }
-            let (of_left, of_right) = (self.groups.docs(left).len(), self.groups.docs(right).len());
-            let all = pairs_of(of_left, (!same).then_some(of_right));
-            if let Some(counts) = &self.counts
-                && (counts.none_open(self.groups.docs(left))
-                    || counts.none_open(self.groups.docs(right)))
-            {
-                self.left_out += all;
-                continue;
+            match &mut self.exact {
+                Some(exact) => {
+                    let least = self.threshold.get();
+                    exact.compare(&self.groups, (left, right), least, &mut self.similar)?;
+                }
+                None => self.similar.push_back(Similar {
+                    left: self.groups.docs(left).to_vec(),
+                    right: (!same).then(|| self.groups.docs(right).to_vec()),
+                    likeness: Likeness::Estimated(equal),
+                }),
             }
-            let named = match self.left.take() {
-                Some((group, named)) if group == left => named,
-                _ => self.named(left)?,
-            };
-            let others = if same { None } else { Some(self.named(right)?) };
-            // Those that were in enough pairs already have no name.
-            let of_named = pairs_of(named.len(), others.as_ref().map(Vec::len));
-            self.left_out += all - of_named;
-            self.block = Some(Block::new(left, named, others, self.counts.is_some()));
-            self.like = Match::estimated(String::new(), equal, x.len());
-            return Ok(true);
         }
-        Ok(false)
     }
 
-    /// The documents of a group that may be reported, by id.
-    fn named(&self, group: usize) -> Result<Vec<Named>> {
+    /// Begins to report documents; false if none of them may be reported again.
+    fn begin(&mut self, similar: Similar) -> Result<bool> {
+        let Similar { left, right, likeness } = similar;
+        let all = pairs_of(left.len(), right.as_ref().map(Vec::len));
+        if let Some(counts) = &self.counts
+            && (counts.none_open(&left)
+                || right.as_ref().is_some_and(|docs| counts.none_open(docs)))
+        {
+            self.left_out += all;
+            return Ok(false);
+        }
+        let Some(first) = left.first().copied() else { return Ok(false) };
+        let named = match self.left.take() {
+            Some((of, named)) if of == first => named,
+            _ => self.named(&left)?,
+        };
+        let others = right.map(|docs| self.named(&docs)).transpose()?;
+        // Those that were in enough pairs already have no name.
+        let of_named = pairs_of(named.len(), others.as_ref().map(Vec::len));
+        self.left_out += all - of_named;
+        self.block = Some(Block::new(first, named, others, self.counts.is_some()));
+        let lanes = self.snapshot.settings().lanes.get();
+        self.like = likeness.named(String::new(), lanes, self.confidence);
+        Ok(true)
+    }
+
+    /// Those of the documents that may be reported, by id.
+    fn named(&self, docs: &[DocNo]) -> Result<Vec<Named>> {
         let view = self.snapshot.view();
         let is_open = |doc: &DocNo| self.counts.as_ref().is_none_or(|counts| counts.is_open(*doc));
-        let docs = self.groups.docs(group).iter().copied().filter(is_open);
+        let docs = docs.iter().copied().filter(is_open);
         let named = docs.map(|doc| Ok(Named { id: view.document(doc)?.id, doc }));
         let mut named = named.collect::<Result<Vec<Named>>>()?;
         named.sort_unstable_by(|a, b| a.id.cmp(&b.id));
         Ok(named)
+    }
+}
+
+impl Parted<'_> {
+    /// Finds the parts of two groups, or of one, that are similar.
+    fn compare(
+        &mut self,
+        groups: &Groups<'_>,
+        (left, right): (usize, usize),
+        threshold: f64,
+        similar: &mut VecDeque<Similar>,
+    ) -> Result<()> {
+        let (lefts, rights) = (self.take(groups, left)?, self.take(groups, right)?);
+        for (at, x) in lefts.iter().enumerate() {
+            if left == right && x.len() > 1 {
+                let (left, likeness) = (x.clone(), Likeness::Exact(1.0));
+                similar.push_back(Similar { left, right: None, likeness });
+            }
+            // Within a group every two parts are compared once.
+            for y in rights.iter().skip(if left == right { at + 1 } else { 0 }) {
+                let (Some(a), Some(b)) = (x.first(), y.first()) else { continue };
+                let similarity = self.verifier.similarity(*a, *b)?;
+                if similarity >= threshold {
+                    let (left, right) = (x.clone(), Some(y.clone()));
+                    let likeness = Likeness::Exact(similarity);
+                    similar.push_back(Similar { left, right, likeness });
+                }
+            }
+        }
+        self.keep(left, lefts);
+        self.keep(right, rights);
+        Ok(())
+    }
+
+    /// The parts of a group of the bucket.
+    fn take(&mut self, groups: &Groups<'_>, group: usize) -> Result<Vec<Vec<DocNo>>> {
+        match self.parts.get(&group) {
+            Some(parts) => Ok(parts.clone()),
+            None => self.verifier.alike(groups.docs(group)),
+        }
+    }
+
+    fn keep(&mut self, group: usize, parts: Vec<Vec<DocNo>>) {
+        // That one document is one part needs no remembering.
+        if parts.iter().map(Vec::len).sum::<usize>() > 1 {
+            self.parts.entry(group).or_insert(parts);
+        }
     }
 }
 

@@ -1,108 +1,17 @@
 //! Queries: which documents are similar to this one?
 
-use super::containment::SizesSearched;
-use super::search::{Found, Scored, Sources, search};
+use super::containment::Asked;
+use super::matches::{Likeness, Match, Matches};
+use super::search::{Found, Sources, search};
 use super::snapshot::Snapshot;
-use super::top::{Top, search_top};
+use super::top::{ByEstimate, ByText, Top, search_top};
+use super::verify::{Elements, verified};
 use crate::error::{Error, Result};
-use crate::estimate::{Agreement, Containment, least_equal_lanes};
+use crate::estimate::least_equal_lanes;
 use crate::lsh::Probe;
-use crate::params::{Recall, Threshold};
+use crate::params::{Confidence, Recall, Threshold};
 use crate::sketch::Signature;
-
-/// A document that is similar to the one asked about.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Match {
-    /// Its id.
-    pub id: String,
-    /// Its Jaccard similarity, from 0 to 1.
-    pub similarity: f64,
-    /// The lower end of the 95 % interval of the similarity.
-    pub low: f64,
-    /// The upper end of the interval.
-    pub high: f64,
-    /// Whether the similarity is exact rather than estimated. Estimates have a standard error
-    /// of about 0.025 with 256 lanes.
-    pub exact: bool,
-    /// How much of the shingles asked about it contains, where [`Query::containment`] asked for that.
-    pub containment: Option<Containment>,
-}
-
-impl Match {
-    pub(super) fn estimated(id: String, equal: usize, lanes: usize) -> Self {
-        let estimate = Agreement::new(equal, lanes).estimate();
-        Self {
-            id,
-            similarity: estimate.similarity,
-            low: estimate.low,
-            high: estimate.high,
-            exact: false,
-            containment: None,
-        }
-    }
-}
-
-/// The answer to a query: matches by falling similarity, or of [`Query::containment`] by falling share
-/// that they contain, then by id.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct Matches {
-    pub(super) matches: Vec<Match>,
-    /// The probability with which a document at the threshold became a candidate, at least. 1 for
-    /// scans. A candidate is reported when its *estimate* reaches the threshold, so a document
-    /// right at the threshold is reported about half the time.
-    ///
-    /// Of [`Query::top`], where as many as asked for were found: the probability with which a
-    /// document as similar as the last of them became a candidate.
-    pub recall: f64,
-    /// How many documents were compared by signature.
-    pub candidates: u64,
-    /// Matches that were found and that [`Query::limit`] or [`Query::top`] left out.
-    pub left_out: u64,
-    /// How documents of different sizes were searched for [`Query::containment`]; `None` of others.
-    pub sizes: Option<SizesSearched>,
-}
-
-impl Matches {
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.matches.len()
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.matches.is_empty()
-    }
-
-    /// The matches in order.
-    pub fn iter(&self) -> std::slice::Iter<'_, Match> {
-        self.matches.iter()
-    }
-
-    /// The most similar one.
-    pub fn first(&self) -> Option<&Match> {
-        self.matches.first()
-    }
-}
-
-impl IntoIterator for Matches {
-    type Item = Match;
-    type IntoIter = std::vec::IntoIter<Match>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.matches.into_iter()
-    }
-}
-
-impl<'m> IntoIterator for &'m Matches {
-    type Item = &'m Match;
-    type IntoIter = std::slice::Iter<'m, Match>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.iter()
-    }
-}
+use crate::store::DocNo;
 
 /// A question to a snapshot, built by value and ended by one of the `by_` verbs.
 ///
@@ -130,10 +39,12 @@ pub struct Query<'s> {
     pub(super) snapshot: &'s Snapshot,
     threshold: Option<f64>,
     recall: Option<f64>,
+    confidence: Option<f64>,
     pub(super) limit: Option<usize>,
     pub(super) top: Option<usize>,
     pub(super) scan: bool,
     pub(super) all_candidates: bool,
+    estimate: bool,
     containment: bool,
     excluded: Option<String>,
 }
@@ -144,10 +55,12 @@ impl<'s> Query<'s> {
             snapshot,
             threshold: None,
             recall: None,
+            confidence: None,
             limit: None,
             top: None,
             scan: false,
             all_candidates: false,
+            estimate: false,
             containment: false,
             excluded: None,
         }
@@ -163,6 +76,13 @@ impl<'s> Query<'s> {
     /// The probability to find a document at the threshold, at least; default is the index's own.
     pub fn recall(mut self, recall: f64) -> Self {
         self.recall = Some(recall);
+        self
+    }
+
+    /// The probability with which [`Match::low`] and [`Match::high`] enclose the true similarity:
+    /// above 0, below 1; default is 0.95. It changes what is said of matches, not which there are.
+    pub fn confidence(mut self, confidence: f64) -> Self {
+        self.confidence = Some(confidence);
         self
     }
 
@@ -221,8 +141,11 @@ impl<'s> Query<'s> {
     /// shingles and X those of a document, |Q ∩ X| / |Q| instead of |Q ∩ X| / |Q ∪ X|. So a chapter is
     /// found in a book, however much larger that is.
     ///
-    /// A document whose share is the threshold is compared with the recall, at least, and reported where
-    /// its estimated share reaches the threshold. **Such estimates are coarse** where a document is much
+    /// A document whose share is the threshold is compared with the recall, at least. Where texts are
+    /// stored it is reported if its share is at least the threshold indeed, and missed no more often than the
+    /// recall allows; candidates are then verified whose equal lanes leave that open.
+    ///
+    /// Without texts it is reported where its estimated share reaches the threshold. **Such estimates are coarse** where a document is much
     /// larger than what is asked about: see [`Containment`], and [`Match::containment`] for the interval.
     /// Of documents that contain just the threshold, half are reported; of those far larger, many that
     /// contain somewhat less are, and many that contain all are not, so ask at a threshold two errors lower
@@ -263,6 +186,12 @@ impl<'s> Query<'s> {
         self
     }
 
+    /// Goes by estimates although the index stores texts: faster, as no text is read.
+    pub fn estimate(mut self, estimate: bool) -> Self {
+        self.estimate = estimate;
+        self
+    }
+
     /// Finds documents similar to a text. An empty text is similar to nothing.
     ///
     /// # Errors
@@ -271,7 +200,8 @@ impl<'s> Query<'s> {
     /// [`Error::Io`].
     pub fn by_text(self, text: &str) -> Result<Matches> {
         let signature = self.snapshot.sketcher().signature(text);
-        self.by_signature(&signature)
+        let elements = self.verifies().then(|| Elements::of(text, self.snapshot.sketcher()));
+        self.ask(&signature, elements.as_ref())
     }
 
     /// Finds documents similar to the one with this id, itself left out; `None` where there is no
@@ -281,79 +211,127 @@ impl<'s> Query<'s> {
     ///
     /// Those of [`by_text`](Self::by_text).
     pub fn by_id(self, id: &str) -> Result<Option<Matches>> {
-        match self.snapshot.get(id)? {
-            Some(document) => self.excluding(id).by_signature(&document.signature).map(Some),
-            None => Ok(None),
-        }
+        let view = self.snapshot.view();
+        let Some((doc, _)) = view.find(id)? else { return Ok(None) };
+        let signature =
+            view.with_signature(doc, |lanes, size| Signature::new(lanes.into(), size))?;
+        let elements = match self.verifies() {
+            true => Some(Elements::of(&view.text(doc)?, self.snapshot.sketcher())),
+            false => None,
+        };
+        self.excluding(id).ask(&signature, elements.as_ref()).map(Some)
     }
 
-    /// Finds documents similar to the one with this signature.
+    /// Finds documents similar to the one with this signature, by estimates: there is no text to
+    /// verify them with.
     ///
     /// # Errors
     ///
     /// Those of [`by_text`](Self::by_text), and [`Error::SignatureMismatch`].
     pub fn by_signature(self, signature: &Signature) -> Result<Matches> {
-        let settings = self.snapshot.settings();
-        let lanes = settings.lanes.get();
-        if signature.lanes().len() != lanes {
-            return Err(Error::SignatureMismatch { expected: lanes, got: signature.lanes().len() });
+        let lanes = self.snapshot.settings().lanes.get();
+        match signature.lanes().len() == lanes {
+            true => self.ask(signature, None),
+            false => {
+                Err(Error::SignatureMismatch { expected: lanes, got: signature.lanes().len() })
+            }
         }
+    }
+
+    /// Whether answers are to be exact.
+    fn verifies(&self) -> bool {
+        self.snapshot.settings().store_text && !self.estimate && !self.all_candidates
+    }
+
+    /// Finds what is similar; exactly if elements are given.
+    fn ask(&self, signature: &Signature, elements: Option<&Elements>) -> Result<Matches> {
+        let settings = self.snapshot.settings();
         let threshold = self.threshold.map_or(Ok(settings.threshold), Threshold::new)?;
         let recall = self.recall.map_or(Ok(settings.recall), Recall::new)?;
-        let least = match self.all_candidates {
-            true => 0,
-            false => least_equal_lanes(threshold.get(), lanes),
-        };
+        let confidence = self.confidence.map_or(Ok(Confidence::DEFAULT), Confidence::new)?;
         let view = self.snapshot.view();
         let excluded = match &self.excluded {
             Some(id) => view.find(id)?.map(|(doc, _)| doc),
             None => None,
         };
         if self.containment {
-            return self.containing(signature, threshold, recall, excluded);
+            let asked = Asked { signature, elements, threshold, recall, confidence, excluded };
+            return self.containing(asked);
         }
         let probe = Probe::new(settings.plan, threshold, recall);
-        let (mut found, promised) = match (signature.is_empty(), self.scan, self.top) {
-            (true, true, _) => (Found::default(), 1.0),
-            (true, false, _) => (Found::default(), probe.recall()),
-            (false, true, _) => {
-                (search(&view, signature.lanes(), Sources::Everything, least)?, 1.0)
+        let met = if self.scan { 1.0 } else { probe.recall() };
+        let (least, promised) = match elements {
+            Some(_) => {
+                let margin = self.snapshot.margins.of(settings, threshold, recall, self.scan);
+                (margin.least, margin.recall)
             }
-            (false, false, None) => {
-                let sources = Sources::Buckets(settings.plan, probe);
-                (search(&view, signature.lanes(), sources, least)?, probe.recall())
-            }
-            (false, false, Some(count)) => {
-                let top = Top { count, floor: threshold, least, recall, excluded };
-                search_top(&view, signature.lanes(), settings.plan, top)?
-            }
+            None if self.all_candidates => (0, met),
+            None => (least_equal_lanes(threshold.get(), settings.lanes.get()), met),
         };
-        found.scored.retain(|(_, doc)| Some(*doc) != excluded);
-        self.name(found, lanes, promised)
+        if signature.is_empty() {
+            return Ok(Matches { recall: promised, ..Matches::default() });
+        }
+        let lanes = signature.lanes();
+        if let (Some(count), false) = (self.top, self.scan) {
+            let top = Top { count, floor: threshold, least, recall, excluded };
+            if let Some(elements) = elements {
+                let mut ranking = ByText::new(&view, self.snapshot.sketcher(), elements, top);
+                let (found, promised) = search_top(&view, lanes, settings.plan, top, &mut ranking)?;
+                let exact = ranking.verified.into_iter().map(Likeness::exact).collect();
+                return self.name(exact, found.candidates, confidence, promised);
+            }
+            let mut ranking = ByEstimate { count, lanes: settings.lanes };
+            let (found, promised) = search_top(&view, lanes, settings.plan, top, &mut ranking)?;
+            let estimated = found.scored.into_iter().map(Likeness::estimated).collect();
+            return self.name(estimated, found.candidates, confidence, promised);
+        }
+        let sources = match self.scan {
+            true => Sources::Everything,
+            false => Sources::Buckets(settings.plan, probe),
+        };
+        let Found { mut scored, candidates } = search(&view, lanes, sources, least)?;
+        scored.retain(|(_, doc)| Some(*doc) != excluded);
+        let found = match elements {
+            Some(elements) => {
+                let sketcher = self.snapshot.sketcher();
+                verified(&view, sketcher, elements, &scored, threshold.get())?
+                    .into_iter()
+                    .map(Likeness::exact)
+                    .collect()
+            }
+            None => scored.into_iter().map(Likeness::estimated).collect(),
+        };
+        self.name(found, candidates, confidence, promised)
     }
 
     /// Orders what was found and reads the ids of what is reported.
-    fn name(&self, found: Found, lanes: usize, recall: f64) -> Result<Matches> {
-        let Found { mut scored, candidates } = found;
+    fn name(
+        &self,
+        mut found: Vec<(Likeness, DocNo)>,
+        candidates: u64,
+        confidence: Confidence,
+        recall: f64,
+    ) -> Result<Matches> {
+        let lanes = self.snapshot.settings().lanes.get();
         let view = self.snapshot.view();
-        scored.sort_unstable_by(|a, b| b.cmp(a));
+        found.sort_unstable_by(|a, b| b.0.order(a.0));
         let limit = self.limit.unwrap_or(usize::MAX).min(self.top.unwrap_or(usize::MAX));
-        let mut matches: Vec<Match> = Vec::with_capacity(scored.len().min(limit));
+        let mut matches: Vec<Match> = Vec::with_capacity(found.len().min(limit));
         // Ids order documents of equal similarity, so only these need all their ids read.
-        for equals in scored.chunk_by(|a, b| a.0 == b.0) {
+        for equals in found.chunk_by(|a, b| a.0.order(b.0).is_eq()) {
             if matches.len() >= limit {
                 break;
             }
             let start = matches.len();
-            for &(equal, doc) in equals as &[Scored] {
-                matches.push(Match::estimated(view.document(doc)?.id, equal, lanes));
+            for &(likeness, doc) in equals {
+                matches.push(likeness.named(view.document(doc)?.id, lanes, confidence));
             }
             if let Some(equals) = matches.get_mut(start..) {
                 equals.sort_unstable_by(|a, b| a.id.cmp(&b.id));
             }
         }
         matches.truncate(limit);
-        let left_out = (scored.len() - matches.len()) as u64;
+        let left_out = (found.len() - matches.len()) as u64;
         Ok(Matches { matches, recall, candidates, left_out, sizes: None })
     }
 }

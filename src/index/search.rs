@@ -1,9 +1,13 @@
 //! Finding the documents that are similar to given lanes, in any state: candidates, then estimates.
 
+use super::matches::Likeness;
+use super::verify::{Elements, Margins, best};
 use crate::error::Result;
-use crate::estimate::equal_lanes;
+use crate::estimate::{equal_lanes, least_equal_lanes};
 use crate::lsh::{BandPlan, Probe, word};
-use crate::store::{BandNo, Bucket, ChunkTable, DocNo, DocTable, View};
+use crate::params::Threshold;
+use crate::sketch::Sketcher;
+use crate::store::{BandNo, Bucket, ChunkTable, DocNo, DocTable, Settings, View};
 use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
@@ -66,20 +70,77 @@ pub(super) fn buckets(lanes: &[u8], plan: BandPlan, probe: Probe) -> Vec<Bucket>
     (0..probe.bands()).map(bucket).collect()
 }
 
-/// The buckets that any of some probes looks at, one a band: the shallowest holds the deeper ones.
-pub(super) fn merged_buckets(lanes: &[u8], plan: BandPlan, probes: &[Probe]) -> Vec<Bucket> {
-    let bucket = |band: usize| {
-        let reaching = probes.iter().filter(|probe| band < probe.bands());
-        let shallowest = reaching.min_by_key(|probe| probe.depth())?;
-        let words = shallowest.bucket(word(lanes, band, plan.depth()), plan);
-        Some(Bucket { band: BandNo(band as u8), words })
+/// The text of a document that is to be compared exactly, and from which similarity on.
+#[derive(Clone, Copy)]
+pub(super) struct Exact<'a> {
+    pub(super) text: &'a str,
+    pub(super) sketcher: &'a Sketcher,
+    pub(super) threshold: f64,
+}
+
+/// Where and for how many equal lanes candidates are looked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Look {
+    pub(super) plan: BandPlan,
+    pub(super) probe: Probe,
+    pub(super) least: usize,
+    /// The probability with which a document at the threshold becomes a candidate, at least; with
+    /// texts to compare, with which it is found.
+    pub(super) recall: f64,
+}
+
+impl Look {
+    /// Where an index with these settings looks, and for what: `exact` where texts decide.
+    pub(super) fn new(
+        settings: &Settings,
+        margins: &Margins,
+        threshold: Threshold,
+        exact: bool,
+    ) -> Self {
+        let Settings { plan, recall, lanes, .. } = *settings;
+        let probe = Probe::new(plan, threshold, recall);
+        match exact {
+            true => {
+                let margin = margins.of(settings, threshold, recall, false);
+                Self { plan, probe, least: margin.least, recall: margin.recall }
+            }
+            false => {
+                let least = least_equal_lanes(threshold.get(), lanes.get());
+                Self { plan, probe, least, recall: probe.recall() }
+            }
+        }
+    }
+}
+
+/// The most similar documents, as many as `most`, the most similar first, among equals by number. Only of
+/// those that count.
+pub(super) fn near<P: ChunkTable, D: DocTable>(
+    view: &View<'_, P, D>,
+    lanes: &[u8],
+    look: Look,
+    exact: Option<Exact<'_>>,
+    most: usize,
+    counts: impl Fn(DocNo) -> bool,
+) -> Result<Vec<(Likeness, DocNo)>> {
+    let Look { plan, probe, least, .. } = look;
+    let Some(Exact { text, sketcher, threshold }) = exact else {
+        let found = nearest(view, lanes, (plan, probe), least, most, counts)?;
+        return Ok(found.into_iter().map(Likeness::estimated).collect());
     };
-    (0..plan.bands()).filter_map(bucket).collect()
+    let mut candidates = search(view, lanes, Sources::Buckets(plan, probe), least)?.scored;
+    candidates.retain(|(_, doc)| counts(*doc));
+    if candidates.is_empty() {
+        return Ok(Vec::new());
+    }
+    candidates.sort_unstable_by_key(|(equal, doc)| (Reverse(*equal), *doc));
+    let asked = Elements::of(text, sketcher);
+    let found = best(view, sketcher, &asked, &candidates, (threshold, most))?;
+    Ok(found.into_iter().map(Likeness::exact).collect())
 }
 
 /// The documents of a probe's buckets that are most similar, as many as `most`: with at least
 /// `least` lanes equal, the most similar first, among equals by number. Only of those that count.
-pub(super) fn nearest<P: ChunkTable, D: DocTable>(
+fn nearest<P: ChunkTable, D: DocTable>(
     view: &View<'_, P, D>,
     lanes: &[u8],
     (plan, probe): (BandPlan, Probe),

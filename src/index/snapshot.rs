@@ -7,6 +7,7 @@ use super::document::DocumentInfo;
 use super::pairs::Pairs;
 use super::query::Query;
 use super::set_sizes::SetSizes;
+use super::verify::Margins;
 use crate::error::{Error, Result};
 use crate::params::Threshold;
 use crate::sketch::{Signature, Sketcher};
@@ -26,6 +27,7 @@ pub struct Snapshot {
     reader: Reader,
     sketcher: Arc<Sketcher>,
     sizes: SetSizes,
+    pub(super) margins: Margins,
 }
 
 impl fmt::Debug for Snapshot {
@@ -39,7 +41,7 @@ impl fmt::Debug for Snapshot {
 
 impl Snapshot {
     pub(super) fn new(reader: Reader, sketcher: Arc<Sketcher>) -> Self {
-        Self { reader, sketcher, sizes: SetSizes::default() }
+        Self { reader, sketcher, margins: Margins::default(), sizes: SetSizes::default() }
     }
 
     pub(super) fn view(&self) -> View<'_, impl ChunkTable + use<>, impl DocTable + use<>> {

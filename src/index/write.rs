@@ -1,13 +1,12 @@
 //! The write transaction: insert, check and insert, remove, commit.
 
 use super::document::Document;
-use super::query::Match;
-use super::search::{Sources, search};
+use super::matches::Match;
+use super::search::{Exact, Look, near};
 use super::snapshot::Snapshot;
+use super::verify::Margins;
 use crate::error::{Error, Result};
-use crate::estimate::least_equal_lanes;
-use crate::lsh::Probe;
-use crate::params::Threshold;
+use crate::params::{Confidence, Threshold};
 use crate::sketch::Sketcher;
 use crate::store::{Existing, Known, NewDocument, Settings, Writer};
 use rayon::prelude::*;
@@ -68,13 +67,15 @@ pub enum Outcome {
 #[must_use = "dropping a transaction undoes it"]
 pub struct WriteTxn<'i> {
     pub(super) writer: Writer<'i>,
-    sketcher: &'i Sketcher,
+    pub(super) sketcher: &'i Sketcher,
     pub(super) settings: &'i Settings,
+    estimate: bool,
+    margins: Margins,
 }
 
 impl<'i> WriteTxn<'i> {
     pub(super) fn new(writer: Writer<'i>, sketcher: &'i Sketcher, settings: &'i Settings) -> Self {
-        Self { writer, sketcher, settings }
+        Self { writer, sketcher, settings, estimate: false, margins: Margins::default() }
     }
 
     /// Inserts a text under an id, replacing what was there.
@@ -206,23 +207,39 @@ impl<'i> WriteTxn<'i> {
             Existing::Absent => None,
         };
         if !document.signature.is_empty() {
-            let lanes = self.settings.lanes.get();
-            let probe = Probe::new(self.settings.plan, threshold, self.settings.recall);
-            let sources = Sources::Buckets(self.settings.plan, probe);
-            let least = least_equal_lanes(threshold.get(), lanes);
+            let (look, sketcher) = (self.look(threshold), self.sketcher);
+            let text = document.text.as_deref().filter(|_| self.verifies());
+            let exact = text.map(|text| Exact { text, sketcher, threshold: threshold.get() });
+            let lanes = document.signature.lanes();
             let duplicate = self.writer.read(|view| {
-                let found = search(view, document.signature.lanes(), sources, least)?;
-                let others = found.scored.into_iter().filter(|(_, doc)| Some(*doc) != own);
-                // The most equal lanes, and the least number among equals.
-                let best = others.max_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)));
-                best.map(|(equal, doc)| Ok(Match::estimated(view.document(doc)?.id, equal, lanes)))
-                    .transpose()
+                let found = near(view, lanes, look, exact, 1, |doc| Some(doc) != own)?;
+                let best = found.into_iter().next().map(|(likeness, doc)| {
+                    let id = view.document(doc)?.id;
+                    Ok(likeness.named(id, lanes.len(), Confidence::DEFAULT))
+                });
+                best.transpose()
             })?;
             if let Some(duplicate) = duplicate {
                 return Ok(Outcome::Duplicate(duplicate));
             }
         }
         self.put(document, None, OnConflict::Replace).map(Outcome::Inserted)
+    }
+
+    /// Has check-and-insert go by estimates, although the index stores texts: faster, as no text is
+    /// read.
+    pub fn set_estimate(&mut self, estimate: bool) {
+        self.estimate = estimate;
+    }
+
+    /// Whether check-and-insert is exact.
+    pub(super) fn verifies(&self) -> bool {
+        self.settings.store_text && !self.estimate
+    }
+
+    /// Where what is similar to a document is looked for.
+    pub(super) fn look(&self, threshold: Threshold) -> Look {
+        Look::new(self.settings, &self.margins, threshold, self.verifies())
     }
 
     /// Removes a document; returns whether there was one with this id.

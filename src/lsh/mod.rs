@@ -2,6 +2,7 @@
 
 mod bands;
 mod containment;
+mod margin;
 mod planner;
 mod probe;
 
@@ -10,5 +11,6 @@ pub use planner::{Chances, Forecast, Textbook};
 pub use probe::Probe;
 
 pub(crate) use bands::word;
-pub(crate) use containment::{ClassPlan, ClassSearch, ContainmentPlan, size_class};
+pub(crate) use containment::{ClassSearch, ContainmentPlan, size_class};
+pub(crate) use margin::Margin;
 pub(crate) use probe::WordRange;

@@ -52,6 +52,11 @@ impl Sketcher {
         self.hasher.lanes()
     }
 
+    /// What it cuts texts with.
+    pub fn shingler(&self) -> &Shingler {
+        &self.shingler
+    }
+
     /// The signature of a text. Takes about 3 ns a character.
     pub fn signature(&self, text: &str) -> Signature {
         self.with_text(text, |lanes, size| {

@@ -237,7 +237,8 @@ fn texts_that_nobody_asked_to_store_are_named() {
 
 #[test]
 fn texts_that_are_missing_strange_or_damaged_are_named() {
-    let changes: [fn(&mut Table<'_, u32, &'static [u8]>); 5] = [
+    type Change = fn(&mut Table<'_, u32, &'static [u8]>);
+    let changes: [Change; 5] = [
         |_| {},
         |texts| drop(texts.remove(7).expect("removed")),
         |texts| drop(texts.insert(1000, &encode_text("x", DocNo(1000), None)[..])),

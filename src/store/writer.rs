@@ -24,7 +24,7 @@ pub(crate) struct NewDocument {
     pub(crate) text_hash: u64,
     pub(crate) text_length: u64,
     /// The raw text, which an index that stores texts must be given.
-    pub(crate) text: Option<Box<str>>,
+    pub(crate) text: Option<Arc<str>>,
     /// Seconds since 1970 when it was inserted first; `None` for now.
     pub(crate) inserted: Option<i64>,
 }

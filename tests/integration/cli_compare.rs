@@ -71,6 +71,9 @@ fn the_fields_come_in_their_order_and_as_lines_of_name_and_value() {
         "shingles_a",
         "shingles_b",
         "shared",
+        "universe",
+        "expected_by_chance",
+        "chance_log10",
     ];
     assert_eq!(shell.run("compare a b").succeeds().column(0), names);
     let json = shell.run("compare a b --json").succeeds().stdout;
@@ -152,6 +155,67 @@ fn one_of_both_can_be_standard_input() {
         assert_eq!((field(&got, "similarity"), &got.json()[0]["shared"]), (1.0, &Value::from(14)));
     }
     shell.run("compare - -").fails_with("only one of both can be standard input");
+}
+
+#[test]
+fn what_chance_makes_of_small_sets_is_what_counting_says() {
+    let shell = Shell::new();
+    shell.write("a", "1 2");
+    shell.write("b", "2 3 3");
+    // Two of 4 and two of 4 share 0, 1, 2 in 1, 4, 1 of 6 cases; of 5, in 3, 6, 1 of 10. As multisets, two of 5
+    // and three of 5 share 0, 1, 2 in 1, 6, 3 of 10.
+    for (options, universe, expected, tail) in [
+        ("", 4.0, (4.0 / 3.0 + 1.0) / 6.0, 5.0 / 6.0),
+        ("--universe 5", 5.0, (6.0 / 3.0 + 1.0) / 10.0, 7.0 / 10.0),
+        ("--multiset", 5.0, (6.0 / 4.0 + 3.0 * 2.0 / 3.0) / 10.0, 9.0 / 10.0),
+    ] {
+        let words = format!("compare a b --shingle token --json {options}");
+        let got = shell.run(words.trim()).succeeds();
+        for (name, value) in [
+            ("universe", universe),
+            ("expected_by_chance", expected),
+            ("chance_log10", f64::log10(tail)),
+        ] {
+            let got = field(&got, name);
+            assert!((got - value).abs() < 1e-4, "{options}: {name} {got}, not {value}");
+        }
+    }
+    shell
+        .run("compare a b --shingle token --universe 2")
+        .fails_with("universe 2: expected at least the number of different elements of both sets");
+}
+
+#[test]
+fn a_similarity_far_beyond_chance_has_a_probability_that_is_told_all_the_same() {
+    let shell = Shell::new();
+    shell.write("a", text(1, 0, 2_000));
+    let got = shell.run("compare a a --json --universe 1000000000000").succeeds();
+    // There is one way in C(n, k), which is at least (n/k)^k and at most (e n/k)^k.
+    let (k, log) = (field(&got, "shared"), field(&got, "chance_log10"));
+    let least = k * (1e12 / k).log10();
+    assert!(-log >= least && -log <= least + k * std::f64::consts::LOG10_E, "{log} of {k}");
+}
+
+#[test]
+fn a_confidence_widens_the_interval_of_the_estimate() {
+    let shell = Shell::new();
+    shell.write("a", text(1, 0, 100));
+    shell.write("b", text(1, 1, 100));
+    let at = |confidence: &str| {
+        let words = format!("compare a b --json --confidence {confidence}");
+        shell.run(&words).succeeds()
+    };
+    let (narrow, usual, wide) = (at("0.5"), at("0.95"), at("0.999"));
+    assert_eq!(usual.stdout, shell.run("compare a b --json").stdout);
+    for (inner, outer) in [(&narrow, &usual), (&usual, &wide)] {
+        assert!(field(outer, "low") < field(inner, "low"), "{inner:?} {outer:?}");
+        assert!(field(inner, "high") < field(outer, "high"), "{inner:?} {outer:?}");
+    }
+    for confidence in ["0", "1", "95", "NaN"] {
+        let words = format!("compare a b --confidence {confidence}");
+        let error = format!("confidence {confidence}: expected a number above 0 and below 1");
+        shell.run(&words).fails_with(&error);
+    }
 }
 
 #[test]

@@ -177,6 +177,65 @@ fn every_chapter_is_compared_with_its_gospel_and_reported_as_the_law_of_estimate
     assert!(within * 100 >= 93 * pairs, "{within} of {pairs} intervals hold the share");
 }
 
+/// With texts nothing is reported that does not contain the share, and of what does no more is missed than
+/// the recall allows: here in buckets and in scans, of documents of up to ten times the size.
+#[test]
+fn with_stored_texts_answers_are_exact() {
+    let all: Vec<char> = GOSPELS[2].1.chars().collect();
+    let passage = |first: usize, count: usize| all[first..first + count].iter().collect::<String>();
+    let place = Place::new();
+    let options = Index::options().threshold(0.5).recall(0.95).store_text(true);
+    let index = options.create(place.index()).expect("created");
+    let documents: Vec<String> = (0..100)
+        .map(|at| passage(1000 * at, 2500 + 250 * (13 * at % 10) * (at % 3) + 200 * (at % 20)))
+        .collect();
+    let named = documents.iter().enumerate().map(|(at, text)| (at.to_string(), text.clone()));
+    let snapshot = insert(&index, named);
+    let settings = snapshot.settings();
+    let sets: Vec<_> = documents.iter().map(|text| elements(settings, text)).collect();
+    let (mut pairs, mut met, mut probed, mut scanned) = (0, 0, 0, 0);
+    for at in 0..60 {
+        let question = passage(1500 * at + 333, 2000);
+        let set = elements(settings, &question);
+        let query = || snapshot.query().threshold(0.7).containment(true);
+        let found = query().by_text(&question).expect("an answer");
+        assert!(found.recall >= 0.95);
+        probed += found.sizes.expect("sizes").probed;
+        scanned += found.sizes.expect("sizes").scanned;
+        for one in &found {
+            let other = &sets[one.id.parse::<usize>().expect("a number")];
+            let exact = Overlap::of_sets(&set, other);
+            let share = exact.a_in_b();
+            assert!(one.exact && share >= 0.7);
+            assert_eq!(one.containment, Some(Containment { share, low: share, high: share }));
+            assert_eq!([one.low, one.similarity, one.high], [exact.similarity(); 3]);
+        }
+        pairs += sets.iter().filter(|other| Overlap::of_sets(&set, other).a_in_b() >= 0.7).count();
+        met += found.len();
+        let estimated = query().estimate(true).by_text(&question).expect("an answer");
+        assert!(estimated.iter().all(|one| !one.exact));
+    }
+    assert!(pairs > 100 && probed > 60 && scanned > 60, "{pairs}, {probed}, {scanned}");
+    assert_promised(met, pairs, 0.95, "exact answers");
+}
+
+#[test]
+fn with_stored_texts_every_chapter_is_found_in_its_gospel_alone() {
+    let place = Place::new();
+    let index = Index::options().store_text(true).create(place.index()).expect("created");
+    let documents = GOSPELS.iter().map(|(name, text, _)| ((*name).to_owned(), (*text).to_owned()));
+    let snapshot = insert(&index, documents);
+    let chapters = chapters();
+    let mut met = 0;
+    for (own, text) in &chapters {
+        let found = snapshot.query().threshold(0.9).containment(true).by_text(text);
+        let found = found.expect("an answer");
+        assert!(found.iter().all(|one| one.id == GOSPELS[*own].0), "{:?}", found.first());
+        met += found.len();
+    }
+    assert_promised(met, chapters.len(), 0.99, "chapters");
+}
+
 fn mixed(options: &IndexOptions, place: &Place) -> (Index, Vec<String>) {
     let verses: Vec<&str> = GOSPELS[1].1.lines().collect();
     let index = options.create(place.index()).expect("created");

@@ -47,6 +47,7 @@ mod dedup;
 mod directories;
 #[cfg(all(target_os = "linux", feature = "cli"))]
 mod disk_full;
+mod exact;
 mod expiry;
 mod fixtures;
 #[cfg(feature = "cli")]
@@ -55,6 +56,7 @@ mod history;
 #[cfg(feature = "cli")]
 mod hostile_input;
 mod inputs;
+mod intervals;
 mod isolation;
 mod layering;
 mod merging;

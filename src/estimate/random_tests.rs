@@ -1,0 +1,138 @@
+//! Random subsets, beside exact fractions and values of 60 digits that were computed apart.
+
+use super::*;
+
+fn subsets(a: u64, b: u64, universe: u64) -> RandomSubsets {
+    RandomSubsets::new(a, b, universe).expect("sets that fit")
+}
+
+#[test]
+fn the_mean_agrees_with_reference_values() {
+    for (a, b, universe, mean) in [
+        (1, 1, 2, 0.5),
+        (3, 5, 10, 0.248_412_698_412_698_41),
+        (5, 5, 10, 0.350_403_124_212_648_02),
+        (7, 2, 1_000, 0.001_751_501_501_501_501_5),
+        (100, 100, 200, 0.334_079_042_720_732_78),
+        (127, 134, 261, 0.333_583_014_567_435_19),
+        (900, 1_000, 2_500, 0.233_838_193_688_934_59),
+        (1_000, 10, 2_999, 0.003_314_560_707_006_344_3),
+        (1_000, 1_000, 1_000_000, 5.005_001_249_375_000_5e-4),
+        (500_000, 500_000, 1_000_000, 0.333_333_481_481_679_01),
+        (300_000, 700_000, 1_000_000, 0.265_822_874_255_473_74),
+        (999_999, 500_000, 1_000_000, 0.499_999_750_000_25),
+        (123_456, 1_000_000, 4_000_000, 0.028_248_441_424_105_394),
+        (9_999_999, 9_999_999, 20_000_000, 0.333_333_296_296_299_01),
+        (10_000_000, 10_000_000, 20_000_000, 0.333_333_340_740_741_23),
+        (10_000_000, 5, 1_000_000_000_000, 4.999_998_000_020_8e-12),
+        (1_000_000_000, 3_000_000_000, 1_000_000_000_000, 7.505_629_223_788_151_2e-4),
+        (4, 6, 1_000_000_000_000_000, 2.666_666_666_666_671_7e-15),
+        (10_000_000, 10_000_000, 1_000_000_000_000_000_000, 5.000_000_250_025_012_5e-12),
+    ] {
+        let got = subsets(a, b, universe).expected_similarity();
+        assert!((got / mean - 1.0).abs() < 1e-11, "{a}, {b} of {universe}: {got}, not {mean}");
+    }
+}
+
+#[test]
+fn the_tail_agrees_with_reference_values() {
+    for ((a, b, universe), shared, log) in [
+        ((1, 1, 2), 1, -0.301_029_995_663_981_2),
+        ((3, 5, 10), 2, -0.301_029_995_663_981_2),
+        ((5, 5, 10), 5, -2.401_400_540_781_544_1),
+        ((7, 2, 1_000), 1, -1.855_178_114_124_045_6),
+        ((100, 100, 200), 50, -0.254_762_934_570_240_99),
+        ((100, 100, 200), 70, -7.937_356_649_240_440_9),
+        ((127, 134, 261), 112, -33.189_821_449_332_162),
+        ((900, 1_000, 2_500), 360, -0.286_809_183_649_536_44),
+        ((1_000, 1_000, 2_500), 999, -722.748_830_146_422_22),
+        ((1_000, 1_000, 1_000_000), 1, -0.198_947_366_773_575_19),
+        ((1_000, 1_000, 1_000_000), 1_000, -3_432.178_353_374_139_7),
+        ((500_000, 500_000, 1_000_000), 250_000, -0.300_337_514_832_369_48),
+        ((500_000, 500_000, 1_000_000), 251_000, -4.495_674_577_206_371_3),
+        ((500_000, 500_000, 1_000_000), 400_000, -83_710.559_572_369_997),
+        ((300_000, 700_000, 1_000_000), 209_500, -0.003_747_633_448_814_567),
+        ((999_999, 500_000, 1_000_000), 500_000, -0.301_029_995_663_981_2),
+        ((1_000_000_000, 1_000_000_000, 2_000_000_000_000), 500_100, -0.352_686_561_266_732_86),
+        ((1_000_000_000, 1_000_000_000, 2_000_000_000_000), 490_000, -2.070_415_146_544_581_2e-46),
+        (
+            (1_000_000_000, 1_000_000_000, 2_000_000_000_000),
+            1_000_000_000,
+            -3.735_215_880_947_647_2e+9,
+        ),
+        (
+            (100_000_000_000, 300_000_000_000, 1_000_000_000_000),
+            30_000_300_000,
+            -1.837_186_144_077_917_7,
+        ),
+    ] {
+        let got = subsets(a, b, universe).tail_log10(shared);
+        // 1e-9 of the probability, or of its complement; and what a logarithm has no digits for.
+        let allowed = 4e-10 * f64::min(1.0, -log) - 1e-15 * log;
+        let what = format!("{shared} of {a}, {b} of {universe}");
+        assert!((got - log).abs() < allowed, "{what}: {got}, not {log}");
+    }
+}
+
+/// The number of ways to choose.
+fn choices(of: u64, some: u64) -> u64 {
+    (0..some).fold(1, |product, at| product * (of - at) / (at + 1))
+}
+
+#[test]
+fn in_small_universes_it_is_what_counting_says() {
+    for universe in 0..12 {
+        for (a, b) in (0..=universe).flat_map(|a| (0..=universe).map(move |b| (a, b))) {
+            let chance = subsets(a, b, universe);
+            let possible = (a + b).saturating_sub(universe)..=a.min(b);
+            let ways = |j: u64| (choices(a, j) * choices(universe - a, b - j)) as f64;
+            let all: f64 = possible.clone().map(ways).sum();
+            let share = |j: u64| if j == 0 { 0.0 } else { j as f64 / (a + b - j) as f64 };
+            let mean = possible.clone().map(|j| share(j) * ways(j)).sum::<f64>() / all;
+            let got = chance.expected_similarity();
+            assert!((got - mean).abs() < 1e-14, "{a}, {b} of {universe}: {got}, not {mean}");
+            for seen in 0..=universe {
+                let tail = possible.clone().filter(|j| *j >= seen).map(ways).sum::<f64>() / all;
+                let got = 10_f64.powf(chance.tail_log10(seen));
+                let what = format!("{seen} of {a}, {b} of {universe}");
+                assert!((got - tail).abs() < 1e-13, "{what}: {got}, not {tail}");
+            }
+        }
+    }
+}
+
+#[test]
+fn at_the_ends_there_is_nothing_to_chance() {
+    for n in [1, 2, 1_000_000, 1 << 40, u64::MAX] {
+        assert_eq!(subsets(0, n, n).expected_similarity(), 0.0, "nothing and all of {n}");
+        assert_eq!(subsets(0, n, n).tail_log10(0), 0.0);
+        assert_eq!(subsets(0, 0, n).tail_log10(1), f64::NEG_INFINITY);
+        let all = subsets(n, n, n);
+        assert!((all.expected_similarity() - 1.0).abs() < 1e-15, "all of {n}");
+        assert_eq!(all.tail_log10(n), 0.0);
+        let part = subsets(n, 1, n);
+        assert!((part.expected_similarity() * n as f64 - 1.0).abs() < 1e-15, "one of {n}");
+        assert_eq!(part.tail_log10(1), 0.0);
+        // One element and another: the same with the probability 1/n.
+        let log = -(n as f64).log10();
+        assert!((subsets(1, 1, n).tail_log10(1) - log).abs() <= 1e-14 * -log, "{n}");
+    }
+}
+
+#[test]
+fn equal_halves_of_a_universe_have_a_similarity_of_a_third() {
+    for size in [50, 1_000, 100_000, 20_000_000, 1 << 60] {
+        let mean = subsets(size, size, 2 * size).expected_similarity();
+        assert!((mean - 1.0 / 3.0).abs() < 0.1 / size as f64 + 1e-15, "{size}: {mean}");
+    }
+}
+
+#[test]
+fn a_universe_holds_what_is_in_it() {
+    for (a, b, universe) in [(2, 1, 1), (1, 2, 1), (1, 0, 0)] {
+        assert!(RandomSubsets::new(a, b, universe).is_err(), "{a}, {b} of {universe}");
+    }
+    let seen = Overlap { a: 3, b: 4, shared: 2 };
+    assert!(RandomSubsets::like(seen, 4).is_err());
+    assert_eq!(RandomSubsets::like(seen, 5).expect("they fit"), subsets(3, 4, 5));
+}

@@ -1,0 +1,210 @@
+//! Exact similarities, from the texts that an index stores.
+
+use super::search::Scored;
+use super::snapshot::Snapshot;
+use crate::error::Result;
+use crate::estimate::Overlap;
+use crate::hash::fmix64;
+use crate::lsh::{Margin, Probe};
+use crate::params::{Recall, Threshold};
+use crate::sketch::Sketcher;
+use crate::store::{ChunkTable, DocNo, DocTable, Settings, View};
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What a text is made of: the hashes of its shingles, ascending, each once. Of a multiset every
+/// occurrence has a hash of its own, so that sets of them are enough.
+///
+/// Two shingles with one hash of 64 bits would count as the same: in a million pairs of texts of a
+/// million shingles that is to be expected once or never.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Elements(Vec<u64>);
+
+impl Elements {
+    pub(super) fn of(text: &str, sketcher: &Sketcher) -> Self {
+        let mut hashes = sketcher.shingler().hashes(text);
+        hashes.sort_unstable();
+        hashes.dedup();
+        hashes.shrink_to_fit();
+        Self(hashes)
+    }
+
+    /// How much they have in common with others.
+    pub(super) fn overlap(&self, other: &Self) -> Overlap {
+        Overlap::of_sets(&self.0, &other.0)
+    }
+
+    /// A hash of all of them.
+    fn fingerprint(&self) -> u64 {
+        self.0.iter().fold(self.0.len() as u64, |hash, element| fmix64(hash ^ element))
+    }
+
+    fn bytes(&self) -> usize {
+        size_of_val(&self.0[..])
+    }
+}
+
+/// The exact overlap of what is asked about with a document.
+pub(super) fn overlap<P: ChunkTable, D: DocTable>(
+    view: &View<'_, P, D>,
+    sketcher: &Sketcher,
+    asked: &Elements,
+    doc: DocNo,
+) -> Result<Overlap> {
+    Ok(asked.overlap(&Elements::of(&view.text(doc)?, sketcher)))
+}
+
+/// Those of the candidates whose exact similarity is at least the threshold, in their order.
+pub(super) fn verified<P: ChunkTable + Sync, D: DocTable + Sync>(
+    view: &View<'_, P, D>,
+    sketcher: &Sketcher,
+    asked: &Elements,
+    candidates: &[Scored],
+    threshold: f64,
+) -> Result<Vec<(f64, DocNo)>> {
+    let exact = |(_, doc): &Scored| Ok((overlap(view, sketcher, asked, *doc)?.similarity(), *doc));
+    // A text takes some 10 us and more, of which a few are not worth another thread's attention.
+    const MANY: usize = 16;
+    let mut exact: Vec<(f64, DocNo)> = match candidates.len() {
+        0..MANY => candidates.iter().map(exact).collect::<Result<_>>()?,
+        _ => candidates.par_iter().map(exact).collect::<Result<_>>()?,
+    };
+    exact.retain(|(similarity, _)| *similarity >= threshold);
+    Ok(exact)
+}
+
+/// The most similar of the candidates, among equals the one with the least number; none below the
+/// threshold. Candidates come with the most equal lanes first, then by number.
+pub(super) fn best<P: ChunkTable, D: DocTable>(
+    view: &View<'_, P, D>,
+    sketcher: &Sketcher,
+    asked: &Elements,
+    candidates: &[Scored],
+    (threshold, most): (f64, usize),
+) -> Result<Vec<(f64, DocNo)>> {
+    let mut best: Vec<(f64, DocNo)> = Vec::new();
+    for &(_, doc) in candidates {
+        // What is equal has all lanes equal and so comes first, by number.
+        if best.len() >= most && best.iter().all(|(similarity, _)| *similarity >= 1.0) {
+            break;
+        }
+        let similarity = overlap(view, sketcher, asked, doc)?.similarity();
+        if similarity >= threshold {
+            let at = best.partition_point(|(other, number)| {
+                *other > similarity || (*other == similarity && *number < doc)
+            });
+            best.insert(at, (similarity, doc));
+            best.truncate(most);
+        }
+    }
+    Ok(best)
+}
+
+/// The margins of what was asked last: each takes some 0.1 ms to find, and questions come in rows.
+#[derive(Debug, Default)]
+pub(super) struct Margins(Mutex<Option<(Asked, Margin)>>);
+
+/// What a margin depends on beside the settings of the index.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Asked {
+    threshold: Threshold,
+    recall: Recall,
+    scan: bool,
+}
+
+impl Margins {
+    /// Which candidates of a threshold are to be verified.
+    pub(super) fn of(
+        &self,
+        settings: &Settings,
+        threshold: Threshold,
+        recall: Recall,
+        scan: bool,
+    ) -> Margin {
+        let asked = Asked { threshold, recall, scan };
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match *last {
+            Some((before, margin)) if before == asked => margin,
+            _ => {
+                let probe = Probe::new(settings.plan, threshold, recall);
+                let margin = match scan {
+                    true => Margin::of_scan(settings.lanes, threshold, recall),
+                    false => Margin::of_probe(probe, settings.lanes, threshold, recall),
+                };
+                last.insert((asked, margin)).1
+            }
+        }
+    }
+}
+
+/// Exact similarities of the documents of a snapshot. Elements that were needed lately are kept, as
+/// many as the cache of the index has room for.
+pub(super) struct Verifier<'s> {
+    snapshot: &'s Snapshot,
+    /// Those that were needed lately, and those that were needed before them.
+    young: FxHashMap<DocNo, Arc<Elements>>,
+    old: FxHashMap<DocNo, Arc<Elements>>,
+    /// What the young ones take.
+    bytes: usize,
+}
+
+impl<'s> Verifier<'s> {
+    pub(super) fn new(snapshot: &'s Snapshot) -> Self {
+        Self { snapshot, young: FxHashMap::default(), old: FxHashMap::default(), bytes: 0 }
+    }
+
+    /// The exact similarity of two documents.
+    pub(super) fn similarity(&mut self, a: DocNo, b: DocNo) -> Result<f64> {
+        let (a, b) = (self.elements(a)?, self.elements(b)?);
+        Ok(a.overlap(&b).similarity())
+    }
+
+    /// Parts documents into those whose elements are all the same, in an order that is theirs, not
+    /// that of their numbers. Equal texts are read once.
+    pub(super) fn alike(&mut self, docs: &[DocNo]) -> Result<Vec<Vec<DocNo>>> {
+        if let [_] = docs {
+            return Ok(vec![docs.to_vec()]);
+        }
+        let mut of_text: FxHashMap<(u64, u64), u64> = FxHashMap::default();
+        let mut parts: Vec<(u64, DocNo)> = Vec::with_capacity(docs.len());
+        for &doc in docs {
+            let record = self.snapshot.view().document(doc)?;
+            let text = (record.text_hash, record.text_length);
+            let fingerprint = match of_text.get(&text) {
+                Some(fingerprint) => *fingerprint,
+                None => {
+                    let fingerprint = self.elements(doc)?.fingerprint();
+                    of_text.insert(text, fingerprint);
+                    fingerprint
+                }
+            };
+            parts.push((fingerprint, doc));
+        }
+        parts.sort_unstable();
+        let parts = parts.chunk_by(|a, b| a.0 == b.0);
+        Ok(parts.map(|part| part.iter().map(|(_, doc)| *doc).collect()).collect())
+    }
+
+    fn elements(&mut self, doc: DocNo) -> Result<Arc<Elements>> {
+        if let Some(elements) = self.young.get(&doc) {
+            return Ok(Arc::clone(elements));
+        }
+        let elements = match self.old.remove(&doc) {
+            Some(elements) => elements,
+            None => {
+                let text = self.snapshot.view().text(doc)?;
+                Arc::new(Elements::of(&text, self.snapshot.sketcher()))
+            }
+        };
+        /// What a document takes beside its elements.
+        const BESIDE: usize = 64;
+        self.bytes += elements.bytes() + BESIDE;
+        if 2 * self.bytes > self.snapshot.reader().engine().cache_bytes() {
+            self.old = std::mem::take(&mut self.young);
+            self.bytes = elements.bytes() + BESIDE;
+        }
+        self.young.insert(doc, Arc::clone(&elements));
+        Ok(elements)
+    }
+}

@@ -1,0 +1,281 @@
+//! Exact answers of an index that stores texts, against brute force over the texts.
+
+use crate::support::{Random, text};
+use std::collections::{BTreeMap, BTreeSet};
+use twindex::{Index, Linkage, Settings, Snapshot, Verdict};
+
+/// Texts of families of variants, so that similarities of all sizes occur.
+fn texts() -> Vec<(String, String)> {
+    let mut texts = Vec::new();
+    for family in 0..20 {
+        for variant in 0..8 {
+            texts.push((
+                format!("{family:02}-{variant}"),
+                text(family, variant, 40 + 9 * family as usize),
+            ));
+        }
+    }
+    // Copies, equal but for white space, and the empty text.
+    for family in 0..5 {
+        texts.push((format!("copy-{family}"), text(family, 0, 40 + 9 * family as usize) + " "));
+    }
+    texts.push(("empty".into(), String::new()));
+    texts
+}
+
+fn index(folder: &tempfile::TempDir, multiset: bool) -> Index {
+    let options = Index::options().store_text(true).multiset(multiset).flush_documents(100);
+    let index = options.create(folder.path().join("exact.twx")).expect("created");
+    let mut txn = index.begin_write().expect("begun");
+    txn.insert_batch(&texts()).expect("inserted");
+    txn.commit().expect("committed");
+    index
+}
+
+/// The exact similarity of every two texts that have anything in common.
+fn brute_force(settings: &Settings) -> BTreeMap<(String, String), f64> {
+    let sketcher = settings.sketcher().expect("valid settings");
+    let sets: Vec<(String, BTreeSet<u64>)> = texts()
+        .into_iter()
+        .map(|(id, text)| (id, sketcher.shingler().hashes(&text).into_iter().collect()))
+        .collect();
+    let mut similar = BTreeMap::new();
+    for (at, (x, a)) in sets.iter().enumerate() {
+        for (y, b) in &sets[at + 1..] {
+            let both = a.intersection(b).count();
+            if both > 0 {
+                let similarity = both as f64 / (a.len() + b.len() - both) as f64;
+                similar.insert((x.min(y).clone(), x.max(y).clone()), similarity);
+            }
+        }
+    }
+    similar
+}
+
+/// Those at the threshold or above.
+fn at_least(
+    similar: &BTreeMap<(String, String), f64>,
+    threshold: f64,
+) -> BTreeMap<(String, String), f64> {
+    let wanted = similar.iter().filter(|(_, similarity)| **similarity >= threshold);
+    wanted.map(|(pair, similarity)| (pair.clone(), *similarity)).collect()
+}
+
+/// All of `found` must be there with just its similarity, and hardly anything may be missing.
+#[track_caller]
+fn assert_exact(
+    found: &BTreeMap<(String, String), f64>,
+    expected: &BTreeMap<(String, String), f64>,
+) {
+    for (pair, similarity) in found {
+        assert_eq!(expected.get(pair), Some(similarity), "{pair:?}");
+    }
+    assert!(expected.len() > 50, "{} are not enough to judge", expected.len());
+    let missed = expected.len() - found.len();
+    // 1 % is promised at the threshold, and most pairs lie well above.
+    assert!(missed * 100 <= expected.len(), "{missed} of {} missed", expected.len());
+}
+
+fn pairs(snapshot: &Snapshot, threshold: f64) -> BTreeMap<(String, String), f64> {
+    let pairs = snapshot.pairs(threshold).expect("a threshold");
+    assert!(pairs.recall() >= 0.99);
+    let mut found = BTreeMap::new();
+    for pair in pairs {
+        let pair = pair.expect("readable");
+        assert!(pair.exact && pair.low == pair.similarity && pair.high == pair.similarity);
+        assert!(found.insert((pair.a, pair.b), pair.similarity).is_none(), "reported twice");
+    }
+    found
+}
+
+#[test]
+fn pairs_are_those_of_brute_force() {
+    for multiset in [false, true] {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let index = index(&folder, multiset);
+        let similar = brute_force(index.settings());
+        let snapshot = index.snapshot().expect("a snapshot");
+        for threshold in [0.8, 0.9] {
+            assert_exact(&pairs(&snapshot, threshold), &at_least(&similar, threshold));
+        }
+    }
+}
+
+#[test]
+fn queries_scans_and_the_most_similar_are_those_of_brute_force() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let index = index(&folder, false);
+    let similar = brute_force(index.settings());
+    let snapshot = index.snapshot().expect("a snapshot");
+    let asking = |scan: bool, top: Option<usize>| {
+        let mut found = BTreeMap::new();
+        for (id, text) in texts() {
+            let query = snapshot.query().scan(scan).excluding(&id);
+            let query = match top {
+                Some(count) => query.top(count),
+                None => query,
+            };
+            let by_text = query.clone().by_text(&text).expect("asked");
+            let by_id = query.by_id(&id).expect("asked").expect("there");
+            assert!(by_text.recall >= 0.989 && by_text.iter().eq(by_id.iter()));
+            let similarities: Vec<f64> = by_text.iter().map(|found| found.similarity).collect();
+            assert!(similarities.is_sorted_by(|a, b| a >= b));
+            for other in by_text {
+                assert!(other.exact && other.low == other.high);
+                let pair = (id.clone().min(other.id.clone()), id.clone().max(other.id));
+                found.insert(pair, other.similarity);
+            }
+        }
+        found
+    };
+    let expected = at_least(&similar, 0.8);
+    assert_exact(&asking(false, None), &expected);
+    assert_exact(&asking(true, None), &expected);
+    assert_exact(&asking(false, Some(100)), &expected);
+}
+
+#[test]
+fn the_most_similar_come_first_and_no_others() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let index = index(&folder, false);
+    let similar = brute_force(index.settings());
+    let snapshot = index.snapshot().expect("a snapshot");
+    let (mut right, mut all) = (0, 0);
+    for (id, text) in texts() {
+        let mut others: Vec<f64> = similar
+            .iter()
+            .filter(|((a, b), similarity)| (*a == id || *b == id) && **similarity >= 0.5)
+            .map(|(_, similarity)| *similarity)
+            .collect();
+        others.sort_by(|a, b| b.total_cmp(a));
+        others.truncate(3);
+        let query = snapshot.query().threshold(0.5).top(3).excluding(&id);
+        let found: Vec<f64> =
+            query.by_text(&text).expect("asked").iter().map(|found| found.similarity).collect();
+        all += others.len();
+        right += found.iter().filter(|similarity| others.contains(similarity)).count();
+    }
+    assert!(all > 150 && right * 100 >= 98 * all, "{right} of {all}");
+}
+
+#[test]
+fn estimates_are_given_where_they_are_asked_for() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let index = index(&folder, false);
+    let snapshot = index.snapshot().expect("a snapshot");
+    let text = text(3, 1, 87);
+    let found = snapshot.query().estimate(true).by_text(&text).expect("asked");
+    assert!(!found.is_empty() && found.iter().all(|found| !found.exact));
+    let signature = index.sketcher().signature(&text);
+    let again = snapshot.query().by_signature(&signature).expect("asked");
+    assert!(again.iter().eq(found.iter()));
+    let mut pairs = snapshot.pairs(0.8).expect("a threshold").estimate(true);
+    assert!(pairs.all(|pair| !pair.expect("readable").exact));
+}
+
+#[test]
+fn clusters_hold_what_is_exactly_similar() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let index = index(&folder, false);
+    let similar = at_least(&brute_force(index.settings()), 0.8);
+    let are_similar =
+        |a: &String, b: &String| similar.contains_key(&(a.min(b).clone(), a.max(b).clone()));
+    let snapshot = index.snapshot().expect("a snapshot");
+    let clusters = snapshot.clusters(0.8).expect("a threshold").find().expect("found");
+    assert!(clusters.recall() >= 0.99 && clusters.len() > 10);
+    for cluster in &clusters {
+        let representative = cluster.representative().expect("readable");
+        for member in cluster.duplicates() {
+            let member = member.expect("readable");
+            assert!(are_similar(&representative, &member), "{representative} {member}");
+        }
+    }
+    let connected = snapshot.clusters(0.8).expect("a threshold").linkage(Linkage::Connected);
+    let connected = connected.find().expect("found");
+    let members = |cluster: &twindex::Cluster<'_>| -> Vec<String> {
+        cluster.members().map(|id| id.expect("readable")).collect()
+    };
+    let mut joined = 0;
+    for cluster in &connected {
+        let members = members(&cluster);
+        for member in &members {
+            assert!(members.iter().any(|other| are_similar(member, other)), "{member}");
+        }
+        joined += members.len();
+    }
+    let touched: BTreeSet<&String> = similar.keys().flat_map(|(a, b)| [a, b]).collect();
+    assert!(joined * 100 >= 98 * touched.len(), "{joined} of {}", touched.len());
+}
+
+#[test]
+fn a_duplicate_is_one_exactly() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let options = Index::options().store_text(true);
+    let index = options.create(folder.path().join("one.twx")).expect("created");
+    let similar = brute_force(index.settings());
+    let mut random = Random(7);
+    let mut texts = texts();
+    for at in (1..texts.len()).rev() {
+        texts.swap(at, random.below(at as u64 + 1) as usize);
+    }
+    let documents = texts.iter().map(|(id, text)| index.prepare(id, text).expect("prepared"));
+    let documents: Vec<_> = documents.collect();
+    let mut txn = index.begin_write().expect("begun");
+    // In several batches, so that duplicates are met in the index and in their batch.
+    let mut verdicts = Vec::new();
+    for batch in documents.chunks(90) {
+        verdicts.extend(txn.insert_documents_unless_similar(batch.to_vec(), 0.8, &[]).expect("ok"));
+    }
+    let mut kept: Vec<&str> = Vec::new();
+    let (mut duplicates, mut missed) = (0, 0);
+    for ((id, _), verdict) in texts.iter().zip(&verdicts) {
+        let of = |other: &str| {
+            let pair = (id.as_str().min(other).to_owned(), id.as_str().max(other).to_owned());
+            similar.get(&pair).copied().unwrap_or(0.0)
+        };
+        // The most similar one that was kept, the earliest among equals.
+        let best =
+            kept.iter().map(|other| (of(other), *other)).fold(None, |best, next| match best {
+                Some((similarity, _)) if similarity >= next.0 => best,
+                _ => Some(next),
+            });
+        let best = best.filter(|(similarity, _)| *similarity >= 0.8);
+        match (verdict, best) {
+            (Verdict::Duplicate { of, .. }, Some((similarity, other))) => {
+                duplicates += 1;
+                assert!(of.exact, "{id}");
+                missed += usize::from((of.similarity, of.id.as_str()) != (similarity, other));
+            }
+            (Verdict::Duplicate { of, .. }, None) => panic!("{id} is no duplicate of {}", of.id),
+            (Verdict::Inserted(_), best) => {
+                missed += usize::from(best.is_some());
+                kept.push(id);
+            }
+            (other, _) => panic!("{id}: {other:?}"),
+        }
+    }
+    assert!(duplicates > 50 && missed * 100 <= duplicates, "{missed} of {duplicates} missed");
+}
+
+#[test]
+fn check_and_insert_one_by_one_agrees_with_many_at_once() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let open = |name: &str| {
+        let options = Index::options().store_text(true);
+        options.create(folder.path().join(name)).expect("created")
+    };
+    let (one, many) = (open("one.twx"), open("many.twx"));
+    let mut txn = many.begin_write().expect("begun");
+    let documents = texts().into_iter().map(|(id, text)| many.prepare(id, &text));
+    let documents = documents.collect::<Result<Vec<_>, _>>().expect("prepared");
+    let verdicts = txn.insert_documents_unless_similar(documents, 0.8, &[]).expect("judged");
+    let mut txn = one.begin_write().expect("begun");
+    for ((id, text), verdict) in texts().iter().zip(verdicts) {
+        let outcome = txn.insert_unless_similar(id, text).expect("judged");
+        match (outcome, verdict) {
+            (twindex::Outcome::Duplicate(a), Verdict::Duplicate { of: b, .. }) => assert_eq!(a, b),
+            (twindex::Outcome::Inserted(a), Verdict::Inserted(b)) => assert_eq!(a, b),
+            other => panic!("{id}: {other:?}"),
+        }
+    }
+}
