@@ -114,13 +114,13 @@ mod text;
 
 pub use error::{Error, Result};
 pub use estimate::{
-    Agreement, Cardinality, Estimate, Explanation, Overlap, Passage, RandomSubsets, Span,
-    equal_lanes, estimate_probability, mash_distance, weighted_jaccard, wilson,
+    Agreement, Cardinality, Containment, Estimate, Explanation, Overlap, Passage, RandomSubsets,
+    Span, equal_lanes, estimate_probability, mash_distance, weighted_jaccard, wilson,
 };
 pub use index::{
     BucketSizes, Cluster, Clustering, Clusters, Document, DocumentInfo, Documents, Ids, Index,
     IndexOptions, Inserted, Keep, Linkage, Match, Matches, Merged, OnConflict, Outcome, Pair,
-    Pairs, Query, ReadOnlyIndex, Rebuilt, SizeClass, Snapshot, Verdict, WriteTxn,
+    Pairs, Query, ReadOnlyIndex, Rebuilt, SizeClass, SizesSearched, Snapshot, Verdict, WriteTxn,
 };
 pub use lsh::{BandPlan, Chances, Forecast, Probe, Textbook, candidate_probability};
 pub use params::{Confidence, Lanes, MAX_ID_BYTES, Recall, Threshold};

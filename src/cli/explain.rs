@@ -42,6 +42,10 @@ pub(super) fn run(global: &Global, args: &Explain) -> Result<Ending, Failure> {
     };
     let (a, b) = (read(&args.a)?, read(&args.b)?);
     let settings = snapshot.settings();
+    if settings.weighted {
+        let path = args.index.display();
+        return Err(anyhow::anyhow!("{path}: an index of weights has no passages to show").into());
+    }
     let shingler =
         Shingler::new(settings.shingle, settings.normalization, settings.multiset, settings.seed)?;
     let sides = [(&args.a, &a), (&args.b, &b)].map(|(name, text)| Side { name, text });

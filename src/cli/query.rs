@@ -19,8 +19,9 @@ use std::time::Instant;
 #[command(after_help = "\
 A record whose id is in the index never matches itself. Output columns (fields with --json):
 query, id, similarity, low, high, exact; low and high are the interval of the similarity at
---confidence. An index of k-mers adds distance, the Mash distance -ln(2J/(1+J))/k of the
-similarity J.
+--confidence. With --containment, containment, containment_low and containment_high follow, of
+the share of the query that the document contains. An index of k-mers adds distance, the Mash
+distance -ln(2J/(1+J))/k of the similarity J. Where the index stores texts all of it is exact.
 
 Examples:
   twindex query pages.twx --text 'the quick brown fox'
@@ -28,6 +29,7 @@ Examples:
   twindex query pages.twx new/*.txt --threshold 0.9
   twindex query pages.twx --id page-1 --top 5 --threshold 0.3
   twindex query docs.twx --text '{\"sea\": 2.5, \"ship\": 0.5}'      an index of weights
+  twindex query books.twx --containment --threshold 0.7 chapter.txt
   twindex query pages.twx --json - < new.jsonl")]
 pub(super) struct Query {
     /// The index file
@@ -50,6 +52,10 @@ pub(super) struct Query {
     /// [default: all]
     #[arg(long, value_name = "K", value_parser = at_least_one)]
     pub(super) top: Option<usize>,
+    /// Find documents that contain the query, however large they are: the threshold is then the least
+    /// share of the query's shingles that a document has
+    #[arg(long)]
+    pub(super) containment: bool,
     /// Probability with which low and high enclose the true similarity
     #[arg(long, value_name = "P", default_value_t = Confidence::DEFAULT.get())]
     pub(super) confidence: f64,
@@ -78,6 +84,11 @@ struct Totals {
     candidates: u64,
     failed: u64,
     left_out: u64,
+    /// Classes of set sizes that were scanned, and their documents.
+    classes_scanned: u64,
+    scanned: u64,
+    /// The greatest similarity for which that was necessary.
+    out_of_reach: Option<f64>,
     /// The least recall that was promised.
     recall: Option<f64>,
     /// The letters of a k-mer, where the index has such shingles.
@@ -91,6 +102,7 @@ struct How {
     confidence: f64,
     top: Option<usize>,
     scan: bool,
+    containment: bool,
     estimate: bool,
 }
 
@@ -104,8 +116,12 @@ impl How {
     }
 
     fn query(self, snapshot: &Snapshot) -> crate::index::Query<'_> {
-        let query =
-            snapshot.query().scan(self.scan).estimate(self.estimate).confidence(self.confidence);
+        let query = snapshot
+            .query()
+            .scan(self.scan)
+            .estimate(self.estimate)
+            .containment(self.containment)
+            .confidence(self.confidence);
         let query = match self.top {
             Some(count) => query.top(count),
             None => query,
@@ -128,6 +144,7 @@ pub(super) fn run(global: &Global, args: &Query) -> Result<Ending, Failure> {
         top: args.top,
         scan: args.scan,
         estimate: args.estimate,
+        containment: args.containment,
     };
     let mut results = Results::new(global);
     let kmer_width = snapshot.settings().shingle.kmer_width();
@@ -180,7 +197,7 @@ pub(super) fn run(global: &Global, args: &Query) -> Result<Ending, Failure> {
         }
     }
     results.flush()?;
-    totals.report(global, args.top.is_some(), start.elapsed().as_secs_f64());
+    totals.report(global, how, start.elapsed().as_secs_f64());
     Ok(match (interrupt::asked(), totals.failed > 0, results.any()) {
         (true, _, _) => return Err(anyhow::anyhow!("interrupted").into()),
         (false, true, _) => Ending::SomeFailed,
@@ -197,6 +214,12 @@ impl Totals {
         self.left_out += answer.matches.left_out;
         let recall = answer.matches.recall;
         self.recall = Some(self.recall.map_or(recall, |least| least.min(recall)));
+        if let Some(sizes) = answer.matches.sizes {
+            self.classes_scanned += sizes.scanned as u64;
+            self.scanned += sizes.documents_scanned;
+            let most = sizes.out_of_reach.into_iter().chain(self.out_of_reach);
+            self.out_of_reach = most.reduce(f64::max);
+        }
         for found in &answer.matches {
             let mut fields = vec![
                 ("query", Value::from(answer.query.as_str())),
@@ -206,15 +229,22 @@ impl Totals {
                 ("high", likeness(found.high, found.exact)),
                 ("exact", found.exact.into()),
             ];
+            if let Some(contained) = found.containment {
+                fields.extend([
+                    ("containment", likeness(contained.share, found.exact)),
+                    ("containment_low", likeness(contained.low, found.exact)),
+                    ("containment_high", likeness(contained.high, found.exact)),
+                ]);
+            }
             fields.extend(self.kmer_width.map(|k| distance(found.similarity, k)));
             results.line(&fields)?;
         }
         Ok(())
     }
 
-    fn report(&self, global: &Global, top: bool, seconds: f64) {
+    fn report(&self, global: &Global, how: How, seconds: f64) {
         let recall = self.recall.map_or(Value::Null, similarity);
-        let fields = [
+        let mut fields = vec![
             ("queries", self.queries.into()),
             ("matches", self.matches.into()),
             ("candidates", self.candidates.into()),
@@ -222,8 +252,12 @@ impl Totals {
             ("recall", recall.clone()),
             ("limited", (self.left_out > 0).into()),
             ("left_out", self.left_out.into()),
-            ("seconds", whole_millis(seconds)),
         ];
+        if how.containment {
+            fields.push(("classes_scanned", self.classes_scanned.into()));
+            fields.push(("scanned", self.scanned.into()));
+        }
+        fields.push(("seconds", whole_millis(seconds)));
         let queries = match self.queries {
             1 => "1 query".to_owned(),
             n => format!("{} queries", grouped(n)),
@@ -235,12 +269,31 @@ impl Totals {
         let mut sentence =
             format!("{queries}, {matches}, {} compared", count(self.candidates, "candidate"));
         if self.recall.is_some() {
-            let place = if top { "the last match or the threshold" } else { "the threshold" };
+            let place = match how.top.is_some() && !how.containment {
+                true => "the last match or the threshold",
+                false => "the threshold",
+            };
             sentence += &format!(", recall at {place} {recall}");
         }
         if self.left_out > 0 {
             sentence += &format!("; {} left out", grouped(self.left_out));
         }
+        sentence += &self.sizes();
         summary(global, &fields, &sentence);
+    }
+    /// What was scanned for its size, and why; nothing if that was nothing.
+    fn sizes(&self) -> String {
+        if self.classes_scanned == 0 {
+            return String::new();
+        }
+        let documents = count(self.scanned, "document");
+        let classes = match self.classes_scanned {
+            1 => "1 size class".to_owned(),
+            n => format!("{} size classes", grouped(n)),
+        };
+        let why = self.out_of_reach.map_or(String::new(), |most| {
+            format!(": no band reaches the recall at similarity {} or below", similarity(most))
+        });
+        format!("; {documents} of {classes} scanned{why}")
     }
 }

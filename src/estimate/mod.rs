@@ -3,6 +3,7 @@
 mod agreement;
 mod bottom;
 mod chance;
+mod containment;
 mod distance;
 mod exact;
 mod explanation;
@@ -14,6 +15,7 @@ mod suffixes;
 pub use agreement::{Agreement, equal_lanes};
 pub use bottom::Cardinality;
 pub use chance::estimate_probability;
+pub use containment::Containment;
 pub use distance::mash_distance;
 pub use exact::{Overlap, weighted_jaccard};
 pub use explanation::{Explanation, Passage, Span};

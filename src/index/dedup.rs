@@ -411,7 +411,7 @@ impl Kept {
         let exact = candidates.filter_map(|(_, kept)| {
             let asked = asked.get_or_insert_with(|| Elements::of(text, sketcher));
             let theirs = Elements::of(kept.text.as_deref()?, sketcher);
-            Some((asked.overlap(&theirs).similarity(), kept))
+            Some((asked.compare(&theirs).similarity, kept))
         });
         exact
             .filter(|(similarity, _)| *similarity >= threshold)

@@ -1,7 +1,8 @@
 //! The answer to a query, and how similar what it found is.
 
+use super::containment::SizesSearched;
 use super::search::Scored;
-use crate::estimate::Agreement;
+use crate::estimate::{Agreement, Containment};
 use crate::params::Confidence;
 use crate::store::DocNo;
 use std::cmp::Ordering;
@@ -21,6 +22,9 @@ pub struct Match {
     /// Whether the similarity is exact, from stored texts, rather than estimated. Estimates have a
     /// standard error of about 0.025 with 256 lanes.
     pub exact: bool,
+    /// How much of what was asked about it contains, where [`Query::containment`](crate::Query::containment)
+    /// asked for that; exact if the similarity is.
+    pub containment: Option<Containment>,
 }
 
 /// How similar a document is, as far as that was found out.
@@ -68,11 +72,13 @@ impl Likeness {
                 (estimate.low, estimate.high)
             }
         };
-        Match { id, similarity, low, high, exact: matches!(self, Self::Exact(_)) }
+        let exact = matches!(self, Self::Exact(_));
+        Match { id, similarity, low, high, exact, containment: None }
     }
 }
 
-/// The answer to a query: matches by falling similarity, then by id.
+/// The answer to a query: matches by falling similarity, or of
+/// [`Query::containment`](crate::Query::containment) by falling containment, then by id.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Matches {
@@ -91,6 +97,9 @@ pub struct Matches {
     pub candidates: u64,
     /// Matches that were found and that [`Query::limit`](crate::Query::limit) or [`Query::top`](crate::Query::top) left out.
     pub left_out: u64,
+    /// How [`Query::containment`](crate::Query::containment) searched documents of different sizes; `None` of
+    /// other queries.
+    pub sizes: Option<SizesSearched>,
 }
 
 impl Matches {

@@ -5,6 +5,7 @@ mod bucket_sizes;
 mod buckets;
 mod by_number;
 mod clusters;
+mod containment;
 mod copies;
 #[cfg(test)]
 mod crash_tests;
@@ -27,6 +28,7 @@ mod pairs;
 mod query;
 mod rebuild;
 mod search;
+mod set_sizes;
 mod snapshot;
 mod top;
 #[cfg(test)]
@@ -38,6 +40,7 @@ mod write;
 
 pub use bucket_sizes::{BucketSizes, SizeClass};
 pub use clusters::{Cluster, Clustering, Clusters, Keep, Linkage};
+pub use containment::SizesSearched;
 pub use copies::{Documents, Merged};
 pub use dedup::Verdict;
 pub use document::{Document, DocumentInfo};

@@ -1,5 +1,6 @@
 //! Queries: which documents are similar to this one?
 
+use super::containment::Asked;
 use super::matches::{Likeness, Match, Matches};
 use super::search::{Found, Sources, search};
 use super::snapshot::Snapshot;
@@ -35,15 +36,16 @@ use crate::store::DocNo;
 #[derive(Clone, Debug)]
 #[must_use = "a query asks nothing until one of its `by_` methods is called"]
 pub struct Query<'s> {
-    snapshot: &'s Snapshot,
+    pub(super) snapshot: &'s Snapshot,
     threshold: Option<f64>,
     recall: Option<f64>,
     confidence: Option<f64>,
-    limit: Option<usize>,
-    top: Option<usize>,
-    scan: bool,
-    all_candidates: bool,
+    pub(super) limit: Option<usize>,
+    pub(super) top: Option<usize>,
+    pub(super) scan: bool,
+    pub(super) all_candidates: bool,
     estimate: bool,
+    containment: bool,
     excluded: Option<String>,
 }
 
@@ -59,6 +61,7 @@ impl<'s> Query<'s> {
             scan: false,
             all_candidates: false,
             estimate: false,
+            containment: false,
             excluded: None,
         }
     }
@@ -131,6 +134,49 @@ impl<'s> Query<'s> {
     /// by other means, or to measure recall.
     pub fn all_candidates(mut self, all: bool) -> Self {
         self.all_candidates = all;
+        self
+    }
+
+    /// Finds documents that contain at least the threshold's share of what is asked about: with Q its
+    /// shingles and X those of a document, |Q ∩ X| / |Q| instead of |Q ∩ X| / |Q ∪ X|. So a chapter is
+    /// found in a book, however much larger that is.
+    ///
+    /// A document whose share is the threshold is compared with the recall, at least. Where texts are
+    /// stored it is reported if its share is at least the threshold indeed, and missed no more often than the
+    /// recall allows; candidates are then verified whose equal lanes leave that open.
+    ///
+    /// Without texts it is reported where its estimated share reaches the threshold. **Such estimates are coarse** where a document is much
+    /// larger than what is asked about: see [`Containment`], and [`Match::containment`] for the interval.
+    /// Of documents that contain just the threshold, half are reported; of those far larger, many that
+    /// contain somewhat less are, and many that contain all are not, so ask at a threshold two errors lower
+    /// and take the intervals into account.
+    ///
+    /// Documents are classed by size, and each class is searched at the depth that the least similarity in
+    /// it allows; classes for which the bands of the index are too few are scanned, which
+    /// [`Matches::sizes`] tells. The first such query of a [`Snapshot`] reads all signatures to learn the
+    /// sizes of all documents, some 0.1 us and 4 bytes of memory a document, as long as the snapshot
+    /// lives; each query reads what it scans.
+    ///
+    /// [`top`](Self::top) and [`limit`](Self::limit) keep those that contain most.
+    ///
+    /// ```
+    /// # fn main() -> twindex::Result<()> {
+    /// # let folder = tempfile::tempdir().expect("a temporary folder");
+    /// # let index = twindex::Index::create(folder.path().join("c.twx"))?;
+    /// # let mut txn = index.begin_write()?;
+    /// # txn.insert("a", "It was the best of times, it was the worst of times, it was the age of wisdom")?;
+    /// # txn.commit()?;
+    /// let snapshot = index.snapshot()?;
+    /// let quoted = "it was the worst of times, it was the age";
+    /// assert!(snapshot.query().threshold(0.7).by_text(quoted)?.is_empty());
+    /// let found = snapshot.query().threshold(0.7).containment(true).by_text(quoted)?;
+    /// let share = found.first().and_then(|m| m.containment).map(|c| c.share);
+    /// assert!(share.is_some_and(|share| share > 0.9));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn containment(mut self, containment: bool) -> Self {
+        self.containment = containment;
         self
     }
 
@@ -208,6 +254,10 @@ impl<'s> Query<'s> {
             Some(id) => view.find(id)?.map(|(doc, _)| doc),
             None => None,
         };
+        if self.containment {
+            let asked = Asked { signature, elements, threshold, recall, confidence, excluded };
+            return self.containing(asked);
+        }
         let probe = Probe::new(settings.plan, threshold, recall);
         let met = if self.scan { 1.0 } else { probe.recall() };
         let (least, promised) = match elements {
@@ -282,6 +332,6 @@ impl<'s> Query<'s> {
         }
         matches.truncate(limit);
         let left_out = (found.len() - matches.len()) as u64;
-        Ok(Matches { matches, recall, candidates, left_out })
+        Ok(Matches { matches, recall, candidates, left_out, sizes: None })
     }
 }

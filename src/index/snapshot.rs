@@ -6,6 +6,7 @@ use super::copies::Documents;
 use super::document::DocumentInfo;
 use super::pairs::Pairs;
 use super::query::Query;
+use super::set_sizes::SetSizes;
 use super::verify::Margins;
 use crate::error::{Error, Result};
 use crate::params::Threshold;
@@ -25,6 +26,7 @@ use std::sync::Arc;
 pub struct Snapshot {
     reader: Reader,
     sketcher: Arc<Sketcher>,
+    sizes: SetSizes,
     pub(super) margins: Margins,
 }
 
@@ -39,7 +41,7 @@ impl fmt::Debug for Snapshot {
 
 impl Snapshot {
     pub(super) fn new(reader: Reader, sketcher: Arc<Sketcher>) -> Self {
-        Self { reader, sketcher, margins: Margins::default() }
+        Self { reader, sketcher, margins: Margins::default(), sizes: SetSizes::default() }
     }
 
     pub(super) fn view(&self) -> View<'_, impl ChunkTable + use<>, impl DocTable + use<>> {
@@ -48,6 +50,10 @@ impl Snapshot {
 
     pub(super) fn reader(&self) -> &Reader {
         &self.reader
+    }
+
+    pub(super) fn sizes(&self) -> &SetSizes {
+        &self.sizes
     }
 
     /// What the index was created with.

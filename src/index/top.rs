@@ -1,7 +1,7 @@
 //! Finding the most similar documents: from the deepest buckets to shallower ones, until there are enough.
 
 use super::search::{Found, Scored, buckets};
-use super::verify::{Elements, overlap};
+use super::verify::{Elements, compare};
 use crate::error::Result;
 use crate::estimate::{Agreement, equal_lanes};
 use crate::lsh::{BandPlan, Margin, Probe};
@@ -150,7 +150,7 @@ impl<P: ChunkTable, D: DocTable> Ranking for ByText<'_, P, D> {
                 self.waiting.push((equal, doc));
                 break;
             }
-            let similarity = overlap(self.view, self.sketcher, self.asked, doc)?.similarity();
+            let similarity = compare(self.view, self.sketcher, self.asked, doc)?.similarity;
             if similarity >= self.top.floor.get() {
                 let at = self.verified.partition_point(|(other, _)| *other >= similarity);
                 self.verified.insert(at, (similarity, doc));

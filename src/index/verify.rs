@@ -3,7 +3,7 @@
 use super::search::Scored;
 use super::snapshot::Snapshot;
 use crate::error::Result;
-use crate::estimate::Overlap;
+use crate::estimate::{Overlap, weighted_jaccard};
 use crate::hash::fmix64;
 use crate::lsh::{Margin, Probe};
 use crate::params::{Recall, Threshold};
@@ -13,46 +13,87 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What a text is made of: the hashes of its shingles, ascending, each once. Of a multiset every
-/// occurrence has a hash of its own, so that sets of them are enough.
+/// What a text is made of, ready to be compared.
 ///
 /// Two shingles with one hash of 64 bits would count as the same: in a million pairs of texts of a
 /// million shingles that is to be expected once or never.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Elements(Vec<u64>);
+#[derive(Debug, PartialEq)]
+pub(super) enum Elements {
+    /// The hashes of its shingles, ascending, each once. Of a multiset every occurrence has a hash of
+    /// its own, so that sets of them are enough.
+    Set(Vec<u64>),
+    /// Tokens with their weights, by ascending hash.
+    Weighted(Vec<(u64, f64)>),
+}
 
 impl Elements {
     pub(super) fn of(text: &str, sketcher: &Sketcher) -> Self {
+        if sketcher.is_weighted() {
+            // What is no weighted set is the empty one, which is similar to nothing.
+            return Self::Weighted(sketcher.shingler().weights(text).unwrap_or_default());
+        }
         let mut hashes = sketcher.shingler().hashes(text);
         hashes.sort_unstable();
         hashes.dedup();
         hashes.shrink_to_fit();
-        Self(hashes)
+        Self::Set(hashes)
     }
 
-    /// How much they have in common with others.
-    pub(super) fn overlap(&self, other: &Self) -> Overlap {
-        Overlap::of_sets(&self.0, &other.0)
+    /// The similarity to others of the same index, and the share of these that the others contain.
+    pub(super) fn compare(&self, other: &Self) -> Compared {
+        match (self, other) {
+            (Self::Set(a), Self::Set(b)) => {
+                let overlap = Overlap::of_sets(a, b);
+                Compared { similarity: overlap.similarity(), share: overlap.a_in_b() }
+            }
+            (Self::Weighted(a), Self::Weighted(b)) => {
+                let similarity = weighted_jaccard(a, b);
+                let sum = |weights: &[(u64, f64)]| weights.iter().map(|(_, w)| w).sum::<f64>();
+                let (of_a, of_b) = (sum(a), sum(b));
+                // The sum of the lesser weights, m, from J = m / (a + b - m).
+                let share = (1.0 + of_b / of_a) * similarity / (1.0 + similarity);
+                Compared { similarity, share: if of_a > 0.0 { share.min(1.0) } else { 0.0 } }
+            }
+            _ => Compared { similarity: 0.0, share: 0.0 },
+        }
     }
 
     /// A hash of all of them.
     fn fingerprint(&self) -> u64 {
-        self.0.iter().fold(self.0.len() as u64, |hash, element| fmix64(hash ^ element))
+        let chained = |hash: u64, element: u64| fmix64(hash ^ element);
+        match self {
+            Self::Set(hashes) => hashes.iter().copied().fold(hashes.len() as u64, chained),
+            Self::Weighted(weights) => weights
+                .iter()
+                .flat_map(|(hash, weight)| [*hash, weight.to_bits()])
+                .fold(weights.len() as u64, chained),
+        }
     }
 
     fn bytes(&self) -> usize {
-        size_of_val(&self.0[..])
+        match self {
+            Self::Set(hashes) => size_of_val(&hashes[..]),
+            Self::Weighted(weights) => size_of_val(&weights[..]),
+        }
     }
 }
 
-/// The exact overlap of what is asked about with a document.
-pub(super) fn overlap<P: ChunkTable, D: DocTable>(
+/// How two texts compare, exactly.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Compared {
+    pub(super) similarity: f64,
+    /// The share of the first that the second contains.
+    pub(super) share: f64,
+}
+
+/// Compares what is asked about with a document.
+pub(super) fn compare<P: ChunkTable, D: DocTable>(
     view: &View<'_, P, D>,
     sketcher: &Sketcher,
     asked: &Elements,
     doc: DocNo,
-) -> Result<Overlap> {
-    Ok(asked.overlap(&Elements::of(&view.text(doc)?, sketcher)))
+) -> Result<Compared> {
+    Ok(asked.compare(&Elements::of(&view.text(doc)?, sketcher)))
 }
 
 /// Those of the candidates whose exact similarity is at least the threshold, in their order.
@@ -63,7 +104,7 @@ pub(super) fn verified<P: ChunkTable + Sync, D: DocTable + Sync>(
     candidates: &[Scored],
     threshold: f64,
 ) -> Result<Vec<(f64, DocNo)>> {
-    let exact = |(_, doc): &Scored| Ok((overlap(view, sketcher, asked, *doc)?.similarity(), *doc));
+    let exact = |(_, doc): &Scored| Ok((compare(view, sketcher, asked, *doc)?.similarity, *doc));
     // A text takes some 10 us and more, of which a few are not worth another thread's attention.
     const MANY: usize = 16;
     let mut exact: Vec<(f64, DocNo)> = match candidates.len() {
@@ -89,7 +130,7 @@ pub(super) fn best<P: ChunkTable, D: DocTable>(
         if best.len() >= most && best.iter().all(|(similarity, _)| *similarity >= 1.0) {
             break;
         }
-        let similarity = overlap(view, sketcher, asked, doc)?.similarity();
+        let similarity = compare(view, sketcher, asked, doc)?.similarity;
         if similarity >= threshold {
             let at = best.partition_point(|(other, number)| {
                 *other > similarity || (*other == similarity && *number < doc)
@@ -157,7 +198,7 @@ impl<'s> Verifier<'s> {
     /// The exact similarity of two documents.
     pub(super) fn similarity(&mut self, a: DocNo, b: DocNo) -> Result<f64> {
         let (a, b) = (self.elements(a)?, self.elements(b)?);
-        Ok(a.overlap(&b).similarity())
+        Ok(a.compare(&b).similarity)
     }
 
     /// Parts documents into those whose elements are all the same, in an order that is theirs, not

@@ -1,6 +1,7 @@
 //! Who could be similar? Bands of lanes, and how many of them a threshold and a recall need.
 
 mod bands;
+mod containment;
 mod margin;
 mod planner;
 mod probe;
@@ -10,5 +11,6 @@ pub use planner::{Chances, Forecast, Textbook};
 pub use probe::Probe;
 
 pub(crate) use bands::word;
+pub(crate) use containment::{ClassSearch, ContainmentPlan, size_class};
 pub(crate) use margin::Margin;
 pub(crate) use probe::WordRange;

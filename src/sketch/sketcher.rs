@@ -86,6 +86,11 @@ impl Sketcher {
         Ok(Self { darts, ..Self::new(shingler, lanes, seed) })
     }
 
+    /// Whether it is one of weighted sets.
+    pub fn is_weighted(&self) -> bool {
+        self.darts.is_some()
+    }
+
     /// The number of lanes of its signatures.
     pub fn lanes(&self) -> Lanes {
         self.hasher.lanes()

@@ -11,6 +11,8 @@ mod cli_add;
 mod cli_clusters;
 #[cfg(feature = "cli")]
 mod cli_compare;
+#[cfg(feature = "cli")]
+mod cli_containment;
 #[cfg(all(unix, feature = "cli"))]
 mod cli_dedup;
 #[cfg(all(unix, feature = "cli"))]
@@ -42,6 +44,7 @@ mod clusters;
 mod command;
 #[cfg(feature = "cli")]
 mod compressed;
+mod containment;
 #[cfg(feature = "cli")]
 mod copies;
 mod dedup;

@@ -1,0 +1,360 @@
+//! Documents that contain what is asked about, against brute force over sets of shingles of real text.
+
+use crate::recall::assert_promised;
+use crate::support::{Place, all_ids, estimate, tiny};
+use statrs::distribution::{Binomial, DiscreteCDF};
+use std::collections::HashSet;
+use twindex::{
+    Containment, Index, IndexOptions, Matches, Overlap, Settings, Shingler, Snapshot, WriteTxn,
+};
+
+/// The four Gospels of the King James Version, a verse a line, with the number of verses of each chapter.
+const GOSPELS: [(&str, &str, &[usize]); 4] = [
+    (
+        "Matthew",
+        include_str!("../../data/gospels/en_kjv_matthew.txt"),
+        &[
+            25, 23, 17, 25, 48, 34, 29, 34, 38, 42, 30, 50, 58, 36, 39, 28, 27, 35, 30, 34, 46, 46,
+            39, 51, 46, 75, 66, 20,
+        ],
+    ),
+    (
+        "Mark",
+        include_str!("../../data/gospels/en_kjv_mark.txt"),
+        &[45, 28, 35, 41, 43, 56, 37, 38, 50, 52, 33, 44, 37, 72, 47, 20],
+    ),
+    (
+        "Luke",
+        include_str!("../../data/gospels/en_kjv_luke.txt"),
+        &[
+            80, 52, 38, 44, 39, 49, 50, 56, 62, 42, 54, 59, 35, 35, 32, 31, 37, 43, 48, 47, 38, 71,
+            56, 53,
+        ],
+    ),
+    (
+        "John",
+        include_str!("../../data/gospels/en_kjv_john.txt"),
+        &[51, 25, 36, 54, 47, 71, 53, 59, 41, 42, 57, 50, 38, 31, 27, 33, 26, 40, 42, 31, 25],
+    ),
+];
+
+/// The chapters of all Gospels, each with the number of its Gospel.
+fn chapters() -> Vec<(usize, String)> {
+    let mut all = Vec::new();
+    for (gospel, (_, text, verses)) in GOSPELS.iter().enumerate() {
+        let mut lines = text.lines();
+        for count in *verses {
+            let chapter: Vec<&str> = lines.by_ref().take(*count).collect();
+            all.push((gospel, chapter.join("\n")));
+        }
+        assert_eq!(lines.next(), None, "chapters and verses");
+    }
+    all
+}
+
+fn insert(index: &Index, documents: impl IntoIterator<Item = (String, String)>) -> Snapshot {
+    let mut txn: WriteTxn = index.begin_write().expect("begun");
+    for (id, text) in documents {
+        txn.insert(&id, &text).expect("inserted");
+    }
+    txn.commit().expect("committed");
+    index.snapshot().expect("a snapshot")
+}
+
+/// The elements of a text in order, as the index has them.
+fn elements(settings: &Settings, text: &str) -> Vec<u64> {
+    let Settings { shingle, normalization, multiset, seed, .. } = *settings;
+    let shingler = Shingler::new(shingle, normalization, multiset, seed).expect("valid");
+    let mut hashes = shingler.hashes(text);
+    hashes.sort_unstable();
+    hashes.dedup();
+    hashes
+}
+
+fn ids(matches: &Matches) -> HashSet<&str> {
+    matches.iter().map(|found| found.id.as_str()).collect()
+}
+
+/// Passages as documents and as questions, so that many are contained in others of one to one and a half
+/// times their length: what bands can find.
+#[test]
+fn what_contains_the_share_becomes_a_candidate_as_often_as_promised() {
+    let all: Vec<char> = GOSPELS.iter().flat_map(|(_, text, _)| text.chars()).collect();
+    let passage = |first: usize, count: usize| all[first..first + count].iter().collect::<String>();
+    for (options, share) in [
+        (Index::options().threshold(0.5).recall(0.9), 0.8),
+        (Index::options().threshold(0.5).recall(0.95), 0.9),
+        (Index::options().threshold(0.5).recall(0.9).multiset(true), 0.8),
+    ] {
+        let place = Place::new();
+        let index = options.create(place.index()).expect("created");
+        // Documents begin up to 800 characters before or behind the question of 4,000 that they may contain.
+        let mut documents = Vec::new();
+        let mut questions = Vec::new();
+        for (at, first) in (1000..all.len() - 8000).step_by(5000).enumerate() {
+            questions.push(passage(first, 4000));
+            documents.push(passage(first + 800 - 400 * (at % 5), 4000 + 100 * (at % 16)));
+        }
+        let named = documents.iter().enumerate().map(|(at, text)| (at.to_string(), text.clone()));
+        let snapshot = insert(&index, named);
+        let settings = snapshot.settings();
+        let sets: Vec<_> = documents.iter().map(|text| elements(settings, text)).collect();
+
+        let (mut pairs, mut met, mut probed) = (0, 0, 0);
+        for question in &questions {
+            let set = elements(settings, question);
+            let query = snapshot.query().threshold(share).containment(true).all_candidates(true);
+            let found = query.by_text(question).expect("an answer");
+            assert!(found.recall >= settings.recall.get());
+            probed += found.sizes.expect("sizes").probed;
+            assert_eq!(found.sizes.expect("sizes").scanned, 0, "{:?}", found.sizes);
+            let found = ids(&found);
+            for (at, other) in sets.iter().enumerate() {
+                if Overlap::of_sets(&set, other).a_in_b() >= share {
+                    pairs += 1;
+                    met += usize::from(found.contains(at.to_string().as_str()));
+                }
+            }
+        }
+        assert!(pairs > 40 && probed > questions.len(), "{pairs} pairs of {}", questions.len());
+        assert_promised(met, pairs, settings.recall.get(), &format!("{options:?} at {share}"));
+    }
+}
+
+/// The probability that a share is estimated to be at least the threshold, by the binomial law of equal lanes.
+fn reported(similarity: f64, size: f64, other: f64, threshold: f64, lanes: u64) -> f64 {
+    let chance = 1.0 / 256.0;
+    let law = Binomial::new(chance + (1.0 - chance) * similarity, lanes).expect("a probability");
+    let share = |equal: u64| {
+        let estimate = (equal as f64 / lanes as f64 - chance) / (1.0 - chance);
+        let share = estimate * (size + other) / (size * (1.0 + estimate));
+        share.min(other / size).min(1.0)
+    };
+    let least = (0..=lanes).find(|equal| share(*equal) >= threshold).unwrap_or(lanes + 1);
+    if least == 0 { 1.0 } else { law.sf(least - 1) }
+}
+
+/// Gospels are 8 to 70 times as long as their chapters: no band finds them, and estimates are coarse.
+#[test]
+fn every_chapter_is_compared_with_its_gospel_and_reported_as_the_law_of_estimates_has_it() {
+    let place = Place::new();
+    let index = Index::options().lanes(512).create(place.index()).expect("created");
+    let documents = GOSPELS.iter().map(|(name, text, _)| ((*name).to_owned(), (*text).to_owned()));
+    let snapshot = insert(&index, documents);
+    let settings = snapshot.settings();
+    let gospels: Vec<_> =
+        GOSPELS.iter().map(|(name, text, _)| (*name, elements(settings, text))).collect();
+    let (mut within, mut pairs) = (0, 0);
+    for threshold in [0.3, 0.9] {
+        let (mut seen, mut expected, mut variance) = (0.0, 0.0, 0.0);
+        for (own, text) in chapters() {
+            let set = elements(settings, &text);
+            let query = || snapshot.query().threshold(threshold).containment(true);
+            let all = query().all_candidates(true).by_text(&text).expect("an answer");
+            assert!(ids(&all).contains(GOSPELS[own].0), "a chapter of {}", GOSPELS[own].0);
+            assert_eq!(all.recall, 1.0);
+            let found = query().by_text(&text).expect("an answer");
+            seen += found.len() as f64;
+            for (name, other) in &gospels {
+                let overlap = Overlap::of_sets(&set, other);
+                let (size, other) = (overlap.a as f64, overlap.b as f64);
+                let law = reported(overlap.similarity(), size, other, threshold, 512);
+                expected += law;
+                variance += law * (1.0 - law);
+                let estimated = all.iter().find(|found| found.id == *name);
+                let Containment { low, high, .. } =
+                    estimated.and_then(|found| found.containment).expect("compared");
+                pairs += 1;
+                // The sizes' error may move the ends.
+                within += usize::from(
+                    low - 0.004 <= overlap.a_in_b() && overlap.a_in_b() <= high + 0.004,
+                );
+            }
+        }
+        let error = 4.0 * f64::sqrt(variance);
+        assert!((seen - expected).abs() < error, "{threshold}: {seen} of {expected} +- {error}");
+    }
+    assert!(within * 100 >= 93 * pairs, "{within} of {pairs} intervals hold the share");
+}
+
+/// With texts nothing is reported that does not contain the share, and of what does no more is missed than
+/// the recall allows: here in buckets and in scans, of documents of up to ten times the size.
+#[test]
+fn with_stored_texts_answers_are_exact() {
+    let all: Vec<char> = GOSPELS[2].1.chars().collect();
+    let passage = |first: usize, count: usize| all[first..first + count].iter().collect::<String>();
+    let place = Place::new();
+    let options = Index::options().threshold(0.5).recall(0.95).store_text(true);
+    let index = options.create(place.index()).expect("created");
+    let documents: Vec<String> = (0..100)
+        .map(|at| passage(1000 * at, 2500 + 250 * (13 * at % 10) * (at % 3) + 200 * (at % 20)))
+        .collect();
+    let named = documents.iter().enumerate().map(|(at, text)| (at.to_string(), text.clone()));
+    let snapshot = insert(&index, named);
+    let settings = snapshot.settings();
+    let sets: Vec<_> = documents.iter().map(|text| elements(settings, text)).collect();
+    let (mut pairs, mut met, mut probed, mut scanned) = (0, 0, 0, 0);
+    for at in 0..60 {
+        let question = passage(1500 * at + 333, 2000);
+        let set = elements(settings, &question);
+        let query = || snapshot.query().threshold(0.7).containment(true);
+        let found = query().by_text(&question).expect("an answer");
+        assert!(found.recall >= 0.95);
+        probed += found.sizes.expect("sizes").probed;
+        scanned += found.sizes.expect("sizes").scanned;
+        for one in &found {
+            let other = &sets[one.id.parse::<usize>().expect("a number")];
+            let exact = Overlap::of_sets(&set, other);
+            let share = exact.a_in_b();
+            assert!(one.exact && share >= 0.7);
+            assert_eq!(one.containment, Some(Containment { share, low: share, high: share }));
+            assert_eq!([one.low, one.similarity, one.high], [exact.similarity(); 3]);
+        }
+        pairs += sets.iter().filter(|other| Overlap::of_sets(&set, other).a_in_b() >= 0.7).count();
+        met += found.len();
+        let estimated = query().estimate(true).by_text(&question).expect("an answer");
+        assert!(estimated.iter().all(|one| !one.exact));
+    }
+    assert!(pairs > 100 && probed > 60 && scanned > 60, "{pairs}, {probed}, {scanned}");
+    assert_promised(met, pairs, 0.95, "exact answers");
+}
+
+#[test]
+fn with_stored_texts_every_chapter_is_found_in_its_gospel_alone() {
+    let place = Place::new();
+    let index = Index::options().store_text(true).create(place.index()).expect("created");
+    let documents = GOSPELS.iter().map(|(name, text, _)| ((*name).to_owned(), (*text).to_owned()));
+    let snapshot = insert(&index, documents);
+    let chapters = chapters();
+    let mut met = 0;
+    for (own, text) in &chapters {
+        let found = snapshot.query().threshold(0.9).containment(true).by_text(text);
+        let found = found.expect("an answer");
+        assert!(found.iter().all(|one| one.id == GOSPELS[*own].0), "{:?}", found.first());
+        met += found.len();
+    }
+    assert_promised(met, chapters.len(), 0.99, "chapters");
+}
+
+fn mixed(options: &IndexOptions, place: &Place) -> (Index, Vec<String>) {
+    let verses: Vec<&str> = GOSPELS[1].1.lines().collect();
+    let index = options.create(place.index()).expect("created");
+    let mut texts = vec![String::new(), " \n".to_owned(), "And".to_owned()];
+    for (at, first) in (0..500).step_by(9).enumerate() {
+        texts.push(verses[first..first + 5 + 3 * (17 * at % 50)].join("\n"));
+    }
+    (index, texts)
+}
+
+/// What a scan reports, but for what bands may miss, and with the same scores.
+#[test]
+fn buckets_report_nothing_that_a_scan_does_not() {
+    let place = Place::new();
+    let (index, texts) = mixed(&tiny().threshold(0.5), &place);
+    let named = texts.iter().enumerate().map(|(at, text)| (format!("{at:03}"), text.clone()));
+    let snapshot = insert(&index, named);
+    let (mut reported, mut expected) = (0, 0);
+    for text in &texts {
+        let ask = |scan| {
+            let query = snapshot.query().threshold(0.7).containment(true).scan(scan);
+            query.by_text(text).expect("an answer")
+        };
+        let (found, all) = (ask(false), ask(true));
+        let sizes = found.sizes.expect("sizes");
+        assert!(found.candidates >= sizes.documents_scanned);
+        assert!(found.candidates <= all.candidates);
+        let all: Vec<_> = all.into_iter().collect();
+        assert!(all.is_sorted_by(|a, b| {
+            let share = |m: &twindex::Match| m.containment.map(|c| c.share);
+            share(a) > share(b) || (share(a) == share(b) && a.id < b.id)
+        }));
+        expected += all.len();
+        reported += found.len();
+        assert!(found.iter().all(|one| all.contains(one)));
+    }
+    assert!(expected > 100, "{expected}");
+    assert_promised(reported, expected, 0.99, "reports of a scan");
+}
+
+#[test]
+fn shares_are_those_of_the_documented_formula() {
+    let place = Place::new();
+    let (index, texts) = mixed(&tiny(), &place);
+    let named = texts.iter().enumerate().map(|(at, text)| (format!("{at:03}"), text.clone()));
+    let snapshot = insert(&index, named);
+    let asked = index.sketcher().signature(&texts[20]);
+    let size = asked.set_size().estimate();
+    let query = snapshot.query().containment(true).scan(true).all_candidates(true);
+    let all = query.by_signature(&asked).expect("an answer");
+    // All but the two that are empty.
+    assert_eq!((all.len(), all.candidates), (texts.len() - 2, texts.len() as u64 - 2));
+    for found in &all {
+        let document = snapshot.get(&found.id).expect("read").expect("it is there");
+        let similarity = estimate(&asked, &document.signature);
+        let share = similarity * (size + document.shingles) / (size * (1.0 + similarity));
+        let share = share.min(document.shingles / size).min(1.0);
+        let got = found.containment.expect("asked for").share;
+        assert!((got - share).abs() < 1e-12, "{}: {got}, not {share}", found.id);
+        assert!((found.similarity - similarity).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn the_most_containing_are_kept_and_the_others_counted() {
+    let place = Place::new();
+    let (index, texts) = mixed(&tiny(), &place);
+    let named = texts.iter().enumerate().map(|(at, text)| (format!("{at:03}"), text.clone()));
+    let snapshot = insert(&index, named);
+    let ask = || snapshot.query().threshold(0.2).containment(true);
+    let all: Vec<_> =
+        ask().by_id("010").expect("an answer").expect("it is there").into_iter().collect();
+    assert!(all.len() > 4 && all.iter().all(|found| found.id != "010"));
+    for count in [0, 1, 3] {
+        let top = ask().top(count).by_id("010").expect("an answer").expect("it is there");
+        assert_eq!(top.left_out, (all.len() - count) as u64);
+        assert_eq!(top.into_iter().collect::<Vec<_>>(), all[..count]);
+        let limited = ask().limit(count).excluding("010").by_text(&texts[10]).expect("an answer");
+        assert_eq!(limited.into_iter().collect::<Vec<_>>(), all[..count]);
+    }
+}
+
+#[test]
+fn repetitions_count_where_the_index_counts_them() {
+    let line = "And the Lord said unto him, Go thy way; and he went his way.\n";
+    for multiset in [false, true] {
+        let place = Place::new();
+        let index = Index::options().multiset(multiset).create(place.index()).expect("created");
+        let snapshot = insert(&index, [("once".to_owned(), line.to_owned())]);
+        let set = |text: &str| elements(snapshot.settings(), text);
+        let share = Overlap::of_sets(&set(&line.repeat(4)), &set(line)).a_in_b();
+        assert!(if multiset { share < 0.3 } else { share > 0.8 }, "multiset {multiset}: {share}");
+        let query = snapshot.query().threshold(0.1).containment(true);
+        let found = query.by_text(&line.repeat(4)).expect("an answer");
+        let Containment { low, high, .. } =
+            found.first().and_then(|m| m.containment).expect("found");
+        assert!(low <= share && share <= high, "multiset {multiset}: {share} in {low} to {high}");
+    }
+}
+
+#[test]
+fn an_empty_text_is_in_nothing_and_nothing_in_an_empty_text() {
+    let place = Place::new();
+    let (index, texts) = mixed(&tiny(), &place);
+    let named = texts.iter().enumerate().map(|(at, text)| (format!("{at:03}"), text.clone()));
+    let snapshot = insert(&index, named);
+    assert_eq!(all_ids(&snapshot).len(), texts.len());
+    let ask = || snapshot.query().threshold(0.01).containment(true).all_candidates(true);
+    assert!(ask().by_text("").expect("an answer").is_empty());
+    let found = ask().scan(true).by_text(&texts[30]).expect("an answer");
+    assert!(!ids(&found).contains("000") && !ids(&found).contains("001"));
+}
+
+#[test]
+fn a_share_out_of_range_is_an_error() {
+    let place = Place::new();
+    let index = Index::create(place.index()).expect("created");
+    let snapshot = index.snapshot().expect("a snapshot");
+    for bad in [0.0, 1.1, f64::NAN] {
+        assert!(snapshot.query().threshold(bad).containment(true).by_text("some text").is_err());
+    }
+}
