@@ -46,7 +46,8 @@
 //!   [`Pairs`] walks all similar pairs, [`Clustering`] puts them together to [`Clusters`].
 //! - [`Shingler`] and [`Sketcher`] turn texts into [`Signature`]s without any file, and
 //!   [`Signature::similarity`] compares two.
-//! - [`Overlap`] is the exact similarity of two sets or multisets of shingles.
+//! - [`Overlap`] is the exact similarity of two sets or multisets of shingles, [`Containment`] how much of
+//!   one is in the other by estimate.
 //! - [`Forecast`] and [`Space`] tell what a threshold and a recall will find, miss and take;
 //!   [`Probe`], [`BandPlan`] and [`candidate_probability`] are what they are made of.
 //!
@@ -80,6 +81,8 @@
 //!   the interval.
 //! - K.-Y. Whang, B. Vander-Zanden, H. Taylor, *A linear-time probabilistic counting algorithm for
 //!   database applications*, 1990: the size of a set.
+//! - E. Zhu, F. Nargesian, K. Q. Pu, R. J. Miller, *LSH Ensemble: internet-scale domain search*, 2016:
+//!   containment by classes of sizes.
 //! - J. Leskovec, A. Rajaraman, J. Ullman, *Mining of massive datasets*, chapter 3: bands.
 
 #[cfg(feature = "cli")]
