@@ -47,7 +47,8 @@
 //! - [`Shingler`] and [`Sketcher`] turn texts into [`Signature`]s without any file, and
 //!   [`Signature::similarity`] compares two.
 //! - [`Overlap`] is the exact similarity of two sets or multisets of shingles, [`weighted_jaccard`]
-//!   that of two weighted sets, which [`Weights`] hold; [`RandomSubsets`] is what chance would make of
+//!   that of two weighted sets, which [`Weights`] hold; [`Containment`] is how much of one is in the
+//!   other, by estimate; [`RandomSubsets`] is what chance would make of
 //!   sets of their sizes. [`BottomK`] is a sketch that merges and counts, and [`Explanation`] shows the
 //!   [`Passage`]s that two texts share.
 //! - [`Forecast`] and [`Space`] tell what a threshold and a recall will find, miss and take;
@@ -90,6 +91,8 @@
 //!   database applications*, 1990: the size of a set.
 //! - B. Ondov and others, *Mash: fast genome and metagenome distance estimation using MinHash*, 2016:
 //!   k-mers of genomes, and their distance.
+//! - E. Zhu, F. Nargesian, K. Q. Pu, R. J. Miller, *LSH Ensemble: internet-scale domain search*, 2016:
+//!   containment by classes of sizes.
 //! - T. Christiani, *DartMinHash: Fast sketching for weighted sets*, 2020: the sketch of weighted
 //!   sets.
 //! - J. Leskovec, A. Rajaraman, J. Ullman, *Mining of massive datasets*, chapter 3: bands.

@@ -45,7 +45,7 @@ fn the_share_and_its_interval_follow_the_other_fields() {
             "query",
             "text",
             "id",
-            &found.json()[0]["id"].as_str().expect("a string"),
+            found.json()[0]["id"].as_str().expect("a string"),
             "similarity",
             "low",
             "high",
