@@ -34,7 +34,12 @@ pub(super) fn peak_memory(kind: &str) -> u64 {
 
 /// The settings of all these indexes.
 pub(super) fn settings() -> SettingsRequest {
-    SettingsRequest { lanes: Some(64), threshold: Some(0.7), ..SettingsRequest::default() }
+    SettingsRequest {
+        lanes: Some(64),
+        threshold: Some(0.7),
+        store_text: Some(true),
+        ..SettingsRequest::default()
+    }
 }
 
 /// Writes an empty index to an empty disk.
@@ -207,6 +212,10 @@ impl Expected {
             if found != Some(expected) {
                 return Ok(Some(format!("{id} is {found:?}")));
             }
+            let text = snapshot.text(id)?;
+            if text.as_ref() != self.model.texts.get(id) {
+                return Ok(Some(format!("{id} has the text {text:?}")));
+            }
         }
         if let Some(gone) = (0..60).map(|number| format!("document {number}")).find(|id| {
             !self.model.texts.contains_key(id)
@@ -225,7 +234,9 @@ impl Expected {
         let in_order = ids.iter().all(|id| expected.any(|other| other == id));
         let same = |id: &String| {
             let found = snapshot.get(id).ok().flatten();
+            let text = snapshot.text(id).ok().flatten();
             found.is_some_and(|found| found.signature == self.signatures[id])
+                && text.as_ref() == self.model.texts.get(id)
         };
         in_order && ids.iter().all(same) && ids.len() + lost == self.model.order.len()
     }
