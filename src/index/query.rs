@@ -157,7 +157,8 @@ impl<'s> Query<'s> {
     /// sizes of all documents, some 0.1 us and 4 bytes of memory a document, as long as the snapshot
     /// lives; each query reads what it scans.
     ///
-    /// [`top`](Self::top) and [`limit`](Self::limit) keep those that contain most.
+    /// [`top`](Self::top) and [`limit`](Self::limit) keep those that contain most. Of an index of weights it
+    /// is an error, as only their number is stored, not their sum.
     ///
     /// ```
     /// # fn main() -> twindex::Result<()> {
@@ -196,7 +197,8 @@ impl<'s> Query<'s> {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`] for a threshold or recall out of range, [`Error::NotWeights`] for a text
+    /// [`Error::InvalidSetting`] for a threshold or recall out of range and for
+    /// [`containment`](Self::containment) of weights, [`Error::NotWeights`] for a text
     /// asked of an index of weights, [`Error::Damaged`], [`Error::Io`].
     pub fn by_text(self, text: &str) -> Result<Matches> {
         let signature = self.snapshot.sketcher().signature_of_text(text)?;
@@ -255,6 +257,13 @@ impl<'s> Query<'s> {
             None => None,
         };
         if self.containment {
+            if settings.weighted {
+                return Err(Error::InvalidSetting {
+                    setting: "containment",
+                    got: "of weights".to_owned(),
+                    expected: "an index of sets or multisets, as sums of weights are not stored",
+                });
+            }
             let asked = Asked { signature, elements, threshold, recall, confidence, excluded };
             return self.containing(asked);
         }

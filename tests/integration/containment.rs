@@ -5,7 +5,8 @@ use crate::support::{Place, all_ids, estimate, tiny};
 use statrs::distribution::{Binomial, DiscreteCDF};
 use std::collections::HashSet;
 use twindex::{
-    Containment, Index, IndexOptions, Matches, Overlap, Settings, Shingler, Snapshot, WriteTxn,
+    Containment, Index, IndexOptions, Matches, Overlap, Settings, Shingler, Snapshot, Weights,
+    WriteTxn,
 };
 
 /// The four Gospels of the King James Version, a verse a line, with the number of verses of each chapter.
@@ -347,6 +348,17 @@ fn an_empty_text_is_in_nothing_and_nothing_in_an_empty_text() {
     assert!(ask().by_text("").expect("an answer").is_empty());
     let found = ask().scan(true).by_text(&texts[30]).expect("an answer");
     assert!(!ids(&found).contains("000") && !ids(&found).contains("001"));
+}
+
+#[test]
+fn an_index_of_weights_refuses_to_be_asked() {
+    let place = Place::new();
+    let index = Index::options().weighted(true).create(place.index()).expect("created");
+    let weights = Weights::new([("sea", 1.5)]).expect("weights").to_text();
+    let snapshot = insert(&index, [("a".to_owned(), weights.clone())]);
+    assert!(snapshot.query().by_text(&weights).is_ok_and(|found| found.len() == 1));
+    let error = snapshot.query().containment(true).by_text(&weights).expect_err("no sums");
+    assert!(error.to_string().starts_with("containment of weights: expected"), "{error}");
 }
 
 #[test]
