@@ -91,7 +91,9 @@ fn summarise(global: &Global, explanation: &Explanation, a: &str, b: &str) {
     let (share_of_a, share_of_b) = (explanation.share_of_a(), explanation.share_of_b());
     let overlap = explanation.overlap;
     let passages = explanation.passages.len() as u64;
-    let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+    // Rounding must not make nearly all of a text all of it.
+    let most = |share: f64| if share < 1.0 { 99.9 } else { 100.0 };
+    let percent = |share: f64| format!("{:.1} %", (100.0 * share).min(most(share)));
     let sentence = format!(
         "{}: {} of {a}, {} of {b}; similarity {}",
         count(passages, "shared passage"),

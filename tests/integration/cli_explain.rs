@@ -81,6 +81,18 @@ fn an_index_explains_under_its_own_settings() {
 }
 
 #[test]
+fn elements_of_sets_lie_in_the_stored_text() {
+    let shell = Shell::new();
+    let sets = r#"{"id": "a", "text": ["z", "x y", ""]}
+{"id": "b", "text": ["w", "z", "x y"]}"#;
+    shell.pipe("add i.twx -q --store-text --shingle token --format jsonl -", sets).succeeds();
+    let [a, b] = ["a", "b"].map(|id| shell.run(&format!("get i.twx {id} --text")).stdout);
+    assert_eq!(a, "z\u{1f}x y\u{1f}\u{1f}");
+    let done = shell.run("explain i.twx a b --json").succeeds();
+    assert_eq!(shown(&done, &a, &b), [("z\u{1f}x y".to_owned(), "z\u{1f}x y".to_owned())]);
+}
+
+#[test]
 fn an_index_without_texts_says_what_to_do() {
     let shell = Shell::with(&[("a", A), ("b", B)]);
     shell
@@ -106,6 +118,19 @@ fn the_summary_says_how_much_of_each_is_shared() {
     }
     let sentence = "1 shared passage: 50.0 % of a, 100.0 % of b; similarity 0.25\n";
     assert_eq!(shell.run("compare a b --explain --shingle word:2").stderr, sentence);
+}
+
+#[test]
+fn nearly_all_of_a_text_is_not_all_of_it() {
+    let shell = Shell::new();
+    shell.write("a", "one two ".repeat(1000));
+    shell.write("b", format!("{}!", "one two ".repeat(1000)));
+    let done = shell.run("compare a b --explain --shingle word:2").succeeds();
+    assert!(
+        done.stderr.starts_with("1 shared passage: 99.9 % of a, 99.9 % of b;"),
+        "{}",
+        done.stderr
+    );
 }
 
 #[test]
