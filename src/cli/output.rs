@@ -291,9 +291,9 @@ pub(super) fn likeness(number: f64, exact: bool) -> Value {
     if exact { rounded(number) } else { similarity(number) }
 }
 
-/// The Mash distance of genomes whose k-mers have this similarity, in as many digits.
+/// The Mash distance of genomes whose k-mers have this similarity: that of close strains is tiny.
 pub(super) fn distance(similarity: f64, kmer_width: u16) -> (&'static str, Value) {
-    ("distance", rounded(mash_distance(similarity, kmer_width)))
+    ("distance", significant(mash_distance(similarity, kmer_width)))
 }
 
 /// A number of any size in six significant digits.

@@ -163,7 +163,7 @@ fn estimates_are_given_where_they_are_asked_for() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let index = index(&folder, false);
     let snapshot = index.snapshot().expect("a snapshot");
-    let text = text(3, 1, 87);
+    let text = text(3, 1, 67);
     let found = snapshot.query().estimate(true).by_text(&text).expect("asked");
     assert!(!found.is_empty() && found.iter().all(|found| !found.exact));
     let signature = index.sketcher().signature(&text);
