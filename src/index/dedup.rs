@@ -155,6 +155,18 @@ impl WriteTxn<'_> {
         self.judge(documents, threshold, against, u64::MAX)
     }
 
+    /// The probability with which a document at the threshold is found here and in each of the others, at
+    /// least: what check-and-insert promises. With stored texts it is then a duplicate for certain.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) for a threshold out of range.
+    pub fn recall_at(&self, threshold: f64, against: &[&Snapshot]) -> Result<f64> {
+        let (threshold, verifies) = (Threshold::new(threshold)?, self.verifies());
+        let of = |other: &&Snapshot| Against::new(other, threshold, verifies).look.recall;
+        Ok(against.iter().map(of).fold(self.look(threshold).recall, f64::min))
+    }
+
     /// The same, where a document that comes again with its id and its text is unchanged only if it
     /// was inserted before number `since`; else it is a duplicate of itself.
     pub(crate) fn judge(
@@ -321,14 +333,6 @@ impl WriteTxn<'_> {
     /// Stores how far it has come, with what it has inserted; `None` when its output is complete.
     pub(crate) fn set_dedup_mark(&mut self, run: u64, mark: Option<&DedupMark>) -> Result<()> {
         self.writer.set_dedup_mark(run, mark)
-    }
-
-    /// The probability with which a document at the threshold is found here and in each of the others, at
-    /// least.
-    pub(crate) fn recall(&self, threshold: f64, against: &[&Snapshot]) -> Result<f64> {
-        let (threshold, verifies) = (Threshold::new(threshold)?, self.verifies());
-        let of = |other: &&Snapshot| Against::new(other, threshold, verifies).look.recall;
-        Ok(against.iter().map(of).fold(self.look(threshold).recall, f64::min))
     }
 
     /// The number that the next document gets.

@@ -311,9 +311,8 @@ fn weighted_sets_are_compared_exactly() {
     let mut random = Random(5);
     let mut sets: Vec<(String, BTreeMap<String, u64>)> = Vec::new();
     for family in 0..12 {
-        let base: BTreeMap<String, u64> = (0..30)
-            .map(|token| (format!("t{family}-{token}"), 1 + random.below(1000)))
-            .collect();
+        let base: BTreeMap<String, u64> =
+            (0..30).map(|token| (format!("t{family}-{token}"), 1 + random.below(1000))).collect();
         for variant in 0..6 {
             let mut set = base.clone();
             for weight in set.values_mut() {
@@ -333,7 +332,8 @@ fn weighted_sets_are_compared_exactly() {
     for (at, (x, a)) in sets.iter().enumerate() {
         for (y, b) in &sets[at + 1..] {
             let tokens: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
-            let of = |set: &BTreeMap<String, u64>, token: &String| set.get(token).copied().unwrap_or(0);
+            let of =
+                |set: &BTreeMap<String, u64>, token: &String| set.get(token).copied().unwrap_or(0);
             let minima: u64 = tokens.iter().map(|token| of(a, token).min(of(b, token))).sum();
             let maxima: u64 = tokens.iter().map(|token| of(a, token).max(of(b, token))).sum();
             similar.insert((x.clone(), y.clone()), minima as f64 / maxima as f64);
