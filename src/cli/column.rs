@@ -28,6 +28,8 @@ const SHORTEST_WRAPPED: usize = 55;
 pub(super) struct Column<'t> {
     stretches: std::vec::IntoIter<Stretch>,
     text: &'t str,
+    /// Where the line of the text begins that is being laid out.
+    line_start: usize,
     width: usize,
     color: bool,
     lines: Vec<Line>,
@@ -52,7 +54,7 @@ struct Cluster<'t> {
 impl<'t> Column<'t> {
     pub(super) fn new(stretches: Vec<Stretch>, width: usize, color: bool, text: &'t str) -> Self {
         let (stretches, lines) = (stretches.into_iter(), vec![Line::default()]);
-        Self { stretches, text, width, color, lines, word: Vec::new() }
+        Self { stretches, text, line_start: 0, width, color, lines, word: Vec::new() }
     }
 
     /// Lays out the stretches that begin before this byte and were not so far.
@@ -143,8 +145,13 @@ impl<'t> Column<'t> {
             self.lay_text(" ".into(), None);
         }
         self.break_line();
-        let blank = text[last..].len() - text[last..].trim_start().len();
-        self.lay_clusters(bytes.start + last + blank..bytes.end, None);
+        let last = text.len() - text[last..].trim_start().len();
+        // The line that is gone on with may have begun in what is left out.
+        if let Some(end) = text[first..last].rfind(LINE_ENDS) {
+            let end = bytes.start + first + end;
+            self.line_start = end + self.text[end..].chars().next().map_or(0, char::len_utf8);
+        }
+        self.lay_clusters(bytes.start + last..bytes.end, None);
     }
 
     fn lay_clusters(&mut self, bytes: Range<usize>, passage: Option<usize>) {
@@ -154,20 +161,22 @@ impl<'t> Column<'t> {
                     "\t" => self.lay_text("    ".into(), passage),
                     _ => self.lay_text(shown(cluster), passage),
                 }
-            } else if self.is_wrapped(bytes.start + at, cluster.len()) {
-                self.lay_text(" ".into(), passage);
-            } else {
-                self.break_line();
+                continue;
             }
+            let (end, next) = (bytes.start + at, bytes.start + at + cluster.len());
+            match self.is_wrapped(end, next) {
+                true => self.lay_text(" ".into(), passage),
+                false => self.break_line(),
+            }
+            self.line_start = next;
         }
     }
 
-    /// Whether a line ends here only because its writer's lines were not longer: prose that is wrapped
-    /// again can be read, code cannot.
-    fn is_wrapped(&self, at: usize, length: usize) -> bool {
-        let (before, after) = (&self.text[..at], &self.text[at + length..]);
+    /// Whether the line that ends here does so only because its writer's lines were not longer: prose
+    /// that is wrapped again can be read, code cannot.
+    fn is_wrapped(&self, end: usize, next: usize) -> bool {
+        let (line, after) = (&self.text[self.line_start..end], &self.text[next..]);
         let goes_on = after.chars().next().is_some_and(|next| !next.is_whitespace());
-        let line = before.rfind('\n').map_or(before, |end| &before[end + 1..]);
         goes_on && line.chars().nth(SHORTEST_WRAPPED - 1).is_some()
     }
 
@@ -197,7 +206,7 @@ impl<'t> Column<'t> {
     fn break_line(&mut self) {
         self.end_word();
         // Of several blank lines one is enough.
-        let blank = self.lines.iter().rev().take_while(|line| line.width == 0).count();
+        let blank = self.lines.iter().rev().take(2).take_while(|line| line.width == 0).count();
         if blank < 2 {
             self.lines.push(Line::default());
         }
@@ -239,8 +248,11 @@ fn reach<'c>(clusters: impl Iterator<Item = &'c str>, cells: usize, width: usize
     bytes
 }
 
+const LINE_ENDS: [char; 4] = ['\n', '\r', '\u{2028}', '\u{2029}'];
+
 fn is_line_end(cluster: &str) -> bool {
-    matches!(cluster, "\n" | "\r\n" | "\r" | "\u{2028}" | "\u{2029}")
+    // Of longer clusters only CR and LF begin with one.
+    cluster.starts_with(LINE_ENDS)
 }
 
 /// The cluster with what would tell the terminal something escaped, also to write from right to left,
@@ -256,3 +268,7 @@ fn shown(cluster: &str) -> Cow<'_, str> {
         _ => one_line(cluster),
     }
 }
+
+#[cfg(test)]
+#[path = "column_tests.rs"]
+mod tests;

@@ -3,12 +3,8 @@
 //! The steps are those of [`Normalization::apply`], one character at a time and beside the fast
 //! path, and must give the same characters.
 
+use super::compose::compose;
 use super::normalize::{Form, Normalization, Whitespace, is_in_word};
-use std::iter::once;
-use unicode_normalization::char::{
-    canonical_combining_class, decompose_canonical, decompose_compatible,
-};
-use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick, is_nfkc_quick};
 
 /// A character of the normalised text and the bytes of the raw text that became it, from the first
 /// to the last. Neither beginnings nor ends ever go back from letter to letter.
@@ -41,7 +37,7 @@ pub(super) fn text_of(letters: &[Letter]) -> String {
     characters(letters).collect()
 }
 
-fn characters(letters: &[Letter]) -> impl Iterator<Item = char> + Clone {
+pub(super) fn characters(letters: &[Letter]) -> impl Iterator<Item = char> + Clone {
     letters.iter().map(|letter| letter.character)
 }
 
@@ -78,73 +74,6 @@ fn lower(mut letters: Vec<Letter>) -> Vec<Letter> {
         out.extend(lowered.by_ref().take(own).map(|character| Letter { character, ..letter }));
     }
     out
-}
-
-/// Where the text can be cut so that the parts are normalised apart.
-type Cut = fn(char, Form) -> bool;
-
-/// Composes in pieces as small as can be, and all characters of a piece come from the whole of it.
-fn compose(letters: Vec<Letter>, form: Form) -> Vec<Letter> {
-    if quick_check(characters(&letters), form) == IsNormalized::Yes {
-        return letters;
-    }
-    let whole = composed(characters(&letters), form);
-    // The first never failed. But rather vague than wrong, should other tables of Unicode make it.
-    let cuts: [Cut; 2] = [begins_anew, |character, _| character == ' ' || character == '\n'];
-    let fits = |out: &Vec<Letter>| characters(out).eq(whole.chars());
-    let found = cuts.into_iter().map(|cut| in_pieces(&letters, form, cut)).find(fits);
-    found.unwrap_or_else(|| in_pieces(&letters, form, |_, _| false))
-}
-
-/// Composes what lies from one cut to the next.
-fn in_pieces(letters: &[Letter], form: Form, cut: Cut) -> Vec<Letter> {
-    let mut out = Vec::with_capacity(letters.len());
-    for piece in letters.chunk_by(|_, next| !cut(next.character, form)) {
-        let (Some(first), Some(last)) = (piece.first(), piece.last()) else { continue };
-        if quick_check(characters(piece), form) == IsNormalized::Yes {
-            out.extend_from_slice(piece);
-            continue;
-        }
-        let (start, end) = (first.start, last.end);
-        let text = composed(characters(piece), form);
-        out.extend(text.chars().map(|character| Letter { character, start, end }));
-    }
-    out
-}
-
-fn quick_check(characters: impl Iterator<Item = char>, form: Form) -> IsNormalized {
-    match form {
-        Form::Unchanged => IsNormalized::Yes,
-        Form::Nfc => is_nfc_quick(characters),
-        Form::Nfkc => is_nfkc_quick(characters),
-    }
-}
-
-fn composed(characters: impl Iterator<Item = char>, form: Form) -> String {
-    match form {
-        Form::Unchanged => characters.collect(),
-        Form::Nfc => characters.nfc().collect(),
-        Form::Nfkc => characters.nfkc().collect(),
-    }
-}
-
-/// Whether no character before this one can change with it or be changed by it (UAX #15, section
-/// "Concatenation of Normalized Strings"): what it decomposes to begins with a starter that never
-/// composes with one before.
-fn begins_anew(character: char, form: Form) -> bool {
-    if character.is_ascii() {
-        return true;
-    }
-    let mut first = None;
-    let keep = |part| {
-        first.get_or_insert(part);
-    };
-    match form {
-        Form::Nfkc => decompose_compatible(character, keep),
-        Form::Nfc | Form::Unchanged => decompose_canonical(character, keep),
-    }
-    let first = first.unwrap_or(character);
-    canonical_combining_class(first) == 0 && quick_check(once(first), form) == IsNormalized::Yes
 }
 
 /// The words of at least `least` characters, joined by one space, which stands for all that lies

@@ -27,24 +27,12 @@ pub(in crate::text) fn tricky() -> impl Strategy<Value = String> {
 }
 
 /// Each character with what of the text it comes from.
-fn sources<'t>(text: &'t str, list: &str) -> Vec<(char, &'t str)> {
+pub(in crate::text) fn sources<'t>(text: &'t str, list: &str) -> Vec<(char, &'t str)> {
     let normalization = list.parse().expect("a list");
     let letters = align(text, 0, &normalization).into_iter();
     letters
         .map(|letter| (letter.character, &text[letter.start as usize..letter.end as usize]))
         .collect()
-}
-
-#[test]
-fn composed_characters_come_from_letter_and_marks() {
-    assert_eq!(sources("Cafe\u{301}s", "nfc")[3..], [('é', "e\u{301}"), ('s', "s")]);
-    assert_eq!(
-        sources("x\u{1100}\u{1161}\u{11a8}y", "nfc")[1..],
-        [('각', "\u{1100}\u{1161}\u{11a8}"), ('y', "y")]
-    );
-    // One that decomposes for good keeps to itself.
-    assert_eq!(sources("कक़", "nfc")[1..], [('क', "क़"), ('\u{93c}', "क़")]);
-    assert_eq!(sources("aÅ", "nfc"), [('a', "a"), ('Å', "Å")]);
 }
 
 #[test]
@@ -71,33 +59,6 @@ fn one_space_comes_from_all_the_white_space_it_stands_for() {
     let words =
         [('o', "o"), ('n', "n"), ('e', "e"), (' ', ", a; "), ('t', "t"), ('w', "w"), ('o', "o")];
     assert_eq!(sources("a one, a; two!", "minword=3"), words);
-}
-
-#[test]
-fn coarser_pieces_are_taken_where_finer_ones_would_be_wrong() {
-    let letters = align("ae\u{301} b", 0, &Normalization::NONE);
-    let everywhere = in_pieces(&letters, Form::Nfc, |_, _| true);
-    assert!(!characters(&everywhere).eq("aé b".chars()), "a cut before a mark is wrong");
-    let as_one = in_pieces(&letters, Form::Nfc, |_, _| false);
-    assert!(characters(&as_one).eq("aé b".chars()));
-    assert!(as_one.iter().all(|letter| (letter.start, letter.end) == (0, 6)), "{as_one:?}");
-}
-
-/// Cutting before a character never changes how it is composed with any that can come before it.
-#[test]
-fn no_character_that_begins_anew_composes_with_one_before() {
-    let before = "a\u{9c7}\u{1100}가e\u{301}\u{308}\u{d4a}\u{1133}";
-    // Without the ideographs and syllables, of which one is as good as any.
-    let some =
-        ('\u{80}'..='\u{3400}').chain('\u{a000}'..='\u{ac1c}').chain('\u{f900}'..='\u{1ffff}');
-    for second in some.chain('\u{2f800}'..='\u{2fa1f}') {
-        for form in [Form::Nfc, Form::Nfkc] {
-            let text: String = before.chars().flat_map(|first| [first, second]).collect();
-            let letters = align(&text, 0, &Normalization::NONE);
-            let pieces = in_pieces(&letters, form, begins_anew);
-            assert_eq!(text_of(&pieces), composed(text.chars(), form), "{second:?}");
-        }
-    }
 }
 
 proptest! {

@@ -1,6 +1,7 @@
 //! What is a document made of? Text is normalised and cut into shingles, and each shingle hashed.
 
 mod align;
+mod compose;
 mod fold;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;

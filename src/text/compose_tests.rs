@@ -1,0 +1,134 @@
+//! Composed characters come from what was composed to them, and from nothing else where that can be.
+
+use super::super::align::tests::{sources, tricky};
+use super::super::align::{align, text_of};
+use super::super::normalize::{Normalization, Whitespace};
+use super::*;
+use proptest::prelude::*;
+
+fn places(text: &str, form: Form) -> Vec<Letter> {
+    let whitespace = Whitespace::Keep;
+    align(text, 0, &Normalization { lower: false, form, whitespace, min_word: 0 })
+}
+
+#[test]
+fn composed_characters_come_from_letter_and_marks() {
+    assert_eq!(sources("Cafe\u{301}s", "nfc")[3..], [('é', "e\u{301}"), ('s', "s")]);
+    assert_eq!(
+        sources("x\u{1100}\u{1161}\u{11a8}y", "nfc")[1..],
+        [('각', "\u{1100}\u{1161}\u{11a8}"), ('y', "y")]
+    );
+    // One that decomposes for good keeps to itself.
+    assert_eq!(sources("\u{958}", "nfc"), [('क', "\u{958}"), ('\u{93c}', "\u{958}")]);
+    assert_eq!(sources("aÅ", "nfc"), [('a', "a"), ('Å', "Å")]);
+}
+
+#[test]
+fn a_mark_that_is_left_over_has_its_own_place() {
+    assert_eq!(sources("a\u{301}\u{301}", "nfc"), [('á', "a\u{301}"), ('\u{301}', "\u{301}")]);
+    assert_eq!(
+        sources("\u{212b}\u{1161}\u{11ab}", "nfc"),
+        [('Å', "\u{212b}"), ('\u{1161}', "\u{1161}"), ('\u{11ab}', "\u{11ab}")]
+    );
+    // What was composed only in part is in both places.
+    assert_eq!(sources("a\u{344}", "nfc"), [('ä', "a\u{344}"), ('\u{301}', "\u{344}")]);
+}
+
+#[test]
+fn marks_that_changed_places_reach_over_each_other() {
+    assert_eq!(
+        sources("b\u{301}\u{323}", "nfkc"),
+        [('ḅ', "b\u{301}\u{323}"), ('\u{301}', "\u{301}\u{323}")]
+    );
+    assert_eq!(
+        sources("a\u{301}\u{327}x", "nfc"),
+        [('á', "a\u{301}"), ('\u{327}', "\u{327}"), ('x', "x")]
+    );
+    assert_eq!(
+        sources("x\u{301}\u{327}\u{327}", "nfc"),
+        [
+            ('x', "x"),
+            ('\u{327}', "\u{301}\u{327}"),
+            ('\u{327}', "\u{301}\u{327}\u{327}"),
+            ('\u{301}', "\u{301}\u{327}\u{327}")
+        ]
+    );
+}
+
+#[test]
+fn should_characters_ever_differ_they_come_from_anywhere() {
+    let letters = align("ae\u{301} b", 0, &Normalization::NONE);
+    let vague = all_from_all(&letters, "aé b");
+    assert_eq!(text_of(&vague), "aé b");
+    assert!(vague.iter().all(|letter| (letter.start, letter.end) == (0, 6)), "{vague:?}");
+}
+
+/// Each character after some of every kind: Latin, Bengali, Hangul, marks, and Malayalam.
+#[test]
+fn every_character_is_composed_as_by_the_library() {
+    let before = "a\u{9c7}\u{1100}가e\u{301}\u{308}\u{d4a}\u{1133}";
+    // Without the ideographs and syllables, of which one is as good as any.
+    let some =
+        ('\u{80}'..='\u{3400}').chain('\u{a000}'..='\u{ac1c}').chain('\u{f900}'..='\u{1ffff}');
+    for second in some.chain('\u{2f800}'..='\u{2fa1f}') {
+        for form in [Form::Nfc, Form::Nfkc] {
+            let text: String = before.chars().flat_map(|first| [first, second]).collect();
+            let letters = align(&text, 0, &Normalization::NONE);
+            let found = text_of(&traced(&letters, form));
+            assert_eq!(found, composed(text.chars(), form), "{second:?}");
+        }
+    }
+}
+
+/// How often each character is in the text once it is taken apart.
+fn parts(text: &str, form: Form) -> Vec<char> {
+    let mut parts: Vec<char> = match form {
+        Form::Nfkc => text.nfkd().collect(),
+        Form::Nfc | Form::Unchanged => text.nfd().collect(),
+    };
+    parts.sort_unstable();
+    parts
+}
+
+proptest! {
+    #[test]
+    fn any_marks_are_composed_as_by_the_library(
+        text in "[aeńﬁ\u{1100}\u{1161}\u{11ab}\u{301}\u{308}\u{344}\u{327}\u{323}\u{345}\u{1d165}]{0,40}",
+    ) {
+        for form in [Form::Nfc, Form::Nfkc] {
+            let letters = align(&text, 0, &Normalization::NONE);
+            prop_assert_eq!(text_of(&traced(&letters, form)), composed(text.chars(), form));
+        }
+    }
+
+    /// With no marks to change places, nothing lies in two places or in none.
+    #[test]
+    fn places_are_exact_where_nothing_is_reordered(
+        text in "[abe áế\u{212b}\u{301}\u{302}\u{1100}\u{1161}\u{11ab}가각漢]{0,30}",
+    ) {
+        let mut at = 0;
+        for letter in places(&text, Form::Nfc) {
+            prop_assert_eq!(letter.start, at);
+            let source = &text[letter.start as usize..letter.end as usize];
+            prop_assert_eq!(composed(source.chars(), Form::Nfc), letter.character.to_string());
+            at = letter.end;
+        }
+        prop_assert_eq!(at as usize, text.len());
+    }
+
+    /// No letter or mark that went into some characters is cut off from them.
+    #[test]
+    fn the_place_of_characters_holds_all_that_went_into_them(
+        text in prop_oneof![tricky(), "[ae\u{301}\u{327}\u{323}\u{344}ếç\u{345}]{0,12}"],
+        first in 0_usize..24, more in 1_usize..6,
+    ) {
+        for form in [Form::Nfc, Form::Nfkc] {
+            let letters = places(&text, form);
+            let some = letters.get(first..letters.len().min(first + more)).unwrap_or_default();
+            let Some((start, end)) = some.first().zip(some.last()) else { continue };
+            let mut found = parts(&text[start.start as usize..end.end as usize], form).into_iter();
+            let wanted = parts(&text_of(some), form);
+            prop_assert!(wanted.iter().all(|part| found.any(|here| here == *part)), "{:?}: {:?}", text, some);
+        }
+    }
+}
