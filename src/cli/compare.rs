@@ -1,7 +1,7 @@
 //! `twindex compare`: two texts, exactly and by estimate, without an index.
 
 use super::args::Global;
-use super::explain::explain;
+use super::explain::{explain, not_explained};
 use super::failure::Failure;
 use super::inputs::{LONGEST, size};
 use super::output::{Results, distance, rounded, significant, similarity};
@@ -106,6 +106,9 @@ pub(super) fn run(global: &Global, args: &Compare) -> Result<Ending, Failure> {
         |path: &Path| whole_text(path, args.max_record).map_err(|bad| anyhow::anyhow!("{bad}"));
     if args.explain {
         let names = [&args.a, &args.b].map(|path| path.display().to_string());
+        if let Some(cause) = not_explained(args.shingle) {
+            return Err(anyhow::anyhow!("{} and {}: {cause}", names[0], names[1]).into());
+        }
         let texts = [read(&args.a)?, read(&args.b)?];
         let side = |at: usize| Shown { name: &names[at], text: &texts[at] };
         let found = explain(global, &shingler(args.multiset)?, side(0), side(1))?;

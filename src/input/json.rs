@@ -47,8 +47,10 @@ pub(super) fn parse<'a>(
     Ok((id?, text, content))
 }
 
-/// Takes the text of a weighted set out of a JSON object that holds nothing else.
+/// Takes the text of a weighted set out of a JSON object that holds nothing else, but for a byte order
+/// mark before it.
 pub(crate) fn weights(object: &str) -> Result<String, String> {
+    let object = object.strip_prefix('\u{FEFF}').unwrap_or(object);
     let mut parser = serde_json::Deserializer::from_str(object);
     let found = TextOrSet { weighted: true }.deserialize(&mut parser).and_then(|found| {
         parser.end()?;
@@ -331,6 +333,7 @@ mod tests {
             (r#"{"a\nb":1E-7,"":3}"#, "\u{1f}3\u{1f}a\nb\u{1f}1e-7\u{1f}"),
             // A parser in haste takes the neighbour of this one.
             (r#"{"x":51.24817837550540}"#, "x\u{1f}51.2481783755054\u{1f}"),
+            ("\u{feff}{\"x\":1}\n", "x\u{1f}1\u{1f}"),
             ("{}", ""),
         ] {
             assert_eq!(weights(object).as_deref(), Ok(text), "{object}");
