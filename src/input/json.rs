@@ -7,6 +7,7 @@ use serde::Deserializer;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// So many characters of what the parser says are shown.
@@ -58,9 +59,22 @@ pub(crate) fn weights(object: &str) -> Result<String, String> {
     });
     match found {
         Ok(Ok((text, _))) => Ok(text.into_owned()),
-        Ok(Err(cause)) => Err(format!("the JSON {cause}")),
+        Ok(Err(cause)) => Err(match object_within(object) {
+            Some(field) => format!(
+                "the JSON {cause}; give the object of weights alone, without the record around it: the \
+                 value of {field:?}"
+            ),
+            None => format!("the JSON {cause}"),
+        }),
         Err(error) => Err(invalid(&error)),
     }
+}
+
+/// The first field of an object that holds an object, where its weights are if it is a whole record.
+fn object_within(object: &str) -> Option<String> {
+    let fields: BTreeMap<String, &RawValue> = serde_json::from_str(object).ok()?;
+    let field = fields.into_iter().find(|(_, value)| value.get().starts_with('{'))?.0;
+    Some(field.chars().take(QUOTED).collect())
 }
 
 /// What the parser says of a line. Each is parsed by itself, so that its own line numbers say nothing.
@@ -356,6 +370,21 @@ mod tests {
             let error = weights(object).expect_err(object);
             assert!(error.contains(cause), "{object}: {error}");
         }
+    }
+
+    #[test]
+    fn a_record_in_place_of_its_weights_is_told_what_to_do() {
+        for (record, field) in [
+            (r#"{"id":"a","weights":{"x":1}}"#, "weights"),
+            (r#"{"weights":{}}"#, "weights"),
+            (r#"{"tags":{"x":1},"id":7}"#, "tags"),
+        ] {
+            let error = weights(record).expect_err(record);
+            let advice = format!("alone, without the record around it: the value of {field:?}");
+            assert!(error.ends_with(&advice), "{record}: {error}");
+        }
+        let error = weights(r#"{"id":"a","x":1}"#).expect_err("not a number");
+        assert!(!error.contains("alone"), "{error}");
     }
 
     #[test]
