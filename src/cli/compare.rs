@@ -108,7 +108,7 @@ pub(super) fn run(global: &Global, args: &Compare) -> Result<Ending, Failure> {
         |path: &Path| whole_text(path, args.max_record).map_err(|bad| anyhow::anyhow!("{bad}"));
     if args.explain {
         let names = [&args.a, &args.b].map(|path| path.display().to_string());
-        if let Some(cause) = not_explained(args.shingle) {
+        if let Some(cause) = not_explained(shingle) {
             return Err(anyhow::anyhow!("{} and {}: {cause}", names[0], names[1]).into());
         }
         let texts = [read(&args.a)?, read(&args.b)?];
