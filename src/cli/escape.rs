@@ -14,7 +14,7 @@ pub(super) fn one_line(text: &str) -> Cow<'_, str> {
     escaped(text, char::is_control)
 }
 
-/// The same, also with what has a terminal write from right to left escaped: it would show another
+/// The same, also with what changes the direction of writing escaped: a terminal would show another
 /// text than there is, and mix up columns.
 pub(super) fn for_terminal(text: &str) -> Cow<'_, str> {
     escaped(text, |c| c.is_control() || turns_writing(c))
