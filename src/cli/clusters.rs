@@ -1,8 +1,9 @@
 //! `twindex clusters`: which documents belong together, and which of them may go.
 
 use super::args::Global;
+use super::escape::for_terminal;
 use super::failure::{Failure, message};
-use super::output::{Results, count, one_line, similarity, summary, whole_millis};
+use super::output::{Results, count, similarity, summary, whole_millis};
 use super::progress::Progress;
 use super::{Ending, interrupt, opening};
 use crate::index::{Cluster, Clusters as Found, Keep, Linkage, Snapshot};
@@ -154,7 +155,7 @@ fn print(results: &mut Results, clusters: &Found<'_>) -> Result<(), Failure> {
     while rest.peek().is_some() {
         let some: Vec<Cluster<'_>> = rest.by_ref().take(ALIGNED).collect();
         let names = some.iter().map(Cluster::representative).collect::<crate::Result<Vec<_>>>()?;
-        let width = names.iter().map(|name| one_line(name).chars().count()).max().unwrap_or(0);
+        let width = names.iter().map(|name| for_terminal(name).chars().count()).max().unwrap_or(0);
         for (cluster, name) in some.into_iter().zip(names) {
             let fields = [("representative", Value::from(name)), ("size", cluster.len().into())];
             let widths = [width.min(WIDEST), digits];

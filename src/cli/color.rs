@@ -1,6 +1,6 @@
 //! Colour: only where a person sees it, and never against the person's wish.
 
-use super::output::is_plain;
+use super::escape::is_plain;
 use clap::builder::styling::{AnsiColor, Style};
 use clap::{ColorChoice, ValueEnum};
 use std::ffi::OsString;

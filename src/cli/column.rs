@@ -1,7 +1,8 @@
 //! A column of text on a terminal: wrapped to a width, passages in colour, long stretches shortened.
 
 use super::color::{PASSAGES, paint};
-use super::output::{grouped, one_line};
+use super::escape::for_terminal;
+use super::output::grouped;
 use std::borrow::Cow;
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
@@ -100,7 +101,7 @@ impl<'t> Column<'t> {
     pub(super) fn one_line(name: &str, width: usize) -> (String, usize) {
         let (mut out, mut used) = (String::new(), 0);
         for cluster in name.graphemes(true) {
-            let shown = shown(cluster);
+            let shown = for_terminal(cluster);
             used += shown.width();
             if used > width {
                 return (out, used - shown.width());
@@ -159,7 +160,7 @@ impl<'t> Column<'t> {
             if !is_line_end(cluster) {
                 match cluster {
                     "\t" => self.lay_text("    ".into(), passage),
-                    _ => self.lay_text(shown(cluster), passage),
+                    _ => self.lay_text(for_terminal(cluster), passage),
                 }
                 continue;
             }
@@ -238,7 +239,7 @@ fn reach<'c>(clusters: impl Iterator<Item = &'c str>, cells: usize, width: usize
         used = match is_line_end(cluster) {
             // Blank lines cost nothing: they are not laid out one by one.
             true => used.next_multiple_of(width),
-            false => used + shown(cluster).width(),
+            false => used + for_terminal(cluster).width(),
         };
         if used > cells {
             break;
@@ -253,20 +254,6 @@ const LINE_ENDS: [char; 4] = ['\n', '\r', '\u{2028}', '\u{2029}'];
 fn is_line_end(cluster: &str) -> bool {
     // Of longer clusters only CR and LF begin with one.
     cluster.starts_with(LINE_ENDS)
-}
-
-/// The cluster with what would tell the terminal something escaped, also to write from right to left,
-/// which would mix up the columns.
-fn shown(cluster: &str) -> Cow<'_, str> {
-    match cluster.chars().next() {
-        Some(
-            c @ ('\u{61c}'
-            | '\u{200e}'..='\u{200f}'
-            | '\u{202a}'..='\u{202e}'
-            | '\u{2066}'..='\u{2069}'),
-        ) => format!("\\u{:04x}", u32::from(c)).into(),
-        _ => one_line(cluster),
-    }
 }
 
 #[cfg(test)]

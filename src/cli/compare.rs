@@ -1,7 +1,7 @@
 //! `twindex compare`: two texts, exactly and by estimate, without an index.
 
 use super::args::Global;
-use super::explain::explain;
+use super::explain::{explain, not_explained};
 use super::failure::Failure;
 use super::inputs::{LONGEST, size};
 use super::output::{Results, distance, rounded, significant, similarity};
@@ -46,14 +46,15 @@ pub(super) struct Compare {
     /// Another file, or - for standard input
     pub(super) b: PathBuf,
     /// Show the passages that both share, and where they are
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["lanes", "confidence", "universe"])]
     explain: bool,
     /// Exit with 1 if the exact similarity is below it [default: none]
     #[arg(long, value_name = "T")]
     pub(super) threshold: Option<f64>,
     /// What a shingle is: char:N, word:N, line:N, token or kmer:N (of DNA, bare or FASTA)
-    #[arg(long, value_name = "KIND", default_value_t = Shingle::default())]
-    shingle: Shingle,
+    /// [default: char:9; token with --weighted]
+    #[arg(long, value_name = "KIND")]
+    pub(super) shingle: Option<Shingle>,
     /// Of lower, nfc or nfkc, space or nospace, minword=N; or none [default: lower,nfc,space; none
     /// for tokens and k-mers]
     #[arg(long, value_name = "LIST")]
@@ -77,7 +78,7 @@ pub(super) struct Compare {
     multiset: bool,
     /// The files hold a JSON object each, with a number for each token: compare these weighted sets.
     /// Fields: a, b, similarity, estimate, low, high, tokens_a, tokens_b, shared
-    #[arg(long, conflicts_with_all = ["multiset", "shingle", "universe"])]
+    #[arg(long, conflicts_with_all = ["explain", "multiset", "universe"])]
     weighted: bool,
     /// The most bytes of a text; a longer one is an error
     #[arg(long, value_name = "SIZE", default_value = LONGEST, value_parser = size)]
@@ -100,12 +101,16 @@ pub(super) fn run(global: &Global, args: &Compare) -> Result<Ending, Failure> {
     }
     let threshold = args.threshold.map(Threshold::new).transpose()?;
     let confidence = Confidence::new(args.confidence)?;
-    let normalization = args.normalize.unwrap_or(args.shingle.default_normalization());
-    let shingler = |multiset| Shingler::new(args.shingle, normalization, multiset, args.seed);
+    let shingle = args.shingle.unwrap_or_default();
+    let normalization = args.normalize.unwrap_or(shingle.default_normalization());
+    let shingler = |multiset| Shingler::new(shingle, normalization, multiset, args.seed);
     let read =
         |path: &Path| whole_text(path, args.max_record).map_err(|bad| anyhow::anyhow!("{bad}"));
     if args.explain {
         let names = [&args.a, &args.b].map(|path| path.display().to_string());
+        if let Some(cause) = not_explained(shingle) {
+            return Err(anyhow::anyhow!("{} and {}: {cause}", names[0], names[1]).into());
+        }
         let texts = [read(&args.a)?, read(&args.b)?];
         let side = |at: usize| Shown { name: &names[at], text: &texts[at] };
         let found = explain(global, &shingler(args.multiset)?, side(0), side(1))?;
@@ -117,7 +122,7 @@ pub(super) fn run(global: &Global, args: &Compare) -> Result<Ending, Failure> {
     let sketcher = Sketcher::new(shingler(args.multiset)?, Lanes::new(args.lanes)?, args.seed);
     let side = |path: &Path| -> Result<Side, Failure> {
         let text = read(path)?;
-        if let Some(cause) = args.shingle.kmer_width().and_then(|_| no_sequence(&text)) {
+        if let Some(cause) = shingle.kmer_width().and_then(|_| no_sequence(&text)) {
             return Err(anyhow::anyhow!("{}: {cause}", path.display()).into());
         }
         let mut shingles = plain.hashes(&text);
@@ -155,7 +160,7 @@ pub(super) fn run(global: &Global, args: &Compare) -> Result<Ending, Failure> {
         ("expected_by_chance", significant(chance.expected_similarity())),
         ("chance_log10", similarity(chance.tail_log10(asked.shared))),
     ];
-    if let Some(k) = args.shingle.kmer_width() {
+    if let Some(k) = shingle.kmer_width() {
         fields.push(distance(sets.similarity(), k));
     }
     results.object(&fields)?;

@@ -12,24 +12,29 @@ use crate::sketch::{Signature, Sketcher};
 use crate::text::{Shingle, Shingler};
 use std::path::Path;
 
-/// What is made of a file: its tokens with their weights, by ascending hash, and its signature.
+/// What is made of a file: its tokens with their weights, by ascending hash, and its signature, of
+/// which the empty set has none.
 struct Side {
     weights: Vec<(u64, f64)>,
-    signature: Signature,
+    signature: Option<Signature>,
 }
 
 pub(super) fn run(global: &Global, args: &Compare) -> Result<Ending, Failure> {
     let threshold = args.threshold.map(Threshold::new).transpose()?;
     let confidence = Confidence::new(args.confidence)?;
-    let normalization = args.normalize.unwrap_or(Shingle::Tokens.default_normalization());
-    let shingler = Shingler::new(Shingle::Tokens, normalization, false, args.seed)?;
+    let shingle = args.shingle.unwrap_or(Shingle::Tokens);
+    let normalization = args.normalize.unwrap_or(shingle.default_normalization());
+    let shingler = Shingler::new(shingle, normalization, false, args.seed)?;
     let sketcher = Sketcher::weighted(shingler.clone(), Lanes::new(args.lanes)?, args.seed)?;
     let side = |path: &Path| -> Result<Side, Failure> {
         let object = whole_text(path, args.max_record).map_err(|bad| anyhow::anyhow!("{bad}"))?;
         let text =
             weights(&object).map_err(|cause| anyhow::anyhow!("{}: {cause}", path.display()))?;
-        let signature = sketcher.signature_of_text(&text)?;
-        Ok(Side { weights: shingler.weights(&text)?, signature })
+        drop(object);
+        let weights = shingler.weights(&text)?;
+        drop(text);
+        let signature = sketcher.signature_of_weights(&weights);
+        Ok(Side { weights, signature })
     };
     let (a, b) = (side(&args.a)?, side(&args.b)?);
     let exact = weighted_jaccard(&a.weights, &b.weights);
@@ -37,7 +42,8 @@ pub(super) fn run(global: &Global, args: &Compare) -> Result<Ending, Failure> {
     let shared = a.weights.iter().filter(in_b).count();
     // Nothing is similar to an empty set, for certain.
     let nothing = Estimate { similarity: 0.0, low: 0.0, high: 0.0 };
-    let estimate = a.signature.similarity_at(&b.signature, confidence).unwrap_or(nothing);
+    let signatures = a.signature.zip(b.signature);
+    let estimate = signatures.and_then(|(a, b)| a.similarity_at(&b, confidence)).unwrap_or(nothing);
 
     let mut results = Results::new(global);
     results.object(&[

@@ -106,7 +106,7 @@ pub(super) fn run(global: &Global, args: &Dedup) -> Result<Ending, Failure> {
         Ok(txn)
     };
     let mut txn = begin()?;
-    let recall = txn.recall(threshold.get(), &against)?;
+    let recall = txn.recall_at(threshold.get(), &against)?;
     let report = |counts: &Counts, failed: u64, interrupted: bool| {
         let seconds = start.elapsed().as_secs_f64();
         report(global, args, counts, failed, recall, seconds, interrupted);

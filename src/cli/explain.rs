@@ -7,7 +7,7 @@ use super::output::{Results, count, rounded, summary};
 use super::side_by_side::{Side, draw, terminal_width};
 use super::{Ending, opening};
 use crate::estimate::Explanation;
-use crate::text::Shingler;
+use crate::text::{Shingle, Shingler};
 use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
@@ -33,6 +33,14 @@ pub(super) struct Explain {
 pub(super) fn run(global: &Global, args: &Explain) -> Result<Ending, Failure> {
     let index = opening::to_read(global, &args.index)?;
     let snapshot = index.snapshot()?;
+    let settings = snapshot.settings();
+    let no_passages = match settings.weighted {
+        true => Some("an index of weights has no passages to show"),
+        false => not_explained(settings.shingle),
+    };
+    if let Some(cause) = no_passages {
+        return Err(anyhow::anyhow!("{}: {cause}", args.index.display()).into());
+    }
     let read = |id: &str| -> Result<String, Failure> {
         let path = args.index.display();
         let unknown = || {
@@ -41,16 +49,19 @@ pub(super) fn run(global: &Global, args: &Explain) -> Result<Ending, Failure> {
         Ok(snapshot.text(id)?.ok_or_else(unknown)?)
     };
     let (a, b) = (read(&args.a)?, read(&args.b)?);
-    let settings = snapshot.settings();
-    if settings.weighted {
-        let path = args.index.display();
-        return Err(anyhow::anyhow!("{path}: an index of weights has no passages to show").into());
-    }
     let shingler =
         Shingler::new(settings.shingle, settings.normalization, settings.multiset, settings.seed)?;
     let sides = [(&args.a, &a), (&args.b, &b)].map(|(name, text)| Side { name, text });
     let found = explain(global, &shingler, sides[0], sides[1])?;
     Ok(if found.passages.is_empty() { Ending::Nothing } else { Ending::Done })
+}
+
+/// Why texts that are cut like this cannot be explained, if they cannot.
+pub(super) fn not_explained(shingle: Shingle) -> Option<&'static str> {
+    shingle.kmer_width().map(|_| {
+        "k-mers cannot be explained, as those that are shared may lie on other strands and make no \
+         passages; cut the texts by char:N, word:N, line:N or token"
+    })
 }
 
 /// Prints the passages that two texts share, and on standard error how much of each they are.

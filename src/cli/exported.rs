@@ -1,7 +1,8 @@
 //! The lines of an export: a header with the settings, then a document a line.
 
+use crate::hash::text_hash;
 use crate::index::{Document, Snapshot};
-use crate::sketch::{SetSize, Signature};
+use crate::sketch::{SetSize, Signature, Sketcher};
 use crate::store::{FORMAT_VERSION, Settings, SettingsRequest};
 use crate::text::UnicodeVersions;
 use serde::{Deserialize, Serialize};
@@ -204,8 +205,13 @@ pub(super) fn line(document: &Document) -> serde_json::Result<String> {
 }
 
 /// Reads the line of a document whose signature has so many lanes, and that must have a text if the
-/// index stores texts.
-pub(super) fn read_line(line: &[u8], lanes: usize, with_text: bool) -> Result<Document, String> {
+/// index stores texts. One that is not the text of the signature is refused.
+pub(super) fn read_line(
+    line: &[u8],
+    sketcher: &Sketcher,
+    with_text: bool,
+) -> Result<Document, String> {
+    let lanes = sketcher.lanes().get();
     let found: DocumentIn<'_> = serde_json::from_slice(line).map_err(|error| cause(&error))?;
     let signature = from_hex(&found.signature).ok_or("`signature` is not hexadecimal")?;
     if signature.len() != lanes {
@@ -231,8 +237,25 @@ pub(super) fn read_line(line: &[u8], lanes: usize, with_text: bool) -> Result<Do
             .flatten()
             .ok_or("`text_hash` is not 16 hexadecimal digits")?,
     };
-    let document = match found.text {
-        Some(text) => document.with_text(text),
+    let document = match found.text.filter(|_| with_text) {
+        Some(text) => {
+            let is_known = found.text_hash.is_some() && found.text_bytes.is_some();
+            let is_same = match is_known {
+                true => {
+                    let stored = (hash, found.text_bytes.unwrap_or(0));
+                    stored == (text_hash(text.as_bytes()), text.len() as u64)
+                }
+                false => {
+                    let own =
+                        sketcher.signature_of_text(&text).map_err(|error| error.to_string())?;
+                    own == *document.signature()
+                }
+            };
+            if !is_same {
+                return Err("`text` is not the text of the other fields".into());
+            }
+            document.with_text(text)
+        }
         None => document.with_text_hash(hash, found.text_bytes.unwrap_or(0)),
     };
     Ok(match found.inserted {
@@ -260,6 +283,35 @@ fn cause(error: &serde_json::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::params::Lanes;
+    use crate::text::{Normalization, Shingle, Shingler};
+
+    fn sketcher() -> Sketcher {
+        let shingler = Shingler::new(Shingle::default(), Normalization::default(), false, 0);
+        Sketcher::new(shingler.expect("valid"), Lanes::new(64).expect("valid"), 0)
+    }
+
+    #[test]
+    fn a_text_must_be_that_of_the_other_fields() {
+        let sketcher = sketcher();
+        let document = |text: &str| {
+            let document = Document::sketch("a", text, &sketcher).expect("a valid id");
+            line(&document.with_text(text)).expect("JSON")
+        };
+        let (one, other) = (document("one text of some length"), document("another text"));
+        let read = |line: &str| read_line(line.as_bytes(), &sketcher, true);
+        assert!(read(&one).is_ok() && read(&other).is_ok());
+        let mixed = one.replace("one text of some length", "one text of same length");
+        assert!(read(&mixed).expect_err("refused").contains("is not the text"));
+        // Without a hash the signature tells.
+        let bare = |line: &str| {
+            let start = line.find(",\"text_bytes\"").expect("a field");
+            let end = line.find(",\"inserted\"").expect("a field");
+            format!("{}{}", &line[..start], &line[end..])
+        };
+        assert!(read(&bare(&one)).is_ok());
+        assert!(read(&bare(&mixed)).is_err());
+    }
 
     #[test]
     fn a_document_is_read_as_it_was_written() {
@@ -269,8 +321,8 @@ mod tests {
             let id = "a \"quoted\"\tid\u{e9}";
             let document = Document::from_signature(id, signature).expect("a valid id");
             let document = document.with_text_hash(0x00F0_0000_0000_0001, 17).inserted_at(-3);
-            let read =
-                read_line(line(&document).expect("JSON").as_bytes(), 64, false).expect("read");
+            let read = read_line(line(&document).expect("JSON").as_bytes(), &sketcher(), false)
+                .expect("read");
             assert_eq!(read.id(), id);
             assert_eq!(read.signature(), document.signature());
             assert_eq!((read.text_hash(), read.text_bytes()), (0x00F0_0000_0000_0001, 17));
@@ -281,7 +333,7 @@ mod tests {
     #[test]
     fn a_document_of_another_program_needs_an_id_a_signature_and_a_size() {
         let hex = "ab".repeat(64);
-        let read = |line: String| read_line(line.as_bytes(), 64, false);
+        let read = |line: String| read_line(line.as_bytes(), &sketcher(), false);
         let least = format!("{{\"id\":\"a\",\"signature\":\"{hex}\",\"set_size\":20}}");
         let document = read(least).expect("enough");
         let same = Document::from_signature("a", document.signature().clone()).expect("valid");

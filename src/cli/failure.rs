@@ -1,7 +1,7 @@
 //! How commands fail, and how messages look.
 
 use super::color::{PREFIX, is_on, paint};
-use super::output::one_line;
+use super::escape::for_stream;
 use crate::error::panic_text;
 use std::io;
 use std::sync::OnceLock;
@@ -72,5 +72,5 @@ pub(super) fn note(text: &str) {
 fn print(text: &str, color: bool) {
     use io::Write;
     let prefix = if color { paint(PREFIX, "twindex:") } else { "twindex:".to_owned() };
-    let _ = writeln!(io::stderr().lock(), "{prefix} {}", one_line(text));
+    let _ = writeln!(io::stderr().lock(), "{prefix} {}", for_stream(&io::stderr(), text));
 }

@@ -11,7 +11,6 @@ use super::progress::Progress;
 use super::{Ending, interrupt, opening};
 use crate::index::{Index, IndexOptions};
 use crate::input::{Block, Line, STANDARD_INPUT, open_lines};
-use crate::store::Settings;
 use rayon::prelude::*;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -56,7 +55,7 @@ pub(super) fn run(global: &Global, args: &Import) -> Result<Ending, Failure> {
     let mut intake = Intake::new(&index, &args.taking, start)?;
     let mut seen = 0_u64;
     while let Some(block) = lines.next()? {
-        let found = lines.read(&block, index.settings());
+        let found = lines.read(&block, &index);
         seen += found.len() as u64;
         progress.add_documents(found.len() as u64);
         let mut good = Vec::with_capacity(found.len());
@@ -152,7 +151,7 @@ impl Lines {
     }
 
     /// The documents of a block, each or why it cannot be read.
-    fn read(&self, block: &Block, settings: &Settings) -> Vec<Result<Found, String>> {
+    fn read(&self, block: &Block, index: &Index) -> Vec<Result<Found, String>> {
         let Self { name, header_line, .. } = self;
         let place = |number: u64| format!("{name}:{number}");
         let too_long =
@@ -167,7 +166,7 @@ impl Lines {
             if text.len() > LONGEST {
                 return Some(Err(too_long(number)));
             }
-            Some(match exported::read_line(text, settings.lanes.get(), settings.store_text) {
+            Some(match exported::read_line(text, index.sketcher(), index.settings().store_text) {
                 Ok(document) => Ok(Found { document, place: place(number) }),
                 Err(cause) => Err(format!("{}: {cause}", place(number))),
             })

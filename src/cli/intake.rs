@@ -62,8 +62,7 @@ impl<'i> Intake<'i> {
 
     /// Documents that are best taken together.
     pub(super) fn block(&self) -> usize {
-        // Texts may be long.
-        self.batch.min(if self.index.settings().store_text { 256 } else { 4096 })
+        self.batch.min(4096)
     }
 
     /// Takes documents, and commits where a batch ends. Stops there if the command was asked to end.

@@ -7,7 +7,7 @@ use super::intake::{Found, Intake, Taking};
 use super::opening::same_file;
 use super::progress::Progress;
 use super::{Ending, interrupt, opening};
-use crate::index::{Index, IndexOptions, ReadOnlyIndex};
+use crate::index::{Document, Index, IndexOptions, ReadOnlyIndex};
 use crate::store::Settings;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -107,12 +107,11 @@ fn take<'i>(
     let snapshot = source.snapshot()?;
     let mut documents = snapshot.documents();
     while !interrupt::asked() {
-        let block = documents.by_ref().take(intake.block()).map(|document| {
-            let document = document?;
+        let found = |document: Document| {
             let place = format!("{}: {}", path.display(), document.id());
-            Ok(Found { document, place })
-        });
-        let block = block.collect::<crate::Result<Vec<Found>>>()?;
+            Found { document, place }
+        };
+        let block: Vec<Found> = documents.block(intake.block())?.into_iter().map(found).collect();
         if block.is_empty() {
             break;
         }

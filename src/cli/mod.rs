@@ -15,6 +15,7 @@ mod column;
 mod compare;
 mod compare_weighted;
 mod dedup;
+mod escape;
 mod explain;
 mod export;
 mod exported;

@@ -2,6 +2,7 @@
 
 use super::args::Global;
 use super::color::{NAME, VALUE, is_on, paint};
+use super::escape::{for_stream, for_terminal, one_line};
 use super::failure::Failure;
 use crate::estimate::mash_distance;
 use clap::builder::styling::Style;
@@ -14,6 +15,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 pub(super) struct Results {
     out: BufWriter<io::Stdout>,
     layout: Layout,
+    terminal: bool,
     color: bool,
     /// Rows that wait to be aligned.
     waiting: Vec<Vec<String>>,
@@ -40,14 +42,15 @@ const ALIGNED: usize = 64;
 
 impl Results {
     pub(super) fn new(global: &Global) -> Self {
-        let layout = match (global.json, io::stdout().is_terminal()) {
+        let terminal = io::stdout().is_terminal();
+        let layout = match (global.json, terminal) {
             (true, _) => Layout::Json,
             (false, true) => Layout::Aligned,
             (false, false) => Layout::Tabs,
         };
         let out = BufWriter::with_capacity(1 << 16, io::stdout());
         let color = layout == Layout::Aligned && is_on(&io::stdout());
-        Self { out, layout, color, waiting: Vec::new(), painted: None, any: false }
+        Self { out, layout, terminal, color, waiting: Vec::new(), painted: None, any: false }
     }
 
     /// Whether a person reads it on a terminal.
@@ -70,18 +73,20 @@ impl Results {
         self.any = true;
         match self.layout {
             Layout::Json => {
-                serde_json::to_writer(&mut self.out, &Object(fields)).map_err(io::Error::from)?;
-                self.out.write_all(b"\n")?;
+                let line = serde_json::to_string(&Object(fields)).map_err(io::Error::from)?;
+                writeln!(self.out, "{}", self.json(&line))?;
             }
             Layout::Tabs => {
-                let cells: Vec<String> = fields.iter().map(|(_, value)| plain(value)).collect();
+                let cells: Vec<String> =
+                    fields.iter().map(|(_, value)| plain(value, one_line)).collect();
                 writeln!(self.out, "{}", cells.join("\t"))?;
             }
             Layout::Aligned => {
                 let similarity = fields.iter().position(|(name, _)| *name == "similarity");
                 self.painted =
                     self.painted.or(similarity.map(|column| Painted::Column(column, VALUE)));
-                self.waiting.push(fields.iter().map(|(_, value)| plain(value)).collect());
+                let cells = fields.iter().map(|(_, value)| plain(value, for_terminal));
+                self.waiting.push(cells.collect());
                 if self.waiting.len() >= ALIGNED {
                     self.align()?;
                 }
@@ -104,17 +109,19 @@ impl Results {
             Layout::Json => {
                 let object = serde_json::to_string(&Object(fields)).map_err(io::Error::from)?;
                 let name = Value::from(name);
-                write!(self.out, "{},{name}:[", object.strip_suffix('}').unwrap_or(&object))?;
+                let object = self.json(object.strip_suffix('}').unwrap_or(&object));
+                write!(self.out, "{object},{name}:[")?;
                 ","
             }
             Layout::Tabs => {
-                let cells: Vec<String> = fields.iter().map(|(_, value)| plain(value)).collect();
+                let cells: Vec<String> =
+                    fields.iter().map(|(_, value)| plain(value, one_line)).collect();
                 write!(self.out, "{}\t", cells.join("\t"))?;
                 "\t"
             }
             Layout::Aligned => {
                 for ((_, value), width) in fields.iter().zip(widths) {
-                    write!(self.out, "{:width$}  ", plain(value))?;
+                    write!(self.out, "{:width$}  ", plain(value, for_terminal))?;
                 }
                 "  "
             }
@@ -123,8 +130,11 @@ impl Results {
             let item = Value::from(item?);
             let between = if at > 0 { separator } else { "" };
             match self.layout {
-                Layout::Json => write!(self.out, "{between}{item}")?,
-                _ => write!(self.out, "{between}{}", plain(&item))?,
+                Layout::Json => {
+                    write!(self.out, "{between}{}", self.json(&item.to_string()))?;
+                }
+                Layout::Tabs => write!(self.out, "{between}{}", plain(&item, one_line))?,
+                Layout::Aligned => write!(self.out, "{between}{}", plain(&item, for_terminal))?,
             }
         }
         Ok(writeln!(self.out, "{}", if self.layout == Layout::Json { "]}" } else { "" })?)
@@ -173,6 +183,11 @@ impl Results {
     pub(super) fn text(&mut self, drawing: &str) -> Result<(), Failure> {
         self.align()?;
         Ok(self.out.write_all(drawing.as_bytes())?)
+    }
+
+    /// JSON for whom it goes to: escaped or not, it means the same.
+    fn json<'j>(&self, json: &'j str) -> Cow<'j, str> {
+        if self.terminal { for_terminal(json) } else { json.into() }
     }
 
     fn align(&mut self) -> Result<(), Failure> {
@@ -239,36 +254,13 @@ pub(super) fn json_line(fields: &[(&str, Value)]) -> Result<String, Failure> {
     Ok(line + "\n")
 }
 
-/// Whether the text tells a terminal nothing and breaks no line.
-pub(super) fn is_plain(text: &str) -> bool {
-    !text.contains(char::is_control)
-}
-
-/// The text with control characters escaped as in JSON, so that it breaks no line and no column and
-/// tells a terminal nothing. A backslash stays as it is, so that ids of paths can be used again.
-pub(super) fn one_line(text: &str) -> Cow<'_, str> {
-    if is_plain(text) {
-        return text.into();
-    }
-    let mut out = String::with_capacity(text.len() + 8);
-    for character in text.chars() {
-        match character {
-            '\t' => out.push_str("\\t"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            c if c.is_control() => out += &format!("\\u{:04x}", u32::from(c)),
-            c => out.push(c),
-        }
-    }
-    out.into()
-}
-
 /// A value for people and for `cut`: nothing in it breaks a line or a column.
-fn plain(value: &Value) -> String {
+fn plain(value: &Value, escaped: fn(&str) -> Cow<'_, str>) -> String {
     match value {
-        Value::String(text) => one_line(text).into_owned(),
+        Value::String(text) => escaped(text).into_owned(),
         Value::Object(map) => {
-            map.iter().map(|(k, v)| format!("{k} {}", plain(v))).collect::<Vec<_>>().join(", ")
+            let named = map.iter().map(|(name, value)| format!("{name} {}", plain(value, escaped)));
+            named.collect::<Vec<_>>().join(", ")
         }
         Value::Null => "-".to_owned(),
         other => other.to_string(),
@@ -291,9 +283,9 @@ pub(super) fn likeness(number: f64, exact: bool) -> Value {
     if exact { rounded(number) } else { similarity(number) }
 }
 
-/// The Mash distance of genomes whose k-mers have this similarity, in as many digits.
+/// The Mash distance of genomes whose k-mers have this similarity: that of close strains is tiny.
 pub(super) fn distance(similarity: f64, kmer_width: u16) -> (&'static str, Value) {
-    ("distance", rounded(mash_distance(similarity, kmer_width)))
+    ("distance", significant(mash_distance(similarity, kmer_width)))
 }
 
 /// A number of any size in six significant digits.
@@ -309,10 +301,10 @@ pub(super) fn summary(global: &Global, fields: &[(&str, Value)], sentence: &str)
     let mut out = io::stderr().lock();
     let _ = match global.json {
         true => match serde_json::to_string(&Object(fields)) {
-            Ok(line) => writeln!(out, "{line}"),
+            Ok(line) => writeln!(out, "{}", for_stream(&io::stderr(), &line)),
             Err(error) => writeln!(out, "{error}"),
         },
-        false => writeln!(out, "{}", one_line(sentence)),
+        false => writeln!(out, "{}", for_stream(&io::stderr(), sentence)),
     };
 }
 
@@ -389,11 +381,11 @@ mod tests {
 
     #[test]
     fn a_cell_never_breaks_a_line() {
-        assert_eq!(plain(&Value::from("a\tb\nc\r")), "a\\tb\\nc\\r");
+        assert_eq!(plain(&Value::from("a\tb\nc\r"), one_line), "a\\tb\\nc\\r");
         assert_eq!(
-            plain(&Value::from("\u{1b}[2J\0\u{7f}\u{85}")),
+            plain(&Value::from("\u{1b}[2J\0\u{7f}\u{85}"), one_line),
             "\\u001b[2J\\u0000\\u007f\\u0085"
         );
-        assert_eq!(plain(&Value::from("C:\\new é")), "C:\\new é");
+        assert_eq!(plain(&Value::from("C:\\new é"), one_line), "C:\\new é");
     }
 }

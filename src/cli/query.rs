@@ -8,7 +8,7 @@ use super::output::{
 };
 use super::{Ending, interrupt, opening, records};
 use crate::index::{Matches, Snapshot};
-use crate::input::{Name, weights};
+use crate::input::{Name, no_sequence, weights};
 use crate::params::Confidence;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -151,6 +151,9 @@ pub(super) fn run(global: &Global, args: &Query) -> Result<Ending, Failure> {
     let mut totals = Totals { kmer_width, ..Totals::default() };
 
     if let Some(text) = &args.text {
+        if let Some(cause) = kmer_width.and_then(|_| no_sequence(text)) {
+            return Err(anyhow::anyhow!("--text: {cause}").into());
+        }
         let weights = snapshot.settings().weighted.then(|| weights(text)).transpose();
         let weights = weights.map_err(|cause| anyhow::anyhow!("--text: {cause}"))?;
         let matches = how.ask(&snapshot, weights.as_ref().unwrap_or(text), None)?;

@@ -21,7 +21,7 @@ struct Sample {
     union: u32,
     a: u32,
     shared: u32,
-    /// Whether these are all there are.
+    /// Whether what they say is exact: they are all there are, or all that could be shared.
     whole: bool,
 }
 
@@ -34,7 +34,7 @@ impl BottomK {
     /// The estimated Jaccard similarity of both sets: of the k smallest hashes of their union, the share
     /// of those that both have (Broder 1997, theorem 1), with k the smaller one of both. Unbiased.
     ///
-    /// Exact, with `low` = `high`, where both sketches are [whole](Self::is_whole); 0 of two empty sets. Else the
+    /// Exact, with `low` = `high`, where both sketches are [whole](Self::is_whole), or one set is empty: then 0. Else the
     /// interval is Wilson's. It takes the k for drawn with replacement, which they are not: it holds the truth as often
     /// as it says where the union is many times k, and more often where it is not. A correction would need
     /// the size of the union, which is an estimate too. Takes some 2k steps.
@@ -52,7 +52,7 @@ impl BottomK {
     /// of those that the other has too. They are fewer than k where this set is the smaller one, and
     /// the interval is wider, as their number tells: from 0 to 1 where there is none.
     ///
-    /// Exact where both sketches are whole; 0 where this set is empty.
+    /// Exact where both sketches are whole, and 0 for certain where a set is empty.
     pub fn containment_at(&self, other: &BottomK, confidence: Confidence) -> Estimate {
         let sample = sample(self, other);
         share(sample.shared, sample.a, sample.whole, confidence)
@@ -91,6 +91,7 @@ impl BottomK {
 }
 
 /// The elements of the union up to the k-th smallest; all of them if no sketch has left out any.
+/// An empty set shares nothing, however much is left out of the other.
 fn sample(a: &BottomK, b: &BottomK) -> Sample {
     let (a, b) = (a.settled(), b.settled());
     // A whole set is known beyond its sketch: only what was cut limits the sample.
@@ -98,7 +99,8 @@ fn sample(a: &BottomK, b: &BottomK) -> Sample {
     let most = cut.map(|sketch| sketch.size()).min();
     let (of_a, of_b) = (a.hashes(), b.hashes());
     let (mut rest_a, mut rest_b) = (of_a.iter().peekable(), of_b.iter().peekable());
-    let mut sample = Sample { whole: most.is_none(), ..Sample::default() };
+    let whole = most.is_none() || of_a.is_empty() || of_b.is_empty();
+    let mut sample = Sample { whole, ..Sample::default() };
     while most.is_none_or(|most| (sample.union as usize) < most) {
         let next = match (rest_a.peek(), rest_b.peek()) {
             (Some(x), Some(y)) => **x.min(y),
@@ -191,6 +193,19 @@ mod tests {
         let got = a.containment(&b);
         assert_eq!((got.similarity, got.low, got.high), (0.0, 0.0, 1.0));
         assert_eq!(b.containment(&a).similarity, 0.0);
+    }
+
+    #[test]
+    fn an_empty_set_shares_nothing_for_certain() {
+        let (cut, empty) = (sketch(3, &[1, 2, 3, 4]), sketch(3, &[]));
+        for got in [
+            cut.similarity(&empty),
+            empty.similarity(&cut),
+            cut.containment(&empty),
+            empty.containment(&cut),
+        ] {
+            assert_eq!((got.similarity, got.low, got.high), (0.0, 0.0, 0.0));
+        }
     }
 
     #[test]

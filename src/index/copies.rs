@@ -9,13 +9,13 @@ use crate::store::DocNo;
 use std::collections::VecDeque;
 
 /// The documents of a snapshot, in order of insertion, with all that an index knows of them. Memory
-/// is that of a thousand of them, or of 64 where texts are stored.
+/// is that of a thousand of them, and of one text.
 #[derive(Debug)]
 pub struct Documents<'s> {
     snapshot: &'s Snapshot,
     /// Where to read on; `None` after the end or an error.
     next: Option<DocNo>,
-    block: VecDeque<Document>,
+    block: VecDeque<(DocNo, Document)>,
     seen: u64,
 }
 
@@ -26,10 +26,8 @@ impl<'s> Documents<'s> {
 
     fn read(&mut self, from: DocNo) -> Result<()> {
         const BLOCK: usize = 1024;
-        const BLOCK_OF_TEXTS: usize = 64;
         let view = self.snapshot.view();
-        let block = if view.has_texts() { BLOCK_OF_TEXTS } else { BLOCK };
-        let records = view.documents_from(from, block)?;
+        let records = view.documents_from(from, BLOCK)?;
         let last = records.last().map(|(doc, _)| *doc);
         self.seen += records.len() as u64;
         if last.is_none() {
@@ -38,8 +36,7 @@ impl<'s> Documents<'s> {
         for (doc, record) in records {
             let signature =
                 view.with_signature(doc, |lanes, size| Signature::new(lanes.into(), size))?;
-            let text = view.has_texts().then(|| view.text(doc)).transpose()?;
-            self.block.push_back(Document::stored(record, signature, text));
+            self.block.push_back((doc, Document::stored(record, signature)));
         }
         self.next = last.and_then(|doc| doc.0.checked_add(1)).map(DocNo);
         match self.next {
@@ -60,7 +57,27 @@ impl Iterator for Documents<'_> {
                 return Some(Err(error));
             }
         }
-        self.block.pop_front().map(Ok)
+        let (doc, document) = self.block.pop_front()?;
+        let view = self.snapshot.view();
+        Some(match view.has_texts() {
+            true => view.text(doc).map(|text| document.with_stored(text)),
+            false => Ok(document),
+        })
+    }
+}
+
+impl Documents<'_> {
+    /// The next documents, at most so many, fewer where their texts are long; none at the end.
+    pub(crate) fn block(&mut self, most: usize) -> Result<Vec<Document>> {
+        /// Of texts.
+        const BYTES: u64 = 64 << 20;
+        let (mut block, mut bytes) = (Vec::new(), 0);
+        while bytes < BYTES && block.len() < most {
+            let Some(document) = self.next().transpose()? else { break };
+            bytes += document.text().map_or(0, |text| text.len() as u64);
+            block.push(document);
+        }
+        Ok(block)
     }
 }
 
@@ -113,7 +130,7 @@ impl WriteTxn<'_> {
         let mut merged = Merged::default();
         let mut documents = source.documents();
         loop {
-            let block = documents.by_ref().take(self.batch()).collect::<Result<Vec<_>>>()?;
+            let block = documents.block(self.batch())?;
             if block.is_empty() {
                 return Ok(merged);
             }

@@ -18,6 +18,7 @@ use crate::store::{
 };
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
+use std::cell::{Cell, OnceCell};
 use std::cmp::Reverse;
 use std::sync::Arc;
 
@@ -100,6 +101,8 @@ struct Kept {
     documents: Vec<KeptDocument>,
     /// Places in `documents`, by band and the beginning of its word.
     buckets: FxHashMap<(usize, u64), Vec<u32>>,
+    /// What remembered elements take, in bytes.
+    remembered: Cell<usize>,
 }
 
 struct KeptDocument {
@@ -107,6 +110,8 @@ struct KeptDocument {
     id: String,
     lanes: Box<[u8]>,
     text: Option<Arc<str>>,
+    /// What the text is made of, once it was compared with another.
+    elements: OnceCell<Elements>,
 }
 
 impl WriteTxn<'_> {
@@ -148,6 +153,18 @@ impl WriteTxn<'_> {
         against: &[&Snapshot],
     ) -> Result<Vec<Verdict>> {
         self.judge(documents, threshold, against, u64::MAX)
+    }
+
+    /// The probability with which a document at the threshold is found here and in each of the others, at
+    /// least: what check-and-insert promises. With stored texts it is then a duplicate for certain.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) for a threshold out of range.
+    pub fn recall_at(&self, threshold: f64, against: &[&Snapshot]) -> Result<f64> {
+        let (threshold, verifies) = (Threshold::new(threshold)?, self.verifies());
+        let of = |other: &&Snapshot| Against::new(other, threshold, verifies).look.recall;
+        Ok(against.iter().map(of).fold(self.look(threshold).recall, f64::min))
     }
 
     /// The same, where a document that comes again with its id and its text is unchanged only if it
@@ -207,8 +224,12 @@ impl WriteTxn<'_> {
             .collect()
         })?;
         let before = self.writer.next_number();
-        let mut kept =
-            Kept { probe: how.look.probe, documents: Vec::new(), buckets: FxHashMap::default() };
+        let mut kept = Kept {
+            probe: how.look.probe,
+            documents: Vec::new(),
+            buckets: FxHashMap::default(),
+            remembered: Cell::new(0),
+        };
         let mut waiting: Vec<NewDocument> = Vec::new();
         for ((document, known), judged) in documents.into_iter().zip(known).zip(judged) {
             if known == Known::Repeated {
@@ -218,7 +239,7 @@ impl WriteTxn<'_> {
                 Existing::Same(doc) => {
                     let again = u64::from(doc.0) >= how.since && !document.signature.is_empty();
                     verdicts.push(match again {
-                        true => Verdict::Duplicate { of: itself(&document), against: None },
+                        true => Verdict::Duplicate { of: itself(&document, how), against: None },
                         false => Verdict::Inserted(Inserted::Unchanged),
                     });
                     continue;
@@ -314,14 +335,6 @@ impl WriteTxn<'_> {
         self.writer.set_dedup_mark(run, mark)
     }
 
-    /// The probability with which a document at the threshold is found here and in each of the others, at
-    /// least.
-    pub(crate) fn recall(&self, threshold: f64, against: &[&Snapshot]) -> Result<f64> {
-        let (threshold, verifies) = (Threshold::new(threshold)?, self.verifies());
-        let of = |other: &&Snapshot| Against::new(other, threshold, verifies).look.recall;
-        Ok(against.iter().map(of).fold(self.look(threshold).recall, f64::min))
-    }
-
     /// The number that the next document gets.
     pub(crate) fn next_number(&self) -> u64 {
         self.writer.next_number()
@@ -329,9 +342,9 @@ impl WriteTxn<'_> {
 }
 
 /// A document as a match of itself.
-fn itself(document: &NewDocument) -> Match {
+fn itself(document: &NewDocument, how: How<'_>) -> Match {
     let lanes = document.signature.lanes().len();
-    let likeness = match document.text {
+    let likeness = match how.exact(document) {
         Some(_) => Likeness::Exact(1.0),
         None => Likeness::Estimated(lanes),
     };
@@ -369,6 +382,15 @@ impl Judged {
 }
 
 impl Kept {
+    /// Remembers what a text is made of, as long as there is room.
+    fn remember(&self, kept: &KeptDocument, elements: Elements) {
+        const ROOM: usize = 64 << 20;
+        let bytes = self.remembered.get() + elements.bytes();
+        if bytes <= ROOM && kept.elements.set(elements).is_ok() {
+            self.remembered.set(bytes);
+        }
+    }
+
     fn add(&mut self, number: u64, document: &NewDocument) {
         if document.signature.is_empty() {
             return;
@@ -382,7 +404,7 @@ impl Kept {
         // A number that does not fit is refused when the document is written.
         let number = DocNo(number.try_into().unwrap_or(u32::MAX));
         let (id, text) = (document.id.clone(), document.text.clone());
-        self.documents.push(KeptDocument { number, id, lanes, text });
+        self.documents.push(KeptDocument { number, id, lanes, text, elements: OnceCell::new() });
     }
 
     /// The most similar of these, and among equals the first, of those that count.
@@ -410,8 +432,17 @@ impl Kept {
         let mut asked = None;
         let exact = candidates.filter_map(|(_, kept)| {
             let asked = asked.get_or_insert_with(|| Elements::of(text, sketcher));
-            let theirs = Elements::of(kept.text.as_deref()?, sketcher);
-            Some((asked.compare(&theirs).similarity, kept))
+            let text = kept.text.as_deref()?;
+            let similarity = match kept.elements.get() {
+                Some(theirs) => asked.compare(theirs).similarity,
+                None => {
+                    let theirs = Elements::of(text, sketcher);
+                    let similarity = asked.compare(&theirs).similarity;
+                    self.remember(kept, theirs);
+                    similarity
+                }
+            };
+            Some((similarity, kept))
         });
         exact
             .filter(|(similarity, _)| *similarity >= threshold)

@@ -96,19 +96,20 @@ impl Document {
     }
 
     /// A document of an index, as it is there.
-    pub(super) fn stored(
-        record: DocumentRecord,
-        signature: Signature,
-        text: Option<String>,
-    ) -> Self {
+    pub(super) fn stored(record: DocumentRecord, signature: Signature) -> Self {
         Self(NewDocument {
             id: record.id,
             signature,
             text_hash: record.text_hash,
             text_length: record.text_length,
-            text: text.map(Arc::from),
+            text: None,
             inserted: Some(record.inserted),
         })
+    }
+
+    /// The same document with the text that is stored of it.
+    pub(super) fn with_stored(self, text: String) -> Self {
+        Self(NewDocument { text: Some(text.into()), ..self.0 })
     }
 
     /// The id.

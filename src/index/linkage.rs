@@ -83,12 +83,11 @@ pub(super) fn by_representative(job: &mut Job<'_, '_>, keep: Keep) -> Assigned {
                 found.push(other);
             }
         })?;
-        // Itself is one of them.
-        for other in found.drain(..) {
-            if other == doc || job.are_similar(doc, other)? {
-                assigned.set(other, doc.0);
-            }
+        if let Some(verifier) = &mut job.verifier {
+            verifier.retain_similar(doc, &mut found, job.threshold)?;
         }
+        // Itself is one of them.
+        found.drain(..).for_each(|other| assigned.set(other, doc.0));
     }
     Ok(assigned)
 }
@@ -177,6 +176,9 @@ pub(super) fn connected(job: &mut Job<'_, '_>, keep: Keep) -> Assigned {
             };
             let mut compared = None;
             for (x, y) in parted.twos(&left, &right) {
+                if apart == 1 {
+                    break;
+                }
                 if forest.root(x) == forest.root(y) {
                     continue;
                 }

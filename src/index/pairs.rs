@@ -12,7 +12,7 @@ use crate::params::{Confidence, Threshold};
 use crate::store::DocNo;
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
-use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// Two similar documents, the first with the smaller id.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,8 +65,8 @@ pub struct Pairs<'s> {
     recall: f64,
     /// What texts are compared by; `None` for estimates.
     exact: Option<Parted<'s>>,
-    /// What was found to be similar and is not reported yet.
-    similar: VecDeque<Similar>,
+    /// The two groups that are being compared.
+    comparing: Option<Comparing>,
     /// The ids of the documents on the left and the first of them, read when first needed.
     left: Option<(DocNo, Vec<Named>)>,
     block: Option<Block>,
@@ -78,18 +78,33 @@ pub struct Pairs<'s> {
     failed: bool,
 }
 
-/// Documents that are all similar to all others, or to one another where there are no others.
+/// Documents of equal signatures, parted by what their texts are made of; without texts in one part.
+type Parts = Arc<Vec<Vec<DocNo>>>;
+
+/// Two groups of equal signatures, or one of them twice, of which every two parts are compared.
+struct Comparing {
+    lefts: Parts,
+    /// `None` where the group on the left is compared with itself.
+    rights: Option<Parts>,
+    /// The next two parts; of one group, the same twice stands for the pairs within a part.
+    at: (usize, usize),
+    equal: usize,
+}
+
+/// Two parts that are similar.
 struct Similar {
-    left: Vec<DocNo>,
-    right: Option<Vec<DocNo>>,
+    lefts: Parts,
+    /// `None` for the pairs within the part on the left.
+    rights: Option<Parts>,
+    at: (usize, usize),
     likeness: Likeness,
 }
 
-/// Groups of equal signatures, parted by what their texts are made of.
+/// The groups of a bucket, parted by their texts.
 struct Parted<'s> {
     verifier: Verifier<'s>,
-    /// Those of the bucket that have several documents.
-    parts: FxHashMap<usize, Vec<Vec<DocNo>>>,
+    /// Those that have several documents.
+    parts: FxHashMap<usize, Parts>,
 }
 
 impl<'s> Pairs<'s> {
@@ -104,7 +119,7 @@ impl<'s> Pairs<'s> {
             least: least_equal_lanes(threshold.get(), lanes),
             recall: probe.recall(),
             exact: None,
-            similar: VecDeque::new(),
+            comparing: None,
             left: None,
             block: None,
             like: Likeness::Exact(0.0).named(String::new(), lanes, Confidence::DEFAULT),
@@ -200,9 +215,12 @@ impl<'s> Pairs<'s> {
     /// Finds the next documents of the bucket that are to be reported.
     fn next_block(&mut self) -> Result<bool> {
         loop {
-            while let Some(similar) = self.similar.pop_front() {
-                if self.begin(similar)? {
-                    return Ok(true);
+            if let Some(comparing) = &mut self.comparing {
+                let least = self.threshold.get();
+                match comparing.next(self.exact.as_mut(), least)? {
+                    Some(similar) if self.begin(&similar)? => return Ok(true),
+                    Some(_) => continue,
+                    None => self.comparing = None,
                 }
             }
             let Some((left, right)) = self.groups.next_two()? else { return Ok(false) };
@@ -219,27 +237,26 @@ impl<'s> Pairs<'s> {
             if equal < self.least {
                 continue;
             }
-            match &mut self.exact {
-                Some(exact) => {
-                    let least = self.threshold.get();
-                    exact.compare(&self.groups, (left, right), least, &mut self.similar)?;
-                }
-                None => self.similar.push_back(Similar {
-                    left: self.groups.docs(left).to_vec(),
-                    right: (!same).then(|| self.groups.docs(right).to_vec()),
-                    likeness: Likeness::Estimated(equal),
-                }),
-            }
+            let lefts = self.parts(left)?;
+            let rights = if same { None } else { Some(self.parts(right)?) };
+            self.comparing = Some(Comparing { lefts, rights, at: (0, 0), equal });
+        }
+    }
+
+    /// The parts of a group of the bucket.
+    fn parts(&mut self, group: usize) -> Result<Parts> {
+        match &mut self.exact {
+            Some(exact) => exact.parts(&self.groups, group),
+            None => Ok(Arc::new(vec![self.groups.docs(group).to_vec()])),
         }
     }
 
     /// Begins to report documents; false if none of them may be reported again.
-    fn begin(&mut self, similar: Similar) -> Result<bool> {
-        let Similar { left, right, likeness } = similar;
-        let all = pairs_of(left.len(), right.as_ref().map(Vec::len));
+    fn begin(&mut self, similar: &Similar) -> Result<bool> {
+        let (left, right) = similar.docs();
+        let all = pairs_of(left.len(), right.map(<[DocNo]>::len));
         if let Some(counts) = &self.counts
-            && (counts.none_open(&left)
-                || right.as_ref().is_some_and(|docs| counts.none_open(docs)))
+            && (counts.none_open(left) || right.is_some_and(|docs| counts.none_open(docs)))
         {
             self.left_out += all;
             return Ok(false);
@@ -247,15 +264,15 @@ impl<'s> Pairs<'s> {
         let Some(first) = left.first().copied() else { return Ok(false) };
         let named = match self.left.take() {
             Some((of, named)) if of == first => named,
-            _ => self.named(&left)?,
+            _ => self.named(left)?,
         };
-        let others = right.map(|docs| self.named(&docs)).transpose()?;
+        let others = right.map(|docs| self.named(docs)).transpose()?;
         // Those that were in enough pairs already have no name.
         let of_named = pairs_of(named.len(), others.as_ref().map(Vec::len));
         self.left_out += all - of_named;
         self.block = Some(Block::new(first, named, others, self.counts.is_some()));
         let lanes = self.snapshot.settings().lanes.get();
-        self.like = likeness.named(String::new(), lanes, self.confidence);
+        self.like = similar.likeness.named(String::new(), lanes, self.confidence);
         Ok(true)
     }
 
@@ -271,50 +288,63 @@ impl<'s> Pairs<'s> {
     }
 }
 
-impl Parted<'_> {
-    /// Finds the parts of two groups, or of one, that are similar.
-    fn compare(
-        &mut self,
-        groups: &Groups<'_>,
-        (left, right): (usize, usize),
-        threshold: f64,
-        similar: &mut VecDeque<Similar>,
-    ) -> Result<()> {
-        let (lefts, rights) = (self.take(groups, left)?, self.take(groups, right)?);
-        for (at, x) in lefts.iter().enumerate() {
-            if left == right && x.len() > 1 {
-                let (left, likeness) = (x.clone(), Likeness::Exact(1.0));
-                similar.push_back(Similar { left, right: None, likeness });
+impl Comparing {
+    /// The next two parts that are similar.
+    fn next(&mut self, mut exact: Option<&mut Parted<'_>>, least: f64) -> Result<Option<Similar>> {
+        loop {
+            let (left, right) = self.at;
+            let rights = self.rights.as_ref().unwrap_or(&self.lefts);
+            let Some(x) = self.lefts.get(left) else { return Ok(None) };
+            let Some(y) = rights.get(right) else {
+                let next = left + 1;
+                self.at = (next, if self.rights.is_some() { 0 } else { next });
+                continue;
+            };
+            self.at.1 += 1;
+            let within = self.rights.is_none() && left == right;
+            if within && x.len() < 2 {
+                continue;
             }
-            // Within a group every two parts are compared once.
-            for y in rights.iter().skip(if left == right { at + 1 } else { 0 }) {
-                let (Some(a), Some(b)) = (x.first(), y.first()) else { continue };
-                let similarity = self.verifier.similarity(*a, *b)?;
-                if similarity >= threshold {
-                    let (left, right) = (x.clone(), Some(y.clone()));
-                    let likeness = Likeness::Exact(similarity);
-                    similar.push_back(Similar { left, right, likeness });
+            let likeness = match (exact.as_deref_mut(), x.first(), y.first()) {
+                (None, _, _) => Likeness::Estimated(self.equal),
+                (Some(_), _, _) if within => Likeness::Exact(1.0),
+                (Some(exact), Some(a), Some(b)) => {
+                    let similarity = exact.verifier.similarity(*a, *b)?;
+                    if similarity < least {
+                        continue;
+                    }
+                    Likeness::Exact(similarity)
                 }
-            }
+                (Some(_), _, _) => continue,
+            };
+            let lefts = Arc::clone(&self.lefts);
+            let rights = (!within).then(|| Arc::clone(rights));
+            return Ok(Some(Similar { lefts, rights, at: (left, right), likeness }));
         }
-        self.keep(left, lefts);
-        self.keep(right, rights);
-        Ok(())
     }
+}
 
+impl Similar {
+    /// The documents on the left, and those on the right if they are others.
+    fn docs(&self) -> (&[DocNo], Option<&[DocNo]>) {
+        let (left, right) = self.at;
+        (&self.lefts[left], self.rights.as_ref().map(|rights| &rights[right][..]))
+    }
+}
+
+impl Parted<'_> {
     /// The parts of a group of the bucket.
-    fn take(&mut self, groups: &Groups<'_>, group: usize) -> Result<Vec<Vec<DocNo>>> {
-        match self.parts.get(&group) {
-            Some(parts) => Ok(parts.clone()),
-            None => self.verifier.alike(groups.docs(group)),
+    fn parts(&mut self, groups: &Groups<'_>, group: usize) -> Result<Parts> {
+        if let Some(parts) = self.parts.get(&group) {
+            return Ok(Arc::clone(parts));
         }
-    }
-
-    fn keep(&mut self, group: usize, parts: Vec<Vec<DocNo>>) {
+        let docs = groups.docs(group);
+        let parts = Arc::new(self.verifier.alike(docs)?);
         // That one document is one part needs no remembering.
-        if parts.iter().map(Vec::len).sum::<usize>() > 1 {
-            self.parts.entry(group).or_insert(parts);
+        if docs.len() > 1 {
+            self.parts.insert(group, Arc::clone(&parts));
         }
+        Ok(parts)
     }
 }
 

@@ -146,7 +146,7 @@ impl<'s> Query<'s> {
     /// recall allows; candidates are then verified whose equal lanes leave that open.
     ///
     /// Without texts it is reported where its estimated share reaches the threshold. **Such estimates are coarse** where a document is much
-    /// larger than what is asked about: see [`Containment`], and [`Match::containment`] for the interval.
+    /// larger than what is asked about: see [`Containment`](crate::Containment), and [`Match::containment`] for the interval.
     /// Of documents that contain just the threshold, half are reported; of those far larger, many that
     /// contain somewhat less are, and many that contain all are not, so ask at a threshold two errors lower
     /// and take the intervals into account.

@@ -22,8 +22,7 @@ pub struct Rebuilt {
     pub settings: Settings,
 }
 
-/// Texts that are sketched together and written in one commit: in bytes, and as many documents.
-const BYTES: u64 = 64 << 20;
+/// Documents that are sketched together and written in one commit, at most.
 const DOCUMENTS: usize = 10_000;
 
 impl IndexOptions {
@@ -100,12 +99,7 @@ fn fill(old: &Arc<Engine>, new: &Arc<Engine>, watch: &mut Watch<'_>) -> Result<R
     };
     let mut documents = source.documents();
     loop {
-        let (mut batch, mut bytes) = (Vec::new(), 0);
-        while bytes < BYTES && batch.len() < DOCUMENTS {
-            let Some(document) = documents.next().transpose()? else { break };
-            bytes += document.text_bytes();
-            batch.push(document);
-        }
+        let batch = documents.block(DOCUMENTS)?;
         if batch.is_empty() {
             let (documents, settings) = (new.snapshot()?.len(), *settings);
             return Ok(Rebuilt { documents, settings });
@@ -116,5 +110,6 @@ fn fill(old: &Arc<Engine>, new: &Arc<Engine>, watch: &mut Watch<'_>) -> Result<R
         txn.insert_documents(batch, OnConflict::Replace)?;
         txn.commit()?;
         watch.advance(count)?;
+        watch.expect(0)?;
     }
 }

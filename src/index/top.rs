@@ -140,15 +140,19 @@ impl<P: ChunkTable, D: DocTable> Ranking for ByText<'_, P, D> {
         self.waiting.append(scored);
         // By number among equals, from the end.
         self.waiting.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)));
-        let mut nth = None;
+        let (mut nth, mut level) = (None, None);
         while let Some((equal, doc)) = self.waiting.pop() {
-            if self.nth() != nth {
-                nth = self.nth();
-                self.least = nth.map_or(Ok(self.top.least), |nth| self.worth_reading(nth))?;
-            }
-            if nth.is_some() && equal < self.least {
-                self.waiting.push((equal, doc));
-                break;
+            // Of equal estimates all are read or none, so that their numbers do not matter.
+            if level != Some(equal) {
+                level = Some(equal);
+                if self.nth() != nth {
+                    nth = self.nth();
+                    self.least = nth.map_or(Ok(self.top.least), |nth| self.worth_reading(nth))?;
+                }
+                if nth.is_some() && equal < self.least {
+                    self.waiting.push((equal, doc));
+                    break;
+                }
             }
             let similarity = compare(self.view, self.sketcher, self.asked, doc)?.similarity;
             if similarity >= self.top.floor.get() {

@@ -70,7 +70,7 @@ impl Elements {
         }
     }
 
-    fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         match self {
             Self::Set(hashes) => size_of_val(&hashes[..]),
             Self::Weighted(weights) => size_of_val(&weights[..]),
@@ -96,6 +96,18 @@ pub(super) fn compare<P: ChunkTable, D: DocTable>(
     Ok(asked.compare(&Elements::of(&view.text(doc)?, sketcher)))
 }
 
+/// A text takes some 10 us and more to be read and compared. From so many on it is worth to look for equal
+/// ones first, and to call other threads.
+const MANY: usize = 16;
+
+/// What tells equal texts: their hash and length.
+type TextKey = (u64, u64);
+
+fn text_key<P: ChunkTable, D: DocTable>(view: &View<'_, P, D>, doc: DocNo) -> Result<TextKey> {
+    let record = view.document(doc)?;
+    Ok((record.text_hash, record.text_length))
+}
+
 /// Those of the candidates whose exact similarity is at least the threshold, in their order.
 pub(super) fn verified<P: ChunkTable + Sync, D: DocTable + Sync>(
     view: &View<'_, P, D>,
@@ -104,15 +116,19 @@ pub(super) fn verified<P: ChunkTable + Sync, D: DocTable + Sync>(
     candidates: &[Scored],
     threshold: f64,
 ) -> Result<Vec<(f64, DocNo)>> {
-    let exact = |(_, doc): &Scored| Ok((compare(view, sketcher, asked, *doc)?.similarity, *doc));
-    // A text takes some 10 us and more, of which a few are not worth another thread's attention.
-    const MANY: usize = 16;
-    let mut exact: Vec<(f64, DocNo)> = match candidates.len() {
-        0..MANY => candidates.iter().map(exact).collect::<Result<_>>()?,
-        _ => candidates.par_iter().map(exact).collect::<Result<_>>()?,
+    let exact = |doc: DocNo| Ok(compare(view, sketcher, asked, doc)?.similarity);
+    let mut found: Vec<(f64, DocNo)> = if candidates.len() < MANY {
+        candidates.iter().map(|(_, doc)| Ok((exact(*doc)?, *doc))).collect::<Result<_>>()?
+    } else {
+        let keys = candidates.par_iter().map(|(_, doc)| Ok((text_key(view, *doc)?, *doc)));
+        let keys = keys.collect::<Result<Vec<(TextKey, DocNo)>>>()?;
+        let texts: FxHashMap<TextKey, DocNo> = keys.iter().copied().collect();
+        let of_text = texts.par_iter().map(|(key, doc)| Ok((*key, exact(*doc)?)));
+        let of_text = of_text.collect::<Result<FxHashMap<TextKey, f64>>>()?;
+        keys.iter().filter_map(|(key, doc)| Some((*of_text.get(key)?, *doc))).collect()
     };
-    exact.retain(|(similarity, _)| *similarity >= threshold);
-    Ok(exact)
+    found.retain(|(similarity, _)| *similarity >= threshold);
+    Ok(found)
 }
 
 /// The most similar of the candidates, among equals the one with the least number; none below the
@@ -125,12 +141,17 @@ pub(super) fn best<P: ChunkTable, D: DocTable>(
     (threshold, most): (f64, usize),
 ) -> Result<Vec<(f64, DocNo)>> {
     let mut best: Vec<(f64, DocNo)> = Vec::new();
+    let mut of_text: FxHashMap<TextKey, f64> = FxHashMap::default();
     for &(_, doc) in candidates {
         // What is equal has all lanes equal and so comes first, by number.
         if best.len() >= most && best.iter().all(|(similarity, _)| *similarity >= 1.0) {
             break;
         }
-        let similarity = compare(view, sketcher, asked, doc)?.similarity;
+        let exact = || Ok(compare(view, sketcher, asked, doc)?.similarity);
+        let similarity = match candidates.len() {
+            0..MANY => exact()?,
+            _ => once(&mut of_text, text_key(view, doc)?, exact)?,
+        };
         if similarity >= threshold {
             let at = best.partition_point(|(other, number)| {
                 *other > similarity || (*other == similarity && *number < doc)
@@ -140,6 +161,20 @@ pub(super) fn best<P: ChunkTable, D: DocTable>(
         }
     }
     Ok(best)
+}
+
+/// The similarity of a text, found out when it is met first.
+fn once(
+    of_text: &mut FxHashMap<TextKey, f64>,
+    key: TextKey,
+    exact: impl FnOnce() -> Result<f64>,
+) -> Result<f64> {
+    if let Some(similarity) = of_text.get(&key) {
+        return Ok(*similarity);
+    }
+    let similarity = exact()?;
+    of_text.insert(key, similarity);
+    Ok(similarity)
 }
 
 /// The margins of what was asked last: each takes some 0.1 ms to find, and questions come in rows.
@@ -201,17 +236,44 @@ impl<'s> Verifier<'s> {
         Ok(a.compare(&b).similarity)
     }
 
+    /// Keeps those of the others that are similar to a document, or are itself.
+    pub(super) fn retain_similar(
+        &mut self,
+        doc: DocNo,
+        others: &mut Vec<DocNo>,
+        threshold: f64,
+    ) -> Result<()> {
+        let mut of_text: FxHashMap<TextKey, f64> = FxHashMap::default();
+        let (many, mut kept) = (others.len() >= MANY, 0);
+        for at in 0..others.len() {
+            let other = others[at];
+            let similar = other == doc || {
+                let similarity = match many {
+                    true => {
+                        let key = text_key(&self.snapshot.view(), other)?;
+                        once(&mut of_text, key, || self.similarity(doc, other))?
+                    }
+                    false => self.similarity(doc, other)?,
+                };
+                similarity >= threshold
+            };
+            others[kept] = other;
+            kept += usize::from(similar);
+        }
+        others.truncate(kept);
+        Ok(())
+    }
+
     /// Parts documents into those whose elements are all the same, in an order that is theirs, not
     /// that of their numbers. Equal texts are read once.
     pub(super) fn alike(&mut self, docs: &[DocNo]) -> Result<Vec<Vec<DocNo>>> {
         if let [_] = docs {
             return Ok(vec![docs.to_vec()]);
         }
-        let mut of_text: FxHashMap<(u64, u64), u64> = FxHashMap::default();
+        let mut of_text: FxHashMap<TextKey, u64> = FxHashMap::default();
         let mut parts: Vec<(u64, DocNo)> = Vec::with_capacity(docs.len());
         for &doc in docs {
-            let record = self.snapshot.view().document(doc)?;
-            let text = (record.text_hash, record.text_length);
+            let text = text_key(&self.snapshot.view(), doc)?;
             let fingerprint = match of_text.get(&text) {
                 Some(fingerprint) => *fingerprint,
                 None => {

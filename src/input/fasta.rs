@@ -35,48 +35,65 @@ impl SequenceBlock {
 /// Why what follows cannot be FASTA, and the line that says so.
 type NoFasta = (u64, &'static str);
 
-/// What the lines before the first record say.
-enum Start {
-    /// A record begins at this byte and line.
-    Record(usize, u64),
-    /// Nothing yet: the first bytes are lines of which there are so many.
-    Nothing(usize, u64),
+/// Looks for the first record, as bytes come in. Blank lines and comments, which begin with `;`, may
+/// come before it. What was looked at is not looked at again, however long a line is.
+struct Beginning {
+    /// The line that is looked at, and where it begins.
+    line: u64,
+    start: usize,
+    /// All before was looked at: the line is a comment or blank so far.
+    seen: usize,
+    comment: bool,
 }
 
-/// Looks for the first record. Blank lines and comments, which begin with `;`, may come before it.
-/// Unless `ended`, the last line may not be complete.
-fn start(bytes: &[u8], mut line: u64, ended: bool) -> Result<Start, NoFasta> {
-    let mut at = 0;
-    loop {
-        let rest = &bytes[at..];
-        let end = memchr2(b'\n', b'\r', rest);
-        let this = &rest[..end.unwrap_or(rest.len())];
-        match (this.first(), this.trim_ascii().first()) {
-            (Some(b'>'), _) => return Ok(Start::Record(at, line)),
-            (Some(b';'), _) | (_, None) => {}
-            (Some(b'@'), _) => return Err((line, FASTQ)),
-            _ => return Err((line, NO_FASTA)),
-        }
-        match end {
-            Some(end) => {
-                line += u64::from(rest[end] == b'\n');
-                at += end + 1;
+impl Beginning {
+    const fn new() -> Self {
+        Self { line: 1, start: 0, seen: 0, comment: false }
+    }
+
+    /// Looks at the bytes that came since; returns where the first record begins, once it is there.
+    fn look(&mut self, bytes: &[u8]) -> Result<Option<usize>, NoFasta> {
+        loop {
+            let rest = bytes.get(self.seen..).unwrap_or_default();
+            let next = match self.comment {
+                true => memchr2(b'\n', b'\r', rest),
+                false => rest.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b'\x0C')),
+            };
+            let Some(at) = next.map(|next| self.seen + next) else {
+                self.seen = bytes.len();
+                return Ok(None);
+            };
+            self.seen = at + 1;
+            match bytes[at] {
+                end @ (b'\n' | b'\r') => {
+                    self.line += u64::from(end == b'\n');
+                    (self.start, self.comment) = (self.seen, false);
+                }
+                b'>' if at == self.start => return Ok(Some(at)),
+                b';' if at == self.start => self.comment = true,
+                b'@' if at == self.start => return Err((self.line, FASTQ)),
+                _ => return Err((self.line, NO_FASTA)),
             }
-            None => return Ok(Start::Nothing(if ended { bytes.len() } else { at }, line)),
         }
+    }
+
+    /// Forgets the lines before the one that is looked at; returns how many bytes they are.
+    fn forget(&mut self) -> usize {
+        self.seen -= self.start;
+        std::mem::take(&mut self.start)
     }
 }
 
 /// Checks that a whole text is FASTA, or that there is nothing in it.
 pub(super) fn check(text: &[u8]) -> Result<(), &'static str> {
     let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
-    start(text, 1, true).map(|_| ()).map_err(|(_, cause)| cause)
+    Beginning::new().look(text).map(|_| ()).map_err(|(_, cause)| cause)
 }
 
 /// Why a text that is to be cut into k-mers cannot be a sequence, if that shows.
 pub(crate) fn no_sequence(text: &str) -> Option<&'static str> {
-    let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
-    text.starts_with('@').then_some(FASTQ)
+    // One that is no FASTA is a bare sequence.
+    check(text.as_bytes()).err().filter(|cause| *cause == FASTQ)
 }
 
 /// The id of a record: the first word of its first line, which begins with `>`.
@@ -117,24 +134,25 @@ impl<R: Read> Sequences<R> {
         if self.rest.starts_with(BYTE_ORDER_MARK) {
             self.rest.drain(..BYTE_ORDER_MARK.len());
         }
+        let mut beginning = Beginning::new();
         loop {
-            match start(&self.rest, self.line, self.ended) {
+            match beginning.look(&self.rest) {
                 Err(none) => return Ok(Err(none)),
-                Ok(Start::Record(at, line)) => {
+                Ok(Some(at)) => {
                     self.rest.drain(..at);
-                    self.line = line;
+                    self.line = beginning.line;
                     return Ok(Ok(()));
                 }
-                Ok(Start::Nothing(seen, line)) => {
-                    self.rest.drain(..seen);
-                    self.line = line;
-                    if self.ended {
-                        return Ok(Ok(()));
-                    }
-                    if self.rest.len() > self.most {
-                        return Ok(Err((line, "a line before the first record is too long")));
-                    }
+                Ok(None) if self.ended => {
+                    self.rest.clear();
+                    return Ok(Ok(()));
                 }
+                Ok(None) => {}
+            }
+            self.rest.drain(..beginning.forget());
+            if self.rest.len() > self.most {
+                let cause = "a line before the first record is too long";
+                return Ok(Err((beginning.line, cause)));
             }
             self.read()?;
         }

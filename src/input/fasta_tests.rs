@@ -106,6 +106,48 @@ fn what_is_no_fasta_says_so_with_its_line() {
 }
 
 #[test]
+fn fastq_is_no_sequence_also_behind_blank_lines_and_comments() {
+    for before in ["", "\n", " \r\n\n", ";a\n\n;b\r", "\u{feff}", "\u{feff}\n;\n"] {
+        let text = format!("{before}@read\nACGT\n+\nIIII\n");
+        assert_eq!(no_sequence(&text), Some(FASTQ), "{text:?}");
+    }
+    for text in ["", "\n", "ACGT", "\nACGT\n@", ">a\n@", ";@\nACGT", " @read\nACGT\n"] {
+        assert_eq!(no_sequence(text), None, "{text:?}");
+    }
+}
+
+#[test]
+fn what_comes_before_the_first_record_is_looked_at_once() {
+    for (line, more) in [("    ", "\n>a"), (";  x", " y\n>a"), ("\n; x", "\n\n>a")] {
+        let mut beginning = Beginning::new();
+        let mut bytes = line.as_bytes().to_vec();
+        assert_eq!(beginning.look(&bytes), Ok(None));
+        // Whoever looked again would find that this is no FASTA.
+        bytes.fill(b'x');
+        bytes.extend(more.as_bytes());
+        assert_eq!(beginning.look(&bytes), Ok(Some(bytes.len() - 2)), "{line:?}");
+    }
+}
+
+#[test]
+fn a_long_line_before_the_first_record_takes_no_longer_than_short_ones() {
+    const BYTES: usize = 4 << 20;
+    let time = |line: &[u8]| {
+        let text = [&line.repeat(BYTES / line.len()), b"\n>a\n".as_slice()].concat();
+        let began = std::time::Instant::now();
+        let found = cut(&text, 4 << 10, 2 * BYTES).expect("FASTA");
+        assert_eq!(found.len(), 1);
+        began.elapsed()
+    };
+    let short = time(b" \n");
+    for line in [b"  ", b";;"] {
+        // A line that is searched again for each piece takes some hundreds of times as long.
+        let long = time(line);
+        assert!(long < 20 * short, "{line:?}: {long:?}, short lines {short:?}");
+    }
+}
+
+#[test]
 fn a_record_that_is_too_long_is_left_out_and_the_next_one_read() {
     let long = "ACGT\n".repeat(60_000);
     let text = format!(">a\nACGT\n>long\n{long}>b\nAC\n>last\n{long}");

@@ -2,6 +2,7 @@
 
 use super::compression;
 use super::json;
+use super::record::BYTE_ORDER_MARK;
 use memchr::memchr;
 use std::io::{self, Read};
 use std::path::Path;
@@ -51,10 +52,7 @@ pub(super) fn begins_with_an_object(
     start: &mut Vec<u8>,
     most: usize,
 ) -> io::Result<bool> {
-    if first_character(input, start, most)? != Some(b'{') {
-        return Ok(false);
-    }
-    let first = start.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or_default();
+    let Some((first, b'{')) = first_place(input, start, most)? else { return Ok(false) };
     let mut searched = first;
     loop {
         if let Some(end) = memchr(b'\n', &start[searched..]) {
@@ -70,17 +68,30 @@ pub(super) fn begins_with_an_object(
     }
 }
 
-/// Reads up to the first character that is no white space, if that comes before more bytes than a
-/// record may have; what was read stays in `start`.
+/// Reads up to the first character that is no white space, behind a byte order mark if there is one,
+/// if that comes before more bytes than a record may have; what was read stays in `start`.
 pub(super) fn first_character(
     input: &mut impl Read,
     start: &mut Vec<u8>,
     most: usize,
 ) -> io::Result<Option<u8>> {
-    let mut searched = 0;
+    Ok(first_place(input, start, most)?.map(|(_, first)| first))
+}
+
+/// The same with its place.
+fn first_place(
+    input: &mut impl Read,
+    start: &mut Vec<u8>,
+    most: usize,
+) -> io::Result<Option<(usize, u8)>> {
+    while start.len() < BYTE_ORDER_MARK.len()
+        && BYTE_ORDER_MARK.starts_with(start)
+        && read_more(input, start)?
+    {}
+    let mut searched = if start.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
     loop {
-        let first = start[searched..].iter().find(|byte| !byte.is_ascii_whitespace());
-        let first = first.copied();
+        let rest = start.iter().copied().enumerate().skip(searched);
+        let first = rest.into_iter().find(|(_, byte)| !byte.is_ascii_whitespace());
         searched = start.len();
         if first.is_some() || start.len() > most || !read_more(input, start)? {
             return Ok(first);
@@ -133,11 +144,36 @@ mod tests {
     }
 
     #[test]
+    fn the_first_character_is_that_behind_a_byte_order_mark() {
+        for (text, first) in [
+            ("\u{feff}>a", Some(b'>')),
+            ("\u{feff} \n{", Some(b'{')),
+            (" \u{feff}{", Some(0xEF)),
+            ("\u{fefe}{", Some(0xEF)),
+            ("\u{feff}", None),
+            ("\n", None),
+        ] {
+            // As a slow pipe gives it: a byte at a time.
+            let bytes = text.as_bytes().chunks(1);
+            let mut input: Box<dyn Read> =
+                bytes.fold(Box::new(io::empty()), |before, byte| Box::new(before.chain(byte)));
+            let found = first_character(&mut input, &mut Vec::new(), 100);
+            assert_eq!(found.expect("memory can be read"), first, "{text:?}");
+        }
+    }
+
+    #[test]
     fn the_first_line_says_whether_it_is_json_lines() {
         let long = format!("{{\"text\":\"{}\"}}", "x".repeat(5_000));
         for (text, is) in [
             ("{\"a\":1}\nmore", true),
             (" \n\n{\"a\":1}", true),
+            ("\u{feff}{\"a\":1}\nmore", true),
+            ("\u{feff}\r\n{\"a\":1}", true),
+            ("\u{feff}{\n\"a\":1}\n", false),
+            ("\n\u{feff}{\"a\":1}\n", false),
+            ("\u{feff}\u{feff}{\"a\":1}\n", false),
+            ("\u{feff}", false),
             ("{\n\"a\":1}\n", false),
             ("{ text }\n", false),
             ("text {}", false),

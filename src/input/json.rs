@@ -7,6 +7,7 @@ use serde::Deserializer;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// So many characters of what the parser says are shown.
@@ -47,8 +48,10 @@ pub(super) fn parse<'a>(
     Ok((id?, text, content))
 }
 
-/// Takes the text of a weighted set out of a JSON object that holds nothing else.
+/// Takes the text of a weighted set out of a JSON object that holds nothing else, but for a byte order
+/// mark before it.
 pub(crate) fn weights(object: &str) -> Result<String, String> {
+    let object = object.strip_prefix('\u{FEFF}').unwrap_or(object);
     let mut parser = serde_json::Deserializer::from_str(object);
     let found = TextOrSet { weighted: true }.deserialize(&mut parser).and_then(|found| {
         parser.end()?;
@@ -56,9 +59,22 @@ pub(crate) fn weights(object: &str) -> Result<String, String> {
     });
     match found {
         Ok(Ok((text, _))) => Ok(text.into_owned()),
-        Ok(Err(cause)) => Err(format!("the JSON {cause}")),
+        Ok(Err(cause)) => Err(match object_within(object) {
+            Some(field) => format!(
+                "the JSON {cause}; give the object of weights alone, without the record around it: the \
+                 value of {field:?}"
+            ),
+            None => format!("the JSON {cause}"),
+        }),
         Err(error) => Err(invalid(&error)),
     }
+}
+
+/// The first field of an object that holds an object, where its weights are if it is a whole record.
+fn object_within(object: &str) -> Option<String> {
+    let fields: BTreeMap<String, &RawValue> = serde_json::from_str(object).ok()?;
+    let field = fields.into_iter().find(|(_, value)| value.get().starts_with('{'))?.0;
+    Some(field.chars().take(QUOTED).collect())
 }
 
 /// What the parser says of a line. Each is parsed by itself, so that its own line numbers say nothing.
@@ -331,6 +347,7 @@ mod tests {
             (r#"{"a\nb":1E-7,"":3}"#, "\u{1f}3\u{1f}a\nb\u{1f}1e-7\u{1f}"),
             // A parser in haste takes the neighbour of this one.
             (r#"{"x":51.24817837550540}"#, "x\u{1f}51.2481783755054\u{1f}"),
+            ("\u{feff}{\"x\":1}\n", "x\u{1f}1\u{1f}"),
             ("{}", ""),
         ] {
             assert_eq!(weights(object).as_deref(), Ok(text), "{object}");
@@ -353,6 +370,21 @@ mod tests {
             let error = weights(object).expect_err(object);
             assert!(error.contains(cause), "{object}: {error}");
         }
+    }
+
+    #[test]
+    fn a_record_in_place_of_its_weights_is_told_what_to_do() {
+        for (record, field) in [
+            (r#"{"id":"a","weights":{"x":1}}"#, "weights"),
+            (r#"{"weights":{}}"#, "weights"),
+            (r#"{"tags":{"x":1},"id":7}"#, "tags"),
+        ] {
+            let error = weights(record).expect_err(record);
+            let advice = format!("alone, without the record around it: the value of {field:?}");
+            assert!(error.ends_with(&advice), "{record}: {error}");
+        }
+        let error = weights(r#"{"id":"a","x":1}"#).expect_err("not a number");
+        assert!(!error.contains("alone"), "{error}");
     }
 
     #[test]

@@ -13,8 +13,12 @@ pub(crate) struct Margin {
     pub(crate) recall: f64,
 }
 
-/// Where no probe reaches the recall, estimates may miss this share of what is tolerated.
+/// Where no probe reaches the recall, estimates may miss this share of what is tolerated, of what it
+/// meets.
 const SHARE: f64 = 0.1;
+
+/// What is met less often than this, as far as rounding lets it be known, is all verified.
+const HARDLY: f64 = 1e-9;
 
 impl Margin {
     /// The margin of what a probe meets: the greatest one with which meeting and verifying together
@@ -49,10 +53,11 @@ impl Margin {
 
     /// The greatest number of lanes that keeps the recall, where `verified` falls as it grows.
     fn greatest(lanes: Lanes, recall: Recall, verified: impl Fn(usize) -> f64) -> Self {
-        let most = verified(0);
+        let most = verified(0).max(0.0);
         let wanted = match most >= recall.get() {
             true => recall.get(),
-            false => most - SHARE * (1.0 - recall.get()),
+            false if most < HARDLY => return Self { least: 0, recall: most },
+            false => most * (1.0 - SHARE * (1.0 - recall.get())),
         };
         let (mut least, mut above) = (0, lanes.get() + 1);
         while above - least > 1 {
@@ -126,6 +131,29 @@ mod tests {
         let margin = Margin::of_probe(probe, lanes, low, recall);
         assert!(probe.recall() < 0.9 && margin.least > 0);
         assert!(margin.recall > probe.recall() - 0.002, "{margin:?} {}", probe.recall());
+        Ok(())
+    }
+
+    #[test]
+    fn a_lower_threshold_never_leaves_more_candidates_out() -> Result<()> {
+        for (built, recall) in [(0.8, 0.99), (0.8, 0.5), (0.95, 0.5), (0.95, 0.9), (0.5, 0.999)] {
+            let (threshold, recall, lanes) = settings(built, recall, 256)?;
+            let plan = BandPlan::new(threshold, recall, lanes)?;
+            let mut last = 0;
+            for step in 1..=200 {
+                let threshold = Threshold::new(f64::from(step) / 200.0)?;
+                let probe = Probe::new(plan, threshold, recall);
+                let margin = Margin::of_probe(probe, lanes, threshold, recall);
+                let most = Margin::keeps(probe, lanes, threshold.get(), 0);
+                let least = recall.get().min(most * 0.95);
+                assert!(margin.recall >= least, "{built} {recall:?} {threshold}: {margin:?}");
+                let estimate = Agreement::new(margin.least, 256).similarity();
+                assert!(estimate <= threshold.get(), "{built} {recall:?} {threshold}: {margin:?}");
+                // Another probe may leave more or less for estimates, but not much.
+                assert!(margin.least + 24 >= last, "{built} {recall:?} {threshold}: {margin:?}");
+                last = margin.least;
+            }
+        }
         Ok(())
     }
 

@@ -46,6 +46,9 @@ const DART: u64 = 0xC13F_A9A9_02A6_328F;
 /// Powers of two of the rank that a light token has in one cell.
 const GROUP: i32 = 8;
 
+/// The binary logarithm of the rank at which a group begins, in units of which its end has 2^45.
+const BEGIN: u32 = 45 - GROUP as u32;
+
 /// Ranks below 2^-32 of where one dart is expected are passed over: at most one signature in 2^31
 /// misses a dart there.
 const PASSED_OVER: i32 = 32;
@@ -186,10 +189,15 @@ impl DartHasher {
             let value = match ranks {
                 Ranks::One(rank) => tag(rank) | (rest >> (64 - FRACTION)) as u32,
                 Ranks::Group(least) => {
-                    // Evenly from 2^45 to 2^53.
-                    let rank = (1 << 45) + (rest >> 19) * ((1 << GROUP) - 1);
+                    // Evenly from 0 to the end of the group, so that the cell's area is the one its
+                    // number of darts is drawn for. What lies below the group counts in those before.
+                    let rank = rest >> 19;
+                    if rank >> BEGIN == 0 {
+                        continue;
+                    }
                     let log2 = rank.ilog2();
-                    tag(least + log2 as i32 - 45) | (rank << (64 - log2) >> (64 - FRACTION)) as u32
+                    tag(least + (log2 - BEGIN) as i32)
+                        | (rank << (64 - log2) >> (64 - FRACTION)) as u32
                 }
             };
             table.lower(lane as usize, value);

@@ -116,9 +116,7 @@ impl Sketcher {
     ///
     /// [`Error::NotWeights`] from a sketcher of weighted sets, where the text stands for none.
     pub fn signature_of_text(&self, text: &str) -> Result<Signature> {
-        let signature = self.with_text(text, |lanes, size| {
-            Signature::new(lanes.iter().map(|lane| truncate(*lane)).collect(), size)
-        })?;
+        let signature = self.with_text(text, signature)?;
         Ok(signature.unwrap_or_else(|| Signature::empty(self.lanes())))
     }
 
@@ -137,6 +135,15 @@ impl Sketcher {
         let mut counter = DistinctCounter::new(hashes.len());
         counter.add(hashes);
         Signature::new(sketch.truncated(), counter.finish())
+    }
+
+    /// The signature of a weighted set that is given as [`Shingler::weights`] gives it; `None` for the
+    /// empty set, and from a sketcher of other sets.
+    pub(crate) fn signature_of_weights(&self, weights: &[(u64, f64)]) -> Option<Signature> {
+        let darts = self.darts.as_ref()?;
+        let (mut lanes, mut counter) = (LaneTable::new(), DistinctCounter::new(0));
+        let weights = &mut weights.to_vec();
+        self.with_weights(darts, weights, (&mut lanes, &mut counter), signature)
     }
 
     /// The full-width sketch of a set given by hashes; `None` for the empty set. A sketcher of weighted
@@ -170,13 +177,7 @@ impl Sketcher {
             lanes.clear();
             if let Some(darts) = &self.darts {
                 let mut weights = self.shingler.weights(text)?;
-                if weights.is_empty() {
-                    return Ok(None);
-                }
-                counter.reset(weights.len());
-                weights.iter().for_each(|(hash, _)| counter.add(&[*hash]));
-                darts.throw(lanes, &mut weights);
-                return Ok(Some(take(lanes.values(self.lanes()), counter.finish())));
+                return Ok(self.with_weights(darts, &mut weights, (lanes, counter), take));
             }
             counter.reset(self.shingler.prepare(text, scratch));
             let mut any = false;
@@ -192,6 +193,28 @@ impl Sketcher {
             Ok(any.then(|| take(lanes.values(self.lanes()), counter.finish())))
         })
     }
+
+    /// Sketches a weighted set in these buffers, scaling its weights, and hands over its lanes; `None` if
+    /// it is empty.
+    fn with_weights<T>(
+        &self,
+        darts: &DartHasher,
+        weights: &mut [(u64, f64)],
+        (lanes, counter): (&mut LaneTable, &mut DistinctCounter),
+        take: impl FnOnce(&[u32], SetSize) -> T,
+    ) -> Option<T> {
+        if weights.is_empty() {
+            return None;
+        }
+        counter.reset(weights.len());
+        weights.iter().for_each(|(hash, _)| counter.add(&[*hash]));
+        darts.throw(lanes, weights);
+        Some(take(lanes.values(self.lanes()), counter.finish()))
+    }
+}
+
+fn signature(lanes: &[u32], size: SetSize) -> Signature {
+    Signature::new(lanes.iter().map(|lane| truncate(*lane)).collect(), size)
 }
 
 #[cfg(test)]

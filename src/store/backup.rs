@@ -33,7 +33,7 @@ pub(crate) fn backup(reader: &Reader, path: &Path, watch: &mut Watch<'_>) -> Res
     }
     let source = reader.engine().path();
     guard(source, || {
-        let new = NewFile::begin(path, reader.engine().stored())?;
+        let new = NewFile::begin_like(path, reader.engine().stored(), source)?;
         let mut database = redb::Builder::new()
             .set_cache_size(reader.engine().cache_bytes())
             .open(new.place())

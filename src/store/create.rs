@@ -32,8 +32,33 @@ pub(super) struct NewFile<'p> {
 }
 
 impl<'p> NewFile<'p> {
-    /// Begins a file with an empty index.
+    /// Begins a file with an empty index, as any new file: the user's mask decides who may read it.
     pub(super) fn begin(path: &'p Path, stored: &StoredSettings) -> Result<Self> {
+        Self::begin_for(path, stored, 0o666)
+    }
+
+    /// Begins a file for those only who may read another one, whose permissions it has at most.
+    pub(super) fn begin_like(
+        path: &'p Path,
+        stored: &StoredSettings,
+        other: &Path,
+    ) -> Result<Self> {
+        #[cfg(unix)]
+        let mode = {
+            use std::os::unix::fs::PermissionsExt;
+            let found = fs::metadata(other).map_err(|source| io_error(other, ACTION, source))?;
+            // Its owner writes to it, whatever else.
+            found.permissions().mode() & 0o666 | 0o600
+        };
+        #[cfg(not(unix))]
+        let mode = {
+            let _ = other;
+            0o600
+        };
+        Self::begin_for(path, stored, mode)
+    }
+
+    fn begin_for(path: &'p Path, stored: &StoredSettings, mode: u32) -> Result<Self> {
         let failed = |source| io_error(path, ACTION, source);
         let folder = match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -46,9 +71,10 @@ impl<'p> NewFile<'p> {
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
-            // As any new file: the user's mask decides, not the care taken for temporary ones.
-            builder.permissions(fs::Permissions::from_mode(0o666));
+            builder.permissions(fs::Permissions::from_mode(mode));
         }
+        #[cfg(not(unix))]
+        let _ = mode;
         let new = builder.tempfile_in(folder).map_err(failed)?;
         let file = new.reopen().map_err(failed)?;
         let database = redb::Builder::new().create_file(file).doing(path, ACTION)?;

@@ -34,14 +34,19 @@ pub(crate) fn rebuild(
     kind.check(old.settings(), path)?;
     let settings = request.over(old.settings()).resolve()?;
     let key = RandomState::new().build_hasher().finish();
-    let new = NewFile::begin(path, &StoredSettings::new(&settings, key, old.created()))?;
-    let engine = Engine::open(new.place(), &SettingsRequest::default(), tuning)?;
+    let stored = StoredSettings::new(&settings, key, old.created());
+    let new = NewFile::begin_like(path, &stored, path)?;
+    let mut engine = Engine::open(new.place(), &SettingsRequest::default(), tuning)?;
     fill(&old, &engine, watch)?;
     let auto_ids = old.read()?.state.counters.auto_ids;
     let mut writer = engine.write()?;
     writer.restore_counters(Counters { auto_ids, ..Counters::default() })?;
     writer.commit()?;
     engine.finish_merges(watch)?;
+    // The storage takes space for a file that grows, half of it for nothing.
+    if let Some(engine) = Arc::get_mut(&mut engine) {
+        engine.shrink()?;
+    }
     drop(engine);
     // A file that is open cannot be replaced there.
     #[cfg(windows)]

@@ -130,7 +130,7 @@ fn make_again(
     let dead = guard(path, || load::dead(&txn, path)).unwrap_or_default();
     // Without it the texts that need it are lost, and their documents.
     let dictionary = guard(path, || Dictionary::load(&txn, path)).ok().flatten();
-    let new = NewFile::begin(path, &stored)?;
+    let new = NewFile::begin_like(path, &stored, path)?;
     let engine = Engine::open(new.place(), &SettingsRequest::default(), tuning)?;
     let mut repair =
         Repair { cause: Some(cause), documents: 0, lost: 0, lost_ids: Vec::new(), kept: None };

@@ -7,7 +7,7 @@ use multiversion::multiversion;
 /// What is no letter of the alphabet: no k-mer reaches over it.
 const BREAK: u8 = 4;
 
-/// White space, which is nothing. Its bit is that of no other code, so that those of a line tell
+/// Spaces, tabs and form feeds, which are nothing. Its bit is that of no other code, so that those of a line tell
 /// together whether there is any.
 const NOTHING: u8 = 8;
 
@@ -32,7 +32,7 @@ const CODES: [u8; 256] = {
 };
 
 /// Reads a text as FASTA, or as a bare sequence: puts its letters, as codes, into `out`, with a break
-/// for each record and for each byte that is no letter and no white space.
+/// for each record and for each byte that is neither a letter nor a space, tab or form feed.
 pub(super) fn letters(text: &str, out: &mut Vec<u8>) {
     out.clear();
     out.reserve(text.len());

@@ -31,8 +31,8 @@ pub enum Shingle {
     ///
     /// The letters are A, C, G, T, in either case, and U, which is T. The text is a bare sequence, or
     /// FASTA: lines that begin with `>` separate sequences, lines that begin with `;` are skipped, as
-    /// is white space. Every other letter (N, gaps) breaks the sequence: no k-mer holds it. A text
-    /// without a k-mer has no shingle, however short it is: it is empty.
+    /// are line breaks, spaces, tabs and form feeds. Every other letter (N, gaps) breaks the sequence:
+    /// no k-mer holds it. A text without a k-mer has no shingle, however short it is: it is empty.
     Kmers(u16),
 }
 

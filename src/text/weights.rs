@@ -42,27 +42,26 @@ impl Weights {
             let end = token.char_indices().nth(SHOWN).map_or(token.len(), |(end, _)| end);
             let more = if end < token.len() { "..." } else { "" };
             let token = format!("{}{more}", &token[..end]);
-            Err(Error::InvalidWeight { token, got: weight.to_string(), expected })
+            Error::InvalidWeight { token, got: weight.to_string(), expected }
         };
-        let mut all: Vec<(String, f64)> = Vec::new();
-        for (token, weight) in weights {
+        let checked = weights.into_iter().map(|(token, weight)| {
             let token = token.into();
             if !weight.is_finite() || weight < 0.0 {
-                return invalid(&token, weight, "a finite number from 0 on");
+                return Err(invalid(&token, weight, "a finite number from 0 on"));
             }
             if token.contains(ELEMENT_END) {
-                return invalid(
-                    &token,
-                    weight,
-                    "a token without the character U+001F, which ends tokens",
-                );
+                let expected = "a token without the character U+001F, which ends tokens";
+                return Err(invalid(&token, weight, expected));
             }
-            all.push((token, weight));
-        }
+            Ok((token, weight))
+        });
+        // In place, where they come from a vector.
+        let mut all: Vec<(String, f64)> = checked.collect::<Result<_>>()?;
         all.sort_by(|a, b| a.0.cmp(&b.0));
         let second = all.windows(2).find(|pair| pair[0].0 == pair[1].0).map(|pair| &pair[1]);
         if let Some((token, weight)) = second {
-            return invalid(token, *weight, "one weight for each token, and this is its second");
+            let expected = "one weight for each token, and this is its second";
+            return Err(invalid(token, *weight, expected));
         }
         all.retain(|(_, weight)| *weight > 0.0);
         Ok(Self(all))

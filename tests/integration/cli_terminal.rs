@@ -118,6 +118,32 @@ fn drawings_are_for_terminals_and_no_wider() {
 }
 
 #[test]
+fn a_terminal_is_not_turned_round_by_an_id_but_a_pipe_gets_it_as_it_is() {
+    let (a, b, _) = alike();
+    let turning = "a\u{202e}b\u{2067}";
+    let shell = Shell::new();
+    let input = jsonl(&[(turning, &a), ("z", &b)]);
+    shell.pipe("add i.twx -q --store-text --format jsonl -", input).succeeds();
+    shell.write("id", turning);
+    for command in [
+        "pairs i.twx",
+        "pairs i.twx --json",
+        "clusters i.twx",
+        "clusters i.twx --json",
+        "list i.twx",
+        "query i.twx --id z",
+        "explain i.twx \"$(cat id)\" z",
+        "remove i.twx --ids-from \"$(cat id)\"",
+    ] {
+        let line = format!("$TWINDEX {command}; true");
+        let piped = shell.sh(&line).succeeds();
+        assert!((piped.stdout + &piped.stderr).contains(turning), "{line}");
+        let Some(seen) = on_terminal(&shell, &line) else { return };
+        assert!(seen.contains("a\\u202eb\\u2067") && !seen.contains(turning), "{line}: {seen:?}");
+    }
+}
+
+#[test]
 fn ids_of_any_width_leave_columns_aligned() {
     let (a, b, _) = alike();
     let shell = Shell::new();

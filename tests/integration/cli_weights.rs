@@ -150,3 +150,31 @@ fn repeated_tokens_count_in_a_multiset() {
     let number = |name: &str| done.json()[0][name].as_f64().expect("a number");
     assert!(number("low") <= 0.4 && 0.4 <= number("high"), "{done:?}");
 }
+
+#[test]
+fn what_compare_would_not_use_is_refused() {
+    let shell = Shell::new();
+    shell.write("a", r#"{"sea": 3}"#);
+    shell.write("record", r#"{"id": "a", "weights": {"sea": 3}}"#);
+    let alone = shell.run("compare --weighted a a").succeeds().stdout;
+    assert_eq!(shell.run("compare --weighted --shingle token a a").succeeds().stdout, alone);
+    let advice = r#"without the record around it: the value of "weights""#;
+    for (words, cause) in [
+        ("--weighted --shingle char:9", "shingle token"),
+        ("--weighted --explain", "cannot be used with"),
+        ("--weighted --multiset", "cannot be used with"),
+        ("--weighted --universe 9", "cannot be used with"),
+        ("--explain --universe 9", "cannot be used with"),
+        ("--explain --lanes 64", "cannot be used with"),
+        ("--explain --confidence 0.9", "cannot be used with"),
+        ("--weighted record", advice),
+    ] {
+        let files = if words.ends_with("record") { "a" } else { "a a" };
+        let refused = shell.run(&format!("compare {words} {files}"));
+        assert_eq!(refused.status, 2, "{words}: {refused:?}");
+        assert!(refused.stderr.contains(cause), "{words}: {}", refused.stderr);
+    }
+    shell.pipe("add i.twx --weighted -", RECORDS).succeeds();
+    let asked = shell.args(&["query", "i.twx", "--text", RECORDS.lines().next().unwrap_or("")], "");
+    assert!(asked.status == 2 && asked.stderr.contains(advice), "{asked:?}");
+}

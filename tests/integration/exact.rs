@@ -163,7 +163,7 @@ fn estimates_are_given_where_they_are_asked_for() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let index = index(&folder, false);
     let snapshot = index.snapshot().expect("a snapshot");
-    let text = text(3, 1, 87);
+    let text = text(3, 1, 67);
     let found = snapshot.query().estimate(true).by_text(&text).expect("asked");
     assert!(!found.is_empty() && found.iter().all(|found| !found.exact));
     let signature = index.sketcher().signature(&text);
@@ -278,4 +278,67 @@ fn check_and_insert_one_by_one_agrees_with_many_at_once() {
             other => panic!("{id}: {other:?}"),
         }
     }
+}
+
+#[test]
+fn a_low_threshold_finds_no_less_than_a_high_one() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let options = Index::options().store_text(true).recall(0.5);
+    let index = options.create(folder.path().join("low.twx")).expect("created");
+    let mut txn = index.begin_write().expect("begun");
+    txn.insert_batch(&texts()).expect("inserted");
+    txn.commit().expect("committed");
+    let snapshot = index.snapshot().expect("a snapshot");
+    let text = text(3, 0, 67);
+    let found = |threshold: f64| -> Vec<String> {
+        let query = snapshot.query().threshold(threshold);
+        let found = query.by_text(&text).expect("asked");
+        found.into_iter().filter(|found| found.similarity >= 0.9).map(|found| found.id).collect()
+    };
+    let high = found(0.9);
+    assert!(high.len() > 2);
+    for threshold in [0.5, 0.3, 0.1, 0.03, 0.001] {
+        assert_eq!(found(threshold), high, "at {threshold}");
+    }
+}
+
+#[test]
+fn weighted_sets_are_compared_exactly() {
+    use twindex::Weights;
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let options = Index::options().store_text(true).weighted(true).threshold(0.7);
+    let index = options.create(folder.path().join("weights.twx")).expect("created");
+    let mut random = Random(5);
+    let mut sets: Vec<(String, BTreeMap<String, u64>)> = Vec::new();
+    for family in 0..12 {
+        let base: BTreeMap<String, u64> =
+            (0..30).map(|token| (format!("t{family}-{token}"), 1 + random.below(1000))).collect();
+        for variant in 0..6 {
+            let mut set = base.clone();
+            for weight in set.values_mut() {
+                *weight += random.below(1 + variant * *weight / 8);
+            }
+            sets.push((format!("{family:02}-{variant}"), set));
+        }
+    }
+    let mut txn = index.begin_write().expect("begun");
+    for (id, set) in &sets {
+        let weights = set.iter().map(|(token, weight)| (token.clone(), *weight as f64));
+        let text = Weights::new(weights).expect("weights").to_text();
+        txn.insert(id, &text).expect("inserted");
+    }
+    txn.commit().expect("committed");
+    let mut similar = BTreeMap::new();
+    for (at, (x, a)) in sets.iter().enumerate() {
+        for (y, b) in &sets[at + 1..] {
+            let tokens: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
+            let of =
+                |set: &BTreeMap<String, u64>, token: &String| set.get(token).copied().unwrap_or(0);
+            let minima: u64 = tokens.iter().map(|token| of(a, token).min(of(b, token))).sum();
+            let maxima: u64 = tokens.iter().map(|token| of(a, token).max(of(b, token))).sum();
+            similar.insert((x.clone(), y.clone()), minima as f64 / maxima as f64);
+        }
+    }
+    let snapshot = index.snapshot().expect("a snapshot");
+    assert_exact(&pairs(&snapshot, 0.7), &at_least(&similar, 0.7));
 }

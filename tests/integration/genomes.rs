@@ -223,6 +223,38 @@ fn what_is_no_fasta_is_refused() {
 }
 
 #[test]
+fn fastq_is_refused_behind_blank_lines_and_as_a_text() {
+    let shell = Shell::new();
+    let reads = "\n \n;\n@r1\nACGTACGT\n+\nIIIIIIII\n";
+    shell.write("f.fq", reads);
+    shell.write("a.fa", ">a\nACGTACGT\n");
+    shell.run("add -q g.twx --shingle kmer:5 a.fa").succeeds();
+    for command in
+        ["add -q g.twx f.fq", "query -q g.twx f.fq", "compare a.fa f.fq --shingle kmer:5"]
+    {
+        shell.run(command).fails_with("f.fq: is FASTQ");
+    }
+    for text in [reads, "@r1 ACGT"] {
+        let asked = shell.args(&["query", "-q", "g.twx", "--text", text], "");
+        asked.fails_with("--text: is FASTQ");
+    }
+    shell.run("add -q t.twx a.fa").succeeds();
+    let other = shell.args(&["query", "-q", "t.twx", "--text", "@r1 ACGT"], "");
+    assert_eq!(other.status, 1, "elsewhere it is a text like any: {other:?}");
+}
+
+#[test]
+fn kmers_are_not_explained_and_it_is_said_of_what() {
+    let shell = Shell::new();
+    shell.write("a.fa", ">a\nACGTACGT\n");
+    shell.write("b.fa", ">b\nACGTACGA\n");
+    let compared = shell.run("compare a.fa b.fa --explain --shingle kmer:5");
+    compared.fails_with("a.fa and b.fa: k-mers cannot be explained");
+    shell.run("add -q g.twx --shingle kmer:5 a.fa b.fa").succeeds();
+    shell.run("explain g.twx a.fa b.fa").fails_with("g.twx: k-mers cannot be explained");
+}
+
+#[test]
 fn fasta_is_refused_by_an_index_of_other_shingles_but_read_as_text() {
     let shell = Shell::new();
     shell.write("a.fa", "no header\n");

@@ -66,6 +66,8 @@ mod inputs;
 mod intervals;
 mod isolation;
 mod layering;
+#[cfg(feature = "cli")]
+mod marked;
 mod merging;
 mod model;
 mod multisets;

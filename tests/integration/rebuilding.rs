@@ -114,3 +114,34 @@ fn what_is_stopped_or_impossible_leaves_the_index_as_it_was() {
     let index = Index::open(&path).expect("opened");
     assert_eq!(all_ids(&index.snapshot().expect("a snapshot")).len(), 300);
 }
+
+#[cfg(unix)]
+#[test]
+fn nobody_else_can_read_what_is_made_of_a_private_index() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = filled(&folder, &Index::options().store_text(true));
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).expect("permitted");
+    let others_can_read = || {
+        let entries = std::fs::read_dir(folder.path()).expect("readable");
+        let modes = entries.map(|entry| {
+            let entry = entry.expect("readable").metadata().expect("there");
+            entry.permissions().mode()
+        });
+        let modes: Vec<u32> = modes.collect();
+        modes.iter().any(|mode| mode & 0o077 != 0).then_some(modes)
+    };
+    let mut seen = 0;
+    Index::options()
+        .shingle(Shingle::words(2))
+        .rebuild_watched(&path, |_| {
+            seen += 1;
+            assert_eq!(others_can_read(), None);
+            ControlFlow::Continue(())
+        })
+        .expect("rebuilt");
+    assert!(seen > 1);
+    let snapshot = Index::open(&path).expect("opened").snapshot().expect("a snapshot");
+    snapshot.backup(folder.path().join("copy.twx")).expect("copied");
+    assert_eq!(others_can_read(), None);
+}
