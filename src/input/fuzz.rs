@@ -49,7 +49,8 @@ pub fn lines(input: &[u8]) {
         false => {
             let first =
                 first_character(&mut drops, &mut start, usize::MAX).expect("memory can be read");
-            assert_eq!(first, bytes.iter().copied().find(|byte| !byte.is_ascii_whitespace()));
+            let unmarked = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+            assert_eq!(first, unmarked.iter().copied().find(|byte| !byte.is_ascii_whitespace()));
             Blocks::new(drops, start, most)
         }
     };

@@ -1,7 +1,7 @@
 //! How far below the threshold an estimate may lie, so that exact answers miss no more than was promised.
 
 use super::probe::Probe;
-use crate::estimate::{EqualLanes, equal_lane_probability};
+use crate::estimate::{EqualLanes, equal_lane_probability, least_equal_lanes};
 use crate::params::{Lanes, Recall, Threshold};
 
 /// Which candidates are verified exactly, and the share of similar documents that are.
@@ -34,7 +34,9 @@ impl Margin {
         recall: Recall,
     ) -> Self {
         let (all, unmet) = laws(probe, lanes, threshold.get());
-        Self::greatest(lanes, recall, |least| all.at_least(least) - unmet.at_least(least))
+        Self::greatest(lanes, (threshold, recall), |least| {
+            all.at_least(least) - unmet.at_least(least)
+        })
     }
 
     /// The probability that a document of this similarity is met by the probe with at least so many
@@ -48,18 +50,24 @@ impl Margin {
     pub(crate) fn of_scan(lanes: Lanes, threshold: Threshold, recall: Recall) -> Self {
         let equal = equal_lane_probability(threshold.get());
         let all = EqualLanes::none().and_lanes(lanes.get(), equal);
-        Self::greatest(lanes, recall, |least| all.at_least(least))
+        Self::greatest(lanes, (threshold, recall), |least| all.at_least(least))
     }
 
     /// The greatest number of lanes that keeps the recall, where `verified` falls as it grows.
-    fn greatest(lanes: Lanes, recall: Recall, verified: impl Fn(usize) -> f64) -> Self {
+    /// But none that leaves out what is estimated to be similar, however low the recall.
+    fn greatest(
+        lanes: Lanes,
+        (threshold, recall): (Threshold, Recall),
+        verified: impl Fn(usize) -> f64,
+    ) -> Self {
         let most = verified(0).max(0.0);
         let wanted = match most >= recall.get() {
             true => recall.get(),
             false if most < HARDLY => return Self { least: 0, recall: most },
             false => most * (1.0 - SHARE * (1.0 - recall.get())),
         };
-        let (mut least, mut above) = (0, lanes.get() + 1);
+        let similar = least_equal_lanes(threshold.get(), lanes.get());
+        let (mut least, mut above) = (0, similar + 1);
         while above - least > 1 {
             let middle = usize::midpoint(least, above);
             match verified(middle) >= wanted {
@@ -106,8 +114,8 @@ mod tests {
                 for lanes in [64, 128, 256, 512] {
                     let Ok((_, margin)) = of_probe(threshold, recall, lanes) else { continue };
                     assert!(margin.recall >= recall, "{threshold} {recall} {lanes}: {margin:?}");
-                    let estimate = Agreement::new(margin.least, lanes).similarity();
-                    assert!(estimate <= threshold, "{threshold} {recall} {lanes}: {margin:?}");
+                    let similar = least_equal_lanes(threshold, lanes);
+                    assert!(margin.least <= similar, "{threshold} {recall} {lanes}: {margin:?}");
                 }
             }
         }
@@ -147,8 +155,8 @@ mod tests {
                 let most = Margin::keeps(probe, lanes, threshold.get(), 0);
                 let least = recall.get().min(most * 0.95);
                 assert!(margin.recall >= least, "{built} {recall:?} {threshold}: {margin:?}");
-                let estimate = Agreement::new(margin.least, 256).similarity();
-                assert!(estimate <= threshold.get(), "{built} {recall:?} {threshold}: {margin:?}");
+                let similar = least_equal_lanes(threshold.get(), 256);
+                assert!(margin.least <= similar, "{built} {recall:?} {threshold}: {margin:?}");
                 // Another probe may leave more or less for estimates, but not much.
                 assert!(margin.least + 24 >= last, "{built} {recall:?} {threshold}: {margin:?}");
                 last = margin.least;
