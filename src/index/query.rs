@@ -154,7 +154,7 @@ impl<'s> Query<'s> {
     /// Documents are classed by size, and each class is searched at the depth that the least similarity in
     /// it allows; classes for which the bands of the index are too few are scanned, which
     /// [`Matches::sizes`] tells. The first such query of a [`Snapshot`] reads all signatures to learn the
-    /// sizes of all documents, some 0.1 us and 4 bytes of memory a document, as long as the snapshot
+    /// sizes of all documents, which take 4 bytes of memory each, as long as the snapshot
     /// lives; each query reads what it scans.
     ///
     /// [`top`](Self::top) and [`limit`](Self::limit) keep those that contain most. Of an index of weights it
