@@ -16,6 +16,7 @@ use super::schema::{
 use super::settings::{Settings, StoredSettings};
 use crate::error::{Error, Result};
 use redb::Database;
+use std::borrow::Cow;
 use std::fs;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
@@ -118,6 +119,13 @@ impl<'p> NewFile<'p> {
 }
 
 const ACTION: &str = "creating the index";
+
+/// The file that a link names: a link stays what it is where its file is replaced.
+pub(super) fn behind_link(path: &Path) -> Cow<'_, Path> {
+    let link = path.symlink_metadata().is_ok_and(|found| found.is_symlink());
+    let target = if link { fs::canonicalize(path).ok() } else { None };
+    target.map_or(Cow::Borrowed(path), Cow::Owned)
+}
 
 impl Engine {
     /// Creates the file with an empty index.

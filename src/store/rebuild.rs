@@ -1,12 +1,11 @@
 //! A new file under other settings that takes the place of the old one when it is complete.
 
-use super::create::NewFile;
+use super::create::{NewFile, behind_link};
 use super::engine::{Engine, Tuning};
 use super::record::Counters;
 use super::settings::{SettingsRequest, StoredSettings};
 use super::watch::Watch;
 use crate::error::{Error, Result};
-use std::fs;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::Path;
 use std::sync::Arc;
@@ -20,10 +19,7 @@ pub(crate) fn rebuild(
     watch: &mut Watch<'_>,
     fill: impl FnOnce(&Arc<Engine>, &Arc<Engine>, &mut Watch<'_>) -> Result<()>,
 ) -> Result<()> {
-    // A link stays what it is; the file that it names is rebuilt.
-    let link = path.symlink_metadata().is_ok_and(|found| found.is_symlink());
-    let target = if link { fs::canonicalize(path).ok() } else { None };
-    let path = target.as_deref().unwrap_or(path);
+    let path = &*behind_link(path);
     // Open until the new file has the name: nobody else changes the old one meanwhile.
     let old = Engine::open(path, &SettingsRequest::default(), tuning)?;
     if !old.settings().store_text {

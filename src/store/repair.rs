@@ -1,6 +1,6 @@
 //! Repairing a damaged index: a new file from the rows that can be read of the old one.
 
-use super::create::NewFile;
+use super::create::{NewFile, behind_link};
 use super::dead::DeadSet;
 use super::engine::{Engine, Tuning};
 use super::fault::{Doing, abandon, damaged, guard, io_error};
@@ -49,10 +49,7 @@ pub(crate) fn repair(
     tuning: Tuning,
     tell: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Repair> {
-    // A link stays what it is; the file that it names is repaired.
-    let link = path.symlink_metadata().is_ok_and(|found| found.is_symlink());
-    let target = if link { fs::canonicalize(path).ok() } else { None };
-    let path = target.as_deref().unwrap_or(path);
+    let path = &*behind_link(path);
     let mut watch = Watch::new(path, ("repairing", "the file is as it was"), tell);
     match wrong(path, request, tuning, &mut watch) {
         Ok((documents, None)) => {

@@ -1,6 +1,6 @@
 //! Multisets from end to end: estimates beside the sum of minima over the sum of maxima.
 
-use crate::support::Place;
+use crate::support::{Place, similar_pairs};
 use std::collections::BTreeMap;
 use twindex::{Agreement, Index, Lanes, Normalization, Shingle, Shingler, Sketcher};
 
@@ -59,11 +59,7 @@ fn pairs_and_queries_of_an_index_of_multisets_are_those_of_brute_force() {
     }
     txn.commit().expect("committed");
     let snapshot = index.snapshot().expect("a snapshot");
-    let found: BTreeMap<(String, String), f64> = snapshot
-        .pairs(0.8)
-        .expect("a threshold")
-        .map(|pair| pair.map(|pair| ((pair.a, pair.b), pair.similarity)).expect("a pair"))
-        .collect();
+    let found = similar_pairs(&snapshot, 0.8);
     let mut well_above = 0;
     for (i, a) in documents.iter().enumerate() {
         for (j, b) in counts.iter().enumerate().skip(i + 1) {

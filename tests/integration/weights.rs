@@ -1,6 +1,6 @@
 //! Weighted sets: the law of their sketch, and indexes of them beside brute force.
 
-use crate::support::{Place, Random, assert_clean, estimate};
+use crate::support::{Place, Random, assert_clean, estimate, similar_pairs};
 use std::collections::BTreeMap;
 use twindex::{
     Agreement, Error, Index, Lanes, Normalization, Shingle, Shingler, Sketcher, Weights,
@@ -160,11 +160,7 @@ fn pairs_of_an_index_of_weights_are_those_of_brute_force() {
     }
     txn.commit().expect("committed");
     let snapshot = index.snapshot().expect("a snapshot");
-    let found: BTreeMap<(String, String), f64> = snapshot
-        .pairs(0.8)
-        .expect("a threshold")
-        .map(|pair| pair.map(|pair| ((pair.a, pair.b), pair.similarity)).expect("a pair"))
-        .collect();
+    let found = similar_pairs(&snapshot, 0.8);
     let signature = |id: &str| snapshot.get(id).expect("read").expect("there").signature;
     let (mut above, mut missed) = (0, 0);
     let signatures: Vec<_> = (0..sets.len()).map(|n| signature(&format!("{n:03}"))).collect();
