@@ -53,6 +53,7 @@
 //!   [`Passage`]s that two texts share.
 //! - [`Forecast`] and [`Space`] tell what a threshold and a recall will find, miss and take;
 //!   [`Probe`], [`BandPlan`] and [`candidate_probability`] are what they are made of.
+//! - [`methods`] are those of the literature that the index is measured against.
 //!
 //! # What is promised
 //!
@@ -110,6 +111,7 @@ mod index;
 #[cfg(feature = "cli")]
 mod input;
 mod lsh;
+pub mod methods;
 mod params;
 mod sketch;
 mod store;

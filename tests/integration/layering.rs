@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const LAYERS: [&str; 13] = [
-    "error", "hash", "params", "text", "sketch", "estimate", "lsh", "store", "index", "input",
-    "cli", "main", "fuzzing",
+const LAYERS: [&str; 15] = [
+    "error", "hash", "params", "text", "sketch", "estimate", "methods", "lsh", "store", "index",
+    "input", "study", "cli", "main", "fuzzing",
 ];
 
 fn sources(folder: &Path) -> Vec<PathBuf> {
