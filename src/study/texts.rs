@@ -25,19 +25,19 @@ pub(crate) const PAIRS: [(usize, usize); 6] = [(0, 1), (0, 2), (0, 3), (1, 2), (
 /// One translation of the four Gospels.
 pub(crate) struct Translation {
     /// What it is called: `LSG 1910`, `KJV`.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// Its language, in English.
-    pub language: &'static str,
+    pub(crate) language: &'static str,
     /// The texts as they are in the files, in the order of [`NAMES`].
-    pub texts: [Cow<'static, str>; 4],
+    pub(crate) texts: [Cow<'static, str>; 4],
 }
 
 /// The shingles of one text.
 pub(crate) struct Shingles {
     /// Their hashes, ascending, each as often as the shingle occurs.
-    pub occurrences: Vec<u64>,
+    pub(crate) occurrences: Vec<u64>,
     /// Each of them once, ascending.
-    pub distinct: Vec<u64>,
+    pub(crate) distinct: Vec<u64>,
 }
 
 /// Name, language, file names, and the texts themselves.
