@@ -10,6 +10,7 @@ mod explanation;
 mod interval;
 mod normal;
 mod random;
+mod rows;
 mod suffixes;
 
 pub use agreement::{Agreement, equal_lanes};
@@ -21,6 +22,7 @@ pub use exact::{Overlap, weighted_jaccard};
 pub use explanation::{Explanation, Passage, Span};
 pub use interval::{Estimate, wilson};
 pub use random::RandomSubsets;
+pub use rows::{RowEstimate, RowMatrix, StackedEstimate};
 
 pub(crate) use agreement::least_equal_lanes;
 pub(crate) use chance::{EqualLanes, equal_lane_probability};
