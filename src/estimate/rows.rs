@@ -117,7 +117,7 @@ impl RowMatrix {
     pub fn ru(&self, maps: &AffineMaps, confidence: Confidence) -> Result<RowEstimate> {
         let (a, b) = self.rows.split_at(self.first);
         let union = a.iter().chain(b.iter().filter(|row| **row == SECOND)).copied();
-        let equal = self.equal(maps, self.union_rows(), union)?;
+        let equal = self.equal(maps, self.union_rows(), &union)?;
         let count = maps.len() as u32;
         Ok(RowEstimate { equal, maps: count, jaccard: self.estimate(equal, count, confidence) })
     }
@@ -136,7 +136,7 @@ impl RowMatrix {
     ///
     /// [`Error::InvalidSetting`] unless the maps are of [`stacked_rows`](Self::stacked_rows).
     pub fn rum(&self, maps: &AffineMaps, confidence: Confidence) -> Result<StackedEstimate> {
-        let equal = self.equal(maps, self.stacked_rows(), self.rows.iter().copied())?;
+        let equal = self.equal(maps, self.stacked_rows(), &self.rows.iter().copied())?;
         let count = maps.len() as u32;
         let dice = self.estimate(equal, count, confidence);
         let jaccard = Estimate {
@@ -164,7 +164,7 @@ impl RowMatrix {
         &self,
         maps: &AffineMaps,
         rows: u64,
-        matrix: impl Iterator<Item = u8> + Clone,
+        matrix: &(impl Iterator<Item = u8> + Clone),
     ) -> Result<u32> {
         if maps.rows() != rows {
             return Err(Error::InvalidSetting {
