@@ -10,6 +10,7 @@ mod explanation;
 mod interval;
 mod normal;
 mod random;
+mod rows;
 mod sample;
 mod suffixes;
 
@@ -22,6 +23,7 @@ pub use exact::{Overlap, weighted_jaccard};
 pub use explanation::{Explanation, Passage, Span};
 pub use interval::{Estimate, wilson};
 pub use random::RandomSubsets;
+pub use rows::{RowEstimate, RowMatrix, StackedEstimate};
 pub use sample::{Sampled, Sampling, random_sample};
 
 pub(crate) use agreement::least_equal_lanes;

@@ -1,5 +1,6 @@
 //! What do we remember of a document? A signature of fixed size, made in one pass.
 
+mod affine;
 mod bottom;
 mod count;
 mod darts;
@@ -9,8 +10,12 @@ mod lanes;
 mod signature;
 mod sketcher;
 
+pub use affine::AffineMaps;
 pub use bottom::BottomK;
 pub use count::DistinctCounter;
 pub use lanes::Sketch;
 pub use signature::{SetSize, Signature};
 pub use sketcher::Sketcher;
+
+#[cfg(test)]
+pub(crate) use affine::greatest_divisor;
