@@ -11,6 +11,7 @@ use crate::study::texts::Shingles;
 use std::time::Instant;
 
 /// One pair of one translation.
+#[derive(Clone)]
 pub(super) struct Measured {
     /// Of its multisets of shingles.
     pub(super) exact: Overlap,
@@ -32,6 +33,7 @@ pub(super) struct Measured {
 }
 
 /// What RUM says of independent samples.
+#[derive(Clone)]
 pub(super) struct Rum {
     pub(super) functions: usize,
     /// simM, which the paper reports.
@@ -44,6 +46,7 @@ pub(super) struct Rum {
 }
 
 /// What was seen in some runs, and what was to be expected of just these samples.
+#[derive(Clone)]
 pub(super) struct Beside {
     pub(super) seen: Sampled,
     pub(super) expected: f64,
@@ -53,6 +56,7 @@ pub(super) struct Beside {
 
 /// Milliseconds of each method: from the texts on for the exact ones, from the shingles on for the others,
 /// with all runs.
+#[derive(Clone)]
 pub(super) struct Times {
     pub(super) direct: f64,
     pub(super) by_file: f64,
