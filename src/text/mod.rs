@@ -12,6 +12,7 @@ mod ranks;
 mod shingle;
 mod units;
 mod weights;
+mod width;
 
 pub use normalize::{Form, Normalization, Whitespace};
 pub use shingle::{Shingle, Shingler};
