@@ -55,7 +55,7 @@ fn all_hold_of_what_was_measured_and_each_fails_where_that_is_changed() {
     fails(3, &|pairs| pairs[3].rum[2].jaccard.seen.mean -= 0.2);
     fails(3, &|pairs| pairs[3].rum[0].dice.seen.mean += 0.4);
     fails(4, &|pairs| pairs[3].rum[1].dice.seen.spread = Some(0.9));
-    fails(5, &|pairs| pairs[3].times.direct = 510.0);
+    fails(5, &|pairs| pairs[3].times.direct = 5100.0);
 }
 
 #[test]
