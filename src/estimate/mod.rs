@@ -7,7 +7,10 @@ mod containment;
 mod distance;
 mod exact;
 mod explanation;
+mod external;
+mod file;
 mod interval;
+mod merging;
 mod normal;
 mod random;
 mod suffixes;
@@ -19,6 +22,7 @@ pub use containment::Containment;
 pub use distance::mash_distance;
 pub use exact::{Overlap, weighted_jaccard};
 pub use explanation::{Explanation, Passage, Span};
+pub use file::{FileOverlap, FileProgress, FileSimilarity, SortedShingles};
 pub use interval::{Estimate, wilson};
 pub use random::RandomSubsets;
 
