@@ -42,7 +42,8 @@ fn all_hold_of_what_was_measured_and_each_fails_where_that_is_changed() {
         let failing: Vec<usize> = (0..findings.len()).filter(|at| !findings[*at].holds).collect();
         assert_eq!(failing, [number]);
     };
-    fails(0, &|pairs| pairs[3].by_file.shared += 1);
+    fails(0, &|pairs| pairs[3].by_file.multisets.shared += 1);
+    fails(0, &|pairs| pairs[3].by_file.sets.shared += 1);
     fails(1, &|pairs| pairs[3].independent.mean += 0.05);
     fails(1, &|pairs| pairs[3].limit -= 0.05);
     fails(1, &|pairs| {

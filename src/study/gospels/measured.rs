@@ -3,11 +3,14 @@
 use super::Settings;
 use super::published::FUNCTIONS;
 use crate::error::Result;
-use crate::estimate::{Overlap, RandomSubsets, RowMatrix, Sampled, Sampling, random_sample};
+use crate::estimate::{
+    FileOverlap, FileSimilarity, Overlap, RandomSubsets, RowMatrix, Sampled, Sampling,
+    random_sample,
+};
 use crate::hash::{ShingleHasher, SplitMix};
 use crate::params::Confidence;
 use crate::sketch::AffineMaps;
-use crate::study::texts::Shingles;
+use crate::study::texts::{Shingles, shingler};
 use std::time::Instant;
 
 /// One pair of one translation.
@@ -17,8 +20,8 @@ pub(super) struct Measured {
     pub(super) exact: Overlap,
     /// Of its sets of shingles.
     pub(super) sets: Overlap,
-    /// By file.
-    pub(super) by_file: Overlap,
+    /// Both by file.
+    pub(super) by_file: FileOverlap,
     /// What two random subsets of these sizes would have, of a universe as large as both together.
     pub(super) chance: f64,
     pub(super) independent: Sampled,
@@ -77,9 +80,10 @@ fn direct(a: &str, b: &str) -> Result<Overlap> {
     Ok(Overlap::of_multisets(&a.occurrences, &b.occurrences))
 }
 
-/// The method for texts larger than memory.
-fn by_file(a: &str, b: &str) -> Result<Overlap> {
-    direct(a, b)
+/// The method for texts larger than memory, with the least there can be.
+fn by_file(a: &str, b: &str) -> Result<FileOverlap> {
+    let similarity = FileSimilarity::new(shingler()?, FileSimilarity::LEAST_MEMORY)?;
+    similarity.compare(a.as_bytes(), b.as_bytes())
 }
 
 /// The mean and the variance of a function of the number of successes in some trials.

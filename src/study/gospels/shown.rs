@@ -116,7 +116,7 @@ pub(super) fn data(all: &[Compared]) -> Table {
             };
         let (times, exact) = (&measured.times, measured.exact.similarity());
         push("direct", None, Values::exact(exact, Some(times.direct)), Some(DIRECT[pair]));
-        let by_file = Values::exact(measured.by_file.similarity(), Some(times.by_file));
+        let by_file = Values::exact(measured.by_file.multisets.similarity(), Some(times.by_file));
         push("by file", None, by_file, Some(BY_FILE[pair]));
         push("sets", None, Values::exact(measured.sets.similarity(), None), None);
         push("chance", None, Values::exact(measured.chance, None), None);
