@@ -12,6 +12,8 @@ mod cli_clusters;
 #[cfg(feature = "cli")]
 mod cli_compare;
 #[cfg(feature = "cli")]
+mod cli_compare_file;
+#[cfg(feature = "cli")]
 mod cli_containment;
 #[cfg(all(unix, feature = "cli"))]
 mod cli_dedup;
