@@ -10,6 +10,8 @@ mod explanation;
 mod interval;
 mod normal;
 mod random;
+mod rows;
+mod sample;
 mod suffixes;
 
 pub use agreement::{Agreement, equal_lanes};
@@ -21,6 +23,8 @@ pub use exact::{Overlap, weighted_jaccard};
 pub use explanation::{Explanation, Passage, Span};
 pub use interval::{Estimate, wilson};
 pub use random::RandomSubsets;
+pub use rows::{RowEstimate, RowMatrix, StackedEstimate};
+pub use sample::{Sampled, Sampling, random_sample};
 
 pub(crate) use agreement::least_equal_lanes;
 pub(crate) use chance::{EqualLanes, equal_lane_probability};

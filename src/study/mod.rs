@@ -2,7 +2,9 @@
 //!
 //! A study takes its settings and gives a [`Report`]; how that is printed and drawn is the command's.
 
+mod matrix;
 mod report;
+mod texts;
 mod work;
 
 pub(crate) mod approaches;
