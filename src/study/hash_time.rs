@@ -2,18 +2,18 @@
 //!
 //! Bergillos, Rambla, Cabeza 2018, sections 5.1 and 8.2; Vilaseca, Lacasa, Martín 2018, figure 16.
 
-use super::matrix::{Keys, Shingled};
+use super::fillers::{Filled, Filler, fill};
+use super::timing::{Times, quartile, seconds};
 use super::{Axis, Cell, Figure, Finding, Kind, Panel, Point, Report, Series, Table, Work};
 use crate::error::{Error, Result};
 use crate::hash::SplitMix;
 use crate::lsh::word;
-use crate::methods::{Family, HashFunction, MinHash, minima, shift_xor_hash};
+use crate::methods::{Family, shift_xor_hash};
 use std::collections::HashSet;
 use std::hint::black_box;
-use std::time::Instant;
 
 /// Sizes of shingles, in characters.
-const SIZES: std::ops::RangeInclusive<u16> = 2..=20;
+pub(super) const SIZES: std::ops::RangeInclusive<u16> = 2..=20;
 
 /// Rows in a band.
 const BAND_ROWS: std::ops::RangeInclusive<usize> = 2..=8;
@@ -30,126 +30,8 @@ pub(crate) struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { runs: 5, hashes: 200, documents: 10, characters: 1_000 }
+        Self { runs: 11, hashes: 200, documents: 10, characters: 1_000 }
     }
-}
-
-/// What fills the matrix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Filler {
-    /// (a x + b) mod p, p the least prime that is not below the number of rows: as printed.
-    Rows,
-    /// Modular is that of 2^61 - 1.
-    Of(Family),
-    /// floor(m frac(x A)) in floating point, as the formula reads.
-    Reals,
-}
-
-impl Filler {
-    const ALL: [Filler; 9] = [
-        Filler::Rows,
-        Filler::Of(Family::Jenkins),
-        Filler::Of(Family::Multiplicative),
-        Filler::Of(Family::Murmur3),
-        Filler::Of(Family::Tabulation),
-        Filler::Of(Family::Xxh3),
-        Filler::Of(Family::Default),
-        Filler::Reals,
-        Filler::Of(Family::Modular),
-    ];
-
-    /// Those of the sources.
-    const PRINTED: [Filler; 4] = [
-        Filler::Rows,
-        Filler::Of(Family::Jenkins),
-        Filler::Of(Family::Multiplicative),
-        Filler::Of(Family::Murmur3),
-    ];
-
-    fn name(self) -> &'static str {
-        match self {
-            Filler::Rows => "modular",
-            Filler::Of(Family::Modular) => "modular, p = 2^61 - 1",
-            Filler::Of(family) => family.name(),
-            Filler::Reals => "multiplicative, in reals",
-        }
-    }
-
-    fn drawn(self, rows: u64, hashes: usize, seed: u64) -> Result<Functions> {
-        Ok(match self {
-            // Rows count from 1, so that the last is below p.
-            Filler::Rows => Functions::Exact(MinHash::of_rows(rows + 1, hashes, seed)?),
-            Filler::Of(family) => Functions::Exact(MinHash::new(family, hashes, seed)?),
-            Filler::Reals => {
-                let mut words = SplitMix::new(seed);
-                // A multiple of 2^-53 below 1.
-                let mut constant = || (words.next() >> 11) as f64 / (1_u64 << 53) as f64;
-                Functions::Reals((0..hashes).map(|_| InReals { constant: constant() }).collect())
-            }
-        })
-    }
-}
-
-/// The functions of a filler.
-enum Functions {
-    Exact(MinHash),
-    Reals(Vec<InReals>),
-}
-
-/// floor(m frac(x A)) with m = 2^32, for rows: 32 of the 53 bits of a number are left.
-struct InReals {
-    constant: f64,
-}
-
-impl HashFunction for InReals {
-    #[inline(always)]
-    fn hash(&self, key: u64) -> u64 {
-        let product = key as f64 * self.constant;
-        ((product - product.floor()) * 4_294_967_296.0) as u64
-    }
-}
-
-impl Functions {
-    fn signature(&self, rows: &[u64]) -> Option<Vec<u64>> {
-        match self {
-            Functions::Exact(functions) => functions.signature(rows),
-            Functions::Reals(functions) => minima(functions, rows),
-        }
-    }
-}
-
-/// Times of one thing, in seconds, ascending.
-struct Times(Vec<f64>);
-
-impl Times {
-    fn of(mut seconds: Vec<f64>) -> Self {
-        seconds.sort_unstable_by(f64::total_cmp);
-        Self(seconds)
-    }
-
-    fn median(&self) -> f64 {
-        self.0.get(self.0.len() / 2).copied().unwrap_or(f64::NAN)
-    }
-
-    fn point(&self, x: f64, factor: f64) -> Point {
-        let end = |time: Option<&f64>| time.map_or(f64::NAN, |time| time * factor);
-        Point::spread(x, self.median() * factor, end(self.0.first()), end(self.0.last()))
-    }
-
-    fn cells(&self, factor: f64) -> [Cell; 3] {
-        let end = |time: Option<&f64>| time.map_or(Cell::Empty, |time| (time * factor).into());
-        [(self.median() * factor).into(), end(self.0.first()), end(self.0.last())]
-    }
-}
-
-/// A matrix of documents, each by the rows that it has, with the times to fill the signature matrix of each
-/// filler.
-struct Filled {
-    size: u16,
-    rows: u64,
-    /// Rows of all documents, one document after the other: the ones in the matrix.
-    entries: u64,
-    times: Vec<Times>,
 }
 
 /// Times of hashing bands of so many rows, and how many of the similar bands are told apart.
@@ -163,43 +45,6 @@ struct Banded {
 
 /// Bands that are equal but for the last two components, of which each is any of 256 numbers.
 const SIMILAR: usize = 1 << 16;
-
-fn seconds(work: impl FnOnce()) -> f64 {
-    let begun = Instant::now();
-    work();
-    begun.elapsed().as_secs_f64()
-}
-
-fn fill(settings: &Settings, size: u16, seed: u64) -> Result<Filled> {
-    let text = Shingled::new(size, settings.documents * settings.characters)?;
-    let (keys, rows) = text.keys(Keys::Alphabetical);
-    let documents: Vec<Vec<u64>> = keys
-        .chunks(settings.characters)
-        .map(|keys| {
-            let mut rows = keys.to_vec();
-            rows.sort_unstable();
-            rows.dedup();
-            rows
-        })
-        .collect();
-    let entries = documents.iter().map(|rows| rows.len() as u64).sum();
-    let functions: Vec<Functions> = Filler::ALL
-        .into_iter()
-        .map(|filler| filler.drawn(rows, settings.hashes, seed))
-        .collect::<Result<_>>()?;
-    let mut times = vec![Vec::new(); functions.len()];
-    // One after the other in each run, so that what slows the machine for a while slows all of them.
-    for _ in 0..settings.runs {
-        for (functions, times) in functions.iter().zip(&mut times) {
-            times.push(seconds(|| {
-                for rows in &documents {
-                    black_box(functions.signature(black_box(rows)));
-                }
-            }));
-        }
-    }
-    Ok(Filled { size, rows, entries, times: times.into_iter().map(Times::of).collect() })
-}
 
 fn band(settings: &Settings, rows: usize, seed: u64) -> Banded {
     let mut words = SplitMix::new(seed);
@@ -232,7 +77,11 @@ fn band(settings: &Settings, rows: usize, seed: u64) -> Banded {
     }
     let hashes: HashSet<u64> = bands.iter().map(|band| shift_xor_hash(band)).collect();
     let by_index: HashSet<u64> = lanes.iter().map(|lanes| word(lanes, 0, depth)).collect();
-    Banded { rows, times: times.map(Times::of), distinct: [hashes.len(), by_index.len()] }
+    Banded {
+        rows,
+        times: times.map(|times| Times::of(vec![times])),
+        distinct: [hashes.len(), by_index.len()],
+    }
 }
 
 pub(crate) fn run(settings: &Settings, work: &Work<'_>) -> Result<Report> {
@@ -246,14 +95,11 @@ pub(crate) fn run(settings: &Settings, work: &Work<'_>) -> Result<Report> {
             return Err(Error::InvalidSetting { setting, got: got.to_string(), expected });
         }
     }
-    let total = (SIZES.count() + BAND_ROWS.count()) as u64;
-    let (mut filled, mut banded) = (Vec::new(), Vec::new());
-    for size in SIZES {
-        work.at(filled.len() as u64, total)?;
-        filled.push(fill(settings, size, work.seed)?);
-    }
+    let total = (settings.runs + BAND_ROWS.count()) as u64;
+    let filled = fill(settings, work.seed, |run| work.at(run as u64, total))?;
+    let mut banded = Vec::new();
     for rows in BAND_ROWS {
-        work.at((filled.len() + banded.len()) as u64, total)?;
+        work.at((settings.runs + banded.len()) as u64, total)?;
         banded.push(band(settings, rows, work.seed));
     }
     work.at(total, total)?;
@@ -273,8 +119,10 @@ const BANDERS: [&str; 2] = ["shift and xor", "the index's word"];
 fn nanoseconds(settings: &Settings, filled: &[Filled], filler: Filler) -> f64 {
     let Some(at) = Filler::ALL.iter().position(|other| *other == filler) else { return f64::NAN };
     let calls = |one: &Filled| (one.entries * settings.hashes as u64) as f64;
-    let each = filled.iter().map(|one| 1e9 * one.times[at].median() / calls(one));
-    Times::of(each.collect()).median()
+    let mut each: Vec<f64> =
+        filled.iter().map(|one| 1e9 * one.times[at].median() / calls(one)).collect();
+    each.sort_unstable_by(f64::total_cmp);
+    quartile(&each, 2)
 }
 
 fn short(settings: &Settings, filled: &[Filled], banded: &[Banded]) -> Table {
@@ -314,8 +162,8 @@ fn long(settings: &Settings, filled: &[Filled], banded: &[Banded]) -> Table {
         "matrix_rows",
         "calls",
         "milliseconds",
-        "least_milliseconds",
-        "greatest_milliseconds",
+        "lower_quartile",
+        "upper_quartile",
         "distinct_of_65536",
     ]);
     for one in filled {
