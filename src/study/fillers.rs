@@ -92,8 +92,8 @@ impl Functions {
     }
 }
 
-/// A matrix of documents, each by the rows that it has, with the times to fill the signature matrix of each
-/// filler.
+/// A matrix of documents, each by the rows that it has, with the times to fill the signature matrix of
+/// each filler.
 pub(super) struct Filled {
     pub(super) size: u16,
     pub(super) rows: u64,
@@ -132,8 +132,8 @@ impl Matrix {
     }
 }
 
-/// Every size and filler in each run, so that what slows the machine for a while is in one run of all and not
-/// in all runs of one.
+/// Every size and filler in each run, so that what slows the machine for a while is in one run of all
+/// and not in all runs of one.
 pub(super) fn fill(
     settings: &Settings,
     seed: u64,

@@ -189,7 +189,8 @@ fn long(settings: &Settings, filled: &[Filled], banded: &[Banded]) -> Table {
 }
 
 fn figure(settings: &Settings, filled: &[Filled], banded: &[Banded]) -> Figure {
-    // The last, modular with another p, is in the tables alone: eight lines are as many as can be told apart.
+    // The last, modular with another p, is in the tables alone: eight lines are as many as can be told
+    // apart.
     let drawn = Filler::ALL.len() - 1;
     let panel = |title: String, y: &str, factor: &dyn Fn(&Filled) -> f64| Panel {
         title,

@@ -28,7 +28,8 @@ impl Keys {
     }
 }
 
-/// The shingles of the beginning of a text (Mark in English), of so many characters each, one after the other.
+/// The shingles of the beginning of a text (Mark in English), of so many characters each, one after the
+/// other.
 pub(super) struct Shingled {
     shingles: Vec<String>,
     hashes: Vec<u64>,
@@ -52,8 +53,9 @@ impl Shingled {
         Ok(Self { shingles: shingles.collect(), hashes: shingler.hashes(&text) })
     }
 
-    /// The keys of the shingles, in the order of the text and as often as they are there, and the number of rows
-    /// that a matrix of the text has. Rows are numbered from 1: multiplicative hashing leaves 0 where it is.
+    /// The keys of the shingles, in the order of the text and as often as they are there, and the
+    /// number of rows that a matrix of the text has. Rows are numbered from 1: multiplicative hashing
+    /// leaves 0 where it is.
     pub(super) fn keys(&self, keys: Keys) -> (Vec<u64>, u64) {
         let mut numbers: HashMap<&str, u64> = HashMap::new();
         match keys {

@@ -98,8 +98,8 @@ impl Functions {
         }
     }
 
-    /// The estimates from the first so many components, for each number. The default sketch is another for
-    /// another number of lanes.
+    /// The estimates from the first so many components, for each number. The default sketch is another
+    /// for another number of lanes.
     fn estimates(
         self,
         keys: Keys,
@@ -139,8 +139,8 @@ impl Measured {
         }
     }
 
-    /// The slope of the logarithm of the mean absolute error over that of the number of functions, from 10
-    /// functions on: the law of large numbers does not hold for fewer.
+    /// The slope of the logarithm of the mean absolute error over that of the number of functions, from
+    /// 10 functions on: the law of large numbers does not hold for fewer.
     fn slope(&self, grid: &[usize]) -> Option<f64> {
         let points: Vec<(f64, f64)> = (0..grid.len())
             .filter(|at| grid[*at] >= 10)
@@ -165,13 +165,14 @@ fn law(hashes: usize) -> f64 {
     (2.0 * truth() * (1.0 - truth()) / (PI * hashes as f64)).sqrt()
 }
 
-/// Two overlapping passages from the beginning of the text, by the places of their shingles, that are similar to
-/// .6 exactly: the first documents of a matrix, whose rows follow the text. `None` where the text is too short.
+/// Two overlapping passages from the beginning of the text, by the places of their shingles, that are
+/// similar to .6 exactly: the first documents of a matrix, whose rows follow the text. `None` where the
+/// text is too short.
 fn passages(keys: &[u64], length: usize) -> Option<[Range<usize>; 2]> {
     let a = 0..length;
     let of_a: HashSet<u64> = keys.get(a.clone())?.iter().copied().collect();
-    // Of two equal lengths three quarters overlap; where that is not .6 exactly, another beginning is tried, as far
-    // as the second still ends after the first.
+    // Of two equal lengths three quarters overlap; where that is not .6 exactly, another beginning is
+    // tried, as far as the second still ends after the first.
     (a.start + length / 4..a.start + 2 * length / 5).find_map(|from| {
         let mut of_b = HashSet::new();
         let mut shared = 0;
@@ -244,8 +245,8 @@ pub(crate) fn run(settings: &Settings, work: &Work<'_>) -> Result<Report> {
 
 const TITLE: &str = "Error of the estimate over the number of hash functions, J = .6";
 
-/// The mean of all runs of all functions lies within so much of the similarity, practically always, where the
-/// estimate is unbiased: four standard errors.
+/// The mean of all runs of all functions lies within so much of the similarity, practically always,
+/// where the estimate is unbiased: four standard errors.
 fn four_errors(runs: usize, hashes: usize) -> f64 {
     4.0 * (truth() * (1.0 - truth()) / (runs * hashes) as f64).sqrt()
 }

@@ -48,7 +48,7 @@ fn settings_out_of_range_are_refused() {
         Settings { runs: 1, ..small() },
         Settings { hashes: 9, ..small() },
         Settings { hashes: 5_000, ..small() },
-        Settings { passage: 1_500, ..small() },
+        Settings { passage: 2_000, ..small() },
         Settings { characters: 5, ..small() },
     ] {
         assert!(run(&settings, &Work::unwatched(0)).is_err(), "{settings:?}");

@@ -3,8 +3,8 @@
 use super::{Cell, Point};
 use std::time::Instant;
 
-/// Times of work in parts, in seconds: those of each part in all runs, ascending. Quartiles are taken part
-/// by part and added, as another process interrupts one part and not all.
+/// Times of work in parts, in seconds: those of each part in all runs, ascending. Quartiles are taken
+/// part by part and added, as another process interrupts one part and not all.
 pub(super) struct Times(Vec<Vec<f64>>);
 
 impl Times {
