@@ -11,3 +11,7 @@ pub use crate::estimate::{FileOverlap, FileProgress, FileSimilarity, SortedShing
 pub use crate::estimate::{RowEstimate, RowMatrix, StackedEstimate};
 pub use crate::estimate::{Sampled, Sampling, random_sample};
 pub use crate::sketch::AffineMaps;
+pub use crate::sketch::{
+    Family, HashFunction, Jenkins, MinHash, Modular, Multiplicative, Murmur3, Prime,
+    PrintedModular, RowModular, Tabulation, Xxh3, jenkins_mix, minima, murmur3_32, shift_xor_hash,
+};

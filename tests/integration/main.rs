@@ -23,6 +23,8 @@ mod cli_dedup_again;
 mod cli_docs;
 #[cfg(feature = "cli")]
 mod cli_explain;
+#[cfg(feature = "cli")]
+mod cli_families;
 #[cfg(all(unix, feature = "cli"))]
 mod cli_kill;
 #[cfg(feature = "cli")]
