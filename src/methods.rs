@@ -7,5 +7,7 @@
 //! [`weighted_jaccard`](crate::weighted_jaccard), [`mash_distance`](crate::mash_distance),
 //! [`wilson`](crate::wilson), [`Sketcher`](crate::Sketcher).
 
-pub use crate::estimate::{RowEstimate, RowMatrix, StackedEstimate};
+pub use crate::estimate::{
+    EstimateLaw, RowEstimate, RowMatrix, StackedEstimate, clopper_pearson, wald,
+};
 pub use crate::sketch::AffineMaps;

@@ -8,6 +8,7 @@ mod distance;
 mod exact;
 mod explanation;
 mod interval;
+mod law;
 mod normal;
 mod random;
 mod rows;
@@ -20,7 +21,8 @@ pub use containment::Containment;
 pub use distance::mash_distance;
 pub use exact::{Overlap, weighted_jaccard};
 pub use explanation::{Explanation, Passage, Span};
-pub use interval::{Estimate, wilson};
+pub use interval::{Estimate, clopper_pearson, wald, wilson};
+pub use law::EstimateLaw;
 pub use random::RandomSubsets;
 pub use rows::{RowEstimate, RowMatrix, StackedEstimate};
 
