@@ -8,6 +8,6 @@
 //! [`wilson`](crate::wilson), [`Sketcher`](crate::Sketcher).
 
 pub use crate::estimate::{
-    EstimateLaw, RowEstimate, RowMatrix, StackedEstimate, clopper_pearson, wald,
+    AffineFamily, EstimateLaw, RowEstimate, RowMatrix, StackedEstimate, clopper_pearson, wald,
 };
 pub use crate::sketch::AffineMaps;

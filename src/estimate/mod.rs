@@ -1,5 +1,6 @@
 //! How similar, and how sure? Counting equal lanes, and what the count says.
 
+mod affine_law;
 mod agreement;
 mod bottom;
 mod chance;
@@ -14,6 +15,7 @@ mod random;
 mod rows;
 mod suffixes;
 
+pub use affine_law::AffineFamily;
 pub use agreement::{Agreement, equal_lanes};
 pub use bottom::Cardinality;
 pub use chance::estimate_probability;

@@ -17,5 +17,4 @@ pub use lanes::Sketch;
 pub use signature::{SetSize, Signature};
 pub use sketcher::Sketcher;
 
-#[cfg(test)]
 pub(crate) use affine::greatest_divisor;
