@@ -10,4 +10,5 @@
 pub use crate::estimate::{
     AffineFamily, EstimateLaw, RowEstimate, RowMatrix, StackedEstimate, clopper_pearson, wald,
 };
+pub use crate::estimate::{Sampled, Sampling, random_sample};
 pub use crate::sketch::AffineMaps;

@@ -13,6 +13,7 @@ mod law;
 mod normal;
 mod random;
 mod rows;
+mod sample;
 mod suffixes;
 
 pub use affine_law::AffineFamily;
@@ -27,6 +28,7 @@ pub use interval::{Estimate, clopper_pearson, wald, wilson};
 pub use law::EstimateLaw;
 pub use random::RandomSubsets;
 pub use rows::{RowEstimate, RowMatrix, StackedEstimate};
+pub use sample::{Sampled, Sampling, random_sample};
 
 pub(crate) use agreement::least_equal_lanes;
 pub(crate) use chance::{EqualLanes, equal_lane_probability};
