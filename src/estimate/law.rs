@@ -153,7 +153,8 @@ impl EstimateLaw {
             low <= self.similarity && self.similarity <= high
         };
         let held = (0..=self.maps).filter(|equal| holds(*equal));
-        held.map(|equal| self.probability(equal)).sum::<f64>().min(1.0)
+        // The sum of nothing is minus zero.
+        held.map(|equal| self.probability(equal)).sum::<f64>().clamp(0.0, 1.0) + 0.0
     }
 
     /// The least number of equal minima up to which there is at least this probability.
