@@ -109,7 +109,7 @@ impl AffineFamily {
             return Ok(shared as f64 / (a + b - shared) as f64);
         }
         let mut mean = 0.0;
-        for divisor in (1..=rows).filter(|divisor| rows % divisor == 0) {
+        for divisor in (1..=rows).filter(|divisor| rows.is_multiple_of(*divisor)) {
             // As many x have this divisor in common with n as there are units of n/d.
             let values = rows / divisor;
             let numbers = (1..=values).filter(|x| greatest_divisor(*x, values) == 1).count();

@@ -42,7 +42,7 @@ const GOLDEN: [(u32, f64, u32, f64, f64); 15] = [
 
 #[test]
 fn probabilities_sum_to_one_and_have_the_mean_and_the_variance() {
-    for k in [1, 2, 15, 16, 17, 128, 1_000, 100_000] {
+    for k in [1, 2, 15, 16, 17, 128, 1_000, 20_000] {
         for j in [0.0, 1e-9, 0.003, 0.2, 0.5, 0.8, 0.999_999, 1.0] {
             let law = law(k, j);
             let all = law.probabilities();

@@ -57,11 +57,11 @@ fn sizes_and_a_universe_of_ones_own_are_looked_at() {
 
 #[test]
 fn the_ends_of_all_settings_are_safe() {
-    for sizes in [(0, 0), (0, 5), (1, 1), (u64::MAX / 2, 1)] {
-        let settings = Settings { sizes: Some(sizes), universe: None };
-        let report = run(&settings, &Work::unwatched(0)).expect("a report");
-        let Cell::Share(mean) = report.table.rows[3][4] else { panic!("no mean") };
-        assert!((0.0..=1.0).contains(&mean), "{sizes:?}: {mean}");
+    for (a, b) in [(0, 0), (0, 5), (1, 1), (u64::MAX / 2, 1)] {
+        let chance = Chance::of_the_papers(a, b).expect("they fit");
+        let (low, high) = chance.spread;
+        assert!(0.0 <= low && low <= high && high <= 1.0, "{a}, {b}: {low} to {high}");
+        assert!((0.0..=1.0).contains(&chance.mean), "{a}, {b}: {}", chance.mean);
     }
     let settings = Settings { sizes: Some((5, 6)), universe: Some(5) };
     assert!(run(&settings, &Work::unwatched(0)).is_err());

@@ -25,9 +25,9 @@ fn all_that_must_be_seen_is_seen() {
 
 #[test]
 fn a_law_that_is_not_followed_is_noticed() {
-    let law = crate::estimate::EstimateLaw::new(20, 0.5).expect("a law");
+    let law = EstimateLaw::new(20, 0.5).expect("a law");
     let counts = |j: f64| -> Vec<f64> {
-        let law = crate::estimate::EstimateLaw::new(20, j).expect("a law");
+        let law = EstimateLaw::new(20, j).expect("a law");
         law.probabilities().iter().map(|p| p * 2_000.0).collect()
     };
     let (right, freedom) = simulated::chi_square(&counts(0.5), law, 2_000);

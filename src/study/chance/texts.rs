@@ -83,7 +83,7 @@ fn panel(title: &str, universe: u64, pairs: &[Row]) -> Panel {
     };
     let chance = |c: Chance| Point::spread(0.0, c.mean, c.spread.0, c.spread.1);
     Panel {
-        title: title.to_owned(),
+        title: format!("{title}; all there are: {universe}"),
         x: Axis::of_names("", names),
         y: Axis::linear("similarity").from_to(0.0, 1.0),
         series: vec![
@@ -98,7 +98,7 @@ fn panel(title: &str, universe: u64, pairs: &[Row]) -> Panel {
                 at(&|row| Some(chance(row.papers))),
             ),
             Series::new(
-                format!("by chance, universe of {universe}"),
+                "by chance, of all there are",
                 Kind::Dots,
                 at(&|row| row.given.map(chance)),
             ),

@@ -89,7 +89,7 @@ fn some(rows: u64, count: u64, random: &mut SplitMix) -> Vec<u64> {
     let mut all: Vec<u64> = (1..=rows).collect();
     for at in 0..count as usize {
         let left = (all.len() - at) as u128;
-        let other = at + (u128::from(random.next()) * left >> 64) as usize;
+        let other = at + ((u128::from(random.next()) * left) >> 64) as usize;
         all.swap(at, other);
     }
     all.truncate(count as usize);
