@@ -10,5 +10,6 @@
 pub use crate::estimate::{
     AffineFamily, EstimateLaw, RowEstimate, RowMatrix, StackedEstimate, clopper_pearson, wald,
 };
+pub use crate::estimate::{FileOverlap, FileProgress, FileSimilarity, SortedShingles};
 pub use crate::estimate::{Sampled, Sampling, random_sample};
 pub use crate::sketch::AffineMaps;

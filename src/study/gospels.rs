@@ -71,7 +71,3 @@ pub(crate) fn run(settings: &Settings, work: &Work<'_>) -> Result<Report> {
         findings: findings::all(settings, &all),
     })
 }
-
-#[cfg(test)]
-#[path = "gospels_tests.rs"]
-mod tests;

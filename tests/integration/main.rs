@@ -84,6 +84,7 @@ mod recall;
 mod sketch;
 mod space;
 mod stored_texts;
+mod study_gospels;
 mod support;
 #[cfg(feature = "cli")]
 mod tables;

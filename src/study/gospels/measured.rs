@@ -3,21 +3,25 @@
 use super::Settings;
 use super::published::FUNCTIONS;
 use crate::error::Result;
-use crate::estimate::{Overlap, RandomSubsets, RowMatrix, Sampled, Sampling, random_sample};
+use crate::estimate::{
+    FileOverlap, FileSimilarity, Overlap, RandomSubsets, RowMatrix, Sampled, Sampling,
+    random_sample,
+};
 use crate::hash::{ShingleHasher, SplitMix};
 use crate::params::Confidence;
 use crate::sketch::AffineMaps;
-use crate::study::texts::Shingles;
+use crate::study::texts::{Shingles, shingler};
 use std::time::Instant;
 
 /// One pair of one translation.
+#[derive(Clone)]
 pub(super) struct Measured {
     /// Of its multisets of shingles.
     pub(super) exact: Overlap,
     /// Of its sets of shingles.
     pub(super) sets: Overlap,
-    /// By file.
-    pub(super) by_file: Overlap,
+    /// Both by file.
+    pub(super) by_file: FileOverlap,
     /// What two random subsets of these sizes would have, of a universe as large as both together.
     pub(super) chance: f64,
     pub(super) independent: Sampled,
@@ -32,6 +36,7 @@ pub(super) struct Measured {
 }
 
 /// What RUM says of independent samples.
+#[derive(Clone)]
 pub(super) struct Rum {
     pub(super) functions: usize,
     /// simM, which the paper reports.
@@ -44,6 +49,7 @@ pub(super) struct Rum {
 }
 
 /// What was seen in some runs, and what was to be expected of just these samples.
+#[derive(Clone)]
 pub(super) struct Beside {
     pub(super) seen: Sampled,
     pub(super) expected: f64,
@@ -53,6 +59,7 @@ pub(super) struct Beside {
 
 /// Milliseconds of each method: from the texts on for the exact ones, from the shingles on for the others,
 /// with all runs.
+#[derive(Clone)]
 pub(super) struct Times {
     pub(super) direct: f64,
     pub(super) by_file: f64,
@@ -73,9 +80,10 @@ fn direct(a: &str, b: &str) -> Result<Overlap> {
     Ok(Overlap::of_multisets(&a.occurrences, &b.occurrences))
 }
 
-/// The method for texts larger than memory.
-fn by_file(a: &str, b: &str) -> Result<Overlap> {
-    direct(a, b)
+/// The method for texts larger than memory, with the least there can be.
+fn by_file(a: &str, b: &str) -> Result<FileOverlap> {
+    let similarity = FileSimilarity::new(shingler()?, FileSimilarity::LEAST_MEMORY)?;
+    similarity.compare(a.as_bytes(), b.as_bytes())
 }
 
 /// The mean and the variance of a function of the number of successes in some trials.

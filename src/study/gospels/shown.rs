@@ -9,6 +9,9 @@ use crate::study::{Axis, Cell, Figure, Kind, Panel, Point, Series, Table};
 /// The pair whose RUM is drawn over the number of functions: the paper's first.
 const DRAWN: usize = 0;
 
+/// What the paper's own values are called.
+const PAPER: &str = "in the paper (2015)";
+
 /// A line for each pair.
 pub(super) fn table(all: &[Compared]) -> Table {
     let mut table = Table::new(&[
@@ -113,7 +116,7 @@ pub(super) fn data(all: &[Compared]) -> Table {
             };
         let (times, exact) = (&measured.times, measured.exact.similarity());
         push("direct", None, Values::exact(exact, Some(times.direct)), Some(DIRECT[pair]));
-        let by_file = Values::exact(measured.by_file.similarity(), Some(times.by_file));
+        let by_file = Values::exact(measured.by_file.multisets.similarity(), Some(times.by_file));
         push("by file", None, by_file, Some(BY_FILE[pair]));
         push("sets", None, Values::exact(measured.sets.similarity(), None), None);
         push("chance", None, Values::exact(measured.chance, None), None);
@@ -214,7 +217,7 @@ fn over_functions(compared: &Compared) -> Panel {
         line("RUM, simM", |rum| &rum.dice),
         line("RUM, sim", |rum| &rum.jaccard),
         level("simM of the samples", 2.0 * of_samples / (1.0 + of_samples)),
-        level("sim of the samples", of_samples),
+        level("independent samples", of_samples),
         level("exact", measured.exact.similarity()),
     ];
     if compared.translation.language == "French" {
@@ -224,11 +227,11 @@ fn over_functions(compared: &Compared) -> Panel {
             let (y, spread) = (cell.percent / 100.0, cell.deviation.unwrap_or(0.0) / 100.0);
             Point::spread(x, y, y - spread, y + spread)
         });
-        series.push(Series::new("the paper's", Kind::Dots, points));
+        series.push(Series::new(PAPER, Kind::Dots, points));
     }
     Panel {
         title: format!("{}, {}: RUM on samples", compared.translation.name, name(DRAWN)),
-        x: Axis::linear("number of functions"),
+        x: Axis::linear("number of functions").from_to(4.0, 21.0),
         y: Axis::linear("similarity; band: one standard deviation"),
         series,
     }
@@ -262,6 +265,6 @@ fn times(compared: &Compared) -> Panel {
         title: "Time of a pair".to_owned(),
         x: Axis::of_names("method", names),
         y: Axis::log("milliseconds; bars: least and greatest"),
-        series: vec![dots("here", ours), dots("in the paper, 2015", theirs)],
+        series: vec![dots("here", ours), dots(PAPER, theirs)],
     }
 }
