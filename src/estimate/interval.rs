@@ -56,8 +56,8 @@ pub fn wald(successes: u32, trials: u32, z: f64) -> (f64, f64) {
 /// so many successes nor so few rarer than half of what the confidence leaves.
 ///
 /// It never covers the truth less often than it says, and so mostly more often, and is wider than
-/// [`wilson`]'s. The ends are within 1e-12 of the true ones. Some 100 sums of binomial tails, each of about as many
-/// terms as a standard deviation has successes: 100 µs for 128 trials.
+/// [`wilson`]'s. The ends are within 1e-12 of the true ones. Takes 120 sums of binomial
+/// tails, each of some standard deviations' worth of terms.
 ///
 /// ```
 /// use twindex::{Confidence, methods::clopper_pearson};
