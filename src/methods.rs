@@ -7,8 +7,10 @@
 //! [`weighted_jaccard`](crate::weighted_jaccard), [`mash_distance`](crate::mash_distance),
 //! [`wilson`](crate::wilson), [`Sketcher`](crate::Sketcher).
 
+pub use crate::estimate::{
+    AffineFamily, EstimateLaw, RowEstimate, RowMatrix, StackedEstimate, clopper_pearson, wald,
+};
 pub use crate::estimate::{FileOverlap, FileProgress, FileSimilarity, SortedShingles};
-pub use crate::estimate::{RowEstimate, RowMatrix, StackedEstimate};
 pub use crate::estimate::{Sampled, Sampling, random_sample};
 pub use crate::sketch::AffineMaps;
 pub use crate::sketch::{

@@ -24,5 +24,4 @@ pub use minhash::{MinHash, minima};
 pub use signature::{SetSize, Signature};
 pub use sketcher::Sketcher;
 
-#[cfg(test)]
 pub(crate) use affine::greatest_divisor;

@@ -30,6 +30,8 @@ mod cli_kill;
 #[cfg(feature = "cli")]
 mod cli_large;
 #[cfg(feature = "cli")]
+mod cli_law;
+#[cfg(feature = "cli")]
 mod cli_plan;
 #[cfg(feature = "cli")]
 mod cli_query;
