@@ -6,3 +6,6 @@
 //! [`Overlap`](crate::Overlap), [`BottomK`](crate::BottomK), [`RandomSubsets`](crate::RandomSubsets),
 //! [`weighted_jaccard`](crate::weighted_jaccard), [`mash_distance`](crate::mash_distance),
 //! [`wilson`](crate::wilson), [`Sketcher`](crate::Sketcher).
+
+pub use crate::estimate::probability_jaccard;
+pub use crate::sketch::{ProbabilityHasher, ProbabilityMinHash, SimHash, SimHasher};

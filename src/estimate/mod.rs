@@ -9,7 +9,9 @@ mod exact;
 mod explanation;
 mod interval;
 mod normal;
+mod probability;
 mod random;
+mod simhash;
 mod suffixes;
 
 pub use agreement::{Agreement, equal_lanes};
@@ -20,6 +22,7 @@ pub use distance::mash_distance;
 pub use exact::{Overlap, weighted_jaccard};
 pub use explanation::{Explanation, Passage, Span};
 pub use interval::{Estimate, wilson};
+pub use probability::probability_jaccard;
 pub use random::RandomSubsets;
 
 pub(crate) use agreement::least_equal_lanes;

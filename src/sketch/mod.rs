@@ -6,11 +6,15 @@ mod darts;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
 mod lanes;
+mod probability;
 mod signature;
+mod simhash;
 mod sketcher;
 
 pub use bottom::BottomK;
 pub use count::DistinctCounter;
 pub use lanes::Sketch;
+pub use probability::{ProbabilityHasher, ProbabilityMinHash};
 pub use signature::{SetSize, Signature};
+pub use simhash::{SimHash, SimHasher};
 pub use sketcher::Sketcher;
