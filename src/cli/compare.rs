@@ -4,9 +4,10 @@ use super::args::Global;
 use super::explain::{explain, not_explained};
 use super::failure::Failure;
 use super::inputs::{LONGEST, size};
+use super::method::Method;
 use super::output::{Results, distance, rounded, significant, similarity};
 use super::side_by_side::Side as Shown;
-use super::{Ending, compare_weighted};
+use super::{Ending, compare_file, compare_weighted};
 use crate::estimate::{Estimate, Overlap, RandomSubsets};
 use crate::input::{STANDARD_INPUT, no_sequence, whole_text};
 use crate::params::{Confidence, Lanes, Threshold};
@@ -80,7 +81,13 @@ pub(super) struct Compare {
     /// Fields: a, b, similarity, estimate, low, high, tokens_a, tokens_b, shared
     #[arg(long, conflicts_with_all = ["explain", "multiset", "universe"])]
     weighted: bool,
-    /// The most bytes of a text; a longer one is an error
+    /// Compare by this method [default: none: exactly and by the estimate of an index]
+    #[arg(long, value_enum, value_name = "NAME", conflicts_with_all = ["explain", "weighted"])]
+    pub(super) method: Option<Method>,
+    /// The most bytes of memory for --method file
+    #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = size)]
+    pub(super) memory: usize,
+    /// The most bytes of a text; a longer one is an error, but not with --method file
     #[arg(long, value_name = "SIZE", default_value = LONGEST, value_parser = size)]
     pub(super) max_record: usize,
 }
@@ -98,6 +105,11 @@ pub(super) fn run(global: &Global, args: &Compare) -> Result<Ending, Failure> {
     }
     if args.weighted {
         return compare_weighted::run(global, args);
+    }
+    match args.method {
+        None => {}
+        Some(Method::File) => return compare_file::run(global, args),
+        Some(_) => return Err(anyhow::anyhow!("this --method is not there yet").into()),
     }
     let threshold = args.threshold.map(Threshold::new).transpose()?;
     let confidence = Confidence::new(args.confidence)?;
