@@ -7,5 +7,5 @@
 //! [`weighted_jaccard`](crate::weighted_jaccard), [`mash_distance`](crate::mash_distance),
 //! [`wilson`](crate::wilson), [`Sketcher`](crate::Sketcher).
 
-pub use crate::estimate::probability_jaccard;
-pub use crate::sketch::{ProbabilityHasher, ProbabilityMinHash, SimHash, SimHasher};
+pub use crate::estimate::{RowEstimate, RowMatrix, StackedEstimate, probability_jaccard};
+pub use crate::sketch::{AffineMaps, ProbabilityHasher, ProbabilityMinHash, SimHash, SimHasher};

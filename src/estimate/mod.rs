@@ -11,6 +11,7 @@ mod interval;
 mod normal;
 mod probability;
 mod random;
+mod rows;
 mod simhash;
 mod suffixes;
 
@@ -24,6 +25,7 @@ pub use explanation::{Explanation, Passage, Span};
 pub use interval::{Estimate, wilson};
 pub use probability::probability_jaccard;
 pub use random::RandomSubsets;
+pub use rows::{RowEstimate, RowMatrix, StackedEstimate};
 
 pub(crate) use agreement::least_equal_lanes;
 pub(crate) use chance::{EqualLanes, equal_lane_probability};
