@@ -7,5 +7,7 @@
 //! [`weighted_jaccard`](crate::weighted_jaccard), [`mash_distance`](crate::mash_distance),
 //! [`wilson`](crate::wilson), [`Sketcher`](crate::Sketcher).
 
-pub use crate::estimate::{RowEstimate, RowMatrix, StackedEstimate, probability_jaccard};
+pub use crate::estimate::{
+    RowEstimate, RowMatrix, Sampled, Sampling, StackedEstimate, probability_jaccard, random_sample,
+};
 pub use crate::sketch::{AffineMaps, ProbabilityHasher, ProbabilityMinHash, SimHash, SimHasher};

@@ -12,6 +12,7 @@ mod normal;
 mod probability;
 mod random;
 mod rows;
+mod sample;
 mod simhash;
 mod suffixes;
 
@@ -26,6 +27,7 @@ pub use interval::{Estimate, wilson};
 pub use probability::probability_jaccard;
 pub use random::RandomSubsets;
 pub use rows::{RowEstimate, RowMatrix, StackedEstimate};
+pub use sample::{Sampled, Sampling, random_sample};
 
 pub(crate) use agreement::least_equal_lanes;
 pub(crate) use chance::{EqualLanes, equal_lane_probability};
