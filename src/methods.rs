@@ -10,4 +10,8 @@
 pub use crate::estimate::{
     RowEstimate, RowMatrix, Sampled, Sampling, StackedEstimate, probability_jaccard, random_sample,
 };
-pub use crate::sketch::{AffineMaps, ProbabilityHasher, ProbabilityMinHash, SimHash, SimHasher};
+pub use crate::sketch::{
+    AffineMaps, Family, HashFunction, Jenkins, MinHash, Modular, Multiplicative, Murmur3, Prime,
+    PrintedModular, ProbabilityHasher, ProbabilityMinHash, RowModular, SimHash, SimHasher,
+    Tabulation, Xxh3, jenkins_mix, minima, murmur3_32, shift_xor_hash,
+};

@@ -80,11 +80,10 @@ impl Method {
             Self::MinHash(family) => {
                 let name = format!("minhash:{family}");
                 repeated(&name, of, runs, work, |seed| {
-                    let minhash = MinHash::new(family, k, seed)?;
-                    let (a, b) = (minhash.signature(a), minhash.signature(b));
-                    let bytes = (a.bytes() + b.bytes()) as u64;
-                    let estimate = a.similarity_at(&b, at).unwrap_or(NOTHING);
-                    Ok(Outcome::new(bytes, vec![(Measure::Jaccard, estimate)]))
+                    let functions = MinHash::new(family, k, seed)?;
+                    let both = functions.signature(a).zip(functions.signature(b));
+                    let estimate = both.map_or(NOTHING, |(a, b)| equal_components(&a, &b, at));
+                    Ok(Outcome::new(16 * k as u64, vec![(Measure::Jaccard, estimate)]))
                 })
             }
             Self::BottomK => repeated("bottom-k", of, runs, work, |seed| {
@@ -117,6 +116,13 @@ impl Method {
             }
         }
     }
+}
+
+/// The share of equal components of two signatures, with Wilson's interval.
+fn equal_components(a: &[u64], b: &[u64], confidence: Confidence) -> Estimate {
+    let (equal, all) = (a.iter().zip(b).filter(|(x, y)| x == y).count() as u32, a.len() as u32);
+    let (low, high) = wilson(equal, all, confidence.z());
+    Estimate { similarity: f64::from(equal) / f64::from(all), low, high }
 }
 
 /// Every measure that some method estimates, exactly.
