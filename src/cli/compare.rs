@@ -1,13 +1,14 @@
 //! `twindex compare`: two texts, exactly and by estimate, without an index.
 
 use super::args::Global;
+use super::compare_methods::MethodOptions;
 use super::explain::{explain, not_explained};
 use super::failure::Failure;
 use super::inputs::{LONGEST, size};
 use super::method::Method;
 use super::output::{Results, distance, rounded, significant, similarity};
 use super::side_by_side::Side as Shown;
-use super::{Ending, compare_file, compare_weighted};
+use super::{Ending, compare_file, compare_methods, compare_weighted};
 use crate::estimate::{Estimate, Overlap, RandomSubsets};
 use crate::input::{STANDARD_INPUT, no_sequence, whole_text};
 use crate::params::{Confidence, Lanes, Threshold};
@@ -69,21 +70,23 @@ pub(super) struct Compare {
     /// Elements there are in all, of which random sets are drawn for expected_by_chance and
     /// chance_log10 [default: shingles_a + shingles_b]
     #[arg(long, value_name = "N")]
-    universe: Option<u64>,
+    pub(super) universe: Option<u64>,
     /// Seed of all hashes
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) seed: u64,
     /// Count repeated shingles as often as they occur: in the estimate, containment, Dice, the
     /// numbers of shingles, and for --threshold
     #[arg(long)]
-    multiset: bool,
+    pub(super) multiset: bool,
     /// The files hold a JSON object each, with a number for each token: compare these weighted sets.
     /// Fields: a, b, similarity, estimate, low, high, tokens_a, tokens_b, shared
     #[arg(long, conflicts_with_all = ["explain", "multiset", "universe"])]
-    weighted: bool,
+    pub(super) weighted: bool,
     /// Compare by this method [default: none: exactly and by the estimate of an index]
-    #[arg(long, value_enum, value_name = "NAME", conflicts_with_all = ["explain", "weighted"])]
+    #[arg(long, value_enum, value_name = "NAME", conflicts_with_all = ["explain", "lanes"])]
     pub(super) method: Option<Method>,
+    #[command(flatten)]
+    pub(super) methods: MethodOptions,
     /// The most bytes of memory for --method file
     #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = size)]
     pub(super) memory: usize,
@@ -103,13 +106,11 @@ pub(super) fn run(global: &Global, args: &Compare) -> Result<Ending, Failure> {
     if is_input(&args.a) && is_input(&args.b) {
         return Err(anyhow::anyhow!("only one of both can be standard input").into());
     }
-    if args.weighted {
-        return compare_weighted::run(global, args);
-    }
     match args.method {
+        None if args.weighted => return compare_weighted::run(global, args),
         None => {}
-        Some(Method::File) => return compare_file::run(global, args),
-        Some(_) => return Err(anyhow::anyhow!("this --method is not there yet").into()),
+        Some(Method::File) if !args.weighted => return compare_file::run(global, args),
+        Some(method) => return compare_methods::run(global, args, method),
     }
     let threshold = args.threshold.map(Threshold::new).transpose()?;
     let confidence = Confidence::new(args.confidence)?;
