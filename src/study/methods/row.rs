@@ -77,12 +77,6 @@ impl Outcome {
     pub(super) fn new(bytes: u64, values: Vec<(Measure, Estimate)>) -> Self {
         Self { values, sure: true, bytes }
     }
-
-    /// One whose low and high ends mean nothing.
-    pub(super) fn without_interval(bytes: u64, values: Vec<(Measure, f64)>) -> Self {
-        let values = values.into_iter().map(|(measure, value)| (measure, certain(value)));
-        Self { values: values.collect(), sure: false, bytes }
-    }
 }
 
 /// A value that is no estimate.

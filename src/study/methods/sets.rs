@@ -161,7 +161,9 @@ fn samples(of: Of, pair: &Pair, settings: &Settings, work: &Work<'_>) -> Result<
     let mut rows = repeated("sample-independent", of, settings.runs, work, |seed| {
         let mean = Sampling::independent(n, n, 1)?.similarity(a, b, seed).mean;
         let bytes = 8 * (n.min(a.len()) + n.min(b.len())) as u64;
-        Ok(Outcome::without_interval(bytes, vec![(Measure::Jaccard, mean)]))
+        let values = vec![(Measure::Jaccard, certain(mean))];
+        // A sample of all is certain; of a part, its similarity tends to another than the texts'.
+        Ok(Outcome { sure: n >= a.len().max(b.len()), ..Outcome::new(bytes, values) })
     })?;
     // As many of the greater one as were drawn of it, on average.
     let greater = a.len().max(b.len()).max(1);
