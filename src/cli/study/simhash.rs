@@ -26,7 +26,7 @@ pub(super) struct Simhash {
     #[arg(long, value_name = "R", default_value_t = 20)]
     runs: u32,
     /// Words of each text
-    #[arg(long, value_name = "N", default_value_t = 400)]
+    #[arg(long, value_name = "N", default_value_t = 200)]
     words: usize,
     #[command(flatten)]
     pub(super) outputs: Outputs,
