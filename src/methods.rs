@@ -8,7 +8,8 @@
 //! [`wilson`](crate::wilson), [`Sketcher`](crate::Sketcher).
 
 pub use crate::estimate::{
-    RowEstimate, RowMatrix, Sampled, Sampling, StackedEstimate, probability_jaccard, random_sample,
+    FileOverlap, FileProgress, FileSimilarity, RowEstimate, RowMatrix, Sampled, Sampling,
+    SortedShingles, StackedEstimate, probability_jaccard, random_sample,
 };
 pub use crate::sketch::{
     AffineMaps, Family, HashFunction, Jenkins, MinHash, Modular, Multiplicative, Murmur3, Prime,
