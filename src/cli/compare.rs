@@ -33,6 +33,14 @@ b_start, b_end (bytes of the files), the same four with char_ (characters), shin
 stands in A). On a terminal instead both texts side by side, shared passages in colour. The exit
 status is 1 also if there is none. Memory: some 60 bytes for each shingle of both.
 
+With --method, a line for each value: method, of (sets, multisets, or weights), measure (jaccard,
+dice, cosine, probability), estimate, low, high, mean, spread, runs, seconds, bytes. What is exact
+has low = high; a sample that tends to another similarity has neither. mean and spread are of the
+runs, seconds of one; bytes is what is held of both texts to compare them. --method all begins
+with what chance makes of two texts of their sizes, as sets and as multisets, and whether they are
+beyond it. The exit status is 1 if the first estimate is below --threshold. --method file prints
+an object of its own: docs/cli.md.
+
 Examples:
   twindex compare old.txt new.txt
   twindex compare --shingle word:3 old.txt new.txt --json
@@ -41,6 +49,9 @@ Examples:
   twindex compare --shingle kmer:21 strain-a.fasta.gz strain-b.fasta.gz
   git show HEAD:main.c | twindex compare --shingle line:2 - main.c
   twindex compare --weighted old.json new.json
+  twindex compare old.txt new.txt --method all
+  twindex compare old.txt new.txt --method minhash --family murmur3 --hashes 200 --runs 50
+  twindex compare --weighted old.json new.json --method p-minhash
   twindex compare old.txt new.txt --threshold 0.9 --quiet && echo similar")]
 pub(super) struct Compare {
     /// A file, or - for standard input

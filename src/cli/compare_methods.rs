@@ -1,13 +1,15 @@
 //! `twindex compare --method`: two texts by any of the methods of the literature, side by side.
 
-use super::Ending;
 use super::args::Global;
 use super::compare::Compare;
+use super::compare_file::{self, Compared};
 use super::compare_weighted::weights_of;
 use super::failure::Failure;
 use super::method::Method;
 use super::output::{Results, rounded, significant, similarity, summary};
-use crate::input::{no_sequence, whole_text};
+use super::{Ending, interrupt};
+use crate::error::{Error, Result};
+use crate::input::{STANDARD_INPUT, no_sequence, whole_text};
 use crate::params::{Confidence, Threshold};
 use crate::sketch::Family;
 use crate::study::Work;
@@ -18,6 +20,8 @@ use crate::text::Shingler;
 use clap::ValueEnum;
 use serde_json::Value;
 use std::path::Path;
+
+type Outcome<T> = std::result::Result<T, Failure>;
 
 /// Runs of random methods where all are asked for, so that the spread says something: its own
 /// relative error is then 1/√38.
@@ -77,8 +81,12 @@ impl FamilyName {
     }
 }
 
-pub(super) fn run(global: &Global, args: &Compare, method: Method) -> Result<Ending, Failure> {
+pub(super) fn run(global: &Global, args: &Compare, method: Method) -> Outcome<Ending> {
     let threshold = args.threshold.map(Threshold::new).transpose()?;
+    if args.universe.is_some() && method != Method::All {
+        let cause = "--universe is what chance draws from: take --method all, or none";
+        return Err(anyhow::anyhow!(cause).into());
+    }
     let runs = if method == Method::All { RUNS_OF_ALL } else { 1 };
     let settings = Settings {
         hashes: args.methods.hashes,
@@ -86,14 +94,44 @@ pub(super) fn run(global: &Global, args: &Compare, method: Method) -> Result<End
         sample: args.methods.sample,
         confidence: Confidence::new(args.confidence)?,
     };
-    let work = Work::new(args.seed, &|_, _| Ok(()));
-    let (chances, rows) = match args.weighted {
+    let work = Work::new(args.seed, &go_on);
+    let (chances, mut rows) = match args.weighted {
         true => (Vec::new(), of_weights(args, method, &settings, &work)?),
         false => of_texts(args, method, &settings, &work)?,
     };
+    // Standard input has been read, and cannot be again.
+    let again = [&args.a, &args.b].iter().all(|path| path.as_os_str() != STANDARD_INPUT);
+    if method == Method::All && !args.weighted && again {
+        rows.extend(of_files(global, args)?);
+    }
     print(global, &chances, &rows)?;
     let below = |row: &Row| threshold.is_some_and(|least| row.estimate < least.get());
     Ok(if rows.first().is_some_and(below) { Ending::Nothing } else { Ending::Done })
+}
+
+/// Comparing by files catches signals; what comes with it has to heed them.
+fn go_on(_: u64, _: u64) -> Result<()> {
+    match interrupt::asked() {
+        true => Err(Error::Interrupted {
+            path: "compare".into(),
+            action: "the comparison",
+            outcome: "nothing was printed",
+        }),
+        false => Ok(()),
+    }
+}
+
+/// The rows of the method for files.
+fn of_files(global: &Global, args: &Compare) -> Outcome<Vec<Row>> {
+    let Compared { overlap, seconds } = compare_file::compare(global, args)?;
+    let row = |of: Of, similarity: f64| {
+        Row::exact("file", of, similarity, seconds, overlap.peak_memory as u64)
+    };
+    let mut rows = vec![row(Of::Multisets, overlap.multisets.similarity())];
+    if !args.multiset {
+        rows.insert(0, row(Of::Sets, overlap.sets.similarity()));
+    }
+    Ok(rows)
 }
 
 /// The rows of a method for texts; of all methods also what chance would make of them.
@@ -102,7 +140,7 @@ fn of_texts(
     method: Method,
     settings: &Settings,
     work: &Work<'_>,
-) -> Result<(Vec<Chance>, Vec<Row>), Failure> {
+) -> Outcome<(Vec<Chance>, Vec<Row>)> {
     let pair = Pair::new([shingles(args, &args.a)?, shingles(args, &args.b)?]);
     let mut chances = Vec::new();
     if method == Method::All {
@@ -150,7 +188,7 @@ fn of_weights(
     method: Method,
     settings: &Settings,
     work: &Work<'_>,
-) -> Result<Vec<Row>, Failure> {
+) -> Outcome<Vec<Row>> {
     use WeightedMethod::{Exact, Probability, SimHash, Weighted};
     let methods: &[WeightedMethod] = match method {
         Method::Exact => &[Exact],
@@ -181,7 +219,7 @@ fn of_weights(
 }
 
 /// The hashes of the shingles of a text, each as often as it occurs.
-fn shingles(args: &Compare, path: &Path) -> Result<Vec<u64>, Failure> {
+fn shingles(args: &Compare, path: &Path) -> Outcome<Vec<u64>> {
     let shingle = args.shingle.unwrap_or_default();
     let normalization = args.normalize.unwrap_or(shingle.default_normalization());
     let shingler = Shingler::new(shingle, normalization, false, args.seed)?;
@@ -192,7 +230,7 @@ fn shingles(args: &Compare, path: &Path) -> Result<Vec<u64>, Failure> {
     Ok(shingler.hashes(&text))
 }
 
-fn print(global: &Global, chances: &[Chance], rows: &[Row]) -> Result<(), Failure> {
+fn print(global: &Global, chances: &[Chance], rows: &[Row]) -> Outcome<()> {
     let mut results = Results::new(global);
     if !chances.is_empty() {
         results.heading(&[

@@ -26,6 +26,8 @@ mod cli_kill;
 #[cfg(feature = "cli")]
 mod cli_large;
 #[cfg(feature = "cli")]
+mod cli_methods;
+#[cfg(feature = "cli")]
 mod cli_plan;
 #[cfg(feature = "cli")]
 mod cli_query;

@@ -65,6 +65,24 @@ pub(crate) struct Row {
     pub(crate) bytes: u64,
 }
 
+impl Row {
+    /// Jaccard's similarity by an exact method that was run elsewhere.
+    pub(crate) fn exact(method: &str, of: Of, similarity: f64, seconds: f64, bytes: u64) -> Self {
+        Self {
+            method: method.to_owned(),
+            of,
+            measure: Measure::Jaccard,
+            estimate: similarity,
+            interval: Some((similarity, similarity)),
+            mean: similarity,
+            spread: None,
+            runs: 1,
+            seconds,
+            bytes,
+        }
+    }
+}
+
 /// What one run of a method gives.
 pub(super) struct Outcome {
     pub(super) values: Vec<(Measure, Estimate)>,
