@@ -9,9 +9,13 @@ use crate::text::{Normalization, Shingle, Shingler};
 /// The most words that are replaced together: an edited sentence.
 const PASSAGE: u64 = 8;
 
-/// Cuts pairs out of the English Gospels.
+/// One pair of so many is of unrelated texts: English ones have the phrases of their time in common.
+const UNRELATED: u64 = 10;
+
+/// Cuts pairs out of the English Gospels, and unrelated texts out of the French ones.
 pub(super) struct EditedPairs {
     words: Vec<String>,
+    french: Vec<String>,
     shingler: Shingler,
     /// The words of a text.
     length: usize,
@@ -28,38 +32,45 @@ impl EditedPairs {
     /// Pairs of texts of so many words, in shingles of 9 characters.
     pub(super) fn new(length: usize) -> Result<Self> {
         let shingler = Shingler::new(Shingle::default(), Normalization::default(), false, 0)?;
-        let [_, english] = texts::embedded();
-        let words = english.texts.iter().flat_map(|text| text.split_whitespace());
-        Ok(Self { words: words.map(str::to_owned).collect(), shingler, length })
+        let [french, words] = texts::embedded().map(|translation| {
+            let words = translation.texts.iter().flat_map(|text| text.split_whitespace());
+            words.map(str::to_owned).collect()
+        });
+        Ok(Self { words, french, shingler, length })
     }
 
     /// The similarity of a pair is about a number that is drawn from 0 to 1, all as likely: of all
     /// shingles, a share of (1 - J)/(1 + J) must go and as many others come. A replaced passage takes some
-    /// 1.3 times its own with it: those that reach over its ends.
+    /// 1.3 times its own with it: those that reach over its ends. Every tenth pair, on average, is unrelated.
     pub(super) fn draw(&self, random: &mut SplitMix) -> Pair {
+        let first = passage(&self.words, random, self.length);
+        if random.next() % UNRELATED == 0 {
+            return self.pair(first.iter(), passage(&self.french, random, self.length).iter());
+        }
         let aim = share(random);
         let replaced = (1.0 - aim) / (1.0 + aim) / 1.3;
-        let first = self.passage(random, self.length);
         let mut second = Vec::with_capacity(self.length);
         let mut rest = first;
         while !rest.is_empty() {
             let words = (1 + random.next() % PASSAGE) as usize;
-            let (passage, after) = rest.split_at(words.min(rest.len()));
+            let (kept, after) = rest.split_at(words.min(rest.len()));
             rest = after;
             match share(random) < replaced {
-                true => second.extend(self.passage(random, passage.len())),
-                false => second.extend(passage),
+                true => second.extend(passage(&self.words, random, kept.len())),
+                false => second.extend(kept),
             }
         }
-        let (a, b) = (self.set(first.iter()), self.set(second.into_iter()));
-        let similarity = Overlap::of_sets(&a, &b).similarity();
-        Pair { a, b, similarity }
+        self.pair(first.iter(), second.into_iter())
     }
 
-    fn passage(&self, random: &mut SplitMix, length: usize) -> &[String] {
-        let most = self.words.len().saturating_sub(length);
-        let start = (share(random) * most as f64) as usize;
-        self.words.get(start..start + length).unwrap_or(&self.words)
+    fn pair<'w>(
+        &self,
+        first: impl Iterator<Item = &'w String>,
+        second: impl Iterator<Item = &'w String>,
+    ) -> Pair {
+        let (a, b) = (self.set(first), self.set(second));
+        let similarity = Overlap::of_sets(&a, &b).similarity();
+        Pair { a, b, similarity }
     }
 
     fn set<'w>(&self, words: impl Iterator<Item = &'w String>) -> Vec<u64> {
@@ -69,6 +80,13 @@ impl EditedPairs {
         set.dedup();
         set
     }
+}
+
+/// So many words in a row.
+fn passage<'w>(words: &'w [String], random: &mut SplitMix, length: usize) -> &'w [String] {
+    let most = words.len().saturating_sub(length);
+    let start = (share(random) * most as f64) as usize;
+    words.get(start..start + length).unwrap_or(words)
 }
 
 /// A number from 0 to 1, all of them as likely.
