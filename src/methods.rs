@@ -8,12 +8,12 @@
 //! [`wilson`](crate::wilson), [`Sketcher`](crate::Sketcher).
 
 pub use crate::estimate::{
-    AffineFamily, EstimateLaw, RowEstimate, RowMatrix, StackedEstimate, clopper_pearson, wald,
+    AffineFamily, EstimateLaw, FileOverlap, FileProgress, FileSimilarity, RowEstimate, RowMatrix,
+    Sampled, Sampling, SortedShingles, StackedEstimate, clopper_pearson, probability_jaccard,
+    random_sample, wald,
 };
-pub use crate::estimate::{FileOverlap, FileProgress, FileSimilarity, SortedShingles};
-pub use crate::estimate::{Sampled, Sampling, random_sample};
-pub use crate::sketch::AffineMaps;
 pub use crate::sketch::{
-    Family, HashFunction, Jenkins, MinHash, Modular, Multiplicative, Murmur3, Prime,
-    PrintedModular, RowModular, Tabulation, Xxh3, jenkins_mix, minima, murmur3_32, shift_xor_hash,
+    AffineMaps, Family, HashFunction, Jenkins, MinHash, Modular, Multiplicative, Murmur3, Prime,
+    PrintedModular, ProbabilityHasher, ProbabilityMinHash, RowModular, SimHash, SimHasher,
+    Tabulation, Xxh3, jenkins_mix, minima, murmur3_32, shift_xor_hash,
 };

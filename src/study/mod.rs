@@ -14,6 +14,7 @@ pub(crate) mod chance;
 pub(crate) mod gospels;
 pub(crate) mod hash_time;
 pub(crate) mod law;
+pub(crate) mod methods;
 pub(crate) mod precision;
 pub(crate) mod rules;
 pub(crate) mod shingle_size;

@@ -32,6 +32,8 @@ mod cli_large;
 #[cfg(feature = "cli")]
 mod cli_law;
 #[cfg(feature = "cli")]
+mod cli_methods;
+#[cfg(feature = "cli")]
 mod cli_plan;
 #[cfg(feature = "cli")]
 mod cli_query;
