@@ -7,4 +7,13 @@
 //! [`weighted_jaccard`](crate::weighted_jaccard), [`mash_distance`](crate::mash_distance),
 //! [`wilson`](crate::wilson), [`Sketcher`](crate::Sketcher).
 
-pub use crate::estimate::{FileOverlap, FileProgress, FileSimilarity, SortedShingles};
+pub use crate::estimate::{
+    AffineFamily, EstimateLaw, FileOverlap, FileProgress, FileSimilarity, RowEstimate, RowMatrix,
+    Sampled, Sampling, SortedShingles, StackedEstimate, clopper_pearson, probability_jaccard,
+    random_sample, wald,
+};
+pub use crate::sketch::{
+    AffineMaps, Family, HashFunction, Jenkins, MinHash, Modular, Multiplicative, Murmur3, Prime,
+    PrintedModular, ProbabilityHasher, ProbabilityMinHash, RowModular, SimHash, SimHasher,
+    Tabulation, Xxh3, jenkins_mix, minima, murmur3_32, shift_xor_hash,
+};

@@ -2,7 +2,11 @@
 //!
 //! A study takes its settings and gives a [`Report`]; how that is printed and drawn is the command's.
 
+mod fillers;
+mod matrix;
 mod report;
+mod texts;
+mod timing;
 mod work;
 
 pub(crate) mod approaches;
@@ -10,6 +14,7 @@ pub(crate) mod chance;
 pub(crate) mod gospels;
 pub(crate) mod hash_time;
 pub(crate) mod law;
+pub(crate) mod methods;
 pub(crate) mod precision;
 pub(crate) mod rules;
 pub(crate) mod shingle_size;

@@ -23,10 +23,16 @@ mod cli_dedup_again;
 mod cli_docs;
 #[cfg(feature = "cli")]
 mod cli_explain;
+#[cfg(feature = "cli")]
+mod cli_families;
 #[cfg(all(unix, feature = "cli"))]
 mod cli_kill;
 #[cfg(feature = "cli")]
 mod cli_large;
+#[cfg(feature = "cli")]
+mod cli_law;
+#[cfg(feature = "cli")]
+mod cli_methods;
 #[cfg(feature = "cli")]
 mod cli_plan;
 #[cfg(feature = "cli")]
@@ -84,6 +90,7 @@ mod recall;
 mod sketch;
 mod space;
 mod stored_texts;
+mod study_gospels;
 mod support;
 #[cfg(feature = "cli")]
 mod tables;
