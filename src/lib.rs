@@ -115,6 +115,8 @@ pub mod methods;
 mod params;
 mod sketch;
 mod store;
+#[cfg(feature = "cli")]
+mod study;
 mod text;
 
 pub use error::{Error, Result};

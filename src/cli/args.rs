@@ -19,6 +19,7 @@ use super::plan::Plan;
 use super::query::Query;
 use super::rebuild::Rebuild;
 use super::remove::Remove;
+use super::study::Study;
 use clap::{Args as ClapArgs, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::time::Duration;
 
@@ -125,6 +126,8 @@ pub(super) enum Command {
     Explain(Explain),
     /// Print what a threshold and a recall will find, miss and take; no index
     Plan(Plan),
+    /// Run an experiment of the literature anew, and draw it; no index
+    Study(Box<Study>),
     /// Print the completion script of a shell
     Completions(Completions),
     /// Write the manual pages

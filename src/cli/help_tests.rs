@@ -3,11 +3,19 @@
 use super::*;
 use clap::Command as ClapCommand;
 
-/// All commands, ready to be asked for their help.
+/// All commands, and theirs, ready to be asked for their help.
 fn commands() -> Vec<ClapCommand> {
     let mut all = Args::command();
     all.build();
-    all.get_subcommands().filter(|command| command.get_name() != "help").cloned().collect()
+    let mut found = Vec::new();
+    let mut waiting: Vec<&ClapCommand> = vec![&all];
+    while let Some(command) = waiting.pop() {
+        let below = command.get_subcommands().filter(|command| command.get_name() != "help");
+        let below: Vec<&ClapCommand> = below.collect();
+        found.extend(below.iter().copied().cloned());
+        waiting.extend(below);
+    }
+    found
 }
 
 fn after_help(command: &ClapCommand) -> String {

@@ -46,6 +46,7 @@ mod records;
 mod remove;
 mod settings;
 mod side_by_side;
+mod study;
 mod targets;
 mod trial;
 
@@ -112,6 +113,7 @@ fn run(args: &Args) -> Result<Ending, Failure> {
         Command::Compare(command) => compare::run(global, command),
         Command::Explain(command) => explain::run(global, command),
         Command::Plan(command) => plan::run(global, command),
+        Command::Study(command) => study::run(global, command),
         Command::Completions(command) => packaging::completions(command),
         Command::Man(command) => packaging::man(global, command),
     }

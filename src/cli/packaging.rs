@@ -64,7 +64,9 @@ pub(super) fn man(global: &Global, args: &Man) -> Result<Ending, Failure> {
     let mut all = Args::command().disable_help_subcommand(true);
     all.build();
     let mut pages = 0_u64;
-    for command in [&all].into_iter().chain(all.get_subcommands()) {
+    let mut waiting = vec![&all];
+    while let Some(command) = waiting.pop() {
+        waiting.extend(command.get_subcommands().filter(|below| below.get_name() != "help"));
         let name = command.get_display_name().unwrap_or(command.get_name());
         let path = args.directory.join(format!("{name}.1"));
         let page = page(command.clone()).context("writing a page")?;

@@ -71,6 +71,20 @@ impl Progress {
         }
     }
 
+    /// Shows how far a study is, which ends when the command is asked to.
+    pub(super) fn tell(&self, study: &str, done: u64, total: u64) -> crate::Result<()> {
+        self.bar.set_length(total);
+        self.bar.set_position(done);
+        match interrupt::asked() {
+            true => Err(crate::Error::Interrupted {
+                path: study.into(),
+                action: "the study",
+                outcome: "nothing was written",
+            }),
+            false => Ok(()),
+        }
+    }
+
     pub(super) fn add(&mut self, documents: u64, bytes: u64) {
         self.documents += documents;
         self.bar.inc(bytes);

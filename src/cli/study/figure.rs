@@ -1,0 +1,264 @@
+//! A study's figure as SVG: panels with axes, lines, dots and bands, each with its legend below.
+
+use super::axis::Side;
+use crate::study::{Figure, Kind, Panel, Point, Series};
+use plotters::coord::Shift;
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Side, Side>>;
+
+/// As told apart by people who see few colours (Okabe, Ito 2008), their yellow darker, for lines on white.
+const COLORS: [RGBColor; 8] = [
+    RGBColor(0, 114, 178),
+    RGBColor(213, 94, 0),
+    RGBColor(0, 158, 115),
+    RGBColor(204, 121, 167),
+    RGBColor(86, 180, 233),
+    RGBColor(230, 159, 0),
+    RGBColor(100, 100, 100),
+    RGBColor(150, 110, 20),
+];
+
+const FONT: &str = "sans-serif";
+const TITLE: i32 = 22;
+const HEADING: i32 = 17;
+const TEXT: i32 = 14;
+
+/// Pixels of a panel with its legend: of one alone, and of one beside another.
+const ALONE: (u32, u32) = (900, 560);
+const BESIDE: (u32, u32) = (620, 470);
+
+/// Pixels above the panels, and of a line of a legend.
+const TOP: u32 = 44;
+const LEGEND_LINE: u32 = 22;
+
+/// Pixels of a letter, on average, and of the sign before a name in a legend with its room.
+const LETTER: f64 = 7.2;
+const SIGN: i32 = 34;
+
+/// The figure as the text of an SVG file.
+pub(super) fn draw(figure: &Figure) -> anyhow::Result<String> {
+    let columns = if figure.panels.len() > 1 { 2 } else { 1 };
+    let rows = figure.panels.len().div_ceil(columns);
+    let size = if columns > 1 { BESIDE } else { ALONE };
+    let whole = (size.0 * columns as u32, size.1 * rows as u32 + TOP);
+    let mut svg = String::new();
+    {
+        let area = SVGBackend::with_string(&mut svg, whole).into_drawing_area();
+        area.fill(&WHITE)?;
+        let (top, below) = area.split_vertically(TOP);
+        let center = Pos::new(HPos::Center, VPos::Center);
+        let style = (FONT, TITLE).into_font().color(&BLACK).pos(center);
+        top.draw_text(&figure.title, &style, (whole.0 as i32 / 2, TOP as i32 / 2))?;
+        let names = names(figure);
+        for (panel, area) in figure.panels.iter().zip(below.split_evenly((rows, columns))) {
+            draw_panel(panel, &area, &names)?;
+        }
+        area.present()?;
+    }
+    Ok(svg)
+}
+
+/// The names of all series in the order in which they come: each has its colour by its place.
+fn names(figure: &Figure) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for series in figure.panels.iter().flat_map(|panel| &panel.series) {
+        if !names.contains(&series.name.as_str()) {
+            names.push(&series.name);
+        }
+    }
+    names
+}
+
+fn color(names: &[&str], series: &Series) -> RGBColor {
+    let place = names.iter().position(|name| *name == series.name).unwrap_or(0);
+    COLORS[place % COLORS.len()]
+}
+
+fn draw_panel(panel: &Panel, area: &Area<'_>, names: &[&str]) -> anyhow::Result<()> {
+    let (width, height) = area.dim_in_pixel();
+    let lines = legend_lines(&panel.series, width);
+    let legend = LEGEND_LINE * lines.len() as u32 + 8;
+    let (plot, below) = area.split_vertically(height - legend);
+    let points = || panel.series.iter().flat_map(|series| &series.points);
+    let spreads = points().filter_map(|point| point.spread);
+    let x = Side::new(&panel.x, points().map(|point| point.x));
+    let y = Side::new(
+        &panel.y,
+        points().map(|point| point.y).chain(spreads.flat_map(|(low, high)| [low, high])),
+    );
+    let named = x.has_names();
+    let mut builder = ChartBuilder::on(&plot);
+    builder.margin(12).margin_right(24).x_label_area_size(48).y_label_area_size(72);
+    if !panel.title.is_empty() {
+        builder.caption(&panel.title, (FONT, HEADING));
+    }
+    let mut chart = builder.build_cartesian_2d(x, y)?;
+    let mut mesh = chart.configure_mesh();
+    mesh.light_line_style(TRANSPARENT).bold_line_style(BLACK.mix(0.12));
+    mesh.label_style((FONT, TEXT)).axis_desc_style((FONT, TEXT + 1));
+    mesh.x_labels(11).y_labels(9).x_desc(&panel.x.label).y_desc(&panel.y.label);
+    if named {
+        mesh.disable_x_mesh();
+    }
+    mesh.draw()?;
+    // Dots of several series at one name stand beside each other.
+    let dots = panel.series.iter().filter(|series| series.kind == Kind::Dots).count();
+    let mut dot = 0;
+    for series in &panel.series {
+        let shift = match named && series.kind == Kind::Dots {
+            true => {
+                dot += 1;
+                (f64::from(dot) - (dots as f64 + 1.0) / 2.0) * f64::min(0.14, 0.8 / dots as f64)
+            }
+            false => 0.0,
+        };
+        draw_series(&mut chart, series, shift, color(names, series))?;
+    }
+    draw_legend(&below, &lines, names)
+}
+
+fn draw_series(
+    chart: &mut Chart<'_, '_>,
+    series: &Series,
+    shift: f64,
+    color: RGBColor,
+) -> anyhow::Result<()> {
+    let shown = |point: &&Point| {
+        let sides = chart.as_coord_spec();
+        sides.x_spec().shows(point.x) && sides.y_spec().shows(point.y)
+    };
+    let points: Vec<Point> = series.points.iter().filter(shown).copied().collect();
+    let middle = points.iter().map(|point| (point.x + shift, point.y));
+    let bars = points.iter().filter_map(|point| Some((point.x + shift, point.spread?)));
+    match series.kind {
+        Kind::Dots => {
+            let bars = bars.map(|(x, (low, high))| PathElement::new([(x, low), (x, high)], color));
+            chart.draw_series(bars)?;
+            chart.draw_series(middle.map(|point| Circle::new(point, 3, color.filled())))?;
+        }
+        Kind::Line => {
+            let edge = |at: fn((f64, f64)) -> f64| {
+                points.iter().filter_map(move |point| Some((point.x, at(point.spread?))))
+            };
+            let mut band: Vec<(f64, f64)> = edge(|spread| spread.0).collect();
+            band.extend(edge(|spread| spread.1).collect::<Vec<_>>().into_iter().rev());
+            if band.len() > 2 {
+                chart.draw_series([Polygon::new(band, color.mix(0.18))])?;
+            }
+            chart.draw_series(LineSeries::new(middle, color.stroke_width(2)))?;
+        }
+        Kind::Dashed => {
+            chart.draw_series(DashedLineSeries::new(middle, 7, 4, color.stroke_width(2)))?;
+        }
+    }
+    Ok(())
+}
+
+/// The series of each line of the legend.
+fn legend_lines(series: &[Series], width: u32) -> Vec<Vec<&Series>> {
+    let mut lines: Vec<Vec<&Series>> = Vec::new();
+    let mut room = 0;
+    for one in series {
+        let needed = legend_width(one);
+        match lines.last_mut() {
+            Some(line) if needed <= room => line.push(one),
+            _ => {
+                lines.push(vec![one]);
+                room = width as i32 - 90;
+            }
+        }
+        room -= needed;
+    }
+    lines
+}
+
+fn legend_width(series: &Series) -> i32 {
+    SIGN + (series.name.chars().count() as f64 * LETTER) as i32 + 16
+}
+
+fn draw_legend(area: &Area<'_>, lines: &[Vec<&Series>], names: &[&str]) -> anyhow::Result<()> {
+    let style = (FONT, TEXT).into_font().color(&BLACK).pos(Pos::new(HPos::Left, VPos::Center));
+    for (number, line) in lines.iter().enumerate() {
+        let y = (LEGEND_LINE * number as u32 + LEGEND_LINE / 2) as i32;
+        let mut x = 80;
+        for series in line {
+            let color = color(names, series);
+            let thick = color.stroke_width(2);
+            match series.kind {
+                Kind::Dots => area.draw(&Circle::new((x + 12, y), 4, color.filled()))?,
+                Kind::Line => area.draw(&PathElement::new([(x, y), (x + 25, y)], thick))?,
+                Kind::Dashed => {
+                    for from in [0, 10, 20] {
+                        let dash = [(x + from, y), (x + from + 6, y)];
+                        area.draw(&PathElement::new(dash, thick))?;
+                    }
+                }
+            }
+            area.draw_text(&series.name, &style, (x + SIGN, y))?;
+            x += legend_width(series);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::Axis;
+
+    fn figure(panels: usize) -> Figure {
+        let wave = |shift: f64| {
+            (1..=20).map(move |step| {
+                let (x, y) = (f64::from(step), (f64::from(step) / 4.0 + shift).sin());
+                Point::spread(x, y, y - 0.1, y + 0.2)
+            })
+        };
+        let panel = |number: usize| Panel {
+            title: format!("Panel {number}"),
+            x: if number == 1 { Axis::log("size (characters)") } else { Axis::linear("size") },
+            y: Axis::linear("similarity"),
+            series: vec![
+                Series::new("measured", Kind::Line, wave(0.0)),
+                Series::new("law", Kind::Dashed, wave(0.5)),
+                Series::new("runs", Kind::Dots, wave(1.0)),
+            ],
+        };
+        Figure { title: "Waves".to_owned(), panels: (0..panels).map(panel).collect() }
+    }
+
+    #[test]
+    fn a_figure_has_titles_axes_legends_and_bands() {
+        for panels in 1..=4 {
+            let svg = draw(&figure(panels)).expect("drawn");
+            for part in ["Waves", "Panel 0", "size", "similarity", "measured", "law", "runs"] {
+                assert!(svg.contains(part), "{part}");
+            }
+            assert_eq!(svg.matches("<polygon").count(), panels, "one band a panel");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_drawn_is_left_out() {
+        let mut figure = figure(1);
+        figure.panels[0].x = Axis::of_names("who", ["a", "b"].map(str::to_owned));
+        figure.panels[0].y = Axis::log("time (s)");
+        figure.panels[0].series[0].points =
+            vec![Point::new(0.0, f64::NAN), Point::new(1.0, 0.0), Point::new(1.0, f64::INFINITY)];
+        assert!(!draw(&figure).expect("drawn").contains("NaN"));
+        figure.panels[0].series.clear();
+        draw(&figure).expect("a panel without series");
+    }
+
+    #[test]
+    fn a_long_legend_takes_several_lines() {
+        let series: Vec<Series> = (0..9)
+            .map(|n| Series::new(format!("a rather long name {n}"), Kind::Line, []))
+            .collect();
+        let lines = legend_lines(&series, 620);
+        assert!(lines.len() > 1 && lines.iter().all(|line| !line.is_empty()));
+        assert_eq!(lines.iter().map(Vec::len).sum::<usize>(), 9);
+    }
+}
