@@ -3,6 +3,7 @@
 //! A study takes its settings and gives a [`Report`]; how that is printed and drawn is the command's.
 
 mod report;
+mod texts;
 mod work;
 
 pub(crate) mod approaches;
