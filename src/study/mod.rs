@@ -2,6 +2,7 @@
 //!
 //! A study takes its settings and gives a [`Report`]; how that is printed and drawn is the command's.
 
+mod orders;
 mod report;
 mod texts;
 mod work;
