@@ -2,9 +2,11 @@
 //!
 //! A study takes its settings and gives a [`Report`]; how that is printed and drawn is the command's.
 
+mod columns;
 mod orders;
 mod report;
 mod texts;
+pub(crate) mod transactions;
 mod work;
 
 pub(crate) mod approaches;
