@@ -6,3 +6,8 @@
 //! [`Overlap`](crate::Overlap), [`BottomK`](crate::BottomK), [`RandomSubsets`](crate::RandomSubsets),
 //! [`weighted_jaccard`](crate::weighted_jaccard), [`mash_distance`](crate::mash_distance),
 //! [`wilson`](crate::wilson), [`Sketcher`](crate::Sketcher).
+
+pub use crate::sketch::{
+    Family, HashFunction, Jenkins, MinHash, Modular, Multiplicative, Murmur3, Prime,
+    PrintedModular, RowModular, Tabulation, Xxh3, jenkins_mix, minima, murmur3_32, shift_xor_hash,
+};

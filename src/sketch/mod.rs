@@ -3,14 +3,21 @@
 mod bottom;
 mod count;
 mod darts;
+mod families;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
 mod lanes;
+mod minhash;
 mod signature;
 mod sketcher;
 
 pub use bottom::BottomK;
 pub use count::DistinctCounter;
+pub use families::{
+    Family, HashFunction, Jenkins, Modular, Multiplicative, Murmur3, Prime, PrintedModular,
+    RowModular, Tabulation, Xxh3, jenkins_mix, murmur3_32, shift_xor_hash,
+};
 pub use lanes::Sketch;
+pub use minhash::{MinHash, minima};
 pub use signature::{SetSize, Signature};
 pub use sketcher::Sketcher;
