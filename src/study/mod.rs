@@ -2,8 +2,10 @@
 //!
 //! A study takes its settings and gives a [`Report`]; how that is printed and drawn is the command's.
 
+mod approach;
 mod columns;
 mod orders;
+mod planted;
 mod report;
 mod texts;
 pub(crate) mod transactions;
