@@ -6,6 +6,7 @@ use crate::hash::SplitMix;
 use crate::index::{Index, OnConflict};
 use crate::sketch::{Family, MinHash, shift_xor_hash};
 use crate::text::{Normalization, Shingle, Shingler};
+use std::path::PathBuf;
 use std::time::Instant;
 
 /// Characters of a shingle (E 8.3).
@@ -80,6 +81,8 @@ pub(crate) struct Bench<'t> {
     seconds_of_sets: f64,
     signatures: Vec<Vec<u64>>,
     seconds_of_signatures: f64,
+    /// Where folders for indexes are made.
+    folder: PathBuf,
     seed: u64,
 }
 
@@ -98,6 +101,7 @@ impl<'t> Bench<'t> {
             seconds_of_sets: 0.0,
             signatures: Vec::new(),
             seconds_of_signatures: 0.0,
+            folder: std::env::temp_dir(),
             seed,
         })
     }
@@ -212,8 +216,9 @@ impl<'t> Bench<'t> {
 
     /// A new index in a temporary folder: texts inserted and committed, and its pairs.
     fn index(&mut self, documents: usize, tell: &dyn Fn() -> Result<()>) -> Result<Run> {
-        let folder = tempfile::tempdir().map_err(|source| Error::Io {
-            path: std::env::temp_dir(),
+        // Dropped however this ends, and removed with what is in it.
+        let folder = tempfile::tempdir_in(&self.folder).map_err(|source| Error::Io {
+            path: self.folder.clone(),
             action: "making a folder for an index",
             source,
         })?;
@@ -268,4 +273,50 @@ impl<'t> Bench<'t> {
 fn pairs_of(documents: usize) -> u64 {
     let documents = documents as u64;
     documents * documents.saturating_sub(1) / 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::planted::Planted;
+    use super::*;
+    use std::cell::Cell;
+
+    /// The numbers of pairs are those of the definition, whatever the times are.
+    #[test]
+    fn bands_compare_few_of_all_pairs_and_report_no_other_than_signatures_do() {
+        let planted = Planted::new(200, 5);
+        let mut bench = Bench::new(&planted.texts, Family::Default, 5).expect("valid");
+        let mut run = |approach| bench.run(approach, 200, &|| Ok(())).expect("done");
+        let (exact, all, banded) =
+            (run(Approach::Exact), run(Approach::Signatures), run(Approach::Banding));
+        assert_eq!((exact.compared, all.compared), (Some(19_900), Some(19_900)));
+        assert!(banded.compared.is_some_and(|pairs| pairs < 70), "{:?}", banded.compared);
+        assert!(banded.found.iter().all(|pair| all.found.binary_search(pair).is_ok()));
+        assert!(banded.found.len() >= all.found.len() / 2 && all.found.len() > 10);
+        for (a, b) in &exact.found {
+            assert!(bench.similarity(*a, *b) >= threshold());
+        }
+    }
+
+    #[test]
+    fn an_index_that_is_not_finished_leaves_nothing_behind() {
+        let (planted, place) = (Planted::new(50, 5), tempfile::tempdir().expect("a folder"));
+        let mut bench = Bench::new(&planted.texts, Family::Default, 5).expect("valid");
+        bench.folder = place.path().to_owned();
+        let folders = || std::fs::read_dir(place.path()).expect("a folder").count();
+        for refused in 1..=3 {
+            let asked = Cell::new(0);
+            let tell = || {
+                asked.set(asked.get() + 1);
+                assert_eq!(folders(), 1, "the index is there");
+                match asked.get() < refused {
+                    true => Ok(()),
+                    false => Err(Error::WriteInProgress),
+                }
+            };
+            let ended = bench.run(Approach::Index, 50, &tell);
+            assert!(matches!(ended, Err(Error::WriteInProgress)), "asked {refused} times");
+            assert_eq!((asked.get(), folders()), (refused, 0));
+        }
+    }
 }

@@ -329,23 +329,6 @@ mod tests {
         assert!(varied[1..].iter().all(|row| recall(row) > 0.6), "{varied:?}");
     }
 
-    /// The numbers of pairs are those of the definition, whatever the times are.
-    #[test]
-    fn bands_compare_few_of_all_pairs_and_report_no_other_than_signatures_do() {
-        let planted = Planted::new(200, 5);
-        let mut bench = Bench::new(&planted.texts, Family::Default, 5).expect("valid");
-        let mut run = |approach| bench.run(approach, 200, &|| Ok(())).expect("done");
-        let (exact, all, banded) =
-            (run(Approach::Exact), run(Approach::Signatures), run(Approach::Banding));
-        assert_eq!((exact.compared, all.compared), (Some(19_900), Some(19_900)));
-        assert!(banded.compared.is_some_and(|pairs| pairs < 70), "{:?}", banded.compared);
-        assert!(banded.found.iter().all(|pair| all.found.binary_search(pair).is_ok()));
-        assert!(banded.found.len() >= all.found.len() / 2 && all.found.len() > 10);
-        for (a, b) in &exact.found {
-            assert!(bench.similarity(*a, *b) >= threshold());
-        }
-    }
-
     #[test]
     fn slopes_are_those_of_powers() {
         let run = |documents: usize, power: f64| Run {
@@ -376,22 +359,5 @@ mod tests {
         let report = run(&Settings { budget: 0.0, ..small() }, &Work::unwatched(1)).expect("done");
         assert_eq!(report.data.rows.len(), 8, "one number of documents each");
         assert!(report.findings.iter().any(|finding| !finding.holds));
-    }
-
-    #[test]
-    fn whoever_ends_it_leaves_no_folder() {
-        let asked = std::cell::Cell::new(0);
-        let tell = |_, _| {
-            asked.set(asked.get() + 1);
-            match asked.get() < 20 {
-                true => Ok(()),
-                false => {
-                    Err(Error::Interrupted { path: "study".into(), action: "a study", outcome: "" })
-                }
-            }
-        };
-        let ended = run(&small(), &Work::new(1, &tell));
-        assert!(matches!(ended, Err(Error::Interrupted { .. })));
-        assert_eq!(asked.get(), 20, "it went on");
     }
 }

@@ -82,6 +82,8 @@ mod recall;
 mod sketch;
 mod space;
 mod stored_texts;
+#[cfg(feature = "cli")]
+mod study_papers;
 mod support;
 #[cfg(feature = "cli")]
 mod tables;
