@@ -176,6 +176,30 @@ pub enum Error {
         id: String,
     },
 
+    /// A text that is read as a stream is not UTF-8. Convert it first.
+    #[error("not valid UTF-8 at byte {at}")]
+    NotUtf8 {
+        /// The first byte that is not, counted from 1.
+        at: u64,
+    },
+
+    /// Something that must be in memory as a whole is longer than the memory that was given has room
+    /// for. Give more.
+    #[error("{what} of more than {most} bytes, for which there is no room; give more memory")]
+    NoRoom {
+        /// What is so long.
+        what: &'static str,
+        /// The most that it may have.
+        most: usize,
+    },
+
+    /// A stream cannot be read.
+    #[error("{source}")]
+    Unreadable {
+        /// The cause.
+        source: io::Error,
+    },
+
     /// A stored record or page is damaged. Restore the file from a copy, or repair it
     /// ([`Index::repair`](crate::Index::repair)); `check` lists all damage.
     #[error(

@@ -40,6 +40,18 @@ impl SplitMix {
         self.0 = self.0.wrapping_add(GOLDEN);
         fmix64(self.0)
     }
+
+    /// A number below the bound, which is not 0, each as likely as the other: the high half of a word times the
+    /// bound, without the words that would make some numbers come once more than others (Lemire 2019,
+    /// "Fast random integer generation in an interval").
+    pub(crate) const fn below(&mut self, bound: u64) -> u64 {
+        loop {
+            let (low, high) = multiply(self.next(), bound);
+            if low >= bound || low >= bound.wrapping_neg() % bound {
+                return high;
+            }
+        }
+    }
 }
 
 /// Hashes the bytes of a shingle under a seed.

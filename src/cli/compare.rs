@@ -4,9 +4,10 @@ use super::args::Global;
 use super::explain::{explain, not_explained};
 use super::failure::Failure;
 use super::inputs::{LONGEST, size};
+use super::method::Method;
 use super::output::{Results, distance, rounded, significant, similarity};
 use super::side_by_side::Side as Shown;
-use super::{Ending, compare_weighted};
+use super::{Ending, compare_file, compare_weighted};
 use crate::estimate::{Estimate, Overlap, RandomSubsets};
 use crate::input::{STANDARD_INPUT, no_sequence, whole_text};
 use crate::params::{Confidence, Lanes, Threshold};
@@ -31,6 +32,13 @@ b_start, b_end (bytes of the files), the same four with char_ (characters), shin
 stands in A). On a terminal instead both texts side by side, shared passages in colour. The exit
 status is 1 also if there is none. Memory: some 60 bytes for each shingle of both.
 
+With --method file, texts that need not fit into memory, by the same similarities: a, b, method,
+similarity, multiset_similarity, shingles_a, shingles_b, shared, runs (sorted runs that were
+written), temporary_bytes (on disk, in TMPDIR), memory, peak_memory (bytes), seconds; for kmer:N
+also distance. Memory: as --memory says, and some 10 MiB; of zstd also the window, up to 128 MiB.
+Disk: 8 bytes for each shingle of both. A line, word or token has at most 1/32 of the memory;
+--max-record does not matter.
+
 Examples:
   twindex compare old.txt new.txt
   twindex compare --shingle word:3 old.txt new.txt --json
@@ -39,6 +47,7 @@ Examples:
   twindex compare --shingle kmer:21 strain-a.fasta.gz strain-b.fasta.gz
   git show HEAD:main.c | twindex compare --shingle line:2 - main.c
   twindex compare --weighted old.json new.json
+  twindex compare old.txt.zst new.txt.zst --method file --memory 1G
   twindex compare old.txt new.txt --threshold 0.9 --quiet && echo similar")]
 pub(super) struct Compare {
     /// A file, or - for standard input
@@ -75,12 +84,18 @@ pub(super) struct Compare {
     /// Count repeated shingles as often as they occur: in the estimate, containment, Dice, the
     /// numbers of shingles, and for --threshold
     #[arg(long)]
-    multiset: bool,
+    pub(super) multiset: bool,
     /// The files hold a JSON object each, with a number for each token: compare these weighted sets.
     /// Fields: a, b, similarity, estimate, low, high, tokens_a, tokens_b, shared
     #[arg(long, conflicts_with_all = ["explain", "multiset", "universe"])]
     weighted: bool,
-    /// The most bytes of a text; a longer one is an error
+    /// Compare by this method [default: none: exactly and by the estimate of an index]
+    #[arg(long, value_enum, value_name = "NAME", conflicts_with_all = ["explain", "weighted"])]
+    pub(super) method: Option<Method>,
+    /// The most bytes of memory for --method file, from 1M on
+    #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = size)]
+    pub(super) memory: usize,
+    /// The most bytes of a text; a longer one is an error, but not with --method file
     #[arg(long, value_name = "SIZE", default_value = LONGEST, value_parser = size)]
     pub(super) max_record: usize,
 }
@@ -98,6 +113,13 @@ pub(super) fn run(global: &Global, args: &Compare) -> Result<Ending, Failure> {
     }
     if args.weighted {
         return compare_weighted::run(global, args);
+    }
+    match args.method {
+        None => {}
+        Some(Method::File) => return compare_file::run(global, args),
+        Some(method) => {
+            return Err(anyhow::anyhow!("--method {method:?} is not there yet").into());
+        }
     }
     let threshold = args.threshold.map(Threshold::new).transpose()?;
     let confidence = Confidence::new(args.confidence)?;

@@ -142,14 +142,14 @@ fn glob(text: &str) -> Result<String, String> {
 /// The most bytes of a record where nothing is said: the longest texts that people index on purpose.
 pub(super) const LONGEST: &str = "128M";
 
-/// A number of bytes, with K, M or G for their 1,024s.
+/// A number of bytes, with K, M or G (or KiB, MiB, GiB) for their 1,024s.
 pub(super) fn size(text: &str) -> Result<usize, &'static str> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = match &text[digits.len()..] {
         "" => Some(1),
-        "K" | "k" => Some(1 << 10),
-        "M" | "m" => Some(1 << 20),
-        "G" | "g" => Some(1 << 30),
+        "K" | "k" | "KiB" => Some(1 << 10),
+        "M" | "m" | "MiB" => Some(1 << 20),
+        "G" | "g" | "GiB" => Some(1 << 30),
         _ => None,
     };
     let bytes = digits.parse::<usize>().ok().zip(unit).and_then(|(n, unit)| n.checked_mul(unit));
@@ -162,7 +162,9 @@ mod tests {
 
     #[test]
     fn sizes_are_bytes_or_have_a_unit() {
-        for (text, bytes) in [("1", 1), ("64K", 65_536), ("128m", 134_217_728), ("3G", 3 << 30)] {
+        for (text, bytes) in
+            [("1", 1), ("64K", 65_536), ("128m", 134_217_728), ("3G", 3 << 30), ("64MiB", 64 << 20)]
+        {
             assert_eq!(size(text), Ok(bytes), "{text}");
         }
         for bad in ["", "0", "0K", "K", "-1", "1.5M", "1 K", "1KB", "99999999999G", "1é"] {

@@ -7,9 +7,14 @@ mod containment;
 mod distance;
 mod exact;
 mod explanation;
+mod external;
+mod file;
 mod interval;
+mod merging;
 mod normal;
 mod random;
+mod rows;
+mod sample;
 mod suffixes;
 
 pub use agreement::{Agreement, equal_lanes};
@@ -19,8 +24,11 @@ pub use containment::Containment;
 pub use distance::mash_distance;
 pub use exact::{Overlap, weighted_jaccard};
 pub use explanation::{Explanation, Passage, Span};
+pub use file::{FileOverlap, FileProgress, FileSimilarity, SortedShingles};
 pub use interval::{Estimate, wilson};
 pub use random::RandomSubsets;
+pub use rows::{RowEstimate, RowMatrix, StackedEstimate};
+pub use sample::{Sampled, Sampling, random_sample};
 
 pub(crate) use agreement::least_equal_lanes;
 pub(crate) use chance::{EqualLanes, equal_lane_probability};

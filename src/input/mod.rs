@@ -16,6 +16,7 @@ mod record;
 mod rows;
 mod sets;
 mod source;
+mod stream;
 mod table;
 mod walk;
 
@@ -26,4 +27,5 @@ pub(crate) use json::{Fields, weights};
 pub(crate) use listing::open_lines;
 pub(crate) use record::{BadRecord, Content, Name, Raw, Record, WANTS_WEIGHTS};
 pub(crate) use source::{Inputs, Reading, STANDARD_INPUT, whole_text};
+pub(crate) use stream::{open_sequence, open_text};
 pub(crate) use walk::{Walking, check_glob};

@@ -1,5 +1,6 @@
 //! What do we remember of a document? A signature of fixed size, made in one pass.
 
+mod affine;
 mod bottom;
 mod count;
 mod darts;
@@ -11,6 +12,7 @@ mod minhash;
 mod signature;
 mod sketcher;
 
+pub use affine::AffineMaps;
 pub use bottom::BottomK;
 pub use count::DistinctCounter;
 pub use families::{
@@ -21,3 +23,6 @@ pub use lanes::Sketch;
 pub use minhash::{MinHash, minima};
 pub use signature::{SetSize, Signature};
 pub use sketcher::Sketcher;
+
+#[cfg(test)]
+pub(crate) use affine::greatest_divisor;

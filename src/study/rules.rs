@@ -155,8 +155,8 @@ impl Rules {
             format!("at least {recall} of the pairs from {} on are found", self.wanted.threshold),
             seen as f64 >= recall * known as f64 - slack,
             format!(
-                "{seen} of {known} that brute force finds with {} of {items} items; by {bands} bands of {depth} \
-                 {} of {} pairs compared",
+                "{seen} of {known} that brute force finds with {} of {items} items; {} of {} pairs met in \
+                 {bands} bands of {depth}",
                 self.sample.len(),
                 self.found.candidates,
                 items * items.saturating_sub(1) / 2,

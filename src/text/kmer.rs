@@ -39,20 +39,65 @@ pub(super) fn letters(text: &str, out: &mut Vec<u8>) {
     let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
     // One character at a time is searched for by words, two at once byte by byte.
     for line in text.split('\n').flat_map(|line| line.split('\r')) {
-        let line = line.as_bytes();
-        match line.first() {
-            Some(b'>') => out.push(BREAK),
-            Some(b';') | None => {}
-            Some(_) => {
-                let (start, mut all) = (out.len(), 0);
-                out.extend(line.iter().map(|byte| {
-                    let code = CODES[usize::from(*byte)];
-                    all |= code;
-                    code
-                }));
-                if all & NOTHING != 0 {
-                    drop_white_space(out, start);
-                }
+        letters_of_line(line.as_bytes(), out);
+    }
+}
+
+fn letters_of_line(line: &[u8], out: &mut Vec<u8>) {
+    match line.first() {
+        Some(b'>') => out.push(BREAK),
+        Some(b';') | None => {}
+        Some(_) => letters_of_sequence(line, out),
+    }
+}
+
+fn letters_of_sequence(line: &[u8], out: &mut Vec<u8>) {
+    let (start, mut all) = (out.len(), 0);
+    out.extend(line.iter().map(|byte| {
+        let code = CODES[usize::from(*byte)];
+        all |= code;
+        code
+    }));
+    if all & NOTHING != 0 {
+        drop_white_space(out, start);
+    }
+}
+
+/// The letters of a text that comes in parts.
+#[derive(Default)]
+pub(super) struct Letters {
+    begun: bool,
+    /// The line that the last part ends in.
+    line: Line,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Line {
+    /// Nothing of it has come.
+    #[default]
+    New,
+    /// It is a header or a comment.
+    Skipped,
+    Sequence,
+}
+
+impl Letters {
+    /// Appends the letters of the next part, which may end anywhere, but not within its first character.
+    pub(super) fn take(&mut self, part: &str, out: &mut Vec<u8>) {
+        let mark = if self.begun { None } else { part.strip_prefix('\u{FEFF}') };
+        self.begun |= !part.is_empty();
+        for (number, line) in mark.unwrap_or(part).split(['\n', '\r']).enumerate() {
+            let line = line.as_bytes();
+            let before = if number == 0 { self.line } else { Line::New };
+            self.line = match (before, line.first()) {
+                (before, None) => before,
+                (Line::New, Some(b'>' | b';')) | (Line::Skipped, _) => Line::Skipped,
+                _ => Line::Sequence,
+            };
+            match before {
+                Line::New => letters_of_line(line, out),
+                Line::Skipped => {}
+                Line::Sequence => letters_of_sequence(line, out),
             }
         }
     }

@@ -2,16 +2,20 @@
 
 mod align;
 mod compose;
+mod cuts;
 mod fold;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
+mod joining;
 mod kmer;
 mod normalize;
 mod positions;
 mod ranks;
 mod shingle;
+mod stream;
 mod units;
 mod weights;
+mod width;
 
 pub use normalize::{Form, Normalization, Whitespace};
 pub use shingle::{Shingle, Shingler};
@@ -19,6 +23,7 @@ pub use weights::Weights;
 
 pub(crate) use positions::{CharOffsets, Located};
 pub(crate) use shingle::Scratch;
+pub(crate) use stream::Stream;
 #[cfg(feature = "cli")]
 pub(crate) use units::ELEMENT_END;
 

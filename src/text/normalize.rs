@@ -133,7 +133,8 @@ impl Normalization {
         *out = String::from_utf8(bytes).unwrap_or_default();
     }
 
-    fn unicode(&self, text: &str, out: &mut String) {
+    /// Appends what one pass makes of a text.
+    pub(super) fn unicode(&self, text: &str, out: &mut String) {
         let text = match self.lower {
             true => Cow::Owned(text.to_lowercase()),
             false => Cow::Borrowed(text),

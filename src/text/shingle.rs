@@ -168,7 +168,7 @@ impl FromStr for Shingle {
 pub struct Shingler {
     pub(super) shingle: Shingle,
     pub(super) normalization: Normalization,
-    multiset: bool,
+    pub(super) multiset: bool,
     pub(super) hasher: ShingleHasher,
 }
 
@@ -180,15 +180,15 @@ const BLOCK: usize = 1024;
 const LEAST_STRETCH: usize = 32;
 
 /// Bytes after a normalised text that let every window be loaded as whole words.
-const PADDING: &str = "\0\0\0\0\0\0\0\0";
+pub(super) const PADDING: &str = "\0\0\0\0\0\0\0\0";
 
 /// Buffers that are used again from text to text.
 pub(crate) struct Scratch {
     /// The normalised text; for shingles of characters with `PADDING` after it.
-    text: String,
-    units: Units,
+    pub(super) text: String,
+    pub(super) units: Units,
     /// The letters of a sequence, for k-mers.
-    letters: Vec<u8>,
+    pub(super) letters: Vec<u8>,
     block: Box<[u64; BLOCK]>,
     ranks: Ranks,
     /// Whether the ranks hold all hashes of the text, so that it need not be cut again.

@@ -31,8 +31,13 @@ impl Units {
     /// Takes the non-empty lines of a raw text, each normalised, white space folded; returns how
     /// many there are.
     pub(super) fn lines(&mut self, text: &str, normalization: &Normalization) -> usize {
-        let normalization = line_normalization(normalization);
         self.clear();
+        self.more_lines(text, &line_normalization(normalization));
+        self.starts.len()
+    }
+
+    /// Takes the lines of more of a text, normalised as lines are.
+    pub(super) fn more_lines(&mut self, text: &str, normalization: &Normalization) {
         let mut line = String::new();
         for raw in text.split('\n') {
             normalization.apply_into(raw, &mut line);
@@ -40,7 +45,6 @@ impl Units {
                 self.push(&line, '\n');
             }
         }
-        self.starts.len()
     }
 
     /// Takes the tokens of a normalised text, what white space separates; returns how many there
@@ -57,6 +61,12 @@ impl Units {
     /// returns how many there are. One of which normalisation leaves nothing is dropped.
     pub(super) fn elements(&mut self, text: &str, normalization: &Normalization) -> usize {
         self.clear();
+        self.more_elements(text, normalization);
+        self.starts.len()
+    }
+
+    /// Takes more elements of a set.
+    pub(super) fn more_elements(&mut self, text: &str, normalization: &Normalization) {
         let mut element = String::new();
         for raw in text.split_terminator(ELEMENT_END) {
             normalization.apply_into(raw, &mut element);
@@ -64,7 +74,6 @@ impl Units {
                 self.push(&element, ' ');
             }
         }
-        self.starts.len()
     }
 
     /// Gives back buffers of more than so many bytes.
@@ -74,7 +83,21 @@ impl Units {
         }
     }
 
-    fn clear(&mut self) {
+    /// How many units there are, and their bytes.
+    pub(super) fn len(&self) -> (usize, usize) {
+        (self.starts.len(), self.joined.len())
+    }
+
+    /// Drops all but the last units.
+    pub(super) fn keep_last(&mut self, count: usize) {
+        let gone = self.starts.len().saturating_sub(count);
+        let start = self.starts.get(gone).copied().unwrap_or(self.joined.len());
+        self.joined.drain(..start);
+        self.starts.drain(..gone);
+        self.starts.iter_mut().for_each(|at| *at -= start);
+    }
+
+    pub(super) fn clear(&mut self) {
         self.joined.clear();
         self.starts.clear();
     }

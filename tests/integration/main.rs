@@ -82,6 +82,7 @@ mod recall;
 mod sketch;
 mod space;
 mod stored_texts;
+mod study_gospels;
 #[cfg(feature = "cli")]
 mod study_papers;
 mod support;
