@@ -71,16 +71,16 @@ impl Run {
     }
 }
 
-/// Texts, and what was made of the first of them so far: a larger collection begins with the same texts, and
-/// what was made of these took as long.
+/// Texts, and what was made of the first of them so far, with the seconds that took, up to and with each: a larger
+/// collection begins with the same texts.
 pub(crate) struct Bench<'t> {
     texts: &'t [String],
     shingler: Shingler,
     functions: MinHash,
     sets: Vec<Vec<u64>>,
-    seconds_of_sets: f64,
+    seconds_of_sets: Vec<f64>,
     signatures: Vec<Vec<u64>>,
-    seconds_of_signatures: f64,
+    seconds_of_signatures: Vec<f64>,
     /// Where folders for indexes are made.
     folder: PathBuf,
     seed: u64,
@@ -98,15 +98,15 @@ impl<'t> Bench<'t> {
             shingler: Shingler::new(shingle, Normalization::default(), false, words.next())?,
             functions: MinHash::new(family, FUNCTIONS, words.next())?,
             sets: Vec::new(),
-            seconds_of_sets: 0.0,
+            seconds_of_sets: Vec::new(),
             signatures: Vec::new(),
-            seconds_of_signatures: 0.0,
+            seconds_of_signatures: Vec::new(),
             folder: std::env::temp_dir(),
             seed,
         })
     }
 
-    /// Finds the similar pairs of the first so many texts; numbers of documents only grow from call to call.
+    /// Finds the similar pairs of the first so many texts.
     /// `tell` is asked again and again whether to go on.
     pub(crate) fn run(
         &mut self,
@@ -130,7 +130,7 @@ impl<'t> Bench<'t> {
             set.sort_unstable();
             set.dedup();
             self.sets.push(set);
-            self.seconds_of_sets += begun.elapsed().as_secs_f64();
+            push(&mut self.seconds_of_sets, begun);
         }
         let (sets, threshold, begun) = (&self.sets[..documents], threshold(), Instant::now());
         let mut found = Vec::new();
@@ -145,7 +145,8 @@ impl<'t> Bench<'t> {
         let comparing = begun.elapsed().as_secs_f64();
         found.sort_unstable();
         let compared = Some(pairs_of(documents));
-        Ok(Run { documents, preparing: self.seconds_of_sets, comparing, compared, found })
+        let preparing = seconds_until(&self.seconds_of_sets, documents);
+        Ok(Run { documents, preparing, comparing, compared, found })
     }
 
     /// Signs texts that are not signed yet.
@@ -153,13 +154,13 @@ impl<'t> Bench<'t> {
         let unsigned = self.texts.iter().take(documents).skip(self.signatures.len());
         for texts in unsigned.collect::<Vec<_>>().chunks(BATCH) {
             tell()?;
-            let begun = Instant::now();
             for text in texts {
+                let begun = Instant::now();
                 let signature = self.functions.signature(&self.shingler.hashes(text));
                 // Of a text of fifty words it is never missing.
                 self.signatures.push(signature.unwrap_or_default());
+                push(&mut self.seconds_of_signatures, begun);
             }
-            self.seconds_of_signatures += begun.elapsed().as_secs_f64();
         }
         Ok(())
     }
@@ -181,7 +182,8 @@ impl<'t> Bench<'t> {
         let comparing = begun.elapsed().as_secs_f64();
         found.sort_unstable();
         let compared = Some(pairs_of(documents));
-        Ok(Run { documents, preparing: self.seconds_of_signatures, comparing, compared, found })
+        let preparing = seconds_until(&self.seconds_of_signatures, documents);
+        Ok(Run { documents, preparing, comparing, compared, found })
     }
 
     /// The estimated similarity of pairs that have the same hash in a band (E 5.4).
@@ -210,7 +212,7 @@ impl<'t> Bench<'t> {
             MinHash::similarity(a, b) >= threshold
         });
         let comparing = begun.elapsed().as_secs_f64();
-        let preparing = self.seconds_of_signatures;
+        let preparing = seconds_until(&self.seconds_of_signatures, documents);
         Ok(Run { documents, preparing, comparing, compared, found: candidates })
     }
 
@@ -270,6 +272,16 @@ impl<'t> Bench<'t> {
     }
 }
 
+/// Adds the seconds since then to all before.
+fn push(seconds: &mut Vec<f64>, begun: Instant) {
+    seconds.push(seconds.last().unwrap_or(&0.0) + begun.elapsed().as_secs_f64());
+}
+
+/// What so many documents took.
+fn seconds_until(seconds: &[f64], documents: usize) -> f64 {
+    documents.checked_sub(1).and_then(|last| seconds.get(last)).copied().unwrap_or(0.0)
+}
+
 fn pairs_of(documents: usize) -> u64 {
     let documents = documents as u64;
     documents * documents.saturating_sub(1) / 2
@@ -295,6 +307,18 @@ mod tests {
         assert!(banded.found.len() >= all.found.len() / 2 && all.found.len() > 10);
         for (a, b) in &exact.found {
             assert!(bench.similarity(*a, *b) >= threshold());
+        }
+    }
+
+    #[test]
+    fn what_fewer_documents_took_is_no_more_than_what_all_took() {
+        let planted = Planted::new(40, 5);
+        let mut bench = Bench::new(&planted.texts, Family::Default, 5).expect("valid");
+        for approach in [Approach::Exact, Approach::Signatures, Approach::Banding] {
+            let mut seconds =
+                |documents| bench.run(approach, documents, &|| Ok(())).expect("done").preparing;
+            let (all, none, half) = (seconds(40), seconds(0), seconds(20));
+            assert!(none == 0.0 && 0.0 < half && half < all, "{}", approach.name());
         }
     }
 

@@ -23,15 +23,18 @@ pub(crate) struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { docs: 100_000, budget: 5.0, family: Family::Modular }
+        Self { docs: 100_000, budget: 10.0, family: Family::Modular }
     }
 }
 
 /// Numbers of random orders of one text, up to E's 410.
 const ORDERS: [usize; 5] = [25, 50, 100, 200, 410];
 
-/// The fewest planted texts that are timed: below, an index takes as long as its commits to disk.
-const LEAST: usize = 500;
+/// The fewest planted texts that are timed.
+const LEAST: usize = 90;
+
+/// Runs that take less are repeated, and the shortest counts: what else the machine does would be seen in them.
+const SHORT: f64 = 0.2;
 
 /// How much further above the threshold pairs are that must practically all be found.
 const ABOVE: f64 = 0.05;
@@ -99,7 +102,16 @@ fn runs(
                 break;
             }
             let done = before + (number * sizes.len() + at) as u64;
-            runs.push(bench.run(approach, *size, &|| work.at(done, total))?);
+            let mut run = || bench.run(approach, *size, &|| work.at(done, total));
+            let mut shortest = run()?;
+            let repeated = if shortest.seconds() < SHORT { 2 } else { 0 };
+            for _ in 0..repeated {
+                let other = run()?;
+                if other.seconds() < shortest.seconds() {
+                    shortest = other;
+                }
+            }
+            runs.push(shortest);
         }
     }
     Ok(all)
@@ -223,7 +235,7 @@ fn findings(varied: &Timed) -> Vec<Finding> {
     let slope_of = |approach, seconds: fn(&Run) -> f64| slope(varied.of(approach), seconds);
     let tell = |slope: Option<f64>| match slope {
         Some(slope) => format!("{slope:.2}"),
-        None => "of fewer than three numbers of documents".to_owned(),
+        None => "unknown of fewer than three numbers of documents".to_owned(),
     };
     let within = |slope: Option<f64>, least: f64, most: f64| {
         slope.is_some_and(|slope| least <= slope && slope <= most)
@@ -349,8 +361,9 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_documents_are_halves_down_to_five_hundred() {
-        assert_eq!(sizes(100_000), [781, 1562, 3125, 6250, 12_500, 25_000, 50_000, 100_000]);
+    fn numbers_of_documents_are_halves_down_to_about_a_hundred() {
+        assert_eq!(sizes(100_000)[..5], [97, 195, 390, 781, 1562]);
+        assert_eq!(sizes(100_000).last(), Some(&100_000));
         assert_eq!(sizes(100), [12, 25, 50, 100]);
     }
 
