@@ -7,11 +7,13 @@
 //! [`weighted_jaccard`](crate::weighted_jaccard), [`mash_distance`](crate::mash_distance),
 //! [`wilson`](crate::wilson), [`Sketcher`](crate::Sketcher).
 
-pub use crate::estimate::{FileOverlap, FileProgress, FileSimilarity, SortedShingles};
-pub use crate::estimate::{RowEstimate, RowMatrix, StackedEstimate};
-pub use crate::estimate::{Sampled, Sampling, random_sample};
-pub use crate::sketch::AffineMaps;
+pub use crate::estimate::{
+    AffineFamily, EstimateLaw, FileOverlap, FileProgress, FileSimilarity, RowEstimate, RowMatrix,
+    Sampled, Sampling, SortedShingles, StackedEstimate, clopper_pearson, probability_jaccard,
+    random_sample, wald,
+};
 pub use crate::sketch::{
-    Family, HashFunction, Jenkins, MinHash, Modular, Multiplicative, Murmur3, Prime,
-    PrintedModular, RowModular, Tabulation, Xxh3, jenkins_mix, minima, murmur3_32, shift_xor_hash,
+    AffineMaps, Family, HashFunction, Jenkins, MinHash, Modular, Multiplicative, Murmur3, Prime,
+    PrintedModular, ProbabilityHasher, ProbabilityMinHash, RowModular, SimHash, SimHasher,
+    Tabulation, Xxh3, jenkins_mix, minima, murmur3_32, shift_xor_hash,
 };

@@ -1,13 +1,14 @@
 //! `twindex compare`: two texts, exactly and by estimate, without an index.
 
 use super::args::Global;
+use super::compare_methods::MethodOptions;
 use super::explain::{explain, not_explained};
 use super::failure::Failure;
 use super::inputs::{LONGEST, size};
 use super::method::Method;
 use super::output::{Results, distance, rounded, significant, similarity};
 use super::side_by_side::Side as Shown;
-use super::{Ending, compare_file, compare_weighted};
+use super::{Ending, compare_file, compare_methods, compare_weighted};
 use crate::estimate::{Estimate, Overlap, RandomSubsets};
 use crate::input::{STANDARD_INPUT, no_sequence, whole_text};
 use crate::params::{Confidence, Lanes, Threshold};
@@ -39,6 +40,14 @@ also distance. Memory: as --memory says, and some 10 MiB; of zstd also the windo
 Disk: 8 bytes for each shingle of both. A line, word or token has at most 1/32 of the memory;
 --max-record does not matter.
 
+With --method, a line for each value: method, of (sets, multisets, or weights), measure (jaccard,
+dice, cosine, probability), estimate, low, high, mean, spread, runs, seconds, bytes. What is exact
+has low = high; a sample that tends to another similarity has neither. mean and spread are of the
+runs, seconds of one; bytes is what is held of both texts to compare them. --method all begins
+with what chance makes of two texts of their sizes, as sets and as multisets, and whether they are
+beyond it. The exit status is 1 if the first estimate is below --threshold. --method file prints
+an object of its own, as above.
+
 Examples:
   twindex compare old.txt new.txt
   twindex compare --shingle word:3 old.txt new.txt --json
@@ -48,6 +57,9 @@ Examples:
   git show HEAD:main.c | twindex compare --shingle line:2 - main.c
   twindex compare --weighted old.json new.json
   twindex compare old.txt.zst new.txt.zst --method file --memory 1G
+  twindex compare old.txt new.txt --method all
+  twindex compare old.txt new.txt --method minhash --family murmur3 --hashes 200 --runs 50
+  twindex compare --weighted old.json new.json --method p-minhash
   twindex compare old.txt new.txt --threshold 0.9 --quiet && echo similar")]
 pub(super) struct Compare {
     /// A file, or - for standard input
@@ -77,7 +89,7 @@ pub(super) struct Compare {
     /// Elements there are in all, of which random sets are drawn for expected_by_chance and
     /// chance_log10 [default: shingles_a + shingles_b]
     #[arg(long, value_name = "N")]
-    universe: Option<u64>,
+    pub(super) universe: Option<u64>,
     /// Seed of all hashes
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) seed: u64,
@@ -88,10 +100,12 @@ pub(super) struct Compare {
     /// The files hold a JSON object each, with a number for each token: compare these weighted sets.
     /// Fields: a, b, similarity, estimate, low, high, tokens_a, tokens_b, shared
     #[arg(long, conflicts_with_all = ["explain", "multiset", "universe"])]
-    weighted: bool,
+    pub(super) weighted: bool,
     /// Compare by this method [default: none: exactly and by the estimate of an index]
-    #[arg(long, value_enum, value_name = "NAME", conflicts_with_all = ["explain", "weighted"])]
+    #[arg(long, value_enum, value_name = "NAME", conflicts_with_all = ["explain", "lanes"])]
     pub(super) method: Option<Method>,
+    #[command(flatten)]
+    pub(super) methods: MethodOptions,
     /// The most bytes of memory for --method file, from 1M on
     #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = size)]
     pub(super) memory: usize,
@@ -111,15 +125,11 @@ pub(super) fn run(global: &Global, args: &Compare) -> Result<Ending, Failure> {
     if is_input(&args.a) && is_input(&args.b) {
         return Err(anyhow::anyhow!("only one of both can be standard input").into());
     }
-    if args.weighted {
-        return compare_weighted::run(global, args);
-    }
     match args.method {
+        None if args.weighted => return compare_weighted::run(global, args),
         None => {}
-        Some(Method::File) => return compare_file::run(global, args),
-        Some(method) => {
-            return Err(anyhow::anyhow!("--method {method:?} is not there yet").into());
-        }
+        Some(Method::File) if !args.weighted => return compare_file::run(global, args),
+        Some(method) => return compare_methods::run(global, args, method),
     }
     let threshold = args.threshold.map(Threshold::new).transpose()?;
     let confidence = Confidence::new(args.confidence)?;

@@ -22,17 +22,9 @@ struct Side {
 pub(super) fn run(global: &Global, args: &Compare) -> Result<Ending, Failure> {
     let threshold = args.threshold.map(Threshold::new).transpose()?;
     let confidence = Confidence::new(args.confidence)?;
-    let shingle = args.shingle.unwrap_or(Shingle::Tokens);
-    let normalization = args.normalize.unwrap_or(shingle.default_normalization());
-    let shingler = Shingler::new(shingle, normalization, false, args.seed)?;
-    let sketcher = Sketcher::weighted(shingler.clone(), Lanes::new(args.lanes)?, args.seed)?;
+    let sketcher = sketcher(args)?;
     let side = |path: &Path| -> Result<Side, Failure> {
-        let object = whole_text(path, args.max_record).map_err(|bad| anyhow::anyhow!("{bad}"))?;
-        let text =
-            weights(&object).map_err(|cause| anyhow::anyhow!("{}: {cause}", path.display()))?;
-        drop(object);
-        let weights = shingler.weights(&text)?;
-        drop(text);
+        let weights = weights_of(args, path)?;
         let signature = sketcher.signature_of_weights(&weights);
         Ok(Side { weights, signature })
     };
@@ -60,4 +52,20 @@ pub(super) fn run(global: &Global, args: &Compare) -> Result<Ending, Failure> {
     results.flush()?;
     let below = threshold.is_some_and(|threshold| exact < threshold.get());
     Ok(if below { Ending::Nothing } else { Ending::Done })
+}
+
+fn sketcher(args: &Compare) -> Result<Sketcher, Failure> {
+    let shingle = args.shingle.unwrap_or(Shingle::Tokens);
+    let normalization = args.normalize.unwrap_or(shingle.default_normalization());
+    let shingler = Shingler::new(shingle, normalization, false, args.seed)?;
+    Ok(Sketcher::weighted(shingler, Lanes::new(args.lanes)?, args.seed)?)
+}
+
+/// The weighted set of a file, by ascending hash.
+pub(super) fn weights_of(args: &Compare, path: &Path) -> Result<Vec<(u64, f64)>, Failure> {
+    let sketcher = sketcher(args)?;
+    let object = whole_text(path, args.max_record).map_err(|bad| anyhow::anyhow!("{bad}"))?;
+    let text = weights(&object).map_err(|cause| anyhow::anyhow!("{}: {cause}", path.display()))?;
+    drop(object);
+    Ok(sketcher.shingler().weights(&text)?)
 }

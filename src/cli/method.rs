@@ -23,6 +23,8 @@ pub(super) enum Method {
     BottomK,
     /// Weighted sets, each shingle with its number of occurrences
     Weighted,
+    /// The same, of which only the proportions count: exponential clocks
+    PMinhash,
     /// Signs of sums of hash bits
     Simhash,
     /// All of these, one after the other

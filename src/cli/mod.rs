@@ -14,6 +14,7 @@ mod color;
 mod column;
 mod compare;
 mod compare_file;
+mod compare_methods;
 mod compare_weighted;
 mod dedup;
 mod escape;

@@ -127,7 +127,7 @@ impl AffineMaps {
     }
 
     /// The column of the signature matrix for a set of rows: the least value of each map over the rows (Dembele, Lo
-    /// 2017, section 3 IV, criterion C). `None` of no rows. A few nanoseconds a row and map.
+    /// 2017, section 3 IV, criterion C). `None` of no rows. A division a row and map.
     pub fn minima(&self, rows: impl IntoIterator<Item = u64>) -> Option<Vec<u64>> {
         let mut least = None;
         for row in rows {

@@ -9,7 +9,9 @@ mod families;
 pub(crate) mod fuzz;
 mod lanes;
 mod minhash;
+mod probability;
 mod signature;
+mod simhash;
 mod sketcher;
 
 pub use affine::AffineMaps;
@@ -21,8 +23,9 @@ pub use families::{
 };
 pub use lanes::Sketch;
 pub use minhash::{MinHash, minima};
+pub use probability::{ProbabilityHasher, ProbabilityMinHash};
 pub use signature::{SetSize, Signature};
+pub use simhash::{SimHash, SimHasher};
 pub use sketcher::Sketcher;
 
-#[cfg(test)]
 pub(crate) use affine::greatest_divisor;

@@ -4,10 +4,13 @@
 
 mod approach;
 mod columns;
+mod fillers;
+mod matrix;
 mod orders;
 mod planted;
 mod report;
 mod texts;
+mod timing;
 pub(crate) mod transactions;
 mod work;
 
@@ -16,6 +19,7 @@ pub(crate) mod chance;
 pub(crate) mod gospels;
 pub(crate) mod hash_time;
 pub(crate) mod law;
+pub(crate) mod methods;
 pub(crate) mod precision;
 pub(crate) mod rules;
 pub(crate) mod shingle_size;

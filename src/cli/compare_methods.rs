@@ -1,0 +1,301 @@
+//! `twindex compare --method`: two texts by any of the methods of the literature, side by side.
+
+use super::args::Global;
+use super::compare::Compare;
+use super::compare_file::{self, Compared};
+use super::compare_weighted::weights_of;
+use super::failure::Failure;
+use super::method::Method;
+use super::output::{Results, rounded, significant, similarity, summary};
+use super::{Ending, interrupt};
+use crate::error::{Error, Result};
+use crate::input::{STANDARD_INPUT, no_sequence, whole_text};
+use crate::params::{Confidence, Threshold};
+use crate::sketch::Family;
+use crate::study::Work;
+use crate::study::methods::{
+    Chance, Method as Way, Of, Pair, Row, Settings, WeightedMethod, weighted_rows,
+};
+use crate::text::Shingler;
+use clap::ValueEnum;
+use serde_json::Value;
+use std::path::Path;
+
+type Outcome<T> = std::result::Result<T, Failure>;
+
+/// Runs of random methods where all are asked for, so that the spread says something: its own
+/// relative error is then 1/√38.
+const RUNS_OF_ALL: u32 = 20;
+
+/// How methods are run.
+#[derive(Debug, clap::Args)]
+pub(super) struct MethodOptions {
+    /// Hash functions of --method minhash
+    #[arg(long, value_enum, value_name = "NAME", default_value = "default", requires = "method")]
+    family: FamilyName,
+    /// Hash functions, maps, or smallest values of --method; the sketches of weights and simhash
+    /// take about a byte for each
+    #[arg(long, value_name = "K", default_value_t = 128, requires = "method")]
+    hashes: usize,
+    /// Runs of what is random, under the seeds from --seed on [default: 1; 20 of --method all]
+    #[arg(long, value_name = "R", requires = "method", value_parser = clap::value_parser!(u32).range(1..))]
+    runs: Option<u32>,
+    /// Elements that --method sample takes of each text
+    #[arg(long, value_name = "N", default_value_t = 10_000, requires = "method")]
+    sample: usize,
+}
+
+/// The families of hash functions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum FamilyName {
+    /// (a x + b) mod 2^61 - 1
+    Modular,
+    /// Jenkins' mix of 96 bits
+    Jenkins,
+    /// s x mod 2^64
+    Multiplicative,
+    /// MurmurHash3, 32 bits
+    Murmur3,
+    /// A table of random words for each byte
+    Tabulation,
+    /// XXH3, 64 bits
+    Xxh3,
+    /// The sketch of an index
+    Default,
+    /// All of these, a line each
+    All,
+}
+
+impl FamilyName {
+    fn families(self) -> Vec<Family> {
+        match self {
+            Self::Modular => vec![Family::Modular],
+            Self::Jenkins => vec![Family::Jenkins],
+            Self::Multiplicative => vec![Family::Multiplicative],
+            Self::Murmur3 => vec![Family::Murmur3],
+            Self::Tabulation => vec![Family::Tabulation],
+            Self::Xxh3 => vec![Family::Xxh3],
+            Self::Default => vec![Family::Default],
+            Self::All => Family::ALL.to_vec(),
+        }
+    }
+}
+
+pub(super) fn run(global: &Global, args: &Compare, method: Method) -> Outcome<Ending> {
+    let threshold = args.threshold.map(Threshold::new).transpose()?;
+    if args.universe.is_some() && method != Method::All {
+        let cause = "--universe is what chance draws from: take --method all, or none";
+        return Err(anyhow::anyhow!(cause).into());
+    }
+    let runs = if method == Method::All { RUNS_OF_ALL } else { 1 };
+    let settings = Settings {
+        hashes: args.methods.hashes,
+        runs: args.methods.runs.unwrap_or(runs),
+        sample: args.methods.sample,
+        confidence: Confidence::new(args.confidence)?,
+    };
+    let work = Work::new(args.seed, &go_on);
+    let (chances, mut rows) = match args.weighted {
+        true => (Vec::new(), of_weights(args, method, &settings, &work)?),
+        false => of_texts(args, method, &settings, &work)?,
+    };
+    // Standard input has been read, and cannot be again.
+    let again = [&args.a, &args.b].iter().all(|path| path.as_os_str() != STANDARD_INPUT);
+    if method == Method::All && !args.weighted && again {
+        rows.extend(of_files(global, args)?);
+    }
+    print(global, &chances, &rows)?;
+    let below = |row: &Row| threshold.is_some_and(|least| row.estimate < least.get());
+    Ok(if rows.first().is_some_and(below) { Ending::Nothing } else { Ending::Done })
+}
+
+/// Comparing by files catches signals; what comes with it has to heed them.
+fn go_on(_: u64, _: u64) -> Result<()> {
+    match interrupt::asked() {
+        true => Err(Error::Interrupted {
+            path: "compare".into(),
+            action: "the comparison",
+            outcome: "nothing was printed",
+        }),
+        false => Ok(()),
+    }
+}
+
+/// The rows of the method for files.
+fn of_files(global: &Global, args: &Compare) -> Outcome<Vec<Row>> {
+    let Compared { overlap, seconds } = compare_file::compare(global, args)?;
+    let row = |of: Of, similarity: f64| {
+        Row::exact("file", of, similarity, seconds, overlap.peak_memory as u64)
+    };
+    let mut rows = vec![row(Of::Multisets, overlap.multisets.similarity())];
+    if !args.multiset {
+        rows.insert(0, row(Of::Sets, overlap.sets.similarity()));
+    }
+    Ok(rows)
+}
+
+/// The rows of a method for texts; of all methods also what chance would make of them.
+fn of_texts(
+    args: &Compare,
+    method: Method,
+    settings: &Settings,
+    work: &Work<'_>,
+) -> Outcome<(Vec<Chance>, Vec<Row>)> {
+    let pair = Pair::new([shingles(args, &args.a)?, shingles(args, &args.b)?]);
+    let mut chances = Vec::new();
+    if method == Method::All {
+        if !args.multiset {
+            chances.push(Chance::new(Of::Sets, pair.overlap(), args.universe)?);
+        }
+        // A universe of shingles is none of their occurrences.
+        let universe = args.universe.filter(|_| args.multiset);
+        chances.push(Chance::new(Of::Multisets, pair.multiset_overlap(), universe)?);
+    }
+    let of_one = if args.multiset { Of::Multisets } else { Of::Sets };
+    let minhash = || args.methods.family.families().into_iter().map(Way::MinHash);
+    let mut ways: Vec<(Of, Way)> = Vec::new();
+    match method {
+        Method::Exact => ways.push((of_one, Way::Exact)),
+        Method::Multiset => ways.push((Of::Multisets, Way::Exact)),
+        Method::Sample => ways.push((of_one, Way::Sample)),
+        Method::Ru => ways.push((of_one, Way::Ru)),
+        Method::Rum => ways.extend([(of_one, Way::Rum), (of_one, Way::RumOnSamples)]),
+        Method::Minhash => ways.extend(minhash().map(|way| (of_one, way))),
+        Method::BottomK => ways.push((of_one, Way::BottomK)),
+        Method::Weighted => ways.push((Of::Multisets, Way::Weighted)),
+        Method::PMinhash => ways.push((Of::Multisets, Way::Probability)),
+        Method::Simhash => ways.push((of_one, Way::SimHash)),
+        Method::File | Method::All => {
+            for of in chances.iter().map(|chance| chance.of) {
+                let first = [Way::Exact, Way::Sample, Way::RumOnSamples, Way::Ru, Way::Rum];
+                let last = [Way::BottomK, Way::SimHash];
+                let all = first.into_iter().chain(minhash()).chain(last);
+                ways.extend(all.map(|way| (of, way)));
+            }
+            ways.extend([Way::Weighted, Way::Probability].map(|way| (Of::Multisets, way)));
+        }
+    }
+    let mut rows = Vec::new();
+    for (of, way) in ways {
+        rows.extend(way.rows(of, &pair, settings, work)?);
+    }
+    Ok((chances, rows))
+}
+
+/// The rows of a method for weighted sets.
+fn of_weights(
+    args: &Compare,
+    method: Method,
+    settings: &Settings,
+    work: &Work<'_>,
+) -> Outcome<Vec<Row>> {
+    use WeightedMethod::{Exact, Probability, SimHash, Weighted};
+    let methods: &[WeightedMethod] = match method {
+        Method::Exact => &[Exact],
+        Method::Weighted => &[Weighted],
+        Method::PMinhash => &[Probability],
+        Method::Simhash => &[SimHash],
+        Method::All => &[Exact, Weighted, Probability, SimHash],
+        Method::Multiset
+        | Method::File
+        | Method::Sample
+        | Method::Ru
+        | Method::Rum
+        | Method::Minhash
+        | Method::BottomK => {
+            return Err(anyhow::anyhow!(
+                "--weighted: this --method takes no weights; take exact, weighted, p-minhash, simhash or all, \
+                 or leave out --weighted"
+            )
+            .into());
+        }
+    };
+    let (a, b) = (weights_of(args, &args.a)?, weights_of(args, &args.b)?);
+    let mut rows = Vec::new();
+    for method in methods {
+        rows.extend(weighted_rows(*method, Of::Weights, [&a, &b], settings, work)?);
+    }
+    Ok(rows)
+}
+
+/// The hashes of the shingles of a text, each as often as it occurs.
+fn shingles(args: &Compare, path: &Path) -> Outcome<Vec<u64>> {
+    let shingle = args.shingle.unwrap_or_default();
+    let normalization = args.normalize.unwrap_or(shingle.default_normalization());
+    let shingler = Shingler::new(shingle, normalization, false, args.seed)?;
+    let text = whole_text(path, args.max_record).map_err(|bad| anyhow::anyhow!("{bad}"))?;
+    if let Some(cause) = shingle.kmer_width().and_then(|_| no_sequence(&text)) {
+        return Err(anyhow::anyhow!("{}: {cause}", path.display()).into());
+    }
+    Ok(shingler.hashes(&text))
+}
+
+fn print(global: &Global, chances: &[Chance], rows: &[Row]) -> Outcome<()> {
+    let mut results = Results::new(global);
+    if !chances.is_empty() {
+        results.heading(&[
+            "method",
+            "of",
+            "shingles_a",
+            "shingles_b",
+            "shared",
+            "universe",
+            "expected_by_chance",
+            "chance_log10",
+            "verdict",
+        ])?;
+    }
+    for chance in chances {
+        results.line(&[
+            ("method", "chance".into()),
+            ("of", chance.of.name().into()),
+            ("shingles_a", chance.overlap.a.into()),
+            ("shingles_b", chance.overlap.b.into()),
+            ("shared", chance.overlap.shared.into()),
+            ("universe", chance.universe.into()),
+            ("expected_by_chance", significant(chance.expected)),
+            ("chance_log10", similarity(chance.log10)),
+            ("verdict", chance.verdict().into()),
+        ])?;
+    }
+    results.heading(&[
+        "method", "of", "measure", "estimate", "low", "high", "mean", "spread", "runs", "seconds",
+        "bytes",
+    ])?;
+    for row in rows {
+        // What is exact has more digits to show.
+        let exact = row.interval == Some((row.estimate, row.estimate));
+        let value = |number: f64| if exact { rounded(number) } else { similarity(number) };
+        let end = |end: Option<f64>| end.map_or(Value::Null, value);
+        results.line(&[
+            ("method", row.method.as_str().into()),
+            ("of", row.of.name().into()),
+            ("measure", row.measure.name().into()),
+            ("estimate", value(row.estimate)),
+            ("low", end(row.interval.map(|ends| ends.0))),
+            ("high", end(row.interval.map(|ends| ends.1))),
+            ("mean", value(row.mean)),
+            ("spread", row.spread.map_or(Value::Null, similarity)),
+            ("runs", row.runs.into()),
+            ("seconds", rounded(row.seconds)),
+            ("bytes", row.bytes.into()),
+        ])?;
+    }
+    results.flush()?;
+    if !chances.is_empty() {
+        tell_verdicts(global, chances);
+    }
+    Ok(())
+}
+
+fn tell_verdicts(global: &Global, chances: &[Chance]) {
+    let sentence = |chance: &Chance| {
+        let (seen, expected) = (chance.overlap.similarity(), chance.expected);
+        let (of, verdict) = (chance.of.name(), chance.verdict());
+        format!("as {of} {seen:.4} similar, random ones {expected:.4}: {verdict}")
+    };
+    let sentences: Vec<String> = chances.iter().map(sentence).collect();
+    let fields: Vec<(&str, Value)> =
+        chances.iter().map(|chance| (chance.of.name(), chance.verdict().into())).collect();
+    summary(global, &fields, &sentences.join("; "));
+}

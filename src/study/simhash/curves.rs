@@ -1,0 +1,303 @@
+//! What the judged pairs show: error over similarity, precision over recall, and whether theory is right.
+
+use super::experiment::{Judged, Settings};
+use super::kept::Kept;
+use crate::study::methods::mean_and_spread;
+use crate::study::{Axis, Cell, Figure, Finding, Kind, Panel, Point, Report, Series, Table};
+
+/// The similarities over which errors are averaged: so many parts of 0 to 1.
+const PARTS: usize = 20;
+
+/// Precision is looked at where the recall is at least 1/2, 21/40 and so on to 1.
+const RECALLS: usize = 20;
+
+/// A number over the runs: its mean, and the standard deviation to both sides.
+#[derive(Clone, Copy)]
+struct Spread {
+    mean: f64,
+    spread: f64,
+}
+
+impl Spread {
+    /// None where no run has a number.
+    fn of(all: &[f64]) -> Option<Self> {
+        let (mean, spread) = (!all.is_empty()).then(|| mean_and_spread(all))?;
+        Some(Self { mean, spread: spread.unwrap_or(0.0) })
+    }
+
+    fn point(self, x: f64) -> Point {
+        Point::spread(x, self.mean, (self.mean - self.spread).max(0.0), self.mean + self.spread)
+    }
+}
+
+/// What was seen of one kind of sketch.
+struct Seen {
+    kept: Kept,
+    name: String,
+    /// The root mean square error in each part, where there are pairs.
+    errors: Vec<Option<Spread>>,
+    /// That of theory there.
+    theory: Vec<f64>,
+    /// The precision at each recall.
+    precision: Vec<Spread>,
+}
+
+pub(super) fn report(settings: &Settings, kinds: &[Kept], runs: &[Vec<Judged>]) -> Report {
+    let seen: Vec<Seen> =
+        kinds.iter().enumerate().map(|(at, kept)| look(settings, *kept, at, runs)).collect();
+    let title = format!(
+        "SimHash and MinHash in {} bytes: pairs of {} words, {} runs of {}",
+        settings.bytes, settings.words, settings.runs, settings.pairs
+    );
+    Report {
+        title: title.clone(),
+        table: table(&seen),
+        data: data(&seen),
+        figure: Figure {
+            title,
+            panels: vec![precision_panel(settings, &seen), error_panel(&seen)],
+        },
+        findings: findings(&seen),
+    }
+}
+
+fn look(settings: &Settings, kept: Kept, at: usize, runs: &[Vec<Judged>]) -> Seen {
+    let errors = (0..PARTS).map(|part| {
+        let of_run = |run: &Vec<Judged>| {
+            let inside = run.iter().filter(|pair| part_of(pair.similarity) == part);
+            let squares: Vec<f64> =
+                inside.map(|pair| (pair.estimates[at] - pair.similarity).powi(2)).collect();
+            (!squares.is_empty()).then(|| mean_and_spread(&squares).0.sqrt())
+        };
+        Spread::of(&runs.iter().filter_map(of_run).collect::<Vec<f64>>())
+    });
+    let threshold = settings.threshold.get();
+    let curves: Vec<Vec<f64>> = runs.iter().map(|run| precision(run, at, threshold)).collect();
+    let at_recall = |number: usize| {
+        let all: Vec<f64> = curves.iter().filter_map(|curve| curve.get(number).copied()).collect();
+        Spread::of(&all).unwrap_or(Spread { mean: 0.0, spread: 0.0 })
+    };
+    Seen {
+        kept,
+        name: kept.name(settings.bytes),
+        errors: errors.collect(),
+        theory: (0..PARTS).map(|part| kept.theory(middle(part), settings.bytes)).collect(),
+        precision: (0..=RECALLS).map(at_recall).collect(),
+    }
+}
+
+fn part_of(similarity: f64) -> usize {
+    ((similarity * PARTS as f64) as usize).min(PARTS - 1)
+}
+
+fn middle(part: usize) -> f64 {
+    (part as f64 + 0.5) / PARTS as f64
+}
+
+fn recall(number: usize) -> f64 {
+    0.5 + number as f64 / (2 * RECALLS) as f64
+}
+
+/// The precision at each recall: that of the highest cut of the estimates which finds as much. Empty where nothing is to
+/// be found.
+fn precision(run: &[Judged], at: usize, threshold: f64) -> Vec<f64> {
+    let mut order: Vec<(f64, bool)> =
+        run.iter().map(|pair| (pair.estimates[at], pair.similarity >= threshold)).collect();
+    order.sort_by(|x, y| y.0.total_cmp(&x.0));
+    let all = order.iter().filter(|pair| pair.1).count();
+    if all == 0 {
+        return Vec::new();
+    }
+    let (mut curve, mut found, mut right) = (Vec::new(), 0_usize, 0_usize);
+    // Equal estimates lie on the same side of every cut.
+    for equals in order.chunk_by(|x, y| x.0 == y.0) {
+        found += equals.len();
+        right += equals.iter().filter(|pair| pair.1).count();
+        while curve.len() <= RECALLS && right as f64 >= recall(curve.len()) * all as f64 {
+            curve.push(right as f64 / found as f64);
+        }
+    }
+    curve
+}
+
+fn table(seen: &[Seen]) -> Table {
+    let parts = [2, 9, 15, 18];
+    let mut columns: Vec<String> = vec!["sketch".to_owned()];
+    columns.extend(parts.map(|part| format!("error at {:.3}", middle(part))));
+    columns.extend([8, 16, 18].map(|number| format!("precision at recall {:.2}", recall(number))));
+    let mut table = Table { columns, rows: Vec::new() };
+    for one in seen {
+        let mut row = vec![Cell::from(one.name.as_str())];
+        let error = |part: usize| one.errors[part].map_or(Cell::Empty, |e| Cell::Share(e.mean));
+        row.extend(parts.map(error));
+        row.extend([8, 16, 18].map(|number| Cell::Share(one.precision[number].mean)));
+        table.push(row);
+    }
+    table
+}
+
+fn data(seen: &[Seen]) -> Table {
+    let mut data = Table::new(&["what", "sketch", "x", "mean", "spread", "theory"]);
+    for one in seen {
+        for (part, error) in one.errors.iter().enumerate() {
+            let Some(error) = error else { continue };
+            data.push(vec![
+                "error at similarity".into(),
+                one.name.as_str().into(),
+                Cell::Number(middle(part)),
+                Cell::Number(error.mean),
+                Cell::Number(error.spread),
+                Cell::Number(one.theory[part]),
+            ]);
+        }
+        for (number, precision) in one.precision.iter().enumerate() {
+            data.push(vec![
+                "precision at recall".into(),
+                one.name.as_str().into(),
+                Cell::Number(recall(number)),
+                Cell::Number(precision.mean),
+                Cell::Number(precision.spread),
+                Cell::Empty,
+            ]);
+        }
+    }
+    data
+}
+
+fn precision_panel(settings: &Settings, seen: &[Seen]) -> Panel {
+    let curve = |one: &Seen| {
+        let points = one.precision.iter().enumerate();
+        let point = |(number, precision): (usize, &Spread)| {
+            let point = precision.point(recall(number));
+            Point { spread: point.spread.map(|(low, high)| (low, high.min(1.0))), ..point }
+        };
+        Series::new(&one.name, Kind::Line, points.map(point))
+    };
+    Panel {
+        title: format!("Finding pairs of similarity {} and more", settings.threshold),
+        x: Axis::linear("recall: share of these pairs that is found").from_to(0.5, 1.0),
+        y: Axis::linear("precision: share of what is found that is right").from_to(0.4, 1.0),
+        series: seen.iter().map(curve).collect(),
+    }
+}
+
+fn error_panel(seen: &[Seen]) -> Panel {
+    let mut series = Vec::new();
+    for one in seen {
+        let points = one.errors.iter().enumerate();
+        let points = points.filter_map(|(part, error)| Some((*error)?.point(middle(part))));
+        series.push(Series::new(&one.name, Kind::Line, points));
+    }
+    for one in seen {
+        let points = one.theory.iter().enumerate();
+        let points = points.map(|(part, error)| Point::new(middle(part), *error));
+        series.push(Series::new(&one.name, Kind::Dashed, points));
+    }
+    Panel {
+        title: "Error of the estimate (dashed: theory; band: deviation over runs)".to_owned(),
+        x: Axis::linear("Jaccard similarity").from_to(0.0, 1.0),
+        y: Axis::linear("root mean square error").from_to(0.0, 0.1),
+        series,
+    }
+}
+
+fn findings(seen: &[Seen]) -> Vec<Finding> {
+    let of = |kept: Kept| seen.iter().find(|one| one.kept == kept);
+    let (Some(simhash), Some(bytes)) = (of(Kept::SimHash), of(Kept::Bytes)) else {
+        return Vec::new();
+    };
+    let mut findings = vec![exact(seen)];
+    findings.extend(near(simhash, bytes));
+    findings.extend(far(simhash, bytes));
+    // Recall 0.9.
+    let (of_simhash, of_bytes) = (simhash.precision[16], bytes.precision[16]);
+    findings.push(Finding::new(
+        "at the threshold SimHash errs less than MinHash in lanes of a byte, and is as precise or more",
+        of_simhash.mean > of_bytes.mean - of_bytes.spread,
+        format!("precision {:.3} beside {:.3} at recall 0.9", of_simhash.mean, of_bytes.mean),
+    ));
+    if let Some(bits) = of(Kept::Bits) {
+        let of_bits = bits.precision[16];
+        findings.push(Finding::new(
+            "MinHash in lanes of a bit errs less still, and is as precise or more",
+            of_bits.mean > of_simhash.mean - of_simhash.spread,
+            format!("precision {:.3} at recall 0.9", of_bits.mean),
+        ));
+    }
+    findings
+}
+
+/// The mean error of those parts that have one, if any.
+fn error(one: &Seen, parts: std::ops::Range<usize>) -> Option<f64> {
+    let all: Vec<f64> = parts.filter_map(|part| Some(one.errors[part]?.mean)).collect();
+    (!all.is_empty()).then(|| mean_and_spread(&all).0)
+}
+
+fn near(simhash: &Seen, bytes: &Seen) -> Option<Finding> {
+    let top = PARTS * 4 / 5..PARTS;
+    let (a, b) = (error(simhash, top.clone())?, error(bytes, top)?);
+    let expected = "near duplicates, J from 0.8 on: SimHash errs less than MinHash in lanes of a byte, by a \
+                    factor of some √(π/2 √(1 - J)), which is 0.7 at 0.9";
+    let seen = format!("errors {a:.4} and {b:.4}, a factor of {:.2}", a / b);
+    Some(Finding::new(expected, a < b, seen))
+}
+
+/// None where no texts are so dissimilar: long ones have the phrases of their time in common.
+fn far(simhash: &Seen, bytes: &Seen) -> Option<Finding> {
+    let low = 0..PARTS / 20;
+    let (a, b) = (error(simhash, low.clone())?, error(bytes, low)?);
+    let expected =
+        "unrelated texts, J below 0.05: MinHash in lanes of a byte errs less than SimHash";
+    Some(Finding::new(expected, b < a, format!("errors {b:.4} of MinHash and {a:.4} of SimHash")))
+}
+
+fn exact(seen: &[Seen]) -> Finding {
+    // Beyond these ends estimates are cut off, or the error changes much within a part.
+    let inside = PARTS * 3 / 10..PARTS * 9 / 10;
+    let ratios = |one: &Seen| -> Vec<f64> {
+        let ratio = |part: usize| Some(one.errors[part]?.mean / one.theory[part]);
+        inside.clone().filter_map(ratio).collect()
+    };
+    let mean = |one: &Seen| mean_and_spread(&ratios(one)).0;
+    // Lanes of sets that have not many times as many elements err less than the binomial law says.
+    let fits = |one: &Seen| match one.kept {
+        Kept::SimHash | Kept::Bytes => (0.9..1.1).contains(&mean(one)),
+        Kept::Bits => (0.7..1.1).contains(&mean(one)),
+    };
+    let each = seen.iter().map(|one| format!("{:.2} ({})", mean(one), one.name));
+    Finding::new(
+        "errors are those of theory, J from 0.3 to 0.9; of many lanes on short texts less",
+        seen.iter().all(fits),
+        format!("on average this multiple of them: {}", each.collect::<Vec<_>>().join(", ")),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(pairs: &[(f64, f64)]) -> Vec<Judged> {
+        let judged =
+            |&(similarity, estimate): &(f64, f64)| Judged { similarity, estimates: vec![estimate] };
+        pairs.iter().map(judged).collect()
+    }
+
+    #[test]
+    fn precision_is_that_of_the_highest_cut_that_finds_enough() {
+        let run = judged(&[(0.9, 0.9), (0.2, 0.8), (0.85, 0.7), (0.3, 0.7), (0.1, 0.1)]);
+        let curve = precision(&run, 0, 0.8);
+        assert_eq!(curve.len(), RECALLS + 1);
+        // One of two is found without a false one; both only with two others, one of them by its equal estimate.
+        assert_eq!((curve[0], curve[1], curve[RECALLS]), (1.0, 0.5, 0.5));
+        assert!(precision(&run, 0, 0.95).is_empty());
+    }
+
+    #[test]
+    fn parts_divide_the_similarities() {
+        assert_eq!(
+            (part_of(0.0), part_of(0.049), part_of(0.05), part_of(1.0)),
+            (0, 0, 1, PARTS - 1)
+        );
+        assert_eq!((recall(0), recall(16), recall(RECALLS)), (0.5, 0.9, 1.0));
+    }
+}
