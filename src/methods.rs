@@ -8,8 +8,9 @@
 //! [`wilson`](crate::wilson), [`Sketcher`](crate::Sketcher).
 
 pub use crate::estimate::{
-    FileOverlap, FileProgress, FileSimilarity, RowEstimate, RowMatrix, Sampled, Sampling,
-    SortedShingles, StackedEstimate, probability_jaccard, random_sample,
+    AffineFamily, EstimateLaw, FileOverlap, FileProgress, FileSimilarity, RowEstimate, RowMatrix,
+    Sampled, Sampling, SortedShingles, StackedEstimate, clopper_pearson, probability_jaccard,
+    random_sample, wald,
 };
 pub use crate::sketch::{
     AffineMaps, Family, HashFunction, Jenkins, MinHash, Modular, Multiplicative, Murmur3, Prime,

@@ -104,10 +104,8 @@ impl Work {
     }
 
     fn tell(&self, done: u64, progress: &Progress) -> ControlFlow<()> {
-        progress.set(done, 2 * self.bytes.max(done.div_ceil(2)));
-        match interrupt::asked() {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        }
+        // What is read from a pipe, or is compressed, becomes more than was known.
+        let total = 2 * self.bytes.max(done.div_ceil(2));
+        progress.watch()(crate::store::Progress { done, total })
     }
 }

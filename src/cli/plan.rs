@@ -8,6 +8,7 @@ use super::plot::{Curve, draw, picture};
 use crate::lsh::{Forecast, Textbook};
 use crate::params::{Lanes, Recall, Threshold};
 use crate::store::Space;
+use crate::text::Shingle;
 use anyhow::Context;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -25,9 +26,13 @@ A pair right at the threshold is reported about half the time, as estimates fall
 Bytes are those of a compacted index with ids of 20 bytes. Background candidates are those that
 a query compares in vain among documents that have a similarity of 0.05 to it.
 
+With --length, shingle is the least char:N by the textbook's rule, 20^N well above the length, and
+shingle_chance how likely a given shingle is to be in a text by chance: at most 0.01.
+
 Examples:
   twindex plan --threshold 0.8
   twindex plan --threshold 0.5 --recall 0.95 --docs 10000000
+  twindex plan --length 50000
   twindex plan --threshold 0.7 --svg curve.svg --json")]
 pub(super) struct Plan {
     /// Least Jaccard similarity that counts as similar, above 0, at most 1
@@ -43,6 +48,10 @@ pub(super) struct Plan {
     #[arg(long, value_name = "N", default_value_t = 1_000_000,
           value_parser = clap::value_parser!(u64).range(1..=u64::from(u32::MAX)))]
     docs: u64,
+    /// Characters of a typical text: adds how long shingles must be to be rare in it
+    #[arg(long, value_name = "CHARS",
+          value_parser = clap::value_parser!(u64).range(1..=1_000_000_000_000))]
+    length: Option<u64>,
     /// Draw the curve into this file
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
@@ -78,7 +87,7 @@ pub(super) fn run(global: &Global, args: &Plan) -> Result<Ending, Failure> {
     }
 
     let mut results = Results::new(global);
-    let settings = [
+    let mut settings = vec![
         ("threshold", threshold.get().into()),
         ("recall", args.recall.into()),
         ("lanes", lanes.get().into()),
@@ -96,6 +105,7 @@ pub(super) fn run(global: &Global, args: &Plan) -> Result<Ending, Failure> {
         ("textbook_depth", textbook.depth.into()),
         ("textbook_recall_at_threshold", similarity(textbook.recall)),
     ];
+    settings.extend(args.length.into_iter().flat_map(shingle));
     if global.json {
         let named = |(name, value): (&str, Value)| (name.to_owned(), value);
         let curve = rows.iter().map(|row| row.fields().into_iter().map(named).collect::<Value>());
@@ -129,6 +139,16 @@ pub(super) fn run(global: &Global, args: &Plan) -> Result<Ending, Failure> {
     );
     summary(global, &[], &sentence);
     Ok(Ending::Done)
+}
+
+/// What shingles should be of texts of so many characters.
+fn shingle(length: u64) -> [(&'static str, Value); 3] {
+    let shingle = Shingle::chars_for_length(length);
+    let chance = match shingle {
+        Shingle::Chars(width) => digits(Shingle::chance_by_length(width, length)),
+        _ => Value::Null,
+    };
+    [("length", length.into()), ("shingle", shingle.to_string().into()), ("shingle_chance", chance)]
 }
 
 /// Similarities in steps of 0.05, from half below the threshold on, and the threshold itself.

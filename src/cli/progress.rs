@@ -62,7 +62,8 @@ impl Progress {
     /// Shows how far watched work is, and stops it when the command is asked to end.
     pub(super) fn watch(&self) -> impl FnMut(crate::store::Progress) -> ControlFlow<()> + '_ {
         |at| {
-            self.set(at.done, at.total);
+            self.bar.set_length(at.total);
+            self.bar.set_position(at.done);
             match interrupt::asked() {
                 true => ControlFlow::Break(()),
                 false => ControlFlow::Continue(()),
@@ -82,12 +83,6 @@ impl Progress {
             }),
             false => Ok(()),
         }
-    }
-
-    /// Shows that so much of so much is done.
-    pub(super) fn set(&self, done: u64, total: u64) {
-        self.bar.set_length(total);
-        self.bar.set_position(done);
     }
 
     pub(super) fn add(&mut self, documents: u64, bytes: u64) {

@@ -69,7 +69,7 @@ impl Overlap {
     }
 
     /// Jaccard's similarity: |A ∩ B| / |A ∪ B|; of multisets, the sum of minima over the sum of maxima.
-    /// 0 of two empty ones, as an empty text is similar to nothing.
+    /// 0 of two empty ones, as an empty text is similar to nothing. 1 less it is a metric of all others.
     pub fn similarity(self) -> f64 {
         share(self.shared, self.a + self.b - self.shared)
     }
@@ -199,7 +199,32 @@ mod tests {
         counts
     }
 
+    /// 1 less the similarity, that a metric is made of.
+    fn distance(a: &[u64], b: &[u64]) -> f64 {
+        1.0 - Overlap::of_multisets(a, b).similarity()
+    }
+
     proptest! {
+        /// Dembele, Lo 2015, proposition 1, which leaves the inequality to Gower; and the same of multisets. Of empty
+        /// sets, which are similar to nothing, only the inequality holds.
+        #[test]
+        fn one_less_the_similarity_is_a_metric(
+            // Few elements, so that many triples come close to equality.
+            mut sets in proptest::collection::vec(proptest::collection::vec(0_u64..6, 0..9), 3),
+            as_sets in any::<bool>(),
+        ) {
+            for set in &mut sets {
+                set.sort_unstable();
+                if as_sets {
+                    set.dedup();
+                }
+            }
+            let [a, b, c] = [&sets[0], &sets[1], &sets[2]];
+            prop_assert!(distance(a, c) <= distance(a, b) + distance(b, c) + 1e-12);
+            prop_assert_eq!(distance(a, b), distance(b, a));
+            prop_assert_eq!(distance(a, b) == 0.0, a == b && !a.is_empty());
+        }
+
         #[test]
         fn it_agrees_with_brute_force(
             mut a in proptest::collection::vec(0_u64..40, 0..60),

@@ -1,5 +1,6 @@
 //! How similar, and how sure? Counting equal lanes, and what the count says.
 
+mod affine_law;
 mod agreement;
 mod bottom;
 mod chance;
@@ -10,6 +11,7 @@ mod explanation;
 mod external;
 mod file;
 mod interval;
+mod law;
 mod merging;
 mod normal;
 mod probability;
@@ -19,6 +21,7 @@ mod sample;
 mod simhash;
 mod suffixes;
 
+pub use affine_law::AffineFamily;
 pub use agreement::{Agreement, equal_lanes};
 pub use bottom::Cardinality;
 pub use chance::estimate_probability;
@@ -27,7 +30,8 @@ pub use distance::mash_distance;
 pub use exact::{Overlap, weighted_jaccard};
 pub use explanation::{Explanation, Passage, Span};
 pub use file::{FileOverlap, FileProgress, FileSimilarity, SortedShingles};
-pub use interval::{Estimate, wilson};
+pub use interval::{Estimate, clopper_pearson, wald, wilson};
+pub use law::EstimateLaw;
 pub use probability::probability_jaccard;
 pub use random::RandomSubsets;
 pub use rows::{RowEstimate, RowMatrix, StackedEstimate};

@@ -82,7 +82,7 @@ impl RowMatrix {
     /// the first counts. A multiset is given by [ranked hashes](crate::Shingler), which make each
     /// occurrence an element of its own.
     ///
-    /// Takes some 20 ns an element.
+    /// Takes two hash tables of the elements, and a byte a row.
     pub fn of_sets(a: &[u64], b: &[u64]) -> Self {
         let in_a: FxHashSet<u64> = a.iter().copied().collect();
         let in_b: FxHashSet<u64> = b.iter().copied().collect();
@@ -109,7 +109,7 @@ impl RowMatrix {
     /// Equal are components: the same map's minima. The paper's equation 5, read as a set of
     /// values, would also count what different maps have in common, which says nothing of the sets.
     ///
-    /// 0 for certain where a set is empty. The interval is Wilson's at `confidence`. Some 2 ns a row and map, or less.
+    /// 0 for certain where a set is empty. The interval is Wilson's at `confidence`. Some 2 ns a row and map.
     ///
     /// # Errors
     ///
@@ -130,7 +130,7 @@ impl RowMatrix {
     /// near 0, twice near 1, more from J = 0.41 on. As the function is convex, the mean of the similarity
     /// is above J by about J(1 - J)(1 + J)/2k.
     ///
-    /// 0 for certain where a set is empty. Intervals are Wilson's at `confidence`. Some 2 ns a row and map, or less.
+    /// 0 for certain where a set is empty. Intervals are Wilson's at `confidence`. Some 2 ns a row and map.
     ///
     /// # Errors
     ///

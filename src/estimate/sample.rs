@@ -170,7 +170,7 @@ impl Sampling {
 
 impl Sampled {
     /// Of at least one similarity.
-    fn of(similarities: impl Iterator<Item = f64>) -> Self {
+    pub(crate) fn of(similarities: impl IntoIterator<Item = f64>) -> Self {
         let (mut runs, mut mean, mut squares) = (0_u32, 0.0, 0.0);
         let (mut least, mut greatest) = (f64::INFINITY, f64::NEG_INFINITY);
         for similarity in similarities {

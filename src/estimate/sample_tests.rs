@@ -179,7 +179,7 @@ fn elements_out_of_order_are_refused() {
 
 #[test]
 fn a_spread_is_that_of_the_textbook() {
-    let sampled = Sampled::of([0.2, 0.4, 0.9].into_iter());
+    let sampled = Sampled::of([0.2, 0.4, 0.9]);
     // Of (0.3, 0.1, 0.4) from the mean, 0.26 / 2.
     assert!((sampled.mean - 0.5).abs() < 1e-15 && (sampled.least, sampled.greatest) == (0.2, 0.9));
     assert!((sampled.spread.expect("three") - 0.13_f64.sqrt()).abs() < 1e-15);

@@ -83,12 +83,12 @@ impl AffineMaps {
         check(maps, rows)?;
         let mut random = SplitMix::new(seed);
         let mut pair = || {
-            let mut x = below(&mut random, rows);
+            let mut x = random.below(rows);
             // At least 0.14 of the numbers fit: n has at most 15 different prime divisors.
             while !fits(x) {
-                x = below(&mut random, rows);
+                x = random.below(rows);
             }
-            (x, below(&mut random, rows))
+            (x, random.below(rows))
         };
         let maps = if rows == 0 { vec![(0, 0); maps] } else { (0..maps).map(|_| pair()).collect() };
         Ok(Self { rows, maps })
@@ -127,7 +127,7 @@ impl AffineMaps {
     }
 
     /// The column of the signature matrix for a set of rows: the least value of each map over the rows (Dembele, Lo
-    /// 2017, section 3 IV, criterion C). `None` of no rows. A few nanoseconds a row and map.
+    /// 2017, section 3 IV, criterion C). `None` of no rows. A division a row and map.
     pub fn minima(&self, rows: impl IntoIterator<Item = u64>) -> Option<Vec<u64>> {
         let mut least = None;
         for row in rows {
@@ -156,19 +156,6 @@ fn check(maps: usize, rows: u64) -> Result<()> {
         });
     }
     Ok(())
-}
-
-/// A number from 0 to n - 1, each as likely as the other; n is not 0. The high half of the product of a random word
-/// and n; the words for which some numbers would come once more than others are drawn again (Lemire 2019, "Fast
-/// random integer generation in an interval").
-fn below(random: &mut SplitMix, n: u64) -> u64 {
-    let surplus = n.wrapping_neg() % n;
-    loop {
-        let product = u128::from(random.next()) * u128::from(n);
-        if product as u64 >= surplus {
-            return (product >> 64) as u64;
-        }
-    }
 }
 
 /// The greatest common divisor (Euclid); that of 0 and n is n.

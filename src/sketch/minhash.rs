@@ -9,8 +9,8 @@ use crate::error::{Error, Result};
 use crate::hash::{SplitMix, fmix64};
 use crate::params::Lanes;
 
-/// The least value of the keys under each of the functions: the loop of all families, compiled for each of
-/// them. `None` for no keys. Takes a call of each function for each key.
+/// The least value of the keys under each of the functions: the loop of all families, compiled for each
+/// of them. `None` for no keys. Takes a call of each function for each key.
 ///
 /// ```
 /// use twindex::methods::{HashFunction, Xxh3, minima};
@@ -23,12 +23,14 @@ pub fn minima<F: HashFunction>(functions: &[F], keys: &[u64]) -> Option<Vec<u64>
     functions.iter().map(|function| keys.iter().map(|key| function.hash(*key)).min()).collect()
 }
 
-/// MinHash as it is taught: k hash functions of a [family](Family), a signature of the k least values of
-/// a set, and the share of equal components as the estimate of the similarity of two sets (Broder 1997).
+/// MinHash as it is taught: k hash functions of a [family](Family), a signature of the k least values
+/// of a set, and the share of equal components as the estimate of the similarity of two sets (Broder
+/// 1997).
 ///
-/// The estimate of J has the standard error sqrt(J (1 - J) / k) where the family serves. A signature takes
-/// k values for each key, so that the time is the product of both; [`Family::Default`] takes a few
-/// nanoseconds a key whatever k is. Keys are any 64-bit numbers: hashes of shingles, or numbers of rows.
+/// The estimate of J has the standard error sqrt(J (1 - J) / k) where the family serves. A signature
+/// takes k values for each key, so that the time is the product of both; [`Family::Default`] takes a
+/// few nanoseconds a key whatever k is. Keys are any 64-bit numbers: hashes of shingles, or numbers of
+/// rows.
 ///
 /// ```
 /// use twindex::methods::{Family, MinHash};
@@ -73,11 +75,13 @@ impl MinHash {
     /// The most functions there can be: of tabulation, 64 MiB of tables.
     pub const MOST_FUNCTIONS: usize = 4096;
 
-    /// So many functions of a family, from a seed. The first of multiplicative hashing is always that of the golden
-    /// ratio. The functions of a seed are the first of a greater number from that seed, except those of [`Family::Default`].
+    /// So many functions of a family, from a seed. The first of multiplicative hashing is always that
+    /// of the golden ratio. The functions of a seed are the first of a greater number from that seed,
+    /// except those of [`Family::Default`].
     ///
-    /// The default sketch has 64, 128, 256 or 512 lanes. For another number its components are the first so many
-    /// of the next greater sketch, which cost as much as all of them; above 512 they are those of several sketches.
+    /// The default sketch has 64, 128, 256 or 512 lanes. For another number its components are the
+    /// first so many of the next greater sketch, which cost as much as all of them; above 512 they are
+    /// those of several sketches.
     ///
     /// # Errors
     ///
@@ -108,21 +112,21 @@ impl MinHash {
         ))
     }
 
-    /// So many functions (a x + b) mod p, p the least prime that is not below the number of rows: the modular
-    /// family for keys that are numbers of rows ([`RowModular`]).
+    /// So many functions (a x + b) mod p, p the least prime that is not below the number of rows: the
+    /// modular family for keys that are numbers of rows ([`RowModular`]).
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`] where there are more rows than [`Prime::MAX`], and for such a number of
-    /// functions as [`new`](Self::new) refuses.
+    /// [`Error::InvalidSetting`] where there are more rows than [`Prime::MAX`], and for such a number
+    /// of functions as [`new`](Self::new) refuses.
     pub fn of_rows(rows: u64, count: usize, seed: u64) -> Result<Self> {
         let prime = Prime::at_least(rows)?;
         let functions = seeds(count, seed)?.map(|seed| RowModular::new(prime, seed));
         Ok(Self::made(count, Functions::Rows(functions.collect())))
     }
 
-    /// So many functions (k p + m) mod z of the printed form, z the number of rows ([`PrintedModular`]): for
-    /// comparison only.
+    /// So many functions (k p + m) mod z of the printed form, z the number of rows
+    /// ([`PrintedModular`]): for comparison only.
     ///
     /// # Errors
     ///
@@ -141,8 +145,8 @@ impl MinHash {
         self.count
     }
 
-    /// The least value of the keys under each function. Keys may come in any order and be repeated. `None` for no
-    /// keys: the empty set is similar to nothing.
+    /// The least value of the keys under each function. Keys may come in any order and be repeated.
+    /// `None` for no keys: the empty set is similar to nothing.
     pub fn signature(&self, keys: &[u64]) -> Option<Vec<u64>> {
         match &self.functions {
             Functions::Modular(functions) => minima(functions, keys),
@@ -161,8 +165,8 @@ impl MinHash {
         }
     }
 
-    /// The share of components that are equal: the estimate of the similarity of two sets, from the signatures
-    /// that the same functions made of them.
+    /// The share of components that are equal: the estimate of the similarity of two sets, from the
+    /// signatures that the same functions made of them.
     ///
     /// # Panics
     ///

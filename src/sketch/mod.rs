@@ -28,5 +28,4 @@ pub use signature::{SetSize, Signature};
 pub use simhash::{SimHash, SimHasher};
 pub use sketcher::Sketcher;
 
-#[cfg(test)]
 pub(crate) use affine::greatest_divisor;

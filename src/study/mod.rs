@@ -2,8 +2,11 @@
 //!
 //! A study takes its settings and gives a [`Report`]; how that is printed and drawn is the command's.
 
+mod fillers;
+mod matrix;
 mod report;
 mod texts;
+mod timing;
 mod work;
 
 pub(crate) mod approaches;

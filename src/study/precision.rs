@@ -1,27 +1,438 @@
 //! Error of the estimate over the number of hash functions, by family.
+//!
+//! Bergillos, Rambla, Cabeza 2018, section 8.4; Vilaseca, Lacasa, Martín 2018, section 7.1.2.
 
-use super::{Axis, Figure, Panel, Report, Table, Work};
-use crate::error::Result;
+use super::matrix::{Keys, Shingled};
+use super::{Axis, Cell, Figure, Finding, Kind, Panel, Point, Report, Series, Table, Work};
+use crate::error::{Error, Result};
+use crate::hash::SplitMix;
+use crate::methods::{Family, MinHash};
+use std::collections::HashSet;
+use std::f64::consts::PI;
+use std::ops::Range;
 
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Settings {}
+/// Numbers of functions, about as far from one another on a logarithmic axis.
+const GRID: [usize; 27] = [
+    1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 25, 32, 40, 50, 64, 80, 100, 128, 160, 200, 225, 256, 300,
+    350, 375, 400,
+];
 
-pub(crate) fn run(_settings: &Settings, work: &Work<'_>) -> Result<Report> {
-    work.at(0, 1)?;
-    let panel = Panel {
-        title: String::new(),
-        x: Axis::linear("x"),
-        y: Axis::linear("y"),
-        series: Vec::new(),
-    };
-    Ok(Report {
-        title: "Error of the estimate over the number of hash functions, by family".to_owned(),
-        table: Table::new(&["name"]),
-        data: Table::new(&["name"]),
-        figure: Figure {
-            title: "Error of the estimate over the number of hash functions, by family".to_owned(),
-            panels: vec![panel],
-        },
-        findings: Vec::new(),
+/// The similarity of the pair, as a fraction: .6 exactly.
+const SIMILARITY: (usize, usize) = (3, 5);
+
+const SHINGLE: u16 = 9;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    /// How often every family is drawn anew.
+    pub(crate) runs: u64,
+    /// The greatest number of functions.
+    pub(crate) hashes: usize,
+    /// Shingles of a passage, about; two passages make the pair.
+    pub(crate) passage: usize,
+    /// Characters of the text, whose shingles are the rows of the matrix.
+    pub(crate) characters: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { runs: 50, hashes: 400, passage: 800, characters: 20_000 }
+    }
+}
+
+/// What is drawn anew in each run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Functions {
+    Of(Family),
+    /// (k p + m) mod z, as printed.
+    Printed,
+}
+
+/// The estimates of one family for one kind of keys.
+struct Measured {
+    keys: Keys,
+    functions: Functions,
+    /// For each number of functions, the estimate of each run.
+    estimates: Vec<Vec<f64>>,
+}
+
+/// What the estimates of all runs with one number of functions say.
+struct Summary {
+    mean: f64,
+    /// Of the estimates.
+    deviation: f64,
+    mean_error: f64,
+    /// Standard error of the mean absolute error.
+    mean_error_deviation: f64,
+    root_mean_square: f64,
+}
+
+impl Functions {
+    const ALL: [Functions; 8] = [
+        Functions::Of(Family::Modular),
+        Functions::Of(Family::Jenkins),
+        Functions::Of(Family::Multiplicative),
+        Functions::Of(Family::Murmur3),
+        Functions::Of(Family::Tabulation),
+        Functions::Of(Family::Xxh3),
+        Functions::Of(Family::Default),
+        Functions::Printed,
+    ];
+
+    fn name(self) -> &'static str {
+        match self {
+            Functions::Of(family) => family.name(),
+            Functions::Printed => "modular as printed in C",
+        }
+    }
+
+    /// So many of them for keys that are rows, or hashes.
+    fn drawn(self, keys: Keys, rows: u64, hashes: usize, seed: u64) -> Result<MinHash> {
+        match self {
+            // Rows count from 1, so that the last is below p.
+            Functions::Of(Family::Modular) if keys != Keys::Hashed => {
+                MinHash::of_rows(rows + 1, hashes, seed)
+            }
+            Functions::Of(family) => MinHash::new(family, hashes, seed),
+            Functions::Printed => MinHash::as_printed(rows, hashes, seed),
+        }
+    }
+
+    /// The estimates from the first so many components, for each number. The default sketch is another
+    /// for another number of lanes.
+    fn estimates(
+        self,
+        keys: Keys,
+        rows: u64,
+        [a, b]: &[Vec<u64>; 2],
+        grid: &[usize],
+        seed: u64,
+    ) -> Result<Vec<f64>> {
+        let signatures = |hashes: usize| -> Result<[Vec<u64>; 2]> {
+            let functions = self.drawn(keys, rows, hashes, seed)?;
+            Ok([a, b].map(|keys| functions.signature(keys).unwrap_or_default()))
+        };
+        if self == Functions::Of(Family::Default) {
+            let one =
+                |hashes: &usize| signatures(*hashes).map(|[a, b]| MinHash::similarity(&a, &b));
+            return grid.iter().map(one).collect();
+        }
+        let [a, b] = signatures(grid.last().copied().unwrap_or(1))?;
+        Ok(grid.iter().map(|hashes| MinHash::similarity(&a[..*hashes], &b[..*hashes])).collect())
+    }
+}
+
+impl Measured {
+    fn summary(&self, at: usize) -> Summary {
+        let estimates = &self.estimates[at];
+        let runs = estimates.len() as f64;
+        let mean_of = |f: &dyn Fn(f64) -> f64| estimates.iter().map(|e| f(*e)).sum::<f64>() / runs;
+        let mean = mean_of(&|estimate| estimate);
+        let mean_error = mean_of(&|estimate| (estimate - truth()).abs());
+        let square = mean_of(&|estimate| (estimate - truth()).powi(2));
+        Summary {
+            mean,
+            deviation: mean_of(&|estimate| (estimate - mean).powi(2)).sqrt(),
+            mean_error,
+            mean_error_deviation: ((square - mean_error * mean_error).max(0.0) / runs).sqrt(),
+            root_mean_square: square.sqrt(),
+        }
+    }
+
+    /// The slope of the logarithm of the mean absolute error over that of the number of functions, from
+    /// 10 functions on: the law of large numbers does not hold for fewer.
+    fn slope(&self, grid: &[usize]) -> Option<f64> {
+        let points: Vec<(f64, f64)> = (0..grid.len())
+            .filter(|at| grid[*at] >= 10)
+            .map(|at| ((grid[at] as f64).ln(), self.summary(at).mean_error.ln()))
+            .filter(|point| point.1.is_finite())
+            .collect();
+        let count = points.len() as f64;
+        let (x, y) = points.iter().fold((0.0, 0.0), |(x, y), point| (x + point.0, y + point.1));
+        let (x, y) = (x / count, y / count);
+        let slope = points.iter().map(|point| (point.0 - x) * (point.1 - y)).sum::<f64>()
+            / points.iter().map(|point| (point.0 - x).powi(2)).sum::<f64>();
+        slope.is_finite().then_some(slope)
+    }
+}
+
+fn truth() -> f64 {
+    SIMILARITY.0 as f64 / SIMILARITY.1 as f64
+}
+
+/// The mean absolute error of the normal law with the variance J (1 - J) / k.
+fn law(hashes: usize) -> f64 {
+    (2.0 * truth() * (1.0 - truth()) / (PI * hashes as f64)).sqrt()
+}
+
+/// Two overlapping passages from the beginning of the text, by the places of their shingles, that are
+/// similar to .6 exactly: the first documents of a matrix, whose rows follow the text. `None` where the
+/// text is too short.
+fn passages(keys: &[u64], length: usize) -> Option<[Range<usize>; 2]> {
+    let a = 0..length;
+    let of_a: HashSet<u64> = keys.get(a.clone())?.iter().copied().collect();
+    // Of two equal lengths three quarters overlap; where that is not .6 exactly, another beginning is
+    // tried, as far as the second still ends after the first.
+    (a.start + length / 4..a.start + 2 * length / 5).find_map(|from| {
+        let mut of_b = HashSet::new();
+        let mut shared = 0;
+        let end = (from..keys.len()).find(|at| {
+            if of_b.insert(keys[*at]) && of_a.contains(&keys[*at]) {
+                shared += 1;
+            }
+            let union = of_a.len() + of_b.len() - shared;
+            *at >= a.end && shared * SIMILARITY.1 == union * SIMILARITY.0
+        })?;
+        Some([a.clone(), from..end + 1])
     })
 }
+
+/// The keys of a set, each once.
+fn set(keys: &[u64]) -> Vec<u64> {
+    let mut set = keys.to_vec();
+    set.sort_unstable();
+    set.dedup();
+    set
+}
+
+pub(crate) fn run(settings: &Settings, work: &Work<'_>) -> Result<Report> {
+    let wrong = |setting, got: String, expected| Error::InvalidSetting { setting, got, expected };
+    if settings.runs < 2 {
+        return Err(wrong("runs", settings.runs.to_string(), "2 or more"));
+    }
+    if !(10..=MinHash::MOST_FUNCTIONS).contains(&settings.hashes) {
+        return Err(wrong("hashes", settings.hashes.to_string(), "a whole number from 10 to 4096"));
+    }
+    let text = Shingled::new(SHINGLE, settings.characters)?;
+    let places = passages(&text.keys(Keys::Hashed).0, settings.passage);
+    let Some(places) = places else {
+        let expected = "so few shingles that the text has two passages of similarity .6";
+        return Err(wrong("passage", settings.passage.to_string(), expected));
+    };
+    let mut grid: Vec<usize> = GRID.into_iter().filter(|k| *k < settings.hashes).collect();
+    grid.push(settings.hashes);
+
+    let (mut measured, mut done) = (Vec::new(), 0);
+    let total = (Keys::ALL.len() * Functions::ALL.len()) as u64 * settings.runs;
+    for keys in Keys::ALL {
+        let (of_text, rows) = text.keys(keys);
+        let sets = places.clone().map(|places| set(&of_text[places]));
+        for functions in Functions::ALL {
+            // The printed form is one of row numbers.
+            if functions == Functions::Printed && keys == Keys::Hashed {
+                continue;
+            }
+            let mut seeds = SplitMix::new(work.seed);
+            let mut estimates = vec![Vec::new(); grid.len()];
+            for _ in 0..settings.runs {
+                let run = functions.estimates(keys, rows, &sets, &grid, seeds.next())?;
+                estimates.iter_mut().zip(run).for_each(|(all, one)| all.push(one));
+                done += 1;
+                work.at(done, total)?;
+            }
+            measured.push(Measured { keys, functions, estimates });
+        }
+    }
+    work.at(total, total)?;
+    Ok(Report {
+        title: TITLE.to_owned(),
+        table: short(&measured, &grid),
+        data: long(&measured, &grid),
+        figure: figure(&measured, &grid),
+        findings: findings(&measured, &grid),
+    })
+}
+
+const TITLE: &str = "Error of the estimate over the number of hash functions, J = .6";
+
+/// The mean of all runs of all functions lies within so much of the similarity, practically always,
+/// where the estimate is unbiased: four standard errors.
+fn four_errors(runs: usize, hashes: usize) -> f64 {
+    4.0 * (truth() * (1.0 - truth()) / (runs * hashes) as f64).sqrt()
+}
+
+/// Each family at the greatest number of functions.
+fn short(measured: &[Measured], grid: &[usize]) -> Table {
+    let mut table = Table::new(&[
+        "keys",
+        "family",
+        "hashes",
+        "mean",
+        "bias",
+        "bias_by_chance",
+        "mean_absolute_error",
+        "root_mean_square_error",
+        "slope",
+    ]);
+    let last = grid.len() - 1;
+    for one in measured {
+        let summary = one.summary(last);
+        table.push(vec![
+            one.keys.name().into(),
+            one.functions.name().into(),
+            grid[last].into(),
+            Cell::Share(summary.mean),
+            Cell::Share(summary.mean - truth()),
+            Cell::Share(four_errors(one.estimates[last].len(), grid[last])),
+            Cell::Share(summary.mean_error),
+            Cell::Share(summary.root_mean_square),
+            one.slope(grid).map_or(Cell::Empty, Cell::Share),
+        ]);
+    }
+    table
+}
+
+fn long(measured: &[Measured], grid: &[usize]) -> Table {
+    let mut table = Table::new(&[
+        "keys",
+        "family",
+        "hashes",
+        "mean",
+        "standard_deviation",
+        "mean_absolute_error",
+        "standard_error_of_it",
+        "root_mean_square_error",
+        "law",
+    ]);
+    for one in measured {
+        for (at, hashes) in grid.iter().enumerate() {
+            let summary = one.summary(at);
+            table.push(vec![
+                one.keys.name().into(),
+                one.functions.name().into(),
+                (*hashes).into(),
+                summary.mean.into(),
+                summary.deviation.into(),
+                summary.mean_error.into(),
+                summary.mean_error_deviation.into(),
+                summary.root_mean_square.into(),
+                law(*hashes).into(),
+            ]);
+        }
+    }
+    table
+}
+
+fn figure(measured: &[Measured], grid: &[usize]) -> Figure {
+    let panel = |keys: Keys,
+                 title: &str,
+                 y: Axis,
+                 reference: Series,
+                 point: &dyn Fn(&Measured, usize) -> Point| {
+        // The printed form is in the tables alone: eight lines are as many as can be told apart.
+        let drawn = |one: &&Measured| one.keys == keys && one.functions != Functions::Printed;
+        let of_keys = measured.iter().filter(drawn);
+        let families = of_keys.map(|one| {
+            let points = (0..grid.len()).map(|at| point(one, at));
+            Series::new(one.functions.name(), Kind::Line, points)
+        });
+        let series = std::iter::once(reference).chain(families).collect();
+        let x = Axis::log("hash functions");
+        Panel { title: format!("{title}: {}", keys.name()), x, y, series }
+    };
+    let x = |at: usize| grid[at] as f64;
+    let spread =
+        |one: &Measured| matches!(one.functions, Functions::Of(Family::Modular | Family::Jenkins));
+    let error = |one: &Measured, at: usize| {
+        let Summary { mean_error: y, mean_error_deviation: d, .. } = one.summary(at);
+        match spread(one) {
+            true => Point::spread(x(at), y, y - d, y + d),
+            false => Point::new(x(at), y),
+        }
+    };
+    let estimate = |one: &Measured, at: usize| {
+        let Summary { mean: y, deviation: d, .. } = one.summary(at);
+        match spread(one) {
+            true => Point::spread(x(at), y, y - d, y + d),
+            false => Point::new(x(at), y),
+        }
+    };
+    let errors = |keys| {
+        let law = (0..grid.len()).map(|at| Point::new(x(at), law(grid[at])));
+        let law = Series::new("in theory", Kind::Dashed, law);
+        let y = Axis::log("mean absolute error").from_to(0.01, 0.6);
+        panel(keys, "Error", y, law, &error)
+    };
+    let means = |keys| {
+        let truth = (0..grid.len()).map(|at| Point::new(x(at), truth()));
+        let truth = Series::new("in theory", Kind::Dashed, truth);
+        let y = Axis::linear("mean estimate").from_to(0.4, 0.8);
+        panel(keys, "Estimate", y, truth, &estimate)
+    };
+    let (rows, hashed) = (Keys::TextOrder, Keys::Hashed);
+    Figure {
+        title: TITLE.to_owned(),
+        panels: vec![errors(rows), errors(hashed), means(rows), means(hashed)],
+    }
+}
+
+fn findings(measured: &[Measured], grid: &[usize]) -> Vec<Finding> {
+    let last = grid.len() - 1;
+    let of = |keys: Keys| measured.iter().filter(move |one| one.keys == keys);
+    let one = |keys: Keys, family| of(keys).find(|one| one.functions == Functions::Of(family));
+    let mut findings = Vec::new();
+
+    let slopes: Vec<f64> = of(Keys::Hashed).filter_map(|one| one.slope(grid)).collect();
+    let mean = slopes.iter().sum::<f64>() / slopes.len() as f64;
+    let (least, most) = slopes.iter().fold((0.0_f64, f64::MIN), |(a, b), s| (a.min(*s), b.max(*s)));
+    findings.push(Finding::new(
+        "the error falls as 1 over the root of the number of functions: a slope of about -.5",
+        (mean + 0.5).abs() < 0.1,
+        format!("of hashed shingles {mean:.3} on average, {least:.3} to {most:.3} by family"),
+    ));
+
+    if let Some(from) = grid.iter().position(|k| *k == 200).filter(|from| *from < last) {
+        let errors = |at: usize| {
+            let errors: Vec<f64> = of(Keys::Hashed).map(|one| one.summary(at).mean_error).collect();
+            errors.iter().sum::<f64>() / errors.len() as f64
+        };
+        let gained = errors(from) - errors(last);
+        findings.push(Finding::new(
+            "little is gained past 200 functions: less than .015",
+            gained < 0.015,
+            format!(
+                "hashed shingles, all families: {:.4} with 10 functions, {:.4} with 200, {:.4} with {}",
+                errors(grid.iter().position(|k| *k == 10).unwrap_or(0)),
+                errors(from),
+                errors(last),
+                grid[last]
+            ),
+        ));
+    }
+
+    if let (Some(modular), Some(jenkins)) =
+        (one(Keys::TextOrder, Family::Modular), one(Keys::TextOrder, Family::Jenkins))
+    {
+        let chance = four_errors(modular.estimates[last].len(), grid[last]);
+        let (modular, jenkins) = (modular.summary(last), jenkins.summary(last));
+        findings.push(Finding::new(
+            "modular is worse than Jenkins on raw keys: rows in the order of the text",
+            modular.root_mean_square > jenkins.root_mean_square
+                && (modular.mean - truth()).abs() > chance,
+            format!(
+                "{} functions: bias {:+.4}, root mean square error {:.4}; Jenkins {:+.4}, {:.4}; chance makes a \
+                 bias of {chance:.4} at most",
+                grid[last],
+                modular.mean - truth(),
+                modular.root_mean_square,
+                jenkins.mean - truth(),
+                jenkins.root_mean_square,
+            ),
+        ));
+    }
+
+    if let Some(modular) = one(Keys::Hashed, Family::Modular) {
+        let chance = four_errors(modular.estimates[last].len(), grid[last]);
+        let bias = modular.summary(last).mean - truth();
+        findings.push(Finding::new(
+            "modular is as good as any where keys are hashes: no bias beyond chance",
+            bias.abs() < chance,
+            format!("bias {bias:+.4}, of which chance makes {chance:.4} at most"),
+        ));
+    }
+    findings
+}
+
+#[cfg(test)]
+#[path = "precision_tests.rs"]
+mod tests;

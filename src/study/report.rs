@@ -38,6 +38,24 @@ impl Table {
         Self { columns: columns.iter().map(|name| (*name).to_owned()).collect(), rows: Vec::new() }
     }
 
+    /// All points of a figure: the panel, the series, where the point is, and how far it spreads.
+    pub(crate) fn of_points(figure: &Figure) -> Self {
+        let mut table = Self::new(&["panel", "series", "x", "y", "low", "high"]);
+        for (panel, series) in
+            figure.panels.iter().flat_map(|p| p.series.iter().map(move |s| (p, s)))
+        {
+            for point in &series.points {
+                let (low, high) = match point.spread {
+                    Some((low, high)) => (low.into(), high.into()),
+                    None => (Cell::Empty, Cell::Empty),
+                };
+                let (panel, series) = (panel.title.as_str().into(), series.name.as_str().into());
+                table.push(vec![panel, series, point.x.into(), point.y.into(), low, high]);
+            }
+        }
+        table
+    }
+
     /// Adds a row, which has a cell for each column.
     pub(crate) fn push(&mut self, row: Vec<Cell>) {
         debug_assert_eq!(row.len(), self.columns.len(), "{:?}", self.columns);

@@ -102,6 +102,15 @@ pub(crate) fn in_folder(folder: &Path) -> Result<[Translation; 2]> {
     Ok(translations)
 }
 
+/// What cuts texts as in section 6.
+///
+/// # Errors
+///
+/// None that a text could cause.
+pub(crate) fn shingler() -> Result<Shingler> {
+    Shingler::new(SHINGLE, NORMALIZATION, false, 0)
+}
+
 impl Shingles {
     /// Those of a text, prepared as in section 6.
     ///
@@ -109,8 +118,7 @@ impl Shingles {
     ///
     /// None that a text could cause.
     pub(crate) fn of(text: &str) -> Result<Self> {
-        let shingler = Shingler::new(SHINGLE, NORMALIZATION, false, 0)?;
-        let mut occurrences = shingler.hashes(text);
+        let mut occurrences = shingler()?.hashes(text);
         occurrences.sort_unstable();
         let mut distinct = occurrences.clone();
         distinct.dedup();

@@ -15,6 +15,7 @@ mod shingle;
 mod stream;
 mod units;
 mod weights;
+mod width;
 
 pub use normalize::{Form, Normalization, Whitespace};
 pub use shingle::{Shingle, Shingler};

@@ -47,6 +47,17 @@ fn piped_columns_have_names_and_no_drawing() {
 }
 
 #[test]
+fn the_length_of_texts_tells_how_long_shingles_must_be() {
+    let shell = Shell::new();
+    let plan = shell.run("plan --length 50000 --json").succeeds().json().remove(0);
+    // 20^5 is 3.2 million, 64 times the length; 20^6 is 64 million.
+    assert_eq!((&plan["shingle"], &plan["length"]), (&"char:6".into(), &50_000.into()));
+    assert!((number(&plan, "shingle_chance") - 50_000.0 / 64e6).abs() < 1e-6);
+    assert!(shell.run("plan --json").json().remove(0)["shingle"].is_null());
+    assert_eq!(shell.run("plan --length 0").status, 2);
+}
+
+#[test]
 fn the_picture_is_written_where_it_was_asked_for() {
     let shell = Shell::new();
     shell.run("plan --svg curve.svg -q").succeeds();

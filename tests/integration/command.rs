@@ -140,11 +140,22 @@ impl Shell {
         self.start_other(&words).expect("it starts")
     }
 
+    /// Starts `twindex` with a variable of its own.
+    pub fn start_in_environment(&self, words: &str, name: &str, value: &str) -> Running {
+        let mut command = self.command(BINARY);
+        command.args(words.split(' ')).env(name, value);
+        Self::started(command).expect("it starts")
+    }
+
     /// Starts any program, if it is there.
     pub fn start_other(&self, words: &[&str]) -> Option<Running> {
         let (program, args) = words.split_first().expect("a program");
         let mut command = self.command(program);
         command.args(args);
+        Self::started(command)
+    }
+
+    fn started(mut command: Command) -> Option<Running> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.spawn().ok().map(|child| Running { child })
     }
@@ -323,11 +334,16 @@ impl Running {
     /// The most memory that it has had in use so far, in bytes.
     #[cfg(target_os = "linux")]
     pub fn peak_memory(&self) -> u64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()));
-        let status = status.expect("it is running");
-        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        let kib = peak.expect("a line").trim().trim_end_matches(" kB").parse::<u64>();
-        kib.expect("a number") << 10
+        self.peak_memory_if_running().expect("it is running")
+    }
+
+    /// The same; `None` if it has ended.
+    #[cfg(target_os = "linux")]
+    pub fn peak_memory_if_running(&self) -> Option<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+        let kib = peak.trim().trim_end_matches(" kB").parse::<u64>();
+        Some(kib.expect("a number") << 10)
     }
 
     pub fn is_running(&mut self) -> bool {

@@ -12,6 +12,8 @@ mod cli_clusters;
 #[cfg(feature = "cli")]
 mod cli_compare;
 #[cfg(feature = "cli")]
+mod cli_compare_file;
+#[cfg(feature = "cli")]
 mod cli_containment;
 #[cfg(all(unix, feature = "cli"))]
 mod cli_dedup;
@@ -21,10 +23,14 @@ mod cli_dedup_again;
 mod cli_docs;
 #[cfg(feature = "cli")]
 mod cli_explain;
+#[cfg(feature = "cli")]
+mod cli_families;
 #[cfg(all(unix, feature = "cli"))]
 mod cli_kill;
 #[cfg(feature = "cli")]
 mod cli_large;
+#[cfg(feature = "cli")]
+mod cli_law;
 #[cfg(feature = "cli")]
 mod cli_methods;
 #[cfg(feature = "cli")]
@@ -84,6 +90,7 @@ mod recall;
 mod sketch;
 mod space;
 mod stored_texts;
+mod study_gospels;
 mod support;
 #[cfg(feature = "cli")]
 mod tables;

@@ -5,15 +5,34 @@ use crate::study::chance::Settings;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
+For the sizes of the texts of Dembele and Lo (50,000 to 110,000 shingles), and for the Gospels in
+French and English as multisets and as sets. Columns: both sizes a and b; the mean similarity of
+random sets of these sizes of a universe of a + b, as the papers have it, with where 95 % of them
+are; the same of the universe given; the similarity seen, and the decimal logarithm of the
+probability of one as high, in either universe. By default the universe given is what all four
+Gospels use.
+
 Examples:
-  twindex study chance --svg chance.svg")]
+  twindex study chance
+  twindex study chance --sizes 3000 5000 --universe 19683
+  twindex study chance --svg chance.svg --csv chance.csv")]
 pub(super) struct Chance {
+    /// Sizes of two sets to look at besides
+    #[arg(long, value_names = ["A", "B"], num_args = 2)]
+    sizes: Option<Vec<u64>>,
+    /// How many elements there are to be drawn, such as 19683 = 27³ shingles of three letters
+    #[arg(long, value_name = "N")]
+    universe: Option<u64>,
     #[command(flatten)]
     pub(super) outputs: Outputs,
 }
 
 impl Chance {
     pub(super) fn settings(&self) -> Settings {
-        Settings {}
+        let sizes = match self.sizes.as_deref() {
+            Some(&[a, b]) => Some((a, b)),
+            _ => None,
+        };
+        Settings { sizes, universe: self.universe }
     }
 }

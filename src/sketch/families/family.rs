@@ -6,9 +6,10 @@ use std::str::FromStr;
 
 /// A function from 64-bit keys to 64-bit values, drawn at random from its family.
 ///
-/// MinHash takes the order of the values for a random order of the keys. A family serves as far as every
-/// key of a set is equally often the least (Broder, Charikar, Frieze, Mitzenmacher 1998, "Min-wise
-/// independent permutations"). Values may use fewer than 64 bits; two keys of one value are one element.
+/// MinHash takes the order of the values for a random order of the keys. A family serves as far as
+/// every key of a set is equally often the least (Broder, Charikar, Frieze, Mitzenmacher 1998,
+/// "Min-wise independent permutations"). Values may use fewer than 64 bits; two keys of one value are
+/// one element.
 ///
 /// ```
 /// use twindex::methods::{HashFunction, Xxh3};

@@ -9,11 +9,11 @@ fn below(bound: u64, words: &mut SplitMix) -> u64 {
     ((u128::from(words.next()) * u128::from(bound)) >> 64) as u64
 }
 
-/// (a x + b) mod 2^61 - 1, with a from 1 to p - 1 and b from 0 to p - 1 (Carter, Wegman 1979, "Universal
-/// classes of hash functions").
+/// (a x + b) mod 2^61 - 1, with a from 1 to p - 1 and b from 0 to p - 1 (Carter, Wegman 1979,
+/// "Universal classes of hash functions").
 ///
-/// Keys below p are permuted; greater ones are taken modulo p first, so that up to 9 keys are one. Two keys are
-/// independent of each other, but not three: on random keys, such as hashes, it serves; of
+/// Keys below p are permuted; greater ones are taken modulo p first, so that up to 9 keys are one. Two
+/// keys are independent of each other, but not three: on random keys, such as hashes, it serves; of
 /// neighbouring rows those at both ends are the least more often than those in the middle.
 ///
 /// ```
@@ -62,11 +62,11 @@ impl HashFunction for Modular {
     }
 }
 
-/// (a x + b) mod p for row numbers x, p the least prime that is not below the number of rows (Bergillos,
-/// Rambla, Cabeza 2018, section 6.1), with a from 1 to p - 1 and b from 0 to p - 1.
+/// (a x + b) mod p for row numbers x, p the least prime that is not below the number of rows
+/// (Bergillos, Rambla, Cabeza 2018, section 6.1), with a from 1 to p - 1 and b from 0 to p - 1.
 ///
-/// It permutes the rows among p places. Where two sets have all p rows between them, every row is equally often the
-/// least. Otherwise it is biased as [`Modular`] is.
+/// It permutes the rows among p places. Where two sets have all p rows between them, every row is
+/// equally often the least. Otherwise it is biased as [`Modular`] is.
 ///
 /// ```
 /// use twindex::methods::{HashFunction, Prime, RowModular};
@@ -108,12 +108,13 @@ impl HashFunction for RowModular {
     }
 }
 
-/// The printed form (k p + m) mod z of Vilaseca, Lacasa, Martín 2018, section 4.2.2: k the row, p a prime,
-/// m a random number below z, z the number of shingles. Kept for the studies: use [`RowModular`].
+/// The printed form (k p + m) mod z of Vilaseca, Lacasa, Martín 2018, section 4.2.2: k the row, p a
+/// prime, m a random number below z, z the number of shingles. Kept for the studies: use
+/// [`RowModular`].
 ///
 /// z is no prime in general. Where p divides it, z / p values stand for z rows, so that p rows each
-/// share one and the map is no permutation. The source does not say how p is chosen; here it is the least prime from a random
-/// number below z on, another for each function.
+/// share one and the map is no permutation. The source does not say how p is chosen; here it is the
+/// least prime from a random number below z on, another for each function.
 ///
 /// ```
 /// use twindex::methods::{HashFunction, Prime, PrintedModular};
@@ -146,7 +147,8 @@ impl PrintedModular {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) unless z is between 1 and [`Prime::MAX`].
+    /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) unless z is between 1 and
+    /// [`Prime::MAX`].
     pub fn of_numbers(prime: Prime, addend: u64, rows: u64) -> Result<Self> {
         if rows == 0 || rows > u64::from(Prime::MAX.get()) {
             return Err(Error::InvalidSetting {

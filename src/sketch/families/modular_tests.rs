@@ -54,8 +54,9 @@ fn middle_is_least(prime: Prime) -> (u64, u64) {
     (middle, all)
 }
 
-/// With p rows in all, b alone makes each the least equally often. The 60 of 100 rows in the middle of a greater number
-/// fall short of .6: the sum, over a, of the gaps before their places on the circle, computed apart.
+/// With p rows in all, b alone makes each the least equally often. The 60 of 100 rows in the middle of
+/// a greater number fall short of .6: the sum, over a, of the gaps before their places on the circle,
+/// computed apart.
 #[test]
 fn neighbouring_rows_are_biased_unless_they_are_all_there_are() {
     let all_rows = Prime::at_least(100).expect("small");

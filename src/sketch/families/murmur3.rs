@@ -2,8 +2,8 @@
 
 use super::HashFunction;
 
-/// MurmurHash3_x86_32 of bytes (A. Appleby 2011, public domain; printed by Bergillos, Rambla, Cabeza 2018, section
-/// 6.3). Words are little-endian on every platform; of the length, 32 bits are mixed in.
+/// MurmurHash3_x86_32 of bytes (A. Appleby 2011, public domain; printed by Bergillos, Rambla, Cabeza
+/// 2018, section 6.3). Words are little-endian on every platform; of the length, 32 bits are mixed in.
 ///
 /// ```
 /// assert_eq!(twindex::methods::murmur3_32(b"", 0), 0);

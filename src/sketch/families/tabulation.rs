@@ -3,9 +3,10 @@
 use super::HashFunction;
 use crate::hash::SplitMix;
 
-/// The exclusive or of 8 random words, one for each byte of the key, from 8 tables of 256 (Zobrist 1970;
-/// Pătraşcu, Thorup 2012, "The power of simple tabulation hashing": three keys are independent, four are not,
-/// and a minimum of n keys is biased by a share of at most O(log^2 n / n^(1/8)) for keys of 8 bytes).
+/// The exclusive or of 8 random words, one for each byte of the key, from 8 tables of 256 (Zobrist
+/// 1970; Pătraşcu, Thorup 2012, "The power of simple tabulation hashing": three keys are independent,
+/// four are not, and a minimum of n keys is biased by a share of at most O(log^2 n / n^(1/8)) for keys
+/// of 8 bytes).
 ///
 /// A function takes 16 KiB, which its own key has to find in the processor's cache.
 ///

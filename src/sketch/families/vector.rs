@@ -4,10 +4,10 @@
 /// known as `hash_combine` of Boost): from the length on, each component v makes the state s into
 /// s xor (v + 0x9e3779b9 + (s << 6) + (s >> 2)), modulo 2^64.
 ///
-/// It costs some 5 operations a component, each waiting for the one before, and does not mix: small components reach only the low bits
-/// and what has been shifted up, so that short vectors of small numbers collide. `twindex study hash-time` counts
-/// how often. The index hashes no band: its [lanes](crate::Signature::lanes) are hashes already, and their bytes in
-/// a row are the bucket.
+/// It costs some 5 operations a component, each waiting for the one before, and does not mix: small
+/// components reach only the low bits and what has been shifted up, so that short vectors of small
+/// numbers collide. `twindex study hash-time` counts how often. The index hashes no band: its
+/// [lanes](crate::Signature::lanes) are hashes already, and their bytes in a row are the bucket.
 ///
 /// ```
 /// use twindex::methods::shift_xor_hash;

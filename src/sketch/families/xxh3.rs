@@ -3,8 +3,8 @@
 use super::HashFunction;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// XXH3-64 of the key's 8 bytes, the least first (Y. Collet, xxHash 0.8). The seed makes the function, a
-/// permutation of all keys.
+/// XXH3-64 of the key's 8 bytes, the least first (Y. Collet, xxHash 0.8). The seed makes the function,
+/// a permutation of all keys.
 ///
 /// ```
 /// use twindex::methods::{HashFunction, Xxh3};

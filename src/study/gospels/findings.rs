@@ -1,0 +1,232 @@
+//! What must be seen in the Gospels, and whether it was.
+
+use super::measured::{Beside, Measured, Rum};
+use super::published::{DIRECT, EXACT, FUNCTIONS, RUM, SAMPLED};
+use super::{Compared, Settings, name};
+use crate::estimate::Sampled;
+use crate::study::Finding;
+
+/// How many standard errors a mean may be from what it should be: 1 in 16,000 are further off by chance.
+const ERRORS: f64 = 4.0;
+
+pub(super) fn all(settings: &Settings, all: &[Compared]) -> Vec<Finding> {
+    let pairs: Vec<&Measured> = all.iter().flat_map(|compared| &compared.pairs).collect();
+    let mut findings = Vec::new();
+    if settings.folder.is_none() {
+        findings.push(exact(all));
+    }
+    findings.extend([
+        by_file(&pairs),
+        independent(settings, &pairs),
+        coordinated(&pairs),
+        rum_means(&pairs),
+        rum_spreads(&pairs),
+        times(&pairs),
+    ]);
+    findings
+}
+
+/// The least and the greatest, in four decimals.
+fn range(numbers: impl Iterator<Item = f64>) -> String {
+    let (least, greatest) = numbers
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
+    format!("{least:.4} to {greatest:.4}")
+}
+
+/// The one that is furthest off.
+fn furthest(distances: impl Iterator<Item = f64>) -> f64 {
+    distances.fold(0.0, f64::max)
+}
+
+fn ten_thousandths(share: f64) -> u32 {
+    (share * 10_000.0).round() as u32
+}
+
+fn exact(all: &[Compared]) -> Finding {
+    let (mut compared, mut others) = (0, Vec::new());
+    for (translation, published) in all.iter().zip(&EXACT) {
+        for (pair, measured) in translation.pairs.iter().enumerate() {
+            let mut check = |what: &str, got: u64, expected: u64| {
+                compared += 1;
+                if got != expected {
+                    let of = translation.translation.name;
+                    others.push(format!("{what} of {}, {of}: {got}, not {expected}", name(pair)));
+                }
+            };
+            let similarity = ten_thousandths(measured.exact.similarity());
+            check("multisets", similarity.into(), published.multisets[pair].into());
+            if let Some(shared) = published.shared {
+                check("common shingles", measured.exact.shared, shared[pair]);
+            }
+            if let Some(sets) = published.sets {
+                let similarity = ten_thousandths(measured.sets.similarity());
+                check("sets", similarity.into(), sets[pair].into());
+            }
+        }
+    }
+    let seen = match others.is_empty() {
+        true => format!("all {compared} values agree"),
+        false => others.join("; "),
+    };
+    let expected = "exact similarities agree to four decimals with those that another program gave for these texts";
+    Finding::new(expected, others.is_empty(), seen)
+}
+
+fn by_file(pairs: &[&Measured]) -> Finding {
+    let is_equal =
+        |pair: &&&Measured| (pair.by_file.multisets, pair.by_file.sets) == (pair.exact, pair.sets);
+    let equal = pairs.iter().filter(is_equal).count();
+    let runs: u64 = pairs.iter().map(|pair| pair.by_file.runs).sum();
+    Finding::new(
+        "by file, every pair shares as many shingles as by the direct method",
+        equal == pairs.len(),
+        format!(
+            "{equal} of {} pairs; {runs} sorted runs were written, with 1 MiB of memory",
+            pairs.len()
+        ),
+    )
+}
+
+/// The standard error of the means of several rows of runs, of one number of runs and much the same spread.
+fn pooled_error<'s>(sampled: impl Iterator<Item = &'s Sampled>) -> f64 {
+    let (mut squares, mut count, mut runs) = (0.0, 0.0, 1.0);
+    for sampled in sampled {
+        squares += sampled.spread.unwrap_or(0.0).powi(2);
+        count += 1.0;
+        runs = f64::from(sampled.runs);
+    }
+    (squares / f64::max(count, 1.0) / runs).sqrt()
+}
+
+fn independent(settings: &Settings, pairs: &[&Measured]) -> Finding {
+    let error = pooled_error(pairs.iter().map(|pair| &pair.independent));
+    let off = furthest(pairs.iter().map(|pair| (pair.independent.mean - pair.limit).abs()));
+    // Of texts of unequal length, equal numbers can be more similar than the whole, or just as similar: the one
+    // error makes up for the other. So not every pair needs to be biased, but some, unless all are taken whole.
+    let biases = || pairs.iter().map(|pair| pair.limit - pair.exact.similarity());
+    let is_partial = |pair: &&Measured| pair.exact.a.max(pair.exact.b) > settings.sample as u64;
+    let is_biased = furthest(biases().map(f64::abs)) > ERRORS * error;
+    Finding::new(
+        format!(
+            "independent samples of {} are similar as the closed form of their bias says, within {ERRORS} standard \
+             errors, and not as the texts are",
+            settings.sample
+        ),
+        off <= ERRORS * error + 1e-12 && (is_biased || !pairs.iter().any(is_partial)),
+        format!(
+            "means {}, at most {off:.4} from the closed form, with a standard error of {error:.4}; that is off the \
+             texts by {}",
+            range(pairs.iter().map(|pair| pair.independent.mean)),
+            range(biases()),
+        ),
+    )
+}
+
+fn coordinated(pairs: &[&Measured]) -> Finding {
+    // Of the union's elements about this share is kept, without replacement; each is common with probability J.
+    let in_errors = |pair: &&Measured| {
+        let (j, share) = (pair.exact.similarity(), pair.share);
+        let kept = share * (pair.exact.a + pair.exact.b - pair.exact.shared) as f64;
+        let error =
+            (j * (1.0 - j) * (1.0 - share) / kept / f64::from(pair.coordinated.runs)).sqrt();
+        let off = (pair.coordinated.mean - j).abs();
+        if off < 1e-12 { 0.0 } else { off / error }
+    };
+    let off = furthest(pairs.iter().map(in_errors));
+    Finding::new(
+        format!("coordinated samples are as similar as the texts, within {ERRORS} standard errors"),
+        off <= ERRORS,
+        format!(
+            "means {}, at most {off:.1} standard errors from the texts",
+            range(pairs.iter().map(|pair| pair.coordinated.mean)),
+        ),
+    )
+}
+
+fn rum_means(pairs: &[&Measured]) -> Finding {
+    let all = || pairs.iter().flat_map(|pair| &pair.rum);
+    let in_errors = |beside: &Beside| {
+        let off = (beside.seen.mean - beside.expected).abs();
+        let error = beside.deviation / f64::from(beside.seen.runs).sqrt();
+        if off < 1e-12 { 0.0 } else { off / error }
+    };
+    let off = furthest(all().flat_map(|rum| [in_errors(&rum.dice), in_errors(&rum.jaccard)]));
+    let most = FUNCTIONS[FUNCTIONS.len() - 1];
+    let with_most = |rum: &&Rum| rum.functions == most;
+    let reported = RUM[RUM.len() - 1].iter().map(|cell| cell.percent / 100.0);
+    let their_samples = || SAMPLED.iter().map(|cell| cell.percent / 100.0);
+    Finding::new(
+        format!(
+            "RUM's means are what the samples make them, Dice's coefficient (simM) and Jaccard's similarity (sim), within \
+             {ERRORS} standard errors"
+        ),
+        off <= ERRORS,
+        format!(
+            "at most {off:.1} standard errors off; with {most} functions simM {}, sim {}, of samples that have {}; the \
+             paper reports {} of samples that have {}, whose simM is {}",
+            range(all().filter(with_most).map(|rum| rum.dice.seen.mean)),
+            range(all().filter(with_most).map(|rum| rum.jaccard.seen.mean)),
+            range(all().filter(with_most).map(|rum| rum.of_samples)),
+            range(reported),
+            range(their_samples()),
+            range(their_samples().map(|j| 2.0 * j / (1.0 + j))),
+        ),
+    )
+}
+
+fn rum_spreads(pairs: &[&Measured]) -> Finding {
+    let mut spreads = Vec::new();
+    let (mut off, mut runs) = (0.0_f64, 2.0_f64);
+    for at in 0..FUNCTIONS.len() {
+        let (mut seen, mut expected) = (0.0, 0.0);
+        for dice in pairs.iter().map(|pair| &pair.rum[at].dice) {
+            seen += dice.seen.spread.unwrap_or(0.0).powi(2);
+            expected += dice.deviation.powi(2);
+            runs = f64::from(dice.seen.runs);
+        }
+        if expected > 0.0 {
+            off = off.max(((seen / expected).sqrt() - 1.0).abs());
+        }
+        spreads.push(format!("{:.4}", (seen / pairs.len() as f64).sqrt()));
+    }
+    // Of a standard deviation from n runs in excess of one, relatively; that of a normal law.
+    let error = 1.0 / (2.0 * pairs.len() as f64 * (runs - 1.0)).sqrt();
+    let last = RUM[RUM.len() - 1].iter().filter_map(|cell| cell.deviation);
+    Finding::new(
+        format!(
+            "RUM's spread falls as one over the root of the functions, within {ERRORS} standard errors"
+        ),
+        off <= ERRORS * error,
+        format!(
+            "standard deviations of simM {} with {} functions, at most {:.1} % from the binomial law; the paper's {} with 20",
+            spreads.join(", "),
+            FUNCTIONS.map(|functions| functions.to_string()).join(", "),
+            100.0 * off,
+            range(last.map(|percent| percent / 100.0)),
+        ),
+    )
+}
+
+fn times(pairs: &[&Measured]) -> Finding {
+    let total = |time: fn(&Measured) -> f64| pairs.iter().map(|pair| time(pair)).sum::<f64>();
+    let slowest = furthest(pairs.iter().map(|pair| pair.times.direct));
+    let paper = DIRECT.iter().map(|cell| cell.seconds).fold(f64::INFINITY, f64::min);
+    Finding::new(
+        "a pair takes less than a hundredth of the paper's time by the direct method",
+        slowest < paper * 1000.0 / 100.0,
+        format!(
+            "at most {slowest:.1} ms a pair, in the paper at least {paper} s; all {} pairs: direct {:.1} ms, by file {:.1} ms, samples {:.1} ms \
+             independent and {:.1} ms coordinated, RUM {:.1} ms",
+            pairs.len(),
+            total(|pair| pair.times.direct),
+            total(|pair| pair.times.by_file),
+            total(|pair| pair.times.independent),
+            total(|pair| pair.times.coordinated),
+            total(|pair| pair.rum.iter().map(|rum| rum.milliseconds).sum()),
+        ),
+    )
+}
+
+#[cfg(test)]
+#[path = "findings_tests.rs"]
+mod tests;

@@ -1,0 +1,254 @@
+//! `compare --method file`: the direct method's numbers in little memory, whatever the input.
+//!
+//! `TWINDEX_LARGE=256 cargo test --release --test integration larger` compares files of so many megabytes.
+
+use crate::command::{Done, Running, Shell, number_from, report};
+use crate::support::Random;
+use serde_json::Value;
+use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// What both methods print.
+const FIELDS: [&str; 5] =
+    ["similarity", "multiset_similarity", "shingles_a", "shingles_b", "shared"];
+
+fn fields(done: &Done) -> Vec<Value> {
+    let object = &done.json()[0];
+    FIELDS.iter().map(|name| object[name].clone()).collect()
+}
+
+/// The Gospels over and over, one verse in five with new words in it; with `copies`, word for word.
+fn text(seed: u64, bytes: usize, copies: bool) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/gospels");
+    let mut paths: Vec<_> = std::fs::read_dir(folder)
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "txt"))
+        .collect();
+    paths.sort();
+    let texts = paths.iter().map(|path| std::fs::read_to_string(path).expect("a text"));
+    let verses: Vec<String> =
+        texts.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>()).collect();
+    let mut random = Random(seed);
+    let mut out = String::with_capacity(bytes + 1_000);
+    while out.len() < bytes {
+        for verse in &verses {
+            out.push_str(verse);
+            if !copies && random.below(5) == 0 {
+                for _ in 0..40 {
+                    let word = random.next();
+                    out.push(' ');
+                    let letters =
+                        (0..3 + word % 6).map(|at| b'a' + (word >> (8 * at + 3)) as u8 % 26);
+                    out.extend(letters.map(char::from));
+                }
+            }
+            out.push('\n');
+            if out.len() >= bytes {
+                break;
+            }
+        }
+    }
+    out
+}
+
+/// Runs to the end, and tells the most memory that was in use at any time.
+#[cfg(target_os = "linux")]
+fn measured(shell: &Shell, words: &str) -> (Done, u64, Duration) {
+    let start = Instant::now();
+    let mut running: Running = shell.start(words);
+    let mut peak = 0;
+    while running.is_running() {
+        peak = running.peak_memory_if_running().unwrap_or(peak);
+        sleep(Duration::from_millis(1));
+    }
+    let taken = start.elapsed();
+    (running.finish().succeeds(), peak, taken)
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn little_memory_gives_the_numbers_of_much() {
+    let shell = Shell::new();
+    shell.write("a", text(1, 1_200_000, false));
+    shell.write("b", text(2, 1_200_000, false));
+    let (direct, direct_peak, _) = measured(&shell, "compare a b --json");
+    let (by_file, peak, _) =
+        measured(&shell, "compare a b --json --method file --memory 1MiB --max-record 1K");
+    assert_eq!(fields(&by_file), fields(&direct));
+    let object = &by_file.json()[0];
+    assert!(object["runs"].as_u64() > Some(20), "{object}");
+    assert!(object["peak_memory"].as_u64() < Some(1 << 20), "{object}");
+    assert!(peak < direct_peak / 2, "{peak} bytes, {direct_peak} with all in memory");
+    assert!(peak < 24 << 20, "{peak} bytes");
+}
+
+#[test]
+fn every_kind_of_shingle_and_stream_is_compared() {
+    let shell = Shell::new();
+    for (name, seed) in [("a", 1), ("b", 2)] {
+        shell.write(name, text(seed, 60_000, false) + "é e\u{301} ΑΣ 漢字\r\n\u{3000}.");
+    }
+    for options in [
+        "--shingle char:9",
+        "--shingle word:3 --multiset",
+        "--shingle line:2",
+        "--shingle token --normalize lower,nfkc,space",
+        "--shingle char:3 --normalize lower,nfc,nospace,minword=3 --multiset --seed 9",
+    ] {
+        let direct = shell.run(&format!("compare a b --json {options}")).succeeds();
+        let by_file = format!("compare a - --json --method file --memory 1M {options}");
+        let by_file = shell.pipe(&by_file, shell.read("b")).succeeds();
+        assert_eq!(fields(&by_file), fields(&direct), "{options}");
+    }
+    shell.write("x.fa", ">one\nACGTTGCAACGTNNACGTTGAC\r\nACG\n;no\n>two\nTTGACGTTGCA\n");
+    shell.write("y", "acgttgcaacgtnnacgttgac");
+    for options in ["--shingle kmer:3", "--shingle kmer:11"] {
+        let direct = shell.run(&format!("compare x.fa y --json {options}")).succeeds();
+        let by_file = shell.run(&format!("compare x.fa y --json --method file {options}"));
+        assert_eq!(fields(&by_file), fields(&direct), "{options}");
+        assert_eq!(by_file.json()[0]["distance"], direct.json()[0]["distance"]);
+    }
+}
+
+#[test]
+fn compressed_files_are_unpacked_as_they_are_read() {
+    use std::io::Write;
+    let shell = Shell::new();
+    let [a, b] = [text(1, 50_000, false), text(2, 50_000, false)];
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(a.as_bytes()).expect("memory");
+    shell.write("a", &a);
+    shell.write("a.gz", gzip.finish().expect("memory"));
+    shell.write("b", &b);
+    shell.write("b.zst", zstd::encode_all(b.as_bytes(), 1).expect("memory"));
+    let plain = shell.run("compare a b --method file --json").succeeds();
+    let packed = shell.run("compare a.gz b.zst --method file --json").succeeds();
+    assert_eq!(fields(&packed), fields(&plain));
+}
+
+#[test]
+fn the_fields_come_in_their_order_and_the_threshold_decides() {
+    let shell = Shell::new();
+    shell.write("a", "some words and some more words");
+    shell.write("b", "some words and some more signs");
+    let done = shell.run("compare a b --method file").succeeds();
+    let names = [
+        "a",
+        "b",
+        "method",
+        "similarity",
+        "multiset_similarity",
+        "shingles_a",
+        "shingles_b",
+        "shared",
+        "runs",
+        "temporary_bytes",
+        "memory",
+        "peak_memory",
+        "seconds",
+    ];
+    assert_eq!(done.column(0), names);
+    assert_eq!(done.column(1)[2], "file");
+    assert_eq!(shell.run("compare a b --method file --threshold 0.9").status, 1);
+    assert_eq!(shell.run("compare a b --method file --threshold 0.3").status, 0);
+    assert_eq!(shell.run("compare a a --method file --threshold 1").status, 0);
+}
+
+#[test]
+fn what_is_wrong_is_said_as_of_whole_texts() {
+    let shell = Shell::new();
+    shell.write("good", "some text");
+    shell.write("bad", b"some text \xFF");
+    shell.write("reads.fq", "@read\nACGT\n+\nIIII\n");
+    shell.write("word", "word".repeat(100_000));
+    for (words, cause) in [
+        ("good bad", "bad: not valid UTF-8 at byte 11"),
+        ("good none", "none: "),
+        (". good", ".: is a directory; name a file"),
+        ("--shingle kmer:3 good reads.fq", "reads.fq: is FASTQ"),
+    ] {
+        let [direct, by_file] =
+            ["", " --method file"].map(|method| shell.run(&format!("compare {words}{method}")));
+        by_file.fails_with(cause);
+        assert_eq!(by_file.stderr, direct.stderr);
+    }
+    let little = shell.run("compare good good --method file --memory 1000");
+    little.fails_with("memory 1000 bytes: expected 1 MiB or more");
+    let long = shell.run("compare good word --method file --memory 1M --shingle word:2");
+    long.fails_with(
+        "word: a word of more than 32768 bytes, for which there is no room; give more memory",
+    );
+    shell.run("compare - - --method file").fails_with("only one of both");
+}
+
+#[cfg(unix)]
+#[test]
+fn no_temporary_file_has_a_name_and_failures_name_the_folder() {
+    let shell = Shell::new();
+    shell.write("a", text(1, 400_000, false));
+    std::fs::create_dir(shell.path("tmp")).expect("a folder");
+    let compare = "\"$TWINDEX\" compare a a --method file --memory 1M";
+    let done = shell.sh(&format!("TMPDIR=tmp {compare}")).succeeds();
+    assert!(done.stdout.contains("similarity\t1.0\n"), "{done:?}");
+    // As on a disk that is full: no file may have more than 512,000 bytes.
+    shell
+        .sh(&format!("trap '' XFSZ; ulimit -f 1000; TMPDIR=tmp {compare}"))
+        .fails_with("tmp: writing");
+    shell.sh(&format!("TMPDIR=nowhere {compare}")).fails_with("nowhere: writing a temporary file");
+    assert_eq!(std::fs::read_dir(shell.path("tmp")).expect("a folder").count(), 0);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_end_that_is_asked_for_or_not_leaves_nothing() {
+    let shell = Shell::new();
+    shell.write("a", text(1, 400_000, false));
+    let start = || {
+        std::fs::create_dir_all(shell.path("tmp")).expect("a folder");
+        let mut running =
+            shell.start_in_environment("compare a - --method file --memory 1M", "TMPDIR", "tmp");
+        // The pipe holds less than this: the first text is read.
+        running.send(&text(2, 400_000, false));
+        assert_eq!(std::fs::read_dir(shell.path("tmp")).expect("a folder").count(), 0);
+        running
+    };
+    let mut running = start();
+    running.signal("INT");
+    sleep(Duration::from_millis(50));
+    // What is read next lets it see that it is to end, unless it has seen it already.
+    drop(std::io::Write::write_all(running.stdin(), b"more"));
+    running.finish().fails_with("comparing was interrupted; no temporary file is left");
+    assert!(start().kill());
+    assert_eq!(std::fs::read_dir(shell.path("tmp")).expect("a folder").count(), 0);
+}
+
+/// The whole process of the command, with 64 MiB for the method.
+#[cfg(target_os = "linux")]
+const MOST: u64 = 96 << 20;
+
+#[cfg(target_os = "linux")]
+#[test]
+fn files_larger_than_memory_are_compared_in_bounded_memory() {
+    let Some(megabytes) = number_from("TWINDEX_LARGE") else { return };
+    for copies in [false, true] {
+        let shell = Shell::new();
+        let bytes = megabytes as usize * 1_000_000;
+        shell.write("a", text(1, bytes, copies));
+        shell.write("b", text(2, bytes + 12_345, copies));
+        let (direct, direct_peak, direct_time) =
+            measured(&shell, "compare a b --json --max-record 2G");
+        let (by_file, peak, time) =
+            measured(&shell, "compare a b --json --method file --memory 64MiB");
+        report(&format!(
+            "{megabytes} MB, copies {copies}: {} MiB in {time:.1?}, in memory {} MiB in {direct_time:.1?}\n{}",
+            peak >> 20,
+            direct_peak >> 20,
+            by_file.stdout
+        ));
+        assert_eq!(fields(&by_file), fields(&direct));
+        assert!(peak < MOST, "{peak} bytes");
+        assert!(time < 4 * direct_time, "{time:?}, in memory {direct_time:?}");
+    }
+}
