@@ -6,11 +6,12 @@ use crate::study::approaches::Settings;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Four ways to find all similar pairs, each with ever more documents: the exact similarity of every pair;
-its estimate from 200 hash functions; the same of pairs that meet in one of 20 bands of 10; and an
-index in a temporary directory. First with random orders of one text, up to 410, then with texts of
-which one in ten is a near copy of another. Slopes are those of the logarithm of time over that of
-documents, from an eighth of the greatest number on: 2 is quadratic, 1 is linear.
+Four ways to find all similar pairs, each with ever more documents: the exact similarity of
+every pair; its estimate from 200 hash functions; the same of pairs that meet in one of 20 bands
+of 10; and an index in a temporary directory. First with random orders of one text, up to 410,
+then with texts of which one in ten is a near copy of another. Slopes are those of the logarithm
+of time over that of documents, from an eighth of the greatest number on: 2 is quadratic, 1 is
+linear.
 
 Examples:
   twindex study approaches --svg approaches.svg

@@ -6,14 +6,14 @@ use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The six pairs of the four Gospels, in French (Segond 1910) and English (King James Version), words of
-fewer than three letters dropped, by shingles of three characters: exact, by file, by chance, by
-samples, and by RUM on samples. Both texts are part of the command; a directory with files of the
-same names as in data/gospels can stand in for them.
+The six pairs of the four Gospels, in French (Segond 1910) and English (King James Version),
+words of fewer than three letters dropped, by shingles of three characters: exact, by file, by
+chance, by samples, and by RUM on samples. Both texts are part of the command; a directory with
+files of the same names as in data/gospels can stand in for them.
 
-Columns: exact of multisets, with what the paper has and the common shingles; sets; chance; the means
-of independent samples, what these tend to, and of coordinated samples; RUM's simM and sim with 20
-functions. --csv has all with their spreads and times.
+Columns: exact of multisets, with what the paper has and the common shingles; sets; chance; the
+means of independent samples, what these tend to, and of coordinated samples; RUM's simM and sim
+with 20 functions. --csv has all with their spreads and times.
 
 Examples:
   twindex study gospels

@@ -5,12 +5,12 @@ use crate::study::hash_time::Settings;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Times the signature matrix of 10 passages of 1,000 characters (Mark, in English), for shingles of 2
-to 20 characters: 200 hash functions of each family on row numbers, on one thread. Then bands of 2
-to 8 rows: the hash by shifts and exclusive or, and the index's own word.
+Times the signature matrix of 10 passages of 1,000 characters (Mark, in English), for shingles
+of 2 to 20 characters: 200 hash functions of each family on row numbers, on one thread. Then
+bands of 2 to 8 rows: the hash by shifts and exclusive or, and the index's own word.
 
-Output, a line for each family and some sizes: what, size (characters of a shingle; rows of a band),
-milliseconds (median), nanoseconds_each (for each shingle and function; for each band),
+Output, a line for each family and some sizes: what, size (characters of a shingle; rows of a
+band), milliseconds (median), nanoseconds_each (for each shingle and function; for each band),
 distinct_of_65536 (hashes of so many bands that differ in two rows).
 
 Examples:

@@ -6,8 +6,8 @@ use crate::study::precision::Settings;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Two overlapping passages of Mark, in English and of shingles of 9 characters, are similar to .6
-exactly. Each family estimates that, drawn anew in each run, from keys that are row numbers (in the
-order of the text, and in alphabetical order) or hashes of the shingles.
+exactly. Each family estimates that, drawn anew in each run, from keys that are row numbers (in
+the order of the text, and in alphabetical order) or hashes of the shingles.
 
 Output, a line for each kind of keys and family, with the most functions: keys, family, hashes,
 mean, bias (of the mean), bias_by_chance (what an unbiased one stays below), mean_absolute_error,

@@ -8,14 +8,15 @@ use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A transaction is a line of items, and an item a column: the set of transactions that have it. Pairs of
-columns that are similar are found by sketches and bands, however rare they are, and compared exactly:
+A transaction is a line of items, and an item a column: the set of transactions that have it.
+Pairs of columns that are similar are found by sketches and bands, however rare they are, and
+compared exactly:
   similarity   transactions with both among those with either
   support      transactions with both, and their share of all
   a_to_b       share of those with b among those with a; b_to_a the other way
   lift         how much likelier one is where the other is
-Brute force then looks for the same pairs, with as many columns as it can compare in about a second.
-Without a file, transactions are the verses of the Gospels, and items their words.
+Brute force then looks for the same pairs, with as many columns as it can compare in about a
+second. Without a file, transactions are the verses of the Gospels, and items their words.
 
 Examples:
   twindex study rules --threshold 0.4 --svg rules.svg
@@ -37,7 +38,7 @@ pub(super) struct Rules {
     /// Pairs that are printed; all are written to --csv
     #[arg(long, value_name = "K", default_value_t = Settings::default().top)]
     top: usize,
-    /// What stands between two items [default: white space and commas]
+    /// What stands between two items, which may hold what does not [default: white space and commas]
     #[arg(long, value_enum, value_name = "NAME", requires = "file")]
     separator: Option<Separator>,
     /// The first line names the items; others have a 1 or a 0 for each
@@ -49,13 +50,9 @@ pub(super) struct Rules {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Separator {
-    /// Items may hold spaces
     Comma,
-    /// Items may hold spaces and commas
     Semicolon,
-    /// Items may hold spaces and commas
     Tab,
-    /// Items may hold commas
     Space,
 }
 

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The words of a text are put into random orders; of all pairs of these the similarity, by shingles of 1
-character and more, with white space and without. Without a text they are fifty words of lorem ipsum.
+The words of a text are put into random orders; of all pairs of these the similarity, by
+shingles of 1 character and more, with white space and without. Without a text they are fifty
+words of lorem ipsum.
 
 Examples:
   twindex study shingle-size --svg shingle-size.svg
