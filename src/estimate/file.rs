@@ -27,7 +27,7 @@ use std::ops::ControlFlow;
 /// let similarity = FileSimilarity::new(shingler, 8 << 20)?;
 /// // Anything that can be read: files, streams, bytes.
 /// let overlap = similarity.compare(&b"a text, a text"[..], &b"a text"[..])?;
-/// assert_eq!((overlap.sets.a, overlap.sets.b, overlap.sets.shared), (7, 4, 4));
+/// assert_eq!((overlap.sets.a, overlap.sets.b, overlap.sets.shared), (8, 4, 4));
 /// assert_eq!((overlap.multisets.a, overlap.multisets.shared), (12, 4));
 /// # Ok::<(), twindex::Error>(())
 /// ```
