@@ -15,7 +15,8 @@ use std::ops::ControlFlow;
 /// each is read once. Its shingles are hashed as they come, sorted in memory, and written to a temporary file as
 /// a sorted run whenever the memory is full; both texts' runs are then merged and counted. That
 /// takes n log n time for n shingles, and 8 bytes a shingle of both in the folder of temporary
-/// files (`TMPDIR`), up to 20 if the memory is so little that runs are merged in several passes. The files have no names and go with the process, even if it is killed.
+/// files (`TMPDIR`), up to 20 if the memory is so little that runs are merged in several
+/// passes. The files have no names and go with the process, even if it is killed.
 ///
 /// Whether shingles are counted as often as they occur does not depend on the shingler: both are told.
 ///
