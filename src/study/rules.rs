@@ -184,7 +184,7 @@ impl Rules {
         let scatter = Panel {
             title: "Every pair found".to_owned(),
             x: Axis::log("support: transactions with both"),
-            y: Axis::linear("Jaccard's similarity of the columns").from_to(0.0, 1.0),
+            y: Axis::linear("Jaccard's similarity of the columns").within(0.0, 1.0),
             series,
         };
         Figure { title: TITLE.to_owned(), panels: vec![scatter, self.pruned()] }

@@ -151,7 +151,7 @@ fn figure(curves: &[Vec<Spread>], pairs: usize) -> Figure {
     let panel = Panel {
         title: format!("Mean of {pairs} pairs; bands from the least to the greatest"),
         x: Axis::linear("characters of a shingle"),
-        y: Axis::linear("Jaccard's similarity").from_to(0.0, 1.0),
+        y: Axis::linear("Jaccard's similarity").within(0.0, 1.0),
         series: series.collect(),
     };
     Figure { title: TITLE.to_owned(), panels: vec![panel] }
