@@ -243,7 +243,7 @@ fn findings(varied: &Timed) -> Vec<Finding> {
     let exact = slope_of(Approach::Exact, Run::seconds);
     let mut findings = vec![Finding::new(
         "exact, all pairs: quadratic, a slope of about 2",
-        within(exact, 1.75, 2.25),
+        within(exact, 1.6, 2.4),
         format!("slope {}", tell(exact)),
     )];
 
@@ -256,7 +256,7 @@ fn findings(varied: &Timed) -> Vec<Finding> {
     let (by_sets, by_signatures) = (a_pair(Approach::Exact), a_pair(Approach::Signatures));
     findings.push(Finding::new(
         "signatures, all pairs: comparing is quadratic, with a constant several times smaller",
-        within(comparing, 1.75, 2.25) && 3.0 * by_signatures < by_sets,
+        within(comparing, 1.6, 2.4) && 3.0 * by_signatures < by_sets,
         format!(
             "slope {} of comparing, {} of all; {by_signatures:.0} ns a pair instead of {by_sets:.0}",
             tell(comparing),
