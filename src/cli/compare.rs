@@ -33,19 +33,20 @@ b_start, b_end (bytes of the files), the same four with char_ (characters), shin
 stands in A). On a terminal instead both texts side by side, shared passages in colour. The exit
 status is 1 also if there is none. Memory: some 60 bytes for each shingle of both.
 
-With --method, a line for each value: method, of (sets, multisets, or weights), measure (jaccard,
-dice, cosine, probability), estimate, low, high, mean, spread, runs, seconds, bytes. What is exact
-has low = high; a sample that tends to another similarity has neither. mean and spread are of the
-runs, seconds of one; bytes is what is held of both texts to compare them. --method all begins
-with what chance makes of two texts of their sizes, as sets and as multisets, and whether they are
-beyond it. The exit status is 1 if the first estimate is below --threshold.
-
 With --method file, texts that need not fit into memory, by the same similarities: a, b, method,
 similarity, multiset_similarity, shingles_a, shingles_b, shared, runs (sorted runs that were
 written), temporary_bytes (on disk, in TMPDIR), memory, peak_memory (bytes), seconds; for kmer:N
 also distance. Memory: as --memory says, and some 10 MiB; of zstd also the window, up to 128 MiB.
 Disk: 8 bytes for each shingle of both. A line, word or token has at most 1/32 of the memory;
 --max-record does not matter.
+
+With --method, a line for each value: method, of (sets, multisets, or weights), measure (jaccard,
+dice, cosine, probability), estimate, low, high, mean, spread, runs, seconds, bytes. What is exact
+has low = high; a sample that tends to another similarity has neither. mean and spread are of the
+runs, seconds of one; bytes is what is held of both texts to compare them. --method all begins
+with what chance makes of two texts of their sizes, as sets and as multisets, and whether they are
+beyond it. The exit status is 1 if the first estimate is below --threshold. --method file prints
+an object of its own, as above.
 
 Examples:
   twindex compare old.txt new.txt
@@ -55,10 +56,10 @@ Examples:
   twindex compare --shingle kmer:21 strain-a.fasta.gz strain-b.fasta.gz
   git show HEAD:main.c | twindex compare --shingle line:2 - main.c
   twindex compare --weighted old.json new.json
+  twindex compare old.txt.zst new.txt.zst --method file --memory 1G
   twindex compare old.txt new.txt --method all
   twindex compare old.txt new.txt --method minhash --family murmur3 --hashes 200 --runs 50
   twindex compare --weighted old.json new.json --method p-minhash
-  twindex compare old.txt.zst new.txt.zst --method file --memory 1G
   twindex compare old.txt new.txt --threshold 0.9 --quiet && echo similar")]
 pub(super) struct Compare {
     /// A file, or - for standard input

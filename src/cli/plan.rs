@@ -20,7 +20,8 @@ For pairs of each similarity, the table has the probability
   reported   to be compared and to have an estimate of at least the threshold
   missed     not to be reported, for similarities at or above the threshold
   extra      to be reported all the same, for those below it
-  textbook   to be compared with the same lanes in bands by the rule (1/b)^(1/r) = threshold
+  textbook   to be compared with the same lanes in bands by the rule (1/b)^(1/r) = threshold;
+             textbook_missed and textbook_extra are as above, in these bands
 A pair right at the threshold is reported about half the time, as estimates fall on both sides.
 
 Bytes are those of a compacted index with ids of 20 bytes. Background candidates are those that
@@ -71,6 +72,7 @@ struct Row {
     /// Whether the similarity is one that should be reported.
     wanted: bool,
     textbook: f64,
+    textbook_reported: f64,
 }
 
 pub(super) fn run(global: &Global, args: &Plan) -> Result<Ending, Failure> {
@@ -79,7 +81,7 @@ pub(super) fn run(global: &Global, args: &Plan) -> Result<Ending, Failure> {
     let forecast = Forecast::new(threshold, Recall::new(args.recall)?, lanes)?;
     let textbook = forecast.textbook();
     let space = Space::new(forecast.plan(), lanes, args.docs, ID_BYTES);
-    let rows = table(&forecast, textbook, threshold.get());
+    let rows = table(&forecast, threshold.get());
     if let Some(path) = &args.svg {
         let svg = picture(&curves(&forecast, textbook), threshold.get())
             .with_context(|| path.display().to_string())?;
@@ -152,34 +154,46 @@ fn shingle(length: u64) -> [(&'static str, Value); 3] {
 }
 
 /// Similarities in steps of 0.05, from half below the threshold on, and the threshold itself.
-fn table(forecast: &Forecast, textbook: Textbook, threshold: f64) -> Vec<Row> {
+fn table(forecast: &Forecast, threshold: f64) -> Vec<Row> {
     let first = ((threshold * 20.0).floor() as u32).saturating_sub(10).max(1);
     let mut similarities: Vec<f64> = (first..=20).map(|step| f64::from(step) / 20.0).collect();
     similarities.push(threshold);
     similarities.sort_by(f64::total_cmp);
     similarities.dedup();
     let row = |similarity: f64| {
-        let chances = forecast.at(similarity);
+        let (chances, textbook) = (forecast.at(similarity), forecast.textbook_at(similarity));
         Row {
             similarity,
             candidate: chances.candidate,
             reported: chances.reported,
             wanted: similarity >= threshold,
-            textbook: textbook.candidate(similarity),
+            textbook: textbook.candidate,
+            textbook_reported: textbook.reported,
         }
     };
     similarities.into_iter().map(row).collect()
 }
 
 impl Row {
-    const NAMES: [&str; 7] =
-        ["similarity", "candidate", "unmet", "reported", "missed", "extra", "textbook"];
+    const NAMES: [&str; 9] = [
+        "similarity",
+        "candidate",
+        "unmet",
+        "reported",
+        "missed",
+        "extra",
+        "textbook",
+        "textbook_missed",
+        "textbook_extra",
+    ];
 
-    fn fields(&self) -> [(&'static str, Value); 7] {
-        let (missed, extra) = match self.wanted {
-            true => (digits(1.0 - self.reported), Value::Null),
-            false => (Value::Null, digits(self.reported)),
+    fn fields(&self) -> [(&'static str, Value); 9] {
+        let errors = |reported: f64| match self.wanted {
+            true => (digits(1.0 - reported), Value::Null),
+            false => (Value::Null, digits(reported)),
         };
+        let (missed, extra) = errors(self.reported);
+        let (textbook_missed, textbook_extra) = errors(self.textbook_reported);
         let values = [
             self.similarity.into(),
             digits(self.candidate),
@@ -188,6 +202,8 @@ impl Row {
             missed,
             extra,
             digits(self.textbook),
+            textbook_missed,
+            textbook_extra,
         ];
         let mut values = values.into_iter();
         Self::NAMES.map(|name| (name, values.next().unwrap_or_default()))

@@ -15,8 +15,7 @@ use std::ops::ControlFlow;
 /// each is read once. Its shingles are hashed as they come, sorted in memory, and written to a temporary file as
 /// a sorted run whenever the memory is full; both texts' runs are then merged and counted. That
 /// takes n log n time for n shingles, and 8 bytes a shingle of both in the folder of temporary
-/// files (`TMPDIR`); as many again for one of both if the memory is so little that runs are
-/// merged in several passes. The files have no names and go with the process, even if it is killed.
+/// files (`TMPDIR`), up to 20 if the memory is so little that runs are merged in several passes. The files have no names and go with the process, even if it is killed.
 ///
 /// Whether shingles are counted as often as they occur does not depend on the shingler: both are told.
 ///
@@ -27,7 +26,7 @@ use std::ops::ControlFlow;
 /// let similarity = FileSimilarity::new(shingler, 8 << 20)?;
 /// // Anything that can be read: files, streams, bytes.
 /// let overlap = similarity.compare(&b"a text, a text"[..], &b"a text"[..])?;
-/// assert_eq!((overlap.sets.a, overlap.sets.b, overlap.sets.shared), (7, 4, 4));
+/// assert_eq!((overlap.sets.a, overlap.sets.b, overlap.sets.shared), (8, 4, 4));
 /// assert_eq!((overlap.multisets.a, overlap.multisets.shared), (12, 4));
 /// # Ok::<(), twindex::Error>(())
 /// ```

@@ -10,6 +10,8 @@ pub use bands::{BandPlan, candidate_probability};
 pub use planner::{Chances, Forecast, Textbook};
 pub use probe::Probe;
 
+#[cfg(feature = "cli")]
+pub(crate) use bands::needed_bands;
 pub(crate) use bands::word;
 pub(crate) use containment::{ClassSearch, ContainmentPlan, size_class};
 pub(crate) use margin::Margin;

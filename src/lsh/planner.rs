@@ -84,11 +84,7 @@ impl Forecast {
     /// The probability that a pair at the threshold becomes a candidate: the recall asked for, or
     /// somewhat more, as bands are whole.
     pub fn recall(&self) -> f64 {
-        self.candidate(self.threshold.get())
-    }
-
-    fn candidate(&self, similarity: f64) -> f64 {
-        candidate_probability(similarity, self.plan.depth(), self.plan.bands())
+        candidate_probability(self.threshold.get(), self.plan.depth(), self.plan.bands())
     }
 
     /// What becomes of a pair of this true similarity, from 0 to 1. Less than a millisecond.
@@ -97,7 +93,18 @@ impl Forecast {
     /// all lanes, those of the bands' words are then restricted to words that differ somewhere
     /// (`estimate/chance.rs` has the law).
     pub fn at(&self, similarity: f64) -> Chances {
-        let (bands, depth) = (self.plan.bands(), self.plan.depth());
+        self.in_bands(self.plan.bands(), self.plan.depth(), similarity)
+    }
+
+    /// What would become of it in the bands of the [`textbook`](Self::textbook), with the same estimate:
+    /// its false negatives are those not reported at the threshold or above, its false positives those
+    /// reported below it.
+    pub fn textbook_at(&self, similarity: f64) -> Chances {
+        let textbook = self.textbook();
+        self.in_bands(textbook.bands, textbook.depth, similarity)
+    }
+
+    fn in_bands(&self, bands: usize, depth: u32, similarity: f64) -> Chances {
         let equal = equal_lane_probability(similarity);
         let others = self.lanes.get() - bands * depth as usize;
         let unmet =
@@ -105,7 +112,7 @@ impl Forecast {
         let least = least_equal_lanes(self.threshold.get(), self.lanes.get());
         let estimated = estimate_probability(similarity, self.threshold.get(), self.lanes);
         Chances {
-            candidate: self.candidate(similarity),
+            candidate: candidate_probability(similarity, depth, bands),
             estimated,
             reported: (estimated - unmet.at_least(least)).max(0.0),
         }
@@ -114,7 +121,8 @@ impl Forecast {
     /// The candidates that a query can expect among so many documents that all have this similarity
     /// to it, equal bytes by chance included: what it compares in vain.
     pub fn candidates_among(&self, documents: u64, similarity: f64) -> f64 {
-        documents as f64 * self.candidate(equal_lane_probability(similarity))
+        let equal = equal_lane_probability(similarity);
+        documents as f64 * candidate_probability(equal, self.plan.depth(), self.plan.bands())
     }
 
     /// What the textbook would choose for the same lanes and threshold.
@@ -149,6 +157,40 @@ mod tests {
         assert_eq!((textbook.bands, textbook.depth), (16, 16));
         assert!((textbook.middle - 0.8409).abs() < 1e-4);
         assert!((textbook.recall - 0.3667).abs() < 1e-3);
+        Ok(())
+    }
+
+    /// The point (1/b)^(1/r) is that of 1 - (1 - 1/b)^b, which falls to 1 - 1/e with many bands: one
+    /// half at no number of bands above one (0.75 of two).
+    #[test]
+    fn the_textbooks_point_is_that_of_more_than_one_half() {
+        let limit = 1.0 - (-1.0_f64).exp();
+        let mut last = 1.0;
+        for bands in [2, 4, 16, 20, 64, 1000] {
+            let middle = (1.0 / bands as f64).powf(0.1);
+            let met = candidate_probability(middle, 10, bands);
+            let closed = 1.0 - (1.0 - 1.0 / bands as f64).powi(bands as i32);
+            assert!((met - closed).abs() < 1e-12, "{bands} bands: {met}");
+            assert!(limit < met && met < last, "{bands} bands: {met}");
+            last = met;
+        }
+        assert!(last - limit < 2e-4);
+    }
+
+    #[test]
+    fn the_textbooks_bands_are_judged_by_the_same_estimate() -> Result<()> {
+        let forecast = forecast(0.8, 0.99, 256)?;
+        for similarity in [0.5, 0.75, 0.8, 0.9, 1.0] {
+            let (ours, textbook) = (forecast.at(similarity), forecast.textbook_at(similarity));
+            assert_eq!(textbook.candidate, forecast.textbook().candidate(similarity));
+            assert_eq!(textbook.estimated, ours.estimated);
+            assert!(textbook.reported <= ours.reported, "at {similarity}");
+            assert!(textbook.reported >= textbook.candidate * textbook.estimated - 1e-12);
+            assert!(textbook.reported <= textbook.candidate + 0.01);
+        }
+        // At the threshold four of ten pairs that ought to be found have no bucket in common.
+        let (ours, textbook) = (forecast.at(0.8), forecast.textbook_at(0.8));
+        assert!(textbook.reported < 0.3 && ours.reported > 0.5, "{textbook:?}");
         Ok(())
     }
 

@@ -225,7 +225,7 @@ fn figure(settings: &Settings, filled: &[Filled], banded: &[Banded]) -> Figure {
     });
     let distinct = banders(
         "65,536 bands that differ in two rows",
-        Axis::linear("told apart (share)").from_to(0.0, 1.05),
+        Axis::linear("told apart (share)").within(0.0, 1.05),
         &|one, at| Point::new(one.rows as f64, one.distinct[at] as f64 / SIMILAR as f64),
     );
     Figure { title: TITLE.to_owned(), panels: vec![matrix, each, time, distinct] }

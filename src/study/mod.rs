@@ -2,11 +2,16 @@
 //!
 //! A study takes its settings and gives a [`Report`]; how that is printed and drawn is the command's.
 
+mod approach;
+mod columns;
 mod fillers;
 mod matrix;
+mod orders;
+mod planted;
 mod report;
 mod texts;
 mod timing;
+pub(crate) mod transactions;
 mod work;
 
 pub(crate) mod approaches;

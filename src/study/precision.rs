@@ -350,13 +350,13 @@ fn figure(measured: &[Measured], grid: &[usize]) -> Figure {
     let errors = |keys| {
         let law = (0..grid.len()).map(|at| Point::new(x(at), law(grid[at])));
         let law = Series::new("in theory", Kind::Dashed, law);
-        let y = Axis::log("mean absolute error").from_to(0.01, 0.6);
+        let y = Axis::log("mean absolute error").within(0.01, 0.6);
         panel(keys, "Error", y, law, &error)
     };
     let means = |keys| {
         let truth = (0..grid.len()).map(|at| Point::new(x(at), truth()));
         let truth = Series::new("in theory", Kind::Dashed, truth);
-        let y = Axis::linear("mean estimate").from_to(0.4, 0.8);
+        let y = Axis::linear("mean estimate").within(0.4, 0.8);
         panel(keys, "Estimate", y, truth, &estimate)
     };
     let (rows, hashed) = (Keys::TextOrder, Keys::Hashed);

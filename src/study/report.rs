@@ -141,7 +141,7 @@ impl Axis {
         Self { scale: Scale::Log, ..Self::linear(label) }
     }
 
-    pub(crate) fn from_to(self, least: f64, greatest: f64) -> Self {
+    pub(crate) fn within(self, least: f64, greatest: f64) -> Self {
         Self { range: Some((least, greatest)), ..self }
     }
 

@@ -173,10 +173,10 @@ fn long_texts_are_never_held_as_a_whole() {
         let one_token = drops && matches!(shingler.shingle, Shingle::Tokens);
         match hashes {
             Ok(hashes) => {
-                assert!(hashes == whole, "{} {}", shingler.shingle, shingler.normalization)
+                assert!(hashes == whole, "{} {}", shingler.shingle, shingler.normalization);
             }
             Err(error) => {
-                assert!(one_token, "{} {}: {error}", shingler.shingle, shingler.normalization)
+                assert!(one_token, "{} {}: {error}", shingler.shingle, shingler.normalization);
             }
         }
     }

@@ -31,6 +31,13 @@ fn the_table_tells_misses_from_extras() {
     for row in rows {
         let wanted = number(row, "similarity") >= 0.72;
         assert_eq!((row["missed"].is_null(), row["extra"].is_null()), (!wanted, wanted), "{row}");
+        let textbook = (row["textbook_missed"].is_null(), row["textbook_extra"].is_null());
+        assert_eq!(textbook, (!wanted, wanted), "{row}");
+        if wanted {
+            assert!(number(row, "textbook_missed") >= number(row, "missed"), "{row}");
+        } else {
+            assert!(number(row, "textbook_extra") <= number(row, "extra"), "{row}");
+        }
         assert!((number(row, "candidate") + number(row, "unmet") - 1.0).abs() < 1e-3, "{row}");
     }
     let last = rows.last().expect("a row");

@@ -91,6 +91,8 @@ mod sketch;
 mod space;
 mod stored_texts;
 mod study_gospels;
+#[cfg(feature = "cli")]
+mod study_papers;
 mod support;
 #[cfg(feature = "cli")]
 mod tables;

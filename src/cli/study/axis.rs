@@ -142,10 +142,10 @@ mod tests {
 
     #[test]
     fn marks_are_round_numbers_within_the_side() {
-        let linear = side(&Axis::linear("x").from_to(0.0, 1.0), &[]);
+        let linear = side(&Axis::linear("x").within(0.0, 1.0), &[]);
         assert_eq!(linear.linear_marks(6).len(), 6);
         assert!(linear.linear_marks(11).iter().all(|mark| (0.0..=1.0).contains(mark)));
-        let log = side(&Axis::log("x").from_to(1.0, 1e6), &[]);
+        let log = side(&Axis::log("x").within(1.0, 1e6), &[]);
         assert_eq!(log.log_marks(7), [1.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6]);
         assert_eq!(log.log_marks(4), [1.0, 100.0, 1e4, 1e6]);
     }

@@ -144,8 +144,10 @@ impl Which {
     }
 }
 
-/// Every study with how it is run under its default settings.
-const ALL: [(&str, fn(&Work<'_>) -> Result<Report>); 9] = [
+/// A study's name, and how it is run under its default settings.
+type ByDefault = (&'static str, fn(&Work<'_>) -> Result<Report>);
+
+const ALL: [ByDefault; 9] = [
     ("shingle-size", |work| {
         study::shingle_size::run(&study::shingle_size::Settings::default(), work)
     }),

@@ -2,22 +2,35 @@
 
 use super::Outputs;
 use crate::study::shingle_size::Settings;
+use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A text of 50 words is put into 20 random orders; the similarity of all 190 pairs, by shingles of 1
-to 20 characters, with white space and without.
+The words of a text are put into random orders; of all pairs of these the similarity, by shingles of 1
+character and more, with white space and without. Without a text they are fifty words of lorem ipsum.
 
 Examples:
   twindex study shingle-size --svg shingle-size.svg
-  twindex study shingle-size --csv shingle-size.csv --seed 7")]
+  twindex study shingle-size --text chapter.txt --orders 50 --csv shingle-size.csv --seed 7")]
 pub(super) struct ShingleSize {
+    /// Put the words of this file into random orders
+    #[arg(long, value_name = "FILE")]
+    text: Option<PathBuf>,
+    /// Random orders: pairs are half their square
+    #[arg(long, value_name = "N", default_value_t = Settings::default().orders as u64,
+          value_parser = clap::value_parser!(u64).range(2..=10_000))]
+    orders: u64,
+    /// The most characters of a shingle
+    #[arg(long, value_name = "N", default_value_t = Settings::default().widest,
+          value_parser = clap::value_parser!(u16).range(1..=1000))]
+    widest: u16,
     #[command(flatten)]
     pub(super) outputs: Outputs,
 }
 
 impl ShingleSize {
     pub(super) fn settings(&self) -> Settings {
-        Settings {}
+        let orders = self.orders as usize;
+        Settings { text: self.text.clone(), orders, widest: self.widest }
     }
 }

@@ -49,7 +49,7 @@ pub(super) fn run(work: &Work<'_>) -> Result<(Vec<Panel>, Vec<Finding>)> {
         Panel {
             title: title.to_owned(),
             x: Axis::log("universe, in multiples of the sum of both sizes"),
-            y: Axis::linear("similarity by chance").from_to(0.0, 1.0),
+            y: Axis::linear("similarity by chance").within(0.0, 1.0),
             series,
         }
     };

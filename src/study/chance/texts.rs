@@ -85,7 +85,7 @@ fn panel(title: &str, universe: u64, pairs: &[Row]) -> Panel {
     Panel {
         title: format!("{title}; all there are: {universe}"),
         x: Axis::of_names("", names),
-        y: Axis::linear("similarity").from_to(0.0, 1.0),
+        y: Axis::linear("similarity").within(0.0, 1.0),
         series: vec![
             Series::new(
                 "seen",

@@ -193,7 +193,7 @@ fn by_pair(compared: &Compared) -> Panel {
             translation.name, translation.language
         ),
         x: Axis::of_names("pair of Gospels", (0..compared.pairs.len()).map(short)),
-        y: Axis::linear("similarity; bars: one standard deviation").from_to(0.2, 1.0),
+        y: Axis::linear("similarity; bars: one standard deviation").within(0.2, 1.0),
         series,
     }
 }
@@ -231,7 +231,7 @@ fn over_functions(compared: &Compared) -> Panel {
     }
     Panel {
         title: format!("{}, {}: RUM on samples", compared.translation.name, name(DRAWN)),
-        x: Axis::linear("number of functions").from_to(4.0, 21.0),
+        x: Axis::linear("number of functions").within(4.0, 21.0),
         y: Axis::linear("similarity; band: one standard deviation"),
         series,
     }

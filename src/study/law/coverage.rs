@@ -83,7 +83,7 @@ pub(super) fn run(settings: &Settings) -> Result<(Part, Table)> {
     }
     let panel = |title: String, y: Axis, from: usize| Panel {
         title,
-        x: Axis::linear("similarity J").from_to(0.0, 1.0),
+        x: Axis::linear("similarity J").within(0.0, 1.0),
         y,
         series: series
             .iter()
@@ -98,10 +98,10 @@ pub(super) fn run(settings: &Settings) -> Result<(Part, Table)> {
     };
     let share = || Axis::linear("share of intervals that hold J");
     let panels = vec![
-        panel(format!("How often 95 % intervals hold J, k = {k}"), share().from_to(0.0, 1.0), 0),
+        panel(format!("How often 95 % intervals hold J, k = {k}"), share().within(0.0, 1.0), 0),
         panel(
             "The same from 0.85 on: mean and range of 20 thousandths".to_owned(),
-            share().from_to(0.85, 1.0),
+            share().within(0.85, 1.0),
             1,
         ),
     ];

@@ -54,7 +54,7 @@ pub(super) fn run(settings: &Settings, work: &Work<'_>) -> Result<Part> {
     let panels = vec![
         Panel {
             title: format!("RUM: mean estimate less J, k = {k}"),
-            x: Axis::linear("similarity J").from_to(0.0, 1.0),
+            x: Axis::linear("similarity J").within(0.0, 1.0),
             y: Axis::linear("bias"),
             series: vec![
                 Series::new("on stacked rows", Kind::Dots, stacked),
@@ -68,7 +68,7 @@ pub(super) fn run(settings: &Settings, work: &Work<'_>) -> Result<Part> {
         },
         Panel {
             title: format!("RUM: variance over that of minhash, k = {k}"),
-            x: Axis::linear("similarity J").from_to(0.0, 1.0),
+            x: Axis::linear("similarity J").within(0.0, 1.0),
             y: Axis::linear("ratio of variances"),
             series: vec![
                 Series::new("by simulation, two errors", Kind::Dots, ratio),

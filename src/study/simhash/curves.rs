@@ -175,8 +175,8 @@ fn precision_panel(settings: &Settings, seen: &[Seen]) -> Panel {
     };
     Panel {
         title: format!("Finding pairs of similarity {} and more", settings.threshold),
-        x: Axis::linear("recall: share of these pairs that is found").from_to(0.5, 1.0),
-        y: Axis::linear("precision: share of what is found that is right").from_to(0.4, 1.0),
+        x: Axis::linear("recall: share of these pairs that is found").within(0.5, 1.0),
+        y: Axis::linear("precision: share of what is found that is right").within(0.4, 1.0),
         series: seen.iter().map(curve).collect(),
     }
 }
@@ -195,8 +195,8 @@ fn error_panel(seen: &[Seen]) -> Panel {
     }
     Panel {
         title: "Error of the estimate (dashed: theory; band: deviation over runs)".to_owned(),
-        x: Axis::linear("Jaccard similarity").from_to(0.0, 1.0),
-        y: Axis::linear("root mean square error").from_to(0.0, 0.1),
+        x: Axis::linear("Jaccard similarity").within(0.0, 1.0),
+        y: Axis::linear("root mean square error").within(0.0, 0.1),
         series,
     }
 }

@@ -1,0 +1,111 @@
+//! The studies `shingle-size`, `approaches` and `rules` as commands: options, files, and what is refused.
+
+use crate::command::Shell;
+use serde_json::Value;
+
+/// The line of a finding that begins so.
+fn finding(lines: &[Value], start: &str) -> bool {
+    let found = lines
+        .iter()
+        .find(|line| line["expected"].as_str().is_some_and(|expected| expected.starts_with(start)));
+    found.unwrap_or_else(|| panic!("no finding {start}"))["holds"] == true
+}
+
+#[test]
+fn random_orders_are_measured_written_and_drawn() {
+    let shell = Shell::new();
+    let done = shell
+        .run("study shingle-size --orders 6 --widest 13 --csv s.csv --svg s.svg --json --seed 3")
+        .succeeds();
+    let lines = done.json();
+    assert!(finding(&lines, "without spaces it falls sooner"));
+    let csv = String::from_utf8(shell.read("s.csv")).expect("UTF-8");
+    let mut rows = csv.lines();
+    assert_eq!(rows.next(), Some("form,shingle,pairs,mean,deviation,least,greatest"));
+    let rows: Vec<Vec<&str>> = rows.map(|row| row.split(',').collect()).collect();
+    // 13 sizes in two forms; the third has a comma in its name, in quotation marks.
+    assert_eq!(rows.iter().filter(|row| row[2] == "15").count(), 26);
+    assert_eq!(csv.matches("\"with spaces, case kept\"").count(), 13);
+    let svg = String::from_utf8(shell.read("s.svg")).expect("UTF-8");
+    assert!(svg.contains("characters of a shingle") && svg.contains("without spaces"));
+
+    shell.write("two.txt", "to be or not to be that is the question");
+    shell.run("study shingle-size --text two.txt --orders 2 --widest 2 -q").succeeds();
+    shell.write("one.txt", " word ");
+    shell.run("study shingle-size --text one.txt").fails_with("text of fewer than two words");
+    shell.run("study shingle-size --text none.txt").fails_with("none.txt: reading the text");
+    assert_eq!(shell.run("study shingle-size --orders 1").status, 2);
+}
+
+#[test]
+fn one_seed_gives_one_file_of_points() {
+    let shell = Shell::new();
+    for (name, seed) in [("a", 1), ("b", 1), ("c", 2)] {
+        let words =
+            format!("study shingle-size --orders 4 --widest 4 -q --csv {name} --seed {seed}");
+        assert!([0, 1].contains(&shell.run(&words).status));
+    }
+    assert_eq!(shell.read("a"), shell.read("b"));
+    assert_ne!(shell.read("a"), shell.read("c"));
+}
+
+#[test]
+fn approaches_are_timed_and_say_what_they_found() {
+    let shell = Shell::new();
+    let done =
+        shell.run("study approaches --docs 80 --family default --csv t.csv --svg t.svg --json");
+    // So few documents have no slopes worth the name, so that its status may be either.
+    assert!([0, 1].contains(&done.status), "{done:?}");
+    let lines = done.json();
+    assert!(finding(&lines, "exact, all pairs: finds every similar pair"));
+    assert!(finding(&lines, "twindex: finds"));
+    let csv = String::from_utf8(shell.read("t.csv")).expect("UTF-8");
+    // Two numbers of orders, and 10, 20, 40, 80 varied texts, for each of four approaches.
+    assert_eq!(csv.lines().count(), 1 + 4 * (2 + 4), "{csv}");
+    let svg = String::from_utf8(shell.read("t.svg")).expect("UTF-8");
+    assert!(svg.contains("signatures in bands") && svg.contains("Varied texts"));
+    assert_eq!(shell.run("study approaches --docs 7").status, 2);
+    assert_eq!(shell.run("study approaches --family sha1").status, 2);
+}
+
+#[test]
+fn rules_of_a_file_come_with_what_they_imply() {
+    let shell = Shell::new();
+    shell.write("baskets.csv", "whole milk,tea\ntea,whole milk\ncake\n\ncake,tea\n");
+    let done = shell.run("study rules baskets.csv --separator comma --support 1 --json").succeeds();
+    let lines = done.json();
+    let pair = |row: &&Value| row["a"] == "whole milk" && row["b"] == "tea";
+    let row = lines.iter().find(pair).expect("they occur together");
+    let fields = ["similarity", "support", "share", "a_to_b", "b_to_a"];
+    let values = fields.map(|field| row[field].as_f64().expect("a number"));
+    assert_eq!(values, [0.6667, 2.0, 0.5, 1.0, 0.6667]);
+    assert!((row["lift"].as_f64().expect("a number") - 4.0 / 3.0).abs() < 1e-5);
+
+    shell.write("matrix.txt", "milk tea cake\n1 1 0\n1 1 0\n0 0 1\n0 1 1\n");
+    let matrix = shell.run("study rules matrix.txt --matrix --support 1 -q").succeeds().stdout;
+    assert!(matrix.contains("milk\ttea\t0.6667\t2\t0.5\t1.0\t0.6667\t1.33333\n"), "{matrix}");
+}
+
+#[test]
+fn what_is_no_transaction_file_is_refused_with_its_line() {
+    let shell = Shell::new();
+    shell.run("study rules none.txt").fails_with("none.txt: reading transactions: No such file");
+    shell.write("latin.txt", b"tea cake\ncaf\xe9\n");
+    shell
+        .run("study rules latin.txt")
+        .fails_with("latin.txt: reading transactions: line 2 is not UTF-8");
+    shell.write("one.txt", "tea cake\n");
+    shell.run("study rules one.txt").fails_with("there is one only");
+    shell.write("none.csv", "\n\n");
+    shell.run("study rules none.csv").fails_with("there is none");
+    shell.write("m.csv", "a,b\n1,2\n0,1\n");
+    shell
+        .run("study rules m.csv --matrix")
+        .fails_with("line 2 has \"2\": expected 1, 0 or nothing");
+    shell
+        .run("study rules one.txt --threshold 0")
+        .fails_with("threshold 0: expected a number above 0");
+    shell.write("two.txt", "a b\na b\n");
+    shell.run("study rules two.txt --threshold 0.001").fails_with("512 lanes give 512");
+    assert_eq!(shell.run("study rules --matrix").status, 2, "the verses are no matrix");
+}
