@@ -124,9 +124,8 @@ fn go_on(_: u64, _: u64) -> Result<()> {
 /// The rows of the method for files.
 fn of_files(global: &Global, args: &Compare) -> Outcome<Vec<Row>> {
     let Compared { overlap, seconds } = compare_file::compare(global, args)?;
-    let row = |of: Of, similarity: f64| {
-        Row::exact("file", of, similarity, seconds, overlap.peak_memory as u64)
-    };
+    let row =
+        |of: Of, similarity: f64| Row::exact("file", of, similarity, seconds, overlap.peak_memory);
     let mut rows = vec![row(Of::Multisets, overlap.multisets.similarity())];
     if !args.multiset {
         rows.insert(0, row(Of::Sets, overlap.sets.similarity()));

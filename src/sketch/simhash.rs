@@ -71,13 +71,18 @@ impl SimHasher {
     /// has the weight of its number of occurrences. Give each once for a set. Some 5 ns an element and
     /// 64 bits.
     pub fn of_hashes(&self, hashes: &[u64]) -> SimHash {
-        self.of_counts(hashes.iter().map(|hash| (*hash, 1)))
+        self.of_iter(|| hashes.iter().map(|hash| (*hash, 1)))
     }
 
     /// The SimHash of elements with a count each, in any order; elements that come again add up, and a count of 0
     /// is absence. A count costs as much as it has ones in binary.
-    pub fn of_counts(&self, counts: impl IntoIterator<Item = (u64, u64)> + Clone) -> SimHash {
-        let present = || counts.clone().into_iter().filter(|(_, count)| *count > 0);
+    pub fn of_counts(&self, counts: &[(u64, u64)]) -> SimHash {
+        self.of_iter(|| counts.iter().copied())
+    }
+
+    /// The SimHash of what this gives each time it is called.
+    fn of_iter<I: Iterator<Item = (u64, u64)>>(&self, counts: impl Fn() -> I) -> SimHash {
+        let present = || counts().filter(|(_, count)| *count > 0);
         // A sum of 0 is on neither side: what the element of least hash weighs more tips it.
         let Some(tip) = present().map(|(hash, _)| hash).min() else {
             return SimHash { words: self.keys.iter().map(|_| 0).collect(), empty: true };
@@ -103,7 +108,7 @@ impl SimHasher {
         let greatest = weights.iter().fold(0.0, |greatest: f64, x| greatest.max(x.1));
         let unit = 2.0_f64.powi(WEIGHT_BITS);
         let count = |weight: f64| (weight / greatest * unit).round() as u64;
-        self.of_counts(weights.iter().map(move |&(hash, weight)| (hash, count(weight))))
+        self.of_iter(|| weights.iter().map(|&(hash, weight)| (hash, count(weight))))
     }
 }
 
@@ -189,7 +194,8 @@ mod tests {
             seed in any::<u64>(),
         ) {
             let hasher = hasher(128, seed);
-            let got = hasher.of_counts(counts.iter().map(|(hash, count)| (*hash, *count)));
+            let listed: Vec<(u64, u64)> = counts.clone().into_iter().collect();
+            let got = hasher.of_counts(&listed);
             for (key, word) in hasher.keys.iter().zip(got.words()) {
                 for bit in 0..64 {
                     let sum: i128 = counts.iter().map(|(hash, count)| {
@@ -223,7 +229,7 @@ mod tests {
         let bits: Vec<u64> = hasher.keys.iter().map(|key| fmix64(77 ^ key)).collect();
         assert_eq!(one.words(), bits);
         assert_eq!(hasher.of_weights(&[(77, 1.5), (3, 0.7), (4, 0.7)]), one);
-        assert_eq!(hasher.of_counts([(77, 3), (3, 1), (4, 1)]), one);
+        assert_eq!(hasher.of_counts(&[(77, 3), (3, 1), (4, 1)]), one);
         assert_eq!(hasher.of_hashes(&[77, 3, 77, 77, 4]), one);
     }
 

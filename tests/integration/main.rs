@@ -90,6 +90,7 @@ mod recall;
 mod sketch;
 mod space;
 mod stored_texts;
+#[cfg(feature = "cli")]
 mod study_gospels;
 #[cfg(feature = "cli")]
 mod study_papers;

@@ -44,7 +44,7 @@ impl EditedPairs {
     /// 1.3 times its own with it: those that reach over its ends. Every tenth pair, on average, is unrelated.
     pub(super) fn draw(&self, random: &mut SplitMix) -> Pair {
         let first = passage(&self.words, random, self.length);
-        if random.next() % UNRELATED == 0 {
+        if random.next().is_multiple_of(UNRELATED) {
             return self.pair(first.iter(), passage(&self.french, random, self.length).iter());
         }
         let aim = share(random);
