@@ -25,7 +25,8 @@ pub(super) enum Method {
     Weighted,
     /// The same, of which only the proportions count: exponential clocks
     PMinhash,
-    /// Signs of sums of hash bits
+    /// Signs of sums of hash bits: the cosine, and of sets the similarity; no interval of fewer than
+    /// 32 elements
     Simhash,
     /// All of these, one after the other
     All,

@@ -22,8 +22,12 @@ impl SimHash {
     ///
     /// Two reservations. Hyperplanes of signs instead of normal variables make the probability right only for sets of
     /// many elements, none of which outweighs the others: {x} and {x, y, z} agree in 3/4 of the bits, where the angle says
-    /// 0.70. And cos is not linear: the mean of many estimates is below the truth, by π² p (1 - p) / 2n cos(π p) with p the
-    /// angle over π, 0.001 at most for 512 bits.
+    /// 0.70. **The interval does not know that.** With 1,024 bits, and one more than half of n elements shared, 95 % of
+    /// confidence hold the truth in 75 % of all cases for n = 3, 84 % for 5, 94 % for 11, 95 % from 21 on; where one
+    /// set has but one element more than the other, in 84 % even for 1,001. Take no interval of sets of fewer than 32. And estimates are biased. cos is not linear, so their mean is below the truth by about
+    /// π² p (1 - p) / 2n cos(π p), p being the angle over π: by 0.0013 at most for 512 bits, at p = 0.24. Near a right angle
+    /// the cut at 0 outweighs that: sets that share nothing are **overestimated**, on average by 0.028 with 512 bits
+    /// and by 0.077 with 64.
     ///
     /// The last digits are those of the platform's cosine.
     pub fn cosine_at(&self, other: &SimHash, confidence: Confidence) -> Option<Estimate> {
@@ -44,7 +48,8 @@ impl SimHash {
     /// know them, and without them the cosine says but what the similarity is between.
     ///
     /// With c = cosine √(a b), the number of shared elements, it is c / (a + b - c); c is at most the lesser
-    /// size. The interval of the cosine goes through the same function, which only grows.
+    /// size. The interval of the cosine goes through the same function, which only grows, and needs
+    /// [as many elements](Self::cosine_at). Of multisets the cosine does not determine the similarity.
     ///
     /// # Panics
     ///

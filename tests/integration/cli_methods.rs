@@ -57,7 +57,7 @@ fn hold(done: &Done) -> usize {
 #[test]
 fn every_interval_holds_what_is_exact() {
     let words = format!("compare old.txt new.txt --method all --family all --runs 1 --json {SURE}");
-    assert_eq!(hold(&shell().run(&words).succeeds()), 41);
+    assert_eq!(hold(&shell().run(&words).succeeds()), 40);
 }
 
 #[test]
@@ -70,7 +70,8 @@ fn every_interval_holds_what_is_exact_of_two_gospels() {
     );
     let args = ["compare", &a, &b].into_iter().chain(words.split(' '));
     let done = Shell::new().args(&args.collect::<Vec<_>>(), "").succeeds();
-    assert_eq!(hold(&done), 28);
+    // But the multisets of SimHash: a few shingles are so frequent that they outweigh the others.
+    assert_eq!(hold(&done), 26);
     // Computed apart from this project: see data/gospels.
     let rows = rows(&done);
     let multiset = rows.iter().find(|row| row["method"] == "multiset").expect("a row");
@@ -92,7 +93,7 @@ fn the_mean_of_many_runs_is_what_is_exact() {
         assert!((mean - expected).abs() < 4.0 * error + 0.002, "{expected} ± {error}: {row}");
         several += 1;
     }
-    assert_eq!(several, 24);
+    assert_eq!(several, 23);
 }
 
 #[test]
@@ -157,6 +158,36 @@ fn a_method_alone_gives_its_own_rows() {
         let multisets = self::rows(&shell.run(&words).succeeds());
         assert!(multisets.iter().all(|row| row["of"] == "multisets"), "{multisets:?}");
     }
+}
+
+#[test]
+fn the_cosine_of_multisets_is_that_of_the_same_weights() {
+    let shell = Shell::new();
+    for (name, text) in [
+        ("a", "x x x y"),
+        ("b", "x y"),
+        ("wa", r#"{"x": 3, "y": 1}"#),
+        ("wb", r#"{"x": 1, "y": 1}"#),
+    ] {
+        shell.write(name, text);
+    }
+    for options in ["a b --shingle word:1 --multiset", "wa wb --weighted"] {
+        let done = shell.run(&format!("compare {options} --method exact --json")).succeeds();
+        let rows = rows(&done);
+        let row = rows.iter().find(|row| row["measure"] == "cosine").expect("a row");
+        assert!((number(row, "estimate") - 4.0 / 20.0_f64.sqrt()).abs() < 1e-6, "{row}");
+    }
+}
+
+#[test]
+fn simhash_has_no_interval_of_few_shingles() {
+    let shell = shell();
+    shell.write("few", "abcdefghij");
+    shell.write("more", "abcdefghijk");
+    let few = rows(&shell.run("compare few more --method simhash --json").succeeds());
+    assert!(few.iter().all(|row| row["low"].is_null() && row["high"].is_null()), "{few:?}");
+    let many = rows(&shell.run("compare old.txt new.txt --method simhash --json").succeeds());
+    assert!(many.iter().all(|row| row["low"].is_number()), "{many:?}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::pair::{Pair, ranked};
 use super::row::{Measure, Of, Outcome, Row, certain, exactly, repeated};
-use super::weights::{WeightedMethod, simhash_bits, weighted_rows};
+use super::weights::{WeightedMethod, are_many, cosine, simhash_bits, weighted_rows};
 use crate::error::Result;
 use crate::estimate::{
     Estimate, Overlap, RowMatrix, Sampling, probability_jaccard, random_sample, wilson,
@@ -95,7 +95,7 @@ impl Method {
                 let bytes = 8 * (a.hashes().len() + b.hashes().len()) as u64;
                 Ok(Outcome::new(bytes, vec![(Measure::Jaccard, a.similarity_at(&b, at))]))
             }),
-            Self::SimHash => repeated("simhash", of, runs, work, |seed| {
+            Self::SimHash if of == Of::Sets => repeated("simhash", of, runs, work, |seed| {
                 let hasher = SimHasher::new(simhash_bits(k), seed)?;
                 let sizes = (a.len() as u64, b.len() as u64);
                 let (a, b) = (hasher.of_hashes(a), hasher.of_hashes(b));
@@ -103,14 +103,17 @@ impl Method {
                 let cosine = a.cosine_at(&b, at).unwrap_or(NOTHING);
                 let values = vec![(Measure::Jaccard, jaccard), (Measure::Cosine, cosine)];
                 // Both numbers of elements are known besides.
-                Ok(Outcome::new(hasher.bits() as u64 / 4 + 16, values))
+                let bytes = hasher.bits() as u64 / 4 + 16;
+                let sure = are_many([sizes.0 as f64, sizes.1 as f64]);
+                Ok(Outcome { sure, ..Outcome::new(bytes, values) })
             }),
-            Self::Weighted | Self::Probability => {
+            Self::Weighted | Self::Probability | Self::SimHash => {
                 let counts = pair.counts();
                 let [a, b] = counts.each_ref().map(Vec::as_slice);
                 let method = match self {
                     Self::Weighted => WeightedMethod::Weighted,
-                    _ => WeightedMethod::Probability,
+                    Self::Probability => WeightedMethod::Probability,
+                    _ => WeightedMethod::SimHash,
                 };
                 weighted_rows(method, Of::Multisets, [a, b], settings, work)
             }
@@ -127,26 +130,33 @@ fn equal_components(a: &[u64], b: &[u64], confidence: Confidence) -> Estimate {
 
 /// Every measure that some method estimates, exactly.
 fn exact(of: Of, pair: &Pair, work: &Work<'_>) -> Result<Vec<Row>> {
-    let all = |overlap: Overlap, held: &[Vec<u64>; 2]| {
-        let size = (overlap.a as f64).sqrt() * (overlap.b as f64).sqrt();
-        let cosine = if size == 0.0 { 0.0 } else { (overlap.shared as f64 / size).min(1.0) };
+    let shares = |overlap: Overlap, held: &[Vec<u64>; 2]| {
         let values = vec![
             (Measure::Jaccard, certain(overlap.similarity())),
             (Measure::Dice, certain(overlap.dice())),
-            (Measure::Cosine, certain(cosine)),
         ];
         Outcome::new(8 * (held[0].len() + held[1].len()) as u64, values)
     };
     match of {
-        Of::Sets => exactly("exact", of, work, || all(pair.overlap(), &pair.sets)),
+        Of::Sets => exactly("exact", of, work, || {
+            let overlap = pair.overlap();
+            let size = (overlap.a as f64).sqrt() * (overlap.b as f64).sqrt();
+            let cosine = if size == 0.0 { 0.0 } else { (overlap.shared as f64 / size).min(1.0) };
+            let mut outcome = shares(overlap, &pair.sets);
+            outcome.values.push((Measure::Cosine, certain(cosine)));
+            outcome
+        }),
         _ => {
-            let overlap = || all(pair.multiset_overlap(), &pair.occurrences);
+            let overlap = || shares(pair.multiset_overlap(), &pair.occurrences);
             let mut rows = exactly("multiset", of, work, overlap)?;
+            // Cosine and probability are of the numbers of occurrences: ranked occurrences have another cosine.
             rows.extend(exactly("multiset", of, work, || {
                 let [a, b] = pair.counts();
-                let bytes = 16 * (a.len() + b.len()) as u64;
-                let value = certain(probability_jaccard(&a, &b));
-                Outcome::new(bytes, vec![(Measure::Probability, value)])
+                let values = vec![
+                    (Measure::Cosine, certain(cosine(&a, &b))),
+                    (Measure::Probability, certain(probability_jaccard(&a, &b))),
+                ];
+                Outcome::new(16 * (a.len() + b.len()) as u64, values)
             })?);
             Ok(rows)
         }
@@ -173,15 +183,21 @@ fn samples(of: Of, pair: &Pair, settings: &Settings, work: &Work<'_>) -> Result<
     rows.extend(repeated("sample-coordinated", of, settings.runs, work, |seed| {
         let similarity = Sampling::coordinated(share, 1)?.similarity(a, b, seed).mean;
         let bytes = (8.0 * share * (a.len() + b.len()) as f64).round() as u64;
-        // Each element of the union's sample is a trial; how many there are is known on average.
-        let trials = (share * union).round().clamp(1.0, u32::MAX.into());
         let (low, high) = match share < 1.0 && overlap.a > 0 && overlap.b > 0 {
-            true => wilson((similarity * trials).round() as u32, trials as u32, z),
+            true => of_part(similarity, share, union, z),
             false => (similarity, similarity),
         };
         Ok(Outcome::new(bytes, vec![(Measure::Jaccard, Estimate { similarity, low, high })]))
     })?);
     Ok(rows)
+}
+
+/// The interval of the similarity of a part of the union, drawn without replacement. Each element of the part is a trial;
+/// how many there are is known on average. The variance is 1 - share of the binomial law's (section 6 of the
+/// methods), as if there were so many more trials.
+fn of_part(similarity: f64, share: f64, union: f64, z: f64) -> (f64, f64) {
+    let trials = (share * union / (1.0 - share)).round().clamp(1.0, u32::MAX.into());
+    wilson((similarity * trials).round() as u32, trials as u32, z)
 }
 
 /// So many elements of each text, drawn from its set or from its occurrences, which are then ranked.
@@ -204,4 +220,92 @@ fn stacked(a: &[u64], b: &[u64], seed: u64, settings: &Settings) -> Result<Outco
     let bytes = 9 * matrix.stacked_rows() + 16 * settings.hashes as u64;
     let values = vec![(Measure::Dice, found.dice), (Measure::Jaccard, found.jaccard)];
     Ok(Outcome::new(bytes, values))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::estimate::Sampled;
+
+    fn settings(sample: usize, runs: u32) -> Settings {
+        Settings { hashes: 128, runs, sample, confidence: Confidence::DEFAULT }
+    }
+
+    fn rows(
+        method: Method,
+        of: Of,
+        texts: [Vec<u64>; 2],
+        settings: &Settings,
+        seed: u64,
+    ) -> Vec<Row> {
+        let go_on = |_, _| Ok(());
+        method.rows(of, &Pair::new(texts), settings, &Work::new(seed, &go_on)).expect("rows")
+    }
+
+    /// Hashes of so many elements from this one on.
+    fn run(from: u64, elements: u64) -> Vec<u64> {
+        (from..from + elements).map(fmix64).collect()
+    }
+
+    #[test]
+    fn intervals_of_coordinated_samples_are_as_wide_as_these_spread() {
+        for sample in [100, 1500, 2700, 2990] {
+            let (mut held, mut widths, mut seen) = (0, 0.0, Vec::new());
+            for seed in 0..100 {
+                let texts = [run(0, 3000), run(1000, 3000)];
+                let all = rows(Method::Sample, Of::Sets, texts, &settings(sample, 1), seed);
+                let row = all.iter().find(|row| row.method == "sample-coordinated").expect("a row");
+                let (low, high) = row.interval.expect("an interval");
+                held += u32::from(low <= 0.5 && 0.5 <= high);
+                widths += (high - low) / 100.0;
+                seen.push(row.estimate);
+            }
+            let spread = Sampled::of(seen).spread.expect("many runs");
+            let ratio = widths / (2.0 * 1.96 * spread);
+            assert!((0.75..1.3).contains(&ratio), "{sample}: {ratio}");
+            assert!(held >= 88, "{sample}: {held} of 100");
+        }
+    }
+
+    #[test]
+    fn a_sample_of_all_is_certain() {
+        let texts = [run(0, 300), run(100, 300)];
+        for row in rows(Method::Sample, Of::Sets, texts, &settings(300, 1), 0) {
+            assert_eq!((row.estimate, row.interval), (0.5, Some((0.5, 0.5))), "{}", row.method);
+        }
+    }
+
+    #[test]
+    fn simhash_has_no_interval_of_few_elements() {
+        for (elements, sure) in [(31, false), (32, true)] {
+            for (a, b) in [(elements, 50), (50, elements)] {
+                let texts = [run(0, a), run(5, b)];
+                for of in [Of::Sets, Of::Multisets] {
+                    for row in rows(Method::SimHash, of, texts.clone(), &settings(1, 1), 0) {
+                        assert_eq!(row.interval.is_some(), sure, "{a}, {b}, {}", of.name());
+                    }
+                }
+            }
+        }
+        // Nothing is similar to an empty text, for certain.
+        let none = rows(Method::SimHash, Of::Sets, [run(0, 9), Vec::new()], &settings(1, 1), 0);
+        assert!(none.iter().all(|row| row.interval.is_some()));
+    }
+
+    #[test]
+    fn simhash_of_multisets_estimates_the_cosine_of_their_counts() {
+        let times = |by: u64| -> Vec<u64> {
+            let of = |x: u64| std::iter::repeat_n(fmix64(x), (x * by % 7) as usize + 1);
+            (0..300).flat_map(of).collect()
+        };
+        let texts = || [times(3), times(5)];
+        let exact = rows(Method::Exact, Of::Multisets, texts(), &settings(1, 1), 0);
+        let exact = exact.iter().find(|row| row.measure == Measure::Cosine).expect("a row");
+        let estimated = rows(Method::SimHash, Of::Multisets, texts(), &settings(1, 40), 0);
+        let [row] = estimated.as_slice() else { panic!("one row, not {estimated:?}") };
+        let error = row.spread.expect("many runs") / 40.0_f64.sqrt();
+        assert_eq!(row.measure, Measure::Cosine);
+        // The mean itself is .0006 too low, as cos is not linear.
+        assert!((row.mean - exact.estimate).abs() < 4.0 * error + 0.001, "{row:?}, {exact:?}");
+    }
 }

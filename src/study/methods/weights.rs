@@ -59,12 +59,39 @@ pub(crate) fn weighted_rows(
         }),
         WeightedMethod::SimHash => repeated("simhash", of, runs, work, |seed| {
             let hasher = SimHasher::new(simhash_bits(settings.hashes), seed)?;
+            let sure = are_many([a, b].map(worth));
             let (a, b) = (hasher.of_weights(a), hasher.of_weights(b));
             let estimate = a.cosine_at(&b, settings.confidence);
             let values = vec![(Measure::Cosine, estimate.unwrap_or(NOTHING))];
-            Ok(Outcome::new(hasher.bits() as u64 / 4, values))
+            Ok(Outcome { sure, ..Outcome::new(hasher.bits() as u64 / 4, values) })
         }),
     }
+}
+
+/// How many elements a set must be worth for SimHash's interval to be one: its signs add up to a normal variable only
+/// of many elements.
+const MANY: f64 = 32.0;
+
+/// Whether sets that are worth so many elements have an interval by SimHash. To an empty one nothing is similar, for
+/// certain.
+pub(super) fn are_many(worth: [f64; 2]) -> bool {
+    worth.contains(&0.0) || worth.iter().all(|worth| *worth >= MANY)
+}
+
+/// How many elements a weighted set is worth: the squares of its weights, the greatest being 1. Sums of signs are the
+/// closer to a normal variable the more this is (Berry, Esseen: within about one over its root).
+fn worth(set: &[(u64, f64)]) -> f64 {
+    let most = greatest(set);
+    if most == 0.0 { 0.0 } else { squares(set, most) }
+}
+
+fn greatest(set: &[(u64, f64)]) -> f64 {
+    set.iter().fold(0.0, |most: f64, x| most.max(x.1))
+}
+
+/// The sum of the squares of all weights, as parts of this one.
+fn squares(set: &[(u64, f64)], most: f64) -> f64 {
+    set.iter().map(|x| (x.1 / most) * (x.1 / most)).sum()
 }
 
 /// The lanes of an index that stand for so many hash functions: the least number that is not less.
@@ -79,15 +106,11 @@ pub(super) fn simhash_bits(hashes: usize) -> usize {
 }
 
 /// The cosine of the angle between two weighted sets; 0 where one is empty.
-fn cosine(a: &[(u64, f64)], b: &[(u64, f64)]) -> f64 {
-    let greatest = |set: &[(u64, f64)]| set.iter().fold(0.0, |most: f64, x| most.max(x.1));
+pub(super) fn cosine(a: &[(u64, f64)], b: &[(u64, f64)]) -> f64 {
     let (most_a, most_b) = (greatest(a), greatest(b));
     if most_a == 0.0 || most_b == 0.0 {
         return 0.0;
     }
-    let squares = |set: &[(u64, f64)], most: f64| -> f64 {
-        set.iter().map(|x| (x.1 / most) * (x.1 / most)).sum()
-    };
     let product = |(token, x): &(u64, f64)| {
         let at = b.binary_search_by_key(token, |y| y.0).ok()?;
         Some((x / most_a) * (b.get(at)?.1 / most_b))
@@ -109,6 +132,13 @@ mod tests {
             assert!((cosine(&a, &other) - 24.0 / 25.0).abs() < 1e-15, "{scale}");
         }
         assert_eq!((cosine(&a, &[]), cosine(&[], &[]), cosine(&[(1, 0.0)], &a)), (0.0, 0.0, 0.0));
+    }
+
+    #[test]
+    fn a_set_is_worth_the_more_elements_the_less_one_outweighs_the_others() {
+        assert_eq!((worth(&[]), worth(&[(1, 0.0)]), worth(&[(1, 7.0)])), (0.0, 0.0, 1.0));
+        assert_eq!(worth(&[(1, 2.0), (2, 1.0), (3, 1.0)]), 1.5);
+        assert_eq!(worth(&[(1, 1e300), (2, 1e300)]), 2.0);
     }
 
     #[test]
