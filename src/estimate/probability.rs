@@ -35,7 +35,7 @@ impl ProbabilityMinHash {
 ///
 /// It is 1 for sets that differ in nothing but a factor common to all weights: only proportions count,
 /// where [`weighted_jaccard`](crate::weighted_jaccard) takes a text and twice the same text for half similar. Of two
-/// sets of equal weights it is Jaccard's similarity, if they are of equal size.
+/// sets without weights, which is with equal ones, it is Jaccard's similarity.
 ///
 /// Sets are given by their elements in strictly ascending order, with finite weights from 0 on, as
 /// [`Shingler::weights`](crate::Shingler::weights) gives them. n tokens are sorted by x/y, so that the greater one of each
@@ -136,12 +136,16 @@ mod tests {
     }
 
     #[test]
-    fn of_sets_of_equal_size_it_is_jaccards() {
+    fn of_equal_weights_it_is_jaccards_whatever_the_sizes() {
         let run = |from: u64| -> Vec<(u64, f64)> { (from..from + 100).map(|x| (x, 1.0)).collect() };
         for by in [0, 20, 99, 100] {
             let expected = (100 - by) as f64 / (100 + by) as f64;
             assert!((probability_jaccard(&run(0), &run(by)) - expected).abs() < 1e-14);
         }
+        // 30 tokens of weight 5 against 70 of weight 1, sharing 20.
+        let few: Vec<(u64, f64)> = (0..30).map(|x| (x, 5.0)).collect();
+        let many: Vec<(u64, f64)> = (10..80).map(|x| (x, 1.0)).collect();
+        assert!((probability_jaccard(&few, &many) - 20.0 / 80.0).abs() < 1e-14);
     }
 
     #[test]

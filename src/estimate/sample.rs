@@ -142,7 +142,8 @@ impl Sampling {
     /// law, of which the mean is c times the share drawn; Y times from the other. Samples have in common the sum of
     /// min(X, Y) over all elements, with the mean sum over t ≥ 1 of P(X ≥ t) P(Y ≥ t). For sets that is s f g
     /// of s common elements, where f and g are the shares drawn. With f = g the limit is
-    /// f² s / (f (|A| + |B|) - f² s) = f D / (2 - f D), D being Dice's coefficient: nearly f J where f is small.
+    /// f² s / (f (|A| + |B|) - f² s) = f D / (2 - f D), D being Dice's coefficient: for a small f
+    /// nearly f D / 2 = f J / (1 + J).
     ///
     /// The mean over finite samples is above the limit by a term of the order of one over the number drawn, as
     /// c/(n - c) is convex. Takes some hundred nanoseconds for each distinct element.
