@@ -27,6 +27,13 @@ fn the_study_says_what_compare_says_of_the_files() {
         let compared = compared.json().remove(0)["multiset_similarity"].as_f64().expect("a number");
         assert!((compared - similarity).abs() < 5e-5, "{pair}: {compared}");
     }
+    // What is random has its deviation, and the times are beside the paper's.
+    for name in ["independent", "coordinated", "simM", "sim"] {
+        let deviation = row("John-Luke")[format!("{name}_sd")].as_f64().expect("a number");
+        assert!(deviation > 0.0 && deviation < 0.5, "{name}: {deviation}");
+    }
+    let times = lines.last().and_then(|line| line["seen"].as_str()).expect("a finding");
+    assert!(times.contains(" ms, the paper's 6 pairs in 78 minutes direct"), "{times}");
     assert_eq!(lines.iter().filter(|line| line["holds"] == true).count(), 7);
 
     let csv = String::from_utf8(shell.read("g.csv")).expect("UTF-8");

@@ -13,7 +13,9 @@ files of the same names as in data/gospels can stand in for them.
 
 Columns: exact of multisets, with what the paper has and the common shingles; sets; chance; the
 means of independent samples, what these tend to, and of coordinated samples; RUM's simM and sim
-with 20 functions. --csv has all with their spreads and times.
+with 20 functions. What is random has its standard deviation over the runs beside it, in a column
+whose name ends in _sd. The last line has the times, and the paper's. --csv has all, with their
+extremes and times.
 
 Examples:
   twindex study gospels

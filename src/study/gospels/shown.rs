@@ -23,15 +23,22 @@ pub(super) fn table(all: &[Compared]) -> Table {
         "sets",
         "chance",
         "independent",
+        "independent_sd",
         "closed_form",
         "coordinated",
+        "coordinated_sd",
         "simM",
+        "simM_sd",
         "sim",
+        "sim_sd",
     ]);
     for (compared, pair, measured) in each(all) {
         let paper = reported(compared, DIRECT[pair]).map(|cell| cell.percent / 100.0);
         let rum = measured.rum.last();
-        let mean = |beside: Option<&Beside>| beside.map(|beside| beside.seen.mean);
+        let mean = |beside: Option<&Beside>| share(beside.map(|beside| beside.seen.mean));
+        let deviation =
+            |beside: Option<&Beside>| share(beside.and_then(|beside| beside.seen.spread));
+        let (dice, jaccard) = (rum.map(|rum| &rum.dice), rum.map(|rum| &rum.jaccard));
         table.push(vec![
             compared.translation.name.into(),
             name(pair).into(),
@@ -41,10 +48,14 @@ pub(super) fn table(all: &[Compared]) -> Table {
             Cell::Share(measured.sets.similarity()),
             Cell::Share(measured.chance),
             Cell::Share(measured.independent.mean),
+            share(measured.independent.spread),
             Cell::Share(measured.limit),
             Cell::Share(measured.coordinated.mean),
-            share(mean(rum.map(|rum| &rum.dice))),
-            share(mean(rum.map(|rum| &rum.jaccard))),
+            share(measured.coordinated.spread),
+            mean(dice),
+            deviation(dice),
+            mean(jaccard),
+            deviation(jaccard),
         ]);
     }
     table
