@@ -84,10 +84,14 @@
 //! - E. Cohen, H. Kaplan, *Summarizing data using bottom-k sketches*, 2007; K. Beyer and others, *On
 //!   synopses for distinct-value estimation under multiset operations*, 2007: [`BottomK`].
 //! - S. Dembele, G. S. Lo, *The exact probability law for the approximated similarity from the minhashing
-//!   method*, 2017: two random sets. C. Loader, *Fast and accurate computation of binomial
+//!   method*, 2017: two random sets, RU, the law of the estimate. C. Loader, *Fast and accurate computation of binomial
 //!   probabilities*, 2000: how to compute their law.
+//! - S. Dembele, G. S. Lo, *Probabilistic, statistical and algorithmic aspects of the similarity of texts and
+//!   application to Gospels comparison*, 2015: multisets, comparing by file, samples, RUM. J. Bentley,
+//!   B. Floyd, *A sample of brilliance*, 1987: how to draw samples.
 //! - E. B. Wilson, *Probable inference, the law of succession, and statistical inference*, 1927:
-//!   the interval.
+//!   the interval. C. Clopper, E. S. Pearson, *The use of confidence or fiducial limits illustrated in the case
+//!   of the binomial*, 1934: a wider one, [`methods::clopper_pearson`].
 //! - K.-Y. Whang, B. Vander-Zanden, H. Taylor, *A linear-time probabilistic counting algorithm for
 //!   database applications*, 1990: the size of a set.
 //! - B. Ondov and others, *Mash: fast genome and metagenome distance estimation using MinHash*, 2016:
@@ -95,7 +99,9 @@
 //! - E. Zhu, F. Nargesian, K. Q. Pu, R. J. Miller, *LSH Ensemble: internet-scale domain search*, 2016:
 //!   containment by classes of sizes.
 //! - T. Christiani, *DartMinHash: Fast sketching for weighted sets*, 2020: the sketch of weighted
-//!   sets.
+//!   sets. R. Moulton, Y. Jiang, *Maximally consistent sampling and the Jaccard index of probability
+//!   distributions*, 2018: [`methods::probability_jaccard`].
+//! - M. Charikar, *Similarity estimation techniques from rounding algorithms*, 2002: [`methods::SimHash`].
 //! - J. Leskovec, A. Rajaraman, J. Ullman, *Mining of massive datasets*, chapter 3: bands.
 
 #[cfg(feature = "cli")]
