@@ -35,10 +35,12 @@ status is 1 also if there is none. Memory: some 60 bytes for each shingle of bot
 
 With --method, a line for each value: method, of (sets, multisets, or weights), measure (jaccard,
 dice, cosine, probability), estimate, low, high, mean, spread, runs, seconds, bytes. What is exact
-has low = high; a sample that tends to another similarity has neither. mean and spread are of the
-runs, seconds of one; bytes is what is held of both texts to compare them. --method all begins
-with what chance makes of two texts of their sizes, as sets and as multisets, and whether they are
-beyond it. The exit status is 1 if the first estimate is below --threshold.
+has low = high; a sample that tends to another similarity has neither, nor has SimHash of fewer
+than 32 elements or where one outweighs the others. cosine of multisets is that of their counts.
+mean and spread are of the runs, seconds of one; bytes is what is held of both texts to compare
+them. --method all begins with what chance makes of two texts of their sizes, as sets and as
+multisets, and whether they are beyond it. The exit status is 1 if the first estimate is below
+--threshold.
 
 With --method file, texts that need not fit into memory, by the same similarities: a, b, method,
 similarity, multiset_similarity, shingles_a, shingles_b, shared, runs (sorted runs that were
