@@ -38,7 +38,8 @@ dice, cosine, probability), estimate, low, high, mean, spread, runs, seconds, by
 has low = high; a sample that tends to another similarity has neither. mean and spread are of the
 runs, seconds of one; bytes is what is held of both texts to compare them. --method all begins
 with what chance makes of two texts of their sizes, as sets and as multisets, and whether they are
-beyond it. The exit status is 1 if the first estimate is below --threshold.
+beyond it. Its file reads both texts a second time, and is left out unless both are regular files.
+The exit status is 1 if the first estimate is below --threshold.
 
 With --method file, texts that need not fit into memory, by the same similarities: a, b, method,
 similarity, multiset_similarity, shingles_a, shingles_b, shared, runs (sorted runs that were
@@ -105,9 +106,9 @@ pub(super) struct Compare {
     pub(super) method: Option<Method>,
     #[command(flatten)]
     pub(super) methods: MethodOptions,
-    /// The most bytes of memory for --method file, from 1M on
-    #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = size)]
-    pub(super) memory: usize,
+    /// The most bytes of memory for --method file, from 1M on [default: 64M]
+    #[arg(long, value_name = "SIZE", requires = "method", value_parser = size)]
+    pub(super) memory: Option<usize>,
     /// The most bytes of a text; a longer one is an error, but not with --method file
     #[arg(long, value_name = "SIZE", default_value = LONGEST, value_parser = size)]
     pub(super) max_record: usize,

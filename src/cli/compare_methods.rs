@@ -1,5 +1,6 @@
 //! `twindex compare --method`: two texts by any of the methods of the literature, side by side.
 
+use super::Ending;
 use super::args::Global;
 use super::compare::Compare;
 use super::compare_file::{self, Compared};
@@ -7,8 +8,6 @@ use super::compare_weighted::weights_of;
 use super::failure::Failure;
 use super::method::Method;
 use super::output::{Results, rounded, significant, similarity, summary};
-use super::{Ending, interrupt};
-use crate::error::{Error, Result};
 use crate::input::{STANDARD_INPUT, no_sequence, whole_text};
 use crate::params::{Confidence, Threshold};
 use crate::sketch::Family;
@@ -21,7 +20,7 @@ use clap::ValueEnum;
 use serde_json::Value;
 use std::path::Path;
 
-type Outcome<T> = std::result::Result<T, Failure>;
+type Outcome<T> = Result<T, Failure>;
 
 /// Runs of random methods where all are asked for, so that the spread says something: its own
 /// relative error is then 1/√38.
@@ -94,31 +93,30 @@ pub(super) fn run(global: &Global, args: &Compare, method: Method) -> Outcome<En
         sample: args.methods.sample,
         confidence: Confidence::new(args.confidence)?,
     };
-    let work = Work::new(args.seed, &go_on);
+    let work = Work::new(args.seed, &|_, _| Ok(()));
     let (chances, mut rows) = match args.weighted {
         true => (Vec::new(), of_weights(args, method, &settings, &work)?),
         false => of_texts(args, method, &settings, &work)?,
     };
-    // Standard input has been read, and cannot be again.
-    let again = [&args.a, &args.b].iter().all(|path| path.as_os_str() != STANDARD_INPUT);
-    if method == Method::All && !args.weighted && again {
-        rows.extend(of_files(global, args)?);
+    let mut failed = None;
+    if method == Method::All && !args.weighted && read_again(&args.a) && read_again(&args.b) {
+        match of_files(global, args) {
+            Ok(of_files) => rows.extend(of_files),
+            // The other rows are no less true.
+            Err(failure) => failed = Some(failure),
+        }
     }
     print(global, &chances, &rows)?;
+    if let Some(failure) = failed {
+        return Err(failure);
+    }
     let below = |row: &Row| threshold.is_some_and(|least| row.estimate < least.get());
     Ok(if rows.first().is_some_and(below) { Ending::Nothing } else { Ending::Done })
 }
 
-/// Comparing by files catches signals; what comes with it has to heed them.
-fn go_on(_: u64, _: u64) -> Result<()> {
-    match interrupt::asked() {
-        true => Err(Error::Interrupted {
-            path: "compare".into(),
-            action: "the comparison",
-            outcome: "nothing was printed",
-        }),
-        false => Ok(()),
-    }
+/// Whether a text that has been read can be read again: pipes and devices cannot.
+fn read_again(path: &Path) -> bool {
+    path.as_os_str() != STANDARD_INPUT && path.metadata().is_ok_and(|found| found.is_file())
 }
 
 /// The rows of the method for files.

@@ -211,6 +211,34 @@ fn standard_input_is_read_once() {
     assert!(rows(&done).iter().all(|row| row["method"] != "file"));
 }
 
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_read_once_whatever_its_name() {
+    let shell = shell();
+    let options = "--method all --runs 1 --json";
+    for (script, file) in [
+        (format!("cat old.txt | \"$TWINDEX\" compare /dev/stdin new.txt {options}"), false),
+        (format!("cat new.txt | \"$TWINDEX\" compare old.txt /dev/stdin {options}"), false),
+        (format!("mkfifo p; cat old.txt > p & \"$TWINDEX\" compare p new.txt {options}"), false),
+        (format!("ln -s old.txt link; \"$TWINDEX\" compare link new.txt {options}"), true),
+    ] {
+        let rows = rows(&shell.sh(&script).succeeds());
+        assert_eq!(rows.iter().any(|row| row["method"] == "file"), file, "{script}");
+        assert_eq!(rows[0]["estimate"], 0.751678, "{script}");
+    }
+}
+
+#[test]
+fn rows_are_printed_even_if_those_of_files_cannot_be_made() {
+    let shell = shell();
+    shell.write("word", "w".repeat(40_000));
+    let words = "compare old.txt word --method all --runs 1 --json --shingle word:2 --memory 1M";
+    let done = shell.run(words);
+    assert_eq!(done.status, 2, "{done:?}");
+    assert!(done.stderr.contains("a word of more than 32768 bytes"), "{done:?}");
+    assert!(rows(&done).iter().any(|row| row["method"] == "p-minhash"), "{done:?}");
+}
+
 #[test]
 fn weights_have_their_own_methods() {
     let shell = Shell::new();
