@@ -36,10 +36,15 @@ status is 1 also if there is none. Memory: some 60 bytes for each shingle of bot
 With --method, a line for each value: method, of (sets, multisets, or weights), measure (jaccard,
 dice, cosine, probability), estimate, low, high, mean, spread, runs, seconds, bytes. What is exact
 has low = high; a sample that tends to another similarity has neither. mean and spread are of the
-runs, seconds of one; bytes is what is held of both texts to compare them. --method all begins
-with what chance makes of two texts of their sizes, as sets and as multisets, and whether they are
-beyond it. Its file reads both texts a second time, and is left out unless both are regular files.
-The exit status is 1 if the first estimate is below --threshold.
+runs; seconds are those of one, from the sorted shingles on, but of file with reading and cutting:
+these are not to be compared. bytes is what is held of both texts to compare them. rum is also run
+on samples, as rum-on-samples, if --sample is less than a text has. --method all begins with what
+chance makes of two texts of their sizes, as sets and as multisets, and whether they are beyond
+it. Its file reads both texts a second time, and is left out unless both are regular files. An
+option that the method does not read is an error: --hashes and --runs are of all that have some,
+--sample of sample and rum, --family of minhash, --memory of file, --universe of none; --method
+all reads every one, but with --weighted only --hashes and --runs. The exit status is 1 if the
+first estimate is below --threshold.
 
 With --method file, texts that need not fit into memory, by the same similarities: a, b, method,
 similarity, multiset_similarity, shingles_a, shingles_b, shared, runs (sorted runs that were
@@ -87,7 +92,8 @@ pub(super) struct Compare {
     #[arg(long, value_name = "P", default_value_t = Confidence::DEFAULT.get())]
     pub(super) confidence: f64,
     /// Elements there are in all, of which random sets are drawn for expected_by_chance and
-    /// chance_log10 [default: shingles_a + shingles_b]
+    /// chance_log10; of --method only for all, there of the sets, with --multiset of the multisets
+    /// [default: shingles_a + shingles_b]
     #[arg(long, value_name = "N")]
     pub(super) universe: Option<u64>,
     /// Seed of all hashes
@@ -124,6 +130,9 @@ pub(super) fn run(global: &Global, args: &Compare) -> Result<Ending, Failure> {
     let is_input = |path: &Path| path.as_os_str() == STANDARD_INPUT;
     if is_input(&args.a) && is_input(&args.b) {
         return Err(anyhow::anyhow!("only one of both can be standard input").into());
+    }
+    if let Some(method) = args.method {
+        compare_methods::check(args, method)?;
     }
     match args.method {
         None if args.weighted => return compare_weighted::run(global, args),
