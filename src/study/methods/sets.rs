@@ -1,6 +1,6 @@
 //! The methods for two texts: exact ones, samples, rows of a matrix, and sketches, of sets and of multisets.
 
-use super::pair::{Pair, ranked};
+use super::pair::Pair;
 use super::row::{Measure, Of, Outcome, Row, certain, exactly, repeated};
 use super::weights::{WeightedMethod, simhash_bits, weighted_rows};
 use crate::error::Result;
@@ -11,6 +11,7 @@ use crate::hash::{SplitMix, fmix64};
 use crate::params::Confidence;
 use crate::sketch::{AffineMaps, BottomK, Family, MinHash, SimHasher};
 use crate::study::Work;
+use crate::study::ranked::ranked;
 
 /// A method for two texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
