@@ -37,10 +37,18 @@ With --method, a line for each value: method, of (sets, multisets, or weights), 
 dice, cosine, probability), estimate, low, high, mean, spread, runs, seconds, bytes. What is exact
 has low = high; a sample that tends to another similarity has neither, nor has SimHash of fewer
 than 32 elements or where one outweighs the others. cosine of multisets is that of their counts.
-mean and spread are of the runs, seconds of one; bytes is what is held of both texts to compare
-them. --method all begins with what chance makes of two texts of their sizes, as sets and as
-multisets, and whether they are beyond it. The exit status is 1 if the first estimate is below
---threshold.
+mean and spread are of the runs; seconds are those of one, from the sorted shingles on, but of
+file with reading and cutting: these are not to be compared. bytes is what is held of both texts
+to compare them. rum is also run on samples, as rum-on-samples, if --sample is less than a text
+has. The exit status is 1 if the first estimate is below --threshold.
+
+--method all begins with what chance makes of two texts of their sizes, as sets and as multisets,
+and whether they are beyond it. Its file reads both texts a second time, and is left out unless
+both are regular files.
+
+An option that the method does not read is an error: --hashes and --runs are of all that have
+some, --sample of sample and rum, --family of minhash, --memory of file, --universe of none;
+--method all reads every one, but with --weighted only --hashes and --runs.
 
 With --method file, texts that need not fit into memory, by the same similarities: a, b, method,
 similarity, multiset_similarity, shingles_a, shingles_b, shared, runs (sorted runs that were
@@ -88,7 +96,8 @@ pub(super) struct Compare {
     #[arg(long, value_name = "P", default_value_t = Confidence::DEFAULT.get())]
     pub(super) confidence: f64,
     /// Elements there are in all, of which random sets are drawn for expected_by_chance and
-    /// chance_log10 [default: shingles_a + shingles_b]
+    /// chance_log10; of --method only for all, there of the sets, with --multiset of the multisets
+    /// [default: shingles_a + shingles_b]
     #[arg(long, value_name = "N")]
     pub(super) universe: Option<u64>,
     /// Seed of all hashes
@@ -107,9 +116,9 @@ pub(super) struct Compare {
     pub(super) method: Option<Method>,
     #[command(flatten)]
     pub(super) methods: MethodOptions,
-    /// The most bytes of memory for --method file, from 1M on
-    #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = size)]
-    pub(super) memory: usize,
+    /// The most bytes of memory for --method file, from 1M on [default: 64M]
+    #[arg(long, value_name = "SIZE", requires = "method", value_parser = size)]
+    pub(super) memory: Option<usize>,
     /// The most bytes of a text; a longer one is an error, but not with --method file
     #[arg(long, value_name = "SIZE", default_value = LONGEST, value_parser = size)]
     pub(super) max_record: usize,
@@ -125,6 +134,9 @@ pub(super) fn run(global: &Global, args: &Compare) -> Result<Ending, Failure> {
     let is_input = |path: &Path| path.as_os_str() == STANDARD_INPUT;
     if is_input(&args.a) && is_input(&args.b) {
         return Err(anyhow::anyhow!("only one of both can be standard input").into());
+    }
+    if let Some(method) = args.method {
+        compare_methods::check(args, method)?;
     }
     match args.method {
         None if args.weighted => return compare_weighted::run(global, args),

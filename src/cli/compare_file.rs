@@ -1,18 +1,24 @@
 //! `twindex compare --method file`: two texts larger than memory, exactly.
 
+use super::ahead::Ahead;
 use super::args::Global;
 use super::compare::Compare;
 use super::failure::Failure;
 use super::output::{Results, distance, rounded};
 use super::progress::Progress;
 use super::{Ending, interrupt};
+use crate::error::Error;
 use crate::estimate::{FileOverlap, FileProgress, FileSimilarity, SortedShingles};
 use crate::input::{open_sequence, open_text};
 use crate::params::Threshold;
-use crate::text::Shingler;
+use crate::text::{Shingle, Shingler};
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
+
+/// The bytes of memory for it, where none are named: 64 MiB.
+const MEMORY: usize = 64 << 20;
 
 /// What both texts have in common, and how long it took to count.
 pub(super) struct Compared {
@@ -36,7 +42,7 @@ pub(super) fn run(global: &Global, args: &Compare) -> Result<Ending, Failure> {
         ("shared", asked.shared.into()),
         ("runs", overlap.runs.into()),
         ("temporary_bytes", overlap.temporary_bytes.into()),
-        ("memory", args.memory.into()),
+        ("memory", args.memory.unwrap_or(MEMORY).into()),
         ("peak_memory", overlap.peak_memory.into()),
         ("seconds", rounded(seconds)),
     ];
@@ -50,32 +56,63 @@ pub(super) fn run(global: &Global, args: &Compare) -> Result<Ending, Failure> {
     Ok(if below { Ending::Nothing } else { Ending::Done })
 }
 
-/// Reads both files, one after the other, and compares them.
-pub(super) fn compare(global: &Global, args: &Compare) -> Result<Compared, Failure> {
+/// The method, under the options as typed.
+pub(super) fn similarity(args: &Compare) -> Result<FileSimilarity, Failure> {
     let shingle = args.shingle.unwrap_or_default();
     let normalization = args.normalize.unwrap_or(shingle.default_normalization());
     let shingler = Shingler::new(shingle, normalization, false, args.seed)?;
-    let similarity = FileSimilarity::new(shingler, args.memory)?;
+    Ok(FileSimilarity::new(shingler, args.memory.unwrap_or(MEMORY))?)
+}
+
+/// Reads both files, one after the other, and compares them. A pipe may give nothing for ever, so that
+/// another thread does it: this one waits for signals too.
+pub(super) fn compare(global: &Global, args: &Compare) -> Result<Compared, Failure> {
+    let similarity = similarity(args)?;
     interrupt::catch()?;
-    let begun = Instant::now();
-    let progress = Progress::of_parts(global);
-    let mut work = Work::of(args);
-    let sort = |path: &Path, work: &mut Work| -> Result<SortedShingles, Failure> {
-        let open = if shingle.kmer_width().is_some() { open_sequence } else { open_text };
+    let progress = Arc::new(Progress::of_parts(global));
+    let mut job = Some(Job {
+        paths: [args.a.clone(), args.b.clone()],
+        shingle: args.shingle.unwrap_or_default(),
+        similarity,
+        progress: Arc::clone(&progress),
+    });
+    let compared = Ahead::start("comparing", move || job.take().map(Job::run))?.next();
+    progress.finish();
+    compared.unwrap_or_else(|| {
+        let path = std::env::temp_dir();
+        let outcome = "no temporary file is left";
+        Err(Error::Interrupted { path, action: "comparing", outcome }.into())
+    })
+}
+
+/// A comparison that is to be done.
+struct Job {
+    paths: [PathBuf; 2],
+    shingle: Shingle,
+    similarity: FileSimilarity,
+    progress: Arc<Progress>,
+}
+
+impl Job {
+    fn run(self) -> Result<Compared, Failure> {
+        let begun = Instant::now();
+        let mut work = Work::of(&self.paths);
+        let [a, b] = &self.paths;
+        let (a, b) = (self.sort(a, &mut work)?, self.sort(b, &mut work)?);
+        let overlap = a.overlap(&b, &mut |at| work.merge(at, &self.progress))?;
+        Ok(Compared { overlap, seconds: begun.elapsed().as_secs_f64() })
+    }
+
+    fn sort(&self, path: &Path, work: &mut Work) -> Result<SortedShingles, Failure> {
+        let open = if self.shingle.kmer_width().is_some() { open_sequence } else { open_text };
         let text = open(path).map_err(|bad| anyhow::anyhow!("{bad}"))?;
-        let sorted = similarity.sort(text, &mut |at| work.read(at, &progress));
+        let sorted = self.similarity.sort(text, &mut |at| work.read(at, &self.progress));
         work.done += work.now;
         match sorted {
-            Err(error @ crate::Error::Interrupted { .. } | error @ crate::Error::Io { .. }) => {
-                Err(error.into())
-            }
+            Err(error @ Error::Interrupted { .. } | error @ Error::Io { .. }) => Err(error.into()),
             sorted => Ok(sorted.map_err(|error| anyhow::anyhow!("{}: {error}", path.display()))?),
         }
-    };
-    let (a, b) = (sort(&args.a, &mut work)?, sort(&args.b, &mut work)?);
-    let overlap = a.overlap(&b, &mut |at| work.merge(at, &progress))?;
-    progress.finish();
-    Ok(Compared { overlap, seconds: begun.elapsed().as_secs_f64() })
+    }
 }
 
 /// How far the work is: bytes are read, and as much again is merged.
@@ -87,9 +124,9 @@ struct Work {
 }
 
 impl Work {
-    fn of(args: &Compare) -> Self {
-        let size = |path: &Path| std::fs::metadata(path).map_or(0, |found| found.len());
-        Self { done: 0, now: 0, bytes: size(&args.a) + size(&args.b) }
+    fn of(paths: &[PathBuf]) -> Self {
+        let size = |path: &PathBuf| std::fs::metadata(path).map_or(0, |found| found.len());
+        Self { done: 0, now: 0, bytes: paths.iter().map(size).sum() }
     }
 
     fn read(&mut self, at: FileProgress, progress: &Progress) -> ControlFlow<()> {

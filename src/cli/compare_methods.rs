@@ -1,14 +1,13 @@
 //! `twindex compare --method`: two texts by any of the methods of the literature, side by side.
 
+use super::Ending;
 use super::args::Global;
 use super::compare::Compare;
 use super::compare_file::{self, Compared};
 use super::compare_weighted::weights_of;
 use super::failure::Failure;
-use super::method::Method;
+use super::method::{Method, MethodOption};
 use super::output::{Results, rounded, significant, similarity, summary};
-use super::{Ending, interrupt};
-use crate::error::{Error, Result};
 use crate::input::{STANDARD_INPUT, no_sequence, whole_text};
 use crate::params::{Confidence, Threshold};
 use crate::sketch::Family;
@@ -18,31 +17,39 @@ use crate::study::methods::{
 };
 use crate::text::Shingler;
 use clap::ValueEnum;
+use clap::builder::RangedU64ValueParser;
 use serde_json::Value;
 use std::path::Path;
 
-type Outcome<T> = std::result::Result<T, Failure>;
+type Outcome<T> = Result<T, Failure>;
 
 /// Runs of random methods where all are asked for, so that the spread says something: its own
 /// relative error is then 1/√38.
 const RUNS_OF_ALL: u32 = 20;
 
+/// Where no number of hash functions is named.
+const HASHES: u16 = 128;
+
+/// Where no size of samples is named.
+const SAMPLE: usize = 10_000;
+
 /// How methods are run.
 #[derive(Debug, clap::Args)]
 pub(super) struct MethodOptions {
-    /// Hash functions of --method minhash
-    #[arg(long, value_enum, value_name = "NAME", default_value = "default", requires = "method")]
-    family: FamilyName,
-    /// Hash functions, maps, or smallest values of --method; the sketches of weights and simhash
-    /// take about a byte for each
-    #[arg(long, value_name = "K", default_value_t = 128, requires = "method")]
-    hashes: usize,
+    /// Hash functions of --method minhash [default: default]
+    #[arg(long, value_enum, value_name = "NAME", requires = "method")]
+    family: Option<FamilyName>,
+    /// Hash functions, maps, or smallest values of --method, from 3 to 4096; weighted takes the next
+    /// of 64, 128, 256 and 512 lanes, above it 512; simhash takes 8 bits for each, rounded up to a
+    /// multiple of 64, at most 1024 [default: 128]
+    #[arg(long, value_name = "K", requires = "method", value_parser = clap::value_parser!(u16).range(3..=4096))]
+    hashes: Option<u16>,
     /// Runs of what is random, under the seeds from --seed on [default: 1; 20 of --method all]
     #[arg(long, value_name = "R", requires = "method", value_parser = clap::value_parser!(u32).range(1..))]
     runs: Option<u32>,
-    /// Elements that --method sample takes of each text
-    #[arg(long, value_name = "N", default_value_t = 10_000, requires = "method")]
-    sample: usize,
+    /// Elements that --method sample, and rum-on-samples, take of each text [default: 10000]
+    #[arg(long, value_name = "N", requires = "method", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
+    sample: Option<usize>,
 }
 
 /// The families of hash functions.
@@ -81,44 +88,77 @@ impl FamilyName {
     }
 }
 
+/// Refuses what a method does not take, so that nothing is typed in vain.
+pub(super) fn check(args: &Compare, method: Method) -> Outcome<()> {
+    Confidence::new(args.confidence)?;
+    if args.weighted && !method.takes_weights() {
+        let takers = Method::names(Method::takes_weights);
+        let cause = "--weighted: this --method takes no weights; take";
+        return Err(anyhow::anyhow!("{cause} {takers}, or leave out --weighted").into());
+    }
+    let options = &args.methods;
+    for (option, is_there) in [
+        (MethodOption::Hashes, options.hashes.is_some()),
+        (MethodOption::Runs, options.runs.is_some()),
+        (MethodOption::Sample, options.sample.is_some()),
+        (MethodOption::Family, options.family.is_some()),
+        (MethodOption::Memory, args.memory.is_some()),
+        (MethodOption::Universe, args.universe.is_some()),
+    ] {
+        let reads = |method: Method| method.reads(args.weighted).contains(&option);
+        if !is_there || reads(method) {
+            continue;
+        }
+        let name = option.name();
+        return Err(match Method::names(reads).as_str() {
+            "" => anyhow::anyhow!("{name} has no meaning with --weighted; leave it out"),
+            readers => anyhow::anyhow!(
+                "{name} has no meaning for --method {}, only for {readers}; leave it out",
+                method.name()
+            ),
+        }
+        .into());
+    }
+    Ok(())
+}
+
 pub(super) fn run(global: &Global, args: &Compare, method: Method) -> Outcome<Ending> {
     let threshold = args.threshold.map(Threshold::new).transpose()?;
-    if args.universe.is_some() && method != Method::All {
-        let cause = "--universe is what chance draws from: take --method all, or none";
-        return Err(anyhow::anyhow!(cause).into());
+    if method == Method::All && !args.weighted {
+        // Of what the last method cannot take nobody should be told after all others.
+        compare_file::similarity(args)?;
     }
     let runs = if method == Method::All { RUNS_OF_ALL } else { 1 };
     let settings = Settings {
-        hashes: args.methods.hashes,
+        hashes: args.methods.hashes.unwrap_or(HASHES).into(),
         runs: args.methods.runs.unwrap_or(runs),
-        sample: args.methods.sample,
+        sample: args.methods.sample.unwrap_or(SAMPLE),
         confidence: Confidence::new(args.confidence)?,
     };
-    let work = Work::new(args.seed, &go_on);
+    let work = Work::new(args.seed, &|_, _| Ok(()));
     let (chances, mut rows) = match args.weighted {
         true => (Vec::new(), of_weights(args, method, &settings, &work)?),
         false => of_texts(args, method, &settings, &work)?,
     };
-    // Standard input has been read, and cannot be again.
-    let again = [&args.a, &args.b].iter().all(|path| path.as_os_str() != STANDARD_INPUT);
-    if method == Method::All && !args.weighted && again {
-        rows.extend(of_files(global, args)?);
+    let mut failed = None;
+    if method == Method::All && !args.weighted && read_again(&args.a) && read_again(&args.b) {
+        match of_files(global, args) {
+            Ok(of_files) => rows.extend(of_files),
+            // The other rows are no less true.
+            Err(failure) => failed = Some(failure),
+        }
     }
     print(global, &chances, &rows)?;
+    if let Some(failure) = failed {
+        return Err(failure);
+    }
     let below = |row: &Row| threshold.is_some_and(|least| row.estimate < least.get());
     Ok(if rows.first().is_some_and(below) { Ending::Nothing } else { Ending::Done })
 }
 
-/// Comparing by files catches signals; what comes with it has to heed them.
-fn go_on(_: u64, _: u64) -> Result<()> {
-    match interrupt::asked() {
-        true => Err(Error::Interrupted {
-            path: "compare".into(),
-            action: "the comparison",
-            outcome: "nothing was printed",
-        }),
-        false => Ok(()),
-    }
+/// Whether a text that has been read can be read again: pipes and devices cannot.
+fn read_again(path: &Path) -> bool {
+    path.as_os_str() != STANDARD_INPUT && path.metadata().is_ok_and(|found| found.is_file())
 }
 
 /// The rows of the method for files.
@@ -151,7 +191,8 @@ fn of_texts(
         chances.push(Chance::new(Of::Multisets, pair.multiset_overlap(), universe)?);
     }
     let of_one = if args.multiset { Of::Multisets } else { Of::Sets };
-    let minhash = || args.methods.family.families().into_iter().map(Way::MinHash);
+    let family = args.methods.family.unwrap_or(FamilyName::Default);
+    let minhash = || family.families().into_iter().map(Way::MinHash);
     let mut ways: Vec<(Of, Way)> = Vec::new();
     match method {
         Method::Exact => ways.push((of_one, Way::Exact)),
@@ -190,24 +231,12 @@ fn of_weights(
 ) -> Outcome<Vec<Row>> {
     use WeightedMethod::{Exact, Probability, SimHash, Weighted};
     let methods: &[WeightedMethod] = match method {
-        Method::Exact => &[Exact],
         Method::Weighted => &[Weighted],
         Method::PMinhash => &[Probability],
         Method::Simhash => &[SimHash],
         Method::All => &[Exact, Weighted, Probability, SimHash],
-        Method::Multiset
-        | Method::File
-        | Method::Sample
-        | Method::Ru
-        | Method::Rum
-        | Method::Minhash
-        | Method::BottomK => {
-            return Err(anyhow::anyhow!(
-                "--weighted: this --method takes no weights; take exact, weighted, p-minhash, simhash or all, \
-                 or leave out --weighted"
-            )
-            .into());
-        }
+        // What takes no weights has been refused.
+        _ => &[Exact],
     };
     let (a, b) = (weights_of(args, &args.a)?, weights_of(args, &args.b)?);
     let mut rows = Vec::new();

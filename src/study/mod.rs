@@ -8,6 +8,7 @@ mod fillers;
 mod matrix;
 mod orders;
 mod planted;
+mod ranked;
 mod report;
 mod texts;
 mod timing;

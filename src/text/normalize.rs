@@ -243,28 +243,31 @@ impl FromStr for Normalization {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
+impl Normalization {
     /// Every choice of settings, with and without dropping short words.
-    fn all_settings() -> Vec<Normalization> {
+    pub(super) fn all() -> Vec<Self> {
         let mut all = Vec::new();
         for lower in [false, true] {
             for form in [Form::Unchanged, Form::Nfc, Form::Nfkc] {
                 for whitespace in [Whitespace::Keep, Whitespace::Fold, Whitespace::Drop] {
                     for min_word in [0, 3] {
-                        all.push(Normalization { lower, form, whitespace, min_word });
+                        all.push(Self { lower, form, whitespace, min_word });
                     }
                 }
             }
         }
         all
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn settings_survive_being_written_and_read() {
-        for settings in all_settings() {
+        for settings in Normalization::all() {
             assert_eq!(settings.to_string().parse::<Normalization>().ok(), Some(settings));
         }
         for bad in ["", "upper", "nfc,nfkc", "space,nospace", "minword=", "minword=x", "lower,"] {
@@ -291,7 +294,7 @@ mod tests {
 
     #[test]
     fn one_character_normalised_twice_is_normalised_once() {
-        for settings in all_settings() {
+        for settings in Normalization::all() {
             // Beyond this are planes without letters that any form or case changes, and the two
             // of private use.
             for c in ('\0'..='\u{33FFF}').chain('\u{E0000}'..='\u{E0FFF}') {
@@ -322,7 +325,7 @@ mod tests {
     proptest! {
         #[test]
         fn normalising_is_idempotent(text in tricky()) {
-            for settings in all_settings() {
+            for settings in Normalization::all() {
                 let once = settings.apply(&text);
                 prop_assert_eq!(settings.apply(&once), once, "{}", settings);
             }
@@ -330,7 +333,7 @@ mod tests {
 
         #[test]
         fn any_text_normalises_idempotently(text in any::<String>()) {
-            for settings in all_settings() {
+            for settings in Normalization::all() {
                 let once = settings.apply(&text);
                 prop_assert_eq!(settings.apply(&once), once, "{}", settings);
             }
@@ -338,7 +341,7 @@ mod tests {
 
         #[test]
         fn ascii_and_unicode_paths_agree(text in "[ -~\t\n\r\x0b\x0c]{0,60}") {
-            for settings in all_settings() {
+            for settings in Normalization::all() {
                 let mut slow = String::new();
                 settings.unicode(&text, &mut slow);
                 prop_assert_eq!(settings.apply(&text), slow, "{}", settings);

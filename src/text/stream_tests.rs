@@ -1,27 +1,13 @@
 //! Streams of every kind, cut anywhere, against the text as a whole.
 
 use super::*;
-use crate::text::{Form, Whitespace};
+use crate::text::Whitespace;
 use proptest::prelude::*;
 
 const KINDS: [&str; 14] = [
     "char:1", "char:2", "char:5", "char:30", "word:1", "word:2", "word:7", "line:1", "line:3",
     "token", "kmer:1", "kmer:3", "kmer:8", "kmer:32",
 ];
-
-fn all_normalizations() -> Vec<Normalization> {
-    let mut all = Vec::new();
-    for lower in [false, true] {
-        for form in [Form::Unchanged, Form::Nfc, Form::Nfkc] {
-            for whitespace in [Whitespace::Keep, Whitespace::Fold, Whitespace::Drop] {
-                for min_word in [0, 3] {
-                    all.push(Normalization { lower, form, whitespace, min_word });
-                }
-            }
-        }
-    }
-    all
-}
 
 /// The sorted hashes of a text that comes in pieces of these lengths, over and over.
 fn streamed(shingler: &Shingler, text: &[u8], lengths: &[usize], most: usize) -> Result<Vec<u64>> {
@@ -46,7 +32,7 @@ fn shinglers(kind: &str) -> impl Iterator<Item = Shingler> {
     let kind: Shingle = kind.parse().expect("a kind");
     let normalizations = match kind {
         Shingle::Kmers(_) => vec![Normalization::NONE],
-        _ => all_normalizations(),
+        _ => Normalization::all(),
     };
     normalizations
         .into_iter()

@@ -224,6 +224,25 @@ fn an_end_that_is_asked_for_or_not_leaves_nothing() {
     assert_eq!(std::fs::read_dir(shell.path("tmp")).expect("a folder").count(), 0);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_named_pipe_is_read_once_and_one_that_gives_nothing_is_no_trap() {
+    let shell = Shell::new();
+    shell.write("a", "some words that are compared");
+    let script = "mkfifo p q; cat a > p & \"$TWINDEX\" compare p a --method file --json";
+    assert_eq!(shell.sh(script).succeeds().json()[0]["similarity"], 1.0);
+    for signal in ["INT", "TERM"] {
+        // Nobody writes to q: it cannot even be opened. Standard input is open and silent.
+        for words in ["compare a q --method file", "compare - a --method file"] {
+            let running = shell.start(words);
+            // It waits by now, and has its handler.
+            sleep(Duration::from_millis(300));
+            running.signal(signal);
+            running.end().fails_with("comparing was interrupted; no temporary file is left");
+        }
+    }
+}
+
 /// The whole process of the command, with 64 MiB for the method.
 #[cfg(target_os = "linux")]
 const MOST: u64 = 96 << 20;

@@ -7,9 +7,10 @@ use crate::estimate::{
     FileOverlap, FileSimilarity, Overlap, RandomSubsets, RowMatrix, Sampled, Sampling,
     random_sample,
 };
-use crate::hash::{ShingleHasher, SplitMix};
+use crate::hash::SplitMix;
 use crate::params::Confidence;
 use crate::sketch::AffineMaps;
+use crate::study::ranked::ranked;
 use crate::study::texts::{Shingles, shingler};
 use std::time::Instant;
 
@@ -127,13 +128,6 @@ impl Gathered {
     }
 }
 
-/// Each occurrence as an element of its own, in no order.
-fn ranked(occurrences: &[u64]) -> Vec<u64> {
-    let hasher = ShingleHasher::new(0);
-    let equals = occurrences.chunk_by(|x, y| x == y);
-    equals.flat_map(|equals| (0..).zip(equals).map(|(rank, x)| hasher.ranked(*x, rank))).collect()
-}
-
 /// RUM with each of the numbers of functions, on samples that are drawn anew in every run.
 fn rum(settings: &Settings, a: &[u64], b: &[u64], random: &mut SplitMix) -> Result<Vec<Rum>> {
     let mut gathered: Vec<(Gathered, Gathered)> = FUNCTIONS.map(|_| Default::default()).into();
@@ -229,15 +223,5 @@ mod tests {
         assert!((variance - (0.42 / 9.0 + 0.09 - 0.23 * 0.23)).abs() < 1e-12);
         let (mean, variance) = of_binomial(20, 0.6, |x| x);
         assert!((mean - 0.6).abs() < 1e-12 && (variance - 0.24 / 20.0).abs() < 1e-12);
-    }
-
-    #[test]
-    fn ranked_occurrences_have_as_much_in_common_as_the_multisets() {
-        let (a, b) = (vec![1, 1, 1, 2, 5, 5], vec![1, 1, 3, 5, 5, 5]);
-        let overlap = Overlap::of_multisets(&a, &b);
-        let (mut ranked_a, mut ranked_b) = (ranked(&a), ranked(&b));
-        ranked_a.sort_unstable();
-        ranked_b.sort_unstable();
-        assert_eq!(Overlap::of_sets(&ranked_a, &ranked_b), overlap);
     }
 }

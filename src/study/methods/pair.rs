@@ -1,7 +1,7 @@
 //! Two texts as the methods take them: shingles once, as often as they occur, and ranked.
 
 use crate::estimate::Overlap;
-use crate::hash::ShingleHasher;
+use crate::study::ranked::ranked;
 
 /// The shingles of two texts, by their hashes.
 pub(crate) struct Pair {
@@ -22,7 +22,11 @@ impl Pair {
             set.dedup();
             set
         });
-        let ranked = occurrences.each_ref().map(|hashes| ranked(hashes));
+        let ranked = occurrences.each_ref().map(|hashes| {
+            let mut ranked = ranked(hashes);
+            ranked.sort_unstable();
+            ranked
+        });
         Self { occurrences, sets, ranked }
     }
 
@@ -43,18 +47,6 @@ impl Pair {
             runs.map(|run| (run[0], run.len() as f64)).collect()
         })
     }
-}
-
-/// The occurrences of ascending hashes as elements of their own, ascending: equal shingles of two texts have
-/// as many of these in common as the lesser of their numbers.
-pub(super) fn ranked(occurrences: &[u64]) -> Vec<u64> {
-    let hasher = ShingleHasher::new(0);
-    let mut all = Vec::with_capacity(occurrences.len());
-    for equals in occurrences.chunk_by(|x, y| x == y) {
-        all.extend((0..).zip(equals).map(|(rank, hash)| hasher.ranked(*hash, rank)));
-    }
-    all.sort_unstable();
-    all
 }
 
 #[cfg(test)]
