@@ -110,8 +110,12 @@ impl EstimateLaw {
 
     /// The probability that the estimate is within so much of J, by exact summation (A eq. 17, corollary 1).
     ///
-    /// An estimate at exactly that distance counts, also where rounding puts it 1e-12 beyond.
+    /// An estimate at exactly that distance counts, also where rounding puts it 1e-12 beyond. Of a distance that is not a
+    /// number the probability is not one either.
     pub fn within(self, distance: f64) -> f64 {
+        if distance.is_nan() {
+            return f64::NAN;
+        }
         let k = f64::from(self.maps);
         let reach = k * distance + 1e-12 * k;
         let mean = k * self.similarity;
@@ -130,15 +134,22 @@ impl EstimateLaw {
 
     /// Chebyshev's bound of the probability that the estimate is at least so far from J: the variance over the
     /// square of the distance, at most 1. It holds for every law of this variance, so it is far above the truth.
+    /// Not a number where the distance is none.
     pub fn chebyshev(self, distance: f64) -> f64 {
-        if distance > 0.0 { (self.variance() / (distance * distance)).min(1.0) } else { 1.0 }
+        match () {
+            _ if distance.is_nan() => f64::NAN,
+            _ if distance > 0.0 => (self.variance() / (distance * distance)).min(1.0),
+            _ => 1.0,
+        }
     }
 
     /// What the normal law of the same mean and variance says of [`within`](Self::within). Good to about
     /// 1/√(k J (1 - J)); where J is 0 or 1 there is no variance, and all of it is within any distance.
+    /// Not a number where the distance is none.
     pub fn normal_within(self, distance: f64) -> f64 {
         let deviation = self.variance().sqrt();
         match () {
+            _ if distance.is_nan() => f64::NAN,
             _ if distance < 0.0 => 0.0,
             _ if deviation == 0.0 => 1.0,
             _ => normal_within(distance / deviation),
@@ -205,8 +216,15 @@ fn series(from: u32, to: u32, odds: f64) -> f64 {
 /// The probability that a normal variable is within z standard deviations of its mean: the error function at z/√2.
 ///
 /// By the series of Abramowitz, Stegun, 26.2.11, whose terms are all positive: 2 φ(z) (z + z³/3 + z⁵/15 + ...).
-/// Within 1e-15 of the true value.
+/// Within 1e-15 of the true value; 0 of what is below 0, and not a number of what is none.
 pub(crate) fn normal_within(z: f64) -> f64 {
+    if z.is_nan() {
+        // The series would never end.
+        return z;
+    }
+    if z <= 0.0 {
+        return 0.0;
+    }
     // Beyond, 1 is nearer than any other number.
     if z >= 8.3 {
         return 1.0;

@@ -173,6 +173,17 @@ const COVERAGE: [(f64, f64, f64); 7] = [
 ];
 
 #[test]
+fn of_a_distance_that_is_not_a_number_nothing_is_told() {
+    for j in [0.0, 0.5, 1.0] {
+        let law = law(128, j);
+        for told in [law.within(f64::NAN), law.normal_within(f64::NAN), law.chebyshev(f64::NAN)] {
+            assert!(told.is_nan(), "{told} at {j}");
+        }
+    }
+    assert!(normal_within(f64::NAN).is_nan());
+}
+
+#[test]
 fn the_ends_of_all_ranges_are_safe() {
     for k in [1, 2, 128, u32::MAX] {
         for (j, sure) in [(0.0, 0), (1.0, k)] {
@@ -196,7 +207,12 @@ fn the_ends_of_all_ranges_are_safe() {
                 assert!((0.0..=1.0).contains(&probability), "{equal} of {k}: {probability}");
             }
         }
-        assert_eq!(half.within(f64::INFINITY), 1.0);
+        assert_eq!((half.within(f64::INFINITY), half.normal_within(f64::INFINITY)), (1.0, 1.0));
+        assert_eq!(half.chebyshev(f64::INFINITY), 0.0);
+        for below in [-0.1, f64::NEG_INFINITY] {
+            assert_eq!((half.within(below), half.normal_within(below)), (0.0, 0.0));
+            assert_eq!(half.chebyshev(below), 1.0);
+        }
     }
     for j in [-0.1, 1.1, f64::NAN, f64::INFINITY] {
         assert!(EstimateLaw::new(5, j).is_err(), "{j}");

@@ -84,7 +84,7 @@ impl AffineMaps {
         let mut random = SplitMix::new(seed);
         let mut pair = || {
             let mut x = random.below(rows);
-            // At least 0.14 of the numbers fit: n has at most 15 different prime divisors.
+            // At least 0.138 of the numbers fit: n has at most 15 different prime divisors.
             while !fits(x) {
                 x = random.below(rows);
             }

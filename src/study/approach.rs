@@ -133,9 +133,10 @@ impl<'t> Bench<'t> {
             push(&mut self.seconds_of_sets, begun);
         }
         let (sets, threshold, begun) = (&self.sets[..documents], threshold(), Instant::now());
-        let mut found = Vec::new();
+        let (mut found, mut compared) = (Vec::new(), 0);
         for (b, of_b) in sets.iter().enumerate() {
             tell()?;
+            compared += sets[..b].len() as u64;
             for (a, of_a) in sets[..b].iter().enumerate() {
                 if similarity(shared(of_a, of_b), of_a.len(), of_b.len()) >= threshold {
                     found.push((a as u32, b as u32));
@@ -144,7 +145,7 @@ impl<'t> Bench<'t> {
         }
         let comparing = begun.elapsed().as_secs_f64();
         found.sort_unstable();
-        let compared = Some(pairs_of(documents));
+        let compared = Some(compared);
         let preparing = seconds_until(&self.seconds_of_sets, documents);
         Ok(Run { documents, preparing, comparing, compared, found })
     }
@@ -170,9 +171,10 @@ impl<'t> Bench<'t> {
         self.sign(documents, tell)?;
         let (signatures, threshold) = (&self.signatures[..documents], threshold());
         let begun = Instant::now();
-        let mut found = Vec::new();
+        let (mut found, mut compared) = (Vec::new(), 0);
         for (b, of_b) in signatures.iter().enumerate() {
             tell()?;
+            compared += signatures[..b].len() as u64;
             for (a, of_a) in signatures[..b].iter().enumerate() {
                 if MinHash::similarity(of_a, of_b) >= threshold {
                     found.push((a as u32, b as u32));
@@ -181,7 +183,7 @@ impl<'t> Bench<'t> {
         }
         let comparing = begun.elapsed().as_secs_f64();
         found.sort_unstable();
-        let compared = Some(pairs_of(documents));
+        let compared = Some(compared);
         let preparing = seconds_until(&self.seconds_of_signatures, documents);
         Ok(Run { documents, preparing, comparing, compared, found })
     }
@@ -282,7 +284,8 @@ fn seconds_until(seconds: &[f64], documents: usize) -> f64 {
     documents.checked_sub(1).and_then(|last| seconds.get(last)).copied().unwrap_or(0.0)
 }
 
-fn pairs_of(documents: usize) -> u64 {
+/// How many pairs so many documents have.
+pub(crate) fn pairs_of(documents: usize) -> u64 {
     let documents = documents as u64;
     documents * documents.saturating_sub(1) / 2
 }

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn all_that_must_be_seen_is_seen() {
     let report = run(&Settings::default(), &Work::unwatched(0)).expect("a report");
-    assert_eq!((report.findings.len(), report.figure.panels.len()), (6, 6));
+    assert_eq!((report.findings.len(), report.figure.panels.len()), (7, 6));
     for finding in &report.findings {
         assert!(finding.holds, "{}: {}", finding.expected, finding.seen);
     }
@@ -53,6 +53,25 @@ fn sizes_and_a_universe_of_ones_own_are_looked_at() {
     assert_eq!(there, expected);
     // Multisets have more shingles than there are in that universe.
     assert_eq!(report.table.rows[4][8], Cell::Empty);
+}
+
+/// In 3,400 shingles two pairs of sets are less alike than chance makes them; in 10 there is no pair at all.
+#[test]
+fn a_universe_that_accounts_for_what_was_seen_is_told() {
+    let last = |universe| {
+        let settings = Settings { sizes: None, universe: Some(universe) };
+        run(&settings, &Work::unwatched(0)).expect("a report").findings
+    };
+    let findings = last(3_400);
+    let told = findings.last().expect("findings");
+    assert!(findings.len() == 7 && !told.holds, "{}: {}", told.expected, told.seen);
+    assert!(told.seen.starts_with("10 of 24 pairs fit"), "{}", told.seen);
+    assert!(told.seen.contains("of up to 0.9999; 2 are less alike"), "{}", told.seen);
+    let findings = last(10);
+    assert_eq!(findings.len(), 6);
+    let told = findings.last().expect("findings");
+    assert!(told.holds && told.expected.ends_with("the papers' universe"), "{}", told.expected);
+    assert!(!told.seen.contains("inf"), "{}", told.seen);
 }
 
 #[test]

@@ -43,6 +43,70 @@ fn a_seed_gives_the_same_points_and_another_gives_others() {
 }
 
 #[test]
+fn few_runs_and_few_functions_tell_nothing_and_say_nothing() {
+    for (runs, hashes) in [(3, 10), (2, 20), (2, 128), (2, 400)] {
+        for seed in 0..6 {
+            let settings = Settings { runs, hashes, ..small() };
+            let report = run(&settings, &Work::unwatched(seed)).expect("valid settings");
+            for finding in &report.findings {
+                assert!(finding.holds, "{}: {}", finding.expected, finding.seen);
+                assert!(!finding.seen.contains("NaN") && finding.seen.len() < 300);
+            }
+            assert_eq!(report.findings.len(), 1, "{runs} runs of {hashes}");
+        }
+    }
+}
+
+/// What would be measured with errors of this size, by number of functions.
+fn with_errors(grid: &[usize], error: impl Fn(usize) -> f64) -> Measured {
+    let estimates = grid.iter().map(|k| vec![truth() + error(*k); 400]).collect();
+    Measured { keys: Keys::Hashed, functions: Functions::Of(Family::Xxh3), estimates }
+}
+
+#[test]
+fn errors_that_do_not_fall_as_the_root_are_noticed() {
+    let grid: Vec<usize> = GRID.into_iter().filter(|k| *k <= 400).collect();
+    for (power, holds) in [(-0.5, true), (-0.3, false), (0.0, false), (-1.0, false)] {
+        let one = with_errors(&grid, |k| 0.3 * (k as f64).powf(power));
+        assert!((one.slope(&grid).expect("a slope") - power).abs() < 1e-9, "{power}");
+        assert_eq!(falls(&[&one], &grid).expect("enough").holds, holds, "{power}");
+    }
+    let much = with_errors(&grid, |k| 2.0 * law(k));
+    assert!(!little_gained(&[&much], &grid).expect("enough").holds);
+    let little = with_errors(&grid, law);
+    let finding = little_gained(&[&little], &grid).expect("enough");
+    assert!(finding.holds && finding.seen.contains("29 % less"), "{}", finding.seen);
+}
+
+/// The error of the slope in theory, beside the deviation of slopes of the study's own functions.
+#[test]
+fn slopes_deviate_as_theory_says() {
+    let grid: Vec<usize> = GRID.into_iter().filter(|k| *k <= 128).collect();
+    let from = sloped(&grid).expect("enough");
+    let (mut random, mut slopes) = (SplitMix::new(1), Vec::new());
+    for _ in 0..200 {
+        let mut estimates = vec![Vec::new(); grid.len()];
+        for _ in 0..20 {
+            let mut equal = 0;
+            for k in 1..=128 {
+                equal += usize::from(random.next() % 5 < 3);
+                if let Some(at) = grid.iter().position(|number| *number == k) {
+                    estimates[at].push(equal as f64 / k as f64);
+                }
+            }
+        }
+        let one = Measured { keys: Keys::Hashed, functions: Functions::Printed, estimates };
+        slopes.push(one.slope(&grid).expect("a slope"));
+    }
+    let mean = slopes.iter().sum::<f64>() / 200.0;
+    let variance = slopes.iter().map(|slope| (slope - mean).powi(2)).sum::<f64>() / 199.0;
+    let ratio = variance.sqrt() / slope_error(&grid[from..], 20);
+    // An error is a twentieth, and the logarithm of so few runs deviates a little more.
+    assert!((0.8..1.25).contains(&ratio), "{ratio}");
+    assert!((mean + 0.5).abs() < 0.05, "{mean}");
+}
+
+#[test]
 fn settings_out_of_range_are_refused() {
     for settings in [
         Settings { runs: 1, ..small() },

@@ -114,7 +114,8 @@ impl HashFunction for RowModular {
 ///
 /// z is no prime in general. Where p divides it, z / p values stand for z rows, so that p rows each
 /// share one and the map is no permutation. The source does not say how p is chosen; here it is the
-/// least prime from a random number below z on, another for each function.
+/// least prime from a random number below z on, another for each function, and never z itself, which would
+/// make one value of all rows.
 ///
 /// ```
 /// use twindex::methods::{HashFunction, Prime, PrintedModular};
@@ -138,8 +139,15 @@ impl PrintedModular {
     /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) where there is no row, or more than
     /// [`Prime::MAX`].
     pub fn new(rows: u64, seed: u64) -> Result<Self> {
+        Self::check(rows)?;
         let mut words = SplitMix::new(seed);
-        let prime = Prime::at_least(below(rows, &mut words))?;
+        // Below z there is no other prime for 2.
+        let mut drawn = || Prime::at_least(if rows == 2 { 3 } else { below(rows, &mut words) });
+        let mut prime = drawn()?;
+        // z comes of the numbers between it and the prime before: of 3 in 11 at most.
+        while u64::from(prime.get()) == rows {
+            prime = drawn()?;
+        }
         Self::of_numbers(prime, below(rows, &mut words), rows)
     }
 
@@ -150,14 +158,19 @@ impl PrintedModular {
     /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) unless z is between 1 and
     /// [`Prime::MAX`].
     pub fn of_numbers(prime: Prime, addend: u64, rows: u64) -> Result<Self> {
-        if rows == 0 || rows > u64::from(Prime::MAX.get()) {
-            return Err(Error::InvalidSetting {
-                setting: "rows",
-                got: rows.to_string(),
-                expected: "a whole number from 1 to 4294967291",
-            });
-        }
+        Self::check(rows)?;
         Ok(Self { prime: u64::from(prime.get()) % rows, addend: addend % rows, rows })
+    }
+
+    fn check(rows: u64) -> Result<()> {
+        if (1..=u64::from(Prime::MAX.get())).contains(&rows) {
+            return Ok(());
+        }
+        Err(Error::InvalidSetting {
+            setting: "rows",
+            got: rows.to_string(),
+            expected: "a whole number from 1 to 4294967291",
+        })
     }
 }
 

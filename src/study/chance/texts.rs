@@ -35,7 +35,7 @@ pub(super) fn run(settings: &Settings, work: &Work<'_>) -> Result<Texts> {
             rows.extend(pairs);
         }
     }
-    let findings = vec![beyond(&rows, settings)];
+    let findings = findings(&rows, settings);
     Ok(Texts { panels, rows, findings })
 }
 
@@ -84,7 +84,7 @@ fn panel(title: &str, universe: u64, pairs: &[Row]) -> Panel {
     let chance = |c: Chance| Point::spread(0.0, c.mean, c.spread.0, c.spread.1);
     Panel {
         title: format!("{title}; all there are: {universe}"),
-        x: Axis::of_names("", names),
+        x: Axis::of_names("pair of Gospels", names),
         y: Axis::linear("similarity").within(0.0, 1.0),
         series: vec![
             Series::new(
@@ -106,33 +106,63 @@ fn panel(title: &str, universe: u64, pairs: &[Row]) -> Panel {
     }
 }
 
-/// Whether every pair is more similar than chance makes it, in either universe.
-fn beyond(rows: &[Row], settings: &Settings) -> Finding {
-    let seen: Vec<(f64, f64, f64)> = rows.iter().filter_map(|row| row.seen).collect();
-    // The likeliest of all, by the logarithm of its probability.
-    let likeliest = |of: fn(&(f64, f64, f64)) -> f64| {
-        seen.iter().map(of).filter(|log| !log.is_nan()).fold(f64::NEG_INFINITY, f64::max)
+/// The decimal logarithm of the probability below which a pair is more alike than chance makes it.
+const BEYOND_CHANCE: f64 = -6.0;
+
+/// Whether every pair is more similar than chance makes it, in the papers' universe and in the other. Of a universe
+/// that has too few elements for any pair nothing can be told.
+fn findings(rows: &[Row], settings: &Settings) -> Vec<Finding> {
+    // What was seen, what chance makes, and the logarithm of the probability of the one by the other.
+    let papers = |row: &Row| row.seen.map(|seen| (seen.0, row.papers.mean, seen.1));
+    let there = |row: &Row| {
+        let (seen, given) = (row.seen?, row.given?);
+        Some((seen.0, given.mean, seen.2))
     };
-    let (papers, there) = (likeliest(|seen| seen.1), likeliest(|seen| seen.2));
-    let means = |of: &dyn Fn(&Row) -> Option<f64>| {
-        let all: Vec<f64> = rows.iter().filter_map(of).collect();
-        let low = all.iter().copied().fold(f64::INFINITY, f64::min);
-        (low, all.iter().copied().fold(0.0, f64::max))
-    };
-    let (low, high) = means(&|row| Some(row.papers.mean));
-    let (low_there, high_there) = means(&|row| row.given.map(|given| given.mean));
-    let (low_seen, high_seen) = means(&|row| row.seen.map(|seen| seen.0));
     let which = match settings.universe {
-        Some(_) => "the one given",
-        None => "that of all shingles which the four use",
+        Some(_) => "the universe given",
+        None => "that of all shingles that the four use",
     };
-    Finding::new(
-        "all pairs of Gospels are more alike than chance makes them, in the papers' universe",
-        papers < -6.0,
+    let papers = beyond(rows, &papers, "the papers' universe");
+    papers.into_iter().chain(beyond(rows, &there, which)).collect()
+}
+
+/// What of a row, if it fits a universe, is compared: the similarity seen, its mean by chance, and the logarithm.
+type Compared = dyn Fn(&Row) -> Option<(f64, f64, f64)>;
+
+fn beyond(rows: &[Row], compared: &Compared, which: &str) -> Option<Finding> {
+    let pairs: Vec<(f64, f64, f64)> = rows.iter().filter_map(compared).collect();
+    let range = |of: fn(&(f64, f64, f64)) -> f64| {
+        let least = pairs.iter().map(of).min_by(f64::total_cmp)?;
+        let most = pairs.iter().map(of).max_by(f64::total_cmp)?;
+        Some((least, most))
+    };
+    let (seen, chance, (_, likeliest)) =
+        (range(|pair| pair.0)?, range(|pair| pair.1)?, range(|pair| pair.2)?);
+    let less = match pairs.iter().filter(|pair| pair.0 < pair.1).count() {
+        0 => String::new(),
+        less => format!("; {less} are less alike than chance makes them on average"),
+    };
+    Some(Finding::new(
+        format!("all pairs of Gospels that fit are more alike than chance makes them, in {which}"),
+        likeliest < BEYOND_CHANCE,
         format!(
-            "seen {low_seen:.3} to {high_seen:.3}; by chance {low:.3} to {high:.3} in the papers' universe (as high \
-             with a probability below 10^{papers:.0}), {low_there:.3} to {high_there:.3} in {which} (below \
-             10^{there:.0})"
+            "{} of {} pairs fit; seen {:.3} to {:.3}, by chance {:.3} to {:.3}, as high with a probability {}{less}",
+            pairs.len(),
+            rows.len(),
+            seen.0,
+            seen.1,
+            chance.0,
+            chance.1,
+            told(likeliest)
         ),
-    )
+    ))
+}
+
+/// A probability by its logarithm: as a power where it is small.
+fn told(log: f64) -> String {
+    match log < -3.0 {
+        // Rounded up, so that it is below.
+        true => format!("below 10^{:.0}", log.ceil()),
+        false => format!("of up to {:.4}", 10_f64.powf(log)),
+    }
 }

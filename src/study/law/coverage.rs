@@ -151,17 +151,18 @@ fn findings(k: u32, ranges: &[Ranges]) -> Vec<Finding> {
             0..0,
             [
                 Finding::new(
-                    "the printed interval, with k outside the root, holds 0 to 17.5 % of the time",
+                    "the printed interval, with k outside the root, holds 0 to 17.5 % of the time over J = 0.01, 0.05, 0.1, \
+                     ... 0.95, 0.99",
                     printed.0.0 < 0.001 && (0.17..0.18).contains(&printed.0.1),
                     seen(printed),
                 ),
                 Finding::new(
-                    "Wald's interval falls to 72 % near 0 and 1",
+                    "Wald's interval falls to 72 % at 0.01 and 0.99",
                     (0.715..0.725).contains(&wald.0.0),
                     seen(wald),
                 ),
                 Finding::new(
-                    "Wilson's interval holds 94.7 to 96.2 % of the time",
+                    "Wilson's interval holds 94.7 to 96.2 % of the time over the same J",
                     (0.9465..0.9475).contains(&wilson.0.0)
                         && (0.9615..0.9625).contains(&wilson.0.1),
                     seen(wilson),

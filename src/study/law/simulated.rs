@@ -10,7 +10,8 @@ use crate::study::{Axis, Finding, Kind, Panel, Point, Series};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Standard deviations beyond which something does not happen by chance: once in 16,000 times.
+/// Standard deviations beyond which something does not happen by chance. Chi-square is tested on one side: once in
+/// 31,600 times.
 const BEYOND_CHANCE: f64 = 4.0;
 
 pub(super) fn run(settings: &Settings, seed: u64) -> Result<Part> {
