@@ -12,7 +12,8 @@ the order of the text, and in alphabetical order) or hashes of the shingles.
 Output, a line for each kind of keys and family, with the most functions: keys, family, hashes,
 mean, bias (of the mean), bias_by_chance (what an unbiased one stays below), mean_absolute_error,
 root_mean_square_error, slope (of the logarithm of the mean absolute error over that of the number
-of functions).
+of functions, from 10 on; none of fewer than five numbers). What must be seen is told where runs
+and functions are enough to tell it from chance.
 
 Examples:
   twindex study precision --svg precision.svg
