@@ -12,7 +12,8 @@ the order of the text, and in alphabetical order) or hashes of the shingles.
 Output, a line for each kind of keys and family, with the most functions: keys, family, hashes,
 mean, bias (of the mean), bias_by_chance (what an unbiased one stays below), mean_absolute_error,
 root_mean_square_error, slope (of the logarithm of the mean absolute error over that of the number
-of functions).
+of functions). The picture has bands for modular and jenkins only: standard error of the mean
+absolute error, standard deviation of the estimate.
 
 Examples:
   twindex study precision --svg precision.svg
