@@ -38,6 +38,18 @@ fn random_orders_are_measured_written_and_drawn() {
 }
 
 #[test]
+fn what_cannot_be_written_is_told_before_the_study() {
+    let shell = Shell::new();
+    let done = shell.run("study gospels --runs 100000 --csv a.csv --svg none/b.svg");
+    done.fails_with("none/b.svg: No such file or directory");
+    assert!(!done.stderr.contains(".twindex-"), "{}", done.stderr);
+    assert!(shell.names().is_empty(), "{:?}", shell.names());
+    shell.write("file", "");
+    shell.run("study all file").fails_with("file: is a file; name a directory");
+    shell.run("study gospels file").fails_with("is a file; name a directory with files");
+}
+
+#[test]
 fn one_seed_gives_one_file_of_points() {
     let shell = Shell::new();
     for (name, seed) in [("a", 1), ("b", 1), ("c", 2)] {

@@ -72,7 +72,7 @@ impl Side {
     /// Whether marks are powers: all of a side, where plain ones would be long.
     fn has_powers(&self) -> bool {
         let greatest = self.from.abs().max(self.to.abs());
-        greatest >= 1e5 || greatest < 1e-3 || (self.log && self.from < 1e-3)
+        !(1e-3..1e5).contains(&greatest) || (self.log && self.from < 1e-3)
     }
 
     /// Powers of ten, and between them as many as there is room for.

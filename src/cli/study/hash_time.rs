@@ -21,7 +21,7 @@ pub(super) struct HashTime {
     pub(super) outputs: Outputs,
     /// How often everything is timed
     #[arg(long, value_name = "N", default_value_t = Settings::default().runs as u64,
-          value_parser = clap::value_parser!(u64).range(1..))]
+          value_parser = clap::value_parser!(u64).range(1..=100_000))]
     runs: u64,
     /// Hash functions of a signature
     #[arg(long, value_name = "K", default_value_t = Settings::default().hashes)]

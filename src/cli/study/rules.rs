@@ -36,7 +36,7 @@ pub(super) struct Rules {
     recall: f64,
     /// Least number of transactions with both
     #[arg(long, value_name = "N", default_value_t = Settings::default().support,
-          value_parser = clap::value_parser!(u64).range(1..))]
+          value_parser = clap::value_parser!(u64).range(1..=u64::from(u32::MAX)))]
     support: u64,
     /// Pairs that are printed; all are written to --csv
     #[arg(long, value_name = "K", default_value_t = Settings::default().top)]
