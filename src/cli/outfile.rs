@@ -78,15 +78,10 @@ fn begin(path: &Path) -> io::Result<To> {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".twindex-").suffix(".out");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // As any new file: the user's mask decides, not the care taken for temporary ones.
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    let new = builder.tempfile_in(folder)?;
+    // As any new file: the user's mask decides, not the care taken for temporary ones. What is wrong is said of
+    // the file that is wanted, without the other name.
+    let open = |path: &Path| File::options().read(true).write(true).create_new(true).open(path);
+    let new = tempfile::Builder::new().prefix(".twindex-").suffix(".out").make_in(folder, open)?;
     Ok(To::Beside(BufWriter::with_capacity(1 << 16, new), target))
 }
 

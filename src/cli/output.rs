@@ -11,6 +11,8 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::io::{self, BufWriter, IsTerminal, Write};
 
+pub(super) use crate::study::grouped;
+
 /// Prints result lines: JSON, aligned columns on a terminal, or tab-separated columns.
 pub(super) struct Results {
     out: BufWriter<io::Stdout>,
@@ -306,19 +308,6 @@ pub(super) fn summary(global: &Global, fields: &[(&str, Value)], sentence: &str)
         },
         false => writeln!(out, "{}", for_stream(&io::stderr(), sentence)),
     };
-}
-
-/// A number with a comma between thousands.
-pub(super) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 /// Seconds as summaries have them: whole milliseconds.

@@ -85,3 +85,19 @@ fn the_ends_of_all_settings_are_safe() {
     let settings = Settings { sizes: Some((5, 6)), universe: Some(5) };
     assert!(run(&settings, &Work::unwatched(0)).is_err());
 }
+
+#[test]
+fn sets_of_any_size_end_when_they_are_told_to() {
+    let refused = || crate::error::Error::Interrupted {
+        path: "chance".into(),
+        action: "the study",
+        outcome: "nothing was written",
+    };
+    let asked = std::cell::Cell::new(0);
+    let go_on = || {
+        asked.set(asked.get() + 1);
+        if asked.get() < 3 { Ok(()) } else { Err(refused()) }
+    };
+    assert!(Chance::watched(1_000_000, 1_000_000, 3_000_000, &go_on).is_err());
+    assert_eq!(asked.get(), 3);
+}

@@ -27,6 +27,6 @@ pub(crate) mod shingle_size;
 pub(crate) mod simhash;
 
 pub(crate) use report::{
-    Axis, Cell, Figure, Finding, Kind, Panel, Point, Report, Scale, Series, Table,
+    Axis, Cell, Figure, Finding, Kind, Panel, Point, Report, Scale, Series, Table, grouped,
 };
 pub(crate) use work::Work;

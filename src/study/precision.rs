@@ -235,7 +235,8 @@ pub(crate) fn run(settings: &Settings, work: &Work<'_>) -> Result<Report> {
     grid.push(settings.hashes);
 
     let (mut measured, mut done) = (Vec::new(), 0);
-    let total = (Keys::ALL.len() * Functions::ALL.len()) as u64 * settings.runs;
+    // All but the printed form on hashes.
+    let total = (Keys::ALL.len() * Functions::ALL.len() - 1) as u64 * settings.runs;
     for keys in Keys::ALL {
         let (of_text, rows) = text.keys(keys);
         let sets = places.clone().map(|places| set(&of_text[places]));
@@ -372,13 +373,13 @@ fn figure(measured: &[Measured], grid: &[usize]) -> Figure {
     let errors = |keys| {
         let law = (0..grid.len()).map(|at| Point::new(x(at), law(grid[at])));
         let law = Series::new("in theory", Kind::Dashed, law);
-        let y = Axis::log("mean absolute error").within(0.01, 0.6);
+        let y = Axis::log("mean absolute error; bands: its standard error").within(0.01, 0.6);
         panel(keys, "Error", y, law, &error)
     };
     let means = |keys| {
         let truth = (0..grid.len()).map(|at| Point::new(x(at), truth()));
         let truth = Series::new("in theory", Kind::Dashed, truth);
-        let y = Axis::linear("mean estimate").within(0.4, 0.8);
+        let y = Axis::linear("mean estimate; bands: standard deviation").within(0.4, 0.8);
         panel(keys, "Estimate", y, truth, &estimate)
     };
     let (rows, hashed) = (Keys::TextOrder, Keys::Hashed);

@@ -27,6 +27,19 @@ impl Finding {
     }
 }
 
+/// A number with a comma between thousands.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
 /// Rows of cells below names.
 pub(crate) struct Table {
     pub(crate) columns: Vec<String>,
@@ -177,6 +190,8 @@ impl Series {
 pub(crate) enum Kind {
     Line,
     Dots,
+    /// Only how far points spread, without a line.
+    Band,
     /// A line to compare with: what theory or a source says.
     Dashed,
 }

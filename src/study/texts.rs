@@ -6,6 +6,7 @@
 use crate::error::{Error, Result};
 use crate::text::{Form, Normalization, Shingle, Shingler, Whitespace};
 use std::borrow::Cow;
+use std::io;
 use std::path::Path;
 
 /// How texts become shingles in section 6: words of fewer than three letters dropped, three
@@ -87,6 +88,16 @@ pub(crate) fn embedded() -> [Translation; 2] {
 ///
 /// [`Error::Io`] with the name of the file that is missing or is no UTF-8.
 pub(crate) fn in_folder(folder: &Path) -> Result<[Translation; 2]> {
+    if folder.exists() && !folder.is_dir() {
+        return Err(Error::Io {
+            path: folder.to_owned(),
+            action: "reading the Gospels",
+            source: io::Error::new(
+                io::ErrorKind::NotADirectory,
+                "is a file; name a directory with files as in data/gospels",
+            ),
+        });
+    }
     let mut translations = embedded();
     for (translation, (_, _, files)) in translations.iter_mut().zip(SOURCES) {
         for (text, (name, _)) in translation.texts.iter_mut().zip(files) {
@@ -176,5 +187,7 @@ mod tests {
         let error = in_folder(folder.path()).err().map(|error| error.to_string());
         let error = error.expect("one is missing");
         assert!(error.contains("fr_lsg1910_luc.txt") && error.contains("eight Gospels"), "{error}");
+        let file = in_folder(&folder.path().join("en_kjv_mark.txt")).err().map(|e| e.to_string());
+        assert!(file.is_some_and(|error| error.contains("is a file; name a directory")));
     }
 }

@@ -3,8 +3,9 @@
 use super::Work;
 use super::texts::{NORMALIZATION, Translation};
 use crate::error::{Error, Result};
+use crate::input::open_text;
 use rustc_hash::FxHashMap;
-use std::fs::File;
+use std::borrow::Cow;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
@@ -32,7 +33,7 @@ pub(crate) struct Transactions {
 const LINES: u64 = 10_000;
 
 impl Transactions {
-    /// Reads a file line by line. Empty lines are no transactions; an item that is repeated in one counts
+    /// Reads a file, or standard input, line by line; a compressed one as what was compressed. Empty lines are no transactions; an item that is repeated in one counts
     /// once.
     ///
     /// # Errors
@@ -42,9 +43,10 @@ impl Transactions {
     pub(crate) fn read(path: &Path, layout: Layout, work: &Work<'_>) -> Result<Self> {
         let failed =
             |source| Error::Io { path: path.to_owned(), action: "reading transactions", source };
-        let file = File::open(path).map_err(failed)?;
-        let bytes = file.metadata().map_err(failed)?.len();
-        let (mut reader, mut line) = (BufReader::new(file), Vec::new());
+        let text = open_text(path).map_err(|bad| failed(io::Error::other(bad.cause)))?;
+        // Of standard input, no number is known, and of what was compressed only one that is too small.
+        let bytes = std::fs::metadata(path).map_or(0, |found| found.len());
+        let (mut reader, mut line) = (BufReader::new(text), Vec::new());
         let mut builder = Builder::new(layout);
         let (mut number, mut done) = (0, 0);
         loop {
@@ -111,14 +113,14 @@ impl Builder {
         let separator = self.layout.separator;
         match (self.layout.matrix, self.width) {
             (false, _) => {
-                let parts = text.split(|c: char| match separator {
-                    Some(separator) => c == separator,
-                    None => c.is_whitespace() || c == ',',
-                });
-                self.transaction(parts.map(bare).filter(|item| !item.is_empty()));
+                let parts = match separator {
+                    Some(separator) => separated(text, separator)?,
+                    None => words(text.split(|c: char| c.is_whitespace() || c == ','))?,
+                };
+                self.transaction(parts.iter().map(Cow::as_ref).filter(|item| !item.is_empty()));
             }
             (true, None) => {
-                let names = cells(text, separator);
+                let names = cells(text, separator)?;
                 for name in &names {
                     self.column(name);
                 }
@@ -129,7 +131,7 @@ impl Builder {
                 }
                 self.width = Some(names.len());
             }
-            (true, Some(width)) => self.row(&cells(text, separator), width)?,
+            (true, Some(width)) => self.row(&cells(text, separator)?, width)?,
         }
         Ok(())
     }
@@ -161,12 +163,12 @@ impl Builder {
         }
     }
 
-    fn row(&mut self, cells: &[&str], width: usize) -> Result<(), String> {
+    fn row(&mut self, cells: &[Cow<'_, str>], width: usize) -> Result<(), String> {
         if cells.len() != width {
             return Err(format!("has {} values, the first line {width} names", cells.len()));
         }
         for (column, cell) in cells.iter().enumerate() {
-            match *cell {
+            match cell.as_ref() {
                 "1" => self.put(column),
                 "0" | "" => {}
                 other => return Err(format!("has {other:?}: expected 1, 0 or nothing")),
@@ -190,19 +192,77 @@ impl Builder {
     }
 }
 
-/// An item without the white space and the quotation marks around it.
-fn bare(item: &str) -> &str {
-    let item = item.trim();
-    let inside = item.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
-    inside.unwrap_or(item)
+/// The items of a line between separators, without white space around them. One that begins with a quotation mark
+/// ends at the next, of which two are one of its own, as RFC 4180 has it.
+fn separated(text: &str, separator: char) -> Result<Vec<Cow<'_, str>>, String> {
+    let (mut items, mut rest) = (Vec::new(), Some(text));
+    while let Some(text) = rest {
+        // A tab or a blank may be what separates, and then is no white space around an item.
+        let begun = text.trim_start_matches(|c: char| c.is_whitespace() && c != separator);
+        let Some(quoted) = begun.strip_prefix('"') else {
+            let (item, after) = match text.split_once(separator) {
+                Some((item, after)) => (item, Some(after)),
+                None => (text, None),
+            };
+            items.push(Cow::Borrowed(item.trim()));
+            rest = after;
+            continue;
+        };
+        let (item, after) = unquoted(quoted)?;
+        let after = after.trim_start_matches(|c: char| c.is_whitespace() && c != separator);
+        items.push(Cow::Owned(item.trim().to_owned()));
+        rest = match after.strip_prefix(separator) {
+            None if after.is_empty() => None,
+            None => {
+                return Err(format!(
+                    "has {:?} after a closing quotation mark: expected {separator:?}",
+                    after.chars().take(SHOWN).collect::<String>()
+                ));
+            }
+            after => after,
+        };
+    }
+    Ok(items)
+}
+
+/// Characters of what is wrong that a message shows.
+const SHOWN: usize = 20;
+
+/// What is between a quotation mark, which is no longer there, and the one that ends it, and what follows that.
+fn unquoted(mut text: &str) -> Result<(String, &str), String> {
+    let mut item = String::new();
+    while let Some((part, after)) = text.split_once('"') {
+        item.push_str(part);
+        match after.strip_prefix('"') {
+            Some(after) => text = after,
+            None => return Ok((item, after)),
+        }
+        item.push('"');
+    }
+    Err("has a quotation mark that no other closes; an item cannot go on in another line"
+        .to_owned())
+}
+
+/// Words, without the quotation marks around one; one that has such a mark on one side only was a part of more.
+fn words<'t>(all: impl Iterator<Item = &'t str>) -> Result<Vec<Cow<'t, str>>, String> {
+    let word = |word: &'t str| {
+        let Some(quoted) = word.strip_prefix('"') else { return Ok(Cow::Borrowed(word)) };
+        match unquoted(quoted) {
+            Ok((word, "")) => Ok(Cow::Owned(word)),
+            _ => Err("has a quotation mark before an item of several words; say what stands between two items, \
+                      as with --separator comma"
+                .to_owned()),
+        }
+    };
+    all.map(word).collect()
 }
 
 /// The cells of a row of a matrix. Commas and tabs end a cell each; white space ends one however long it is.
-fn cells(text: &str, separator: Option<char>) -> Vec<&str> {
+fn cells(text: &str, separator: Option<char>) -> Result<Vec<Cow<'_, str>>, String> {
     let one = separator.or_else(|| [',', '\t'].into_iter().find(|mark| text.contains(*mark)));
     match one {
-        Some(separator) => text.split(separator).map(bare).collect(),
-        None => text.split_whitespace().map(bare).collect(),
+        Some(separator) => separated(text, separator),
+        None => words(text.split_whitespace()),
     }
 }
 
@@ -241,6 +301,29 @@ mod tests {
     }
 
     #[test]
+    fn an_item_in_quotation_marks_may_hold_what_separates() {
+        for (separator, line, expected) in [
+            (',', "\"a, b\",c", &["a, b", "c"][..]),
+            (',', " \"a \"\"b\"\"\" , c \"d\" ,", &["a \"b\"", "c \"d\"", ""]),
+            (',', "\"\",\"\"\"\"", &["", "\""]),
+            ('\t', "\"a\tb\"\t\t\"c\"", &["a\tb", "", "c"]),
+            (' ', "\"a b\" c", &["a b", "c"]),
+        ] {
+            assert_eq!(separated(line, separator).expect("well-formed"), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_compressed_file_is_read_as_what_was_compressed() {
+        let mut packed = Vec::new();
+        let mut encoder = zstd::Encoder::new(&mut packed, 0).expect("an encoder");
+        io::Write::write_all(&mut encoder, b"a b\na\n").expect("packed");
+        encoder.finish().expect("packed");
+        let read = read(&packed, Layout::default()).expect("well-formed");
+        assert_eq!(columns(&read), [("a", &[0, 1][..]), ("b", &[0])]);
+    }
+
+    #[test]
     fn a_matrix_gives_what_the_lists_of_its_rows_give() {
         let layout = Layout { matrix: true, ..Layout::default() };
         let expected = read(b"a c\nb\nc a b\n", Layout::default()).expect("well-formed");
@@ -256,8 +339,12 @@ mod tests {
     #[test]
     fn what_is_wrong_is_told_with_its_line() {
         let (list, matrix) = (Layout::default(), Layout { matrix: true, ..Layout::default() });
+        let comma = Layout { separator: Some(','), ..Layout::default() };
         for (content, layout, message) in [
             (&b"a b\n\xff\n"[..], list, "line 2 is not UTF-8"),
+            (b"a\n\"b c\",d\n", list, "line 2 has a quotation mark before an item of several"),
+            (b"\"a,b\n", comma, "line 1 has a quotation mark that no other closes"),
+            (b"\"a\" b,c\n", comma, "line 1 has \"b,c\" after a closing quotation mark"),
             (b"\n \n", list, "there is none"),
             (b"a b\n\n", list, "there is one only"),
             (b"a,b\n", matrix, "there is none"),

@@ -38,6 +38,18 @@ fn random_orders_are_measured_written_and_drawn() {
 }
 
 #[test]
+fn what_cannot_be_written_is_told_before_the_study() {
+    let shell = Shell::new();
+    let done = shell.run("study gospels --runs 100000 --csv a.csv --svg none/b.svg");
+    done.fails_with("none/b.svg: No such file or directory");
+    assert!(!done.stderr.contains(".twindex-"), "{}", done.stderr);
+    assert!(shell.names().is_empty(), "{:?}", shell.names());
+    shell.write("file", "");
+    shell.run("study all file").fails_with("file: is a file; name a directory");
+    shell.run("study gospels file").fails_with("is a file; name a directory with files");
+}
+
+#[test]
 fn one_seed_gives_one_file_of_points() {
     let shell = Shell::new();
     for (name, seed) in [("a", 1), ("b", 1), ("c", 2)] {
@@ -81,6 +93,11 @@ fn rules_of_a_file_come_with_what_they_imply() {
     assert_eq!(values, [0.6667, 2.0, 0.5, 1.0, 0.6667]);
     assert!((row["lift"].as_f64().expect("a number") - 4.0 / 3.0).abs() < 1e-5);
 
+    shell.write("quoted.csv", "\"whole milk\",\"tea, green\"\n\"tea, green\",whole milk\n");
+    let quoted = "study rules - --separator comma --support 1 -q";
+    let quoted = shell.pipe(quoted, shell.read("quoted.csv")).succeeds().stdout;
+    assert!(quoted.contains("whole milk\ttea, green\t1.0\t2\t"), "{quoted}");
+
     shell.write("matrix.txt", "milk tea cake\n1 1 0\n1 1 0\n0 0 1\n0 1 1\n");
     let matrix = shell.run("study rules matrix.txt --matrix --support 1 -q").succeeds().stdout;
     assert!(matrix.contains("milk\ttea\t0.6667\t2\t0.5\t1.0\t0.6667\t1.33333\n"), "{matrix}");
@@ -107,5 +124,6 @@ fn what_is_no_transaction_file_is_refused_with_its_line() {
         .fails_with("threshold 0: expected a number above 0");
     shell.write("two.txt", "a b\na b\n");
     shell.run("study rules two.txt --threshold 0.001").fails_with("512 lanes give 512");
+    assert_eq!(shell.run("study rules two.txt --support 0").status, 2);
     assert_eq!(shell.run("study rules --matrix").status, 2, "the verses are no matrix");
 }

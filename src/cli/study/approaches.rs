@@ -13,6 +13,10 @@ then with texts of which one in ten is a near copy of another. Slopes are those 
 of time over that of documents, from an eighth of the greatest number on: 2 is quadratic, 1 is
 linear.
 
+Columns: texts; approach; the most documents it was timed with; seconds of all, and of comparing
+without preparing, with their slopes; pairs compared; pairs found; recall (share of the pairs from
+the threshold on that were found).
+
 Examples:
   twindex study approaches --svg approaches.svg
   twindex study approaches --docs 20000 --budget 2
@@ -22,7 +26,8 @@ pub(super) struct Approaches {
     #[arg(long, value_name = "N", default_value_t = Settings::default().docs as u64,
           value_parser = clap::value_parser!(u64).range(8..=10_000_000))]
     docs: u64,
-    /// An approach stops where it would take longer than this for one number of documents
+    /// An approach stops where it would take longer than this for one number of documents, after
+    /// three
     #[arg(long, value_name = "SECONDS", default_value_t = Settings::default().budget)]
     budget: f64,
     /// Family of the 200 hash functions

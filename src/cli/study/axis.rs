@@ -4,6 +4,9 @@ use crate::study::{Axis, Scale};
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 use std::ops::Range;
 
+/// The place on a logarithmic side of what is 0 or less.
+const BELOW: f64 = -10.0;
+
 /// A side as it is drawn: linear, logarithmic, or with a name at each whole number.
 pub(super) struct Side {
     from: f64,
@@ -48,11 +51,28 @@ impl Side {
         !self.names.is_empty()
     }
 
-    fn place(&self, value: f64) -> f64 {
+    /// Where a value is: at 0 where the side begins, at 1 where it ends.
+    pub(super) fn place(&self, value: f64) -> f64 {
         match self.log {
+            // What has no place is far below all that has.
+            true if value <= 0.0 => BELOW,
             true => (value / self.from).ln() / (self.to / self.from).ln(),
             false => (value - self.from) / (self.to - self.from),
         }
+    }
+
+    /// The value at a place.
+    pub(super) fn at(&self, place: f64) -> f64 {
+        match self.log {
+            true => self.from * (self.to / self.from).powf(place),
+            false => self.from + place * (self.to - self.from),
+        }
+    }
+
+    /// Whether marks are powers: all of a side, where plain ones would be long.
+    fn has_powers(&self) -> bool {
+        let greatest = self.from.abs().max(self.to.abs());
+        !(1e-3..1e5).contains(&greatest) || (self.log && self.from < 1e-3)
     }
 
     /// Powers of ten, and between them as many as there is room for.
@@ -89,7 +109,7 @@ impl Ranged for Side {
     type ValueType = f64;
 
     fn map(&self, value: &f64, limit: (i32, i32)) -> i32 {
-        // What lies outside is drawn at the edge.
+        // What lies outside is cut before; by this, rounding cannot leave the panel.
         let place = self.place(*value).clamp(0.0, 1.0);
         limit.0 + (f64::from(limit.1 - limit.0) * place).round() as i32
     }
@@ -111,17 +131,23 @@ impl ValueFormatter<f64> for Side {
     fn format_ext(&self, value: &f64) -> String {
         match self.names.get(value.round().max(0.0) as usize) {
             Some(name) => name.clone(),
-            None => short(*value),
+            None if self.has_powers() => power(*value),
+            None => plain(*value),
         }
     }
 }
 
 /// A number as it stands at a mark: in as few signs as tell it.
-fn short(value: f64) -> String {
-    let size = value.abs();
-    if value == 0.0 || (0.001..1e5).contains(&size) {
-        let text = format!("{value:.4}");
-        return text.trim_end_matches('0').trim_end_matches('.').to_owned();
+fn plain(value: f64) -> String {
+    let text = format!("{value:.4}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "-0" { "0".to_owned() } else { text.to_owned() }
+}
+
+/// The same with a power of ten.
+fn power(value: f64) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
     }
     let text = format!("{value:.1e}");
     match text.split_once('e') {
@@ -167,17 +193,28 @@ mod tests {
     }
 
     #[test]
-    fn numbers_at_marks_are_short() {
-        let expected = [
-            (0.0, "0"),
-            (0.25, "0.25"),
-            (20.0, "20"),
-            (1e5, "1e5"),
-            (5e-5, "5e-5"),
-            (100.0, "100"),
-        ];
-        for (value, text) in expected {
-            assert_eq!(short(value), text);
+    fn the_marks_of_one_side_are_all_plain_or_all_powers() {
+        let marks = |axis: Axis| {
+            let side = side(&axis, &[]);
+            let marks = if side.log { side.log_marks(7) } else { side.linear_marks(5) };
+            marks.iter().map(|mark| side.format_ext(mark)).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(marks(Axis::log("x").within(1.0, 1e6)), "1e0 1e1 1e2 1e3 1e4 1e5 1e6");
+        assert_eq!(marks(Axis::log("x").within(1.0, 1e4)), "1 10 100 1000 10000");
+        assert_eq!(marks(Axis::log("x").within(1e-5, 0.1)), "1e-5 1e-4 1e-3 1e-2 1e-1");
+        assert_eq!(marks(Axis::linear("x").within(0.0, 2e5)), "0 5e4 1e5 1.5e5 2e5");
+        assert_eq!(marks(Axis::linear("x").within(-0.5, 0.5)), "-0.4 -0.2 0 0.2 0.4");
+        assert_eq!(marks(Axis::linear("x").within(0.0, 5e-4)), "0 1e-4 2e-4 3e-4 4e-4 5e-4");
+    }
+
+    #[test]
+    fn a_place_gives_back_its_value() {
+        for axis in [Axis::linear("x").within(-3.0, 5.0), Axis::log("x").within(0.01, 50.0)] {
+            let side = side(&axis, &[]);
+            for value in [0.02, 1.0, 5.0, 70.0] {
+                assert!((side.at(side.place(value)) / value - 1.0).abs() < 1e-12, "{value}");
+            }
         }
+        assert!(side(&Axis::log("x"), &[1.0, 2.0]).place(-1.0) < 0.0);
     }
 }

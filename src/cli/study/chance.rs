@@ -1,7 +1,10 @@
 //! The options of `twindex study chance`.
 
-use super::Outputs;
+use super::Files;
 use crate::study::chance::Settings;
+
+/// The greatest size: so many take some seconds, and their square root decides.
+const GREATEST: u64 = 1_000_000_000_000;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -17,14 +20,15 @@ Examples:
   twindex study chance --sizes 3000 5000 --universe 19683
   twindex study chance --svg chance.svg --csv chance.csv")]
 pub(super) struct Chance {
-    /// Sizes of two sets to look at besides
-    #[arg(long, value_names = ["A", "B"], num_args = 2)]
+    /// Sizes of two sets to look at besides, up to 10^12
+    #[arg(long, value_names = ["A", "B"], num_args = 2,
+          value_parser = clap::value_parser!(u64).range(..=GREATEST))]
     sizes: Option<Vec<u64>>,
     /// How many elements there are to be drawn, such as 19683 = 27³ shingles of three letters
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     universe: Option<u64>,
     #[command(flatten)]
-    pub(super) outputs: Outputs,
+    pub(super) files: Files,
 }
 
 impl Chance {

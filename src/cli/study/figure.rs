@@ -1,6 +1,7 @@
 //! A study's figure as SVG: panels with axes, lines, dots and bands, each with its legend below.
 
 use super::axis::Side;
+use super::clip::{self, Place};
 use crate::study::{Figure, Kind, Panel, Point, Series};
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -20,6 +21,9 @@ const COLORS: [RGBColor; 8] = [
     RGBColor(100, 100, 100),
     RGBColor(150, 110, 20),
 ];
+
+/// How much of its colour a band has.
+const BAND: f64 = 0.18;
 
 const FONT: &str = "sans-serif";
 const TITLE: i32 = 22;
@@ -131,30 +135,59 @@ fn draw_series(
         sides.x_spec().shows(point.x) && sides.y_spec().shows(point.y)
     };
     let points: Vec<Point> = series.points.iter().filter(shown).copied().collect();
-    let middle = points.iter().map(|point| (point.x + shift, point.y));
-    let bars = points.iter().filter_map(|point| Some((point.x + shift, point.spread?)));
+    let middle: Vec<Place> =
+        points.iter().map(|point| place(chart, point.x + shift, point.y)).collect();
     match series.kind {
         Kind::Dots => {
-            let bars = bars.map(|(x, (low, high))| PathElement::new([(x, low), (x, high)], color));
-            chart.draw_series(bars)?;
-            chart.draw_series(middle.map(|point| Circle::new(point, 3, color.filled())))?;
+            let bars = points.iter().filter_map(|point| {
+                let (x, (low, high)) = (point.x + shift, point.spread?);
+                Some([place(chart, x, low), place(chart, x, high)])
+            });
+            let bars: Vec<_> = bars.flat_map(|ends| inside(chart, clip::line(&ends))).collect();
+            chart.draw_series(bars.into_iter().map(|bar| PathElement::new(bar, color)))?;
+            let dots = middle.into_iter().filter(|dot| clip::is_inside(*dot)).collect();
+            for dot in inside(chart, vec![dots]).into_iter().flatten() {
+                chart.draw_series([Circle::new(dot, 3, color.filled())])?;
+            }
         }
-        Kind::Line => {
+        Kind::Line | Kind::Band => {
             let edge = |at: fn((f64, f64)) -> f64| {
                 points.iter().filter_map(move |point| Some((point.x, at(point.spread?))))
             };
             let mut band: Vec<(f64, f64)> = edge(|spread| spread.0).collect();
             band.extend(edge(|spread| spread.1).collect::<Vec<_>>().into_iter().rev());
-            if band.len() > 2 {
-                chart.draw_series([Polygon::new(band, color.mix(0.18))])?;
+            let places = band.into_iter().map(|(x, y)| place(chart, x, y)).collect();
+            for band in inside(chart, vec![clip::area(places)]) {
+                if band.len() > 2 {
+                    chart.draw_series([Polygon::new(band, color.mix(BAND))])?;
+                }
             }
-            chart.draw_series(LineSeries::new(middle, color.stroke_width(2)))?;
+            if series.kind == Kind::Line {
+                for part in inside(chart, clip::line(&middle)) {
+                    chart.draw_series(LineSeries::new(part, color.stroke_width(2)))?;
+                }
+            }
         }
         Kind::Dashed => {
-            chart.draw_series(DashedLineSeries::new(middle, 7, 4, color.stroke_width(2)))?;
+            for part in inside(chart, clip::line(&middle)) {
+                chart.draw_series(DashedLineSeries::new(part, 7, 4, color.stroke_width(2)))?;
+            }
         }
     }
     Ok(())
+}
+
+/// Where a point is in the panel, which it may be outside of.
+fn place(chart: &Chart<'_, '_>, x: f64, y: f64) -> Place {
+    let sides = chart.as_coord_spec();
+    (sides.x_spec().place(x), sides.y_spec().place(y))
+}
+
+/// The values at places.
+fn inside(chart: &Chart<'_, '_>, parts: Vec<Vec<Place>>) -> Vec<Vec<(f64, f64)>> {
+    let sides = chart.as_coord_spec();
+    let value = |(x, y)| (sides.x_spec().at(x), sides.y_spec().at(y));
+    parts.into_iter().map(|part| part.into_iter().map(value).collect()).collect()
 }
 
 /// The series of each line of the legend.
@@ -189,6 +222,10 @@ fn draw_legend(area: &Area<'_>, lines: &[Vec<&Series>], names: &[&str]) -> anyho
             let thick = color.stroke_width(2);
             match series.kind {
                 Kind::Dots => area.draw(&Circle::new((x + 12, y), 4, color.filled()))?,
+                Kind::Band => {
+                    let bar = [(x, y - 5), (x + 25, y + 5)];
+                    area.draw(&Rectangle::new(bar, color.mix(BAND * 2.0).filled()))?;
+                }
                 Kind::Line => area.draw(&PathElement::new([(x, y), (x + 25, y)], thick))?,
                 Kind::Dashed => {
                     for from in [0, 10, 20] {
@@ -250,6 +287,44 @@ mod tests {
         assert!(!draw(&figure).expect("drawn").contains("NaN"));
         figure.panels[0].series.clear();
         draw(&figure).expect("a panel without series");
+    }
+
+    /// One series of a figure, in a panel from 0 to 10 and 0 to 1; what of it is drawn in its colour and no other
+    /// thing is.
+    fn drawn(kind: Kind, points: &[Point]) -> String {
+        let mut figure = figure(1);
+        let panel = &mut figure.panels[0];
+        panel.x = Axis::linear("x").within(0.0, 10.0);
+        panel.y = Axis::linear("y").within(0.0, 1.0);
+        panel.series = vec![Series::new("", kind, points.iter().copied())];
+        let svg = draw(&figure).expect("drawn");
+        let plot = svg.lines().filter(|line| line.contains("#0072B2"));
+        // The last is the sign in the legend.
+        let mut lines: Vec<&str> = plot.collect();
+        lines.pop();
+        lines.join("\n")
+    }
+
+    #[test]
+    fn lines_and_dots_outside_of_the_panel_are_not_drawn_at_its_edge() {
+        let above = [Point::new(1.0, 1.5), Point::new(5.0, 2.0), Point::new(9.0, 1.2)];
+        for kind in [Kind::Line, Kind::Dots] {
+            assert_eq!(drawn(kind, &above), "", "{kind:?}");
+        }
+        let dot = drawn(Kind::Dots, &[Point::new(1.0, 0.5), Point::new(2.0, -0.1)]);
+        assert_eq!(dot.matches("<circle").count(), 1, "{dot}");
+        // There and back: two parts, each with an end at the edge.
+        let peak = [Point::new(0.0, 0.5), Point::new(5.0, 1.5), Point::new(10.0, 0.5)];
+        assert_eq!(drawn(Kind::Line, &peak).matches("<polyline").count(), 2);
+    }
+
+    #[test]
+    fn bars_and_bands_go_on_to_the_edge() {
+        let wide = [Point::spread(2.0, 0.5, -1.0, 2.0), Point::spread(8.0, 0.5, -1.0, 2.0)];
+        let bars = drawn(Kind::Dots, &wide);
+        assert_eq!((bars.matches("<circle").count(), bars.matches("<poly").count()), (2, 2));
+        let band = drawn(Kind::Band, &wide);
+        assert_eq!((band.matches("<polygon").count(), band.matches("<polyline").count()), (1, 0));
     }
 
     #[test]

@@ -20,8 +20,9 @@ pub(super) struct HashTime {
     #[command(flatten)]
     pub(super) outputs: Outputs,
     /// How often everything is timed
-    #[arg(long, value_name = "N", default_value_t = Settings::default().runs)]
-    runs: usize,
+    #[arg(long, value_name = "N", default_value_t = Settings::default().runs as u64,
+          value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    runs: u64,
     /// Hash functions of a signature
     #[arg(long, value_name = "K", default_value_t = Settings::default().hashes)]
     hashes: usize,
@@ -29,6 +30,6 @@ pub(super) struct HashTime {
 
 impl HashTime {
     pub(super) fn settings(&self) -> Settings {
-        Settings { runs: self.runs, hashes: self.hashes, ..Settings::default() }
+        Settings { runs: self.runs as usize, hashes: self.hashes, ..Settings::default() }
     }
 }

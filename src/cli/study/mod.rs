@@ -3,6 +3,7 @@
 mod approaches;
 mod axis;
 mod chance;
+mod clip;
 mod figure;
 mod gospels;
 mod hash_time;
@@ -16,6 +17,7 @@ mod simhash;
 use super::Ending;
 use super::args::Global;
 use super::failure::Failure;
+use super::outfile::OutFile;
 use super::progress::Progress;
 use super::{interrupt, output};
 use crate::error::Result;
@@ -63,15 +65,22 @@ enum Which {
     All(All),
 }
 
-/// What every study can write, and what its randomness comes from.
+/// What every study can write.
 #[derive(Debug, clap::Args)]
-struct Outputs {
+struct Files {
     /// Write every point into this file, as CSV
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
     /// Draw the picture into this file
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
+}
+
+/// The same, and what a study's randomness comes from, where it has any.
+#[derive(Debug, clap::Args)]
+struct Outputs {
+    #[command(flatten)]
+    files: Files,
     /// Seed of everything random
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -95,9 +104,9 @@ struct All {
 type Run<'a> = Box<dyn Fn(&Work<'_>) -> Result<Report> + 'a>;
 
 impl Which {
-    /// The study's name, what it is to write, and how it is run; none for all of them.
-    fn one(&self) -> Option<(&'static str, &Outputs, Run<'_>)> {
-        Some(match self {
+    /// The study's name, what it is to write, its seed, and how it is run; none for all of them.
+    fn one(&self) -> Option<(&'static str, &Files, u64, Run<'_>)> {
+        let (name, outputs, run): (_, _, Run<'_>) = match self {
             Self::ShingleSize(args) => (
                 "shingle-size",
                 &args.outputs,
@@ -121,11 +130,11 @@ impl Which {
             Self::Law(args) => {
                 ("law", &args.outputs, Box::new(|work| study::law::run(&args.settings(), work)))
             }
-            Self::Chance(args) => (
-                "chance",
-                &args.outputs,
-                Box::new(|work| study::chance::run(&args.settings(), work)),
-            ),
+            // Nothing is random there.
+            Self::Chance(args) => {
+                let run = Box::new(|work: &Work<'_>| study::chance::run(&args.settings(), work));
+                return Some(("chance", &args.files, 0, run));
+            }
             Self::Gospels(args) => (
                 "gospels",
                 &args.outputs,
@@ -140,7 +149,8 @@ impl Which {
                 Box::new(|work| study::simhash::run(&args.settings(), work)),
             ),
             Self::All(_) => return None,
-        })
+        };
+        Some((name, &outputs.files, outputs.seed, run))
     }
 }
 
@@ -163,43 +173,51 @@ const ALL: [ByDefault; 9] = [
 
 pub(super) fn run(global: &Global, args: &Study) -> std::result::Result<Ending, Failure> {
     interrupt::catch()?;
-    if let Some((name, outputs, run)) = args.which.one() {
-        return carry_out(global, name, outputs, &run);
+    if let Some((name, files, seed, run)) = args.which.one() {
+        return carry_out(global, name, files, seed, &run);
     }
     let Which::All(all) = &args.which else { return Ok(Ending::Done) };
     let place = || all.directory.display().to_string();
+    if all.directory.exists() && !all.directory.is_dir() {
+        return Err(anyhow::anyhow!("{}: is a file; name a directory", place()).into());
+    }
     std::fs::create_dir_all(&all.directory).with_context(place)?;
     let mut ending = Ending::Done;
     for (name, run) in ALL {
         let file = |end: &str| Some(all.directory.join(format!("{name}.{end}")));
-        let outputs = Outputs { csv: file("csv"), svg: file("svg"), seed: all.seed };
-        if carry_out(global, name, &outputs, &run)? != Ending::Done {
+        let files = Files { csv: file("csv"), svg: file("svg") };
+        if carry_out(global, name, &files, all.seed, &run)? != Ending::Done {
             ending = Ending::Nothing;
         }
     }
     Ok(ending)
 }
 
-/// Runs a study and writes, draws and prints what it found.
+/// Runs a study and writes, draws and prints what it found. Its files get their names when all are written.
 fn carry_out(
     global: &Global,
     name: &str,
-    outputs: &Outputs,
+    files: &Files,
+    seed: u64,
     run: &dyn Fn(&Work<'_>) -> Result<Report>,
 ) -> std::result::Result<Ending, Failure> {
     let begun = Instant::now();
+    // Before all the work, so that a name that cannot be written to is known at once.
+    let open = |path: &Option<PathBuf>| path.as_deref().map(|p| OutFile::new(Some(p))).transpose();
+    let (csv, svg) = (open(&files.csv)?, open(&files.svg)?);
     let progress = Progress::of_parts(global);
     let tell = |done, total| progress.tell(name, done, total);
-    let report = run(&Work::new(outputs.seed, &tell));
+    let report = run(&Work::new(seed, &tell));
     progress.finish();
     let report = report?;
-    if let Some(path) = &outputs.csv {
-        show::write(path, &show::csv(&report.data))?;
+    let mut complete = Vec::new();
+    if let Some(out) = csv {
+        complete.push(show::written(out, &show::csv(&report.data))?);
     }
-    if let Some(path) = &outputs.svg {
-        let svg = figure::draw(&report.figure).with_context(|| path.display().to_string())?;
-        show::write(path, &svg)?;
+    if let Some(out) = svg {
+        complete.push(show::written(out, &figure::draw(&report.figure)?)?);
     }
+    complete.into_iter().try_for_each(OutFile::finish)?;
     show::print(global, name, &report)?;
     let seen = report.findings.iter().filter(|finding| finding.holds).count();
     let all = report.findings.len();

@@ -13,7 +13,8 @@ Output, a line for each kind of keys and family, with the most functions: keys, 
 mean, bias (of the mean), bias_by_chance (what an unbiased one stays below), mean_absolute_error,
 root_mean_square_error, slope (of the logarithm of the mean absolute error over that of the number
 of functions, from 10 on; none of fewer than five numbers). What must be seen is told where runs
-and functions are enough to tell it from chance.
+and functions are enough to tell it from chance. The picture has bands for modular and jenkins
+only: standard error of the mean absolute error, standard deviation of the estimate.
 
 Examples:
   twindex study precision --svg precision.svg

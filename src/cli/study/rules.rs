@@ -16,7 +16,9 @@ compared exactly:
   a_to_b       share of those with b among those with a; b_to_a the other way
   lift         how much likelier one is where the other is
 Brute force then looks for the same pairs, with as many columns as it can compare in about a
-second. Without a file, transactions are the verses of the Gospels, and items their words.
+second. Without a file, transactions are the verses of the Gospels, and items their words. A file
+may be compressed (gzip, zstd), and - is standard input. Items in quotation marks may hold what
+--separator names.
 
 Examples:
   twindex study rules --threshold 0.4 --svg rules.svg
@@ -33,12 +35,13 @@ pub(super) struct Rules {
     #[arg(long, value_name = "P", default_value_t = Settings::default().recall)]
     recall: f64,
     /// Least number of transactions with both
-    #[arg(long, value_name = "N", default_value_t = Settings::default().support)]
+    #[arg(long, value_name = "N", default_value_t = Settings::default().support,
+          value_parser = clap::value_parser!(u64).range(1..=u64::from(u32::MAX)))]
     support: u64,
     /// Pairs that are printed; all are written to --csv
     #[arg(long, value_name = "K", default_value_t = Settings::default().top)]
     top: usize,
-    /// What stands between two items, which may hold what does not [default: white space and commas]
+    /// What stands between two items, which may hold what does not [default: white space, commas]
     #[arg(long, value_enum, value_name = "NAME", requires = "file")]
     separator: Option<Separator>,
     /// The first line names the items; others have a 1 or a 0 for each

@@ -10,6 +10,9 @@ The words of a text are put into random orders; of all pairs of these the simila
 shingles of 1 character and more, with white space and without. Without a text they are fifty
 words of lorem ipsum.
 
+Columns: shingle (characters); of similarities with white space the mean with_spaces, least
+and greatest; the means without_spaces, and with_spaces again where case_kept.
+
 Examples:
   twindex study shingle-size --svg shingle-size.svg
   twindex study shingle-size --text chapter.txt --orders 50 --csv shingle-size.csv --seed 7")]

@@ -6,7 +6,6 @@ use crate::cli::outfile::OutFile;
 use crate::cli::output::{Results, significant, similarity};
 use crate::study::{Cell, Report, Table};
 use serde_json::Value;
-use std::path::Path;
 
 /// Prints the short table, then what must be seen and whether it was.
 pub(super) fn print(global: &Global, study: &str, report: &Report) -> Result<(), Failure> {
@@ -83,11 +82,10 @@ fn quoted(text: &str) -> String {
     }
 }
 
-/// Writes a file that appears when it is complete.
-pub(super) fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    let mut out = OutFile::new(Some(path))?;
+/// The file with this text in it.
+pub(super) fn written(mut out: OutFile, text: &str) -> Result<OutFile, Failure> {
     text.lines().try_for_each(|line| out.line(line))?;
-    out.finish()
+    Ok(out)
 }
 
 #[cfg(test)]

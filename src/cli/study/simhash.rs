@@ -9,6 +9,9 @@ use crate::study::simhash::Settings;
 Texts of the English Gospels and edited copies of them, of all similarities, are compared by
 SimHash, by MinHash in lanes of a byte, and by MinHash in lanes of a bit, all in as many bytes.
 
+Columns: sketch; its root mean square error at four similarities; its precision (the share of the
+pairs reported that are wanted) at three shares of the wanted that it reports.
+
 Examples:
   twindex study simhash --svg simhash.svg
   twindex study simhash --bytes 32 --threshold 0.9 --csv simhash.csv")]

@@ -9,6 +9,9 @@ use crate::study::{Axis, Finding, Kind, Panel, Point, Series, Work};
 const RATIOS: [(u64, &str); 4] =
     [(10, "equal sizes"), (15, "1 to 1.5"), (22, "1 to 2.2"), (50, "1 to 5")];
 
+/// The least similarity that is drawn: below the means of the greatest universe.
+const LEAST: f64 = 0.002;
+
 /// Points of each curve.
 const POINTS: u32 = 40;
 
@@ -34,22 +37,26 @@ pub(super) fn run(work: &Work<'_>) -> Result<(Vec<Panel>, Vec<Finding>)> {
         });
         by_ratio.push(Series::new(name, Kind::Line, points.collect::<Result<Vec<Point>>>()?));
     }
+    // The widest first, so that the others lie on it. Their means differ by less than a line is wide.
     let mut by_size = Vec::new();
-    for size in [20, 200, 2_000] {
+    let mut means = Vec::new();
+    for (size, name) in [(20, "95 % of two sets of 20"), (200, "of 200"), (2_000, "of 2,000")] {
         let points = universes(size, size).map(|(x, universe)| {
             let chance = Chance::of(size, size, universe)?;
             Ok(Point::spread(x, chance.mean, chance.spread.0, chance.spread.1))
         });
-        let name = format!("two sets of {size}");
-        by_size.push(Series::new(name, Kind::Line, points.collect::<Result<Vec<Point>>>()?));
+        let points = points.collect::<Result<Vec<Point>>>()?;
+        means = points.iter().map(|point| Point::new(point.x, point.y)).collect();
+        by_size.push(Series::new(name, Kind::Band, points));
     }
+    by_size.push(Series::new("mean of these", Kind::Dashed, means));
     let panel = |title: &str, mut series: Vec<Series>| {
-        let ends = [Point::new(1.0, 0.0), Point::new(1.0, 1.0)];
+        let ends = [Point::new(1.0, LEAST), Point::new(1.0, 1.0)];
         series.push(Series::new("the papers' universe", Kind::Dashed, ends));
         Panel {
             title: title.to_owned(),
             x: Axis::log("universe, in multiples of the sum of both sizes"),
-            y: Axis::linear("similarity by chance").within(0.0, 1.0),
+            y: Axis::log("similarity by chance").within(LEAST, 1.0),
             series,
         }
     };

@@ -4,7 +4,7 @@ use super::{Chance, Row, Settings};
 use crate::error::{Error, Result};
 use crate::estimate::{Overlap, RandomSubsets};
 use crate::study::texts::{NAMES, PAIRS, Shingles, embedded};
-use crate::study::{Axis, Finding, Kind, Panel, Point, Series, Work};
+use crate::study::{Axis, Finding, Kind, Panel, Point, Series, Work, grouped};
 use rustc_hash::FxHashMap;
 
 /// What was found of the texts.
@@ -83,7 +83,7 @@ fn panel(title: &str, universe: u64, pairs: &[Row]) -> Panel {
     };
     let chance = |c: Chance| Point::spread(0.0, c.mean, c.spread.0, c.spread.1);
     Panel {
-        title: format!("{title}; all there are: {universe}"),
+        title: format!("{title}; all there are: {}", grouped(universe)),
         x: Axis::of_names("pair of Gospels", names),
         y: Axis::linear("similarity").within(0.0, 1.0),
         series: vec![

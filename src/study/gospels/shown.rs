@@ -204,7 +204,7 @@ fn by_pair(compared: &Compared) -> Panel {
             translation.name, translation.language
         ),
         x: Axis::of_names("pair of Gospels", (0..compared.pairs.len()).map(short)),
-        y: Axis::linear("similarity; bars: one standard deviation").within(0.2, 1.0),
+        y: Axis::linear("similarity; bars: one standard deviation").within(0.0, 1.0),
         series,
     }
 }
