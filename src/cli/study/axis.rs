@@ -72,7 +72,7 @@ impl Side {
     /// Whether marks are powers: all of a side, where plain ones would be long.
     fn has_powers(&self) -> bool {
         let greatest = self.from.abs().max(self.to.abs());
-        !(1e-3..1e5).contains(&greatest) || (self.log && self.from < 1e-3)
+        !(1e-3..2e5).contains(&greatest) || (self.log && self.from < 1e-4)
     }
 
     /// Powers of ten, and between them as many as there is room for.
@@ -201,6 +201,8 @@ mod tests {
         };
         assert_eq!(marks(Axis::log("x").within(1.0, 1e6)), "1e0 1e1 1e2 1e3 1e4 1e5 1e6");
         assert_eq!(marks(Axis::log("x").within(1.0, 1e4)), "1 10 100 1000 10000");
+        let documents = marks(Axis::log("x").within(100.0, 1e5));
+        assert_eq!(documents, "100 300 1000 3000 10000 30000 100000");
         assert_eq!(marks(Axis::log("x").within(1e-5, 0.1)), "1e-5 1e-4 1e-3 1e-2 1e-1");
         assert_eq!(marks(Axis::linear("x").within(0.0, 2e5)), "0 5e4 1e5 1.5e5 2e5");
         assert_eq!(marks(Axis::linear("x").within(-0.5, 0.5)), "-0.4 -0.2 0 0.2 0.4");
