@@ -122,7 +122,12 @@ impl Sorter {
         while !rest.is_empty() {
             if self.buffer.capacity() == 0 {
                 // Once, as a buffer that grows is there twice.
-                self.buffer.reserve_exact(self.most);
+                let reserved = self.buffer.try_reserve_exact(self.most);
+                reserved.map_err(|_| Error::InvalidSetting {
+                    setting: "memory",
+                    got: format!("with {} bytes for hashes", 8 * self.most),
+                    expected: "no more than this machine gives",
+                })?;
             }
             let (some, later) = rest.split_at(rest.len().min(self.most - self.buffer.len()));
             self.buffer.extend_from_slice(some);

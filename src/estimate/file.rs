@@ -121,7 +121,7 @@ impl FileSimilarity {
     ) -> Result<SortedShingles> {
         let mut sorter = Sorter::new(self.memory / 4 * 3)?;
         let mut stream = Stream::new(&self.shingler, self.memory / 32);
-        let mut bytes = vec![0; self.memory / 32 / 8];
+        let mut bytes = vec![0; (self.memory / 32 / 8).min(MOST_READ)];
         let mut progress = FileProgress::default();
         let mut peak = 0;
         loop {
@@ -212,6 +212,9 @@ impl SortedShingles {
         })
     }
 }
+
+/// The most bytes that are read at once; more is no faster.
+const MOST_READ: usize = 1 << 20;
 
 /// Buffers of a run's size that there are beside those of the runs.
 const BESIDE: usize = 8;

@@ -5,6 +5,7 @@
 //! 2.4 and 3.2.
 
 mod curves;
+mod drawn;
 mod printed;
 mod texts;
 
@@ -134,6 +135,7 @@ pub(crate) fn run(settings: &Settings, work: &Work<'_>) -> Result<Report> {
         });
     }
     let mut findings = printed::findings(&rows)?;
+    findings.push(drawn::run(work)?);
     let (mut panels, of_curves) = curves::run(work)?;
     let of_texts = texts::run(settings, work)?;
     panels.extend(of_texts.panels);

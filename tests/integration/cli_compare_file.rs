@@ -176,6 +176,8 @@ fn what_is_wrong_is_said_as_of_whole_texts() {
     }
     let little = shell.run("compare good good --method file --memory 1000");
     little.fails_with("memory 1000 bytes: expected 1 MiB or more");
+    let much = shell.run("compare good good --method file --memory 9000000G");
+    much.fails_with("expected no more than this machine gives");
     let long = shell.run("compare good word --method file --memory 1M --shingle word:2");
     long.fails_with(
         "word: a word of more than 32768 bytes, for which there is no room; give more memory",

@@ -37,7 +37,8 @@ fn settings_that_make_no_sense_are_refused() {
         ("study chance --sizes 5", "--sizes"),
         ("study chance --sizes 1000000000000 1000000000001", "is not in 0..=1000000000000"),
         ("study chance --universe 0", "--universe"),
-        ("study chance --seed 1", "--seed"),
+        ("study approaches --budget nan", "--budget"),
+        ("study precision --runs 18446744073709551615", "--runs"),
     ] {
         let done = shell.run(words);
         assert!(done.status == 2 && done.stderr.contains(said), "{words}: {done:?}");

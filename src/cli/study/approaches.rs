@@ -28,7 +28,8 @@ pub(super) struct Approaches {
     docs: u64,
     /// An approach stops where it would take longer than this for one number of documents, after
     /// three
-    #[arg(long, value_name = "SECONDS", default_value_t = Settings::default().budget)]
+    #[arg(long, value_name = "SECONDS", default_value_t = Settings::default().budget,
+          value_parser = budget)]
     budget: f64,
     /// Family of the 200 hash functions
     #[arg(long, value_name = "NAME", default_value_t = Settings::default().family)]
@@ -41,4 +42,9 @@ impl Approaches {
     pub(super) fn settings(&self) -> Settings {
         Settings { docs: self.docs as usize, budget: self.budget, family: self.family }
     }
+}
+
+fn budget(text: &str) -> Result<f64, &'static str> {
+    let seconds = text.parse().ok().filter(|seconds: &f64| seconds.is_finite() && *seconds >= 0.0);
+    seconds.ok_or("expected a number of seconds, as 10 or 0.5")
 }

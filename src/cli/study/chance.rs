@@ -1,6 +1,6 @@
 //! The options of `twindex study chance`.
 
-use super::Files;
+use super::Outputs;
 use crate::study::chance::Settings;
 
 /// The greatest size: so many take some seconds, and their square root decides.
@@ -28,7 +28,7 @@ pub(super) struct Chance {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     universe: Option<u64>,
     #[command(flatten)]
-    pub(super) files: Files,
+    pub(super) outputs: Outputs,
 }
 
 impl Chance {

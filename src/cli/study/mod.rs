@@ -65,22 +65,15 @@ enum Which {
     All(All),
 }
 
-/// What every study can write.
+/// What every study can write, and what its randomness comes from.
 #[derive(Debug, clap::Args)]
-struct Files {
+struct Outputs {
     /// Write every point into this file, as CSV
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
     /// Draw the picture into this file
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-}
-
-/// The same, and what a study's randomness comes from, where it has any.
-#[derive(Debug, clap::Args)]
-struct Outputs {
-    #[command(flatten)]
-    files: Files,
     /// Seed of everything random
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -104,9 +97,9 @@ struct All {
 type Run<'a> = Box<dyn Fn(&Work<'_>) -> Result<Report> + 'a>;
 
 impl Which {
-    /// The study's name, what it is to write, its seed, and how it is run; none for all of them.
-    fn one(&self) -> Option<(&'static str, &Files, u64, Run<'_>)> {
-        let (name, outputs, run): (_, _, Run<'_>) = match self {
+    /// The study's name, what it is to write, and how it is run; none for all of them.
+    fn one(&self) -> Option<(&'static str, &Outputs, Run<'_>)> {
+        Some(match self {
             Self::ShingleSize(args) => (
                 "shingle-size",
                 &args.outputs,
@@ -130,11 +123,11 @@ impl Which {
             Self::Law(args) => {
                 ("law", &args.outputs, Box::new(|work| study::law::run(&args.settings(), work)))
             }
-            // Nothing is random there.
-            Self::Chance(args) => {
-                let run = Box::new(|work: &Work<'_>| study::chance::run(&args.settings(), work));
-                return Some(("chance", &args.files, 0, run));
-            }
+            Self::Chance(args) => (
+                "chance",
+                &args.outputs,
+                Box::new(|work| study::chance::run(&args.settings(), work)),
+            ),
             Self::Gospels(args) => (
                 "gospels",
                 &args.outputs,
@@ -149,8 +142,7 @@ impl Which {
                 Box::new(|work| study::simhash::run(&args.settings(), work)),
             ),
             Self::All(_) => return None,
-        };
-        Some((name, &outputs.files, outputs.seed, run))
+        })
     }
 }
 
@@ -173,8 +165,8 @@ const ALL: [ByDefault; 9] = [
 
 pub(super) fn run(global: &Global, args: &Study) -> std::result::Result<Ending, Failure> {
     interrupt::catch()?;
-    if let Some((name, files, seed, run)) = args.which.one() {
-        return carry_out(global, name, files, seed, &run);
+    if let Some((name, outputs, run)) = args.which.one() {
+        return carry_out(global, name, outputs, &run);
     }
     let Which::All(all) = &args.which else { return Ok(Ending::Done) };
     let place = || all.directory.display().to_string();
@@ -185,8 +177,8 @@ pub(super) fn run(global: &Global, args: &Study) -> std::result::Result<Ending, 
     let mut ending = Ending::Done;
     for (name, run) in ALL {
         let file = |end: &str| Some(all.directory.join(format!("{name}.{end}")));
-        let files = Files { csv: file("csv"), svg: file("svg") };
-        if carry_out(global, name, &files, all.seed, &run)? != Ending::Done {
+        let outputs = Outputs { csv: file("csv"), svg: file("svg"), seed: all.seed };
+        if carry_out(global, name, &outputs, &run)? != Ending::Done {
             ending = Ending::Nothing;
         }
     }
@@ -197,17 +189,16 @@ pub(super) fn run(global: &Global, args: &Study) -> std::result::Result<Ending, 
 fn carry_out(
     global: &Global,
     name: &str,
-    files: &Files,
-    seed: u64,
+    outputs: &Outputs,
     run: &dyn Fn(&Work<'_>) -> Result<Report>,
 ) -> std::result::Result<Ending, Failure> {
     let begun = Instant::now();
     // Before all the work, so that a name that cannot be written to is known at once.
     let open = |path: &Option<PathBuf>| path.as_deref().map(|p| OutFile::new(Some(p))).transpose();
-    let (csv, svg) = (open(&files.csv)?, open(&files.svg)?);
+    let (csv, svg) = (open(&outputs.csv)?, open(&outputs.svg)?);
     let progress = Progress::of_parts(global);
     let tell = |done, total| progress.tell(name, done, total);
-    let report = run(&Work::new(seed, &tell));
+    let report = run(&Work::new(outputs.seed, &tell));
     progress.finish();
     let report = report?;
     let mut complete = Vec::new();

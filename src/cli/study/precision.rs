@@ -23,7 +23,8 @@ pub(super) struct Precision {
     #[command(flatten)]
     pub(super) outputs: Outputs,
     /// How often each family is drawn anew
-    #[arg(long, value_name = "N", default_value_t = Settings::default().runs)]
+    #[arg(long, value_name = "N", default_value_t = Settings::default().runs,
+          value_parser = clap::value_parser!(u64).range(2..=100_000))]
     runs: u64,
     /// The most hash functions
     #[arg(long, value_name = "K", default_value_t = Settings::default().hashes)]
