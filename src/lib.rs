@@ -89,6 +89,9 @@
 //! - S. Dembele, G. S. Lo, *Probabilistic, statistical and algorithmic aspects of the similarity of texts and
 //!   application to Gospels comparison*, 2015: multisets, comparing by file, samples, RUM. J. Bentley,
 //!   B. Floyd, *A sample of brilliance*, 1987: how to draw samples.
+//! - R. Vilaseca, X. Lacasa, X. Martín, *Detection of similarity between documents with hashing*, 2018; C. Bergillos,
+//!   A. Rambla, A. Cabeza, *Document similarity detection using hashing*, 2018: families of hash functions, bands,
+//!   and how to measure both.
 //! - E. B. Wilson, *Probable inference, the law of succession, and statistical inference*, 1927:
 //!   the interval. C. Clopper, E. S. Pearson, *The use of confidence or fiducial limits illustrated in the case
 //!   of the binomial*, 1934: a wider one, [`methods::clopper_pearson`].

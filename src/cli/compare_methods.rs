@@ -36,7 +36,7 @@ const SAMPLE: usize = 10_000;
 /// How methods are run.
 #[derive(Debug, clap::Args)]
 pub(super) struct MethodOptions {
-    /// Hash functions of --method minhash [default: default]
+    /// Hash functions of --method minhash and --method all [default: default]
     #[arg(long, value_enum, value_name = "NAME", requires = "method")]
     family: Option<FamilyName>,
     /// Hash functions, maps, or smallest values of --method, from 3 to 4096; weighted takes the next

@@ -17,7 +17,7 @@ pub(super) enum Method {
     Ru,
     /// The same over stacked rows
     Rum,
-    /// Signatures of several families of hash functions
+    /// Signatures by hash functions of a --family
     Minhash,
     /// The smallest hashes of one function
     BottomK,

@@ -7,7 +7,7 @@
 use crate::error::{Error, Result};
 use crate::sketch::greatest_divisor;
 
-/// Which affine maps x i + y mod n are drawn, each with the same probability.
+/// Which affine maps x i + y mod n are drawn, each with the same probability (Dembele, Lo 2017, theorem 3).
 ///
 /// ```
 /// use twindex::methods::AffineFamily;
@@ -73,7 +73,7 @@ impl AffineFamily {
     }
 
     /// The same, over all orders of the rows: the mean for two sets of so many of `rows` rows, of which they share so
-    /// many (A eq. 15).
+    /// many (equation 15 of Dembele, Lo 2017).
     ///
     /// Of units it is J. Of any maps, d = gcd(x, n) rows at a time have one value; the probability is that the
     /// least value that any row of either set has is one of both sets', of a random distribution of the rows

@@ -146,7 +146,7 @@ fn share(part: u64, whole: u64) -> f64 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::collections::{BTreeMap, BTreeSet};
+    use std::collections::{BTreeMap, BTreeSet, HashSet};
 
     #[test]
     fn closed_forms_hold() {
@@ -205,6 +205,23 @@ mod tests {
     }
 
     proptest! {
+        /// The way of Vilaseca, Lacasa, Martín 2018, section 6.1.1, which looks the elements of the one set up in the other.
+        #[test]
+        fn the_merge_agrees_with_a_hash_set(
+            a in proptest::collection::hash_set(0_u64..60, 0..40),
+            b in proptest::collection::hash_set(0_u64..60, 0..40),
+        ) {
+            let sorted = |set: &HashSet<u64>| {
+                let mut list: Vec<u64> = set.iter().copied().collect();
+                list.sort_unstable();
+                list
+            };
+            let shared = a.iter().filter(|x| b.contains(x)).count() as u64;
+            let merged = Overlap::of_sets(&sorted(&a), &sorted(&b));
+            prop_assert_eq!(merged, Overlap { a: a.len() as u64, b: b.len() as u64, shared });
+            prop_assert_eq!(merged.similarity(), share(shared, a.union(&b).count() as u64));
+        }
+
         /// Dembele, Lo 2015, proposition 1, which leaves the inequality to Gower; and the same of multisets. Of empty
         /// sets, which are similar to nothing, only the inequality holds.
         #[test]

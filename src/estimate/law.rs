@@ -7,7 +7,8 @@ use super::random::{deviance, stirling_rest};
 use crate::error::{Error, Result};
 
 /// What an estimate of a known similarity J from k independent permutations says, and how often: t equal
-/// minima, and so the estimate t/k, with probability C(k, t) Jᵗ (1 - J)ᵏ⁻ᵗ.
+/// minima, and so the estimate t/k, with probability C(k, t) Jᵗ (1 - J)ᵏ⁻ᵗ
+/// (Dembele, Lo 2017, section 3 IV C).
 ///
 /// It is that of [`AffineMaps::units`](crate::methods::AffineMaps::units) on the rows of two sets, and very nearly
 /// that of hash functions of 64 bits. The lanes of a [`Signature`](crate::Signature) vary less, and one byte of
@@ -108,7 +109,8 @@ impl EstimateLaw {
         }
     }
 
-    /// The probability that the estimate is within so much of J, by exact summation (A eq. 17, corollary 1).
+    /// The probability that the estimate is within so much of J, by exact summation (equation 17 and
+    /// corollary 1 of Dembele, Lo 2017).
     ///
     /// An estimate at exactly that distance counts, also where rounding puts it 1e-12 beyond. Of a distance that is not a
     /// number the probability is not one either.

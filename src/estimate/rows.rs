@@ -18,7 +18,7 @@ const SECOND: u8 = 2;
 ///
 /// RU ([`ru`](Self::ru)) has a row for every element of the union, in the order of first appearance. RUM
 /// ([`rum`](Self::rum)) stacks the rows of the first set and those of the second: an element of both has two
-/// rows, and both of these are in both sets.
+/// rows, and both of these are in both sets (Dembele, Lo 2017, section 2 and equation 13; Dembele, Lo 2015, section 5.3).
 ///
 /// **Neither saves anything.** To fill in the matrix is to know which rows are common, and with these the
 /// similarity itself; stacking does not spare it, since a row of the one set has to be known to be in the
@@ -103,8 +103,8 @@ impl RowMatrix {
         self.rows.len() as u64
     }
 
-    /// RU: the share of maps whose minima over the rows of either set are equal (A eq. 13). An estimate of J without
-    /// bias, and its law is Binomial(k, J)/k exactly for [maps of units](AffineMaps::units).
+    /// RU: the share of maps whose minima over the rows of either set are equal (equation 13 of Dembele, Lo 2017). An
+    /// estimate of J without bias, and its law is Binomial(k, J)/k exactly for [maps of units](AffineMaps::units).
     ///
     /// Equal are components: the same map's minima. The paper's equation 5, read as a set of
     /// values, would also count what different maps have in common, which says nothing of the sets.
@@ -123,7 +123,7 @@ impl RowMatrix {
     }
 
     /// RUM: the share of maps whose minima over the stacked rows of either set are equal. It estimates Dice's
-    /// coefficient D = 2J/(1 + J) without bias, and D/(2 - D) is J (A eq. 6 to 9).
+    /// coefficient D = 2J/(1 + J) without bias, and D/(2 - D) is J (equations 6 to 9 of Dembele, Lo 2017).
     ///
     /// The slope of D/(2 - D) is 2/(2 - D)² = (1 + J)²/2, so the variance of the similarity is about
     /// (1 + J)⁴/4 times D(1 - D)/k, which is (1 + J)²/2 times that of [`ru`](Self::ru) with as many maps: half of it

@@ -8,7 +8,8 @@ use super::Overlap;
 use crate::error::{Error, Result};
 use crate::hash::{GOLDEN, SplitMix, fmix64};
 
-/// How two sets or multisets are sampled, and how often: the similarity of the samples is averaged.
+/// How two sets or multisets are sampled, and how often: the similarity of the samples is averaged
+/// (Dembele, Lo 2017, section III; Dembele, Lo 2015, section 5.1).
 ///
 /// [Coordinated](Self::coordinated) samples estimate the similarity of the whole. Independent ones, which the
 /// papers draw, **do not**: an element of both sets is seen to be common only if both draws hold it. They are here
@@ -193,7 +194,8 @@ impl Sampled {
 }
 
 /// So many of the elements, drawn without replacement, in the order in which they are given; all of them
-/// where there are no more. Every choice is as probable as any other.
+/// where there are no more. Every choice is as probable as any other (Floyd's method: Bentley, Floyd
+/// 1987, "A sample of brilliance").
 ///
 /// Takes some nanoseconds for each that is drawn, and a bit for each that is not.
 ///

@@ -6,7 +6,8 @@
 use crate::error::{Error, Result};
 use crate::hash::SplitMix;
 
-/// Maps z(i) = x i + y mod n of the rows 1 to n of a matrix, where the remainder 0 stands for n.
+/// Maps z(i) = x i + y mod n of the rows 1 to n of a matrix, where the remainder 0 stands for n (equation 4 of
+/// Dembele, Lo 2017).
 ///
 /// A map is a permutation of the rows exactly where x has no divisor in common with n.
 /// [`units`](Self::units) draws only such, which is the right form. The paper draws

@@ -8,7 +8,7 @@
 use crate::error::{Error, Result};
 use crate::hash::{GOLDEN, SplitMix, fmix64};
 
-/// Makes [`ProbabilityMinHash`]es with k hash functions.
+/// Makes [`ProbabilityMinHash`]es with k hash functions (P-MinHash: Moulton, Jiang 2018, section III).
 ///
 /// ```
 /// use twindex::methods::{ProbabilityHasher, probability_jaccard};
@@ -29,7 +29,7 @@ pub struct ProbabilityHasher {
 }
 
 /// The tokens that a weighted set was sampled at, one for each hash function, by their hashes; none
-/// for the empty set. 8 bytes each.
+/// for the empty set (Moulton, Jiang 2018, section III). 8 bytes each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProbabilityMinHash(Box<[u64]>);
 

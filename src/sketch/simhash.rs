@@ -10,7 +10,7 @@ use crate::hash::{SplitMix, fmix64};
 /// The greatest of real weights becomes 2 to this power, and the others what is in proportion to it.
 const WEIGHT_BITS: i32 = 40;
 
-/// Makes [`SimHash`]es of so many bits.
+/// Makes [`SimHash`]es of so many bits (Charikar 2002, section 3, with the hyperplanes of Manku, Jain, Das Sarma 2007).
 ///
 /// ```
 /// use twindex::methods::SimHasher;
@@ -30,7 +30,7 @@ pub struct SimHasher {
     keys: Box<[u64]>,
 }
 
-/// For each hyperplane, on which side of it a set lies: 64 to 1,024 bits.
+/// For each hyperplane, on which side of it a set lies: 64 to 1,024 bits (Charikar 2002, section 3).
 ///
 /// Two sets lie on different sides of a random hyperplane with a probability of their angle over π,
 /// so the share of different bits tells the angle, and its cosine, which is cosine similarity and not

@@ -1,4 +1,5 @@
-//! Four ways to find all similar pairs of some texts, each timed (E 8.3).
+//! Four ways to find all similar pairs of some texts, each timed (Bergillos, Rambla, Cabeza 2018,
+//! section 8.3).
 
 use super::columns::{shared, similarity};
 use crate::error::{Error, Result};
@@ -9,10 +10,10 @@ use crate::text::{Normalization, Shingle, Shingler};
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// Characters of a shingle (E 8.3).
+/// Characters of a shingle (Bergillos and others 2018, section 8.3).
 pub(crate) const WIDTH: u16 = 5;
 
-/// Hash functions, and their bands and rows (E 8.3).
+/// Hash functions, and their bands and rows (Bergillos and others 2018, section 8.3).
 pub(crate) const FUNCTIONS: usize = 200;
 pub(crate) const BANDS: usize = 20;
 pub(crate) const ROWS: usize = FUNCTIONS / BANDS;
@@ -188,7 +189,7 @@ impl<'t> Bench<'t> {
         Ok(Run { documents, preparing, comparing, compared, found })
     }
 
-    /// The estimated similarity of pairs that have the same hash in a band (E 5.4).
+    /// The estimated similarity of pairs that have the same hash in a band (Bergillos and others 2018, section 5.4).
     fn banding(&mut self, documents: usize, tell: &dyn Fn() -> Result<()>) -> Result<Run> {
         self.sign(documents, tell)?;
         let (signatures, threshold) = (&self.signatures[..documents], threshold());

@@ -1,4 +1,5 @@
-//! Time to find all similar pairs, by approach and number of documents (E 8.3, figure 4).
+//! Time to find all similar pairs, by approach and number of documents (Bergillos, Rambla,
+//! Cabeza 2018, section 8.3, figure 4).
 
 use super::approach::{Approach, BANDS, Bench, FUNCTIONS, ROWS, Run, pairs_of, threshold};
 use super::orders::{FIFTY_WORDS, random_order};
@@ -28,7 +29,7 @@ impl Default for Settings {
     }
 }
 
-/// Numbers of random orders of one text, up to E's 410.
+/// Numbers of random orders of one text, up to the 410 of Bergillos and others 2018.
 const ORDERS: [usize; 5] = [25, 50, 100, 200, 410];
 
 /// The fewest planted texts that are timed.

@@ -246,7 +246,7 @@ fn findings(settings: &Settings, filled: &[Filled], banded: &[Banded]) -> Vec<Fi
     let modular = each(Filler::Rows);
     let mut findings = vec![
         Finding::new(
-            "modular is the fastest of the printed families (E)",
+            "modular is the fastest of the printed families (Bergillos and others 2018)",
             fastest.1 == Filler::Rows,
             format!(
                 "{} is; ns for each shingle and function: {listed}; multiplicative by the formula in reals {:.2}",
@@ -255,7 +255,7 @@ fn findings(settings: &Settings, filled: &[Filled], banded: &[Banded]) -> Vec<Fi
             ),
         ),
         Finding::new(
-            "modular takes less than Jenkins' mix (C) and Murmur3 (E)",
+            "modular takes less than Jenkins' mix (Vilaseca and others 2018) and Murmur3 (Bergillos and others 2018)",
             modular < each(Filler::Of(Family::Jenkins))
                 && modular < each(Filler::Of(Family::Murmur3)),
             format!("{listed} ns"),

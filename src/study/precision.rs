@@ -140,7 +140,7 @@ impl Measured {
     }
 
     /// The slope of the logarithm of the mean absolute error over that of the number of functions, from
-    /// 10 functions on: the law of large numbers does not hold for fewer. `None` for fewer than five such
+    /// 10 functions on: of fewer the error is not near its normal law yet. `None` for fewer than five such
     /// numbers, or where some error is 0.
     fn slope(&self, grid: &[usize]) -> Option<f64> {
         let from = sloped(grid)?;

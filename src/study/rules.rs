@@ -1,5 +1,5 @@
-//! Columns of transactions that occur together (B, uses; Cohen and others 2001, "Finding interesting associations
-//! without support pruning").
+//! Columns of transactions that occur together (the encyclopedia's article on MinHash, applications; Cohen and
+//! others 2001, "Finding interesting associations without support pruning").
 
 use super::columns::{Bands, Found, Together, Wanted, brute_force, find, similarity};
 use super::orders::below;

@@ -1,4 +1,5 @@
-//! Similarity of random orders of one text over the size of shingles (C 7.1.1; E 8.1, figure 2).
+//! Similarity of random orders of one text over the size of shingles (Vilaseca, Lacasa,
+//! Martín 2018, section 7.1.1; Bergillos, Rambla, Cabeza 2018, section 8.1, figure 2).
 
 use super::orders::{FIFTY_WORDS, random_order};
 use super::{Axis, Cell, Figure, Finding, Kind, Panel, Point, Report, Series, Table, Work};
@@ -166,7 +167,8 @@ fn figure(curves: &[Vec<Spread>], pairs: usize) -> Figure {
     Figure { title: TITLE.to_owned(), panels: vec![panel] }
 }
 
-/// What sections 7.1.1 of C and 8.1 of E say, as far as so many characters were measured.
+/// What Vilaseca and others 2018, section 7.1.1, and Bergillos and others 2018, section 8.1, say, as far as so many characters
+/// were measured.
 fn findings(curves: &[Vec<Spread>]) -> Vec<Finding> {
     let (spaced, bare) = (&curves[0], &curves[1]);
     let mut findings = Vec::new();

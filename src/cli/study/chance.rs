@@ -24,7 +24,8 @@ pub(super) struct Chance {
     #[arg(long, value_names = ["A", "B"], num_args = 2,
           value_parser = clap::value_parser!(u64).range(..=GREATEST))]
     sizes: Option<Vec<u64>>,
-    /// How many elements there are to be drawn, such as 19683 = 27³ shingles of three letters
+    /// How many elements there are to be drawn, such as 19683 = 27³ shingles of three
+    /// characters, each a letter or a space
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     universe: Option<u64>,
     #[command(flatten)]

@@ -17,13 +17,13 @@ fn choices(of: u64, some: u64) -> f64 {
     (0..some).fold(1.0, |product, at| product * (of - at) as f64 / (at + 1) as f64)
 }
 
-/// The two halves of the law of the number of common elements: A eq. 10, before it is divided by 2.
+/// The two halves of the law of the number of common elements: equation 10 of Dembele, Lo 2017, before it is divided by 2.
 fn halves((k, m, n): (u64, u64, u64), j: u64) -> (f64, f64) {
     let first = choices(k, j) * choices(n - k, m - j) / choices(n, m);
     (first, choices(m, j) * choices(n - m, k - j) / choices(n, k))
 }
 
-/// The sum of D eq. 2, where both halves are divided by C(n, k) C(n, m).
+/// The sum of equation 2 of Dembele, Lo 2015, where both halves are divided by C(n, k) C(n, m).
 pub(super) fn sum_as_printed((k, m, n): (u64, u64, u64)) -> f64 {
     let both = choices(n, k) * choices(n, m);
     let term = |j| choices(m, j) * choices(n - m, k - j) + choices(k, j) * choices(n - k, m - j);
@@ -70,7 +70,7 @@ pub(super) fn findings(rows: &[Row]) -> Result<Vec<Finding>> {
             ),
         ),
         Finding::new(
-            "both halves of A eq. 10 are equal, and it sums to 1",
+            "both halves of the law of 2017 (eq. 10) are equal, and it sums to 1",
             worst(&unequal) < 1e-12 && worst(&sums) < 1e-12,
             format!(
                 "apart by {:.0e} at most, off 1 by {:.0e} at most, for {} sizes up to n = 20",
@@ -80,7 +80,7 @@ pub(super) fn findings(rows: &[Row]) -> Result<Vec<Finding>> {
             ),
         ),
         Finding::new(
-            "D eq. 2, with the product of both in the denominator, does not sum to 1",
+            "the law of 2015 (eq. 2), with the product of both in the denominator, does not sum to 1",
             all_printed.iter().all(|sum| *sum < 0.6),
             format!(
                 "it sums to (1/C(n, k) + 1/C(n, m))/2: {:.4} for sizes 1 and 1 of 2, {:.4} for 5 and 5 of 10, {:.1e} \
