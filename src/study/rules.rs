@@ -151,26 +151,36 @@ impl Rules {
         let slack = 3.0 * (recall * (1.0 - recall) * known as f64).sqrt();
         let items = self.transactions.items.len() as u64;
         let Bands { bands, depth, .. } = self.found.bands;
-        let promised = Finding::new(
-            format!("at least {recall} of the pairs from {} on are found", self.wanted.threshold),
-            seen as f64 >= recall * known as f64 - slack,
-            format!(
-                "{seen} of {known} that brute force finds with {} of {items} items; {} of {} pairs met in \
+        let promised = || {
+            Finding::new(
+                format!(
+                    "at least {recall} of the pairs from {} on are found",
+                    self.wanted.threshold
+                ),
+                seen as f64 >= recall * known as f64 - slack,
+                format!(
+                    "{seen} of {known} that brute force finds with {} of {items} items; {} of {} pairs met in \
                  {bands} bands of {depth}",
-                self.sample.len(),
-                self.found.candidates,
-                items * items.saturating_sub(1) / 2,
-            ),
-        );
+                    self.sample.len(),
+                    self.found.candidates,
+                    items * items.saturating_sub(1) / 2,
+                ),
+            )
+        };
         let sampled = |item: u32| self.sample.binary_search(&item).is_ok();
         let checked = self.found.pairs.iter().filter(|pair| sampled(pair.a) || sampled(pair.b));
         let wrong = checked.clone().filter(|pair| self.truth.binary_search(pair).is_err()).count();
-        let exact = Finding::new(
-            "nothing is found that is less similar, or in fewer transactions",
-            wrong == 0,
-            format!("{wrong} of {} found pairs are not those of brute force", checked.count()),
-        );
-        vec![promised, exact]
+        let checked = checked.count();
+        let exact = || {
+            Finding::new(
+                "nothing is found that is less similar, or in fewer transactions",
+                wrong == 0,
+                format!("{wrong} of {checked} found pairs are not those of brute force"),
+            )
+        };
+        // Of no pairs there is nothing to tell.
+        let told = [(known > 0).then(promised), (checked > 0).then(exact)];
+        told.into_iter().flatten().collect()
     }
 
     fn figure(&self) -> Figure {
