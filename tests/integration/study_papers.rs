@@ -96,11 +96,11 @@ fn rules_of_a_file_come_with_what_they_imply() {
     shell.write("quoted.csv", "\"whole milk\",\"tea, green\"\n\"tea, green\",whole milk\n");
     let quoted = "study rules - --separator comma --support 1 -q";
     let quoted = shell.pipe(quoted, shell.read("quoted.csv")).succeeds().stdout;
-    assert!(quoted.contains("whole milk\ttea, green\t1.0\t2\t"), "{quoted}");
+    assert!(quoted.contains("whole milk\ttea, green\t1.0000\t2\t"), "{quoted}");
 
     shell.write("matrix.txt", "milk tea cake\n1 1 0\n1 1 0\n0 0 1\n0 1 1\n");
     let matrix = shell.run("study rules matrix.txt --matrix --support 1 -q").succeeds().stdout;
-    assert!(matrix.contains("milk\ttea\t0.6667\t2\t0.5\t1.0\t0.6667\t1.33333\n"), "{matrix}");
+    assert!(matrix.contains("milk\ttea\t0.6667\t2\t0.5000\t1.0000\t0.6667\t1.33333\n"), "{matrix}");
 }
 
 #[test]

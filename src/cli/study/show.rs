@@ -16,7 +16,7 @@ pub(super) fn print(global: &Global, study: &str, report: &Report) -> Result<(),
     let names: Vec<&str> = report.table.columns.iter().map(String::as_str).collect();
     results.heading(&names)?;
     for row in &report.table.rows {
-        let values = row.iter().map(value);
+        let values = row.iter().map(if results.is_json() { value } else { in_column });
         let mut fields: Vec<(&str, Value)> = names.iter().copied().zip(values).collect();
         if results.is_json() {
             fields.insert(0, ("study", study.into()));
@@ -57,6 +57,17 @@ fn value(cell: &Cell) -> Value {
     }
 }
 
+/// The same where it is read as a column: every share has four decimals.
+fn in_column(cell: &Cell) -> Value {
+    match cell {
+        // No negative zero, and nothing that is not a number.
+        Cell::Share(share) if share.is_finite() => {
+            format!("{:.4}", (share * 10_000.0).round() / 10_000.0 + 0.0).into()
+        }
+        other => value(other),
+    }
+}
+
 /// The table as RFC 4180 has it, with `\n` at the end of lines.
 pub(super) fn csv(table: &Table) -> String {
     let mut out = String::new();
@@ -64,7 +75,7 @@ pub(super) fn csv(table: &Table) -> String {
     out.push_str(&heading.collect::<Vec<_>>().join(","));
     out.push('\n');
     for row in &table.rows {
-        let cells = row.iter().map(|cell| match value(cell) {
+        let cells = row.iter().map(|cell| match in_column(cell) {
             Value::Null => String::new(),
             Value::String(text) => quoted(&text),
             other => other.to_string(),
@@ -97,6 +108,7 @@ mod tests {
         let mut table = Table::new(&["name", "a, b"]);
         table.push(vec!["say \"no\"".into(), 0.5.into()]);
         table.push(vec![Cell::Empty, Cell::Share(0.123_456)]);
-        assert_eq!(csv(&table), "name,\"a, b\"\n\"say \"\"no\"\"\",0.5\n,0.1235\n");
+        table.push(vec![Cell::Share(0.81), Cell::Share(-1e-9)]);
+        assert_eq!(csv(&table), "name,\"a, b\"\n\"say \"\"no\"\"\",0.5\n,0.1235\n0.8100,0.0000\n");
     }
 }
