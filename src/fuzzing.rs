@@ -1,10 +1,10 @@
 //! What fuzzing calls, one function a target of `fuzz/`; compiled for that and for tests only.
 
-pub use crate::index::fuzz::damage;
+pub use crate::index::trials::fuzz::damage;
 #[cfg(feature = "cli")]
 pub use crate::input::fuzz::lines;
 pub use crate::sketch::fuzz::sketch;
-pub use crate::store::fuzz::records;
+pub use crate::store::sim::fuzz::records;
 pub use crate::text::fuzz::text;
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// many threads prepares documents on all of them ([`Index::prepare`](crate::Index::prepare)) and
 /// inserts them on one.
 #[derive(Clone, Debug)]
-pub struct Document(pub(super) NewDocument);
+pub struct Document(pub(crate) NewDocument);
 
 impl Document {
     /// Sketches a text with the sketcher of the index it is meant for. An index that stores texts
@@ -96,7 +96,7 @@ impl Document {
     }
 
     /// A document of an index, as it is there.
-    pub(super) fn stored(record: DocumentRecord, signature: Signature) -> Self {
+    pub(crate) fn stored(record: DocumentRecord, signature: Signature) -> Self {
         Self(NewDocument {
             id: record.id,
             signature,
@@ -108,7 +108,7 @@ impl Document {
     }
 
     /// The same document with the text that is stored of it.
-    pub(super) fn with_stored(self, text: String) -> Self {
+    pub(crate) fn with_stored(self, text: String) -> Self {
         Self(NewDocument { text: Some(text.into()), ..self.0 })
     }
 
@@ -167,7 +167,7 @@ pub struct DocumentInfo {
 }
 
 impl DocumentInfo {
-    pub(super) fn new(record: DocumentRecord, signature: Signature) -> Self {
+    pub(crate) fn new(record: DocumentRecord, signature: Signature) -> Self {
         Self {
             id: record.id,
             text_bytes: record.text_length,

@@ -1,10 +1,10 @@
 //! The open index, for writing or for reading only.
 
-use super::document::Document;
-use super::options::IndexOptions;
-use super::snapshot::Snapshot;
-use super::write::WriteTxn;
 use crate::error::{Error, Result};
+use crate::index::document::Document;
+use crate::index::options::IndexOptions;
+use crate::index::snapshot::Snapshot;
+use crate::index::write::transaction::WriteTxn;
 use crate::sketch::Sketcher;
 use crate::store::{CheckReport, DocNo, Engine, Progress, Repair, Settings, Watch, unwatched};
 use std::ops::ControlFlow;
@@ -39,7 +39,7 @@ pub struct Index {
 }
 
 impl Index {
-    pub(super) fn new(engine: Arc<Engine>) -> Result<Self> {
+    pub(crate) fn new(engine: Arc<Engine>) -> Result<Self> {
         let sketcher = Arc::new(engine.settings().sketcher()?);
         Ok(Self { engine, sketcher })
     }
@@ -288,7 +288,7 @@ pub struct ReadOnlyIndex {
 }
 
 impl ReadOnlyIndex {
-    pub(super) fn new(engine: Arc<Engine>) -> Result<Self> {
+    pub(crate) fn new(engine: Arc<Engine>) -> Result<Self> {
         let sketcher = Arc::new(engine.settings().sketcher()?);
         Ok(Self { engine, sketcher })
     }

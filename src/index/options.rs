@@ -1,7 +1,7 @@
 //! How an index is created and opened.
 
-use super::handle::{Index, ReadOnlyIndex};
 use crate::error::{Error, Result};
+use crate::index::handle::{Index, ReadOnlyIndex};
 use crate::store::{
     Engine, Progress, Repair, Settings, SettingsRequest, Tuning, repair, unwatched,
 };
@@ -57,16 +57,16 @@ impl IndexOptions {
         Self::default()
     }
 
-    pub(super) fn request(&self) -> &SettingsRequest {
+    pub(crate) fn request(&self) -> &SettingsRequest {
         &self.request
     }
 
-    pub(super) fn tuning(&self) -> Tuning {
+    pub(crate) fn tuning(&self) -> Tuning {
         self.tuning
     }
 
     #[cfg(test)]
-    pub(super) fn with_tuning(tuning: Tuning) -> Self {
+    pub(crate) fn with_tuning(tuning: Tuning) -> Self {
         Self { tuning, ..Self::default() }
     }
 
@@ -286,7 +286,7 @@ impl IndexOptions {
 
     /// Tries again for as long as another process has the file and there is time. Locks of the
     /// operating system cannot be waited for with an end, so they are looked at.
-    pub(super) fn patiently<T>(&self, open: impl Fn() -> Result<T>) -> Result<T> {
+    pub(crate) fn patiently<T>(&self, open: impl Fn() -> Result<T>) -> Result<T> {
         let start = Instant::now();
         let mut pause = Duration::from_millis(1);
         loop {

@@ -1,14 +1,14 @@
 //! A consistent state of an index to ask.
 
-use super::bucket_sizes::BucketSizes;
-use super::clusters::Clustering;
-use super::copies::Documents;
-use super::document::DocumentInfo;
-use super::pairs::Pairs;
-use super::query::Query;
-use super::set_sizes::SetSizes;
-use super::verify::Margins;
 use crate::error::{Error, Result};
+use crate::index::ask::bucket_sizes::BucketSizes;
+use crate::index::ask::query::Query;
+use crate::index::ask::set_sizes::SetSizes;
+use crate::index::ask::verify::Margins;
+use crate::index::document::DocumentInfo;
+use crate::index::group::clusters::Clustering;
+use crate::index::group::pairs::Pairs;
+use crate::index::write::copies::Documents;
 use crate::params::Threshold;
 use crate::sketch::{Signature, Sketcher};
 use crate::store::{
@@ -27,7 +27,7 @@ pub struct Snapshot {
     reader: Reader,
     sketcher: Arc<Sketcher>,
     sizes: SetSizes,
-    pub(super) margins: Margins,
+    pub(crate) margins: Margins,
 }
 
 impl fmt::Debug for Snapshot {
@@ -40,19 +40,19 @@ impl fmt::Debug for Snapshot {
 }
 
 impl Snapshot {
-    pub(super) fn new(reader: Reader, sketcher: Arc<Sketcher>) -> Self {
+    pub(crate) fn new(reader: Reader, sketcher: Arc<Sketcher>) -> Self {
         Self { reader, sketcher, margins: Margins::default(), sizes: SetSizes::default() }
     }
 
-    pub(super) fn view(&self) -> View<'_, impl ChunkTable + use<>, impl DocTable + use<>> {
+    pub(crate) fn view(&self) -> View<'_, impl ChunkTable + use<>, impl DocTable + use<>> {
         self.reader.view()
     }
 
-    pub(super) fn reader(&self) -> &Reader {
+    pub(crate) fn reader(&self) -> &Reader {
         &self.reader
     }
 
-    pub(super) fn sizes(&self) -> &SetSizes {
+    pub(crate) fn sizes(&self) -> &SetSizes {
         &self.sizes
     }
 

@@ -1,20 +1,20 @@
 //! A new file with an empty index.
 
-use super::codec::Fault;
-#[cfg(test)]
-use super::disk::Disk;
-use super::engine::{Engine, now};
-#[cfg(test)]
-use super::fault::guard;
-use super::fault::{Doing, damaged, io_error};
-use super::leftover;
-use super::record::Counters;
-use super::schema::{
+use crate::error::{Error, Result};
+use crate::store::bytes::codec::Fault;
+use crate::store::bytes::record::Counters;
+use crate::store::bytes::schema::{
     DEAD, DOCUMENTS, FENCES, FORMAT_ROW, FORMAT_VERSION, MAGIC, META, POSTINGS, RUNS, SETTINGS_ROW,
     SIGNATURES, STATE_ROW, TEXTS, Table,
 };
-use super::settings::{Settings, StoredSettings};
-use crate::error::{Error, Result};
+use crate::store::engine::{Engine, now};
+use crate::store::leftover;
+use crate::store::settings::{Settings, StoredSettings};
+#[cfg(test)]
+use crate::store::sim::disk::Disk;
+#[cfg(test)]
+use crate::store::storage_error::guard;
+use crate::store::storage_error::{Doing, damaged, io_error};
 use redb::Database;
 use std::borrow::Cow;
 use std::fs;
@@ -25,7 +25,7 @@ use tempfile::NamedTempFile;
 
 /// A file that is written beside and gets its name when it is complete, so that a kill leaves no
 /// half-made index.
-pub(super) struct NewFile<'p> {
+pub(crate) struct NewFile<'p> {
     file: NamedTempFile,
     folder: PathBuf,
     /// The name it will get.
@@ -34,12 +34,12 @@ pub(super) struct NewFile<'p> {
 
 impl<'p> NewFile<'p> {
     /// Begins a file with an empty index, as any new file: the user's mask decides who may read it.
-    pub(super) fn begin(path: &'p Path, stored: &StoredSettings) -> Result<Self> {
+    pub(crate) fn begin(path: &'p Path, stored: &StoredSettings) -> Result<Self> {
         Self::begin_for(path, stored, 0o666)
     }
 
     /// Begins a file for those only who may read another one, whose permissions it has at most.
-    pub(super) fn begin_like(
+    pub(crate) fn begin_like(
         path: &'p Path,
         stored: &StoredSettings,
         other: &Path,
@@ -84,12 +84,12 @@ impl<'p> NewFile<'p> {
     }
 
     /// Where it is until it has its name.
-    pub(super) fn place(&self) -> &Path {
+    pub(crate) fn place(&self) -> &Path {
         self.file.path()
     }
 
     /// Gives it its name, which must be free.
-    pub(super) fn finish(self) -> Result<()> {
+    pub(crate) fn finish(self) -> Result<()> {
         let Self { file, folder, path } = self;
         // Closing the storage has written to it once more.
         file.as_file().sync_all().map_err(|source| io_error(path, ACTION, source))?;
@@ -101,7 +101,7 @@ impl<'p> NewFile<'p> {
     }
 
     /// Gives it its name instead of the file that has it, and the permissions of that.
-    pub(super) fn replace(self) -> Result<()> {
+    pub(crate) fn replace(self) -> Result<()> {
         let Self { file, folder, path } = self;
         let failed = |source| io_error(path, "replacing the old file", source);
         let old = fs::metadata(path).map_err(failed)?;
@@ -121,7 +121,7 @@ impl<'p> NewFile<'p> {
 const ACTION: &str = "creating the index";
 
 /// The file that a link names: a link stays what it is where its file is replaced.
-pub(super) fn behind_link(path: &Path) -> Cow<'_, Path> {
+pub(crate) fn behind_link(path: &Path) -> Cow<'_, Path> {
     let link = path.symlink_metadata().is_ok_and(|found| found.is_symlink());
     let target = if link { fs::canonicalize(path).ok() } else { None };
     target.map_or(Cow::Borrowed(path), Cow::Owned)

@@ -1,22 +1,22 @@
 //! One open index: opening it, the one writer, publishing commits to readers.
 
-use super::ahead::Ahead;
-#[cfg(test)]
-use super::disk::Disk;
-use super::fault::{Doing, abandon, damaged, guard, guard_noting, let_go};
-#[cfg(test)]
-use super::file::foreign;
-use super::file::{File, is_plausible};
-use super::load;
-use super::merge::Prepared;
-use super::reader::Reader;
-use super::schema::{POSTINGS, STATE_ROW, Table};
-use super::settings::{Settings, SettingsRequest, StoredSettings};
-use super::state::State;
-use super::view::Fixed;
-use super::watch::Watch;
-use super::writer::Writer;
 use crate::error::{Error, Result};
+use crate::store::bytes::schema::{POSTINGS, STATE_ROW, Table};
+#[cfg(test)]
+use crate::store::file::foreign;
+use crate::store::file::{File, is_plausible};
+use crate::store::load;
+use crate::store::progress::Watch;
+use crate::store::read::reader::Reader;
+use crate::store::read::view::Fixed;
+use crate::store::runs::background::Ahead;
+use crate::store::runs::merge::Prepared;
+use crate::store::settings::{Settings, SettingsRequest, StoredSettings};
+#[cfg(test)]
+use crate::store::sim::disk::Disk;
+use crate::store::state::State;
+use crate::store::storage_error::{Doing, abandon, damaged, guard, guard_noting, let_go};
+use crate::store::write::writer::Writer;
 use redb::{Database, DatabaseError, ReadableDatabase};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -103,14 +103,14 @@ pub struct Usage {
     pub commits: u64,
 }
 
-pub(super) fn now() -> i64 {
+pub(crate) fn now() -> i64 {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
 }
 
 /// A lock whose holder panicked is as good as any: the values behind ours are replaced whole.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -168,7 +168,7 @@ impl Engine {
         Self::ready(File::open_to_read(path, tuning)?, path, request, tuning)
     }
 
-    pub(super) fn load(file: File, path: &Path, tuning: Tuning) -> Result<Self> {
+    pub(crate) fn load(file: File, path: &Path, tuning: Tuning) -> Result<Self> {
         let (settings, stored, state) = match Self::loaded(&file, path) {
             Ok(loaded) => loaded,
             Err(error) => {
@@ -213,7 +213,7 @@ impl Engine {
         self.stored.created
     }
 
-    pub(super) fn stored(&self) -> &StoredSettings {
+    pub(crate) fn stored(&self) -> &StoredSettings {
         &self.stored
     }
 
@@ -222,11 +222,11 @@ impl Engine {
         self.tuning.cache_bytes
     }
 
-    pub(super) fn tuning(&self) -> &Tuning {
+    pub(crate) fn tuning(&self) -> &Tuning {
         &self.tuning
     }
 
-    pub(super) fn fixed(&self) -> Fixed<'_> {
+    pub(crate) fn fixed(&self) -> Fixed<'_> {
         Fixed::new(&self.path, &self.settings, &self.stored)
     }
 
@@ -295,32 +295,32 @@ impl Engine {
     }
 
     /// Does what writes; if the storage panics, nothing is written any more.
-    pub(super) fn guard_write<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    pub(crate) fn guard_write<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         guard_noting(&self.path, || self.set_broken(), work)
     }
 
     /// Whether nothing is left of merges that an earlier process did not finish.
-    pub(super) fn is_tidy(&self) -> bool {
+    pub(crate) fn is_tidy(&self) -> bool {
         self.tidy.load(Ordering::Acquire)
     }
 
-    pub(super) fn set_broken(&self) {
+    pub(crate) fn set_broken(&self) {
         self.broken.store(true, Ordering::Release);
     }
 
     /// Whether the storage has panicked while it wrote.
-    pub(super) fn is_broken(&self) -> bool {
+    pub(crate) fn is_broken(&self) -> bool {
         self.broken.load(Ordering::Acquire)
     }
 
-    pub(super) fn end_write(&self) {
+    pub(crate) fn end_write(&self) {
         *lock(&self.writing) = None;
         // All look again: one that finds the index broken does not pass it on.
         self.write_ended.notify_all();
     }
 
     /// Commits the transaction and publishes the state that belongs to it.
-    pub(super) fn publish(&self, txn: redb::WriteTransaction, state: State) -> Result<()> {
+    pub(crate) fn publish(&self, txn: redb::WriteTransaction, state: State) -> Result<()> {
         let state = Arc::new(state);
         lock(&self.published).next = Some(Arc::clone(&state));
         let committed = self.guard_write(|| txn.commit().doing(&self.path, "committing"));
@@ -352,7 +352,7 @@ impl Engine {
     }
 
     /// What was prepared of the next step of merging.
-    pub(super) fn merged_ahead(&self) -> Result<Prepared> {
+    pub(crate) fn merged_ahead(&self) -> Result<Prepared> {
         self.ahead.take(&self.path)
     }
 

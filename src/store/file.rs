@@ -1,14 +1,14 @@
 //! The file under an index: opened, locked, repaired after an unclean stop.
 
-use super::engine::{Engine, Tuning};
-use super::fault::{Doing, io_error};
 use crate::error::{Error, Result};
+use crate::store::engine::{Engine, Tuning};
+use crate::store::storage_error::{Doing, io_error};
 use redb::{Database, ReadOnlyDatabase, ReadTransaction, ReadableDatabase};
 use std::path::Path;
 use std::{fs, io};
 
 /// An open file.
-pub(super) enum File {
+pub(crate) enum File {
     Writable(Database),
     ReadOnly(ReadOnlyDatabase),
     /// Only while the engine is dropped.
@@ -17,7 +17,7 @@ pub(super) enum File {
 
 impl File {
     /// The file to write to, repaired if it was not closed cleanly.
-    pub(super) fn open_to_write(path: &Path, tuning: Tuning) -> Result<Self> {
+    pub(crate) fn open_to_write(path: &Path, tuning: Tuning) -> Result<Self> {
         let before = identity(path);
         let database = redb::Builder::new().set_cache_size(tuning.cache_bytes).open(path);
         let database = database.map_err(|error| foreign(error.into(), path))?;
@@ -29,7 +29,7 @@ impl File {
     }
 
     /// The file to read from, repaired if it was not closed cleanly.
-    pub(super) fn open_to_read(path: &Path, tuning: Tuning) -> Result<Self> {
+    pub(crate) fn open_to_read(path: &Path, tuning: Tuning) -> Result<Self> {
         is_plausible(path)?;
         let mut builder = redb::Builder::new();
         builder.set_cache_size(tuning.cache_bytes);
@@ -65,7 +65,7 @@ impl File {
     }
 
     /// A read of the last commit.
-    pub(super) fn begin_read(&self, path: &Path) -> Result<ReadTransaction> {
+    pub(crate) fn begin_read(&self, path: &Path) -> Result<ReadTransaction> {
         match self {
             Self::Writable(database) => database.begin_read(),
             Self::ReadOnly(database) => database.begin_read(),
@@ -90,7 +90,7 @@ fn identity(_: &Path) -> Option<(u64, u64)> {
 }
 
 /// Tells apart what is certainly no index before redb looks at it.
-pub(super) fn is_plausible(path: &Path) -> Result<()> {
+pub(crate) fn is_plausible(path: &Path) -> Result<()> {
     let not_an_index =
         |detail: &str| Error::NotAnIndex { path: path.to_owned(), detail: detail.into() };
     match fs::metadata(path) {
@@ -106,7 +106,7 @@ pub(super) fn is_plausible(path: &Path) -> Result<()> {
 }
 
 /// The error of opening a file: invalid data there means that it is no index.
-pub(super) fn foreign(error: redb::Error, path: &Path) -> Error {
+pub(crate) fn foreign(error: redb::Error, path: &Path) -> Error {
     match error {
         redb::Error::Io(error) if error.kind() == io::ErrorKind::InvalidData => {
             Error::NotAnIndex { path: path.to_owned(), detail: error.to_string() }

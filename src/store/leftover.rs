@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 /// A new index is written as `.twindex-*.new` beside the name it will have.
-pub(super) const PREFIX: &str = ".twindex-";
-pub(super) const SUFFIX: &str = ".new";
+pub(crate) const PREFIX: &str = ".twindex-";
+pub(crate) const SUFFIX: &str = ".new";
 
 /// A creation takes milliseconds, and a repair writes all the time, so that what has not changed for so
 /// long is of one that was killed. Should it only have been stopped, it fails with an error once it
@@ -14,7 +14,7 @@ pub(super) const SUFFIX: &str = ".new";
 const STALE: Duration = Duration::from_secs(24 * 3600);
 
 /// Removes from a folder the files that killed creations left there.
-pub(super) fn remove_stale(folder: &Path) {
+pub(crate) fn remove_stale(folder: &Path) {
     let is_stale = |entry: &fs::DirEntry| {
         let name = entry.file_name();
         let name = name.to_str().unwrap_or_default();

@@ -1,28 +1,30 @@
 //! Reading the in-memory part of an index from the file when it is opened.
 
-use super::codec::Fault;
-use super::dead::DeadSet;
-use super::fault::{Doing, damaged};
-use super::merge::MergeTask;
-use super::record::{Counters, DocumentRecord, RunRow, decode_fences, decode_signature};
-use super::run::{BandRun, Manifest, Run};
-use super::schema::{
+use crate::error::{Error, Result};
+use crate::hash::id_hash;
+use crate::store::bytes::codec::Fault;
+use crate::store::bytes::record::{
+    Counters, DocumentRecord, RunRow, decode_fences, decode_signature,
+};
+use crate::store::bytes::schema::{
     BandNo, DEAD, DOCUMENTS, DocNo, FENCES, FORMAT_ROW, FORMAT_VERSION, MAGIC, META, RUNS, RunNo,
     SETTINGS_ROW, SIGNATURES, STATE_ROW, Table,
 };
-use super::segment::{Fresh, Tail};
-use super::settings::{Settings, StoredSettings};
-use super::state::State;
-use super::texts::Dictionary;
-use super::view::Fixed;
-use crate::error::{Error, Result};
-use crate::hash::id_hash;
+use crate::store::bytes::texts::Dictionary;
+use crate::store::read::view::Fixed;
+use crate::store::runs::merge::MergeTask;
+use crate::store::runs::run::{BandRun, Manifest, Run};
+use crate::store::runs::segment::{Fresh, Tail};
+use crate::store::runs::tombstones::DeadSet;
+use crate::store::settings::{Settings, StoredSettings};
+use crate::store::state::State;
+use crate::store::storage_error::{Doing, damaged};
 use redb::{ReadTransaction, ReadableTable, TableDefinition};
 use std::path::Path;
 use std::sync::Arc;
 
 /// Checks format and version, and reads the settings.
-pub(super) fn settings(txn: &ReadTransaction, path: &Path) -> Result<(Settings, StoredSettings)> {
+pub(crate) fn settings(txn: &ReadTransaction, path: &Path) -> Result<(Settings, StoredSettings)> {
     let not_an_index =
         |detail: &str| Error::NotAnIndex { path: path.to_owned(), detail: detail.to_owned() };
     let Ok(meta) = txn.open_table(META) else {
@@ -52,13 +54,13 @@ pub(super) fn settings(txn: &ReadTransaction, path: &Path) -> Result<(Settings, 
 }
 
 /// The version that a format row names; `None` where it is no format row.
-pub(super) fn format_version(row: &[u8]) -> Option<u32> {
+pub(crate) fn format_version(row: &[u8]) -> Option<u32> {
     let version = row.strip_prefix(&MAGIC)?;
     Some(u32::from_le_bytes(version.try_into().ok()?))
 }
 
 /// The counters of the commit that the transaction sees.
-pub(super) fn counters(txn: &ReadTransaction, path: &Path) -> Result<Counters> {
+pub(crate) fn counters(txn: &ReadTransaction, path: &Path) -> Result<Counters> {
     let action = "reading the state";
     let fault = |detail| damaged(path, Table::Meta, STATE_ROW, detail);
     let meta = txn.open_table(META).doing(path, action)?;
@@ -68,7 +70,7 @@ pub(super) fn counters(txn: &ReadTransaction, path: &Path) -> Result<Counters> {
 }
 
 /// Everything that is kept in memory.
-pub(super) fn state(txn: &ReadTransaction, fixed: Fixed<'_>) -> Result<State> {
+pub(crate) fn state(txn: &ReadTransaction, fixed: Fixed<'_>) -> Result<State> {
     let counters = counters(txn, fixed.path)?;
     let manifest = manifest(txn, fixed)?;
     let dead = dead(txn, fixed.path)?;
@@ -127,7 +129,7 @@ fn manifest(txn: &ReadTransaction, fixed: Fixed<'_>) -> Result<Manifest> {
     Ok(manifest)
 }
 
-pub(super) fn dead(txn: &ReadTransaction, path: &Path) -> Result<DeadSet> {
+pub(crate) fn dead(txn: &ReadTransaction, path: &Path) -> Result<DeadSet> {
     let action = "reading the dead documents";
     let table = txn.open_table(DEAD).doing(path, action)?;
     let mut dead = DeadSet::default();

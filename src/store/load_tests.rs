@@ -1,9 +1,9 @@
 //! Files that must not be opened, with the reason.
 
-use super::super::engine::Engine;
-use super::super::settings::SettingsRequest;
-use super::super::testing::{TUNING, filled, insert, open};
 use super::*;
+use crate::store::engine::Engine;
+use crate::store::settings::SettingsRequest;
+use crate::store::sim::testing::{TUNING, filled, insert, open};
 use redb::{Database, WriteTransaction};
 use std::ops::Range;
 use tempfile::TempDir;

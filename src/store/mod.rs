@@ -6,78 +6,49 @@
 //! `merge`, `engine` (files, locks, commits), `check`.
 #![deny(clippy::indexing_slicing)]
 
-mod ahead;
-mod backup;
-mod build;
-mod candidates;
-mod check;
-mod check_texts;
-mod chunk;
-mod codec;
-mod column;
+mod bytes;
+mod care;
 mod create;
-mod cursor;
-mod dead;
-#[cfg(test)]
-mod disk;
 mod engine;
-mod fault;
 mod file;
-mod filter;
-mod flush;
-#[cfg(any(test, fuzzing))]
-pub(crate) mod fuzz;
 mod leftover;
 mod load;
-mod lookup;
-mod mark;
-mod merge;
 mod parallel;
-mod reader;
-mod rebuild;
-mod record;
-mod repair;
-mod rows;
-mod run;
-mod schema;
-mod segment;
+mod progress;
+mod read;
+mod runs;
 mod settings;
-mod space;
-mod state;
 #[cfg(any(test, fuzzing))]
-mod testing;
-mod texts;
-mod times;
-mod upkeep;
-mod view;
-mod watch;
-mod writer;
+pub(crate) mod sim;
+mod state;
+mod storage_error;
+mod write;
 
-pub use check::{CheckReport, Invariant, Violation};
+pub use care::check::{CheckReport, Invariant, Violation};
+pub use care::repair::Repair;
+pub use care::space::Space;
 pub use engine::Usage;
-pub use repair::Repair;
+pub use progress::Progress;
 pub use settings::Settings;
-pub use space::Space;
-pub use watch::Progress;
 
-pub(crate) use backup::backup;
-pub(crate) use candidates::Bucket;
-pub(crate) use check::{CHECKING, check, check_watched};
-pub(crate) use cursor::BandEntries;
-#[cfg(test)]
-pub(crate) use disk::{Call, Crash, Disk, Event, Fate, Trouble};
+pub(crate) use bytes::record::DocumentRecord;
+pub(crate) use bytes::schema::{BandNo, DocNo, FORMAT_VERSION};
+pub(crate) use care::backup::backup;
+pub(crate) use care::check::{CHECKING, check, check_watched};
+pub(crate) use care::rebuild::rebuild;
+pub(crate) use care::repair::repair;
 pub(crate) use engine::{Engine, Tuning};
-pub(crate) use lookup::{Existing, Known};
-#[cfg(any(test, feature = "cli"))]
-pub(crate) use mark::DedupMark;
-pub(crate) use reader::Reader;
-pub(crate) use rebuild::rebuild;
-pub(crate) use record::DocumentRecord;
-pub(crate) use repair::repair;
-pub(crate) use schema::{BandNo, DocNo, FORMAT_VERSION};
+pub(crate) use progress::{Watch, unwatched};
+pub(crate) use read::candidates::Bucket;
+pub(crate) use read::reader::Reader;
+pub(crate) use read::view::{ChunkTable, DocTable, View};
+pub(crate) use runs::cursor::BandEntries;
 pub(crate) use settings::SettingsRequest;
 #[cfg(test)]
-pub(crate) use testing::hush_panics;
-pub(crate) use view::{ChunkTable, DocTable, View};
-pub(crate) use watch::{Watch, unwatched};
-pub(crate) use writer::{NewDocument, Writer};
+pub(crate) use sim::disk::{Call, Crash, Disk, Event, Fate, Trouble};
+#[cfg(test)]
+pub(crate) use sim::testing::hush_panics;
+#[cfg(any(test, feature = "cli"))]
+pub(crate) use write::dedup_row::DedupMark;
+pub(crate) use write::lookup::{Existing, Known};
+pub(crate) use write::writer::{NewDocument, Writer};

@@ -3,10 +3,10 @@
 use rayon::prelude::*;
 
 /// Documents from which on it pays.
-pub(super) const DOCUMENTS: usize = 256;
+pub(crate) const DOCUMENTS: usize = 256;
 
 /// Applies a function to every item, on all threads if `shared`. The results keep the order.
-pub(super) fn map<T: Send, R: Send>(
+pub(crate) fn map<T: Send, R: Send>(
     items: Vec<T>,
     shared: bool,
     apply: impl Fn(T) -> R + Sync + Send,

@@ -1,12 +1,12 @@
 //! The settings of an index: chosen at creation, stored in the file, the same ever after.
 
-use super::codec::Fault;
-use super::record::{decode, encode};
-use super::schema::{Layout, Table};
 use crate::error::{Error, Result};
 use crate::lsh::BandPlan;
 use crate::params::{Lanes, Recall, Threshold};
 use crate::sketch::Sketcher;
+use crate::store::bytes::codec::Fault;
+use crate::store::bytes::record::{decode, encode};
+use crate::store::bytes::schema::{Layout, Table};
 use crate::text::{Form, Normalization, Shingle, Shingler, UnicodeVersions, Whitespace};
 use serde::{Deserialize, Serialize};
 use std::fmt::Display;
@@ -71,7 +71,7 @@ impl Settings {
         }
     }
 
-    pub(super) fn layout(&self) -> Layout {
+    pub(crate) fn layout(&self) -> Layout {
         Layout { bands: self.plan.bands() as u8, depth: self.plan.depth() as u8 }
     }
 }
@@ -194,7 +194,7 @@ impl SettingsRequest {
 
 /// The settings row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct StoredSettings {
+pub(crate) struct StoredSettings {
     version: u16,
     threshold: f64,
     recall: f64,
@@ -213,15 +213,15 @@ pub(super) struct StoredSettings {
     depth: u8,
     unicode: [(u8, u8, u8); 3],
     /// The key of this file's id hashes, drawn at creation.
-    pub(super) id_key: u64,
+    pub(crate) id_key: u64,
     /// Seconds since 1970 when the index was created.
-    pub(super) created: i64,
+    pub(crate) created: i64,
 }
 
 impl StoredSettings {
     const VERSION: u16 = 1;
 
-    pub(super) fn new(settings: &Settings, id_key: u64, created: i64) -> Self {
+    pub(crate) fn new(settings: &Settings, id_key: u64, created: i64) -> Self {
         let (shingle, width) = match settings.shingle {
             Shingle::Chars(n) => (0, n),
             Shingle::Words(n) => (1, n),
@@ -265,11 +265,11 @@ impl StoredSettings {
         }
     }
 
-    pub(super) fn encode(&self) -> Result<Vec<u8>, Fault> {
+    pub(crate) fn encode(&self) -> Result<Vec<u8>, Fault> {
         encode(self, Table::Meta, 1)
     }
 
-    pub(super) fn decode(sealed: &[u8]) -> Result<Self, Fault> {
+    pub(crate) fn decode(sealed: &[u8]) -> Result<Self, Fault> {
         let stored: Self = decode(sealed, Table::Meta, 1)?;
         match stored.version {
             Self::VERSION => Ok(stored),
@@ -278,7 +278,7 @@ impl StoredSettings {
     }
 
     /// The settings, every field checked.
-    pub(super) fn settings(&self) -> Result<Settings, Fault> {
+    pub(crate) fn settings(&self) -> Result<Settings, Fault> {
         let lanes =
             Lanes::new(self.lanes.into()).map_err(|_| "its number of lanes is impossible")?;
         let shingle = match self.shingle {

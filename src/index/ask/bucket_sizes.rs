@@ -1,0 +1,132 @@
+//! How many documents the buckets of an index hold: whether some text is in too many of them.
+
+use crate::error::Result;
+use crate::index::snapshot::Snapshot;
+use crate::store::{BandEntries, BandNo};
+use rayon::prelude::*;
+
+/// How many buckets of which size there are, in some bands, at the index's own depth. Every document with
+/// shingles is in one bucket of each band.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BucketSizes {
+    /// The number of bands that were counted.
+    pub bands: usize,
+    /// The number of documents in the largest bucket; 0 where there is none.
+    pub largest: u64,
+    /// Buckets of 1, 2, 3 to 4, 5 to 8, 9 to 16, ... documents, up to the largest.
+    pub classes: Vec<SizeClass>,
+}
+
+/// Buckets of about the same size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SizeClass {
+    /// The least number of documents.
+    pub from: u64,
+    /// The greatest number of documents.
+    pub to: u64,
+    /// How many buckets there are.
+    pub buckets: u64,
+}
+
+/// The counts of one band, by class, and the largest size.
+type Counts = (Vec<u64>, u64);
+
+impl BucketSizes {
+    /// Counts on all threads, a band at a time each; memory does not grow with the index.
+    pub(crate) fn count(snapshot: &Snapshot, bands: usize) -> Result<Self> {
+        let bands = bands.min(snapshot.settings().plan.bands());
+        let counts: Result<Vec<Counts>> = (0..bands)
+            .into_par_iter()
+            .map(|band| count_band(snapshot, BandNo(band as u8)))
+            .collect();
+        let (mut total, mut largest) = (Vec::new(), 0);
+        for (counts, most) in counts? {
+            total.resize(counts.len().max(total.len()), 0);
+            total.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+            largest = most.max(largest);
+        }
+        let class = |(class, buckets): (usize, u64)| {
+            let to = 1_u64 << class;
+            SizeClass { from: to / 2 + 1, to, buckets }
+        };
+        Ok(Self { bands, largest, classes: total.into_iter().enumerate().map(class).collect() })
+    }
+}
+
+fn count_band(snapshot: &Snapshot, band: BandNo) -> Result<Counts> {
+    let view = snapshot.view();
+    let mut entries = BandEntries::new(&view, band);
+    let (mut counts, mut largest) = (Vec::new(), 0);
+    let mut take = |size: u64| {
+        // The binary digits of the size less one: 1, 2, 3 to 4, 5 to 8, ...
+        let class = (u64::BITS - (size - 1).leading_zeros()) as usize;
+        if counts.len() <= class {
+            counts.resize(class + 1, 0);
+        }
+        counts[class] += 1;
+        largest = size.max(largest);
+    };
+    let mut bucket: Option<(u64, u64)> = None;
+    while let Some((word, _)) = entries.next(&view)? {
+        match &mut bucket {
+            Some((same, size)) if *same == word => *size += 1,
+            other => {
+                if let Some((_, size)) = other.replace((word, 1)) {
+                    take(size);
+                }
+            }
+        }
+    }
+    if let Some((_, size)) = bucket {
+        take(size);
+    }
+    Ok((counts, largest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::Index;
+
+    #[test]
+    fn buckets_are_counted_by_powers_of_two() -> Result<()> {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let index = Index::options().flush_documents(7).create(folder.path().join("i.twx"))?;
+        let mut txn = index.begin_write()?;
+        for copy in 0..9 {
+            txn.insert(&format!("copy-{copy}"), "one text that is there many times")?;
+            txn.insert(&format!("other-{copy}"), &format!("{copy} {copy}{copy} is alone"))?;
+        }
+        txn.insert("empty", "")?;
+        txn.commit()?;
+        let mut txn = index.begin_write()?;
+        txn.remove("copy-3")?;
+        txn.remove("other-3")?;
+        txn.commit()?;
+
+        let sizes = index.snapshot()?.bucket_sizes(usize::MAX)?;
+        assert_eq!((sizes.bands, sizes.largest), (16, 8));
+        let classes: Vec<_> = sizes.classes.iter().map(|c| (c.from, c.to)).collect();
+        assert_eq!(classes, [(1, 1), (2, 2), (3, 4), (5, 8)]);
+        assert_eq!(sizes.classes.last().map(|class| class.buckets), Some(16));
+        // Every document with shingles is in one bucket of each band.
+        let others: u64 = sizes.classes.iter().take(3).map(|class| class.buckets).sum();
+        assert!(others > 0 && others <= 8 * 16, "{sizes:?}");
+
+        let first = index.snapshot()?.bucket_sizes(1)?;
+        assert_eq!((first.bands, first.largest), (1, 8));
+        assert_eq!(first.classes.last().map(|class| class.buckets), Some(1));
+        Ok(())
+    }
+
+    #[test]
+    fn an_empty_index_has_no_buckets() -> Result<()> {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let index = Index::create(folder.path().join("i.twx"))?;
+        let sizes = index.snapshot()?.bucket_sizes(usize::MAX)?;
+        assert_eq!((sizes.largest, sizes.classes.len()), (0, 0));
+        Ok(())
+    }
+}

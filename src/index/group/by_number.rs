@@ -1,0 +1,63 @@
+//! Numbers kept for documents, by the number of the document.
+
+use crate::store::DocNo;
+
+/// Documents whose numbers lie in memory together. Numbers are never given twice, so those of an
+/// index whose documents were replaced many times are few among many.
+const PAGE: usize = 4096;
+
+/// A number for each document: 4 bytes for each that was set or lies near one that was.
+#[derive(Clone, Debug)]
+pub(crate) struct ByNumber {
+    pages: Vec<Option<Box<[u32]>>>,
+    unset: u32,
+}
+
+impl ByNumber {
+    /// `unset` for every document.
+    pub(crate) fn new(unset: u32) -> Self {
+        Self { pages: Vec::new(), unset }
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, doc: DocNo) -> u32 {
+        let place = doc.0 as usize;
+        match self.pages.get(place / PAGE) {
+            Some(Some(page)) => page[place % PAGE],
+            _ => self.unset,
+        }
+    }
+
+    pub(crate) fn set(&mut self, doc: DocNo, value: u32) {
+        let place = doc.0 as usize;
+        if place / PAGE >= self.pages.len() {
+            self.pages.resize(place / PAGE + 1, None);
+        }
+        let page = &mut self.pages[place / PAGE];
+        page.get_or_insert_with(|| vec![self.unset; PAGE].into())[place % PAGE] = value;
+    }
+
+    /// All that are set to something, by number.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (DocNo, u32)> {
+        let pages = (0_u32..).step_by(PAGE).zip(&self.pages);
+        let all = pages.flat_map(|(first, page)| {
+            (first..).map(DocNo).zip(page.iter().flat_map(|page| page.iter().copied()))
+        });
+        all.filter(|(_, value)| *value != self.unset)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_set_is_there_and_nothing_else() {
+        let mut numbers = ByNumber::new(7);
+        let set = [(0, 1), (4095, 2), (4096, 3), (1 << 30, 4)].map(|(doc, n)| (DocNo(doc), n));
+        set.iter().rev().for_each(|(doc, value)| numbers.set(*doc, *value));
+        assert_eq!(numbers.iter().collect::<Vec<_>>(), set);
+        assert_eq!(set.map(|(doc, _)| numbers.get(doc)), [1, 2, 3, 4]);
+        assert_eq!([1, 8192, u32::MAX].map(|doc| numbers.get(DocNo(doc))), [7, 7, 7]);
+    }
+}

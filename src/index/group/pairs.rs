@@ -1,0 +1,371 @@
+//! All pairs of similar documents, band by band and bucket by bucket.
+
+use crate::error::Result;
+use crate::estimate::{equal_lanes, least_equal_lanes};
+use crate::index::ask::matches::{Likeness, Match};
+use crate::index::ask::verify::Verifier;
+use crate::index::group::block::{Block, Counts, Named};
+use crate::index::group::groups::Groups;
+use crate::index::snapshot::Snapshot;
+use crate::lsh::Probe;
+use crate::params::{Confidence, Threshold};
+use crate::store::DocNo;
+use rustc_hash::FxHashMap;
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+/// Two similar documents, the first with the smaller id.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Pair {
+    /// The smaller id.
+    pub a: String,
+    /// The greater id.
+    pub b: String,
+    /// The Jaccard similarity, from 0 to 1.
+    pub similarity: f64,
+    /// The lower end of the similarity's interval, at the confidence that was asked for or 95 %.
+    pub low: f64,
+    /// The upper end of the interval.
+    pub high: f64,
+    /// Whether the similarity is exact rather than estimated.
+    pub exact: bool,
+}
+
+/// The pairs of a snapshot, each once.
+///
+/// Their order is fixed by the documents alone: the first band in which two meet, their bucket,
+/// their signatures (in a bucket of more than 1,024 different ones, square by square of so many),
+/// their ids. Documents with equal signatures are compared as one. A pair is reported in the first
+/// band where it meets, which its signatures tell, so that no pair has to be remembered.
+///
+/// Memory: the [cache](crate::IndexOptions::cache_bytes) a second time, for signatures; some 30
+/// bytes for each document of the largest bucket; and the ids of two groups of documents with
+/// equal signatures.
+///
+/// ```
+/// # fn main() -> twindex::Result<()> {
+/// # let folder = tempfile::tempdir().expect("a temporary folder");
+/// # let index = twindex::Index::create(folder.path().join("p.twx"))?;
+/// # let mut txn = index.begin_write()?;
+/// # for id in ["a", "b", "c"] { txn.insert(id, "one text for all of them")?; }
+/// # txn.commit()?;
+/// let snapshot = index.snapshot()?;
+/// let mut pairs = snapshot.pairs(0.9)?.max_per_document(1);
+/// assert_eq!(pairs.by_ref().count(), 1);
+/// assert_eq!(pairs.left_out(), 2);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Pairs<'s> {
+    snapshot: &'s Snapshot,
+    groups: Groups<'s>,
+    threshold: Threshold,
+    least: usize,
+    recall: f64,
+    /// What texts are compared by; `None` for estimates.
+    exact: Option<Parted<'s>>,
+    /// The two groups that are being compared.
+    comparing: Option<Comparing>,
+    /// The ids of the documents on the left and the first of them, read when first needed.
+    left: Option<(DocNo, Vec<Named>)>,
+    block: Option<Block>,
+    /// The similarity of the pairs of the block, and its interval.
+    like: Match,
+    confidence: Confidence,
+    counts: Option<Counts>,
+    left_out: u64,
+    failed: bool,
+}
+
+/// Documents of equal signatures, parted by what their texts are made of; without texts in one part.
+type Parts = Arc<Vec<Vec<DocNo>>>;
+
+/// Two groups of equal signatures, or one of them twice, of which every two parts are compared.
+struct Comparing {
+    lefts: Parts,
+    /// `None` where the group on the left is compared with itself.
+    rights: Option<Parts>,
+    /// The next two parts; of one group, the same twice stands for the pairs within a part.
+    at: (usize, usize),
+    equal: usize,
+}
+
+/// Two parts that are similar.
+struct Similar {
+    lefts: Parts,
+    /// `None` for the pairs within the part on the left.
+    rights: Option<Parts>,
+    at: (usize, usize),
+    likeness: Likeness,
+}
+
+/// The groups of a bucket, parted by their texts.
+struct Parted<'s> {
+    verifier: Verifier<'s>,
+    /// Those that have several documents.
+    parts: FxHashMap<usize, Parts>,
+}
+
+impl<'s> Pairs<'s> {
+    pub(crate) fn new(snapshot: &'s Snapshot, threshold: Threshold) -> Self {
+        let settings = snapshot.settings();
+        let probe = Probe::new(settings.plan, threshold, settings.recall);
+        let lanes = settings.lanes.get();
+        let pairs = Self {
+            snapshot,
+            groups: Groups::new(snapshot, probe),
+            threshold,
+            least: least_equal_lanes(threshold.get(), lanes),
+            recall: probe.recall(),
+            exact: None,
+            comparing: None,
+            left: None,
+            block: None,
+            like: Likeness::Exact(0.0).named(String::new(), lanes, Confidence::DEFAULT),
+            confidence: Confidence::DEFAULT,
+            counts: None,
+            left_out: 0,
+            failed: false,
+        };
+        pairs.estimate(false)
+    }
+
+    /// Goes by estimates although the index stores texts: faster, as no text is read.
+    ///
+    /// To be called before the first pair is taken.
+    pub fn estimate(mut self, estimate: bool) -> Self {
+        let settings = self.snapshot.settings();
+        let (threshold, lanes) = (self.threshold, settings.lanes.get());
+        if settings.store_text && !estimate {
+            let margin = self.snapshot.margins.of(settings, threshold, settings.recall, false);
+            (self.least, self.recall) = (margin.least, margin.recall);
+            let verifier = Verifier::new(self.snapshot);
+            self.exact = Some(Parted { verifier, parts: FxHashMap::default() });
+        } else {
+            self.least = least_equal_lanes(threshold.get(), lanes);
+            self.recall = self.groups.probe().recall();
+            self.exact = None;
+        }
+        self
+    }
+
+    /// Reports each document in at most so many pairs: a pair is reported if, when its turn comes,
+    /// neither has been in so many. Takes 4 bytes a document; of `n` documents with equal
+    /// signatures, about `n * most` pairs are looked at instead of `n * n`.
+    ///
+    /// To be called before the first pair is taken.
+    pub fn max_per_document(mut self, most: u32) -> Self {
+        self.counts = Some(Counts::new(most));
+        self
+    }
+
+    /// Sets the probability with which [`Pair::low`] and [`Pair::high`] enclose the true similarity:
+    /// above 0, below 1; default is 0.95. It changes what is said of pairs, not which there are.
+    ///
+    /// To be called before the first pair is taken.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) for another number.
+    pub fn confidence(mut self, confidence: f64) -> Result<Self> {
+        self.confidence = Confidence::new(confidence)?;
+        Ok(self)
+    }
+
+    /// How many pairs [`max_per_document`](Self::max_per_document) left out so far; all of them once
+    /// there are no more pairs.
+    pub fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
+    /// The probability with which a pair at the threshold becomes a candidate, at least; with stored
+    /// texts, with which it is reported.
+    pub fn recall(&self) -> f64 {
+        self.recall
+    }
+
+    fn advance(&mut self) -> Result<Option<Pair>> {
+        loop {
+            if let Some(block) = &mut self.block {
+                let next = block.next(self.counts.as_mut(), &mut self.left_out);
+                if let Some((x, y)) = next {
+                    let (a, b) = match x.id.cmp(&y.id) {
+                        Ordering::Greater => (y, x),
+                        _ => (x, y),
+                    };
+                    let (a, b) = (a.id.clone(), b.id.clone());
+                    let Match { similarity, low, high, exact, .. } = self.like;
+                    return Ok(Some(Pair { a, b, similarity, low, high, exact }));
+                }
+                self.left = self.block.take().map(Block::into_left);
+            }
+            if !self.next_block()? {
+                self.left = None;
+                if !self.groups.next_bucket()? {
+                    return Ok(None);
+                }
+                if let Some(exact) = &mut self.exact {
+                    exact.parts.clear();
+                }
+            }
+        }
+    }
+
+    /// Finds the next documents of the bucket that are to be reported.
+    fn next_block(&mut self) -> Result<bool> {
+        loop {
+            if let Some(comparing) = &mut self.comparing {
+                let least = self.threshold.get();
+                match comparing.next(self.exact.as_mut(), least)? {
+                    Some(similar) if self.begin(&similar)? => return Ok(true),
+                    Some(_) => continue,
+                    None => self.comparing = None,
+                }
+            }
+            let Some((left, right)) = self.groups.next_two()? else { return Ok(false) };
+            let (x, y) = self.groups.lanes((left, right));
+            let same = left == right;
+            let met = match same {
+                true => !self.groups.in_first_band() || self.groups.docs(left).len() < 2,
+                false => self.groups.met_before(x, y),
+            };
+            if met {
+                continue;
+            }
+            let equal = equal_lanes(x, y);
+            if equal < self.least {
+                continue;
+            }
+            let lefts = self.parts(left)?;
+            let rights = if same { None } else { Some(self.parts(right)?) };
+            self.comparing = Some(Comparing { lefts, rights, at: (0, 0), equal });
+        }
+    }
+
+    /// The parts of a group of the bucket.
+    fn parts(&mut self, group: usize) -> Result<Parts> {
+        match &mut self.exact {
+            Some(exact) => exact.parts(&self.groups, group),
+            None => Ok(Arc::new(vec![self.groups.docs(group).to_vec()])),
+        }
+    }
+
+    /// Begins to report documents; false if none of them may be reported again.
+    fn begin(&mut self, similar: &Similar) -> Result<bool> {
+        let (left, right) = similar.docs();
+        let all = pairs_of(left.len(), right.map(<[DocNo]>::len));
+        if let Some(counts) = &self.counts
+            && (counts.none_open(left) || right.is_some_and(|docs| counts.none_open(docs)))
+        {
+            self.left_out += all;
+            return Ok(false);
+        }
+        let Some(first) = left.first().copied() else { return Ok(false) };
+        let named = match self.left.take() {
+            Some((of, named)) if of == first => named,
+            _ => self.named(left)?,
+        };
+        let others = right.map(|docs| self.named(docs)).transpose()?;
+        // Those that were in enough pairs already have no name.
+        let of_named = pairs_of(named.len(), others.as_ref().map(Vec::len));
+        self.left_out += all - of_named;
+        self.block = Some(Block::new(first, named, others, self.counts.is_some()));
+        let lanes = self.snapshot.settings().lanes.get();
+        self.like = similar.likeness.named(String::new(), lanes, self.confidence);
+        Ok(true)
+    }
+
+    /// Those of the documents that may be reported, by id.
+    fn named(&self, docs: &[DocNo]) -> Result<Vec<Named>> {
+        let view = self.snapshot.view();
+        let is_open = |doc: &DocNo| self.counts.as_ref().is_none_or(|counts| counts.is_open(*doc));
+        let docs = docs.iter().copied().filter(is_open);
+        let named = docs.map(|doc| Ok(Named { id: view.document(doc)?.id, doc }));
+        let mut named = named.collect::<Result<Vec<Named>>>()?;
+        named.sort_unstable_by(|a, b| a.id.cmp(&b.id));
+        Ok(named)
+    }
+}
+
+impl Comparing {
+    /// The next two parts that are similar.
+    fn next(&mut self, mut exact: Option<&mut Parted<'_>>, least: f64) -> Result<Option<Similar>> {
+        loop {
+            let (left, right) = self.at;
+            let rights = self.rights.as_ref().unwrap_or(&self.lefts);
+            let Some(x) = self.lefts.get(left) else { return Ok(None) };
+            let Some(y) = rights.get(right) else {
+                let next = left + 1;
+                self.at = (next, if self.rights.is_some() { 0 } else { next });
+                continue;
+            };
+            self.at.1 += 1;
+            let within = self.rights.is_none() && left == right;
+            if within && x.len() < 2 {
+                continue;
+            }
+            let likeness = match (exact.as_deref_mut(), x.first(), y.first()) {
+                (None, _, _) => Likeness::Estimated(self.equal),
+                (Some(_), _, _) if within => Likeness::Exact(1.0),
+                (Some(exact), Some(a), Some(b)) => {
+                    let similarity = exact.verifier.similarity(*a, *b)?;
+                    if similarity < least {
+                        continue;
+                    }
+                    Likeness::Exact(similarity)
+                }
+                (Some(_), _, _) => continue,
+            };
+            let lefts = Arc::clone(&self.lefts);
+            let rights = (!within).then(|| Arc::clone(rights));
+            return Ok(Some(Similar { lefts, rights, at: (left, right), likeness }));
+        }
+    }
+}
+
+impl Similar {
+    /// The documents on the left, and those on the right if they are others.
+    fn docs(&self) -> (&[DocNo], Option<&[DocNo]>) {
+        let (left, right) = self.at;
+        (&self.lefts[left], self.rights.as_ref().map(|rights| &rights[right][..]))
+    }
+}
+
+impl Parted<'_> {
+    /// The parts of a group of the bucket.
+    fn parts(&mut self, groups: &Groups<'_>, group: usize) -> Result<Parts> {
+        if let Some(parts) = self.parts.get(&group) {
+            return Ok(Arc::clone(parts));
+        }
+        let docs = groups.docs(group);
+        let parts = Arc::new(self.verifier.alike(docs)?);
+        // That one document is one part needs no remembering.
+        if docs.len() > 1 {
+            self.parts.insert(group, Arc::clone(&parts));
+        }
+        Ok(parts)
+    }
+}
+
+/// How many pairs there are between two groups, or within one.
+fn pairs_of(left: usize, right: Option<usize>) -> u64 {
+    let left = left as u64;
+    match right {
+        Some(right) => left * right as u64,
+        None => left * left.saturating_sub(1) / 2,
+    }
+}
+
+impl Iterator for Pairs<'_> {
+    type Item = Result<Pair>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.failed {
+            return None;
+        }
+        let next = self.advance().transpose();
+        self.failed = matches!(next, Some(Err(_)));
+        next
+    }
+}

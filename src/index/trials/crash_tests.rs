@@ -1,0 +1,138 @@
+//! Power fails at every point of a run: what was committed is there, and nothing else.
+
+use crate::index::handle::Index;
+use crate::index::trials::workload::{
+    Expected, TUNING, create_on, number_from, open_on, steps, unbroken,
+};
+use crate::store::{Crash, Disk, Event, Fate, Tuning};
+use std::sync::Arc;
+
+/// Long runs: `TWINDEX_CRASH_POINTS=10000 cargo test --release --lib -- crash --nocapture`.
+fn points() -> u64 {
+    number_from("TWINDEX_CRASH_POINTS", 260)
+}
+
+/// The seed of the next run: `TWINDEX_CRASH_SEED=17` runs one again.
+fn first_seed() -> u64 {
+    number_from("TWINDEX_CRASH_SEED", 1)
+}
+
+/// Opens what a crash left, which must be one of these states and whole.
+fn recovered(disk: &Disk, allowed: &[Arc<Expected>], tuning: Tuning, place: &str) -> Index {
+    let index = open_on(disk, tuning).unwrap_or_else(|error| panic!("{place}: {error}"));
+    let snapshot = index.snapshot().unwrap_or_else(|error| panic!("{place}: {error}"));
+    let differences: Vec<_> =
+        allowed.iter().map(|expected| expected.difference(&snapshot).expect("readable")).collect();
+    assert!(differences.iter().any(Option::is_none), "{place}: {differences:#?}");
+    drop(snapshot);
+    let report = index.check().expect("readable");
+    assert!(report.is_clean(), "{place}: {:#?}", report.violations);
+    index
+}
+
+/// Writes to an index that has recovered, and opens it once more.
+fn go_on(index: Index, disk: &Disk, tuning: Tuning, place: &str) {
+    let mut txn = index.begin_write().expect("begun");
+    txn.insert("after the crash", "what comes after the crash").expect("inserted");
+    txn.commit().expect("committed");
+    drop(index);
+    let index = open_on(disk, tuning).expect("opened again");
+    let found = index.snapshot().expect("a snapshot").get("after the crash").expect("readable");
+    assert!(found.is_some(), "{place}");
+    assert!(index.check().expect("readable").is_clean(), "{place}");
+}
+
+/// Crashes a run at every sync, and at some writes between; returns at how many points.
+fn crash(seed: u64, tuning: Tuning) -> u64 {
+    let disk = Disk::default();
+    create_on(&disk).expect("created");
+    let start = disk.bytes();
+    disk.record();
+    let expected = unbroken(&steps(seed, 40), &disk, tuning);
+    let events = disk.events();
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut crash = Crash::new(start);
+    let mut points = 0;
+    for (number, event) in events.iter().enumerate() {
+        let fates: &[Fate] = match (event, random.u32(..20)) {
+            (Event::Sync, 0..=9) => &[Fate::Torn, Fate::Lost],
+            (Event::Sync, _) => &[Fate::Shuffled, Fate::Kept],
+            (Event::Write { .. }, 0) => &[Fate::Torn],
+            _ => &[],
+        };
+        for fate in fates {
+            let place = format!("seed {seed}, event {number} of {}, {fate:?}", events.len());
+            let allowed = &expected[crash.done()..expected.len().min(crash.done() + 2)];
+            let image = crash.image(*fate, &mut random);
+            let disk = Disk::with(image.clone());
+            disk.record();
+            let index = recovered(&disk, allowed, tuning, &place);
+            let recovery = disk.events();
+            go_on(index, &disk, tuning, &place);
+            points += 1;
+            // Power fails again while it recovers.
+            if random.u32(..4) == 0 {
+                let mut second = Crash::new(image);
+                let end = random.usize(..=recovery.len());
+                recovery.iter().take(end).for_each(|event| second.pass(event));
+                let place = format!("{place}, then event {end} of {}", recovery.len());
+                let disk = Disk::with(second.image(Fate::Torn, &mut random));
+                recovered(&disk, allowed, tuning, &place);
+                points += 1;
+            }
+        }
+        crash.pass(event);
+    }
+    points
+}
+
+#[expect(clippy::print_stdout, reason = "the seeds of a run that fails")]
+fn crash_until(points: u64, tuning: Tuning) {
+    let (mut seed, mut done) = (first_seed(), 0);
+    while done < points {
+        done += crash(seed, tuning);
+        seed += 1;
+    }
+    println!("{done} crashes, seeds {} to {}", first_seed(), seed - 1);
+}
+
+#[test]
+fn a_crash_anywhere_loses_nothing_that_was_committed() {
+    crash_until(points(), Tuning { quick_repair_from: u64::MAX, ..TUNING });
+}
+
+#[test]
+fn a_crash_anywhere_loses_nothing_with_quick_repair() {
+    crash_until(points(), Tuning { quick_repair_from: 0, ..TUNING });
+}
+
+#[test]
+fn a_new_index_is_on_the_disk_before_it_gets_its_name() {
+    let disk = Disk::default();
+    disk.record();
+    create_on(&disk).expect("created");
+    let mut crash = Crash::new(Vec::new());
+    let events = disk.events();
+    events.iter().for_each(|event| crash.pass(event));
+    let left = crash.image(Fate::Lost, &mut fastrand::Rng::with_seed(1));
+    assert_eq!(left.len(), disk.bytes().len());
+    let index = open_on(&Disk::with(left), TUNING).expect("opened");
+    assert!(index.snapshot().expect("a snapshot").is_empty());
+}
+
+#[test]
+fn a_disk_that_only_says_it_has_synced_is_found_out() {
+    let disk = Disk::default();
+    create_on(&disk).expect("created");
+    let mut crash = Crash::new(disk.bytes());
+    disk.record();
+    let expected = unbroken(&steps(1, 10), &disk, TUNING);
+    let events = disk.events();
+    let lies = events.iter().filter(|event| !matches!(event, Event::Sync));
+    lies.for_each(|event| crash.pass(event));
+    let left = Disk::with(crash.image(Fate::Lost, &mut fastrand::Rng::with_seed(1)));
+    let index = open_on(&left, TUNING).expect("opened");
+    let last = expected.last().expect("a state");
+    let difference = last.difference(&index.snapshot().expect("a snapshot"));
+    assert!(difference.expect("readable").is_some());
+}

@@ -1,0 +1,14 @@
+//! What breaks an index on purpose: crashes, failing calls, damaged files, hostile documents.
+
+#[cfg(test)]
+mod crash_tests;
+#[cfg(test)]
+mod damage_tests;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzz;
+#[cfg(test)]
+mod hostile_tests;
+#[cfg(test)]
+mod trouble_tests;
+#[cfg(test)]
+mod workload;

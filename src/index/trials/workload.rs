@@ -1,0 +1,273 @@
+//! What the tests that break an index do to it: random steps, and what it must hold after each.
+
+use crate::error::Result;
+use crate::index::handle::Index;
+use crate::index::snapshot::Snapshot;
+use crate::index::write::transaction::{Inserted, Outcome};
+use crate::sketch::{Signature, Sketcher};
+use crate::store::{Disk, Engine, SettingsRequest, Tuning};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Sizes so small that flushes and merges happen all the time, and pages are read again.
+pub(crate) const TUNING: Tuning = Tuning {
+    cache_bytes: 32 << 10,
+    flush_documents: 12,
+    merge_runs: 3,
+    merge_step: 24,
+    quick_repair_from: 64,
+};
+
+/// A number of the environment, which says how long a run is or which one it repeats.
+pub(crate) fn number_from(variable: &str, otherwise: u64) -> u64 {
+    std::env::var(variable).ok().and_then(|number| number.parse().ok()).unwrap_or(otherwise)
+}
+
+/// The most memory that this process has had, in bytes, where the system tells: `VmHWM` of real memory,
+/// `VmPeak` of address space.
+pub(crate) fn peak_memory(kind: &str) -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix(kind)?.strip_prefix(':'));
+    let kib = peak.and_then(|peak| peak.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+    kib.unwrap_or(0) << 10
+}
+
+/// The settings of all these indexes.
+pub(crate) fn settings() -> SettingsRequest {
+    SettingsRequest {
+        lanes: Some(64),
+        threshold: Some(0.7),
+        store_text: Some(true),
+        ..SettingsRequest::default()
+    }
+}
+
+/// Writes an empty index to an empty disk.
+pub(crate) fn create_on(disk: &Disk) -> Result<()> {
+    Engine::create_on(disk.clone(), &settings().resolve()?, 17)
+}
+
+pub(crate) fn open_on(disk: &Disk, tuning: Tuning) -> Result<Index> {
+    Index::new(Engine::open_on(disk.clone(), tuning)?)
+}
+
+/// One change of a transaction.
+#[derive(Clone, Debug)]
+pub(crate) enum Change {
+    Put(String, String),
+    PutUnlessSimilar(String, String),
+    Remove(String),
+}
+
+/// Something that is done to an index as a whole.
+#[derive(Clone, Debug)]
+pub(crate) enum Step {
+    Commit(Vec<Change>),
+    Compact,
+    /// Finishing merges, writing the tail, closing, and opening again.
+    Close,
+    /// Dropping it, and opening it again.
+    Reopen,
+}
+
+/// Texts of one family are similar.
+fn text(random: &mut fastrand::Rng) -> String {
+    let (family, variant) = (random.u32(..14), random.u32(..4));
+    if family == 0 {
+        return String::new();
+    }
+    let mut words = fastrand::Rng::with_seed(family.into());
+    let mut word = || (0..5).map(|_| words.alphabetic()).collect::<String>();
+    let mut text: Vec<String> = (0..16).map(|_| word()).collect();
+    text.push(format!("and variant number {variant}"));
+    text.join(" ")
+}
+
+/// So many steps. The same seed gives the same ones.
+pub(crate) fn steps(seed: u64, count: usize) -> Vec<Step> {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let id = |random: &mut fastrand::Rng| format!("document {}", random.u32(..60));
+    let step = |random: &mut fastrand::Rng| match random.u32(..40) {
+        0 => Step::Compact,
+        1 => Step::Close,
+        2 => Step::Reopen,
+        kind => {
+            let most = if kind < 20 { 3 } else { 20 };
+            let change = |random: &mut fastrand::Rng| match random.u32(..10) {
+                0..=5 => Change::Put(id(random), text(random)),
+                6 => Change::PutUnlessSimilar(id(random), text(random)),
+                _ => Change::Remove(id(random)),
+            };
+            Step::Commit((0..random.u32(1..=most)).map(|_| change(random)).collect())
+        }
+    };
+    (0..count).map(|_| step(&mut random)).collect()
+}
+
+/// What an index holds: texts by id, and the ids in order of insertion.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Model {
+    texts: BTreeMap<String, String>,
+    order: Vec<String>,
+}
+
+impl Model {
+    fn put(&mut self, id: &str, text: &str) -> Inserted {
+        let done = match self.texts.get(id) {
+            Some(old) if old == text => return Inserted::Unchanged,
+            Some(_) => Inserted::Replaced,
+            None => Inserted::Added,
+        };
+        self.remove(id);
+        self.texts.insert(id.to_owned(), text.to_owned());
+        self.order.push(id.to_owned());
+        done
+    }
+
+    fn remove(&mut self, id: &str) -> bool {
+        self.order.retain(|other| other != id);
+        self.texts.remove(id).is_some()
+    }
+}
+
+/// Takes a step; returns the index and what it holds then.
+///
+/// With an error comes what it might hold: the step may have been the last to be committed.
+pub(crate) fn take(
+    mut index: Index,
+    step: &Step,
+    disk: &Disk,
+    tuning: Tuning,
+    before: &Model,
+) -> (Option<Index>, Model, Result<()>) {
+    let mut after = before.clone();
+    let done = match step {
+        Step::Commit(changes) => commit(&index, changes, &mut after),
+        Step::Compact => index.compact(),
+        Step::Close | Step::Reopen => {
+            let closed = if let Step::Close = step {
+                index.close()
+            } else {
+                drop(index);
+                Ok(())
+            };
+            return match closed.and_then(|()| open_on(disk, tuning)) {
+                Ok(index) => (Some(index), after, Ok(())),
+                Err(error) => (None, after, Err(error)),
+            };
+        }
+    };
+    (Some(index), after, done)
+}
+
+fn commit(index: &Index, changes: &[Change], model: &mut Model) -> Result<()> {
+    let mut txn = index.begin_write()?;
+    for change in changes {
+        match change {
+            Change::Put(id, text) => assert_eq!(txn.insert(id, text)?, model.put(id, text)),
+            Change::PutUnlessSimilar(id, text) => match txn.insert_unless_similar(id, text)? {
+                Outcome::Inserted(done) => assert_eq!(done, model.put(id, text)),
+                Outcome::Duplicate(found) => assert!(model.texts.contains_key(&found.id)),
+            },
+            Change::Remove(id) => assert_eq!(txn.remove(id)?, model.remove(id)),
+        }
+    }
+    txn.commit()
+}
+
+/// What an index with the documents of a model must answer.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Expected {
+    model: Model,
+    signatures: BTreeMap<String, Signature>,
+    pairs: Vec<(String, String)>,
+}
+
+impl Expected {
+    /// The answers of an index that holds these documents and was never in trouble.
+    pub(crate) fn of(model: &Model, sketcher: &Sketcher) -> Result<Self> {
+        let disk = Disk::default();
+        create_on(&disk)?;
+        let index = open_on(&disk, Tuning::default())?;
+        let mut txn = index.begin_write()?;
+        for id in &model.order {
+            txn.insert(id, &model.texts[id])?;
+        }
+        txn.commit()?;
+        let signature = |(id, text): (&String, &String)| (id.clone(), sketcher.signature(text));
+        let signatures = model.texts.iter().map(signature).collect();
+        let pairs = pairs(&index.snapshot()?)?;
+        Ok(Self { model: model.clone(), signatures, pairs })
+    }
+
+    /// The first answer of the snapshot that is not the expected one, if any.
+    pub(crate) fn difference(&self, snapshot: &Snapshot) -> Result<Option<String>> {
+        let ids = snapshot.ids().collect::<Result<Vec<_>>>()?;
+        if ids != self.model.order {
+            return Ok(Some(format!("ids {ids:?}, expected {:?}", self.model.order)));
+        }
+        for id in &ids {
+            let found = snapshot.get(id)?.map(|found| (found.text_bytes, found.signature));
+            let expected = (self.model.texts[id].len() as u64, self.signatures[id].clone());
+            if found != Some(expected) {
+                return Ok(Some(format!("{id} is {found:?}")));
+            }
+            let text = snapshot.text(id)?;
+            if text.as_ref() != self.model.texts.get(id) {
+                return Ok(Some(format!("{id} has the text {text:?}")));
+            }
+        }
+        if let Some(gone) = (0..60).map(|number| format!("document {number}")).find(|id| {
+            !self.model.texts.contains_key(id)
+                && snapshot.get(id).is_ok_and(|found| found.is_some())
+        }) {
+            return Ok(Some(format!("{gone} is there")));
+        }
+        let pairs = pairs(snapshot)?;
+        Ok((pairs != self.pairs).then(|| format!("pairs {pairs:?}, expected {:?}", self.pairs)))
+    }
+
+    /// Whether the snapshot holds all of these documents but so many, and nothing else.
+    pub(crate) fn holds(&self, snapshot: &Snapshot, lost: usize) -> bool {
+        let Ok(ids) = snapshot.ids().collect::<Result<Vec<_>>>() else { return false };
+        let mut expected = self.model.order.iter();
+        let in_order = ids.iter().all(|id| expected.any(|other| other == id));
+        let same = |id: &String| {
+            let found = snapshot.get(id).ok().flatten();
+            let text = snapshot.text(id).ok().flatten();
+            found.is_some_and(|found| found.signature == self.signatures[id])
+                && text.as_ref() == self.model.texts.get(id)
+        };
+        in_order && ids.iter().all(same) && ids.len() + lost == self.model.order.len()
+    }
+}
+
+fn pairs(snapshot: &Snapshot) -> Result<Vec<(String, String)>> {
+    let pairs = snapshot.pairs(0.7)?.map(|pair| pair.map(|pair| (pair.a, pair.b)));
+    let mut pairs = pairs.collect::<Result<Vec<_>>>()?;
+    pairs.sort();
+    Ok(pairs)
+}
+
+/// What an unbroken run of the steps holds after each of them, the start included.
+pub(crate) fn unbroken(steps: &[Step], disk: &Disk, tuning: Tuning) -> Vec<Arc<Expected>> {
+    let mut index = open_on(disk, tuning).expect("opened");
+    let sketcher = index.sketcher().clone();
+    let mut models = vec![Model::default()];
+    let mut expected = vec![Expected::of(&models[0], &sketcher).expect("an index")];
+    for (number, step) in steps.iter().enumerate() {
+        let (open, after, done) = take(index, step, disk, tuning, &models[number]);
+        done.expect("nothing is broken");
+        disk.done(number + 1);
+        index = open.expect("open");
+        let next = match models[number] == after {
+            true => expected[number].clone(),
+            false => Expected::of(&after, &sketcher).expect("an index"),
+        };
+        let difference = next.difference(&index.snapshot().expect("a snapshot"));
+        assert_eq!(difference.expect("readable"), None, "after step {number}, {step:?}");
+        expected.push(next);
+        models.push(after);
+    }
+    expected.into_iter().map(Arc::new).collect()
+}

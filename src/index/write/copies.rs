@@ -1,0 +1,147 @@
+//! Documents on their way from one index to another.
+
+use crate::error::Result;
+use crate::index::document::Document;
+use crate::index::snapshot::Snapshot;
+use crate::index::write::transaction::{Inserted, OnConflict, WriteTxn};
+use crate::sketch::Signature;
+use crate::store::DocNo;
+use std::collections::VecDeque;
+
+/// The documents of a snapshot, in order of insertion, with all that an index knows of them. Memory
+/// is that of a thousand of them, and of one text.
+#[derive(Debug)]
+pub struct Documents<'s> {
+    snapshot: &'s Snapshot,
+    /// Where to read on; `None` after the end or an error.
+    next: Option<DocNo>,
+    block: VecDeque<(DocNo, Document)>,
+    seen: u64,
+}
+
+impl<'s> Documents<'s> {
+    pub(crate) fn new(snapshot: &'s Snapshot) -> Self {
+        Self { snapshot, next: Some(DocNo(0)), block: VecDeque::new(), seen: 0 }
+    }
+
+    fn read(&mut self, from: DocNo) -> Result<()> {
+        const BLOCK: usize = 1024;
+        let view = self.snapshot.view();
+        let records = view.documents_from(from, BLOCK)?;
+        let last = records.last().map(|(doc, _)| *doc);
+        self.seen += records.len() as u64;
+        if last.is_none() {
+            return self.snapshot.reader().counted(self.seen);
+        }
+        for (doc, record) in records {
+            let signature =
+                view.with_signature(doc, |lanes, size| Signature::new(lanes.into(), size))?;
+            self.block.push_back((doc, Document::stored(record, signature)));
+        }
+        self.next = last.and_then(|doc| doc.0.checked_add(1)).map(DocNo);
+        match self.next {
+            Some(_) => Ok(()),
+            None => self.snapshot.reader().counted(self.seen),
+        }
+    }
+}
+
+impl Iterator for Documents<'_> {
+    type Item = Result<Document>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.block.is_empty() {
+            let from = self.next.take()?;
+            if let Err(error) = self.read(from) {
+                self.block.clear();
+                return Some(Err(error));
+            }
+        }
+        let (doc, document) = self.block.pop_front()?;
+        let view = self.snapshot.view();
+        Some(match view.has_texts() {
+            true => view.text(doc).map(|text| document.with_stored(text)),
+            false => Ok(document),
+        })
+    }
+}
+
+impl Documents<'_> {
+    /// The next documents, at most so many, fewer where their texts are long; none at the end.
+    pub(crate) fn block(&mut self, most: usize) -> Result<Vec<Document>> {
+        /// Of texts.
+        const BYTES: u64 = 64 << 20;
+        let (mut block, mut bytes) = (Vec::new(), 0);
+        while bytes < BYTES && block.len() < most {
+            let Some(document) = self.next().transpose()? else { break };
+            bytes += document.text().map_or(0, |text| text.len() as u64);
+            block.push(document);
+        }
+        Ok(block)
+    }
+}
+
+/// What taking in the documents of another index did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Merged {
+    /// Documents whose ids were new.
+    pub added: u64,
+    /// Documents that replaced one of their id with another text.
+    pub replaced: u64,
+    /// Documents that were there already.
+    pub unchanged: u64,
+    /// Documents that were left out, as one with another text has their id.
+    pub skipped: u64,
+}
+
+impl WriteTxn<'_> {
+    /// Inserts all documents of another index, in their order, with their signatures and times of
+    /// insertion; no text is needed.
+    ///
+    /// All of it is one transaction. To commit on the way, take [`Snapshot::documents`] and
+    /// [`insert_documents`](Self::insert_documents).
+    ///
+    /// ```
+    /// # fn main() -> twindex::Result<()> {
+    /// # let folder = tempfile::tempdir().expect("a temporary folder");
+    /// # let (one, other) = (folder.path().join("1.twx"), folder.path().join("2.twx"));
+    /// use twindex::{Index, OnConflict};
+    /// let (one, other) = (Index::create(one)?, Index::create(other)?);
+    /// let mut txn = other.begin_write()?;
+    /// txn.insert("a", "some text")?;
+    /// txn.commit()?;
+    ///
+    /// let mut txn = one.begin_write()?;
+    /// let merged = txn.merge(&other.snapshot()?, OnConflict::Replace)?;
+    /// txn.commit()?;
+    /// assert_eq!(merged.added, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnequalSettings`](crate::Error::UnequalSettings), where nothing was inserted; those of
+    /// [`insert_documents`](Self::insert_documents), and of reading the other index, after which this
+    /// transaction has a part of it.
+    pub fn merge(&mut self, source: &Snapshot, on_conflict: OnConflict) -> Result<Merged> {
+        self.takes(source)?;
+        let mut merged = Merged::default();
+        let mut documents = source.documents();
+        loop {
+            let block = documents.block(self.batch())?;
+            if block.is_empty() {
+                return Ok(merged);
+            }
+            for inserted in self.insert_documents(block, on_conflict)? {
+                match inserted {
+                    Inserted::Added => merged.added += 1,
+                    Inserted::Replaced => merged.replaced += 1,
+                    Inserted::Unchanged => merged.unchanged += 1,
+                    Inserted::Skipped => merged.skipped += 1,
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! Changing an index: the write transaction, deduplication, documents from other indexes.
+
+pub(crate) mod copies;
+pub(crate) mod dedup;
+pub(crate) mod rebuild;
+pub(crate) mod transaction;

@@ -1,0 +1,7 @@
+//! The bytes of every stored row, as `docs/format.md` describes them.
+
+pub(crate) mod chunk;
+pub(crate) mod codec;
+pub(crate) mod record;
+pub(crate) mod schema;
+pub(crate) mod texts;

@@ -1,0 +1,211 @@
+//! The rows of single documents, runs, fences and the state (`docs/format.md`, section "Records").
+
+use crate::sketch::{SetSize, Signature};
+use crate::store::bytes::chunk::MAX_ENTRIES;
+use crate::store::bytes::codec::{CHECKSUM_BYTES, Fault, Numbers, seal, unseal};
+use crate::store::bytes::schema::{BandNo, DocNo, MAX_CHUNKS, RunNo, Table, run_place};
+use bincode::Options;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+/// How metadata records are written: fixed-width little-endian numbers, nothing after the last.
+/// The limit keeps a damaged length from asking for memory.
+fn bincode() -> impl Options {
+    const LIMIT: u64 = 64 << 10;
+    bincode::DefaultOptions::new()
+        .with_fixint_encoding()
+        .with_little_endian()
+        .with_limit(LIMIT)
+        .reject_trailing_bytes()
+}
+
+/// Writes a metadata record.
+pub(crate) fn encode(record: &impl Serialize, table: Table, key: u64) -> Result<Vec<u8>, Fault> {
+    let fault = |_| "a field is too long";
+    let size = bincode().serialized_size(record).map_err(fault)? as usize;
+    let mut bytes = Vec::with_capacity(size + CHECKSUM_BYTES);
+    bincode().serialize_into(&mut bytes, record).map_err(fault)?;
+    Ok(seal(bytes, table, key))
+}
+
+/// Reads a metadata record.
+pub(crate) fn decode<T: DeserializeOwned>(
+    sealed: &[u8],
+    table: Table,
+    key: u64,
+) -> Result<T, Fault> {
+    let record = unseal(sealed, table, key)?;
+    bincode().deserialize(record).map_err(|_| "its fields cannot be read")
+}
+
+/// What is known of a document beside its signature.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct DocumentRecord {
+    version: u8,
+    pub(crate) id: String,
+    /// XXH3-64 of the raw text.
+    pub(crate) text_hash: u64,
+    /// The length of the raw text in bytes.
+    pub(crate) text_length: u64,
+    /// Seconds since 1970 when it was inserted.
+    pub(crate) inserted: i64,
+}
+
+impl DocumentRecord {
+    const VERSION: u8 = 1;
+
+    pub(crate) fn new(id: String, text_hash: u64, text_length: u64, inserted: i64) -> Self {
+        Self { version: Self::VERSION, id, text_hash, text_length, inserted }
+    }
+
+    pub(crate) fn encode(&self, doc: DocNo) -> Result<Vec<u8>, Fault> {
+        encode(self, Table::Documents, u64::from(doc.0))
+    }
+
+    pub(crate) fn decode(sealed: &[u8], doc: DocNo) -> Result<Self, Fault> {
+        let record: Self = decode(sealed, Table::Documents, u64::from(doc.0))?;
+        match record.version {
+            Self::VERSION => Ok(record),
+            _ => Err("of an unknown version"),
+        }
+    }
+}
+
+/// A signature row: the lanes, the packed set size, the checksum.
+pub(crate) fn encode_signature(signature: &Signature, doc: DocNo) -> Vec<u8> {
+    seal(signature.to_bytes(), Table::Signatures, u64::from(doc.0))
+}
+
+/// The lanes and the set size of a signature row.
+pub(crate) fn decode_signature(
+    sealed: &[u8],
+    doc: DocNo,
+    lanes: usize,
+) -> Result<(&[u8], SetSize), Fault> {
+    let row = unseal(sealed, Table::Signatures, u64::from(doc.0))?;
+    let (row, size) = row.split_last_chunk::<4>().ok_or("cut short")?;
+    let size = SetSize::unpack(u32::from_le_bytes(*size)).ok_or("its set size is impossible")?;
+    match row.len() == lanes {
+        true => Ok((row, size)),
+        false => Err("it has another number of lanes"),
+    }
+}
+
+/// A run row: one band of one run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RunRow {
+    pub(crate) tier: u8,
+    /// The document numbers that the run covers, from the first to the last.
+    pub(crate) first: DocNo,
+    pub(crate) last: DocNo,
+    pub(crate) entries: u64,
+    pub(crate) chunks: u32,
+}
+
+impl RunRow {
+    pub(crate) fn encode(&self, run: RunNo, band: BandNo) -> Vec<u8> {
+        let mut row = vec![self.tier];
+        row.extend_from_slice(&self.first.0.to_le_bytes());
+        row.extend_from_slice(&self.last.0.to_le_bytes());
+        row.extend_from_slice(&self.entries.to_le_bytes());
+        row.extend_from_slice(&self.chunks.to_le_bytes());
+        seal(row, Table::Runs, run_place(run, band))
+    }
+
+    pub(crate) fn decode(sealed: &[u8], run: RunNo, band: BandNo) -> Result<Self, Fault> {
+        let mut numbers = Numbers(unseal(sealed, Table::Runs, run_place(run, band))?);
+        let row = Self {
+            tier: numbers.u8()?,
+            first: DocNo(numbers.u32()?),
+            last: DocNo(numbers.u32()?),
+            entries: numbers.u64()?,
+            chunks: numbers.u32()?,
+        };
+        numbers.end()?;
+        if row.first > row.last {
+            return Err("its documents are out of order");
+        }
+        // Memory is taken for so many entries, so no more are believed than the chunks can hold.
+        let most = u64::from(row.chunks) * MAX_ENTRIES;
+        if row.chunks > MAX_CHUNKS || !(u64::from(row.chunks)..=most).contains(&row.entries) {
+            return Err("its entries do not fit its chunks");
+        }
+        Ok(row)
+    }
+}
+
+/// A fence row: the fence of each chunk of a band of a run.
+pub(crate) fn encode_fences(fences: &[u32], run: RunNo, band: BandNo) -> Vec<u8> {
+    let row = fences.iter().flat_map(|fence| fence.to_le_bytes()).collect();
+    seal(row, Table::Fences, run_place(run, band))
+}
+
+pub(crate) fn decode_fences(sealed: &[u8], run: RunNo, band: BandNo) -> Result<Vec<u32>, Fault> {
+    let row = unseal(sealed, Table::Fences, run_place(run, band))?;
+    let (fences, rest) = row.as_chunks::<4>();
+    match rest.is_empty() {
+        true => Ok(fences.iter().map(|fence| u32::from_le_bytes(*fence)).collect()),
+        false => Err("cut short"),
+    }
+}
+
+/// The state row: the numbers that every commit moves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counters {
+    /// The number of this commit.
+    pub(crate) commit: u64,
+    /// Live documents.
+    pub(crate) documents: u64,
+    /// Automatic ids given so far.
+    pub(crate) auto_ids: u64,
+    /// The number of the next document.
+    pub(crate) next_doc: u64,
+    /// Documents below this number are in runs; the others are the tail.
+    pub(crate) flushed_upto: u64,
+    /// The number of the next run.
+    pub(crate) next_run: u32,
+}
+
+impl Counters {
+    /// Takes the next run number; `None` when all are used up.
+    pub(crate) fn take_run(&mut self) -> Option<RunNo> {
+        let number = RunNo(self.next_run);
+        self.next_run = self.next_run.checked_add(1)?;
+        Some(number)
+    }
+
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut row = Vec::with_capacity(48);
+        for number in [self.commit, self.documents, self.auto_ids, self.next_doc, self.flushed_upto]
+        {
+            row.extend_from_slice(&number.to_le_bytes());
+        }
+        row.extend_from_slice(&self.next_run.to_le_bytes());
+        seal(row, Table::Meta, 0)
+    }
+
+    pub(crate) fn decode(sealed: &[u8]) -> Result<Self, Fault> {
+        let mut numbers = Numbers(unseal(sealed, Table::Meta, 0)?);
+        let counters = Self {
+            commit: numbers.u64()?,
+            documents: numbers.u64()?,
+            auto_ids: numbers.u64()?,
+            next_doc: numbers.u64()?,
+            flushed_upto: numbers.u64()?,
+            next_run: numbers.u32()?,
+        };
+        numbers.end()?;
+        let limit = 1 << 32;
+        if counters.flushed_upto > counters.next_doc || counters.next_doc > limit {
+            return Err("its document numbers are out of order");
+        }
+        if counters.documents > counters.next_doc {
+            return Err("it has more documents than numbers");
+        }
+        Ok(counters)
+    }
+}
+
+#[cfg(test)]
+#[path = "record_tests.rs"]
+mod tests;

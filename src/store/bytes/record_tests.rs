@@ -1,0 +1,486 @@
+//! The bytes of every record, as `docs/format.md` has them, and what makes a record unreadable.
+#![expect(clippy::indexing_slicing, reason = "a test that fails may panic")]
+
+use super::*;
+use crate::hash::{id_hash, text_hash};
+use crate::store::bytes::chunk::{Chunk, ChunkBuilder};
+use crate::store::bytes::schema::{FORMAT_VERSION, Layout, MAGIC, posting_key};
+use crate::store::runs::flush::{PackedBand, pack_tail};
+use crate::store::runs::segment::{Fresh, Tail};
+use crate::store::runs::tombstones::DeadSet;
+use crate::store::settings::{Settings, SettingsRequest, StoredSettings};
+use crate::store::write::dedup_row::DedupMark;
+use crate::text::{Form, Normalization, Shingle, UnicodeVersions, Whitespace};
+use std::fmt::Debug;
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// What is sealed in the same place as `sealed`, with other bytes: a record with a good checksum.
+fn resealed(mut bytes: Vec<u8>, table: Table, key: u64, change: impl Fn(&mut Vec<u8>)) -> Vec<u8> {
+    bytes.truncate(bytes.len() - 4);
+    change(&mut bytes);
+    seal(bytes, table, key)
+}
+
+/// Every shorter record is an error, and so is one with a byte more; with and without a checksum
+/// that is right for what is left.
+fn refuses_other_lengths<T: Debug>(
+    row: &[u8],
+    (table, key): (Table, u64),
+    decode: impl Fn(&[u8]) -> Result<T, Fault>,
+) {
+    assert!(decode(row).is_ok());
+    for length in 0..row.len() {
+        assert!(decode(&row[..length]).is_err(), "{length} bytes of {}", row.len());
+    }
+    for length in 0..row.len() - 4 {
+        let short = resealed(row.to_vec(), table, key, |bytes| bytes.truncate(length));
+        assert!(decode(&short).is_err(), "{length} bytes and a checksum");
+    }
+    assert!(decode(&[row, &[0]].concat()).is_err());
+    let long = resealed(row.to_vec(), table, key, |bytes| bytes.push(0));
+    assert!(decode(&long).is_err(), "a byte more, and a checksum");
+}
+
+const COUNTERS: Counters =
+    Counters { commit: 5, documents: 3, auto_ids: 2, next_doc: 7, flushed_upto: 4, next_run: 9 };
+
+#[test]
+fn a_golden_state_row() {
+    let row = COUNTERS.encode();
+    assert_eq!(
+        hex(&row),
+        "0500000000000000030000000000000002000000000000000700000000000000\
+         040000000000000009000000f47adbbd"
+    );
+    assert_eq!(Counters::decode(&row), Ok(COUNTERS));
+    refuses_other_lengths(&row, (Table::Meta, 0), Counters::decode);
+}
+
+#[test]
+fn a_state_row_with_numbers_out_of_order_is_refused() {
+    let ahead = Counters { flushed_upto: 8, ..COUNTERS };
+    assert!(Counters::decode(&ahead.encode()).is_err());
+    let full = Counters { next_doc: 1 << 32, flushed_upto: 1 << 32, ..COUNTERS };
+    assert_eq!(Counters::decode(&full.encode()), Ok(full));
+    let beyond = Counters { next_doc: (1 << 32) + 1, ..COUNTERS };
+    assert!(Counters::decode(&beyond.encode()).is_err());
+}
+
+const RUN: RunNo = RunNo(9);
+const BAND: BandNo = BandNo(16);
+
+#[test]
+fn a_golden_run_row() {
+    let run = RunRow {
+        tier: 2,
+        first: DocNo(0x1_0000),
+        last: DocNo(0x2_FFFF),
+        entries: 131_000,
+        chunks: 240,
+    };
+    let row = run.encode(RUN, BAND);
+    assert_eq!(hex(&row), "0200000100ffff0200b8ff010000000000f00000002b336c38");
+    let decode = |row: &[u8]| RunRow::decode(row, RUN, BAND);
+    assert_eq!(decode(&row), Ok(run));
+    refuses_other_lengths(&row, (Table::Runs, run_place(RUN, BAND)), decode);
+    assert!(RunRow::decode(&row, RunNo(8), BAND).is_err(), "another run's");
+    assert!(RunRow::decode(&row, RUN, BandNo(15)).is_err(), "another band's");
+}
+
+#[test]
+fn a_golden_fence_row() {
+    let fences = [0x0102_0304, 0xFFFF_FFFE];
+    let row = encode_fences(&fences, RUN, BAND);
+    assert_eq!(hex(&row), "04030201feffffff710a6e2b");
+    assert_eq!(decode_fences(&row, RUN, BAND).as_deref(), Ok(&fences[..]));
+    assert!(decode_fences(&row, RUN, BandNo(15)).is_err(), "another band's");
+    for extra in 1..4 {
+        let odd = resealed(row.clone(), Table::Fences, run_place(RUN, BAND), |bytes| {
+            bytes.extend(std::iter::repeat_n(0, extra));
+        });
+        assert!(decode_fences(&odd, RUN, BAND).is_err(), "{extra} bytes more");
+    }
+    for length in 0..row.len() {
+        assert!(decode_fences(&row[..length], RUN, BAND).is_err());
+    }
+}
+
+#[test]
+fn a_golden_signature_row() {
+    let doc = DocNo(0x0102_0304);
+    let size = SetSize::from_zeros(19, 65_500);
+    let signature = Signature::new((0..64).collect(), size);
+    let row = encode_signature(&signature, doc);
+    assert_eq!(
+        hex(&row),
+        "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f\
+         202122232425262728292a2b2c2d2e2f303132333435363738393a3b3c3d3e3f\
+         dcff000c31a3572e"
+    );
+    let decode =
+        |row: &[u8]| decode_signature(row, doc, 64).map(|(lanes, size)| (lanes.to_vec(), size));
+    assert_eq!(decode(&row), Ok((signature.lanes().to_vec(), size)));
+    refuses_other_lengths(&row, (Table::Signatures, 0x0102_0304), decode);
+    assert!(decode_signature(&row, DocNo(1), 64).is_err(), "another document's");
+    assert!(decode_signature(&row, doc, 128).is_err(), "another number of lanes");
+}
+
+#[test]
+fn a_set_size_that_no_counting_gives_is_refused() {
+    let doc = DocNo(1);
+    let row = encode_signature(&Signature::new(vec![7; 64].into(), SetSize::EMPTY), doc);
+    let with_size = |size: u32| {
+        let row = resealed(row.clone(), Table::Signatures, 1, |bytes| {
+            bytes.truncate(64);
+            bytes.extend_from_slice(&size.to_le_bytes());
+        });
+        decode_signature(&row, doc, 64).map(|(_, size)| size)
+    };
+    assert_eq!(with_size(1 << 16), Ok(SetSize::EMPTY));
+    assert!(with_size((1 << 16) + 1).is_err(), "more zeros than bits");
+    assert!(with_size(8 << 26).is_ok(), "a full map of the largest size");
+    assert!(with_size(9 << 26).is_err(), "a map beyond the largest size");
+    assert!(with_size(u32::MAX).is_err());
+}
+
+fn document() -> DocumentRecord {
+    DocumentRecord::new("naïve.txt".to_owned(), 0x1122_3344_5566_7788, 4096, 1_700_000_000)
+}
+
+#[test]
+fn a_golden_document_record() {
+    let (record, doc) = (document(), DocNo(7));
+    let row = record.encode(doc).unwrap();
+    assert_eq!(
+        hex(&row),
+        "010a000000000000006e61c3af76652e747874887766554433221100100000000000\
+         0000f15365000000009d0d632d"
+    );
+    let decode = |row: &[u8]| DocumentRecord::decode(row, doc);
+    assert_eq!(decode(&row), Ok(record));
+    refuses_other_lengths(&row, (Table::Documents, 7), decode);
+    assert!(DocumentRecord::decode(&row, DocNo(8)).is_err(), "another document's");
+}
+
+#[test]
+fn a_golden_document_record_of_the_last_number_and_a_time_before_1970() {
+    let doc = DocNo(u32::MAX);
+    let record = DocumentRecord::new("x".to_owned(), 0, 0, -1);
+    let row = record.encode(doc).unwrap();
+    assert_eq!(
+        hex(&row),
+        "0101000000000000007800000000000000000000000000000000ffffffffffffffff07242241"
+    );
+    assert_eq!(DocumentRecord::decode(&row, doc), Ok(record));
+}
+
+#[test]
+fn the_longest_id_comes_back() {
+    let id = "é".repeat(crate::MAX_ID_BYTES / 2);
+    let record = DocumentRecord::new(id, 1, 2, 3);
+    let row = record.encode(DocNo(0)).unwrap();
+    assert_eq!(row.len(), 37 + crate::MAX_ID_BYTES);
+    assert_eq!(DocumentRecord::decode(&row, DocNo(0)), Ok(record));
+}
+
+#[test]
+fn an_impossible_document_record_is_refused() {
+    let row = document().encode(DocNo(7)).unwrap();
+    let with = |change: &dyn Fn(&mut Vec<u8>)| {
+        DocumentRecord::decode(&resealed(row.clone(), Table::Documents, 7, change), DocNo(7))
+    };
+    assert!(with(&|_| ()).is_ok());
+    assert!(with(&|bytes| bytes[0] = 0).is_err(), "version 0");
+    assert!(with(&|bytes| bytes[0] = 2).is_err(), "a later version");
+    assert!(with(&|bytes| bytes[1] = 11).is_err(), "an id that takes a byte of the hash");
+    assert!(with(&|bytes| bytes[8] = 0xFF).is_err(), "an id longer than memory");
+    assert!(with(&|bytes| bytes[11] = 0xFF).is_err(), "an id that is not UTF-8");
+}
+
+/// The default settings, with the Unicode versions of the golden bytes.
+fn settings(request: &SettingsRequest) -> Settings {
+    let unicode =
+        UnicodeVersions { case: (17, 0, 0), normalization: (16, 1, 0), segmentation: (15, 0, 1) };
+    Settings { unicode, ..request.resolve().unwrap() }
+}
+
+fn every_setting() -> SettingsRequest {
+    SettingsRequest {
+        threshold: Some(0.5),
+        recall: Some(0.9),
+        lanes: Some(512),
+        shingle: Some(Shingle::lines(300)),
+        normalization: Some(Normalization {
+            lower: false,
+            form: Form::Nfkc,
+            whitespace: Whitespace::Drop,
+            min_word: 3,
+        }),
+        multiset: Some(true),
+        weighted: Some(false),
+        store_text: Some(true),
+        seed: Some(0xFEDC_BA98_7654_3210),
+        unicode: None,
+    }
+}
+
+#[test]
+fn a_golden_settings_row() {
+    let settings = settings(&SettingsRequest::default());
+    let stored = StoredSettings::new(&settings, 0x0123_4567_89AB_CDEF, 1_700_000_000);
+    let row = stored.encode().unwrap();
+    assert_eq!(
+        hex(&row),
+        "01009a9999999999e93fae47e17a14aeef3f0001000900010101000000000000\
+         00000000000010061100001001000f0001efcdab896745230100f15365000000\
+         006e4ce6df"
+    );
+    assert_eq!(StoredSettings::decode(&row), Ok(stored.clone()));
+    assert_eq!(stored.settings(), Ok(settings));
+    refuses_other_lengths(&row, (Table::Meta, 1), StoredSettings::decode);
+}
+
+#[test]
+fn a_golden_settings_row_without_a_default() {
+    let settings = settings(&every_setting());
+    let stored = StoredSettings::new(&settings, 0, -1);
+    let row = stored.encode().unwrap();
+    assert_eq!(
+        hex(&row),
+        "0100000000000000e03fcdccccccccccec3f0002022c01000202030001011032\
+         547698badcfe24041100001001000f00010000000000000000ffffffffffffff\
+         ff9c4d821e"
+    );
+    assert_eq!(StoredSettings::decode(&row).unwrap().settings(), Ok(settings));
+}
+
+#[test]
+fn settings_that_cannot_be_are_refused() {
+    let stored = StoredSettings::new(&settings(&SettingsRequest::default()), 1, 2);
+    let row = stored.encode().unwrap();
+    let with = |at: usize, field: &[u8]| {
+        let row = resealed(row.clone(), Table::Meta, 1, |bytes| {
+            bytes[at..at + field.len()].copy_from_slice(field);
+        });
+        StoredSettings::decode(&row).and_then(|stored| stored.settings())
+    };
+    assert!(with(0, &[1, 0]).is_ok());
+    let number = |number: f64| number.to_le_bytes();
+    for (at, field, what) in [
+        (0, &[0, 0][..], "version 0"),
+        (0, &[2, 0], "a later version"),
+        (2, &number(0.0), "threshold 0"),
+        (2, &number(1.1), "threshold above 1"),
+        (2, &number(f64::NAN), "no threshold"),
+        (10, &number(0.0), "recall 0"),
+        (10, &number(1.0), "recall 1"),
+        (18, &[100, 0], "100 lanes"),
+        (18, &[0, 4], "1024 lanes"),
+        (20, &[5], "an unknown kind of shingle"),
+        (20, &[4], "k-mers that are normalised"),
+        (20, &[4, 33, 0, 0, 0, 0], "k-mers of 33 letters"),
+        (20, &[3], "tokens with a width"),
+        (21, &[0, 0], "width 0"),
+        (21, &[0xE9, 3], "width 1001"),
+        (23, &[2], "neither lower nor not"),
+        (24, &[3], "an unknown form"),
+        (25, &[3], "an unknown rule for white space"),
+        (28, &[3], "an unknown kind of set"),
+        (28, &[2], "weights of characters"),
+        (29, &[2], "neither stored texts nor none"),
+        (38, &[0], "no band"),
+        (38, &[33], "more bands than lanes hold"),
+        (39, &[1], "depth 1"),
+        (39, &[7], "depth 7"),
+    ] {
+        assert!(with(at, field).is_err(), "{what}");
+    }
+    for (at, field) in [
+        (20, &[3, 0, 0][..]),
+        (20, &[4, 32, 0, 0, 0, 0]),
+        (21, &[0xE8, 3]),
+        (23, &[0]),
+        (38, &[32]),
+        (39, &[2]),
+    ] {
+        assert!(with(at, field).is_ok(), "{field:?} at {at}");
+    }
+}
+
+fn sealed_chunk(entries: &[(u64, u32)], key: u64) -> Vec<u8> {
+    let mut builder = ChunkBuilder::default();
+    for (word, doc) in entries {
+        assert!(!builder.is_full(*word, DocNo(*doc)));
+        builder.push(*word, DocNo(*doc));
+    }
+    builder.finish().unwrap().seal(key)
+}
+
+#[test]
+fn golden_chunks() {
+    let narrow = [(10, 7), (11, 5), (13, 6)];
+    let row = sealed_chunk(&narrow, 99);
+    assert_eq!(hex(&row), "03000202050000000a000000000000003412c6fdcd5e");
+    let wide =
+        [(0x0102_0304_0506_0708, u32::MAX), (0x0102_0304_0506_0709, 3), (0xF102_0304_0506_0708, 3)];
+    let row = sealed_chunk(&wide, 5);
+    assert_eq!(
+        hex(&row),
+        "030040200300000008070605040302010000000000000000010000000000000000000000\
+         000000f0fcffffff00000000000000000f6331f5"
+    );
+    let back: Vec<_> = Chunk::open(&row, 5).unwrap().entries().collect();
+    assert_eq!(back, wide.map(|(word, doc)| (word, DocNo(doc))));
+}
+
+#[test]
+fn an_impossible_chunk_is_refused() {
+    let row = sealed_chunk(&[(10, 7), (11, 5), (13, 6)], 99);
+    let with = |at: usize, value: u8| {
+        let row = resealed(row.clone(), Table::Postings, 99, |bytes| bytes[at] = value);
+        Chunk::open(&row, 99).map(|chunk| chunk.len())
+    };
+    assert_eq!(with(0, 3), Ok(3));
+    assert!(with(0, 0).is_err(), "no entry");
+    assert!(with(0, 9).is_err(), "more entries than there are bytes");
+    assert!(with(1, 1).is_err(), "very many entries");
+    assert!(with(2, 65).is_err(), "words of 65 bits");
+    assert!(with(3, 33).is_err(), "documents of 33 bits");
+}
+
+#[test]
+fn a_golden_dead_row() {
+    let mut dead = DeadSet::default();
+    dead.insert(DocNo(0x1_0000));
+    dead.insert(DocNo(0x1_1234));
+    let rows = dead.changed_rows(&DeadSet::default());
+    let [(1, Some(row))] = &rows[..] else { panic!("one row of piece 1, not {rows:?}") };
+    assert_eq!(hex(row), "3a30000001000000010001001000000000003412be2e855f");
+    let mut back = DeadSet::default();
+    back.add_row(1, row).unwrap();
+    assert_eq!(back.iter().collect::<Vec<_>>(), [DocNo(0x1_0000), DocNo(0x1_1234)]);
+    for length in 0..row.len() {
+        assert!(back.add_row(1, &row[..length]).is_err());
+    }
+    let content = row[..row.len() - 4].to_vec();
+    assert!(back.add_row(2, row).is_err(), "another piece's");
+    assert!(back.add_row(2, &seal(content, Table::Dead, 2)).is_err(), "numbers of another piece");
+    let empty = vec![0x3A, 0x30, 0, 0, 0, 0, 0, 0];
+    assert!(back.add_row(1, &seal(empty, Table::Dead, 1)).is_err(), "no number");
+}
+
+/// The rows of the index in the section "A worked example": three documents, one flushed run,
+/// then the second document removed.
+fn example() -> Vec<(String, Vec<u8>)> {
+    const ID_KEY: u64 = 0x0123_4567_89AB_CDEF;
+    const TIME: i64 = 1_700_000_000;
+    let mut settings =
+        SettingsRequest { lanes: Some(64), ..SettingsRequest::default() }.resolve().unwrap();
+    settings.unicode =
+        UnicodeVersions { case: (17, 0, 0), normalization: (17, 0, 0), segmentation: (17, 0, 0) };
+    let layout = Layout { bands: 7, depth: 3 };
+    assert_eq!(settings.layout(), layout);
+
+    let mut rows = Vec::new();
+    let mut row = |place: String, bytes: Vec<u8>| rows.push((place, bytes));
+    row("meta format".into(), [&MAGIC[..], &FORMAT_VERSION.to_le_bytes()].concat());
+    let stored = StoredSettings::new(&settings, ID_KEY, TIME).encode().unwrap();
+    row("meta settings".into(), stored);
+    let counters = Counters {
+        commit: 2,
+        documents: 2,
+        auto_ids: 0,
+        next_doc: 3,
+        flushed_upto: 3,
+        next_run: 1,
+    };
+    row("meta state".into(), counters.encode());
+    let run = 0x0123_4567_89AB_CDEF;
+    let mark = DedupMark {
+        base: 3,
+        judged: true,
+        records: 4,
+        input: 0xFEDC_BA98_7654_3210,
+        kept: (120, 0x1111_2222_3333_4444),
+        audit: (80, 0x5555_6666_7777_8888),
+        counts: [3, 0, 0, 1, 1, 81],
+    };
+    row("meta dedup 0123456789abcdef".into(), mark.encode(run));
+    assert_eq!(DedupMark::decode(&mark.encode(run), run), Ok(mark));
+
+    let sketcher = settings.sketcher().unwrap();
+    let mut fresh = Vec::new();
+    let texts = ["The quick brown fox jumps.", "The quick brown fox jumped.", ""];
+    for (doc, (id, text)) in (0..).map(DocNo).zip(["a", "b", "c"].into_iter().zip(texts)) {
+        let signature = sketcher.signature(text);
+        let (hash, length) = (text_hash(text.as_bytes()), text.len() as u64);
+        let record = DocumentRecord::new(id.to_owned(), hash, length, TIME);
+        if id != "b" {
+            row(format!("signatures {}", doc.0), encode_signature(&signature, doc));
+            row(format!("documents {}", doc.0), record.encode(doc).unwrap());
+        }
+        let lanes = (!signature.is_empty()).then(|| signature.into_lanes());
+        fresh.push(Fresh { doc, id_hash: id_hash(id, ID_KEY), lanes });
+    }
+
+    let mut tail = Tail::default();
+    tail.push(layout, &fresh);
+    for packed in pack_tail(layout, RunNo(0), &tail, &DeadSet::default()) {
+        let PackedBand { band, rows, content } = packed;
+        let run = RunRow {
+            tier: 0,
+            first: DocNo(0),
+            last: DocNo(2),
+            entries: content.entries,
+            chunks: content.chunks(),
+        };
+        let place = |table: &str| format!("{table} run 0 band {}", band.0);
+        row(place("runs"), run.encode(RunNo(0), band));
+        row(place("fences"), encode_fences(&content.fences, RunNo(0), band));
+        assert_eq!(rows.len(), 1);
+        for (key, chunk) in rows {
+            assert_eq!(key, posting_key(RunNo(0), band, 0));
+            row(place("postings"), chunk);
+        }
+    }
+    let mut dead = DeadSet::default();
+    dead.insert(DocNo(1));
+    for (piece, bytes) in dead.changed_rows(&DeadSet::default()) {
+        row(format!("dead {piece}"), bytes.unwrap());
+    }
+    rows
+}
+
+/// Reads the rows of the document's example: a heading line `### table key`, then lines that
+/// begin with bytes in hexadecimal and end in a comment after two spaces.
+fn documented() -> Vec<(String, String)> {
+    let document = include_str!("../../../docs/format.md");
+    let (_, example) = document.split_once("\n## A worked example\n").unwrap();
+    let example = example.split("\n## ").next().unwrap();
+    example
+        .split("\n### ")
+        .skip(1)
+        .map(|row| {
+            let (place, lines) = row.split_once('\n').unwrap();
+            let (_, block) = lines.split_once("```text\n").unwrap();
+            let (block, _) = block.split_once("```").unwrap();
+            let bytes = |line: &str| line.split("  ").next().unwrap_or_default().replace(' ', "");
+            (place.to_owned(), block.lines().map(bytes).collect())
+        })
+        .collect()
+}
+
+#[test]
+fn the_worked_example_of_the_format_document_is_right() {
+    let rows = example();
+    let documented = documented();
+    assert!(documented.len() >= 12, "{} rows", documented.len());
+    for (place, bytes) in documented {
+        let row = rows.iter().find(|row| row.0 == place);
+        let row = row.unwrap_or_else(|| panic!("the example has no row `{place}`"));
+        assert_eq!(hex(&row.1), bytes, "{place}");
+    }
+}

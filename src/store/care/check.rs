@@ -1,0 +1,466 @@
+//! Walks every invariant of `docs/format.md` and reports what does not hold, by number.
+
+use crate::error::Result;
+use crate::hash::{fmix64, id_hash, text_hash};
+use crate::lsh::word;
+use crate::store::bytes::chunk::{Chunk, Entry};
+use crate::store::bytes::codec::Fault;
+use crate::store::bytes::record::{DocumentRecord, decode_signature};
+use crate::store::bytes::schema::{
+    BandNo, DOCUMENTS, DocNo, FENCES, META, POSTINGS, RunNo, SIGNATURES, posting_key, posting_owner,
+};
+use crate::store::care::check_texts::check_texts;
+use crate::store::progress::{Watch, unwatched};
+use crate::store::read::reader::Reader;
+use crate::store::runs::run::{BandRun, Run};
+use crate::store::storage_error::{Doing, guard};
+use crate::store::write::dedup_row;
+use redb::ReadableTable;
+use rustc_hash::FxHashMap;
+use std::fmt;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// An invariant of the file format, numbered as in `docs/format.md`.
+///
+/// The first two, on format, settings and checksums of what is read at opening, hold for every
+/// index that opens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+#[repr(u8)]
+pub enum Invariant {
+    /// The counters agree with the tables.
+    Counters = 3,
+    /// `signatures` and `documents` have the same keys.
+    SameRows = 4,
+    /// Every record is whole: its checksum matches and its fields are in range.
+    Records = 5,
+    /// Dead numbers have no rows.
+    Dead = 6,
+    /// Ids have 1 to 4,096 bytes, and no two documents have the same.
+    Ids = 7,
+    /// The runs that have a band cover disjoint ranges of documents below `flushed_upto`.
+    Ranges = 8,
+    /// A listed band has its chunks, all of them, and the entries it says.
+    Chunks = 9,
+    /// Entries ascend, fences are those of the chunks' first words, documents lie in the run's
+    /// range.
+    Order = 10,
+    /// Each live flushed document is in every band exactly once, under its word; nothing else
+    /// is, but for the dead.
+    Entries = 11,
+    /// `texts` has the text of every document, or is empty.
+    Texts = 12,
+}
+
+impl Invariant {
+    /// The number in `docs/format.md`.
+    pub const fn number(self) -> u8 {
+        self as u8
+    }
+}
+
+/// Something in the file that should not be so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Violation {
+    /// The invariant that does not hold.
+    pub invariant: Invariant,
+    /// The table and key.
+    pub place: String,
+    /// What is wrong.
+    pub detail: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "invariant {}: {}: {}", self.invariant.number(), self.place, self.detail)
+    }
+}
+
+/// What a check saw.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CheckReport {
+    /// What does not hold, the first thousand.
+    pub violations: Vec<Violation>,
+    /// How many violations there are in all.
+    pub violation_count: u64,
+    /// Live documents that were read.
+    pub documents: u64,
+    /// Band entries that were read.
+    pub entries: u64,
+    /// Chunks of a merge that is not finished: no violation, deleted with the first commit of the
+    /// next process.
+    pub unlisted_chunks: u64,
+}
+
+impl CheckReport {
+    /// Whether everything holds.
+    pub fn is_clean(&self) -> bool {
+        self.violation_count == 0
+    }
+
+    pub(crate) fn add(
+        &mut self,
+        invariant: Invariant,
+        place: impl fmt::Display,
+        detail: impl fmt::Display,
+    ) {
+        const REPORTED: usize = 1000;
+        self.violation_count += 1;
+        if self.violations.len() < REPORTED {
+            let (place, detail) = (place.to_string(), detail.to_string());
+            self.violations.push(Violation { invariant, place, detail });
+        }
+    }
+}
+
+/// A fingerprint of a set of entries, which adds up in any order.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+struct Fingerprint {
+    count: u64,
+    sum: u64,
+}
+
+impl Fingerprint {
+    fn add(&mut self, (word, doc): Entry) {
+        self.count += 1;
+        self.sum = self.sum.wrapping_add(fmix64(word ^ fmix64(u64::from(doc.0) + 1)));
+    }
+}
+
+/// Checks the state that the reader sees. Reads everything once, in order; memory grows by some
+/// 16 bytes a document for the ids.
+pub(crate) fn check(reader: &Reader) -> Result<CheckReport> {
+    let path = reader.engine().path();
+    check_watched(reader, &mut Watch::new(path, CHECKING, &mut unwatched))
+}
+
+/// What is said of a check that was stopped.
+pub(crate) const CHECKING: (&str, &str) = ("checking", "nothing was changed");
+
+/// Checks it, and tells of every document and chunk.
+pub(crate) fn check_watched(reader: &Reader, watch: &mut Watch<'_>) -> Result<CheckReport> {
+    guard(reader.engine().path(), || walk(reader, watch))
+}
+
+fn walk(reader: &Reader, watch: &mut Watch<'_>) -> Result<CheckReport> {
+    let texts = if reader.view().has_texts() { reader.len() } else { 0 };
+    watch.expect(reader.len() + texts + reader.state.manifest.chunks())?;
+    let mut check = Check { reader, report: CheckReport::default(), watch };
+    let expected = check.documents()?;
+    check.runs();
+    let found = check.entries()?;
+    for (band, (expected, found)) in expected.iter().zip(&found).enumerate() {
+        if expected != found {
+            check.explain(BandNo(band as u8), *expected, *found)?;
+        }
+    }
+    check.marks()?;
+    check_texts(reader, &mut check.report, check.watch)?;
+    check.rest()?;
+    Ok(check.report)
+}
+
+struct Check<'r, 'w, 't> {
+    reader: &'r Reader,
+    report: CheckReport,
+    watch: &'w mut Watch<'t>,
+}
+
+impl Check<'_, '_, '_> {
+    /// Looks at how far deduplications have come.
+    fn marks(&mut self) -> Result<()> {
+        let path = self.reader.engine().path();
+        let meta = self.reader.txn.open_table(META).doing(path, "checking the dedup row")?;
+        let report = &mut self.report;
+        dedup_row::for_each_bad(&meta, path, |name, fault| {
+            report.add(Invariant::Records, format!("meta {name}"), fault);
+        })
+    }
+
+    /// Walks signatures and documents side by side; returns what each band should hold.
+    fn documents(&mut self) -> Result<Vec<Fingerprint>> {
+        let view = self.reader.view();
+        let (fixed, path) = (view.fixed, view.fixed.path);
+        let counters = self.reader.state.counters;
+        let action = "checking the documents";
+        let signatures = self.reader.txn.open_table(SIGNATURES).doing(path, action)?;
+        let documents = self.reader.txn.open_table(DOCUMENTS).doing(path, action)?;
+        let mut records = documents.iter().doing(path, action)?.peekable();
+        let mut bands = vec![Fingerprint::default(); fixed.layout.count()];
+        let mut ids: FxHashMap<u64, DocNo> = FxHashMap::default();
+        for item in signatures.iter().doing(path, action)? {
+            let (number, row) = item.doing(path, action)?;
+            let doc = DocNo(number.value());
+            while let Some(Ok((other, _))) = records.peek() {
+                if other.value() >= doc.0 {
+                    break;
+                }
+                let place = format!("documents {}", other.value());
+                self.report.add(Invariant::SameRows, place, "it has no signature");
+                records.next();
+            }
+            let record = match records.peek() {
+                Some(Ok((other, _))) if other.value() == doc.0 => records.next(),
+                _ => None,
+            };
+            let Some(record) = record else {
+                let place = format!("signatures {}", doc.0);
+                self.report.add(Invariant::SameRows, place, "it has no document record");
+                continue;
+            };
+            let (_, record) = record.doing(path, action)?;
+            self.report.documents += 1;
+            self.watch.advance(1)?;
+            if self.reader.state.dead.contains(doc) {
+                self.report.add(Invariant::Dead, format!("dead {}", doc.0), "it has rows");
+            }
+            if u64::from(doc.0) >= counters.next_doc {
+                let place = format!("signatures {}", doc.0);
+                self.report.add(Invariant::Counters, place, "not below the next number");
+            }
+            let flushed = u64::from(doc.0) < counters.flushed_upto;
+            match DocumentRecord::decode(record.value(), doc) {
+                Err(fault) => {
+                    self.report.add(Invariant::Records, format!("documents {}", doc.0), fault);
+                }
+                Ok(record) => {
+                    let hash = id_hash(&record.id, fixed.id_key);
+                    self.id(doc, &record.id, &mut ids)?;
+                    if let (true, Some(band)) = (flushed, bands.last_mut()) {
+                        band.add((hash, doc));
+                    }
+                }
+            }
+            match decode_signature(row.value(), doc, fixed.lanes) {
+                Err(fault) => {
+                    self.report.add(Invariant::Records, format!("signatures {}", doc.0), fault);
+                }
+                Ok((lanes, size)) if flushed && !size.is_empty() => {
+                    let depth = u32::from(fixed.layout.depth);
+                    let count = usize::from(fixed.layout.bands);
+                    for (band, fingerprint) in bands.iter_mut().take(count).enumerate() {
+                        fingerprint.add((word(lanes, band, depth), doc));
+                    }
+                }
+                Ok(_) => {}
+            }
+        }
+        for record in records {
+            let place = format!("documents {}", record.doing(path, action)?.0.value());
+            self.report.add(Invariant::SameRows, place, "it has no signature");
+        }
+        if self.report.documents != counters.documents {
+            let detail = format!(
+                "it counts {} documents, there are {}",
+                counters.documents, self.report.documents
+            );
+            self.report.add(Invariant::Counters, "meta state", detail);
+        }
+        for doc in self.reader.state.dead.iter() {
+            if u64::from(doc.0) >= counters.next_doc {
+                let place = format!("dead {}", doc.0);
+                self.report.add(Invariant::Dead, place, "not below the next number");
+            }
+        }
+        Ok(bands)
+    }
+
+    fn id(&mut self, doc: DocNo, id: &str, ids: &mut FxHashMap<u64, DocNo>) -> Result<()> {
+        if id.is_empty() || id.len() > crate::params::MAX_ID_BYTES {
+            let detail = format!("its id has {} bytes", id.len());
+            self.report.add(Invariant::Ids, format!("documents {}", doc.0), detail);
+        }
+        // By 64 bits, of which two ids hardly ever agree; those of the band often do.
+        if let Some(other) = ids.insert(text_hash(id.as_bytes()), doc)
+            && self.reader.view().document(other).is_ok_and(|record| record.id == id)
+        {
+            let detail = format!("it has the id of document {}", other.0);
+            self.report.add(Invariant::Ids, format!("documents {}", doc.0), detail);
+        }
+        Ok(())
+    }
+
+    fn runs(&mut self) {
+        let state = &self.reader.state;
+        let layout = self.reader.view().fixed.layout;
+        for band in layout.all() {
+            let mut next = 0_u64;
+            for (run, _) in state.manifest.with_band(band) {
+                let place = format!("run {} band {}", run.number.0, band.0);
+                if u64::from(run.first.0) < next || run.last < run.first {
+                    self.report.add(Invariant::Ranges, &place, "its documents overlap another's");
+                }
+                next = u64::from(run.last.0) + 1;
+                if next > state.counters.flushed_upto {
+                    self.report.add(Invariant::Ranges, &place, "it reaches into the tail");
+                }
+            }
+        }
+        for run in state.manifest.runs() {
+            if run.number.0 >= state.counters.next_run {
+                let place = format!("run {}", run.number.0);
+                self.report.add(Invariant::Counters, place, "not below the next run number");
+            }
+        }
+    }
+
+    /// Walks all chunks; returns what each band holds of live documents.
+    fn entries(&mut self) -> Result<Vec<Fingerprint>> {
+        let layout = self.reader.view().fixed.layout;
+        let mut bands = Vec::new();
+        for band in layout.all() {
+            let mut fingerprint = Fingerprint::default();
+            let runs: Vec<(Arc<Run>, Arc<BandRun>)> = self
+                .reader
+                .state
+                .manifest
+                .with_band(band)
+                .map(|(run, content)| (Arc::clone(run), Arc::clone(content)))
+                .collect();
+            for (run, content) in runs {
+                self.band(&run, band, &content, &mut |entry| fingerprint.add(entry))?;
+            }
+            bands.push(fingerprint);
+        }
+        Ok(bands)
+    }
+
+    fn band(
+        &mut self,
+        run: &Run,
+        band: BandNo,
+        content: &BandRun,
+        live: &mut dyn FnMut(Entry),
+    ) -> Result<()> {
+        let view = self.reader.view();
+        let path = view.fixed.path;
+        let shift = view.fixed.layout.fence_shift(band);
+        let place = format!("run {} band {}", run.number.0, band.0);
+        let (mut entries, mut previous): (u64, Option<Entry>) = (0, None);
+        for (number, fence) in content.fences.iter().enumerate() {
+            self.watch.advance(1)?;
+            let key = posting_key(run.number, band, number as u32);
+            let row = view.postings.get(key).doing(path, "checking the runs")?;
+            let Some(row) = row else {
+                self.report.add(Invariant::Chunks, &place, format!("chunk {number} is missing"));
+                continue;
+            };
+            let chunk = match Chunk::open(row.value(), key) {
+                Ok(chunk) => chunk,
+                Err(fault) => {
+                    let fault: Fault = fault;
+                    let place = format!("postings {key:#018x}");
+                    self.report.add(Invariant::Records, place, fault);
+                    continue;
+                }
+            };
+            if (chunk.word(0) >> shift) as u32 != *fence {
+                let detail = format!("the fence of chunk {number} is not its first word's");
+                self.report.add(Invariant::Order, &place, detail);
+            }
+            for entry in chunk.entries() {
+                if previous.is_some_and(|previous| previous >= entry) {
+                    let detail = format!("chunk {number} has entries out of order");
+                    self.report.add(Invariant::Order, &place, detail);
+                }
+                if entry.1 < run.first || entry.1 > run.last {
+                    let detail = format!("document {} is outside its range", entry.1.0);
+                    self.report.add(Invariant::Order, &place, detail);
+                }
+                previous = Some(entry);
+                if view.is_live(entry.1) {
+                    live(entry);
+                }
+            }
+            entries += chunk.len() as u64;
+        }
+        if entries != content.entries {
+            let detail = format!("it lists {} entries, there are {entries}", content.entries);
+            self.report.add(Invariant::Chunks, &place, detail);
+        }
+        self.report.entries += entries;
+        Ok(())
+    }
+
+    /// Finds which entries make a band differ from what its documents say.
+    fn explain(&mut self, band: BandNo, expected: Fingerprint, found: Fingerprint) -> Result<()> {
+        let view = self.reader.view();
+        let ids = band == view.fixed.layout.ids();
+        let place = format!("band {}", band.0);
+        let detail =
+            format!("{} entries of live documents, expected {}", found.count, expected.count);
+        self.report.add(Invariant::Entries, &place, detail);
+        let mut seen = roaring::RoaringBitmap::new();
+        let mut entries = crate::store::runs::cursor::BandEntries::runs_only(&view, band);
+        while let Ok(Some((stored, doc))) = entries.next(&view) {
+            let right = match ids {
+                true => view.document(doc).map(|record| view.id_hash(&record.id)),
+                false => {
+                    let depth = u32::from(view.fixed.layout.depth);
+                    view.with_signature(doc, |lanes, _| word(lanes, usize::from(band.0), depth))
+                }
+            };
+            let fault = match right {
+                Err(_) => Some("has an entry and no row"),
+                Ok(right) if right != stored => Some("is under a wrong word"),
+                Ok(_) if !seen.insert(doc.0) => Some("is there twice"),
+                Ok(_) => None,
+            };
+            if let Some(fault) = fault {
+                self.report.add(Invariant::Entries, &place, format!("document {} {fault}", doc.0));
+            }
+        }
+        let mut missing = Vec::new();
+        let flushed = self.reader.state.counters.flushed_upto;
+        view.for_each_signature(|doc, _, size| {
+            let due = u64::from(doc.0) < flushed && (ids || !size.is_empty());
+            if due && !seen.contains(doc.0) {
+                missing.push(doc);
+            }
+            ControlFlow::Continue(())
+        })
+        .unwrap_or_default();
+        for doc in missing {
+            self.report.add(Invariant::Entries, &place, format!("document {} is missing", doc.0));
+        }
+        Ok(())
+    }
+
+    fn rest(&mut self) -> Result<()> {
+        let path = self.reader.engine().path();
+        let action = "checking the tables";
+        let fences = self.reader.txn.open_table(FENCES).doing(path, action)?;
+        for item in fences.iter().doing(path, action)? {
+            let (run, band) = item.doing(path, action)?.0.value();
+            let content =
+                self.reader.state.manifest.get(RunNo(run)).and_then(|run| run.band(BandNo(band)));
+            if content.is_none_or(|content| content.chunks() == 0) {
+                let place = format!("fences run {run} band {band}");
+                self.report.add(Invariant::Chunks, place, "its run has no chunks in this band");
+            }
+        }
+        let postings = self.reader.txn.open_table(POSTINGS).doing(path, action)?;
+        for item in postings.iter().doing(path, action)? {
+            let key = item.doing(path, action)?.0.value();
+            let (run, band) = posting_owner(key);
+            let chunk = (key & 0xFF_FFFF) as u32;
+            let content = self.reader.state.manifest.get(run).and_then(|run| run.band(band));
+            match content {
+                Some(content) if chunk >= content.chunks() => {
+                    let place = format!("postings {key:#018x}");
+                    self.report.add(Invariant::Chunks, place, "beyond the chunks of its run");
+                }
+                Some(_) => {}
+                None => self.report.unlisted_chunks += 1,
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+#[path = "check_tests.rs"]
+mod tests;

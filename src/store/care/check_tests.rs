@@ -1,0 +1,256 @@
+//! Every invariant is broken on purpose, with valid checksums, and must be named by its number.
+
+use super::*;
+use crate::store::bytes::chunk::{Chunk, ChunkBuilder, Entry};
+use crate::store::bytes::record::{Counters, DocumentRecord, RunRow};
+use crate::store::bytes::schema::{
+    DEAD, DOCUMENTS, FENCES, META, POSTINGS, RUNS, RunNo, SIGNATURES, STATE_ROW, TEXTS, posting_key,
+};
+use crate::store::bytes::texts::encode_text;
+use crate::store::engine::Engine;
+use crate::store::settings::SettingsRequest;
+use crate::store::sim::testing::{TUNING, filled, filled_with_texts};
+use redb::{Database, Table, WriteTransaction};
+use tempfile::TempDir;
+
+/// Two runs of 50 documents, every fifth removed and so dead: 0, 5, 10 and so on.
+fn index() -> TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    drop(filled(&folder, 100));
+    folder
+}
+
+fn tamper(folder: &TempDir, change: impl FnOnce(&WriteTransaction)) {
+    let database = Database::open(folder.path().join("x.twx")).expect("opened");
+    let txn = database.begin_write().expect("begun");
+    change(&txn);
+    txn.commit().expect("committed");
+}
+
+/// The numbers of the invariants that do not hold.
+fn violated(folder: &TempDir) -> Vec<u8> {
+    let path = folder.path().join("x.twx");
+    let engine = Engine::open_read_only(&path, &SettingsRequest::default(), TUNING);
+    let reader = engine.expect("opened").read().expect("a reader");
+    let report = check(&reader).expect("checked");
+    let mut numbers: Vec<u8> =
+        report.violations.iter().map(|violation| violation.invariant.number()).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
+}
+
+#[track_caller]
+fn assert_named(invariant: Invariant, change: impl FnOnce(&WriteTransaction)) {
+    let folder = index();
+    tamper(&folder, change);
+    let named = violated(&folder);
+    assert!(named.contains(&invariant.number()), "{invariant:?} is not among {named:?}");
+}
+
+const RUN: RunNo = RunNo(0);
+const BAND: BandNo = BandNo(3);
+
+/// The entries of the first chunk of a band.
+fn entries(txn: &WriteTransaction) -> Vec<Entry> {
+    let key = posting_key(RUN, BAND, 0);
+    let postings = txn.open_table(POSTINGS).expect("a table");
+    let row = postings.get(key).expect("readable").expect("there");
+    Chunk::open(row.value(), key).expect("whole").entries().collect()
+}
+
+/// Writes a chunk of these entries, in this order, and the run row that counts them.
+fn rewrite(txn: &WriteTransaction, entries: &[Entry]) {
+    let key = posting_key(RUN, BAND, 0);
+    let mut builder = ChunkBuilder::default();
+    for (word, doc) in entries {
+        assert!(!builder.is_full(*word, *doc), "it fits one chunk");
+        builder.push(*word, *doc);
+    }
+    let chunk = builder.finish().expect("entries").seal(key);
+    txn.open_table(POSTINGS).expect("a table").insert(key, &chunk[..]).expect("written");
+    change_run(txn, |row| row.entries = entries.len() as u64);
+}
+
+fn change_run(txn: &WriteTransaction, change: impl FnOnce(&mut RunRow)) {
+    let mut runs = txn.open_table(RUNS).expect("a table");
+    let row = runs.get((RUN.0, BAND.0)).expect("readable").expect("there").value().to_vec();
+    let mut row = RunRow::decode(&row, RUN, BAND).expect("whole");
+    change(&mut row);
+    runs.insert((RUN.0, BAND.0), &row.encode(RUN, BAND)[..]).expect("written");
+}
+
+fn change_counters(txn: &WriteTransaction, change: impl FnOnce(&mut Counters)) {
+    let mut meta = txn.open_table(META).expect("a table");
+    let row = meta.get(STATE_ROW).expect("readable").expect("there").value().to_vec();
+    let mut counters = Counters::decode(&row).expect("whole");
+    change(&mut counters);
+    meta.insert(STATE_ROW, &counters.encode()[..]).expect("written");
+}
+
+#[test]
+fn a_whole_index_violates_nothing() {
+    assert!(violated(&index()).is_empty());
+}
+
+#[test]
+fn counters_that_disagree_are_named() {
+    assert_named(Invariant::Counters, |txn| {
+        change_counters(txn, |counters| counters.documents += 1);
+    });
+    assert_named(Invariant::Counters, |txn| {
+        change_counters(txn, |counters| counters.next_run = 1);
+    });
+}
+
+#[test]
+fn rows_without_their_other_half_are_named() {
+    for table in [DOCUMENTS, SIGNATURES] {
+        assert_named(Invariant::SameRows, |txn| {
+            txn.open_table(table).expect("a table").remove(7).expect("removed");
+        });
+    }
+}
+
+#[test]
+fn damaged_records_are_named() {
+    assert_named(Invariant::Records, |txn| {
+        let mut meta = txn.open_table(META).expect("a table");
+        meta.insert("dedup 00000000000000ff", &[1, 2, 3][..]).expect("written");
+    });
+    for table in [DOCUMENTS, SIGNATURES] {
+        assert_named(Invariant::Records, |txn| {
+            txn.open_table(table).expect("a table").insert(7, &[1, 2, 3][..]).expect("written");
+        });
+    }
+    assert_named(Invariant::Records, |txn| {
+        let key = posting_key(RUN, BAND, 0);
+        let mut postings = txn.open_table(POSTINGS).expect("a table");
+        postings.insert(key, &[0; 99][..]).expect("written");
+    });
+}
+
+#[test]
+fn dead_documents_with_rows_are_named() {
+    assert_named(Invariant::Dead, |txn| {
+        let mut dead = crate::store::runs::tombstones::DeadSet::default();
+        [5, 6].into_iter().for_each(|doc| dead.insert(DocNo(doc)));
+        for (number, row) in dead.changed_rows(&crate::store::runs::tombstones::DeadSet::default())
+        {
+            let mut table = txn.open_table(DEAD).expect("a table");
+            table.insert(number, &row.expect("a row")[..]).expect("written");
+        }
+    });
+}
+
+#[test]
+fn an_id_that_two_documents_have_is_named() {
+    assert_named(Invariant::Ids, |txn| {
+        let record = DocumentRecord::new("8".into(), 0, 0, 0).encode(DocNo(7)).expect("short");
+        txn.open_table(DOCUMENTS).expect("a table").insert(7, &record[..]).expect("written");
+    });
+}
+
+#[test]
+fn runs_that_overlap_are_named() {
+    assert_named(Invariant::Ranges, |txn| {
+        let mut runs = txn.open_table(RUNS).expect("a table");
+        let rows = runs.range((RUN.0, 0)..=(RUN.0, u8::MAX)).expect("readable");
+        let rows: Vec<(u8, Vec<u8>)> = rows
+            .map(|row| row.expect("readable"))
+            .map(|(key, row)| (key.value().1, row.value().to_vec()))
+            .collect();
+        for (band, row) in rows {
+            let mut row = RunRow::decode(&row, RUN, BandNo(band)).expect("whole");
+            row.last = DocNo(60);
+            let row = row.encode(RUN, BandNo(band));
+            runs.insert((RUN.0, band), &row[..]).expect("written");
+        }
+    });
+}
+
+#[test]
+fn chunks_that_are_missing_or_too_many_are_named() {
+    assert_named(Invariant::Chunks, |txn| {
+        let mut postings = txn.open_table(POSTINGS).expect("a table");
+        postings.remove(posting_key(RUN, BAND, 0)).expect("removed");
+    });
+    assert_named(Invariant::Chunks, |txn| {
+        let mut postings = txn.open_table(POSTINGS).expect("a table");
+        postings.insert(posting_key(RUN, BAND, 1), &[0; 9][..]).expect("written");
+    });
+    assert_named(Invariant::Chunks, |txn| change_run(txn, |row| row.entries += 1));
+    assert_named(Invariant::Chunks, |txn| {
+        let mut fences = txn.open_table(FENCES).expect("a table");
+        fences.insert((99, 0), &[0; 4][..]).expect("written");
+    });
+}
+
+#[test]
+fn entries_out_of_order_or_range_are_named() {
+    assert_named(Invariant::Order, |txn| {
+        // The same entry twice does not ascend.
+        let mut all = entries(txn);
+        all.insert(0, *all.first().expect("entries"));
+        rewrite(txn, &all);
+    });
+    assert_named(Invariant::Order, |txn| {
+        let mut all = entries(txn);
+        all.last_mut().expect("entries").1 = DocNo(77);
+        rewrite(txn, &all);
+    });
+    assert_named(Invariant::Order, |txn| {
+        // Without the first entry the fence is no longer that of the first word.
+        let all = entries(txn);
+        rewrite(txn, all.get(1..).expect("entries"));
+    });
+}
+
+#[test]
+fn entries_that_are_missing_or_wrong_are_named() {
+    let live = |entry: &Entry| !entry.1.0.is_multiple_of(5);
+    assert_named(Invariant::Entries, |txn| {
+        let mut all = entries(txn);
+        let at = all.iter().rposition(live).expect("a live one");
+        all.remove(at);
+        rewrite(txn, &all);
+    });
+    assert_named(Invariant::Entries, |txn| {
+        let mut all = entries(txn);
+        let last = all.iter_mut().rfind(|entry| live(entry)).expect("a live one");
+        last.0 += 1;
+        rewrite(txn, &all);
+    });
+    assert_named(Invariant::Entries, |txn| {
+        // An entry of a document that is neither live nor dead.
+        for table in [DOCUMENTS, SIGNATURES] {
+            txn.open_table(table).expect("a table").remove(7).expect("removed");
+        }
+    });
+}
+
+#[test]
+fn texts_that_nobody_asked_to_store_are_named() {
+    assert_named(Invariant::Texts, |txn| {
+        txn.open_table(TEXTS).expect("a table").insert(1, &[0; 4][..]).expect("written");
+    });
+}
+
+#[test]
+fn texts_that_are_missing_strange_or_damaged_are_named() {
+    type Change = fn(&mut Table<'_, u32, &'static [u8]>);
+    let changes: [Change; 5] = [
+        |_| {},
+        |texts| drop(texts.remove(7).expect("removed")),
+        |texts| drop(texts.insert(1000, &encode_text("x", DocNo(1000), None)[..])),
+        |texts| drop(texts.insert(7, &encode_text("another text", DocNo(7), None)[..])),
+        |texts| drop(texts.insert(7, &encode_text("document number 7", DocNo(8), None)[..])),
+    ];
+    for (number, change) in changes.into_iter().enumerate() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        drop(filled_with_texts(&folder, 20));
+        tamper(&folder, |txn| change(&mut txn.open_table(TEXTS).expect("a table")));
+        let expected: &[u8] = if number == 0 { &[] } else { &[Invariant::Texts.number()] };
+        assert_eq!(violated(&folder), expected, "change {number}");
+    }
+}

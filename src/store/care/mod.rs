@@ -1,0 +1,8 @@
+//! Checking, repairing, rebuilding and copying a whole file.
+
+pub(crate) mod backup;
+pub(crate) mod check;
+pub(crate) mod check_texts;
+pub(crate) mod rebuild;
+pub(crate) mod repair;
+pub(crate) mod space;

@@ -1,0 +1,236 @@
+//! What is repaired, what is lost, and what is left alone.
+
+use super::*;
+use crate::store::bytes::schema::{DEAD, FENCES, META, POSTINGS, RUNS, STATE_ROW};
+use crate::store::progress::unwatched;
+use crate::store::sim::testing::{TUNING, documents, filled, filled_with_texts, open};
+use redb::{Database, ReadableDatabase, ReadableTable, WriteTransaction};
+use tempfile::TempDir;
+
+fn path(folder: &TempDir) -> PathBuf {
+    folder.path().join("x.twx")
+}
+
+fn mend(path: &Path) -> Result<Repair> {
+    repair(path, &SettingsRequest::default(), TUNING, &mut unwatched)
+}
+
+/// An index of 200 documents, a fifth of them removed, with this changed behind its back.
+fn tampered(change: impl FnOnce(&WriteTransaction)) -> TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    drop(filled(&folder, 200));
+    let database = Database::open(path(&folder)).expect("opened");
+    let txn = database.begin_write().expect("begun");
+    change(&txn);
+    txn.commit().expect("committed");
+    folder
+}
+
+/// The rows of both tables of documents, byte for byte.
+fn rows(folder: &TempDir) -> Vec<(u32, Vec<u8>, Vec<u8>)> {
+    let database = Database::open(path(folder)).expect("opened");
+    let txn = database.begin_read().expect("begun");
+    let signatures = txn.open_table(SIGNATURES).expect("a table");
+    let documents = txn.open_table(DOCUMENTS).expect("a table");
+    let rows = documents.iter().expect("readable").map(|row| {
+        let (number, record) = row.expect("readable");
+        let signature = signatures.get(number.value()).expect("readable").expect("both");
+        (number.value(), record.value().to_vec(), signature.value().to_vec())
+    });
+    rows.collect()
+}
+
+fn assert_clean(folder: &TempDir) {
+    let report = crate::store::care::check::check(&open(folder).read().expect("a reader"));
+    let report = report.expect("readable");
+    assert!(report.is_clean(), "{:#?}", report.violations);
+}
+
+#[test]
+fn what_is_whole_is_left_alone() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    drop(filled(&folder, 200));
+    let before = rows(&folder);
+    let repair = mend(&path(&folder)).expect("checked");
+    assert_eq!((repair.cause, repair.documents, repair.lost), (None, 160, 0));
+    assert_eq!(rows(&folder), before);
+}
+
+#[test]
+fn what_can_be_derived_is_made_again() {
+    type Damage = fn(&WriteTransaction);
+    let damages: [(&str, Damage); 6] = [
+        ("a chunk", |txn| {
+            let mut postings = txn.open_table(POSTINGS).expect("a table");
+            let key = postings.first().expect("readable").expect("a chunk").0.value();
+            postings.insert(key, &b"no chunk"[..]).expect("written");
+        }),
+        ("all chunks", |txn| {
+            txn.delete_table(POSTINGS).expect("deleted");
+            txn.open_table(POSTINGS).expect("a table");
+        }),
+        ("the fences", |txn| {
+            let mut fences = txn.open_table(FENCES).expect("a table");
+            fences.retain(|_, _| false).expect("deleted");
+        }),
+        ("a run", |txn| {
+            let mut runs = txn.open_table(RUNS).expect("a table");
+            let key = runs.first().expect("readable").expect("a run").0.value();
+            runs.insert(key, &b"no run"[..]).expect("written");
+        }),
+        ("the dead", |txn| {
+            txn.open_table(DEAD).expect("a table").insert(0, &b"none"[..]).expect("written");
+        }),
+        ("the counters", |txn| {
+            let mut meta = txn.open_table(META).expect("a table");
+            meta.insert(STATE_ROW, &b"nothing"[..]).expect("written");
+        }),
+    ];
+    for (name, damage) in damages {
+        let folder = tampered(damage);
+        let before = rows(&folder);
+        let repair = mend(&path(&folder)).expect(name);
+        assert!(repair.cause.is_some(), "{name}");
+        assert_eq!((repair.documents, repair.lost), (160, 0), "{name}");
+        // Without the counters nobody knows that this is all.
+        assert_eq!(repair.kept.is_some(), name == "the counters", "{name}");
+        if let Some(kept) = repair.kept {
+            fs::remove_file(kept).expect("removed");
+        }
+        assert_eq!(rows(&folder), before, "{name}: what is right is as it was");
+        assert_clean(&folder);
+        let found = open(&folder).read().expect("a reader").view().find("7").expect("readable");
+        assert!(found.is_some(), "{name}");
+        let files = fs::read_dir(folder.path()).expect("readable").count();
+        assert_eq!(files, 1, "{name}: nothing is left beside");
+    }
+}
+
+#[test]
+fn documents_that_cannot_be_read_are_named_and_the_old_file_is_kept() {
+    let folder = tampered(|txn| {
+        let mut signatures = txn.open_table(SIGNATURES).expect("a table");
+        signatures.insert(7, &b"no signature"[..]).expect("written");
+        let mut documents = txn.open_table(DOCUMENTS).expect("a table");
+        documents.insert(8, &b"no record"[..]).expect("written");
+    });
+    let repair = mend(&path(&folder)).expect("repaired");
+    assert_eq!((repair.documents, repair.lost), (158, 2));
+    assert_eq!(repair.lost_ids, ["7"]);
+    let kept = repair.kept.expect("the damaged file is kept");
+    assert!(kept.ends_with("x.twx.damaged") && kept.exists());
+    assert_clean(&folder);
+    let engine = open(&folder);
+    assert!(engine.read().expect("a reader").view().find("9").expect("readable").is_some());
+}
+
+#[test]
+fn a_document_whose_text_is_lost_is_lost_and_the_others_keep_theirs() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let engine = filled_with_texts(&folder, 0);
+    let mut writer = engine.write().expect("begun");
+    writer.insert_all(documents(&engine, 0..2000)).expect("inserted");
+    writer.commit().expect("committed");
+    drop(engine);
+    let database = Database::open(path(&folder)).expect("opened");
+    let txn = database.begin_write().expect("begun");
+    txn.open_table(TEXTS).expect("a table").remove(7).expect("removed");
+    txn.commit().expect("committed");
+    drop(database);
+    let repair = mend(&path(&folder)).expect("repaired");
+    assert_eq!((repair.documents, repair.lost), (1999, 1));
+    assert_eq!(repair.lost_ids, ["7"]);
+    assert_clean(&folder);
+    let reader = open(&folder).read().expect("a reader");
+    let text = reader.view().text(DocNo(1234)).expect("readable");
+    assert_eq!(text, "document number 1234");
+}
+
+#[test]
+fn pages_that_are_damaged_cost_the_documents_on_them_only() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    drop(filled(&folder, 2000));
+    let mut bytes = fs::read(path(&folder)).expect("readable");
+    // A signature of 64 lanes is the text of a page in the table of signatures.
+    let lanes = {
+        let reader = open(&folder).read().expect("a reader");
+        reader.view().with_signature(DocNo(1001), |lanes, _| lanes.to_vec()).expect("there")
+    };
+    let windows = bytes.windows(64).enumerate();
+    // Free pages may hold it too.
+    let stored: Vec<usize> = windows.filter(|(_, w)| *w == lanes).map(|(at, _)| at).collect();
+    assert!(!stored.is_empty());
+    for at in stored {
+        *bytes.get_mut(at).expect("within the file") ^= 1;
+    }
+    fs::write(path(&folder), bytes).expect("written");
+    let repair = mend(&path(&folder)).expect("repaired");
+    assert_eq!((repair.documents, repair.lost), (1599, 1), "{:?}", repair.cause);
+    assert_eq!(repair.lost_ids, ["1001"]);
+    assert_clean(&folder);
+}
+
+#[test]
+fn without_settings_nothing_is_changed() {
+    let folder = tampered(|txn| {
+        let mut meta = txn.open_table(META).expect("a table");
+        meta.insert("settings", &b"none"[..]).expect("written");
+    });
+    let before = fs::read(path(&folder)).expect("readable");
+    let refused = mend(&path(&folder)).expect_err("refused");
+    assert!(matches!(refused, Error::Damaged { table: "meta", .. }), "{refused}");
+    assert_eq!(fs::read(path(&folder)).expect("readable").len(), before.len());
+    let missing = mend(&folder.path().join("missing"));
+    assert!(matches!(missing, Err(Error::NotFound { .. })));
+}
+
+#[test]
+fn pages_that_have_changed_places_cost_some_documents_not_all() {
+    const PAGE: usize = 4096;
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    drop(filled(&folder, 3000));
+    let whole = fs::read(path(&folder)).expect("readable");
+    let mut random = fastrand::Rng::with_seed(1);
+    let (mut repaired, mut documents) = (0, 0);
+    for _ in 0..40 {
+        let mut bytes = whole.clone();
+        let mut pages: Vec<usize> = (1..bytes.len() / PAGE).collect();
+        random.shuffle(&mut pages);
+        let (a, b) = (pages.remove(0) * PAGE, pages.remove(0) * PAGE);
+        let page = bytes.get(a..a + PAGE).expect("a page").to_vec();
+        bytes.copy_within(b..b + PAGE, a);
+        bytes.get_mut(b..b + PAGE).expect("a page").copy_from_slice(&page);
+        fs::write(path(&folder), bytes).expect("written");
+        match mend(&path(&folder)) {
+            Ok(repair) => {
+                assert_eq!(repair.documents + repair.lost, 2400, "{repair:?}");
+                assert_clean(&folder);
+                repaired += u64::from(repair.cause.is_some());
+                documents += if repair.cause.is_some() { repair.documents } else { 0 };
+                if let Some(kept) = repair.kept {
+                    fs::remove_file(kept).expect("removed");
+                }
+            }
+            Err(error) => assert!(matches!(error, Error::Damaged { .. }), "{error}"),
+        }
+    }
+    assert!(repaired > 5, "{repaired} of 40");
+    assert!(documents > repaired * 2400 / 2, "{documents} documents of {repaired} files");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_repaired_file_keeps_its_permissions_and_a_link_its_target() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let folder = tampered(|txn| {
+        txn.open_table(DEAD).expect("a table").insert(0, &b"none"[..]).expect("written");
+    });
+    fs::set_permissions(path(&folder), fs::Permissions::from_mode(0o600)).expect("set");
+    let link = folder.path().join("link.twx");
+    symlink("x.twx", &link).expect("linked");
+    assert!(mend(&link).expect("repaired").cause.is_some());
+    let mode = fs::metadata(path(&folder)).expect("there").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    assert!(link.symlink_metadata().expect("there").is_symlink());
+    assert_clean(&folder);
+}

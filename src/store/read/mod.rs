@@ -1,0 +1,5 @@
+//! Reading one state of the index: by document, by id, by bucket.
+
+pub(crate) mod candidates;
+pub(crate) mod reader;
+pub(crate) mod view;

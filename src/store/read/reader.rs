@@ -1,0 +1,103 @@
+//! A consistent state that lives as long as it is needed, on any thread.
+
+use crate::error::Result;
+use crate::store::bytes::schema;
+use crate::store::bytes::schema::{DOCUMENTS, POSTINGS, SIGNATURES, TEXTS};
+use crate::store::engine::{Engine, Usage};
+use crate::store::read::view::View;
+use crate::store::state::State;
+use crate::store::storage_error::{Doing, damaged, guard, io_error};
+use redb::{ReadOnlyTable, ReadTransaction, ReadableTableMetadata, TableStats};
+use std::path::Path;
+use std::sync::Arc;
+
+type Table<K> = ReadOnlyTable<K, &'static [u8]>;
+
+/// One commit's tables and memory. It keeps the file open.
+pub(crate) struct Reader {
+    postings: Table<u64>,
+    signatures: Table<u32>,
+    documents: Table<u32>,
+    texts: Option<Table<u32>>,
+    pub(crate) txn: ReadTransaction,
+    pub(crate) state: Arc<State>,
+    engine: Arc<Engine>,
+}
+
+impl Reader {
+    pub(crate) fn new(
+        engine: Arc<Engine>,
+        txn: ReadTransaction,
+        state: Arc<State>,
+    ) -> Result<Self> {
+        let action = "starting a read";
+        Ok(Self {
+            postings: txn.open_table(POSTINGS).doing(engine.path(), action)?,
+            signatures: txn.open_table(SIGNATURES).doing(engine.path(), action)?,
+            documents: txn.open_table(DOCUMENTS).doing(engine.path(), action)?,
+            texts: match engine.settings().store_text {
+                true => Some(txn.open_table(TEXTS).doing(engine.path(), action)?),
+                false => None,
+            },
+            txn,
+            state,
+            engine,
+        })
+    }
+
+    pub(crate) fn engine(&self) -> &Arc<Engine> {
+        &self.engine
+    }
+
+    pub(crate) fn view(&self) -> View<'_, Table<u64>, Table<u32>> {
+        View {
+            fixed: self.engine.fixed(),
+            state: &self.state,
+            postings: &self.postings,
+            signatures: &self.signatures,
+            documents: &self.documents,
+            texts: self.texts.as_ref(),
+        }
+    }
+
+    /// The number of live documents.
+    pub(crate) fn len(&self) -> u64 {
+        self.state.counters.documents
+    }
+
+    /// Checks that as many documents were read as there are.
+    pub(crate) fn counted(&self, seen: u64) -> Result<()> {
+        let expected = self.len();
+        if seen == expected {
+            return Ok(());
+        }
+        let detail = format!("{seen} rows, expected {expected}");
+        Err(damaged(self.engine.path(), schema::Table::Documents, "all", detail))
+    }
+
+    pub(crate) fn usage(&self) -> Result<Usage> {
+        let path = self.engine.path();
+        guard(path, || self.measure(path))
+    }
+
+    fn measure(&self, path: &Path) -> Result<Usage> {
+        let pages = |stats: std::result::Result<TableStats, redb::StorageError>| {
+            let stats = stats.doing(path, "measuring the tables")?;
+            Ok(stats.stored_bytes() + stats.metadata_bytes() + stats.fragmented_bytes())
+        };
+        let file = std::fs::metadata(path)
+            .map_err(|source| io_error(path, "measuring the file", source))?;
+        Ok(Usage {
+            file_bytes: file.len(),
+            signature_bytes: pages(self.signatures.stats())?,
+            document_bytes: pages(self.documents.stats())?,
+            posting_bytes: pages(self.postings.stats())?,
+            text_bytes: self.texts.as_ref().map_or(Ok(0), |texts| pages(texts.stats()))?,
+            documents: self.state.counters.documents,
+            dead: self.state.dead.len(),
+            tail: self.state.tail.documents() as u64,
+            runs: self.state.manifest.runs().len() as u64,
+            commits: self.state.counters.commit,
+        })
+    }
+}

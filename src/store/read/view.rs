@@ -1,0 +1,198 @@
+//! Reading one consistent state: tables of one transaction and the memory that belongs to it.
+
+use crate::error::{Error, Result};
+use crate::hash::id_hash;
+use crate::lsh::WordRange;
+use crate::sketch::SetSize;
+use crate::store::bytes::chunk::Chunk;
+use crate::store::bytes::record::{DocumentRecord, decode_signature};
+use crate::store::bytes::schema::{DocNo, Layout, Table};
+use crate::store::bytes::texts::decode_text;
+use crate::store::read::candidates::Bucket;
+use crate::store::settings::{Settings, StoredSettings};
+use crate::store::state::State;
+use crate::store::storage_error::{Doing, damaged, guard};
+use redb::ReadableTable;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+/// A table with document numbers for keys, in a read or a write transaction.
+pub(crate) trait DocTable: ReadableTable<u32, &'static [u8]> {}
+impl<T: ReadableTable<u32, &'static [u8]>> DocTable for T {}
+
+/// The table of chunks, in a read or a write transaction.
+pub(crate) trait ChunkTable: ReadableTable<u64, &'static [u8]> {}
+impl<T: ReadableTable<u64, &'static [u8]>> ChunkTable for T {}
+
+/// What is fixed for an index as long as it is open.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fixed<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) layout: Layout,
+    pub(crate) lanes: usize,
+    pub(crate) id_key: u64,
+    /// Whether texts are stored.
+    pub(crate) texts: bool,
+}
+
+impl<'a> Fixed<'a> {
+    pub(crate) fn new(path: &'a Path, settings: &Settings, stored: &StoredSettings) -> Self {
+        let (layout, lanes) = (settings.layout(), settings.lanes.get());
+        Self { path, layout, lanes, id_key: stored.id_key, texts: settings.store_text }
+    }
+}
+
+/// One consistent state of an index, to read from.
+pub(crate) struct View<'a, P, D> {
+    pub(crate) fixed: Fixed<'a>,
+    pub(crate) state: &'a State,
+    pub(crate) postings: &'a P,
+    pub(crate) signatures: &'a D,
+    pub(crate) documents: &'a D,
+    /// Where texts are stored.
+    pub(crate) texts: Option<&'a D>,
+}
+
+impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
+    /// Whether the document is in this state. Numbers come from bands, which may hold dead ones.
+    pub(crate) fn is_live(&self, doc: DocNo) -> bool {
+        !self.state.dead.contains(doc)
+    }
+
+    pub(crate) fn with_chunk<T>(&self, key: u64, read: impl FnOnce(&Chunk<'_>) -> T) -> Result<T> {
+        with_chunk(self.fixed.path, self.postings, key, read)
+    }
+
+    /// The keyed hash of an id, which is its word in the band of ids.
+    pub(crate) fn id_hash(&self, id: &str) -> u64 {
+        id_hash(id, self.fixed.id_key)
+    }
+
+    /// The live document with this id.
+    pub(crate) fn find(&self, id: &str) -> Result<Option<(DocNo, DocumentRecord)>> {
+        self.named(id, &self.same_id_hash(self.id_hash(id))?)
+    }
+
+    /// The live documents whose ids have this hash.
+    pub(crate) fn same_id_hash(&self, hash: u64) -> Result<Vec<DocNo>> {
+        self.bucket(Bucket { band: self.fixed.layout.ids(), words: WordRange::only(hash) })
+    }
+
+    /// The one of these documents that has the id.
+    pub(crate) fn named(
+        &self,
+        id: &str,
+        docs: &[DocNo],
+    ) -> Result<Option<(DocNo, DocumentRecord)>> {
+        for &doc in docs {
+            let record = self.document(doc)?;
+            if record.id == id {
+                return Ok(Some((doc, record)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The record of a live document.
+    pub(crate) fn document(&self, doc: DocNo) -> Result<DocumentRecord> {
+        let path = self.fixed.path;
+        let fault = |detail| damaged(path, Table::Documents, doc.0, detail);
+        guard(path, || {
+            let row = self.documents.get(doc.0).doing(path, "reading documents")?;
+            let row = row.ok_or_else(|| fault("its row is missing"))?;
+            DocumentRecord::decode(row.value(), doc).map_err(fault)
+        })
+    }
+
+    /// Whether the index stores texts.
+    pub(crate) fn has_texts(&self) -> bool {
+        self.texts.is_some()
+    }
+
+    /// The text of a live document.
+    pub(crate) fn text(&self, doc: DocNo) -> Result<String> {
+        let path = self.fixed.path;
+        let Some(texts) = self.texts else {
+            return Err(Error::NoTexts { path: path.to_owned() });
+        };
+        let fault = |detail| damaged(path, Table::Texts, doc.0, detail);
+        guard(path, || {
+            let row = texts.get(doc.0).doing(path, "reading texts")?;
+            let row = row.ok_or_else(|| fault("its row is missing"))?;
+            decode_text(row.value(), doc, self.state.dictionary.as_deref()).map_err(fault)
+        })
+    }
+
+    /// Hands over the lanes and the set size of a live document.
+    pub(crate) fn with_signature<T>(
+        &self,
+        doc: DocNo,
+        read: impl FnOnce(&[u8], SetSize) -> T,
+    ) -> Result<T> {
+        let path = self.fixed.path;
+        let fault = |detail| damaged(path, Table::Signatures, doc.0, detail);
+        guard(path, || {
+            let row = self.signatures.get(doc.0).doing(path, "reading signatures")?;
+            let row = row.ok_or_else(|| fault("its row is missing"))?;
+            let (lanes, size) =
+                decode_signature(row.value(), doc, self.fixed.lanes).map_err(fault)?;
+            Ok(read(lanes, size))
+        })
+    }
+
+    /// Hands over every live document's lanes and set size, by number, until it is told to stop.
+    pub(crate) fn for_each_signature(
+        &self,
+        mut visit: impl FnMut(DocNo, &[u8], SetSize) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let path = self.fixed.path;
+        guard(path, || {
+            for row in self.signatures.iter().doing(path, "reading signatures")? {
+                let (number, row) = row.doing(path, "reading signatures")?;
+                let doc = DocNo(number.value());
+                let (lanes, size) = decode_signature(row.value(), doc, self.fixed.lanes)
+                    .map_err(|fault| damaged(path, Table::Signatures, doc.0, fault))?;
+                if visit(doc, lanes, size).is_break() {
+                    break;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// The records of up to `count` live documents, by number, from `from` on.
+    pub(crate) fn documents_from(
+        &self,
+        from: DocNo,
+        count: usize,
+    ) -> Result<Vec<(DocNo, DocumentRecord)>> {
+        let path = self.fixed.path;
+        guard(path, || {
+            self.documents
+                .range(from.0..)
+                .doing(path, "reading documents")?
+                .take(count)
+                .map(|row| {
+                    let (number, row) = row.doing(path, "reading documents")?;
+                    let doc = DocNo(number.value());
+                    let record = DocumentRecord::decode(row.value(), doc)
+                        .map_err(|fault| damaged(path, Table::Documents, doc.0, fault))?;
+                    Ok((doc, record))
+                })
+                .collect()
+        })
+    }
+}
+
+/// Opens the chunk under a key and hands it over.
+pub(crate) fn with_chunk<T>(
+    path: &Path,
+    postings: &impl ChunkTable,
+    key: u64,
+    read: impl FnOnce(&Chunk<'_>) -> T,
+) -> Result<T> {
+    let fault = |detail| damaged(path, Table::Postings, format!("{key:#018x}"), detail);
+    let row = postings.get(key).doing(path, "reading postings")?;
+    let row = row.ok_or_else(|| fault("its row is missing"))?;
+    Chunk::open(row.value(), key).map(|chunk| read(&chunk)).map_err(fault)
+}

@@ -1,0 +1,81 @@
+//! Building one band of a run from sorted entries: chunks, their fences, a filter.
+
+use crate::store::bytes::chunk::ChunkBuilder;
+use crate::store::bytes::schema::{BandNo, DocNo, Layout, RunNo, posting_key};
+use crate::store::runs::filter::Filter;
+use crate::store::runs::run::BandRun;
+
+/// A band of a run that is being built. It can be built in several steps.
+#[derive(Clone, Debug)]
+pub(crate) struct BandBuilder {
+    pub(crate) run: RunNo,
+    pub(crate) band: BandNo,
+    shift: u32,
+    chunk: ChunkBuilder,
+    content: BandRun,
+    filter: Option<Filter>,
+    rows: Vec<Row>,
+}
+
+/// A chunk, sealed for its key.
+pub(crate) type Row = (u64, Vec<u8>);
+
+impl BandBuilder {
+    /// A builder for at most so many entries, counted only for the filter.
+    pub(crate) fn new(
+        layout: Layout,
+        run: RunNo,
+        band: BandNo,
+        entries: u64,
+        filtered: bool,
+    ) -> Self {
+        Self {
+            run,
+            band,
+            shift: layout.fence_shift(band),
+            chunk: ChunkBuilder::default(),
+            content: BandRun::default(),
+            filter: (filtered && layout.has_filters(band)).then(|| Filter::new(entries)),
+            rows: Vec::new(),
+        }
+    }
+
+    /// How many chunks there are, those of earlier steps included.
+    pub(crate) fn chunks(&self) -> u32 {
+        self.content.chunks()
+    }
+
+    /// Takes the next entry in order.
+    #[inline]
+    pub(crate) fn push(&mut self, word: u64, doc: DocNo) {
+        if let Some(filter) = &mut self.filter {
+            filter.insert((word >> self.shift) as u32);
+        }
+        if self.chunk.is_full(word, doc) {
+            self.close_chunk();
+        }
+        self.chunk.push(word, doc);
+    }
+
+    fn close_chunk(&mut self) {
+        if let Some(chunk) = self.chunk.finish() {
+            let key = posting_key(self.run, self.band, self.content.chunks());
+            self.content.fences.push((chunk.first_word >> self.shift) as u32);
+            self.content.entries += chunk.entries;
+            self.rows.push((key, chunk.seal(key)));
+        }
+    }
+
+    /// Ends a step: hands out its chunks. The last one is closed early rather than kept for the
+    /// next step.
+    pub(crate) fn take_rows(&mut self) -> Vec<Row> {
+        self.close_chunk();
+        std::mem::take(&mut self.rows)
+    }
+
+    /// What is to be known of the band when all its rows were taken.
+    pub(crate) fn into_content(self) -> BandRun {
+        self.filter.into_iter().for_each(|filter| self.content.filter.set(filter));
+        self.content
+    }
+}

@@ -1,0 +1,184 @@
+//! The sorted entries of one band in memory, with a directory that finds a word in two steps.
+
+use crate::lsh::WordRange;
+use crate::store::bytes::chunk::Entry;
+use crate::store::bytes::schema::DocNo;
+
+/// Entries for each place of the directory, on average: they fill a cache line.
+const ENTRIES_PER_PLACE: usize = 8;
+
+/// The sorted entries of one band.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Column {
+    words: Vec<u64>,
+    docs: Vec<DocNo>,
+    /// How far a word is shifted to give its place in the directory.
+    shift: u32,
+    /// Where the words of each place start, and after the last place where they end. Words are
+    /// spread evenly, so a place has few; where many are equal it has more, and is searched.
+    starts: Vec<u32>,
+}
+
+/// Entries as they are gathered for a column: sorted fastest as single numbers.
+pub(crate) struct Unsorted {
+    /// The word in the upper bits, the position of the document in the lower 16.
+    keys: Vec<u64>,
+}
+
+impl Unsorted {
+    /// The most documents whose entries are sorted at once.
+    pub(crate) const MOST: usize = 1 << 16;
+
+    pub(crate) fn with_capacity(entries: usize) -> Self {
+        Self { keys: Vec::with_capacity(entries) }
+    }
+
+    /// Takes a word of at most 48 bits and the position of its document, below [`MOST`](Self::MOST).
+    pub(crate) fn push(&mut self, word: u64, position: usize) {
+        debug_assert!(word < 1 << 48 && position < Self::MOST, "{word:#x} {position}");
+        self.keys.push(word << 16 | position as u64);
+    }
+
+    /// Sorts by word, then by position. `doc` gives the document of a position.
+    pub(crate) fn into_column(mut self, word_bits: u32, doc: impl Fn(usize) -> DocNo) -> Column {
+        self.keys.sort_unstable();
+        let words = self.keys.iter().map(|key| key >> 16).collect();
+        let docs = self.keys.iter().map(|key| doc((key & 0xFFFF) as usize)).collect();
+        Column::new(words, docs, word_bits)
+    }
+}
+
+impl Column {
+    fn new(words: Vec<u64>, docs: Vec<DocNo>, word_bits: u32) -> Self {
+        let place_bits = (words.len() / ENTRIES_PER_PLACE).max(1).ilog2();
+        let mut column = Self {
+            words,
+            docs,
+            shift: word_bits.saturating_sub(place_bits),
+            starts: Vec::with_capacity((1 << place_bits) + 1),
+        };
+        for (at, word) in column.words.iter().enumerate() {
+            let place = (word >> column.shift) as usize;
+            while column.starts.len() <= place {
+                column.starts.push(at as u32);
+            }
+        }
+        column.starts.resize((1 << place_bits) + 1, column.words.len() as u32);
+        column
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.words.len()
+    }
+
+    pub(crate) fn get(&self, at: usize) -> Option<Entry> {
+        Some((*self.words.get(at)?, *self.docs.get(at)?))
+    }
+
+    pub(crate) fn entries(&self) -> impl Iterator<Item = Entry> + '_ {
+        self.words.iter().copied().zip(self.docs.iter().copied())
+    }
+
+    /// The position of the first word that is at least `word`.
+    fn lower_bound(&self, word: u64) -> usize {
+        let place = (word >> self.shift) as usize;
+        let end = self.words.len();
+        let start = |place: usize| self.starts.get(place).map_or(end, |at| *at as usize);
+        let (from, to) = (start(place), start(place + 1));
+        let words = self.words.get(from..to).unwrap_or_default();
+        from + words.partition_point(|other| *other < word)
+    }
+
+    /// The documents whose words lie in the range.
+    pub(crate) fn within(&self, range: WordRange) -> &[DocNo] {
+        let from = self.lower_bound(range.first);
+        let rest = self.words.get(from..).unwrap_or_default();
+        let count = rest.iter().take_while(|word| **word <= range.last).count();
+        self.docs.get(from..from + count).unwrap_or_default()
+    }
+
+    /// All entries of both, where each document of `newer` has a higher number than those of
+    /// `older`.
+    pub(crate) fn merge(older: &Self, newer: &Self, word_bits: u32) -> Self {
+        let length = older.len() + newer.len();
+        let (mut words, mut docs) = (Vec::with_capacity(length), Vec::with_capacity(length));
+        let (mut a, mut b) = (0, 0);
+        while let (Some(x), Some(y)) = (older.get(a), newer.get(b)) {
+            // Equal words keep the order of documents. Which comes first cannot be predicted, so
+            // nothing is to branch on it.
+            let second = y.0 < x.0;
+            let next = if second { y } else { x };
+            words.push(next.0);
+            docs.push(next.1);
+            a += usize::from(!second);
+            b += usize::from(second);
+        }
+        for (rest, at) in [(older, a), (newer, b)] {
+            words.extend_from_slice(rest.words.get(at..).unwrap_or_default());
+            docs.extend_from_slice(rest.docs.get(at..).unwrap_or_default());
+        }
+        Self::new(words, docs, word_bits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const BITS: u32 = 48;
+
+    fn column(words: &[u64], first_doc: u32) -> Column {
+        let mut unsorted = Unsorted::with_capacity(words.len());
+        words.iter().enumerate().for_each(|(at, word)| unsorted.push(*word, at));
+        unsorted.into_column(BITS, |at| DocNo(first_doc + at as u32))
+    }
+
+    fn sorted(words: &[u64]) -> Vec<Entry> {
+        let mut entries: Vec<Entry> = (0..).map(DocNo).zip(words).map(|(d, w)| (*w, d)).collect();
+        entries.sort_unstable();
+        entries
+    }
+
+    proptest! {
+        #[test]
+        fn two_columns_merged_are_one(
+            words in proptest::collection::vec(any::<u64>(), 0..600),
+            shift in 16_u32..62,
+            cut in any::<prop::sample::Index>(),
+        ) {
+            let words: Vec<u64> = words.into_iter().map(|word| word >> shift).collect();
+            let (old, new) = words.split_at(cut.index(words.len() + 1));
+            let merged = Column::merge(&column(old, 0), &column(new, old.len() as u32), BITS);
+            prop_assert_eq!(merged.entries().collect::<Vec<_>>(), sorted(&words));
+        }
+
+        #[test]
+        fn a_range_holds_what_lies_in_it(
+            words in proptest::collection::vec(any::<u64>(), 0..600),
+            shift in 16_u32..62,
+            ends in (any::<u64>(), any::<u64>()),
+        ) {
+            let words: Vec<u64> = words.into_iter().map(|word| word >> shift).collect();
+            let (first, last) = (ends.0.min(ends.1) >> shift, ends.0.max(ends.1) >> shift);
+            let entries = sorted(&words);
+            let expected: Vec<DocNo> = entries
+                .iter()
+                .filter(|(word, _)| (first..=last).contains(word))
+                .map(|(_, doc)| *doc)
+                .collect();
+            let column = column(&words, 0);
+            prop_assert_eq!(column.within(WordRange { first, last }), &expected[..]);
+        }
+    }
+
+    #[test]
+    fn many_equal_words_are_all_found() {
+        let mut words = vec![7 << 40; 5000];
+        words.extend((0..5000).map(|n| n << 30));
+        let column = column(&words, 0);
+        assert_eq!(column.within(WordRange::only(7 << 40)).len(), 5000);
+        assert_eq!(column.within(WordRange::only(1)).len(), 0);
+        assert_eq!(column.within(WordRange { first: 0, last: u64::MAX }).len(), 10_000);
+    }
+}

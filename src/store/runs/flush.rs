@@ -1,0 +1,109 @@
+//! Writing runs: the tail becomes a run, and chunks go to their tables.
+
+use crate::error::{Error, Result};
+use crate::store::bytes::record::{RunRow, encode_fences};
+use crate::store::bytes::schema::{
+    BandNo, FENCES, Layout, MAX_CHUNKS, POSTINGS, RUNS, RunNo, posting_key, posting_keys,
+};
+use crate::store::parallel;
+use crate::store::runs::build::{BandBuilder, Row};
+use crate::store::runs::run::{BandRun, Run};
+use crate::store::runs::segment::Tail;
+use crate::store::runs::tombstones::DeadSet;
+use crate::store::storage_error::Doing;
+use redb::WriteTransaction;
+use std::ops::Bound;
+use std::path::Path;
+
+/// A band of the tail, sorted and cut into chunks.
+pub(crate) struct PackedBand {
+    pub(crate) band: BandNo,
+    pub(crate) rows: Vec<Row>,
+    pub(crate) content: BandRun,
+}
+
+/// The bands of the tail without the dead, as bands of a run.
+pub(crate) fn pack_tail(
+    layout: Layout,
+    run: RunNo,
+    tail: &Tail,
+    dead: &DeadSet,
+) -> Vec<PackedBand> {
+    let pack = |band: BandNo| {
+        let column = tail.band(layout, band);
+        let mut builder = BandBuilder::new(layout, run, band, column.len() as u64, true);
+        for (word, doc) in column.entries().filter(|(_, doc)| !dead.contains(*doc)) {
+            builder.push(word, doc);
+        }
+        let rows = builder.take_rows();
+        PackedBand { band, rows, content: builder.into_content() }
+    };
+    parallel::map(layout.all().collect(), tail.documents() >= parallel::DOCUMENTS, pack)
+}
+
+/// Where a band of a run is written to.
+#[derive(Clone, Copy)]
+pub(crate) struct RunWriter<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) txn: &'a WriteTransaction,
+    pub(crate) layout: Layout,
+}
+
+impl RunWriter<'_> {
+    /// Appends chunks to a band that has all before them. They exist once the band is listed.
+    pub(crate) fn append(&self, run: RunNo, band: BandNo, rows: &[Row]) -> Result<()> {
+        let Some((first, _)) = rows.first() else { return Ok(()) };
+        let action = "writing a run";
+        if rows.iter().any(|(key, _)| *key > posting_key(run, band, MAX_CHUNKS - 1)) {
+            return Err(Error::Full { path: self.path.to_owned() });
+        }
+        let mut postings = self.txn.open_table(POSTINGS).doing(self.path, action)?;
+        let mut cursor =
+            postings.upper_bound_mut(Bound::Excluded(*first)).doing(self.path, action)?;
+        for (key, chunk) in rows {
+            cursor.insert_before(*key, &chunk[..]).doing(self.path, action)?;
+        }
+        cursor.close().doing(self.path, action)
+    }
+
+    /// Lists a band that is complete.
+    pub(crate) fn list(&self, run: &Run, band: BandNo, content: &BandRun) -> Result<()> {
+        let action = "writing a run";
+        let key = (run.number.0, band.0);
+        if content.chunks() > 0 {
+            let mut fences = self.txn.open_table(FENCES).doing(self.path, action)?;
+            let row = encode_fences(&content.fences, run.number, band);
+            fences.insert(key, &row[..]).doing(self.path, action)?;
+        }
+        let mut runs = self.txn.open_table(RUNS).doing(self.path, action)?;
+        let row = RunRow {
+            tier: run.tier,
+            first: run.first,
+            last: run.last,
+            entries: content.entries,
+            chunks: content.chunks(),
+        };
+        runs.insert(key, &row.encode(run.number, band)[..]).doing(self.path, action)?;
+        Ok(())
+    }
+
+    /// Takes a band off the list and deletes its chunks.
+    pub(crate) fn delete(&self, run: RunNo, band: BandNo) -> Result<()> {
+        let action = "deleting a merged run";
+        let key = (run.0, band.0);
+        self.txn.open_table(RUNS).doing(self.path, action)?.remove(key).doing(self.path, action)?;
+        self.txn
+            .open_table(FENCES)
+            .doing(self.path, action)?
+            .remove(key)
+            .doing(self.path, action)?;
+        self.delete_chunks(run, band)
+    }
+
+    /// Deletes the chunks of a band that is not listed.
+    pub(crate) fn delete_chunks(&self, run: RunNo, band: BandNo) -> Result<()> {
+        let action = "deleting a merged run";
+        let mut postings = self.txn.open_table(POSTINGS).doing(self.path, action)?;
+        postings.retain_in(posting_keys(run, band), |_, _| false).doing(self.path, action)
+    }
+}

@@ -1,0 +1,12 @@
+//! Sorted runs of band entries, and the memory structures beside them: tail, filters, tombstones.
+
+pub(crate) mod background;
+pub(crate) mod build;
+pub(crate) mod column;
+pub(crate) mod cursor;
+pub(crate) mod filter;
+pub(crate) mod flush;
+pub(crate) mod merge;
+pub(crate) mod run;
+pub(crate) mod segment;
+pub(crate) mod tombstones;

@@ -1,0 +1,187 @@
+//! Runs: sorted entries on disk, cut into chunks, and the manifest that lists them.
+//!
+//! The runs of a band cover disjoint ranges of document numbers. A merge replaces the runs it
+//! reads band by band: while it goes on, the new run has the bands that are done and the old ones
+//! have the others.
+
+use crate::store::bytes::schema::{BandNo, DocNo, Layout, RunNo};
+use crate::store::runs::filter::{Filter, FilterSlot};
+use std::sync::Arc;
+
+/// One band of one run: how many entries, and the fence of each chunk.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct BandRun {
+    pub(crate) entries: u64,
+    /// The top bytes of each chunk's first word (`Layout::fence_shift`).
+    pub(crate) fences: Vec<u32>,
+    pub(crate) filter: FilterSlot,
+}
+
+impl BandRun {
+    /// The first chunk that can hold a word with this fence, or one above it.
+    pub(crate) fn first_chunk(&self, fence: u32) -> u32 {
+        // Equal fences can stand for smaller words, so the chunk before them may reach over.
+        self.fences.partition_point(|other| *other < fence).saturating_sub(1) as u32
+    }
+
+    pub(crate) fn chunks(&self) -> u32 {
+        self.fences.len() as u32
+    }
+}
+
+/// A run, with the bands it has.
+#[derive(Clone, Debug)]
+pub(crate) struct Run {
+    pub(crate) number: RunNo,
+    pub(crate) tier: u8,
+    pub(crate) first: DocNo,
+    pub(crate) last: DocNo,
+    bands: Vec<Option<Arc<BandRun>>>,
+}
+
+impl Run {
+    pub(crate) fn new(number: RunNo, tier: u8, first: DocNo, last: DocNo, bands: usize) -> Self {
+        Self { number, tier, first, last, bands: vec![None; bands] }
+    }
+
+    pub(crate) fn band(&self, band: BandNo) -> Option<&Arc<BandRun>> {
+        self.bands.get(usize::from(band.0))?.as_ref()
+    }
+
+    /// Gives the run a band, or takes one away; `None` where there is no such band.
+    pub(crate) fn set(&mut self, band: BandNo, content: Option<Arc<BandRun>>) -> Option<()> {
+        *self.bands.get_mut(usize::from(band.0))? = content;
+        Some(())
+    }
+
+    pub(crate) fn is_complete(&self) -> bool {
+        self.bands.iter().all(Option::is_some)
+    }
+
+    fn has_nothing(&self) -> bool {
+        self.bands.iter().all(Option::is_none)
+    }
+
+    fn contains(&self, other: &Run) -> bool {
+        self.first <= other.first && other.last <= self.last
+    }
+}
+
+/// Memory for filters of words, in bytes: enough for some 13 million documents in 16 bands. Filters
+/// of ids come on top, at 10 bits a document.
+const FILTER_BYTES: u64 = 256 << 20;
+
+/// All runs, ordered by the documents they cover, a merge's new run before those it replaces.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Manifest {
+    runs: Vec<Arc<Run>>,
+}
+
+impl Manifest {
+    pub(crate) fn runs(&self) -> &[Arc<Run>] {
+        &self.runs
+    }
+
+    /// The bands that all runs have.
+    pub(crate) fn bands(&self) -> impl Iterator<Item = &Arc<BandRun>> {
+        self.runs.iter().flat_map(|run| run.bands.iter().flatten())
+    }
+
+    /// The chunks of all of them.
+    pub(crate) fn chunks(&self) -> u64 {
+        self.bands().map(|band| u64::from(band.chunks())).sum()
+    }
+
+    /// Whether a band of a run with so many entries should have a filter, beside those of all
+    /// runs but `except`: that of ids always, those of lanes while there is memory. It goes to
+    /// the smallest runs first, as there are most of them.
+    pub(crate) fn deserves_filter(
+        &self,
+        layout: Layout,
+        band: BandNo,
+        entries: u64,
+        except: &[RunNo],
+    ) -> bool {
+        let others = self
+            .with_band(band)
+            .filter(|(run, _)| !except.contains(&run.number))
+            .map(|(_, content)| content)
+            .filter(|other| other.entries < entries || other.filter.get().is_some());
+        let all = entries + others.map(|other| other.entries).sum::<u64>();
+        band == layout.ids() || Filter::bytes(all) * u64::from(layout.bands) <= FILTER_BYTES
+    }
+
+    pub(crate) fn get(&self, number: RunNo) -> Option<&Arc<Run>> {
+        self.runs.iter().find(|run| run.number == number)
+    }
+
+    /// Adds a run in its place.
+    pub(crate) fn add(&mut self, run: Run) {
+        let key = |run: &Run| (run.first, std::cmp::Reverse(run.tier));
+        let at = self.runs.partition_point(|other| key(other) <= key(&run));
+        self.runs.insert(at, Arc::new(run));
+    }
+
+    /// Gives a band to a run, or takes one away; a run without bands is dropped.
+    pub(crate) fn set(&mut self, number: RunNo, band: BandNo, content: Option<Arc<BandRun>>) {
+        if let Some(run) = self.runs.iter_mut().find(|run| run.number == number) {
+            let known = Arc::make_mut(run).set(band, content);
+            debug_assert!(known.is_some(), "no band {band:?}");
+        }
+        self.runs.retain(|run| !run.has_nothing());
+    }
+
+    /// The runs that have this band.
+    pub(crate) fn with_band(
+        &self,
+        band: BandNo,
+    ) -> impl Iterator<Item = (&Arc<Run>, &Arc<BandRun>)> {
+        self.runs.iter().filter_map(move |run| Some((run, run.band(band)?)))
+    }
+
+    /// The runs that an unfinished run is made of: older ones within its range. Numbers decide
+    /// where a single run is compacted, as both then cover the same documents.
+    pub(crate) fn sources_of(&self, target: &Run) -> Vec<RunNo> {
+        self.runs
+            .iter()
+            .filter(|run| run.number < target.number && target.contains(run))
+            .map(|run| run.number)
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LAYOUT: Layout = Layout { bands: 16, depth: 6 };
+
+    /// A manifest of runs with so many entries a band and a filter each.
+    fn manifest(entries: &[u64]) -> Manifest {
+        let mut manifest = Manifest::default();
+        for (number, entries) in (0..).zip(entries) {
+            let covers = DocNo(10 * number);
+            let mut run = Run::new(RunNo(number), 0, covers, covers, LAYOUT.count());
+            let content = BandRun { entries: *entries, ..BandRun::default() };
+            content.filter.set(Filter::new(1));
+            run.set(BandNo(0), Some(Arc::new(content)));
+            manifest.add(run);
+        }
+        manifest
+    }
+
+    #[test]
+    fn filters_keep_to_their_memory_whatever_the_sizes_of_runs() {
+        let million = 1_000_000;
+        let most = FILTER_BYTES * 8 / 10 / 16;
+        assert!(most > 13 * million && most < 14 * million, "{most} entries a band");
+        let three = manifest(&[4 * million; 3]);
+        let deserves = |manifest: &Manifest, entries, except: &[RunNo]| {
+            manifest.deserves_filter(LAYOUT, BandNo(0), entries, except)
+        };
+        assert!(deserves(&three, million, &[]), "13 million");
+        assert!(!deserves(&three, 4 * million, &[]), "16 million, though none is smaller");
+        assert!(deserves(&three, 4 * million, &[RunNo(0)]), "one of them is merged away");
+        assert!(three.deserves_filter(LAYOUT, LAYOUT.ids(), u64::MAX >> 8, &[]), "of ids");
+    }
+}

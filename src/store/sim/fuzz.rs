@@ -1,0 +1,198 @@
+//! Any bytes as any stored row: no panic, and what is read is written as it was.
+
+use crate::sketch::Signature;
+use crate::store::bytes::chunk::{Chunk, ChunkBuilder};
+use crate::store::bytes::codec::{Fault, seal};
+use crate::store::bytes::record::{
+    Counters, DocumentRecord, RunRow, decode_fences, decode_signature, encode_fences,
+    encode_signature,
+};
+use crate::store::bytes::schema::{
+    BandNo, DEAD, DOCUMENTS, DocNo, FENCES, MAGIC, META, POSTINGS, RUNS, RunNo, SETTINGS_ROW,
+    SIGNATURES, Table, posting_owner, run_place,
+};
+use crate::store::load::format_version;
+use crate::store::runs::tombstones::DeadSet;
+use crate::store::settings::StoredSettings;
+use crate::store::sim::testing::{filled, insert};
+use redb::{Key, ReadableTable, ReadableTableMetadata, TableDefinition, WriteTransaction};
+use std::fs;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use tempfile::TempDir;
+
+/// Reads a row of the kind that the first byte names, under the key of the next eight; as it is,
+/// and under a checksum that is right.
+pub fn records(input: &[u8]) {
+    let Some((&[kind, ref key @ ..], content)) = input.split_first_chunk::<9>() else { return };
+    let key = u64::from_le_bytes(*key);
+    let (doc, piece) = (DocNo(key as u32), key as u16);
+    let (run, band) = posting_owner(key);
+    let number = u64::from(doc.0);
+    match kind % 9 {
+        0 => written_as_read(content, Table::Meta, 0, |row| Ok(Counters::decode(row)?.encode())),
+        1 => written_as_read(content, Table::Meta, 1, settings),
+        2 => written_as_read(content, Table::Signatures, number, |row| {
+            let (lanes, size) = decode_signature(row, doc, 64 << (key >> 62))?;
+            Ok(encode_signature(&Signature::new(lanes.into(), size), doc))
+        }),
+        3 => written_as_read(content, Table::Documents, number, |row| {
+            DocumentRecord::decode(row, doc)?.encode(doc)
+        }),
+        4 => written_as_read(content, Table::Runs, run_place(run, band), |row| {
+            Ok(RunRow::decode(row, run, band)?.encode(run, band))
+        }),
+        5 => written_as_read(content, Table::Fences, run_place(run, band), |row| {
+            Ok(encode_fences(&decode_fences(row, run, band)?, run, band))
+        }),
+        6 => chunk(content, key),
+        7 => dead(content, piece),
+        _ => {
+            if let Some(version) = format_version(content) {
+                assert_eq!([&MAGIC[..], &version.to_le_bytes()].concat(), content);
+            }
+        }
+    }
+}
+
+/// A value has one row: what `read` makes of a row and writes again is the same bytes.
+fn written_as_read(
+    content: &[u8],
+    table: Table,
+    key: u64,
+    read: impl Fn(&[u8]) -> Result<Vec<u8>, Fault>,
+) {
+    for row in [content.to_vec(), seal(content.to_vec(), table, key)] {
+        if let Ok(written) = read(&row) {
+            assert_eq!(written, row);
+        }
+    }
+}
+
+fn settings(row: &[u8]) -> Result<Vec<u8>, Fault> {
+    let stored = StoredSettings::decode(row)?;
+    assert_eq!(stored.encode()?, row);
+    let settings = stored.settings()?;
+    assert!(settings.sketcher().is_ok());
+    StoredSettings::new(&settings, stored.id_key, stored.created).encode()
+}
+
+/// Entries have many chunks, of which the builder writes one.
+fn chunk(content: &[u8], key: u64) {
+    let sealed = seal(content.to_vec(), Table::Postings, key);
+    for row in [content, &sealed] {
+        let Ok(chunk) = Chunk::open(row, key) else { continue };
+        let entries: Vec<_> = chunk.entries().collect();
+        assert_eq!(entries.len(), chunk.len());
+        if !entries.is_sorted() {
+            // For `check` to say; searching must end nevertheless.
+            assert!(entries.iter().all(|(word, _)| chunk.lower_bound(*word) <= chunk.len()));
+            continue;
+        }
+        let mut builder = ChunkBuilder::default();
+        for &(word, doc) in &entries {
+            assert_eq!(chunk.lower_bound(word), entries.partition_point(|other| other.0 < word));
+            builder.push(word, doc);
+        }
+        let again = builder.finish().map(|packed| packed.seal(key)).unwrap_or_default();
+        let again = Chunk::open(&again, key).map(|chunk| chunk.entries().collect());
+        assert_eq!(again, Ok(entries));
+    }
+}
+
+/// Numbers have several rows in the format of Roaring bitmaps, of which one is written.
+fn dead(content: &[u8], piece: u16) {
+    let sealed = seal(content.to_vec(), Table::Dead, u64::from(piece));
+    for row in [content, &sealed] {
+        let mut dead = DeadSet::default();
+        if dead.add_row(piece, row).is_err() {
+            assert!(dead.is_empty());
+            continue;
+        }
+        let numbers: Vec<DocNo> = dead.iter().collect();
+        assert!(numbers.is_sorted_by(|a, b| a < b), "out of order");
+        assert_eq!(dead.len(), numbers.len() as u64);
+        assert!(numbers.iter().all(|doc| (doc.0 >> 16) as u16 == piece && dead.contains(*doc)));
+        let mut again = DeadSet::default();
+        for (piece, row) in dead.changed_rows(&again) {
+            assert_eq!(again.add_row(piece, &row.unwrap_or_default()), Ok(()));
+        }
+        assert!(again.iter().eq(numbers.iter().copied()), "written as other numbers");
+        let (Some(&first), Some(&last)) = (numbers.first(), numbers.last()) else {
+            panic!("a row without a number");
+        };
+        if first < last {
+            again.forget(&dead, first, DocNo(last.0 - 1));
+        }
+        assert!(again.iter().eq([last]), "one is left");
+    }
+}
+
+/// An index with rows changed as the input says, six bytes a change, each under a checksum that is
+/// right: two runs of 50 documents, every fifth removed, and ten documents in no run.
+pub(crate) fn damaged(input: &[u8]) -> (TempDir, PathBuf) {
+    static WHOLE: OnceLock<Vec<u8>> = OnceLock::new();
+    let whole = WHOLE.get_or_init(|| {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let engine = filled(&folder, 100);
+        insert(&engine, 100..110);
+        drop(engine);
+        fs::read(folder.path().join("x.twx")).expect("a readable file")
+    });
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("x.twx");
+    fs::write(&path, whole).expect("a copy");
+    let database = redb::Database::open(&path).expect("opened");
+    let txn = database.begin_write().expect("begun");
+    for &[table, row, ref edit @ ..] in input.as_chunks::<6>().0 {
+        let of_doc = |doc: u32| u64::from(doc);
+        let of_run = |(run, band): (u32, u8)| run_place(RunNo(run), BandNo(band));
+        match table % 7 {
+            0 => change(&txn, META, Table::Meta, row, edit, |name| u64::from(name == SETTINGS_ROW)),
+            1 => change(&txn, SIGNATURES, Table::Signatures, row, edit, of_doc),
+            2 => change(&txn, DOCUMENTS, Table::Documents, row, edit, of_doc),
+            3 => change(&txn, RUNS, Table::Runs, row, edit, of_run),
+            4 => change(&txn, FENCES, Table::Fences, row, edit, of_run),
+            5 => change(&txn, POSTINGS, Table::Postings, row, edit, |key| key),
+            _ => change(&txn, DEAD, Table::Dead, row, edit, u64::from),
+        }
+    }
+    txn.commit().expect("committed");
+    drop(database);
+    (folder, path)
+}
+
+/// Changes bytes of a row, or takes the row away, and makes its checksum anew.
+fn change<K: Key + 'static>(
+    txn: &WriteTransaction,
+    table: TableDefinition<'_, K, &'static [u8]>,
+    tag: Table,
+    row: u8,
+    &[how, at, first, second]: &[u8; 4],
+    place: impl Fn(K::SelfType<'_>) -> u64,
+) {
+    let mut table = txn.open_table(table).expect("a table");
+    let rows = table.len().expect("counted").max(1);
+    let (key, mut content) = {
+        let mut all = table.iter().expect("readable");
+        let Some(found) = all.nth((u64::from(row) % rows) as usize) else { return };
+        let (key, row) = found.expect("readable");
+        (K::as_bytes(&key.value()).as_ref().to_vec(), row.value().to_vec())
+    };
+    content.truncate(content.len().saturating_sub(4));
+    let at = usize::from(at) % content.len().max(1);
+    match how % 6 {
+        0 => content.iter_mut().skip(at).take(1).for_each(|byte| *byte = first),
+        1 => content.iter_mut().skip(at).zip([first, second]).for_each(|(byte, new)| *byte ^= new),
+        // Numbers as large as can be.
+        2 => content.iter_mut().skip(at).take(usize::from(first % 9)).for_each(|byte| *byte = 255),
+        3 => content.truncate(at),
+        4 => content.extend_from_slice(&[first, second]),
+        _ => {
+            table.remove(K::from_bytes(&key)).expect("removed");
+            return;
+        }
+    }
+    let sealed = seal(content, tag, place(K::from_bytes(&key)));
+    table.insert(K::from_bytes(&key), &sealed[..]).expect("written");
+}

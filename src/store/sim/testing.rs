@@ -1,0 +1,87 @@
+//! Small indexes for the tests of this layer.
+
+use crate::hash::text_hash;
+use crate::store::engine::{Engine, Tuning};
+use crate::store::settings::SettingsRequest;
+use crate::store::write::writer::NewDocument;
+use std::ops::Range;
+use std::sync::Arc;
+use tempfile::TempDir;
+
+pub(crate) const TUNING: Tuning = Tuning {
+    cache_bytes: 1 << 20,
+    flush_documents: 50,
+    merge_runs: 3,
+    merge_step: 50,
+    quick_repair_from: 64,
+};
+
+pub(crate) fn open(folder: &TempDir) -> Arc<Engine> {
+    Engine::open(&folder.path().join("x.twx"), &SettingsRequest::default(), TUNING).expect("opened")
+}
+
+/// An index of `count` documents that have all been flushed, every fifth one removed.
+pub(crate) fn filled(folder: &TempDir, count: u32) -> Arc<Engine> {
+    let settings = SettingsRequest { lanes: Some(64), ..SettingsRequest::default() };
+    let settings = settings.resolve().expect("valid settings");
+    Engine::create(&folder.path().join("x.twx"), &settings).expect("created");
+    let engine = open(folder);
+    insert(&engine, 0..count);
+    let mut writer = engine.write().expect("begun");
+    for number in (0..count).step_by(5) {
+        assert!(writer.remove(&number.to_string()).expect("removed"));
+    }
+    writer.commit().expect("committed");
+    engine
+}
+
+/// An index of `count` documents with their texts.
+#[cfg(test)]
+pub(crate) fn filled_with_texts(folder: &TempDir, count: u32) -> Arc<Engine> {
+    let settings =
+        SettingsRequest { lanes: Some(64), store_text: Some(true), ..SettingsRequest::default() };
+    let settings = settings.resolve().expect("valid settings");
+    Engine::create(&folder.path().join("x.twx"), &settings).expect("created");
+    let engine = open(folder);
+    insert(&engine, 0..count);
+    engine
+}
+
+/// Inserts documents, 50 in a commit, so that each commit makes a run.
+pub(crate) fn insert(engine: &Engine, numbers: Range<u32>) {
+    for first in numbers.clone().step_by(50) {
+        let mut writer = engine.write().expect("begun");
+        for document in documents(engine, first..numbers.end.min(first + 50)) {
+            writer.insert(document).expect("inserted");
+        }
+        writer.commit().expect("committed");
+    }
+}
+
+/// Documents whose ids are their numbers.
+pub(crate) fn documents(engine: &Engine, numbers: Range<u32>) -> Vec<NewDocument> {
+    let sketcher = engine.settings().sketcher().expect("a sketcher");
+    let document = |number: u32| {
+        let text = format!("document number {number}");
+        NewDocument {
+            id: number.to_string(),
+            signature: sketcher.signature(&text),
+            text_hash: text_hash(text.as_bytes()),
+            text_length: text.len() as u64,
+            text: Some(text.into()),
+            inserted: None,
+        }
+    };
+    numbers.map(document).collect()
+}
+
+/// Keeps the panics of the storage library, which are caught, off the screen.
+#[cfg(test)]
+pub(crate) fn hush_panics() {
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        if !info.location().is_some_and(|at| at.file().contains("redb")) {
+            before(info);
+        }
+    }));
+}

@@ -1,0 +1,125 @@
+//! Times of insertion: renewing them, and removing what is old.
+
+use crate::error::Result;
+use crate::store::bytes::record::DocumentRecord;
+use crate::store::bytes::schema::{DOCUMENTS, DocNo, Table};
+use crate::store::storage_error::{Doing, damaged};
+use crate::store::write::lookup::Known;
+use crate::store::write::writer::Writer;
+use redb::ReadableTable;
+
+impl Writer<'_> {
+    /// Removes documents that were inserted before a time, among those from number `from` on, as many
+    /// as make a commit, and returns how many; and the number from which on to look next, if any.
+    pub(crate) fn remove_inserted_before(
+        &mut self,
+        seconds: i64,
+        from: DocNo,
+    ) -> Result<(u64, Option<DocNo>)> {
+        /// Documents that are looked at in one transaction: a second or so, in which no other can
+        /// write.
+        const LOOKED_AT: usize = 1_000_000;
+        const REMOVED: usize = 100_000;
+        self.settle();
+        let (old, next) = self.view(|view| {
+            let (path, action) = (view.fixed.path, "looking for old documents");
+            let mut old = Vec::new();
+            let rows = view.documents.range(from.0..).doing(path, action)?;
+            for (row, looked_at) in rows.zip(1..) {
+                let (number, row) = row.doing(path, action)?;
+                let doc = DocNo(number.value());
+                let record = DocumentRecord::decode(row.value(), doc)
+                    .map_err(|fault| damaged(path, Table::Documents, doc.0, fault))?;
+                if record.inserted < seconds && view.is_live(doc) {
+                    old.push(doc);
+                }
+                if old.len() == REMOVED || looked_at == LOOKED_AT {
+                    return Ok((old, doc.0.checked_add(1).map(DocNo)));
+                }
+            }
+            Ok((old, None))
+        })?;
+        old.iter().for_each(|doc| self.remove_number(*doc));
+        Ok((old.len() as u64, next))
+    }
+
+    /// Sets the time of insertion of the documents with these ids to that of this transaction; returns
+    /// how many there were. A clock that went backwards makes no document older.
+    pub(crate) fn renew_all(&mut self, ids: &[&str]) -> Result<u64> {
+        let mut docs: Vec<DocNo> = self.known(ids)?.into_iter().filter_map(Known::number).collect();
+        docs.sort_unstable();
+        let (now, mut renewed) = (self.now, false);
+        self.change(|writer| {
+            let (txn, path) = (writer.txn()?, writer.engine.path());
+            let action = "renewing documents";
+            let mut table = txn.open_table(DOCUMENTS).doing(path, action)?;
+            for doc in &docs {
+                let fault = |detail| damaged(path, Table::Documents, doc.0, detail);
+                let mut record = {
+                    let row = table.get(doc.0).doing(path, action)?;
+                    let row = row.ok_or_else(|| fault("its row is missing"))?;
+                    DocumentRecord::decode(row.value(), *doc).map_err(fault)?
+                };
+                if record.inserted < now {
+                    record.inserted = now;
+                    let row = record.encode(*doc).map_err(fault)?;
+                    table.insert(doc.0, &row[..]).doing(path, action)?;
+                    renewed = true;
+                }
+            }
+            drop(table);
+            if renewed {
+                writer.touch();
+            }
+            Ok(())
+        })?;
+        Ok(docs.len() as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::sketch::Signature;
+    use crate::store::sim::testing::{filled, open};
+    use crate::store::{Engine, NewDocument};
+
+    fn insert(engine: &Engine, id: &str, inserted: i64) {
+        let signature = Signature::from_lanes(vec![7; 64], 10);
+        let id = id.to_owned();
+        let inserted = Some(inserted);
+        let document =
+            NewDocument { id, signature, text_hash: 1, text_length: 1, text: None, inserted };
+        let mut writer = engine.write().expect("begun");
+        writer.insert(document).expect("inserted");
+        writer.commit().expect("committed");
+    }
+
+    #[test]
+    fn renewed_documents_have_the_time_of_the_transaction_and_others_their_own() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let engine = filled(&folder, 20);
+        insert(&engine, "old", 1_000);
+        insert(&engine, "older", -5);
+        insert(&engine, "of tomorrow", i64::MAX);
+        let mut writer = engine.write().expect("begun");
+        let ids = ["old", "of tomorrow", "unknown", "old"];
+        assert_eq!(writer.renew_all(&ids).expect("renewed"), 2);
+        let now = writer.now;
+        writer.commit().expect("committed");
+        drop(engine);
+        let reader = open(&folder).read().expect("a reader");
+        let found = |id| reader.view().find(id).expect("readable").expect("there").1.inserted;
+        assert_eq!(["old", "older", "of tomorrow"].map(found), [now, -5, i64::MAX]);
+        assert!(crate::store::check(&reader).expect("walked").is_clean());
+    }
+
+    #[test]
+    fn a_document_that_was_removed_is_not_renewed() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let engine = filled(&folder, 20);
+        let mut writer = engine.write().expect("begun");
+        assert!(writer.remove("3").expect("removed"));
+        assert_eq!(writer.renew_all(&["3", "4"]).expect("renewed"), 1);
+        writer.commit().expect("committed");
+    }
+}
