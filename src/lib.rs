@@ -142,4 +142,6 @@ pub use lsh::{BandPlan, Chances, Forecast, Probe, Textbook, candidate_probabilit
 pub use params::{Confidence, Lanes, MAX_ID_BYTES, Recall, Threshold};
 pub use sketch::{BottomK, DistinctCounter, SetSize, Signature, Sketch, Sketcher};
 pub use store::{CheckReport, Invariant, Progress, Repair, Settings, Space, Usage, Violation};
-pub use text::{Form, Normalization, Shingle, Shingler, UnicodeVersions, Weights, Whitespace};
+pub use text::{
+    Content, Form, Normalization, Shingle, Shingler, Tokens, UnicodeVersions, Weights, Whitespace,
+};

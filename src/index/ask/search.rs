@@ -133,7 +133,7 @@ pub(crate) fn near<P: ChunkTable, D: DocTable>(
         return Ok(Vec::new());
     }
     candidates.sort_unstable_by_key(|(equal, doc)| (Reverse(*equal), *doc));
-    let asked = Elements::of(text, sketcher);
+    let asked = Elements::of_stored(text, sketcher)?;
     let found = best(view, sketcher, &asked, &candidates, (threshold, most))?;
     Ok(found.into_iter().map(Likeness::exact).collect())
 }

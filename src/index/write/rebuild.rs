@@ -55,8 +55,9 @@ impl IndexOptions {
     ///
     /// # Errors
     ///
-    /// [`Error::NoTexts`] where the index stores no texts; those of [`open`](Self::open) and
-    /// [`create`](Self::create).
+    /// [`Error::NoTexts`] where the index stores no texts; [`Error::NotWeights`] or
+    /// [`Error::UnexpectedWeights`] where texts are to become weights or the reverse; those of
+    /// [`open`](Self::open) and [`create`](Self::create).
     pub fn rebuild(&self, path: impl AsRef<Path>) -> Result<Rebuilt> {
         self.rebuild_watched(path, unwatched)
     }
@@ -91,12 +92,7 @@ fn fill(old: &Arc<Engine>, new: &Arc<Engine>, watch: &mut Watch<'_>) -> Result<R
     let source = old.snapshot()?;
     watch.expect(source.len())?;
     let (sketcher, settings) = (new.sketcher(), new.settings());
-    let again = |document: Document| {
-        let text = document.text().unwrap_or_default();
-        let Document(mut fresh) = Document::sketch(document.id(), text, sketcher)?;
-        (fresh.text, fresh.inserted) = (document.0.text, document.0.inserted);
-        Ok(Document(fresh))
-    };
+    let again = |document: Document| document.sketched_again(sketcher);
     let mut documents = source.documents();
     loop {
         let batch = documents.block(DOCUMENTS)?;
