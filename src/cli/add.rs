@@ -86,7 +86,7 @@ pub(super) fn run(global: &Global, args: &Add) -> Result<Ending, Failure> {
             Name::Automatic => ("#".to_owned(), false),
         };
         let place = record.place;
-        match Document::prepare(id, &record.text, &sketcher, &settings) {
+        match Document::prepare(id, record.body.content(), &sketcher, &settings) {
             Ok(document) => Ok(Incoming { document, named, place }),
             Err(error) => Err(BadRecord { place, cause: error.to_string() }),
         }

@@ -172,7 +172,7 @@ pub(super) fn run(global: &Global, args: &Compare) -> Result<Ending, Failure> {
         }
         let mut shingles = plain.hashes(&text);
         shingles.sort_unstable();
-        Ok(Side { shingles, signature: sketcher.signature(&text) })
+        Ok(Side { shingles, signature: sketcher.signature(&text)? })
     };
     let (mut a, mut b) = (side(&args.a)?, side(&args.b)?);
 

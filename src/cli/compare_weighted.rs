@@ -12,11 +12,10 @@ use crate::sketch::{Signature, Sketcher};
 use crate::text::{Shingle, Shingler};
 use std::path::Path;
 
-/// What is made of a file: its tokens with their weights, by ascending hash, and its signature, of
-/// which the empty set has none.
+/// What is made of a file: its tokens with their weights, by ascending hash, and its signature.
 struct Side {
     weights: Vec<(u64, f64)>,
-    signature: Option<Signature>,
+    signature: Signature,
 }
 
 pub(super) fn run(global: &Global, args: &Compare) -> Result<Ending, Failure> {
@@ -25,7 +24,7 @@ pub(super) fn run(global: &Global, args: &Compare) -> Result<Ending, Failure> {
     let sketcher = sketcher(args)?;
     let side = |path: &Path| -> Result<Side, Failure> {
         let weights = weights_of(args, path)?;
-        let signature = sketcher.signature_of_weights(&weights);
+        let signature = sketcher.signature_of_weights(&weights)?;
         Ok(Side { weights, signature })
     };
     let (a, b) = (side(&args.a)?, side(&args.b)?);
@@ -34,8 +33,7 @@ pub(super) fn run(global: &Global, args: &Compare) -> Result<Ending, Failure> {
     let shared = a.weights.iter().filter(in_b).count();
     // Nothing is similar to an empty set, for certain.
     let nothing = Estimate { similarity: 0.0, low: 0.0, high: 0.0 };
-    let signatures = a.signature.zip(b.signature);
-    let estimate = signatures.and_then(|(a, b)| a.similarity_at(&b, confidence)).unwrap_or(nothing);
+    let estimate = a.signature.similarity_at(&b.signature, confidence).unwrap_or(nothing);
 
     let mut results = Results::new(global);
     results.object(&[
@@ -65,7 +63,7 @@ fn sketcher(args: &Compare) -> Result<Sketcher, Failure> {
 pub(super) fn weights_of(args: &Compare, path: &Path) -> Result<Vec<(u64, f64)>, Failure> {
     let sketcher = sketcher(args)?;
     let object = whole_text(path, args.max_record).map_err(|bad| anyhow::anyhow!("{bad}"))?;
-    let text = weights(&object).map_err(|cause| anyhow::anyhow!("{}: {cause}", path.display()))?;
+    let weights = weights(&object).map_err(|cause| anyhow::anyhow!("{}: {cause}", path.display()))?;
     drop(object);
-    Ok(sketcher.shingler().weights(&text)?)
+    Ok(sketcher.shingler().weights(&weights))
 }

@@ -297,10 +297,10 @@ impl Dedup {
                 let cause = "its name holds a line break, which a list of paths cannot have".into();
                 return Err(BadRecord { place, cause });
             }
-            let hash = text_hash(id.as_bytes()).rotate_left(1) ^ text_hash(record.text.as_bytes());
+            let hash = text_hash(id.as_bytes()).rotate_left(1) ^ record.body.content().text_hash();
             let written = Written::new(record.raw, &id);
             let document = match &sketcher {
-                Some(sketcher) => Document::prepare(id, &record.text, sketcher, &settings),
+                Some(sketcher) => Document::prepare(id, record.body.content(), sketcher, &settings),
                 None => Document::from_signature(id, none.clone()),
             };
             match document {

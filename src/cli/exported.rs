@@ -4,7 +4,7 @@ use crate::hash::text_hash;
 use crate::index::{Document, Snapshot};
 use crate::sketch::{SetSize, Signature, Sketcher};
 use crate::store::{FORMAT_VERSION, Settings, SettingsRequest};
-use crate::text::UnicodeVersions;
+use crate::text::{Content, UnicodeVersions, Weights};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -185,14 +185,15 @@ struct DocumentIn<'a> {
 }
 
 /// The line of a document.
-pub(super) fn line(document: &Document) -> serde_json::Result<String> {
+pub(super) fn line(document: &Document) -> anyhow::Result<String> {
+    let weights = document.weights()?.map(|weights| weights.to_export());
     let signature = document.signature();
     let lanes = signature.lanes();
     let hex = lanes.iter().fold(String::with_capacity(2 * lanes.len()), |mut hex, lane| {
         let _ = write!(hex, "{lane:02x}");
         hex
     });
-    serde_json::to_string(&DocumentOut {
+    Ok(serde_json::to_string(&DocumentOut {
         id: document.id(),
         set_size: signature.set_size().estimate() as u64,
         set_code: signature.set_size().pack(),
@@ -200,8 +201,8 @@ pub(super) fn line(document: &Document) -> serde_json::Result<String> {
         text_bytes: document.text_bytes(),
         text_hash: &format!("{:016x}", document.text_hash()),
         inserted: document.inserted(),
-        text: document.text(),
-    })
+        text: document.text().or(weights.as_deref()),
+    })?)
 }
 
 /// Reads the line of a document whose signature has so many lanes, and that must have a text if the
@@ -239,6 +240,9 @@ pub(super) fn read_line(
     };
     let document = match found.text.filter(|_| with_text) {
         Some(text) => {
+            let weights = sketcher.is_weighted().then(|| Weights::from_export(&text)).transpose();
+            let weights = weights.map_err(|error| error.to_string())?;
+            let content = weights.as_ref().map_or(Content::Text(&text), Content::Weights);
             let is_known = found.text_hash.is_some() && found.text_bytes.is_some();
             let is_same = match is_known {
                 true => {
@@ -246,15 +250,14 @@ pub(super) fn read_line(
                     stored == (text_hash(text.as_bytes()), text.len() as u64)
                 }
                 false => {
-                    let own =
-                        sketcher.signature_of_text(&text).map_err(|error| error.to_string())?;
+                    let own = sketcher.signature(content).map_err(|error| error.to_string())?;
                     own == *document.signature()
                 }
             };
             if !is_same {
                 return Err("`text` is not the text of the other fields".into());
             }
-            document.with_text(text)
+            document.with_content(content)
         }
         None => document.with_text_hash(hash, found.text_bytes.unwrap_or(0)),
     };
@@ -296,7 +299,7 @@ mod tests {
         let sketcher = sketcher();
         let document = |text: &str| {
             let document = Document::sketch("a", text, &sketcher).expect("a valid id");
-            line(&document.with_text(text)).expect("JSON")
+            line(&document.with_content(text)).expect("JSON")
         };
         let (one, other) = (document("one text of some length"), document("another text"));
         let read = |line: &str| read_line(line.as_bytes(), &sketcher, true);

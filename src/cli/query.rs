@@ -10,6 +10,8 @@ use super::{Ending, interrupt, opening, records};
 use crate::index::{Matches, Snapshot};
 use crate::input::{Name, no_sequence, weights};
 use crate::params::Confidence;
+use crate::sketch::Signature;
+use crate::text::Content;
 use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -107,11 +109,16 @@ struct How {
 }
 
 impl How {
-    fn ask(self, snapshot: &Snapshot, text: &str, own_id: Option<&str>) -> crate::Result<Matches> {
+    fn ask(
+        self,
+        snapshot: &Snapshot,
+        content: Content<'_>,
+        own_id: Option<&str>,
+    ) -> crate::Result<Matches> {
         let query = self.query(snapshot);
         match own_id {
-            Some(id) => query.excluding(id).by_text(text),
-            None => query.by_text(text),
+            Some(id) => query.excluding(id).by_content(content),
+            None => query.by_content(content),
         }
     }
 
@@ -156,7 +163,8 @@ pub(super) fn run(global: &Global, args: &Query) -> Result<Ending, Failure> {
         }
         let weights = snapshot.settings().weighted.then(|| weights(text)).transpose();
         let weights = weights.map_err(|cause| anyhow::anyhow!("--text: {cause}"))?;
-        let matches = how.ask(&snapshot, weights.as_ref().unwrap_or(text), None)?;
+        let content = weights.as_ref().map_or(Content::Text(text), Content::Weights);
+        let matches = how.ask(&snapshot, content, None)?;
         totals.print(&mut results, &Answer { query: "text".into(), matches })?;
     }
     if let Some(id) = &args.id {
@@ -172,7 +180,7 @@ pub(super) fn run(global: &Global, args: &Query) -> Result<Ending, Failure> {
     }
     if !args.paths.is_empty() {
         // A number out of range is one error, not one a record.
-        how.query(&snapshot).by_text("")?;
+        how.query(&snapshot).by_signature(&Signature::empty(snapshot.settings().lanes))?;
         let (shingle, weighted) = (snapshot.settings().shingle, snapshot.settings().weighted);
         args.input.check(shingle, weighted, &args.index)?;
         let asked = Arc::clone(&snapshot);
@@ -183,7 +191,7 @@ pub(super) fn run(global: &Global, args: &Query) -> Result<Ending, Failure> {
                 Name::Automatic => (record.place.clone(), None),
             };
             // What fails here is the index, not the record, and ends the command.
-            let matches = how.ask(&asked, &record.text, own.as_deref());
+            let matches = how.ask(&asked, record.body.content(), own.as_deref());
             Ok(matches.map(|matches| Answer { query, matches }))
         })?;
         while let Some(parsed) = records.next() {

@@ -25,7 +25,7 @@ pub(crate) use fasta::no_sequence;
 pub(crate) use format::Format;
 pub(crate) use json::{Fields, weights};
 pub(crate) use listing::open_lines;
-pub(crate) use record::{BadRecord, Content, Name, Raw, Record, WANTS_WEIGHTS};
+pub(crate) use record::{BadRecord, Body, Name, Raw, Record, WANTS_WEIGHTS};
 pub(crate) use source::{Inputs, Reading, STANDARD_INPUT, whole_text};
 pub(crate) use stream::{open_sequence, open_text};
 pub(crate) use walk::{Walking, check_glob};

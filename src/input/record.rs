@@ -1,5 +1,6 @@
 //! A record, as the command gets it: its name, its text, what it was read from.
 
+use crate::text::{Content, Tokens, Weights};
 use std::borrow::Cow;
 use std::fmt;
 use std::str::Utf8Error;
@@ -20,21 +21,47 @@ pub(crate) enum Name {
 /// A record, its text borrowed from the batch where it can be.
 pub(crate) struct Record<'a> {
     pub(crate) name: Name,
-    pub(crate) text: Cow<'a, str>,
-    pub(crate) content: Content,
+    pub(crate) body: Body<'a>,
     /// Where it was read: path and line.
     pub(crate) place: String,
     pub(crate) raw: Raw<'a>,
 }
 
-/// What the text of a record is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Content {
-    Text,
-    /// It stands for a ready set, which only shingles of tokens take apart again.
-    Set,
-    /// It stands for a weighted set.
-    Weights,
+/// What a record is about.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Body<'a> {
+    Text(Cow<'a, str>),
+    /// A set that is ready, which needs an index whose shingle is `token`.
+    Set(Tokens),
+    Weights(Weights),
+}
+
+impl Body<'_> {
+    #[cfg(any(test, fuzzing))]
+    pub(super) fn into_owned(self) -> Body<'static> {
+        match self {
+            Self::Text(text) => Body::Text(Cow::Owned(text.into_owned())),
+            Self::Set(tokens) => Body::Set(tokens),
+            Self::Weights(weights) => Body::Weights(weights),
+        }
+    }
+
+    /// As an index takes it.
+    pub(crate) fn content(&self) -> Content<'_> {
+        match self {
+            Self::Text(text) => Content::Text(text),
+            Self::Set(tokens) => Content::Tokens(tokens),
+            Self::Weights(weights) => Content::Weights(weights),
+        }
+    }
+
+    /// The text, unless it is a set.
+    pub(crate) fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Set(_) | Self::Weights(_) => None,
+        }
+    }
 }
 
 /// What is said of anything else that comes to an index of weighted sets.

@@ -372,7 +372,7 @@ pub(crate) fn whole_text(path: &Path, most: usize) -> Result<String, BadRecord> 
     });
     let mut text = String::new();
     while let Some((batch, _)) = reading.next() {
-        for part in batch.parse(|record| Ok(record.text.into_owned())) {
+        for part in batch.parse(|record| Ok(record.body.text().unwrap_or_default().to_owned())) {
             text.push_str(&part?);
         }
     }

@@ -179,7 +179,9 @@ fn golden_sketches_and_sizes() {
                     let set = random(count);
                     (sketcher.sketch_of_hashes(&set), sketcher.signature_of_hashes(&set))
                 }
-                Of::Text(text) => (sketcher.sketch(text), sketcher.signature(text)),
+                Of::Text(text) => {
+                    (sketcher.sketch(text).unwrap(), sketcher.signature(text).unwrap())
+                }
             };
             let sketch = sketch.unwrap();
             let got = pinned(&sketch);

@@ -53,6 +53,14 @@ impl Tokens {
         &self.0
     }
 
+    /// The tokens, in the order in which they were given.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        let ended = self.0.contains(ELEMENT_END);
+        let spaced = if ended || self.0.is_empty() { None } else { Some(self.0.split(' ')) };
+        let ended = ended.then(|| self.0.split_terminator(ELEMENT_END));
+        spaced.into_iter().flatten().chain(ended.into_iter().flatten())
+    }
+
     /// Whether there is no token.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -73,7 +81,10 @@ mod tests {
             (&["a b", "c"], "a b\u{1f}c\u{1f}"),
             (&["a", "", "\u{a0}"], "a\u{1f}\u{1f}\u{a0}\u{1f}"),
         ] {
-            assert_eq!(Tokens::new(tokens).expect("no U+001F").as_stored(), text, "{tokens:?}");
+            let set = Tokens::new(tokens).expect("no U+001F");
+            assert_eq!(set.as_stored(), text, "{tokens:?}");
+            assert_eq!(set.iter().collect::<Vec<_>>(), tokens);
+            assert_eq!(set.is_empty(), tokens.is_empty());
         }
         let refused = Tokens::new(["fine", "a\u{1f}"]).expect_err("U+001F");
         assert!(refused.to_string().contains("\"a\\u{1f}\""), "{refused}");

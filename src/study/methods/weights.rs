@@ -45,8 +45,8 @@ pub(crate) fn weighted_rows(
             let lanes = lanes(settings.hashes)?;
             let tokens = Shingler::new(Shingle::Tokens, Normalization::NONE, false, seed)?;
             let sketcher = Sketcher::weighted(tokens, lanes, seed)?;
-            let (a, b) = (sketcher.signature_of_weights(a), sketcher.signature_of_weights(b));
-            let estimate = a.zip(b).and_then(|(a, b)| a.similarity_at(&b, settings.confidence));
+            let (a, b) = (sketcher.signature_of_weights(a)?, sketcher.signature_of_weights(b)?);
+            let estimate = a.similarity_at(&b, settings.confidence);
             let values = vec![(Measure::Jaccard, estimate.unwrap_or(NOTHING))];
             Ok(Outcome::new(2 * lanes.get() as u64, values))
         }),
