@@ -1,4 +1,4 @@
-//! The examples of docs/cli.md and README.md, run as they stand.
+//! The examples of the README, the guide and the pages of both commands, run as they stand.
 //!
 //! A block of ```` ```console ```` has lines that begin with `$ ` and go to the shell, each followed by what it
 //! prints to both streams. `...` stands for anything, within a line, or as a line for any lines. Times and
@@ -104,7 +104,7 @@ fn all_fit(expected: &[String], lines: &[String]) -> bool {
 /// A folder with the files that examples may name.
 fn folder() -> Shell {
     let shell = Shell::new();
-    for (from, to) in [("docs/examples", ""), ("data/gospels", "data/gospels/")] {
+    for (from, to) in [("docs/examples", ""), ("data/gospels", "crates/lab/data/gospels/")] {
         for entry in std::fs::read_dir(root().join(from)).expect("a folder") {
             let path = entry.expect("an entry").path();
             let name = path.file_name().and_then(|name| name.to_str()).expect("a name");
@@ -121,8 +121,9 @@ fn run_page(page: &str, least: usize) {
         let shell = folder();
         for Example { line, command, expected } in examples {
             // Both streams, as a person sees them.
-            let script = "twindex() { \"$TWINDEX\" \"$@\"; }; unset NO_COLOR; {\n";
-            let done = shell.sh(&format!("{script}{command}\n}} 2>&1"));
+            // A function cannot have a hyphen in its name, and an alias holds from the next line on.
+            let script = "twindex() { \"$TWINDEX\" \"$@\"; }\nalias twindex-lab=twindex\n";
+            let done = shell.sh(&format!("{script}unset NO_COLOR\n{{\n{command}\n}} 2>&1"));
             let got: Vec<String> = done.stdout.lines().map(masked).collect();
             let mut expected: Vec<String> = expected.iter().map(|line| masked(line)).collect();
             while expected.last().is_some_and(String::is_empty) {
@@ -146,6 +147,11 @@ fn the_examples_of_the_commands_page_print_what_it_says() {
 }
 
 #[test]
+fn the_examples_of_the_laboratory_page_print_what_it_says() {
+    run_page("crates/lab/docs/cli.md", 5);
+}
+
+#[test]
 fn the_tour_of_the_readme_prints_what_it_says() {
     run_page("README.md", 5);
 }
@@ -156,14 +162,18 @@ fn every_command_has_examples_on_its_page() {
     let (_, commands) = help.split_once("Commands:\n").expect("a list of commands");
     let names = commands.lines().take_while(|line| !line.is_empty());
     let names: Vec<&str> = names.filter_map(|line| line.split_whitespace().next()).collect();
-    let all: Vec<String> = sections("docs/cli.md")
+    let all: Vec<String> = ["docs/cli.md", "crates/lab/docs/cli.md"]
         .into_iter()
+        .flat_map(sections)
         .flat_map(|(_, examples)| examples)
         .map(|example| example.command)
         .collect();
     for name in names.into_iter().filter(|name| *name != "help") {
-        let called = all.iter().any(|line| line.contains(&format!("twindex {name}")));
-        assert!(called, "docs/cli.md has no example of {name}");
+        let called = all.iter().any(|line| {
+            line.contains(&format!("twindex {name}"))
+                || line.contains(&format!("twindex-lab {name}"))
+        });
+        assert!(called, "no page has an example of {name}");
     }
 }
 
