@@ -152,6 +152,11 @@ fn the_examples_of_the_laboratory_page_print_what_it_says() {
 }
 
 #[test]
+fn the_examples_of_the_guide_print_what_it_says() {
+    run_page("docs/guide.md", 40);
+}
+
+#[test]
 fn the_tour_of_the_readme_prints_what_it_says() {
     run_page("README.md", 5);
 }
