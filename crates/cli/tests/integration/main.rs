@@ -38,6 +38,8 @@ mod hostile_input;
 mod marked;
 mod packing;
 #[cfg(unix)]
+mod pages;
+#[cfg(unix)]
 mod phases;
 #[cfg(unix)]
 mod processes;
@@ -49,3 +51,7 @@ mod wishes;
 
 /// The command under test.
 const BINARY: &str = env!("CARGO_BIN_EXE_twindex");
+
+/// Its name.
+#[cfg(unix)]
+const PROGRAM: &str = "twindex";

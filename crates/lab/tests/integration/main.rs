@@ -7,6 +7,11 @@ mod cli_methods;
 #[expect(dead_code, reason = "other tests use the rest")]
 #[path = "../../../cli/tests/integration/command.rs"]
 mod command;
+#[cfg(unix)]
+mod lab_docs;
+#[cfg(unix)]
+#[path = "../../../cli/tests/integration/pages.rs"]
+mod pages;
 mod study_gospels;
 mod study_papers;
 #[expect(dead_code, reason = "other tests use the rest")]
@@ -15,3 +20,7 @@ mod support;
 
 /// The command under test.
 const BINARY: &str = env!("CARGO_BIN_EXE_twindex-lab");
+
+/// Its name.
+#[cfg(unix)]
+const PROGRAM: &str = "twindex-lab";
