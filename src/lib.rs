@@ -107,9 +107,8 @@
 //! - M. Charikar, *Similarity estimation techniques from rounding algorithms*, 2002: [`methods::SimHash`].
 //! - J. Leskovec, A. Rajaraman, J. Ullman, *Mining of massive datasets*, chapter 3: bands.
 
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub mod cli;
+#![deny(missing_docs)]
+
 mod error;
 mod estimate;
 #[cfg(any(test, fuzzing))]
@@ -117,15 +116,12 @@ mod estimate;
 pub mod fuzzing;
 mod hash;
 mod index;
-#[cfg(feature = "cli")]
-mod input;
+#[doc(hidden)]
+pub mod internals;
 mod lsh;
-pub mod methods;
 mod params;
 mod sketch;
 mod store;
-#[cfg(feature = "cli")]
-mod study;
 mod text;
 
 pub use error::{Error, Result};
@@ -141,7 +137,10 @@ pub use index::{
 pub use lsh::{BandPlan, Chances, Forecast, Probe, Textbook, candidate_probability};
 pub use params::{Confidence, Lanes, MAX_ID_BYTES, Recall, Threshold};
 pub use sketch::{BottomK, DistinctCounter, SetSize, Signature, Sketch, Sketcher};
-pub use store::{CheckReport, Invariant, Progress, Repair, Settings, Space, Usage, Violation};
+pub use store::{
+    CheckReport, FORMAT_VERSION, Invariant, Progress, Repair, Settings, Space, Usage, Violation,
+};
 pub use text::{
-    Content, Form, Normalization, Shingle, Shingler, Tokens, UnicodeVersions, Weights, Whitespace,
+    Content, Form, Normalization, Shingle, ShingleStream, Shingler, Tokens, UnicodeVersions,
+    Weights, Whitespace,
 };

@@ -58,8 +58,13 @@ impl Document {
         Self::new(id.into(), content.into(), sketcher, false)
     }
 
-    /// Sketches content for an index with these settings, and keeps it if it is to be stored.
-    pub(crate) fn prepare<'c>(
+    /// Sketches content for an index with these settings, and keeps it if it is to be stored. As
+    /// [`Index::prepare`](crate::Index::prepare), for a thread that has no index at hand.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`sketch`](Self::sketch).
+    pub fn prepare<'c>(
         id: impl Into<String>,
         content: impl Into<Content<'c>>,
         sketcher: &Sketcher,

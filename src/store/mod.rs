@@ -32,7 +32,8 @@ pub use progress::Progress;
 pub use settings::Settings;
 
 pub(crate) use bytes::record::DocumentRecord;
-pub(crate) use bytes::schema::{BandNo, DocNo, FORMAT_VERSION};
+pub use bytes::schema::FORMAT_VERSION;
+pub(crate) use bytes::schema::{BandNo, DocNo};
 pub(crate) use care::backup::backup;
 pub(crate) use care::check::{CHECKING, check, check_watched};
 pub(crate) use care::rebuild::rebuild;
@@ -48,7 +49,6 @@ pub(crate) use settings::SettingsRequest;
 pub(crate) use sim::disk::{Call, Crash, Disk, Event, Fate, Trouble};
 #[cfg(test)]
 pub(crate) use sim::testing::hush_panics;
-#[cfg(any(test, feature = "cli"))]
-pub(crate) use write::dedup_row::DedupMark;
+pub use write::dedup_row::DedupMark;
 pub(crate) use write::lookup::{Existing, Known};
 pub(crate) use write::writer::{NewDocument, Writer};

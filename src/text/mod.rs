@@ -22,12 +22,12 @@ mod width;
 pub use content::Content;
 pub use normalize::{Form, Normalization, Whitespace};
 pub use shingle::{Shingle, Shingler};
+pub use stream::ShingleStream;
 pub use tokens::Tokens;
 pub use weights::Weights;
 
 pub(crate) use positions::{CharOffsets, Located};
 pub(crate) use shingle::Scratch;
-pub(crate) use stream::Stream;
 pub(crate) use weights::add_equal;
 
 use std::fmt;
