@@ -147,8 +147,7 @@ impl Document {
         let content = content.into();
         let text: Arc<str> = content.stored().into();
         let (hash, length) = (text_hash(text.as_bytes()), text.len() as u64);
-        let new =
-            NewDocument { text_hash: hash, text_length: length, text: Some(text), ..self.0 };
+        let new = NewDocument { text_hash: hash, text_length: length, text: Some(text), ..self.0 };
         Self(new, Kind::of(content))
     }
 

@@ -35,8 +35,10 @@ impl Weights {
     /// and for a second weight of a token; [`Error::InvalidToken`] for a token that holds the
     /// character U+001F.
     pub fn new<T: Into<String>>(weights: impl IntoIterator<Item = (T, f64)>) -> Result<Self> {
-        let invalid = |token: &str, weight: f64, expected| {
-            Error::InvalidWeight { token: shown(token), got: weight.to_string(), expected }
+        let invalid = |token: &str, weight: f64, expected| Error::InvalidWeight {
+            token: shown(token),
+            got: weight.to_string(),
+            expected,
         };
         let checked = weights.into_iter().map(|(token, weight)| {
             let token = token.into();

@@ -32,7 +32,10 @@ fn estimates_of_repetitive_text_have_no_bias_and_the_error_of_the_law() {
         for seed in 0..runs {
             let shingler = Shingler::new(Shingle::Tokens, Normalization::NONE, true, seed);
             let sketcher = Sketcher::new(shingler.expect("valid"), Lanes::DEFAULT, seed);
-            let estimate = sketcher.signature(&a).similarity(&sketcher.signature(&b));
+            let estimate = sketcher
+                .signature(&a)
+                .expect("a text")
+                .similarity(&sketcher.signature(&b).expect("a text"));
             let error = estimate.expect("neither is empty").similarity - truth;
             (sum, squares) = (sum + error, squares + error * error);
         }

@@ -230,7 +230,8 @@ impl<'s> Query<'s> {
         let Some((doc, _)) = view.find(id)? else { return Ok(None) };
         let signature =
             view.with_signature(doc, |lanes, size| Signature::new(lanes.into(), size))?;
-        let elements = self.verifies().then(|| Elements::read(&view, self.snapshot.sketcher(), doc));
+        let elements =
+            self.verifies().then(|| Elements::read(&view, self.snapshot.sketcher(), doc));
         let elements = elements.transpose()?;
         self.excluding(id).ask(&signature, elements.as_ref()).map(Some)
     }

@@ -351,3 +351,33 @@ impl<'s> Verifier<'s> {
         Ok(elements)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::error::Error;
+    use crate::index::{Index, OnConflict};
+    use crate::text::Weights;
+
+    #[test]
+    fn a_stored_text_that_is_no_weighted_set_is_damage() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let options = Index::options().weighted(true).store_text(true).threshold(0.5);
+        let index = options.create(folder.path().join("weights.twx")).expect("created");
+        let weights = Weights::new([("sea", 2.5), ("ship", 0.5)]).expect("weights");
+        let mut document = index.prepare("a", &weights).expect("prepared");
+        document.0.text = Some("no weights".into());
+        let mut txn = index.begin_write().expect("begun");
+        txn.insert_document(document, OnConflict::Replace).expect("inserted");
+        let checked = txn.insert_unless_similar("b", &weights);
+        assert!(matches!(checked, Err(Error::Damaged { table: "texts", .. })), "{checked:?}");
+        txn.commit().expect("committed");
+        let snapshot = index.snapshot().expect("a snapshot");
+        for error in [
+            snapshot.query().by_content(&weights).expect_err("damage"),
+            snapshot.query().by_id("a").expect_err("damage"),
+            snapshot.weights("a").expect_err("damage"),
+        ] {
+            assert!(matches!(error, Error::Damaged { table: "texts", .. }), "{error}");
+        }
+    }
+}

@@ -255,7 +255,9 @@ impl<'de> Visitor<'de> for TextOrSet {
                 }
             }
         }
-        Ok(Tokens::new(elements).map(Body::Set).map_err(|error| format!("cannot be taken: {error}")))
+        Ok(Tokens::new(elements)
+            .map(Body::Set)
+            .map_err(|error| format!("cannot be taken: {error}")))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {

@@ -2,8 +2,7 @@
 
 use super::json::Fields;
 use super::record::{
-    BYTE_ORDER_MARK, BadRecord, Body, Name, Naming, Raw, Record, WANTS_WEIGHTS, not_utf8,
-    too_long,
+    BYTE_ORDER_MARK, BadRecord, Body, Name, Naming, Raw, Record, WANTS_WEIGHTS, not_utf8, too_long,
 };
 use super::rows::{Cut, Row, RowBlock, Rows, begin, parser};
 use csv_core::{ReadRecordResult, Reader};
