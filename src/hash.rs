@@ -138,12 +138,13 @@ pub fn text_hash(text: &[u8]) -> u64 {
 }
 
 /// XXH3-64 of bytes that come piece by piece.
+#[derive(Default)]
 pub struct StreamHash(Box<Xxh3>);
 
 impl StreamHash {
     /// The hash of no bytes.
     pub fn new() -> Self {
-        Self(Box::new(Xxh3::new()))
+        Self::default()
     }
 
     /// Takes the next bytes.

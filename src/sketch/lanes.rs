@@ -52,6 +52,12 @@ pub struct LaneTable {
     values: [u32; Lanes::MAX],
 }
 
+impl Default for LaneTable {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl LaneTable {
     /// A table of no hashes.
     pub const fn new() -> Self {

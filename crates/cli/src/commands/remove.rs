@@ -153,7 +153,7 @@ impl Listed {
     fn begin(list: &Path) -> std::result::Result<Self, Failure> {
         let place = list.display().to_string();
         let mut blocks = open_lines(list, MAX_ID_BYTES).with_context(|| place.clone())?;
-        let first = blocks.next().with_context(|| place.clone())?;
+        let first = blocks.read_block().with_context(|| place.clone())?;
         Ok(Self { place, blocks, first })
     }
 }
@@ -192,7 +192,7 @@ impl Removal<'_> {
                     return Ok(failed);
                 }
             }
-            next = blocks.next().with_context(|| place.clone())?;
+            next = blocks.read_block().with_context(|| place.clone())?;
         }
         Ok(failed)
     }
