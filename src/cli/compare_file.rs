@@ -12,6 +12,7 @@ use crate::estimate::{FileOverlap, FileProgress, FileSimilarity, SortedShingles}
 use crate::input::{open_sequence, open_text};
 use crate::params::Threshold;
 use crate::text::{Shingle, Shingler};
+use anyhow::Context;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -110,7 +111,7 @@ impl Job {
         work.done += work.now;
         match sorted {
             Err(error @ Error::Interrupted { .. } | error @ Error::Io { .. }) => Err(error.into()),
-            sorted => Ok(sorted.map_err(|error| anyhow::anyhow!("{}: {error}", path.display()))?),
+            sorted => Ok(sorted.with_context(|| path.display().to_string())?),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The lines of an export: a header with the settings, then a document a line.
 
+use super::failure::in_options;
 use crate::hash::text_hash;
 use crate::index::{Document, Snapshot};
 use crate::sketch::{SetSize, Signature, Sketcher};
@@ -137,9 +138,9 @@ pub(super) fn read_header(line: &[u8]) -> Result<Header, String> {
         threshold: Some(number("threshold", settings.threshold)?),
         recall: Some(number("recall", settings.recall)?),
         lanes: Some(settings.lanes),
-        shingle: Some(settings.shingle.parse().map_err(|error: crate::Error| wrong(&error))?),
+        shingle: Some(settings.shingle.parse().map_err(|error: crate::Error| wrong(&in_options(&error)))?),
         normalization: Some(
-            settings.normalize.parse().map_err(|error: crate::Error| wrong(&error))?,
+            settings.normalize.parse().map_err(|error: crate::Error| wrong(&in_options(&error)))?,
         ),
         multiset: Some(settings.multiset),
         weighted: Some(settings.weighted),
@@ -151,7 +152,7 @@ pub(super) fn read_header(line: &[u8]) -> Result<Header, String> {
             segmentation: tables.segmentation,
         }),
     };
-    let settings = request.resolve().map_err(|error| wrong(&error))?;
+    let settings = request.resolve().map_err(|error| wrong(&in_options(&error)))?;
     Ok(Header { settings, documents })
 }
 

@@ -81,7 +81,7 @@ pub fn main() -> ExitCode {
         // Who reads our output has enough of it.
         Err(Failure::BrokenPipe) => ExitCode::SUCCESS,
         Err(Failure::Error(error)) => {
-            message(&format!("{error:#}"));
+            message(&failure::line(&error));
             ExitCode::from(2)
         }
     }
