@@ -128,7 +128,7 @@ mod store;
 mod study;
 mod text;
 
-pub use error::{Error, Result};
+pub use error::{Error, ErrorKind, Result};
 pub use estimate::{
     Agreement, Cardinality, Containment, Estimate, Explanation, Overlap, Passage, RandomSubsets,
     Span, equal_lanes, estimate_probability, mash_distance, weighted_jaccard, wilson,

@@ -121,5 +121,5 @@ fn an_index_without_texts_says_so() {
     let refused = options().open(&path);
     assert!(matches!(refused, Err(Error::SettingMismatch { setting: "lanes", .. })));
     let refused = Index::options().store_text(true).open(&path);
-    assert!(matches!(refused, Err(Error::SettingMismatch { setting: "store-text", .. })));
+    assert!(matches!(refused, Err(Error::SettingMismatch { setting: "store_text", .. })));
 }
