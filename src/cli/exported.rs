@@ -1,6 +1,7 @@
 //! The lines of an export: a header with the settings, then a document a line.
 
 use super::failure::in_options;
+use super::seconds::{seconds_of, time_of};
 use crate::hash::text_hash;
 use crate::index::{Document, Snapshot};
 use crate::sketch::{SetSize, Signature, Sketcher};
@@ -138,7 +139,9 @@ pub(super) fn read_header(line: &[u8]) -> Result<Header, String> {
         threshold: Some(number("threshold", settings.threshold)?),
         recall: Some(number("recall", settings.recall)?),
         lanes: Some(settings.lanes),
-        shingle: Some(settings.shingle.parse().map_err(|error: crate::Error| wrong(&in_options(&error)))?),
+        shingle: Some(
+            settings.shingle.parse().map_err(|error: crate::Error| wrong(&in_options(&error)))?,
+        ),
         normalization: Some(
             settings.normalize.parse().map_err(|error: crate::Error| wrong(&in_options(&error)))?,
         ),
@@ -200,7 +203,7 @@ pub(super) fn line(document: &Document) -> serde_json::Result<String> {
         signature: &hex,
         text_bytes: document.text_bytes(),
         text_hash: &format!("{:016x}", document.text_hash()),
-        inserted: document.inserted(),
+        inserted: document.inserted().map(seconds_of),
         text: document.text(),
     })
 }
@@ -260,7 +263,10 @@ pub(super) fn read_line(
         None => document.with_text_hash(hash, found.text_bytes.unwrap_or(0)),
     };
     Ok(match found.inserted {
-        Some(seconds) => document.inserted_at(seconds),
+        Some(seconds) => {
+            let time = time_of(seconds).ok_or("`inserted` is no time of this system")?;
+            document.inserted_at(time)
+        }
         None => document,
     })
 }
@@ -321,13 +327,15 @@ mod tests {
             let signature = Signature::new(vec![lane; 64].into(), size);
             let id = "a \"quoted\"\tid\u{e9}";
             let document = Document::from_signature(id, signature).expect("a valid id");
-            let document = document.with_text_hash(0x00F0_0000_0000_0001, 17).inserted_at(-3);
+            let document = document
+                .with_text_hash(0x00F0_0000_0000_0001, 17)
+                .inserted_at(time_of(-3).expect("a time"));
             let read = read_line(line(&document).expect("JSON").as_bytes(), &sketcher(), false)
                 .expect("read");
             assert_eq!(read.id(), id);
             assert_eq!(read.signature(), document.signature());
             assert_eq!((read.text_hash(), read.text_bytes()), (0x00F0_0000_0000_0001, 17));
-            assert_eq!(read.inserted(), Some(-3));
+            assert_eq!(read.inserted(), time_of(-3));
         }
     }
 

@@ -3,6 +3,7 @@
 use super::args::Global;
 use super::failure::{Failure, message};
 use super::output::{Results, grouped};
+use super::seconds::seconds_of;
 use super::{Ending, opening};
 use crate::index::{BucketSizes, SizeClass};
 use crate::text::UnicodeVersions;
@@ -49,7 +50,7 @@ pub(super) fn run(global: &Global, args: &Info) -> Result<Ending, Failure> {
         ("unflushed", usage.tail.into()),
         ("runs", usage.runs.into()),
         ("commits", usage.commits.into()),
-        ("created", snapshot.created().into()),
+        ("created", seconds_of(snapshot.created()).into()),
         ("file_bytes", usage.file_bytes.into()),
         ("signature_bytes", usage.signature_bytes.into()),
         ("document_bytes", usage.document_bytes.into()),

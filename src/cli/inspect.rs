@@ -3,6 +3,7 @@
 use super::args::Global;
 use super::failure::{Failure, message};
 use super::output::Results;
+use super::seconds::seconds_of;
 use super::{Ending, opening};
 use serde_json::Value;
 use std::fmt::Write;
@@ -73,7 +74,7 @@ pub(super) fn get(global: &Global, args: &Get) -> Result<Ending, Failure> {
         ("id", Value::from(document.id)),
         ("bytes", document.text_bytes.into()),
         ("shingles", (document.shingles as u64).into()),
-        ("inserted", document.inserted.into()),
+        ("inserted", seconds_of(document.inserted).into()),
         ("signature", lanes.into()),
     ];
     if index.settings().store_text {

@@ -47,6 +47,7 @@ mod query;
 mod rebuild;
 mod records;
 mod remove;
+mod seconds;
 mod settings;
 mod side_by_side;
 mod study;
