@@ -44,6 +44,8 @@
 //!   sketched beforehand, on any thread.
 //! - [`Snapshot`] is one commit's state: [`Query`] asks it who is similar, giving [`Matches`];
 //!   [`Pairs`] walks all similar pairs, [`Clustering`] puts them together to [`Clusters`].
+//! - [`Work`] is a long piece of work, such as [`Index::compact`], that can be watched and stopped.
+//!   An [`Error`] has a [kind](Error::kind) by what a caller can do.
 //! - [`Shingler`] and [`Sketcher`] turn texts into [`Signature`]s without any file, and
 //!   [`Signature::similarity`] compares two.
 //! - [`Overlap`] is the exact similarity of two sets or multisets of shingles, [`weighted_jaccard`]
@@ -141,5 +143,7 @@ pub use index::{
 pub use lsh::{BandPlan, Chances, Forecast, Probe, Textbook, candidate_probability};
 pub use params::{Confidence, Lanes, MAX_ID_BYTES, Recall, Threshold};
 pub use sketch::{BottomK, DistinctCounter, SetSize, Signature, Sketch, Sketcher};
-pub use store::{CheckReport, Invariant, Progress, Repair, Settings, Space, Usage, Violation};
+pub use store::{
+    CheckReport, Invariant, Progress, Repair, Settings, Space, Usage, Violation, Work,
+};
 pub use text::{Form, Normalization, Shingle, Shingler, UnicodeVersions, Weights, Whitespace};

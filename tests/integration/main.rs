@@ -87,6 +87,7 @@ mod phases;
 mod processes;
 mod rebuilding;
 mod recall;
+mod send_sync;
 mod sketch;
 mod space;
 mod stored_texts;
