@@ -109,9 +109,8 @@
 //! - M. Charikar, *Similarity estimation techniques from rounding algorithms*, 2002: [`methods::SimHash`].
 //! - J. Leskovec, A. Rajaraman, J. Ullman, *Mining of massive datasets*, chapter 3: bands.
 
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub mod cli;
+#![deny(missing_debug_implementations, missing_docs)]
+
 mod error;
 mod estimate;
 #[cfg(any(test, fuzzing))]
@@ -119,15 +118,12 @@ mod estimate;
 pub mod fuzzing;
 mod hash;
 mod index;
-#[cfg(feature = "cli")]
-mod input;
+#[doc(hidden)]
+pub mod internals;
 mod lsh;
-pub mod methods;
 mod params;
 mod sketch;
 mod store;
-#[cfg(feature = "cli")]
-mod study;
 mod text;
 
 pub use error::{Error, ErrorKind, Result};
@@ -144,6 +140,9 @@ pub use lsh::{BandPlan, Chances, Forecast, Probe, Textbook, candidate_probabilit
 pub use params::{Confidence, Lanes, MAX_ID_BYTES, Recall, Threshold};
 pub use sketch::{BottomK, DistinctCounter, SetSize, Signature, Sketch, Sketcher};
 pub use store::{
-    CheckReport, Invariant, Progress, Repair, Settings, Space, Usage, Violation, Work,
+    CheckReport, FORMAT_VERSION, Invariant, Progress, Repair, Settings, Space, Usage, Violation,
+    Work,
 };
-pub use text::{Form, Normalization, Shingle, Shingler, UnicodeVersions, Weights, Whitespace};
+pub use text::{
+    Form, Normalization, Shingle, ShingleStream, Shingler, UnicodeVersions, Weights, Whitespace,
+};

@@ -32,7 +32,8 @@ pub use progress::{Progress, Work};
 pub use settings::Settings;
 
 pub(crate) use bytes::record::DocumentRecord;
-pub(crate) use bytes::schema::{BandNo, DocNo, FORMAT_VERSION};
+pub use bytes::schema::FORMAT_VERSION;
+pub(crate) use bytes::schema::{BandNo, DocNo};
 pub(crate) use bytes::time::{seconds_of, time_of};
 pub(crate) use care::backup::backup;
 #[cfg(test)]
@@ -51,7 +52,6 @@ pub(crate) use settings::SettingsRequest;
 pub(crate) use sim::disk::{Call, Crash, Disk, Event, Fate, Trouble};
 #[cfg(test)]
 pub(crate) use sim::testing::hush_panics;
-#[cfg(any(test, feature = "cli"))]
-pub(crate) use write::dedup_row::DedupMark;
+pub use write::dedup_row::DedupMark;
 pub(crate) use write::lookup::{Existing, Known};
 pub(crate) use write::writer::{NewDocument, Writer};

@@ -11,7 +11,6 @@ use crate::index::write::transaction::{Inserted, WriteTxn};
 use crate::lsh::{Probe, word};
 use crate::params::{Confidence, Threshold};
 use crate::sketch::Sketcher;
-#[cfg(feature = "cli")]
 use crate::store::DedupMark;
 use crate::store::{
     ChunkTable, DocNo, DocTable, Existing, Known, NewDocument, SettingsRequest, View,
@@ -27,7 +26,6 @@ const BEST: usize = 4;
 
 /// What check-and-insert did with one of many documents.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum Verdict {
     /// No similar document was known, and it was inserted.
     Inserted(Inserted),
@@ -169,7 +167,7 @@ impl WriteTxn<'_> {
 
     /// The same, where a document that comes again with its id and its text is unchanged only if it
     /// was inserted before number `since`; else it is a duplicate of itself.
-    pub(crate) fn judge(
+    pub fn judge(
         &mut self,
         documents: Vec<Document>,
         threshold: f64,
@@ -323,20 +321,19 @@ impl WriteTxn<'_> {
 }
 
 /// Only the command deduplicates in runs.
-#[cfg(feature = "cli")]
 impl WriteTxn<'_> {
     /// How far the deduplication with this hash has come, if its output is not complete.
-    pub(crate) fn dedup_mark(&self, run: u64) -> Result<Option<DedupMark>> {
+    pub fn dedup_mark(&self, run: u64) -> Result<Option<DedupMark>> {
         self.writer.dedup_mark(run)
     }
 
     /// Stores how far it has come, with what it has inserted; `None` when its output is complete.
-    pub(crate) fn set_dedup_mark(&mut self, run: u64, mark: Option<&DedupMark>) -> Result<()> {
+    pub fn set_dedup_mark(&mut self, run: u64, mark: Option<&DedupMark>) -> Result<()> {
         self.writer.set_dedup_mark(run, mark)
     }
 
     /// The number that the next document gets.
-    pub(crate) fn next_number(&self) -> u64 {
+    pub fn next_number(&self) -> u64 {
         self.writer.next_number()
     }
 }

@@ -14,7 +14,6 @@ use std::fmt;
 
 /// What inserting a document did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum Inserted {
     /// Its id was new.
     Added,

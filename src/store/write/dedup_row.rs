@@ -1,42 +1,37 @@
 //! How far a deduplication has come, stored with its documents (`docs/format.md`, section "Dedup row").
 
 use crate::error::Result;
-#[cfg(any(test, feature = "cli"))]
 use crate::store::bytes::codec::seal;
 use crate::store::bytes::codec::{Fault, Numbers, unseal};
-#[cfg(any(test, feature = "cli"))]
 use crate::store::bytes::schema::META;
 use crate::store::bytes::schema::{DEDUP_ROWS, Table};
 use crate::store::storage_error::Doing;
-#[cfg(any(test, feature = "cli"))]
 use crate::store::storage_error::damaged;
-#[cfg(any(test, feature = "cli"))]
 use crate::store::write::writer::Writer;
 use redb::ReadableTable;
 use std::path::Path;
 
 /// How far a deduplication has come whose output is not complete yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct DedupMark {
+pub struct DedupMark {
     /// Documents from this number on were inserted by it.
-    pub(crate) base: u64,
+    pub base: u64,
     /// Whether all records have been judged, and only the output has to get its name.
-    pub(crate) judged: bool,
+    pub judged: bool,
     /// The records that have been judged.
-    pub(crate) records: u64,
+    pub records: u64,
     /// A hash of them, in order.
-    pub(crate) input: u64,
+    pub input: u64,
     /// The bytes of the output that belong to them, and their hash.
-    pub(crate) kept: (u64, u64),
+    pub kept: (u64, u64),
     /// The bytes of the audit that belong to them, and their hash.
-    pub(crate) audit: (u64, u64),
+    pub audit: (u64, u64),
     /// What became of them, as the command counts it.
-    pub(crate) counts: [u64; 6],
+    pub counts: [u64; 6],
 }
 
 impl DedupMark {
     /// The row of the run that has this hash of what was asked for.
-    #[cfg(any(test, feature = "cli"))]
     pub(crate) fn encode(&self, run: u64) -> Vec<u8> {
         let Self { base, judged, records, input, kept, audit, counts } = *self;
         let mut row = Vec::with_capacity(128);
@@ -97,7 +92,6 @@ pub(crate) fn for_each_bad(
 }
 
 /// Only the command deduplicates in runs.
-#[cfg(any(test, feature = "cli"))]
 impl Writer<'_> {
     /// How far a deduplication has come, if its output is not complete.
     pub(crate) fn dedup_mark(&self, run: u64) -> Result<Option<DedupMark>> {
