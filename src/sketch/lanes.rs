@@ -47,7 +47,7 @@ impl LaneHasher {
 }
 
 /// The full-width lanes of a set under construction. 2 KiB.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct LaneTable {
     values: [u32; Lanes::MAX],
 }

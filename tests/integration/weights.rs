@@ -188,7 +188,7 @@ fn pairs_of_an_index_of_weights_are_those_of_brute_force() {
         let matches = snapshot.query().by_text(&text(set)).expect("asked");
         assert_eq!(matches.first().map(|first| first.similarity), Some(1.0), "{i}");
     }
-    assert_clean(&index.check().expect("checked"));
+    assert_clean(&index.check().run().expect("checked"));
 }
 
 #[test]

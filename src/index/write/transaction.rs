@@ -10,6 +10,7 @@ use crate::params::{Confidence, Threshold};
 use crate::sketch::Sketcher;
 use crate::store::{Existing, Known, NewDocument, Settings, Writer};
 use rayon::prelude::*;
+use std::fmt;
 
 /// What inserting a document did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -70,6 +71,12 @@ pub struct WriteTxn<'i> {
     pub(crate) settings: &'i Settings,
     estimate: bool,
     margins: Margins,
+}
+
+impl fmt::Debug for WriteTxn<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WriteTxn").finish_non_exhaustive()
+    }
 }
 
 impl<'i> WriteTxn<'i> {
