@@ -86,7 +86,7 @@ fn unchanged(index: &Path) -> Outcome<Vec<Row>> {
 
 fn compact(index: &mut Index, what: &str) -> Outcome<Row> {
     let start = Instant::now();
-    index.compact()?;
+    index.compact().run()?;
     Ok(Row::new(what, time(start.elapsed())))
 }
 

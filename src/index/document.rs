@@ -4,9 +4,10 @@ use crate::error::{Error, Result};
 use crate::hash::text_hash;
 use crate::params::MAX_ID_BYTES;
 use crate::sketch::{Signature, Sketcher};
-use crate::store::{DocumentRecord, NewDocument, Settings};
+use crate::store::{DocumentRecord, NewDocument, Settings, seconds_of, time_of};
 use crate::text::{Content, Weights};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 /// A document that is sketched and ready to be inserted.
 ///
@@ -151,10 +152,24 @@ impl Document {
         Self(new, Kind::of(content))
     }
 
-    /// The same document with another time of insertion, in seconds since 1970, than the time at which
-    /// it is inserted.
-    pub fn inserted_at(self, seconds: i64) -> Self {
-        Self(NewDocument { inserted: Some(seconds), ..self.0 }, self.1)
+    /// The same document with another time of insertion than the time at which it is inserted.
+    ///
+    /// An index stores whole seconds, rounded down, also before 1970. A time that is more than
+    /// 2^63 seconds away is stored as the nearest that is not.
+    ///
+    /// ```
+    /// # fn main() -> twindex::Result<()> {
+    /// # let folder = tempfile::tempdir().expect("a temporary folder");
+    /// # let index = twindex::Index::create(folder.path().join("t.twx"))?;
+    /// use std::time::{Duration, UNIX_EPOCH};
+    /// let document = index.prepare("a", "some text")?;
+    /// let document = document.inserted_at(UNIX_EPOCH + Duration::from_millis(1_700_000_000_900));
+    /// assert_eq!(document.inserted(), Some(UNIX_EPOCH + Duration::from_secs(1_700_000_000)));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn inserted_at(self, time: SystemTime) -> Self {
+        Self(NewDocument { inserted: Some(seconds_of(time)), ..self.0 }, self.1)
     }
 
     /// A document of an index with these settings, as it is there.
@@ -202,9 +217,9 @@ impl Document {
         self.0.text_hash
     }
 
-    /// When it was inserted, in seconds since 1970; `None` for one that is new.
-    pub fn inserted(&self) -> Option<i64> {
-        self.0.inserted
+    /// When it was inserted, in whole seconds; `None` for one that is new.
+    pub fn inserted(&self) -> Option<SystemTime> {
+        self.0.inserted.map(time_of)
     }
 
     /// The raw text, if it is known; `None` for weights.
@@ -254,8 +269,8 @@ pub struct DocumentInfo {
     pub id: String,
     /// The length of the text in bytes.
     pub text_bytes: u64,
-    /// When it was inserted, in seconds since 1970.
-    pub inserted: i64,
+    /// When it was inserted, in whole seconds, rounded down.
+    pub inserted: SystemTime,
     /// The number of distinct shingles, with an error below 0.4 %.
     pub shingles: f64,
     /// The signature.
@@ -267,7 +282,7 @@ impl DocumentInfo {
         Self {
             id: record.id,
             text_bytes: record.text_length,
-            inserted: record.inserted,
+            inserted: time_of(record.inserted),
             shingles: signature.set_size().estimate(),
             signature,
         }

@@ -12,15 +12,15 @@ use crate::index::write::copies::Documents;
 use crate::params::Threshold;
 use crate::sketch::{Signature, Sketcher};
 use crate::store::{
-    CHECKING, CheckReport, ChunkTable, DocNo, DocTable, Progress, Reader, Settings, Usage, View,
-    Watch, backup, check_watched, unwatched,
+    CHECKING, CheckReport, ChunkTable, DocNo, DocTable, Reader, Settings, Usage, View, Watch, Work,
+    backup, check_watching, time_of,
 };
 use crate::text::Weights;
 use std::collections::VecDeque;
 use std::fmt;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 /// The state of an index after one commit. It stays as it is whatever is written, flushed or
 /// merged meanwhile, can be sent to and shared between threads, and keeps the file open.
@@ -67,9 +67,9 @@ impl Snapshot {
         crate::store::FORMAT_VERSION
     }
 
-    /// When the index was created, in seconds since 1970.
-    pub fn created(&self) -> i64 {
-        self.reader.engine().created()
+    /// When the index was created, in whole seconds, rounded down.
+    pub fn created(&self) -> SystemTime {
+        time_of(self.reader.engine().created())
     }
 
     /// The sketcher that makes this index's signatures.
@@ -110,6 +110,28 @@ impl Snapshot {
     /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) for a threshold out of range.
     pub fn clusters(&self, threshold: f64) -> Result<Clustering<'_>> {
         Ok(Clustering::new(self, Threshold::new(threshold)?))
+    }
+
+    /// Whether there is a document with this id.
+    ///
+    /// ```
+    /// # fn main() -> twindex::Result<()> {
+    /// # let folder = tempfile::tempdir().expect("a temporary folder");
+    /// # let index = twindex::Index::create(folder.path().join("c.twx"))?;
+    /// let mut txn = index.begin_write()?;
+    /// txn.insert("a", "some text")?;
+    /// txn.commit()?;
+    /// let snapshot = index.snapshot()?;
+    /// assert!(snapshot.contains("a")? && !snapshot.contains("b")?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`](crate::Error::Damaged) or [`Error::Io`](crate::Error::Io).
+    pub fn contains(&self, id: &str) -> Result<bool> {
+        Ok(self.view().find(id)?.is_some())
     }
 
     /// What is known of a document; `None` where there is none with this id.
@@ -202,7 +224,7 @@ impl Snapshot {
     ///
     /// The copy has all that the index has, down to the numbers of documents, and no free space
     /// between. Every record is verified on the way, and all of it is on the disk when this returns.
-    /// Takes about as long as copying the file; memory stays within twice the cache.
+    /// Takes about as long as copying the file; memory stays within twice the cache. It counts rows.
     ///
     /// ```
     /// # fn main() -> twindex::Result<()> {
@@ -210,8 +232,8 @@ impl Snapshot {
     /// # let path = folder.path().join("b.twx");
     /// # let copy = folder.path().join("copy.twx");
     /// let index = twindex::Index::create(path)?;
-    /// index.snapshot()?.backup(&copy)?;
-    /// assert!(twindex::ReadOnlyIndex::open(&copy)?.check()?.is_clean());
+    /// index.snapshot()?.backup(&copy).run()?;
+    /// assert!(twindex::ReadOnlyIndex::open(&copy)?.check().run()?.is_clean());
     /// # Ok(())
     /// # }
     /// ```
@@ -219,39 +241,28 @@ impl Snapshot {
     /// # Errors
     ///
     /// [`Error::AlreadyExists`](crate::Error::AlreadyExists) where anything is at the path,
-    /// [`Error::Damaged`](crate::Error::Damaged), [`Error::Io`](crate::Error::Io). There is no copy then.
-    pub fn backup(&self, path: impl AsRef<Path>) -> Result<()> {
-        self.backup_watched(path, unwatched)
+    /// [`Error::Damaged`](crate::Error::Damaged), [`Error::Io`](crate::Error::Io),
+    /// [`Error::Interrupted`](crate::Error::Interrupted). There is no copy then.
+    pub fn backup(&self, path: impl AsRef<Path>) -> Work<'_, ()> {
+        let path = path.as_ref().to_owned();
+        Work::new(move |tell| {
+            let mut watch = Watch::new(&path, ("copying", "there is no copy"), tell);
+            backup(&self.reader, &path, &mut watch)
+        })
     }
 
-    /// Writes a copy, telling how many rows are copied, and stops when it is told to.
+    /// Walks all invariants of the file format. Reads the whole file. It counts documents and
+    /// chunks of band entries.
     ///
     /// # Errors
     ///
-    /// Those of [`backup`](Self::backup), and [`Error::Interrupted`](crate::Error::Interrupted): there
-    /// is no copy then.
-    pub fn backup_watched(
-        &self,
-        path: impl AsRef<Path>,
-        mut watch: impl FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<()> {
-        let path = path.as_ref();
-        let mut watch = Watch::new(path, ("copying", "there is no copy"), &mut watch);
-        backup(&self.reader, path, &mut watch)
-    }
-
-    /// Walks all invariants of the file format, telling how many documents and chunks are checked, and
-    /// stops when it is told to. Reads the whole file.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`](crate::Error::Io), [`Error::Interrupted`](crate::Error::Interrupted).
-    pub fn check_watched(
-        &self,
-        mut watch: impl FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<CheckReport> {
-        let path = self.reader.engine().path();
-        check_watched(&self.reader, &mut Watch::new(path, CHECKING, &mut watch))
+    /// [`Error::Io`](crate::Error::Io), [`Error::Interrupted`](crate::Error::Interrupted). Damage is
+    /// no error here but a violation in the report.
+    pub fn check(&self) -> Work<'_, CheckReport> {
+        Work::new(|tell| {
+            let mut watch = Watch::new(self.path(), CHECKING, tell);
+            check_watching(&self.reader, &mut watch)
+        })
     }
 
     /// The path that the index was opened under.

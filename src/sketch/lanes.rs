@@ -47,9 +47,15 @@ impl LaneHasher {
 }
 
 /// The full-width lanes of a set under construction. 2 KiB.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct LaneTable {
     values: [u32; Lanes::MAX],
+}
+
+impl Default for LaneTable {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl LaneTable {

@@ -188,10 +188,10 @@ impl SettingsRequest {
         agree("recall", self.recall.as_ref(), &stored.recall.get(), path)?;
         agree("lanes", self.lanes.as_ref(), &stored.lanes.get(), path)?;
         agree("shingle", self.shingle.as_ref(), &stored.shingle, path)?;
-        agree("normalize", self.normalization.as_ref(), &stored.normalization, path)?;
+        agree("normalization", self.normalization.as_ref(), &stored.normalization, path)?;
         agree("multiset", self.multiset.as_ref(), &stored.multiset, path)?;
         agree("weighted", self.weighted.as_ref(), &stored.weighted, path)?;
-        agree("store-text", self.store_text.as_ref(), &stored.store_text, path)?;
+        agree("store_text", self.store_text.as_ref(), &stored.store_text, path)?;
         agree("seed", self.seed.as_ref(), &stored.seed, path)
     }
 }

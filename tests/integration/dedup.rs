@@ -139,7 +139,7 @@ fn many_at_once_are_judged_as_one_after_the_other() {
         ids.sort();
         stored.sort();
         assert_eq!(stored, ids);
-        assert_clean(&index.check().expect("checked"));
+        assert_clean(&index.check().run().expect("checked"));
     }
 }
 

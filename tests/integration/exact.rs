@@ -181,7 +181,7 @@ fn clusters_hold_what_is_exactly_similar() {
     let are_similar =
         |a: &String, b: &String| similar.contains_key(&(a.min(b).clone(), a.max(b).clone()));
     let snapshot = index.snapshot().expect("a snapshot");
-    let clusters = snapshot.clusters(0.8).expect("a threshold").find().expect("found");
+    let clusters = snapshot.clusters(0.8).expect("a threshold").find().run().expect("found");
     assert!(clusters.recall() >= 0.99 && clusters.len() > 10);
     for cluster in &clusters {
         let representative = cluster.representative().expect("readable");
@@ -191,7 +191,7 @@ fn clusters_hold_what_is_exactly_similar() {
         }
     }
     let connected = snapshot.clusters(0.8).expect("a threshold").linkage(Linkage::Connected);
-    let connected = connected.find().expect("found");
+    let connected = connected.find().run().expect("found");
     let members = |cluster: &twindex::Cluster<'_>| -> Vec<String> {
         cluster.members().map(|id| id.expect("readable")).collect()
     };

@@ -203,7 +203,7 @@ fn candidates_are_those_that_share_a_bucket_and_no_others() {
         }
         drop(snapshot);
         match round {
-            "opened again, filters built on the way" => index.compact().expect("compacted"),
+            "opened again, filters built on the way" => index.compact().run().expect("compacted"),
             _ => {
                 drop(index);
                 index = options.open(place.index()).expect("opened");

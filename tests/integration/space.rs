@@ -16,7 +16,7 @@ fn built(place: &Place, lanes: usize, threshold: f64, documents: u64) -> Result<
     let all = (0..documents).map(document).collect::<Result<Vec<_>>>()?;
     txn.insert_documents(all, twindex::OnConflict::Replace)?;
     txn.commit()?;
-    index.compact()?;
+    index.compact().run()?;
     Ok(index)
 }
 

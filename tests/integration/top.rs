@@ -124,7 +124,7 @@ fn the_most_similar_do_not_depend_on_batches_and_merges() {
         let (members, centres) = families(&index, 40, 12);
         drop(snapshot_of(&index, &members));
         if compact {
-            index.compact().expect("compacted");
+            index.compact().run().expect("compacted");
         }
         let snapshot = index.snapshot().expect("a snapshot");
         let ask = |asked: &Signature| {

@@ -193,7 +193,7 @@ fn pairs_of_an_index_of_weights_are_those_of_brute_force() {
         let matches = snapshot.query().by_content(&weights(set)).expect("asked");
         assert_eq!(matches.first().map(|first| first.similarity), Some(1.0), "{i}");
     }
-    assert_clean(&index.check().expect("checked"));
+    assert_clean(&index.check().run().expect("checked"));
 }
 
 #[test]
@@ -293,7 +293,7 @@ fn weights_are_stored_and_read_as_weights() {
     // Weights are not cut as texts are, and texts do not become weights.
     let refused = Index::options().weighted(false).rebuild(place.index());
     assert!(matches!(refused, Err(Error::UnexpectedWeights)), "{refused:?}");
-    let rebuilt = Index::options().threshold(0.6).rebuild(place.index()).expect("rebuilt");
+    let rebuilt = Index::options().threshold(0.6).rebuild(place.index()).run().expect("rebuilt");
     assert_eq!(rebuilt.documents, 2);
 }
 

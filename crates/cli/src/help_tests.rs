@@ -1,7 +1,7 @@
 //! What every command's help must have, whichever commands there are.
 
 use super::*;
-use clap::Command as ClapCommand;
+use clap::{Command as ClapCommand, CommandFactory};
 
 /// All commands, and theirs, ready to be asked for their help.
 fn commands() -> Vec<ClapCommand> {

@@ -222,6 +222,19 @@ impl<'s> Query<'s> {
     /// Finds documents similar to the one with this id, itself left out; `None` where there is no
     /// such document.
     ///
+    /// ```
+    /// # fn main() -> twindex::Result<()> {
+    /// # let folder = tempfile::tempdir().expect("a temporary folder");
+    /// # let index = twindex::Index::create(folder.path().join("q.twx"))?;
+    /// # let snapshot = index.snapshot()?;
+    /// match snapshot.query().by_id("page-1")? {
+    ///     None => println!("there is no page-1"),
+    ///     Some(matches) => matches.iter().for_each(|m| println!("{} {:.2}", m.id, m.similarity)),
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// Those of [`by_content`](Self::by_content).

@@ -12,6 +12,7 @@ use crate::params::{Confidence, Threshold};
 use crate::store::DocNo;
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
+use std::fmt;
 use std::sync::Arc;
 
 /// Two similar documents, the first with the smaller id.
@@ -76,6 +77,16 @@ pub struct Pairs<'s> {
     counts: Option<Counts>,
     left_out: u64,
     failed: bool,
+}
+
+impl fmt::Debug for Pairs<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pairs")
+            .field("snapshot", self.snapshot)
+            .field("threshold", &self.threshold)
+            .field("left_out", &self.left_out)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Documents of equal signatures, parted by what their texts are made of; without texts in one part.

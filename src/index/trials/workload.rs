@@ -143,7 +143,7 @@ pub(crate) fn take(
     let mut after = before.clone();
     let done = match step {
         Step::Commit(changes) => commit(&index, changes, &mut after),
-        Step::Compact => index.compact(),
+        Step::Compact => index.compact().run(),
         Step::Close | Step::Reopen => {
             let closed = if let Step::Close = step {
                 index.close()

@@ -11,6 +11,7 @@ use crate::sketch::Sketcher;
 use crate::store::{Existing, Known, NewDocument, Settings, Writer};
 use crate::text::Content;
 use rayon::prelude::*;
+use std::fmt;
 
 /// What inserting a document did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -71,6 +72,12 @@ pub struct WriteTxn<'i> {
     pub(crate) settings: &'i Settings,
     estimate: bool,
     margins: Margins,
+}
+
+impl fmt::Debug for WriteTxn<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WriteTxn").finish_non_exhaustive()
+    }
 }
 
 impl<'i> WriteTxn<'i> {

@@ -139,7 +139,7 @@ fn find<'s>(
     let progress = Progress::of_parts(global);
     let clustering = snapshot.clusters(threshold)?.linkage(linkage).keep(keep);
     let clustering = clustering.estimate(args.estimate);
-    let found = clustering.find_watched(progress.watch());
+    let found = clustering.find().watch(progress.watch());
     progress.finish();
     Ok(found?)
 }

@@ -1,5 +1,7 @@
 //! The lines of an export: a header with the settings, then a document a line.
 
+use crate::run::failure::in_options;
+use crate::run::seconds::{seconds_of, time_of};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -136,8 +138,15 @@ pub(crate) fn read_header(line: &[u8]) -> Result<Header, String> {
         .threshold(number("threshold", settings.threshold)?)
         .recall(number("recall", settings.recall)?)
         .lanes(settings.lanes)
-        .shingle(settings.shingle.parse().map_err(|error: twindex::Error| wrong(&error))?)
-        .normalization(settings.normalize.parse().map_err(|error: twindex::Error| wrong(&error))?)
+        .shingle(
+            settings.shingle.parse().map_err(|error: twindex::Error| wrong(&in_options(&error)))?,
+        )
+        .normalization(
+            settings
+                .normalize
+                .parse()
+                .map_err(|error: twindex::Error| wrong(&in_options(&error)))?,
+        )
         .multiset(settings.multiset)
         .weighted(settings.weighted)
         .store_text(settings.store_text)
@@ -149,7 +158,7 @@ pub(crate) fn read_header(line: &[u8]) -> Result<Header, String> {
             segmentation: tables.segmentation,
         });
     }
-    let settings = options.settings().map_err(|error| wrong(&error))?;
+    let settings = options.settings().map_err(|error| wrong(&in_options(&error)))?;
     Ok(Header { settings, documents })
 }
 
@@ -198,7 +207,7 @@ pub(crate) fn line(document: &Document) -> anyhow::Result<String> {
         signature: &hex,
         text_bytes: document.text_bytes(),
         text_hash: &format!("{:016x}", document.text_hash()),
-        inserted: document.inserted(),
+        inserted: document.inserted().map(seconds_of),
         text: document.text().or(weights.as_deref()),
     })?)
 }
@@ -260,7 +269,10 @@ pub(crate) fn read_line(
         None => document.with_text_hash(hash, found.text_bytes.unwrap_or(0)),
     };
     Ok(match found.inserted {
-        Some(seconds) => document.inserted_at(seconds),
+        Some(seconds) => {
+            let time = time_of(seconds).ok_or("`inserted` is no time of this system")?;
+            document.inserted_at(time)
+        }
         None => document,
     })
 }
@@ -321,13 +333,15 @@ mod tests {
             let signature = Signature::new(vec![lane; 64].into(), size);
             let id = "a \"quoted\"\tid\u{e9}";
             let document = Document::from_signature(id, signature).expect("a valid id");
-            let document = document.with_text_hash(0x00F0_0000_0000_0001, 17).inserted_at(-3);
+            let document = document
+                .with_text_hash(0x00F0_0000_0000_0001, 17)
+                .inserted_at(time_of(-3).expect("a time"));
             let read = read_line(line(&document).expect("JSON").as_bytes(), &sketcher(), false)
                 .expect("read");
             assert_eq!(read.id(), id);
             assert_eq!(read.signature(), document.signature());
             assert_eq!((read.text_hash(), read.text_bytes()), (0x00F0_0000_0000_0001, 17));
-            assert_eq!(read.inserted(), Some(-3));
+            assert_eq!(read.inserted(), time_of(-3));
         }
     }
 

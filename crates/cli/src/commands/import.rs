@@ -111,7 +111,7 @@ impl Lines {
         };
         let blocks = open_lines(path, LONGEST);
         let mut blocks = blocks.map_err(|error| anyhow::anyhow!("{name}: {error}"))?;
-        let mut blocks = Ahead::start("reader", move || blocks.next().transpose())?;
+        let mut blocks = Ahead::start("reader", move || blocks.read_block().transpose())?;
         loop {
             let block = blocks.next().transpose();
             let block = block.map_err(|error| anyhow::anyhow!("{name}: {error}"))?;

@@ -2,6 +2,7 @@
 
 use crate::run::failure::{Failure, message};
 use crate::run::global::Global;
+use crate::run::seconds::seconds_of;
 use crate::run::{ending::Ending, opening};
 use crate::terminal::output::Results;
 use serde_json::Value;
@@ -74,7 +75,7 @@ pub(crate) fn get(global: &Global, args: &Get) -> Result<Ending, Failure> {
         ("id", Value::from(document.id)),
         ("bytes", document.text_bytes.into()),
         ("shingles", (document.shingles as u64).into()),
-        ("inserted", document.inserted.into()),
+        ("inserted", seconds_of(document.inserted).into()),
         ("signature", lanes.into()),
     ];
     if index.settings().store_text {

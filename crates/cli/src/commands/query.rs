@@ -191,7 +191,7 @@ pub(crate) fn run(global: &Global, args: &Query) -> Result<Ending, Failure> {
             let matches = how.ask(&asked, record.body.content(), own.as_deref());
             Ok(matches.map(|matches| Answer { query, matches }))
         })?;
-        while let Some(parsed) = records.next() {
+        for parsed in records {
             for answer in parsed.results {
                 match answer {
                     Ok(answer) => totals.print(&mut results, &answer?)?,

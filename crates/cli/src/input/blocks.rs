@@ -119,7 +119,7 @@ impl<R: Read> Blocks<R> {
         Self { whole: true, ..Self::new(stream, read_already, most) }
     }
 
-    pub fn next(&mut self) -> io::Result<Option<Block>> {
+    pub fn read_block(&mut self) -> io::Result<Option<Block>> {
         let mut bytes = std::mem::take(&mut self.rest);
         let (mut searched, mut last_end) = (0, None);
         // A stream that delivers slowly is handed on as it comes, not held until a block is full,
@@ -210,7 +210,7 @@ mod tests {
     fn lines(text: &[u8], drip: usize, most: usize) -> Vec<(u64, String)> {
         let mut blocks = Blocks::new(Drip(text, drip), Vec::new(), most);
         let mut out = Vec::new();
-        while let Some(block) = blocks.next().expect("memory can be read") {
+        while let Some(block) = blocks.read_block().expect("memory can be read") {
             assert!(block.lines().len() <= BLOCK_LINES);
             out.extend(block.cut.map(|number| (number, "left out".to_owned())));
             for Line { number, text, .. } in block.lines() {
@@ -240,7 +240,7 @@ mod tests {
         for text in [&b"one\r\ntwo\n\n\rfour\r"[..], b"\n\n", b"a", b""] {
             let mut blocks = Blocks::new(Drip(text, 3), Vec::new(), 1_000);
             let mut out = Vec::new();
-            while let Some(block) = blocks.next().expect("memory can be read") {
+            while let Some(block) = blocks.read_block().expect("memory can be read") {
                 block.lines().iter().for_each(|line| out.extend_from_slice(line.raw));
             }
             assert_eq!(out, text);
@@ -260,7 +260,7 @@ mod tests {
         let text = "a line of 24 characters\n".repeat(1 << 20);
         let mut reads = 0;
         let mut blocks = Blocks::new(Counting(text.as_bytes(), &mut reads), Vec::new(), 1_000);
-        while blocks.next().expect("memory can be read").is_some() {}
+        while blocks.read_block().expect("memory can be read").is_some() {}
         assert!(reads < 400, "{} MiB in {reads} reads", text.len() >> 20);
     }
 
@@ -294,9 +294,9 @@ mod tests {
         for (most, cut) in [(300_000, None), (299_990, Some(1))] {
             let text = "line\n".repeat(60_000);
             let mut blocks = Blocks::whole(text.as_bytes(), Vec::new(), most);
-            let block = blocks.next().expect("memory can be read").expect("a block");
+            let block = blocks.read_block().expect("memory can be read").expect("a block");
             assert_eq!((block.cut, block.lines().len()), (cut, usize::from(cut.is_none())));
-            assert!(blocks.next().expect("memory can be read").is_none());
+            assert!(blocks.read_block().expect("memory can be read").is_none());
         }
     }
 }

@@ -57,7 +57,7 @@ pub fn lines(input: &[u8]) {
     };
     blocks.block_bytes = 64 + usize::from(block);
     let mut taken: BTreeMap<u64, Taken> = BTreeMap::new();
-    while let Some(block) = blocks.next().expect("memory can be read") {
+    while let Some(block) = blocks.read_block().expect("memory can be read") {
         let records = Batch::Lines(stream.clone(), block)
             .parse(|record| Ok((record.place, (record.name, record.body.into_owned()))));
         for record in records {

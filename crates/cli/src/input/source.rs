@@ -94,18 +94,6 @@ impl Reading {
         sizes.sum()
     }
 
-    /// The next records, and how many bytes of input were passed to get them, of compressed files
-    /// those on disk; `None` at the end. What cannot be read is a batch of its own, and the rest
-    /// goes on.
-    pub fn next(&mut self) -> Option<(Batch, u64)> {
-        let batch = self.next_batch()?;
-        let of_files = match &batch {
-            Batch::Files(files, _) => files.iter().map(|file| file.size).sum(),
-            _ => 0,
-        };
-        Some((batch, of_files + self.counter.swap(0, Ordering::Relaxed)))
-    }
-
     fn next_batch(&mut self) -> Option<Batch> {
         let mut files = Vec::new();
         loop {
@@ -328,11 +316,27 @@ impl Reading {
     }
 }
 
+/// The next records, and how many bytes of input were passed to get them, of compressed files
+/// those on disk; `None` at the end. What cannot be read is a batch of its own, and the rest
+/// goes on.
+impl Iterator for Reading {
+    type Item = (Batch, u64);
+
+    fn next(&mut self) -> Option<(Batch, u64)> {
+        let batch = self.next_batch()?;
+        let of_files = match &batch {
+            Batch::Files(files, _) => files.iter().map(|file| file.size).sum(),
+            _ => 0,
+        };
+        Some((batch, of_files + self.counter.swap(0, Ordering::Relaxed)))
+    }
+}
+
 impl Open {
     fn next(&mut self) -> Result<Option<Batch>, BadRecord> {
         let (batch, path) = match self {
             Self::Lines(stream, blocks) => {
-                let block = blocks.next();
+                let block = blocks.read_block();
                 let batch = |block| Batch::Lines(stream.clone(), block);
                 (block.map(|block| block.map(batch)), &stream.path)
             }
@@ -371,7 +375,7 @@ pub fn whole_text(path: &Path, most: usize) -> Result<String, BadRecord> {
         leave_out: Vec::new(),
     });
     let mut text = String::new();
-    while let Some((batch, _)) = reading.next() {
+    for (batch, _) in reading {
         for part in batch.parse(|record| Ok(record.body.text().unwrap_or_default().to_owned())) {
             text.push_str(&part?);
         }

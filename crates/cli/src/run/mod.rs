@@ -12,5 +12,6 @@ pub mod program;
 pub mod read_ahead;
 pub mod records;
 pub mod results_file;
+pub(crate) mod seconds;
 pub mod settings;
 pub mod two_texts;

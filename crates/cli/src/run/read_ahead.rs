@@ -35,9 +35,13 @@ impl<T: Send + 'static> Ahead<T> {
     }
 }
 
-impl<T> Ahead<T> {
-    /// The next piece; `None` after the last or when the command was asked to end.
-    pub fn next(&mut self) -> Option<T> {
+impl<T> Ahead<T> {}
+
+/// The next piece; `None` after the last or when the command was asked to end.
+impl<T> Iterator for Ahead<T> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
         loop {
             if interrupt::asked() {
                 return None;

@@ -57,9 +57,13 @@ fn fitting(record: Record<'_>, shingle: Shingle, weighted: bool) -> Result<Recor
     Err(BadRecord { place: record.place, cause })
 }
 
-impl<T> Records<T> {
-    /// The next batch; `None` at the end of all inputs or when the command was asked to end.
-    pub fn next(&mut self) -> Option<Parsed<T>> {
+impl<T> Records<T> {}
+
+/// The next batch; `None` at the end of all inputs or when the command was asked to end.
+impl<T> Iterator for Records<T> {
+    type Item = Parsed<T>;
+
+    fn next(&mut self) -> Option<Parsed<T>> {
         self.batches.next()
     }
 }

@@ -102,7 +102,9 @@ fn all_fit(expected: &[String], lines: &[String]) -> bool {
 /// A folder with the files that examples may name.
 fn folder() -> Shell {
     let shell = Shell::new();
-    for (from, to) in [("docs/examples", ""), ("crates/lab/data/gospels", "crates/lab/data/gospels/")] {
+    for (from, to) in
+        [("docs/examples", ""), ("crates/lab/data/gospels", "crates/lab/data/gospels/")]
+    {
         for entry in std::fs::read_dir(root().join(from)).expect("a folder") {
             let path = entry.expect("an entry").path();
             let name = path.file_name().and_then(|name| name.to_str()).expect("a name");
@@ -120,12 +122,16 @@ pub fn run_page(page: &str, least: usize) {
         for Example { line, command, expected } in examples {
             // Both streams, as a person sees them.
             // An alias holds from the next line on.
-            let script = format!("alias {PROGRAM}='\"$TWINDEX\"'
+            let script = format!(
+                "alias {PROGRAM}='\"$TWINDEX\"'
 unset NO_COLOR
-");
-            let done = shell.sh(&format!("{script}{{
+"
+            );
+            let done = shell.sh(&format!(
+                "{script}{{
 {command}
-}} 2>&1"));
+}} 2>&1"
+            ));
             let got: Vec<String> = done.stdout.lines().map(masked).collect();
             let mut expected: Vec<String> = expected.iter().map(|line| masked(line)).collect();
             while expected.last().is_some_and(String::is_empty) {

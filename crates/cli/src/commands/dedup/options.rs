@@ -133,7 +133,7 @@ pub(crate) fn run(global: &Global, args: &Dedup) -> Result<Ending, Failure> {
     let mut records = args.records(&targets, &index, Some(index.sketcher().clone()))?;
     let mut progress = Progress::new(global, records.expected_bytes);
     let mut failed = 0_u64;
-    while let Some(parsed) = records.next() {
+    for parsed in records {
         let documents = parsed.results.len() as u64;
         if let Some(header) = &parsed.header {
             judging.kept.begin_table(header)?;
@@ -217,7 +217,7 @@ fn complete(
     }
     let (mut found, mut hash, mut failed) = (0, 0, 0);
     let mut records = args.records(targets, index, None)?;
-    while let Some(parsed) = records.next() {
+    for parsed in records {
         for result in parsed.results {
             match result {
                 Ok(Incoming { hash: record, .. }) => {
