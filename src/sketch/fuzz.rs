@@ -16,7 +16,7 @@ pub fn sketch(input: &[u8]) {
         return;
     };
     let seed = u64::from(seed);
-    let sketcher = Sketcher::new(shingler.clone(), lanes, seed);
+    let sketcher = Sketcher::of(shingler.clone(), lanes, seed);
 
     let (hashes, _) = content.as_chunks();
     let hashes: Vec<u64> = hashes.iter().map(|hash| u64::from_le_bytes(*hash)).collect();

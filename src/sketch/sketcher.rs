@@ -14,9 +14,9 @@ use std::collections::BTreeSet;
 /// 100 KiB and as much again as the longest text, are kept per thread.
 ///
 /// ```
-/// use twindex::{Lanes, Normalization, Shingle, Shingler, Sketcher};
+/// use twindex::{Normalization, Shingle, Shingler, Sketcher};
 /// let shingler = Shingler::new(Shingle::chars(5), Normalization::default(), false, 0)?;
-/// let sketcher = Sketcher::new(shingler, Lanes::DEFAULT, 0);
+/// let sketcher = Sketcher::new(shingler, 256, 0)?;
 /// let a = sketcher.signature("The quick brown fox jumps over the lazy dog.")?;
 /// let b = sketcher.signature("The quick brown fox jumps over the lazy dogs.")?;
 /// let estimate = a.similarity(&b).expect("neither is empty");
@@ -48,17 +48,26 @@ thread_local! {
 impl Sketcher {
     /// A sketcher for what the shingler cuts. The seed is that of the lanes; indexes use the
     /// shingler's own.
-    pub fn new(shingler: Shingler, lanes: Lanes, seed: u64) -> Self {
-        Self { shingler, hasher: LaneHasher::new(lanes, seed), darts: None }
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidSetting`] where there are not 64, 128, 256 or 512 lanes.
+    pub fn new(shingler: Shingler, lanes: usize, seed: u64) -> Result<Self> {
+        Ok(Self::of(shingler, Lanes::new(lanes)?, seed))
+    }
+
+    /// The same for a number of lanes that is validated.
+    pub(crate) fn of(shingler: Shingler, lanes: Lanes, seed: u64) -> Self {
+        Self { shingler, hasher: LaneHasher::of(lanes, seed), darts: None }
     }
 
     /// A sketcher of weighted sets ([`Weights`](crate::Weights)). The similarity that its signatures
     /// estimate is the sum of the lesser weights over the sum of the greater ones.
     ///
     /// ```
-    /// use twindex::{Lanes, Normalization, Shingle, Shingler, Sketcher, Weights};
+    /// use twindex::{Normalization, Shingle, Shingler, Sketcher, Weights};
     /// let shingler = Shingler::new(Shingle::Tokens, Normalization::NONE, false, 0)?;
-    /// let sketcher = Sketcher::weighted(shingler, Lanes::DEFAULT, 0)?;
+    /// let sketcher = Sketcher::weighted(shingler, 256, 0)?;
     /// let a = Weights::new([("sea", 3.0), ("ship", 1.0)])?;
     /// let b = Weights::new([("sea", 2.0), ("shore", 1.0)])?;
     /// let (a, b) = (sketcher.signature(&a)?, sketcher.signature(&b)?);
@@ -69,8 +78,10 @@ impl Sketcher {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`] where the shingler does not take tokens, or takes multisets.
-    pub fn weighted(shingler: Shingler, lanes: Lanes, seed: u64) -> Result<Self> {
+    /// [`Error::InvalidSetting`] where the shingler does not take tokens, or takes multisets, and
+    /// where there are not 64, 128, 256 or 512 lanes.
+    pub fn weighted(shingler: Shingler, lanes: usize, seed: u64) -> Result<Self> {
+        let lanes = Lanes::new(lanes)?;
         if shingler.shingle() != Shingle::Tokens || shingler.is_multiset() {
             return Err(Error::InvalidSetting {
                 setting: "weighted",
@@ -82,7 +93,7 @@ impl Sketcher {
             });
         }
         let darts = Some(DartHasher::new(lanes, seed));
-        Ok(Self { darts, ..Self::new(shingler, lanes, seed) })
+        Ok(Self { darts, ..Self::of(shingler, lanes, seed) })
     }
 
     /// Whether it is one of weighted sets.
@@ -91,8 +102,13 @@ impl Sketcher {
     }
 
     /// The number of lanes of its signatures.
-    pub fn lanes(&self) -> Lanes {
-        self.hasher.lanes()
+    pub fn lanes(&self) -> usize {
+        self.width().get()
+    }
+
+    /// The same as a validated number.
+    pub(crate) fn width(&self) -> Lanes {
+        self.hasher.width()
     }
 
     /// What it cuts texts with.
@@ -109,7 +125,7 @@ impl Sketcher {
     /// of a kind that the sketcher does not take: see [`Content`].
     pub fn signature<'c>(&self, content: impl Into<Content<'c>>) -> Result<Signature> {
         let signature = self.with_content(content.into(), signature)?;
-        Ok(signature.unwrap_or_else(|| Signature::empty(self.lanes())))
+        Ok(signature.unwrap_or_else(|| Signature::of_nothing(self.width())))
     }
 
     /// The signature of a document that is given by its stored text.
@@ -121,11 +137,11 @@ impl Sketcher {
         let signature = match &self.darts {
             Some(darts) => {
                 let mut weights = self.shingler.stored_weights(text)?;
-                with_weights(darts, self.lanes(), &mut weights, signature)
+                with_weights(darts, self.width(), &mut weights, signature)
             }
             None => self.with_text(text, signature),
         };
-        Ok(signature.unwrap_or_else(|| Signature::empty(self.lanes())))
+        Ok(signature.unwrap_or_else(|| Signature::of_nothing(self.width())))
     }
 
     /// The full-width sketch of a document, which can be merged; `None` if it has no shingle or token.
@@ -158,7 +174,7 @@ impl Sketcher {
     /// order, repetitions allowed. A sketcher of weighted sets gives each the weight 1.
     pub fn signature_of_hashes(&self, hashes: &[u64]) -> Signature {
         let Some(sketch) = self.sketch_of_hashes(hashes) else {
-            return Signature::empty(self.lanes());
+            return Signature::of_nothing(self.width());
         };
         let mut counter = DistinctCounter::new(hashes.len());
         counter.add(hashes);
@@ -185,8 +201,8 @@ impl Sketcher {
         let mut weights = weights.to_vec();
         weights.retain(|(_, weight)| *weight > 0.0);
         add_equal(&mut weights);
-        let signature = with_weights(darts, self.lanes(), &mut weights, signature);
-        Ok(signature.unwrap_or_else(|| Signature::empty(self.lanes())))
+        let signature = with_weights(darts, self.width(), &mut weights, signature);
+        Ok(signature.unwrap_or_else(|| Signature::of_nothing(self.width())))
     }
 
     /// The full-width sketch of a set given by hashes; `None` for the empty set. A sketcher of weighted
@@ -220,7 +236,7 @@ impl Sketcher {
         Ok(match (content, &self.darts) {
             (Content::Weights(weights), Some(darts)) => {
                 let mut weights = self.shingler.weights(weights);
-                with_weights(darts, self.lanes(), &mut weights, take)
+                with_weights(darts, self.width(), &mut weights, take)
             }
             (content, _) => self.with_text(&content.stored(), take),
         })
@@ -262,7 +278,7 @@ fn with_weights<T>(
         counter.reset(weights.len());
         weights.iter().for_each(|(hash, _)| counter.add(&[*hash]));
         darts.throw(lanes, weights);
-        Some(take(lanes.values(width), counter.finish()))
+        Some(take(lanes.values(width.get()), counter.finish()))
     })
 }
 

@@ -106,7 +106,7 @@ fn what_contains_the_share_becomes_a_candidate_as_often_as_promised() {
             let set = elements(settings, question);
             let query = snapshot.query().threshold(share).containment(true).all_candidates(true);
             let found = query.by_text(question).expect("an answer");
-            assert!(found.recall >= settings.recall.get());
+            assert!(found.recall >= settings.recall());
             probed += found.sizes.expect("sizes").probed;
             assert_eq!(found.sizes.expect("sizes").scanned, 0, "{:?}", found.sizes);
             let found = ids(&found);
@@ -118,7 +118,7 @@ fn what_contains_the_share_becomes_a_candidate_as_often_as_promised() {
             }
         }
         assert!(pairs > 40 && probed > questions.len(), "{pairs} pairs of {}", questions.len());
-        assert_promised(met, pairs, settings.recall.get(), &format!("{options:?} at {share}"));
+        assert_promised(met, pairs, settings.recall(), &format!("{options:?} at {share}"));
     }
 }
 

@@ -3,15 +3,14 @@
 use crate::support::{Place, Random, assert_clean, estimate, similar_pairs};
 use std::collections::BTreeMap;
 use twindex::{
-    Agreement, Document, Error, Index, Lanes, Normalization, OnConflict, Shingle, Shingler,
-    Sketcher, Tokens, Weights,
+    Agreement, Document, Error, Index, Normalization, OnConflict, Shingle, Shingler, Sketcher,
+    Tokens, Weights,
 };
 
 type Set = BTreeMap<String, f64>;
 
 fn sketcher(lanes: usize, seed: u64) -> Sketcher {
     let shingler = Shingler::new(Shingle::Tokens, Normalization::NONE, false, seed);
-    let lanes = Lanes::new(lanes).expect("valid lanes");
     Sketcher::weighted(shingler.expect("valid"), lanes, seed).expect("tokens")
 }
 
@@ -291,7 +290,7 @@ fn weights_are_stored_and_read_as_weights() {
     assert_eq!(found, [("a", 1.0), ("b", 0.5)]);
     drop((snapshot, index));
     // Weights are not cut as texts are, and texts do not become weights.
-    let refused = Index::options().weighted(false).rebuild(place.index());
+    let refused = Index::options().weighted(false).rebuild(place.index()).run();
     assert!(matches!(refused, Err(Error::UnexpectedWeights)), "{refused:?}");
     let rebuilt = Index::options().threshold(0.6).rebuild(place.index()).run().expect("rebuilt");
     assert_eq!(rebuilt.documents, 2);

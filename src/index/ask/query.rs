@@ -292,7 +292,7 @@ impl<'s> Query<'s> {
             let asked = Asked { signature, elements, threshold, recall, confidence, excluded };
             return self.containing(asked);
         }
-        let probe = Probe::new(settings.plan, threshold, recall);
+        let probe = Probe::of(settings.plan, threshold, recall);
         let met = if self.scan { 1.0 } else { probe.recall() };
         let (least, promised) = match elements {
             Some(_) => {

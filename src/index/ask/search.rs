@@ -98,7 +98,7 @@ impl Look {
         exact: bool,
     ) -> Self {
         let Settings { plan, recall, lanes, .. } = *settings;
-        let probe = Probe::new(plan, threshold, recall);
+        let probe = Probe::of(plan, threshold, recall);
         match exact {
             true => {
                 let margin = margins.of(settings, threshold, recall, false);

@@ -243,7 +243,7 @@ impl Margins {
         match *last {
             Some((before, margin)) if before == asked => margin,
             _ => {
-                let probe = Probe::new(settings.plan, threshold, recall);
+                let probe = Probe::of(settings.plan, threshold, recall);
                 let margin = match scan {
                     true => Margin::of_scan(settings.lanes, threshold, recall),
                     false => Margin::of_probe(probe, settings.lanes, threshold, recall),
