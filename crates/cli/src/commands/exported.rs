@@ -97,9 +97,9 @@ pub(crate) fn header(snapshot: &Snapshot) -> serde_json::Result<String> {
         twindex_export: VERSION,
         format: snapshot.format_version(),
         settings: SettingsOut {
-            threshold: settings.threshold.get(),
-            recall: settings.recall.get(),
-            lanes: settings.lanes.get(),
+            threshold: settings.threshold(),
+            recall: settings.recall(),
+            lanes: settings.lanes(),
             shingle: settings.shingle.to_string(),
             normalize: settings.normalization.to_string(),
             multiset: settings.multiset,
@@ -219,7 +219,7 @@ pub(crate) fn read_line(
     sketcher: &Sketcher,
     with_text: bool,
 ) -> Result<Document, String> {
-    let lanes = sketcher.lanes().get();
+    let lanes = sketcher.lanes();
     let found: DocumentIn<'_> = serde_json::from_slice(line).map_err(|error| cause(&error))?;
     let signature = from_hex(&found.signature).ok_or("`signature` is not hexadecimal")?;
     if signature.len() != lanes {
@@ -296,12 +296,11 @@ fn cause(error: &serde_json::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use twindex::Lanes;
     use twindex::{Normalization, Shingle, Shingler};
 
     fn sketcher() -> Sketcher {
         let shingler = Shingler::new(Shingle::default(), Normalization::default(), false, 0);
-        Sketcher::new(shingler.expect("valid"), Lanes::new(64).expect("valid"), 0)
+        Sketcher::new(shingler.expect("valid"), 64, 0).expect("valid")
     }
 
     #[test]

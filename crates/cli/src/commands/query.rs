@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
-use twindex::{Confidence, Content, Matches, Signature, Snapshot};
+use twindex::{Content, DEFAULT_CONFIDENCE, Matches, Signature, Snapshot};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -56,7 +56,7 @@ pub(crate) struct Query {
     #[arg(long)]
     pub(crate) containment: bool,
     /// Probability with which low and high enclose the true similarity
-    #[arg(long, value_name = "P", default_value_t = Confidence::DEFAULT.get())]
+    #[arg(long, value_name = "P", default_value_t = DEFAULT_CONFIDENCE)]
     pub(crate) confidence: f64,
     /// Go by estimates although the index stores texts: faster, as no text is read
     #[arg(long)]
@@ -177,7 +177,7 @@ pub(crate) fn run(global: &Global, args: &Query) -> Result<Ending, Failure> {
     }
     if !args.paths.is_empty() {
         // A number out of range is one error, not one a record.
-        how.query(&snapshot).by_signature(&Signature::empty(snapshot.settings().lanes))?;
+        how.query(&snapshot).by_signature(&Signature::empty(snapshot.settings().lanes())?)?;
         let (shingle, weighted) = (snapshot.settings().shingle, snapshot.settings().weighted);
         args.input.check(shingle, weighted, &args.index)?;
         let asked = Arc::clone(&snapshot);
