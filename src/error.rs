@@ -217,8 +217,9 @@ pub enum Error {
         detail: String,
     },
 
-    /// This thread already has a write transaction of this index. Commit or drop it first.
-    #[error("this thread already has a write transaction; commit or drop it first")]
+    /// A write transaction of this index is in use: on this thread, where waiting for it would never
+    /// end, or on any, where the work needs the index to itself. Commit or drop it first.
+    #[error("a write transaction of this index is in use; commit or drop it first")]
     WriteInProgress,
 
     /// Compacting needs the file to itself. Drop the snapshots first.

@@ -19,8 +19,8 @@
 //! let mut txn = index.begin_write()?;
 //! txn.insert("page-1", "A text that is going to be copied with a small change in it.")?;
 //! match txn.insert_unless_similar("page-2", "A text that was going to be copied.")? {
-//!     Outcome::Inserted(_) => {}
-//!     Outcome::Duplicate(m) => println!("like {}, {:.2}", m.id, m.similarity),
+//!     Outcome::Duplicate { of, .. } => println!("like {}, {:.2}", of.id, of.similarity),
+//!     _ => {}
 //! }
 //! txn.commit()?;
 //!
@@ -135,8 +135,8 @@ pub use estimate::{
 };
 pub use index::{
     BucketSizes, Cluster, Clustering, Clusters, Document, DocumentInfo, Documents, Ids, Index,
-    IndexOptions, Inserted, Keep, Linkage, Match, Matches, Merged, OnConflict, Outcome, Pair,
-    Pairs, Query, ReadOnlyIndex, Rebuilt, SizeClass, SizesSearched, Snapshot, Verdict, WriteTxn,
+    IndexOptions, Inserted, Insertion, Keep, Linkage, Match, Matches, Merged, OnConflict, Outcome,
+    Pair, Pairs, Query, ReadOnlyIndex, Rebuilt, SizeClass, SizesSearched, Snapshot, WriteTxn,
 };
 pub use lsh::{BandPlan, Chances, Forecast, Probe, Textbook, candidate_probability};
 pub use params::{Confidence, Lanes, MAX_ID_BYTES, Recall, Threshold};

@@ -4,16 +4,9 @@ use crate::error::{Error, Result};
 use crate::hash::text_hash;
 use crate::params::MAX_ID_BYTES;
 use crate::sketch::{Signature, Sketcher};
-use crate::store::{DocumentRecord, NewDocument, Settings};
+pub use crate::store::Document;
+use crate::store::{DocumentRecord, Settings};
 use std::sync::Arc;
-
-/// A document that is sketched and ready to be inserted.
-///
-/// Sketching is the costly part of an insertion and needs no transaction, so a program with
-/// many threads prepares documents on all of them ([`Index::prepare`](crate::Index::prepare)) and
-/// inserts them on one.
-#[derive(Clone, Debug)]
-pub struct Document(pub(crate) NewDocument);
 
 impl Document {
     /// Sketches a text with the sketcher of the index it is meant for. An index that stores texts
@@ -24,14 +17,14 @@ impl Document {
     /// [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes; [`Error::NotWeights`] for a text
     /// that stands for no weighted set, from the sketcher of an index of such.
     pub fn sketch(id: impl Into<String>, text: &str, sketcher: &Sketcher) -> Result<Self> {
-        Ok(Self(NewDocument {
+        Ok(Self {
             id: valid(id.into())?,
             signature: sketcher.signature_of_text(text)?,
             text_hash: text_hash(text.as_bytes()),
             text_length: text.len() as u64,
             text: None,
             inserted: None,
-        }))
+        })
     }
 
     /// Sketches a text for an index with these settings, and keeps the text if it is to be stored.
@@ -43,7 +36,7 @@ impl Document {
     ) -> Result<Self> {
         let mut document = Self::sketch(id, text, sketcher)?;
         if settings.store_text {
-            document.0.text = Some(text.into());
+            document.text = Some(text.into());
         }
         Ok(document)
     }
@@ -56,14 +49,14 @@ impl Document {
     /// [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes. A signature with another
     /// number of lanes than the index has is refused when it is inserted.
     pub fn from_signature(id: impl Into<String>, signature: Signature) -> Result<Self> {
-        Ok(Self(NewDocument {
+        Ok(Self {
             id: valid(id.into())?,
             text_hash: text_hash(&signature.to_bytes()),
             text_length: 0,
             text: None,
             inserted: None,
             signature,
-        }))
+        })
     }
 
     /// The same document under another id.
@@ -72,13 +65,19 @@ impl Document {
     ///
     /// [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes.
     pub fn with_id(self, id: impl Into<String>) -> Result<Self> {
-        Ok(Self(NewDocument { id: valid(id.into())?, ..self.0 }))
+        Ok(Self { id: valid(id.into())?, ..self })
+    }
+
+    /// The same document without an id. It is given the next automatic one when it is inserted, or
+    /// before that by [`WriteTxn::give_ids`](crate::WriteTxn::give_ids).
+    pub fn without_id(self) -> Self {
+        Self { id: String::new(), ..self }
     }
 
     /// The same document with another hash and length in bytes of its text, as another program may
     /// have kept them. By these it is known that a document is inserted again.
     pub fn with_text_hash(self, hash: u64, bytes: u64) -> Self {
-        Self(NewDocument { text_hash: hash, text_length: bytes, text: None, ..self.0 })
+        Self { text_hash: hash, text_length: bytes, text: None, ..self }
     }
 
     /// The same document with its raw text, which an index that stores texts needs and others ignore.
@@ -86,60 +85,60 @@ impl Document {
     pub fn with_text(self, text: impl Into<String>) -> Self {
         let text: Arc<str> = text.into().into();
         let (hash, length) = (text_hash(text.as_bytes()), text.len() as u64);
-        Self(NewDocument { text_hash: hash, text_length: length, text: Some(text), ..self.0 })
+        Self { text_hash: hash, text_length: length, text: Some(text), ..self }
     }
 
     /// The same document with another time of insertion, in seconds since 1970, than the time at which
     /// it is inserted.
     pub fn inserted_at(self, seconds: i64) -> Self {
-        Self(NewDocument { inserted: Some(seconds), ..self.0 })
+        Self { inserted: Some(seconds), ..self }
     }
 
     /// A document of an index, as it is there.
     pub(crate) fn stored(record: DocumentRecord, signature: Signature) -> Self {
-        Self(NewDocument {
+        Self {
             id: record.id,
             signature,
             text_hash: record.text_hash,
             text_length: record.text_length,
             text: None,
             inserted: Some(record.inserted),
-        })
+        }
     }
 
     /// The same document with the text that is stored of it.
     pub(crate) fn with_stored(self, text: String) -> Self {
-        Self(NewDocument { text: Some(text.into()), ..self.0 })
+        Self { text: Some(text.into()), ..self }
     }
 
-    /// The id.
+    /// The id; empty where it has none yet.
     pub fn id(&self) -> &str {
-        &self.0.id
+        &self.id
     }
 
     /// The hash of the raw text: XXH3, 64 bits.
     pub fn text_hash(&self) -> u64 {
-        self.0.text_hash
+        self.text_hash
     }
 
     /// When it was inserted, in seconds since 1970; `None` for one that is new.
     pub fn inserted(&self) -> Option<i64> {
-        self.0.inserted
+        self.inserted
     }
 
     /// The raw text, if it is known.
     pub fn text(&self) -> Option<&str> {
-        self.0.text.as_deref()
+        self.text.as_deref()
     }
 
     /// The length of the text in bytes.
     pub fn text_bytes(&self) -> u64 {
-        self.0.text_length
+        self.text_length
     }
 
     /// The signature.
     pub fn signature(&self) -> &Signature {
-        &self.0.signature
+        &self.signature
     }
 }
 

@@ -21,6 +21,6 @@ pub use handle::{Index, ReadOnlyIndex};
 pub use options::IndexOptions;
 pub use snapshot::{Ids, Snapshot};
 pub use write::copies::{Documents, Merged};
-pub use write::dedup::Verdict;
+pub use write::insertion::{Inserted, Insertion, OnConflict, Outcome};
 pub use write::rebuild::Rebuilt;
-pub use write::transaction::{Inserted, OnConflict, Outcome, WriteTxn};
+pub use write::transaction::WriteTxn;

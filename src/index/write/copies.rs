@@ -3,7 +3,8 @@
 use crate::error::Result;
 use crate::index::document::Document;
 use crate::index::snapshot::Snapshot;
-use crate::index::write::transaction::{Inserted, OnConflict, WriteTxn};
+use crate::index::write::insertion::{Inserted, OnConflict};
+use crate::index::write::transaction::WriteTxn;
 use crate::sketch::Signature;
 use crate::store::DocNo;
 use std::collections::VecDeque;
@@ -95,12 +96,12 @@ pub struct Merged {
     pub skipped: u64,
 }
 
-impl WriteTxn<'_> {
+impl WriteTxn {
     /// Inserts all documents of another index, in their order, with their signatures and times of
     /// insertion; no text is needed.
     ///
     /// All of it is one transaction. To commit on the way, take [`Snapshot::documents`] and
-    /// [`insert_documents`](Self::insert_documents).
+    /// [`insertion`](Self::insertion).
     ///
     /// ```
     /// # fn main() -> twindex::Result<()> {
@@ -123,23 +124,23 @@ impl WriteTxn<'_> {
     /// # Errors
     ///
     /// [`Error::UnequalSettings`](crate::Error::UnequalSettings), where nothing was inserted; those of
-    /// [`insert_documents`](Self::insert_documents), and of reading the other index, after which this
+    /// [`insertion`](Self::insertion), and of reading the other index, after which this
     /// transaction has a part of it.
     pub fn merge(&mut self, source: &Snapshot, on_conflict: OnConflict) -> Result<Merged> {
         self.takes(source)?;
         let mut merged = Merged::default();
         let mut documents = source.documents();
         loop {
-            let block = documents.block(self.batch())?;
+            let block = documents.block(self.batch_size())?;
             if block.is_empty() {
                 return Ok(merged);
             }
-            for inserted in self.insert_documents(block, on_conflict)? {
-                match inserted {
-                    Inserted::Added => merged.added += 1,
-                    Inserted::Replaced => merged.replaced += 1,
-                    Inserted::Unchanged => merged.unchanged += 1,
-                    Inserted::Skipped => merged.skipped += 1,
+            for outcome in self.insertion().on_conflict(on_conflict).documents(block)? {
+                match outcome.inserted() {
+                    Some(Inserted::Added) => merged.added += 1,
+                    Some(Inserted::Replaced) => merged.replaced += 1,
+                    Some(Inserted::Unchanged) => merged.unchanged += 1,
+                    Some(Inserted::Skipped) | None => merged.skipped += 1,
                 }
             }
         }

@@ -4,7 +4,6 @@ use crate::error::{Error, Result};
 use crate::index::document::Document;
 use crate::index::handle::Index;
 use crate::index::options::IndexOptions;
-use crate::index::write::transaction::OnConflict;
 use crate::store::{Engine, Progress, Settings, Watch, rebuild, unwatched};
 use rayon::prelude::*;
 use std::cell::RefCell;
@@ -93,9 +92,8 @@ fn fill(old: &Arc<Engine>, new: &Arc<Engine>, watch: &mut Watch<'_>) -> Result<R
     let (sketcher, settings) = (new.sketcher(), new.settings());
     let again = |document: Document| {
         let text = document.text().unwrap_or_default();
-        let Document(mut fresh) = Document::sketch(document.id(), text, sketcher)?;
-        (fresh.text, fresh.inserted) = (document.0.text, document.0.inserted);
-        Ok(Document(fresh))
+        let fresh = Document::sketch(document.id(), text, sketcher)?;
+        Ok(Document { text: document.text, inserted: document.inserted, ..fresh })
     };
     let mut documents = source.documents();
     loop {
@@ -107,7 +105,7 @@ fn fill(old: &Arc<Engine>, new: &Arc<Engine>, watch: &mut Watch<'_>) -> Result<R
         let count = batch.len() as u64;
         let batch = batch.into_par_iter().map(again).collect::<Result<Vec<Document>>>()?;
         let mut txn = new.begin_write()?;
-        txn.insert_documents(batch, OnConflict::Replace)?;
+        txn.insertion().documents(batch)?;
         txn.commit()?;
         watch.advance(count)?;
         watch.expect(0)?;

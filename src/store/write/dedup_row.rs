@@ -98,12 +98,12 @@ pub(crate) fn for_each_bad(
 
 /// Only the command deduplicates in runs.
 #[cfg(any(test, feature = "cli"))]
-impl Writer<'_> {
+impl Writer {
     /// How far a deduplication has come, if its output is not complete.
     pub(crate) fn dedup_mark(&self, run: u64) -> Result<Option<DedupMark>> {
-        let (txn, path, action) = (self.txn()?, self.engine.path(), "reading a dedup row");
+        let (txn, path, action) = (self.txn()?, self.path(), "reading a dedup row");
         let key = key(run);
-        self.engine.guard_write(|| {
+        self.engine().guard_write(|| {
             let meta = txn.open_table(META).doing(path, action)?;
             let row = meta.get(&*key).doing(path, action)?;
             let mark = row.map(|row| DedupMark::decode(row.value(), run)).transpose();
@@ -114,7 +114,7 @@ impl Writer<'_> {
     /// Stores how far a deduplication has come; `None` when its output is complete.
     pub(crate) fn set_dedup_mark(&mut self, run: u64, mark: Option<&DedupMark>) -> Result<()> {
         self.change(|writer| {
-            let (txn, path, action) = (writer.txn()?, writer.engine.path(), "writing a dedup row");
+            let (txn, path, action) = (writer.txn()?, writer.path(), "writing a dedup row");
             let mut meta = txn.open_table(META).doing(path, action)?;
             match mark {
                 Some(mark) => meta.insert(&*key(run), &mark.encode(run)[..]).doing(path, action)?,
@@ -122,7 +122,7 @@ impl Writer<'_> {
             };
             Ok(())
         })?;
-        self.touch();
+        self.touch(1);
         Ok(())
     }
 }
