@@ -47,7 +47,7 @@ fn genome(letters: usize) -> String {
 }
 
 fn sketch(criterion: &mut Criterion) {
-    let long = include_str!("../data/gospels/en_kjv_luke.txt");
+    let long = include_str!("../crates/lab/data/gospels/en_kjv_luke.txt");
     let verse = long.lines().next().unwrap_or_default();
     let (accents, alphabets) = (long.replace('e', "é"), alphabets(long));
     for (name, text) in

@@ -229,6 +229,17 @@ pub enum Error {
         count: usize,
     },
 
+    /// An interrupted deduplication had other documents. Give it the same ones from their beginning,
+    /// or [begin](crate::DedupRun::begin) a new one.
+    #[error(
+        "the input is not the one of the interrupted run, which judged {documents} documents; \
+         give the same input again, or begin a new run"
+    )]
+    InputDiffers {
+        /// The documents that the interrupted run has judged.
+        documents: u64,
+    },
+
     /// The settings of two indexes differ, so that their signatures cannot be put together. Make one of
     /// them again from the texts, under the settings of the other.
     #[error(
@@ -292,7 +303,7 @@ pub enum Error {
 }
 
 /// What a panic said.
-pub(crate) fn panic_text(payload: &(dyn Any + Send)) -> &str {
+pub fn panic_text(payload: &(dyn Any + Send)) -> &str {
     let text = payload.downcast_ref::<&str>().copied();
     text.or_else(|| payload.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("no reason given")

@@ -1,8 +1,6 @@
 //! What fuzzing calls, one function a target of `fuzz/`; compiled for that and for tests only.
 
 pub use crate::index::trials::fuzz::damage;
-#[cfg(feature = "cli")]
-pub use crate::input::fuzz::lines;
 pub use crate::sketch::fuzz::sketch;
 pub use crate::store::sim::fuzz::records;
 pub use crate::text::fuzz::text;
@@ -33,11 +31,5 @@ mod tests {
     #[test]
     fn sets_are_sketched_as_the_format_says() {
         for_each_input("sketch", super::sketch);
-    }
-
-    #[test]
-    #[cfg(feature = "cli")]
-    fn streams_are_read_as_their_lines() {
-        for_each_input("lines", super::lines);
     }
 }

@@ -3,17 +3,16 @@
 //! All of them are part of the file format (`docs/format.md`, section "Hashes") and pinned by
 //! golden vectors. Nothing here depends on the platform.
 
-#[cfg(feature = "cli")]
 use xxhash_rust::xxh3::Xxh3;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// 2^64 divided by the golden ratio, made odd: the increment of the SplitMix64 generator.
-pub(crate) const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
+pub const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// The finaliser of MurmurHash3 (Appleby 2011): a bijection of 64-bit words that lets every
 /// input bit reach every output bit.
 #[inline(always)]
-pub(crate) const fn fmix64(mut x: u64) -> u64 {
+pub const fn fmix64(mut x: u64) -> u64 {
     x ^= x >> 33;
     x = x.wrapping_mul(0xFF51_AFD7_ED55_8CCD);
     x ^= x >> 33;
@@ -29,14 +28,16 @@ const fn multiply(a: u64, b: u64) -> (u64, u64) {
 }
 
 /// A stream of independent 64-bit words from a seed (SplitMix64, Steele, Lea, Flood 2014).
-pub(crate) struct SplitMix(u64);
+pub struct SplitMix(u64);
 
 impl SplitMix {
-    pub(crate) const fn new(seed: u64) -> Self {
+    /// The stream of a seed.
+    pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    pub(crate) const fn next(&mut self) -> u64 {
+    /// The next word.
+    pub const fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(GOLDEN);
         fmix64(self.0)
     }
@@ -44,7 +45,7 @@ impl SplitMix {
     /// A number below the bound, which is not 0, each as likely as the other: the high half of a word times the
     /// bound, without the words that would make some numbers come once more than others (Lemire 2019,
     /// "Fast random integer generation in an interval").
-    pub(crate) const fn below(&mut self, bound: u64) -> u64 {
+    pub const fn below(&mut self, bound: u64) -> u64 {
         loop {
             let (low, high) = multiply(self.next(), bound);
             if low >= bound || low >= bound.wrapping_neg() % bound {
@@ -60,7 +61,7 @@ impl SplitMix {
 /// of equal length never collide. 9 to 16 bytes are two overlapping words and two folded
 /// multiplications. Longer ones go through XXH3-64.
 #[derive(Clone, Debug)]
-pub(crate) struct ShingleHasher {
+pub struct ShingleHasher {
     seed: u64,
     short: u64,
     low: u64,
@@ -69,7 +70,8 @@ pub(crate) struct ShingleHasher {
 }
 
 impl ShingleHasher {
-    pub(crate) const fn new(seed: u64) -> Self {
+    /// The hash functions of a seed.
+    pub const fn new(seed: u64) -> Self {
         let mut words = SplitMix::new(seed);
         Self {
             seed,
@@ -82,7 +84,7 @@ impl ShingleHasher {
 
     /// The hash of a shingle of any length.
     #[inline]
-    pub(crate) fn hash(&self, shingle: &[u8]) -> u64 {
+    pub fn hash(&self, shingle: &[u8]) -> u64 {
         match shingle.len() {
             0..=8 => self.short(load_short(shingle), shingle.len()),
             9..=16 => {
@@ -94,13 +96,13 @@ impl ShingleHasher {
 
     /// The hash of a shingle of at most 8 bytes, given as a little-endian word with zeros above.
     #[inline(always)]
-    pub(crate) const fn short(&self, word: u64, length: usize) -> u64 {
+    pub const fn short(&self, word: u64, length: usize) -> u64 {
         fmix64(word ^ self.short.wrapping_add((length as u64).wrapping_mul(GOLDEN)))
     }
 
     /// The hash of a shingle of 9 to 16 bytes, given by its first and its last 8 bytes.
     #[inline(always)]
-    pub(crate) const fn medium(&self, first: u64, last: u64, length: usize) -> u64 {
+    pub const fn medium(&self, first: u64, last: u64, length: usize) -> u64 {
         let (a, b) = multiply(first ^ self.low, last ^ self.high);
         let (a, b) = multiply(a ^ self.fold ^ length as u64, b ^ GOLDEN);
         a ^ b
@@ -108,7 +110,7 @@ impl ShingleHasher {
 
     /// The hash of the occurrence of rank `rank` (0 for the first) of a shingle hashed to `hash`.
     #[inline]
-    pub(crate) const fn ranked(&self, hash: u64, rank: u32) -> u64 {
+    pub const fn ranked(&self, hash: u64, rank: u32) -> u64 {
         match rank {
             0 => hash,
             _ => fmix64(hash ^ self.fold.wrapping_add((rank as u64).wrapping_mul(GOLDEN))),
@@ -131,25 +133,27 @@ fn load_short(bytes: &[u8]) -> u64 {
 }
 
 /// The hash of a document's raw text, by which an unchanged text is known.
-pub(crate) fn text_hash(text: &[u8]) -> u64 {
+pub fn text_hash(text: &[u8]) -> u64 {
     xxh3_64_with_seed(text, 0)
 }
 
 /// XXH3-64 of bytes that come piece by piece.
-#[cfg(feature = "cli")]
-pub(crate) struct StreamHash(Box<Xxh3>);
+#[derive(Default)]
+pub struct StreamHash(Box<Xxh3>);
 
-#[cfg(feature = "cli")]
 impl StreamHash {
-    pub(crate) fn new() -> Self {
-        Self(Box::new(Xxh3::new()))
+    /// The hash of no bytes.
+    pub fn new() -> Self {
+        Self::default()
     }
 
-    pub(crate) fn update(&mut self, bytes: &[u8]) {
+    /// Takes the next bytes.
+    pub fn update(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }
 
-    pub(crate) fn value(&self) -> u64 {
+    /// The hash of all bytes so far.
+    pub fn value(&self) -> u64 {
         self.0.digest()
     }
 }

@@ -40,7 +40,8 @@
 //!
 //! - [`Index`] and [`ReadOnlyIndex`] are open files; [`IndexOptions`] says how they are created
 //!   and opened.
-//! - [`WriteTxn`] inserts and removes, durably and all at once; [`Document`] is one that was
+//! - [`WriteTxn`] inserts and removes, durably and all at once; [`Insertion`] takes documents with
+//!   options, and [`DedupRun`] long inputs that may be interrupted. [`Document`] is one that was
 //!   sketched beforehand, on any thread.
 //! - [`Snapshot`] is one commit's state: [`Query`] asks it who is similar, giving [`Matches`];
 //!   [`Pairs`] walks all similar pairs, [`Clustering`] puts them together to [`Clusters`].
@@ -107,9 +108,8 @@
 //! - M. Charikar, *Similarity estimation techniques from rounding algorithms*, 2002: [`methods::SimHash`].
 //! - J. Leskovec, A. Rajaraman, J. Ullman, *Mining of massive datasets*, chapter 3: bands.
 
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub mod cli;
+#![deny(missing_docs)]
+
 mod error;
 mod estimate;
 #[cfg(any(test, fuzzing))]
@@ -117,15 +117,12 @@ mod estimate;
 pub mod fuzzing;
 mod hash;
 mod index;
-#[cfg(feature = "cli")]
-mod input;
+#[doc(hidden)]
+pub mod internals;
 mod lsh;
-pub mod methods;
 mod params;
 mod sketch;
 mod store;
-#[cfg(feature = "cli")]
-mod study;
 mod text;
 
 pub use error::{Error, Result};
@@ -134,12 +131,17 @@ pub use estimate::{
     Span, equal_lanes, estimate_probability, mash_distance, weighted_jaccard, wilson,
 };
 pub use index::{
-    BucketSizes, Cluster, Clustering, Clusters, Document, DocumentInfo, Documents, Ids, Index,
-    IndexOptions, Inserted, Insertion, Keep, Linkage, Match, Matches, Merged, OnConflict, Outcome,
-    Pair, Pairs, Query, ReadOnlyIndex, Rebuilt, SizeClass, SizesSearched, Snapshot, WriteTxn,
+    BucketSizes, Cluster, Clustering, Clusters, DedupInput, DedupRun, Document, DocumentInfo,
+    Documents, Ids, Index, IndexOptions, Inserted, Insertion, Judged, Keep, Linkage, Match,
+    Matches, Merged, OnConflict, Outcome, Pair, Pairs, Query, ReadOnlyIndex, Rebuilt, SizeClass,
+    SizesSearched, Snapshot, WriteTxn,
 };
 pub use lsh::{BandPlan, Chances, Forecast, Probe, Textbook, candidate_probability};
 pub use params::{Confidence, Lanes, MAX_ID_BYTES, Recall, Threshold};
 pub use sketch::{BottomK, DistinctCounter, SetSize, Signature, Sketch, Sketcher};
-pub use store::{CheckReport, Invariant, Progress, Repair, Settings, Space, Usage, Violation};
-pub use text::{Form, Normalization, Shingle, Shingler, UnicodeVersions, Weights, Whitespace};
+pub use store::{
+    CheckReport, FORMAT_VERSION, Invariant, Progress, Repair, Settings, Space, Usage, Violation,
+};
+pub use text::{
+    Form, Normalization, Shingle, ShingleStream, Shingler, UnicodeVersions, Weights, Whitespace,
+};

@@ -5,7 +5,7 @@ use crate::report::{Row, median, progress};
 use crate::system::scratch;
 use serde::Deserialize;
 use std::borrow::Cow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -77,7 +77,7 @@ fn parse(corpus: &Path) -> Outcome<Duration> {
 /// Runs the command into a new index; returns the time it took and the bytes of text.
 fn add(corpus: &Path, options: &[&str]) -> Outcome<(Duration, u64)> {
     let folder = scratch()?;
-    let mut command = Command::new(env!("CARGO_BIN_EXE_twindex"));
+    let mut command = Command::new(binary());
     command.arg("add").arg(folder.path().join("json.twx")).arg(corpus).args(options);
     command.args(["--json", "--no-progress"]).stdin(Stdio::null());
     let start = Instant::now();
@@ -89,4 +89,12 @@ fn add(corpus: &Path, options: &[&str]) -> Outcome<(Duration, u64)> {
     }
     let summary: Summary = serde_json::from_str(said.lines().last().unwrap_or_default())?;
     Ok((took, summary.bytes))
+}
+
+/// The command, which `cargo build --release` puts beside the folder of this program.
+fn binary() -> PathBuf {
+    let bench = std::env::current_exe().expect("a path of this program");
+    let built = bench.ancestors().nth(2).expect("target/release").join("twindex");
+    assert!(built.exists(), "{}: run `cargo build --release` first", built.display());
+    built
 }

@@ -243,7 +243,7 @@ fn series(mut from: (u64, u64), mut to: (u64, u64)) -> f64 {
 
 /// x ln(x/m) + m - x for x = `number` and m = `mean`, which is never negative; `excess` is x - m, known
 /// better than both could tell.
-pub(super) fn deviance(number: u64, mean: f64, excess: f64) -> f64 {
+pub fn deviance(number: u64, mean: f64, excess: f64) -> f64 {
     let x = number as f64;
     if number == 0 {
         return mean;
@@ -267,7 +267,7 @@ pub(super) fn deviance(number: u64, mean: f64, excess: f64) -> f64 {
 }
 
 /// ln x! less x ln x - x.
-pub(super) fn stirling_rest(x: u64) -> f64 {
+pub fn stirling_rest(x: u64) -> f64 {
     if x == 0 {
         return 0.0;
     }

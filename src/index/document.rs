@@ -27,8 +27,13 @@ impl Document {
         })
     }
 
-    /// Sketches a text for an index with these settings, and keeps the text if it is to be stored.
-    pub(crate) fn prepare(
+    /// Sketches a text for an index with these settings, and keeps the text if it is to be stored. As
+    /// [`Index::prepare`](crate::Index::prepare), for a thread that has no index at hand.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes.
+    pub fn prepare(
         id: impl Into<String>,
         text: &str,
         sketcher: &Sketcher,

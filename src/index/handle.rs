@@ -301,7 +301,8 @@ impl Index {
     }
 
     /// Does what closing does, and leaves the index open.
-    pub(crate) fn finish(&self) -> Result<()> {
+    #[doc(hidden)]
+    pub fn finish(&self) -> Result<()> {
         let mut writer = self.engine.write()?;
         writer.flush_for_close()?;
         writer.commit()?;

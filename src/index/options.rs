@@ -5,7 +5,7 @@ use crate::index::handle::{Index, ReadOnlyIndex};
 use crate::store::{
     Engine, Progress, Repair, Settings, SettingsRequest, Tuning, repair, unwatched,
 };
-use crate::text::{Normalization, Shingle};
+use crate::text::{Normalization, Shingle, UnicodeVersions};
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -127,6 +127,29 @@ impl IndexOptions {
     pub fn seed(mut self, seed: u64) -> Self {
         self.request.seed = Some(seed);
         self
+    }
+
+    /// The versions of the Unicode tables that a new index is marked with; default
+    /// [`UnicodeVersions::current`](crate::UnicodeVersions::current). For an index that takes in
+    /// signatures made elsewhere, by a program of other versions.
+    pub fn unicode(mut self, versions: UnicodeVersions) -> Self {
+        self.request.unicode = Some(versions);
+        self
+    }
+
+    /// The settings that an index created with these options has.
+    ///
+    /// ```
+    /// let settings = twindex::Index::options().threshold(0.8).settings()?;
+    /// assert_eq!((settings.plan.bands(), settings.plan.depth()), (16, 6));
+    /// # Ok::<(), twindex::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidSetting`], [`Error::UnreachableRecall`].
+    pub fn settings(&self) -> Result<Settings> {
+        self.request.resolve()
     }
 
     /// Memory for pages of the file, in bytes; default 64 MiB.

@@ -36,7 +36,7 @@ fn misses(similarity: f64, depth: u32) -> impl Iterator<Item = f64> {
 
 /// The least number of bands, at least 1, with which pairs at the threshold meet at this depth
 /// with the recall; `most + 1` where more than `most` would be needed.
-pub(crate) fn needed_bands(threshold: Threshold, recall: Recall, depth: u32, most: usize) -> usize {
+pub fn needed_bands(threshold: Threshold, recall: Recall, depth: u32, most: usize) -> usize {
     let tolerated = 1.0 - recall.get();
     misses(threshold.get(), depth)
         .take(most + 1)
@@ -95,7 +95,7 @@ impl BandPlan {
 /// common beginning are neighbours in order.
 ///
 /// The lanes must have the band, and depth is from 1 to 8.
-pub(crate) fn word(lanes: &[u8], band: usize, depth: u32) -> u64 {
+pub fn word(lanes: &[u8], band: usize, depth: u32) -> u64 {
     let lanes = lanes.get(band * BAND_LANES..).and_then(|rest| rest.first_chunk::<BAND_LANES>());
     lanes.map_or(0, |lanes| u64::from_be_bytes(*lanes) >> (64 - 8 * depth))
 }

@@ -10,9 +10,7 @@ pub use bands::{BandPlan, candidate_probability};
 pub use planner::{Chances, Forecast, Textbook};
 pub use probe::Probe;
 
-#[cfg(feature = "cli")]
-pub(crate) use bands::needed_bands;
-pub(crate) use bands::word;
+pub use bands::{needed_bands, word};
 pub(crate) use containment::{ClassSearch, ContainmentPlan, size_class};
 pub(crate) use margin::Margin;
 pub(crate) use probe::WordRange;

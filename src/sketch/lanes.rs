@@ -23,7 +23,7 @@ const EMPTY: u32 = u32::MAX;
 
 /// The random constants of a sketch, derived from a seed.
 #[derive(Clone, Debug)]
-pub(crate) struct LaneHasher {
+pub struct LaneHasher {
     lanes: Lanes,
     seed: u64,
     /// Multiplier (odd) and addend of each lane's fallback.
@@ -31,7 +31,8 @@ pub(crate) struct LaneHasher {
 }
 
 impl LaneHasher {
-    pub(crate) fn new(lanes: Lanes, seed: u64) -> Self {
+    /// The hash functions of so many lanes under a seed.
+    pub fn new(lanes: Lanes, seed: u64) -> Self {
         // Apart from the shingle hashes' constants, which start from the seed itself.
         let mut words = SplitMix::new(fmix64(seed ^ GOLDEN));
         let seed = words.next();
@@ -39,27 +40,37 @@ impl LaneHasher {
         Self { lanes, seed, affine }
     }
 
-    pub(crate) const fn lanes(&self) -> Lanes {
+    /// The number of lanes.
+    pub const fn lanes(&self) -> Lanes {
         self.lanes
     }
 }
 
 /// The full-width lanes of a set under construction. 2 KiB.
 #[derive(Clone)]
-pub(crate) struct LaneTable {
+pub struct LaneTable {
     values: [u32; Lanes::MAX],
 }
 
+impl Default for LaneTable {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl LaneTable {
-    pub(crate) const fn new() -> Self {
+    /// A table of no hashes.
+    pub const fn new() -> Self {
         Self { values: [EMPTY; Lanes::MAX] }
     }
 
-    pub(crate) fn clear(&mut self) {
+    /// Forgets all hashes.
+    pub fn clear(&mut self) {
         self.values = [EMPTY; Lanes::MAX];
     }
 
-    pub(crate) fn values(&self, lanes: Lanes) -> &[u32] {
+    /// The lanes, after [`finish`](Self::finish).
+    pub fn values(&self, lanes: Lanes) -> &[u32] {
         &self.values[..lanes.get()]
     }
 
@@ -80,17 +91,13 @@ impl LaneTable {
 
     /// Takes hashes in round 0. Must see every hash before any other round.
     #[inline]
-    pub(crate) fn first_round(&mut self, hasher: &LaneHasher, hashes: &[u64]) {
+    pub fn first_round(&mut self, hasher: &LaneHasher, hashes: &[u64]) {
         throw(&mut self.values, hasher.lanes, hashes, 0, None);
     }
 
     /// Goes on with the further rounds and the fallback while lanes are empty. `visit` must hand
     /// over all hashes of the set each time it is called.
-    pub(crate) fn finish(
-        &mut self,
-        hasher: &LaneHasher,
-        mut visit: impl FnMut(&mut dyn FnMut(&[u64])),
-    ) {
+    pub fn finish(&mut self, hasher: &LaneHasher, mut visit: impl FnMut(&mut dyn FnMut(&[u64]))) {
         for round in 1..ROUNDS {
             if !self.has_empty(hasher.lanes) {
                 return;

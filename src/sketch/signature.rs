@@ -23,7 +23,7 @@ impl SetSize {
     }
 
     /// The size that estimates to this number as nearly as can be.
-    pub(crate) fn about(number: u64) -> Self {
+    pub fn about(number: u64) -> Self {
         if number == 0 {
             return Self::EMPTY;
         }
@@ -48,13 +48,14 @@ impl SetSize {
         self == Self::EMPTY
     }
 
-    /// Zeros in the low 26 bits, the binary logarithm less 16 in the next 4, 2 bits of zero.
-    pub(crate) const fn pack(self) -> u32 {
+    /// One word that stands for the size, as it is stored: zeros in the low 26 bits, the binary
+    /// logarithm of the bitmap less 16 in the next 4, 2 bits of zero.
+    pub const fn pack(self) -> u32 {
         self.zeros | (self.bits - LEAST_BITS) << 26
     }
 
-    /// The reverse of `pack`; `None` where that could not have made it.
-    pub(crate) fn unpack(word: u32) -> Option<Self> {
+    /// The size that [`pack`](Self::pack) made this word of; `None` for a word that it never makes.
+    pub fn unpack(word: u32) -> Option<Self> {
         let bits = LEAST_BITS + (word >> 26);
         let zeros = word & ((1 << 26) - 1);
         let size = Self { bits, zeros };
@@ -75,7 +76,9 @@ pub struct Signature {
 }
 
 impl Signature {
-    pub(crate) fn new(lanes: Box<[u8]>, size: SetSize) -> Self {
+    /// A signature of stored lanes, a byte each, and the size of the set. An index refuses one whose
+    /// number of lanes is not its own.
+    pub fn new(lanes: Box<[u8]>, size: SetSize) -> Self {
         Self { lanes, size }
     }
 

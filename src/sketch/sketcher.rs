@@ -139,8 +139,7 @@ impl Sketcher {
 
     /// The signature of a weighted set that is given as [`Shingler::weights`] gives it; `None` for the
     /// empty set, and from a sketcher of other sets.
-    #[cfg(feature = "cli")]
-    pub(crate) fn signature_of_weights(&self, weights: &[(u64, f64)]) -> Option<Signature> {
+    pub fn signature_of_weights(&self, weights: &[(u64, f64)]) -> Option<Signature> {
         let darts = self.darts.as_ref()?;
         let (mut lanes, mut counter) = (LaneTable::new(), DistinctCounter::new(0));
         let weights = &mut weights.to_vec();

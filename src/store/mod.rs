@@ -34,7 +34,8 @@ pub use progress::Progress;
 pub use settings::Settings;
 
 pub(crate) use bytes::record::DocumentRecord;
-pub(crate) use bytes::schema::{BandNo, DocNo, FORMAT_VERSION};
+pub use bytes::schema::FORMAT_VERSION;
+pub(crate) use bytes::schema::{BandNo, DocNo};
 pub(crate) use care::backup::backup;
 pub(crate) use care::check::{CHECKING, check, check_watched};
 pub(crate) use care::rebuild::rebuild;
@@ -51,6 +52,5 @@ pub(crate) use sim::disk::{Call, Crash, Disk, Event, Fate, Trouble};
 #[cfg(test)]
 pub(crate) use sim::testing::hush_panics;
 pub(crate) use write::batch::{Batch, Entry, Existing};
-#[cfg(any(test, feature = "cli"))]
-pub(crate) use write::dedup_row::DedupMark;
+pub(crate) use write::dedup_row::DedupRow;
 pub(crate) use write::writer::{WriteView, Writer};

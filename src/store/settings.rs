@@ -54,9 +54,13 @@ impl Settings {
         }
     }
 
-    /// Checks that another index has equal settings, so that signatures of it can be taken in. Other
-    /// Unicode tables do not count.
-    pub(crate) fn same(&self, path: &Path, other: &Settings, from: &Path) -> Result<()> {
+    /// Checks that the index at `from` has these settings, so that its signatures can be taken into
+    /// the index at `path`. Other Unicode tables do not count.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnequalSettings`], which names the first setting that differs.
+    pub fn same(&self, path: &Path, other: &Settings, from: &Path) -> Result<()> {
         match SettingsRequest::of(other).check(self, path) {
             Err(Error::SettingMismatch { setting, stored, asked, .. }) => {
                 Err(Error::UnequalSettings {

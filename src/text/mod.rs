@@ -19,13 +19,12 @@ mod width;
 
 pub use normalize::{Form, Normalization, Whitespace};
 pub use shingle::{Shingle, Shingler};
+pub use stream::ShingleStream;
 pub use weights::Weights;
 
 pub(crate) use positions::{CharOffsets, Located};
 pub(crate) use shingle::Scratch;
-pub(crate) use stream::Stream;
-#[cfg(feature = "cli")]
-pub(crate) use units::ELEMENT_END;
+pub use units::ELEMENT_END;
 
 use std::fmt;
 

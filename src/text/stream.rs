@@ -14,7 +14,7 @@ use std::str;
 use unicode_segmentation::UnicodeSegmentation;
 
 /// Takes a text as it comes and hands over the hashes of its shingles, repetitions included.
-pub(crate) struct Stream {
+pub struct ShingleStream {
     shingler: Shingler,
     /// The most bytes of a word, a line, or anything else that must be there as a whole.
     most: usize,
@@ -50,13 +50,13 @@ struct Signs {
     too_long: bool,
 }
 
-impl Stream {
+impl ShingleStream {
     /// So many parts of the longest word are looked at together.
     const PIECES: usize = 8;
 
     /// A stream of a text of which no word, line, token or stretch without white space has more bytes
     /// than `most`. Takes some ten times as much memory at the most, mostly less than twice.
-    pub(crate) fn new(shingler: &Shingler, most: usize) -> Self {
+    pub fn new(shingler: &Shingler, most: usize) -> Self {
         let shingler = Shingler { multiset: false, ..shingler.clone() };
         let joining = Joining::new(shingler.normalization);
         let way = match shingler.shingle {
@@ -84,7 +84,7 @@ impl Stream {
     ///
     /// [`Error::NotUtf8`], and [`Error::NoRoom`] for what is longer than it may be. Nothing more can be
     /// taken afterwards.
-    pub(crate) fn take(&mut self, bytes: &[u8], sink: &mut dyn FnMut(&[u64])) -> Result<()> {
+    pub fn take(&mut self, bytes: &[u8], sink: &mut dyn FnMut(&[u64])) -> Result<()> {
         for some in bytes.chunks((self.most / Self::PIECES).max(1)) {
             self.bytes.extend_from_slice(some);
             if self.bytes.len() >= self.want {
@@ -95,7 +95,7 @@ impl Stream {
     }
 
     /// Bytes of its buffers.
-    pub(crate) fn memory(&self) -> usize {
+    pub fn memory(&self) -> usize {
         let joined = match &self.way {
             Way::Characters(joining) | Way::Words(joining, _) | Way::Tokens(joining) => {
                 joining.memory()
@@ -110,8 +110,8 @@ impl Stream {
     ///
     /// # Errors
     ///
-    /// As those of [`Stream::take`].
-    pub(crate) fn end(&mut self, sink: &mut dyn FnMut(&[u64])) -> Result<()> {
+    /// As those of [`ShingleStream::take`].
+    pub fn end(&mut self, sink: &mut dyn FnMut(&[u64])) -> Result<()> {
         if matches!(self.way, Way::Unknown) {
             self.go_on(false, sink)?;
         }

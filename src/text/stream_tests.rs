@@ -11,7 +11,7 @@ const KINDS: [&str; 14] = [
 
 /// The sorted hashes of a text that comes in pieces of these lengths, over and over.
 fn streamed(shingler: &Shingler, text: &[u8], lengths: &[usize], most: usize) -> Result<Vec<u64>> {
-    let mut stream = Stream::new(shingler, most);
+    let mut stream = ShingleStream::new(shingler, most);
     let mut out = Vec::new();
     let mut rest = text;
     for length in lengths.iter().cycle() {

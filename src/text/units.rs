@@ -5,7 +5,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 /// Follows each element of a set that a text stands for, where white space cannot separate them.
 /// It is no white space, no letter, and no normalisation form touches it.
-pub(crate) const ELEMENT_END: char = '\u{1F}';
+pub const ELEMENT_END: char = '\u{1F}';
 
 /// The units of a text, joined by one byte, with the place where each starts.
 #[derive(Default)]

@@ -96,7 +96,7 @@ fn sets_not_much_larger_than_the_sketch_are_known_better_than_the_interval_says(
 
 #[test]
 fn shingles_of_real_text_do_not_bias_it() {
-    let luke = include_str!("../../data/gospels/en_kjv_luke.txt");
+    let luke = include_str!("../../crates/lab/data/gospels/en_kjv_luke.txt");
     let words: Vec<&str> = luke.split_whitespace().collect();
     let (a, b) = (words[..2_000].join(" "), words[1_000..3_000].join(" "));
     let runs = 200;

@@ -13,7 +13,7 @@ use twindex::{
 const GOSPELS: [(&str, &str, &[usize]); 4] = [
     (
         "Matthew",
-        include_str!("../../data/gospels/en_kjv_matthew.txt"),
+        include_str!("../../crates/lab/data/gospels/en_kjv_matthew.txt"),
         &[
             25, 23, 17, 25, 48, 34, 29, 34, 38, 42, 30, 50, 58, 36, 39, 28, 27, 35, 30, 34, 46, 46,
             39, 51, 46, 75, 66, 20,
@@ -21,12 +21,12 @@ const GOSPELS: [(&str, &str, &[usize]); 4] = [
     ),
     (
         "Mark",
-        include_str!("../../data/gospels/en_kjv_mark.txt"),
+        include_str!("../../crates/lab/data/gospels/en_kjv_mark.txt"),
         &[45, 28, 35, 41, 43, 56, 37, 38, 50, 52, 33, 44, 37, 72, 47, 20],
     ),
     (
         "Luke",
-        include_str!("../../data/gospels/en_kjv_luke.txt"),
+        include_str!("../../crates/lab/data/gospels/en_kjv_luke.txt"),
         &[
             80, 52, 38, 44, 39, 49, 50, 56, 62, 42, 54, 59, 35, 35, 32, 31, 37, 43, 48, 47, 38, 71,
             56, 53,
@@ -34,7 +34,7 @@ const GOSPELS: [(&str, &str, &[usize]); 4] = [
     ),
     (
         "John",
-        include_str!("../../data/gospels/en_kjv_john.txt"),
+        include_str!("../../crates/lab/data/gospels/en_kjv_john.txt"),
         &[51, 25, 36, 54, 47, 71, 53, 59, 41, 42, 57, 50, 38, 31, 27, 33, 26, 40, 42, 31, 25],
     ),
 ];

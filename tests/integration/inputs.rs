@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 /// Calls with every input of a target that is kept: its corpus, and what once failed if anything.
 pub fn for_each_input(target: &str, run: impl Fn(&[u8])) {
-    let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz");
+    let folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    let mut places = folders.map(|folder| folder.join("fuzz"));
+    let fuzz = places.find(|place| place.is_dir()).expect("the folder of the fuzz targets");
     let mut paths = files(&fuzz.join("corpus").join(target));
     let regressions = fuzz.join("regressions").join(target);
     if regressions.exists() {

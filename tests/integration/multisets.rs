@@ -6,7 +6,7 @@ use twindex::{Agreement, Index, Lanes, Normalization, Shingle, Shingler, Sketche
 
 /// A text full of repeated words.
 fn words() -> Vec<&'static str> {
-    include_str!("../../data/gospels/en_kjv_luke.txt").split_whitespace().collect()
+    include_str!("../../crates/lab/data/gospels/en_kjv_luke.txt").split_whitespace().collect()
 }
 
 fn counted<'a>(words: &[&'a str]) -> BTreeMap<&'a str, usize> {

@@ -88,7 +88,7 @@ fn stored_lanes_give_an_unbiased_estimate_with_the_variance_of_the_formula() {
 
 #[test]
 fn shingles_of_real_text_do_not_bias_the_sketch() {
-    let verses = include_str!("../../data/gospels/en_kjv_luke.txt");
+    let verses = include_str!("../../crates/lab/data/gospels/en_kjv_luke.txt");
     let words: Vec<&str> = verses.split_whitespace().collect();
     // Two halves that overlap by half: neighbouring shingles of natural text, not random hashes.
     let (a, b) = (words[..12_000].join(" "), words[6_000..18_000].join(" "));

@@ -69,7 +69,11 @@ impl Iterator for Documents<'_> {
 
 impl Documents<'_> {
     /// The next documents, at most so many, fewer where their texts are long; none at the end.
-    pub(crate) fn block(&mut self, most: usize) -> Result<Vec<Document>> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`](crate::Error::Damaged) or [`Error::Io`](crate::Error::Io).
+    pub fn block(&mut self, most: usize) -> Result<Vec<Document>> {
         /// Of texts.
         const BYTES: u64 = 64 << 20;
         let (mut block, mut bytes) = (Vec::new(), 0);

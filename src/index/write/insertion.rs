@@ -12,7 +12,6 @@ use rayon::prelude::*;
 
 /// What inserting a document did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum Inserted {
     /// Its id was new.
     Added,
@@ -52,7 +51,6 @@ pub enum OnConflict {
 
 /// What became of a document that was given to an index.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum Outcome {
     /// It was no duplicate, or duplicates were not looked for.
     Inserted(Inserted),

@@ -7,7 +7,7 @@ use redb::TableDefinition;
 pub(crate) const MAGIC: [u8; 8] = *b"twindex\0";
 
 /// The version of the format that this build writes, and the newest it reads.
-pub(crate) const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 1;
 
 /// Rows by name: `format`, `settings`, `state`, `dictionary`, and `dedup` with a number.
 pub(crate) const META: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("meta");

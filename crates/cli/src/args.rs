@@ -1,0 +1,98 @@
+//! What is typed: the commands, and the options of each.
+
+use crate::commands::add::Add;
+use crate::commands::backup::Backup;
+use crate::commands::clusters::Clusters;
+use crate::commands::compare::Compare;
+use crate::commands::dedup::options::Dedup;
+use crate::commands::explain::Explain;
+use crate::commands::export::Export;
+use crate::commands::import::Import;
+use crate::commands::info::Info;
+use crate::commands::inspect::{Get, List};
+use crate::commands::maintain::{Check, Compact, Create};
+use crate::commands::merge::Merge;
+use crate::commands::packaging::{Completions, Man};
+use crate::commands::pairs::Pairs;
+use crate::commands::plan::Plan;
+use crate::commands::query::Query;
+use crate::commands::rebuild::Rebuild;
+use crate::commands::remove::Remove;
+use crate::run::global::Global;
+use clap::{Parser, Subcommand};
+
+/// Keep an index of documents on disk and find near duplicates in it.
+#[derive(Debug, Parser)]
+#[command(
+    name = "twindex",
+    version,
+    max_term_width = 100,
+    after_help = "\
+Exit status: 0 done or found; 1 nothing found, violations, or below a threshold; 2 any error.
+
+Examples:
+  twindex add pages.twx pages.jsonl            index {\"id\", \"text\"} records
+  twindex query pages.twx --text 'some text'   who is similar to this?
+  twindex pairs pages.twx --threshold 0.9      all near-duplicate pairs
+  twindex dedup seen.twx new.jsonl -o kept.jsonl  what is not known yet?
+  twindex clusters pages.twx                   which documents belong together?
+  twindex plan --threshold 0.7                 what would an index find and take?"
+)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Create an empty index
+    Create(Create),
+    /// Add documents to an index, creating it if there is none
+    Add(Add),
+    /// Keep what is similar to nothing known, and remember it
+    Dedup(Box<Dedup>),
+    /// Remove documents by id or age
+    Remove(Remove),
+    /// Print all ids, in order of insertion
+    List(List),
+    /// Print what is known of one document
+    Get(Get),
+    /// Find the documents similar to given texts
+    Query(Query),
+    /// Print every pair of similar documents
+    Pairs(Pairs),
+    /// Print clusters of similar documents, or which of them may go
+    Clusters(Clusters),
+    /// Print settings, counts and sizes of an index
+    Info(Info),
+    /// Verify every invariant of the file, and repair it
+    Check(Check),
+    /// Merge everything, purge what was removed, shrink the file
+    Compact(Compact),
+    /// Make an index again from its texts, under other settings
+    Rebuild(Rebuild),
+    /// Copy an index to a new file
+    Backup(Backup),
+    /// Put the documents of other indexes into one
+    Merge(Merge),
+    /// Write an index as JSON Lines
+    Export(Export),
+    /// Put the JSON Lines of an export into an index
+    Import(Import),
+    /// Compare two texts, exactly and by estimate; no index
+    Compare(Compare),
+    /// Show the passages that two documents of an index share
+    Explain(Explain),
+    /// Print what a threshold and a recall will find, miss and take; no index
+    Plan(Plan),
+    /// Print the completion script of a shell
+    Completions(Completions),
+    /// Write the manual pages
+    Man(Man),
+}
+
+#[cfg(test)]
+#[path = "help_tests.rs"]
+mod tests;

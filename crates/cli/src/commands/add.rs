@@ -1,0 +1,202 @@
+//! `twindex add`: documents from files and streams go into an index.
+
+use crate::input::{BadRecord, Name};
+use crate::run::failure::Failure;
+use crate::run::inputs::Input;
+use crate::run::settings::Settings;
+use crate::run::{conflict::Conflict, global::Global};
+use crate::run::{ending::Ending, interrupt, naming, opening, records};
+use crate::terminal::output::{bytes, count, listed, summary, whole_millis};
+use crate::terminal::progress::Progress;
+use std::path::PathBuf;
+use std::time::Instant;
+use twindex::{Document, Inserted, OnConflict, WriteTxn};
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Directories are walked in order of names; hidden files and what .gitignore names are left out.
+Inputs may be compressed with gzip or zstd, whatever their names.
+A record that cannot be read is reported and counted, the rest goes on, and the exit status is 2.
+Killed and run again, documents that are in already are `unchanged`.
+
+Examples:
+  twindex add pages.twx pages.jsonl more.jsonl
+  twindex add pages.twx docs/                       one document a file
+  twindex add verses.twx --format lines kjv.txt     one document a line
+  twindex add shop.twx --text-field title items.csv.gz
+  twindex add tags.twx --shingle token --format tokens tags.txt
+  twindex add genomes.twx --shingle kmer:21 --threshold 0.4 *.fna.gz
+  twindex add contigs.twx --shingle kmer:21 --per-record assembly.fasta
+  twindex add docs.twx --weighted tfidf.jsonl       tokens with a number each
+  generate | twindex add pages.twx -                JSON Lines or lines")]
+pub(crate) struct Add {
+    /// The index file
+    pub(crate) index: PathBuf,
+    /// Files, directories, or - for standard input
+    #[arg(default_value = "-")]
+    pub(crate) paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) input: Input,
+    /// What to do with a record whose id is in the index with another text
+    #[arg(long, value_enum, default_value_t = Conflict::Replace)]
+    pub(crate) on_conflict: Conflict,
+    /// Documents in one commit
+    #[arg(long, value_name = "DOCS", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) batch: u32,
+    #[command(flatten)]
+    pub(crate) settings: Settings,
+}
+
+/// What happened so far.
+#[derive(Default)]
+struct Counts {
+    added: u64,
+    replaced: u64,
+    unchanged: u64,
+    skipped: u64,
+    empty: u64,
+    failed: u64,
+    bytes: u64,
+}
+
+/// A document on its way in; without an id it is given one when it is inserted.
+struct Incoming {
+    document: Document,
+    named: bool,
+    place: String,
+}
+
+pub(crate) fn run(global: &Global, args: &Add) -> Result<Ending, Failure> {
+    interrupt::catch()?;
+    let start = Instant::now();
+    if !args.index.exists() {
+        // Before an index is created that cannot take the input.
+        args.input.check(args.settings.shingle(), args.settings.weighted(), &args.index)?;
+    }
+    let index = opening::open(global, args.settings.options(), |options| {
+        options.open_or_create(&args.index)
+    })?;
+    let (shingle, weighted) = (index.settings().shingle, index.settings().weighted);
+    args.input.check(shingle, weighted, &args.index)?;
+    let (sketcher, settings) = (index.sketcher().clone(), *index.settings());
+    let inputs = args.input.of(&args.paths, &args.index, weighted);
+    let mut records = records::start(inputs, shingle, move |record| {
+        let (id, named) = match record.name {
+            Name::Id(id) => (id, true),
+            Name::Automatic => ("#".to_owned(), false),
+        };
+        let place = record.place;
+        match Document::prepare(id, &record.text, &sketcher, &settings) {
+            Ok(document) => Ok(Incoming { document, named, place }),
+            Err(error) => Err(BadRecord { place, cause: error.to_string() }),
+        }
+    })?;
+    let mut progress = Progress::new(global, records.expected_bytes);
+    let mut counts = Counts::default();
+    let mut txn = index.begin_write()?;
+    let mut in_batch = 0;
+    while let Some(parsed) = records.next() {
+        let documents = parsed.results.len() as u64;
+        let (good, bad): (Vec<_>, Vec<_>) = parsed.results.into_iter().partition(Result::is_ok);
+        counts.failed += bad.len() as u64;
+        bad.iter().filter_map(|bad| bad.as_ref().err()).for_each(|bad| {
+            progress.say(&bad.to_string());
+        });
+        let mut good: Vec<Incoming> = good.into_iter().flatten().collect();
+        while !good.is_empty() {
+            let room = (args.batch as usize - in_batch).min(good.len());
+            let later = good.split_off(room);
+            in_batch += good.len();
+            insert(&mut txn, good, args.on_conflict, &mut counts, &progress)?;
+            good = later;
+            if in_batch >= args.batch as usize {
+                txn.commit()?;
+                if global.verbose {
+                    let done = counts.added + counts.replaced + counts.unchanged + counts.skipped;
+                    progress.note(&format!("committed {}", count(done, "document")));
+                }
+                txn = index.begin_write()?;
+                in_batch = 0;
+            }
+        }
+        progress.add(documents, parsed.bytes);
+    }
+    txn.commit()?;
+    progress.finish();
+    let interrupted = interrupt::asked();
+    if !interrupted {
+        index.close()?;
+    }
+    report(global, &counts, start.elapsed().as_secs_f64(), interrupted);
+    if interrupted {
+        let done = counts.added + counts.replaced + counts.unchanged;
+        return Err(anyhow::anyhow!(
+            "{}: interrupted; {} are in, run the command again to go on",
+            args.index.display(),
+            count(done, "document")
+        )
+        .into());
+    }
+    Ok(if counts.failed > 0 { Ending::SomeFailed } else { Ending::Done })
+}
+
+fn insert(
+    txn: &mut WriteTxn<'_>,
+    incoming: Vec<Incoming>,
+    conflict: Conflict,
+    counts: &mut Counts,
+    progress: &Progress,
+) -> Result<(), Failure> {
+    let policy = match conflict {
+        Conflict::Replace => OnConflict::Replace,
+        Conflict::Skip | Conflict::Error => OnConflict::Skip,
+    };
+    for Incoming { document, .. } in &incoming {
+        counts.bytes += document.text_bytes();
+        counts.empty += u64::from(document.signature().is_empty());
+    }
+    let places: Vec<String> = incoming.iter().map(|incoming| incoming.place.clone()).collect();
+    let documents = incoming.into_iter().map(|incoming| (incoming.document, incoming.named));
+    let documents = naming::complete(txn, documents)?;
+    for (inserted, place) in txn.insert_documents(documents, policy)?.into_iter().zip(places) {
+        match inserted {
+            Inserted::Added => counts.added += 1,
+            Inserted::Replaced => counts.replaced += 1,
+            Inserted::Unchanged => counts.unchanged += 1,
+            Inserted::Skipped if conflict == Conflict::Error => {
+                counts.failed += 1;
+                progress.say(&format!("{place}: its id is in the index with another text"));
+            }
+            Inserted::Skipped => counts.skipped += 1,
+        }
+    }
+    Ok(())
+}
+
+fn report(global: &Global, counts: &Counts, seconds: f64, interrupted: bool) {
+    let fields = [
+        ("added", counts.added.into()),
+        ("replaced", counts.replaced.into()),
+        ("unchanged", counts.unchanged.into()),
+        ("skipped", counts.skipped.into()),
+        ("empty", counts.empty.into()),
+        ("failed", counts.failed.into()),
+        ("bytes", counts.bytes.into()),
+        ("seconds", whole_millis(seconds)),
+        ("interrupted", interrupted.into()),
+    ];
+    let mut sentence = format!("added {}", count(counts.added, "document"));
+    sentence += &listed(&[
+        (counts.replaced, "replaced"),
+        (counts.unchanged, "unchanged"),
+        (counts.skipped, "skipped"),
+        (counts.empty, "empty"),
+        (counts.failed, "failed"),
+    ]);
+    sentence += &format!(" in {seconds:.1} s");
+    if counts.bytes > 0 {
+        let rate = (counts.bytes as f64 / seconds.max(1e-9)) as u64;
+        sentence += &format!(": {} of text, {}/s", bytes(counts.bytes), bytes(rate));
+    }
+    summary(global, &fields, &sentence);
+}

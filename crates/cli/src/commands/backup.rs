@@ -1,0 +1,52 @@
+//! `twindex backup`: a copy of an index.
+
+use crate::run::failure::Failure;
+use crate::run::global::Global;
+use crate::run::{ending::Ending, interrupt, opening};
+use crate::terminal::output::{bytes, count, summary, whole_millis};
+use crate::terminal::progress::Progress;
+use anyhow::Context;
+use std::path::PathBuf;
+use std::time::Instant;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The copy has all that the index has, packed. Every record is verified on the way. It appears under
+its name when it is complete.
+
+Examples:
+  twindex backup pages.twx /mnt/backup/pages-monday.twx
+  twindex backup pages.twx copy.twx --wait 60")]
+pub(crate) struct Backup {
+    /// The index file
+    pub(crate) index: PathBuf,
+    /// The new file, which must not exist
+    pub(crate) dest: PathBuf,
+}
+
+pub(crate) fn run(global: &Global, args: &Backup) -> Result<Ending, Failure> {
+    interrupt::catch()?;
+    let start = Instant::now();
+    let index = opening::to_read(global, &args.index)?;
+    let snapshot = index.snapshot()?;
+    let progress = Progress::of_parts(global);
+    let copied = snapshot.backup_watched(&args.dest, progress.watch());
+    progress.finish();
+    copied?;
+    let size =
+        std::fs::metadata(&args.dest).with_context(|| args.dest.display().to_string())?.len();
+    let seconds = start.elapsed().as_secs_f64();
+    let fields = [
+        ("documents", snapshot.len().into()),
+        ("bytes", size.into()),
+        ("seconds", whole_millis(seconds)),
+    ];
+    let sentence = format!(
+        "{}: {} copied in {seconds:.1} s: {}",
+        args.dest.display(),
+        count(snapshot.len(), "document"),
+        bytes(size)
+    );
+    summary(global, &fields, &sentence);
+    Ok(Ending::Done)
+}

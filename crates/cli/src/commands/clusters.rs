@@ -1,0 +1,222 @@
+//! `twindex clusters`: which documents belong together, and which of them may go.
+
+use crate::run::failure::{Failure, message};
+use crate::run::global::Global;
+use crate::run::{ending::Ending, interrupt, opening};
+use crate::terminal::escape::for_terminal;
+use crate::terminal::output::{Results, count, similarity, summary, whole_millis};
+use crate::terminal::progress::Progress;
+use anyhow::Context;
+use clap::ValueEnum;
+use serde_json::Value;
+use std::io::{self, BufRead, BufReader, Seek, Write};
+use std::path::PathBuf;
+use std::time::Instant;
+use tempfile::SpooledTempFile;
+use twindex::{Cluster, Clusters as Found, Keep, Linkage, Snapshot};
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+One cluster of two or more documents a line, the largest first. Output columns (fields with
+--json): representative, size, members; the representative is one of the members.
+
+Examples:
+  twindex clusters pages.twx
+  twindex clusters pages.twx --threshold 0.9 --keep longest --json
+  twindex clusters pages.twx --duplicates | twindex remove pages.twx --ids-from -")]
+pub(crate) struct Clusters {
+    /// The index file
+    pub(crate) index: PathBuf,
+    /// Least similarity of documents that belong together [default: the index's own]
+    #[arg(long, value_name = "T")]
+    pub(crate) threshold: Option<f64>,
+    /// Go by estimates although the index stores texts: faster, as no text is read
+    #[arg(long)]
+    pub(crate) estimate: bool,
+    /// What makes documents a cluster
+    #[arg(long, value_enum, default_value_t = By::Representative)]
+    pub(crate) linkage: By,
+    /// Which document of a cluster stands for it
+    #[arg(long, value_enum, default_value_t = Kept::First)]
+    pub(crate) keep: Kept,
+    /// Print the ids of all members but the representatives, one a line, as they are, to be
+    /// removed. The index is closed before the first is printed
+    #[arg(long)]
+    pub(crate) duplicates: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum By {
+    /// Every member was found similar to the representative
+    Representative,
+    /// A chain of similar pairs leads from each member to every other
+    Connected,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Kept {
+    /// The one that was added earliest
+    First,
+    /// The one with the longest text, in bytes; the earliest of them
+    Longest,
+    /// The one with the smallest id, byte by byte
+    Id,
+}
+
+/// Ids in memory before they go to a temporary file.
+const SPOOLED: usize = 8 << 20;
+
+/// So many clusters are aligned together on a terminal.
+const ALIGNED: usize = 64;
+
+/// The widest column of representatives on a terminal.
+const WIDEST: usize = 60;
+
+pub(crate) fn run(global: &Global, args: &Clusters) -> Result<Ending, Failure> {
+    interrupt::catch()?;
+    let start = Instant::now();
+    let index = opening::to_read(global, &args.index)?;
+    let snapshot = index.snapshot()?;
+    let threshold = args.threshold.unwrap_or(index.settings().threshold.get());
+    let clusters = find(global, args, &snapshot, threshold)?;
+    let mut results = Results::new(global);
+    let (number, documents) = (clusters.len() as u64, clusters.documents());
+    let (recall, all) = (clusters.recall(), snapshot.len());
+    let mut failed = 0;
+    if args.duplicates {
+        let mut ids = spool(&clusters)?;
+        // Who reads the ids may be waiting for the index.
+        drop(clusters);
+        drop(snapshot);
+        drop(index);
+        failed = print_ids(&mut results, &mut ids)?;
+    } else {
+        print(&mut results, &clusters)?;
+    }
+    results.flush()?;
+    let duplicates = documents - number;
+    let seconds = start.elapsed().as_secs_f64();
+    let fields = [
+        ("clusters", number.into()),
+        ("documents", documents.into()),
+        ("duplicates", duplicates.into()),
+        ("failed", failed.into()),
+        ("recall", similarity(recall)),
+        ("limited", false.into()),
+        ("seconds", whole_millis(seconds)),
+    ];
+    let sentence = format!(
+        "{} of {} among {}, {}; recall at the threshold {}",
+        count(number, "cluster"),
+        count(documents, "document"),
+        crate::terminal::output::grouped(all),
+        count(duplicates, "duplicate"),
+        similarity(recall)
+    );
+    summary(global, &fields, &sentence);
+    Ok(match (failed, number) {
+        (0, 0) => Ending::Nothing,
+        (0, _) => Ending::Done,
+        _ => Ending::SomeFailed,
+    })
+}
+
+fn find<'s>(
+    global: &Global,
+    args: &Clusters,
+    snapshot: &'s Snapshot,
+    threshold: f64,
+) -> Result<Found<'s>, Failure> {
+    let linkage = match args.linkage {
+        By::Representative => Linkage::Representative,
+        By::Connected => Linkage::Connected,
+    };
+    let keep = match args.keep {
+        Kept::First => Keep::First,
+        Kept::Longest => Keep::Longest,
+        Kept::Id => Keep::Id,
+    };
+    let progress = Progress::of_parts(global);
+    let clustering = snapshot.clusters(threshold)?.linkage(linkage).keep(keep);
+    let clustering = clustering.estimate(args.estimate);
+    let found = clustering.find_watched(progress.watch());
+    progress.finish();
+    Ok(found?)
+}
+
+fn interrupted() -> Failure {
+    anyhow::anyhow!("interrupted; not all clusters were printed").into()
+}
+
+fn print(results: &mut Results, clusters: &Found<'_>) -> Result<(), Failure> {
+    // The first is the largest.
+    let digits = clusters.iter().next().map_or(0, |largest| largest.len().to_string().len());
+    let mut rest = clusters.iter().peekable();
+    while rest.peek().is_some() {
+        let some: Vec<Cluster<'_>> = rest.by_ref().take(ALIGNED).collect();
+        let names =
+            some.iter().map(Cluster::representative).collect::<twindex::Result<Vec<_>>>()?;
+        let width = names.iter().map(|name| for_terminal(name).chars().count()).max().unwrap_or(0);
+        for (cluster, name) in some.into_iter().zip(names) {
+            let fields = [("representative", Value::from(name)), ("size", cluster.len().into())];
+            let widths = [width.min(WIDEST), digits];
+            results.line_with_list(&fields, &widths, "members", cluster.members())?;
+            if interrupt::asked() {
+                results.flush()?;
+                return Err(interrupted());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Writes down what may go, as lengths and bytes: an id may hold anything.
+fn spool(clusters: &Found<'_>) -> Result<SpooledTempFile, Failure> {
+    let mut ids = tempfile::spooled_tempfile(SPOOLED);
+    for cluster in clusters.iter() {
+        if interrupt::asked() {
+            return Err(interrupted());
+        }
+        for id in cluster.duplicates() {
+            let id = id?;
+            let write = |ids: &mut SpooledTempFile| {
+                ids.write_all(&(id.len() as u32).to_le_bytes())?;
+                ids.write_all(id.as_bytes())
+            };
+            write(&mut ids).context("a temporary file")?;
+        }
+    }
+    ids.rewind().context("a temporary file")?;
+    Ok(ids)
+}
+
+/// Prints ids one a line; returns how many are more than a line and were left out.
+fn print_ids(results: &mut Results, ids: &mut SpooledTempFile) -> Result<u64, Failure> {
+    let mut ids = BufReader::new(ids);
+    let mut failed = 0;
+    while let Some(id) = read_id(&mut ids).context("a temporary file")? {
+        // A line ends with what looks like its end.
+        if !results.is_json() && (id.contains('\n') || id.ends_with('\r')) {
+            failed += 1;
+            message(&format!("{id}: an id with a line break is left out; take --json"));
+        } else {
+            results.id(&id)?;
+        }
+        if interrupt::asked() {
+            results.flush()?;
+            return Err(interrupted());
+        }
+    }
+    Ok(failed)
+}
+
+fn read_id(ids: &mut impl BufRead) -> io::Result<Option<String>> {
+    if ids.fill_buf()?.is_empty() {
+        return Ok(None);
+    }
+    let mut length = [0; 4];
+    ids.read_exact(&mut length)?;
+    let mut id = vec![0; u32::from_le_bytes(length) as usize];
+    ids.read_exact(&mut id)?;
+    String::from_utf8(id).map(Some).map_err(io::Error::other)
+}

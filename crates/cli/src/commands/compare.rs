@@ -1,0 +1,134 @@
+//! `twindex compare`: two texts, exactly and by estimate, without an index.
+
+use super::compare_weighted;
+use super::explain::{explain, not_explained};
+use crate::run::ending::Ending;
+use crate::run::failure::Failure;
+use crate::run::global::Global;
+use crate::run::two_texts::TwoTexts;
+use crate::terminal::output::{Results, distance, rounded, significant, similarity};
+use crate::terminal::side_by_side::Side as Shown;
+use std::path::Path;
+use twindex::{Confidence, Estimate, Lanes, Overlap, RandomSubsets, Signature, Sketcher};
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Output, a name and a value a line (fields of one object with --json): a, b, similarity,
+multiset_similarity, estimate, low, high, containment_a_in_b, containment_b_in_a, dice,
+shingles_a, shingles_b, shared, universe, expected_by_chance, chance_log10; for kmer:N also
+distance. Both similarities are exact; low and high are the interval of the estimate at
+--confidence. expected_by_chance is the similarity of two random sets of these sizes, out of
+--universe elements; they are as similar as these or more with a probability of 10 to the power of
+chance_log10. distance is the Mash distance -ln(2J/(1+J))/N of the similarity J. An empty text is
+similar to nothing. Memory: 8 bytes for each shingle of both. The exit status is 1 if the
+similarity is below --threshold.
+
+With --explain, a line for each passage that both share, by its place in A: a_start, a_end,
+b_start, b_end (bytes of the files), the same four with char_ (characters), shingles, text (as it
+stands in A). On a terminal instead both texts side by side, shared passages in colour. The exit
+status is 1 also if there is none. Memory: some 60 bytes for each shingle of both.
+
+Examples:
+  twindex compare old.txt new.txt
+  twindex compare --shingle word:3 old.txt new.txt --json
+  twindex compare essay.txt source.txt --explain --shingle word:5
+  twindex compare old.txt new.txt --confidence 0.99 --universe 1000000
+  twindex compare --shingle kmer:21 strain-a.fasta.gz strain-b.fasta.gz
+  git show HEAD:main.c | twindex compare --shingle line:2 - main.c
+  twindex compare --weighted old.json new.json
+  twindex compare old.txt new.txt --threshold 0.9 --quiet && echo similar")]
+pub(crate) struct Compare {
+    #[command(flatten)]
+    texts: TwoTexts,
+    /// Show the passages that both share, and where they are
+    #[arg(long, conflicts_with_all = ["lanes", "confidence", "universe", "weighted"])]
+    explain: bool,
+    /// Lanes of the signatures that the estimate is made from: 64, 128, 256 or 512
+    #[arg(long, value_name = "K", default_value_t = Lanes::DEFAULT.get())]
+    lanes: usize,
+    /// Elements there are in all, of which random sets are drawn for expected_by_chance and
+    /// chance_log10 [default: shingles_a + shingles_b]
+    #[arg(long, value_name = "N", conflicts_with = "weighted")]
+    universe: Option<u64>,
+}
+
+/// What is made of a text: its shingles in ascending order, with repetitions, and its signature.
+struct Side {
+    shingles: Vec<u64>,
+    signature: Signature,
+}
+
+pub(crate) fn run(global: &Global, args: &Compare) -> Result<Ending, Failure> {
+    args.texts.check()?;
+    if args.texts.weighted {
+        return compare_weighted::run(global, &args.texts, args.lanes);
+    }
+    if args.explain { show_passages(global, &args.texts) } else { compare(global, args) }
+}
+
+/// Prints the passages that both texts share.
+fn show_passages(global: &Global, texts: &TwoTexts) -> Result<Ending, Failure> {
+    let names = [&texts.a, &texts.b].map(|path| path.display().to_string());
+    if let Some(cause) = not_explained(texts.shingle()) {
+        return Err(anyhow::anyhow!("{} and {}: {cause}", names[0], names[1]).into());
+    }
+    let [a, b] = [texts.read(&texts.a)?, texts.read(&texts.b)?];
+    let (a, b) = (Shown { name: &names[0], text: &a }, Shown { name: &names[1], text: &b });
+    let found = explain(global, &texts.shingler(texts.multiset)?, a, b)?;
+    let similar = !texts.is_below(found.overlap.similarity());
+    let any = similar && !found.passages.is_empty();
+    Ok(if any { Ending::Done } else { Ending::Nothing })
+}
+
+/// Prints the similarity of both texts, exactly and by estimate.
+fn compare(global: &Global, args: &Compare) -> Result<Ending, Failure> {
+    let texts = &args.texts;
+    let confidence = Confidence::new(texts.confidence)?;
+    let plain = texts.shingler(false)?;
+    let sketcher =
+        Sketcher::new(texts.shingler(texts.multiset)?, Lanes::new(args.lanes)?, texts.seed);
+    let side = |path: &Path| -> Result<Side, Failure> {
+        let text = texts.read(path)?;
+        let mut shingles = plain.hashes(&text);
+        shingles.sort_unstable();
+        Ok(Side { shingles, signature: sketcher.signature(&text) })
+    };
+    let (mut a, mut b) = (side(&texts.a)?, side(&texts.b)?);
+
+    let multisets = Overlap::of_multisets(&a.shingles, &b.shingles);
+    a.shingles.dedup();
+    b.shingles.dedup();
+    let sets = Overlap::of_sets(&a.shingles, &b.shingles);
+    let asked = if texts.multiset { multisets } else { sets };
+    let chance = RandomSubsets::like(asked, args.universe.unwrap_or(asked.a + asked.b))?;
+    // Nothing is similar to an empty text, for certain.
+    let nothing = Estimate { similarity: 0.0, low: 0.0, high: 0.0 };
+    let estimate = a.signature.similarity_at(&b.signature, confidence).unwrap_or(nothing);
+
+    let mut results = Results::new(global);
+    let mut fields = vec![
+        ("a", texts.a.display().to_string().into()),
+        ("b", texts.b.display().to_string().into()),
+        ("similarity", rounded(sets.similarity())),
+        ("multiset_similarity", rounded(multisets.similarity())),
+        ("estimate", similarity(estimate.similarity)),
+        ("low", similarity(estimate.low)),
+        ("high", similarity(estimate.high)),
+        ("containment_a_in_b", rounded(asked.a_in_b())),
+        ("containment_b_in_a", rounded(asked.b_in_a())),
+        ("dice", rounded(asked.dice())),
+        ("shingles_a", asked.a.into()),
+        ("shingles_b", asked.b.into()),
+        ("shared", asked.shared.into()),
+        ("universe", chance.universe().into()),
+        ("expected_by_chance", significant(chance.expected_similarity())),
+        ("chance_log10", similarity(chance.tail_log10(asked.shared))),
+    ];
+    if let Some(k) = texts.shingle().kmer_width() {
+        fields.push(distance(sets.similarity(), k));
+    }
+    results.object(&fields)?;
+    results.flush()?;
+    let below = texts.is_below(asked.similarity());
+    Ok(if below { Ending::Nothing } else { Ending::Done })
+}

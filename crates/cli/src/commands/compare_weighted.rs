@@ -1,0 +1,52 @@
+//! `twindex compare --weighted`: two weighted sets, exactly and by estimate, without an index.
+
+use crate::run::ending::Ending;
+use crate::run::failure::Failure;
+use crate::run::global::Global;
+use crate::run::two_texts::TwoTexts;
+use crate::terminal::output::{Results, rounded, similarity};
+use std::path::Path;
+use twindex::{Confidence, Estimate, Lanes, Signature, Sketcher, weighted_jaccard};
+
+/// What is made of a file: its tokens with their weights, by ascending hash, and its signature, of
+/// which the empty set has none.
+struct Side {
+    weights: Vec<(u64, f64)>,
+    signature: Option<Signature>,
+}
+
+/// Prints the similarity of both sets. Fields: a, b, similarity, estimate, low, high, tokens_a,
+/// tokens_b, shared.
+pub(crate) fn run(global: &Global, texts: &TwoTexts, lanes: usize) -> Result<Ending, Failure> {
+    let confidence = Confidence::new(texts.confidence)?;
+    let sketcher = Sketcher::weighted(texts.shingler(false)?, Lanes::new(lanes)?, texts.seed)?;
+    let side = |path: &Path| -> Result<Side, Failure> {
+        let weights = texts.read_weights(path)?;
+        let signature = sketcher.signature_of_weights(&weights);
+        Ok(Side { weights, signature })
+    };
+    let (a, b) = (side(&texts.a)?, side(&texts.b)?);
+    let exact = weighted_jaccard(&a.weights, &b.weights);
+    let in_b = |(hash, _): &&(u64, f64)| b.weights.binary_search_by_key(hash, |x| x.0).is_ok();
+    let shared = a.weights.iter().filter(in_b).count();
+    // Nothing is similar to an empty set, for certain.
+    let nothing = Estimate { similarity: 0.0, low: 0.0, high: 0.0 };
+    let signatures = a.signature.zip(b.signature);
+    let estimate = signatures.and_then(|(a, b)| a.similarity_at(&b, confidence)).unwrap_or(nothing);
+
+    let mut results = Results::new(global);
+    results.object(&[
+        ("a", texts.a.display().to_string().into()),
+        ("b", texts.b.display().to_string().into()),
+        ("similarity", rounded(exact)),
+        ("estimate", similarity(estimate.similarity)),
+        ("low", similarity(estimate.low)),
+        ("high", similarity(estimate.high)),
+        ("tokens_a", a.weights.len().into()),
+        ("tokens_b", b.weights.len().into()),
+        ("shared", shared.into()),
+    ])?;
+    results.flush()?;
+    let below = texts.is_below(exact);
+    Ok(if below { Ending::Nothing } else { Ending::Done })
+}

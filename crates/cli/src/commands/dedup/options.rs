@@ -1,0 +1,375 @@
+//! `twindex dedup`: keep what is similar to nothing known, and remember it.
+
+use crate::commands::dedup::audit::Audit;
+use crate::commands::dedup::dry_run::Trial;
+use crate::commands::dedup::judging::{Counts, Incoming, Judging, chained, changed};
+use crate::commands::dedup::kept_file::Written;
+use crate::commands::dedup::partial_file::Part;
+use crate::commands::dedup::targets::Targets;
+use crate::input::{BadRecord, Name, Raw, STANDARD_INPUT};
+use crate::run::failure::Failure;
+use crate::run::global::Global;
+use crate::run::inputs::Input;
+use crate::run::records::Records;
+use crate::run::settings::Settings;
+use crate::run::{ending::Ending, interrupt, opening, records};
+use crate::terminal::output::{bytes, count, listed, similarity, summary, whole_millis};
+use crate::terminal::progress::Progress;
+use anyhow::anyhow;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use twindex::Error;
+use twindex::Threshold;
+use twindex::internals::DedupMark;
+use twindex::internals::text_hash;
+use twindex::{Document, Index, ReadOnlyIndex, Snapshot, WriteTxn};
+use twindex::{Signature, Sketcher};
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Records are judged in order. One that is similar to a document known already (of the index, of an
+index of --against, or earlier in the input) is left out and audited; any other is written to OUT
+as it came, and remembered. One whose id and text are in the index is known: it is written again.
+The same id with another text is judged as any other, and replaces if it is kept.
+
+OUT appears when it is complete. Stopped or killed, the same command goes on where it was, unless
+it is told to --restart.
+Audit columns (fields in FILE, and with --json): id, duplicate_of, similarity, exact.
+
+Examples:
+  twindex dedup seen.twx today.jsonl -o new.jsonl --removed removed.jsonl
+  twindex dedup seen.twx today.jsonl --dry-run
+  twindex dedup train.twx crawl.csv -o train.csv --against test.twx
+  twindex dedup docs.twx docs/ -o kept-paths.txt --threshold 0.9")]
+pub(crate) struct Dedup {
+    /// The index file; created if there is none
+    pub(crate) index: PathBuf,
+    /// Files, directories, or - for standard input
+    #[arg(default_value = "-")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Where kept records are written, as they came; paths for whole files; - for standard output
+    #[arg(long, short, value_name = "OUT", required_unless_present = "dry_run")]
+    pub(crate) output: Option<PathBuf>,
+    /// Where a JSON line is written for each removed record [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) removed: Option<PathBuf>,
+    /// Change no file, only print what would be removed
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Leave out records whose id and text are in the index
+    #[arg(long)]
+    pub(crate) skip_known: bool,
+    /// Remove also what is similar to a document of this index, which is only read; repeatable
+    #[arg(long, value_name = "INDEX")]
+    pub(crate) against: Vec<PathBuf>,
+    /// Go by estimates although the index stores texts: faster, as no text is read
+    #[arg(long)]
+    pub(crate) estimate: bool,
+    /// Renew the time of insertion of documents that are met again, or duplicates of them
+    #[arg(long)]
+    pub(crate) touch: bool,
+    /// Start over, and do not go on with an interrupted run of the same command
+    #[arg(long)]
+    pub(crate) restart: bool,
+    /// Records in one commit
+    #[arg(long, value_name = "DOCS", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) batch: u32,
+    #[command(flatten)]
+    pub(crate) input: Input,
+    #[command(flatten)]
+    pub(crate) settings: Settings,
+}
+
+/// Records that are judged without looking whether the command was asked to end.
+const SLICE: usize = 1 << 10;
+
+pub(crate) fn run(global: &Global, args: &Dedup) -> Result<Ending, Failure> {
+    interrupt::catch()?;
+    let start = Instant::now();
+    let targets = Targets::of(args)?;
+    if !args.index.exists() {
+        args.input.check(args.settings.shingle(), args.settings.weighted(), &args.index)?;
+    }
+    let trial = args.dry_run.then(|| Trial::of(global, args)).transpose()?;
+    let place = trial.as_ref().map_or(&args.index, |trial| &trial.index);
+    let index = args.open(global, place)?;
+    args.input.check(index.settings().shingle, index.settings().weighted, &args.index)?;
+    let others = others(global, args)?;
+    let snapshots = others.iter().map(ReadOnlyIndex::snapshot).collect::<Result<Vec<_>, _>>()?;
+    let against: Vec<&Snapshot> = snapshots.iter().collect();
+    let threshold =
+        args.settings.threshold().map_or(Ok(index.settings().threshold), Threshold::new)?;
+    let begin = || -> Result<WriteTxn<'_>, Failure> {
+        let mut txn = index.begin_write()?;
+        txn.set_estimate(args.estimate);
+        Ok(txn)
+    };
+    let mut txn = begin()?;
+    let recall = txn.recall_at(threshold.get(), &against)?;
+    let report = |counts: &Counts, failed: u64, interrupted: bool| {
+        let seconds = start.elapsed().as_secs_f64();
+        report(global, args, counts, failed, recall, seconds, interrupted);
+    };
+
+    // What is wrong with settings shows before anything is written.
+    txn.insert_documents_unless_similar(Vec::new(), threshold.get(), &against)?;
+    let run = args.hash(threshold.get());
+    let mark = match targets.file().is_some() && !args.restart {
+        true => txn.dedup_mark(run)?,
+        false => None,
+    };
+    if let Some(mark) = mark.filter(|mark| mark.judged) {
+        drop(txn);
+        if let Some(failed) = complete(global, args, &targets, &index, (run, mark))? {
+            report(&Counts::from_stored(mark.counts), failed, false);
+            return Ok(if failed > 0 { Ending::SomeFailed } else { Ending::Done });
+        }
+        txn = begin()?;
+    }
+    let mark = mark.filter(|mark| !mark.judged);
+    let comparing = (threshold.get(), &*against);
+    let mut judging = Judging::begin(global, args, &targets, comparing, (run, mark), &txn)?;
+    let mut records = args.records(&targets, &index, Some(index.sketcher().clone()))?;
+    let mut progress = Progress::new(global, records.expected_bytes);
+    let mut failed = 0_u64;
+    while let Some(parsed) = records.next() {
+        let documents = parsed.results.len() as u64;
+        if let Some(header) = &parsed.header {
+            judging.kept.begin_table(header)?;
+        }
+        let mut good = Vec::with_capacity(parsed.results.len());
+        for result in parsed.results {
+            match result {
+                Ok(incoming) => good.push(incoming),
+                Err(bad) => {
+                    failed += 1;
+                    progress.say(&bad.to_string());
+                }
+            }
+        }
+        while !good.is_empty() && !interrupt::asked() {
+            let room = (args.batch as usize - judging.in_batch).min(SLICE);
+            let later = good.split_off(good.len().min(room));
+            judging.take(&mut txn, good)?;
+            good = later;
+            if judging.in_batch >= args.batch as usize {
+                judging.store(&mut txn, false)?;
+                txn.commit()?;
+                if global.verbose {
+                    let records = count(judging.mark.records, "record");
+                    progress.note(&format!("committed {records}"));
+                }
+                txn = begin()?;
+            }
+        }
+        progress.add(documents, parsed.bytes);
+    }
+    let interrupted = interrupt::asked();
+    if !interrupted && judging.ahead.is_some() {
+        return Err(judging.other_input());
+    }
+    judging.store(&mut txn, !interrupted)?;
+    txn.commit()?;
+    progress.finish();
+    let Judging { kept, audit, counts, mark, .. } = judging;
+    if !interrupted {
+        // A kill up to the last commit is made good by the next run.
+        index.finish()?;
+        let spool = audit.finish()?;
+        kept.finish()?;
+        if targets.file().is_some() {
+            forget(&index, run)?;
+        }
+        spool.map_or(Ok(()), Part::discard)?;
+        drop(index);
+    }
+    report(&counts, failed, interrupted);
+    if interrupted {
+        let again = match (args.dry_run, targets.file().is_some()) {
+            (true, _) => "nothing was changed",
+            (false, true) => "run the same command again to go on",
+            (false, false) => "what was kept of them is in the index",
+        };
+        let records = count(mark.records, "record");
+        let place = args.index.display();
+        return Err(anyhow!("{place}: interrupted after {records}; {again}").into());
+    }
+    Ok(if failed > 0 { Ending::SomeFailed } else { Ending::Done })
+}
+
+/// Gives their names to the files of a run that had judged everything. If that was this very input,
+/// returns how many of its records are bad; `None` if there is another input to judge.
+fn complete(
+    global: &Global,
+    args: &Dedup,
+    targets: &Targets,
+    index: &Index,
+    (run, mark): (u64, DedupMark),
+) -> Result<Option<u64>, Failure> {
+    let (Some(out), Some(spool)) = (targets.file(), targets.spool()) else { return Ok(None) };
+    let audit = match targets.audit_is_file() {
+        true => Part::complete(&spool, mark.audit)?,
+        false => true,
+    };
+    if !audit || !Part::complete(out, mark.kept)? {
+        return Err(changed(out));
+    }
+    let (mut found, mut hash, mut failed) = (0, 0, 0);
+    let mut records = args.records(targets, index, None)?;
+    while let Some(parsed) = records.next() {
+        for result in parsed.results {
+            match result {
+                Ok(Incoming { hash: record, .. }) => {
+                    (found, hash) = (found + 1, chained(hash, record));
+                }
+                Err(_) => failed += 1,
+            }
+        }
+    }
+    if interrupt::asked() {
+        return Err(anyhow!("{}: interrupted; nothing was changed", args.index.display()).into());
+    }
+    let same = (found, hash) == (mark.records, mark.input);
+    let spool = match targets.audit_is_file() {
+        true => None,
+        false => Part::resume(&spool, mark.audit)?,
+    };
+    let spool = match spool {
+        // It may have been printed for nobody.
+        Some(spool) if same => Audit::begin(global, targets, Some(spool))?.finish()?,
+        spool => spool,
+    };
+    forget(index, run)?;
+    spool.map_or(Ok(()), Part::discard)?;
+    if same {
+        return Ok(Some(failed));
+    }
+    match args.paths.iter().any(|path| path.as_os_str() == STANDARD_INPUT) {
+        true => Err(anyhow!(
+            "{}: the run to it that was interrupted is complete now; standard input was another one and \
+             has been read, so run the command again",
+            out.display()
+        )
+        .into()),
+        false => Ok(None),
+    }
+}
+
+/// Forgets how far a run was that is complete.
+fn forget(index: &Index, run: u64) -> Result<(), Failure> {
+    let mut txn = index.begin_write()?;
+    if txn.dedup_mark(run)?.is_some() {
+        txn.set_dedup_mark(run, None)?;
+    }
+    Ok(txn.commit()?)
+}
+
+impl Dedup {
+    /// Opens the index; the threshold of the run is that of the index only if it is new.
+    fn open(&self, global: &Global, place: &Path) -> Result<Index, Failure> {
+        opening::open(global, self.settings.options_but_threshold(), |options| {
+            match options.open(place) {
+                Err(Error::NotFound { .. }) => self.settings.options().open_or_create(place),
+                opened => opened,
+            }
+        })
+    }
+
+    /// Starts reading; without a sketcher documents are only told apart.
+    fn records(
+        &self,
+        targets: &Targets,
+        index: &Index,
+        sketcher: Option<Sketcher>,
+    ) -> Result<Records<Incoming>, Failure> {
+        let mut inputs = self.input.of(&self.paths, &self.index, index.settings().weighted);
+        inputs.leave_out.extend(targets.files().into_iter().chain(self.against.iter().cloned()));
+        let settings = *index.settings();
+        let none = Signature::empty(settings.lanes);
+        records::start(inputs, settings.shingle, move |record| {
+            let (id, named) = match record.name {
+                Name::Id(id) => (id, true),
+                Name::Automatic => ("#".to_owned(), false),
+            };
+            let place = record.place;
+            if record.raw == Raw::File && id.contains('\n') {
+                let cause = "its name holds a line break, which a list of paths cannot have".into();
+                return Err(BadRecord { place, cause });
+            }
+            let hash = text_hash(id.as_bytes()).rotate_left(1) ^ text_hash(record.text.as_bytes());
+            let written = Written::new(record.raw, &id);
+            let document = match &sketcher {
+                Some(sketcher) => Document::prepare(id, &record.text, sketcher, &settings),
+                None => Document::from_signature(id, none.clone()),
+            };
+            match document {
+                Ok(document) => Ok(Incoming { document, named, place, written, hash }),
+                Err(error) => Err(BadRecord { place, cause: error.to_string() }),
+            }
+        })
+    }
+
+    /// Of everything that decides what is written.
+    fn hash(&self, threshold: f64) -> u64 {
+        let Self { paths, output, removed, skip_known, against, touch, input, .. } = self;
+        let estimate = self.estimate;
+        let folder = std::env::current_dir().ok();
+        let asked = (
+            folder, paths, output, removed, skip_known, against, touch, input, threshold, estimate,
+        );
+        text_hash(format!("{asked:?}").as_bytes())
+    }
+}
+
+/// Opens the other indexes to be read.
+fn others(global: &Global, args: &Dedup) -> Result<Vec<ReadOnlyIndex>, Failure> {
+    let open = |path: &PathBuf| match opening::same_file(path, &args.index) {
+        true => Err(anyhow!(
+            "{}: is the index itself, whose documents count anyway; leave out this --against",
+            path.display()
+        )
+        .into()),
+        false => opening::to_read(global, path),
+    };
+    args.against.iter().map(open).collect()
+}
+
+fn report(
+    global: &Global,
+    args: &Dedup,
+    counts: &Counts,
+    failed: u64,
+    recall: f64,
+    seconds: f64,
+    interrupted: bool,
+) {
+    let Counts { added, replaced, unchanged, duplicates, empty, bytes: read } = *counts;
+    let fields = [
+        ("added", added.into()),
+        ("replaced", replaced.into()),
+        ("unchanged", unchanged.into()),
+        ("duplicates", duplicates.into()),
+        ("empty", empty.into()),
+        ("failed", failed.into()),
+        ("bytes", read.into()),
+        ("seconds", whole_millis(seconds)),
+        ("recall", similarity(recall)),
+        ("interrupted", interrupted.into()),
+        ("dry_run", Value::from(args.dry_run)),
+    ];
+    let all = added + replaced + unchanged + duplicates;
+    let would = if args.dry_run { "would remove" } else { "removed" };
+    let mut sentence =
+        format!("{would} {} of {}", count(duplicates, "duplicate"), count(all, "document"));
+    sentence += &listed(&[
+        (added, "added"),
+        (replaced, "replaced"),
+        (unchanged, if args.skip_known { "known and left out" } else { "known" }),
+        (empty, "empty"),
+        (failed, "failed"),
+    ]);
+    sentence += &format!(" in {seconds:.1} s: {} of text", bytes(read));
+    sentence += &format!(", recall at the threshold {}", similarity(recall));
+    summary(global, &fields, &sentence);
+}

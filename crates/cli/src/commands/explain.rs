@@ -1,0 +1,125 @@
+//! `twindex explain`, and `compare --explain`: the passages that two texts share, as lines for programs or
+//! side by side for a person.
+
+use crate::run::failure::Failure;
+use crate::run::global::Global;
+use crate::run::{ending::Ending, opening};
+use crate::terminal::output::{Results, count, rounded, summary};
+use crate::terminal::side_by_side::{Side, draw, terminal_width};
+use std::path::PathBuf;
+use twindex::Explanation;
+use twindex::{Shingle, Shingler};
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The index must have been created with --store-text. Output, a line for each passage that both
+documents share, by its place in A: a_start, a_end, b_start, b_end (bytes of the texts), the same
+four with char_ (characters), shingles, text (as it stands in A). On a terminal instead both texts
+side by side, shared passages in colour. The exit status is 1 if they share none. Memory: some 60
+bytes for each shingle of both.
+
+Examples:
+  twindex explain pages.twx page-1 page-2
+  twindex explain pages.twx page-1 page-2 --json | jq -r .text")]
+pub(crate) struct Explain {
+    /// The index file
+    index: PathBuf,
+    /// The id of a document
+    a: String,
+    /// The id of another document
+    b: String,
+}
+
+pub(crate) fn run(global: &Global, args: &Explain) -> Result<Ending, Failure> {
+    let index = opening::to_read(global, &args.index)?;
+    let snapshot = index.snapshot()?;
+    let settings = snapshot.settings();
+    let no_passages = match settings.weighted {
+        true => Some("an index of weights has no passages to show"),
+        false => not_explained(settings.shingle),
+    };
+    if let Some(cause) = no_passages {
+        return Err(anyhow::anyhow!("{}: {cause}", args.index.display()).into());
+    }
+    let read = |id: &str| -> Result<String, Failure> {
+        let path = args.index.display();
+        let unknown = || {
+            anyhow::anyhow!("{path}: no document has the id {id}; `twindex list` prints all ids")
+        };
+        Ok(snapshot.text(id)?.ok_or_else(unknown)?)
+    };
+    let (a, b) = (read(&args.a)?, read(&args.b)?);
+    let shingler =
+        Shingler::new(settings.shingle, settings.normalization, settings.multiset, settings.seed)?;
+    let sides = [(&args.a, &a), (&args.b, &b)].map(|(name, text)| Side { name, text });
+    let found = explain(global, &shingler, sides[0], sides[1])?;
+    Ok(if found.passages.is_empty() { Ending::Nothing } else { Ending::Done })
+}
+
+/// Why texts that are cut like this cannot be explained, if they cannot.
+pub(crate) fn not_explained(shingle: Shingle) -> Option<&'static str> {
+    shingle.kmer_width().map(|_| {
+        "k-mers cannot be explained, as those that are shared may lie on other strands and make no \
+         passages; cut the texts by char:N, word:N, line:N or token"
+    })
+}
+
+/// Prints the passages that two texts share, and on standard error how much of each they are.
+pub(crate) fn explain(
+    global: &Global,
+    shingler: &Shingler,
+    a: Side<'_>,
+    b: Side<'_>,
+) -> Result<Explanation, Failure> {
+    let explanation = Explanation::new(shingler, a.text, b.text)?;
+    let mut results = Results::new(global);
+    if !results.is_aligned() {
+        for passage in &explanation.passages {
+            let (in_a, in_b) = (passage.a, passage.b);
+            results.line(&[
+                ("a_start", in_a.start.into()),
+                ("a_end", in_a.end.into()),
+                ("b_start", in_b.start.into()),
+                ("b_end", in_b.end.into()),
+                ("a_char_start", in_a.char_start.into()),
+                ("a_char_end", in_a.char_end.into()),
+                ("b_char_start", in_b.char_start.into()),
+                ("b_char_end", in_b.char_end.into()),
+                ("shingles", passage.shingles.into()),
+                ("text", a.text[in_a.bytes()].into()),
+            ])?;
+        }
+    } else if !explanation.passages.is_empty() {
+        let color = results.is_colored();
+        results.text(&draw(a, b, &explanation.passages, terminal_width(), color))?;
+    }
+    results.flush()?;
+    summarise(global, &explanation, a.name, b.name);
+    Ok(explanation)
+}
+
+fn summarise(global: &Global, explanation: &Explanation, a: &str, b: &str) {
+    let (share_of_a, share_of_b) = (explanation.share_of_a(), explanation.share_of_b());
+    let overlap = explanation.overlap;
+    let passages = explanation.passages.len() as u64;
+    // Rounding must not make nearly all of a text all of it.
+    let most = |share: f64| if share < 1.0 { 99.9 } else { 100.0 };
+    let percent = |share: f64| format!("{:.1} %", (100.0 * share).min(most(share)));
+    let sentence = format!(
+        "{}: {} of {a}, {} of {b}; similarity {}",
+        count(passages, "shared passage"),
+        percent(share_of_a),
+        percent(share_of_b),
+        rounded(overlap.similarity())
+    );
+    let fields = [
+        ("passages", passages.into()),
+        ("share_of_a", rounded(share_of_a)),
+        ("share_of_b", rounded(share_of_b)),
+        ("similarity", rounded(overlap.similarity())),
+        ("shingles_a", overlap.a.into()),
+        ("shingles_b", overlap.b.into()),
+        ("shared", overlap.shared.into()),
+    ];
+    summary(global, &fields, &sentence);
+}

@@ -1,0 +1,68 @@
+//! `twindex export`: an index as JSON Lines.
+
+use crate::commands::exported;
+use crate::run::failure::Failure;
+use crate::run::global::Global;
+use crate::run::opening::same_file;
+use crate::run::results_file::OutFile;
+use crate::run::{ending::Ending, interrupt, opening};
+use crate::terminal::output::{bytes, count, summary, whole_millis};
+use crate::terminal::progress::Progress;
+use std::path::PathBuf;
+use std::time::Instant;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The first line has the settings and the number of documents; each line after it is a document, in
+order of insertion: id, set_size, set_code, signature, text_bytes, text_hash, inserted.
+
+Examples:
+  twindex export pages.twx -o pages.jsonl
+  twindex export pages.twx | gzip > pages.jsonl.gz
+  twindex export pages.twx | twindex import copy.twx")]
+pub(crate) struct Export {
+    /// The index file
+    pub(crate) index: PathBuf,
+    /// Write to a file, which gets its name when it is complete [default: standard output]
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+pub(crate) fn run(global: &Global, args: &Export) -> Result<Ending, Failure> {
+    interrupt::catch()?;
+    let start = Instant::now();
+    let index = opening::to_read(global, &args.index)?;
+    if let Some(output) = args.output.as_deref().filter(|output| same_file(output, &args.index)) {
+        let name = output.display();
+        return Err(anyhow::anyhow!("{name}: it is the index itself; choose another file").into());
+    }
+    let snapshot = index.snapshot()?;
+    let mut out = OutFile::new(args.output.as_deref())?;
+    let progress = Progress::of_documents(global, snapshot.len());
+    let not_json = |error| anyhow::anyhow!("writing JSON: {error}");
+    out.line(&exported::header(&snapshot).map_err(not_json)?)?;
+    let mut written = 0_u64;
+    for document in snapshot.documents() {
+        if interrupt::asked() {
+            let written = count(written, "document");
+            let what = match &args.output {
+                Some(output) => format!("{}: interrupted; nothing was written", output.display()),
+                None => format!("interrupted after {written}"),
+            };
+            return Err(anyhow::anyhow!(what).into());
+        }
+        out.line(&exported::line(&document?).map_err(not_json)?)?;
+        written += 1;
+        progress.add_documents(1);
+    }
+    let size = out.bytes;
+    out.finish()?;
+    progress.finish();
+    let seconds = start.elapsed().as_secs_f64();
+    let fields =
+        [("documents", written.into()), ("bytes", size.into()), ("seconds", whole_millis(seconds))];
+    let sentence =
+        format!("exported {} in {seconds:.1} s: {}", count(written, "document"), bytes(size));
+    summary(global, &fields, &sentence);
+    Ok(Ending::Done)
+}

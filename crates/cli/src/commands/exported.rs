@@ -1,0 +1,373 @@
+//! The lines of an export: a header with the settings, then a document a line.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::fmt::Write;
+use twindex::UnicodeVersions;
+use twindex::internals::text_hash;
+use twindex::{Document, Snapshot};
+use twindex::{FORMAT_VERSION, IndexOptions, Settings};
+use twindex::{SetSize, Signature, Sketcher};
+
+/// The version of these lines that this build writes, and the newest that it reads.
+const VERSION: u64 = 1;
+
+/// The most bytes of a line: more than any document of ours has, with a text of 256 MiB in which every
+/// character is escaped.
+pub(crate) const LONGEST: usize = 2 << 30;
+
+/// What the first line says.
+pub(crate) struct Header {
+    pub(crate) settings: Settings,
+    pub(crate) documents: u64,
+}
+
+#[derive(Serialize)]
+struct HeaderOut {
+    twindex_export: u64,
+    format: u32,
+    settings: SettingsOut,
+    documents: u64,
+}
+
+#[derive(Serialize)]
+struct SettingsOut {
+    threshold: f64,
+    recall: f64,
+    lanes: usize,
+    shingle: String,
+    normalize: String,
+    multiset: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    weighted: bool,
+    store_text: bool,
+    seed: u64,
+    bands: usize,
+    depth: u32,
+    unicode: Unicode,
+}
+
+#[derive(Deserialize)]
+struct Versions {
+    twindex_export: Option<u64>,
+    format: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct HeaderIn<'a> {
+    #[serde(borrow)]
+    settings: SettingsIn<'a>,
+    documents: u64,
+}
+
+#[derive(Deserialize)]
+struct SettingsIn<'a> {
+    // As they are written: a number that is read in haste can differ in its last bit.
+    #[serde(borrow)]
+    threshold: &'a RawValue,
+    #[serde(borrow)]
+    recall: &'a RawValue,
+    lanes: usize,
+    shingle: String,
+    normalize: String,
+    multiset: bool,
+    #[serde(default)]
+    weighted: bool,
+    #[serde(default)]
+    store_text: bool,
+    seed: u64,
+    unicode: Option<Unicode>,
+}
+
+/// Versions of the tables that the texts were normalised and cut with.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+struct Unicode {
+    case: (u8, u8, u8),
+    normalization: (u8, u8, u8),
+    segmentation: (u8, u8, u8),
+}
+
+/// The first line of an export.
+pub(crate) fn header(snapshot: &Snapshot) -> serde_json::Result<String> {
+    let settings = snapshot.settings();
+    let UnicodeVersions { case, normalization, segmentation } = settings.unicode;
+    serde_json::to_string(&HeaderOut {
+        twindex_export: VERSION,
+        format: snapshot.format_version(),
+        settings: SettingsOut {
+            threshold: settings.threshold.get(),
+            recall: settings.recall.get(),
+            lanes: settings.lanes.get(),
+            shingle: settings.shingle.to_string(),
+            normalize: settings.normalization.to_string(),
+            multiset: settings.multiset,
+            weighted: settings.weighted,
+            store_text: settings.store_text,
+            seed: settings.seed,
+            bands: settings.plan.bands(),
+            depth: settings.plan.depth(),
+            unicode: Unicode { case, normalization, segmentation },
+        },
+        documents: snapshot.len(),
+    })
+}
+
+/// Reads the first line.
+pub(crate) fn read_header(line: &[u8]) -> Result<Header, String> {
+    const NONE: &str = "no export of twindex: its first line is no header with `twindex_export`";
+    let versions: Versions = serde_json::from_slice(line).map_err(|_| NONE.to_owned())?;
+    let version = versions.twindex_export.ok_or(NONE)?;
+    let newer = |what: &str, found: u64, known: u64| {
+        format!("{what} {found}, this twindex reads up to {known}; use a newer twindex")
+    };
+    if version > VERSION {
+        return Err(newer("an export of version", version, VERSION));
+    }
+    if let Some(format) = versions.format.filter(|format| *format > u64::from(FORMAT_VERSION)) {
+        return Err(newer("an export from an index of format", format, FORMAT_VERSION.into()));
+    }
+    let wrong = |error: &dyn std::fmt::Display| format!("its header is wrong: {error}");
+    let HeaderIn { settings, documents } =
+        serde_json::from_slice(line).map_err(|error| wrong(&cause(&error)))?;
+    let number = |name: &str, raw: &RawValue| {
+        raw.get().parse::<f64>().map_err(|_| wrong(&format!("`{name}` is not a number")))
+    };
+    let mut options = IndexOptions::new()
+        .threshold(number("threshold", settings.threshold)?)
+        .recall(number("recall", settings.recall)?)
+        .lanes(settings.lanes)
+        .shingle(settings.shingle.parse().map_err(|error: twindex::Error| wrong(&error))?)
+        .normalization(settings.normalize.parse().map_err(|error: twindex::Error| wrong(&error))?)
+        .multiset(settings.multiset)
+        .weighted(settings.weighted)
+        .store_text(settings.store_text)
+        .seed(settings.seed);
+    if let Some(tables) = settings.unicode {
+        options = options.unicode(UnicodeVersions {
+            case: tables.case,
+            normalization: tables.normalization,
+            segmentation: tables.segmentation,
+        });
+    }
+    let settings = options.settings().map_err(|error| wrong(&error))?;
+    Ok(Header { settings, documents })
+}
+
+#[derive(Serialize)]
+struct DocumentOut<'a> {
+    id: &'a str,
+    set_size: u64,
+    set_code: u32,
+    signature: &'a str,
+    text_bytes: u64,
+    text_hash: &'a str,
+    inserted: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'a str>,
+}
+
+#[derive(Deserialize)]
+struct DocumentIn<'a> {
+    #[serde(borrow)]
+    id: Cow<'a, str>,
+    set_size: Option<u64>,
+    set_code: Option<u32>,
+    #[serde(borrow)]
+    signature: Cow<'a, str>,
+    text_bytes: Option<u64>,
+    #[serde(borrow)]
+    text_hash: Option<Cow<'a, str>>,
+    inserted: Option<i64>,
+    #[serde(borrow)]
+    text: Option<Cow<'a, str>>,
+}
+
+/// The line of a document.
+pub(crate) fn line(document: &Document) -> serde_json::Result<String> {
+    let signature = document.signature();
+    let lanes = signature.lanes();
+    let hex = lanes.iter().fold(String::with_capacity(2 * lanes.len()), |mut hex, lane| {
+        let _ = write!(hex, "{lane:02x}");
+        hex
+    });
+    serde_json::to_string(&DocumentOut {
+        id: document.id(),
+        set_size: signature.set_size().estimate() as u64,
+        set_code: signature.set_size().pack(),
+        signature: &hex,
+        text_bytes: document.text_bytes(),
+        text_hash: &format!("{:016x}", document.text_hash()),
+        inserted: document.inserted(),
+        text: document.text(),
+    })
+}
+
+/// Reads the line of a document whose signature has so many lanes, and that must have a text if the
+/// index stores texts. One that is not the text of the signature is refused.
+pub(crate) fn read_line(
+    line: &[u8],
+    sketcher: &Sketcher,
+    with_text: bool,
+) -> Result<Document, String> {
+    let lanes = sketcher.lanes().get();
+    let found: DocumentIn<'_> = serde_json::from_slice(line).map_err(|error| cause(&error))?;
+    let signature = from_hex(&found.signature).ok_or("`signature` is not hexadecimal")?;
+    if signature.len() != lanes {
+        return Err(format!("`signature` has {} lanes, expected {lanes}", signature.len()));
+    }
+    let size = match (found.set_code, found.set_size) {
+        (Some(code), _) => SetSize::unpack(code).ok_or("`set_code` is impossible")?,
+        (None, Some(size)) => SetSize::about(size),
+        (None, None) => return Err("no field `set_code` or `set_size`".into()),
+    };
+    if size.is_empty() && signature.iter().any(|lane| *lane != 0) {
+        return Err("an empty set has a signature that is not zero".into());
+    }
+    let document = Document::from_signature(found.id, Signature::new(signature.into(), size))
+        .map_err(|error| error.to_string())?;
+    if with_text && found.text.is_none() {
+        return Err("no field `text`, which the index is to store".into());
+    }
+    let hash = match &found.text_hash {
+        None => document.text_hash(),
+        Some(hex) => (hex.len() == 16 && hex.bytes().all(|byte| byte.is_ascii_hexdigit()))
+            .then(|| u64::from_str_radix(hex, 16).ok())
+            .flatten()
+            .ok_or("`text_hash` is not 16 hexadecimal digits")?,
+    };
+    let document = match found.text.filter(|_| with_text) {
+        Some(text) => {
+            let is_known = found.text_hash.is_some() && found.text_bytes.is_some();
+            let is_same = match is_known {
+                true => {
+                    let stored = (hash, found.text_bytes.unwrap_or(0));
+                    stored == (text_hash(text.as_bytes()), text.len() as u64)
+                }
+                false => {
+                    let own =
+                        sketcher.signature_of_text(&text).map_err(|error| error.to_string())?;
+                    own == *document.signature()
+                }
+            };
+            if !is_same {
+                return Err("`text` is not the text of the other fields".into());
+            }
+            document.with_text(text)
+        }
+        None => document.with_text_hash(hash, found.text_bytes.unwrap_or(0)),
+    };
+    Ok(match found.inserted {
+        Some(seconds) => document.inserted_at(seconds),
+        None => document,
+    })
+}
+
+fn from_hex(text: &str) -> Option<Vec<u8>> {
+    let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
+    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
+    let bytes = pairs.iter().map(|[high, low]| Some(digit(*high)? << 4 | digit(*low)?));
+    if rest.is_empty() { bytes.collect() } else { None }
+}
+
+/// What is wrong with a JSON text, without the line, which is always the first.
+fn cause(error: &serde_json::Error) -> String {
+    let said = error.to_string();
+    match said.split_once(" at line 1 ") {
+        Some((what, column)) => format!("{what} at {column}"),
+        None => said,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use twindex::Lanes;
+    use twindex::{Normalization, Shingle, Shingler};
+
+    fn sketcher() -> Sketcher {
+        let shingler = Shingler::new(Shingle::default(), Normalization::default(), false, 0);
+        Sketcher::new(shingler.expect("valid"), Lanes::new(64).expect("valid"), 0)
+    }
+
+    #[test]
+    fn a_text_must_be_that_of_the_other_fields() {
+        let sketcher = sketcher();
+        let document = |text: &str| {
+            let document = Document::sketch("a", text, &sketcher).expect("a valid id");
+            line(&document.with_text(text)).expect("JSON")
+        };
+        let (one, other) = (document("one text of some length"), document("another text"));
+        let read = |line: &str| read_line(line.as_bytes(), &sketcher, true);
+        assert!(read(&one).is_ok() && read(&other).is_ok());
+        let mixed = one.replace("one text of some length", "one text of same length");
+        assert!(read(&mixed).expect_err("refused").contains("is not the text"));
+        // Without a hash the signature tells.
+        let bare = |line: &str| {
+            let start = line.find(",\"text_bytes\"").expect("a field");
+            let end = line.find(",\"inserted\"").expect("a field");
+            format!("{}{}", &line[..start], &line[end..])
+        };
+        assert!(read(&bare(&one)).is_ok());
+        assert!(read(&bare(&mixed)).is_err());
+    }
+
+    #[test]
+    fn a_document_is_read_as_it_was_written() {
+        for size in [SetSize::EMPTY, SetSize::about(1), SetSize::about(3_000_000)] {
+            let lane = if size.is_empty() { 0 } else { 0xA7 };
+            let signature = Signature::new(vec![lane; 64].into(), size);
+            let id = "a \"quoted\"\tid\u{e9}";
+            let document = Document::from_signature(id, signature).expect("a valid id");
+            let document = document.with_text_hash(0x00F0_0000_0000_0001, 17).inserted_at(-3);
+            let read = read_line(line(&document).expect("JSON").as_bytes(), &sketcher(), false)
+                .expect("read");
+            assert_eq!(read.id(), id);
+            assert_eq!(read.signature(), document.signature());
+            assert_eq!((read.text_hash(), read.text_bytes()), (0x00F0_0000_0000_0001, 17));
+            assert_eq!(read.inserted(), Some(-3));
+        }
+    }
+
+    #[test]
+    fn a_document_of_another_program_needs_an_id_a_signature_and_a_size() {
+        let hex = "ab".repeat(64);
+        let read = |line: String| read_line(line.as_bytes(), &sketcher(), false);
+        let least = format!("{{\"id\":\"a\",\"signature\":\"{hex}\",\"set_size\":20}}");
+        let document = read(least).expect("enough");
+        let same = Document::from_signature("a", document.signature().clone()).expect("valid");
+        assert_eq!((document.text_hash(), document.inserted()), (same.text_hash(), None));
+        assert_eq!(document.signature().set_size().estimate(), 20.0);
+        for (line, cause) in [
+            (format!("{{\"id\":\"a\",\"signature\":\"{hex}\"}}"), "no field `set_code`"),
+            (format!("{{\"signature\":\"{hex}\",\"set_size\":1}}"), "missing field `id`"),
+            (format!("{{\"id\":\"\",\"signature\":\"{hex}\",\"set_size\":1}}"), "bytes"),
+            (format!("{{\"id\":\"a\",\"signature\":\"{hex}0\",\"set_size\":1}}"), "hexadecimal"),
+            (format!("{{\"id\":\"a\",\"signature\":\"{hex}00\",\"set_size\":1}}"), "65 lanes"),
+            (format!("{{\"id\":\"a\",\"signature\":\"{hex}\",\"set_size\":0}}"), "empty set"),
+            (
+                format!("{{\"id\":\"a\",\"signature\":\"{hex}\",\"set_code\":4294967295}}"),
+                "impossible",
+            ),
+            (
+                format!(
+                    "{{\"id\":\"a\",\"signature\":\"{hex}\",\"set_size\":1,\"text_hash\":\"+1\"}}"
+                ),
+                "16 hexadecimal digits",
+            ),
+            ("[1]".into(), "invalid type"),
+            ("{\"id\":".into(), "EOF"),
+        ] {
+            let error = read(line.clone()).expect_err(&line);
+            assert!(error.contains(cause) && !error.contains("line 1"), "{line}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_longest_line_of_ours_fits() {
+        let signature = Signature::new(vec![255; 512].into(), SetSize::about(9));
+        let id = "\u{1}".repeat(twindex::MAX_ID_BYTES);
+        let document = Document::from_signature(id, signature).expect("a valid id");
+        assert!(line(&document).expect("JSON").len() < 100_000);
+    }
+}

@@ -1,0 +1,176 @@
+//! `twindex import`: the JSON Lines of an export go into an index.
+
+use crate::commands::exported::{self, Header, LONGEST};
+use crate::commands::info::warn_of_other_unicode;
+use crate::commands::insert_batches::{Found, Intake, Taking};
+use crate::input::{Block, Line, STANDARD_INPUT, open_lines};
+use crate::run::failure::Failure;
+use crate::run::global::Global;
+use crate::run::read_ahead::Ahead;
+use crate::run::{ending::Ending, interrupt, opening};
+use crate::terminal::output::{count, grouped};
+use crate::terminal::progress::Progress;
+use rayon::prelude::*;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use twindex::{Index, IndexOptions};
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The first line is the header that export writes, with the settings; a missing INDEX is created
+with them, and one that exists must have equal ones. Of a document, id, signature, and set_code
+or set_size are needed; text_hash, text_bytes and inserted may be left out.
+
+Examples:
+  twindex import copy.twx pages.jsonl
+  zcat pages.jsonl.gz | twindex import copy.twx")]
+pub(crate) struct Import {
+    /// The index file
+    pub(crate) index: PathBuf,
+    /// A file, or - for standard input
+    #[arg(default_value = STANDARD_INPUT)]
+    pub(crate) path: PathBuf,
+    #[command(flatten)]
+    pub(crate) taking: Taking,
+}
+
+/// The lines of an export, of which the header is read.
+struct Lines {
+    name: String,
+    blocks: Ahead<io::Result<Block>>,
+    header: Header,
+    /// The line that the header is on, after which documents begin.
+    header_line: u64,
+    /// The block that has it.
+    first: Option<Block>,
+}
+
+pub(crate) fn run(global: &Global, args: &Import) -> Result<Ending, Failure> {
+    interrupt::catch()?;
+    let start = Instant::now();
+    let mut lines = Lines::open(&args.path)?;
+    let index = open(global, args, &lines)?;
+    let progress = Progress::of_documents(global, lines.header.documents);
+    let mut intake = Intake::new(&index, &args.taking, start)?;
+    let mut seen = 0_u64;
+    while let Some(block) = lines.next()? {
+        let found = lines.read(&block, &index);
+        seen += found.len() as u64;
+        progress.add_documents(found.len() as u64);
+        let mut good = Vec::with_capacity(found.len());
+        for found in found {
+            match found {
+                Ok(found) => good.push(found),
+                Err(bad) => {
+                    intake.failed();
+                    progress.say(&bad);
+                }
+            }
+        }
+        intake = intake.take(good, &progress)?;
+    }
+    progress.finish();
+    let ending = intake.finish(global, &args.index)?;
+    index.close()?;
+    let Lines { name, header: Header { documents, .. }, .. } = lines;
+    if seen != documents {
+        let cause = match seen < documents {
+            true => "it was cut short",
+            false => "it is more than one export, or was changed",
+        };
+        return Err(anyhow::anyhow!(
+            "{name}: its header names {}, it has {}: {cause}; what could be read is in",
+            count(documents, "document"),
+            grouped(seen)
+        )
+        .into());
+    }
+    Ok(ending)
+}
+
+/// The index that it goes into, created if there is none.
+fn open(global: &Global, args: &Import, lines: &Lines) -> Result<Index, Failure> {
+    let settings = &lines.header.settings;
+    if args.index.symlink_metadata().is_err() {
+        let options = IndexOptions::new().like(settings);
+        return opening::open(global, options, |options| options.open_or_create(&args.index));
+    }
+    let index = opening::to_write(global, &args.index)?;
+    index.settings().same(&args.index, settings, Path::new(&lines.name))?;
+    warn_of_other_unicode(Path::new(&lines.name), settings.unicode, index.settings().unicode);
+    Ok(index)
+}
+
+impl Lines {
+    fn open(path: &Path) -> Result<Self, Failure> {
+        let standard = path.as_os_str() == STANDARD_INPUT;
+        let name = match standard {
+            true => "standard input".to_owned(),
+            false => path.display().to_string(),
+        };
+        let blocks = open_lines(path, LONGEST);
+        let mut blocks = blocks.map_err(|error| anyhow::anyhow!("{name}: {error}"))?;
+        let mut blocks = Ahead::start("reader", move || blocks.read_block().transpose())?;
+        loop {
+            let block = blocks.next().transpose();
+            let block = block.map_err(|error| anyhow::anyhow!("{name}: {error}"))?;
+            let Some(block) = block else {
+                let what = match interrupt::asked() {
+                    true => "interrupted; nothing was changed",
+                    false => "no export of twindex: it is empty",
+                };
+                return Err(anyhow::anyhow!("{name}: {what}").into());
+            };
+            let header = match block.cut {
+                Some(_) => Some((1, &b""[..])),
+                None => block
+                    .lines()
+                    .into_iter()
+                    .find(|line| !line.text.trim_ascii().is_empty())
+                    .map(|line| (line.number, line.text)),
+            };
+            if let Some((header_line, line)) = header {
+                let header = exported::read_header(line);
+                let header = header.map_err(|cause| anyhow::anyhow!("{name}: {cause}"))?;
+                return Ok(Self { name, blocks, header, header_line, first: Some(block) });
+            }
+        }
+    }
+
+    fn next(&mut self) -> Result<Option<Block>, Failure> {
+        if let Some(first) = self.first.take() {
+            return Ok(Some(first));
+        }
+        let name = &self.name;
+        Ok(self
+            .blocks
+            .next()
+            .transpose()
+            .map_err(|error| anyhow::anyhow!("{name}: {error}; what came before is not all in"))?)
+    }
+
+    /// The documents of a block, each or why it cannot be read.
+    fn read(&self, block: &Block, index: &Index) -> Vec<Result<Found, String>> {
+        let Self { name, header_line, .. } = self;
+        let place = |number: u64| format!("{name}:{number}");
+        let too_long =
+            |number: u64| format!("{}: longer than {LONGEST} bytes, no document", place(number));
+        if let Some(number) = block.cut {
+            return vec![Err(too_long(number))];
+        }
+        let read = |Line { number, text, .. }: Line<'_>| {
+            if number <= *header_line || text.trim_ascii().is_empty() {
+                return None;
+            }
+            if text.len() > LONGEST {
+                return Some(Err(too_long(number)));
+            }
+            Some(match exported::read_line(text, index.sketcher(), index.settings().store_text) {
+                Ok(document) => Ok(Found { document, place: place(number) }),
+                Err(cause) => Err(format!("{}: {cause}", place(number))),
+            })
+        };
+        block.lines().into_par_iter().filter_map(read).collect()
+    }
+}

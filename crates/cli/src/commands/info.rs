@@ -1,0 +1,136 @@
+//! `twindex info`: settings, counts and sizes of an index, and how full its buckets are.
+
+use crate::run::failure::{Failure, message};
+use crate::run::global::Global;
+use crate::run::{ending::Ending, opening};
+use crate::terminal::output::{Results, grouped};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use twindex::UnicodeVersions;
+use twindex::{BucketSizes, SizeClass};
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Output, a name and a value a line (fields of one object with --json). The last are how many
+buckets of a band hold 1, 2, 3 to 4, 5 to 8, ... documents, and how many the largest: buckets of
+thousands come of texts that are there thousands of times, or of a threshold so low that words
+are short. Bands are much alike, so the first is counted; --all-bands reads all postings. On a
+terminal they have bars, each step of which doubles the number.
+
+Examples:
+  twindex info pages.twx
+  twindex info pages.twx --all-bands
+  twindex info pages.twx --json")]
+pub(crate) struct Info {
+    /// The index file
+    index: PathBuf,
+    /// Count the buckets of all bands, not of the first alone
+    #[arg(long)]
+    all_bands: bool,
+}
+
+pub(crate) fn run(global: &Global, args: &Info) -> Result<Ending, Failure> {
+    let index = opening::to_read(global, &args.index)?;
+    let snapshot = index.snapshot()?;
+    let (settings, usage) = (index.settings(), snapshot.usage()?);
+    let mut results = Results::new(global);
+    let used =
+        usage.signature_bytes + usage.document_bytes + usage.posting_bytes + usage.text_bytes;
+    let per_document = match usage.documents {
+        0 => Value::Null,
+        documents => (used / documents).into(),
+    };
+    let sizes = snapshot.bucket_sizes(if args.all_bands { usize::MAX } else { 1 })?;
+    let mut fields = vec![
+        ("path", args.index.display().to_string().into()),
+        ("format", snapshot.format_version().into()),
+        ("documents", usage.documents.into()),
+        ("dead", usage.dead.into()),
+        ("unflushed", usage.tail.into()),
+        ("runs", usage.runs.into()),
+        ("commits", usage.commits.into()),
+        ("created", snapshot.created().into()),
+        ("file_bytes", usage.file_bytes.into()),
+        ("signature_bytes", usage.signature_bytes.into()),
+        ("document_bytes", usage.document_bytes.into()),
+        ("posting_bytes", usage.posting_bytes.into()),
+        ("text_bytes", usage.text_bytes.into()),
+        ("bytes_per_document", per_document),
+        ("threshold", settings.threshold.get().into()),
+        ("recall", settings.recall.get().into()),
+        ("lanes", settings.lanes.get().into()),
+        ("bands", settings.plan.bands().into()),
+        ("depth", settings.plan.depth().into()),
+        ("shingle", settings.shingle.to_string().into()),
+        ("normalize", settings.normalization.to_string().into()),
+        ("multiset", settings.multiset.into()),
+        ("weighted", settings.weighted.into()),
+        ("store_text", settings.store_text.into()),
+        ("seed", settings.seed.into()),
+        ("unicode", settings.unicode.to_string().into()),
+        ("counted_bands", sizes.bands.into()),
+        ("largest_bucket", sizes.largest.into()),
+    ];
+    if global.json {
+        fields.push(("bucket_sizes", sizes.classes.iter().map(class_object).collect()));
+    }
+    results.object(&fields)?;
+    if !global.json {
+        histogram(&mut results, &sizes)?;
+    }
+    results.flush()?;
+    warn_of_unicode(&args.index, settings.unicode);
+    Ok(Ending::Done)
+}
+
+/// Prints a line for each size of bucket.
+fn histogram(results: &mut Results, sizes: &BucketSizes) -> Result<(), Failure> {
+    for class in &sizes.classes {
+        let name = match class.from == class.to {
+            true => format!("buckets_of_{}", class.from),
+            false => format!("buckets_of_{}_to_{}", class.from, class.to),
+        };
+        let value = match results.is_aligned() {
+            true => Value::from(format!("{:>12} {}", grouped(class.buckets), bar(class.buckets))),
+            false => class.buckets.into(),
+        };
+        results.line(&[("name", name.into()), ("value", value)])?;
+    }
+    Ok(())
+}
+
+fn class_object(class: &SizeClass) -> Value {
+    json!({"from": class.from, "to": class.to, "buckets": class.buckets})
+}
+
+/// A bar as long as the number has binary digits: else only that of the smallest buckets would show.
+fn bar(number: u64) -> String {
+    "█".repeat((u64::BITS - number.leading_zeros()) as usize)
+}
+
+/// Says when texts would be cut by other tables than those the index was made with.
+fn warn_of_unicode(path: &Path, stored: UnicodeVersions) {
+    let current = UnicodeVersions::current();
+    if stored != current {
+        message(&format!(
+            "{}: warning: made with Unicode tables {stored}, this twindex has {current}; \
+             texts with characters that are new since may be cut differently",
+            path.display()
+        ));
+    }
+}
+
+/// Says when texts were cut by other tables than those of the index that takes them in.
+pub(crate) fn warn_of_other_unicode(
+    path: &Path,
+    found: UnicodeVersions,
+    expected: UnicodeVersions,
+) {
+    if found != expected {
+        message(&format!(
+            "{}: warning: made with Unicode tables {found}, the index with {expected}; \
+             texts with characters that are new since may have been cut differently",
+            path.display()
+        ));
+    }
+}

@@ -1,0 +1,160 @@
+//! Documents that were sketched elsewhere go into an index, a commit for each batch.
+
+use crate::run::failure::Failure;
+use crate::run::{conflict::Conflict, global::Global};
+use crate::run::{ending::Ending, interrupt};
+use crate::terminal::output::{count, listed, summary, whole_millis};
+use crate::terminal::progress::Progress;
+use std::path::Path;
+use std::time::Instant;
+use twindex::{Document, Index, Inserted, OnConflict, WriteTxn};
+
+/// How documents are taken in.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Taking {
+    /// What to do with a document whose id is in the index with another text
+    #[arg(long, value_enum, default_value_t = Conflict::Replace)]
+    on_conflict: Conflict,
+    /// Documents in one commit
+    #[arg(long, value_name = "DOCS", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
+    batch: u32,
+}
+
+/// A document, and where it was found.
+pub(crate) struct Found {
+    pub(crate) document: Document,
+    pub(crate) place: String,
+}
+
+/// What happened so far.
+#[derive(Default)]
+struct Counts {
+    added: u64,
+    replaced: u64,
+    unchanged: u64,
+    skipped: u64,
+    failed: u64,
+}
+
+/// Documents on their way into an index.
+pub(crate) struct Intake<'i> {
+    index: &'i Index,
+    txn: WriteTxn<'i>,
+    conflict: Conflict,
+    batch: usize,
+    in_batch: usize,
+    counts: Counts,
+    start: Instant,
+}
+
+impl<'i> Intake<'i> {
+    pub(crate) fn new(index: &'i Index, taking: &Taking, start: Instant) -> Result<Self, Failure> {
+        Ok(Self {
+            index,
+            txn: index.begin_write()?,
+            conflict: taking.on_conflict,
+            batch: taking.batch as usize,
+            in_batch: 0,
+            counts: Counts::default(),
+            start,
+        })
+    }
+
+    /// Documents that are best taken together.
+    pub(crate) fn block(&self) -> usize {
+        self.batch.min(4096)
+    }
+
+    /// Takes documents, and commits where a batch ends. Stops there if the command was asked to end.
+    pub(crate) fn take(
+        mut self,
+        documents: Vec<Found>,
+        progress: &Progress,
+    ) -> Result<Self, Failure> {
+        let mut rest = documents;
+        while !rest.is_empty() {
+            let later = rest.split_off(rest.len().min(self.batch - self.in_batch));
+            self.in_batch += rest.len();
+            self.insert(rest, progress)?;
+            rest = later;
+            if self.in_batch >= self.batch {
+                self.txn.commit()?;
+                self.txn = self.index.begin_write()?;
+                self.in_batch = 0;
+                if interrupt::asked() {
+                    break;
+                }
+            }
+        }
+        Ok(self)
+    }
+
+    /// Notes that something could not be taken, and was reported.
+    pub(crate) fn failed(&mut self) {
+        self.counts.failed += 1;
+    }
+
+    fn insert(&mut self, found: Vec<Found>, progress: &Progress) -> Result<(), Failure> {
+        let policy = match self.conflict {
+            Conflict::Replace => OnConflict::Replace,
+            Conflict::Skip | Conflict::Error => OnConflict::Skip,
+        };
+        let (documents, places): (Vec<_>, Vec<_>) =
+            found.into_iter().map(|Found { document, place }| (document, place)).unzip();
+        let counts = &mut self.counts;
+        for (inserted, place) in
+            self.txn.insert_documents(documents, policy)?.into_iter().zip(places)
+        {
+            match inserted {
+                Inserted::Added => counts.added += 1,
+                Inserted::Replaced => counts.replaced += 1,
+                Inserted::Unchanged => counts.unchanged += 1,
+                Inserted::Skipped if self.conflict == Conflict::Error => {
+                    counts.failed += 1;
+                    progress.say(&format!("{place}: its id is in the index with another text"));
+                }
+                Inserted::Skipped => counts.skipped += 1,
+            }
+        }
+        Ok(())
+    }
+
+    /// Commits what is left and says what came of all.
+    pub(crate) fn finish(self, global: &Global, path: &Path) -> Result<Ending, Failure> {
+        let Self { txn, counts, start, .. } = self;
+        txn.commit()?;
+        let interrupted = interrupt::asked();
+        report(global, &counts, start.elapsed().as_secs_f64(), interrupted);
+        if interrupted {
+            let done = counts.added + counts.replaced + counts.unchanged;
+            return Err(anyhow::anyhow!(
+                "{}: interrupted; {} are in, run the command again to go on",
+                path.display(),
+                count(done, "document")
+            )
+            .into());
+        }
+        Ok(if counts.failed > 0 { Ending::SomeFailed } else { Ending::Done })
+    }
+}
+
+fn report(global: &Global, counts: &Counts, seconds: f64, interrupted: bool) {
+    let fields = [
+        ("added", counts.added.into()),
+        ("replaced", counts.replaced.into()),
+        ("unchanged", counts.unchanged.into()),
+        ("skipped", counts.skipped.into()),
+        ("failed", counts.failed.into()),
+        ("seconds", whole_millis(seconds)),
+        ("interrupted", interrupted.into()),
+    ];
+    let mut sentence = format!("added {}", count(counts.added, "document"));
+    sentence += &listed(&[
+        (counts.replaced, "replaced"),
+        (counts.unchanged, "unchanged"),
+        (counts.skipped, "skipped"),
+        (counts.failed, "failed"),
+    ]);
+    sentence += &format!(" in {seconds:.1} s");
+    summary(global, &fields, &sentence);
+}

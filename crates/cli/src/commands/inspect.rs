@@ -1,0 +1,85 @@
+//! `twindex list` and `get`: what is in an index.
+
+use crate::run::failure::{Failure, message};
+use crate::run::global::Global;
+use crate::run::{ending::Ending, opening};
+use crate::terminal::output::Results;
+use serde_json::Value;
+use std::fmt::Write;
+use std::path::PathBuf;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  twindex list pages.twx
+  twindex list pages.twx | grep ^spam/ | twindex remove pages.twx --ids-from - --wait 10")]
+pub(crate) struct List {
+    /// The index file
+    pub(crate) index: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Output, a name and a value a line (fields of one object with --json): id, bytes of the text,
+distinct shingles, inserted (seconds since 1970), signature (a byte a lane, hexadecimal), and the
+text if the index stores texts. --text prints the text alone, as it was added. The exit status is
+1 if there is no such document.
+
+Examples:
+  twindex get pages.twx page-1
+  twindex get pages.twx page-1 --json
+  twindex get pages.twx page-1 --text > page-1.txt")]
+pub(crate) struct Get {
+    /// The index file
+    pub(crate) index: PathBuf,
+    /// The id of the document
+    pub(crate) id: String,
+    /// Print the stored text and nothing else
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) text: bool,
+}
+
+pub(crate) fn list(global: &Global, args: &List) -> Result<Ending, Failure> {
+    let index = opening::to_read(global, &args.index)?;
+    let snapshot = index.snapshot()?;
+    let mut results = Results::new(global);
+    for id in snapshot.ids() {
+        results.line(&[("id", Value::from(id?))])?;
+    }
+    results.flush()?;
+    Ok(Ending::Done)
+}
+
+pub(crate) fn get(global: &Global, args: &Get) -> Result<Ending, Failure> {
+    let index = opening::to_read(global, &args.index)?;
+    let snapshot = index.snapshot()?;
+    let mut results = Results::new(global);
+    if args.text
+        && let Some(text) = snapshot.text(&args.id)?
+    {
+        results.text(&text)?;
+        results.flush()?;
+        return Ok(Ending::Done);
+    }
+    let Some(document) = snapshot.get(&args.id)? else {
+        message(&format!("{}: no document has the id {}", args.index.display(), args.id));
+        return Ok(Ending::Nothing);
+    };
+    let lanes = document.signature.lanes().iter().fold(String::new(), |mut hex, lane| {
+        let _ = write!(hex, "{lane:02x}");
+        hex
+    });
+    let mut fields = vec![
+        ("id", Value::from(document.id)),
+        ("bytes", document.text_bytes.into()),
+        ("shingles", (document.shingles as u64).into()),
+        ("inserted", document.inserted.into()),
+        ("signature", lanes.into()),
+    ];
+    if index.settings().store_text {
+        fields.extend(snapshot.text(&args.id)?.map(|text| ("text", Value::from(text))));
+    }
+    results.object(&fields)?;
+    results.flush()?;
+    Ok(Ending::Done)
+}

@@ -1,0 +1,209 @@
+//! `twindex create`, `check` and `compact`: the file as a whole.
+
+use crate::run::failure::{Failure, message};
+use crate::run::global::Global;
+use crate::run::settings::Settings;
+use crate::run::{ending::Ending, interrupt, opening};
+use crate::terminal::output::{Results, bytes, count, summary, whole_millis};
+use crate::terminal::progress::Progress;
+use anyhow::Context;
+use serde_json::Value;
+use std::path::PathBuf;
+use std::time::Instant;
+use twindex::IndexOptions;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  twindex create pages.twx
+  twindex create code.twx --shingle line:3 --threshold 0.7
+  twindex create sets.twx --shingle token --recall 0.95")]
+pub(crate) struct Create {
+    /// The index file
+    pub(crate) index: PathBuf,
+    #[command(flatten)]
+    pub(crate) settings: Settings,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Output columns (fields of violations with --json): invariant, place, detail; the invariants are
+numbered as in docs/format.md. The exit status is 1 if anything is wrong.
+
+With --repair all pages are verified too. If anything is wrong, a new file is made from the
+documents that can be read and takes the place of the old one. Documents that cannot be read are
+counted, and listed by id as far as they are known: add them again. In that case the old file is
+kept beside, as INDEX.damaged, and the exit status is 1.
+
+Examples:
+  twindex check pages.twx
+  twindex check pages.twx --repair")]
+pub(crate) struct Check {
+    /// The index file
+    pub(crate) index: PathBuf,
+    /// Make a new file from what can be read, if anything is wrong
+    #[arg(long)]
+    pub(crate) repair: bool,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Needs the index to itself, and room for a second copy of its postings while it runs.
+
+Examples:
+  twindex compact pages.twx
+  twindex compact pages.twx --json --wait 60")]
+pub(crate) struct Compact {
+    /// The index file
+    pub(crate) index: PathBuf,
+}
+
+pub(crate) fn create(global: &Global, args: &Create) -> Result<Ending, Failure> {
+    interrupt::catch()?;
+    let wait = global.wait.unwrap_or_default();
+    let index = args.settings.options().wait(wait).create(&args.index)?;
+    let settings = index.settings();
+    let fields = [
+        ("threshold", settings.threshold.get().into()),
+        ("recall", settings.recall.get().into()),
+        ("lanes", settings.lanes.get().into()),
+        ("bands", settings.plan.bands().into()),
+        ("depth", settings.plan.depth().into()),
+        ("shingle", settings.shingle.to_string().into()),
+        ("normalize", settings.normalization.to_string().into()),
+    ];
+    let sentence = format!(
+        "created {}: threshold {}, recall {}, {} of {} lanes in signatures of {}, {}, {}",
+        args.index.display(),
+        settings.threshold,
+        settings.recall,
+        count(settings.plan.bands() as u64, "band"),
+        settings.plan.depth(),
+        settings.lanes,
+        settings.shingle,
+        settings.normalization
+    );
+    summary(global, &fields, &sentence);
+    if interrupt::asked() {
+        let name = args.index.display();
+        return Err(anyhow::anyhow!("{name}: interrupted; the index is there, and empty").into());
+    }
+    Ok(Ending::Done)
+}
+
+pub(crate) fn check(global: &Global, args: &Check) -> Result<Ending, Failure> {
+    interrupt::catch()?;
+    let progress = Progress::of_parts(global);
+    if args.repair {
+        return repair(global, args, &progress);
+    }
+    let index = opening::to_read(global, &args.index)?;
+    let report = index.snapshot()?.check_watched(progress.watch());
+    progress.finish();
+    let report = report?;
+    let mut results = Results::new(global);
+    if global.json {
+        let violations: Vec<Value> = report
+            .violations
+            .iter()
+            .map(|violation| {
+                serde_json::json!({
+                    "invariant": violation.invariant.number(),
+                    "place": violation.place,
+                    "detail": violation.detail,
+                })
+            })
+            .collect();
+        results.object(&[
+            ("clean", report.is_clean().into()),
+            ("documents", report.documents.into()),
+            ("entries", report.entries.into()),
+            ("violation_count", report.violation_count.into()),
+            ("violations", violations.into()),
+        ])?;
+    } else {
+        for violation in &report.violations {
+            results.line(&[
+                ("invariant", violation.invariant.number().into()),
+                ("place", violation.place.as_str().into()),
+                ("detail", violation.detail.as_str().into()),
+            ])?;
+        }
+        let verdict = match report.violation_count {
+            0 => "all invariants hold".to_owned(),
+            many => count(many, "violation"),
+        };
+        let (documents, entries) =
+            (count(report.documents, "document"), crate::terminal::output::grouped(report.entries));
+        let sentence =
+            format!("{}: {verdict}: {documents}, {entries} band entries", args.index.display());
+        summary(global, &[], &sentence);
+    }
+    results.flush()?;
+    Ok(if report.is_clean() { Ending::Done } else { Ending::Nothing })
+}
+
+fn repair(global: &Global, args: &Check, progress: &Progress) -> Result<Ending, Failure> {
+    let repair = opening::open(global, IndexOptions::new(), |options| {
+        options.repair_watched(&args.index, progress.watch())
+    });
+    progress.finish();
+    let repair = repair?;
+    let mut results = Results::new(global);
+    for id in &repair.lost_ids {
+        results.line(&[("lost", id.as_str().into())])?;
+    }
+    results.flush()?;
+    let name = args.index.display();
+    let documents = count(repair.documents, "document");
+    if let Some(cause) = &repair.cause {
+        message(&format!("{name}: was damaged: {cause}"));
+    }
+    if let Some(kept) = &repair.kept {
+        let lost = match repair.lost {
+            0 => "what could not be read may have been documents".to_owned(),
+            lost => {
+                format!("{} could not be read and must be added again", count(lost, "document"))
+            }
+        };
+        message(&format!("{name}: {lost}; the damaged file is kept as {}", kept.display()));
+    }
+    let sentence = match repair.cause {
+        None => format!("{name}: nothing to repair: {documents}"),
+        Some(_) => format!("{name}: made again from {documents}"),
+    };
+    let fields = [
+        ("repaired", repair.cause.is_some().into()),
+        ("cause", repair.cause.as_deref().into()),
+        ("documents", repair.documents.into()),
+        ("lost", repair.lost.into()),
+        ("kept", repair.kept.map(|kept| kept.display().to_string()).into()),
+    ];
+    summary(global, &fields, &sentence);
+    Ok(if repair.lost == 0 { Ending::Done } else { Ending::Nothing })
+}
+
+pub(crate) fn compact(global: &Global, args: &Compact) -> Result<Ending, Failure> {
+    interrupt::catch()?;
+    let start = Instant::now();
+    let mut index = opening::to_write(global, &args.index)?;
+    let before = index.snapshot()?.usage()?.file_bytes;
+    let progress = Progress::of_parts(global);
+    let compacted = index.compact_watched(progress.watch());
+    progress.finish();
+    compacted?;
+    // Closing trims the file once more.
+    index.close()?;
+    let after =
+        std::fs::metadata(&args.index).with_context(|| args.index.display().to_string())?.len();
+    let seconds = start.elapsed().as_secs_f64();
+    let fields = [
+        ("before_bytes", before.into()),
+        ("bytes", after.into()),
+        ("seconds", whole_millis(seconds)),
+    ];
+    let sentence =
+        format!("{}: {} before, {} after", args.index.display(), bytes(before), bytes(after));
+    summary(global, &fields, &sentence);
+    Ok(Ending::Done)
+}

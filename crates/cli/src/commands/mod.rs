@@ -1,0 +1,23 @@
+//! One file a command, or a family of commands: its arguments, its help, and what it does.
+
+pub(crate) mod add;
+pub(crate) mod backup;
+pub(crate) mod clusters;
+pub mod compare;
+pub mod compare_weighted;
+pub(crate) mod dedup;
+pub(crate) mod explain;
+pub(crate) mod export;
+pub(crate) mod exported;
+pub(crate) mod import;
+pub(crate) mod info;
+pub(crate) mod insert_batches;
+pub(crate) mod inspect;
+pub(crate) mod maintain;
+pub(crate) mod merge;
+pub(crate) mod packaging;
+pub(crate) mod pairs;
+pub(crate) mod plan;
+pub(crate) mod query;
+pub(crate) mod rebuild;
+pub(crate) mod remove;

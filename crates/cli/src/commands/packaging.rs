@@ -1,0 +1,121 @@
+//! `twindex completions` and `twindex man`: what packages of the command bring along.
+
+use crate::args::Args;
+use crate::run::ending::Ending;
+use crate::run::failure::Failure;
+use crate::run::global::Global;
+use crate::terminal::output::{count, summary};
+use anyhow::Context;
+use clap::{Command, CommandFactory, ValueEnum};
+use clap_complete::Shell;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The script goes to standard output.
+
+Examples:
+  twindex completions bash > /usr/share/bash-completion/completions/twindex
+  twindex completions zsh > /usr/share/zsh/site-functions/_twindex
+  twindex completions fish > ~/.config/fish/completions/twindex.fish")]
+pub(crate) struct Completions {
+    /// The shell
+    #[arg(value_enum)]
+    shell: Kind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    Bash,
+    Zsh,
+    Fish,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Writes twindex.1 and a page for each command, as twindex-add.1, over those that are there.
+
+Examples:
+  twindex man /usr/share/man/man1
+  twindex man pages && man pages/twindex-add.1")]
+pub(crate) struct Man {
+    /// The directory to write to; made if it is not there
+    directory: PathBuf,
+}
+
+pub(crate) fn completions(args: &Completions) -> Result<Ending, Failure> {
+    let shell = match args.shell {
+        Kind::Bash => Shell::Bash,
+        Kind::Zsh => Shell::Zsh,
+        Kind::Fish => Shell::Fish,
+    };
+    // Written at once, so that a reader who leaves early is no panic in there.
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Args::command(), "twindex", &mut script);
+    let mut out = io::stdout().lock();
+    out.write_all(&script)?;
+    out.flush()?;
+    Ok(Ending::Done)
+}
+
+pub(crate) fn man(global: &Global, args: &Man) -> Result<Ending, Failure> {
+    let place = || args.directory.display().to_string();
+    std::fs::create_dir_all(&args.directory).with_context(place)?;
+    let mut all = Args::command().disable_help_subcommand(true);
+    all.build();
+    let mut pages = 0_u64;
+    let mut waiting = vec![&all];
+    while let Some(command) = waiting.pop() {
+        waiting.extend(command.get_subcommands().filter(|below| below.get_name() != "help"));
+        let name = command.get_display_name().unwrap_or(command.get_name());
+        let path = args.directory.join(format!("{name}.1"));
+        let page = page(command.clone()).context("writing a page")?;
+        std::fs::write(&path, page).with_context(|| path.display().to_string())?;
+        pages += 1;
+    }
+    let sentence = format!("{}: {} written", place(), count(pages, "page"));
+    summary(global, &[("pages", pages.into())], &sentence);
+    Ok(Ending::Done)
+}
+
+/// A manual page, with what stands after the options of the help as notes and examples.
+fn page(command: Command) -> io::Result<Vec<u8>> {
+    let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let (notes, examples) = help.split_once("Examples:\n").unwrap_or((&help, ""));
+    let mut page = Vec::new();
+    let has_commands = command.has_subcommands();
+    let man = clap_mangen::Man::new(command).manual("twindex");
+    man.render_title(&mut page)?;
+    man.render_name_section(&mut page)?;
+    man.render_synopsis_section(&mut page)?;
+    man.render_description_section(&mut page)?;
+    man.render_options_section(&mut page)?;
+    if has_commands {
+        man.render_subcommands_section(&mut page)?;
+    }
+    if !notes.trim().is_empty() {
+        writeln!(page, ".SH NOTES\n{}", roff(notes.trim_end()))?;
+    }
+    // Lines of examples stay as they are, however long.
+    writeln!(page, ".SH EXAMPLES\n.nf\n{}\n.fi", roff(examples.trim_end()))?;
+    Ok(page)
+}
+
+/// The text with what roff would take for its own escaped.
+fn roff(text: &str) -> String {
+    let escaped = text.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq");
+    let line =
+        |line: &str| if line.starts_with('.') { format!("\\&{line}") } else { line.to_owned() };
+    escaped.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn roff_takes_nothing_for_its_own() {
+        assert_eq!(roff(".SH\n a 'b' -c \\n"), "\\&.SH\n a \\(aqb\\(aq \\-c \\en");
+    }
+}

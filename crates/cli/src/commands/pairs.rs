@@ -1,0 +1,97 @@
+//! `twindex pairs`: every pair of similar documents.
+
+use crate::run::failure::Failure;
+use crate::run::global::Global;
+use crate::run::{ending::Ending, interrupt, opening};
+use crate::terminal::output::{
+    Results, count, distance, likeness, similarity, summary, whole_millis,
+};
+use serde_json::Value;
+use std::path::PathBuf;
+use std::time::Instant;
+use twindex::Confidence;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Output columns (fields with --json): a, b, similarity, low, high, exact; a is the smaller id. low
+and high are the interval of the similarity at --confidence. Where the index stores texts all
+similarities are exact, unless --estimate asks for estimates. An index of k-mers adds distance,
+the Mash distance -ln(2J/(1+J))/k of the similarity J.
+
+Examples:
+  twindex pairs pages.twx
+  twindex pairs pages.twx --threshold 0.95 --json
+  twindex pairs pages.twx --max-per-document 5")]
+pub(crate) struct Pairs {
+    /// The index file
+    pub(crate) index: PathBuf,
+    /// Least similarity to report [default: the index's own]
+    #[arg(long, value_name = "T")]
+    pub(crate) threshold: Option<f64>,
+    /// Probability with which low and high enclose the true similarity
+    #[arg(long, value_name = "P", default_value_t = Confidence::DEFAULT.get())]
+    pub(crate) confidence: f64,
+    /// Go by estimates although the index stores texts: faster, as no text is read
+    #[arg(long)]
+    pub(crate) estimate: bool,
+    /// Report no document in more than N pairs; the summary says how many were left out
+    /// [default: no limit]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_per_document: Option<u32>,
+}
+
+pub(crate) fn run(global: &Global, args: &Pairs) -> Result<Ending, Failure> {
+    interrupt::catch()?;
+    let start = Instant::now();
+    let index = opening::to_read(global, &args.index)?;
+    let snapshot = index.snapshot()?;
+    let threshold = args.threshold.unwrap_or(index.settings().threshold.get());
+    let kmer_width = index.settings().shingle.kmer_width();
+    let mut results = Results::new(global);
+    let pairs = snapshot.pairs(threshold)?.estimate(args.estimate);
+    let mut pairs = pairs.confidence(args.confidence)?;
+    if let Some(most) = args.max_per_document {
+        pairs = pairs.max_per_document(most);
+    }
+    let recall = pairs.recall();
+    let mut found = 0_u64;
+    for pair in pairs.by_ref() {
+        if interrupt::asked() {
+            results.flush()?;
+            return Err(anyhow::anyhow!("interrupted after {}", count(found, "pair")).into());
+        }
+        let pair = pair?;
+        found += 1;
+        let mut fields = vec![
+            ("a", Value::from(pair.a)),
+            ("b", Value::from(pair.b)),
+            ("similarity", likeness(pair.similarity, pair.exact)),
+            ("low", likeness(pair.low, pair.exact)),
+            ("high", likeness(pair.high, pair.exact)),
+            ("exact", pair.exact.into()),
+        ];
+        fields.extend(kmer_width.map(|k| distance(pair.similarity, k)));
+        results.line(&fields)?;
+    }
+    results.flush()?;
+    let left_out = pairs.left_out();
+    let seconds = start.elapsed().as_secs_f64();
+    let fields = [
+        ("pairs", found.into()),
+        ("recall", similarity(recall)),
+        ("limited", (left_out > 0).into()),
+        ("left_out", left_out.into()),
+        ("seconds", whole_millis(seconds)),
+    ];
+    let mut sentence = format!(
+        "{} at {threshold} or above among {}, recall at the threshold {}",
+        count(found, "pair"),
+        count(snapshot.len(), "document"),
+        similarity(recall)
+    );
+    if left_out > 0 {
+        sentence += &format!("; {} left out", count(left_out, "pair"));
+    }
+    summary(global, &fields, &sentence);
+    Ok(if found > 0 { Ending::Done } else { Ending::Nothing })
+}

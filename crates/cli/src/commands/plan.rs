@@ -1,0 +1,230 @@
+//! `twindex plan`: what an index with these settings will find, miss and take, before it is made.
+
+use crate::run::ending::Ending;
+use crate::run::failure::Failure;
+use crate::run::global::Global;
+use crate::terminal::output::{Results, bytes, count, grouped, similarity, summary};
+use crate::terminal::plot::{Curve, draw, picture};
+use anyhow::Context;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use twindex::Shingle;
+use twindex::Space;
+use twindex::{Forecast, Textbook};
+use twindex::{Lanes, Recall, Threshold};
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+For pairs of each similarity, the table has the probability
+  candidate  to meet in a bucket and be compared; unmet is the rest
+  reported   to be compared and to have an estimate of at least the threshold
+  missed     not to be reported, for similarities at or above the threshold
+  extra      to be reported all the same, for those below it
+  textbook   to be compared with the same lanes in bands by the rule (1/b)^(1/r) = threshold;
+             textbook_missed and textbook_extra are as above, in these bands
+A pair right at the threshold is reported about half the time, as estimates fall on both sides.
+
+Bytes are those of a compacted index with ids of 20 bytes. Background candidates are those that
+a query compares in vain among documents that have a similarity of 0.05 to it.
+
+With --length, shingle is the least char:N by the textbook's rule, 20^N well above the length, and
+shingle_chance how likely a given shingle is to be in a text by chance: at most 0.01.
+
+Examples:
+  twindex plan --threshold 0.8
+  twindex plan --threshold 0.5 --recall 0.95 --docs 10000000
+  twindex plan --length 50000
+  twindex plan --threshold 0.7 --svg curve.svg --json")]
+pub(crate) struct Plan {
+    /// Least Jaccard similarity that counts as similar, above 0, at most 1
+    #[arg(long, value_name = "T", default_value_t = Threshold::DEFAULT.get())]
+    threshold: f64,
+    /// Least probability that a pair at the threshold becomes a candidate
+    #[arg(long, value_name = "P", default_value_t = Recall::DEFAULT.get())]
+    recall: f64,
+    /// Lanes of a signature, a byte each: 64, 128, 256 or 512
+    #[arg(long, value_name = "K", default_value_t = Lanes::DEFAULT.get())]
+    lanes: usize,
+    /// Documents that the index will hold
+    #[arg(long, value_name = "N", default_value_t = 1_000_000,
+          value_parser = clap::value_parser!(u64).range(1..=u64::from(u32::MAX)))]
+    docs: u64,
+    /// Characters of a typical text: adds how long shingles must be to be rare in it
+    #[arg(long, value_name = "CHARS",
+          value_parser = clap::value_parser!(u64).range(1..=1_000_000_000_000))]
+    length: Option<u64>,
+    /// Draw the curve into this file
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+}
+
+/// An id of middling length, as a path or a URL without its host.
+const ID_BYTES: usize = 20;
+
+/// The similarity of texts in one language that have nothing to do with each other, at the most.
+const BACKGROUND: f64 = 0.05;
+
+/// A row of the table.
+struct Row {
+    similarity: f64,
+    candidate: f64,
+    reported: f64,
+    /// Whether the similarity is one that should be reported.
+    wanted: bool,
+    textbook: f64,
+    textbook_reported: f64,
+}
+
+pub(crate) fn run(global: &Global, args: &Plan) -> Result<Ending, Failure> {
+    let threshold = Threshold::new(args.threshold)?;
+    let lanes = Lanes::new(args.lanes)?;
+    let forecast = Forecast::new(threshold, Recall::new(args.recall)?, lanes)?;
+    let textbook = forecast.textbook();
+    let space = Space::new(forecast.plan(), lanes, args.docs, ID_BYTES);
+    let rows = table(&forecast, threshold.get());
+    if let Some(path) = &args.svg {
+        let svg = picture(&curves(&forecast, textbook), threshold.get())
+            .with_context(|| path.display().to_string())?;
+        std::fs::write(path, svg).with_context(|| path.display().to_string())?;
+    }
+
+    let mut results = Results::new(global);
+    let mut settings = vec![
+        ("threshold", threshold.get().into()),
+        ("recall", args.recall.into()),
+        ("lanes", lanes.get().into()),
+        ("bands", forecast.plan().bands().into()),
+        ("depth", forecast.plan().depth().into()),
+        ("recall_at_threshold", similarity(forecast.recall())),
+        ("documents", args.docs.into()),
+        ("signature_bytes_per_document", tenths(space.signatures)),
+        ("posting_bytes_per_document", tenths(space.postings + space.ids)),
+        ("document_bytes_per_document", tenths(space.documents)),
+        ("bytes_per_document", tenths(space.total())),
+        ("bytes", ((space.total() * args.docs as f64).round() as u64).into()),
+        ("background_candidates", digits(forecast.candidates_among(args.docs, BACKGROUND))),
+        ("textbook_bands", textbook.bands.into()),
+        ("textbook_depth", textbook.depth.into()),
+        ("textbook_recall_at_threshold", similarity(textbook.recall)),
+    ];
+    settings.extend(args.length.into_iter().flat_map(shingle));
+    if global.json {
+        let named = |(name, value): (&str, Value)| (name.to_owned(), value);
+        let curve = rows.iter().map(|row| row.fields().into_iter().map(named).collect::<Value>());
+        let curve = [("curve", curve.collect())];
+        results.object(&settings.into_iter().chain(curve).collect::<Vec<_>>())?;
+        results.flush()?;
+        return Ok(Ending::Done);
+    }
+    results.object(&settings)?;
+    results.flush()?;
+    results.heading(&Row::NAMES)?;
+    for row in &rows {
+        results.line(&row.fields())?;
+    }
+    results.flush()?;
+    if results.is_aligned() {
+        results.text(&draw(&curves(&forecast, textbook), threshold.get()))?;
+        results.flush()?;
+    }
+    let sentence = format!(
+        "{} of {} lanes: {:.1} % of pairs at {threshold} are compared; by the textbook's {} of {} it \
+         would be {:.1} %; {} documents take {}",
+        count(forecast.plan().bands() as u64, "band"),
+        forecast.plan().depth(),
+        100.0 * forecast.recall(),
+        textbook.bands,
+        textbook.depth,
+        100.0 * textbook.recall,
+        grouped(args.docs),
+        bytes((space.total() * args.docs as f64) as u64)
+    );
+    summary(global, &[], &sentence);
+    Ok(Ending::Done)
+}
+
+/// What shingles should be of texts of so many characters.
+fn shingle(length: u64) -> [(&'static str, Value); 3] {
+    let shingle = Shingle::chars_for_length(length);
+    let chance = match shingle {
+        Shingle::Chars(width) => digits(Shingle::chance_by_length(width, length)),
+        _ => Value::Null,
+    };
+    [("length", length.into()), ("shingle", shingle.to_string().into()), ("shingle_chance", chance)]
+}
+
+/// Similarities in steps of 0.05, from half below the threshold on, and the threshold itself.
+fn table(forecast: &Forecast, threshold: f64) -> Vec<Row> {
+    let first = ((threshold * 20.0).floor() as u32).saturating_sub(10).max(1);
+    let mut similarities: Vec<f64> = (first..=20).map(|step| f64::from(step) / 20.0).collect();
+    similarities.push(threshold);
+    similarities.sort_by(f64::total_cmp);
+    similarities.dedup();
+    let row = |similarity: f64| {
+        let (chances, textbook) = (forecast.at(similarity), forecast.textbook_at(similarity));
+        Row {
+            similarity,
+            candidate: chances.candidate,
+            reported: chances.reported,
+            wanted: similarity >= threshold,
+            textbook: textbook.candidate,
+            textbook_reported: textbook.reported,
+        }
+    };
+    similarities.into_iter().map(row).collect()
+}
+
+impl Row {
+    const NAMES: [&str; 9] = [
+        "similarity",
+        "candidate",
+        "unmet",
+        "reported",
+        "missed",
+        "extra",
+        "textbook",
+        "textbook_missed",
+        "textbook_extra",
+    ];
+
+    fn fields(&self) -> [(&'static str, Value); 9] {
+        let errors = |reported: f64| match self.wanted {
+            true => (digits(1.0 - reported), Value::Null),
+            false => (Value::Null, digits(reported)),
+        };
+        let (missed, extra) = errors(self.reported);
+        let (textbook_missed, textbook_extra) = errors(self.textbook_reported);
+        let values = [
+            self.similarity.into(),
+            digits(self.candidate),
+            digits(1.0 - self.candidate),
+            digits(self.reported),
+            missed,
+            extra,
+            digits(self.textbook),
+            textbook_missed,
+            textbook_extra,
+        ];
+        let mut values = values.into_iter();
+        Self::NAMES.map(|name| (name, values.next().unwrap_or_default()))
+    }
+}
+
+fn curves(forecast: &Forecast, textbook: Textbook) -> [Curve; 3] {
+    [
+        Curve::new('o', "textbook", |similarity| textbook.candidate(similarity)),
+        Curve::new('+', "reported", |similarity| forecast.at(similarity).reported),
+        Curve::new('*', "candidate", |similarity| forecast.at(similarity).candidate),
+    ]
+}
+
+/// A probability or a small number, in four digits from the first that is not zero.
+fn digits(number: f64) -> Value {
+    // What is left of a difference of 1 and 1 is rounding.
+    let number = if number.abs() < 1e-12 { 0.0 } else { number };
+    format!("{number:.3e}").parse::<f64>().map_or(Value::Null, Value::from)
+}
+
+fn tenths(number: f64) -> Value {
+    json!((number * 10.0).round() / 10.0)
+}

@@ -1,0 +1,307 @@
+//! `twindex query`: who is similar to these texts?
+
+use crate::input::{Name, no_sequence, weights};
+use crate::run::failure::{Failure, message};
+use crate::run::global::Global;
+use crate::run::inputs::Input;
+use crate::run::{ending::Ending, interrupt, opening, records};
+use crate::terminal::output::{
+    Results, count, distance, grouped, likeness, similarity, summary, whole_millis,
+};
+use serde_json::Value;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+use twindex::Confidence;
+use twindex::{Matches, Snapshot};
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+A record whose id is in the index never matches itself. Output columns (fields with --json):
+query, id, similarity, low, high, exact; low and high are the interval of the similarity at
+--confidence. With --containment, containment, containment_low and containment_high follow, of
+the share of the query that the document contains. An index of k-mers adds distance, the Mash
+distance -ln(2J/(1+J))/k of the similarity J. Where the index stores texts all of it is exact.
+
+Examples:
+  twindex query pages.twx --text 'the quick brown fox'
+  twindex query pages.twx --id page-1
+  twindex query pages.twx new/*.txt --threshold 0.9
+  twindex query pages.twx --id page-1 --top 5 --threshold 0.3
+  twindex query docs.twx --text '{\"sea\": 2.5, \"ship\": 0.5}'      an index of weights
+  twindex query books.twx --containment --threshold 0.7 chapter.txt
+  twindex query pages.twx --json - < new.jsonl")]
+pub(crate) struct Query {
+    /// The index file
+    pub(crate) index: PathBuf,
+    /// Files, directories, or - for standard input
+    #[arg(required_unless_present_any = ["text", "id"])]
+    pub(crate) paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) input: Input,
+    /// Ask about this text; of an index of weights, about this JSON object, a number for each token
+    #[arg(long, value_name = "STR")]
+    pub(crate) text: Option<String>,
+    /// Ask about the document with this id
+    #[arg(long)]
+    pub(crate) id: Option<String>,
+    /// Least similarity to report [default: the index's own]
+    #[arg(long, value_name = "T")]
+    pub(crate) threshold: Option<f64>,
+    /// Report the K most similar, of equally similar ones those with the smallest ids
+    /// [default: all]
+    #[arg(long, value_name = "K", value_parser = at_least_one)]
+    pub(crate) top: Option<usize>,
+    /// Find documents that contain the query, however large they are: the threshold is then the least
+    /// share of the query's shingles that a document has
+    #[arg(long)]
+    pub(crate) containment: bool,
+    /// Probability with which low and high enclose the true similarity
+    #[arg(long, value_name = "P", default_value_t = Confidence::DEFAULT.get())]
+    pub(crate) confidence: f64,
+    /// Go by estimates although the index stores texts: faster, as no text is read
+    #[arg(long)]
+    pub(crate) estimate: bool,
+    /// Compare with every document: finds all, at any threshold
+    #[arg(long)]
+    pub(crate) scan: bool,
+}
+
+fn at_least_one(text: &str) -> Result<usize, &'static str> {
+    text.parse().ok().filter(|number| *number > 0).ok_or("expected a whole number from 1 on")
+}
+
+/// An answered question.
+struct Answer {
+    query: String,
+    matches: Matches,
+}
+
+#[derive(Default)]
+struct Totals {
+    queries: u64,
+    matches: u64,
+    candidates: u64,
+    failed: u64,
+    left_out: u64,
+    /// Classes of set sizes that were scanned, and their documents.
+    classes_scanned: u64,
+    scanned: u64,
+    /// The greatest similarity for which that was necessary.
+    out_of_reach: Option<f64>,
+    /// The least recall that was promised.
+    recall: Option<f64>,
+    /// The letters of a k-mer, where the index has such shingles.
+    kmer_width: Option<u16>,
+}
+
+/// How every question is asked.
+#[derive(Clone, Copy)]
+struct How {
+    threshold: Option<f64>,
+    confidence: f64,
+    top: Option<usize>,
+    scan: bool,
+    containment: bool,
+    estimate: bool,
+}
+
+impl How {
+    fn ask(
+        self,
+        snapshot: &Snapshot,
+        text: &str,
+        own_id: Option<&str>,
+    ) -> twindex::Result<Matches> {
+        let query = self.query(snapshot);
+        match own_id {
+            Some(id) => query.excluding(id).by_text(text),
+            None => query.by_text(text),
+        }
+    }
+
+    fn query(self, snapshot: &Snapshot) -> twindex::Query<'_> {
+        let query = snapshot
+            .query()
+            .scan(self.scan)
+            .estimate(self.estimate)
+            .containment(self.containment)
+            .confidence(self.confidence);
+        let query = match self.top {
+            Some(count) => query.top(count),
+            None => query,
+        };
+        match self.threshold {
+            Some(threshold) => query.threshold(threshold),
+            None => query,
+        }
+    }
+}
+
+pub(crate) fn run(global: &Global, args: &Query) -> Result<Ending, Failure> {
+    interrupt::catch()?;
+    let start = Instant::now();
+    let index = opening::to_read(global, &args.index)?;
+    let snapshot = Arc::new(index.snapshot()?);
+    let how = How {
+        threshold: args.threshold,
+        confidence: args.confidence,
+        top: args.top,
+        scan: args.scan,
+        estimate: args.estimate,
+        containment: args.containment,
+    };
+    let mut results = Results::new(global);
+    let kmer_width = snapshot.settings().shingle.kmer_width();
+    let mut totals = Totals { kmer_width, ..Totals::default() };
+
+    if let Some(text) = &args.text {
+        if let Some(cause) = kmer_width.and_then(|_| no_sequence(text)) {
+            return Err(anyhow::anyhow!("--text: {cause}").into());
+        }
+        let weights = snapshot.settings().weighted.then(|| weights(text)).transpose();
+        let weights = weights.map_err(|cause| anyhow::anyhow!("--text: {cause}"))?;
+        let matches = how.ask(&snapshot, weights.as_ref().unwrap_or(text), None)?;
+        totals.print(&mut results, &Answer { query: "text".into(), matches })?;
+    }
+    if let Some(id) = &args.id {
+        match how.query(&snapshot).by_id(id)? {
+            Some(matches) => {
+                totals.print(&mut results, &Answer { query: id.clone(), matches })?;
+            }
+            None => {
+                totals.failed += 1;
+                message(&format!("{}: no document has the id {id}", args.index.display()));
+            }
+        }
+    }
+    if !args.paths.is_empty() {
+        // A number out of range is one error, not one a record.
+        how.query(&snapshot).by_text("")?;
+        let (shingle, weighted) = (snapshot.settings().shingle, snapshot.settings().weighted);
+        args.input.check(shingle, weighted, &args.index)?;
+        let asked = Arc::clone(&snapshot);
+        let inputs = args.input.of(&args.paths, &args.index, weighted);
+        let mut records = records::start(inputs, shingle, move |record| {
+            let (query, own) = match record.name {
+                Name::Id(id) => (id.clone(), Some(id)),
+                Name::Automatic => (record.place.clone(), None),
+            };
+            // What fails here is the index, not the record, and ends the command.
+            let matches = how.ask(&asked, &record.text, own.as_deref());
+            Ok(matches.map(|matches| Answer { query, matches }))
+        })?;
+        while let Some(parsed) = records.next() {
+            for answer in parsed.results {
+                match answer {
+                    Ok(answer) => totals.print(&mut results, &answer?)?,
+                    Err(bad) => {
+                        totals.failed += 1;
+                        message(&bad.to_string());
+                    }
+                }
+            }
+            results.flush()?;
+        }
+    }
+    results.flush()?;
+    totals.report(global, how, start.elapsed().as_secs_f64());
+    Ok(match (interrupt::asked(), totals.failed > 0, results.any()) {
+        (true, _, _) => return Err(anyhow::anyhow!("interrupted").into()),
+        (false, true, _) => Ending::SomeFailed,
+        (false, false, true) => Ending::Done,
+        (false, false, false) => Ending::Nothing,
+    })
+}
+
+impl Totals {
+    fn print(&mut self, results: &mut Results, answer: &Answer) -> Result<(), Failure> {
+        self.queries += 1;
+        self.matches += answer.matches.len() as u64;
+        self.candidates += answer.matches.candidates;
+        self.left_out += answer.matches.left_out;
+        let recall = answer.matches.recall;
+        self.recall = Some(self.recall.map_or(recall, |least| least.min(recall)));
+        if let Some(sizes) = answer.matches.sizes {
+            self.classes_scanned += sizes.scanned as u64;
+            self.scanned += sizes.documents_scanned;
+            let most = sizes.out_of_reach.into_iter().chain(self.out_of_reach);
+            self.out_of_reach = most.reduce(f64::max);
+        }
+        for found in &answer.matches {
+            let mut fields = vec![
+                ("query", Value::from(answer.query.as_str())),
+                ("id", Value::from(found.id.as_str())),
+                ("similarity", likeness(found.similarity, found.exact)),
+                ("low", likeness(found.low, found.exact)),
+                ("high", likeness(found.high, found.exact)),
+                ("exact", found.exact.into()),
+            ];
+            if let Some(contained) = found.containment {
+                fields.extend([
+                    ("containment", likeness(contained.share, found.exact)),
+                    ("containment_low", likeness(contained.low, found.exact)),
+                    ("containment_high", likeness(contained.high, found.exact)),
+                ]);
+            }
+            fields.extend(self.kmer_width.map(|k| distance(found.similarity, k)));
+            results.line(&fields)?;
+        }
+        Ok(())
+    }
+
+    fn report(&self, global: &Global, how: How, seconds: f64) {
+        let recall = self.recall.map_or(Value::Null, similarity);
+        let mut fields = vec![
+            ("queries", self.queries.into()),
+            ("matches", self.matches.into()),
+            ("candidates", self.candidates.into()),
+            ("failed", self.failed.into()),
+            ("recall", recall.clone()),
+            ("limited", (self.left_out > 0).into()),
+            ("left_out", self.left_out.into()),
+        ];
+        if how.containment {
+            fields.push(("classes_scanned", self.classes_scanned.into()));
+            fields.push(("scanned", self.scanned.into()));
+        }
+        fields.push(("seconds", whole_millis(seconds)));
+        let queries = match self.queries {
+            1 => "1 query".to_owned(),
+            n => format!("{} queries", grouped(n)),
+        };
+        let matches = match self.matches {
+            1 => "1 match".to_owned(),
+            n => format!("{} matches", grouped(n)),
+        };
+        let mut sentence =
+            format!("{queries}, {matches}, {} compared", count(self.candidates, "candidate"));
+        if self.recall.is_some() {
+            let place = match how.top.is_some() && !how.containment {
+                true => "the last match or the threshold",
+                false => "the threshold",
+            };
+            sentence += &format!(", recall at {place} {recall}");
+        }
+        if self.left_out > 0 {
+            sentence += &format!("; {} left out", grouped(self.left_out));
+        }
+        sentence += &self.sizes();
+        summary(global, &fields, &sentence);
+    }
+    /// What was scanned for its size, and why; nothing if that was nothing.
+    fn sizes(&self) -> String {
+        if self.classes_scanned == 0 {
+            return String::new();
+        }
+        let documents = count(self.scanned, "document");
+        let classes = match self.classes_scanned {
+            1 => "1 size class".to_owned(),
+            n => format!("{} size classes", grouped(n)),
+        };
+        let why = self.out_of_reach.map_or(String::new(), |most| {
+            format!(": no band reaches the recall at similarity {} or below", similarity(most))
+        });
+        format!("; {documents} of {classes} scanned{why}")
+    }
+}

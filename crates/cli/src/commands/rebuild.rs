@@ -1,0 +1,67 @@
+//! `twindex rebuild`: the same texts under other settings.
+
+use crate::run::failure::Failure;
+use crate::run::global::Global;
+use crate::run::settings::Settings;
+use crate::run::{ending::Ending, interrupt, opening};
+use crate::terminal::output::{bytes, count, summary, whole_millis};
+use crate::terminal::progress::Progress;
+use anyhow::Context;
+use std::path::PathBuf;
+use std::time::Instant;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Settings that are not named stay as they are. The new file takes the place of the old one when it
+is complete: until then, and after Ctrl-C or a kill, the index is as it was. Needs an index that
+was created with --store-text, and the space of a second file.
+
+Examples:
+  twindex rebuild pages.twx --shingle word:3
+  twindex rebuild pages.twx --threshold 0.6 --recall 0.95
+  twindex rebuild pages.twx --no-multiset --normalize lower,nfkc,nospace")]
+pub(crate) struct Rebuild {
+    /// The index file
+    index: PathBuf,
+    #[command(flatten)]
+    settings: Settings,
+    /// Count every shingle once, where the index counts repeated ones as often as they occur
+    #[arg(long, conflicts_with = "multiset")]
+    no_multiset: bool,
+}
+
+pub(crate) fn run(global: &Global, args: &Rebuild) -> Result<Ending, Failure> {
+    interrupt::catch()?;
+    let start = Instant::now();
+    let size = || {
+        let file = std::fs::metadata(&args.index);
+        file.map(|file| file.len()).with_context(|| args.index.display().to_string())
+    };
+    let mut options = args.settings.options();
+    if args.no_multiset {
+        options = options.multiset(false);
+    }
+    let progress = Progress::of_parts(global);
+    let before = size().unwrap_or(0);
+    let rebuilt = opening::open(global, options, |options| {
+        options.rebuild_watched(&args.index, progress.watch())
+    });
+    progress.finish();
+    let rebuilt = rebuilt?;
+    let (after, seconds) = (size()?, start.elapsed().as_secs_f64());
+    let fields = [
+        ("documents", rebuilt.documents.into()),
+        ("before_bytes", before.into()),
+        ("bytes", after.into()),
+        ("seconds", whole_millis(seconds)),
+    ];
+    let sentence = format!(
+        "{}: rebuilt from {} in {seconds:.1} s: {} before, {} after",
+        args.index.display(),
+        count(rebuilt.documents, "document"),
+        bytes(before),
+        bytes(after)
+    );
+    summary(global, &fields, &sentence);
+    Ok(Ending::Done)
+}

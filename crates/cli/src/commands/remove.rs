@@ -1,0 +1,213 @@
+//! `twindex remove`: documents leave an index.
+
+use crate::input::{Block, Blocks, Line, open_lines};
+use crate::run::failure::{Failure, message};
+use crate::run::global::Global;
+use crate::run::{ending::Ending, interrupt, opening};
+use crate::terminal::output::{count, grouped, summary, whole_millis};
+use anyhow::Context;
+use std::io::Read;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::str;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use twindex::Index;
+use twindex::MAX_ID_BYTES;
+use twindex::Result;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Ids that are not in the index are counted as missing, which is no error.
+
+With --older-than, documents go that were inserted longer ago: strictly, to the second.
+
+Examples:
+  twindex remove pages.twx page-1 page-2
+  twindex remove pages.twx --older-than 90d
+  grep spam ids.txt | twindex remove pages.twx --ids-from -
+  twindex clusters pages.twx --duplicates | twindex remove pages.twx --ids-from -")]
+pub(crate) struct Remove {
+    /// The index file
+    pub(crate) index: PathBuf,
+    /// Ids of documents
+    #[arg(required_unless_present_any = ["ids_from", "older_than"], conflicts_with = "older_than")]
+    pub(crate) ids: Vec<String>,
+    /// Read ids from a file, one a line; - for standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "older_than")]
+    pub(crate) ids_from: Option<PathBuf>,
+    /// Remove what was inserted longer ago: a whole number of seconds, minutes, hours, days or weeks,
+    /// as 45s, 30m, 12h, 90d or 2w
+    #[arg(long, value_name = "AGE", value_parser = age)]
+    pub(crate) older_than: Option<i64>,
+}
+
+/// A number of seconds.
+fn age(text: &str) -> std::result::Result<i64, &'static str> {
+    let units = [('s', 1), ('m', 60), ('h', 3600), ('d', 24 * 3600), ('w', 7 * 24 * 3600)];
+    let found = units.into_iter().find_map(|(unit, seconds)| {
+        let digits = text.strip_suffix(unit)?;
+        let whole = digits.bytes().all(|byte| byte.is_ascii_digit());
+        digits.parse::<i64>().ok().filter(|_| whole)?.checked_mul(seconds)
+    });
+    found.ok_or("expected a whole number and s, m, h, d or w, as 45s, 30m, 12h, 90d or 2w")
+}
+
+/// Ids in one commit: what a killed run has to do again at the most.
+const BATCH: usize = 100_000;
+
+/// Bytes of them, which are in memory.
+const BATCH_BYTES: usize = 16 << 20;
+
+/// Ids on their way out of an index.
+struct Removal<'i> {
+    index: &'i Index,
+    /// Those of the next commit.
+    ids: Vec<String>,
+    bytes: usize,
+    named: u64,
+    removed: u64,
+}
+
+pub(crate) fn run(global: &Global, args: &Remove) -> std::result::Result<Ending, Failure> {
+    interrupt::catch()?;
+    let start = Instant::now();
+    // The ids may come from a command that reads this very index: it has closed it when the first
+    // ones come.
+    let list = args.ids_from.as_deref().map(Listed::begin).transpose()?;
+    let index = opening::to_write(global, &args.index)?;
+    if let Some(age) = args.older_than {
+        let removed = index.remove_inserted_before_watched(now().saturating_sub(age), |_| {
+            match interrupt::asked() {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        })?;
+        return report(global, &args.index, &Counts { removed, ..Counts::default() }, start);
+    }
+    let mut removal = Removal { index: &index, ids: Vec::new(), bytes: 0, named: 0, removed: 0 };
+    for id in &args.ids {
+        removal.add(id)?;
+    }
+    let mut failed = 0_u64;
+    if let Some(list) = list {
+        failed = removal.add_listed(list)?;
+    }
+    removal.commit()?;
+    let Removal { named, removed, .. } = removal;
+    report(global, &args.index, &Counts { removed, missing: named - removed, failed }, start)
+}
+
+/// The seconds since 1970.
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
+}
+
+#[derive(Default)]
+struct Counts {
+    removed: u64,
+    missing: u64,
+    failed: u64,
+}
+
+fn report(
+    global: &Global,
+    index: &Path,
+    counts: &Counts,
+    start: Instant,
+) -> std::result::Result<Ending, Failure> {
+    let Counts { removed, missing, failed } = *counts;
+    let interrupted = interrupt::asked();
+    let seconds = start.elapsed().as_secs_f64();
+    let fields = [
+        ("removed", removed.into()),
+        ("missing", missing.into()),
+        ("failed", failed.into()),
+        ("seconds", whole_millis(seconds)),
+        ("interrupted", interrupted.into()),
+    ];
+    let mut sentence = format!("removed {}", count(removed, "document"));
+    if missing > 0 {
+        sentence += &format!(", {} missing", grouped(missing));
+    }
+    summary(global, &fields, &sentence);
+    if interrupted {
+        return Err(anyhow::anyhow!(
+            "{}: interrupted; what was removed is committed",
+            index.display()
+        )
+        .into());
+    }
+    Ok(if failed > 0 { Ending::SomeFailed } else { Ending::Done })
+}
+
+/// Ids that are read from a file, one a line.
+struct Listed {
+    place: String,
+    blocks: Blocks<Box<dyn Read + Send>>,
+    first: Option<Block>,
+}
+
+impl Listed {
+    /// Opens the file and waits for its first lines.
+    fn begin(list: &Path) -> std::result::Result<Self, Failure> {
+        let place = list.display().to_string();
+        let mut blocks = open_lines(list, MAX_ID_BYTES).with_context(|| place.clone())?;
+        let first = blocks.read_block().with_context(|| place.clone())?;
+        Ok(Self { place, blocks, first })
+    }
+}
+
+impl Removal<'_> {
+    fn add(&mut self, id: &str) -> Result<()> {
+        self.ids.push(id.to_owned());
+        self.bytes += id.len();
+        if self.ids.len() == BATCH || self.bytes >= BATCH_BYTES { self.commit() } else { Ok(()) }
+    }
+
+    /// Takes listed ids until the command is asked to end; returns how many lines hold none.
+    fn add_listed(&mut self, list: Listed) -> std::result::Result<u64, Failure> {
+        let Listed { place, mut blocks, first } = list;
+        let mut failed = 0;
+        let mut bad = |line: u64, cause: &str| {
+            failed += 1;
+            message(&format!("{place}:{line}: {cause}"));
+        };
+        let too_long =
+            format!("longer than {} bytes, the most that an id has", grouped(MAX_ID_BYTES as u64));
+        let mut next = first;
+        while let Some(block) = next {
+            block.cut.iter().for_each(|line| bad(*line, &too_long));
+            for Line { number: line, text: id, .. } in block.lines() {
+                match str::from_utf8(id) {
+                    Ok("") => {}
+                    Ok(id) if id.len() > MAX_ID_BYTES => bad(line, &too_long),
+                    Ok(id) => self.add(id)?,
+                    Err(error) => {
+                        let at = error.valid_up_to() + 1;
+                        bad(line, &format!("not valid UTF-8 at byte {at}"));
+                    }
+                }
+                if interrupt::asked() {
+                    return Ok(failed);
+                }
+            }
+            next = blocks.read_block().with_context(|| place.clone())?;
+        }
+        Ok(failed)
+    }
+
+    /// Removes the ids that wait, in a commit of their own.
+    fn commit(&mut self) -> Result<()> {
+        if self.ids.is_empty() {
+            return Ok(());
+        }
+        let mut txn = self.index.begin_write()?;
+        self.removed += txn.remove_batch(&self.ids)?;
+        txn.commit()?;
+        self.named += self.ids.len() as u64;
+        self.ids.clear();
+        self.bytes = 0;
+        Ok(())
+    }
+}

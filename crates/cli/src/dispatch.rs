@@ -1,0 +1,49 @@
+//! The command `twindex`: from what was typed to its exit status.
+
+use crate::args::{Args, Command};
+use crate::commands::{
+    add, backup, clusters, compare, dedup, explain, export, import, info, inspect, maintain, merge,
+    packaging, pairs, plan, query, rebuild, remove,
+};
+use crate::run::ending::Ending;
+use crate::run::failure::Failure;
+use crate::run::program;
+use std::process::ExitCode;
+
+/// Runs the command with the arguments of the process.
+///
+/// Only result lines go to standard output; summaries, progress and messages go to standard error.
+/// The exit status is 0 when done or found, 1 when nothing was found, `check` found violations or
+/// `compare` is below its threshold, 2 after any error.
+pub fn main() -> ExitCode {
+    let args: Args = program::parse();
+    program::run("twindex", &args.global, || run(&args))
+}
+
+fn run(args: &Args) -> Result<Ending, Failure> {
+    let global = &args.global;
+    match &args.command {
+        Command::Create(command) => maintain::create(global, command),
+        Command::Add(command) => add::run(global, command),
+        Command::Dedup(command) => dedup::options::run(global, command),
+        Command::Remove(command) => remove::run(global, command),
+        Command::List(command) => inspect::list(global, command),
+        Command::Get(command) => inspect::get(global, command),
+        Command::Query(command) => query::run(global, command),
+        Command::Pairs(command) => pairs::run(global, command),
+        Command::Clusters(command) => clusters::run(global, command),
+        Command::Info(command) => info::run(global, command),
+        Command::Check(command) => maintain::check(global, command),
+        Command::Compact(command) => maintain::compact(global, command),
+        Command::Rebuild(command) => rebuild::run(global, command),
+        Command::Backup(command) => backup::run(global, command),
+        Command::Merge(command) => merge::run(global, command),
+        Command::Export(command) => export::run(global, command),
+        Command::Import(command) => import::run(global, command),
+        Command::Compare(command) => compare::run(global, command),
+        Command::Explain(command) => explain::run(global, command),
+        Command::Plan(command) => plan::run(global, command),
+        Command::Completions(command) => packaging::completions(command),
+        Command::Man(command) => packaging::man(global, command),
+    }
+}

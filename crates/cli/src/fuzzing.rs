@@ -1,0 +1,17 @@
+//! What fuzzing calls, one function a target of `fuzz/`; compiled for that and for tests only.
+
+pub use crate::input::fuzz::lines;
+
+#[cfg(test)]
+#[path = "../../../tests/integration/inputs.rs"]
+mod inputs;
+
+#[cfg(test)]
+mod tests {
+    use super::inputs::for_each_input;
+
+    #[test]
+    fn streams_are_read_as_their_lines() {
+        for_each_input("lines", super::lines);
+    }
+}

@@ -1,0 +1,64 @@
+//! Batches of raw records, parsed on all threads.
+
+use super::blocks::{Block, Line};
+use super::fasta::SequenceBlock;
+use super::files::{self, Whole};
+use super::lines::Stream;
+use super::record::{BadRecord, Record};
+use super::rows::RowBlock;
+use super::table::Table;
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// Some raw records, in order.
+pub enum Batch {
+    /// Lines of a stream.
+    Lines(Stream, Block),
+    /// Records of FASTA.
+    Sequences(Stream, SequenceBlock),
+    /// Records of a table.
+    Rows(Arc<Table>, RowBlock),
+    /// Whole files, each a text, and the most bytes that are taken.
+    Files(Vec<Whole>, usize),
+    /// Something that cannot be read at all.
+    Bad(BadRecord),
+}
+
+impl Batch {
+    /// The header of the table that its records are of.
+    pub fn header(&self) -> Option<&Arc<[u8]>> {
+        match self {
+            Self::Rows(table, _) => Some(table.header()),
+            _ => None,
+        }
+    }
+
+    /// Parses every record on all threads, hands each to `take`, and returns what that made of
+    /// them, in order. Blank lines between records of JSON or of a table are none.
+    pub fn parse<T: Send>(
+        &self,
+        take: impl Fn(Record<'_>) -> Result<T, BadRecord> + Sync,
+    ) -> Vec<Result<T, BadRecord>> {
+        let lines = |stream: &Stream, cut: Option<u64>, lines: Vec<Line<'_>>| {
+            if let Some(line) = cut {
+                return vec![Err(stream.too_long(line))];
+            }
+            let records = lines.into_par_iter().filter_map(|line| stream.record(line).transpose());
+            records.map(|record| record.and_then(&take)).collect()
+        };
+        match self {
+            Self::Bad(bad) => vec![Err(bad.clone())],
+            Self::Files(found, most) => files::read(found, *most, take),
+            Self::Lines(stream, block) => lines(stream, block.cut, block.lines()),
+            Self::Sequences(stream, block) => lines(stream, block.cut, block.records()),
+            Self::Rows(table, block) => {
+                if let Some(bad) = table.left_out(block) {
+                    return vec![Err(bad)];
+                }
+                let rows = block.rows().into_par_iter();
+                let record = |parser: &mut _, row| table.record(parser, row).and_then(&take);
+                rows.map_init(|| table.parser(), record).collect()
+            }
+        }
+    }
+}

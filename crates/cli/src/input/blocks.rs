@@ -1,0 +1,302 @@
+//! Reading a stream in blocks of whole lines.
+
+use memchr::{memchr_iter, memrchr};
+use std::io::{self, Read};
+
+/// A block holds about so many bytes, and a whole line at the least.
+pub(super) const BLOCK_BYTES: usize = 4 << 20;
+
+/// A block holds at most so many lines: what is made of a line takes some 500 bytes, however short it is.
+pub(super) const BLOCK_LINES: usize = 1 << 14;
+
+/// The end of a line, `\r\n`, is no part of it.
+pub(super) const END_BYTES: usize = 2;
+
+/// Some whole lines of a stream.
+pub struct Block {
+    bytes: Vec<u8>,
+    /// The number of the first line, from 1.
+    first_line: u64,
+    /// What stands at that line is longer than the limit and was left out; there is nothing else.
+    pub cut: Option<u64>,
+    /// Whether all of it is one text, line ends and all.
+    whole: bool,
+}
+
+/// A line of a block.
+#[derive(Clone, Copy, Debug)]
+pub struct Line<'b> {
+    /// From 1.
+    pub number: u64,
+    /// Without its end (`\n` or `\r\n`).
+    pub text: &'b [u8],
+    /// As it came, with its end if it has one.
+    pub raw: &'b [u8],
+}
+
+impl Block {
+    pub fn lines(&self) -> Vec<Line<'_>> {
+        if self.whole && self.cut.is_none() {
+            return vec![Line { number: self.first_line, text: &self.bytes, raw: &self.bytes }];
+        }
+        let mut lines = Vec::new();
+        let mut start = 0;
+        let ends = memchr_iter(b'\n', &self.bytes).chain([self.bytes.len()]);
+        for (number, end) in (self.first_line..).zip(ends) {
+            // What follows the last line end is a line only if there is something.
+            if end < self.bytes.len() || start < end {
+                let text = &self.bytes[start..end];
+                let text = text.strip_suffix(b"\r").unwrap_or(text);
+                let raw = &self.bytes[start..self.bytes.len().min(end + 1)];
+                lines.push(Line { number, text, raw });
+            }
+            start = end + 1;
+        }
+        lines
+    }
+}
+
+/// Reads on from a stream.
+pub(super) struct Source<R> {
+    stream: R,
+    /// Where bytes are read to, once zeroed: room in a block would have to be for each read, which
+    /// from a pipe gives far less than there is room for.
+    buffer: Vec<u8>,
+}
+
+impl<R: Read> Source<R> {
+    pub(super) const fn new(stream: R) -> Self {
+        Self { stream, buffer: Vec::new() }
+    }
+
+    /// Appends up to `want` bytes; returns how many, 0 at the end.
+    pub(super) fn read_some(&mut self, want: usize, out: &mut Vec<u8>) -> io::Result<usize> {
+        if self.buffer.len() < want {
+            self.buffer.resize(want, 0);
+        }
+        loop {
+            match self.stream.read(&mut self.buffer[..want]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+                Ok(read) => {
+                    out.extend_from_slice(&self.buffer[..read]);
+                    return Ok(read);
+                }
+            }
+        }
+    }
+}
+
+/// Cuts a stream into blocks.
+pub struct Blocks<R> {
+    source: Source<R>,
+    /// What was read after the last block, mostly the beginning of a line.
+    rest: Vec<u8>,
+    next_line: u64,
+    ended: bool,
+    whole: bool,
+    /// The most bytes of a line, or of the whole text. It bounds the memory of a block.
+    most: usize,
+    /// About so many bytes are a block.
+    pub(super) block_bytes: usize,
+}
+
+impl<R: Read> Blocks<R> {
+    pub fn new(stream: R, read_already: Vec<u8>, most: usize) -> Self {
+        Self {
+            source: Source::new(stream),
+            rest: read_already,
+            next_line: 1,
+            ended: false,
+            whole: false,
+            most,
+            block_bytes: BLOCK_BYTES,
+        }
+    }
+
+    /// Takes the whole stream as one text.
+    pub fn whole(stream: R, read_already: Vec<u8>, most: usize) -> Self {
+        Self { whole: true, ..Self::new(stream, read_already, most) }
+    }
+
+    pub fn read_block(&mut self) -> io::Result<Option<Block>> {
+        let mut bytes = std::mem::take(&mut self.rest);
+        let (mut searched, mut last_end) = (0, None);
+        // A stream that delivers slowly is handed on as it comes, not held until a block is full,
+        // but never less than a line.
+        let mut more_at_hand = false;
+        loop {
+            if !self.whole {
+                let found = memrchr(b'\n', &bytes[searched..]);
+                last_end = found.map(|at| searched + at + 1).or(last_end);
+                searched = bytes.len();
+            }
+            match last_end {
+                Some(_) if self.ended || !more_at_hand || bytes.len() >= self.block_bytes => break,
+                None if bytes.len() > self.most.saturating_add(END_BYTES) => {
+                    return self.leave_out().map(Some);
+                }
+                _ if self.ended => break,
+                _ => {}
+            }
+            let want = self.block_bytes.saturating_sub(bytes.len()).max(self.block_bytes / 64);
+            let read = self.source.read_some(want, &mut bytes)?;
+            (self.ended, more_at_hand) = (read == 0, read == want);
+        }
+        if bytes.is_empty() {
+            return Ok(None);
+        }
+        let first_line = self.next_line;
+        if !self.whole {
+            let mut ends = memchr_iter(b'\n', &bytes);
+            let (mut lines, mut end) = (0, 0);
+            for at in ends.by_ref().take(BLOCK_LINES) {
+                (lines, end) = (lines + 1, at + 1);
+            }
+            let all = ends.next().is_none() && self.ended;
+            if !all {
+                self.rest = bytes.split_off(end);
+            }
+            self.next_line += lines;
+        }
+        Ok(Some(Block { bytes, first_line, cut: None, whole: self.whole }))
+    }
+
+    /// Passes over a line, or a whole text, that is too long; keeps only what follows it.
+    fn leave_out(&mut self) -> io::Result<Block> {
+        match self.whole {
+            true => self.ended = true,
+            false => self.skip_line()?,
+        }
+        let line = self.next_line;
+        self.next_line += 1;
+        Ok(Block { bytes: Vec::new(), first_line: line, cut: Some(line), whole: self.whole })
+    }
+
+    /// Reads on to the end of a line, keeping only what follows it.
+    fn skip_line(&mut self) -> io::Result<()> {
+        let mut bytes = Vec::new();
+        loop {
+            bytes.clear();
+            if self.source.read_some(64 << 10, &mut bytes)? == 0 {
+                self.ended = true;
+                return Ok(());
+            }
+            if let Some(end) = memchr::memchr(b'\n', &bytes) {
+                self.rest = bytes.split_off(end + 1);
+                return Ok(());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A stream that gives a few bytes at a time.
+    struct Drip<'a>(&'a [u8], usize);
+
+    impl Read for Drip<'_> {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+            let count = self.1.min(self.0.len()).min(out.len());
+            out[..count].copy_from_slice(&self.0[..count]);
+            self.0 = &self.0[count..];
+            Ok(count)
+        }
+    }
+
+    /// The lines with their numbers.
+    fn lines(text: &[u8], drip: usize, most: usize) -> Vec<(u64, String)> {
+        let mut blocks = Blocks::new(Drip(text, drip), Vec::new(), most);
+        let mut out = Vec::new();
+        while let Some(block) = blocks.read_block().expect("memory can be read") {
+            assert!(block.lines().len() <= BLOCK_LINES);
+            out.extend(block.cut.map(|number| (number, "left out".to_owned())));
+            for Line { number, text, .. } in block.lines() {
+                out.push((number, String::from_utf8_lossy(text).into_owned()));
+            }
+        }
+        out
+    }
+
+    fn numbered<'a>(lines: impl IntoIterator<Item = &'a str>) -> Vec<(u64, String)> {
+        (1..).zip(lines.into_iter().map(str::to_owned)).collect()
+    }
+
+    #[test]
+    fn lines_are_numbered_whatever_the_blocks() {
+        let text = b"one\r\ntwo\n\nfour";
+        for drip in 1..20 {
+            let expected = numbered(["one", "two", "", "four"]);
+            assert_eq!(lines(text, drip, 1_000), expected, "{drip} bytes at a time");
+        }
+        assert_eq!(lines(b"a\n", 1, 1_000), numbered(["a"]));
+        assert_eq!(lines(b"", 1, 1_000), []);
+    }
+
+    #[test]
+    fn all_lines_together_are_the_stream_byte_for_byte() {
+        for text in [&b"one\r\ntwo\n\n\rfour\r"[..], b"\n\n", b"a", b""] {
+            let mut blocks = Blocks::new(Drip(text, 3), Vec::new(), 1_000);
+            let mut out = Vec::new();
+            while let Some(block) = blocks.read_block().expect("memory can be read") {
+                block.lines().iter().for_each(|line| out.extend_from_slice(line.raw));
+            }
+            assert_eq!(out, text);
+        }
+    }
+
+    /// 340 bytes at a time took others 65 minutes where large reads take 99 seconds.
+    #[test]
+    fn a_file_is_read_in_large_pieces() {
+        struct Counting<'a>(&'a [u8], &'a mut u64);
+        impl Read for Counting<'_> {
+            fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+                *self.1 += 1;
+                self.0.read(out)
+            }
+        }
+        let text = "a line of 24 characters\n".repeat(1 << 20);
+        let mut reads = 0;
+        let mut blocks = Blocks::new(Counting(text.as_bytes(), &mut reads), Vec::new(), 1_000);
+        while blocks.read_block().expect("memory can be read").is_some() {}
+        assert!(reads < 400, "{} MiB in {reads} reads", text.len() >> 20);
+    }
+
+    #[test]
+    fn many_short_lines_are_several_blocks() {
+        let count = 3 * BLOCK_LINES + 5;
+        for end in ["", "\n"] {
+            let text = vec!["x"; count].join("\n") + end;
+            assert_eq!(lines(text.as_bytes(), 1 << 20, 1_000), numbered(vec!["x"; count]));
+        }
+        let blank = "\n".repeat(count);
+        assert_eq!(lines(blank.as_bytes(), 1 << 20, 1_000), numbered(vec![""; count]));
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_left_out_and_the_next_one_read() {
+        let long = "x".repeat(300_000);
+        let text = format!("short\n{long}\nlast\n{long}");
+        for drip in [1_000, 70_000, 1 << 20] {
+            let mut found = lines(text.as_bytes(), drip, 100_000);
+            // One that came together with its end is for the reader to measure.
+            found.iter_mut().filter(|line| line.1 == long).for_each(|line| {
+                line.1 = "left out".into();
+            });
+            assert_eq!(found, numbered(["short", "left out", "last", "left out"]), "{drip}");
+        }
+    }
+
+    #[test]
+    fn a_whole_text_that_is_too_long_is_left_out() {
+        for (most, cut) in [(300_000, None), (299_990, Some(1))] {
+            let text = "line\n".repeat(60_000);
+            let mut blocks = Blocks::whole(text.as_bytes(), Vec::new(), most);
+            let block = blocks.read_block().expect("memory can be read").expect("a block");
+            assert_eq!((block.cut, block.lines().len()), (cut, usize::from(cut.is_none())));
+            assert!(blocks.read_block().expect("memory can be read").is_none());
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! Whole files, each one text, read on all threads.
+
+use super::compression::{self, Rest};
+use super::fasta;
+use super::record::{BadRecord, Content, Name, Raw, Record, not_utf8, too_long};
+use rayon::prelude::*;
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The least that is asked of a budget at once, and the most.
+const STEP: (u64, u64) = (64 << 10, 4 << 20);
+
+/// A file that is one text.
+#[derive(Debug)]
+pub struct Whole {
+    pub(super) path: PathBuf,
+    /// When it was found.
+    pub(super) size: u64,
+    /// Whether it must be FASTA.
+    pub(super) fasta: bool,
+}
+
+/// Reads files, each with at most so many bytes of text, and hands each to
+/// `take`; returns what that made of them, in order.
+pub(super) fn read<T: Send>(
+    files: &[Whole],
+    most: usize,
+    take: impl Fn(Record<'_>) -> Result<T, BadRecord> + Sync,
+) -> Vec<Result<T, BadRecord>> {
+    let mut all = Vec::with_capacity(files.len());
+    for group in groups(files, most as u64) {
+        let budget =
+            Budget::new((most as u64).saturating_sub(group.iter().map(|file| file.size).sum()));
+        let read = |file: &Whole| {
+            // It is given back when the text has been used.
+            let mut share = Share { budget: &budget, taken: 0 };
+            let text = text_of(&file.path, most, Some(&mut share)).transpose()?;
+            Some(text.and_then(|text| give(file, &text, &take)))
+        };
+        let results: Vec<_> = group.par_iter().map(read).collect();
+        all.extend(results.into_iter().zip(group).map(|(result, file)| {
+            // Alone it may take as much as any record.
+            let alone = || {
+                let text = text_of(&file.path, most, None)?.unwrap_or_default();
+                give(file, &text, &take)
+            };
+            result.unwrap_or_else(alone)
+        }));
+    }
+    all
+}
+
+fn give<T>(
+    file: &Whole,
+    text: &str,
+    take: impl Fn(Record<'_>) -> Result<T, BadRecord>,
+) -> Result<T, BadRecord> {
+    let place = file.path.display().to_string();
+    if file.fasta
+        && let Err(cause) = fasta::check(text.as_bytes())
+    {
+        return Err(BadRecord { place, cause: cause.to_owned() });
+    }
+    take(Record {
+        name: Name::Id(place.clone()),
+        text: Cow::Borrowed(text),
+        content: Content::Text,
+        place,
+        raw: Raw::File,
+    })
+}
+
+/// Files that are read at the same time, which have at most so many bytes together, or are one.
+fn groups(files: &[Whole], most: u64) -> impl Iterator<Item = &[Whole]> {
+    let mut rest = files;
+    std::iter::from_fn(move || {
+        let mut bytes = 0_u64;
+        let fit = rest.iter().take_while(|file| {
+            bytes = bytes.saturating_add(file.size);
+            bytes <= most
+        });
+        let (group, later) = rest.split_at(fit.count().max(1).min(rest.len()));
+        rest = later;
+        (!group.is_empty()).then_some(group)
+    })
+}
+
+/// What files of a group may have together beyond their sizes: nobody knows how much a compressed
+/// one becomes.
+struct Budget(AtomicU64);
+
+impl Budget {
+    const fn new(bytes: u64) -> Self {
+        Self(AtomicU64::new(bytes))
+    }
+}
+
+/// What one file has of it.
+struct Share<'b> {
+    budget: &'b Budget,
+    taken: u64,
+}
+
+impl Share<'_> {
+    /// Asks for more; returns whether there was as much.
+    fn grow(&mut self, bytes: u64) -> bool {
+        let left = |left: u64| left.checked_sub(bytes);
+        let had = self.budget.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, left).is_ok();
+        self.taken += if had { bytes } else { 0 };
+        had
+    }
+}
+
+impl Drop for Share<'_> {
+    fn drop(&mut self) {
+        self.budget.0.fetch_add(self.taken, Ordering::Relaxed);
+    }
+}
+
+/// The text of a file; `None` if it is compressed and has more than can be had beside others.
+fn text_of(
+    path: &Path,
+    most: usize,
+    share: Option<&mut Share<'_>>,
+) -> Result<Option<String>, BadRecord> {
+    let bad = |cause: String| BadRecord { place: path.display().to_string(), cause };
+    if path.to_str().is_none() {
+        return Err(bad("its name is not valid UTF-8".into()));
+    }
+    let text = match bytes_of(path, most, share).map_err(|error| bad(error.to_string()))? {
+        Bytes::All(bytes) => bytes,
+        Bytes::TooLong => return Err(bad(too_long(most))),
+        Bytes::OverBudget => return Ok(None),
+    };
+    let text = String::from_utf8(text).map_err(|error| bad(not_utf8(error.utf8_error())))?;
+    Ok(Some(text))
+}
+
+/// What there is to read of a file.
+enum Bytes {
+    All(Vec<u8>),
+    /// More than a record may have, as a device may that never ends.
+    TooLong,
+    /// It is compressed, and more than its share.
+    OverBudget,
+}
+
+fn bytes_of(path: &Path, most: usize, share: Option<&mut Share<'_>>) -> io::Result<Bytes> {
+    let file = File::open(path)?;
+    let size = file.metadata()?.len();
+    let compression::Content { start, mut rest } =
+        compression::open(file, compression::is_named(path))?;
+    let limit = (most as u64).saturating_add(1);
+    let mut bytes = Vec::new();
+    match (&rest, share) {
+        (Rest::Plain(_), _) => {
+            if size > most as u64 {
+                return Ok(Bytes::TooLong);
+            }
+            // One byte more than expected, so that the end is found without a larger buffer.
+            bytes.reserve_exact(size as usize + 1);
+            bytes.extend_from_slice(&start);
+            rest.take(limit.saturating_sub(start.len() as u64)).read_to_end(&mut bytes)?;
+        }
+        (Rest::Packed(_), None) => {
+            rest.take(limit).read_to_end(&mut bytes)?;
+        }
+        (Rest::Packed(_), Some(share)) => loop {
+            let step = (bytes.len() as u64).clamp(STEP.0, STEP.1);
+            if !share.grow(step) {
+                return Ok(Bytes::OverBudget);
+            }
+            let read = rest.by_ref().take(step).read_to_end(&mut bytes)?;
+            if (read as u64) < step || bytes.len() > most {
+                break;
+            }
+        },
+    }
+    Ok(if bytes.len() > most { Bytes::TooLong } else { Bytes::All(bytes) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::compression::packing::{gzip, zstd};
+
+    fn text(path: PathBuf, size: u64) -> Whole {
+        Whole { path, size, fasta: false }
+    }
+
+    #[test]
+    fn files_that_are_read_together_fit_into_the_limit() {
+        for (sizes, groups_of) in [
+            (vec![], vec![]),
+            (vec![3, 3, 4, 1], vec![3, 1]),
+            (vec![50, 1, 60, 10, 1], vec![1, 1, 1, 1, 1]),
+            (vec![0; 5], vec![5]),
+            (vec![5, u64::MAX, u64::MAX, 5, 5], vec![1, 1, 1, 2]),
+        ] {
+            let files: Vec<_> = sizes.iter().map(|size| text(PathBuf::new(), *size)).collect();
+            let lengths: Vec<usize> = groups(&files, 10).map(<[_]>::len).collect();
+            assert_eq!(lengths, groups_of, "{sizes:?}");
+        }
+    }
+
+    #[test]
+    fn compressed_files_are_read_whatever_the_budget_gives() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let texts: Vec<String> = (0..8).map(|n| "text ".repeat(n * 20_000)).collect();
+        let mut files = Vec::new();
+        for (number, content) in texts.iter().enumerate() {
+            let path = folder.path().join(number.to_string());
+            let pack = [gzip, zstd, |bytes: &[u8]| bytes.to_vec()][number % 3];
+            let bytes = pack(content.as_bytes());
+            std::fs::write(&path, &bytes).expect("written");
+            files.push(text(path, bytes.len() as u64));
+        }
+        for most in [700_000, 1_000_000, usize::MAX] {
+            let all = read(&files, most, |record| Ok(record.text.len()));
+            let lengths: Vec<_> = all.into_iter().flatten().collect();
+            assert_eq!(lengths, texts.iter().map(String::len).collect::<Vec<_>>(), "{most}");
+        }
+        let all = read(&files, 450_000, |record| Ok(record.text.len()));
+        assert_eq!(all.iter().filter(|read| read.is_ok()).count(), 5);
+    }
+}

@@ -1,0 +1,194 @@
+//! What an input holds, told by its name and by how it begins.
+
+use super::compression;
+use super::json;
+use super::record::BYTE_ORDER_MARK;
+use memchr::memchr;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// What inputs hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Told by name and content.
+    Auto,
+    /// Each file is one text.
+    Text,
+    /// Each line is one text.
+    Lines,
+    /// Each line is one JSON object.
+    JsonLines,
+    /// A table whose first record names the columns, with commas.
+    Csv,
+    /// The same with tabs.
+    Tsv,
+    /// Each line is an id, a tab, and the elements of a set.
+    Tokens,
+    /// Each file is one text, of FASTA.
+    Fasta,
+    /// Each record of FASTA is one text.
+    FastaRecords,
+}
+
+/// What the name of a file says, without what says that it is compressed; [`Format::Auto`] if that
+/// is nothing.
+pub(super) fn by_name(path: &Path) -> Format {
+    let stem = path.file_stem().map(Path::new).filter(|_| compression::is_named(path));
+    let extension = stem.unwrap_or(path).extension().map(|e| e.to_ascii_lowercase());
+    match extension.as_ref().map(|extension| extension.to_str()) {
+        Some(Some("jsonl" | "ndjson")) => Format::JsonLines,
+        Some(Some("csv")) => Format::Csv,
+        Some(Some("tsv")) => Format::Tsv,
+        Some(Some("fa" | "fasta" | "fna" | "ffn" | "frn")) => Format::Fasta,
+        None | Some(Some("json")) => Format::Auto,
+        Some(_) => Format::Text,
+    }
+}
+
+/// Whether a file whose name says nothing holds JSON Lines: whether its first line is a complete
+/// JSON object. What was read stays in `start`, which is no more than a record may have.
+pub(super) fn begins_with_an_object(
+    input: &mut impl Read,
+    start: &mut Vec<u8>,
+    most: usize,
+) -> io::Result<bool> {
+    let Some((first, b'{')) = first_place(input, start, most)? else { return Ok(false) };
+    let mut searched = first;
+    loop {
+        if let Some(end) = memchr(b'\n', &start[searched..]) {
+            return Ok(json::is_object(&start[first..searched + end]));
+        }
+        if start.len() > most {
+            return Ok(false);
+        }
+        searched = start.len();
+        if !read_more(input, start)? {
+            return Ok(json::is_object(&start[first..]));
+        }
+    }
+}
+
+/// Reads up to the first character that is no white space, behind a byte order mark if there is one,
+/// if that comes before more bytes than a record may have; what was read stays in `start`.
+pub(super) fn first_character(
+    input: &mut impl Read,
+    start: &mut Vec<u8>,
+    most: usize,
+) -> io::Result<Option<u8>> {
+    Ok(first_place(input, start, most)?.map(|(_, first)| first))
+}
+
+/// The same with its place.
+fn first_place(
+    input: &mut impl Read,
+    start: &mut Vec<u8>,
+    most: usize,
+) -> io::Result<Option<(usize, u8)>> {
+    while start.len() < BYTE_ORDER_MARK.len()
+        && BYTE_ORDER_MARK.starts_with(start)
+        && read_more(input, start)?
+    {}
+    let mut searched = if start.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+    loop {
+        let rest = start.iter().copied().enumerate().skip(searched);
+        let first = rest.into_iter().find(|(_, byte)| !byte.is_ascii_whitespace());
+        searched = start.len();
+        if first.is_some() || start.len() > most || !read_more(input, start)? {
+            return Ok(first);
+        }
+    }
+}
+
+/// Appends what is at hand; returns whether there was anything.
+fn read_more(input: &mut impl Read, start: &mut Vec<u8>) -> io::Result<bool> {
+    let mut buffer = [0; 8 << 10];
+    loop {
+        match input.read(&mut buffer) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+            Ok(read) => {
+                start.extend_from_slice(&buffer[..read]);
+                return Ok(read > 0);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_says_what_a_file_holds() {
+        for (name, format) in [
+            ("a.jsonl", Format::JsonLines),
+            ("d.x/a.NDJSON.gz", Format::JsonLines),
+            ("a.csv", Format::Csv),
+            ("a.csv.gz", Format::Csv),
+            ("a.tsv.zst", Format::Tsv),
+            ("a.json", Format::Auto),
+            ("a.json.zstd", Format::Auto),
+            ("README", Format::Auto),
+            ("/dev/fd/63", Format::Auto),
+            ("dump.gz", Format::Auto),
+            ("a.txt", Format::Text),
+            ("a.txt.gz", Format::Text),
+            ("a.csv.old", Format::Text),
+            ("a.fa", Format::Fasta),
+            ("genome.FASTA.gz", Format::Fasta),
+            ("a.fna.zst", Format::Fasta),
+            ("a.faa", Format::Text),
+        ] {
+            assert_eq!(by_name(Path::new(name)), format, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_first_character_is_that_behind_a_byte_order_mark() {
+        for (text, first) in [
+            ("\u{feff}>a", Some(b'>')),
+            ("\u{feff} \n{", Some(b'{')),
+            (" \u{feff}{", Some(0xEF)),
+            ("\u{fefe}{", Some(0xEF)),
+            ("\u{feff}", None),
+            ("\n", None),
+        ] {
+            // As a slow pipe gives it: a byte at a time.
+            let bytes = text.as_bytes().chunks(1);
+            let mut input: Box<dyn Read> =
+                bytes.fold(Box::new(io::empty()), |before, byte| Box::new(before.chain(byte)));
+            let found = first_character(&mut input, &mut Vec::new(), 100);
+            assert_eq!(found.expect("memory can be read"), first, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn the_first_line_says_whether_it_is_json_lines() {
+        let long = format!("{{\"text\":\"{}\"}}", "x".repeat(5_000));
+        for (text, is) in [
+            ("{\"a\":1}\nmore", true),
+            (" \n\n{\"a\":1}", true),
+            ("\u{feff}{\"a\":1}\nmore", true),
+            ("\u{feff}\r\n{\"a\":1}", true),
+            ("\u{feff}{\n\"a\":1}\n", false),
+            ("\n\u{feff}{\"a\":1}\n", false),
+            ("\u{feff}\u{feff}{\"a\":1}\n", false),
+            ("\u{feff}", false),
+            ("{\n\"a\":1}\n", false),
+            ("{ text }\n", false),
+            ("text {}", false),
+            ("", false),
+            (&long, true),
+            (&long[1..], false),
+        ] {
+            let mut start = Vec::new();
+            let mut rest = text.as_bytes();
+            let found = begins_with_an_object(&mut rest, &mut start, 10_000);
+            assert_eq!(found.expect("memory can be read"), is, "{text}");
+            assert_eq!([&start, rest].concat(), text.as_bytes());
+        }
+        let mut start = Vec::new();
+        let found = begins_with_an_object(&mut io::repeat(b'{'), &mut start, 100_000);
+        assert!(!found.expect("memory can be read") && start.len() < 300_000);
+    }
+}

@@ -1,0 +1,183 @@
+//! Any stream in pieces of any size, beside a plain split and `serde_json`'s own values.
+
+use super::batch::Batch;
+use super::blocks::Blocks;
+use super::compression;
+use super::format::first_character;
+use super::json::Fields;
+use super::lines::{LineFormat, Stream};
+use super::record::{BYTE_ORDER_MARK, Name, Naming};
+use serde::de::IgnoredAny;
+use serde_json::{Number, Value};
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+use std::str;
+
+/// A record or why it is none, with its place.
+type Taken = Result<(Name, String), String>;
+
+/// Reads a stream, which follows four bytes: what its lines are and how it is compressed, how many
+/// bytes come at a time, the size of a block, and the most bytes of a record.
+pub fn lines(input: &[u8]) {
+    let Some((&[how, drip, block, longest], bytes)) = input.split_first_chunk() else { return };
+    let format = match how % 4 {
+        0 => LineFormat::Text,
+        1 => LineFormat::Whole,
+        _ => LineFormat::Json(Fields { id: "id".into(), text: "text".into(), weighted: false }),
+    };
+    let naming = match how / 4 % 3 {
+        0 => Naming::Automatic,
+        1 => Naming::Prefix("line".into()),
+        _ => Naming::Required,
+    };
+    let whole = matches!(format, LineFormat::Whole);
+    let most = if longest == 0 { usize::MAX } else { longest.into() };
+    let stream = Stream { path: String::new(), format, naming, most };
+
+    let packed = match how / 12 % 3 {
+        // What is compressed once is not taken apart twice.
+        0 if compression::open(bytes, false).is_ok_and(|content| content.is_packed()) => return,
+        0 => bytes.to_vec(),
+        1 => compression::packing::gzip(bytes),
+        _ => compression::packing::zstd(bytes),
+    };
+    let drops = Drip { rest: &packed, size: usize::from(drip) + 1, interrupted: false };
+    let content = compression::open(drops, false).expect("it begins well");
+    let (mut start, mut drops) = (content.start, content.rest);
+    let mut blocks = match whole {
+        true => Blocks::whole(drops, start, most),
+        false => {
+            let first =
+                first_character(&mut drops, &mut start, usize::MAX).expect("memory can be read");
+            let unmarked = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+            assert_eq!(first, unmarked.iter().copied().find(|byte| !byte.is_ascii_whitespace()));
+            Blocks::new(drops, start, most)
+        }
+    };
+    blocks.block_bytes = 64 + usize::from(block);
+    let mut taken: BTreeMap<u64, Taken> = BTreeMap::new();
+    while let Some(block) = blocks.read_block().expect("memory can be read") {
+        let records = Batch::Lines(stream.clone(), block)
+            .parse(|record| Ok((record.place, (record.name, record.text.into_owned()))));
+        for record in records {
+            let (place, record) = match record {
+                Ok((place, record)) => (place, Ok(record)),
+                Err(bad) => (bad.place, Err(bad.cause)),
+            };
+            let number = place.trim_start_matches(':').parse().expect("a line");
+            assert!(taken.last_key_value().is_none_or(|last| *last.0 < number), "line {number}");
+            taken.insert(number, record);
+        }
+    }
+
+    let mut all: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n' && !whole).collect();
+    // What follows the last line end is a line only if there is something.
+    if all.last().is_some_and(|last| last.is_empty()) {
+        all.pop();
+    }
+    for (number, line) in (1..).zip(all) {
+        let got = taken.remove(&number);
+        let line = if whole { line } else { line.strip_suffix(b"\r").unwrap_or(line) };
+        let refused =
+            matches!(&got, Some(Err(cause)) if cause.contains("the most that a record may have"));
+        assert_eq!(refused, line.len() > most, "line {number} has {} bytes", line.len());
+        if refused {
+            continue;
+        }
+        expect(&stream, number, line, got);
+    }
+    assert!(taken.is_empty(), "lines that are none: {taken:?}");
+}
+
+/// Compares a line with what was made of it.
+fn expect(stream: &Stream, number: u64, line: &[u8], got: Option<Taken>) {
+    let LineFormat::Json(_) = stream.format else {
+        let got = got.expect("each line is a record");
+        let Ok(text) = str::from_utf8(line) else { return assert!(got.is_err(), "{got:?}") };
+        return match name(stream, number) {
+            Some(name) => assert_eq!(got, Ok((name, text.to_owned()))),
+            None => assert!(got.is_err(), "{got:?}"),
+        };
+    };
+    let json = if number == 1 { line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line) } else { line };
+    if json.trim_ascii().is_empty() {
+        return assert_eq!(got, None, "a blank line");
+    }
+    let got = got.expect("each line that is not blank is a record");
+    let value = match serde_json::from_slice(json) {
+        Ok(Value::Object(object)) => object,
+        Ok(_) => return assert!(got.is_err(), "{got:?}"),
+        // A value that is not looked at may be deeper, larger or stranger than a `Value`.
+        Err(_) if serde_json::from_slice::<IgnoredAny>(json).is_ok() => return,
+        Err(_) => return assert!(got.is_err(), "{got:?}"),
+    };
+    let text = match value.get("text") {
+        Some(Value::String(text)) => Some(text.clone()),
+        Some(Value::Array(elements)) => set(elements, &got),
+        _ => None,
+    };
+    let name = match value.get("id") {
+        None => name(stream, number),
+        Some(Value::String(id)) => Some(Name::Id(id.clone())),
+        Some(Value::Number(number)) => match &got {
+            // As it is written.
+            Ok((Name::Id(id), _)) => {
+                assert_eq!(id.parse::<Number>().ok().as_ref(), Some(number));
+                Some(Name::Id(id.clone()))
+            }
+            _ => Some(Name::Id(number.to_string())),
+        },
+        Some(_) => None,
+    };
+    match (name, text) {
+        (Some(name), Some(text)) => assert_eq!(got, Ok((name, text))),
+        _ => assert!(got.is_err(), "{got:?}"),
+    }
+}
+
+/// The text of a set of strings and integers. A number whose digits a `Value` does not keep is taken
+/// as it was.
+fn set(elements: &[Value], got: &Taken) -> Option<String> {
+    let mut plain = Vec::new();
+    for element in elements {
+        match element {
+            Value::String(text) if !text.contains('\u{1f}') => plain.push(text.clone()),
+            Value::Number(number) if number.is_i64() || number.is_u64() => {
+                plain.push(number.to_string());
+            }
+            Value::Number(_) => return got.as_ref().ok().map(|(_, text)| text.clone()),
+            _ => return None,
+        }
+    }
+    match plain.iter().any(|text| text.is_empty() || text.contains(char::is_whitespace)) {
+        true => Some(plain.iter().map(|text| format!("{text}\u{1f}")).collect()),
+        false => Some(plain.join(" ")),
+    }
+}
+
+/// The name of a record without an id; `None` where it must have one.
+fn name(stream: &Stream, number: u64) -> Option<Name> {
+    match &stream.naming {
+        Naming::Automatic => Some(Name::Automatic),
+        Naming::Prefix(prefix) => Some(Name::Id(format!("{prefix}:{number}"))),
+        Naming::Required | Naming::Path => None,
+    }
+}
+
+/// A stream that gives a few bytes at a time and is interrupted before each.
+struct Drip<'a> {
+    rest: &'a [u8],
+    size: usize,
+    interrupted: bool,
+}
+
+impl Read for Drip<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.interrupted = !self.interrupted;
+        if self.interrupted {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        let count = self.size.min(out.len());
+        (&mut self.rest).take(count as u64).read(out)
+    }
+}

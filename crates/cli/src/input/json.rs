@@ -1,0 +1,462 @@
+//! One JSON object a line: its id and its text or set, borrowed where nothing is escaped.
+
+use super::record::Content;
+use super::sets::SetText;
+use serde::Deserializer;
+use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+use twindex::Weights;
+
+/// So many characters of what the parser says are shown.
+const QUOTED: usize = 200;
+
+/// The names of the fields that matter.
+#[derive(Clone, Debug, Default)]
+pub struct Fields {
+    pub id: String,
+    pub text: String,
+    /// Whether the text is a weighted set.
+    pub weighted: bool,
+}
+
+/// Where weights are looked for if no field is named.
+pub const WEIGHTS: &str = "weights";
+
+/// Takes id and text out of a line, and what the text is.
+#[expect(clippy::type_complexity, reason = "taken apart at once by the only caller")]
+pub(super) fn parse<'a>(
+    line: &'a [u8],
+    fields: &Fields,
+) -> Result<(Option<Cow<'a, str>>, Cow<'a, str>, Content), String> {
+    let mut parser = serde_json::Deserializer::from_slice(line);
+    let found = Object(fields).deserialize(&mut parser).and_then(|found| {
+        parser.end()?;
+        Ok(found)
+    });
+    let Found { id, text, weights } = found.map_err(|error| invalid(&error))?;
+    let text = text.ok_or_else(|| match weights {
+        true => format!(
+            "no field `{}`, and `{WEIGHTS}` are for an index created with --weighted",
+            fields.text
+        ),
+        false => format!("no field `{}`", fields.text),
+    })?;
+    let (text, content) = text?;
+    Ok((id?, text, content))
+}
+
+/// Takes the text of a weighted set out of a JSON object that holds nothing else, but for a byte order
+/// mark before it.
+pub fn weights(object: &str) -> Result<String, String> {
+    let object = object.strip_prefix('\u{FEFF}').unwrap_or(object);
+    let mut parser = serde_json::Deserializer::from_str(object);
+    let found = TextOrSet { weighted: true }.deserialize(&mut parser).and_then(|found| {
+        parser.end()?;
+        Ok(found)
+    });
+    match found {
+        Ok(Ok((text, _))) => Ok(text.into_owned()),
+        Ok(Err(cause)) => Err(match object_within(object) {
+            Some(field) => format!(
+                "the JSON {cause}; give the object of weights alone, without the record around it: the \
+                 value of {field:?}"
+            ),
+            None => format!("the JSON {cause}"),
+        }),
+        Err(error) => Err(invalid(&error)),
+    }
+}
+
+/// The first field of an object that holds an object, where its weights are if it is a whole record.
+fn object_within(object: &str) -> Option<String> {
+    let fields: BTreeMap<String, &RawValue> = serde_json::from_str(object).ok()?;
+    let field = fields.into_iter().find(|(_, value)| value.get().starts_with('{'))?.0;
+    Some(field.chars().take(QUOTED).collect())
+}
+
+/// What the parser says of a line. Each is parsed by itself, so that its own line numbers say nothing.
+fn invalid(error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    let cause = message.rfind(" at line ").map_or(&*message, |at| &message[..at]);
+    // It may quote all of the line.
+    let end = cause.char_indices().nth(QUOTED).map_or(cause.len(), |(end, _)| end);
+    let more = if end < cause.len() { "..." } else { "" };
+    format!("not valid JSON: {}{more} at column {}", &cause[..end], error.column())
+}
+
+/// Whether this is one JSON object and nothing else.
+pub(super) fn is_object(line: &[u8]) -> bool {
+    line.trim_ascii_start().first() == Some(&b'{')
+        && serde_json::from_slice::<IgnoredAny>(line).is_ok()
+}
+
+/// A text, and what it is.
+type Field<'de> = Result<(Cow<'de, str>, Content), String>;
+
+/// What was found in an object.
+struct Found<'de> {
+    id: Result<Option<Cow<'de, str>>, String>,
+    text: Option<Field<'de>>,
+    /// Whether it has weights, though they are not what is looked for.
+    weights: bool,
+}
+
+struct Object<'f>(&'f Fields);
+
+impl<'de> DeserializeSeed<'de> for Object<'_> {
+    type Value = Found<'de>;
+
+    fn deserialize<D: Deserializer<'de>>(self, parser: D) -> Result<Self::Value, D::Error> {
+        parser.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Object<'_> {
+    type Value = Found<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut found = Found { id: Ok(None), text: None, weights: false };
+        while let Some(key) = map.next_key_seed(Text)? {
+            if key == self.0.text.as_str() {
+                let text = map.next_value_seed(TextOrSet { weighted: self.0.weighted })?;
+                found.text = Some(text.map_err(|cause| format!("field `{}` {cause}", self.0.text)));
+            } else if key == self.0.id.as_str() {
+                found.id = id_of(map.next_value::<&RawValue>()?.get(), &self.0.id);
+            } else {
+                found.weights |= key == WEIGHTS;
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// The id that a value stands for: a string, or a number as it is written, however large.
+fn id_of<'a>(raw: &'a str, field: &str) -> Result<Option<Cow<'a, str>>, String> {
+    match raw.as_bytes().first() {
+        Some(b'"') => Text
+            .deserialize(&mut serde_json::Deserializer::from_str(raw))
+            .map(Some)
+            .map_err(|error| format!("field `{field}`: {error}")),
+        Some(b'-' | b'0'..=b'9') => Ok(Some(Cow::Borrowed(raw))),
+        _ => Err(format!("field `{field}` is not a string or a number")),
+    }
+}
+
+/// A string, borrowed if nothing in it is escaped.
+struct Text;
+
+impl<'de> DeserializeSeed<'de> for Text {
+    type Value = Cow<'de, str>;
+
+    fn deserialize<D: Deserializer<'de>>(self, parser: D) -> Result<Self::Value, D::Error> {
+        parser.deserialize_str(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Text {
+    type Value = Cow<'de, str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(Cow::Borrowed(text))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(text.to_owned()))
+    }
+}
+
+/// A string or an array, or an object of weights where these are wanted; for any other value, what is
+/// wrong with it.
+struct TextOrSet {
+    weighted: bool,
+}
+
+impl TextOrSet {
+    fn refused<'de, E>(&self) -> Result<Field<'de>, E> {
+        Ok(Err(match self.weighted {
+            true => "is not an object with a number for each token, as an index of weights needs",
+            false => "is not a string, nor an array of strings and integers",
+        }
+        .into()))
+    }
+
+    fn text<'de, E>(&self, text: Cow<'de, str>) -> Result<Field<'de>, E> {
+        if self.weighted { self.refused() } else { Ok(Ok((text, Content::Text))) }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for TextOrSet {
+    type Value = Field<'de>;
+
+    fn deserialize<D: Deserializer<'de>>(self, parser: D) -> Result<Self::Value, D::Error> {
+        parser.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for TextOrSet {
+    type Value = Field<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+        self.text(Cow::Borrowed(text))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        self.text(Cow::Owned(text.to_owned()))
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
+        self.refused()
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
+        self.refused()
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
+        self.refused()
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
+        self.refused()
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        self.refused()
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        if self.weighted {
+            while seq.next_element::<IgnoredAny>()?.is_some() {}
+            return self.refused();
+        }
+        let mut text = SetText::new();
+        while let Some(element) = seq.next_element::<&RawValue>()? {
+            if let Err(cause) = push_element(element.get(), &mut text) {
+                while seq.next_element::<IgnoredAny>()?.is_some() {}
+                return Ok(Err(cause));
+            }
+        }
+        Ok(Ok((Cow::Owned(text.finish()), Content::Set)))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        if !self.weighted {
+            while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+            return Ok(
+                Err("is an object; weights are for an index created with --weighted".into()),
+            );
+        }
+        let mut weights: Vec<(Cow<'de, str>, f64)> = Vec::new();
+        let mut wrong = None;
+        while let Some(token) = map.next_key_seed(Text)? {
+            match number(map.next_value::<&RawValue>()?.get()) {
+                Some(weight) => weights.push((token, weight)),
+                None => wrong = wrong.or(Some(token)),
+            }
+        }
+        if let Some(token) = wrong {
+            let token: String = token.chars().take(QUOTED).collect();
+            return Ok(Err(format!("has a weight that is no number, that of {token:?}")));
+        }
+        Ok(match Weights::new(weights) {
+            Ok(weights) => Ok((Cow::Owned(weights.to_text()), Content::Weights)),
+            Err(error) => Err(format!("cannot be taken: {error}")),
+        })
+    }
+}
+
+/// The number that a JSON value is, to the last bit, which the parser of values does not promise.
+fn number(raw: &str) -> Option<f64> {
+    raw.starts_with(|first: char| first == '-' || first.is_ascii_digit())
+        .then(|| raw.parse().ok())
+        .flatten()
+}
+
+/// Adds an element of an array: a string, or an integer as it is written, however large.
+fn push_element(raw: &str, set: &mut SetText) -> Result<(), String> {
+    let pushed = match raw.as_bytes().first() {
+        Some(b'"') => {
+            let element = Text.deserialize(&mut serde_json::Deserializer::from_str(raw));
+            element.map_err(|error| error.to_string()).and_then(|element| set.push(&element))
+        }
+        Some(b'-' | b'0'..=b'9') if !raw.contains(['.', 'e', 'E']) => set.push(raw),
+        _ => return Err("has an element that is no string and no integer".into()),
+    };
+    pushed.map_err(|cause| format!("cannot be taken: {cause}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &str) -> Result<(Option<String>, String), String> {
+        let fields = Fields { id: "id".into(), text: "text".into(), weighted: false };
+        let (id, text, content) = parse(line.as_bytes(), &fields)?;
+        assert_eq!(content == Content::Set, line.contains("\"text\":["), "{line}");
+        Ok((id.map(Cow::into_owned), text.into_owned()))
+    }
+
+    #[test]
+    fn an_array_of_strings_and_integers_is_a_set() {
+        for (array, text) in [
+            (r#"["a","b"]"#, "a b"),
+            (r#"[ 1 , -20, 123456789012345678901 ]"#, "1 -20 123456789012345678901"),
+            (r#"["a",1,"b\u0063"]"#, "a 1 bc"),
+            (r#"["a b",1]"#, "a b\u{1f}1\u{1f}"),
+            ("[]", ""),
+        ] {
+            let line = format!("{{\"id\":\"a\",\"text\":{array}}}");
+            assert_eq!(parsed(&line), Ok((Some("a".into()), text.into())), "{line}");
+        }
+        for (array, cause) in [
+            ("[1.5]", "no integer"),
+            ("[1e3,\"a\"]", "no integer"),
+            ("[[1]]", "no string"),
+            ("[null]", "no string"),
+            ("[true,[{}],{}]", "no string"),
+            (r#"["\u001f"]"#, "U+001F"),
+            (r#"["\ud800"]"#, "cannot be taken"),
+            ("[01]", "not valid JSON"),
+        ] {
+            let line = format!("{{\"text\":{array},\"id\":\"a\"}}");
+            let error = parsed(&line).expect_err(&line);
+            assert!(error.contains(cause), "{line}: {error}");
+        }
+    }
+
+    #[test]
+    fn an_object_of_numbers_is_a_weighted_set() {
+        for (object, text) in [
+            (r#"{"b":2.50,"a":1e1,"none":0,"also":-0.0}"#, "a\u{1f}10\u{1f}b\u{1f}2.5\u{1f}"),
+            (r#"{"a\nb":1E-7,"":3}"#, "\u{1f}3\u{1f}a\nb\u{1f}1e-7\u{1f}"),
+            // A parser in haste takes the neighbour of this one.
+            (r#"{"x":51.24817837550540}"#, "x\u{1f}51.2481783755054\u{1f}"),
+            ("\u{feff}{\"x\":1}\n", "x\u{1f}1\u{1f}"),
+            ("{}", ""),
+        ] {
+            assert_eq!(weights(object).as_deref(), Ok(text), "{object}");
+        }
+        for (object, cause) in [
+            (r#"{"good":1,"bad":-1}"#, "\"bad\""),
+            (r#"{"bad":1e999}"#, "\"bad\""),
+            (r#"{"bad":"1"}"#, "no number, that of \"bad\""),
+            (r#"{"bad":null}"#, "no number, that of \"bad\""),
+            (r#"{"bad":[1]}"#, "no number, that of \"bad\""),
+            (r#"{"bad":NaN}"#, "not valid JSON"),
+            (r#"{"bad":1,"bad":1}"#, "second"),
+            (r#"{"\u001f":1}"#, "U+001F"),
+            (r#"{"a":1} {}"#, "trailing"),
+            (r#"["a"]"#, "not an object"),
+            (r#""a""#, "not an object"),
+            ("1", "not an object"),
+            ("a b", "not valid JSON"),
+        ] {
+            let error = weights(object).expect_err(object);
+            assert!(error.contains(cause), "{object}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_record_in_place_of_its_weights_is_told_what_to_do() {
+        for (record, field) in [
+            (r#"{"id":"a","weights":{"x":1}}"#, "weights"),
+            (r#"{"weights":{}}"#, "weights"),
+            (r#"{"tags":{"x":1},"id":7}"#, "tags"),
+        ] {
+            let error = weights(record).expect_err(record);
+            let advice = format!("alone, without the record around it: the value of {field:?}");
+            assert!(error.ends_with(&advice), "{record}: {error}");
+        }
+        let error = weights(r#"{"id":"a","x":1}"#).expect_err("not a number");
+        assert!(!error.contains("alone"), "{error}");
+    }
+
+    #[test]
+    fn a_field_of_weights_is_found_among_others() {
+        let fields = Fields { id: "id".into(), text: "weights".into(), weighted: true };
+        let line = br#"{"text":"t","weights":{"x":1},"id":7}"#;
+        let (id, text, content) = parse(line, &fields).expect("a record");
+        assert_eq!(
+            (id.as_deref(), &*text, content),
+            (Some("7"), "x\u{1f}1\u{1f}", Content::Weights)
+        );
+        for line in [r#"{"id":"a","text":"t"}"#, r#"{"id":"a","weights":"t"}"#] {
+            let error = parse(line.as_bytes(), &fields).expect_err(line);
+            assert!(error.contains("field `weights`"), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_object_is_known_from_other_lines() {
+        for (line, is) in [
+            (r#"{"id":"a"}"#, true),
+            (" {}\r", true),
+            ("{", false),
+            ("[1]", false),
+            ("{} {}", false),
+            ("", false),
+        ] {
+            assert_eq!(is_object(line.as_bytes()), is, "{line}");
+        }
+    }
+
+    #[test]
+    fn ids_are_strings_or_numbers() {
+        for (line, id) in [
+            (r#"{"id":"a","text":"t"}"#, Some("a")),
+            (r#"{"text":"t","id":17}"#, Some("17")),
+            (r#"{"id":-3,"text":"t"}"#, Some("-3")),
+            (r#"{"id":123456789012345678901,"text":"t"}"#, Some("123456789012345678901")),
+            (r#"{"id":"é\n","text":"t"}"#, Some("é\n")),
+            (r#" {"text":"t","more":{"id":[1,{"x":null}]}} "#, None),
+        ] {
+            assert_eq!(parsed(line), Ok((id.map(str::to_owned), "t".into())), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        for (line, cause) in [
+            ("no", "not valid JSON"),
+            (r#"{"id":"a","text":"t"} x"#, "trailing characters"),
+            (r#"{"id":"a"}"#, "no field `text`"),
+            (r#"{"id":"a","text":1}"#, "field `text` is not a string"),
+            (r#"{"id":"a","text":{"x":1}}"#, "created with --weighted"),
+            (r#"{"id":"a","weights":{"x":1}}"#, "created with --weighted"),
+            (r#"{"id":null,"text":"t"}"#, "field `id` is not a string or a number"),
+            (r#"["id","text"]"#, "not valid JSON"),
+            (r#"{"text":"t","id":"a""#, "EOF"),
+        ] {
+            let error = parsed(line).expect_err(line);
+            assert!(error.contains(cause), "{line}: {error}");
+        }
+        let long = parsed(&format!("\"{}\"", "é".repeat(100_000))).expect_err("a string");
+        assert!(long.starts_with("not valid JSON: invalid type: string"), "{long}");
+        assert!(long.ends_with("é... at column 200002") && long.len() < 500, "{long}");
+        let nested = |inner: &str| {
+            let (open, close) = ("[".repeat(100_000), "]".repeat(100_000));
+            format!("{{\"x\":{open}{inner}{close},\"text\":\"t\"}}")
+        };
+        assert_eq!(parsed(&nested("1")), Ok((None, "t".into())), "depth costs no stack");
+        assert!(parsed(&nested("!")).is_err());
+        let fields = Fields { id: "id".into(), text: "text".into(), weighted: false };
+        let invalid = parse(b"{\"text\":\"\xff\"}", &fields);
+        assert!(invalid.is_err());
+    }
+}

@@ -1,0 +1,344 @@
+//! Cutting a table into its records: only quotes tell whether a line end ends one.
+
+use super::blocks::{BLOCK_BYTES, BLOCK_LINES, END_BYTES, Source};
+use super::record::BYTE_ORDER_MARK;
+use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
+use memchr::memchr_iter;
+use std::io::{self, Read};
+use std::ops::Range;
+
+/// Some whole records of a table.
+#[derive(Default)]
+pub struct RowBlock {
+    bytes: Vec<u8>,
+    /// The line at which each begins, and where it is.
+    places: Vec<(u64, Range<usize>)>,
+    /// A record that begins at this line was left out; there is nothing else.
+    pub(super) cut: Option<(u64, Cut)>,
+}
+
+/// Why a record was left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// It is longer than the limit.
+    TooLong,
+    /// A quote opens in it and nothing closes it.
+    OpenQuote,
+}
+
+/// A record as it came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Row<'b> {
+    /// The line at which it begins, from 1.
+    pub(super) line: u64,
+    /// With its line end if it has one.
+    pub(super) raw: &'b [u8],
+}
+
+impl RowBlock {
+    pub(super) fn rows(&self) -> Vec<Row<'_>> {
+        let row = |(line, place): &(u64, Range<usize>)| Row {
+            line: *line,
+            raw: &self.bytes[place.clone()],
+        };
+        self.places.iter().map(row).collect()
+    }
+}
+
+/// A parser of records, which stands before one. It takes some microseconds to make, and a clone of
+/// it is none (`csv-core` 0.1.13 leaves out part of its table).
+pub(super) fn parser(delimiter: u8) -> Reader {
+    let mut parser = ReaderBuilder::new().delimiter(delimiter).build();
+    begin(&mut parser);
+    parser
+}
+
+/// Puts a parser before a record that is not the first.
+pub(super) fn begin(parser: &mut Reader) {
+    parser.reset();
+    // A byte order mark at its very first byte would be left out.
+    parser.read_record(b"\n", &mut [0], &mut [0]);
+}
+
+/// Cuts a stream into records, in blocks.
+pub(super) struct Rows<R> {
+    source: Source<R>,
+    parser: Reader,
+    /// What was read after the last block.
+    rest: Vec<u8>,
+    /// So much of it the parser has seen.
+    seen: usize,
+    /// The line at which the rest begins.
+    line: u64,
+    /// Whether anything was given to the parser.
+    started: bool,
+    ended: bool,
+    /// The most bytes of a record. It bounds the memory of a block.
+    most: usize,
+    /// About so many bytes are a block.
+    pub(super) block_bytes: usize,
+}
+
+impl<R: Read> Rows<R> {
+    pub(super) fn new(stream: R, read_already: Vec<u8>, delimiter: u8, most: usize) -> Self {
+        Self {
+            source: Source::new(stream),
+            parser: parser(delimiter),
+            rest: read_already,
+            seen: 0,
+            line: 1,
+            started: false,
+            ended: false,
+            most,
+            block_bytes: BLOCK_BYTES,
+        }
+    }
+
+    /// The first record, which names the columns, with what comes before it.
+    pub(super) fn header(&mut self) -> io::Result<Option<RowBlock>> {
+        self.take(1)
+    }
+
+    /// The next records, which follow the header.
+    pub(super) fn next(&mut self) -> io::Result<Option<RowBlock>> {
+        self.take(BLOCK_LINES)
+    }
+
+    fn take(&mut self, most_rows: usize) -> io::Result<Option<RowBlock>> {
+        let mut block = RowBlock { bytes: std::mem::take(&mut self.rest), ..RowBlock::default() };
+        // The record that is not complete begins at `start`; all before `at` was seen.
+        let (mut start, mut at) = (0, self.seen);
+        let mut more_at_hand = false;
+        loop {
+            self.scan(&mut block, &mut start, &mut at, most_rows);
+            let RowBlock { bytes, places, .. } = &mut block;
+            if self.ended && places.len() < most_rows && start < bytes.len() {
+                if self.ends_here() {
+                    places.push((self.line, start..bytes.len()));
+                    start = bytes.len();
+                } else if places.is_empty() {
+                    return Ok(Some(self.left_out(Cut::OpenQuote, &[])));
+                }
+            }
+            let enough = self.ended || !more_at_hand || at >= self.block_bytes;
+            if self.ended || !places.is_empty() && (places.len() == most_rows || enough) {
+                break;
+            }
+            if bytes.len() - start > self.most.saturating_add(END_BYTES) {
+                if !places.is_empty() {
+                    break;
+                }
+                return self.skip(bytes, at).map(Some);
+            }
+            let want = self.block_bytes.saturating_sub(bytes.len()).max(self.block_bytes / 64);
+            let read = self.source.read_some(want, bytes)?;
+            (self.ended, more_at_hand) = (read == 0, read == want);
+        }
+        self.rest = block.bytes.split_off(start);
+        self.seen = at.saturating_sub(start);
+        Ok((!block.places.is_empty()).then_some(block))
+    }
+
+    /// Finds the ends of records in what was not seen yet.
+    fn scan(&mut self, block: &mut RowBlock, start: &mut usize, at: &mut usize, most_rows: usize) {
+        let RowBlock { bytes, places, .. } = block;
+        // What follows `\r` decides whether the line end has ended.
+        let held_back = usize::from(!self.ended && bytes.last() == Some(&b'\r'));
+        let until = bytes.len() - held_back;
+        if !self.started {
+            if bytes.len() < BYTE_ORDER_MARK.len() && !self.ended {
+                return;
+            }
+            self.started = true;
+            *at = if bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+        }
+        while places.len() < most_rows && *at < until {
+            if *at == *start && matches!(bytes[*at], b'\r' | b'\n') {
+                // A blank line, which is no record.
+                self.line += u64::from(bytes[*at] == b'\n');
+                (*start, *at) = (*start + 1, *at + 1);
+                continue;
+            }
+            let (seen, ended) = see(&mut self.parser, &bytes[*at..until]);
+            *at += seen;
+            if ended {
+                if bytes[*at - 1] == b'\r' && bytes.get(*at) == Some(&b'\n') {
+                    *at += 1;
+                }
+                places.push((self.line, *start..*at));
+                self.line += lines(&bytes[*start..*at]);
+                *start = *at;
+            }
+        }
+    }
+
+    /// Whether a record that began may end with the stream, which it may not within quotes.
+    fn ends_here(&mut self) -> bool {
+        see(&mut self.parser, b"\n").1
+    }
+
+    /// Passes over a record that is too long, of which there are these bytes, and the parser has
+    /// seen so many.
+    fn skip(&mut self, bytes: &mut Vec<u8>, seen: usize) -> io::Result<RowBlock> {
+        let mut piece = bytes.split_off(seen);
+        let mut block = self.left_out(Cut::TooLong, bytes);
+        bytes.clear();
+        loop {
+            let (seen, ended) = see(&mut self.parser, &piece);
+            self.line += lines(&piece[..seen]);
+            if ended {
+                self.rest = piece.split_off(seen);
+                return Ok(block);
+            }
+            piece.drain(..seen);
+            if piece.is_empty() && self.source.read_some(64 << 10, &mut piece)? == 0 {
+                self.ended = true;
+                if !self.ends_here() {
+                    block.cut = block.cut.map(|(line, _)| (line, Cut::OpenQuote));
+                }
+                return Ok(block);
+            }
+        }
+    }
+
+    /// Leaves out a record of which these bytes were seen; nothing is left of it.
+    fn left_out(&mut self, cut: Cut, bytes: &[u8]) -> RowBlock {
+        let line = self.line;
+        self.line += lines(bytes);
+        self.seen = 0;
+        RowBlock { cut: Some((line, cut)), ..RowBlock::default() }
+    }
+}
+
+fn lines(bytes: &[u8]) -> u64 {
+    memchr_iter(b'\n', bytes).count() as u64
+}
+
+/// Shows bytes to the parser until a record ends; returns how many, and whether one did.
+fn see(parser: &mut Reader, bytes: &[u8]) -> (usize, bool) {
+    // What the fields hold matters later.
+    let (mut fields, mut ends) = ([0; 4096], [0; 256]);
+    let mut seen = 0;
+    while seen < bytes.len() {
+        let (found, read, _, _) = parser.read_record(&bytes[seen..], &mut fields, &mut ends);
+        seen += read;
+        if found == ReadRecordResult::Record {
+            return (seen, true);
+        }
+    }
+    (seen, false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Records with their lines, or why one was left out, read so many bytes at a time.
+    fn cut(text: &[u8], drip: usize, most: usize) -> Vec<(u64, Result<Vec<u8>, Cut>)> {
+        struct Drip<'a>(&'a [u8], usize);
+        impl Read for Drip<'_> {
+            fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+                let count = self.1.min(out.len());
+                (&mut self.0).take(count as u64).read(out)
+            }
+        }
+        let mut rows = Rows::new(Drip(text, drip), Vec::new(), b',', most);
+        rows.block_bytes = 64;
+        let mut out = Vec::new();
+        let mut next = rows.header();
+        while let Some(block) = next.expect("memory can be read") {
+            assert_eq!(block.cut.is_some(), block.rows().is_empty());
+            out.extend(block.cut.map(|(line, cut)| (line, Err(cut))));
+            out.extend(block.rows().iter().map(|row| (row.line, Ok(row.raw.to_vec()))));
+            next = rows.next();
+        }
+        out
+    }
+
+    fn whole(rows: &[(u64, &str)]) -> Vec<(u64, Result<Vec<u8>, Cut>)> {
+        rows.iter().map(|(line, row)| (*line, Ok(row.as_bytes().to_vec()))).collect()
+    }
+
+    #[test]
+    fn a_record_ends_at_a_line_end_outside_quotes() {
+        let text = "id,text\r\na,\"x\r\ny\"\"\n\"\r\n\r\n\nb,\"\"\nc,d\"e\n\"\",\rf,g";
+        let expected = whole(&[
+            (1, "id,text\r\n"),
+            (2, "a,\"x\r\ny\"\"\n\"\r\n"),
+            (7, "b,\"\"\n"),
+            (8, "c,d\"e\n"),
+            (9, "\"\",\r"),
+            (9, "f,g"),
+        ]);
+        for drip in 1..70 {
+            assert_eq!(cut(text.as_bytes(), drip, 100), expected, "{drip}");
+        }
+    }
+
+    #[test]
+    fn a_byte_order_mark_stays_with_the_header() {
+        for header in ["\u{feff}\"id\",\"te\nxt\"\n", "\u{feff}\n\nid,text\n"] {
+            let text = format!("{header}a,b\n\u{feff},c\n");
+            let line = 1 + lines(header.as_bytes());
+            let expected = whole(&[(1, header), (line, "a,b\n"), (line + 1, "\u{feff},c\n")]);
+            for drip in 1..9 {
+                assert_eq!(cut(text.as_bytes(), drip, 100), expected, "{drip}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_quote_that_nothing_closes_is_the_last_record() {
+        let text = "id,text\na,b\nc,\"d\ne,f\n";
+        for drip in 1..30 {
+            let mut expected = whole(&[(1, "id,text\n"), (2, "a,b\n")]);
+            expected.push((3, Err(Cut::OpenQuote)));
+            assert_eq!(cut(text.as_bytes(), drip, 100), expected);
+            expected[2].1 = Err(Cut::OpenQuote);
+            assert_eq!(cut(text.as_bytes(), drip, 3)[2..], expected[2..], "also if too long");
+        }
+    }
+
+    #[test]
+    fn a_record_that_is_too_long_is_left_out_and_the_next_one_read() {
+        let long = "x\n".repeat(100_000);
+        let text = format!("id,text\r\na,\"{long}\"\r\nb,c\r\n");
+        for drip in [7, 1_000, 1 << 20] {
+            let found = cut(text.as_bytes(), drip, 1_000);
+            let last = (100_003, Ok(b"b,c\r\n".to_vec()));
+            assert_eq!(found[1..], [(2, Err(Cut::TooLong)), last], "{drip}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn all_records_together_are_the_table(
+            text in "[ab,\"\r\n]{0,60}", drip in 1_usize..80
+        ) {
+            let all = cut(text.as_bytes(), drip, 1_000);
+            // Of a quote that is not closed nothing is given.
+            let open = all.iter().any(|row| row.1 == Err(Cut::OpenQuote));
+            let joined: Vec<u8> = all.into_iter().flat_map(|row| row.1.unwrap_or_default()).collect();
+            let mut text = text.into_bytes();
+            if open {
+                text = cut(&[&text[..], b"\""].concat(), drip, 1_000)
+                    .into_iter()
+                    .flat_map(|row| row.1.unwrap_or_default())
+                    .collect();
+                prop_assert!(text.starts_with(&joined));
+            } else {
+                // Blank lines are dropped: what is left differs in line ends only.
+                let plain = |bytes: &[u8]| -> Vec<u8> {
+                    bytes.iter().copied().filter(|byte| !matches!(byte, b'\r' | b'\n')).collect()
+                };
+                prop_assert_eq!(plain(&joined), plain(&text));
+                if !text.windows(2).any(|two| matches!(two, b"\n\n" | b"\n\r" | b"\r\r"))
+                    && !matches!(text.first(), Some(b'\r' | b'\n'))
+                {
+                    prop_assert_eq!(joined, text);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,416 @@
+//! What a person names on the command line: files, directories, standard input.
+
+use super::batch::Batch;
+use super::blocks::Blocks;
+use super::compression::{self, Content, Rest};
+use super::fasta::Sequences;
+use super::files::Whole;
+use super::format::{self, Format};
+use super::json::Fields;
+use super::lines::{LineFormat, Stream};
+use super::record::{BadRecord, Naming};
+use super::rows::{RowBlock, Rows};
+use super::table::Table;
+use super::walk::{self, Identity, Walking};
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The name of standard input among paths.
+pub const STANDARD_INPUT: &str = "-";
+
+/// What to read, and how.
+#[derive(Clone, Debug)]
+pub struct Inputs {
+    pub paths: Vec<PathBuf>,
+    pub format: Format,
+    /// Whether texts are sequences of DNA: then [`Format::Auto`] knows FASTA.
+    pub sequences: bool,
+    pub fields: Fields,
+    /// For records without an id from standard input: this and their line make one.
+    pub id_prefix: Option<String>,
+    /// The most bytes of a record: a line, a file, a record of a table, or all of standard input as
+    /// one text; after decompression.
+    pub most: usize,
+    pub walking: Walking,
+    /// The index itself and what the command writes: no documents where they lie in a directory
+    /// that is read.
+    pub leave_out: Vec<PathBuf>,
+}
+
+/// Reads inputs one after the other, as batches of raw records.
+pub struct Reading {
+    inputs: Inputs,
+    left_out: Vec<Identity>,
+    waiting: VecDeque<PathBuf>,
+    walk: Option<(PathBuf, ignore::Walk)>,
+    open: Option<Open>,
+    /// Comes after the files that were read before it was found.
+    bad: Option<BadRecord>,
+    /// Bytes of streams that were read and belong to no batch yet.
+    counter: Arc<AtomicU64>,
+}
+
+/// So many whole files make a batch, so that all threads have some.
+const FILES: usize = 64;
+
+type Contents = Rest<Counted>;
+
+/// A stream that is being read.
+enum Open {
+    Lines(Stream, Box<Blocks<Contents>>),
+    Sequences(Stream, Box<Sequences<Contents>>),
+    /// And whether its header has been handed out, also of a table without rows.
+    Rows(Arc<Table>, Box<Rows<Contents>>, bool),
+}
+
+/// What a path turns out to be.
+enum Found {
+    Directory,
+    /// A text of so many bytes, which must be FASTA or not.
+    Text(u64, bool),
+    /// Something to be opened here.
+    Stream(Format),
+}
+
+impl Reading {
+    pub fn new(inputs: Inputs) -> Self {
+        let identity = |path: &PathBuf| Identity::of(path, &std::fs::metadata(path).ok()?);
+        let left_out = inputs.leave_out.iter().filter_map(identity).collect();
+        let waiting = inputs.paths.iter().cloned().collect();
+        let counter = Arc::default();
+        Self { inputs, left_out, waiting, walk: None, open: None, bad: None, counter }
+    }
+
+    /// The bytes of all files that are named, as they lie on disk, where that is known.
+    pub fn expected_bytes(&self) -> Option<u64> {
+        let sizes = self.inputs.paths.iter().map(|path| {
+            let found = std::fs::metadata(path).ok()?;
+            found.is_file().then_some(found.len())
+        });
+        sizes.sum()
+    }
+
+    fn next_batch(&mut self) -> Option<Batch> {
+        let mut files = Vec::new();
+        loop {
+            match self.open.as_mut().map(Open::next) {
+                None => {}
+                Some(Ok(Some(batch))) => return Some(batch),
+                Some(Ok(None)) => self.open = None,
+                Some(Err(bad)) => {
+                    self.open = None;
+                    self.bad = Some(bad);
+                }
+            }
+            if self.bad.is_none() && files.len() < FILES && self.find_more(&mut files) {
+                continue;
+            }
+            if !files.is_empty() {
+                return Some(Batch::Files(files, self.inputs.most));
+            }
+            if let Some(bad) = self.bad.take() {
+                return Some(Batch::Bad(bad));
+            }
+            if self.open.is_none() && self.walk.is_none() && self.waiting.is_empty() {
+                return None;
+            }
+        }
+    }
+
+    /// Takes the next path; returns whether to go on before handing out `files`.
+    fn find_more(&mut self, files: &mut Vec<Whole>) -> bool {
+        let (path, in_directory) = match &mut self.walk {
+            Some((root, walk)) => match walk.next() {
+                Some(Ok(entry)) if entry.file_type().is_some_and(|kind| kind.is_file()) => {
+                    (entry.into_path(), true)
+                }
+                Some(Ok(_)) => return true,
+                Some(Err(error)) => {
+                    self.bad = Some(walk::bad(root, &error));
+                    return false;
+                }
+                None => {
+                    self.walk = None;
+                    return true;
+                }
+            },
+            None => match self.waiting.pop_front() {
+                Some(path) => (path, false),
+                None => return false,
+            },
+        };
+        let shown = path.display().to_string();
+        let bad = |error: io::Error| BadRecord { place: shown.clone(), cause: error.to_string() };
+        let started = match self.look_at(&path, in_directory) {
+            Ok(None) => return true,
+            Ok(Some(Found::Directory)) => match self.inputs.walking.walk(&path) {
+                Ok(walk) => {
+                    self.walk = Some((path, walk));
+                    Ok(())
+                }
+                Err(error) => Err(walk::bad(&path, &error)),
+            },
+            Ok(Some(Found::Text(size, fasta))) => {
+                files.push(Whole { path, size, fasta });
+                return true;
+            }
+            // Files before it come first.
+            Ok(Some(Found::Stream(_))) if !files.is_empty() => {
+                self.waiting.push_front(path);
+                return false;
+            }
+            Ok(Some(Found::Stream(format))) => match is_standard_input(&path) {
+                true => self.start_standard_input(format),
+                false => self.start(&path, format).map_err(bad).and_then(|open| open),
+            }
+            .map(|open| self.open = Some(open)),
+            Err(error) => Err(bad(error)),
+        };
+        if let Err(bad) = started {
+            self.bad = Some(bad);
+            return false;
+        }
+        true
+    }
+
+    /// What a path is; `None` for what is left out of a directory.
+    fn look_at(&self, path: &Path, in_directory: bool) -> io::Result<Option<Found>> {
+        let mut format = self.inputs.format;
+        if is_standard_input(path) && !in_directory {
+            return Ok(Some(Found::Stream(format)));
+        }
+        let found = std::fs::metadata(path)?;
+        if found.is_dir() {
+            return Ok(Some(Found::Directory));
+        }
+        let identity = Identity::of(path, &found);
+        if in_directory && identity.is_some_and(|identity| self.left_out.contains(&identity)) {
+            return Ok(None);
+        }
+        if format == Format::Auto {
+            format = if in_directory { Format::Text } else { self.by_name(path) };
+        }
+        // What is no regular file can be read only once.
+        if format == Format::Auto && found.is_file() {
+            // What cannot be read is reported when it is read as a text.
+            format = match self.begins_with_an_object(path).unwrap_or(false) {
+                true => Format::JsonLines,
+                false => Format::Text,
+            };
+        }
+        Ok(Some(match format {
+            Format::Text => Found::Text(found.len(), false),
+            Format::Fasta if found.is_file() => Found::Text(found.len(), true),
+            format => Found::Stream(format),
+        }))
+    }
+
+    /// What a name says; that of FASTA only where texts are sequences, as else it is text like any.
+    fn by_name(&self, path: &Path) -> Format {
+        match format::by_name(path) {
+            Format::Fasta if !self.inputs.sequences => Format::Text,
+            format => format,
+        }
+    }
+
+    fn begins_with_an_object(&self, path: &Path) -> io::Result<bool> {
+        let file = File::open(path)?;
+        let Content { mut start, mut rest } = compression::open(file, compression::is_named(path))?;
+        format::begins_with_an_object(&mut rest, &mut start, self.inputs.most)
+    }
+
+    /// Opens a file that is not read whole. The inner error has its place already.
+    fn start(&self, path: &Path, mut format: Format) -> io::Result<Result<Open, BadRecord>> {
+        let file = File::open(path)?;
+        let found = file.metadata()?;
+        let left = if found.is_file() { found.len() } else { 0 };
+        let file = Counted { stream: Box::new(file), left, counter: Arc::clone(&self.counter) };
+        let mut content = compression::open(file, compression::is_named(path))?;
+        let shown = path.display().to_string();
+        if format == Format::Auto {
+            let Content { start, rest } = &mut content;
+            format = match format::begins_with_an_object(rest, start, self.inputs.most)? {
+                true => Format::JsonLines,
+                false => Format::Text,
+            };
+        }
+        let naming = match format {
+            Format::Text | Format::Fasta => Naming::Path,
+            Format::Lines => Naming::Prefix(shown.clone()),
+            _ => Naming::Required,
+        };
+        Ok(self.open(shown, content, format, naming))
+    }
+
+    fn start_standard_input(&self, mut format: Format) -> Result<Open, BadRecord> {
+        let shown = "standard input".to_owned();
+        let stream: Box<dyn Read + Send> = Box::new(io::stdin());
+        let input = Counted { stream, left: 0, counter: Arc::clone(&self.counter) };
+        let begun = compression::open(input, false).and_then(|mut content| {
+            let Content { start, rest } = &mut content;
+            if format == Format::Auto {
+                format = match format::first_character(rest, start, self.inputs.most)? {
+                    Some(b'{') => Format::JsonLines,
+                    // FASTQ is refused as a whole, not line by line.
+                    Some(b'>' | b';' | b'@') if self.inputs.sequences => Format::Fasta,
+                    _ => Format::Lines,
+                };
+            }
+            Ok(content)
+        });
+        let naming = match &self.inputs.id_prefix {
+            Some(prefix) => Naming::Prefix(prefix.clone()),
+            None => Naming::Automatic,
+        };
+        match begun {
+            Ok(content) => self.open(shown, content, format, naming),
+            Err(error) => Err(BadRecord { place: shown, cause: error.to_string() }),
+        }
+    }
+
+    fn open(
+        &self,
+        path: String,
+        content: Content<Counted>,
+        format: Format,
+        naming: Naming,
+    ) -> Result<Open, BadRecord> {
+        let most = self.inputs.most;
+        let Content { start, rest } = content;
+        let format = match format {
+            Format::Csv | Format::Tsv => {
+                let delimiter = if format == Format::Csv { b',' } else { b'\t' };
+                let mut rows = Rows::new(rest, start, delimiter, most);
+                let fields = &self.inputs.fields;
+                let table = Table::begin(&mut rows, path, delimiter, fields, naming, most)?;
+                return Ok(Open::Rows(Arc::new(table), Box::new(rows), false));
+            }
+            Format::FastaRecords => {
+                let mut sequences = Sequences::new(rest, start, most);
+                let io =
+                    |error: io::Error| BadRecord { place: path.clone(), cause: error.to_string() };
+                if let Err((line, cause)) = sequences.begin().map_err(io)? {
+                    return Err(BadRecord {
+                        place: format!("{path}:{line}"),
+                        cause: cause.to_owned(),
+                    });
+                }
+                let stream = Stream { path, format: LineFormat::FastaRecord, naming, most };
+                return Ok(Open::Sequences(stream, Box::new(sequences)));
+            }
+            Format::Text => LineFormat::Whole,
+            Format::Fasta => LineFormat::Fasta,
+            Format::JsonLines => LineFormat::Json(self.inputs.fields.clone()),
+            Format::Tokens => LineFormat::Tokens,
+            Format::Auto | Format::Lines => LineFormat::Text,
+        };
+        let blocks = match format {
+            LineFormat::Whole | LineFormat::Fasta => Blocks::whole(rest, start, most),
+            _ => Blocks::new(rest, start, most),
+        };
+        Ok(Open::Lines(Stream { path, format, naming, most }, Box::new(blocks)))
+    }
+}
+
+/// The next records, and how many bytes of input were passed to get them, of compressed files
+/// those on disk; `None` at the end. What cannot be read is a batch of its own, and the rest
+/// goes on.
+impl Iterator for Reading {
+    type Item = (Batch, u64);
+
+    fn next(&mut self) -> Option<(Batch, u64)> {
+        let batch = self.next_batch()?;
+        let of_files = match &batch {
+            Batch::Files(files, _) => files.iter().map(|file| file.size).sum(),
+            _ => 0,
+        };
+        Some((batch, of_files + self.counter.swap(0, Ordering::Relaxed)))
+    }
+}
+
+impl Open {
+    fn next(&mut self) -> Result<Option<Batch>, BadRecord> {
+        let (batch, path) = match self {
+            Self::Lines(stream, blocks) => {
+                let block = blocks.read_block();
+                let batch = |block| Batch::Lines(stream.clone(), block);
+                (block.map(|block| block.map(batch)), &stream.path)
+            }
+            Self::Sequences(stream, sequences) => {
+                let block = sequences.next();
+                let batch = |block| Batch::Sequences(stream.clone(), block);
+                (block.map(|block| block.map(batch)), &stream.path)
+            }
+            Self::Rows(table, rows, begun) => {
+                let block = match std::mem::replace(begun, true) {
+                    false => Ok(Some(RowBlock::default())),
+                    true => rows.next(),
+                };
+                let batch = |block| Batch::Rows(Arc::clone(table), block);
+                (block.map(|block| block.map(batch)), &table.path)
+            }
+        };
+        batch.map_err(|error| BadRecord { place: path.clone(), cause: error.to_string() })
+    }
+}
+
+/// One file, or standard input, as one text.
+pub fn whole_text(path: &Path, most: usize) -> Result<String, BadRecord> {
+    if path.is_dir() {
+        let cause = "is a directory; name a file".to_owned();
+        return Err(BadRecord { place: path.display().to_string(), cause });
+    }
+    let mut reading = Reading::new(Inputs {
+        paths: vec![path.to_owned()],
+        format: Format::Text,
+        sequences: false,
+        fields: Fields::default(),
+        id_prefix: None,
+        most,
+        walking: Walking::default(),
+        leave_out: Vec::new(),
+    });
+    let mut text = String::new();
+    while let Some((batch, _)) = reading.next() {
+        for part in batch.parse(|record| Ok(record.text.into_owned())) {
+            text.push_str(&part?);
+        }
+    }
+    Ok(text)
+}
+
+fn is_standard_input(path: &Path) -> bool {
+    path.as_os_str() == STANDARD_INPUT
+}
+
+/// A stream whose bytes are counted as they are read; a file is counted whole, also where it is not
+/// read to its end.
+struct Counted {
+    stream: Box<dyn Read + Send>,
+    /// What its size leaves to be counted.
+    left: u64,
+    counter: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let read = self.stream.read(out)?;
+        self.left = self.left.saturating_sub(read as u64);
+        self.counter.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.counter.fetch_add(self.left, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+#[path = "source_tests.rs"]
+mod tests;

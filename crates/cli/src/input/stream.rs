@@ -1,0 +1,41 @@
+//! A text that is read as it comes, whatever its length.
+
+use super::compression::{self, Content};
+use super::fasta::no_sequence;
+use super::record::BadRecord;
+use super::source::STANDARD_INPUT;
+use std::fs::File;
+use std::io::{self, Cursor, Read};
+use std::path::Path;
+
+/// Bytes at the front by which a file that is no sequence is known.
+const LOOKED_AT: u64 = 64 << 10;
+
+/// Opens a file, or standard input, as one text; a compressed one as what was compressed. What is wrong
+/// with it is said as of a text that is read whole.
+pub fn open_text(path: &Path) -> Result<Box<dyn Read + Send>, BadRecord> {
+    let bad = |cause: String| BadRecord { place: path.display().to_string(), cause };
+    let io = |error: io::Error| bad(error.to_string());
+    let stream: Box<dyn Read + Send> = match path.as_os_str() == STANDARD_INPUT {
+        true => Box::new(io::stdin()),
+        false if path.is_dir() => return Err(bad("is a directory; name a file".into())),
+        false if path.to_str().is_none() => return Err(bad("its name is not valid UTF-8".into())),
+        false => Box::new(File::open(path).map_err(io)?),
+    };
+    let Content { start, rest } =
+        compression::open(stream, compression::is_named(path)).map_err(io)?;
+    Ok(Box::new(Cursor::new(start).chain(rest)))
+}
+
+/// The same, to be cut into k-mers: refuses what cannot be a sequence, if the first bytes show it.
+pub fn open_sequence(path: &Path) -> Result<Box<dyn Read + Send>, BadRecord> {
+    let bad = |cause: String| BadRecord { place: path.display().to_string(), cause };
+    let mut stream = open_text(path)?;
+    let mut start = Vec::new();
+    let read = stream.by_ref().take(LOOKED_AT).read_to_end(&mut start);
+    read.map_err(|error| bad(error.to_string()))?;
+    match no_sequence(&String::from_utf8_lossy(&start)) {
+        Some(cause) => Err(bad(cause.to_owned())),
+        None => Ok(Box::new(Cursor::new(start).chain(stream))),
+    }
+}

@@ -1,0 +1,308 @@
+//! A record of a table (CSV, TSV), whose header says what its fields are.
+
+use super::json::Fields;
+use super::record::{
+    BYTE_ORDER_MARK, BadRecord, Content, Name, Naming, Raw, Record, WANTS_WEIGHTS, not_utf8,
+    too_long,
+};
+use super::rows::{Cut, Row, RowBlock, Rows, begin, parser};
+use csv_core::{ReadRecordResult, Reader};
+use std::borrow::Cow;
+use std::io::Read;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// So many characters of a header are shown.
+const SHOWN: usize = 200;
+
+/// The table that records come from.
+pub struct Table {
+    /// As messages name it.
+    pub(super) path: String,
+    header: Arc<[u8]>,
+    delimiter: u8,
+    columns: usize,
+    /// Where the id is, if there is one.
+    id: Option<usize>,
+    text: usize,
+    fields: Fields,
+    naming: Naming,
+    /// The most bytes of a record.
+    most: usize,
+}
+
+impl Table {
+    /// The first record as it came, with its line end.
+    pub(super) fn header(&self) -> &Arc<[u8]> {
+        &self.header
+    }
+
+    /// Reads the header of a table.
+    pub(super) fn begin<R: Read>(
+        rows: &mut Rows<R>,
+        path: String,
+        delimiter: u8,
+        fields: &Fields,
+        naming: Naming,
+        most: usize,
+    ) -> Result<Self, BadRecord> {
+        let bad = |cause: String| BadRecord { place: path.clone(), cause };
+        if fields.weighted {
+            return Err(bad(format!("a table, but {WANTS_WEIGHTS}")));
+        }
+        let block = rows.header().map_err(|error| bad(error.to_string()))?;
+        let block = block.ok_or_else(|| {
+            bad("empty, where a header with the names of the columns was expected".into())
+        })?;
+        if let Some((_, cut)) = block.cut {
+            return Err(bad(format!("its header: {}", explained(cut, most))));
+        }
+        let header: Arc<[u8]> = block.rows().first().map(|row| row.raw).unwrap_or_default().into();
+        if header.len() > most {
+            return Err(bad(format!("its header: {}", too_long(most))));
+        }
+        let mut places = Vec::new();
+        let unmarked = header.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&header);
+        let bytes = unquoted(&mut parser(delimiter), unmarked, |_, place| places.push(place));
+        let names: Vec<_> =
+            places.into_iter().map(|place| String::from_utf8_lossy(&bytes[place])).collect();
+        let find = |name: &str, option: &str| {
+            let mut found = (0..names.len()).filter(|column| names[*column] == name);
+            match (found.next(), found.next()) {
+                (Some(_), Some(_)) => Err(bad(format!("two columns are called `{name}`"))),
+                (Some(column), None) => Ok(column),
+                (None, _) => Err(bad(format!(
+                    "no column `{name}` in its header {}; name another with {option}",
+                    shown(&names)
+                ))),
+            }
+        };
+        let text = find(&fields.text, "--text-field")?;
+        let has_id = names.iter().any(|name| *name == fields.id);
+        let id = match naming {
+            Naming::Prefix(_) | Naming::Automatic if !has_id => None,
+            _ => Some(find(&fields.id, "--id-field")?),
+        };
+        let (columns, fields) = (names.len(), fields.clone());
+        Ok(Self { header, delimiter, columns, id, text, fields, naming, most, path })
+    }
+
+    fn bad(&self, line: u64, cause: String) -> BadRecord {
+        BadRecord { place: format!("{}:{line}", self.path), cause }
+    }
+
+    /// What was left out of a block, if anything.
+    pub(super) fn left_out(&self, block: &RowBlock) -> Option<BadRecord> {
+        block.cut.map(|(line, cut)| self.bad(line, explained(cut, self.most)))
+    }
+
+    /// A parser of its records, to be used again from record to record.
+    pub(super) fn parser(&self) -> Reader {
+        parser(self.delimiter)
+    }
+
+    pub(super) fn record<'a>(
+        &'a self,
+        parser: &mut Reader,
+        row: Row<'a>,
+    ) -> Result<Record<'a>, BadRecord> {
+        let Row { line, raw } = row;
+        let length = raw.strip_suffix(b"\n").unwrap_or(raw);
+        if length.strip_suffix(b"\r").unwrap_or(length).len() > self.most {
+            return Err(self.bad(line, too_long(self.most)));
+        }
+        let (mut count, mut id, mut text) = (0, None, 0..0);
+        let mut bytes = unquoted(parser, raw, |column, place| {
+            count += 1;
+            if Some(column) == self.id {
+                id = Some(place);
+            } else if column == self.text {
+                text = place;
+            }
+        });
+        if self.id == Some(self.text) {
+            text = id.clone().unwrap_or_default();
+        }
+        if count != self.columns {
+            let fields = if count == 1 { "field" } else { "fields" };
+            let cause = format!("{count} {fields}, where the header has {}", self.columns);
+            return Err(self.bad(line, cause));
+        }
+        let not_utf8 =
+            |name: &str, error| self.bad(line, format!("field `{name}` is {}", not_utf8(error)));
+        let name = match (id, &self.naming) {
+            (Some(id), _) => {
+                let id = std::str::from_utf8(&bytes[id]);
+                Name::Id(id.map_err(|error| not_utf8(&self.fields.id, error))?.to_owned())
+            }
+            (None, Naming::Prefix(prefix)) => Name::Id(format!("{prefix}:{line}")),
+            (None, _) => Name::Automatic,
+        };
+        bytes.truncate(text.end);
+        bytes.drain(..text.start);
+        let text = String::from_utf8(bytes)
+            .map_err(|error| not_utf8(&self.fields.text, error.utf8_error()))?;
+        Ok(Record {
+            name,
+            text: Cow::Owned(text),
+            content: Content::Text,
+            place: format!("{}:{line}", self.path),
+            raw: Raw::Row { header: &self.header, bytes: raw },
+        })
+    }
+}
+
+fn explained(cut: Cut, most: usize) -> String {
+    match cut {
+        Cut::TooLong => too_long(most),
+        Cut::OpenQuote => "a quote opens in this record and none closes it before the end".into(),
+    }
+}
+
+/// The names of columns, as many as a message has room for.
+fn shown(names: &[Cow<'_, str>]) -> String {
+    let all = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    match all.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}...", &all[..end]),
+        None => all,
+    }
+}
+
+/// Takes a record apart: calls with the number of each field and its place in what is returned.
+fn unquoted(
+    parser: &mut Reader,
+    raw: &[u8],
+    mut field: impl FnMut(usize, Range<usize>),
+) -> Vec<u8> {
+    begin(parser);
+    // Taking quotes away makes nothing longer; the parser wants room for one byte more.
+    let mut out = vec![0; raw.len() + 1];
+    let mut ends = [0; 64];
+    let (mut written, mut number, mut start) = (0, 0, 0);
+    let mut rest = raw;
+    let mut line_end = &b"\n"[..];
+    loop {
+        let (found, read, wrote, ended) = parser.read_record(rest, &mut out[written..], &mut ends);
+        rest = &rest[read..];
+        written += wrote;
+        for end in &ends[..ended] {
+            field(number, start..*end);
+            (number, start) = (number + 1, *end);
+        }
+        match found {
+            ReadRecordResult::OutputEndsFull => {}
+            // The last record may lack its line end.
+            ReadRecordResult::InputEmpty if !line_end.is_empty() => {
+                rest = std::mem::take(&mut line_end);
+            }
+            _ => return out,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    type Taken = Result<(Name, String), String>;
+
+    /// The records of a table, or why there are none.
+    fn taken(text: &str, delimiter: u8, naming: Naming) -> Result<Vec<Taken>, String> {
+        let fields = Fields { id: "id".into(), text: "text".into(), weighted: false };
+        let mut rows = Rows::new(text.as_bytes(), Vec::new(), delimiter, 1_000);
+        let begun = Table::begin(&mut rows, "t".into(), delimiter, &fields, naming, 1_000);
+        let table = begun.map_err(|bad| bad.to_string())?;
+        let mut out = Vec::new();
+        while let Some(block) = rows.next().expect("memory can be read") {
+            out.extend(table.left_out(&block).map(|bad| Err(bad.to_string())));
+            let mut parser = table.parser();
+            let taken = |row| match table.record(&mut parser, row) {
+                Ok(record) => Ok((record.name, record.text.into_owned())),
+                Err(bad) => Err(bad.to_string()),
+            };
+            out.extend(block.rows().into_iter().map(taken));
+        }
+        Ok(out)
+    }
+
+    fn good(id: &str, text: &str) -> Taken {
+        Ok((Name::Id(id.into()), text.into()))
+    }
+
+    #[test]
+    fn fields_are_found_by_the_names_of_columns() {
+        let table = "more,text,id\r\n1,\"a \"\"b\"\",\r\nc\",x\r\n2,,y";
+        let all = taken(table, b',', Naming::Required).expect("a header");
+        assert_eq!(all, [good("x", "a \"b\",\r\nc"), good("y", "")]);
+        let table = "\u{feff}\"id\"\ttext\nx\t\"a\tb\"\ny\tc,d\n";
+        let all = taken(table, b'\t', Naming::Required).expect("a header");
+        assert_eq!(all, [good("x", "a\tb"), good("y", "c,d")]);
+    }
+
+    #[test]
+    fn a_header_without_the_columns_is_one_error() {
+        for (table, cause) in [
+            ("", "t: empty"),
+            ("\n\r\n", "t: empty"),
+            ("id,body\na,b\n", "t: no column `text` in its header `id`, `body`;"),
+            ("name,text\na,b\n", "t: no column `id` in its header `name`, `text`;"),
+            ("id,text,text\n", "t: two columns are called `text`"),
+            ("id,\"text\n", "t: its header: a quote opens"),
+        ] {
+            let error = taken(table, b',', Naming::Required).expect_err(table);
+            assert!(error.starts_with(cause), "{error}");
+        }
+        let long = taken(&"é,".repeat(300), b',', Naming::Required).expect_err("no column");
+        assert!(long.contains("...") && long.len() < 600, "{long}");
+    }
+
+    #[test]
+    fn records_without_an_id_are_named_by_their_line() {
+        let table = "text\n\"two\nlines\"\nb\n";
+        let all = taken(table, b',', Naming::Prefix("p".into())).expect("a header");
+        assert_eq!(all, [good("p:2", "two\nlines"), good("p:4", "b")]);
+        let all = taken(table, b',', Naming::Automatic).expect("a header");
+        assert_eq!(all[1], Ok((Name::Automatic, "b".into())));
+    }
+
+    #[test]
+    fn a_record_with_other_fields_than_the_header_is_bad_and_the_rest_goes_on() {
+        let all = taken("id,text\na,b,c\nd\n\ne,f\n\"g,h\n", b',', Naming::Required);
+        let all = all.expect("a header");
+        let causes = [
+            "t:2: 3 fields, where the header has 2",
+            "t:3: 1 field, where the header has 2",
+            "t:6: a quote opens in this record and none closes it before the end",
+        ];
+        assert_eq!(all[..2], [Err(causes[0].into()), Err(causes[1].into())]);
+        assert_eq!(all[2..], [good("e", "f"), Err(causes[2].into())]);
+    }
+
+    #[test]
+    fn a_table_of_many_columns_is_read() {
+        let numbers: Vec<String> = (0..1_000).map(|n| n.to_string()).collect();
+        let table = format!("{},id,text\n{},x,y", numbers.join(","), numbers.join(","));
+        let wide = taken(&table.replace("text", "id,text"), b',', Naming::Required);
+        assert!(wide.expect_err("too long for the limit").contains("longer"));
+        let table = format!("{0}id,text\n{0}x,y", "c,".repeat(300));
+        assert_eq!(taken(&table, b',', Naming::Required).expect("a header"), [good("x", "y")]);
+    }
+
+    /// A field as RFC 4180 writes it.
+    fn quoted(field: &str) -> String {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_quoted_comes_back(
+            fields in proptest::collection::vec(("[a-c,\"\r\n\té]{0,9}", "[a-c,\"\r\n\té]{0,9}"), 0..9)
+        ) {
+            let rows = fields.iter().map(|(id, text)| format!("{},{}\r\n", quoted(id), quoted(text)));
+            let table = String::from("id,text\r\n") + &rows.collect::<String>();
+            let expected: Vec<_> = fields.iter().map(|(id, text)| good(id, text)).collect();
+            prop_assert_eq!(taken(&table, b',', Naming::Required), Ok(expected));
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Which files of a directory are documents: ripgrep's rules.
+
+use super::record::BadRecord;
+use ignore::overrides::{Override, OverrideBuilder};
+use ignore::{Error, Walk, WalkBuilder};
+use std::fs::Metadata;
+use std::path::{Path, PathBuf};
+
+/// What of a directory is read.
+#[derive(Clone, Debug, Default)]
+pub struct Walking {
+    /// Also hidden files and folders.
+    pub hidden: bool,
+    /// Also what symbolic links lead to.
+    pub follow: bool,
+    /// Only files that match one of these, or none of those that begin with `!`.
+    pub globs: Vec<String>,
+}
+
+impl Walking {
+    /// Finds the entries of a directory in order of names. The globs must be sound.
+    pub(super) fn walk(&self, root: &Path) -> Result<Walk, Error> {
+        let mut walk = WalkBuilder::new(root);
+        walk.sort_by_file_name(Ord::cmp).require_git(false);
+        walk.hidden(!self.hidden).follow_links(self.follow).overrides(overrides(&self.globs)?);
+        Ok(walk.build())
+    }
+}
+
+/// Says what is wrong with a glob.
+pub fn check_glob(glob: &str) -> Result<(), String> {
+    overrides(&[glob.to_owned()]).map(|_| ()).map_err(|error| error.to_string())
+}
+
+/// Globs are relative to where the command runs, as ripgrep's are.
+fn overrides(globs: &[String]) -> Result<Override, Error> {
+    let mut overrides = OverrideBuilder::new(std::env::current_dir().unwrap_or_default());
+    for glob in globs {
+        overrides.add(glob)?;
+    }
+    overrides.build()
+}
+
+/// What is said of an entry that cannot be read.
+pub(super) fn bad(root: &Path, error: &Error) -> BadRecord {
+    let (path, cause) = explained(error);
+    let place = path.unwrap_or_else(|| root.to_owned()).display().to_string();
+    BadRecord { place, cause }
+}
+
+fn explained(error: &Error) -> (Option<PathBuf>, String) {
+    match error {
+        Error::WithDepth { err, .. } | Error::WithLineNumber { err, .. } => explained(err),
+        Error::WithPath { path, err } => {
+            let (deeper, cause) = explained(err);
+            (Some(deeper.unwrap_or_else(|| path.clone())), cause)
+        }
+        Error::Loop { ancestor, child } => {
+            let cause = format!("a symbolic link back to {}, not followed", ancestor.display());
+            (Some(child.clone()), cause)
+        }
+        Error::Io(error) => (None, error.to_string()),
+        other => (None, other.to_string()),
+    }
+}
+
+/// A file, whatever leads to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Identity {
+    #[cfg(unix)]
+    Inode(u64, u64),
+    #[cfg(not(unix))]
+    Path(PathBuf),
+}
+
+impl Identity {
+    #[cfg(unix)]
+    pub(super) fn of(_path: &Path, found: &Metadata) -> Option<Self> {
+        use std::os::unix::fs::MetadataExt;
+        Some(Self::Inode(found.dev(), found.ino()))
+    }
+
+    #[cfg(not(unix))]
+    pub(super) fn of(path: &Path, _found: &Metadata) -> Option<Self> {
+        path.canonicalize().ok().map(Self::Path)
+    }
+}

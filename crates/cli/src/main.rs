@@ -1,0 +1,5 @@
+//! The command `twindex`.
+
+fn main() -> std::process::ExitCode {
+    twindex_cli::main()
+}

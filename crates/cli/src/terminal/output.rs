@@ -1,0 +1,380 @@
+//! Result lines on standard output and the summary on standard error.
+
+use crate::run::failure::Failure;
+use crate::run::global::Global;
+use crate::terminal::color::{NAME, VALUE, is_on, paint};
+use crate::terminal::escape::{for_stream, for_terminal, one_line};
+use clap::builder::styling::Style;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::io::{self, BufWriter, IsTerminal, Write};
+use twindex::mash_distance;
+
+pub use super::numbers::grouped;
+
+/// Prints result lines: JSON, aligned columns on a terminal, or tab-separated columns.
+pub struct Results {
+    out: BufWriter<io::Stdout>,
+    layout: Layout,
+    terminal: bool,
+    color: bool,
+    /// Rows that wait to be aligned.
+    waiting: Vec<Vec<String>>,
+    /// What of those rows is painted, if anything.
+    painted: Option<Painted>,
+    any: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Layout {
+    Json,
+    Aligned,
+    Tabs,
+}
+
+#[derive(Clone, Copy)]
+enum Painted {
+    Column(usize, Style),
+    Heading,
+}
+
+/// So many rows are aligned together; more would make a person wait for the first.
+const ALIGNED: usize = 64;
+
+impl Results {
+    pub fn new(global: &Global) -> Self {
+        let terminal = io::stdout().is_terminal();
+        let layout = match (global.json, terminal) {
+            (true, _) => Layout::Json,
+            (false, true) => Layout::Aligned,
+            (false, false) => Layout::Tabs,
+        };
+        let out = BufWriter::with_capacity(1 << 16, io::stdout());
+        let color = layout == Layout::Aligned && is_on(&io::stdout());
+        Self { out, layout, terminal, color, waiting: Vec::new(), painted: None, any: false }
+    }
+
+    /// Whether a person reads it on a terminal.
+    pub fn is_aligned(&self) -> bool {
+        self.layout == Layout::Aligned
+    }
+
+    /// Whether that terminal takes colour.
+    pub fn is_colored(&self) -> bool {
+        self.color
+    }
+
+    /// Whether anything was printed.
+    pub fn any(&self) -> bool {
+        self.any
+    }
+
+    /// Prints a line of named values.
+    pub fn line(&mut self, fields: &[(&str, Value)]) -> Result<(), Failure> {
+        self.any = true;
+        match self.layout {
+            Layout::Json => {
+                let line = serde_json::to_string(&Object(fields)).map_err(io::Error::from)?;
+                writeln!(self.out, "{}", self.json(&line))?;
+            }
+            Layout::Tabs => {
+                let cells: Vec<String> =
+                    fields.iter().map(|(_, value)| plain(value, one_line)).collect();
+                writeln!(self.out, "{}", cells.join("\t"))?;
+            }
+            Layout::Aligned => {
+                let similarity = fields.iter().position(|(name, _)| *name == "similarity");
+                self.painted =
+                    self.painted.or(similarity.map(|column| Painted::Column(column, VALUE)));
+                let cells = fields.iter().map(|(_, value)| plain(value, for_terminal));
+                self.waiting.push(cells.collect());
+                if self.waiting.len() >= ALIGNED {
+                    self.align()?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Prints a line of named values and then a list, which may be long: each item as it comes.
+    /// On a terminal the values are as wide as `widths` says.
+    pub fn line_with_list(
+        &mut self,
+        fields: &[(&str, Value)],
+        widths: &[usize],
+        name: &str,
+        items: impl Iterator<Item = twindex::Result<String>>,
+    ) -> Result<(), Failure> {
+        self.any = true;
+        let separator = match self.layout {
+            Layout::Json => {
+                let object = serde_json::to_string(&Object(fields)).map_err(io::Error::from)?;
+                let name = Value::from(name);
+                let object = self.json(object.strip_suffix('}').unwrap_or(&object));
+                write!(self.out, "{object},{name}:[")?;
+                ","
+            }
+            Layout::Tabs => {
+                let cells: Vec<String> =
+                    fields.iter().map(|(_, value)| plain(value, one_line)).collect();
+                write!(self.out, "{}\t", cells.join("\t"))?;
+                "\t"
+            }
+            Layout::Aligned => {
+                for ((_, value), width) in fields.iter().zip(widths) {
+                    write!(self.out, "{:width$}  ", plain(value, for_terminal))?;
+                }
+                "  "
+            }
+        };
+        for (at, item) in items.enumerate() {
+            let item = Value::from(item?);
+            let between = if at > 0 { separator } else { "" };
+            match self.layout {
+                Layout::Json => {
+                    write!(self.out, "{between}{}", self.json(&item.to_string()))?;
+                }
+                Layout::Tabs => write!(self.out, "{between}{}", plain(&item, one_line))?,
+                Layout::Aligned => write!(self.out, "{between}{}", plain(&item, for_terminal))?,
+            }
+        }
+        Ok(writeln!(self.out, "{}", if self.layout == Layout::Json { "]}" } else { "" })?)
+    }
+
+    /// Prints one id a line, as it is, to be read by a command. What a terminal would take for
+    /// something else is escaped there.
+    pub fn id(&mut self, id: &str) -> Result<(), Failure> {
+        match self.layout {
+            Layout::Tabs => {
+                self.any = true;
+                Ok(writeln!(self.out, "{id}")?)
+            }
+            Layout::Json | Layout::Aligned => self.line(&[("id", Value::from(id))]),
+        }
+    }
+
+    /// Whether every line is exact, whatever is in it.
+    pub fn is_json(&self) -> bool {
+        self.layout == Layout::Json
+    }
+
+    /// Prints one object: as JSON, or a name and a value a line.
+    pub fn object(&mut self, fields: &[(&str, Value)]) -> Result<(), Failure> {
+        if self.layout == Layout::Json {
+            return self.line(fields);
+        }
+        self.painted = Some(Painted::Column(0, NAME));
+        for (name, value) in fields {
+            self.line(&[("name", Value::from(*name)), ("value", value.clone())])?;
+        }
+        Ok(())
+    }
+
+    /// Prints the names of the columns that follow, but not as JSON, where every line has them.
+    pub fn heading(&mut self, names: &[&str]) -> Result<(), Failure> {
+        if self.layout == Layout::Json {
+            return Ok(());
+        }
+        self.align()?;
+        self.painted = Some(Painted::Heading);
+        self.line(&names.iter().map(|name| (*name, Value::from(*name))).collect::<Vec<_>>())
+    }
+
+    /// Prints a drawing, line by line as it is.
+    pub fn text(&mut self, drawing: &str) -> Result<(), Failure> {
+        self.align()?;
+        Ok(self.out.write_all(drawing.as_bytes())?)
+    }
+
+    /// JSON for whom it goes to: escaped or not, it means the same.
+    fn json<'j>(&self, json: &'j str) -> Cow<'j, str> {
+        if self.terminal { for_terminal(json) } else { json.into() }
+    }
+
+    fn align(&mut self) -> Result<(), Failure> {
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        let mut table = comfy_table::Table::new();
+        table.load_style(comfy_table::presets::NOTHING);
+        self.waiting.drain(..).for_each(|row| {
+            table.add_row(row);
+        });
+        let widths = table.column_max_content_widths();
+        let painted = self.painted.take().filter(|_| self.color);
+        for (number, line) in table.lines().enumerate() {
+            // Every cell has a space before and after it.
+            let line = match painted {
+                Some(Painted::Column(column, style)) => paint_column(&line, &widths, column, style),
+                Some(Painted::Heading) if number == 0 => paint(NAME, line.trim()),
+                _ => line,
+            };
+            writeln!(self.out, "{}", line.strip_prefix(' ').unwrap_or(&line).trim_end())?;
+        }
+        Ok(())
+    }
+
+    /// Prints what is still held back. To be called between questions and at the end.
+    pub fn flush(&mut self) -> Result<(), Failure> {
+        self.align()?;
+        Ok(self.out.flush()?)
+    }
+}
+
+/// The aligned line with the cell of a column in a style. All but the first column are reckoned from
+/// the end, so that whatever stands before them may be of any width.
+fn paint_column(line: &str, widths: &[u16], column: usize, style: Style) -> String {
+    let bytes = |from: usize| widths.iter().skip(from).map(|w| usize::from(*w) + 2).sum::<usize>();
+    let (start, end) = match column {
+        0 => (Some(0), bytes(0).checked_sub(bytes(1))),
+        _ => (line.len().checked_sub(bytes(column)), line.len().checked_sub(bytes(column + 1))),
+    };
+    let cell = start.zip(end).and_then(|(start, end)| line.get(start..end));
+    // What is not ASCII is wider or narrower than its bytes: better plain than torn.
+    let Some((start, cell)) = start.zip(cell.filter(|cell| cell.is_ascii())) else {
+        return line.to_owned();
+    };
+    let text = cell.trim();
+    let start = start + (cell.len() - cell.trim_start().len());
+    let (before, after) = (&line[..start], &line[start + text.len()..]);
+    format!("{before}{}{after}", paint(style, text))
+}
+
+/// Named values as a JSON object that keeps their order.
+struct Object<'f>(&'f [(&'f str, Value)]);
+
+impl Serialize for Object<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+/// Named values as a line of JSON.
+pub fn json_line(fields: &[(&str, Value)]) -> Result<String, Failure> {
+    let line = serde_json::to_string(&Object(fields)).map_err(io::Error::from)?;
+    Ok(line + "\n")
+}
+
+/// A value for people and for `cut`: nothing in it breaks a line or a column.
+fn plain(value: &Value, escaped: fn(&str) -> Cow<'_, str>) -> String {
+    match value {
+        Value::String(text) => escaped(text).into_owned(),
+        Value::Object(map) => {
+            let named = map.iter().map(|(name, value)| format!("{name} {}", plain(value, escaped)));
+            named.collect::<Vec<_>>().join(", ")
+        }
+        Value::Null => "-".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// A number with the four digits behind the point that an estimate deserves at most.
+pub fn similarity(number: f64) -> Value {
+    // No negative zero, which a logarithm can be rounded to.
+    Value::from((number * 10_000.0).round() / 10_000.0 + 0.0)
+}
+
+/// An exact share, in the six digits that a person can use.
+pub fn rounded(number: f64) -> Value {
+    Value::from((number * 1e6).round() / 1e6)
+}
+
+/// The similarity of a match or pair: exact ones have more digits to show.
+pub fn likeness(number: f64, exact: bool) -> Value {
+    if exact { rounded(number) } else { similarity(number) }
+}
+
+/// The Mash distance of genomes whose k-mers have this similarity: that of close strains is tiny.
+pub fn distance(similarity: f64, kmer_width: u16) -> (&'static str, Value) {
+    ("distance", significant(mash_distance(similarity, kmer_width)))
+}
+
+/// A number of any size in six significant digits.
+pub fn significant(number: f64) -> Value {
+    Value::from(format!("{number:.5e}").parse().unwrap_or(number))
+}
+
+/// Prints the summary: one JSON object with `--json`, else the given sentence.
+pub fn summary(global: &Global, fields: &[(&str, Value)], sentence: &str) {
+    if global.quiet {
+        return;
+    }
+    let mut out = io::stderr().lock();
+    let _ = match global.json {
+        true => match serde_json::to_string(&Object(fields)) {
+            Ok(line) => writeln!(out, "{}", for_stream(&io::stderr(), &line)),
+            Err(error) => writeln!(out, "{error}"),
+        },
+        false => writeln!(out, "{}", for_stream(&io::stderr(), sentence)),
+    };
+}
+
+/// Seconds as summaries have them: whole milliseconds.
+pub fn whole_millis(seconds: f64) -> Value {
+    ((seconds * 1000.0).round() / 1000.0).into()
+}
+
+/// ", 2 replaced, 1 failed": what there is any of, to go on with in a sentence.
+pub fn listed(counts: &[(u64, &str)]) -> String {
+    let some = counts.iter().filter(|(number, _)| *number > 0);
+    some.map(|(number, what)| format!(", {} {what}", grouped(*number))).collect()
+}
+
+/// "1 document", "2 documents".
+pub fn count(number: u64, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", grouped(number))
+}
+
+/// A number of bytes in the unit that suits it, in powers of 1000.
+pub fn bytes(number: u64) -> String {
+    match number {
+        0..1_000 => format!("{number} B"),
+        1_000..1_000_000 => format!("{:.1} kB", number as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", number as f64 / 1e6),
+        _ => format!("{:.2} GB", number as f64 / 1e9),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped_by_thousands() {
+        for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")] {
+            assert_eq!(grouped(number), text);
+        }
+        assert_eq!((count(1, "pair"), count(2, "pair")), ("1 pair".into(), "2 pairs".into()));
+        assert_eq!(bytes(1_250_000), "1.2 MB");
+    }
+
+    #[test]
+    fn numbers_keep_the_digits_that_count() {
+        let printed = |number: Value| number.to_string();
+        assert_eq!(printed(significant(1.234_567_8e-12)), "1.23457e-12");
+        assert_eq!(printed(significant(1.0 / 3.0)), "0.333333");
+        assert_eq!(printed(similarity(-1e-9)), "0.0");
+        assert_eq!(printed(similarity(-0.123_46)), "-0.1235");
+    }
+
+    #[test]
+    fn only_the_cell_of_a_column_is_painted() {
+        let green = |line: &str, column| paint_column(line, &[4, 3, 5], column, VALUE);
+        assert_eq!(green(" id   0.9   true  ", 1), " id   \u{1b}[32m0.9\u{1b}[0m   true  ");
+        assert_eq!(green(" 文書 0.9   true  ", 1), " 文書 \u{1b}[32m0.9\u{1b}[0m   true  ");
+        assert_eq!(green(" id   0.9   true  ", 0), " \u{1b}[32mid\u{1b}[0m   0.9   true  ");
+        assert_eq!(green("short", 2), "short");
+    }
+
+    #[test]
+    fn a_cell_never_breaks_a_line() {
+        assert_eq!(plain(&Value::from("a\tb\nc\r"), one_line), "a\\tb\\nc\\r");
+        assert_eq!(
+            plain(&Value::from("\u{1b}[2J\0\u{7f}\u{85}"), one_line),
+            "\\u001b[2J\\u0000\\u007f\\u0085"
+        );
+        assert_eq!(plain(&Value::from("C:\\new é"), one_line), "C:\\new é");
+    }
+}

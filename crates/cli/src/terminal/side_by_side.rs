@@ -1,0 +1,131 @@
+//! Two texts side by side on a terminal, what they share in colour and beside each other.
+
+use crate::terminal::color::{NAME, paint};
+use crate::terminal::column::{Column, Stretch};
+use std::io;
+use twindex::{Passage, Span};
+
+/// A text and what it is called.
+#[derive(Clone, Copy)]
+pub struct Side<'t> {
+    pub name: &'t str,
+    pub text: &'t str,
+}
+
+/// The columns of the terminal; 80 where it does not say.
+pub fn terminal_width() -> usize {
+    let size = terminal_size::terminal_size_of(io::stdout());
+    size.map_or(80, |(width, _)| usize::from(width.0))
+}
+
+/// A passage of fewer characters is not worth a broken line,
+const LEAST_ALIGNED: usize = 24;
+/// unless the texts are further apart than so many lines.
+const LEAST_APART: usize = 2;
+
+const BETWEEN: &str = " \u{2502} ";
+
+/// Both texts in columns that are together `width` wide. A passage has the same colour on both sides,
+/// or without colour the same number. It begins on the same line in both where that can be: not where
+/// passages have changed places, nor where it is short.
+pub fn draw(a: Side<'_>, b: Side<'_>, passages: &[Passage], width: usize, color: bool) -> String {
+    // Narrower columns would hold no word; a terminal wraps the lines itself then.
+    let width = (width.saturating_sub(BETWEEN.chars().count()) / 2).max(12);
+    let of_a = stretches(a.text.len(), passages.iter().map(|passage| passage.a));
+    let of_b = stretches(b.text.len(), passages.iter().map(|passage| passage.b));
+    let mut left = Column::new(of_a, width, color, a.text);
+    let mut right = Column::new(of_b, width, color, b.text);
+    for passage in in_both_orders(passages) {
+        left.lay_until(passage.a.start);
+        right.lay_until(passage.b.start);
+        let apart = left.line().abs_diff(right.line());
+        let is_long = passage.a.char_end - passage.a.char_start >= LEAST_ALIGNED;
+        if apart > if is_long { 0 } else { LEAST_APART } {
+            let line = left.next_line().max(right.next_line());
+            left.go_on_at(line);
+            right.go_on_at(line);
+        }
+    }
+    left.lay_until(a.text.len());
+    right.lay_until(b.text.len());
+
+    let [name_a, name_b] = [a.name, b.name].map(|name| Column::one_line(name, width));
+    let mut drawing = String::new();
+    let heading = |name: &str| if color { paint(NAME, name) } else { name.to_owned() };
+    let pad = |used: usize| " ".repeat(width.saturating_sub(used));
+    drawing += &format!("{}{}{BETWEEN}", heading(&name_a.0), pad(name_a.1));
+    drawing += &format!("{}\n", heading(&name_b.0));
+    let rule = "\u{2500}".repeat(width + 1);
+    drawing += &format!("{rule}\u{253c}{rule}\n");
+    let (left, right) = (left.finish(), right.finish());
+    let nothing = (String::new(), 0);
+    for at in 0..left.len().max(right.len()) {
+        let (text, used) = left.get(at).unwrap_or(&nothing);
+        let other = right.get(at).map_or("", |(text, _)| text);
+        let line = format!("{text}{}{BETWEEN}{other}", pad(*used));
+        drawing += line.trim_end();
+        drawing.push('\n');
+    }
+    drawing
+}
+
+/// The whole text, cut into what is in a passage and what is not. Where passages overlap, what
+/// belongs to the one that begins first is its own.
+fn stretches(length: usize, spans: impl Iterator<Item = Span>) -> Vec<Stretch> {
+    let mut ordered: Vec<(usize, Span)> = spans.enumerate().collect();
+    ordered.sort_by_key(|(number, span)| (span.start, *number));
+    let mut out = Vec::new();
+    let mut at = 0;
+    for (number, span) in ordered {
+        if at < span.start {
+            out.push(Stretch { bytes: at..span.start, passage: None });
+            at = span.start;
+        }
+        if at < span.end {
+            out.push(Stretch { bytes: at..span.end, passage: Some(number) });
+            at = span.end;
+        }
+    }
+    if at < length {
+        out.push(Stretch { bytes: at..length, passage: None });
+    }
+    out
+}
+
+/// Those passages that come in one order in both texts and have the most characters together: a
+/// heaviest increasing subsequence, of best chains kept by their end (Fenwick 1994).
+fn in_both_orders(passages: &[Passage]) -> Vec<Passage> {
+    let mut starts: Vec<usize> = passages.iter().map(|passage| passage.b.start).collect();
+    starts.sort_unstable();
+    starts.dedup();
+    // The weight of a chain and where it ends.
+    let mut best = vec![(0, None); starts.len() + 1];
+    let mut before = Vec::with_capacity(passages.len());
+    for (number, passage) in passages.iter().enumerate() {
+        let rank = starts.partition_point(|start| *start < passage.b.start);
+        let (mut chain, mut at) = ((0, None), rank);
+        while at > 0 {
+            chain = chain.max(best[at]);
+            at &= at - 1;
+        }
+        before.push(chain.1);
+        let longer = (chain.0 + passage.a.char_end - passage.a.char_start, Some(number));
+        at = rank + 1;
+        while let Some(known) = best.get_mut(at) {
+            *known = longer.max(*known);
+            at += at & at.wrapping_neg();
+        }
+    }
+    let mut last = best.iter().max().and_then(|(_, last)| *last);
+    let mut chain = Vec::new();
+    while let Some(number) = last {
+        chain.push(passages[number]);
+        last = before[number];
+    }
+    chain.reverse();
+    chain
+}
+
+#[cfg(test)]
+#[path = "side_by_side_tests.rs"]
+mod tests;

@@ -1,0 +1,437 @@
+//! Running the command as a person would: in a folder of its own, with files and streams.
+
+use crate::BINARY;
+use crate::support::text;
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::channel;
+use std::thread::{JoinHandle, sleep, spawn};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// A command that takes longer is ended and fails its test.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A temporary folder that commands run in.
+pub struct Shell {
+    folder: PathBuf,
+    /// Removes the folder when this is dropped.
+    _owner: Option<TempDir>,
+    /// What starts a program where the folder is, if that is not everywhere.
+    entry: Vec<String>,
+}
+
+/// What a command left behind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Done {
+    pub status: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Shell {
+    pub fn new() -> Self {
+        let owner = tempfile::tempdir().expect("a temporary folder");
+        Self { folder: owner.path().to_owned(), _owner: Some(owner), entry: Vec::new() }
+    }
+
+    /// The folder as a running process sees it, which may have another file system there.
+    #[cfg(target_os = "linux")]
+    pub fn as_seen_by(&self, running: &Running) -> Self {
+        let id = running.child.id().to_string();
+        let folder = self.folder.to_str().expect("UTF-8");
+        let entry = ["nsenter", "-t", &id, "-U", "-m", "--preserve-credentials", "sh", "-c"];
+        let run = ["cd \"$0\" && exec \"$@\"", folder];
+        Self {
+            folder: PathBuf::from(format!("/proc/{id}/root{folder}")),
+            _owner: None,
+            entry: entry.into_iter().chain(run).map(str::to_owned).collect(),
+        }
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let Some((first, rest)) = self.entry.split_first() else {
+            let mut command = Command::new(program);
+            command.current_dir(&self.folder);
+            return command;
+        };
+        let mut command = Command::new(first);
+        command.args(rest).arg(program);
+        command
+    }
+
+    /// A folder with an index `i.twx` of these documents.
+    pub fn with(documents: &[(&str, &str)]) -> Self {
+        let shell = Self::new();
+        shell.pipe("add i.twx -q --format jsonl -", jsonl(documents)).succeeds();
+        shell
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        let path = self.path(name);
+        let folder = path.parent().expect("a file is in a folder");
+        std::fs::create_dir_all(folder).expect("a folder");
+        std::fs::write(path, content).expect("written");
+    }
+
+    pub fn read(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.path(name)).expect("the file can be read")
+    }
+
+    /// Runs `twindex` with words that are separated by spaces, and nothing on standard input.
+    pub fn run(&self, words: &str) -> Done {
+        self.pipe(words, "")
+    }
+
+    /// Runs `twindex` with these words and this standard input.
+    pub fn pipe(&self, words: &str, stdin: impl Into<Vec<u8>>) -> Done {
+        self.args(&words.split(' ').collect::<Vec<_>>(), stdin)
+    }
+
+    /// Runs `twindex` with arguments that hold spaces themselves.
+    pub fn args(&self, args: &[&str], stdin: impl Into<Vec<u8>>) -> Done {
+        let mut command = self.command(BINARY);
+        command.args(args);
+        Self::done(command, stdin)
+    }
+
+    /// Runs `sh -c`, in which `$TWINDEX` is the command.
+    #[cfg(unix)]
+    pub fn sh(&self, script: &str) -> Done {
+        let mut command = self.command("sh");
+        command.args(["-c", script]).env("TWINDEX", BINARY);
+        Self::done(command, "")
+    }
+
+    /// Runs `twindex` as a user who is not root, whom permissions bind. `None` where that cannot
+    /// be done here.
+    #[cfg(unix)]
+    pub fn run_bound(&self, words: &str) -> Option<Done> {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt};
+        use std::os::unix::process::CommandExt;
+        let mut command = self.command(BINARY);
+        command.args(words.split(' ')).stdin(Stdio::null());
+        let folder = std::fs::metadata(&self.folder).expect("the folder is there");
+        if folder.uid() == 0 {
+            let open_to_all = std::fs::Permissions::from_mode(0o755);
+            std::fs::set_permissions(&self.folder, open_to_all).expect("permissions");
+            command.uid(65_534).gid(65_534);
+        }
+        let output = command.output().ok()?;
+        Some(Done::new(output.status, &output.stdout, &output.stderr))
+    }
+
+    fn done(command: Command, stdin: impl Into<Vec<u8>>) -> Done {
+        let mut command = assert_cmd::Command::from_std(command);
+        let output = command.write_stdin(stdin).timeout(PATIENCE).output().expect("it runs");
+        Done::new(output.status, &output.stdout, &output.stderr)
+    }
+
+    /// Starts `twindex` and leaves it running, its streams in our hands.
+    pub fn start(&self, words: &str) -> Running {
+        let words: Vec<&str> = [BINARY].into_iter().chain(words.split(' ')).collect();
+        self.start_other(&words).expect("it starts")
+    }
+
+    /// Starts `twindex` with a variable of its own.
+    pub fn start_in_environment(&self, words: &str, name: &str, value: &str) -> Running {
+        let mut command = self.command(BINARY);
+        command.args(words.split(' ')).env(name, value);
+        Self::started(command).expect("it starts")
+    }
+
+    /// Starts any program, if it is there.
+    pub fn start_other(&self, words: &[&str]) -> Option<Running> {
+        let (program, args) = words.split_first().expect("a program");
+        let mut command = self.command(program);
+        command.args(args);
+        Self::started(command)
+    }
+
+    fn started(mut command: Command) -> Option<Running> {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().ok().map(|child| Running { child })
+    }
+
+    pub fn ids(&self) -> Vec<String> {
+        let list = self.run("list i.twx").succeeds();
+        list.stdout.lines().map(str::to_owned).collect()
+    }
+
+    /// A new folder with the same files.
+    pub fn copy(&self) -> Self {
+        let new = Self::new();
+        for name in self.names() {
+            std::fs::copy(self.path(&name), new.path(&name)).expect("copied");
+        }
+        new
+    }
+
+    /// The names of all files in the folder.
+    pub fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(&self.folder).expect("the folder can be read");
+        let name = |entry: std::io::Result<std::fs::DirEntry>| entry.expect("an entry").file_name();
+        entries.map(|entry| name(entry).into_string().expect("UTF-8")).collect()
+    }
+
+    /// What the index answers, but for the times at which documents were inserted.
+    pub fn answers(&self) -> Vec<String> {
+        let ids = self.ids();
+        let some = ids.iter().step_by((ids.len() / 3).max(1));
+        let of_some =
+            some.flat_map(|id| [format!("query i.twx -q --id {id}"), format!("get i.twx {id}")]);
+        let of_all = ["list i.twx", "pairs i.twx -q", "pairs i.twx -q --threshold 0.6"];
+        let ask = |words: String| {
+            let done = self.run(&words);
+            assert!(done.status < 2, "{words}: {done:?}");
+            let lines = done.stdout.lines().filter(|line| !line.starts_with("inserted\t"));
+            lines.fold(words, |all, line| all + "\n" + line)
+        };
+        of_all.map(str::to_owned).into_iter().chain(of_some).map(ask).collect()
+    }
+
+    pub fn assert_clean(&self) {
+        let check = self.run("check i.twx");
+        assert_eq!(check.status, 0, "{check:?}");
+    }
+}
+
+impl Done {
+    fn new(status: ExitStatus, stdout: &[u8], stderr: &[u8]) -> Self {
+        let done = Self {
+            status: status.code().unwrap_or_else(|| panic!("ended by a signal: {status}")),
+            stdout: String::from_utf8_lossy(stdout).into_owned(),
+            stderr: String::from_utf8_lossy(stderr).into_owned(),
+        };
+        assert!(!done.stderr.contains("panicked"), "{}", done.stderr);
+        done
+    }
+
+    /// The same, which must have ended well.
+    #[track_caller]
+    pub fn succeeds(self) -> Self {
+        assert_eq!(self.status, 0, "{self:?}");
+        self
+    }
+
+    /// Asserts an error of one line in the common form that holds these words.
+    #[track_caller]
+    pub fn fails_with(&self, words: &str) {
+        assert_eq!(self.status, 2, "{self:?}");
+        assert_eq!(self.stdout, "", "{self:?}");
+        assert_eq!(self.stderr.lines().count(), 1, "{self:?}");
+        assert!(self.stderr.starts_with("twindex: "), "{self:?}");
+        assert!(self.stderr.contains(words), "{words:?} is not in {self:?}");
+    }
+
+    /// The lines of standard output as JSON.
+    #[track_caller]
+    pub fn json(&self) -> Vec<Value> {
+        let parse = |line| serde_json::from_str(line).unwrap_or_else(|_| panic!("JSON: {line}"));
+        self.stdout.lines().map(parse).collect()
+    }
+
+    /// The summary of `--json`, the last line of standard error.
+    #[track_caller]
+    pub fn summary(&self) -> Value {
+        let line = self.stderr.lines().last().unwrap_or_default();
+        serde_json::from_str(line).unwrap_or_else(|_| panic!("no summary: {self:?}"))
+    }
+
+    /// A number of the summary.
+    #[track_caller]
+    pub fn counted(&self, field: &str) -> u64 {
+        let summary = self.summary();
+        summary[field].as_u64().unwrap_or_else(|| panic!("no number {field} in {summary}"))
+    }
+
+    /// One column of tab-separated lines.
+    pub fn column(&self, number: usize) -> Vec<&str> {
+        self.stdout.lines().filter_map(|line| line.split('\t').nth(number)).collect()
+    }
+}
+
+/// A command under way. Dropping it ends it.
+pub struct Running {
+    child: Child,
+}
+
+impl Running {
+    pub fn stdin(&mut self) -> &mut ChildStdin {
+        self.child.stdin.as_mut().expect("standard input is ours")
+    }
+
+    pub fn send(&mut self, text: &str) {
+        let stdin = self.stdin();
+        stdin.write_all(text.as_bytes()).and_then(|()| stdin.flush()).expect("it reads");
+    }
+
+    /// Reads a line of standard output, which stays open, so that the command waits with the rest.
+    pub fn read_a_line(&mut self) -> String {
+        let mut stdout = self.child.stdout.take().expect("standard output is ours");
+        let (line, stdout) = in_time("a line of standard output", move || {
+            let (mut line, mut byte) = (Vec::new(), [0]);
+            while line.last() != Some(&b'\n')
+                && stdout.read(&mut byte).expect("it can be read") == 1
+            {
+                line.push(byte[0]);
+            }
+            (String::from_utf8_lossy(&line).into_owned(), stdout)
+        });
+        self.child.stdout = Some(stdout);
+        line
+    }
+
+    /// Reads a line of standard output, then closes it.
+    pub fn read_a_line_and_close(&mut self) -> String {
+        let stdout = self.child.stdout.take().expect("standard output is ours");
+        in_time("a line of standard output", move || {
+            let mut line = String::new();
+            BufReader::new(stdout).read_line(&mut line).expect("a line");
+            line
+        })
+    }
+
+    /// Waits until a line of standard error holds these words. What follows is not read.
+    pub fn wait_for(&mut self, words: &'static str) {
+        let mut stderr = self.child.stderr.take().expect("standard error is ours");
+        let stderr = in_time(words, move || {
+            let (mut line, mut byte) = (Vec::new(), [0]);
+            while stderr.read(&mut byte).expect("standard error can be read") == 1 {
+                match byte {
+                    [b'\n'] if String::from_utf8_lossy(&line).contains(words) => break,
+                    [b'\n'] => line.clear(),
+                    [byte] => line.push(byte),
+                }
+            }
+            stderr
+        });
+        self.child.stderr = Some(stderr);
+    }
+
+    /// Sends it a signal by name.
+    #[cfg(unix)]
+    pub fn signal(&self, name: &str) {
+        let id = self.child.id().to_string();
+        let sent = Command::new("kill").args([&format!("-{name}"), &id]).status();
+        assert!(sent.expect("`kill` runs").success());
+    }
+
+    /// Ends it at once, without any chance to tidy up; returns whether it had not ended well
+    /// before.
+    pub fn kill(mut self) -> bool {
+        self.child.kill().expect("killed");
+        !self.child.wait().expect("it has ended").success()
+    }
+
+    /// The most memory that it has had in use so far, in bytes.
+    #[cfg(target_os = "linux")]
+    pub fn peak_memory(&self) -> u64 {
+        self.peak_memory_if_running().expect("it is running")
+    }
+
+    /// The same; `None` if it has ended.
+    #[cfg(target_os = "linux")]
+    pub fn peak_memory_if_running(&self) -> Option<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+        let kib = peak.trim().trim_end_matches(" kB").parse::<u64>();
+        Some(kib.expect("a number") << 10)
+    }
+
+    pub fn is_running(&mut self) -> bool {
+        self.child.try_wait().expect("its status").is_none()
+    }
+
+    /// Waits for the end while standard input stays open.
+    pub fn end(mut self) -> Done {
+        let stdin = self.child.stdin.take();
+        let done = self.finish();
+        drop(stdin);
+        done
+    }
+
+    /// Waits for the end; `None` if a signal ended it before it could note it.
+    #[cfg(unix)]
+    pub fn end_or_signal(mut self) -> Option<Done> {
+        use std::os::unix::process::ExitStatusExt;
+        let status = self.child.wait().expect("its status");
+        status.signal().is_none().then(|| self.finish())
+    }
+
+    /// Closes standard input and waits for the end.
+    pub fn finish(mut self) -> Done {
+        drop(self.child.stdin.take());
+        let stdout = self.child.stdout.take().map(pump);
+        let stderr = self.child.stderr.take().map(pump);
+        let start = Instant::now();
+        let status = loop {
+            match self.child.try_wait().expect("its status") {
+                Some(status) => break status,
+                None => assert!(start.elapsed() < PATIENCE, "it does not end"),
+            }
+            sleep(Duration::from_millis(2));
+        };
+        let all = |stream: Option<JoinHandle<Vec<u8>>>| {
+            stream.map(|stream| stream.join().expect("a stream")).unwrap_or_default()
+        };
+        Done::new(status, &all(stdout), &all(stderr))
+    }
+}
+
+/// Reads a stream to its end beside others.
+fn pump(mut stream: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
+    spawn(move || {
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes).expect("the stream can be read");
+        bytes
+    })
+}
+
+/// Waits for something on another thread, but not for ever.
+fn in_time<T: Send + 'static>(what: &str, work: impl FnOnce() -> T + Send + 'static) -> T {
+    let (sender, receiver) = channel();
+    spawn(move || sender.send(work()));
+    receiver.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("waited in vain for {what}"))
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It has mostly ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A number that the environment gives to a test.
+pub fn number_from(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok().and_then(|number| number.parse().ok())
+}
+
+/// Says something that is worth knowing also of a test that passes.
+#[expect(clippy::print_stderr, reason = "seeds, figures, and what could not be tested here")]
+pub fn report(text: &str) {
+    eprintln!("{text}");
+}
+
+/// Documents as JSON Lines.
+pub fn jsonl(documents: &[(&str, &str)]) -> String {
+    let line = |(id, text): &(&str, &str)| serde_json::json!({"id": id, "text": text}).to_string();
+    documents.iter().map(|document| line(document) + "\n").collect()
+}
+
+/// So many texts, each similar to none of the others, one a line.
+pub fn lines(count: u64) -> String {
+    (0..count).map(|family| text(family, 0, 12) + "\n").collect()
+}
+
+/// Two texts that are similar but not equal, and one that is like neither.
+pub fn alike() -> (String, String, String) {
+    (text(1, 0, 100), text(1, 1, 100), text(2, 0, 100))
+}

@@ -1,0 +1,57 @@
+//! All integration tests in one binary, so that it is linked once.
+
+mod bad_input;
+mod cli;
+mod cli_add;
+mod cli_clusters;
+mod cli_compare;
+mod cli_containment;
+#[cfg(unix)]
+mod cli_dedup;
+#[cfg(unix)]
+mod cli_dedup_again;
+#[cfg(unix)]
+mod cli_docs;
+mod cli_expiry;
+mod cli_explain;
+#[cfg(unix)]
+mod cli_kill;
+mod cli_large;
+mod cli_plan;
+mod cli_query;
+mod cli_repair;
+#[cfg(unix)]
+mod cli_signals;
+#[cfg(unix)]
+mod cli_terminal;
+mod cli_texts;
+mod cli_weights;
+mod command;
+mod compressed;
+mod copies;
+mod directories;
+#[cfg(target_os = "linux")]
+mod disk_full;
+mod formats;
+mod genomes;
+mod hostile_input;
+mod marked;
+mod packing;
+#[cfg(unix)]
+mod pages;
+#[cfg(unix)]
+mod phases;
+#[cfg(unix)]
+mod processes;
+#[expect(dead_code, reason = "other tests use the rest")]
+#[path = "../../../../tests/integration/support.rs"]
+mod support;
+mod tables;
+mod wishes;
+
+/// The command under test.
+const BINARY: &str = env!("CARGO_BIN_EXE_twindex");
+
+/// Its name.
+#[cfg(unix)]
+const PROGRAM: &str = "twindex";

@@ -1,0 +1,144 @@
+//! `twindex-lab compare --method file`: two texts larger than memory, exactly.
+
+use super::compare::Compare;
+use crate::estimate::{FileOverlap, FileProgress, FileSimilarity, SortedShingles};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+use twindex::Error;
+use twindex::Shingle;
+use twindex_cli::input::{open_sequence, open_text};
+use twindex_cli::run::failure::Failure;
+use twindex_cli::run::global::Global;
+use twindex_cli::run::read_ahead::Ahead;
+use twindex_cli::run::{ending::Ending, interrupt};
+use twindex_cli::terminal::output::{Results, distance, rounded};
+use twindex_cli::terminal::progress::Progress;
+
+/// The bytes of memory for it, where none are named: 64 MiB.
+const MEMORY: usize = 64 << 20;
+
+/// What both texts have in common, and how long it took to count.
+pub(super) struct Compared {
+    pub(super) overlap: FileOverlap,
+    pub(super) seconds: f64,
+}
+
+pub(super) fn run(global: &Global, args: &Compare) -> Result<Ending, Failure> {
+    let Compared { overlap, seconds } = compare(global, args)?;
+    let FileOverlap { sets, multisets, .. } = overlap;
+    let asked = if args.texts.multiset { multisets } else { sets };
+    let mut fields = vec![
+        ("a", args.texts.a.display().to_string().into()),
+        ("b", args.texts.b.display().to_string().into()),
+        ("method", "file".into()),
+        ("similarity", rounded(sets.similarity())),
+        ("multiset_similarity", rounded(multisets.similarity())),
+        ("shingles_a", asked.a.into()),
+        ("shingles_b", asked.b.into()),
+        ("shared", asked.shared.into()),
+        ("runs", overlap.runs.into()),
+        ("temporary_bytes", overlap.temporary_bytes.into()),
+        ("memory", args.memory.unwrap_or(MEMORY).into()),
+        ("peak_memory", overlap.peak_memory.into()),
+        ("seconds", rounded(seconds)),
+    ];
+    if let Some(k) = args.texts.shingle().kmer_width() {
+        fields.push(distance(sets.similarity(), k));
+    }
+    let mut results = Results::new(global);
+    results.object(&fields)?;
+    results.flush()?;
+    let below = args.texts.is_below(asked.similarity());
+    Ok(if below { Ending::Nothing } else { Ending::Done })
+}
+
+/// The method, under the options as typed.
+pub(super) fn similarity(args: &Compare) -> Result<FileSimilarity, Failure> {
+    let shingler = args.texts.shingler(false)?;
+    Ok(FileSimilarity::new(shingler, args.memory.unwrap_or(MEMORY))?)
+}
+
+/// Reads both files, one after the other, and compares them. A pipe may give nothing for ever, so that
+/// another thread does it: this one waits for signals too.
+pub(super) fn compare(global: &Global, args: &Compare) -> Result<Compared, Failure> {
+    let similarity = similarity(args)?;
+    interrupt::catch()?;
+    let progress = Arc::new(Progress::of_parts(global));
+    let mut job = Some(Job {
+        paths: [args.texts.a.clone(), args.texts.b.clone()],
+        shingle: args.texts.shingle(),
+        similarity,
+        progress: Arc::clone(&progress),
+    });
+    let compared = Ahead::start("comparing", move || job.take().map(Job::run))?.next();
+    progress.finish();
+    compared.unwrap_or_else(|| {
+        let path = std::env::temp_dir();
+        let outcome = "no temporary file is left";
+        Err(Error::Interrupted { path, action: "comparing", outcome }.into())
+    })
+}
+
+/// A comparison that is to be done.
+struct Job {
+    paths: [PathBuf; 2],
+    shingle: Shingle,
+    similarity: FileSimilarity,
+    progress: Arc<Progress>,
+}
+
+impl Job {
+    fn run(self) -> Result<Compared, Failure> {
+        let begun = Instant::now();
+        let mut work = Work::of(&self.paths);
+        let [a, b] = &self.paths;
+        let (a, b) = (self.sort(a, &mut work)?, self.sort(b, &mut work)?);
+        let overlap = a.overlap(&b, &mut |at| work.merge(at, &self.progress))?;
+        Ok(Compared { overlap, seconds: begun.elapsed().as_secs_f64() })
+    }
+
+    fn sort(&self, path: &Path, work: &mut Work) -> Result<SortedShingles, Failure> {
+        let open = if self.shingle.kmer_width().is_some() { open_sequence } else { open_text };
+        let text = open(path).map_err(|bad| anyhow::anyhow!("{bad}"))?;
+        let sorted = self.similarity.sort(text, &mut |at| work.read(at, &self.progress));
+        work.done += work.now;
+        match sorted {
+            Err(error @ Error::Interrupted { .. } | error @ Error::Io { .. }) => Err(error.into()),
+            sorted => Ok(sorted.map_err(|error| anyhow::anyhow!("{}: {error}", path.display()))?),
+        }
+    }
+}
+
+/// How far the work is: bytes are read, and as much again is merged.
+struct Work {
+    done: u64,
+    now: u64,
+    /// Bytes of both files, as far as they are known.
+    bytes: u64,
+}
+
+impl Work {
+    fn of(paths: &[PathBuf]) -> Self {
+        let size = |path: &PathBuf| std::fs::metadata(path).map_or(0, |found| found.len());
+        Self { done: 0, now: 0, bytes: paths.iter().map(size).sum() }
+    }
+
+    fn read(&mut self, at: FileProgress, progress: &Progress) -> ControlFlow<()> {
+        self.now = at.read;
+        self.tell(self.done + at.read, progress)
+    }
+
+    fn merge(&mut self, at: FileProgress, progress: &Progress) -> ControlFlow<()> {
+        let share = at.merged as f64 / at.shingles.max(1) as f64;
+        self.bytes = self.done;
+        self.tell(self.done + (share * self.done as f64) as u64, progress)
+    }
+
+    fn tell(&self, done: u64, progress: &Progress) -> ControlFlow<()> {
+        // What is read from a pipe, or is compressed, becomes more than was known.
+        let total = 2 * self.bytes.max(done.div_ceil(2));
+        progress.at(done, total)
+    }
+}

@@ -1,0 +1,5 @@
+//! The command `twindex-lab`.
+
+fn main() -> std::process::ExitCode {
+    twindex_lab::main()
+}

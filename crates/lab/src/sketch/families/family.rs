@@ -1,0 +1,113 @@
+//! What a hash function is here, and the families by name.
+
+use std::fmt;
+use std::str::FromStr;
+use twindex::{Error, Result};
+
+/// A function from 64-bit keys to 64-bit values, drawn at random from its family.
+///
+/// MinHash takes the order of the values for a random order of the keys. A family serves as far as
+/// every key of a set is equally often the least (Broder, Charikar, Frieze, Mitzenmacher 1998,
+/// "Min-wise independent permutations"). Values may use fewer than 64 bits; two keys of one value are
+/// one element.
+///
+/// ```
+/// use twindex::methods::{HashFunction, Xxh3};
+/// let (f, g) = (Xxh3::new(1), Xxh3::new(2));
+/// assert_eq!(f.hash(7), Xxh3::new(1).hash(7));
+/// assert_ne!(f.hash(7), g.hash(7));
+/// ```
+pub trait HashFunction {
+    /// The value of a key.
+    fn hash(&self, key: u64) -> u64;
+}
+
+/// A family of hash functions, by the name that the command takes.
+///
+/// ```
+/// use twindex::methods::Family;
+/// let family: Family = "murmur3".parse()?;
+/// assert_eq!(family, Family::Murmur3);
+/// assert_eq!(Family::ALL.len(), 7);
+/// assert_eq!(Family::default().to_string(), "default");
+/// # Ok::<(), twindex::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Family {
+    /// (a x + b) mod 2^61 - 1: [`Modular`](super::Modular).
+    Modular,
+    /// Jenkins' mix of 96 bits: [`Jenkins`](super::Jenkins).
+    Jenkins,
+    /// s x mod 2^64: [`Multiplicative`](super::Multiplicative).
+    Multiplicative,
+    /// MurmurHash3 of the key's bytes, 32 bits: [`Murmur3`](super::Murmur3).
+    Murmur3,
+    /// A table of random words for each byte of the key: [`Tabulation`](super::Tabulation).
+    Tabulation,
+    /// XXH3 of the key's bytes, 64 bits: [`Xxh3`](super::Xxh3).
+    Xxh3,
+    /// The sketch of the index, which fills all lanes in one pass over the keys.
+    #[default]
+    Default,
+}
+
+impl Family {
+    /// All families, in the order in which they are listed.
+    pub const ALL: [Family; 7] = [
+        Family::Modular,
+        Family::Jenkins,
+        Family::Multiplicative,
+        Family::Murmur3,
+        Family::Tabulation,
+        Family::Xxh3,
+        Family::Default,
+    ];
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Family::Modular => "modular",
+            Family::Jenkins => "jenkins",
+            Family::Multiplicative => "multiplicative",
+            Family::Murmur3 => "murmur3",
+            Family::Tabulation => "tabulation",
+            Family::Xxh3 => "xxh3",
+            Family::Default => "default",
+        }
+    }
+}
+
+impl fmt::Display for Family {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Family {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        Family::ALL.into_iter().find(|family| family.name() == name).ok_or_else(|| {
+            Error::InvalidSetting {
+                setting: "hash family",
+                got: name.to_owned(),
+                expected: "modular, jenkins, multiplicative, murmur3, tabulation, xxh3 or default",
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_family_is_found_by_its_name_and_named_when_another_is_not() {
+        for family in Family::ALL {
+            assert_eq!(family.to_string().parse::<Family>().ok(), Some(family));
+            let message = "md5".parse::<Family>().expect_err("no such family").to_string();
+            assert!(message.contains("md5") && message.contains(family.name()), "{message}");
+        }
+    }
+}

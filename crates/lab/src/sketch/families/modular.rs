@@ -1,0 +1,187 @@
+//! Modular hashing: (a x + b) mod p.
+
+use super::{HashFunction, Prime};
+use twindex::internals::SplitMix;
+use twindex::{Error, Result};
+
+/// A random number below the bound. Short of even by less than bound / 2^64.
+fn below(bound: u64, words: &mut SplitMix) -> u64 {
+    ((u128::from(words.next()) * u128::from(bound)) >> 64) as u64
+}
+
+/// (a x + b) mod 2^61 - 1, with a from 1 to p - 1 and b from 0 to p - 1 (Carter, Wegman 1979,
+/// "Universal classes of hash functions").
+///
+/// Keys below p are permuted; greater ones are taken modulo p first, so that up to 9 keys are one. Two
+/// keys are independent of each other, but not three: on random keys, such as hashes, it serves; of
+/// neighbouring rows those at both ends are the least more often than those in the middle.
+///
+/// ```
+/// use twindex::methods::{HashFunction, Modular};
+/// let function = Modular::of_numbers(3, 4);
+/// assert_eq!(function.hash(5), 19);
+/// assert_eq!(function.hash(Modular::PRIME), 4);
+/// assert_eq!(function.hash(Modular::PRIME - 1), 1);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Modular {
+    factor: u64,
+    addend: u64,
+}
+
+impl Modular {
+    /// The modulus, a Mersenne prime: the remainder takes a shift and an addition, no division.
+    pub const PRIME: u64 = (1 << 61) - 1;
+
+    /// The function of a seed.
+    pub fn new(seed: u64) -> Self {
+        let mut words = SplitMix::new(seed);
+        let factor = 1 + below(Self::PRIME - 1, &mut words);
+        Self { factor, addend: below(Self::PRIME, &mut words) }
+    }
+
+    /// (a x + b) mod p for these two numbers, modulo p.
+    pub const fn of_numbers(a: u64, b: u64) -> Self {
+        Self { factor: a % Self::PRIME, addend: b % Self::PRIME }
+    }
+
+    /// A number below 2^62 modulo p.
+    #[inline(always)]
+    const fn folded(number: u64) -> u64 {
+        if number >= Self::PRIME { number - Self::PRIME } else { number }
+    }
+}
+
+impl HashFunction for Modular {
+    #[inline(always)]
+    fn hash(&self, key: u64) -> u64 {
+        // 2^61 is 1 modulo p, so what is above the low 61 bits counts once.
+        let key = Self::folded((key & Self::PRIME) + (key >> 61));
+        let sum = u128::from(self.factor) * u128::from(key) + u128::from(self.addend);
+        Self::folded((sum as u64 & Self::PRIME) + (sum >> 61) as u64)
+    }
+}
+
+/// (a x + b) mod p for row numbers x, p the least prime that is not below the number of rows
+/// (Bergillos, Rambla, Cabeza 2018, section 6.1), with a from 1 to p - 1 and b from 0 to p - 1.
+///
+/// It permutes the rows among p places. Where two sets have all p rows between them, every row is
+/// equally often the least. Otherwise it is biased as [`Modular`] is.
+///
+/// ```
+/// use twindex::methods::{HashFunction, Prime, RowModular};
+/// let function = RowModular::of_numbers(Prime::at_least(10)?, 3, 4);
+/// let mut places: Vec<u64> = (0..11).map(|row| function.hash(row)).collect();
+/// places.sort();
+/// assert_eq!(places, Vec::from_iter(0..11));
+/// # Ok::<(), twindex::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct RowModular {
+    prime: u64,
+    factor: u64,
+    addend: u64,
+}
+
+impl RowModular {
+    /// The function of a seed.
+    pub fn new(prime: Prime, seed: u64) -> Self {
+        let (p, mut words) = (u64::from(prime.get()), SplitMix::new(seed));
+        let factor = 1 + below(p - 1, &mut words);
+        Self { prime: p, factor, addend: below(p, &mut words) }
+    }
+
+    /// (a x + b) mod p for these two numbers, modulo p.
+    pub fn of_numbers(prime: Prime, a: u32, b: u32) -> Self {
+        let p = u64::from(prime.get());
+        Self { prime: p, factor: u64::from(a) % p, addend: u64::from(b) % p }
+    }
+}
+
+impl HashFunction for RowModular {
+    #[inline(always)]
+    fn hash(&self, key: u64) -> u64 {
+        // A row is below p as a rule, which saves a division. All numbers are below 2^32, and
+        // (p - 1)^2 + p - 1 below 2^64.
+        let row = if key < self.prime { key } else { key % self.prime };
+        (self.factor * row + self.addend) % self.prime
+    }
+}
+
+/// The printed form (k p + m) mod z of Vilaseca, Lacasa, Martín 2018, section 4.2.2: k the row, p a
+/// prime, m a random number below z, z the number of shingles. Kept for the studies: use
+/// [`RowModular`].
+///
+/// z is no prime in general. Where p divides it, z / p values stand for z rows, so that p rows each
+/// share one and the map is no permutation. The source does not say how p is chosen; here it is the
+/// least prime from a random number below z on, another for each function, and never z itself, which would
+/// make one value of all rows.
+///
+/// ```
+/// use twindex::methods::{HashFunction, Prime, PrintedModular};
+/// let function = PrintedModular::of_numbers(Prime::at_least(3)?, 1, 6)?;
+/// let values: Vec<u64> = (0..6).map(|row| function.hash(row)).collect();
+/// assert_eq!(values, [1, 4, 1, 4, 1, 4]);
+/// # Ok::<(), twindex::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct PrintedModular {
+    prime: u64,
+    addend: u64,
+    rows: u64,
+}
+
+impl PrintedModular {
+    /// The function of a seed for so many rows.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidSetting`](twindex::Error::InvalidSetting) where there is no row, or more than
+    /// [`Prime::MAX`].
+    pub fn new(rows: u64, seed: u64) -> Result<Self> {
+        Self::check(rows)?;
+        let mut words = SplitMix::new(seed);
+        // Below z there is no other prime for 2.
+        let mut drawn = || Prime::at_least(if rows == 2 { 3 } else { below(rows, &mut words) });
+        let mut prime = drawn()?;
+        // z comes of the numbers between it and the prime before: of 3 in 11 at most.
+        while u64::from(prime.get()) == rows {
+            prime = drawn()?;
+        }
+        Self::of_numbers(prime, below(rows, &mut words), rows)
+    }
+
+    /// (k p + m) mod z for these numbers p, m, z.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidSetting`](twindex::Error::InvalidSetting) unless z is between 1 and
+    /// [`Prime::MAX`].
+    pub fn of_numbers(prime: Prime, addend: u64, rows: u64) -> Result<Self> {
+        Self::check(rows)?;
+        Ok(Self { prime: u64::from(prime.get()) % rows, addend: addend % rows, rows })
+    }
+
+    fn check(rows: u64) -> Result<()> {
+        if (1..=u64::from(Prime::MAX.get())).contains(&rows) {
+            return Ok(());
+        }
+        Err(Error::InvalidSetting {
+            setting: "rows",
+            got: rows.to_string(),
+            expected: "a whole number from 1 to 4294967291",
+        })
+    }
+}
+
+impl HashFunction for PrintedModular {
+    #[inline(always)]
+    fn hash(&self, key: u64) -> u64 {
+        let row = if key < self.rows { key } else { key % self.rows };
+        (row * self.prime + self.addend) % self.rows
+    }
+}
+
+#[cfg(test)]
+#[path = "modular_tests.rs"]
+mod tests;

@@ -1,0 +1,18 @@
+//! What the literature's methods remember of a document.
+
+mod affine;
+mod families;
+mod minhash;
+mod probability;
+mod simhash;
+
+pub use affine::AffineMaps;
+pub use families::{
+    Family, HashFunction, Jenkins, Modular, Multiplicative, Murmur3, Prime, PrintedModular,
+    RowModular, Tabulation, Xxh3, jenkins_mix, murmur3_32, shift_xor_hash,
+};
+pub use minhash::{MinHash, minima};
+pub use probability::{ProbabilityHasher, ProbabilityMinHash};
+pub use simhash::{SimHash, SimHasher};
+
+pub(crate) use affine::greatest_divisor;

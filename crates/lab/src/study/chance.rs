@@ -1,0 +1,154 @@
+//! Similarity that chance alone makes of random sets, of the sizes of real texts.
+//!
+//! Dembele, Lo 2017, "The exact probability law for the approximated similarity from the minhashing method", section
+//! 3 II; Dembele, Lo 2015, "Probabilistic, statistical and algorithmic aspects of the similarity of texts", sections
+//! 2.4 and 3.2.
+
+mod curves;
+mod drawn;
+mod printed;
+mod texts;
+
+use super::{Cell, Figure, Report, Table, Work};
+use twindex::RandomSubsets;
+use twindex::Result;
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Settings {
+    /// Sizes of two sets that are looked at beside the known ones. Time grows with their square root.
+    pub(crate) sizes: Option<(u64, u64)>,
+    /// How many elements there are to be drawn; by default those that the four Gospels use.
+    pub(crate) universe: Option<u64>,
+}
+
+/// What chance makes of two sets of a universe.
+#[derive(Clone, Copy)]
+struct Chance {
+    universe: u64,
+    mean: f64,
+    /// From where to where 95 % of all are, at least.
+    spread: (f64, f64),
+}
+
+impl Chance {
+    fn of(a: u64, b: u64, universe: u64) -> Result<Self> {
+        Self::watched(a, b, universe, &|| Ok(()))
+    }
+
+    /// The same of sets of any size, which asks before each tail whether to go on: one takes some 20 ms of
+    /// 10^12 elements.
+    fn watched(a: u64, b: u64, universe: u64, go_on: &dyn Fn() -> Result<()>) -> Result<Self> {
+        let law = RandomSubsets::new(a, b, universe)?;
+        let similarity = |shared: u64| match u128::from(a) + u128::from(b) - u128::from(shared) {
+            0 => 0.0,
+            union => shared as f64 / union as f64,
+        };
+        // The greatest number that as many or more are shared with at least this probability.
+        let quantile = |tail: f64| -> Result<f64> {
+            let (mut low, mut high) = (0, a.min(b));
+            while low < high {
+                go_on()?;
+                let middle = high - (high - low) / 2;
+                match law.tail_log10(middle) >= tail.log10() {
+                    true => low = middle,
+                    false => high = middle - 1,
+                }
+            }
+            Ok(similarity(low))
+        };
+        let (mean, spread) = (law.expected_similarity(), (quantile(0.975)?, quantile(0.025)?));
+        Ok(Self { universe, mean, spread })
+    }
+
+    /// In the universe of the papers: as many elements as both sets have.
+    fn of_the_papers(a: u64, b: u64) -> Result<Self> {
+        Self::of(a, b, a.saturating_add(b))
+    }
+}
+
+/// The row of two sets: what they are, their sizes, chance by the papers' universe and by another, what was seen
+/// and how probable that is, by the papers' universe and by the other.
+struct Row {
+    what: String,
+    sizes: (u64, u64),
+    papers: Chance,
+    given: Option<Chance>,
+    /// The similarity seen, with the decimal logarithms of the probabilities.
+    seen: Option<(f64, f64, f64)>,
+}
+
+impl Row {
+    fn cells(&self) -> Vec<Cell> {
+        let given = |of: fn(Chance) -> Cell| self.given.map_or(Cell::Empty, of);
+        let seen = |of: fn((f64, f64, f64)) -> Cell| self.seen.map_or(Cell::Empty, of);
+        vec![
+            self.what.as_str().into(),
+            self.sizes.0.into(),
+            self.sizes.1.into(),
+            self.papers.universe.into(),
+            Cell::Share(self.papers.mean),
+            Cell::Share(self.papers.spread.0),
+            Cell::Share(self.papers.spread.1),
+            given(|chance| chance.universe.into()),
+            given(|chance| Cell::Share(chance.mean)),
+            seen(|seen| Cell::Share(seen.0)),
+            seen(|seen| seen.1.into()),
+            seen(|seen| seen.2.into()),
+        ]
+    }
+}
+
+const COLUMNS: [&str; 12] = [
+    "sets",
+    "a",
+    "b",
+    "a_plus_b",
+    "chance",
+    "low",
+    "high",
+    "universe",
+    "chance_there",
+    "seen",
+    "log10_tail",
+    "log10_tail_there",
+];
+
+/// Sizes of the texts of Dembele, Lo 2015, section 3.2: from the smallest to the greatest.
+const SIZES: [(u64, u64); 3] = [(50_000, 50_000), (50_000, 110_000), (110_000, 110_000)];
+
+pub(crate) fn run(settings: &Settings, work: &Work<'_>) -> Result<Report> {
+    let go_on = || work.at(0, 10);
+    let mut rows = Vec::new();
+    for (a, b) in SIZES.into_iter().chain(settings.sizes) {
+        rows.push(Row {
+            what: "by their sizes".to_owned(),
+            sizes: (a, b),
+            papers: Chance::watched(a, b, a.saturating_add(b), &go_on)?,
+            // A universe that is meant for sets of texts may be too small for these.
+            given: match settings.universe {
+                Some(universe) if Some((a, b)) == settings.sizes || universe >= a.max(b) => {
+                    Some(Chance::watched(a, b, universe, &go_on)?)
+                }
+                _ => None,
+            },
+            seen: None,
+        });
+    }
+    let mut findings = printed::findings(&rows)?;
+    findings.push(drawn::run(work)?);
+    let (mut panels, of_curves) = curves::run(work)?;
+    let of_texts = texts::run(settings, work)?;
+    panels.extend(of_texts.panels);
+    rows.extend(of_texts.rows);
+    findings.extend(of_curves.into_iter().chain(of_texts.findings));
+    work.at(10, 10)?;
+    let mut table = Table::new(&COLUMNS);
+    rows.iter().for_each(|row| table.push(row.cells()));
+    let title = "Similarity of random sets of the sizes of real texts";
+    let figure = Figure { title: title.to_owned(), panels };
+    Ok(Report { title: title.to_owned(), table, data: Table::of_points(&figure), figure, findings })
+}
+
+#[cfg(test)]
+#[path = "chance_tests.rs"]
+mod tests;

@@ -1,0 +1,88 @@
+//! Every finding holds of texts that are measured, and does not of values that are wrong.
+
+use super::*;
+use crate::study::gospels::measured::measure;
+use crate::study::texts::{PAIRS, Shingles, Translation};
+use std::borrow::Cow;
+use twindex::Overlap;
+
+const RUNS: u32 = 30;
+
+/// Four texts of one language, from words that are more frequent the shorter their numbers.
+fn measured() -> (Settings, Vec<Compared>) {
+    let settings = Settings { folder: Some("elsewhere".into()), runs: RUNS, sample: 300 };
+    let texts = [1, 2, 3, 4].map(|text: u64| {
+        let words =
+            (0..400 * text).map(|n| (n * n * (text + 5) % 97 * (n % 13)).to_string() + "xy");
+        words.collect::<Vec<_>>().join(" ")
+    });
+    let shingles: Vec<Shingles> =
+        texts.iter().map(|text| Shingles::of(text).expect("shingles")).collect();
+    let pair = |(at, (a, b)): (usize, (usize, usize))| {
+        measure(&settings, (&texts[a], &texts[b]), (&shingles[a], &shingles[b]), at as u64)
+    };
+    let pairs = PAIRS.into_iter().enumerate().map(pair).collect::<twindex::Result<_>>();
+    let pairs = pairs.expect("measured");
+    let texts = texts.map(Cow::Owned);
+    let translation = Translation { name: "numbers", language: "none", texts };
+    (settings, vec![Compared { translation, pairs }])
+}
+
+#[test]
+fn all_hold_of_what_was_measured_and_each_fails_where_that_is_changed() {
+    let (settings, mut compared) = measured();
+    for finding in all(&settings, &compared) {
+        assert!(finding.holds, "{}: {}", finding.expected, finding.seen);
+    }
+    let pairs = compared[0].pairs.clone();
+    let mut fails = |number: usize, change: &dyn Fn(&mut [Measured])| {
+        compared[0].pairs.clone_from(&pairs);
+        change(&mut compared[0].pairs);
+        let findings = all(&settings, &compared);
+        let failing: Vec<usize> = (0..findings.len()).filter(|at| !findings[*at].holds).collect();
+        assert_eq!(failing, [number]);
+    };
+    fails(0, &|pairs| pairs[3].by_file.multisets.shared += 1);
+    fails(0, &|pairs| pairs[3].by_file.sets.shared += 1);
+    fails(1, &|pairs| pairs[3].independent.mean += 0.05);
+    fails(1, &|pairs| pairs[3].limit -= 0.05);
+    fails(1, &|pairs| {
+        for pair in pairs {
+            pair.limit = pair.exact.similarity();
+            pair.independent.mean = pair.limit;
+        }
+    });
+    fails(2, &|pairs| pairs[3].coordinated.mean += 0.05);
+    fails(3, &|pairs| pairs[3].rum[2].jaccard.seen.mean -= 0.2);
+    fails(3, &|pairs| pairs[3].rum[0].dice.seen.mean += 0.4);
+    fails(4, &|pairs| pairs[3].rum[1].dice.seen.spread = Some(0.9));
+    fails(5, &|pairs| pairs[3].times.direct = 5100.0);
+}
+
+#[test]
+fn an_exact_value_that_differs_from_the_published_one_is_named() {
+    let (_, compared) = measured();
+    let finding = exact(&compared);
+    assert!(!finding.holds);
+    assert!(finding.seen.contains("multisets of John-Luke, numbers: "), "{}", finding.seen);
+    assert_eq!(finding.seen.matches(", not ").count(), 18);
+}
+
+#[test]
+fn texts_that_are_taken_whole_leave_nothing_to_chance() {
+    let (mut settings, _) = measured();
+    settings.sample = 1_000_000;
+    let texts = ["one word and another", "one word and yet another"];
+    let shingles = texts.map(|text| Shingles::of(text).expect("shingles"));
+    let measured = measure(&settings, (texts[0], texts[1]), (&shingles[0], &shingles[1]), 0)
+        .expect("measured");
+    let exact = measured.exact.similarity();
+    assert_eq!((measured.independent.mean, measured.coordinated.mean), (exact, exact));
+    assert!(independent(&settings, &[&measured]).holds && coordinated(&[&measured]).holds);
+    // Of texts without a shingle nothing is common, and nothing is no number.
+    let empty = Shingles::of("").expect("none");
+    let measured = measure(&settings, ("", texts[1]), (&empty, &shingles[1]), 0).expect("measured");
+    assert_eq!(measured.exact, Overlap { a: 0, b: 22, shared: 0 });
+    assert!(all(&settings, &[]).len() == 6 && coordinated(&[&measured]).holds);
+    assert!(rum_means(&[&measured]).holds && rum_spreads(&[&measured]).holds);
+}

@@ -1,0 +1,361 @@
+//! Columns of transactions that occur together (the encyclopedia's article on MinHash, applications; Cohen and
+//! others 2001, "Finding interesting associations without support pruning").
+
+use super::columns::{Bands, Found, Together, Wanted, brute_force, find, similarity};
+use super::orders::below;
+use super::transactions::{Layout, Transactions};
+use super::{Axis, Cell, Figure, Finding, Kind, Panel, Point, Report, Series, Table, Work, texts};
+use std::path::PathBuf;
+use twindex::Result;
+use twindex::internals::SplitMix;
+use twindex::{Recall, Threshold};
+
+const TITLE: &str = "Columns of transactions that occur together";
+
+/// Which transactions, and which pairs of their items.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    /// A file with a transaction a line; without one, the verses of the Gospels and their words.
+    pub(crate) file: Option<PathBuf>,
+    pub(crate) layout: Layout,
+    /// The least similarity of two columns.
+    pub(crate) threshold: f64,
+    /// The probability with which a pair at the threshold is found.
+    pub(crate) recall: f64,
+    /// The least number of transactions with both.
+    pub(crate) support: u64,
+    /// Pairs that are printed.
+    pub(crate) top: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            file: None,
+            layout: Layout::default(),
+            threshold: 0.2,
+            recall: Recall::DEFAULT.get(),
+            support: 3,
+            top: 20,
+        }
+    }
+}
+
+/// Numbers that brute force may look at: about a second.
+const AFFORDABLE: u64 = 1_000_000_000;
+
+/// All that is reported.
+struct Rules {
+    transactions: Transactions,
+    wanted: Wanted,
+    found: Found,
+    /// The columns that brute force compared with all others, and what it found, ascending.
+    sample: Vec<u32>,
+    truth: Vec<Together>,
+}
+
+pub(crate) fn run(settings: &Settings, work: &Work<'_>) -> Result<Report> {
+    let wanted = Wanted {
+        threshold: Threshold::new(settings.threshold)?,
+        recall: Recall::new(settings.recall)?,
+        support: settings.support,
+    };
+    let transactions = match &settings.file {
+        Some(path) => Transactions::read(path, settings.layout, work)?,
+        None => {
+            let [_, english] = texts::embedded();
+            Transactions::of_verses(&english)
+        }
+    };
+    let rules = Rules::of(transactions, wanted, work)?;
+    Ok(rules.report(settings.top))
+}
+
+impl Rules {
+    fn of(transactions: Transactions, wanted: Wanted, work: &Work<'_>) -> Result<Self> {
+        let (columns, count) = (&transactions.columns, transactions.count);
+        let found = find(columns, count, wanted, work)?;
+        let most = AFFORDABLE / transactions.occurrences().max(1);
+        let sample = sample(columns.len(), most.max(1), work.seed);
+        let truth = brute_force(columns, count, &sample, wanted, work)?;
+        Ok(Self { transactions, wanted, found, sample, truth })
+    }
+
+    /// How many transactions have this item.
+    fn size(&self, item: u32) -> usize {
+        self.transactions.columns[item as usize].len()
+    }
+
+    fn similarity(&self, pair: &Together) -> f64 {
+        similarity(pair.both, self.size(pair.a), self.size(pair.b))
+    }
+
+    /// What was found, the most similar first, of these those that occur most often.
+    fn ranked(&self) -> Vec<&Together> {
+        let mut ranked: Vec<&Together> = self.found.pairs.iter().collect();
+        ranked.sort_by(|a, b| {
+            self.similarity(b)
+                .total_cmp(&self.similarity(a))
+                .then(b.both.cmp(&a.both))
+                .then((a.a, a.b).cmp(&(b.a, b.b)))
+        });
+        ranked
+    }
+
+    fn row(&self, pair: &Together) -> Vec<Cell> {
+        let (a, b) = (self.size(pair.a) as f64, self.size(pair.b) as f64);
+        let (both, all) = (pair.both as f64, f64::from(self.transactions.count));
+        let name = |item: u32| Cell::from(self.transactions.items[item as usize].as_str());
+        vec![
+            name(pair.a),
+            name(pair.b),
+            Cell::Share(self.similarity(pair)),
+            Cell::Count(pair.both),
+            Cell::Share(both / all),
+            Cell::Share(both / a),
+            Cell::Share(both / b),
+            // How much likelier one is where the other is.
+            Cell::Number(both * all / (a * b)),
+        ]
+    }
+
+    fn report(&self, top: usize) -> Report {
+        const COLUMNS: [&str; 8] =
+            ["a", "b", "similarity", "support", "share", "a_to_b", "b_to_a", "lift"];
+        let (mut table, mut data) = (Table::new(&COLUMNS), Table::new(&COLUMNS));
+        for (rank, pair) in self.ranked().into_iter().enumerate() {
+            if rank < top {
+                table.push(self.row(pair));
+            }
+            data.push(self.row(pair));
+        }
+        Report {
+            title: format!(
+                "{TITLE}: {} pairs of {} items in {} transactions",
+                self.found.pairs.len(),
+                self.transactions.items.len(),
+                self.transactions.count,
+            ),
+            table,
+            data,
+            figure: self.figure(),
+            findings: self.findings(),
+        }
+    }
+
+    fn findings(&self) -> Vec<Finding> {
+        let found = |pair: &&Together| self.found.pairs.binary_search(pair).is_ok();
+        let (known, seen) = (self.truth.len(), self.truth.iter().filter(found).count());
+        let recall = self.wanted.recall.get();
+        // Three standard deviations of how many are found of pairs that are all right at the threshold.
+        let slack = 3.0 * (recall * (1.0 - recall) * known as f64).sqrt();
+        let items = self.transactions.items.len() as u64;
+        let Bands { bands, depth, .. } = self.found.bands;
+        let promised = || {
+            Finding::new(
+                format!(
+                    "at least {recall} of the pairs from {} on are found",
+                    self.wanted.threshold
+                ),
+                seen as f64 >= recall * known as f64 - slack,
+                format!(
+                    "{seen} of {known} that brute force finds with {} of {items} items; {} of {} pairs met in \
+                 {bands} bands of {depth}",
+                    self.sample.len(),
+                    self.found.candidates,
+                    items * items.saturating_sub(1) / 2,
+                ),
+            )
+        };
+        let sampled = |item: u32| self.sample.binary_search(&item).is_ok();
+        let checked = self.found.pairs.iter().filter(|pair| sampled(pair.a) || sampled(pair.b));
+        let wrong = checked.clone().filter(|pair| self.truth.binary_search(pair).is_err()).count();
+        let checked = checked.count();
+        let exact = || {
+            Finding::new(
+                "nothing is found that is less similar, or in fewer transactions",
+                wrong == 0,
+                format!("{wrong} of {checked} found pairs are not those of brute force"),
+            )
+        };
+        // Of no pairs there is nothing to tell.
+        let told = [(known > 0).then(promised), (checked > 0).then(exact)];
+        told.into_iter().flatten().collect()
+    }
+
+    fn figure(&self) -> Figure {
+        let point = |pair: &Together| Point::new(pair.both as f64, self.similarity(pair));
+        let missed = self.truth.iter().filter(|pair| self.found.pairs.binary_search(pair).is_err());
+        let missed: Vec<Point> = missed.map(point).collect();
+        let mut series = vec![Series::new("found", Kind::Dots, self.found.pairs.iter().map(point))];
+        if !missed.is_empty() {
+            series.push(Series::new("missed", Kind::Dots, missed));
+        }
+        let scatter = Panel {
+            title: "Every pair found".to_owned(),
+            x: Axis::log("support: transactions with both"),
+            y: Axis::linear("Jaccard's similarity of the columns").within(0.0, 1.0),
+            series,
+        };
+        Figure { title: TITLE.to_owned(), panels: vec![scatter, self.pruned()] }
+    }
+
+    /// What would be left of the pairs by a least support, as other methods need one.
+    fn pruned(&self) -> Panel {
+        let mut supports: Vec<u64> = self.found.pairs.iter().map(|pair| pair.both).collect();
+        supports.sort_unstable();
+        let all = supports.len();
+        let mut steps: Vec<(u64, usize)> =
+            supports.iter().enumerate().map(|(at, support)| (*support, all - at)).collect();
+        steps.dedup_by_key(|step| step.0);
+        let left = steps.into_iter().map(|(support, left)| Point::new(support as f64, left as f64));
+        let hundredth = f64::from(self.transactions.count) / 100.0;
+        let bounds = [1.0, all.max(2) as f64].map(|height| Point::new(hundredth, height));
+        Panel {
+            title: "Pairs that a least support would leave".to_owned(),
+            x: Axis::log("least support: transactions with both"),
+            y: Axis::log("pairs"),
+            series: vec![
+                Series::new("found", Kind::Line, left),
+                Series::new("1 % of all transactions", Kind::Dashed, bounds),
+            ],
+        }
+    }
+}
+
+/// So many of the columns at most, ascending, every choice being as likely.
+fn sample(columns: usize, most: u64, seed: u64) -> Vec<u32> {
+    let mut all: Vec<u32> = (0..columns as u32).collect();
+    if most >= all.len() as u64 {
+        return all;
+    }
+    let mut random = SplitMix::new(!seed);
+    for at in 0..most as usize {
+        let other = at + below(&mut random, (columns - at) as u64) as usize;
+        all.swap(at, other);
+    }
+    all.truncate(most as usize);
+    all.sort_unstable();
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    fn text(cell: &Cell) -> &str {
+        match cell {
+            Cell::Text(text) => text,
+            _ => panic!("no text: {cell:?}"),
+        }
+    }
+
+    /// Pairs of words of the verses of Mark, counted in sets of strings.
+    #[test]
+    fn words_of_a_gospel_are_paired_as_counting_verse_by_verse_does() {
+        let [_, english] = texts::embedded();
+        let mut words = BTreeMap::<&str, BTreeSet<usize>>::new();
+        let verses = english.texts[2].to_lowercase();
+        for (verse, line) in verses.lines().enumerate() {
+            for word in line.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 2) {
+                words.entry(word).or_default().insert(verse);
+            }
+        }
+        let mut expected = BTreeMap::new();
+        words.retain(|_, verses| verses.len() >= 3);
+        for (a, of_a) in &words {
+            for (b, of_b) in words.range(*a..).skip(1) {
+                let both = of_a.intersection(of_b).count();
+                let similarity = both as f64 / of_a.union(of_b).count() as f64;
+                if both >= 3 && similarity >= 0.2 {
+                    expected.insert((*a, *b), (both as u64, similarity));
+                }
+            }
+        }
+        assert!(expected.len() > 100, "{}", expected.len());
+
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let file = folder.path().join("mark.txt");
+        let joined: String = verses
+            .lines()
+            .map(|line| line.replace(|c: char| !c.is_alphanumeric(), " "))
+            .map(|line| {
+                line.split(' ').filter(|word| word.len() > 2).collect::<Vec<_>>().join(",") + "\n"
+            })
+            .collect();
+        std::fs::write(&file, joined).expect("written");
+        let settings = Settings { file: Some(file), top: 3, ..Settings::default() };
+        let report = run(&settings, &Work::unwatched(1)).expect("well-formed");
+        assert!(report.findings.iter().all(|finding| finding.holds));
+        assert_eq!(report.table.rows.len(), 3);
+        for row in &report.data.rows {
+            let (a, b) = (text(&row[0]), text(&row[1]));
+            let (both, similarity) = expected[&(a.min(b), a.max(b))];
+            assert_eq!((&row[2], &row[3]), (&Cell::Share(similarity), &Cell::Count(both)));
+            let confidence = both as f64 / words[a].len() as f64;
+            assert_eq!(row[5], Cell::Share(confidence), "{a} -> {b}");
+        }
+        // At 0.99 right at the threshold, and more above it.
+        let least = 0.97 * expected.len() as f64;
+        assert!(
+            report.data.rows.len() as f64 >= least,
+            "{} of {}",
+            report.data.rows.len(),
+            expected.len()
+        );
+    }
+
+    #[test]
+    fn the_most_similar_come_first_with_what_they_imply() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let file = folder.path().join("baskets.txt");
+        std::fs::write(&file, "beer chips\nbeer chips\nbeer\ntea cake\ntea cake\nmilk\n")
+            .expect("written");
+        let settings = Settings { file: Some(file), support: 2, ..Settings::default() };
+        let report = run(&settings, &Work::unwatched(0)).expect("well-formed");
+        let (tea, beer) = (&report.table.rows[0], &report.table.rows[1]);
+        assert_eq!((text(&tea[0]), text(&tea[1]), &tea[2]), ("tea", "cake", &Cell::Share(1.0)));
+        let expected = [
+            Cell::from("beer"),
+            Cell::from("chips"),
+            Cell::Share(2.0 / 3.0),
+            Cell::Count(2),
+            Cell::Share(2.0 / 6.0),
+            Cell::Share(2.0 / 3.0),
+            Cell::Share(1.0),
+            Cell::Number(2.0 * 6.0 / (3.0 * 2.0)),
+        ];
+        assert_eq!(beer[..], expected);
+        assert_eq!(report.data.rows.len(), 2);
+    }
+
+    #[test]
+    fn a_lost_pair_and_a_wrong_one_are_seen() {
+        let pair = |a, b| Together { a, b, both: 2 };
+        let transactions = Transactions {
+            items: ["a", "b", "c", "d"].map(str::to_owned).into(),
+            columns: vec![vec![0, 1], vec![0, 1], vec![0, 1], vec![2]],
+            count: 3,
+        };
+        let wanted = Wanted { threshold: Threshold::DEFAULT, recall: Recall::DEFAULT, support: 1 };
+        let mut rules = Rules::of(transactions, wanted, &Work::unwatched(0)).expect("done");
+        assert_eq!(rules.found.pairs, [pair(0, 1), pair(0, 2), pair(1, 2)]);
+        let holds = |rules: &Rules| rules.findings().iter().map(|f| f.holds).collect::<Vec<_>>();
+        assert_eq!(holds(&rules), [true, true]);
+        rules.found.pairs = vec![pair(0, 1)];
+        assert_eq!(holds(&rules), [false, true]);
+        rules.found.pairs = vec![pair(0, 1), pair(0, 2), pair(1, 2), pair(1, 3)];
+        assert_eq!(holds(&rules), [true, false]);
+    }
+
+    #[test]
+    fn a_sample_is_of_different_columns() {
+        for (columns, most) in [(10, 3), (10, 10), (10, 99), (1000, 400)] {
+            let chosen = sample(columns, most, 4);
+            assert_eq!(chosen.len() as u64, most.min(columns as u64));
+            assert!(chosen.windows(2).all(|two| two[0] < two[1]));
+        }
+        assert_ne!(sample(1000, 5, 1), sample(1000, 5, 2));
+    }
+}

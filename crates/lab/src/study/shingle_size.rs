@@ -1,0 +1,308 @@
+//! Similarity of random orders of one text over the size of shingles (Vilaseca, Lacasa,
+//! Martín 2018, section 7.1.1; Bergillos, Rambla, Cabeza 2018, section 8.1, figure 2).
+
+use super::orders::{FIFTY_WORDS, random_order};
+use super::{Axis, Cell, Figure, Finding, Kind, Panel, Point, Report, Series, Table, Work};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use twindex::Overlap;
+use twindex::internals::SplitMix;
+use twindex::{Error, Result};
+use twindex::{Normalization, Shingle, Shingler, Whitespace};
+use twindex_cli::input::open_text;
+
+const TITLE: &str = "Similarity of random orders of one text over the size of shingles";
+
+/// What is put into random orders, and how far it is measured.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    /// A text file; without one, fifty words.
+    pub(crate) text: Option<PathBuf>,
+    /// Random orders, at least 2.
+    pub(crate) orders: usize,
+    /// The greatest number of characters of a shingle, at least 1.
+    pub(crate) widest: u16,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { text: None, orders: 20, widest: 20 }
+    }
+}
+
+/// How texts are prepared: name, and normalisation.
+const FORMS: [(&str, Normalization); 3] = [
+    ("with spaces", FOLDED),
+    ("without spaces", Normalization { whitespace: Whitespace::Drop, ..FOLDED }),
+    ("with spaces, case kept", Normalization { lower: false, ..FOLDED }),
+];
+
+const FOLDED: Normalization =
+    Normalization { lower: true, whitespace: Whitespace::Fold, ..Normalization::NONE };
+
+/// The similarities of all pairs at one size of shingles.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Spread {
+    mean: f64,
+    deviation: f64,
+    least: f64,
+    greatest: f64,
+}
+
+impl Spread {
+    fn of(values: &[f64]) -> Self {
+        let count = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / count;
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        Self {
+            mean,
+            deviation: (squares / (count - 1.0).max(1.0)).sqrt(),
+            least: values.iter().copied().fold(f64::INFINITY, f64::min),
+            greatest: values.iter().copied().fold(0.0, f64::max),
+        }
+    }
+}
+
+pub(crate) fn run(settings: &Settings, work: &Work<'_>) -> Result<Report> {
+    let texts = orders(settings, work.seed)?;
+    let mut curves = Vec::new();
+    for (form, (_, normalization)) in FORMS.iter().enumerate() {
+        let mut curve = Vec::new();
+        for width in 1..=settings.widest {
+            let done = form as u64 * u64::from(settings.widest) + u64::from(width - 1);
+            work.at(done, FORMS.len() as u64 * u64::from(settings.widest))?;
+            curve.push(Spread::of(&similarities(&texts, width, *normalization)?));
+        }
+        curves.push(curve);
+    }
+    Ok(report(&curves, texts.len()))
+}
+
+fn orders(settings: &Settings, seed: u64) -> Result<Vec<String>> {
+    let invalid =
+        |setting, got: String, expected| Err(Error::InvalidSetting { setting, got, expected });
+    if settings.orders < 2 {
+        return invalid("orders", settings.orders.to_string(), "at least 2, which make a pair");
+    }
+    let text = match &settings.text {
+        None => FIFTY_WORDS.to_owned(),
+        Some(path) => text_of(path).map_err(|source| Error::Io {
+            path: path.clone(),
+            action: "reading the text whose words are put into random orders",
+            source,
+        })?,
+    };
+    if text.split_whitespace().nth(1).is_none() {
+        return invalid("text", "of fewer than two words".to_owned(), "words to put into an order");
+    }
+    let mut random = SplitMix::new(seed);
+    Ok((0..settings.orders).map(|_| random_order(&text, &mut random)).collect())
+}
+
+/// The text of a file or of standard input, compressed or not.
+fn text_of(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    open_text(path).map_err(|bad| io::Error::other(bad.cause))?.read_to_string(&mut text)?;
+    Ok(text)
+}
+
+/// Of all pairs of texts, by sets of shingles of so many characters.
+fn similarities(texts: &[String], width: u16, normalization: Normalization) -> Result<Vec<f64>> {
+    let shingler = Shingler::new(Shingle::chars(width), normalization, false, 0)?;
+    let set = |text: &String| {
+        let mut hashes = shingler.hashes(text);
+        hashes.sort_unstable();
+        hashes.dedup();
+        hashes
+    };
+    let sets: Vec<Vec<u64>> = texts.iter().map(set).collect();
+    let pairs = sets.iter().enumerate().flat_map(|(i, a)| sets[..i].iter().map(move |b| (a, b)));
+    Ok(pairs.map(|(a, b)| Overlap::of_sets(a, b).similarity()).collect())
+}
+
+fn report(curves: &[Vec<Spread>], orders: usize) -> Report {
+    let pairs = orders * (orders - 1) / 2;
+    let columns = ["shingle", "with_spaces", "least", "greatest", "without_spaces", "case_kept"];
+    let mut table = Table::new(&columns);
+    let mut data =
+        Table::new(&["form", "shingle", "pairs", "mean", "deviation", "least", "greatest"]);
+    for (at, spread) in curves[0].iter().enumerate() {
+        let mut row = vec![Cell::from(at + 1)];
+        let shares =
+            [spread.mean, spread.least, spread.greatest, curves[1][at].mean, curves[2][at].mean];
+        row.extend(shares.map(Cell::Share));
+        table.push(row);
+    }
+    for ((name, _), curve) in FORMS.iter().zip(curves) {
+        for (at, s) in curve.iter().enumerate() {
+            let mut row = vec![Cell::from(*name), Cell::from(at + 1), Cell::from(pairs)];
+            row.extend([s.mean, s.deviation, s.least, s.greatest].map(Cell::Number));
+            data.push(row);
+        }
+    }
+    Report {
+        title: format!("{TITLE}: {pairs} pairs of {orders} orders"),
+        table,
+        data,
+        figure: figure(curves, pairs),
+        findings: findings(curves),
+    }
+}
+
+fn figure(curves: &[Vec<Spread>], pairs: usize) -> Figure {
+    let series = FORMS.iter().zip(curves).enumerate().map(|(form, ((name, _), curve))| {
+        // The third lies on the first: a band around it would hide both.
+        let points = curve.iter().enumerate().map(move |(at, s)| match form {
+            2 => Point::new((at + 1) as f64, s.mean),
+            _ => Point::spread((at + 1) as f64, s.mean, s.least, s.greatest),
+        });
+        Series::new(*name, if form == 2 { Kind::Dashed } else { Kind::Line }, points)
+    });
+    let panel = Panel {
+        title: format!("Mean of {pairs} pairs; bands from the least to the greatest"),
+        x: Axis::linear("characters of a shingle"),
+        y: Axis::linear("Jaccard's similarity").within(0.0, 1.0),
+        series: series.collect(),
+    };
+    Figure { title: TITLE.to_owned(), panels: vec![panel] }
+}
+
+/// What Vilaseca and others 2018, section 7.1.1, and Bergillos and others 2018, section 8.1, say, as far as so many characters
+/// were measured.
+fn findings(curves: &[Vec<Spread>]) -> Vec<Finding> {
+    let (spaced, bare) = (&curves[0], &curves[1]);
+    let mut findings = Vec::new();
+    findings.push(Finding::new(
+        "shingles of 1 character: similarity 1, or nearly",
+        [spaced, bare].iter().all(|curve| curve[0].mean > 0.99),
+        format!("{:.4} with spaces, {:.4} without", spaced[0].mean, bare[0].mean),
+    ));
+    if spaced.len() > 1 {
+        findings.push(falls(spaced, bare));
+        findings.push(falls_sooner(spaced, bare));
+    }
+    if let Some(nine) = spaced.get(8) {
+        findings.push(Finding::new(
+            "shingles of 9 characters: similarity below 0.1 in the mean",
+            nine.mean < 0.1,
+            format!("mean {:.4}, from {:.4} to {:.4}", nine.mean, nine.least, nine.greatest),
+        ));
+    }
+    if let Some(thirteen) = spaced.get(12) {
+        findings.push(Finding::new(
+            "past 12 characters: similarity about 0, below 0.02",
+            spaced[12..].iter().all(|spread| spread.mean < 0.02),
+            format!("mean {:.4} at 13, greatest of a pair {:.4}", thirteen.mean, thirteen.greatest),
+        ));
+    }
+    findings
+}
+
+/// From each number of characters to the next.
+fn falls(spaced: &[Spread], bare: &[Spread]) -> Finding {
+    let rises = |curve: &[Spread]| {
+        let steps = curve.windows(2).enumerate();
+        steps.filter(|(_, w)| w[1].mean > w[0].mean).map(|(at, _)| at + 2).collect::<Vec<_>>()
+    };
+    let (rises, bare_rises) = (rises(spaced), rises(bare));
+    Finding::new(
+        "the mean falls with every character",
+        rises.is_empty() && bare_rises.is_empty(),
+        match (rises.is_empty(), bare_rises.is_empty()) {
+            (true, true) => "it rises nowhere".to_owned(),
+            _ => format!("it rises at {rises:?} with spaces, at {bare_rises:?} without"),
+        },
+    )
+}
+
+/// At 1 character both are 1; past 12 both are about 0.
+fn falls_sooner(spaced: &[Spread], bare: &[Spread]) -> Finding {
+    let both = || spaced.iter().zip(bare);
+    let above: Vec<usize> = both()
+        .enumerate()
+        .filter(|(_, (spaced, bare))| bare.mean > spaced.mean)
+        .map(|(at, _)| at + 1)
+        .collect();
+    let range = 1..spaced.len().min(12);
+    let holds = range.clone().all(|at| bare[at].mean < spaced[at].mean);
+    let gap = both().map(|(s, b)| s.mean - b.mean).enumerate();
+    let (at, gap) = gap.fold((0, 0.0), |most, next| if next.1 > most.1 { next } else { most });
+    Finding::new(
+        "without spaces it falls sooner, from 2 characters to 12",
+        holds,
+        match above.is_empty() {
+            true => format!("higher nowhere; lower by as much as {gap:.4}, at {}", at + 1),
+            false => format!("higher at {above:?}; lower by as much as {gap:.4}, at {}", at + 1),
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    fn study(settings: &Settings) -> Report {
+        run(settings, &Work::unwatched(1)).expect("valid settings")
+    }
+
+    #[test]
+    fn everything_that_must_be_seen_is_seen_under_any_seed() {
+        for seed in 0..2 {
+            let report = run(&Settings::default(), &Work::unwatched(seed)).expect("valid settings");
+            assert_eq!(report.findings.len(), 5);
+            for finding in &report.findings {
+                assert!(finding.holds, "{}: {}", finding.expected, finding.seen);
+            }
+            assert_eq!((report.table.rows.len(), report.data.rows.len()), (20, 60));
+        }
+    }
+
+    /// Sets of strings, compared without any hash.
+    #[test]
+    fn similarities_are_those_of_the_sets_of_substrings() {
+        let texts = ["ab cab abba", "abba ab cab", "cab\tAB Abba"].map(str::to_owned);
+        let set = |text: &str, width: usize| {
+            let chars: Vec<char> = text.chars().collect();
+            chars.windows(width).map(|w| w.iter().collect()).collect::<BTreeSet<String>>()
+        };
+        for (form, width) in [(0, 1), (0, 3), (1, 2), (1, 4), (2, 3)] {
+            let prepared = texts.clone().map(|text| match form {
+                0 => text.replace('\t', " ").to_lowercase(),
+                1 => text.replace(['\t', ' '], "").to_lowercase(),
+                _ => text.replace('\t', " "),
+            });
+            let sets = prepared.map(|text| set(&text, width));
+            let jaccard = |a: usize, b: usize| {
+                let shared = sets[a].intersection(&sets[b]).count();
+                shared as f64 / sets[a].union(&sets[b]).count() as f64
+            };
+            let expected = [jaccard(1, 0), jaccard(2, 0), jaccard(2, 1)];
+            let got = similarities(&texts, width as u16, FORMS[form].1).expect("a valid width");
+            assert_eq!(got, expected, "{} {width}", FORMS[form].0);
+        }
+    }
+
+    #[test]
+    fn a_text_whose_words_never_mix_is_not_said_to_fall() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("same.txt");
+        std::fs::write(&path, "so ".repeat(50)).expect("written");
+        let report = study(&Settings { text: Some(path), ..Settings::default() });
+        let holds: Vec<bool> = report.findings.iter().map(|finding| finding.holds).collect();
+        // All orders are one text: similar at every size, with spaces and without.
+        assert_eq!(holds, [true, true, false, false, false]);
+    }
+
+    #[test]
+    fn what_cannot_be_measured_says_so() {
+        let one = Settings { orders: 1, ..Settings::default() };
+        let missing = Settings { text: Some("no/such.txt".into()), ..Settings::default() };
+        for (settings, message) in
+            [(one, "orders 1: expected at least 2"), (missing, "no/such.txt")]
+        {
+            let error = run(&settings, &Work::unwatched(0)).err().expect("refused").to_string();
+            assert!(error.contains(message), "{error}");
+        }
+    }
+}

@@ -1,0 +1,386 @@
+//! Transactions as columns: which of them each item is in.
+
+use super::Work;
+use super::texts::{NORMALIZATION, Translation};
+use rustc_hash::FxHashMap;
+use std::borrow::Cow;
+use std::io::{self, BufRead, BufReader};
+use std::path::Path;
+use twindex::{Error, Result};
+use twindex_cli::input::open_text;
+
+/// How a file is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Layout {
+    /// What stands between two items; without it, white space and commas, as many as there are.
+    pub(crate) separator: Option<char>,
+    /// Whether the first line names the items, and every other has a 1 or a 0 for each of them.
+    pub(crate) matrix: bool,
+}
+
+/// A matrix of transactions and items, by columns. 4 bytes for each time that a transaction has an item.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Transactions {
+    /// The items, in order of appearance.
+    pub(crate) items: Vec<String>,
+    /// For each item, the numbers of the transactions that have it, ascending.
+    pub(crate) columns: Vec<Vec<u32>>,
+    /// How many transactions there are.
+    pub(crate) count: u32,
+}
+
+/// Lines after which to look whether the work is to end.
+const LINES: u64 = 10_000;
+
+impl Transactions {
+    /// Reads a file, or standard input, line by line; a compressed one as what was compressed. Empty lines are no transactions; an item that is repeated in one counts
+    /// once.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] with the line, for a file that cannot be read, is no UTF-8, has fewer than two
+    /// transactions, or is not the matrix that it should be.
+    pub(crate) fn read(path: &Path, layout: Layout, work: &Work<'_>) -> Result<Self> {
+        let failed =
+            |source| Error::Io { path: path.to_owned(), action: "reading transactions", source };
+        let text = open_text(path).map_err(|bad| failed(io::Error::other(bad.cause)))?;
+        // Of standard input, no number is known, and of what was compressed only one that is too small.
+        let bytes = std::fs::metadata(path).map_or(0, |found| found.len());
+        let (mut reader, mut line) = (BufReader::new(text), Vec::new());
+        let mut builder = Builder::new(layout);
+        let (mut number, mut done) = (0, 0);
+        loop {
+            line.clear();
+            let read = reader.read_until(b'\n', &mut line).map_err(failed)?;
+            if read == 0 {
+                break;
+            }
+            done += read as u64;
+            number += 1;
+            if number % LINES == 0 {
+                work.at(done, bytes.max(done))?;
+            }
+            builder
+                .line(&line)
+                .map_err(|what| failed(io::Error::other(format!("line {number} {what}"))))?;
+        }
+        builder.finish().map_err(|what| failed(io::Error::other(what)))
+    }
+
+    /// The verses of the four Gospels, with their words of three letters and more, in lower case.
+    pub(crate) fn of_verses(translation: &Translation) -> Self {
+        let mut builder = Builder::new(Layout::default());
+        for verse in translation.texts.iter().flat_map(|text| text.lines()) {
+            let words = NORMALIZATION.apply(verse);
+            if !words.is_empty() {
+                builder.transaction(words.split(' '));
+            }
+        }
+        builder.all
+    }
+
+    /// How often any transaction has any item.
+    pub(crate) fn occurrences(&self) -> u64 {
+        self.columns.iter().map(|column| column.len() as u64).sum()
+    }
+}
+
+struct Builder {
+    layout: Layout,
+    all: Transactions,
+    numbers: FxHashMap<String, usize>,
+    /// Of a matrix, how many columns its first line has named.
+    width: Option<usize>,
+}
+
+impl Builder {
+    fn new(layout: Layout) -> Self {
+        let (all, numbers) = (Transactions::default(), FxHashMap::default());
+        Self { layout, all, numbers, width: None }
+    }
+
+    /// Takes a line; what is wrong with it, if anything is, goes on after "line N".
+    fn line(&mut self, line: &[u8]) -> Result<(), String> {
+        let text = std::str::from_utf8(line)
+            .map_err(|_| "is not UTF-8; convert the file, as with iconv -t utf-8".to_owned())?;
+        let text = text.trim_start_matches('\u{feff}').trim_end_matches(['\n', '\r']);
+        if text.trim().is_empty() {
+            return Ok(());
+        }
+        if self.all.count == u32::MAX {
+            return Err(format!("is one too many: at most {} transactions", u32::MAX));
+        }
+        let separator = self.layout.separator;
+        match (self.layout.matrix, self.width) {
+            (false, _) => {
+                let parts = match separator {
+                    Some(separator) => separated(text, separator)?,
+                    None => words(text.split(|c: char| c.is_whitespace() || c == ','))?,
+                };
+                self.transaction(parts.iter().map(Cow::as_ref).filter(|item| !item.is_empty()));
+            }
+            (true, None) => {
+                let names = cells(text, separator)?;
+                for name in &names {
+                    self.column(name);
+                }
+                if self.all.items.len() < names.len() {
+                    return Err(
+                        "names an item twice; give every column a name of its own".to_owned()
+                    );
+                }
+                self.width = Some(names.len());
+            }
+            (true, Some(width)) => self.row(&cells(text, separator)?, width)?,
+        }
+        Ok(())
+    }
+
+    fn column(&mut self, item: &str) -> usize {
+        if let Some(number) = self.numbers.get(item) {
+            return *number;
+        }
+        let number = self.all.items.len();
+        self.numbers.insert(item.to_owned(), number);
+        self.all.items.push(item.to_owned());
+        self.all.columns.push(Vec::new());
+        number
+    }
+
+    fn transaction<'t>(&mut self, items: impl Iterator<Item = &'t str>) {
+        for item in items {
+            let column = self.column(item);
+            self.put(column);
+        }
+        self.all.count += 1;
+    }
+
+    /// Puts an item, by its column, into the transaction that is being read.
+    fn put(&mut self, column: usize) {
+        let column = &mut self.all.columns[column];
+        if column.last() != Some(&self.all.count) {
+            column.push(self.all.count);
+        }
+    }
+
+    fn row(&mut self, cells: &[Cow<'_, str>], width: usize) -> Result<(), String> {
+        if cells.len() != width {
+            return Err(format!("has {} values, the first line {width} names", cells.len()));
+        }
+        for (column, cell) in cells.iter().enumerate() {
+            match cell.as_ref() {
+                "1" => self.put(column),
+                "0" | "" => {}
+                other => return Err(format!("has {other:?}: expected 1, 0 or nothing")),
+            }
+        }
+        self.all.count += 1;
+        Ok(())
+    }
+
+    /// All that was read; what is wrong with it, if anything is.
+    fn finish(self) -> Result<Transactions, String> {
+        match self.all.count {
+            0 => Err("there is none; expected one a line".to_owned()),
+            1 => {
+                Err("there is one only, in which everything occurs together; expected one a line, \
+                      and at least 2"
+                    .to_owned())
+            }
+            _ => Ok(self.all),
+        }
+    }
+}
+
+/// The items of a line between separators, without white space around them. One that begins with a quotation mark
+/// ends at the next, of which two are one of its own, as RFC 4180 has it.
+fn separated(text: &str, separator: char) -> Result<Vec<Cow<'_, str>>, String> {
+    let (mut items, mut rest) = (Vec::new(), Some(text));
+    while let Some(text) = rest {
+        // A tab or a blank may be what separates, and then is no white space around an item.
+        let begun = text.trim_start_matches(|c: char| c.is_whitespace() && c != separator);
+        let Some(quoted) = begun.strip_prefix('"') else {
+            let (item, after) = match text.split_once(separator) {
+                Some((item, after)) => (item, Some(after)),
+                None => (text, None),
+            };
+            items.push(Cow::Borrowed(item.trim()));
+            rest = after;
+            continue;
+        };
+        let (item, after) = unquoted(quoted)?;
+        let after = after.trim_start_matches(|c: char| c.is_whitespace() && c != separator);
+        items.push(Cow::Owned(item.trim().to_owned()));
+        rest = match after.strip_prefix(separator) {
+            None if after.is_empty() => None,
+            None => {
+                return Err(format!(
+                    "has {:?} after a closing quotation mark: expected {separator:?}",
+                    after.chars().take(SHOWN).collect::<String>()
+                ));
+            }
+            after => after,
+        };
+    }
+    Ok(items)
+}
+
+/// Characters of what is wrong that a message shows.
+const SHOWN: usize = 20;
+
+/// What is between a quotation mark, which is no longer there, and the one that ends it, and what follows that.
+fn unquoted(mut text: &str) -> Result<(String, &str), String> {
+    let mut item = String::new();
+    while let Some((part, after)) = text.split_once('"') {
+        item.push_str(part);
+        match after.strip_prefix('"') {
+            Some(after) => text = after,
+            None => return Ok((item, after)),
+        }
+        item.push('"');
+    }
+    Err("has a quotation mark that no other closes; an item cannot go on in another line"
+        .to_owned())
+}
+
+/// Words, without the quotation marks around one; one that has such a mark on one side only was a part of more.
+fn words<'t>(all: impl Iterator<Item = &'t str>) -> Result<Vec<Cow<'t, str>>, String> {
+    let word = |word: &'t str| {
+        let Some(quoted) = word.strip_prefix('"') else { return Ok(Cow::Borrowed(word)) };
+        match unquoted(quoted) {
+            Ok((word, "")) => Ok(Cow::Owned(word)),
+            _ => Err("has a quotation mark before an item of several words; say what stands between two items, \
+                      as with --separator comma"
+                .to_owned()),
+        }
+    };
+    all.map(word).collect()
+}
+
+/// The cells of a row of a matrix. Commas and tabs end a cell each; white space ends one however long it is.
+fn cells(text: &str, separator: Option<char>) -> Result<Vec<Cow<'_, str>>, String> {
+    let one = separator.or_else(|| [',', '\t'].into_iter().find(|mark| text.contains(*mark)));
+    match one {
+        Some(separator) => separated(text, separator),
+        None => words(text.split_whitespace()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(content: &[u8], layout: Layout) -> Result<Transactions, String> {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("t.txt");
+        std::fs::write(&path, content).expect("written");
+        Transactions::read(&path, layout, &Work::unwatched(0)).map_err(|error| error.to_string())
+    }
+
+    fn columns(transactions: &Transactions) -> Vec<(&str, &[u32])> {
+        let items = transactions.items.iter().map(String::as_str);
+        items.zip(transactions.columns.iter().map(Vec::as_slice)).collect()
+    }
+
+    #[test]
+    fn items_stand_between_white_space_and_commas_and_count_once() {
+        let read =
+            read(b"\xef\xbb\xbfbread, milk\r\n\n  \nmilk\tmilk eggs,\n,bread", Layout::default());
+        let read = read.expect("well-formed");
+        assert_eq!(read.count, 3);
+        assert_eq!(columns(&read), [("bread", &[0, 2][..]), ("milk", &[0, 1]), ("eggs", &[1])]);
+        assert_eq!(read.occurrences(), 5);
+    }
+
+    #[test]
+    fn items_of_several_words_need_a_separator() {
+        let layout = Layout { separator: Some(';'), ..Layout::default() };
+        let read = read(b"whole milk; \"white, sliced bread\"\nwhole milk;;\n", layout);
+        let read = read.expect("well-formed");
+        assert_eq!(columns(&read), [("whole milk", &[0, 1][..]), ("white, sliced bread", &[0])]);
+    }
+
+    #[test]
+    fn an_item_in_quotation_marks_may_hold_what_separates() {
+        for (separator, line, expected) in [
+            (',', "\"a, b\",c", &["a, b", "c"][..]),
+            (',', " \"a \"\"b\"\"\" , c \"d\" ,", &["a \"b\"", "c \"d\"", ""]),
+            (',', "\"\",\"\"\"\"", &["", "\""]),
+            ('\t', "\"a\tb\"\t\t\"c\"", &["a\tb", "", "c"]),
+            (' ', "\"a b\" c", &["a b", "c"]),
+        ] {
+            assert_eq!(separated(line, separator).expect("well-formed"), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_compressed_file_is_read_as_what_was_compressed() {
+        let mut packed = Vec::new();
+        let mut encoder = zstd::Encoder::new(&mut packed, 0).expect("an encoder");
+        io::Write::write_all(&mut encoder, b"a b\na\n").expect("packed");
+        encoder.finish().expect("packed");
+        let read = read(&packed, Layout::default()).expect("well-formed");
+        assert_eq!(columns(&read), [("a", &[0, 1][..]), ("b", &[0])]);
+    }
+
+    #[test]
+    fn a_matrix_gives_what_the_lists_of_its_rows_give() {
+        let layout = Layout { matrix: true, ..Layout::default() };
+        let expected = read(b"a c\nb\nc a b\n", Layout::default()).expect("well-formed");
+        for matrix in [
+            "a,\"c\",b\n1,1,0\n,,1\n1,1,1\n",
+            "a c  b\n1 1 0\n0 0 1\n1 1 1\n",
+            "a\tc\tb\n1\t1\t\n\t\t1\n1\t1\t1",
+        ] {
+            assert_eq!(read(matrix.as_bytes(), layout).as_ref(), Ok(&expected), "{matrix}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_line() {
+        let (list, matrix) = (Layout::default(), Layout { matrix: true, ..Layout::default() });
+        let comma = Layout { separator: Some(','), ..Layout::default() };
+        for (content, layout, message) in [
+            (&b"a b\n\xff\n"[..], list, "line 2 is not UTF-8"),
+            (b"a\n\"b c\",d\n", list, "line 2 has a quotation mark before an item of several"),
+            (b"\"a,b\n", comma, "line 1 has a quotation mark that no other closes"),
+            (b"\"a\" b,c\n", comma, "line 1 has \"b,c\" after a closing quotation mark"),
+            (b"\n \n", list, "there is none"),
+            (b"a b\n\n", list, "there is one only"),
+            (b"a,b\n", matrix, "there is none"),
+            (b"a,b,a\n1,0,1\n1,1,1\n", matrix, "line 1 names an item twice"),
+            (b"a,b\n1,0\n1\n", matrix, "line 3 has 1 values, the first line 2 names"),
+            (b"a,b\n1,yes\n0,1\n", matrix, "line 2 has \"yes\": expected 1, 0 or nothing"),
+        ] {
+            let error = read(content, layout).expect_err(message);
+            assert!(
+                error.contains("t.txt: reading transactions: ") && error.contains(message),
+                "{error}"
+            );
+        }
+        let missing = Transactions::read(Path::new("no/such"), list, &Work::unwatched(0));
+        assert!(missing.is_err_and(|error| error.to_string().starts_with("no/such: reading")));
+    }
+
+    #[test]
+    fn verses_are_transactions_of_words() {
+        let [_, english] = super::super::texts::embedded();
+        let verses = Transactions::of_verses(&english);
+        let lines = english.texts.iter().flat_map(|text| text.lines());
+        assert_eq!(verses.count as usize, lines.filter(|line| line.len() > 2).count());
+        let column = |word: &str| {
+            let at = verses.items.iter().position(|item| item == word).expect("a word");
+            verses.columns[at].len()
+        };
+        let verses_with = |word: &str| {
+            let lines = english.texts.iter().flat_map(|text| text.lines());
+            let words = |line: &str| {
+                line.to_lowercase().split(|c: char| !c.is_alphanumeric()).any(|w| w == word)
+            };
+            lines.filter(|line| words(line)).count()
+        };
+        for word in ["pharisees", "verily", "myrrh"] {
+            assert_eq!(column(word), verses_with(word), "{word}");
+        }
+    }
+}

@@ -1,5 +1,0 @@
-//! The command `twindex`.
-
-fn main() -> std::process::ExitCode {
-    twindex::cli::main()
-}
