@@ -3,7 +3,7 @@
 use crate::support::{Place, all_ids, assert_clean, text, tiny};
 use std::ops::ControlFlow;
 use std::time::{SystemTime, UNIX_EPOCH};
-use twindex::{Index, OnConflict};
+use twindex::Index;
 
 /// Documents `0`, `1`, ... that were inserted at the times `0`, `10`, ...
 fn aged(place: &Place, count: u64) -> Index {
@@ -13,7 +13,7 @@ fn aged(place: &Place, count: u64) -> Index {
         let document = index.prepare(n.to_string(), &text(n, 0, 12)).expect("a valid id");
         document.inserted_at(10 * n as i64)
     });
-    txn.insert_documents(documents.collect(), OnConflict::Replace).expect("inserted");
+    txn.insertion().documents(documents.collect()).expect("inserted");
     txn.commit().expect("committed");
     index
 }

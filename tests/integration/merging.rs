@@ -50,7 +50,7 @@ fn merged_indexes_are_one_of_all_documents() {
                             let document = source.prepare(id.to_string(), &text).expect("valid");
                             let document = document.inserted_at((part * 10 + commit) as i64);
                             let documents = vec![document];
-                            txn.insert_documents(documents, OnConflict::Replace).expect("inserted");
+                            txn.insertion().documents(documents).expect("inserted");
                             last.insert(id, kind);
                         }
                     }
@@ -61,7 +61,8 @@ fn merged_indexes_are_one_of_all_documents() {
             assert_eq!(snapshot.len(), last.len() as u64, "seed {seed}");
             let mut txn = whole.begin_write().expect("begun");
             for document in snapshot.documents() {
-                txn.insert_document(document.expect("readable"), on_conflict).expect("inserted");
+                let insertion = txn.insertion().on_conflict(on_conflict);
+                insertion.document(document.expect("readable")).expect("inserted");
             }
             txn.commit().expect("committed");
             let mut txn = merged.begin_write().expect("begun");

@@ -155,6 +155,11 @@ impl DedupRun {
         }))
     }
 
+    /// The documents that this run was given. After an interruption they are given again.
+    pub fn given(&self) -> DedupInput {
+        self.given
+    }
+
     /// The documents that the run has judged, those of before an interruption included.
     pub fn judged(&self) -> DedupInput {
         match self.passing {

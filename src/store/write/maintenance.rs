@@ -70,7 +70,7 @@ impl Writer {
 
     /// Goes on with every merge under way by `budget` entries: by what another thread has
     /// prepared, if there is anything.
-    fn merge_step(&mut self, budget: u64) -> Result<()> {
+    pub(in crate::store) fn merge_step(&mut self, budget: u64) -> Result<()> {
         // Where the other thread failed the step is prepared here, and what is wrong shows again.
         let prepared = self.engine().merged_ahead().unwrap_or_default();
         self.touch(budget.max(1));
