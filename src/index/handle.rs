@@ -174,7 +174,8 @@ impl Index {
     /// # Errors
     ///
     /// [`Error::WriteInProgress`] while there is a write transaction, on whichever thread;
-    /// [`Error::SnapshotsLive`] while snapshots are in use. [`Error::Damaged`] where a page has not the checksum it should have, in which case nothing is changed.
+    /// [`Error::SnapshotsLive`] while snapshots are in use. [`Error::Damaged`] where a page
+    /// does not have its checksum; then nothing is changed.
     pub fn compact(&mut self) -> Result<()> {
         self.compact_watched(unwatched)
     }
@@ -295,7 +296,8 @@ impl Index {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] or [`Error::Storage`].
+    /// [`Error::WriteInProgress`] where this thread has the write transaction; [`Error::Io`] or
+    /// [`Error::Storage`].
     pub fn close(self) -> Result<()> {
         self.finish()
     }

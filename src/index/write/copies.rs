@@ -127,9 +127,9 @@ impl WriteTxn {
     ///
     /// # Errors
     ///
-    /// [`Error::UnequalSettings`](crate::Error::UnequalSettings), where nothing was inserted; those of
-    /// [`insertion`](Self::insertion), and of reading the other index, after which this
-    /// transaction has a part of it.
+    /// [`Error::UnequalSettings`](crate::Error::UnequalSettings), where nothing was inserted; those
+    /// of [`Insertion::documents`](crate::Insertion::documents), and of reading the other index,
+    /// after which this transaction has a part of it.
     pub fn merge(&mut self, source: &Snapshot, on_conflict: OnConflict) -> Result<Merged> {
         self.takes(source)?;
         let mut merged = Merged::default();

@@ -9,6 +9,7 @@ use crate::index::write::transaction::WriteTxn;
 use crate::params::Threshold;
 use crate::store::{Entry, Existing};
 use rayon::prelude::*;
+use std::fmt;
 
 /// What inserting a document did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -112,6 +113,17 @@ pub struct Insertion<'t> {
     against: &'t [&'t Snapshot],
     estimate: bool,
     again_from: u64,
+}
+
+impl fmt::Debug for Insertion<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Insertion")
+            .field("on_conflict", &self.on_conflict)
+            .field("unless_similar", &self.threshold)
+            .field("against", &self.against.len())
+            .field("estimate", &self.estimate)
+            .finish_non_exhaustive()
+    }
 }
 
 impl<'t> Insertion<'t> {

@@ -7,7 +7,8 @@ use crate::store::document::Document;
 use crate::store::parallel;
 use crate::store::write::lookup::{Former, Known};
 use crate::store::write::writer::{WriteView, Writer};
-use std::collections::{HashSet, VecDeque};
+use rustc_hash::FxHashSet;
+use std::collections::VecDeque;
 
 /// What the index has under the id of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +52,7 @@ pub(crate) struct Batch<'w> {
     /// Documents to be written. Their ids are free and differ.
     waiting: Vec<Document>,
     /// The numbers of documents that others of this batch have replaced.
-    replaced: HashSet<DocNo>,
+    replaced: FxHashSet<DocNo>,
     finished: bool,
 }
 
@@ -70,7 +71,7 @@ impl Writer {
             writer: self,
             rest: documents.into_iter().zip(known).collect(),
             waiting: Vec::new(),
-            replaced: HashSet::new(),
+            replaced: FxHashSet::default(),
             finished: false,
         })
     }

@@ -1,4 +1,4 @@
-//! How far a deduplication has come, stored with its documents (`docs/format.md`, section "Dedup row").
+//! How far a deduplication has come, stored with its documents (`docs/format.md`, "Dedup row").
 
 use crate::error::Result;
 use crate::store::bytes::codec::seal;

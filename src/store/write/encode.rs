@@ -40,8 +40,8 @@ impl Rows {
     }
 }
 
-/// Writes rows in the order of their numbers, which follow all that are there: each goes to the end of
-/// its table.
+/// Writes rows in the order of their numbers, which follow all that are there: each goes to the
+/// end of its table.
 pub(crate) fn append(txn: &WriteTransaction, path: &Path, rows: &[Rows]) -> Result<()> {
     let action = "writing documents";
     let mut records = txn.open_table(DOCUMENTS).doing(path, action)?;

@@ -8,8 +8,8 @@ use crate::store::write::writer::Writer;
 use redb::ReadableTable;
 
 impl Writer {
-    /// Removes documents that were inserted before a time, among those from number `from` on, as many
-    /// as make a commit, and returns how many; and the number from which on to look next, if any.
+    /// Removes documents that were inserted before a time, among those from number `from` on, as
+    /// many as make a commit, and returns how many; and the number from which on to look next, if any.
     pub(crate) fn remove_inserted_before(
         &mut self,
         seconds: i64,
@@ -42,8 +42,8 @@ impl Writer {
         Ok((old.len() as u64, next))
     }
 
-    /// Sets the time of insertion of the documents with these ids to that of this transaction; returns
-    /// how many there were. A clock that went backwards makes no document older.
+    /// Sets the time of insertion of the documents with these ids to that of this transaction;
+    /// returns how many there were. A clock that went backwards makes no document older.
     pub(crate) fn renew_all(&mut self, ids: &[&str]) -> Result<u64> {
         let mut docs = self.numbers_of(ids)?;
         docs.sort_unstable();

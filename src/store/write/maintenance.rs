@@ -1,4 +1,4 @@
-//! What a write transaction does to keep the index in shape: it flushes the tail and goes on with merges.
+//! What a write transaction does to keep the index in shape: it flushes the tail and merges runs.
 
 use crate::error::Result;
 use crate::store::bytes::schema::DocNo;
@@ -93,8 +93,8 @@ impl Writer {
         }
     }
 
-    /// Flushes the tail and starts merging all runs into one, whatever their tiers; returns how many
-    /// entries these have.
+    /// Flushes the tail and starts merging all runs into one, whatever their tiers; returns how
+    /// many entries these have.
     pub(crate) fn begin_compaction(&mut self) -> Result<u64> {
         self.flush()?;
         let entries = self.state().manifest.bands().map(|band| band.entries).sum();
