@@ -46,7 +46,8 @@
 //!   [`Pairs`] walks all similar pairs, [`Clustering`] puts them together to [`Clusters`].
 //! - [`Work`] is a long piece of work, such as [`Index::compact`], that can be watched and stopped.
 //!   An [`Error`] has a [kind](Error::kind) by what a caller can do.
-//! - [`Shingler`] and [`Sketcher`] turn texts into [`Signature`]s without any file, and
+//! - [`Content`] is what a document is given as: a text, a set of [`Tokens`] or [`Weights`].
+//! - [`Shingler`] and [`Sketcher`] turn it into [`Signature`]s without any file, and
 //!   [`Signature::similarity`] compares two.
 //! - [`Overlap`] is the exact similarity of two sets or multisets of shingles, [`weighted_jaccard`]
 //!   that of two weighted sets, which [`Weights`] hold; [`Containment`] is how much of one is in the
