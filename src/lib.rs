@@ -19,8 +19,8 @@
 //! let mut txn = index.begin_write()?;
 //! txn.insert("page-1", "A text that is going to be copied with a small change in it.")?;
 //! match txn.insert_unless_similar("page-2", "A text that was going to be copied.")? {
-//!     Outcome::Inserted(_) => {}
-//!     Outcome::Duplicate(m) => println!("like {}, {:.2}", m.id, m.similarity),
+//!     Outcome::Duplicate { of, .. } => println!("like {}, {:.2}", of.id, of.similarity),
+//!     _ => {}
 //! }
 //! txn.commit()?;
 //!
@@ -40,7 +40,8 @@
 //!
 //! - [`Index`] and [`ReadOnlyIndex`] are open files; [`IndexOptions`] says how they are created
 //!   and opened.
-//! - [`WriteTxn`] inserts and removes, durably and all at once; [`Document`] is one that was
+//! - [`WriteTxn`] inserts and removes, durably and all at once; [`Insertion`] takes documents with
+//!   options, and [`DedupRun`] long inputs that may be interrupted. [`Document`] is one that was
 //!   sketched beforehand, on any thread.
 //! - [`Snapshot`] is one commit's state: [`Query`] asks it who is similar, giving [`Matches`];
 //!   [`Pairs`] walks all similar pairs, [`Clustering`] puts them together to [`Clusters`].
@@ -134,9 +135,10 @@ pub use estimate::{
     wilson,
 };
 pub use index::{
-    BucketSizes, Cluster, Clustering, Clusters, Document, DocumentInfo, Documents, Ids, Index,
-    IndexOptions, Inserted, Keep, Linkage, Match, Matches, Merged, OnConflict, Outcome, Pair,
-    Pairs, Query, ReadOnlyIndex, Rebuilt, SizeClass, SizesSearched, Snapshot, Verdict, WriteTxn,
+    BucketSizes, Cluster, Clustering, Clusters, DedupInput, DedupRun, Document, DocumentInfo,
+    Documents, Ids, Index, IndexOptions, Inserted, Insertion, Judged, Keep, Linkage, Match,
+    Matches, Merged, OnConflict, Outcome, Pair, Pairs, Query, ReadOnlyIndex, Rebuilt, SizeClass,
+    SizesSearched, Snapshot, WriteTxn,
 };
 pub use lsh::{BandPlan, Chances, Forecast, Probe, Textbook, candidate_probability};
 pub use params::{

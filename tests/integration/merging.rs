@@ -52,7 +52,7 @@ fn merged_indexes_are_one_of_all_documents() {
                             let age = Duration::from_secs((part * 10 + commit) as u64);
                             let document = document.inserted_at(UNIX_EPOCH + age);
                             let documents = vec![document];
-                            txn.insert_documents(documents, OnConflict::Replace).expect("inserted");
+                            txn.insertion().documents(documents).expect("inserted");
                             last.insert(id, kind);
                         }
                     }
@@ -63,7 +63,8 @@ fn merged_indexes_are_one_of_all_documents() {
             assert_eq!(snapshot.len(), last.len() as u64, "seed {seed}");
             let mut txn = whole.begin_write().expect("begun");
             for document in snapshot.documents() {
-                txn.insert_document(document.expect("readable"), on_conflict).expect("inserted");
+                let insertion = txn.insertion().on_conflict(on_conflict);
+                insertion.document(document.expect("readable")).expect("inserted");
             }
             txn.commit().expect("committed");
             let mut txn = merged.begin_write().expect("begun");

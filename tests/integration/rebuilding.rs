@@ -4,7 +4,7 @@ use crate::support::{all_ids, assert_clean, text};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use twindex::{Document, Error, Index, IndexOptions, OnConflict, Shingle};
+use twindex::{Document, Error, Index, IndexOptions, Shingle};
 
 fn filled(folder: &tempfile::TempDir, options: &IndexOptions) -> PathBuf {
     let path = folder.path().join("r.twx");
@@ -15,7 +15,7 @@ fn filled(folder: &tempfile::TempDir, options: &IndexOptions) -> PathBuf {
         let document = index.prepare(number.to_string(), &words).expect("prepared");
         let document =
             document.inserted_at(UNIX_EPOCH + Duration::from_secs(1_700_000_000 + number as u64));
-        txn.insert_document(document, OnConflict::Replace).expect("inserted");
+        txn.insertion().document(document).expect("inserted");
     }
     assert!(txn.remove("7").expect("removed"));
     txn.insert(&format!("{}", 300), "").expect("inserted");

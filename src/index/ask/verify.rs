@@ -355,7 +355,7 @@ impl<'s> Verifier<'s> {
 #[cfg(test)]
 mod tests {
     use crate::error::Error;
-    use crate::index::{Index, OnConflict};
+    use crate::index::Index;
     use crate::text::Weights;
 
     #[test]
@@ -365,9 +365,9 @@ mod tests {
         let index = options.create(folder.path().join("weights.twx")).expect("created");
         let weights = Weights::new([("sea", 2.5), ("ship", 0.5)]).expect("weights");
         let mut document = index.prepare("a", &weights).expect("prepared");
-        document.0.text = Some("no weights".into());
+        document.text = Some("no weights".into());
         let mut txn = index.begin_write().expect("begun");
-        txn.insert_document(document, OnConflict::Replace).expect("inserted");
+        txn.insertion().document(document).expect("inserted");
         let checked = txn.insert_unless_similar("b", &weights);
         assert!(matches!(checked, Err(Error::Damaged { table: "texts", .. })), "{checked:?}");
         txn.commit().expect("committed");

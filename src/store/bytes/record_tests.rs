@@ -9,7 +9,7 @@ use crate::store::runs::flush::{PackedBand, pack_tail};
 use crate::store::runs::segment::{Fresh, Tail};
 use crate::store::runs::tombstones::DeadSet;
 use crate::store::settings::{Settings, SettingsRequest, StoredSettings};
-use crate::store::write::dedup_row::DedupMark;
+use crate::store::write::dedup_row::DedupRow;
 use crate::text::{Form, Normalization, Shingle, UnicodeVersions, Whitespace};
 use std::fmt::Debug;
 
@@ -399,17 +399,15 @@ fn example() -> Vec<(String, Vec<u8>)> {
     };
     row("meta state".into(), counters.encode());
     let run = 0x0123_4567_89AB_CDEF;
-    let mark = DedupMark {
+    let row_of_run = DedupRow {
         base: 3,
         judged: true,
-        records: 4,
+        documents: 4,
         input: 0xFEDC_BA98_7654_3210,
-        kept: (120, 0x1111_2222_3333_4444),
-        audit: (80, 0x5555_6666_7777_8888),
-        counts: [3, 0, 0, 1, 1, 81],
+        notes: [120, 0x1111_2222_3333_4444, 80, 0x5555_6666_7777_8888, 3, 0, 0, 1, 1, 81],
     };
-    row("meta dedup 0123456789abcdef".into(), mark.encode(run));
-    assert_eq!(DedupMark::decode(&mark.encode(run), run), Ok(mark));
+    row("meta dedup 0123456789abcdef".into(), row_of_run.encode(run));
+    assert_eq!(DedupRow::decode(&row_of_run.encode(run), run), Ok(row_of_run));
 
     let sketcher = settings.sketcher().unwrap();
     let mut fresh = Vec::new();

@@ -5,7 +5,7 @@
 use crate::command::{Shell, number_from};
 use crate::support::Random;
 use std::time::{Duration, Instant};
-use twindex::{Document, Index, OnConflict, Signature};
+use twindex::{Document, Index, Signature};
 
 /// What a command may take, whatever the cluster.
 const MEMORY: u64 = 512 << 20;
@@ -31,7 +31,7 @@ fn folder(copies: u64) -> Shell {
             .flat_map(|n| [(format!("copy-{n}"), same.clone()), (format!("own-{n}"), signature())])
             .map(document);
         let mut txn = index.begin_write().expect("begun");
-        txn.insert_documents(documents.collect(), OnConflict::Replace).expect("inserted");
+        txn.insertion().documents(documents.collect()).expect("inserted");
         txn.commit().expect("committed");
     }
     index.close().expect("closed");
