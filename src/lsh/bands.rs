@@ -125,7 +125,8 @@ mod tests {
             for t in [0.3_f64, 0.5, 0.65, 0.8, 0.9, 0.95] {
                 for p in [0.5, 0.9, 0.99, 0.999] {
                     let closed = ((1.0_f64 - p).ln() / (1.0 - t.powi(depth as i32)).ln()).ceil();
-                    let (Ok(t), Ok(p)) = (Threshold::new(t), Recall::new(p)) else { continue };
+                    let t = Threshold::new(t).expect("a threshold");
+                    let p = Recall::new(p).expect("a recall");
                     assert_eq!(needed_bands(t, p, depth, 1_000_000) as f64, closed.max(1.0));
                 }
             }

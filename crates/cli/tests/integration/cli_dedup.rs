@@ -2,8 +2,6 @@
 
 use crate::command::{Shell, alike, jsonl};
 use crate::support::{Random, text};
-use std::thread::sleep;
-use std::time::Duration;
 
 /// Records with near duplicates among them, under ids that differ.
 fn records(count: u64) -> Vec<(String, String)> {
@@ -298,13 +296,12 @@ fn the_threshold_is_that_of_the_run() {
 #[test]
 fn touch_renews_the_time_of_what_is_met_again() {
     let (first, like_first, other) = alike();
-    let shell = Shell::with(&[("a", &first), ("b", &other), ("c", "a text of its own")]);
+    let shell = Shell::with(&[("a", &first), ("b", &other), ("c", "a text of its own")]).aged(60);
     let inserted = |id: &str| {
         let got = shell.run(&format!("get i.twx {id} --json")).succeeds().json();
         got[0]["inserted"].as_i64().expect("a time")
     };
     let before = inserted("a");
-    sleep(Duration::from_millis(1_100));
     let input = jsonl(&[("x", &like_first), ("b", &other)]);
     shell.pipe("dedup i.twx -q -o out --dry-run --touch", input.as_str()).succeeds();
     shell.pipe("dedup i.twx -q -o out", input.as_str()).succeeds();

@@ -41,8 +41,8 @@ fn an_interrupted_query_ends_with_an_error() {
     let shell = Shell::with(&[("a", "one and the same text")]);
     let mut running = shell.start("query i.twx -q -");
     running.send("one and the same text\n");
-    // It is reading by now, and has its handler.
-    sleep(Duration::from_millis(300));
+    // It has its handler by the time it answers.
+    assert!(running.read_a_line().contains("\ta\t"));
     running.signal("INT");
     let done = running.end();
     assert_eq!(done.status, 2, "{done:?}");

@@ -10,6 +10,7 @@ use crate::command::{Done, Running, Shell, number_from, report};
 use crate::phases::{self, Phase};
 use crate::support::Random;
 use std::fs::{self, File};
+use std::hash::{BuildHasher, RandomState};
 use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -122,9 +123,11 @@ fn fails_cleanly(disk: &Disk, phase: &Phase, free: u64, expected: &[String], wha
 /// Lets space run out at many moments.
 fn fill(phase: &Phase) {
     let disk = Disk::new();
-    let seed = number_from("TWINDEX_FULL_SEED").unwrap_or(u64::from(std::process::id()));
+    let seed = number_from("TWINDEX_FULL_SEED")
+        .unwrap_or_else(|| RandomState::new().hash_one(phase.name) >> 32);
     let mut random = Random(seed);
     let what = format!("{}, TWINDEX_FULL_SEED={seed}", phase.name);
+    report(&what);
     disk.begin(&phase.start);
     disk.shell.run(&phase.words).succeeds();
     let expected = disk.shell.answers();
