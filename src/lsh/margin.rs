@@ -188,7 +188,7 @@ mod tests {
 
     /// Lanes that are equal with the probability of the threshold, met and counted as an index does.
     #[test]
-    fn it_agrees_with_simulated_lanes() -> Result<()> {
+    fn the_law_agrees_with_simulated_lanes() -> Result<()> {
         const PAIRS: u32 = 20_000;
         let mut words = SplitMix::new(5);
         let uniform = |word: u64| (word >> 11) as f64 / (1_u64 << 53) as f64;

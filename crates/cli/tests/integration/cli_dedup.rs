@@ -85,7 +85,7 @@ fn lines_are_written_byte_for_byte_as_they_came() {
 }
 
 #[test]
-fn of_tables_the_header_comes_first_and_rows_are_as_they_came() {
+fn a_table_is_written_header_first_with_its_rows_as_they_came() {
     let shell = Shell::new();
     let (first, like_first, other) = alike();
     let header = "\u{feff}n,id,\"text\"\r\n";
@@ -139,7 +139,7 @@ fn sets_need_an_index_of_tokens() {
 }
 
 #[test]
-fn of_directories_and_files_the_paths_are_written() {
+fn the_paths_of_directories_and_files_are_written() {
     let shell = Shell::new();
     let (first, like_first, other) = alike();
     shell.write("in/1.txt", &first);
@@ -333,7 +333,7 @@ fn a_bad_record_is_reported_and_the_rest_goes_on() {
 }
 
 #[test]
-fn mistakes_are_said_before_anything_is_written() {
+fn mistakes_are_reported_before_anything_is_written() {
     let shell = Shell::new();
     let usage = shell.run("dedup i.twx in.jsonl");
     assert_eq!(usage.status, 2);

@@ -22,7 +22,7 @@ fn an_age_is_a_whole_number_and_a_unit() {
 }
 
 #[test]
-fn what_is_older_goes_and_what_is_younger_stays() {
+fn older_documents_are_removed_and_younger_ones_stay() {
     let shell = Shell::with(&[("old", "a text")]).aged(7_300);
     shell.pipe("add i.twx -q -", jsonl(&[("new", "another text")])).succeeds();
     let kept = shell.run("remove i.twx --older-than 3h --json").succeeds();

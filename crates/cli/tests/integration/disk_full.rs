@@ -1,9 +1,9 @@
 //! The disk is full: an error that says so, the last commit when it is opened again, and with space
 //! again the same end as if there had always been enough.
 //!
-//! The disk is a small file system in memory that only the test sees; where none can be mounted, the
-//! size of files is limited instead. `TWINDEX_FULL_ROUNDS=100` tries so many amounts of free space with
-//! each command.
+//! The disk is a small file system in memory that only the test sees; where none can be mounted,
+//! the size of files is limited instead. `TWINDEX_FULL_ROUNDS=100` tries so many amounts of free
+//! space with each command.
 
 use crate::cli_dedup_again;
 use crate::command::{Done, Running, Shell, number_from, report};

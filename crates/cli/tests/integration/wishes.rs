@@ -1,5 +1,6 @@
-//! What users of other tools ask for and complain about, each as a test: twelve points, in the order of
-//! `docs/reliability.md`, section "What others' users asked for". Some have more tests elsewhere.
+//! What users of other tools ask for and complain about, each as a test: twelve points, in the
+//! order of `docs/reliability.md`, section "What others' users asked for". Some have more tests
+//! elsewhere.
 
 use crate::command::{Shell, alike, jsonl};
 use crate::support::text;
