@@ -48,8 +48,9 @@ pub fn run(path: &Path) -> Result<(u64, u64)> {
 /// Inserts the batches, each in a transaction of its own.
 fn write(index: &Index) -> Result<()> {
     for batch in 0..BATCHES {
-        let messages: Vec<(String, String)> =
-            (0..MESSAGES).map(|n| (format!("{batch}/{n}"), message(batch * MESSAGES + n))).collect();
+        let messages: Vec<(String, String)> = (0..MESSAGES)
+            .map(|n| (format!("{batch}/{n}"), message(batch * MESSAGES + n)))
+            .collect();
         let mut txn = index.begin_write()?;
         // Sketched on all threads, written together.
         txn.insertion().contents(&messages)?;

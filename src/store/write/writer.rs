@@ -375,9 +375,9 @@ impl Drop for Writer {
 
 #[cfg(test)]
 mod tests {
-    use crate::store::document::Kind;
     use super::*;
     use crate::sketch::Signature;
+    use crate::store::document::Kind;
     use crate::store::sim::testing::{filled, insert_into as insert, open};
 
     fn document(id: &str) -> Document {
