@@ -5,45 +5,74 @@ use crate::hash::text_hash;
 use crate::params::MAX_ID_BYTES;
 use crate::sketch::{Signature, Sketcher};
 pub use crate::store::Document;
-use crate::store::{DocumentRecord, Settings};
+use crate::store::{DocumentRecord, Kind, Settings, seconds_of, time_of};
+use crate::text::{Content, Weights};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 impl Document {
-    /// Sketches a text with the sketcher of the index it is meant for. An index that stores texts
-    /// needs [`with_text`](Self::with_text) too, or [`Index::prepare`](crate::Index::prepare) instead.
+    /// Sketches content with the sketcher of the index it is meant for. An index that stores texts
+    /// needs [`with_content`](Self::with_content) too, or [`Index::prepare`](crate::Index::prepare)
+    /// instead.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes; [`Error::NotWeights`] for a text
-    /// that stands for no weighted set, from the sketcher of an index of such.
-    pub fn sketch(id: impl Into<String>, text: &str, sketcher: &Sketcher) -> Result<Self> {
-        Ok(Self {
-            id: valid(id.into())?,
-            signature: sketcher.signature_of_text(text)?,
-            text_hash: text_hash(text.as_bytes()),
-            text_length: text.len() as u64,
-            text: None,
-            inserted: None,
-        })
+    /// [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes; [`Error::NotWeights`],
+    /// [`Error::UnexpectedWeights`] or [`Error::UnexpectedTokens`] for content of a kind that the
+    /// sketcher does not take.
+    pub fn sketch<'c>(
+        id: impl Into<String>,
+        content: impl Into<Content<'c>>,
+        sketcher: &Sketcher,
+    ) -> Result<Self> {
+        Self::new(id.into(), content.into(), sketcher, false)
     }
 
-    /// Sketches a text for an index with these settings, and keeps the text if it is to be stored. As
+    /// Sketches content for an index with these settings, and keeps it if it is to be stored. As
     /// [`Index::prepare`](crate::Index::prepare), for a thread that has no index at hand.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes.
-    pub fn prepare(
+    /// Those of [`sketch`](Self::sketch).
+    pub fn prepare<'c>(
         id: impl Into<String>,
-        text: &str,
+        content: impl Into<Content<'c>>,
         sketcher: &Sketcher,
         settings: &Settings,
     ) -> Result<Self> {
-        let mut document = Self::sketch(id, text, sketcher)?;
-        if settings.store_text {
-            document.text = Some(text.into());
+        Self::new(id.into(), content.into(), sketcher, settings.store_text)
+    }
+
+    fn new(id: String, content: Content<'_>, sketcher: &Sketcher, keep: bool) -> Result<Self> {
+        let (id, signature) = (valid(id)?, sketcher.signature(content)?);
+        let stored = content.stored();
+        Ok(Self {
+            id,
+            signature,
+            text_hash: text_hash(stored.as_bytes()),
+            text_length: stored.len() as u64,
+            text: keep.then(|| stored.into()),
+            inserted: None,
+            kind: Kind::of(content),
+        })
+    }
+
+    /// The same document, stored text and time of insertion included, as another sketcher makes it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotWeights`] for a text from a sketcher of weighted sets, [`Error::UnexpectedWeights`]
+    /// for weights from another.
+    pub(crate) fn sketched_again(self, sketcher: &Sketcher) -> Result<Self> {
+        match (self.kind, sketcher.is_weighted()) {
+            (Kind::Weights, false) => return Err(Error::UnexpectedWeights),
+            (Kind::Text, true) => return Err(Error::NotWeights),
+            _ => {}
         }
-        Ok(document)
+        let text = self.text.as_deref().unwrap_or_default();
+        let signature = sketcher.signature_of_stored(text)?;
+        let (hash, length) = (text_hash(text.as_bytes()), text.len() as u64);
+        Ok(Self { signature, text_hash: hash, text_length: length, ..self })
     }
 
     /// A document of which only the signature is known. Inserting it again with an equal signature
@@ -61,6 +90,7 @@ impl Document {
             text: None,
             inserted: None,
             signature,
+            kind: Kind::Unknown,
         })
     }
 
@@ -85,22 +115,42 @@ impl Document {
         Self { text_hash: hash, text_length: bytes, text: None, ..self }
     }
 
-    /// The same document with its raw text, which an index that stores texts needs and others ignore.
-    /// Hash and length become those of the text.
-    pub fn with_text(self, text: impl Into<String>) -> Self {
-        let text: Arc<str> = text.into().into();
+    /// The same document with its content, which an index that stores texts needs and others ignore.
+    /// Hash and length become those of the content.
+    pub fn with_content<'c>(self, content: impl Into<Content<'c>>) -> Self {
+        let content = content.into();
+        let text: Arc<str> = content.stored().into();
         let (hash, length) = (text_hash(text.as_bytes()), text.len() as u64);
-        Self { text_hash: hash, text_length: length, text: Some(text), ..self }
+        let kind = Kind::of(content);
+        Self { text_hash: hash, text_length: length, text: Some(text), kind, ..self }
     }
 
-    /// The same document with another time of insertion, in seconds since 1970, than the time at which
-    /// it is inserted.
-    pub fn inserted_at(self, seconds: i64) -> Self {
-        Self { inserted: Some(seconds), ..self }
+    /// The same document with another time of insertion than the time at which it is inserted.
+    ///
+    /// An index stores whole seconds, rounded down, also before 1970. A time that is more than
+    /// 2^63 seconds away is stored as the nearest that is not.
+    ///
+    /// ```
+    /// # fn main() -> twindex::Result<()> {
+    /// # let folder = tempfile::tempdir().expect("a temporary folder");
+    /// # let index = twindex::Index::create(folder.path().join("t.twx"))?;
+    /// use std::time::{Duration, UNIX_EPOCH};
+    /// let document = index.prepare("a", "some text")?;
+    /// let document = document.inserted_at(UNIX_EPOCH + Duration::from_millis(1_700_000_000_900));
+    /// assert_eq!(document.inserted(), Some(UNIX_EPOCH + Duration::from_secs(1_700_000_000)));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn inserted_at(self, time: SystemTime) -> Self {
+        Self { inserted: Some(seconds_of(time)), ..self }
     }
 
-    /// A document of an index, as it is there.
-    pub(crate) fn stored(record: DocumentRecord, signature: Signature) -> Self {
+    /// A document of an index with these settings, as it is there.
+    pub(crate) fn stored(
+        record: DocumentRecord,
+        signature: Signature,
+        settings: &Settings,
+    ) -> Self {
         Self {
             id: record.id,
             signature,
@@ -108,6 +158,7 @@ impl Document {
             text_length: record.text_length,
             text: None,
             inserted: Some(record.inserted),
+            kind: Kind::in_index(settings),
         }
     }
 
@@ -116,23 +167,52 @@ impl Document {
         Self { text: Some(text.into()), ..self }
     }
 
+    /// Checks that it was made of what an index with these settings takes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotWeights`] or [`Error::UnexpectedWeights`].
+    pub(crate) fn is_of_kind(&self, settings: &Settings) -> Result<()> {
+        match (self.kind, Kind::in_index(settings)) {
+            (Kind::Text, Kind::Weights) => Err(Error::NotWeights),
+            (Kind::Weights, Kind::Text) => Err(Error::UnexpectedWeights),
+            _ => Ok(()),
+        }
+    }
+
     /// The id; empty where it has none yet.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// The hash of the raw text: XXH3, 64 bits.
+    /// The hash of the content: XXH3, 64 bits. See [`Content::text_hash`].
     pub fn text_hash(&self) -> u64 {
         self.text_hash
     }
 
-    /// When it was inserted, in seconds since 1970; `None` for one that is new.
-    pub fn inserted(&self) -> Option<i64> {
-        self.inserted
+    /// When it was inserted, in whole seconds; `None` for one that is new.
+    pub fn inserted(&self) -> Option<SystemTime> {
+        self.inserted.map(time_of)
     }
 
-    /// The raw text, if it is known.
+    /// The raw text, if it is known; `None` for weights.
     pub fn text(&self) -> Option<&str> {
+        self.stored_text().filter(|_| self.kind != Kind::Weights)
+    }
+
+    /// The weights, if they are known; `None` for a text.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotWeights`] where the index it comes from stores something else, which it never does
+    /// unless it is damaged.
+    pub fn weights(&self) -> Result<Option<Weights>> {
+        let text = self.stored_text().filter(|_| self.kind == Kind::Weights);
+        text.map(Weights::from_stored).transpose()
+    }
+
+    /// The text that is stored of it.
+    pub(crate) fn stored_text(&self) -> Option<&str> {
         self.text.as_deref()
     }
 
@@ -162,8 +242,8 @@ pub struct DocumentInfo {
     pub id: String,
     /// The length of the text in bytes.
     pub text_bytes: u64,
-    /// When it was inserted, in seconds since 1970.
-    pub inserted: i64,
+    /// When it was inserted, in whole seconds, rounded down.
+    pub inserted: SystemTime,
     /// The number of distinct shingles, with an error below 0.4 %.
     pub shingles: f64,
     /// The signature.
@@ -175,7 +255,7 @@ impl DocumentInfo {
         Self {
             id: record.id,
             text_bytes: record.text_length,
-            inserted: record.inserted,
+            inserted: time_of(record.inserted),
             shingles: signature.set_size().estimate(),
             signature,
         }

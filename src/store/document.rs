@@ -1,6 +1,8 @@
 //! A document on its way into an index: an id, a signature, and what is known of the text.
 
 use crate::sketch::Signature;
+use crate::store::settings::Settings;
+use crate::text::Content;
 use std::sync::Arc;
 
 /// A document that is sketched and ready to be inserted.
@@ -18,4 +20,29 @@ pub struct Document {
     pub(crate) text: Option<Arc<str>>,
     /// Seconds since 1970 when it was inserted first; `None` for now.
     pub(crate) inserted: Option<i64>,
+    pub(crate) kind: Kind,
+}
+
+/// What kind of content a document was made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Only its signature is known.
+    Unknown,
+    /// A text, or a set of tokens.
+    Text,
+    Weights,
+}
+
+impl Kind {
+    pub(crate) fn of(content: Content<'_>) -> Self {
+        match content {
+            Content::Text(_) | Content::Tokens(_) => Self::Text,
+            Content::Weights(_) => Self::Weights,
+        }
+    }
+
+    /// That of all documents of an index.
+    pub(crate) fn in_index(settings: &Settings) -> Self {
+        if settings.weighted { Self::Weights } else { Self::Text }
+    }
 }

@@ -19,6 +19,7 @@ mod moved;
 mod multisets;
 mod rebuilding;
 mod recall;
+mod send_sync;
 mod sketch;
 mod space;
 mod stored_texts;

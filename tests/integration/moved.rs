@@ -72,7 +72,7 @@ fn any_use_takes_the_turn_along() {
         |txn| assert!(txn.is_empty()),
         |txn| assert!(!txn.contains("none").expect("readable")),
         |txn| assert!(!txn.remove("none").expect("removed")),
-        |txn| drop(txn.insertion().texts::<&str, &str>(&[]).expect("inserted")),
+        |txn| drop(txn.insertion().contents::<&str, &str>(&[]).expect("inserted")),
     ];
     for used in uses {
         let mut txn = index.begin_write().expect("begun");
@@ -168,11 +168,11 @@ fn compacting_refuses_while_there_is_a_transaction() {
     let place = Place::new();
     let mut index = Index::create(place.index()).expect("created");
     let txn = index.begin_write().expect("begun");
-    assert!(is_in_progress(index.compact()));
+    assert!(is_in_progress(index.compact().run()));
     thread::scope(|scope| {
-        let there = scope.spawn(|| is_in_progress(index.compact()));
+        let there = scope.spawn(|| is_in_progress(index.compact().run()));
         assert!(there.join().expect("no panic"), "on another thread");
     });
     drop(txn);
-    index.compact().expect("compacted");
+    index.compact().run().expect("compacted");
 }

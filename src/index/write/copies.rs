@@ -6,7 +6,7 @@ use crate::index::snapshot::Snapshot;
 use crate::index::write::insertion::{Inserted, OnConflict};
 use crate::index::write::transaction::WriteTxn;
 use crate::sketch::Signature;
-use crate::store::DocNo;
+use crate::store::{DocNo, Tell, Watch, Work};
 use std::collections::VecDeque;
 
 /// The documents of a snapshot, in order of insertion, with all that an index knows of them. Memory
@@ -37,7 +37,8 @@ impl<'s> Documents<'s> {
         for (doc, record) in records {
             let signature =
                 view.with_signature(doc, |lanes, size| Signature::new(lanes.into(), size))?;
-            self.block.push_back((doc, Document::stored(record, signature)));
+            let settings = self.snapshot.settings();
+            self.block.push_back((doc, Document::stored(record, signature, settings)));
         }
         self.next = last.and_then(|doc| doc.0.checked_add(1)).map(DocNo);
         match self.next {
@@ -79,7 +80,7 @@ impl Documents<'_> {
         let (mut block, mut bytes) = (Vec::new(), 0);
         while bytes < BYTES && block.len() < most {
             let Some(document) = self.next().transpose()? else { break };
-            bytes += document.text().map_or(0, |text| text.len() as u64);
+            bytes += document.stored_text().map_or(0, |text| text.len() as u64);
             block.push(document);
         }
         Ok(block)
@@ -104,8 +105,8 @@ impl WriteTxn {
     /// Inserts all documents of another index, in their order, with their signatures and times of
     /// insertion; no text is needed.
     ///
-    /// All of it is one transaction. To commit on the way, take [`Snapshot::documents`] and
-    /// [`insertion`](Self::insertion).
+    /// All of it is one transaction. It counts documents. To commit on the way, take
+    /// [`Snapshot::documents`] and [`insertion`](Self::insertion).
     ///
     /// ```
     /// # fn main() -> twindex::Result<()> {
@@ -118,7 +119,7 @@ impl WriteTxn {
     /// txn.commit()?;
     ///
     /// let mut txn = one.begin_write()?;
-    /// let merged = txn.merge(&other.snapshot()?, OnConflict::Replace)?;
+    /// let merged = txn.merge(&other.snapshot()?, OnConflict::Replace).run()?;
     /// txn.commit()?;
     /// assert_eq!(merged.added, 1);
     /// # Ok(())
@@ -128,10 +129,28 @@ impl WriteTxn {
     /// # Errors
     ///
     /// [`Error::UnequalSettings`](crate::Error::UnequalSettings), where nothing was inserted; those
-    /// of [`Insertion::documents`](crate::Insertion::documents), and of reading the other index,
-    /// after which this transaction has a part of it.
-    pub fn merge(&mut self, source: &Snapshot, on_conflict: OnConflict) -> Result<Merged> {
+    /// of [`Insertion::documents`](crate::Insertion::documents), of reading the other index, and
+    /// [`Error::Interrupted`](crate::Error::Interrupted), after which this transaction has a part
+    /// of it.
+    pub fn merge<'w>(
+        &'w mut self,
+        source: &'w Snapshot,
+        on_conflict: OnConflict,
+    ) -> Work<'w, Merged> {
+        Work::new(move |tell| self.merge_telling(source, on_conflict, tell))
+    }
+
+    fn merge_telling(
+        &mut self,
+        source: &Snapshot,
+        on_conflict: OnConflict,
+        tell: &mut Tell<'_>,
+    ) -> Result<Merged> {
+        const MERGING: (&str, &str) =
+            ("merging", "the transaction has a part of it, drop it or commit that part");
         self.takes(source)?;
+        let mut watch = Watch::new(source.path(), MERGING, tell);
+        watch.expect(source.len())?;
         let mut merged = Merged::default();
         let mut documents = source.documents();
         loop {
@@ -139,6 +158,7 @@ impl WriteTxn {
             if block.is_empty() {
                 return Ok(merged);
             }
+            let count = block.len() as u64;
             for outcome in self.insertion().on_conflict(on_conflict).documents(block)? {
                 match outcome.inserted() {
                     Some(Inserted::Added) => merged.added += 1,
@@ -147,6 +167,7 @@ impl WriteTxn {
                     Some(Inserted::Skipped) | None => merged.skipped += 1,
                 }
             }
+            watch.advance(count)?;
         }
     }
 }

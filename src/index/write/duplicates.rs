@@ -206,7 +206,7 @@ impl<'c> Judge<'c> {
         let mine = mine.and_then(|at| nearest.own.get(at).map(|scored| (*scored, at)));
         let document = entry.document();
         let exact = comparison.exact(document, sketcher);
-        let fresh = self.kept.best(document, comparison.look, exact, |doc| counts(entry, doc));
+        let fresh = self.kept.best(document, comparison.look, exact, |doc| counts(entry, doc))?;
         let likeness = mine.map(|((likeness, _), _)| likeness);
         let lanes = document.signature.lanes().len();
         let named = |id: String, likeness: Likeness| likeness.named(id, lanes, Confidence::DEFAULT);
@@ -316,7 +316,7 @@ impl Kept {
         look: Look,
         exact: Option<Exact<'_>>,
         counts: impl Fn(DocNo) -> bool,
-    ) -> Option<(Likeness, &KeptDocument)> {
+    ) -> Result<Option<(Likeness, &KeptDocument)>> {
         let lanes = document.signature.lanes();
         let buckets = (0..self.probe.bands())
             .filter_map(|band| self.buckets.get(&(band, word(lanes, band, self.probe.depth()))));
@@ -330,26 +330,32 @@ impl Kept {
             .filter(|(equal, _)| *equal >= look.least);
         let Some(Exact { text, sketcher, threshold }) = exact else {
             let best = candidates.min_by_key(|(equal, kept)| (Reverse(*equal), kept.number));
-            return best.map(|(equal, kept)| (Likeness::Estimated(equal), kept));
+            return Ok(best.map(|(equal, kept)| (Likeness::Estimated(equal), kept)));
         };
         let mut asked = None;
-        let exact = candidates.filter_map(|(_, kept)| {
-            let asked = asked.get_or_insert_with(|| Elements::of(text, sketcher));
-            let text = kept.text.as_deref()?;
+        let mut best: Option<(f64, &KeptDocument)> = None;
+        for (_, kept) in candidates {
+            if asked.is_none() {
+                asked = Some(Elements::of_stored(text, sketcher)?);
+            }
+            let Some(asked) = &asked else { continue };
+            let Some(text) = kept.text.as_deref() else { continue };
             let similarity = match kept.elements.get() {
                 Some(theirs) => asked.compare(theirs).similarity,
                 None => {
-                    let theirs = Elements::of(text, sketcher);
+                    let theirs = Elements::of_stored(text, sketcher)?;
                     let similarity = asked.compare(&theirs).similarity;
                     self.remember(kept, theirs);
                     similarity
                 }
             };
-            Some((similarity, kept))
-        });
-        exact
-            .filter(|(similarity, _)| *similarity >= threshold)
-            .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.number.cmp(&a.1.number)))
-            .map(|(similarity, kept)| (Likeness::Exact(similarity), kept))
+            let is_better = best.is_none_or(|(most, first)| {
+                similarity > most || (similarity == most && kept.number < first.number)
+            });
+            if similarity >= threshold && is_better {
+                best = Some((similarity, kept));
+            }
+        }
+        Ok(best.map(|(similarity, kept)| (Likeness::Exact(similarity), kept)))
     }
 }

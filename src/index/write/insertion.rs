@@ -7,7 +7,9 @@ use crate::index::snapshot::Snapshot;
 use crate::index::write::duplicates::{Comparison, Judge};
 use crate::index::write::transaction::WriteTxn;
 use crate::params::Threshold;
-use crate::store::{Entry, Existing};
+use crate::sketch::Sketcher;
+use crate::store::{Entry, Existing, Writer};
+use crate::text::Content;
 use rayon::prelude::*;
 use std::fmt;
 
@@ -77,7 +79,7 @@ impl Outcome {
 }
 
 /// An insertion of one document or of many, made by [`WriteTxn::insertion`]. Options come first;
-/// [`document`](Self::document), [`documents`](Self::documents) or [`texts`](Self::texts) ends it.
+/// [`document`](Self::document), [`documents`](Self::documents) or [`contents`](Self::contents) ends it.
 ///
 /// Without options, a document replaces the one that has its id. With
 /// [`unless_similar`](Self::unless_similar) it is inserted only if no similar document is known.
@@ -94,7 +96,7 @@ impl Outcome {
 ///              ("2", "Another one, said only once."),
 ///              ("3", "a line of some length,  said once.")];
 /// let mut txn = index.begin_write()?;
-/// let outcomes = txn.insertion().unless_similar(0.8).texts(&texts)?;
+/// let outcomes = txn.insertion().unless_similar(0.8).contents(&texts)?;
 /// assert_eq!(outcomes[0], Outcome::Inserted(Inserted::Added));
 /// assert!(matches!(&outcomes[2], Outcome::Duplicate { of, .. } if of.id == "1"));
 ///
@@ -105,7 +107,7 @@ impl Outcome {
 /// # Ok(())
 /// # }
 /// ```
-#[must_use = "nothing is inserted before `document`, `documents` or `texts`"]
+#[must_use = "nothing is inserted before `document`, `documents` or `contents`"]
 pub struct Insertion<'t> {
     txn: &'t mut WriteTxn,
     on_conflict: OnConflict,
@@ -225,10 +227,10 @@ impl<'t> Insertion<'t> {
     /// These leave the transaction as it was: [`Error::InvalidSetting`] for a threshold out of
     /// range, or `against` without a threshold; [`Error::SettingMismatch`] for an index whose
     /// signatures do not compare with those of this one; [`Error::SignatureMismatch`];
-    /// [`Error::MissingText`].
+    /// [`Error::MissingText`]; [`Error::NotWeights`] and [`Error::UnexpectedWeights`].
     ///
     /// After [`Error::Full`], [`Error::Damaged`], [`Error::Io`] or [`Error::Storage`] the
-    /// transaction cannot be committed.
+    /// transaction cannot be committed, unless nothing of this insertion was done yet.
     pub fn documents(self, mut documents: Vec<Document>) -> Result<Vec<Outcome>> {
         let comparison = self.comparison()?;
         let Self { txn, on_conflict, .. } = self;
@@ -239,42 +241,59 @@ impl<'t> Insertion<'t> {
         let mut outcomes = Vec::with_capacity(documents.len());
         while !documents.is_empty() {
             let later = documents.split_off(documents.len().min(writer.batch_size()));
-            let mut batch = writer.batch(documents)?;
-            let mut judge = match &comparison {
-                Some(comparison) => {
-                    let writes = |existing| Inserted::new(existing, on_conflict).writes();
-                    Some(Judge::of(&mut batch, comparison, &sketcher, writes)?)
-                }
-                None => None,
-            };
-            while let Some(entry) = batch.next()? {
-                outcomes.push(decide(entry, on_conflict, judge.as_mut())?);
+            let compared = comparison.as_ref().map(|comparison| (comparison, &*sketcher));
+            let inserted = insert(writer, documents, on_conflict, compared, &mut outcomes);
+            if inserted.is_err() && !outcomes.is_empty() {
+                // The caller cannot know how many are in.
+                writer.fail();
             }
-            batch.finish()?;
+            inserted?;
             documents = later;
         }
         Ok(outcomes)
     }
 
-    /// Inserts texts under their ids, sketching them on all threads.
+    /// Inserts contents under their ids, sketching them on all threads.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes, which leaves the transaction
-    /// as it was, and those of [`documents`](Self::documents).
-    pub fn texts<I, T>(self, texts: &[(I, T)]) -> Result<Vec<Outcome>>
+    /// Those of [`Index::prepare`](crate::Index::prepare), which leave the transaction as it was,
+    /// and those of [`documents`](Self::documents).
+    pub fn contents<I, T>(self, contents: &[(I, T)]) -> Result<Vec<Outcome>>
     where
         I: AsRef<str> + Sync,
-        T: AsRef<str> + Sync,
+        T: Sync,
+        for<'c> &'c T: Into<Content<'c>>,
     {
         let sketcher = self.txn.shared_sketcher();
         let settings = self.txn.settings();
-        let prepare = |(id, text): &(I, T)| {
-            Document::prepare(id.as_ref(), text.as_ref(), &sketcher, settings)
-        };
-        let documents: Result<Vec<Document>> = texts.par_iter().map(prepare).collect();
+        let prepare =
+            |(id, content): &(I, T)| Document::prepare(id.as_ref(), content, &sketcher, settings);
+        let documents: Result<Vec<Document>> = contents.par_iter().map(prepare).collect();
         self.documents(documents?)
     }
+}
+
+/// Inserts the documents of one batch, compared where duplicates are looked for.
+fn insert(
+    writer: &mut Writer,
+    documents: Vec<Document>,
+    on_conflict: OnConflict,
+    compared: Option<(&Comparison<'_>, &Sketcher)>,
+    outcomes: &mut Vec<Outcome>,
+) -> Result<()> {
+    let mut batch = writer.batch(documents)?;
+    let mut judge = match compared {
+        Some((comparison, sketcher)) => {
+            let writes = |existing| Inserted::new(existing, on_conflict).writes();
+            Some(Judge::of(&mut batch, comparison, sketcher, writes)?)
+        }
+        None => None,
+    };
+    while let Some(entry) = batch.next()? {
+        outcomes.push(decide(entry, on_conflict, judge.as_mut())?);
+    }
+    batch.finish()
 }
 
 /// Decides about one document of a batch.

@@ -9,7 +9,9 @@ use crate::index::write::insertion::{Inserted, Insertion, Outcome};
 use crate::params::Threshold;
 use crate::sketch::Sketcher;
 use crate::store::{Settings, Writer};
+use crate::text::Content;
 use std::collections::HashSet;
+use std::fmt;
 use std::sync::Arc;
 
 /// The one write transaction of an index: all of it becomes durable and visible to others at
@@ -43,32 +45,43 @@ pub struct WriteTxn {
     margins: Margins,
 }
 
+impl fmt::Debug for WriteTxn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WriteTxn").finish_non_exhaustive()
+    }
+}
+
 impl WriteTxn {
     pub(crate) fn new(writer: Writer, sketcher: Arc<Sketcher>) -> Self {
         Self { writer, sketcher, margins: Margins::default() }
     }
 
-    /// Inserts a text under an id, replacing what was there.
+    /// Inserts a document under an id, replacing what was there.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes, which leaves the transaction
-    /// usable; those of [`Insertion::documents`].
-    pub fn insert(&mut self, id: &str, text: &str) -> Result<Inserted> {
-        let document = Document::prepare(id, text, &self.sketcher, self.settings())?;
+    /// [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes, and [`Error::NotWeights`],
+    /// [`Error::UnexpectedWeights`] or [`Error::UnexpectedTokens`] for content of another kind than
+    /// the index takes, which leave the transaction usable; those of [`Insertion::documents`].
+    pub fn insert<'c>(&mut self, id: &str, content: impl Into<Content<'c>>) -> Result<Inserted> {
+        let document = Document::prepare(id, content, &self.sketcher, self.settings())?;
         let outcome = self.insertion().document(document)?;
         // Without a threshold nothing is a duplicate.
         Ok(outcome.inserted().unwrap_or(Inserted::Skipped))
     }
 
-    /// Inserts a text unless a document of at least the index's threshold is known, in the index
+    /// Inserts a document unless one of at least the index's threshold is known, in the index
     /// or earlier in this transaction: [`Insertion::unless_similar`].
     ///
     /// # Errors
     ///
     /// Those of [`insert`](Self::insert).
-    pub fn insert_unless_similar(&mut self, id: &str, text: &str) -> Result<Outcome> {
-        let document = Document::prepare(id, text, &self.sketcher, self.settings())?;
+    pub fn insert_unless_similar<'c>(
+        &mut self,
+        id: &str,
+        content: impl Into<Content<'c>>,
+    ) -> Result<Outcome> {
+        let document = Document::prepare(id, content, &self.sketcher, self.settings())?;
         let threshold = self.settings().threshold.get();
         self.insertion().unless_similar(threshold).document(document)
     }
@@ -241,9 +254,10 @@ impl WriteTxn {
 
     pub(super) fn fits(&self, document: &Document) -> Result<()> {
         let settings = self.settings();
+        document.is_of_kind(settings)?;
         let (expected, got) = (settings.lanes.get(), document.signature().lanes().len());
         match expected == got {
-            true if settings.store_text && document.text().is_none() => {
+            true if settings.store_text && document.stored_text().is_none() => {
                 Err(Error::MissingText { id: document.id().to_owned() })
             }
             true => Ok(()),

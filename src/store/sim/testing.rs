@@ -1,7 +1,7 @@
 //! Small indexes for the tests of this layer.
 
 use crate::hash::text_hash;
-use crate::store::document::Document;
+use crate::store::document::{Document, Kind};
 use crate::store::engine::{Engine, Tuning};
 use crate::store::settings::SettingsRequest;
 use crate::store::write::writer::Writer;
@@ -75,11 +75,12 @@ pub(crate) fn documents(engine: &Engine, numbers: Range<u32>) -> Vec<Document> {
         let text = format!("document number {number}");
         Document {
             id: number.to_string(),
-            signature: sketcher.signature(&text),
+            signature: sketcher.signature(&text).expect("a text"),
             text_hash: text_hash(text.as_bytes()),
             text_length: text.len() as u64,
             text: Some(text.into()),
             inserted: None,
+            kind: Kind::Text,
         }
     };
     numbers.map(document).collect()

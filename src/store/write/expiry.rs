@@ -80,15 +80,22 @@ impl Writer {
 mod tests {
     use crate::sketch::Signature;
     use crate::store::sim::testing::{filled, insert_into, open};
-    use crate::store::{Document, Engine};
+    use crate::store::{Document, Engine, Kind};
     use std::sync::Arc;
 
     fn insert(engine: &Arc<Engine>, id: &str, inserted: i64) {
         let signature = Signature::from_lanes(vec![7; 64], 10);
         let id = id.to_owned();
         let inserted = Some(inserted);
-        let document =
-            Document { id, signature, text_hash: 1, text_length: 1, text: None, inserted };
+        let document = Document {
+            id,
+            signature,
+            text_hash: 1,
+            text_length: 1,
+            text: None,
+            inserted,
+            kind: Kind::Text,
+        };
         let mut writer = engine.write().expect("begun");
         insert_into(&mut writer, document);
         writer.commit().expect("committed");

@@ -114,7 +114,7 @@ impl Writer {
     }
 
     /// Lets nothing of this transaction be committed.
-    pub(super) fn fail(&mut self) {
+    pub(crate) fn fail(&mut self) {
         self.failed = true;
     }
 
@@ -377,6 +377,7 @@ impl Drop for Writer {
 mod tests {
     use super::*;
     use crate::sketch::Signature;
+    use crate::store::document::Kind;
     use crate::store::sim::testing::{filled, insert_into as insert, open};
 
     fn document(id: &str) -> Document {
@@ -388,6 +389,7 @@ mod tests {
             text_length: 1,
             text: None,
             inserted: None,
+            kind: Kind::Text,
         }
     }
 

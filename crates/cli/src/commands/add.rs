@@ -79,13 +79,13 @@ pub(crate) fn run(global: &Global, args: &Add) -> Result<Ending, Failure> {
     args.input.check(shingle, weighted, &args.index)?;
     let (sketcher, settings) = (index.sketcher().clone(), *index.settings());
     let inputs = args.input.of(&args.paths, &args.index, weighted);
-    let mut records = records::start(inputs, shingle, move |record| {
+    let records = records::start(inputs, shingle, move |record| {
         let (id, named) = match record.name {
             Name::Id(id) => (id, true),
             Name::Automatic => ("#".to_owned(), false),
         };
         let place = record.place;
-        match Document::prepare(id, &record.text, &sketcher, &settings) {
+        match Document::prepare(id, record.body.content(), &sketcher, &settings) {
             Ok(document) if named => Ok(Incoming { document, place }),
             Ok(document) => Ok(Incoming { document: document.without_id(), place }),
             Err(error) => Err(BadRecord { place, cause: error.to_string() }),
@@ -95,7 +95,7 @@ pub(crate) fn run(global: &Global, args: &Add) -> Result<Ending, Failure> {
     let mut counts = Counts::default();
     let mut txn = index.begin_write()?;
     let mut in_batch = 0;
-    while let Some(parsed) = records.next() {
+    for parsed in records {
         let documents = parsed.results.len() as u64;
         let (good, bad): (Vec<_>, Vec<_>) = parsed.results.into_iter().partition(Result::is_ok);
         counts.failed += bad.len() as u64;

@@ -20,7 +20,6 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use twindex::Error;
-use twindex::Threshold;
 use twindex::{DedupInput, DedupRun, Document, Index, ReadOnlyIndex, Snapshot};
 use twindex::{Signature, Sketcher};
 
@@ -96,18 +95,17 @@ pub(crate) fn run(global: &Global, args: &Dedup) -> Result<Ending, Failure> {
     let others = others(global, args)?;
     let snapshots = others.iter().map(ReadOnlyIndex::snapshot).collect::<Result<Vec<_>, _>>()?;
     let against: Vec<&Snapshot> = snapshots.iter().collect();
-    let threshold =
-        args.settings.threshold().map_or(Ok(index.settings().threshold), Threshold::new)?;
+    let threshold = args.settings.threshold().unwrap_or(index.settings().threshold());
     let mut txn = index.begin_write()?;
     // What is wrong with settings shows before anything is written.
-    let insertion = txn.insertion().unless_similar(threshold.get()).against(&against);
+    let insertion = txn.insertion().unless_similar(threshold).against(&against);
     let recall = insertion.estimate(args.estimate).recall()?;
     let report = |counts: &Counts, failed: u64, interrupted: bool| {
         let seconds = start.elapsed().as_secs_f64();
         report(global, args, counts, failed, recall, seconds, interrupted);
     };
 
-    let key = args.key(threshold.get());
+    let key = args.key(threshold);
     let mut interrupted = match targets.file().is_some() && !args.restart {
         true => DedupRun::resume(&txn, &key)?,
         false => None,
@@ -121,12 +119,12 @@ pub(crate) fn run(global: &Global, args: &Dedup) -> Result<Ending, Failure> {
         }
         txn = index.begin_write()?;
     }
-    let comparing = (threshold.get(), &*against);
+    let comparing = (threshold, &*against);
     let mut judging = Judging::begin(global, args, &targets, comparing, (&key, interrupted), &txn)?;
-    let mut records = args.records(&targets, &index, Some(index.sketcher().clone()))?;
+    let records = args.records(&targets, &index, Some(index.sketcher().clone()))?;
     let mut progress = Progress::new(global, records.expected_bytes);
     let mut failed = 0_u64;
-    while let Some(parsed) = records.next() {
+    for parsed in records {
         let documents = parsed.results.len() as u64;
         if let Some(header) = &parsed.header {
             judging.kept.begin_table(header)?;
@@ -208,8 +206,8 @@ fn complete(
         return Err(changed(out));
     }
     let (mut found, mut failed) = (DedupInput::default(), 0);
-    let mut records = args.records(targets, index, None)?;
-    while let Some(parsed) = records.next() {
+    let records = args.records(targets, index, None)?;
+    for parsed in records {
         for result in parsed.results {
             match result {
                 Ok(incoming) => found.add(&incoming.document),
@@ -274,7 +272,7 @@ impl Dedup {
         let mut inputs = self.input.of(&self.paths, &self.index, index.settings().weighted);
         inputs.leave_out.extend(targets.files().into_iter().chain(self.against.iter().cloned()));
         let settings = *index.settings();
-        let none = Signature::empty(settings.lanes);
+        let none = Signature::empty(settings.lanes())?;
         records::start(inputs, settings.shingle, move |record| {
             let (id, named) = match record.name {
                 Name::Id(id) => (id, true),
@@ -286,13 +284,11 @@ impl Dedup {
                 return Err(BadRecord { place, cause });
             }
             let written = Written::new(record.raw, &id);
+            let content = record.body.content();
             let document = match &sketcher {
-                Some(sketcher) => Document::prepare(id, &record.text, sketcher, &settings),
-                None => Document::from_signature(id, none.clone()).map(|document| {
-                    let whole = document.with_text(record.text);
-                    let (hash, bytes) = (whole.text_hash(), whole.text_bytes());
-                    whole.with_text_hash(hash, bytes)
-                }),
+                Some(sketcher) => Document::prepare(id, content, sketcher, &settings),
+                None => Document::from_signature(id, none.clone())
+                    .map(|document| document.with_text_hash(content.text_hash(), 0)),
             };
             match document {
                 Ok(document) if named => Ok(Incoming { document, place, written }),
