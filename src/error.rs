@@ -389,11 +389,11 @@ impl Error {
             | Self::UnexpectedWeights
             | Self::UnexpectedTokens { .. }
             | Self::MissingText { .. }
-            | Self::InputDiffers { .. }
             | Self::NotUtf8 { .. } => ErrorKind::InvalidInput,
             Self::SettingMismatch { .. }
             | Self::SignatureMismatch { .. }
             | Self::NoTexts { .. }
+            | Self::InputDiffers { .. }
             | Self::UnequalSettings { .. } => ErrorKind::Mismatch,
             Self::Locked { .. } | Self::WriteInProgress | Self::SnapshotsLive { .. } => {
                 ErrorKind::Busy

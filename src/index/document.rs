@@ -48,12 +48,12 @@ impl Document {
         let stored = content.stored();
         Ok(Self {
             id,
+            kind: Kind::of(content),
             signature,
             text_hash: text_hash(stored.as_bytes()),
             text_length: stored.len() as u64,
             text: keep.then(|| stored.into()),
             inserted: None,
-            kind: Kind::of(content),
         })
     }
 
@@ -122,7 +122,7 @@ impl Document {
         let text: Arc<str> = content.stored().into();
         let (hash, length) = (text_hash(text.as_bytes()), text.len() as u64);
         let kind = Kind::of(content);
-        Self { text_hash: hash, text_length: length, text: Some(text), kind, ..self }
+        Self { kind, text_hash: hash, text_length: length, text: Some(text), ..self }
     }
 
     /// The same document with another time of insertion than the time at which it is inserted.
@@ -152,13 +152,13 @@ impl Document {
         settings: &Settings,
     ) -> Self {
         Self {
+            kind: Kind::in_index(settings),
             id: record.id,
             signature,
             text_hash: record.text_hash,
             text_length: record.text_length,
             text: None,
             inserted: Some(record.inserted),
-            kind: Kind::in_index(settings),
         }
     }
 

@@ -227,9 +227,9 @@ impl Index {
     /// Times are compared in whole seconds, rounded down: one that was inserted in the second of
     /// `time` stays.
     ///
-    /// It commits every 100,000 removals, so that this thread must have no write transaction
-    /// open, and memory stays bounded. Reads all document records. It counts documents that are
-    /// removed, of all that the index has, and can be stopped before each commit.
+    /// It commits every 100,000 removals, so that this thread must have no write transaction open,
+    /// and memory stays bounded. Reads all document records. It counts documents that are removed, of
+    /// all that the index has, and can be stopped before each commit.
     ///
     /// ```
     /// # fn main() -> twindex::Result<()> {

@@ -1,7 +1,7 @@
 //! A document on its way into an index: an id, a signature, and what is known of the text.
 
+use super::settings::Settings;
 use crate::sketch::Signature;
-use crate::store::settings::Settings;
 use crate::text::Content;
 use std::sync::Arc;
 
@@ -13,6 +13,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Document {
     pub(crate) id: String,
+    pub(crate) kind: Kind,
     pub(crate) signature: Signature,
     pub(crate) text_hash: u64,
     pub(crate) text_length: u64,
@@ -20,7 +21,6 @@ pub struct Document {
     pub(crate) text: Option<Arc<str>>,
     /// Seconds since 1970 when it was inserted first; `None` for now.
     pub(crate) inserted: Option<i64>,
-    pub(crate) kind: Kind,
 }
 
 /// What kind of content a document was made of.
@@ -30,6 +30,7 @@ pub(crate) enum Kind {
     Unknown,
     /// A text, or a set of tokens.
     Text,
+    /// A weighted set.
     Weights,
 }
 
@@ -41,7 +42,7 @@ impl Kind {
         }
     }
 
-    /// That of all documents of an index.
+    /// The kind of all documents of an index.
     pub(crate) fn in_index(settings: &Settings) -> Self {
         if settings.weighted { Self::Weights } else { Self::Text }
     }

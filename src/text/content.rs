@@ -64,6 +64,12 @@ impl<'a> From<&'a &str> for Content<'a> {
     }
 }
 
+impl<'a> From<&'a &String> for Content<'a> {
+    fn from(text: &'a &String) -> Self {
+        Self::Text(text)
+    }
+}
+
 impl<'a> From<&'a String> for Content<'a> {
     fn from(text: &'a String) -> Self {
         Self::Text(text)

@@ -135,16 +135,16 @@ fn a_conflict_is_decided_before_anything_is_compared() {
     let index = tiny().create(place.index()).expect("created");
     let mut txn = index.begin_write().expect("begun");
     let (one, other) = (text(1, 1, 40), text(2, 1, 40));
-    let [one, other] = [&*one, &*other];
-    let all = [("a", one), ("b", other)];
+    let all = [("a", &one), ("b", &other)];
     txn.insertion().contents(&all).expect("inserted");
     // The text of `b` under the id of `a`: left out as a conflict, else a duplicate of `b`.
     let skipping = txn.insertion().unless_similar(0.8).on_conflict(OnConflict::Skip);
-    let outcomes = skipping.contents(&[("a", other), ("b", other), ("c", other)]).expect("judged");
+    let outcomes =
+        skipping.contents(&[("a", &other), ("b", &other), ("c", &other)]).expect("judged");
     assert_eq!(outcomes[0], Outcome::Inserted(Inserted::Skipped));
     assert_eq!(outcomes[1], Outcome::Inserted(Inserted::Unchanged));
     assert!(matches!(&outcomes[2], Outcome::Duplicate { of, against: None } if of.id == "b"));
-    let outcomes = txn.insertion().unless_similar(0.8).contents(&[("a", other)]).expect("judged");
+    let outcomes = txn.insertion().unless_similar(0.8).contents(&[("a", &other)]).expect("judged");
     assert!(matches!(&outcomes[0], Outcome::Duplicate { of, .. } if of.id == "b"));
     assert_eq!(txn.len(), 2);
 }

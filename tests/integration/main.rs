@@ -6,6 +6,7 @@ mod containment;
 mod dedup;
 mod dedup_runs;
 mod exact;
+mod examples;
 mod expiry;
 mod fixtures;
 mod history;

@@ -130,8 +130,8 @@ impl WriteTxn {
     ///
     /// [`Error::UnequalSettings`](crate::Error::UnequalSettings), where nothing was inserted; those
     /// of [`Insertion::documents`](crate::Insertion::documents), of reading the other index, and
-    /// [`Error::Interrupted`](crate::Error::Interrupted), after which this transaction has a part
-    /// of it.
+    /// [`Error::Interrupted`](crate::Error::Interrupted), after which this transaction has a part of
+    /// it.
     pub fn merge<'w>(
         &'w mut self,
         source: &'w Snapshot,

@@ -253,7 +253,8 @@ impl<'t> Insertion<'t> {
         Ok(outcomes)
     }
 
-    /// Inserts contents under their ids, sketching them on all threads.
+    /// Inserts contents under their ids, sketching them on all threads: pairs of an id and a text,
+    /// of an id and [`Weights`](crate::Weights), or of an id and [`Tokens`](crate::Tokens).
     ///
     /// # Errors
     ///

@@ -60,7 +60,7 @@ impl WriteTxn {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes, and [`Error::NotWeights`],
+    /// [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes, [`Error::NotWeights`],
     /// [`Error::UnexpectedWeights`] or [`Error::UnexpectedTokens`] for content of another kind than
     /// the index takes, which leave the transaction usable; those of [`Insertion::documents`].
     pub fn insert<'c>(&mut self, id: &str, content: impl Into<Content<'c>>) -> Result<Inserted> {
@@ -70,8 +70,8 @@ impl WriteTxn {
         Ok(outcome.inserted().unwrap_or(Inserted::Skipped))
     }
 
-    /// Inserts a document unless one of at least the index's threshold is known, in the index
-    /// or earlier in this transaction: [`Insertion::unless_similar`].
+    /// Inserts a document unless one of at least the index's threshold is known, in the index or
+    /// earlier in this transaction: [`Insertion::unless_similar`].
     ///
     /// # Errors
     ///
@@ -82,7 +82,7 @@ impl WriteTxn {
         content: impl Into<Content<'c>>,
     ) -> Result<Outcome> {
         let document = Document::prepare(id, content, &self.sketcher, self.settings())?;
-        let threshold = self.settings().threshold.get();
+        let threshold = self.settings().threshold();
         self.insertion().unless_similar(threshold).document(document)
     }
 

@@ -74,13 +74,13 @@ pub(crate) fn documents(engine: &Engine, numbers: Range<u32>) -> Vec<Document> {
     let document = |number: u32| {
         let text = format!("document number {number}");
         Document {
+            kind: Kind::Text,
             id: number.to_string(),
             signature: sketcher.signature(&text).expect("a text"),
             text_hash: text_hash(text.as_bytes()),
             text_length: text.len() as u64,
             text: Some(text.into()),
             inserted: None,
-            kind: Kind::Text,
         }
     };
     numbers.map(document).collect()

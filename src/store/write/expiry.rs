@@ -79,8 +79,9 @@ impl Writer {
 #[cfg(test)]
 mod tests {
     use crate::sketch::Signature;
+    use crate::store::document::Kind;
     use crate::store::sim::testing::{filled, insert_into, open};
-    use crate::store::{Document, Engine, Kind};
+    use crate::store::{Document, Engine};
     use std::sync::Arc;
 
     fn insert(engine: &Arc<Engine>, id: &str, inserted: i64) {
@@ -89,12 +90,12 @@ mod tests {
         let inserted = Some(inserted);
         let document = Document {
             id,
+            kind: Kind::Text,
             signature,
             text_hash: 1,
             text_length: 1,
             text: None,
             inserted,
-            kind: Kind::Text,
         };
         let mut writer = engine.write().expect("begun");
         insert_into(&mut writer, document);

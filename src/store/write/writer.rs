@@ -383,13 +383,13 @@ mod tests {
     fn document(id: &str) -> Document {
         let signature = Signature::from_lanes(vec![7; 64], 10);
         Document {
+            kind: Kind::Text,
             id: id.to_owned(),
             signature,
             text_hash: 1,
             text_length: 1,
             text: None,
             inserted: None,
-            kind: Kind::Text,
         }
     }
 

@@ -139,6 +139,7 @@ impl Shell {
         self.start_other(&words).expect("it starts")
     }
 
+    #[allow(dead_code, reason = "the tests of the laboratory use it")]
     /// Starts `twindex` with a variable of its own.
     pub fn start_in_environment(&self, words: &str, name: &str, value: &str) -> Running {
         let mut command = self.command(BINARY);

@@ -284,11 +284,13 @@ impl Dedup {
                 return Err(BadRecord { place, cause });
             }
             let written = Written::new(record.raw, &id);
-            let content = record.body.content();
             let document = match &sketcher {
-                Some(sketcher) => Document::prepare(id, content, sketcher, &settings),
-                None => Document::from_signature(id, none.clone())
-                    .map(|document| document.with_text_hash(content.text_hash(), 0)),
+                Some(sketcher) => Document::prepare(id, record.body.content(), sketcher, &settings),
+                None => Document::from_signature(id, none.clone()).map(|document| {
+                    let whole = document.with_content(record.body.content());
+                    let (hash, bytes) = (whole.text_hash(), whole.text_bytes());
+                    whole.with_text_hash(hash, bytes)
+                }),
             };
             match document {
                 Ok(document) if named => Ok(Incoming { document, place, written }),
