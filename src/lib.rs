@@ -49,7 +49,8 @@
 //!   and gives [`Matches`]. [`Pairs`] walks all similar pairs; [`Clustering`] puts them together to
 //!   [`Clusters`].
 //! - [`Work`] is long work that has not begun: it can be watched and stopped.
-//! - [`Shingler`] and [`Sketcher`] turn texts into [`Signature`]s without a file, and
+//! - [`Content`] is what a document is given as: a text, a set of [`Tokens`], or [`Weights`].
+//! - [`Shingler`] and [`Sketcher`] turn it into [`Signature`]s without a file, and
 //!   [`Signature::similarity`] compares two.
 //! - [`Overlap`] is the exact similarity of two sets or multisets of shingles, [`weighted_jaccard`]
 //!   that of two weighted sets ([`Weights`]). [`Containment`] is how much of one set is in another,

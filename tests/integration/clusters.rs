@@ -17,8 +17,8 @@ struct Known {
     signature: Signature,
 }
 
-/// Texts in families, in which each member differs a little from the one before it, so that clusters
-/// are chains; every fourth text is repeated.
+/// Texts in families, in which each member differs a little from the one before it, so that
+/// clusters are chains; every fourth text is repeated.
 fn texts(seed: u64, count: usize) -> Vec<(String, String)> {
     let mut random = Random(seed);
     let mut words: Vec<String> = Vec::new();

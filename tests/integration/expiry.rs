@@ -29,7 +29,7 @@ fn ids(index: &Index) -> Vec<String> {
 }
 
 #[test]
-fn what_was_inserted_before_a_time_goes_and_what_was_inserted_then_stays() {
+fn documents_inserted_before_a_time_are_removed_and_later_ones_stay() {
     let place = Place::new();
     let index = aged(&place, 30);
     assert_eq!(index.remove_inserted_before(at(-5)).run().expect("removed"), 0);

@@ -1,5 +1,5 @@
-//! Random indexes that are put together: the same answers as one of all documents. Snapshots that are
-//! backed up while others write: exactly one commit.
+//! Random indexes that are put together: the same answers as one of all documents. Snapshots that
+//! are backed up while others write: exactly one commit.
 
 use crate::support::{Place, Random, all_ids, assert_clean, text, tiny};
 use std::collections::BTreeMap;
@@ -111,7 +111,8 @@ fn a_backup_beside_a_writer_is_exactly_one_commit() {
     let index = tiny().create(place.index()).expect("created");
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
-        // Every commit adds five documents, removes two of those before, and leaves a note of itself.
+        // Every commit adds five documents, removes two of those before, and leaves a note of
+        // itself.
         scope.spawn(|| {
             for commit in 1_u64.. {
                 let mut txn = index.begin_write().expect("begun");

@@ -68,7 +68,7 @@ fn a_rebuilt_index_is_one_that_was_created_so() {
 }
 
 #[test]
-fn what_is_not_named_stays() {
+fn settings_that_are_not_named_stay() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let options = Index::options().store_text(true).seed(9).shingle(Shingle::chars(7));
     let path = filled(&folder, &options);
@@ -94,7 +94,7 @@ fn an_index_without_texts_cannot_be_rebuilt() {
 }
 
 #[test]
-fn what_is_stopped_or_impossible_leaves_the_index_as_it_was() {
+fn a_stopped_or_impossible_rebuild_leaves_the_index_as_it_was() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = filled(&folder, &Index::options().store_text(true));
     let before = content(&path);

@@ -1,4 +1,5 @@
-//! Texts that are stored: they come back, go where their documents go, and are missed when they are gone.
+//! Texts that are stored: they come back, go where their documents go, and are missed when they are
+//! gone.
 
 use crate::support::assert_clean;
 use twindex::{Document, Error, Index, IndexOptions, Inserted, OnConflict, Outcome};

@@ -60,8 +60,8 @@ fn other(id: String, number: u64) -> Document {
     Document::from_signature(id, Signature::from_lanes(lanes, 100)).expect("a valid id")
 }
 
-/// What the hash of ids multiplies the second eight bytes with is the first eight, a constant and the
-/// key, combined so that with this key these bytes give zero: what follows does not count.
+/// What the hash of ids multiplies the second eight bytes with is the first eight, a constant and
+/// the key, combined so that with this key these bytes give zero: what follows does not count.
 const NOTHING: &[u8; 8] = b"01234567";
 
 /// The key for which they do. The constant begins the secret of XXH3.

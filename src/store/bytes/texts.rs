@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn few_or_long_texts_teach_nothing() {
+    fn a_dictionary_is_not_learned_from_few_or_long_texts() {
         let few = vec!["one and the same"; 100];
         assert!(Dictionary::learn(&few).is_none());
         let long = "a long text ".repeat(500);

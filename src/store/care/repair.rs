@@ -93,14 +93,14 @@ impl Drop for Damaged {
 }
 
 /// The rows of one number, as far as they are there.
-struct Row<'a> {
+struct ReadableRows<'a> {
     record: Option<&'a [u8]>,
     signature: &'a [u8],
     text: Option<Vec<u8>>,
 }
 
-/// What came of the rows of one number.
-enum Found {
+/// What could be recovered of one number.
+enum Recovered {
     Whole(Rows),
     /// Only the record can be read, or the text cannot.
     Named(String),
@@ -229,11 +229,11 @@ impl Salvage<'_> {
             let mut rows = Vec::new();
             for (number, signature) in self.block(&signatures, numbers) {
                 let (record, text) = (records.remove(&number), texts.remove(&number));
-                let found = Row { record: record.as_deref(), signature: &signature, text };
+                let found = ReadableRows { record: record.as_deref(), signature: &signature, text };
                 rows.extend(self.judge(DocNo(number), found));
             }
             for (number, record) in records {
-                let found = Row { record: Some(&record), signature: &[], text: None };
+                let found = ReadableRows { record: Some(&record), signature: &[], text: None };
                 rows.extend(self.judge(DocNo(number), found));
             }
             rows.sort_unstable_by_key(|row| row.fresh.doc);
@@ -298,16 +298,16 @@ impl Salvage<'_> {
     }
 
     /// The row of a document that is whole; counts one that is not.
-    fn judge(&mut self, doc: DocNo, row: Row<'_>) -> Option<Rows> {
+    fn judge(&mut self, doc: DocNo, row: ReadableRows<'_>) -> Option<Rows> {
         if self.dead.contains(doc) {
             return None;
         }
         match self.found(doc, row) {
-            Found::Whole(row) => {
+            Recovered::Whole(row) => {
                 self.next_doc = self.next_doc.max(u64::from(doc.0) + 1);
                 Some(row)
             }
-            Found::Named(id) => {
+            Recovered::Named(id) => {
                 const NAMED: usize = 1000;
                 self.repair.lost += 1;
                 if self.repair.lost_ids.len() < NAMED {
@@ -315,32 +315,32 @@ impl Salvage<'_> {
                 }
                 None
             }
-            Found::Nameless => {
+            Recovered::Nameless => {
                 self.repair.lost += 1;
                 None
             }
         }
     }
 
-    fn found(&mut self, doc: DocNo, row: Row<'_>) -> Found {
-        let Row { record, signature, text } = row;
-        let Some(record) = record else { return Found::Nameless };
-        let Ok(decoded) = DocumentRecord::decode(record, doc) else { return Found::Nameless };
+    fn found(&mut self, doc: DocNo, row: ReadableRows<'_>) -> Recovered {
+        let ReadableRows { record, signature, text } = row;
+        let Some(record) = record else { return Recovered::Nameless };
+        let Ok(decoded) = DocumentRecord::decode(record, doc) else { return Recovered::Nameless };
         let automatic = decoded.id.strip_prefix('#').and_then(|number| number.parse().ok());
         self.auto_ids = self.auto_ids.max(automatic.unwrap_or(0));
         let Ok((lanes, size)) = decode_signature(signature, doc, self.fixed.lanes) else {
-            return Found::Named(decoded.id);
+            return Recovered::Named(decoded.id);
         };
         if self.fixed.texts {
             let dictionary = self.dictionary.as_deref();
             let whole = |text: &Vec<u8>| decode_text(text, doc, dictionary).is_ok();
             if !text.as_ref().is_some_and(whole) {
-                return Found::Named(decoded.id);
+                return Recovered::Named(decoded.id);
             }
         }
         let lanes = (!size.is_empty()).then(|| Box::from(lanes));
         let id_hash = id_hash(&decoded.id, self.fixed.id_key);
-        Found::Whole(Rows {
+        Recovered::Whole(Rows {
             id: decoded.id,
             record: record.to_vec(),
             signature: signature.to_vec(),

@@ -47,7 +47,7 @@ fn assert_clean(folder: &TempDir) {
 }
 
 #[test]
-fn what_is_whole_is_left_alone() {
+fn a_whole_index_is_left_alone_by_repair() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     drop(filled(&folder, 200));
     let before = rows(&folder);
@@ -57,7 +57,7 @@ fn what_is_whole_is_left_alone() {
 }
 
 #[test]
-fn what_can_be_derived_is_made_again() {
+fn rows_that_can_be_derived_are_made_again() {
     type Damage = fn(&WriteTransaction);
     let damages: [(&str, Damage); 6] = [
         ("a chunk", |txn| {
