@@ -7,7 +7,8 @@ use crate::index::snapshot::Snapshot;
 use crate::index::write::duplicates::{Comparison, Judge};
 use crate::index::write::transaction::WriteTxn;
 use crate::params::Threshold;
-use crate::store::{Entry, Existing};
+use crate::sketch::Sketcher;
+use crate::store::{Entry, Existing, Writer};
 use crate::text::Content;
 use rayon::prelude::*;
 use std::fmt;
@@ -226,10 +227,10 @@ impl<'t> Insertion<'t> {
     /// These leave the transaction as it was: [`Error::InvalidSetting`] for a threshold out of
     /// range, or `against` without a threshold; [`Error::SettingMismatch`] for an index whose
     /// signatures do not compare with those of this one; [`Error::SignatureMismatch`];
-    /// [`Error::MissingText`].
+    /// [`Error::MissingText`]; [`Error::NotWeights`] and [`Error::UnexpectedWeights`].
     ///
     /// After [`Error::Full`], [`Error::Damaged`], [`Error::Io`] or [`Error::Storage`] the
-    /// transaction cannot be committed.
+    /// transaction cannot be committed, unless nothing of this insertion was done yet.
     pub fn documents(self, mut documents: Vec<Document>) -> Result<Vec<Outcome>> {
         let comparison = self.comparison()?;
         let Self { txn, on_conflict, .. } = self;
@@ -240,18 +241,13 @@ impl<'t> Insertion<'t> {
         let mut outcomes = Vec::with_capacity(documents.len());
         while !documents.is_empty() {
             let later = documents.split_off(documents.len().min(writer.batch_size()));
-            let mut batch = writer.batch(documents)?;
-            let mut judge = match &comparison {
-                Some(comparison) => {
-                    let writes = |existing| Inserted::new(existing, on_conflict).writes();
-                    Some(Judge::of(&mut batch, comparison, &sketcher, writes)?)
-                }
-                None => None,
-            };
-            while let Some(entry) = batch.next()? {
-                outcomes.push(decide(entry, on_conflict, judge.as_mut())?);
+            let compared = comparison.as_ref().map(|comparison| (comparison, &*sketcher));
+            let inserted = insert(writer, documents, on_conflict, compared, &mut outcomes);
+            if inserted.is_err() && !outcomes.is_empty() {
+                // The caller cannot know how many are in.
+                writer.fail();
             }
-            batch.finish()?;
+            inserted?;
             documents = later;
         }
         Ok(outcomes)
@@ -262,8 +258,8 @@ impl<'t> Insertion<'t> {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes, which leaves the transaction
-    /// as it was, and those of [`documents`](Self::documents).
+    /// Those of [`Index::prepare`](crate::Index::prepare), which leave the transaction as it was,
+    /// and those of [`documents`](Self::documents).
     pub fn contents<I, T>(self, contents: &[(I, T)]) -> Result<Vec<Outcome>>
     where
         I: AsRef<str> + Sync,
@@ -277,6 +273,28 @@ impl<'t> Insertion<'t> {
         let documents: Result<Vec<Document>> = contents.par_iter().map(prepare).collect();
         self.documents(documents?)
     }
+}
+
+/// Inserts the documents of one batch, compared where duplicates are looked for.
+fn insert(
+    writer: &mut Writer,
+    documents: Vec<Document>,
+    on_conflict: OnConflict,
+    compared: Option<(&Comparison<'_>, &Sketcher)>,
+    outcomes: &mut Vec<Outcome>,
+) -> Result<()> {
+    let mut batch = writer.batch(documents)?;
+    let mut judge = match compared {
+        Some((comparison, sketcher)) => {
+            let writes = |existing| Inserted::new(existing, on_conflict).writes();
+            Some(Judge::of(&mut batch, comparison, sketcher, writes)?)
+        }
+        None => None,
+    };
+    while let Some(entry) = batch.next()? {
+        outcomes.push(decide(entry, on_conflict, judge.as_mut())?);
+    }
+    batch.finish()
 }
 
 /// Decides about one document of a batch.

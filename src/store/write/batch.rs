@@ -43,8 +43,8 @@ impl Existing {
 ///
 /// Their ids are looked up once, when the batch begins. What was found stays true because the
 /// batch borrows the transaction until it ends. Each document comes out as an [`Entry`], which
-/// decides about it. [`finish`](Self::finish) writes the documents that still wait; a batch that
-/// is dropped before that lets nothing of the transaction be committed.
+/// decides about it. [`finish`](Self::finish) writes the documents that still wait. If a batch is
+/// dropped before that, and has inserted anything, nothing of the transaction can be committed.
 pub(crate) struct Batch<'w> {
     writer: &'w mut Writer,
     /// Documents to be decided, with what the index had under their ids.
@@ -53,7 +53,8 @@ pub(crate) struct Batch<'w> {
     waiting: Vec<Document>,
     /// The numbers of documents that others of this batch have replaced.
     replaced: FxHashSet<DocNo>,
-    finished: bool,
+    /// Whether anything was inserted, until the batch has ended.
+    unfinished: bool,
 }
 
 impl Writer {
@@ -72,7 +73,7 @@ impl Writer {
             rest: documents.into_iter().zip(known).collect(),
             waiting: Vec::new(),
             replaced: FxHashSet::default(),
-            finished: false,
+            unfinished: false,
         })
     }
 }
@@ -126,14 +127,14 @@ impl<'w> Batch<'w> {
     /// Ends the batch when all documents are decided.
     pub(crate) fn finish(mut self) -> Result<()> {
         self.write()?;
-        self.finished = self.rest.is_empty();
+        self.unfinished = !self.rest.is_empty();
         Ok(())
     }
 }
 
 impl Drop for Batch<'_> {
     fn drop(&mut self) {
-        if !self.finished {
+        if self.unfinished {
             // What was replaced may have nothing in its place yet.
             self.writer.fail();
         }
@@ -189,6 +190,7 @@ impl Entry<'_, '_> {
     /// Inserts the document. It replaces the one that has its id, if there is one.
     pub(crate) fn insert(self) -> Result<()> {
         let Self { batch, document, existing } = self;
+        batch.unfinished = true;
         if let Some(doc) = existing.number() {
             batch.writer.remove_number(doc);
             batch.replaced.insert(doc);

@@ -114,7 +114,7 @@ impl Writer {
     }
 
     /// Lets nothing of this transaction be committed.
-    pub(super) fn fail(&mut self) {
+    pub(crate) fn fail(&mut self) {
         self.failed = true;
     }
 
