@@ -226,7 +226,8 @@ impl<'t> Insertion<'t> {
     /// These leave the transaction as it was: [`Error::InvalidSetting`] for a threshold out of
     /// range, or `against` without a threshold; [`Error::SettingMismatch`] for an index whose
     /// signatures do not compare with those of this one; [`Error::SignatureMismatch`];
-    /// [`Error::MissingText`].
+    /// [`Error::NotWeights`] or [`Error::UnexpectedWeights`] for a document of another kind than the
+    /// index takes; [`Error::MissingText`].
     ///
     /// After [`Error::Full`], [`Error::Damaged`], [`Error::Io`] or [`Error::Storage`] the
     /// transaction cannot be committed.
@@ -262,8 +263,9 @@ impl<'t> Insertion<'t> {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes, which leaves the transaction
-    /// as it was, and those of [`documents`](Self::documents).
+    /// These leave the transaction as it was: [`Error::InvalidId`] for an id of 0 or more than 4,096
+    /// bytes; [`Error::NotWeights`], [`Error::UnexpectedWeights`] or [`Error::UnexpectedTokens`] for
+    /// content of another kind than the index takes. Else those of [`documents`](Self::documents).
     pub fn contents<I, T>(self, contents: &[(I, T)]) -> Result<Vec<Outcome>>
     where
         I: AsRef<str> + Sync,
