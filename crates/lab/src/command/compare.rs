@@ -1,13 +1,14 @@
 //! `twindex-lab compare`: two texts by any of the methods of the literature, side by side.
 
-use crate::command::compare_file::{self, Compared};
-use crate::command::method::{Method, MethodOption};
+use super::family_choice::FamilyChoice;
+use crate::command::compare_file::{self, FileComparison};
+use crate::command::method_name::{MethodName, MethodOption};
 use crate::sketch::Family;
-use crate::study::Work;
+use crate::study::StudyContext;
 use crate::study::methods::{
-    Chance, Method as Way, Of, Pair, Row, Settings, WeightedMethod, weighted_rows,
+    ChanceComparison, MethodRow, MethodSettings, SetKind, TextMethod, TextPair, WeightedMethod,
+    weighted_rows,
 };
-use clap::ValueEnum;
 use clap::builder::RangedU64ValueParser;
 use serde_json::Value;
 use std::path::Path;
@@ -20,7 +21,7 @@ use twindex_cli::run::inputs::size;
 use twindex_cli::run::two_texts::TwoTexts;
 use twindex_cli::terminal::output::{Results, rounded, significant, similarity, summary};
 
-type Outcome<T> = Result<T, Failure>;
+type CommandResult<T> = Result<T, Failure>;
 
 /// Runs of random methods where all are asked for, so that the spread says something: its own
 /// relative error is then 1/√38.
@@ -63,18 +64,18 @@ Examples:
   twindex-lab compare old.txt new.txt --method minhash --family murmur3 --hashes 200 --runs 50
   twindex-lab compare --weighted old.json new.json --method p-minhash
   twindex-lab compare old.txt.zst new.txt.zst --method file --memory 1G")]
-pub(super) struct Compare {
+pub(super) struct CompareArgs {
     #[command(flatten)]
     pub(super) texts: TwoTexts,
     /// Compare by this method
-    #[arg(long, value_enum, value_name = "NAME", default_value_t = Method::All)]
-    method: Method,
+    #[arg(long, value_enum, value_name = "NAME", default_value_t = MethodName::All)]
+    method: MethodName,
     /// Hash functions of --method minhash and --method all [default: default]
     #[arg(long, value_enum, value_name = "NAME")]
-    family: Option<FamilyName>,
-    /// Hash functions, maps, or smallest values of --method, from 3 to 4096; weighted takes the next
-    /// of 64, 128, 256 and 512 lanes, above it 512; simhash takes 8 bits for each, rounded up to a
-    /// multiple of 64, at most 1024 [default: 128]
+    family: Option<FamilyChoice>,
+    /// Hash functions, maps, or smallest values of --method, from 3 to 4096; weighted takes the
+    /// next of 64, 128, 256 and 512 lanes, above it 512; simhash takes 8 bits for each, rounded up
+    /// to a multiple of 64, at most 1024 [default: 128]
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(3..=4096))]
     hashes: Option<u16>,
     /// Runs of what is random, under the seeds from --seed on [default: 1; 20 of --method all]
@@ -86,54 +87,18 @@ pub(super) struct Compare {
     /// The most bytes of memory for --method file, from 1M on [default: 64M]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub(super) memory: Option<usize>,
-    /// Elements there are in all, of which random sets are drawn for --method all: of the sets, with
-    /// --multiset of the multisets [default: shingles_a + shingles_b]
+    /// Elements there are in all, of which random sets are drawn for --method all: of the sets,
+    /// with --multiset of the multisets [default: shingles_a + shingles_b]
     #[arg(long, value_name = "N", conflicts_with = "weighted")]
     universe: Option<u64>,
 }
 
-/// The families of hash functions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum FamilyName {
-    /// (a x + b) mod 2^61 - 1
-    Modular,
-    /// Jenkins' mix of 96 bits
-    Jenkins,
-    /// s x mod 2^64
-    Multiplicative,
-    /// MurmurHash3, 32 bits
-    Murmur3,
-    /// A table of random words for each byte
-    Tabulation,
-    /// XXH3, 64 bits
-    Xxh3,
-    /// The sketch of an index
-    Default,
-    /// All of these, a line each
-    All,
-}
-
-impl FamilyName {
-    fn families(self) -> Vec<Family> {
-        match self {
-            Self::Modular => vec![Family::Modular],
-            Self::Jenkins => vec![Family::Jenkins],
-            Self::Multiplicative => vec![Family::Multiplicative],
-            Self::Murmur3 => vec![Family::Murmur3],
-            Self::Tabulation => vec![Family::Tabulation],
-            Self::Xxh3 => vec![Family::Xxh3],
-            Self::Default => vec![Family::Default],
-            Self::All => Family::ALL.to_vec(),
-        }
-    }
-}
-
 /// Refuses what a method does not take, so that nothing is typed in vain.
-fn check(args: &Compare) -> Outcome<()> {
+fn check(args: &CompareArgs) -> CommandResult<()> {
     args.texts.check()?;
     let method = args.method;
     if args.texts.weighted && !method.takes_weights() {
-        let takers = Method::names(Method::takes_weights);
+        let takers = MethodName::names(MethodName::takes_weights);
         let cause = "--weighted: this --method takes no weights; take";
         return Err(anyhow::anyhow!("{cause} {takers}, or leave out --weighted").into());
     }
@@ -145,12 +110,12 @@ fn check(args: &Compare) -> Outcome<()> {
         (MethodOption::Memory, args.memory.is_some()),
         (MethodOption::Universe, args.universe.is_some()),
     ] {
-        let reads = |method: Method| method.reads(args.texts.weighted).contains(&option);
+        let reads = |method: MethodName| method.reads(args.texts.weighted).contains(&option);
         if !is_there || reads(method) {
             continue;
         }
         let name = option.name();
-        return Err(match Method::names(reads).as_str() {
+        return Err(match MethodName::names(reads).as_str() {
             "" => anyhow::anyhow!("{name} has no meaning with --weighted; leave it out"),
             readers => anyhow::anyhow!(
                 "{name} has no meaning for --method {}, only for {readers}; leave it out",
@@ -162,30 +127,30 @@ fn check(args: &Compare) -> Outcome<()> {
     Ok(())
 }
 
-pub(super) fn run(global: &Global, args: &Compare) -> Outcome<Ending> {
+pub(super) fn run(global: &Global, args: &CompareArgs) -> CommandResult<Ending> {
     check(args)?;
     let method = args.method;
-    if method == Method::File {
+    if method == MethodName::File {
         return compare_file::run(global, args);
     }
-    if method == Method::All && !args.texts.weighted {
+    if method == MethodName::All && !args.texts.weighted {
         // Of what the last method cannot take nobody should be told after all others.
         compare_file::similarity(args)?;
     }
-    let runs = if method == Method::All { RUNS_OF_ALL } else { 1 };
-    let settings = Settings {
+    let runs = if method == MethodName::All { RUNS_OF_ALL } else { 1 };
+    let settings = MethodSettings {
         hashes: args.hashes.unwrap_or(HASHES).into(),
         runs: args.runs.unwrap_or(runs),
         sample: args.sample.unwrap_or(SAMPLE),
         confidence: Confidence::new(args.texts.confidence)?,
     };
-    let work = Work::new(args.texts.seed, &|_, _| Ok(()));
+    let context = StudyContext::new(args.texts.seed, &|_, _| Ok(()));
     let (chances, mut rows) = match args.texts.weighted {
-        true => (Vec::new(), of_weights(args, method, &settings, &work)?),
-        false => of_texts(args, method, &settings, &work)?,
+        true => (Vec::new(), of_weights(args, method, &settings, &context)?),
+        false => of_texts(args, method, &settings, &context)?,
     };
     let mut failed = None;
-    if method == Method::All
+    if method == MethodName::All
         && !args.texts.weighted
         && read_again(&args.texts.a)
         && read_again(&args.texts.b)
@@ -200,7 +165,7 @@ pub(super) fn run(global: &Global, args: &Compare) -> Outcome<Ending> {
     if let Some(failure) = failed {
         return Err(failure);
     }
-    let below = |row: &Row| args.texts.is_below(row.estimate);
+    let below = |row: &MethodRow| args.texts.is_below(row.estimate);
     Ok(if rows.first().is_some_and(below) { Ending::Nothing } else { Ending::Done })
 }
 
@@ -210,97 +175,111 @@ fn read_again(path: &Path) -> bool {
 }
 
 /// The rows of the method for files.
-fn of_files(global: &Global, args: &Compare) -> Outcome<Vec<Row>> {
-    let Compared { overlap, seconds } = compare_file::compare(global, args)?;
-    let row =
-        |of: Of, similarity: f64| Row::exact("file", of, similarity, seconds, overlap.peak_memory);
-    let mut rows = vec![row(Of::Multisets, overlap.multisets.similarity())];
+fn of_files(global: &Global, args: &CompareArgs) -> CommandResult<Vec<MethodRow>> {
+    let FileComparison { overlap, seconds } = compare_file::compare(global, args)?;
+    let row = |of: SetKind, similarity: f64| {
+        MethodRow::exact("file", of, similarity, seconds, overlap.peak_memory)
+    };
+    let mut rows = vec![row(SetKind::Multisets, overlap.multisets.similarity())];
     if !args.texts.multiset {
-        rows.insert(0, row(Of::Sets, overlap.sets.similarity()));
+        rows.insert(0, row(SetKind::Sets, overlap.sets.similarity()));
     }
     Ok(rows)
 }
 
 /// The rows of a method for texts; of all methods also what chance would make of them.
 fn of_texts(
-    args: &Compare,
-    method: Method,
-    settings: &Settings,
-    work: &Work<'_>,
-) -> Outcome<(Vec<Chance>, Vec<Row>)> {
-    let pair =
-        Pair::new([shingles(&args.texts, &args.texts.a)?, shingles(&args.texts, &args.texts.b)?]);
+    args: &CompareArgs,
+    method: MethodName,
+    settings: &MethodSettings,
+    context: &StudyContext<'_>,
+) -> CommandResult<(Vec<ChanceComparison>, Vec<MethodRow>)> {
+    let pair = TextPair::new([
+        shingles(&args.texts, &args.texts.a)?,
+        shingles(&args.texts, &args.texts.b)?,
+    ]);
     let mut chances = Vec::new();
-    if method == Method::All {
+    if method == MethodName::All {
         if !args.texts.multiset {
-            chances.push(Chance::new(Of::Sets, pair.overlap(), args.universe)?);
+            chances.push(ChanceComparison::new(SetKind::Sets, pair.overlap(), args.universe)?);
         }
         // A universe of shingles is none of their occurrences.
         let universe = args.universe.filter(|_| args.texts.multiset);
-        chances.push(Chance::new(Of::Multisets, pair.multiset_overlap(), universe)?);
+        chances.push(ChanceComparison::new(SetKind::Multisets, pair.multiset_overlap(), universe)?);
     }
-    let of_one = if args.texts.multiset { Of::Multisets } else { Of::Sets };
-    let family = args.family.unwrap_or(FamilyName::Default);
-    let minhash = || family.families().into_iter().map(Way::MinHash);
-    let mut ways: Vec<(Of, Way)> = Vec::new();
+    let of_one = if args.texts.multiset { SetKind::Multisets } else { SetKind::Sets };
+    let family = args.family.unwrap_or(FamilyChoice::One(Family::Default));
+    let minhash = || family.families().into_iter().map(TextMethod::MinHash);
+    let mut ways: Vec<(SetKind, TextMethod)> = Vec::new();
     match method {
-        Method::Exact => ways.push((of_one, Way::Exact)),
-        Method::Multiset => ways.push((Of::Multisets, Way::Exact)),
-        Method::Sample => ways.push((of_one, Way::Sample)),
-        Method::Ru => ways.push((of_one, Way::Ru)),
-        Method::Rum => ways.extend([(of_one, Way::Rum), (of_one, Way::RumOnSamples)]),
-        Method::Minhash => ways.extend(minhash().map(|way| (of_one, way))),
-        Method::BottomK => ways.push((of_one, Way::BottomK)),
-        Method::Weighted => ways.push((Of::Multisets, Way::Weighted)),
-        Method::PMinhash => ways.push((Of::Multisets, Way::Probability)),
-        Method::Simhash => ways.push((of_one, Way::SimHash)),
-        Method::File | Method::All => {
+        MethodName::Exact => ways.push((of_one, TextMethod::Exact)),
+        MethodName::Multiset => ways.push((SetKind::Multisets, TextMethod::Exact)),
+        MethodName::Sample => ways.push((of_one, TextMethod::Sample)),
+        MethodName::Ru => ways.push((of_one, TextMethod::Ru)),
+        MethodName::Rum => {
+            ways.extend([(of_one, TextMethod::Rum), (of_one, TextMethod::RumOnSamples)])
+        }
+        MethodName::Minhash => ways.extend(minhash().map(|way| (of_one, way))),
+        MethodName::BottomK => ways.push((of_one, TextMethod::BottomK)),
+        MethodName::Weighted => ways.push((SetKind::Multisets, TextMethod::Weighted)),
+        MethodName::PMinhash => ways.push((SetKind::Multisets, TextMethod::Probability)),
+        MethodName::Simhash => ways.push((of_one, TextMethod::SimHash)),
+        MethodName::File | MethodName::All => {
             for of in chances.iter().map(|chance| chance.of) {
-                let first = [Way::Exact, Way::Sample, Way::RumOnSamples, Way::Ru, Way::Rum];
-                let last = [Way::BottomK, Way::SimHash];
+                let first = [
+                    TextMethod::Exact,
+                    TextMethod::Sample,
+                    TextMethod::RumOnSamples,
+                    TextMethod::Ru,
+                    TextMethod::Rum,
+                ];
+                let last = [TextMethod::BottomK, TextMethod::SimHash];
                 let all = first.into_iter().chain(minhash()).chain(last);
                 ways.extend(all.map(|way| (of, way)));
             }
-            ways.extend([Way::Weighted, Way::Probability].map(|way| (Of::Multisets, way)));
+            ways.extend(
+                [TextMethod::Weighted, TextMethod::Probability]
+                    .map(|way| (SetKind::Multisets, way)),
+            );
         }
     }
     let mut rows = Vec::new();
     for (of, way) in ways {
-        rows.extend(way.rows(of, &pair, settings, work)?);
+        rows.extend(way.rows(of, &pair, settings, context)?);
     }
     Ok((chances, rows))
 }
 
 /// The rows of a method for weighted sets.
 fn of_weights(
-    args: &Compare,
-    method: Method,
-    settings: &Settings,
-    work: &Work<'_>,
-) -> Outcome<Vec<Row>> {
+    args: &CompareArgs,
+    method: MethodName,
+    settings: &MethodSettings,
+    context: &StudyContext<'_>,
+) -> CommandResult<Vec<MethodRow>> {
     use WeightedMethod::{Exact, Probability, SimHash, Weighted};
     let methods: &[WeightedMethod] = match method {
-        Method::Weighted => &[Weighted],
-        Method::PMinhash => &[Probability],
-        Method::Simhash => &[SimHash],
-        Method::All => &[Exact, Weighted, Probability, SimHash],
+        MethodName::Weighted => &[Weighted],
+        MethodName::PMinhash => &[Probability],
+        MethodName::Simhash => &[SimHash],
+        MethodName::All => &[Exact, Weighted, Probability, SimHash],
         // What takes no weights has been refused.
         _ => &[Exact],
     };
     let (a, b) = (args.texts.read_weights(&args.texts.a)?, args.texts.read_weights(&args.texts.b)?);
     let mut rows = Vec::new();
     for method in methods {
-        rows.extend(weighted_rows(*method, Of::Weights, [&a, &b], settings, work)?);
+        rows.extend(weighted_rows(*method, SetKind::Weights, [&a, &b], settings, context)?);
     }
     Ok(rows)
 }
 
 /// The hashes of the shingles of a text, each as often as it occurs.
-fn shingles(texts: &TwoTexts, path: &Path) -> Outcome<Vec<u64>> {
+fn shingles(texts: &TwoTexts, path: &Path) -> CommandResult<Vec<u64>> {
     Ok(texts.shingler(false)?.hashes(&texts.read(path)?))
 }
 
-fn print(global: &Global, chances: &[Chance], rows: &[Row]) -> Outcome<()> {
+fn print(global: &Global, chances: &[ChanceComparison], rows: &[MethodRow]) -> CommandResult<()> {
     let mut results = Results::new(global);
     if !chances.is_empty() {
         results.heading(&[
@@ -358,8 +337,8 @@ fn print(global: &Global, chances: &[Chance], rows: &[Row]) -> Outcome<()> {
     Ok(())
 }
 
-fn tell_verdicts(global: &Global, chances: &[Chance]) {
-    let sentence = |chance: &Chance| {
+fn tell_verdicts(global: &Global, chances: &[ChanceComparison]) {
+    let sentence = |chance: &ChanceComparison| {
         let (seen, expected) = (chance.overlap.similarity(), chance.expected);
         let (of, verdict) = (chance.of.name(), chance.verdict());
         format!("as {of} {seen:.4} similar, random ones {expected:.4}: {verdict}")

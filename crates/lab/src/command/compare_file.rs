@@ -1,6 +1,6 @@
 //! `twindex-lab compare --method file`: two texts larger than memory, exactly.
 
-use super::compare::Compare;
+use super::compare::CompareArgs;
 use crate::estimate::{FileOverlap, FileProgress, FileSimilarity, SortedShingles};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -20,13 +20,13 @@ use twindex_cli::terminal::progress::Progress;
 const MEMORY: usize = 64 << 20;
 
 /// What both texts have in common, and how long it took to count.
-pub(super) struct Compared {
+pub(super) struct FileComparison {
     pub(super) overlap: FileOverlap,
     pub(super) seconds: f64,
 }
 
-pub(super) fn run(global: &Global, args: &Compare) -> Result<Ending, Failure> {
-    let Compared { overlap, seconds } = compare(global, args)?;
+pub(super) fn run(global: &Global, args: &CompareArgs) -> Result<Ending, Failure> {
+    let FileComparison { overlap, seconds } = compare(global, args)?;
     let FileOverlap { sets, multisets, .. } = overlap;
     let asked = if args.texts.multiset { multisets } else { sets };
     let mut fields = vec![
@@ -55,24 +55,24 @@ pub(super) fn run(global: &Global, args: &Compare) -> Result<Ending, Failure> {
 }
 
 /// The method, under the options as typed.
-pub(super) fn similarity(args: &Compare) -> Result<FileSimilarity, Failure> {
+pub(super) fn similarity(args: &CompareArgs) -> Result<FileSimilarity, Failure> {
     let shingler = args.texts.shingler(false)?;
     Ok(FileSimilarity::new(shingler, args.memory.unwrap_or(MEMORY))?)
 }
 
-/// Reads both files, one after the other, and compares them. A pipe may give nothing for ever, so that
-/// another thread does it: this one waits for signals too.
-pub(super) fn compare(global: &Global, args: &Compare) -> Result<Compared, Failure> {
+/// Reads both files, one after the other, and compares them. A pipe may give nothing for ever, so
+/// that another thread does it: this one waits for signals too.
+pub(super) fn compare(global: &Global, args: &CompareArgs) -> Result<FileComparison, Failure> {
     let similarity = similarity(args)?;
     interrupt::catch()?;
     let progress = Arc::new(Progress::of_parts(global));
-    let mut job = Some(Job {
+    let mut job = Some(ComparisonJob {
         paths: [args.texts.a.clone(), args.texts.b.clone()],
         shingle: args.texts.shingle(),
         similarity,
         progress: Arc::clone(&progress),
     });
-    let compared = Ahead::start("comparing", move || job.take().map(Job::run))?.next();
+    let compared = Ahead::start("comparing", move || job.take().map(ComparisonJob::run))?.next();
     progress.finish();
     compared.unwrap_or_else(|| {
         let path = std::env::temp_dir();
@@ -82,24 +82,24 @@ pub(super) fn compare(global: &Global, args: &Compare) -> Result<Compared, Failu
 }
 
 /// A comparison that is to be done.
-struct Job {
+struct ComparisonJob {
     paths: [PathBuf; 2],
     shingle: Shingle,
     similarity: FileSimilarity,
     progress: Arc<Progress>,
 }
 
-impl Job {
-    fn run(self) -> Result<Compared, Failure> {
+impl ComparisonJob {
+    fn run(self) -> Result<FileComparison, Failure> {
         let begun = Instant::now();
-        let mut work = Work::of(&self.paths);
+        let mut work = ComparisonProgress::of(&self.paths);
         let [a, b] = &self.paths;
         let (a, b) = (self.sort(a, &mut work)?, self.sort(b, &mut work)?);
         let overlap = a.overlap(&b, &mut |at| work.merge(at, &self.progress))?;
-        Ok(Compared { overlap, seconds: begun.elapsed().as_secs_f64() })
+        Ok(FileComparison { overlap, seconds: begun.elapsed().as_secs_f64() })
     }
 
-    fn sort(&self, path: &Path, work: &mut Work) -> Result<SortedShingles, Failure> {
+    fn sort(&self, path: &Path, work: &mut ComparisonProgress) -> Result<SortedShingles, Failure> {
         let open = if self.shingle.kmer_width().is_some() { open_sequence } else { open_text };
         let text = open(path).map_err(|bad| anyhow::anyhow!("{bad}"))?;
         let sorted = self.similarity.sort(text, &mut |at| work.read(at, &self.progress));
@@ -112,14 +112,14 @@ impl Job {
 }
 
 /// How far the work is: bytes are read, and as much again is merged.
-struct Work {
+struct ComparisonProgress {
     done: u64,
     now: u64,
     /// Bytes of both files, as far as they are known.
     bytes: u64,
 }
 
-impl Work {
+impl ComparisonProgress {
     fn of(paths: &[PathBuf]) -> Self {
         let size = |path: &PathBuf| std::fs::metadata(path).map_or(0, |found| found.len());
         Self { done: 0, now: 0, bytes: paths.iter().map(size).sum() }

@@ -1,16 +1,17 @@
 //! How often affine maps agree in their minima: exactly, by all maps there are.
 //!
-//! Dembele, Lo 2017, "The exact probability law for the approximated similarity from the minhashing method", theorem 3,
-//! equation 15, which sums over all n! orders of the rows and all n² maps. Here most of these sums are done
-//! by counting.
+//! Dembele, Lo 2017, "The exact probability law for the approximated similarity from the minhashing
+//! method", theorem 3, equation 15, which sums over all n! orders of the rows and all n² maps. Here
+//! most of these sums are done by counting.
 
 use crate::sketch::greatest_divisor;
 use twindex::{Error, Result};
 
-/// Which affine maps x i + y mod n are drawn, each with the same probability (Dembele, Lo 2017, theorem 3).
+/// Which affine maps x i + y mod n are drawn, each with the same probability (Dembele, Lo 2017,
+/// theorem 3).
 ///
 /// ```
-/// use twindex::methods::AffineFamily;
+/// use twindex_lab::methods::AffineFamily;
 /// // The rows 1 to 6 and 3 to 8 of 16: a similarity of 1/2, which runs of rows turn into 0.453.
 /// let (a, b) = ([1, 2, 3, 4, 5, 6], [3, 4, 5, 6, 7, 8]);
 /// let runs = AffineFamily::Units.agreement(16, &a, &b)?;
@@ -34,20 +35,20 @@ impl AffineFamily {
     /// The most rows: the square of their number is what [`agreement`](Self::agreement) takes.
     pub const MOST_ROWS: u64 = 1 << 16;
 
-    /// The probability that a random map has the same minimum over both sets of rows, numbered from 1 to `rows`; 0 where
-    /// one is empty.
+    /// The probability that a random map has the same minimum over both sets of rows, numbered from
+    /// 1 to `rows`; 0 where one is empty.
     ///
-    /// Units make it J exactly where all rows are in one set or the other (for each x, one y of n takes a given row to
-    /// 1). Else the least value is that of whichever row comes first behind a random place, which is a row the
-    /// more often the wider the gap before it; and how wide gaps are in front of common rows depends on which
-    /// rows are common.
+    /// Units make it J exactly where all rows are in one set or the other (for each x, one y of n
+    /// takes a given row to 1). Else the least value is that of whichever row comes first behind a
+    /// random place, which is a row the more often the wider the gap before it; and how wide gaps
+    /// are in front of common rows depends on which rows are common.
     ///
     /// Takes n² steps: all x, and for each the gaps between the values, which stand for all y.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`] where there are more than [`MOST_ROWS`](Self::MOST_ROWS) rows, or a number is not
-    /// one of a row.
+    /// [`Error::InvalidSetting`] where there are more than [`MOST_ROWS`](Self::MOST_ROWS) rows, or
+    /// a number is not one of a row.
     pub fn agreement(self, rows: u64, a: &[u64], b: &[u64]) -> Result<f64> {
         check_rows(rows)?;
         if let Some(wrong) = a.iter().chain(b).find(|row| !(1..=rows).contains(row)) {
@@ -72,18 +73,19 @@ impl AffineFamily {
         Ok(agreeing as f64 / maps as f64)
     }
 
-    /// The same, over all orders of the rows: the mean for two sets of so many of `rows` rows, of which they share so
-    /// many (equation 15 of Dembele, Lo 2017).
+    /// The same, over all orders of the rows: the mean for two sets of so many of `rows` rows, of
+    /// which they share so many (equation 15 of Dembele, Lo 2017).
     ///
-    /// Of units it is J. Of any maps, d = gcd(x, n) rows at a time have one value; the probability is that the
-    /// least value that any row of either set has is one of both sets', of a random distribution of the rows
-    /// to values. It is above J, as rows that collide pass for common. Takes about n times the number of divisors of n
-    /// steps at most. Within 1e-10: it is a sum of products, and as many roundings as there are steps.
+    /// Of units it is J. Of any maps, d = gcd(x, n) rows at a time have one value; the probability
+    /// is that the least value that any row of either set has is one of both sets', of a random
+    /// distribution of the rows to values. It is above J, as rows that collide pass for common.
+    /// Takes about n times the number of divisors of n steps at most. Within 1e-10: it is a sum of
+    /// products, and as many roundings as there are steps.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`] where there are more than [`MOST_ROWS`](Self::MOST_ROWS) rows, or fewer than
-    /// both sets have together, or they share more than one of them has.
+    /// [`Error::InvalidSetting`] where there are more than [`MOST_ROWS`](Self::MOST_ROWS) rows, or
+    /// fewer than both sets have together, or they share more than one of them has.
     pub fn mean_agreement(self, rows: u64, a: u64, b: u64, shared: u64) -> Result<f64> {
         check_rows(rows)?;
         if shared > a.min(b) {
@@ -133,8 +135,8 @@ fn check_rows(rows: u64) -> Result<()> {
     })
 }
 
-/// For how many shifts the first value that is met from there on, round the circle, is one of both sets. Some value is
-/// one of a set.
+/// For how many shifts the first value that is met from there on, round the circle, is one of both
+/// sets. Some value is one of a set.
 fn shifts_that_agree(values: &[u8]) -> u64 {
     let Some(last) = values.iter().rposition(|sets| *sets != 0) else { return 0 };
     let (mut before, mut agreeing) = (last as i64 - values.len() as i64, 0);
@@ -147,10 +149,11 @@ fn shifts_that_agree(values: &[u8]) -> u64 {
     agreeing
 }
 
-/// The probability that the first value of either set is of both, if `together` rows have each value.
+/// The probability that the first value of either set is of both, if `together` rows have each
+/// value.
 ///
-/// The first values are of neither set, and the next one is of both, if of the rows that are left, drawn at random, some
-/// are of the one set and some of the other: by inclusion and exclusion.
+/// The first values are of neither set, and the next one is of both, if of the rows that are left,
+/// drawn at random, some are of the one set and some of the other: by inclusion and exclusion.
 fn collided(rows: u64, together: u64, (a, b): (u64, u64), shared: u64) -> f64 {
     let (mut sum, mut neither) = (0.0, 1.0);
     for value in 0..rows / together {
@@ -166,10 +169,12 @@ fn collided(rows: u64, together: u64, (a, b): (u64, u64), shared: u64) -> f64 {
     sum.clamp(0.0, 1.0)
 }
 
-/// The probability that so many rows, drawn at random from those that are left, are free of a set that has all its rows
-/// there: C(left - set, drawn) / C(left, drawn), which stays the same if both numbers are exchanged.
+/// The probability that so many rows, drawn at random from those that are left, are free of a set
+/// that has all its rows there: C(left - set, drawn) / C(left, drawn), which stays the same if both
+/// numbers are exchanged.
 ///
-/// As a product of no more factors than are drawn: logarithms of factorials would lose five of sixteen digits.
+/// As a product of no more factors than are drawn: logarithms of factorials would lose five of
+/// sixteen digits.
 fn free_of(set: u64, left: u64, drawn: u64) -> f64 {
     let (more, fewer) = (set.max(drawn), set.min(drawn));
     if more + fewer > left {
@@ -313,7 +318,8 @@ mod tests {
         assert_eq!(AffineFamily::Units.agreement(9, &[1], &[2]).expect("fits"), 0.0);
     }
 
-    /// The row of the one set and the other row of the other: agreement where they collide, else by halves.
+    /// The row of the one set and the other row of the other: agreement where they collide, else by
+    /// halves.
     #[test]
     fn small_sets_keep_their_digits_in_many_rows() {
         for n in [16, 1_000, 1_024, 16_384, 65_536_u64] {
@@ -331,7 +337,8 @@ mod tests {
 
     #[test]
     fn large_numbers_of_rows_keep_their_digits() {
-        // Of a prime number of rows all x but n itself are units, and that one makes all rows one value.
+        // Of a prime number of rows all x but n itself are units, and that one makes all rows one
+        // value.
         let n = 65_521;
         let got = AffineFamily::Any.mean_agreement(n, 30_000, 40_000, 20_000).expect("they fit");
         let units = 0.4 * (1.0 - 1.0 / n as f64) + 1.0 / n as f64;

@@ -1,26 +1,26 @@
 //! Affine maps of row numbers, the cheap stand-ins for permutations of the rows of a matrix.
 //!
-//! Dembele, Lo 2017, "The exact probability law for the approximated similarity from the minhashing method",
-//! equation 4, after Rajaraman, Ullman 2011, "Mining of massive datasets", section 3.3.
+//! Dembele, Lo 2017, "The exact probability law for the approximated similarity from the minhashing
+//! method", equation 4, after Rajaraman, Ullman 2011, "Mining of massive datasets", section 3.3.
 
 use twindex::internals::SplitMix;
 use twindex::{Error, Result};
 
-/// Maps z(i) = x i + y mod n of the rows 1 to n of a matrix, where the remainder 0 stands for n (equation 4 of
-/// Dembele, Lo 2017).
+/// Maps z(i) = x i + y mod n of the rows 1 to n of a matrix, where the remainder 0 stands for n
+/// (equation 4 of Dembele, Lo 2017).
 ///
 /// A map is a permutation of the rows exactly where x has no divisor in common with n.
 /// [`units`](Self::units) draws only such, which is the right form. The paper draws
 /// [any](Self::any) integers: then d = gcd(x, n) rows at a time have one value, and different
 /// rows pass for equal; at x = n all of them do.
 ///
-/// With y drawn uniformly every row is as likely as every other to be mapped to 1. So where two sets have
-/// all the rows between them, maps of units agree in their minima with probability J exactly. Where there
-/// are other rows too, it depends on which rows the sets have: there are only some n² maps,
-/// and n! permutations.
+/// With y drawn uniformly every row is as likely as every other to be mapped to 1. So where two
+/// sets have all the rows between them, maps of units agree in their minima with probability J
+/// exactly. Where there are other rows too, it depends on which rows the sets have: there are only
+/// some n² maps, and n! permutations.
 ///
 /// ```
-/// use twindex::methods::AffineMaps;
+/// use twindex_lab::methods::AffineMaps;
 /// let maps = AffineMaps::units(3, 10, 7)?;
 /// let mut column: Vec<u64> = (1..=10).map(|row| maps.value(0, row)).collect();
 /// column.sort_unstable();
@@ -50,9 +50,9 @@ impl AffineMaps {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`] where there is no map or more than [`MOST_MAPS`](Self::MOST_MAPS), or
-    /// where there are more than [`MOST_ROWS`](Self::MOST_ROWS) rows. No rows at all are allowed: such maps
-    /// are never asked for a value.
+    /// [`Error::InvalidSetting`] where there is no map or more than [`MOST_MAPS`](Self::MOST_MAPS),
+    /// or where there are more than [`MOST_ROWS`](Self::MOST_ROWS) rows. No rows at all are
+    /// allowed: such maps are never asked for a value.
     pub fn new(rows: u64, maps: Vec<(u64, u64)>) -> Result<Self> {
         check(maps.len(), rows)?;
         let inside = |value: u64| value.checked_rem(rows).unwrap_or(0);
@@ -60,8 +60,8 @@ impl AffineMaps {
         Ok(Self { rows, maps })
     }
 
-    /// So many permutations of so many rows from a seed: x uniform among the numbers that have no divisor in
-    /// common with n, y uniform among all.
+    /// So many permutations of so many rows from a seed: x uniform among the numbers that have no
+    /// divisor in common with n, y uniform among all.
     ///
     /// # Errors
     ///
@@ -70,8 +70,8 @@ impl AffineMaps {
         Self::drawn(maps, rows, seed, |x| greatest_divisor(x, rows) == 1)
     }
 
-    /// So many maps of so many rows from a seed, as in print: x and y uniform from 1 to n, whether they make
-    /// a permutation or not.
+    /// So many maps of so many rows from a seed, as in print: x and y uniform from 1 to n, whether
+    /// they make a permutation or not.
     ///
     /// # Errors
     ///
@@ -111,8 +111,8 @@ impl AffineMaps {
         &self.maps
     }
 
-    /// What a map, counted from 0, makes of a row, counted from 1: a number from 1 to n, or 0 where there are
-    /// no rows. Row n + i is row i again.
+    /// What a map, counted from 0, makes of a row, counted from 1: a number from 1 to n, or 0 where
+    /// there are no rows. Row n + i is row i again.
     ///
     /// # Panics
     ///
@@ -127,8 +127,9 @@ impl AffineMaps {
         }
     }
 
-    /// The column of the signature matrix for a set of rows: the least value of each map over the rows (Dembele, Lo
-    /// 2017, section 3 IV, criterion C). `None` of no rows. A division a row and map.
+    /// The column of the signature matrix for a set of rows: the least value of each map over the
+    /// rows (Dembele, Lo 2017, section 3 IV, criterion C). `None` of no rows. A division a row and
+    /// map.
     pub fn minima(&self, rows: impl IntoIterator<Item = u64>) -> Option<Vec<u64>> {
         let mut least = None;
         for row in rows {

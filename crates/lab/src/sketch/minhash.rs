@@ -9,11 +9,11 @@ use twindex::internals::{LaneHasher, LaneTable};
 use twindex::internals::{SplitMix, fmix64};
 use twindex::{Error, Result};
 
-/// The least value of the keys under each of the functions: the loop of all families, compiled for each
-/// of them. `None` for no keys. Takes a call of each function for each key.
+/// The least value of the keys under each of the functions: the loop of all families, compiled for
+/// each of them. `None` for no keys. Takes a call of each function for each key.
 ///
 /// ```
-/// use twindex::methods::{HashFunction, Xxh3, minima};
+/// use twindex_lab::methods::{HashFunction, Xxh3, minima};
 /// let functions = [Xxh3::new(1), Xxh3::new(2)];
 /// let least = minima(&functions, &[3, 4, 3]).expect("keys");
 /// assert_eq!(least[1], functions[1].hash(3).min(functions[1].hash(4)));
@@ -23,17 +23,17 @@ pub fn minima<F: HashFunction>(functions: &[F], keys: &[u64]) -> Option<Vec<u64>
     functions.iter().map(|function| keys.iter().map(|key| function.hash(*key)).min()).collect()
 }
 
-/// MinHash as it is taught: k hash functions of a [family](Family), a signature of the k least values
-/// of a set, and the share of equal components as the estimate of the similarity of two sets (Broder
-/// 1997).
+/// MinHash as it is taught: k hash functions of a [family](Family), a signature of the k least
+/// values of a set, and the share of equal components as the estimate of the similarity of two sets
+/// (Broder 1997).
 ///
-/// The estimate of J has the standard error sqrt(J (1 - J) / k) where the family serves. A signature
-/// takes k values for each key, so that the time is the product of both; [`Family::Default`] takes a
-/// few nanoseconds a key whatever k is. Keys are any 64-bit numbers: hashes of shingles, or numbers of
-/// rows.
+/// The estimate of J has the standard error sqrt(J (1 - J) / k) where the family serves. A
+/// signature takes k values for each key, so that the time is the product of both;
+/// [`Family::Default`] takes a few nanoseconds a key whatever k is. Keys are any 64-bit numbers:
+/// hashes of shingles, or numbers of rows.
 ///
 /// ```
-/// use twindex::methods::{Family, MinHash};
+/// use twindex_lab::methods::{Family, MinHash};
 /// let functions = MinHash::new(Family::Murmur3, 200, 1)?;
 /// let a = functions.signature(&Vec::from_iter(0..80)).expect("not empty");
 /// let b = functions.signature(&Vec::from_iter(20..100)).expect("not empty");
@@ -44,13 +44,13 @@ pub fn minima<F: HashFunction>(functions: &[F], keys: &[u64]) -> Option<Vec<u64>
 /// ```
 #[derive(Clone, Debug)]
 pub struct MinHash {
-    functions: Functions,
+    functions: FamilyFunctions,
     count: usize,
 }
 
 /// The functions by their type, so that each family has an inner loop of its own.
 #[derive(Clone, Debug)]
-enum Functions {
+enum FamilyFunctions {
     Modular(Vec<Modular>),
     Rows(Vec<RowModular>),
     Printed(Vec<PrintedModular>),
@@ -59,15 +59,15 @@ enum Functions {
     Murmur3(Vec<Murmur3>),
     Tabulation(Vec<Tabulation>),
     Xxh3(Vec<Xxh3>),
-    Default(Vec<Lanewise>),
+    Default(Vec<IndexSketch>),
 }
 
 /// A sketch of the index, whose keys need not be hashes.
 #[derive(Clone, Debug)]
-struct Lanewise {
+struct IndexSketch {
     hasher: LaneHasher,
-    /// The sketch takes well-mixed hashes, which the index makes of shingles under its seed. Here the
-    /// keys are mixed with this word instead.
+    /// The sketch takes well-mixed hashes, which the index makes of shingles under its seed. Here
+    /// the keys are mixed with this word instead.
     salt: u64,
 }
 
@@ -75,13 +75,13 @@ impl MinHash {
     /// The most functions there can be: of tabulation, 64 MiB of tables.
     pub const MOST_FUNCTIONS: usize = 4096;
 
-    /// So many functions of a family, from a seed. The first of multiplicative hashing is always that
-    /// of the golden ratio. The functions of a seed are the first of a greater number from that seed,
-    /// except those of [`Family::Default`].
+    /// So many functions of a family, from a seed. The first of multiplicative hashing is always
+    /// that of the golden ratio. The functions of a seed are the first of a greater number from
+    /// that seed, except those of [`Family::Default`].
     ///
     /// The default sketch has 64, 128, 256 or 512 lanes. For another number its components are the
-    /// first so many of the next greater sketch, which cost as much as all of them; above 512 they are
-    /// those of several sketches.
+    /// first so many of the next greater sketch, which cost as much as all of them; above 512 they
+    /// are those of several sketches.
     ///
     /// # Errors
     ///
@@ -92,37 +92,39 @@ impl MinHash {
         Ok(Self::made(
             count,
             match family {
-                Family::Modular => Functions::Modular(seeds.map(Modular::new).collect()),
-                Family::Jenkins => Functions::Jenkins(seeds.map(Jenkins::new).collect()),
+                Family::Modular => FamilyFunctions::Modular(seeds.map(Modular::new).collect()),
+                Family::Jenkins => FamilyFunctions::Jenkins(seeds.map(Jenkins::new).collect()),
                 Family::Multiplicative => {
                     let first = std::iter::once(Multiplicative::GOLDEN);
                     let functions = first.chain(seeds.map(Multiplicative::new)).take(count);
-                    Functions::Multiplicative(functions.collect())
+                    FamilyFunctions::Multiplicative(functions.collect())
                 }
-                Family::Murmur3 => Functions::Murmur3(seeds.map(Murmur3::new).collect()),
-                Family::Tabulation => Functions::Tabulation(seeds.map(Tabulation::new).collect()),
-                Family::Xxh3 => Functions::Xxh3(seeds.map(Xxh3::new).collect()),
+                Family::Murmur3 => FamilyFunctions::Murmur3(seeds.map(Murmur3::new).collect()),
+                Family::Tabulation => {
+                    FamilyFunctions::Tabulation(seeds.map(Tabulation::new).collect())
+                }
+                Family::Xxh3 => FamilyFunctions::Xxh3(seeds.map(Xxh3::new).collect()),
                 Family::Default => {
                     let widths = widths(count).into_iter().zip(seeds);
-                    Functions::Default(
-                        widths.map(|(lanes, seed)| Lanewise::new(lanes, seed)).collect(),
+                    FamilyFunctions::Default(
+                        widths.map(|(lanes, seed)| IndexSketch::new(lanes, seed)).collect(),
                     )
                 }
             },
         ))
     }
 
-    /// So many functions (a x + b) mod p, p the least prime that is not below the number of rows: the
-    /// modular family for keys that are numbers of rows ([`RowModular`]).
+    /// So many functions (a x + b) mod p, p the least prime that is not below the number of rows:
+    /// the modular family for keys that are numbers of rows ([`RowModular`]).
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`] where there are more rows than [`Prime::MAX`], and for such a number
-    /// of functions as [`new`](Self::new) refuses.
+    /// [`Error::InvalidSetting`] where there are more rows than [`Prime::MAX`], and for such a
+    /// number of functions as [`new`](Self::new) refuses.
     pub fn of_rows(rows: u64, count: usize, seed: u64) -> Result<Self> {
         let prime = Prime::at_least(rows)?;
         let functions = seeds(count, seed)?.map(|seed| RowModular::new(prime, seed));
-        Ok(Self::made(count, Functions::Rows(functions.collect())))
+        Ok(Self::made(count, FamilyFunctions::Rows(functions.collect())))
     }
 
     /// So many functions (k p + m) mod z of the printed form, z the number of rows
@@ -133,10 +135,10 @@ impl MinHash {
     /// Those of [`of_rows`](Self::of_rows), and [`Error::InvalidSetting`] for no rows.
     pub fn as_printed(rows: u64, count: usize, seed: u64) -> Result<Self> {
         let functions = seeds(count, seed)?.map(|seed| PrintedModular::new(rows, seed));
-        Ok(Self::made(count, Functions::Printed(functions.collect::<Result<_>>()?)))
+        Ok(Self::made(count, FamilyFunctions::Printed(functions.collect::<Result<_>>()?)))
     }
 
-    fn made(count: usize, functions: Functions) -> Self {
+    fn made(count: usize, functions: FamilyFunctions) -> Self {
         Self { functions, count }
     }
 
@@ -149,16 +151,16 @@ impl MinHash {
     /// `None` for no keys: the empty set is similar to nothing.
     pub fn signature(&self, keys: &[u64]) -> Option<Vec<u64>> {
         match &self.functions {
-            Functions::Modular(functions) => minima(functions, keys),
-            Functions::Rows(functions) => minima(functions, keys),
-            Functions::Printed(functions) => minima(functions, keys),
-            Functions::Jenkins(functions) => minima(functions, keys),
-            Functions::Multiplicative(functions) => minima(functions, keys),
-            Functions::Murmur3(functions) => minima(functions, keys),
-            Functions::Tabulation(functions) => minima(functions, keys),
-            Functions::Xxh3(functions) => minima(functions, keys),
-            Functions::Default(_) if keys.is_empty() => None,
-            Functions::Default(sketches) => {
+            FamilyFunctions::Modular(functions) => minima(functions, keys),
+            FamilyFunctions::Rows(functions) => minima(functions, keys),
+            FamilyFunctions::Printed(functions) => minima(functions, keys),
+            FamilyFunctions::Jenkins(functions) => minima(functions, keys),
+            FamilyFunctions::Multiplicative(functions) => minima(functions, keys),
+            FamilyFunctions::Murmur3(functions) => minima(functions, keys),
+            FamilyFunctions::Tabulation(functions) => minima(functions, keys),
+            FamilyFunctions::Xxh3(functions) => minima(functions, keys),
+            FamilyFunctions::Default(_) if keys.is_empty() => None,
+            FamilyFunctions::Default(sketches) => {
                 let lanes = sketches.iter().flat_map(|sketch| sketch.lanes_of(keys));
                 Some(lanes.take(self.count).collect())
             }
@@ -203,7 +205,7 @@ fn widths(count: usize) -> Vec<Lanes> {
     widths
 }
 
-impl Lanewise {
+impl IndexSketch {
     fn new(lanes: Lanes, seed: u64) -> Self {
         let mut words = SplitMix::new(seed);
         Self { hasher: LaneHasher::new(lanes, words.next()), salt: words.next() }

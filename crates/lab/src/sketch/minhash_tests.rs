@@ -2,13 +2,14 @@
 
 use super::*;
 
-/// Two sets of 80 keys each of which 60 are common, J = .6: the keys of numbers 0 to 79 and 20 to 99.
+/// Two sets of 80 keys each of which 60 are common, J = .6: the keys of numbers 0 to 79 and 20 to
+/// 99.
 fn pair(key: impl Fn(u64) -> u64) -> [Vec<u64>; 2] {
     [(0..80).map(&key).collect(), (20..100).map(&key).collect()]
 }
 
-/// The mean estimate of so many runs with k functions, each drawn anew, and four of its standard errors
-/// if each component agrees with probability .6.
+/// The mean estimate of so many runs with k functions, each drawn anew, and four of its standard
+/// errors if each component agrees with probability .6.
 fn mean(
     functions: impl Fn(u64) -> MinHash,
     runs: u64,

@@ -1,17 +1,19 @@
 //! P-MinHash: for each of k hash functions, the token whose exponential clock rings first.
 //!
-//! Moulton, Jiang 2018, "Maximally consistent sampling and the Jaccard index of probability distributions"
-//! (arXiv 1809.04052), section III: a token of weight w gets the time -ln(u)/w with u a hash of the
-//! token from 0 to 1. The token of least time is a sample of the weights as probabilities; both of two sets
-//! take the same one as often as any two samplers of theirs can that do not know each other.
+//! Moulton, Jiang 2018, "Maximally consistent sampling and the Jaccard index of probability
+//! distributions" (arXiv 1809.04052), section III: a token of weight w gets the time -ln(u)/w with
+//! u a hash of the token from 0 to 1. The token of least time is a sample of the weights as
+//! probabilities; both of two sets take the same one as often as any two samplers of theirs can
+//! that do not know each other.
 
 use twindex::internals::{GOLDEN, SplitMix, fmix64};
 use twindex::{Error, Result};
 
-/// Makes [`ProbabilityMinHash`]es with k hash functions (P-MinHash: Moulton, Jiang 2018, section III).
+/// Makes [`ProbabilityMinHash`]es with k hash functions (P-MinHash: Moulton, Jiang 2018, section
+/// III).
 ///
 /// ```
-/// use twindex::methods::{ProbabilityHasher, probability_jaccard};
+/// use twindex_lab::methods::{ProbabilityHasher, probability_jaccard};
 /// let a = [(1, 3.0), (2, 1.0)];
 /// let b = [(1, 20.0), (7, 10.0)];
 /// let exact = probability_jaccard(&a, &b);
@@ -37,8 +39,8 @@ impl ProbabilityHasher {
     /// The most hash functions there can be.
     pub const MAX_FUNCTIONS: usize = 1 << 16;
 
-    /// A hasher with so many functions under a seed. Only sketches of the same compare. The standard error of a
-    /// similarity J_P is the root of J_P (1 - J_P) / k.
+    /// A hasher with so many functions under a seed. Only sketches of the same compare. The
+    /// standard error of a similarity J_P is the root of J_P (1 - J_P) / k.
     ///
     /// # Errors
     ///
@@ -56,8 +58,9 @@ impl ProbabilityHasher {
         Ok(Self { keys: (0..functions).map(|_| random.next()).collect() })
     }
 
-    /// The sketch of a weighted set, given by distinct hashes of its tokens with finite weights from 0 on, as
-    /// [`Shingler::weights`](twindex::Shingler::weights) gives them. Some 20 ns a token and function.
+    /// The sketch of a weighted set, given by distinct hashes of its tokens with finite weights
+    /// from 0 on, as [`Shingler::weights`](twindex::Shingler::weights) gives them. Some 20 ns a
+    /// token and function.
     ///
     /// What all weights have in common as a factor changes nothing. Times of two tokens that are
     /// equal to the last digit of the platform's logarithm would be decided by it; nothing of this
@@ -90,7 +93,8 @@ impl ProbabilityMinHash {
     }
 }
 
-/// An exponential variable of mean 1 from a hash: -ln of what lies between 0 and 1, neither of them.
+/// An exponential variable of mean 1 from a hash: -ln of what lies between 0 and 1, neither of
+/// them.
 fn time(hash: u64) -> f64 {
     -(((hash >> 11) as f64 + 0.5) * 2.0_f64.powi(-53)).ln()
 }

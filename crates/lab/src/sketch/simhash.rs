@@ -1,19 +1,21 @@
 //! SimHash: a bit for each of many random hyperplanes, on which side of it a set lies.
 //!
-//! Charikar 2002, "Similarity estimation techniques from rounding algorithms", section 3, with the hyperplanes of
-//! Manku, Jain, Das Sarma 2007, "Detecting near-duplicates for web crawling": each coordinate of a
-//! hyperplane is +1 or -1, a bit of the element's hash.
+//! Charikar 2002, "Similarity estimation techniques from rounding algorithms", section 3, with the
+//! hyperplanes of Manku, Jain, Das Sarma 2007, "Detecting near-duplicates for web crawling": each
+//! coordinate of a hyperplane is +1 or -1, a bit of the element's hash.
 
 use twindex::internals::{SplitMix, fmix64};
 use twindex::{Error, Result};
 
-/// The greatest of real weights becomes 2 to this power, and the others what is in proportion to it.
+/// The greatest of real weights becomes 2 to this power, and the others what is in proportion to
+/// it.
 const WEIGHT_BITS: i32 = 40;
 
-/// Makes [`SimHash`]es of so many bits (Charikar 2002, section 3, with the hyperplanes of Manku, Jain, Das Sarma 2007).
+/// Makes [`SimHash`]es of so many bits (Charikar 2002, section 3, with the hyperplanes of Manku,
+/// Jain, Das Sarma 2007).
 ///
 /// ```
-/// use twindex::methods::SimHasher;
+/// use twindex_lab::methods::SimHasher;
 /// let hasher = SimHasher::new(512, 0)?;
 /// let (a, b): (Vec<u64>, Vec<u64>) = ((0..1000).collect(), (200..1200).collect());
 /// let (a, b) = (hasher.of_hashes(&a), hasher.of_hashes(&b));
@@ -30,11 +32,12 @@ pub struct SimHasher {
     keys: Box<[u64]>,
 }
 
-/// For each hyperplane, on which side of it a set lies: 64 to 1,024 bits (Charikar 2002, section 3).
+/// For each hyperplane, on which side of it a set lies: 64 to 1,024 bits (Charikar 2002, section
+/// 3).
 ///
 /// Two sets lie on different sides of a random hyperplane with a probability of their angle over π,
-/// so the share of different bits tells the angle, and its cosine, which is cosine similarity and not
-/// Jaccard's. `src/estimate/simhash.rs` says what follows for that.
+/// so the share of different bits tells the angle, and its cosine, which is cosine similarity and
+/// not Jaccard's. `src/estimate/simhash.rs` says what follows for that.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SimHash {
     words: Box<[u64]>,
@@ -67,15 +70,15 @@ impl SimHasher {
         64 * self.keys.len()
     }
 
-    /// The SimHash of a multiset that is given by 64-bit hashes of its elements, in any order: each element
-    /// has the weight of its number of occurrences. Give each once for a set. Some 5 ns an element and
-    /// 64 bits.
+    /// The SimHash of a multiset that is given by 64-bit hashes of its elements, in any order: each
+    /// element has the weight of its number of occurrences. Give each once for a set. Some 5 ns an
+    /// element and 64 bits.
     pub fn of_hashes(&self, hashes: &[u64]) -> SimHash {
         self.of_iter(|| hashes.iter().map(|hash| (*hash, 1)))
     }
 
-    /// The SimHash of elements with a count each, in any order; elements that come again add up, and a count of 0
-    /// is absence. A count costs as much as it has ones in binary.
+    /// The SimHash of elements with a count each, in any order; elements that come again add up,
+    /// and a count of 0 is absence. A count costs as much as it has ones in binary.
     pub fn of_counts(&self, counts: &[(u64, u64)]) -> SimHash {
         self.of_iter(|| counts.iter().copied())
     }
@@ -89,7 +92,7 @@ impl SimHasher {
         };
         let total = present().map(|(_, count)| u128::from(count)).sum();
         let words = self.keys.iter().map(|key| {
-            let mut positive = Columns::default();
+            let mut positive = BitSums::default();
             for (hash, count) in present() {
                 positive.add(fmix64(hash ^ key), count);
             }
@@ -101,9 +104,9 @@ impl SimHasher {
     /// The SimHash of a weighted set, given by elements with finite weights from 0 on, as
     /// [`Shingler::weights`](twindex::Shingler::weights) gives them.
     ///
-    /// Weights are taken in units of 2⁻⁴⁰ of the greatest, so that sums depend neither on the order nor on the
-    /// platform; those below half a unit count for nothing. A power of two that all weights have in common changes
-    /// no bit.
+    /// Weights are taken in units of 2⁻⁴⁰ of the greatest, so that sums depend neither on the order
+    /// nor on the platform; those below half a unit count for nothing. A power of two that all
+    /// weights have in common changes no bit.
     pub fn of_weights(&self, weights: &[(u64, f64)]) -> SimHash {
         let greatest = weights.iter().fold(0.0, |greatest: f64, x| greatest.max(x.1));
         let unit = 2.0_f64.powi(WEIGHT_BITS);
@@ -128,8 +131,8 @@ impl SimHash {
         self.empty
     }
 
-    /// How many bits differ; `None` where one set is empty or the numbers of bits are not the same. A
-    /// few nanoseconds.
+    /// How many bits differ; `None` where one set is empty or the numbers of bits are not the same.
+    /// A few nanoseconds.
     pub fn distance(&self, other: &SimHash) -> Option<u32> {
         let comparable = !self.empty && !other.empty && self.words.len() == other.words.len();
         let pairs = self.words.iter().zip(&other.words);
@@ -137,12 +140,12 @@ impl SimHash {
     }
 }
 
-/// 64 sums side by side: bit i of row r is bit r of the i-th sum, so that a word of 64 ones and zeros is
-/// added by a few operations on whole words.
+/// 64 sums side by side: bit i of row r is bit r of the i-th sum, so that a word of 64 ones and
+/// zeros is added by a few operations on whole words.
 #[derive(Default)]
-struct Columns(Vec<u64>);
+struct BitSums(Vec<u64>);
 
-impl Columns {
+impl BitSums {
     /// Adds `count` to each sum whose bit is set in `ones`.
     fn add(&mut self, ones: u64, count: u64) {
         let mut rest = count;
@@ -162,8 +165,8 @@ impl Columns {
         }
     }
 
-    /// Which of the sums are more than half the total; of those that are half of it, which are set in
-    /// `ties`.
+    /// Which of the sums are more than half the total; of those that are half of it, which are set
+    /// in `ties`.
     fn majority(&self, total: u128, ties: u64) -> u64 {
         (0..64).fold(0, |word, bit| {
             let rows = self.0.iter().enumerate();

@@ -1,10 +1,14 @@
 //! Time to find all similar pairs, by approach and number of documents (Bergillos, Rambla,
 //! Cabeza 2018, section 8.3, figure 4).
 
-use super::approach::{Approach, BANDS, Bench, FUNCTIONS, ROWS, Run, pairs_of, threshold};
-use super::orders::{FIFTY_WORDS, random_order};
-use super::planted::Planted;
-use super::{Axis, Cell, Figure, Finding, Kind, Panel, Point, Report, Series, Table, Work};
+use super::approach_bench::{
+    Approach, ApproachRun, BANDS, Bench, FUNCTIONS, ROWS, pairs_of, threshold,
+};
+use super::planted_copies::PlantedTexts;
+use super::random_texts::{FIFTY_WORDS, random_order};
+use super::{
+    Axis, Cell, Figure, Finding, Panel, Point, Report, Series, SeriesKind, StudyContext, Table,
+};
 use crate::sketch::Family;
 use twindex::internals::SplitMix;
 use twindex::{Error, Result};
@@ -13,17 +17,17 @@ const TITLE: &str = "Time to find all similar pairs, by approach and number of d
 
 /// How many documents there are at the most, and how long an approach may take.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Settings {
+pub(crate) struct ApproachesSettings {
     /// The most documents: at least 8.
     pub(crate) docs: usize,
-    /// Seconds that one approach may take for one number of documents, as it grew until then; the three least
-    /// are always measured.
+    /// Seconds that one approach may take for one number of documents, as it grew until then; the
+    /// three least are always measured.
     pub(crate) budget: f64,
     /// The family of the 200 hash functions.
     pub(crate) family: Family,
 }
 
-impl Default for Settings {
+impl Default for ApproachesSettings {
     fn default() -> Self {
         Self { docs: 100_000, budget: 10.0, family: Family::Modular }
     }
@@ -38,22 +42,23 @@ const LEAST: usize = 90;
 /// So many numbers of documents are timed whatever they take: fewer have no slope.
 const FEWEST: usize = 3;
 
-/// Runs that take less are repeated, and the shortest counts: what else the machine does would be seen in them.
+/// Runs that take less are repeated, and the shortest counts: what else the machine does would be
+/// seen in them.
 const SHORT: f64 = 0.2;
 
 /// How much further above the threshold pairs are that must practically all be found.
 const ABOVE: f64 = 0.05;
 
 /// The runs of each approach with texts of one kind, by number of documents.
-struct Timed {
+struct ApproachRuns {
     texts: &'static str,
-    runs: [Vec<Run>; 4],
-    /// Pairs at the threshold or above, with their exact similarity, ascending by the second; where they are
-    /// known.
+    runs: [Vec<ApproachRun>; 4],
+    /// Pairs at the threshold or above, with their exact similarity, ascending by the second; where
+    /// they are known.
     similar: Vec<((u32, u32), f64)>,
 }
 
-pub(crate) fn run(settings: &Settings, work: &Work<'_>) -> Result<Report> {
+pub(crate) fn run(settings: &ApproachesSettings, context: &StudyContext<'_>) -> Result<Report> {
     if settings.docs < 8 {
         return Err(Error::InvalidSetting {
             setting: "docs",
@@ -63,21 +68,21 @@ pub(crate) fn run(settings: &Settings, work: &Work<'_>) -> Result<Report> {
     }
     let sizes = sizes(settings.docs);
     let total = 4 * (ORDERS.len() + sizes.len()) as u64;
-    let mut random = SplitMix::new(work.seed);
+    let mut random = SplitMix::new(context.seed);
     let orders: Vec<usize> = ORDERS.into_iter().filter(|size| *size <= settings.docs).collect();
     let most = orders.last().copied().unwrap_or(0);
     let texts: Vec<String> = (0..most).map(|_| random_order(FIFTY_WORDS, &mut random)).collect();
-    let mut bench = Bench::new(&texts, settings.family, work.seed)?;
-    let runs = runs(&mut bench, &orders, settings, (work, 0, total))?;
-    let of_orders = Timed { texts: "orders of one text", runs, similar: Vec::new() };
+    let mut bench = Bench::new(&texts, settings.family, context.seed)?;
+    let runs = runs(&mut bench, &orders, settings, (context, 0, total))?;
+    let of_orders = ApproachRuns { texts: "orders of one text", runs, similar: Vec::new() };
 
-    let planted = Planted::new(settings.docs, work.seed);
-    let mut bench = Bench::new(&planted.texts, settings.family, work.seed)?;
+    let planted = PlantedTexts::new(settings.docs, context.seed);
+    let mut bench = Bench::new(&planted.texts, settings.family, context.seed)?;
     let done = 4 * ORDERS.len() as u64;
-    let runs = self::runs(&mut bench, &sizes, settings, (work, done, total))?;
+    let runs = self::runs(&mut bench, &sizes, settings, (context, done, total))?;
     let exact = planted.copies.iter().map(|(a, b)| ((*a, *b), bench.similarity(*a, *b)));
     let similar = exact.filter(|(_, similarity)| *similarity >= threshold()).collect();
-    Ok(report(&of_orders, &Timed { texts: "varied texts", runs, similar }))
+    Ok(report(&of_orders, &ApproachRuns { texts: "varied texts", runs, similar }))
 }
 
 /// Half as many again and again, ascending, down to `LEAST` or to four numbers.
@@ -92,14 +97,15 @@ fn sizes(docs: usize) -> Vec<usize> {
     sizes
 }
 
-/// Runs every approach with ever more texts: the fewest, then for as long as it can be expected to keep to the budget.
+/// Runs every approach with ever more texts: the fewest, then for as long as it can be expected to
+/// keep to the budget.
 fn runs(
     bench: &mut Bench<'_>,
     sizes: &[usize],
-    settings: &Settings,
-    (work, before, total): (&Work<'_>, u64, u64),
-) -> Result<[Vec<Run>; 4]> {
-    let mut all = [const { Vec::<Run>::new() }; 4];
+    settings: &ApproachesSettings,
+    (context, before, total): (&StudyContext<'_>, u64, u64),
+) -> Result<[Vec<ApproachRun>; 4]> {
+    let mut all = [const { Vec::<ApproachRun>::new() }; 4];
     for (number, (approach, runs)) in Approach::ALL.into_iter().zip(&mut all).enumerate() {
         for (at, size) in sizes.iter().enumerate() {
             let seconds = runs.last().map_or(0.0, |last| expected(approach, last, *size));
@@ -107,7 +113,7 @@ fn runs(
                 break;
             }
             let done = before + (number * sizes.len() + at) as u64;
-            let mut run = || bench.run(approach, *size, &|| work.at(done, total));
+            let mut run = || bench.run(approach, *size, &|| context.at(done, total));
             let mut shortest = run()?;
             let repeated = if shortest.seconds() < SHORT { 2 } else { 0 };
             for _ in 0..repeated {
@@ -123,15 +129,15 @@ fn runs(
 }
 
 /// The seconds that so many documents will take, by what fewer took.
-fn expected(approach: Approach, last: &Run, documents: usize) -> f64 {
+fn expected(approach: Approach, last: &ApproachRun, documents: usize) -> f64 {
     let growth = documents as f64 / last.documents as f64;
     let power = if approach.compares_all() { growth * growth } else { growth };
     last.preparing * growth + last.comparing * power
 }
 
-/// The slope of the least-squares line through logarithms, over the greater sizes: of those at least an
-/// eighth of the greatest. `None` for fewer than three.
-fn slope(runs: &[Run], seconds: impl Fn(&Run) -> f64) -> Option<f64> {
+/// The slope of the least-squares line through logarithms, over the greater sizes: of those at
+/// least an eighth of the greatest. `None` for fewer than three.
+fn slope(runs: &[ApproachRun], seconds: impl Fn(&ApproachRun) -> f64) -> Option<f64> {
     let most = runs.last()?.documents;
     let points: Vec<(f64, f64)> = runs
         .iter()
@@ -148,14 +154,14 @@ fn slope(runs: &[Run], seconds: impl Fn(&Run) -> f64) -> Option<f64> {
     Some(over(&|p| (p.0 - x) * (p.1 - y)) / over(&|p| (p.0 - x).powi(2)))
 }
 
-impl Timed {
-    fn of(&self, approach: Approach) -> &[Run] {
+impl ApproachRuns {
+    fn of(&self, approach: Approach) -> &[ApproachRun] {
         &self.runs[approach as usize]
     }
 
-    /// Of the similar pairs among the texts of a run, from a similarity on: how many there are, and how many
-    /// were found.
-    fn found(&self, run: &Run, from: f64) -> (usize, usize) {
+    /// Of the similar pairs among the texts of a run, from a similarity on: how many there are, and
+    /// how many were found.
+    fn found(&self, run: &ApproachRun, from: f64) -> (usize, usize) {
         let here =
             |pair: &&((u32, u32), f64)| (pair.0.1 as usize) < run.documents && pair.1 >= from;
         let among = self.similar.iter().filter(here);
@@ -164,7 +170,7 @@ impl Timed {
     }
 
     /// What a run found, by its columns: pairs compared, found, and the share of the similar ones.
-    fn cells(&self, run: &Run) -> [Cell; 3] {
+    fn cells(&self, run: &ApproachRun) -> [Cell; 3] {
         let recall = match self.found(run, 0.0) {
             (0, _) => Cell::Empty,
             (all, found) => Cell::Share(found as f64 / all as f64),
@@ -173,7 +179,7 @@ impl Timed {
     }
 }
 
-fn report(orders: &Timed, varied: &Timed) -> Report {
+fn report(orders: &ApproachRuns, varied: &ApproachRuns) -> Report {
     let mut table = Table::new(&[
         "texts",
         "approach",
@@ -209,10 +215,15 @@ fn report(orders: &Timed, varied: &Timed) -> Report {
                 data.push(row);
             }
             let Some(run) = runs.last() else { continue };
-            let slope =
-                |seconds: fn(&Run) -> f64| slope(runs, seconds).map_or(Cell::Empty, Cell::Number);
+            let slope = |seconds: fn(&ApproachRun) -> f64| {
+                slope(runs, seconds).map_or(Cell::Empty, Cell::Number)
+            };
             let mut row = Vec::from(named);
-            row.extend([run.documents.into(), Cell::Number(run.seconds()), slope(Run::seconds)]);
+            row.extend([
+                run.documents.into(),
+                Cell::Number(run.seconds()),
+                slope(ApproachRun::seconds),
+            ]);
             row.extend([Cell::Number(run.comparing), slope(|run| run.comparing)]);
             row.extend(timed.cells(run));
             table.push(row);
@@ -222,11 +233,11 @@ fn report(orders: &Timed, varied: &Timed) -> Report {
     Report { title: TITLE.to_owned(), table, data, figure, findings: findings(varied) }
 }
 
-fn panel(timed: &Timed) -> Panel {
+fn panel(timed: &ApproachRuns) -> Panel {
     let series = Approach::ALL.into_iter().map(|approach| {
         let points = timed.of(approach).iter();
         let points = points.map(|run| Point::new(run.documents as f64, run.seconds()));
-        Series::new(approach.name(), Kind::Line, points)
+        Series::new(approach.name(), SeriesKind::Line, points)
     });
     Panel {
         title: format!("{}{}", timed.texts[..1].to_uppercase(), &timed.texts[1..]),
@@ -236,8 +247,8 @@ fn panel(timed: &Timed) -> Panel {
     }
 }
 
-fn findings(varied: &Timed) -> Vec<Finding> {
-    let slope_of = |approach, seconds: fn(&Run) -> f64| slope(varied.of(approach), seconds);
+fn findings(varied: &ApproachRuns) -> Vec<Finding> {
+    let slope_of = |approach, seconds: fn(&ApproachRun) -> f64| slope(varied.of(approach), seconds);
     let tell = |slope: Option<f64>| match slope {
         Some(slope) => format!("{slope:.2}"),
         None => "unknown of fewer than three numbers of documents".to_owned(),
@@ -253,7 +264,7 @@ fn findings(varied: &Timed) -> Vec<Finding> {
     )];
 
     let comparing = slope_of(Approach::Signatures, |run| run.comparing);
-    let whole = slope_of(Approach::Signatures, Run::seconds);
+    let whole = slope_of(Approach::Signatures, ApproachRun::seconds);
     let a_pair = |approach: Approach| {
         let run = varied.of(approach).last();
         run.map_or(0.0, |run| 1e9 * run.comparing / run.compared.unwrap_or(1).max(1) as f64)
@@ -269,7 +280,7 @@ fn findings(varied: &Timed) -> Vec<Finding> {
         ),
     ));
     for approach in [Approach::Banding, Approach::Index] {
-        let slope = slope_of(approach, Run::seconds);
+        let slope = slope_of(approach, ApproachRun::seconds);
         findings.push(Finding::new(
             format!("{}: near linear, a slope of about 1", approach.name()),
             within(slope, 0.6, 1.3),
@@ -281,22 +292,22 @@ fn findings(varied: &Timed) -> Vec<Finding> {
     findings
 }
 
-/// The slopes that time has where all pairs are compared. Work has 2 exactly; but of eight times as many documents a
-/// pair can take three times as long, as what is compared no longer fits the processor's caches, and less than half
-/// as long, where fixed costs count with few: 2 + ln 3 / ln 8, 2 - ln 2.3 / ln 8. Time that grows as the power 1.5 is
-/// below, and as 3 above.
+/// The slopes that time has where all pairs are compared. Work has 2 exactly; but of eight times as
+/// many documents a pair can take three times as long, as what is compared no longer fits the
+/// processor's caches, and less than half as long, where fixed costs count with few: 2 + ln 3 / ln
+/// 8, 2 - ln 2.3 / ln 8. Time that grows as the power 1.5 is below, and as 3 above.
 const QUADRATIC: (f64, f64) = (1.6, 2.53);
 
 /// Whether every pair was compared, and in about the same time.
-fn quadratic(runs: &[Run]) -> bool {
-    let all = |run: &Run| run.compared == Some(pairs_of(run.documents));
+fn quadratic(runs: &[ApproachRun]) -> bool {
+    let all = |run: &ApproachRun| run.compared == Some(pairs_of(run.documents));
     let (least, most) = QUADRATIC;
     let slope = slope(runs, |run| run.comparing);
     runs.iter().all(all) && slope.is_some_and(|slope| (least..=most).contains(&slope))
 }
 
 /// That what was planted is all there is to find.
-fn all_known(varied: &Timed) -> Finding {
+fn all_known(varied: &ApproachRuns) -> Finding {
     let run = varied.of(Approach::Exact).last();
     let (all, found) = run.map_or((0, 0), |run| varied.found(run, 0.0));
     let others = run.map_or(0, |run| run.found.len() - found);
@@ -311,7 +322,7 @@ fn all_known(varied: &Timed) -> Finding {
 }
 
 /// That an index finds what it promises, which the bands of the source do not.
-fn practically_all(varied: &Timed, run: &Run) -> Finding {
+fn practically_all(varied: &ApproachRuns, run: &ApproachRun) -> Finding {
     let from = threshold() + ABOVE;
     let (all, found) = varied.found(run, from);
     // Three standard deviations of what is found of pairs at a recall of 0.99.
@@ -329,13 +340,13 @@ fn practically_all(varied: &Timed, run: &Run) -> Finding {
 mod tests {
     use super::*;
 
-    fn small() -> Settings {
-        Settings { docs: 200, budget: 60.0, family: Family::Default }
+    fn small() -> ApproachesSettings {
+        ApproachesSettings { docs: 200, budget: 60.0, family: Family::Default }
     }
 
     #[test]
     fn every_approach_finds_what_is_planted() {
-        let report = run(&small(), &Work::unwatched(1)).expect("done");
+        let report = run(&small(), &StudyContext::unwatched(1)).expect("done");
         // Four numbers of orders and four of varied texts, of which the greatest are printed.
         assert_eq!((report.table.rows.len(), report.data.rows.len()), (8, 4 * (4 + 4)));
         // Times of so few documents say nothing; what is found does.
@@ -362,7 +373,7 @@ mod tests {
 
     #[test]
     fn slopes_are_those_of_powers() {
-        let run = |documents: usize, power: f64| Run {
+        let run = |documents: usize, power: f64| ApproachRun {
             documents,
             preparing: 0.0,
             comparing: 3e-6 * (documents as f64).powf(power),
@@ -370,19 +381,19 @@ mod tests {
             found: Vec::new(),
         };
         for power in [0.5, 1.0, 2.0] {
-            let mut runs: Vec<Run> = [1000, 2000, 4000, 8000].map(|n| run(n, power)).into();
+            let mut runs: Vec<ApproachRun> = [1000, 2000, 4000, 8000].map(|n| run(n, power)).into();
             // Too small to count.
             runs.insert(0, run(10, 9.0));
-            let got = slope(&runs, Run::seconds).expect("four sizes");
+            let got = slope(&runs, ApproachRun::seconds).expect("four sizes");
             assert!((got - power).abs() < 1e-9, "{got}");
-            assert_eq!(slope(&runs[..2], Run::seconds), None);
+            assert_eq!(slope(&runs[..2], ApproachRun::seconds), None);
         }
     }
 
     #[test]
     fn quadratic_is_all_pairs_in_about_the_same_time() {
-        let runs = |power: f64| -> Vec<Run> {
-            let run = |documents: usize| Run {
+        let runs = |power: f64| -> Vec<ApproachRun> {
+            let run = |documents: usize| ApproachRun {
                 documents,
                 preparing: 0.0,
                 comparing: 3e-8 * (documents as f64).powf(power),
@@ -409,7 +420,9 @@ mod tests {
 
     #[test]
     fn an_approach_stops_where_it_would_take_too_long() {
-        let report = run(&Settings { budget: 0.0, ..small() }, &Work::unwatched(1)).expect("done");
+        let report =
+            run(&ApproachesSettings { budget: 0.0, ..small() }, &StudyContext::unwatched(1))
+                .expect("done");
         assert_eq!(report.data.rows.len(), 8 * FEWEST, "the least numbers of documents");
         assert!(report.findings.iter().all(|finding| !finding.seen.contains("unknown")));
     }

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn all_that_must_be_seen_is_seen() {
-    let report = run(&Settings::default(), &Work::unwatched(0)).expect("a report");
+    let report = run(&ChanceSettings::default(), &StudyContext::unwatched(0)).expect("a report");
     assert_eq!((report.findings.len(), report.figure.panels.len()), (8, 6));
     for finding in &report.findings {
         assert!(finding.holds, "{}: {}", finding.expected, finding.seen);
@@ -19,7 +19,7 @@ fn all_that_must_be_seen_is_seen() {
 #[test]
 fn the_spread_holds_95_percent_of_all_pairs() {
     for (a, b, universe) in [(3, 5, 10), (5, 5, 10), (1, 4, 9), (8, 8, 12), (20, 30, 200)] {
-        let chance = Chance::of(a, b, universe).expect("sets that fit");
+        let chance = RandomSimilarity::of(a, b, universe).expect("sets that fit");
         let law = RandomSubsets::new(a, b, universe).expect("sets that fit");
         let similarity = |j: u64| j as f64 / (a + b - j) as f64;
         let tail = |j: u64| 10_f64.powf(law.tail_log10(j));
@@ -36,15 +36,15 @@ fn the_spread_holds_95_percent_of_all_pairs() {
 #[test]
 fn what_is_printed_sums_to_the_mean_of_two_reciprocals() {
     // 1/C(8, 3) = 1/C(8, 5) = 1/56, and (1/C(20, 4) + 1/C(20, 7))/2.
-    assert!((printed::sum_as_printed((3, 5, 8)) - 1.0 / 56.0).abs() < 1e-15);
+    assert!((paper_claims::sum_as_printed((3, 5, 8)) - 1.0 / 56.0).abs() < 1e-15);
     let expected = (1.0 / 4_845.0 + 1.0 / 77_520.0) / 2.0;
-    assert!((printed::sum_as_printed((4, 7, 20)) - expected).abs() < 1e-15);
+    assert!((paper_claims::sum_as_printed((4, 7, 20)) - expected).abs() < 1e-15);
 }
 
 #[test]
 fn sizes_and_a_universe_of_ones_own_are_looked_at() {
-    let settings = Settings { sizes: Some((3_000, 3_000)), universe: Some(27 * 27 * 27) };
-    let report = run(&settings, &Work::unwatched(0)).expect("a report");
+    let settings = ChanceSettings { sizes: Some((3_000, 3_000)), universe: Some(27 * 27 * 27) };
+    let report = run(&settings, &StudyContext::unwatched(0)).expect("a report");
     let row = &report.table.rows[3];
     assert_eq!(row[1..4], [3_000_u64.into(), 3_000_u64.into(), 6_000_u64.into()]);
     let Cell::Share(there) = row[8] else { panic!("no mean") };
@@ -55,12 +55,13 @@ fn sizes_and_a_universe_of_ones_own_are_looked_at() {
     assert_eq!(report.table.rows[4][8], Cell::Empty);
 }
 
-/// In 3,400 shingles two pairs of sets are less alike than chance makes them; in 10 there is no pair at all.
+/// In 3,400 shingles two pairs of sets are less alike than chance makes them; in 10 there is no
+/// pair at all.
 #[test]
 fn a_universe_that_accounts_for_what_was_seen_is_told() {
     let last = |universe| {
-        let settings = Settings { sizes: None, universe: Some(universe) };
-        run(&settings, &Work::unwatched(0)).expect("a report").findings
+        let settings = ChanceSettings { sizes: None, universe: Some(universe) };
+        run(&settings, &StudyContext::unwatched(0)).expect("a report").findings
     };
     let findings = last(3_400);
     let told = findings.last().expect("findings");
@@ -77,13 +78,13 @@ fn a_universe_that_accounts_for_what_was_seen_is_told() {
 #[test]
 fn the_ends_of_all_settings_are_safe() {
     for (a, b) in [(0, 0), (0, 5), (1, 1), (u64::MAX / 2, 1)] {
-        let chance = Chance::of_the_papers(a, b).expect("they fit");
+        let chance = RandomSimilarity::of_the_papers(a, b).expect("they fit");
         let (low, high) = chance.spread;
         assert!(0.0 <= low && low <= high && high <= 1.0, "{a}, {b}: {low} to {high}");
         assert!((0.0..=1.0).contains(&chance.mean), "{a}, {b}: {}", chance.mean);
     }
-    let settings = Settings { sizes: Some((5, 6)), universe: Some(5) };
-    assert!(run(&settings, &Work::unwatched(0)).is_err());
+    let settings = ChanceSettings { sizes: Some((5, 6)), universe: Some(5) };
+    assert!(run(&settings, &StudyContext::unwatched(0)).is_err());
 }
 
 #[test]
@@ -98,6 +99,6 @@ fn sets_of_any_size_end_when_they_are_told_to() {
         asked.set(asked.get() + 1);
         if asked.get() < 3 { Ok(()) } else { Err(refused()) }
     };
-    assert!(Chance::watched(1_000_000, 1_000_000, 3_000_000, &go_on).is_err());
+    assert!(RandomSimilarity::watched(1_000_000, 1_000_000, 3_000_000, &go_on).is_err());
     assert_eq!(asked.get(), 3);
 }

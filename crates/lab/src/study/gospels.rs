@@ -1,19 +1,19 @@
 //! Similarity of the four Gospels, by every method: Dembele, Lo 2015, section 6.
 
 mod findings;
-mod measured;
-mod published;
-mod shown;
+mod pair_measurements;
+mod paper_values;
+mod tables;
 
-use super::texts::{NAMES, PAIRS, Translation, embedded, in_folder};
-use super::{Report, Work};
-use measured::{Measured, measure};
+use super::gospel_texts::{NAMES, PAIRS, Translation, embedded, in_folder};
+use super::{Report, StudyContext};
+use pair_measurements::{MeasuredPair, measure};
 use std::path::PathBuf;
 use twindex::Result;
 use twindex::internals::SplitMix;
 
 #[derive(Clone, Debug)]
-pub(crate) struct Settings {
+pub(crate) struct GospelsSettings {
     /// Where the texts are; `None` for those that are built in.
     pub(crate) folder: Option<PathBuf>,
     /// How often samples are drawn, at least 2.
@@ -22,7 +22,7 @@ pub(crate) struct Settings {
     pub(crate) sample: usize,
 }
 
-impl Default for Settings {
+impl Default for GospelsSettings {
     /// Those of the paper.
     fn default() -> Self {
         Self { folder: None, runs: 50, sample: 10_000 }
@@ -30,9 +30,9 @@ impl Default for Settings {
 }
 
 /// One translation with its pairs, in the order of [`PAIRS`].
-struct Compared {
+struct MeasuredTranslation {
     translation: Translation,
-    pairs: Vec<Measured>,
+    pairs: Vec<MeasuredPair>,
 }
 
 /// What a pair is called.
@@ -41,33 +41,33 @@ fn name(pair: usize) -> String {
     format!("{}-{}", NAMES[a], NAMES[b])
 }
 
-pub(crate) fn run(settings: &Settings, work: &Work<'_>) -> Result<Report> {
+pub(crate) fn run(settings: &GospelsSettings, context: &StudyContext<'_>) -> Result<Report> {
     let translations = match &settings.folder {
         Some(folder) => in_folder(folder)?,
         None => embedded(),
     };
     let total = (translations.len() * PAIRS.len()) as u64;
-    let mut seeds = SplitMix::new(work.seed);
+    let mut seeds = SplitMix::new(context.seed);
     let mut done = 0;
     let mut all = Vec::new();
     for translation in translations {
         let shingles = translation.shingles()?;
         let mut pairs = Vec::new();
         for (a, b) in PAIRS {
-            work.at(done, total)?;
+            context.at(done, total)?;
             let texts = (translation.texts[a].as_ref(), translation.texts[b].as_ref());
             pairs.push(measure(settings, texts, (&shingles[a], &shingles[b]), seeds.next())?);
             done += 1;
         }
-        all.push(Compared { translation, pairs });
+        all.push(MeasuredTranslation { translation, pairs });
     }
-    work.at(done, total)?;
+    context.at(done, total)?;
     let title = "Similarity of the four Gospels, by every method";
     Ok(Report {
         title: title.to_owned(),
-        table: shown::table(&all),
-        data: shown::data(&all),
-        figure: shown::figure(&all, title),
+        table: tables::table(&all),
+        data: tables::data(&all),
+        figure: tables::figure(&all, title),
         findings: findings::all(settings, &all),
     })
 }

@@ -1,18 +1,20 @@
-//! The law of the estimate, how often intervals hold, and what affine maps and stacked rows make of it.
+//! The law of the estimate, how often intervals hold, and what affine maps and stacked rows make of
+//! it.
 //!
-//! Dembele, Lo 2017, "The exact probability law for the approximated similarity from the minhashing method".
+//! Dembele, Lo 2017, "The exact probability law for the approximated similarity from the minhashing
+//! method".
 
-mod affine;
-mod coverage;
-mod simulated;
-mod stacked;
+mod affine_bias;
+mod interval_coverage;
+mod rum_moments;
+mod simulated_estimates;
 
-use super::{Figure, Finding, Panel, Report, Table, Work};
+use super::{Figure, Finding, Panel, Report, StudyContext, Table};
 use crate::estimate::EstimateLaw;
 use twindex::Result;
 
 #[derive(Clone, Debug)]
-pub(crate) struct Settings {
+pub(crate) struct LawSettings {
     /// J of the two sets of the simulation; the nearest that so many rows have.
     pub(crate) similarity: f64,
     /// Hash functions or maps: k, from 1 to 10,000.
@@ -23,13 +25,13 @@ pub(crate) struct Settings {
     pub(crate) runs: u32,
 }
 
-impl Default for Settings {
+impl Default for LawSettings {
     fn default() -> Self {
         Self { similarity: 0.8, functions: 128, rows: 100, runs: 4_000 }
     }
 }
 
-impl Settings {
+impl LawSettings {
     /// How many rows of all are of both sets.
     fn shared(&self) -> u32 {
         (self.similarity * f64::from(self.rows)).round() as u32
@@ -42,23 +44,23 @@ impl Settings {
 }
 
 /// What one part of the study found.
-struct Part {
+struct LawPart {
     panels: Vec<Panel>,
     findings: Vec<Finding>,
 }
 
-pub(crate) fn run(settings: &Settings, work: &Work<'_>) -> Result<Report> {
+pub(crate) fn run(settings: &LawSettings, context: &StudyContext<'_>) -> Result<Report> {
     // No number of shared rows could be made of what is no similarity.
     EstimateLaw::new(settings.functions, settings.similarity)?;
     // Stacked rows take about half the time, simulation of the law most of the rest.
-    work.at(0, 20)?;
-    let simulated = simulated::run(settings, work.seed)?;
-    work.at(7, 20)?;
-    let (covered, table) = coverage::run(settings)?;
-    work.at(8, 20)?;
-    let affine = affine::run(work.seed)?;
-    let stacked = stacked::run(settings, work)?;
-    work.at(20, 20)?;
+    context.at(0, 20)?;
+    let simulated = simulated_estimates::run(settings, context.seed)?;
+    context.at(7, 20)?;
+    let (covered, table) = interval_coverage::run(settings)?;
+    context.at(8, 20)?;
+    let affine = affine_bias::run(context.seed)?;
+    let stacked = rum_moments::run(settings, context)?;
+    context.at(20, 20)?;
     let title = "The law of the estimate, and how often intervals hold";
     let (mut panels, mut findings) = (Vec::new(), Vec::new());
     for part in [simulated, covered, affine, stacked] {

@@ -2,8 +2,10 @@
 //!
 //! Bergillos, Rambla, Cabeza 2018, section 8.4; Vilaseca, Lacasa, Martín 2018, section 7.1.2.
 
-use super::matrix::{Keys, Shingled};
-use super::{Axis, Cell, Figure, Finding, Kind, Panel, Point, Report, Series, Table, Work};
+use super::shingle_matrix::{RowKeys, ShingledText};
+use super::{
+    Axis, Cell, Figure, Finding, Panel, Point, Report, Series, SeriesKind, StudyContext, Table,
+};
 use crate::methods::{Family, MinHash};
 use std::collections::HashSet;
 use std::f64::consts::PI;
@@ -23,7 +25,7 @@ const SIMILARITY: (usize, usize) = (3, 5);
 const SHINGLE: u16 = 9;
 
 #[derive(Clone, Debug)]
-pub(crate) struct Settings {
+pub(crate) struct PrecisionSettings {
     /// How often every family is drawn anew.
     pub(crate) runs: u64,
     /// The greatest number of functions.
@@ -34,7 +36,7 @@ pub(crate) struct Settings {
     pub(crate) characters: usize,
 }
 
-impl Default for Settings {
+impl Default for PrecisionSettings {
     fn default() -> Self {
         Self { runs: 50, hashes: 400, passage: 800, characters: 20_000 }
     }
@@ -42,22 +44,22 @@ impl Default for Settings {
 
 /// What is drawn anew in each run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Functions {
+enum DrawnFunctions {
     Of(Family),
     /// (k p + m) mod z, as printed.
     Printed,
 }
 
 /// The estimates of one family for one kind of keys.
-struct Measured {
-    keys: Keys,
-    functions: Functions,
+struct FamilyEstimates {
+    keys: RowKeys,
+    functions: DrawnFunctions,
     /// For each number of functions, the estimate of each run.
     estimates: Vec<Vec<f64>>,
 }
 
 /// What the estimates of all runs with one number of functions say.
-struct Summary {
+struct ErrorSummary {
     mean: f64,
     /// Of the estimates.
     deviation: f64,
@@ -67,42 +69,42 @@ struct Summary {
     root_mean_square: f64,
 }
 
-impl Functions {
-    const ALL: [Functions; 8] = [
-        Functions::Of(Family::Modular),
-        Functions::Of(Family::Jenkins),
-        Functions::Of(Family::Multiplicative),
-        Functions::Of(Family::Murmur3),
-        Functions::Of(Family::Tabulation),
-        Functions::Of(Family::Xxh3),
-        Functions::Of(Family::Default),
-        Functions::Printed,
+impl DrawnFunctions {
+    const ALL: [DrawnFunctions; 8] = [
+        DrawnFunctions::Of(Family::Modular),
+        DrawnFunctions::Of(Family::Jenkins),
+        DrawnFunctions::Of(Family::Multiplicative),
+        DrawnFunctions::Of(Family::Murmur3),
+        DrawnFunctions::Of(Family::Tabulation),
+        DrawnFunctions::Of(Family::Xxh3),
+        DrawnFunctions::Of(Family::Default),
+        DrawnFunctions::Printed,
     ];
 
     fn name(self) -> &'static str {
         match self {
-            Functions::Of(family) => family.name(),
-            Functions::Printed => "modular as printed in C",
+            DrawnFunctions::Of(family) => family.name(),
+            DrawnFunctions::Printed => "modular as printed in C",
         }
     }
 
     /// So many of them for keys that are rows, or hashes.
-    fn drawn(self, keys: Keys, rows: u64, hashes: usize, seed: u64) -> Result<MinHash> {
+    fn drawn(self, keys: RowKeys, rows: u64, hashes: usize, seed: u64) -> Result<MinHash> {
         match self {
             // Rows count from 1, so that the last is below p.
-            Functions::Of(Family::Modular) if keys != Keys::Hashed => {
+            DrawnFunctions::Of(Family::Modular) if keys != RowKeys::Hashed => {
                 MinHash::of_rows(rows + 1, hashes, seed)
             }
-            Functions::Of(family) => MinHash::new(family, hashes, seed),
-            Functions::Printed => MinHash::as_printed(rows, hashes, seed),
+            DrawnFunctions::Of(family) => MinHash::new(family, hashes, seed),
+            DrawnFunctions::Printed => MinHash::as_printed(rows, hashes, seed),
         }
     }
 
-    /// The estimates from the first so many components, for each number. The default sketch is another
-    /// for another number of lanes.
+    /// The estimates from the first so many components, for each number. The default sketch is
+    /// another for another number of lanes.
     fn estimates(
         self,
-        keys: Keys,
+        keys: RowKeys,
         rows: u64,
         [a, b]: &[Vec<u64>; 2],
         grid: &[usize],
@@ -112,7 +114,7 @@ impl Functions {
             let functions = self.drawn(keys, rows, hashes, seed)?;
             Ok([a, b].map(|keys| functions.signature(keys).unwrap_or_default()))
         };
-        if self == Functions::Of(Family::Default) {
+        if self == DrawnFunctions::Of(Family::Default) {
             let one =
                 |hashes: &usize| signatures(*hashes).map(|[a, b]| MinHash::similarity(&a, &b));
             return grid.iter().map(one).collect();
@@ -122,15 +124,15 @@ impl Functions {
     }
 }
 
-impl Measured {
-    fn summary(&self, at: usize) -> Summary {
+impl FamilyEstimates {
+    fn summary(&self, at: usize) -> ErrorSummary {
         let estimates = &self.estimates[at];
         let runs = estimates.len() as f64;
         let mean_of = |f: &dyn Fn(f64) -> f64| estimates.iter().map(|e| f(*e)).sum::<f64>() / runs;
         let mean = mean_of(&|estimate| estimate);
         let mean_error = mean_of(&|estimate| (estimate - truth()).abs());
         let square = mean_of(&|estimate| (estimate - truth()).powi(2));
-        Summary {
+        ErrorSummary {
             mean,
             deviation: mean_of(&|estimate| (estimate - mean).powi(2)).sqrt(),
             mean_error,
@@ -139,9 +141,9 @@ impl Measured {
         }
     }
 
-    /// The slope of the logarithm of the mean absolute error over that of the number of functions, from
-    /// 10 functions on: of fewer the error is not near its normal law yet. `None` for fewer than five such
-    /// numbers, or where some error is 0.
+    /// The slope of the logarithm of the mean absolute error over that of the number of functions,
+    /// from 10 functions on: of fewer the error is not near its normal law yet. `None` for fewer
+    /// than five such numbers, or where some error is 0.
     fn slope(&self, grid: &[usize]) -> Option<f64> {
         let from = sloped(grid)?;
         let errors = (from..grid.len()).map(|at| self.summary(at).mean_error.ln());
@@ -165,9 +167,9 @@ fn weights(grid: &[usize]) -> impl Iterator<Item = f64> {
 
 /// The standard error of the slope from so many runs, in theory.
 ///
-/// The error with k functions is nearly normal, and correlated by √(j/k) with that with j of them, which are the first.
-/// Absolute values of such numbers with correlation r have the covariance √(1 - r²) + r asin r - 1 over the product of
-/// their means.
+/// The error with k functions is nearly normal, and correlated by √(j/k) with that with j of them,
+/// which are the first. Absolute values of such numbers with correlation r have the covariance √(1
+/// - r²) + r asin r - 1 over the product of their means.
 fn slope_error(grid: &[usize], runs: usize) -> f64 {
     let shared = |j: &usize, k: &usize| {
         let r = (*j.min(k) as f64 / *j.max(k) as f64).sqrt();
@@ -187,14 +189,14 @@ fn law(hashes: usize) -> f64 {
     (2.0 * truth() * (1.0 - truth()) / (PI * hashes as f64)).sqrt()
 }
 
-/// Two overlapping passages from the beginning of the text, by the places of their shingles, that are
-/// similar to .6 exactly: the first documents of a matrix, whose rows follow the text. `None` where the
-/// text is too short.
+/// Two overlapping passages from the beginning of the text, by the places of their shingles, that
+/// are similar to .6 exactly: the first documents of a matrix, whose rows follow the text. `None`
+/// where the text is too short.
 fn passages(keys: &[u64], length: usize) -> Option<[Range<usize>; 2]> {
     let a = 0..length;
     let of_a: HashSet<u64> = keys.get(a.clone())?.iter().copied().collect();
-    // Of two equal lengths three quarters overlap; where that is not .6 exactly, another beginning is
-    // tried, as far as the second still ends after the first.
+    // Of two equal lengths three quarters overlap; where that is not .6 exactly, another beginning
+    // is tried, as far as the second still ends after the first.
     (a.start + length / 4..a.start + 2 * length / 5).find_map(|from| {
         let mut of_b = HashSet::new();
         let mut shared = 0;
@@ -217,7 +219,7 @@ fn set(keys: &[u64]) -> Vec<u64> {
     set
 }
 
-pub(crate) fn run(settings: &Settings, work: &Work<'_>) -> Result<Report> {
+pub(crate) fn run(settings: &PrecisionSettings, context: &StudyContext<'_>) -> Result<Report> {
     let wrong = |setting, got: String, expected| Error::InvalidSetting { setting, got, expected };
     if settings.runs < 2 {
         return Err(wrong("runs", settings.runs.to_string(), "2 or more"));
@@ -225,8 +227,8 @@ pub(crate) fn run(settings: &Settings, work: &Work<'_>) -> Result<Report> {
     if !(10..=MinHash::MOST_FUNCTIONS).contains(&settings.hashes) {
         return Err(wrong("hashes", settings.hashes.to_string(), "a whole number from 10 to 4096"));
     }
-    let text = Shingled::new(SHINGLE, settings.characters)?;
-    let places = passages(&text.keys(Keys::Hashed).0, settings.passage);
+    let text = ShingledText::new(SHINGLE, settings.characters)?;
+    let places = passages(&text.keys(RowKeys::Hashed).0, settings.passage);
     let Some(places) = places else {
         let expected = "so few shingles that the text has two passages of similarity .6";
         return Err(wrong("passage", settings.passage.to_string(), expected));
@@ -236,27 +238,27 @@ pub(crate) fn run(settings: &Settings, work: &Work<'_>) -> Result<Report> {
 
     let (mut measured, mut done) = (Vec::new(), 0);
     // All but the printed form on hashes.
-    let total = (Keys::ALL.len() * Functions::ALL.len() - 1) as u64 * settings.runs;
-    for keys in Keys::ALL {
+    let total = (RowKeys::ALL.len() * DrawnFunctions::ALL.len() - 1) as u64 * settings.runs;
+    for keys in RowKeys::ALL {
         let (of_text, rows) = text.keys(keys);
         let sets = places.clone().map(|places| set(&of_text[places]));
-        for functions in Functions::ALL {
+        for functions in DrawnFunctions::ALL {
             // The printed form is one of row numbers.
-            if functions == Functions::Printed && keys == Keys::Hashed {
+            if functions == DrawnFunctions::Printed && keys == RowKeys::Hashed {
                 continue;
             }
-            let mut seeds = SplitMix::new(work.seed);
+            let mut seeds = SplitMix::new(context.seed);
             let mut estimates = vec![Vec::new(); grid.len()];
             for _ in 0..settings.runs {
                 let run = functions.estimates(keys, rows, &sets, &grid, seeds.next())?;
                 estimates.iter_mut().zip(run).for_each(|(all, one)| all.push(one));
                 done += 1;
-                work.at(done, total)?;
+                context.at(done, total)?;
             }
-            measured.push(Measured { keys, functions, estimates });
+            measured.push(FamilyEstimates { keys, functions, estimates });
         }
     }
-    work.at(total, total)?;
+    context.at(total, total)?;
     Ok(Report {
         title: TITLE.to_owned(),
         table: short(&measured, &grid),
@@ -275,7 +277,7 @@ fn four_errors(runs: usize, hashes: usize) -> f64 {
 }
 
 /// Each family at the greatest number of functions.
-fn short(measured: &[Measured], grid: &[usize]) -> Table {
+fn short(measured: &[FamilyEstimates], grid: &[usize]) -> Table {
     let mut table = Table::new(&[
         "keys",
         "family",
@@ -305,7 +307,7 @@ fn short(measured: &[Measured], grid: &[usize]) -> Table {
     table
 }
 
-fn long(measured: &[Measured], grid: &[usize]) -> Table {
+fn long(measured: &[FamilyEstimates], grid: &[usize]) -> Table {
     let mut table = Table::new(&[
         "keys",
         "family",
@@ -336,35 +338,37 @@ fn long(measured: &[Measured], grid: &[usize]) -> Table {
     table
 }
 
-fn figure(measured: &[Measured], grid: &[usize]) -> Figure {
-    let panel = |keys: Keys,
+fn figure(measured: &[FamilyEstimates], grid: &[usize]) -> Figure {
+    let panel = |keys: RowKeys,
                  title: &str,
                  y: Axis,
                  reference: Series,
-                 point: &dyn Fn(&Measured, usize) -> Point| {
+                 point: &dyn Fn(&FamilyEstimates, usize) -> Point| {
         // The printed form is in the tables alone: eight lines are as many as can be told apart.
-        let drawn = |one: &&Measured| one.keys == keys && one.functions != Functions::Printed;
+        let drawn =
+            |one: &&FamilyEstimates| one.keys == keys && one.functions != DrawnFunctions::Printed;
         let of_keys = measured.iter().filter(drawn);
         let families = of_keys.map(|one| {
             let points = (0..grid.len()).map(|at| point(one, at));
-            Series::new(one.functions.name(), Kind::Line, points)
+            Series::new(one.functions.name(), SeriesKind::Line, points)
         });
         let series = std::iter::once(reference).chain(families).collect();
         let x = Axis::log("hash functions");
         Panel { title: format!("{title}: {}", keys.name()), x, y, series }
     };
     let x = |at: usize| grid[at] as f64;
-    let spread =
-        |one: &Measured| matches!(one.functions, Functions::Of(Family::Modular | Family::Jenkins));
-    let error = |one: &Measured, at: usize| {
-        let Summary { mean_error: y, mean_error_deviation: d, .. } = one.summary(at);
+    let spread = |one: &FamilyEstimates| {
+        matches!(one.functions, DrawnFunctions::Of(Family::Modular | Family::Jenkins))
+    };
+    let error = |one: &FamilyEstimates, at: usize| {
+        let ErrorSummary { mean_error: y, mean_error_deviation: d, .. } = one.summary(at);
         match spread(one) {
             true => Point::spread(x(at), y, y - d, y + d),
             false => Point::new(x(at), y),
         }
     };
-    let estimate = |one: &Measured, at: usize| {
-        let Summary { mean: y, deviation: d, .. } = one.summary(at);
+    let estimate = |one: &FamilyEstimates, at: usize| {
+        let ErrorSummary { mean: y, deviation: d, .. } = one.summary(at);
         match spread(one) {
             true => Point::spread(x(at), y, y - d, y + d),
             false => Point::new(x(at), y),
@@ -372,39 +376,41 @@ fn figure(measured: &[Measured], grid: &[usize]) -> Figure {
     };
     let errors = |keys| {
         let law = (0..grid.len()).map(|at| Point::new(x(at), law(grid[at])));
-        let law = Series::new("in theory", Kind::Dashed, law);
+        let law = Series::new("in theory", SeriesKind::Dashed, law);
         let y = Axis::log("mean absolute error; bands: its standard error").within(0.01, 0.6);
         panel(keys, "Error", y, law, &error)
     };
     let means = |keys| {
         let truth = (0..grid.len()).map(|at| Point::new(x(at), truth()));
-        let truth = Series::new("in theory", Kind::Dashed, truth);
+        let truth = Series::new("in theory", SeriesKind::Dashed, truth);
         let y = Axis::linear("mean estimate; bands: standard deviation").within(0.4, 0.8);
         panel(keys, "Estimate", y, truth, &estimate)
     };
-    let (rows, hashed) = (Keys::TextOrder, Keys::Hashed);
+    let (rows, hashed) = (RowKeys::TextOrder, RowKeys::Hashed);
     Figure {
         title: TITLE.to_owned(),
         panels: vec![errors(rows), errors(hashed), means(rows), means(hashed)],
     }
 }
 
-/// A slope is told where four of its standard errors are no more than this: half of what is to be seen.
+/// A slope is told where four of its standard errors are no more than this: half of what is to be
+/// seen.
 const TELLING_SLOPE: f64 = 0.25;
 
 /// A bias of rows is told where chance makes no more: half of what modular hashing has.
 const TELLING_BIAS: f64 = 0.04;
 
-fn findings(measured: &[Measured], grid: &[usize]) -> Vec<Finding> {
+fn findings(measured: &[FamilyEstimates], grid: &[usize]) -> Vec<Finding> {
     let last = grid.len() - 1;
-    let of = |keys: Keys| measured.iter().filter(move |one| one.keys == keys);
-    let one = |keys: Keys, family| of(keys).find(|one| one.functions == Functions::Of(family));
+    let of = |keys: RowKeys| measured.iter().filter(move |one| one.keys == keys);
+    let one =
+        |keys: RowKeys, family| of(keys).find(|one| one.functions == DrawnFunctions::Of(family));
     let mut findings = Vec::new();
-    findings.extend(falls(&of(Keys::Hashed).collect::<Vec<_>>(), grid));
-    findings.extend(little_gained(&of(Keys::Hashed).collect::<Vec<_>>(), grid));
+    findings.extend(falls(&of(RowKeys::Hashed).collect::<Vec<_>>(), grid));
+    findings.extend(little_gained(&of(RowKeys::Hashed).collect::<Vec<_>>(), grid));
 
     if let (Some(modular), Some(jenkins)) =
-        (one(Keys::TextOrder, Family::Modular), one(Keys::TextOrder, Family::Jenkins))
+        (one(RowKeys::TextOrder, Family::Modular), one(RowKeys::TextOrder, Family::Jenkins))
     {
         let chance = four_errors(modular.estimates[last].len(), grid[last]);
         let (modular, jenkins) = (modular.summary(last), jenkins.summary(last));
@@ -426,7 +432,7 @@ fn findings(measured: &[Measured], grid: &[usize]) -> Vec<Finding> {
         )));
     }
 
-    if let Some(modular) = one(Keys::Hashed, Family::Modular) {
+    if let Some(modular) = one(RowKeys::Hashed, Family::Modular) {
         let chance = four_errors(modular.estimates[last].len(), grid[last]);
         let bias = modular.summary(last).mean - truth();
         findings.push(Finding::new(
@@ -438,8 +444,9 @@ fn findings(measured: &[Measured], grid: &[usize]) -> Vec<Finding> {
     findings
 }
 
-/// That the error falls as 1 over the root, by the mean slope of these. `None` where they are too few to tell.
-fn falls(measured: &[&Measured], grid: &[usize]) -> Option<Finding> {
+/// That the error falls as 1 over the root, by the mean slope of these. `None` where they are too
+/// few to tell.
+fn falls(measured: &[&FamilyEstimates], grid: &[usize]) -> Option<Finding> {
     let from = sloped(grid)?;
     let slopes: Option<Vec<f64>> = measured.iter().map(|one| one.slope(grid)).collect();
     let slopes = slopes?;
@@ -460,15 +467,15 @@ fn falls(measured: &[&Measured], grid: &[usize]) -> Option<Finding> {
     (chance <= TELLING_SLOPE).then_some(finding)
 }
 
-/// That from 200 to 400 functions little is gained. `None` where no more than 200 are looked at, or so few runs that
-/// chance makes what is much.
-fn little_gained(measured: &[&Measured], grid: &[usize]) -> Option<Finding> {
+/// That from 200 to 400 functions little is gained. `None` where no more than 200 are looked at, or
+/// so few runs that chance makes what is much.
+fn little_gained(measured: &[&FamilyEstimates], grid: &[usize]) -> Option<Finding> {
     const LITTLE: f64 = 0.015;
     let at = |hashes: usize| grid.iter().position(|k| *k == hashes);
     let (from, to) = (at(200)?, at(400).unwrap_or(grid.len() - 1));
     let runs: usize = measured.iter().map(|one| one.estimates[from].len()).sum();
-    // An absolute normal value deviates by √(π/2 - 1) of its mean. Errors with more functions deviate less, and are
-    // correlated with these.
+    // An absolute normal value deviates by √(π/2 - 1) of its mean. Errors with more functions
+    // deviate less, and are correlated with these.
     let chance = 4.0 * law(200) * ((PI / 2.0 - 1.0) / runs as f64).sqrt();
     if to <= from || law(200) - law(400) + chance > LITTLE {
         return None;

@@ -4,8 +4,8 @@ use super::*;
 
 #[test]
 fn both_passages_are_similar_to_6_tenths_exactly() {
-    let text = Shingled::new(SHINGLE, 20_000).expect("valid");
-    for keys in Keys::ALL {
+    let text = ShingledText::new(SHINGLE, 20_000).expect("valid");
+    for keys in RowKeys::ALL {
         let (of_text, _) = text.keys(keys);
         for length in [60, 200, 800] {
             let places = passages(&of_text, length).expect("long enough");
@@ -17,13 +17,13 @@ fn both_passages_are_similar_to_6_tenths_exactly() {
     assert!(passages(&[1, 2, 3], 800).is_none());
 }
 
-fn small() -> Settings {
-    Settings { runs: 40, hashes: 128, passage: 80, characters: 2_000 }
+fn small() -> PrecisionSettings {
+    PrecisionSettings { runs: 40, hashes: 128, passage: 80, characters: 2_000 }
 }
 
 #[test]
 fn the_bias_of_modular_hashing_is_seen_in_few_runs() {
-    let report = run(&small(), &Work::unwatched(1)).expect("valid settings");
+    let report = run(&small(), &StudyContext::unwatched(1)).expect("valid settings");
     assert_eq!(report.findings.len(), 3, "200 functions are not reached");
     for finding in &report.findings {
         assert!(finding.holds, "{}: {}", finding.expected, finding.seen);
@@ -36,8 +36,9 @@ fn the_bias_of_modular_hashing_is_seen_in_few_runs() {
 
 #[test]
 fn a_seed_gives_the_same_points_and_another_gives_others() {
-    let settings = Settings { runs: 2, hashes: 10, ..small() };
-    let points = |seed| run(&settings, &Work::unwatched(seed)).expect("valid settings").data.rows;
+    let settings = PrecisionSettings { runs: 2, hashes: 10, ..small() };
+    let points =
+        |seed| run(&settings, &StudyContext::unwatched(seed)).expect("valid settings").data.rows;
     assert_eq!(points(3), points(3));
     assert_ne!(points(3), points(4));
 }
@@ -46,8 +47,8 @@ fn a_seed_gives_the_same_points_and_another_gives_others() {
 fn few_runs_and_few_functions_tell_nothing_and_say_nothing() {
     for (runs, hashes) in [(3, 10), (2, 20), (2, 128), (2, 400)] {
         for seed in 0..6 {
-            let settings = Settings { runs, hashes, ..small() };
-            let report = run(&settings, &Work::unwatched(seed)).expect("valid settings");
+            let settings = PrecisionSettings { runs, hashes, ..small() };
+            let report = run(&settings, &StudyContext::unwatched(seed)).expect("valid settings");
             for finding in &report.findings {
                 assert!(finding.holds, "{}: {}", finding.expected, finding.seen);
                 assert!(!finding.seen.contains("NaN") && finding.seen.len() < 300);
@@ -58,9 +59,13 @@ fn few_runs_and_few_functions_tell_nothing_and_say_nothing() {
 }
 
 /// What would be measured with errors of this size, by number of functions.
-fn with_errors(grid: &[usize], error: impl Fn(usize) -> f64) -> Measured {
+fn with_errors(grid: &[usize], error: impl Fn(usize) -> f64) -> FamilyEstimates {
     let estimates = grid.iter().map(|k| vec![truth() + error(*k); 400]).collect();
-    Measured { keys: Keys::Hashed, functions: Functions::Of(Family::Xxh3), estimates }
+    FamilyEstimates {
+        keys: RowKeys::Hashed,
+        functions: DrawnFunctions::Of(Family::Xxh3),
+        estimates,
+    }
 }
 
 #[test]
@@ -95,7 +100,11 @@ fn slopes_deviate_as_theory_says() {
                 }
             }
         }
-        let one = Measured { keys: Keys::Hashed, functions: Functions::Printed, estimates };
+        let one = FamilyEstimates {
+            keys: RowKeys::Hashed,
+            functions: DrawnFunctions::Printed,
+            estimates,
+        };
         slopes.push(one.slope(&grid).expect("a slope"));
     }
     let mean = slopes.iter().sum::<f64>() / 200.0;
@@ -109,12 +118,12 @@ fn slopes_deviate_as_theory_says() {
 #[test]
 fn settings_out_of_range_are_refused() {
     for settings in [
-        Settings { runs: 1, ..small() },
-        Settings { hashes: 9, ..small() },
-        Settings { hashes: 5_000, ..small() },
-        Settings { passage: 2_000, ..small() },
-        Settings { characters: 5, ..small() },
+        PrecisionSettings { runs: 1, ..small() },
+        PrecisionSettings { hashes: 9, ..small() },
+        PrecisionSettings { hashes: 5_000, ..small() },
+        PrecisionSettings { passage: 2_000, ..small() },
+        PrecisionSettings { characters: 5, ..small() },
     ] {
-        assert!(run(&settings, &Work::unwatched(0)).is_err(), "{settings:?}");
+        assert!(run(&settings, &StudyContext::unwatched(0)).is_err(), "{settings:?}");
     }
 }

@@ -159,14 +159,14 @@ pub(crate) enum Scale {
 /// Points that belong together.
 pub(crate) struct Series {
     pub(crate) name: String,
-    pub(crate) kind: Kind,
+    pub(crate) kind: SeriesKind,
     pub(crate) points: Vec<Point>,
 }
 
 impl Series {
     pub(crate) fn new(
         name: impl Into<String>,
-        kind: Kind,
+        kind: SeriesKind,
         points: impl IntoIterator<Item = Point>,
     ) -> Self {
         Self { name: name.into(), kind, points: points.into_iter().collect() }
@@ -174,7 +174,7 @@ impl Series {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum SeriesKind {
     Line,
     Dots,
     /// Only how far points spread, without a line.

@@ -1,10 +1,16 @@
-//! Columns of transactions that occur together (the encyclopedia's article on MinHash, applications; Cohen and
-//! others 2001, "Finding interesting associations without support pruning").
+//! Columns of transactions that occur together (the encyclopedia's article on MinHash,
+//! applications; Cohen and others 2001, "Finding interesting associations without support
+//! pruning").
 
-use super::columns::{Bands, Found, Together, Wanted, brute_force, find, similarity};
-use super::orders::below;
-use super::transactions::{Layout, Transactions};
-use super::{Axis, Cell, Figure, Finding, Kind, Panel, Point, Report, Series, Table, Work, texts};
+use super::random_texts::below;
+use super::similar_columns::{
+    BandPlan, ColumnPair, FoundPairs, PairCriteria, brute_force, find, similarity,
+};
+use super::transactions::{TransactionLayout, Transactions};
+use super::{
+    Axis, Cell, Figure, Finding, Panel, Point, Report, Series, SeriesKind, StudyContext, Table,
+    gospel_texts,
+};
 use std::path::PathBuf;
 use twindex::Result;
 use twindex::internals::SplitMix;
@@ -14,10 +20,10 @@ const TITLE: &str = "Columns of transactions that occur together";
 
 /// Which transactions, and which pairs of their items.
 #[derive(Clone, Debug)]
-pub(crate) struct Settings {
+pub(crate) struct RulesSettings {
     /// A file with a transaction a line; without one, the verses of the Gospels and their words.
     pub(crate) file: Option<PathBuf>,
-    pub(crate) layout: Layout,
+    pub(crate) layout: TransactionLayout,
     /// The least similarity of two columns.
     pub(crate) threshold: f64,
     /// The probability with which a pair at the threshold is found.
@@ -28,11 +34,11 @@ pub(crate) struct Settings {
     pub(crate) top: usize,
 }
 
-impl Default for Settings {
+impl Default for RulesSettings {
     fn default() -> Self {
         Self {
             file: None,
-            layout: Layout::default(),
+            layout: TransactionLayout::default(),
             threshold: 0.2,
             recall: Recall::DEFAULT.get(),
             support: 3,
@@ -45,39 +51,43 @@ impl Default for Settings {
 const AFFORDABLE: u64 = 1_000_000_000;
 
 /// All that is reported.
-struct Rules {
+struct FoundRules {
     transactions: Transactions,
-    wanted: Wanted,
-    found: Found,
+    wanted: PairCriteria,
+    found: FoundPairs,
     /// The columns that brute force compared with all others, and what it found, ascending.
     sample: Vec<u32>,
-    truth: Vec<Together>,
+    truth: Vec<ColumnPair>,
 }
 
-pub(crate) fn run(settings: &Settings, work: &Work<'_>) -> Result<Report> {
-    let wanted = Wanted {
+pub(crate) fn run(settings: &RulesSettings, context: &StudyContext<'_>) -> Result<Report> {
+    let wanted = PairCriteria {
         threshold: Threshold::new(settings.threshold)?,
         recall: Recall::new(settings.recall)?,
         support: settings.support,
     };
     let transactions = match &settings.file {
-        Some(path) => Transactions::read(path, settings.layout, work)?,
+        Some(path) => Transactions::read(path, settings.layout, context)?,
         None => {
-            let [_, english] = texts::embedded();
+            let [_, english] = gospel_texts::embedded();
             Transactions::of_verses(&english)
         }
     };
-    let rules = Rules::of(transactions, wanted, work)?;
+    let rules = FoundRules::of(transactions, wanted, context)?;
     Ok(rules.report(settings.top))
 }
 
-impl Rules {
-    fn of(transactions: Transactions, wanted: Wanted, work: &Work<'_>) -> Result<Self> {
+impl FoundRules {
+    fn of(
+        transactions: Transactions,
+        wanted: PairCriteria,
+        context: &StudyContext<'_>,
+    ) -> Result<Self> {
         let (columns, count) = (&transactions.columns, transactions.count);
-        let found = find(columns, count, wanted, work)?;
+        let found = find(columns, count, wanted, context)?;
         let most = AFFORDABLE / transactions.occurrences().max(1);
-        let sample = sample(columns.len(), most.max(1), work.seed);
-        let truth = brute_force(columns, count, &sample, wanted, work)?;
+        let sample = sample(columns.len(), most.max(1), context.seed);
+        let truth = brute_force(columns, count, &sample, wanted, context)?;
         Ok(Self { transactions, wanted, found, sample, truth })
     }
 
@@ -86,13 +96,13 @@ impl Rules {
         self.transactions.columns[item as usize].len()
     }
 
-    fn similarity(&self, pair: &Together) -> f64 {
+    fn similarity(&self, pair: &ColumnPair) -> f64 {
         similarity(pair.both, self.size(pair.a), self.size(pair.b))
     }
 
     /// What was found, the most similar first, of these those that occur most often.
-    fn ranked(&self) -> Vec<&Together> {
-        let mut ranked: Vec<&Together> = self.found.pairs.iter().collect();
+    fn ranked(&self) -> Vec<&ColumnPair> {
+        let mut ranked: Vec<&ColumnPair> = self.found.pairs.iter().collect();
         ranked.sort_by(|a, b| {
             self.similarity(b)
                 .total_cmp(&self.similarity(a))
@@ -102,7 +112,7 @@ impl Rules {
         ranked
     }
 
-    fn row(&self, pair: &Together) -> Vec<Cell> {
+    fn row(&self, pair: &ColumnPair) -> Vec<Cell> {
         let (a, b) = (self.size(pair.a) as f64, self.size(pair.b) as f64);
         let (both, all) = (pair.both as f64, f64::from(self.transactions.count));
         let name = |item: u32| Cell::from(self.transactions.items[item as usize].as_str());
@@ -144,13 +154,14 @@ impl Rules {
     }
 
     fn findings(&self) -> Vec<Finding> {
-        let found = |pair: &&Together| self.found.pairs.binary_search(pair).is_ok();
+        let found = |pair: &&ColumnPair| self.found.pairs.binary_search(pair).is_ok();
         let (known, seen) = (self.truth.len(), self.truth.iter().filter(found).count());
         let recall = self.wanted.recall.get();
-        // Three standard deviations of how many are found of pairs that are all right at the threshold.
+        // Three standard deviations of how many are found of pairs that are all right at the
+        // threshold.
         let slack = 3.0 * (recall * (1.0 - recall) * known as f64).sqrt();
         let items = self.transactions.items.len() as u64;
-        let Bands { bands, depth, .. } = self.found.bands;
+        let BandPlan { bands, depth, .. } = self.found.bands;
         let promised = || {
             Finding::new(
                 format!(
@@ -184,12 +195,13 @@ impl Rules {
     }
 
     fn figure(&self) -> Figure {
-        let point = |pair: &Together| Point::new(pair.both as f64, self.similarity(pair));
+        let point = |pair: &ColumnPair| Point::new(pair.both as f64, self.similarity(pair));
         let missed = self.truth.iter().filter(|pair| self.found.pairs.binary_search(pair).is_err());
         let missed: Vec<Point> = missed.map(point).collect();
-        let mut series = vec![Series::new("found", Kind::Dots, self.found.pairs.iter().map(point))];
+        let mut series =
+            vec![Series::new("found", SeriesKind::Dots, self.found.pairs.iter().map(point))];
         if !missed.is_empty() {
-            series.push(Series::new("missed", Kind::Dots, missed));
+            series.push(Series::new("missed", SeriesKind::Dots, missed));
         }
         let scatter = Panel {
             title: "Every pair found".to_owned(),
@@ -216,8 +228,8 @@ impl Rules {
             x: Axis::log("least support: transactions with both"),
             y: Axis::log("pairs"),
             series: vec![
-                Series::new("found", Kind::Line, left),
-                Series::new("1 % of all transactions", Kind::Dashed, bounds),
+                Series::new("found", SeriesKind::Line, left),
+                Series::new("1 % of all transactions", SeriesKind::Dashed, bounds),
             ],
         }
     }
@@ -254,7 +266,7 @@ mod tests {
     /// Pairs of words of the verses of Mark, counted in sets of strings.
     #[test]
     fn words_of_a_gospel_are_paired_as_counting_verse_by_verse_does() {
-        let [_, english] = texts::embedded();
+        let [_, english] = gospel_texts::embedded();
         let mut words = BTreeMap::<&str, BTreeSet<usize>>::new();
         let verses = english.texts[2].to_lowercase();
         for (verse, line) in verses.lines().enumerate() {
@@ -285,8 +297,8 @@ mod tests {
             })
             .collect();
         std::fs::write(&file, joined).expect("written");
-        let settings = Settings { file: Some(file), top: 3, ..Settings::default() };
-        let report = run(&settings, &Work::unwatched(1)).expect("well-formed");
+        let settings = RulesSettings { file: Some(file), top: 3, ..RulesSettings::default() };
+        let report = run(&settings, &StudyContext::unwatched(1)).expect("well-formed");
         assert!(report.findings.iter().all(|finding| finding.holds));
         assert_eq!(report.table.rows.len(), 3);
         for row in &report.data.rows {
@@ -312,8 +324,8 @@ mod tests {
         let file = folder.path().join("baskets.txt");
         std::fs::write(&file, "beer chips\nbeer chips\nbeer\ntea cake\ntea cake\nmilk\n")
             .expect("written");
-        let settings = Settings { file: Some(file), support: 2, ..Settings::default() };
-        let report = run(&settings, &Work::unwatched(0)).expect("well-formed");
+        let settings = RulesSettings { file: Some(file), support: 2, ..RulesSettings::default() };
+        let report = run(&settings, &StudyContext::unwatched(0)).expect("well-formed");
         let (tea, beer) = (&report.table.rows[0], &report.table.rows[1]);
         assert_eq!((text(&tea[0]), text(&tea[1]), &tea[2]), ("tea", "cake", &Cell::Share(1.0)));
         let expected = [
@@ -332,16 +344,19 @@ mod tests {
 
     #[test]
     fn a_lost_pair_and_a_wrong_one_are_seen() {
-        let pair = |a, b| Together { a, b, both: 2 };
+        let pair = |a, b| ColumnPair { a, b, both: 2 };
         let transactions = Transactions {
             items: ["a", "b", "c", "d"].map(str::to_owned).into(),
             columns: vec![vec![0, 1], vec![0, 1], vec![0, 1], vec![2]],
             count: 3,
         };
-        let wanted = Wanted { threshold: Threshold::DEFAULT, recall: Recall::DEFAULT, support: 1 };
-        let mut rules = Rules::of(transactions, wanted, &Work::unwatched(0)).expect("done");
+        let wanted =
+            PairCriteria { threshold: Threshold::DEFAULT, recall: Recall::DEFAULT, support: 1 };
+        let mut rules =
+            FoundRules::of(transactions, wanted, &StudyContext::unwatched(0)).expect("done");
         assert_eq!(rules.found.pairs, [pair(0, 1), pair(0, 2), pair(1, 2)]);
-        let holds = |rules: &Rules| rules.findings().iter().map(|f| f.holds).collect::<Vec<_>>();
+        let holds =
+            |rules: &FoundRules| rules.findings().iter().map(|f| f.holds).collect::<Vec<_>>();
         assert_eq!(holds(&rules), [true, true]);
         rules.found.pairs = vec![pair(0, 1)];
         assert_eq!(holds(&rules), [false, true]);

@@ -3,11 +3,11 @@
 use super::{Cell, Point};
 use std::time::Instant;
 
-/// Times of work in parts, in seconds: those of each part in all runs, ascending. Quartiles are taken
-/// part by part and added, as another process interrupts one part and not all.
-pub(super) struct Times(Vec<Vec<f64>>);
+/// Times of work in parts, in seconds: those of each part in all runs, ascending. Quartiles are
+/// taken part by part and added, as another process interrupts one part and not all.
+pub(super) struct PartTimes(Vec<Vec<f64>>);
 
-impl Times {
+impl PartTimes {
     pub(super) fn of(mut parts: Vec<Vec<f64>>) -> Self {
         parts.iter_mut().for_each(|part| part.sort_unstable_by(f64::total_cmp));
         Self(parts)

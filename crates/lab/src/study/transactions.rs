@@ -1,7 +1,7 @@
 //! Transactions as columns: which of them each item is in.
 
-use super::Work;
-use super::texts::{NORMALIZATION, Translation};
+use super::StudyContext;
+use super::gospel_texts::{NORMALIZATION, Translation};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::io::{self, BufRead, BufReader};
@@ -11,14 +11,15 @@ use twindex_cli::input::open_text;
 
 /// How a file is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Layout {
+pub(crate) struct TransactionLayout {
     /// What stands between two items; without it, white space and commas, as many as there are.
     pub(crate) separator: Option<char>,
     /// Whether the first line names the items, and every other has a 1 or a 0 for each of them.
     pub(crate) matrix: bool,
 }
 
-/// A matrix of transactions and items, by columns. 4 bytes for each time that a transaction has an item.
+/// A matrix of transactions and items, by columns. 4 bytes for each time that a transaction has an
+/// item.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Transactions {
     /// The items, in order of appearance.
@@ -33,21 +34,26 @@ pub(crate) struct Transactions {
 const LINES: u64 = 10_000;
 
 impl Transactions {
-    /// Reads a file, or standard input, line by line; a compressed one as what was compressed. Empty lines are no transactions; an item that is repeated in one counts
-    /// once.
+    /// Reads a file, or standard input, line by line; a compressed one as what was compressed.
+    /// Empty lines are no transactions; an item that is repeated in one counts once.
     ///
     /// # Errors
     ///
     /// [`Error::Io`] with the line, for a file that cannot be read, is no UTF-8, has fewer than two
     /// transactions, or is not the matrix that it should be.
-    pub(crate) fn read(path: &Path, layout: Layout, work: &Work<'_>) -> Result<Self> {
+    pub(crate) fn read(
+        path: &Path,
+        layout: TransactionLayout,
+        context: &StudyContext<'_>,
+    ) -> Result<Self> {
         let failed =
             |source| Error::Io { path: path.to_owned(), action: "reading transactions", source };
         let text = open_text(path).map_err(|bad| failed(io::Error::other(bad.cause)))?;
-        // Of standard input, no number is known, and of what was compressed only one that is too small.
+        // Of standard input, no number is known, and of what was compressed only one that is too
+        // small.
         let bytes = std::fs::metadata(path).map_or(0, |found| found.len());
         let (mut reader, mut line) = (BufReader::new(text), Vec::new());
-        let mut builder = Builder::new(layout);
+        let mut builder = TransactionsBuilder::new(layout);
         let (mut number, mut done) = (0, 0);
         loop {
             line.clear();
@@ -58,7 +64,7 @@ impl Transactions {
             done += read as u64;
             number += 1;
             if number % LINES == 0 {
-                work.at(done, bytes.max(done))?;
+                context.at(done, bytes.max(done))?;
             }
             builder
                 .line(&line)
@@ -69,7 +75,7 @@ impl Transactions {
 
     /// The verses of the four Gospels, with their words of three letters and more, in lower case.
     pub(crate) fn of_verses(translation: &Translation) -> Self {
-        let mut builder = Builder::new(Layout::default());
+        let mut builder = TransactionsBuilder::new(TransactionLayout::default());
         for verse in translation.texts.iter().flat_map(|text| text.lines()) {
             let words = NORMALIZATION.apply(verse);
             if !words.is_empty() {
@@ -85,16 +91,16 @@ impl Transactions {
     }
 }
 
-struct Builder {
-    layout: Layout,
+struct TransactionsBuilder {
+    layout: TransactionLayout,
     all: Transactions,
     numbers: FxHashMap<String, usize>,
     /// Of a matrix, how many columns its first line has named.
     width: Option<usize>,
 }
 
-impl Builder {
-    fn new(layout: Layout) -> Self {
+impl TransactionsBuilder {
+    fn new(layout: TransactionLayout) -> Self {
         let (all, numbers) = (Transactions::default(), FxHashMap::default());
         Self { layout, all, numbers, width: None }
     }
@@ -192,8 +198,8 @@ impl Builder {
     }
 }
 
-/// The items of a line between separators, without white space around them. One that begins with a quotation mark
-/// ends at the next, of which two are one of its own, as RFC 4180 has it.
+/// The items of a line between separators, without white space around them. One that begins with a
+/// quotation mark ends at the next, of which two are one of its own, as RFC 4180 has it.
 fn separated(text: &str, separator: char) -> Result<Vec<Cow<'_, str>>, String> {
     let (mut items, mut rest) = (Vec::new(), Some(text));
     while let Some(text) = rest {
@@ -228,7 +234,8 @@ fn separated(text: &str, separator: char) -> Result<Vec<Cow<'_, str>>, String> {
 /// Characters of what is wrong that a message shows.
 const SHOWN: usize = 20;
 
-/// What is between a quotation mark, which is no longer there, and the one that ends it, and what follows that.
+/// What is between a quotation mark, which is no longer there, and the one that ends it, and what
+/// follows that.
 fn unquoted(mut text: &str) -> Result<(String, &str), String> {
     let mut item = String::new();
     while let Some((part, after)) = text.split_once('"') {
@@ -243,7 +250,8 @@ fn unquoted(mut text: &str) -> Result<(String, &str), String> {
         .to_owned())
 }
 
-/// Words, without the quotation marks around one; one that has such a mark on one side only was a part of more.
+/// Words, without the quotation marks around one; one that has such a mark on one side only was a
+/// part of more.
 fn words<'t>(all: impl Iterator<Item = &'t str>) -> Result<Vec<Cow<'t, str>>, String> {
     let word = |word: &'t str| {
         let Some(quoted) = word.strip_prefix('"') else { return Ok(Cow::Borrowed(word)) };
@@ -257,7 +265,8 @@ fn words<'t>(all: impl Iterator<Item = &'t str>) -> Result<Vec<Cow<'t, str>>, St
     all.map(word).collect()
 }
 
-/// The cells of a row of a matrix. Commas and tabs end a cell each; white space ends one however long it is.
+/// The cells of a row of a matrix. Commas and tabs end a cell each; white space ends one however
+/// long it is.
 fn cells(text: &str, separator: Option<char>) -> Result<Vec<Cow<'_, str>>, String> {
     let one = separator.or_else(|| [',', '\t'].into_iter().find(|mark| text.contains(*mark)));
     match one {
@@ -270,11 +279,12 @@ fn cells(text: &str, separator: Option<char>) -> Result<Vec<Cow<'_, str>>, Strin
 mod tests {
     use super::*;
 
-    fn read(content: &[u8], layout: Layout) -> Result<Transactions, String> {
+    fn read(content: &[u8], layout: TransactionLayout) -> Result<Transactions, String> {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("t.txt");
         std::fs::write(&path, content).expect("written");
-        Transactions::read(&path, layout, &Work::unwatched(0)).map_err(|error| error.to_string())
+        Transactions::read(&path, layout, &StudyContext::unwatched(0))
+            .map_err(|error| error.to_string())
     }
 
     fn columns(transactions: &Transactions) -> Vec<(&str, &[u32])> {
@@ -284,8 +294,10 @@ mod tests {
 
     #[test]
     fn items_stand_between_white_space_and_commas_and_count_once() {
-        let read =
-            read(b"\xef\xbb\xbfbread, milk\r\n\n  \nmilk\tmilk eggs,\n,bread", Layout::default());
+        let read = read(
+            b"\xef\xbb\xbfbread, milk\r\n\n  \nmilk\tmilk eggs,\n,bread",
+            TransactionLayout::default(),
+        );
         let read = read.expect("well-formed");
         assert_eq!(read.count, 3);
         assert_eq!(columns(&read), [("bread", &[0, 2][..]), ("milk", &[0, 1]), ("eggs", &[1])]);
@@ -294,7 +306,7 @@ mod tests {
 
     #[test]
     fn items_of_several_words_need_a_separator() {
-        let layout = Layout { separator: Some(';'), ..Layout::default() };
+        let layout = TransactionLayout { separator: Some(';'), ..TransactionLayout::default() };
         let read = read(b"whole milk; \"white, sliced bread\"\nwhole milk;;\n", layout);
         let read = read.expect("well-formed");
         assert_eq!(columns(&read), [("whole milk", &[0, 1][..]), ("white, sliced bread", &[0])]);
@@ -319,14 +331,14 @@ mod tests {
         let mut encoder = zstd::Encoder::new(&mut packed, 0).expect("an encoder");
         io::Write::write_all(&mut encoder, b"a b\na\n").expect("packed");
         encoder.finish().expect("packed");
-        let read = read(&packed, Layout::default()).expect("well-formed");
+        let read = read(&packed, TransactionLayout::default()).expect("well-formed");
         assert_eq!(columns(&read), [("a", &[0, 1][..]), ("b", &[0])]);
     }
 
     #[test]
     fn a_matrix_gives_what_the_lists_of_its_rows_give() {
-        let layout = Layout { matrix: true, ..Layout::default() };
-        let expected = read(b"a c\nb\nc a b\n", Layout::default()).expect("well-formed");
+        let layout = TransactionLayout { matrix: true, ..TransactionLayout::default() };
+        let expected = read(b"a c\nb\nc a b\n", TransactionLayout::default()).expect("well-formed");
         for matrix in [
             "a,\"c\",b\n1,1,0\n,,1\n1,1,1\n",
             "a c  b\n1 1 0\n0 0 1\n1 1 1\n",
@@ -338,8 +350,11 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_told_with_its_line() {
-        let (list, matrix) = (Layout::default(), Layout { matrix: true, ..Layout::default() });
-        let comma = Layout { separator: Some(','), ..Layout::default() };
+        let (list, matrix) = (
+            TransactionLayout::default(),
+            TransactionLayout { matrix: true, ..TransactionLayout::default() },
+        );
+        let comma = TransactionLayout { separator: Some(','), ..TransactionLayout::default() };
         for (content, layout, message) in [
             (&b"a b\n\xff\n"[..], list, "line 2 is not UTF-8"),
             (b"a\n\"b c\",d\n", list, "line 2 has a quotation mark before an item of several"),
@@ -358,13 +373,13 @@ mod tests {
                 "{error}"
             );
         }
-        let missing = Transactions::read(Path::new("no/such"), list, &Work::unwatched(0));
+        let missing = Transactions::read(Path::new("no/such"), list, &StudyContext::unwatched(0));
         assert!(missing.is_err_and(|error| error.to_string().starts_with("no/such: reading")));
     }
 
     #[test]
     fn verses_are_transactions_of_words() {
-        let [_, english] = super::super::texts::embedded();
+        let [_, english] = super::super::gospel_texts::embedded();
         let verses = Transactions::of_verses(&english);
         let lines = english.texts.iter().flat_map(|text| text.lines());
         assert_eq!(verses.count as usize, lines.filter(|line| line.len() > 2).count());

@@ -1,6 +1,7 @@
 //! `compare --method file`: the direct method's numbers in little memory, whatever the input.
 //!
-//! `TWINDEX_LARGE=256 cargo test --release --test integration larger` compares files of so many megabytes.
+//! `TWINDEX_LARGE=256 cargo test --release --test integration larger` compares files of so many
+//! megabytes.
 
 use crate::command::{Done, Running, Shell, number_from, report};
 use crate::support::Random;

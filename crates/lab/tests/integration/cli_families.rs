@@ -23,7 +23,8 @@ fn the_study_of_precision_prints_writes_and_draws_every_family() {
         assert!(points.contains(&format!("hashed shingles,{family},16,")), "{family}");
     }
     assert!(table(&lines).all(|line| line["hashes"] == 16 && line["mean"].is_number()));
-    // One of four can be told: 200 functions are not reached, and runs are few for a slope and for a bias.
+    // One of four can be told: 200 functions are not reached, and runs are few for a slope and for
+    // a bias.
     let findings: Vec<_> = lines.iter().filter(|line| line["holds"].is_boolean()).collect();
     assert_eq!(findings.len(), 1);
     let all = findings.iter().all(|line| line["holds"] == true);

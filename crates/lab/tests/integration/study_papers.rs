@@ -1,4 +1,5 @@
-//! The studies `shingle-size`, `approaches` and `rules` as commands: options, files, and what is refused.
+//! The studies `shingle-size`, `approaches` and `rules` as commands: options, files, and what is
+//! refused.
 
 use crate::command::Shell;
 use serde_json::Value;

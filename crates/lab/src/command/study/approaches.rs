@@ -1,8 +1,8 @@
-//! The options of `twindex study approaches`.
+//! The options of `twindex-lab study approaches`.
 
-use super::Outputs;
+use super::outputs::Outputs;
 use crate::sketch::Family;
-use crate::study::approaches::Settings;
+use crate::study::approaches::ApproachesSettings;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -18,29 +18,29 @@ without preparing, with their slopes; pairs compared; pairs found; recall (share
 the threshold on that were found).
 
 Examples:
-  twindex study approaches --svg approaches.svg
-  twindex study approaches --docs 20000 --budget 2
-  twindex study approaches --family murmur3 --csv approaches.csv --threads 1")]
-pub(super) struct Approaches {
+  twindex-lab study approaches --svg approaches.svg
+  twindex-lab study approaches --docs 20000 --budget 2
+  twindex-lab study approaches --family murmur3 --csv approaches.csv --threads 1")]
+pub(super) struct ApproachesArgs {
     /// The most documents; halves of it are measured too
-    #[arg(long, value_name = "N", default_value_t = Settings::default().docs as u64,
+    #[arg(long, value_name = "N", default_value_t = ApproachesSettings::default().docs as u64,
           value_parser = clap::value_parser!(u64).range(8..=10_000_000))]
     docs: u64,
     /// An approach stops where it would take longer than this for one number of documents, after
     /// three
-    #[arg(long, value_name = "SECONDS", default_value_t = Settings::default().budget,
+    #[arg(long, value_name = "SECONDS", default_value_t = ApproachesSettings::default().budget,
           value_parser = budget)]
     budget: f64,
     /// Family of the 200 hash functions
-    #[arg(long, value_name = "NAME", default_value_t = Settings::default().family)]
+    #[arg(long, value_name = "NAME", default_value_t = ApproachesSettings::default().family)]
     family: Family,
     #[command(flatten)]
     pub(super) outputs: Outputs,
 }
 
-impl Approaches {
-    pub(super) fn settings(&self) -> Settings {
-        Settings { docs: self.docs as usize, budget: self.budget, family: self.family }
+impl ApproachesArgs {
+    pub(super) fn settings(&self) -> ApproachesSettings {
+        ApproachesSettings { docs: self.docs as usize, budget: self.budget, family: self.family }
     }
 }
 

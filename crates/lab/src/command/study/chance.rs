@@ -1,7 +1,7 @@
-//! The options of `twindex study chance`.
+//! The options of `twindex-lab study chance`.
 
-use super::Outputs;
-use crate::study::chance::Settings;
+use super::outputs::Outputs;
+use crate::study::chance::ChanceSettings;
 
 /// The greatest size: so many take some seconds, and their square root decides.
 const GREATEST: u64 = 1_000_000_000_000;
@@ -16,10 +16,10 @@ probability of one as high, in either universe. By default the universe given is
 Gospels use.
 
 Examples:
-  twindex study chance
-  twindex study chance --sizes 3000 5000 --universe 19683
-  twindex study chance --svg chance.svg --csv chance.csv")]
-pub(super) struct Chance {
+  twindex-lab study chance
+  twindex-lab study chance --sizes 3000 5000 --universe 19683
+  twindex-lab study chance --svg chance.svg --csv chance.csv")]
+pub(super) struct ChanceArgs {
     /// Sizes of two sets to look at besides, up to 10^12
     #[arg(long, value_names = ["A", "B"], num_args = 2,
           value_parser = clap::value_parser!(u64).range(..=GREATEST))]
@@ -32,12 +32,12 @@ pub(super) struct Chance {
     pub(super) outputs: Outputs,
 }
 
-impl Chance {
-    pub(super) fn settings(&self) -> Settings {
+impl ChanceArgs {
+    pub(super) fn settings(&self) -> ChanceSettings {
         let sizes = match self.sizes.as_deref() {
             Some(&[a, b]) => Some((a, b)),
             _ => None,
         };
-        Settings { sizes, universe: self.universe }
+        ChanceSettings { sizes, universe: self.universe }
     }
 }

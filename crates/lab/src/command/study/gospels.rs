@@ -1,7 +1,7 @@
-//! The options of `twindex study gospels`.
+//! The options of `twindex-lab study gospels`.
 
-use super::Outputs;
-use crate::study::gospels::Settings;
+use super::outputs::Outputs;
+use crate::study::gospels::GospelsSettings;
 use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
@@ -18,26 +18,30 @@ whose name ends in _sd. The last line has the times, and the paper's. --csv has 
 extremes and times.
 
 Examples:
-  twindex study gospels
-  twindex study gospels --svg gospels.svg --csv gospels.csv
-  twindex study gospels --runs 10 --sample 1000 --seed 7 --json")]
-pub(super) struct Gospels {
+  twindex-lab study gospels
+  twindex-lab study gospels --svg gospels.svg --csv gospels.csv
+  twindex-lab study gospels --runs 10 --sample 1000 --seed 7 --json")]
+pub(super) struct GospelsArgs {
     /// Directory of the eight texts, instead of those that are built in
     directory: Option<PathBuf>,
     /// How often samples are drawn
-    #[arg(long, value_name = "R", default_value_t = Settings::default().runs,
+    #[arg(long, value_name = "R", default_value_t = GospelsSettings::default().runs,
           value_parser = clap::value_parser!(u32).range(2..=100_000))]
     runs: u32,
     /// How many shingles are drawn of each text
-    #[arg(long, value_name = "N", default_value_t = Settings::default().sample as u64,
+    #[arg(long, value_name = "N", default_value_t = GospelsSettings::default().sample as u64,
           value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     sample: u64,
     #[command(flatten)]
     pub(super) outputs: Outputs,
 }
 
-impl Gospels {
-    pub(super) fn settings(&self) -> Settings {
-        Settings { folder: self.directory.clone(), runs: self.runs, sample: self.sample as usize }
+impl GospelsArgs {
+    pub(super) fn settings(&self) -> GospelsSettings {
+        GospelsSettings {
+            folder: self.directory.clone(),
+            runs: self.runs,
+            sample: self.sample as usize,
+        }
     }
 }

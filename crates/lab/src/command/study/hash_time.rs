@@ -1,7 +1,7 @@
-//! The options of `twindex study hash-time`.
+//! The options of `twindex-lab study hash-time`.
 
-use super::Outputs;
-use crate::study::hash_time::Settings;
+use super::outputs::Outputs;
+use crate::study::hash_time::HashTimeSettings;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -14,22 +14,26 @@ band), milliseconds (median), nanoseconds_each (for each shingle and function; f
 distinct_of_65536 (hashes of so many bands that differ in two rows).
 
 Examples:
-  twindex study hash-time --svg hash-time.svg
-  twindex study hash-time --runs 21 --hashes 400 --csv hash-time.csv")]
-pub(super) struct HashTime {
+  twindex-lab study hash-time --svg hash-time.svg
+  twindex-lab study hash-time --runs 21 --hashes 400 --csv hash-time.csv")]
+pub(super) struct HashTimeArgs {
     #[command(flatten)]
     pub(super) outputs: Outputs,
     /// How often everything is timed
-    #[arg(long, value_name = "N", default_value_t = Settings::default().runs as u64,
+    #[arg(long, value_name = "N", default_value_t = HashTimeSettings::default().runs as u64,
           value_parser = clap::value_parser!(u64).range(1..=100_000))]
     runs: u64,
     /// Hash functions of a signature
-    #[arg(long, value_name = "K", default_value_t = Settings::default().hashes)]
+    #[arg(long, value_name = "K", default_value_t = HashTimeSettings::default().hashes)]
     hashes: usize,
 }
 
-impl HashTime {
-    pub(super) fn settings(&self) -> Settings {
-        Settings { runs: self.runs as usize, hashes: self.hashes, ..Settings::default() }
+impl HashTimeArgs {
+    pub(super) fn settings(&self) -> HashTimeSettings {
+        HashTimeSettings {
+            runs: self.runs as usize,
+            hashes: self.hashes,
+            ..HashTimeSettings::default()
+        }
     }
 }

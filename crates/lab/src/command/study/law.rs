@@ -1,7 +1,7 @@
-//! The options of `twindex study law`.
+//! The options of `twindex-lab study law`.
 
-use super::Outputs;
-use crate::study::law::Settings;
+use super::outputs::Outputs;
+use crate::study::law::LawSettings;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -13,31 +13,31 @@ The picture shows estimates of a known J beside the binomial law, these interval
 maps are from J, and RUM's bias and variance.
 
 Examples:
-  twindex study law --svg law.svg
-  twindex study law --similarity 0.95 --functions 256 --csv law.csv")]
-pub(super) struct Law {
+  twindex-lab study law --svg law.svg
+  twindex-lab study law --similarity 0.95 --functions 256 --csv law.csv")]
+pub(super) struct LawArgs {
     /// Similarity of the two sets, from 0 to 1
-    #[arg(long, value_name = "J", default_value_t = Settings::default().similarity)]
+    #[arg(long, value_name = "J", default_value_t = LawSettings::default().similarity)]
     similarity: f64,
     /// How many hash functions: k
-    #[arg(long, value_name = "K", default_value_t = Settings::default().functions,
+    #[arg(long, value_name = "K", default_value_t = LawSettings::default().functions,
           value_parser = clap::value_parser!(u32).range(1..=10_000))]
     functions: u32,
     /// How many different elements both sets have together
-    #[arg(long, value_name = "N", default_value_t = Settings::default().rows,
+    #[arg(long, value_name = "N", default_value_t = LawSettings::default().rows,
           value_parser = clap::value_parser!(u32).range(2..=10_000))]
     rows: u32,
     /// How often each estimate is made
-    #[arg(long, value_name = "R", default_value_t = Settings::default().runs,
+    #[arg(long, value_name = "R", default_value_t = LawSettings::default().runs,
           value_parser = clap::value_parser!(u32).range(100..=1_000_000))]
     runs: u32,
     #[command(flatten)]
     pub(super) outputs: Outputs,
 }
 
-impl Law {
-    pub(super) fn settings(&self) -> Settings {
+impl LawArgs {
+    pub(super) fn settings(&self) -> LawSettings {
         let (similarity, functions) = (self.similarity, self.functions);
-        Settings { similarity, functions, rows: self.rows, runs: self.runs }
+        LawSettings { similarity, functions, rows: self.rows, runs: self.runs }
     }
 }

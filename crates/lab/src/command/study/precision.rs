@@ -1,7 +1,7 @@
-//! The options of `twindex study precision`.
+//! The options of `twindex-lab study precision`.
 
-use super::Outputs;
-use crate::study::precision::Settings;
+use super::outputs::Outputs;
+use crate::study::precision::PrecisionSettings;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -17,22 +17,22 @@ and functions are enough to tell it from chance. The picture has bands for modul
 only: standard error of the mean absolute error, standard deviation of the estimate.
 
 Examples:
-  twindex study precision --svg precision.svg
-  twindex study precision --runs 200 --hashes 1000 --csv precision.csv")]
-pub(super) struct Precision {
+  twindex-lab study precision --svg precision.svg
+  twindex-lab study precision --runs 200 --hashes 1000 --csv precision.csv")]
+pub(super) struct PrecisionArgs {
     #[command(flatten)]
     pub(super) outputs: Outputs,
     /// How often each family is drawn anew
-    #[arg(long, value_name = "N", default_value_t = Settings::default().runs,
+    #[arg(long, value_name = "N", default_value_t = PrecisionSettings::default().runs,
           value_parser = clap::value_parser!(u64).range(2..=100_000))]
     runs: u64,
     /// The most hash functions
-    #[arg(long, value_name = "K", default_value_t = Settings::default().hashes)]
+    #[arg(long, value_name = "K", default_value_t = PrecisionSettings::default().hashes)]
     hashes: usize,
 }
 
-impl Precision {
-    pub(super) fn settings(&self) -> Settings {
-        Settings { runs: self.runs, hashes: self.hashes, ..Settings::default() }
+impl PrecisionArgs {
+    pub(super) fn settings(&self) -> PrecisionSettings {
+        PrecisionSettings { runs: self.runs, hashes: self.hashes, ..PrecisionSettings::default() }
     }
 }

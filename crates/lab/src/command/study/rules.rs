@@ -1,8 +1,8 @@
-//! The options of `twindex study rules`.
+//! The options of `twindex-lab study rules`.
 
-use super::Outputs;
-use crate::study::rules::Settings;
-use crate::study::transactions::Layout;
+use super::outputs::Outputs;
+use crate::study::rules::RulesSettings;
+use crate::study::transactions::TransactionLayout;
 use clap::ValueEnum;
 use std::path::PathBuf;
 
@@ -21,25 +21,25 @@ may be compressed (gzip, zstd), and - is standard input. Items in quotation mark
 --separator names.
 
 Examples:
-  twindex study rules --threshold 0.4 --svg rules.svg
-  twindex study rules baskets.txt --support 10 --csv rules.csv
-  twindex study rules groceries.csv --separator comma
-  twindex study rules survey.csv --matrix --threshold 0.7")]
-pub(super) struct Rules {
+  twindex-lab study rules --threshold 0.4 --svg rules.svg
+  twindex-lab study rules baskets.txt --support 10 --csv rules.csv
+  twindex-lab study rules groceries.csv --separator comma
+  twindex-lab study rules survey.csv --matrix --threshold 0.7")]
+pub(super) struct RulesArgs {
     /// File with a transaction a line
     file: Option<PathBuf>,
     /// Least similarity of two columns
-    #[arg(long, value_name = "T", default_value_t = Settings::default().threshold)]
+    #[arg(long, value_name = "T", default_value_t = RulesSettings::default().threshold)]
     threshold: f64,
     /// Least probability that a pair at the threshold is found
-    #[arg(long, value_name = "P", default_value_t = Settings::default().recall)]
+    #[arg(long, value_name = "P", default_value_t = RulesSettings::default().recall)]
     recall: f64,
     /// Least number of transactions with both
-    #[arg(long, value_name = "N", default_value_t = Settings::default().support,
+    #[arg(long, value_name = "N", default_value_t = RulesSettings::default().support,
           value_parser = clap::value_parser!(u64).range(1..=u64::from(u32::MAX)))]
     support: u64,
     /// Pairs that are printed; all are written to --csv
-    #[arg(long, value_name = "K", default_value_t = Settings::default().top)]
+    #[arg(long, value_name = "K", default_value_t = RulesSettings::default().top)]
     top: usize,
     /// What stands between two items, which may hold what does not [default: white space, commas]
     #[arg(long, value_enum, value_name = "NAME", requires = "file")]
@@ -70,11 +70,14 @@ impl Separator {
     }
 }
 
-impl Rules {
-    pub(super) fn settings(&self) -> Settings {
-        Settings {
+impl RulesArgs {
+    pub(super) fn settings(&self) -> RulesSettings {
+        RulesSettings {
             file: self.file.clone(),
-            layout: Layout { separator: self.separator.map(Separator::mark), matrix: self.matrix },
+            layout: TransactionLayout {
+                separator: self.separator.map(Separator::mark),
+                matrix: self.matrix,
+            },
             threshold: self.threshold,
             recall: self.recall,
             support: self.support,

@@ -1,7 +1,7 @@
-//! The options of `twindex study simhash`.
+//! The options of `twindex-lab study simhash`.
 
-use super::Outputs;
-use crate::study::simhash::Settings;
+use super::outputs::Outputs;
+use crate::study::simhash::SimhashSettings;
 use twindex::Threshold;
 
 #[derive(Debug, clap::Args)]
@@ -13,9 +13,9 @@ Columns: sketch; its root mean square error at four similarities; its precision 
 pairs reported that are wanted) at three shares of the wanted that it reports.
 
 Examples:
-  twindex study simhash --svg simhash.svg
-  twindex study simhash --bytes 32 --threshold 0.9 --csv simhash.csv")]
-pub(super) struct Simhash {
+  twindex-lab study simhash --svg simhash.svg
+  twindex-lab study simhash --bytes 32 --threshold 0.9 --csv simhash.csv")]
+pub(super) struct SimhashArgs {
     /// Bytes of each sketch: 32, 64 or 128 (without lanes of a bit, of which there are 512)
     #[arg(long, value_name = "N", default_value_t = 64)]
     bytes: usize,
@@ -35,9 +35,9 @@ pub(super) struct Simhash {
     pub(super) outputs: Outputs,
 }
 
-impl Simhash {
-    pub(super) fn settings(&self) -> Settings {
-        Settings {
+impl SimhashArgs {
+    pub(super) fn settings(&self) -> SimhashSettings {
+        SimhashSettings {
             bytes: self.bytes,
             threshold: self.threshold,
             pairs: self.pairs,

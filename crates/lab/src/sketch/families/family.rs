@@ -8,11 +8,11 @@ use twindex::{Error, Result};
 ///
 /// MinHash takes the order of the values for a random order of the keys. A family serves as far as
 /// every key of a set is equally often the least (Broder, Charikar, Frieze, Mitzenmacher 1998,
-/// "Min-wise independent permutations"). Values may use fewer than 64 bits; two keys of one value are
-/// one element.
+/// "Min-wise independent permutations"). Values may use fewer than 64 bits; two keys of one value
+/// are one element.
 ///
 /// ```
-/// use twindex::methods::{HashFunction, Xxh3};
+/// use twindex_lab::methods::{HashFunction, Xxh3};
 /// let (f, g) = (Xxh3::new(1), Xxh3::new(2));
 /// assert_eq!(f.hash(7), Xxh3::new(1).hash(7));
 /// assert_ne!(f.hash(7), g.hash(7));
@@ -25,7 +25,7 @@ pub trait HashFunction {
 /// A family of hash functions, by the name that the command takes.
 ///
 /// ```
-/// use twindex::methods::Family;
+/// use twindex_lab::methods::Family;
 /// let family: Family = "murmur3".parse()?;
 /// assert_eq!(family, Family::Murmur3);
 /// assert_eq!(Family::ALL.len(), 7);

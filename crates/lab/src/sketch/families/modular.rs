@@ -12,12 +12,13 @@ fn below(bound: u64, words: &mut SplitMix) -> u64 {
 /// (a x + b) mod 2^61 - 1, with a from 1 to p - 1 and b from 0 to p - 1 (Carter, Wegman 1979,
 /// "Universal classes of hash functions").
 ///
-/// Keys below p are permuted; greater ones are taken modulo p first, so that up to 9 keys are one. Two
-/// keys are independent of each other, but not three: on random keys, such as hashes, it serves; of
-/// neighbouring rows those at both ends are the least more often than those in the middle.
+/// Keys below p are permuted; greater ones are taken modulo p first, so that up to 9 keys are one.
+/// Two keys are independent of each other, but not three: on random keys, such as hashes, it
+/// serves; of neighbouring rows those at both ends are the least more often than those in the
+/// middle.
 ///
 /// ```
-/// use twindex::methods::{HashFunction, Modular};
+/// use twindex_lab::methods::{HashFunction, Modular};
 /// let function = Modular::of_numbers(3, 4);
 /// assert_eq!(function.hash(5), 19);
 /// assert_eq!(function.hash(Modular::PRIME), 4);
@@ -69,7 +70,7 @@ impl HashFunction for Modular {
 /// equally often the least. Otherwise it is biased as [`Modular`] is.
 ///
 /// ```
-/// use twindex::methods::{HashFunction, Prime, RowModular};
+/// use twindex_lab::methods::{HashFunction, Prime, RowModular};
 /// let function = RowModular::of_numbers(Prime::at_least(10)?, 3, 4);
 /// let mut places: Vec<u64> = (0..11).map(|row| function.hash(row)).collect();
 /// places.sort();
@@ -114,11 +115,11 @@ impl HashFunction for RowModular {
 ///
 /// z is no prime in general. Where p divides it, z / p values stand for z rows, so that p rows each
 /// share one and the map is no permutation. The source does not say how p is chosen; here it is the
-/// least prime from a random number below z on, another for each function, and never z itself, which would
-/// make one value of all rows.
+/// least prime from a random number below z on, another for each function, and never z itself,
+/// which would make one value of all rows.
 ///
 /// ```
-/// use twindex::methods::{HashFunction, Prime, PrintedModular};
+/// use twindex_lab::methods::{HashFunction, Prime, PrintedModular};
 /// let function = PrintedModular::of_numbers(Prime::at_least(3)?, 1, 6)?;
 /// let values: Vec<u64> = (0..6).map(|row| function.hash(row)).collect();
 /// assert_eq!(values, [1, 4, 1, 4, 1, 4]);
@@ -136,8 +137,8 @@ impl PrintedModular {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`](twindex::Error::InvalidSetting) where there is no row, or more than
-    /// [`Prime::MAX`].
+    /// [`Error::InvalidSetting`](twindex::Error::InvalidSetting) where there is no row, or more
+    /// than [`Prime::MAX`].
     pub fn new(rows: u64, seed: u64) -> Result<Self> {
         Self::check(rows)?;
         let mut words = SplitMix::new(seed);

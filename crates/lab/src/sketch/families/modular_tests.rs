@@ -54,9 +54,10 @@ fn middle_is_least(prime: Prime) -> (u64, u64) {
     (middle, all)
 }
 
-/// With p rows in all, b alone would make each the least equally often. Of 100 of 101 the 60 in the middle are
-/// the least in .6 of all functions, though not of those of one a. With a greater p they fall short of .6: the
-/// sum, over a, of the gaps before their places on the circle, computed apart.
+/// With p rows in all, b alone would make each the least equally often. Of 100 of 101 the 60 in the
+/// middle are the least in .6 of all functions, though not of those of one a. With a greater p they
+/// fall short of .6: the sum, over a, of the gaps before their places on the circle, computed
+/// apart.
 #[test]
 fn neighbouring_rows_are_biased_unless_they_are_all_there_are() {
     let all_rows = Prime::at_least(100).expect("small");

@@ -4,16 +4,16 @@ use super::HashFunction;
 use twindex::internals::{GOLDEN, SplitMix};
 
 /// floor(m frac(x A)) with m = 2^64 and A = s / 2^64 for an odd s: the low word of the product s x
-/// (Knuth, "Sorting and searching", section 6.4; Bergillos, Rambla, Cabeza 2018, section 6.2, with w =
-/// p = 64).
+/// (Knuth, "Sorting and searching", section 6.4; Bergillos, Rambla, Cabeza 2018, section 6.2, with
+/// w = p = 64).
 ///
-/// An odd s makes it a permutation of all words. It is no random order, though: there is no addend, so
-/// that 0 is the least key under every function, and a set that holds 0 agrees in all components with
-/// every other that does. Where the keys are row numbers, count from 1; even so it is biased on
-/// neighbouring rows.
+/// An odd s makes it a permutation of all words. It is no random order, though: there is no addend,
+/// so that 0 is the least key under every function, and a set that holds 0 agrees in all components
+/// with every other that does. Where the keys are row numbers, count from 1; even so it is biased
+/// on neighbouring rows.
 ///
 /// ```
-/// use twindex::methods::{HashFunction, Multiplicative};
+/// use twindex_lab::methods::{HashFunction, Multiplicative};
 /// // 2^64 times 0.618033...
 /// assert_eq!(Multiplicative::GOLDEN.hash(1) as f64 / 2_f64.powi(64), (5_f64.sqrt() - 1.0) / 2.0);
 /// ```
@@ -23,8 +23,8 @@ pub struct Multiplicative {
 }
 
 impl Multiplicative {
-    /// The function of A = (sqrt 5 - 1) / 2, which Knuth proposes: neighbouring keys fall as far apart
-    /// as can be.
+    /// The function of A = (sqrt 5 - 1) / 2, which Knuth proposes: neighbouring keys fall as far
+    /// apart as can be.
     pub const GOLDEN: Multiplicative = Multiplicative { multiplier: GOLDEN };
 
     /// The function of a seed, its multiplier odd.
@@ -67,8 +67,8 @@ mod tests {
         }
     }
 
-    /// The three distances theorem (Sós 1958): so many multiples cut the circle into gaps of at most
-    /// three sizes.
+    /// The three distances theorem (Sós 1958): so many multiples cut the circle into gaps of at
+    /// most three sizes.
     #[test]
     fn the_multiples_of_a_key_leave_three_gaps() {
         for count in [10_u64, 34, 100] {

@@ -2,12 +2,13 @@
 
 use super::HashFunction;
 
-/// MurmurHash3_x86_32 of bytes (A. Appleby 2011, public domain; printed by Bergillos, Rambla, Cabeza
-/// 2018, section 6.3). Words are little-endian on every platform; of the length, 32 bits are mixed in.
+/// MurmurHash3_x86_32 of bytes (A. Appleby 2011, public domain; printed by Bergillos, Rambla,
+/// Cabeza 2018, section 6.3). Words are little-endian on every platform; of the length, 32 bits are
+/// mixed in.
 ///
 /// ```
-/// assert_eq!(twindex::methods::murmur3_32(b"", 0), 0);
-/// assert_eq!(twindex::methods::murmur3_32(b"Hello, world!", 1234), 0xFAF6_CDB3);
+/// assert_eq!(twindex_lab::methods::murmur3_32(b"", 0), 0);
+/// assert_eq!(twindex_lab::methods::murmur3_32(b"Hello, world!", 1234), 0xFAF6_CDB3);
 /// ```
 #[inline]
 pub fn murmur3_32(bytes: &[u8], seed: u32) -> u32 {
@@ -45,7 +46,7 @@ const fn finished(mut hash: u32, length: u32) -> u32 {
 /// [`murmur3_32`] of the key's 8 bytes, the least first. The seed makes the function.
 ///
 /// ```
-/// use twindex::methods::{HashFunction, Murmur3, murmur3_32};
+/// use twindex_lab::methods::{HashFunction, Murmur3, murmur3_32};
 /// assert_eq!(Murmur3::of_seed(9).hash(258), u64::from(murmur3_32(&[2, 1, 0, 0, 0, 0, 0, 0], 9)));
 /// ```
 #[derive(Clone, Copy, Debug)]

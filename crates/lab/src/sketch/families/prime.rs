@@ -5,7 +5,7 @@ use twindex::{Error, Result};
 /// A prime number below 2^32.
 ///
 /// ```
-/// use twindex::methods::Prime;
+/// use twindex_lab::methods::Prime;
 /// assert_eq!(Prime::at_least(1_000)?.get(), 1_009);
 /// # Ok::<(), twindex::Error>(())
 /// ```
@@ -16,8 +16,8 @@ impl Prime {
     /// The greatest, 2^32 - 5.
     pub const MAX: Prime = Prime(4_294_967_291);
 
-    /// The least prime that is not below the number. Takes some 10 trial divisions by up to 32,768 odd
-    /// numbers.
+    /// The least prime that is not below the number. Takes some 10 trial divisions by up to 32,768
+    /// odd numbers.
     ///
     /// # Errors
     ///
@@ -75,7 +75,8 @@ mod tests {
 
     #[test]
     fn the_greatest_prime_is_reached_and_nothing_beyond() {
-        // 2^32 - 17 is the prime before 2^32 - 5 (Caldwell's list of primes just below powers of two).
+        // 2^32 - 17 is the prime before 2^32 - 5 (Caldwell's list of primes just below powers of
+        // two).
         assert_eq!(Prime::at_least((1 << 32) - 17).map(Prime::get).ok(), Some(4_294_967_279));
         assert_eq!(Prime::at_least((1 << 32) - 16).ok(), Some(Prime::MAX));
         assert!(Prime::at_least((1 << 32) - 4).is_err());

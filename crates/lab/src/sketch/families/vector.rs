@@ -6,11 +6,11 @@
 ///
 /// It costs some 5 operations a component, each waiting for the one before, and does not mix: small
 /// components reach only the low bits and what has been shifted up, so that short vectors of small
-/// numbers collide. `twindex study hash-time` counts how often. The index hashes no band: its
+/// numbers collide. `twindex-lab study hash-time` counts how often. The index hashes no band: its
 /// [lanes](twindex::Signature::lanes) are hashes already, and their bytes in a row are the bucket.
 ///
 /// ```
-/// use twindex::methods::shift_xor_hash;
+/// use twindex_lab::methods::shift_xor_hash;
 /// assert_eq!(shift_xor_hash(&[]), 0);
 /// assert_eq!(shift_xor_hash(&[0]), 1 ^ (0x9E37_79B9 + (1 << 6)));
 /// // Two pairs of numbers below 100 of one hash.

@@ -3,11 +3,11 @@
 use super::HashFunction;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// XXH3-64 of the key's 8 bytes, the least first (Y. Collet, xxHash 0.8). The seed makes the function,
-/// a permutation of all keys.
+/// XXH3-64 of the key's 8 bytes, the least first (Y. Collet, xxHash 0.8). The seed makes the
+/// function, a permutation of all keys.
 ///
 /// ```
-/// use twindex::methods::{HashFunction, Xxh3};
+/// use twindex_lab::methods::{HashFunction, Xxh3};
 /// assert_ne!(Xxh3::new(0).hash(1), Xxh3::new(0).hash(2));
 /// ```
 #[derive(Clone, Copy, Debug)]

@@ -1,18 +1,18 @@
 //! What must be seen in the Gospels, and whether it was.
 
-use super::measured::{Beside, Measured, Rum};
-use super::published::{BY_FILE, DIRECT, EXACT, FUNCTIONS, RUM, Reported, SAMPLED};
-use super::{Compared, Settings, name};
+use super::pair_measurements::{MeasuredPair, RumResult, SeenAndExpected};
+use super::paper_values::{BY_FILE, DIRECT, EXACT, FUNCTIONS, PaperCell, RUM, SAMPLED};
+use super::{GospelsSettings, MeasuredTranslation, name};
 use crate::estimate::Sampled;
 use crate::study::Finding;
 
-/// How many standard errors a mean may be from what it should be: 1 in 147,000 are further off by chance, and so the
-/// worst of 96 in 1 of 1,500 studies. RUM has as many: six pairs, two translations, four numbers of functions, two
-/// measures.
+/// How many standard errors a mean may be from what it should be: 1 in 147,000 are further off by
+/// chance, and so the worst of 96 in 1 of 1,500 studies. RUM has as many: six pairs, two
+/// translations, four numbers of functions, two measures.
 const ERRORS: f64 = 4.5;
 
-pub(super) fn all(settings: &Settings, all: &[Compared]) -> Vec<Finding> {
-    let pairs: Vec<&Measured> = all.iter().flat_map(|compared| &compared.pairs).collect();
+pub(super) fn all(settings: &GospelsSettings, all: &[MeasuredTranslation]) -> Vec<Finding> {
+    let pairs: Vec<&MeasuredPair> = all.iter().flat_map(|compared| &compared.pairs).collect();
     let mut findings = Vec::new();
     if settings.folder.is_none() {
         findings.push(exact(all));
@@ -44,7 +44,7 @@ fn ten_thousandths(share: f64) -> u32 {
     (share * 10_000.0).round() as u32
 }
 
-fn exact(all: &[Compared]) -> Finding {
+fn exact(all: &[MeasuredTranslation]) -> Finding {
     let (mut compared, mut others) = (0, Vec::new());
     for (translation, published) in all.iter().zip(&EXACT) {
         for (pair, measured) in translation.pairs.iter().enumerate() {
@@ -74,9 +74,10 @@ fn exact(all: &[Compared]) -> Finding {
     Finding::new(expected, others.is_empty(), seen)
 }
 
-fn by_file(pairs: &[&Measured]) -> Finding {
-    let is_equal =
-        |pair: &&&Measured| (pair.by_file.multisets, pair.by_file.sets) == (pair.exact, pair.sets);
+fn by_file(pairs: &[&MeasuredPair]) -> Finding {
+    let is_equal = |pair: &&&MeasuredPair| {
+        (pair.by_file.multisets, pair.by_file.sets) == (pair.exact, pair.sets)
+    };
     let equal = pairs.iter().filter(is_equal).count();
     let runs: u64 = pairs.iter().map(|pair| pair.by_file.runs).sum();
     Finding::new(
@@ -89,7 +90,8 @@ fn by_file(pairs: &[&Measured]) -> Finding {
     )
 }
 
-/// The standard error of the means of several rows of runs, of one number of runs and much the same spread.
+/// The standard error of the means of several rows of runs, of one number of runs and much the same
+/// spread.
 fn pooled_error<'s>(sampled: impl Iterator<Item = &'s Sampled>) -> f64 {
     let (mut squares, mut count, mut runs) = (0.0, 0.0, 1.0);
     for sampled in sampled {
@@ -100,13 +102,14 @@ fn pooled_error<'s>(sampled: impl Iterator<Item = &'s Sampled>) -> f64 {
     (squares / f64::max(count, 1.0) / runs).sqrt()
 }
 
-fn independent(settings: &Settings, pairs: &[&Measured]) -> Finding {
+fn independent(settings: &GospelsSettings, pairs: &[&MeasuredPair]) -> Finding {
     let error = pooled_error(pairs.iter().map(|pair| &pair.independent));
     let off = furthest(pairs.iter().map(|pair| (pair.independent.mean - pair.limit).abs()));
-    // Of texts of unequal length, equal numbers can be more similar than the whole, or just as similar: the one
-    // error makes up for the other. So not every pair needs to be biased, but some, unless all are taken whole.
+    // Of texts of unequal length, equal numbers can be more similar than the whole, or just as
+    // similar: the one error makes up for the other. So not every pair needs to be biased, but
+    // some, unless all are taken whole.
     let biases = || pairs.iter().map(|pair| pair.limit - pair.exact.similarity());
-    let is_partial = |pair: &&Measured| pair.exact.a.max(pair.exact.b) > settings.sample as u64;
+    let is_partial = |pair: &&MeasuredPair| pair.exact.a.max(pair.exact.b) > settings.sample as u64;
     let is_biased = furthest(biases().map(f64::abs)) > ERRORS * error;
     Finding::new(
         format!(
@@ -124,9 +127,10 @@ fn independent(settings: &Settings, pairs: &[&Measured]) -> Finding {
     )
 }
 
-fn coordinated(pairs: &[&Measured]) -> Finding {
-    // Of the union's elements about this share is kept, without replacement; each is common with probability J.
-    let in_errors = |pair: &&Measured| {
+fn coordinated(pairs: &[&MeasuredPair]) -> Finding {
+    // Of the union's elements about this share is kept, without replacement; each is common with
+    // probability J.
+    let in_errors = |pair: &&MeasuredPair| {
         let (j, share) = (pair.exact.similarity(), pair.share);
         let kept = share * (pair.exact.a + pair.exact.b - pair.exact.shared) as f64;
         let error =
@@ -145,16 +149,16 @@ fn coordinated(pairs: &[&Measured]) -> Finding {
     )
 }
 
-fn rum_means(pairs: &[&Measured]) -> Finding {
+fn rum_means(pairs: &[&MeasuredPair]) -> Finding {
     let all = || pairs.iter().flat_map(|pair| &pair.rum);
-    let in_errors = |beside: &Beside| {
+    let in_errors = |beside: &SeenAndExpected| {
         let off = (beside.seen.mean - beside.expected).abs();
         let error = beside.deviation / f64::from(beside.seen.runs).sqrt();
         if off < 1e-12 { 0.0 } else { off / error }
     };
     let off = furthest(all().flat_map(|rum| [in_errors(&rum.dice), in_errors(&rum.jaccard)]));
     let most = FUNCTIONS[FUNCTIONS.len() - 1];
-    let with_most = |rum: &&Rum| rum.functions == most;
+    let with_most = |rum: &&RumResult| rum.functions == most;
     let reported = RUM[RUM.len() - 1].iter().map(|cell| cell.percent / 100.0);
     let their_samples = || SAMPLED.iter().map(|cell| cell.percent / 100.0);
     Finding::new(
@@ -176,7 +180,7 @@ fn rum_means(pairs: &[&Measured]) -> Finding {
     )
 }
 
-fn rum_spreads(pairs: &[&Measured]) -> Finding {
+fn rum_spreads(pairs: &[&MeasuredPair]) -> Finding {
     let mut spreads = Vec::new();
     let (mut off, mut runs) = (0.0_f64, 2.0_f64);
     for at in 0..FUNCTIONS.len() {
@@ -209,11 +213,11 @@ fn rum_spreads(pairs: &[&Measured]) -> Finding {
     )
 }
 
-fn times(pairs: &[&Measured]) -> Finding {
-    let total = |time: fn(&Measured) -> f64| pairs.iter().map(|pair| time(pair)).sum::<f64>();
+fn times(pairs: &[&MeasuredPair]) -> Finding {
+    let total = |time: fn(&MeasuredPair) -> f64| pairs.iter().map(|pair| time(pair)).sum::<f64>();
     let slowest = furthest(pairs.iter().map(|pair| pair.times.direct));
     let paper = DIRECT.iter().map(|cell| cell.seconds).fold(f64::INFINITY, f64::min);
-    let minutes = |cells: &[Reported]| cells.iter().map(|cell| cell.seconds).sum::<f64>() / 60.0;
+    let minutes = |cells: &[PaperCell]| cells.iter().map(|cell| cell.seconds).sum::<f64>() / 60.0;
     Finding::new(
         "a pair takes less than a hundredth of the paper's time by the direct method",
         slowest < paper * 1000.0 / 100.0,

@@ -1,13 +1,14 @@
-//! Whether two texts are more similar than random ones of their sizes (Dembele, Lo 2015, section 6.3.3).
+//! Whether two texts are more similar than random ones of their sizes (Dembele, Lo 2015, section
+//! 6.3.3).
 
-use super::row::Of;
+use super::method_row::SetKind;
 use twindex::Result;
 use twindex::{Overlap, RandomSubsets};
 
 /// What chance would make of two texts.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Chance {
-    pub(crate) of: Of,
+pub(crate) struct ChanceComparison {
+    pub(crate) of: SetKind,
     pub(crate) overlap: Overlap,
     pub(crate) universe: u64,
     /// The mean similarity of random sets of these sizes.
@@ -19,14 +20,15 @@ pub(crate) struct Chance {
 /// A similarity that random texts have less often than once in a thousand times is not theirs.
 const BEYOND: f64 = -3.0;
 
-impl Chance {
-    /// Of what two texts share, and of how many elements there are in all: by default as many as both
-    /// have, which is the universe of the paper.
+impl ChanceComparison {
+    /// Of what two texts share, and of how many elements there are in all: by default as many as
+    /// both have, which is the universe of the paper.
     ///
     /// # Errors
     ///
-    /// [`InvalidSetting`](twindex::Error::InvalidSetting) where the universe is smaller than their union.
-    pub(crate) fn new(of: Of, overlap: Overlap, universe: Option<u64>) -> Result<Self> {
+    /// [`InvalidSetting`](twindex::Error::InvalidSetting) where the universe is smaller than their
+    /// union.
+    pub(crate) fn new(of: SetKind, overlap: Overlap, universe: Option<u64>) -> Result<Self> {
         let subsets = RandomSubsets::like(overlap, universe.unwrap_or(overlap.a + overlap.b))?;
         Ok(Self {
             of,
@@ -56,7 +58,7 @@ mod tests {
     use super::*;
 
     fn verdict(a: u64, b: u64, shared: u64) -> &'static str {
-        let chance = Chance::new(Of::Sets, Overlap { a, b, shared }, None);
+        let chance = ChanceComparison::new(SetKind::Sets, Overlap { a, b, shared }, None);
         chance.expect("the universe is large enough").verdict()
     }
 

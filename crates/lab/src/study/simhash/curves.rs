@@ -1,9 +1,10 @@
-//! What the judged pairs show: error over similarity, precision over recall, and whether theory is right.
+//! What the judged pairs show: error over similarity, precision over recall, and whether theory is
+//! right.
 
-use super::experiment::{Judged, Settings};
-use super::kept::Kept;
+use super::experiment::{JudgedPair, SimhashSettings};
+use super::sketch_kinds::SketchKind;
 use crate::study::methods::mean_and_spread;
-use crate::study::{Axis, Cell, Figure, Finding, Kind, Panel, Point, Report, Series, Table};
+use crate::study::{Axis, Cell, Figure, Finding, Panel, Point, Report, Series, SeriesKind, Table};
 
 /// The similarities over which errors are averaged: so many parts of 0 to 1.
 const PARTS: usize = 20;
@@ -13,12 +14,12 @@ const RECALLS: usize = 20;
 
 /// A number over the runs: its mean, and the standard deviation to both sides.
 #[derive(Clone, Copy)]
-struct Spread {
+struct MeanAndSpread {
     mean: f64,
     spread: f64,
 }
 
-impl Spread {
+impl MeanAndSpread {
     /// None where no run has a number.
     fn of(all: &[f64]) -> Option<Self> {
         let (mean, spread) = (!all.is_empty()).then(|| mean_and_spread(all))?;
@@ -31,19 +32,23 @@ impl Spread {
 }
 
 /// What was seen of one kind of sketch.
-struct Seen {
-    kept: Kept,
+struct SketchResults {
+    kept: SketchKind,
     name: String,
     /// The root mean square error in each part, where there are pairs.
-    errors: Vec<Option<Spread>>,
+    errors: Vec<Option<MeanAndSpread>>,
     /// That of theory there.
     theory: Vec<f64>,
     /// The precision at each recall, where some run has pairs to find.
-    precision: Vec<Option<Spread>>,
+    precision: Vec<Option<MeanAndSpread>>,
 }
 
-pub(super) fn report(settings: &Settings, kinds: &[Kept], runs: &[Vec<Judged>]) -> Report {
-    let seen: Vec<Seen> =
+pub(super) fn report(
+    settings: &SimhashSettings,
+    kinds: &[SketchKind],
+    runs: &[Vec<JudgedPair>],
+) -> Report {
+    let seen: Vec<SketchResults> =
         kinds.iter().enumerate().map(|(at, kept)| look(settings, *kept, at, runs)).collect();
     let title = format!(
         "SimHash and MinHash in {} bytes: pairs of {} words, {} runs of {}",
@@ -61,23 +66,28 @@ pub(super) fn report(settings: &Settings, kinds: &[Kept], runs: &[Vec<Judged>]) 
     }
 }
 
-fn look(settings: &Settings, kept: Kept, at: usize, runs: &[Vec<Judged>]) -> Seen {
+fn look(
+    settings: &SimhashSettings,
+    kept: SketchKind,
+    at: usize,
+    runs: &[Vec<JudgedPair>],
+) -> SketchResults {
     let errors = (0..PARTS).map(|part| {
-        let of_run = |run: &Vec<Judged>| {
+        let of_run = |run: &Vec<JudgedPair>| {
             let inside = run.iter().filter(|pair| part_of(pair.similarity) == part);
             let squares: Vec<f64> =
                 inside.map(|pair| (pair.estimates[at] - pair.similarity).powi(2)).collect();
             (!squares.is_empty()).then(|| mean_and_spread(&squares).0.sqrt())
         };
-        Spread::of(&runs.iter().filter_map(of_run).collect::<Vec<f64>>())
+        MeanAndSpread::of(&runs.iter().filter_map(of_run).collect::<Vec<f64>>())
     });
     let threshold = settings.threshold.get();
     let curves: Vec<Vec<f64>> = runs.iter().map(|run| precision(run, at, threshold)).collect();
     let at_recall = |number: usize| {
         let all: Vec<f64> = curves.iter().filter_map(|curve| curve.get(number).copied()).collect();
-        Spread::of(&all)
+        MeanAndSpread::of(&all)
     };
-    Seen {
+    SketchResults {
         kept,
         name: kept.name(settings.bytes),
         errors: errors.collect(),
@@ -98,9 +108,9 @@ fn recall(number: usize) -> f64 {
     0.5 + number as f64 / (2 * RECALLS) as f64
 }
 
-/// The precision at each recall: that of the highest cut of the estimates which finds as much. Empty where nothing is to
-/// be found.
-fn precision(run: &[Judged], at: usize, threshold: f64) -> Vec<f64> {
+/// The precision at each recall: that of the highest cut of the estimates which finds as much.
+/// Empty where nothing is to be found.
+fn precision(run: &[JudgedPair], at: usize, threshold: f64) -> Vec<f64> {
     let mut order: Vec<(f64, bool)> =
         run.iter().map(|pair| (pair.estimates[at], pair.similarity >= threshold)).collect();
     order.sort_by(|x, y| y.0.total_cmp(&x.0));
@@ -120,7 +130,7 @@ fn precision(run: &[Judged], at: usize, threshold: f64) -> Vec<f64> {
     curve
 }
 
-fn table(seen: &[Seen]) -> Table {
+fn table(seen: &[SketchResults]) -> Table {
     let parts = [2, 9, 15, 18];
     let mut columns: Vec<String> = vec!["sketch".to_owned()];
     columns.extend(parts.map(|part| format!("error at {:.3}", middle(part))));
@@ -128,7 +138,7 @@ fn table(seen: &[Seen]) -> Table {
     let mut table = Table { columns, rows: Vec::new() };
     for one in seen {
         let mut row = vec![Cell::from(one.name.as_str())];
-        let mean = |of: Option<Spread>| of.map_or(Cell::Empty, |of| Cell::Share(of.mean));
+        let mean = |of: Option<MeanAndSpread>| of.map_or(Cell::Empty, |of| Cell::Share(of.mean));
         row.extend(parts.map(|part| mean(one.errors[part])));
         row.extend([8, 16, 18].map(|number| mean(one.precision[number])));
         table.push(row);
@@ -136,7 +146,7 @@ fn table(seen: &[Seen]) -> Table {
     table
 }
 
-fn data(seen: &[Seen]) -> Table {
+fn data(seen: &[SketchResults]) -> Table {
     let mut data = Table::new(&["what", "sketch", "x", "mean", "spread", "theory"]);
     for one in seen {
         for (part, error) in one.errors.iter().enumerate() {
@@ -165,14 +175,14 @@ fn data(seen: &[Seen]) -> Table {
     data
 }
 
-fn precision_panel(settings: &Settings, seen: &[Seen]) -> Panel {
-    let curve = |one: &Seen| {
+fn precision_panel(settings: &SimhashSettings, seen: &[SketchResults]) -> Panel {
+    let curve = |one: &SketchResults| {
         let points = one.precision.iter().enumerate();
-        let point = |(number, precision): (usize, &Option<Spread>)| {
+        let point = |(number, precision): (usize, &Option<MeanAndSpread>)| {
             let point = (*precision)?.point(recall(number));
             Some(Point { spread: point.spread.map(|(low, high)| (low, high.min(1.0))), ..point })
         };
-        Series::new(&one.name, Kind::Line, points.filter_map(point))
+        Series::new(&one.name, SeriesKind::Line, points.filter_map(point))
     };
     Panel {
         title: format!("Finding pairs of similarity {} and more", settings.threshold),
@@ -182,17 +192,17 @@ fn precision_panel(settings: &Settings, seen: &[Seen]) -> Panel {
     }
 }
 
-fn error_panel(seen: &[Seen]) -> Panel {
+fn error_panel(seen: &[SketchResults]) -> Panel {
     let mut series = Vec::new();
     for one in seen {
         let points = one.errors.iter().enumerate();
         let points = points.filter_map(|(part, error)| Some((*error)?.point(middle(part))));
-        series.push(Series::new(&one.name, Kind::Line, points));
+        series.push(Series::new(&one.name, SeriesKind::Line, points));
     }
     for one in seen {
         let points = one.theory.iter().enumerate();
         let points = points.map(|(part, error)| Point::new(middle(part), *error));
-        series.push(Series::new(&one.name, Kind::Dashed, points));
+        series.push(Series::new(&one.name, SeriesKind::Dashed, points));
     }
     Panel {
         title: "Error of the estimate (dashed: theory; band: deviation over runs)".to_owned(),
@@ -202,9 +212,9 @@ fn error_panel(seen: &[Seen]) -> Panel {
     }
 }
 
-fn findings(seen: &[Seen]) -> Vec<Finding> {
-    let of = |kept: Kept| seen.iter().find(|one| one.kept == kept);
-    let (Some(simhash), Some(bytes)) = (of(Kept::SimHash), of(Kept::Bytes)) else {
+fn findings(seen: &[SketchResults]) -> Vec<Finding> {
+    let of = |kept: SketchKind| seen.iter().find(|one| one.kept == kept);
+    let (Some(simhash), Some(bytes)) = (of(SketchKind::SimHash), of(SketchKind::Bytes)) else {
         return Vec::new();
     };
     let mut findings = vec![exact(seen)];
@@ -215,27 +225,28 @@ fn findings(seen: &[Seen]) -> Vec<Finding> {
         simhash,
         bytes,
     ));
-    findings.extend(of(Kept::Bits).and_then(|bits| {
+    findings.extend(of(SketchKind::Bits).and_then(|bits| {
         let expected = "MinHash in lanes of a bit errs less still, and is as precise or more";
         precise(expected, bits, simhash)
     }));
     findings
 }
 
-/// Whether one is as precise as the other or more, within one deviation, at recall 0.9. None where no pair is to be found.
-fn precise(expected: &str, one: &Seen, other: &Seen) -> Option<Finding> {
+/// Whether one is as precise as the other or more, within one deviation, at recall 0.9. None where
+/// no pair is to be found.
+fn precise(expected: &str, one: &SketchResults, other: &SketchResults) -> Option<Finding> {
     let (a, b) = (one.precision[16]?, other.precision[16]?);
     let seen = format!("precision {:.3} beside {:.3} at recall 0.9", a.mean, b.mean);
     Some(Finding::new(expected, a.mean >= b.mean - b.spread, seen))
 }
 
 /// The mean error of those parts that have one, if any.
-fn error(one: &Seen, parts: std::ops::Range<usize>) -> Option<f64> {
+fn error(one: &SketchResults, parts: std::ops::Range<usize>) -> Option<f64> {
     let all: Vec<f64> = parts.filter_map(|part| Some(one.errors[part]?.mean)).collect();
     (!all.is_empty()).then(|| mean_and_spread(&all).0)
 }
 
-fn near(simhash: &Seen, bytes: &Seen) -> Option<Finding> {
+fn near(simhash: &SketchResults, bytes: &SketchResults) -> Option<Finding> {
     let top = PARTS * 4 / 5..PARTS;
     let (a, b) = (error(simhash, top.clone())?, error(bytes, top)?);
     let expected = "near duplicates, J from 0.8 on: SimHash errs less than MinHash in lanes of a byte, by a \
@@ -245,7 +256,7 @@ fn near(simhash: &Seen, bytes: &Seen) -> Option<Finding> {
 }
 
 /// None where no texts are so dissimilar: long ones have the phrases of their time in common.
-fn far(simhash: &Seen, bytes: &Seen) -> Option<Finding> {
+fn far(simhash: &SketchResults, bytes: &SketchResults) -> Option<Finding> {
     let low = 0..PARTS / 20;
     let (a, b) = (error(simhash, low.clone())?, error(bytes, low)?);
     let expected =
@@ -253,18 +264,18 @@ fn far(simhash: &Seen, bytes: &Seen) -> Option<Finding> {
     Some(Finding::new(expected, b < a, format!("errors {b:.4} of MinHash and {a:.4} of SimHash")))
 }
 
-fn exact(seen: &[Seen]) -> Finding {
+fn exact(seen: &[SketchResults]) -> Finding {
     // Beyond these ends estimates are cut off, or the error changes much within a part.
     let inside = PARTS * 3 / 10..PARTS * 9 / 10;
-    let ratios = |one: &Seen| -> Vec<f64> {
+    let ratios = |one: &SketchResults| -> Vec<f64> {
         let ratio = |part: usize| Some(one.errors[part]?.mean / one.theory[part]);
         inside.clone().filter_map(ratio).collect()
     };
-    let mean = |one: &Seen| mean_and_spread(&ratios(one)).0;
+    let mean = |one: &SketchResults| mean_and_spread(&ratios(one)).0;
     // Lanes of sets that have not many times as many elements err less than the binomial law says.
-    let fits = |one: &Seen| match one.kept {
-        Kept::SimHash | Kept::Bytes => (0.9..1.1).contains(&mean(one)),
-        Kept::Bits => (0.7..1.1).contains(&mean(one)),
+    let fits = |one: &SketchResults| match one.kept {
+        SketchKind::SimHash | SketchKind::Bytes => (0.9..1.1).contains(&mean(one)),
+        SketchKind::Bits => (0.7..1.1).contains(&mean(one)),
     };
     let each = seen.iter().map(|one| format!("{:.2} ({})", mean(one), one.name));
     Finding::new(
@@ -278,9 +289,11 @@ fn exact(seen: &[Seen]) -> Finding {
 mod tests {
     use super::*;
 
-    fn judged(pairs: &[(f64, f64)]) -> Vec<Judged> {
-        let judged =
-            |&(similarity, estimate): &(f64, f64)| Judged { similarity, estimates: vec![estimate] };
+    fn judged(pairs: &[(f64, f64)]) -> Vec<JudgedPair> {
+        let judged = |&(similarity, estimate): &(f64, f64)| JudgedPair {
+            similarity,
+            estimates: vec![estimate],
+        };
         pairs.iter().map(judged).collect()
     }
 
@@ -289,29 +302,30 @@ mod tests {
         let run = judged(&[(0.9, 0.9), (0.2, 0.8), (0.85, 0.7), (0.3, 0.7), (0.1, 0.1)]);
         let curve = precision(&run, 0, 0.8);
         assert_eq!(curve.len(), RECALLS + 1);
-        // One of two is found without a false one; both only with two others, one of them by its equal estimate.
+        // One of two is found without a false one; both only with two others, one of them by its
+        // equal estimate.
         assert_eq!((curve[0], curve[1], curve[RECALLS]), (1.0, 0.5, 0.5));
         assert!(precision(&run, 0, 0.95).is_empty());
     }
 
     /// What is seen of two runs of pairs, each of a similarity and the estimate of one kind.
-    fn seen(kept: Kept, pairs: &[(f64, f64)]) -> Seen {
+    fn seen(kept: SketchKind, pairs: &[(f64, f64)]) -> SketchResults {
         let runs = [judged(pairs), judged(pairs)];
-        look(&Settings::default(), kept, 0, &runs)
+        look(&SimhashSettings::default(), kept, 0, &runs)
     }
 
     #[test]
     fn as_precise_is_enough() {
         let (right, wrong) = ([(0.9, 0.9), (0.2, 0.2)], [(0.9, 0.2), (0.2, 0.9)]);
-        let (simhash, bytes) = (seen(Kept::SimHash, &right), seen(Kept::Bytes, &right));
-        let worse = seen(Kept::SimHash, &wrong);
-        let holds = |one: &Seen| precise("", one, &bytes).map(|finding| finding.holds);
+        let (simhash, bytes) = (seen(SketchKind::SimHash, &right), seen(SketchKind::Bytes, &right));
+        let worse = seen(SketchKind::SimHash, &wrong);
+        let holds = |one: &SketchResults| precise("", one, &bytes).map(|finding| finding.holds);
         assert_eq!((holds(&simhash), holds(&worse)), (Some(true), Some(false)));
     }
 
     #[test]
     fn no_precision_is_told_where_nothing_is_to_be_found() {
-        let none = seen(Kept::SimHash, &[(0.2, 0.2), (0.3, 0.1)]);
+        let none = seen(SketchKind::SimHash, &[(0.2, 0.2), (0.3, 0.1)]);
         assert!(precise("", &none, &none).is_none());
         assert!(none.precision.iter().all(Option::is_none));
         let empty = |row: &Vec<Cell>| matches!(row.last(), Some(Cell::Empty));

@@ -1,0 +1,243 @@
+//! RU and RUM: the estimates that affine maps of the rows of a matrix make of two sets.
+//!
+//! Dembele, Lo 2017, "The exact probability law for the approximated similarity from the minhashing
+//! method", section 2 and equation 13; Dembele, Lo 2015, "Probabilistic, statistical and
+//! algorithmic aspects of the similarity of texts", section 5.3.
+
+use crate::sketch::AffineMaps;
+use rustc_hash::FxHashSet;
+use twindex::Confidence;
+use twindex::{Error, Result};
+use twindex::{Estimate, wilson};
+
+/// The bit of a row that the first set has, and that of one that the second has.
+const FIRST: u8 = 1;
+const SECOND: u8 = 2;
+
+/// The representation matrix of two sets: a row an element, and which of the sets have it.
+///
+/// RU ([`ru`](Self::ru)) has a row for every element of the union, in the order of first
+/// appearance. RUM ([`rum`](Self::rum)) stacks the rows of the first set and those of the second:
+/// an element of both has two rows, and both of these are in both sets (Dembele, Lo 2017, section 2
+/// and equation 13; Dembele, Lo 2015, section 5.3).
+///
+/// **Neither saves anything.** To fill in the matrix is to know which rows are common, and with
+/// these the similarity itself; stacking does not spare it, since a row of the one set has to be
+/// known to be in the other. Both are here because the papers measure them. An estimate that needs
+/// no look at the other set hashes the values of the elements, as [`Signature`](twindex::Signature)
+/// and [`BottomK`](twindex::BottomK) do. There the copies of an element have one hash, and lanes
+/// estimate J whether it is stacked or not; so RUM's correction must **never** be applied to them:
+/// it would make J/(2 - J) of J, 0.13 too little at 0.8.
+///
+/// ```
+/// use twindex_lab::methods::{AffineMaps, RowMatrix};
+/// use twindex::Confidence;
+/// let (a, b): (Vec<u64>, Vec<u64>) = ((0..900).collect(), (100..1000).collect());
+/// let matrix = RowMatrix::of_sets(&a, &b);
+/// assert_eq!((matrix.union_rows(), matrix.stacked_rows()), (1000, 1800));
+///
+/// let maps = AffineMaps::units(500, matrix.union_rows(), 1)?;
+/// let ru = matrix.ru(&maps, Confidence::DEFAULT)?;
+/// assert!((ru.jaccard.similarity - 0.8).abs() < 0.05);
+///
+/// let maps = AffineMaps::units(500, matrix.stacked_rows(), 1)?;
+/// let rum = matrix.rum(&maps, Confidence::DEFAULT)?;
+/// assert!((rum.dice.similarity - 1600.0 / 1800.0).abs() < 0.04);
+/// assert!((rum.jaccard.similarity - 0.8).abs() < 0.06);
+/// # Ok::<(), twindex::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct RowMatrix {
+    /// The first set's rows, then the second's: the bits of the sets that have each.
+    rows: Vec<u8>,
+    /// How many of them are the first set's.
+    first: usize,
+    shared: usize,
+}
+
+/// What RU says of two sets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RowEstimate {
+    /// The number of maps with equal minima.
+    pub equal: u32,
+    /// The number of maps: k.
+    pub maps: u32,
+    /// Jaccard's similarity: the share of equal minima, with Wilson's interval.
+    pub jaccard: Estimate,
+}
+
+/// What RUM says of two sets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StackedEstimate {
+    /// The number of maps with equal minima.
+    pub equal: u32,
+    /// The number of maps: k.
+    pub maps: u32,
+    /// simM: the share of equal minima, with Wilson's interval. Dice's coefficient, 2c/(n₁ + n₂)
+    /// with c common elements.
+    pub dice: Estimate,
+    /// sim = simM/(2 - simM): Jaccard's similarity, and the interval with its ends taken over in
+    /// the same way.
+    pub jaccard: Estimate,
+}
+
+impl RowMatrix {
+    /// The matrix of two sets, given by their elements in any order: that of the rows. Of repeated
+    /// elements the first counts. A multiset is given by [ranked hashes](twindex::Shingler), which
+    /// make each occurrence an element of its own.
+    ///
+    /// Takes two hash tables of the elements, and a byte a row.
+    pub fn of_sets(a: &[u64], b: &[u64]) -> Self {
+        let in_a: FxHashSet<u64> = a.iter().copied().collect();
+        let in_b: FxHashSet<u64> = b.iter().copied().collect();
+        let mut rows = rows(a, (FIRST, SECOND), &in_b, in_a.len());
+        let first = rows.len();
+        rows.extend(self::rows(b, (SECOND, FIRST), &in_a, in_b.len()));
+        let shared = rows[..first].iter().filter(|row| **row == FIRST | SECOND).count();
+        Self { rows, first, shared }
+    }
+
+    /// The number of rows that RU works on: the elements of the union.
+    pub fn union_rows(&self) -> u64 {
+        (self.rows.len() - self.shared) as u64
+    }
+
+    /// The number of rows that RUM works on: the elements of both, common ones twice.
+    pub fn stacked_rows(&self) -> u64 {
+        self.rows.len() as u64
+    }
+
+    /// RU: the share of maps whose minima over the rows of either set are equal (equation 13 of
+    /// Dembele, Lo 2017). An estimate of J without bias, and its law is Binomial(k, J)/k exactly
+    /// for [maps of units](AffineMaps::units).
+    ///
+    /// Equal are components: the same map's minima. The paper's equation 5, read as a set of
+    /// values, would also count what different maps have in common, which says nothing of the sets.
+    ///
+    /// 0 for certain where a set is empty. The interval is Wilson's at `confidence`. Some 2 ns a
+    /// row and map.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidSetting`] unless the maps are of [`union_rows`](Self::union_rows).
+    pub fn ru(&self, maps: &AffineMaps, confidence: Confidence) -> Result<RowEstimate> {
+        let (a, b) = self.rows.split_at(self.first);
+        let union = a.iter().chain(b.iter().filter(|row| **row == SECOND)).copied();
+        let equal = self.equal(maps, self.union_rows(), &union)?;
+        let count = maps.len() as u32;
+        Ok(RowEstimate { equal, maps: count, jaccard: self.estimate(equal, count, confidence) })
+    }
+
+    /// RUM: the share of maps whose minima over the stacked rows of either set are equal. It
+    /// estimates Dice's coefficient D = 2J/(1 + J) without bias, and D/(2 - D) is J (equations 6 to
+    /// 9 of Dembele, Lo 2017).
+    ///
+    /// The slope of D/(2 - D) is 2/(2 - D)² = (1 + J)²/2, so the variance of the similarity is
+    /// about (1 + J)⁴/4 times D(1 - D)/k, which is (1 + J)²/2 times that of [`ru`](Self::ru) with
+    /// as many maps: half of it near 0, twice near 1, more from J = 0.41 on. As the function is
+    /// convex, the mean of the similarity is above J by about J(1 - J)(1 + J)/2k.
+    ///
+    /// 0 for certain where a set is empty. Intervals are Wilson's at `confidence`. Some 2 ns a row
+    /// and map.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidSetting`] unless the maps are of [`stacked_rows`](Self::stacked_rows).
+    pub fn rum(&self, maps: &AffineMaps, confidence: Confidence) -> Result<StackedEstimate> {
+        let equal = self.equal(maps, self.stacked_rows(), &self.rows.iter().copied())?;
+        let count = maps.len() as u32;
+        let dice = self.estimate(equal, count, confidence);
+        let jaccard = Estimate {
+            similarity: jaccard_of_dice(dice.similarity),
+            low: jaccard_of_dice(dice.low),
+            high: jaccard_of_dice(dice.high),
+        };
+        Ok(StackedEstimate { equal, maps: count, dice, jaccard })
+    }
+
+    fn is_certain(&self) -> bool {
+        self.first == 0 || self.first == self.rows.len()
+    }
+
+    fn estimate(&self, equal: u32, maps: u32, confidence: Confidence) -> Estimate {
+        if self.is_certain() {
+            return Estimate { similarity: 0.0, low: 0.0, high: 0.0 };
+        }
+        let (low, high) = wilson(equal, maps, confidence.z());
+        Estimate { similarity: f64::from(equal) / f64::from(maps), low, high }
+    }
+
+    /// The number of maps whose minima over both sets are equal; 0 where a set is empty.
+    fn equal(
+        &self,
+        maps: &AffineMaps,
+        rows: u64,
+        matrix: &(impl Iterator<Item = u8> + Clone),
+    ) -> Result<u32> {
+        if maps.rows() != rows {
+            return Err(Error::InvalidSetting {
+                setting: "rows of the maps",
+                got: maps.rows().to_string(),
+                expected: "as many as the matrix has: union_rows for RU, stacked_rows for RUM",
+            });
+        }
+        if self.is_certain() {
+            return Ok(0);
+        }
+        // Several maps in one pass: each is a chain of additions, and these chains do not wait for
+        // each other.
+        const ABREAST: usize = 4;
+        let whole = maps.pairs().chunks_exact(ABREAST);
+        let rest = whole.remainder().iter().map(|map| equal_abreast([*map], rows, matrix.clone()));
+        let rest: u32 = rest.sum();
+        let groups = whole.map(|maps| {
+            let mut group = [(0, 0); ABREAST];
+            group.copy_from_slice(maps);
+            equal_abreast(group, rows, matrix.clone())
+        });
+        Ok(groups.sum::<u32>() + rest)
+    }
+}
+
+/// How many of some maps have equal minima over the rows of either set. From row to row the value
+/// of a map grows by x modulo n, so that there is nothing to multiply.
+fn equal_abreast<const MAPS: usize>(
+    maps: [(u64, u64); MAPS],
+    n: u64,
+    rows: impl Iterator<Item = u8>,
+) -> u32 {
+    let steps = maps.map(|map| map.0);
+    // One less than the value: from 0 to n - 1. The remainder 0 stands for n, so it is n - 1 of row
+    // 0 where y = 0.
+    let mut values = maps.map(|map| if map.1 == 0 { n - 1 } else { map.1 - 1 });
+    let (mut least_a, mut least_b) = ([u64::MAX; MAPS], [u64::MAX; MAPS]);
+    for row in rows {
+        // All bits for a set that does not have the row: no minimum.
+        let not_a = u64::from(row & FIRST).wrapping_sub(1);
+        let not_b = u64::from(row / SECOND).wrapping_sub(1);
+        for map in 0..MAPS {
+            let next = values[map] + steps[map];
+            values[map] = next.min(next.wrapping_sub(n));
+            least_a[map] = least_a[map].min(values[map] | not_a);
+            least_b[map] = least_b[map].min(values[map] | not_b);
+        }
+    }
+    (0..MAPS).map(|map| u32::from(least_a[map] == least_b[map])).sum()
+}
+
+fn rows(set: &[u64], own_other: (u8, u8), other: &FxHashSet<u64>, distinct: usize) -> Vec<u8> {
+    let bits = |x: &u64| if other.contains(x) { own_other.0 | own_other.1 } else { own_other.0 };
+    if distinct == set.len() {
+        return set.iter().map(bits).collect();
+    }
+    let mut met = FxHashSet::default();
+    set.iter().filter(|x| met.insert(**x)).map(bits).collect()
+}
+
+fn jaccard_of_dice(dice: f64) -> f64 {
+    dice / (2.0 - dice)
+}
+
+#[cfg(test)]
+#[path = "row_matrix_tests.rs"]
+mod rows_tests;
