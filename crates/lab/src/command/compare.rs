@@ -1,4 +1,4 @@
-//! `twindex-lab compare`: two texts by any of the methods of the literature, side by side.
+//! `twindex-lab compare`: compares two texts by the literature's methods, side by side.
 
 use super::family_choice::FamilyChoice;
 use crate::command::compare_file::{self, FileComparison};
@@ -23,41 +23,43 @@ use twindex_cli::terminal::output::{Results, rounded, significant, similarity, s
 
 type CommandResult<T> = Result<T, Failure>;
 
-/// Runs of random methods where all are asked for, so that the spread says something: its own
-/// relative error is then 1/√38.
+/// The default of `--runs` for `--method all`. The relative error of the spread is then 1/√38.
 const RUNS_OF_ALL: u32 = 20;
 
-/// Where no number of hash functions is named.
+/// The default of `--hashes`.
 const HASHES: u16 = 128;
 
-/// Where no size of samples is named.
+/// The default of `--sample`.
 const SAMPLE: usize = 10_000;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A line for each value: method, of (sets, multisets, or weights), measure (jaccard,
-dice, cosine, probability), estimate, low, high, mean, spread, runs, seconds, bytes. What is exact
-has low = high; a sample that tends to another similarity has neither, nor has SimHash of fewer
-than 32 elements or where one outweighs the others. cosine of multisets is that of their counts.
-mean and spread are of the runs; seconds are those of one, from the sorted shingles on, but of
-file with reading and cutting: these are not to be compared. bytes is what is held of both texts
-to compare them. rum is also run on samples, as rum-on-samples, if --sample is less than a text
-has. The exit status is 1 if the first estimate is below --threshold.
+Output, one line for each value: method, of (sets, multisets, or weights), measure (jaccard,
+dice, cosine, probability), estimate, low, high, mean, spread, runs, seconds, bytes.
 
---method all begins with what chance makes of two texts of their sizes, as sets and as multisets,
-and whether they are beyond it. Its file reads both texts a second time, and is left out unless
-both are regular files.
+low and high are the ends of the interval. They are equal for exact values. They are missing for
+samples that do not estimate the similarity of the whole texts, and for SimHash if a text has
+fewer than 32 elements or one element outweighs the others. The cosine of multisets is that of
+their counts. mean and spread are over the runs. seconds is the time of one run from the sorted
+shingles on; for file it includes reading and shingling, so do not compare it with the others.
+bytes is the memory that the method keeps of both texts. rum also runs on samples, as
+rum-on-samples, if --sample is smaller than a text. The exit status is 1 if the first estimate is
+below --threshold.
 
-An option that the method does not read is an error: --hashes and --runs are of all that have
-some, --sample of sample and rum, --family of minhash, --memory of file, --universe of none;
---method all reads every one, but with --weighted only --hashes and --runs.
+--method all first prints how similar random texts of these sizes are, as sets and as multisets,
+and whether the similarity is beyond chance. Its method file reads both texts again and runs only
+if both are regular files.
 
-With --method file, texts that need not fit into memory, by the same similarities: a, b, method,
-similarity, multiset_similarity, shingles_a, shingles_b, shared, runs (sorted runs that were
-written), temporary_bytes (on disk, in TMPDIR), memory, peak_memory (bytes), seconds; for kmer:N
-also distance. Memory: as --memory says, and some 10 MiB; of zstd also the window, up to 128 MiB.
-Disk: 8 bytes for each shingle of both. A line, word or token has at most 1/32 of the memory;
---max-record does not matter.
+An option that the method does not read is an error. --sample is for sample and rum, --family for
+minhash, --memory for file, --universe for all. --method all reads every option, but with
+--weighted only --hashes and --runs.
+
+--method file compares texts that do not fit into memory. Its output: a, b, method, similarity,
+multiset_similarity, shingles_a, shingles_b, shared, runs (sorted runs written), temporary_bytes
+(on disk, in TMPDIR), memory, peak_memory (bytes), seconds; for kmer:N also distance. It uses the
+memory of --memory and some 10 MiB, and up to 128 MiB more for a zstd file. On disk it uses 8 bytes
+for each shingle of both texts. A line, word or token may take at most 1/32 of the memory;
+--max-record has no effect.
 
 Examples:
   twindex-lab compare old.txt new.txt
@@ -67,39 +69,40 @@ Examples:
 pub(super) struct CompareArgs {
     #[command(flatten)]
     pub(super) texts: TwoTexts,
-    /// Compare by this method
+    /// Method to compare by
     #[arg(long, value_enum, value_name = "NAME", default_value_t = MethodName::All)]
     method: MethodName,
-    /// Hash functions of --method minhash and --method all [default: default]
+    /// Family of the hash functions for --method minhash and all [default: default]
     #[arg(long, value_enum, value_name = "NAME")]
     family: Option<FamilyChoice>,
-    /// Hash functions, maps, or smallest values of --method, from 3 to 4096; weighted takes the
-    /// next of 64, 128, 256 and 512 lanes, above it 512; simhash takes 8 bits for each, rounded up
-    /// to a multiple of 64, at most 1024 [default: 128]
+    /// Number of hash functions, maps or smallest values, from 3 to 4096. weighted uses the next
+    /// greater of 64, 128, 256 and 512 lanes, and at most 512; simhash uses 8 bits for each,
+    /// rounded up to a multiple of 64, and at most 1024 [default: 128]
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(3..=4096))]
     hashes: Option<u16>,
-    /// Runs of what is random, under the seeds from --seed on [default: 1; 20 of --method all]
+    /// Runs of random methods, with consecutive seeds from --seed on [default: 1; with --method all
+    /// 20]
     #[arg(long, value_name = "R", value_parser = clap::value_parser!(u32).range(1..))]
     runs: Option<u32>,
-    /// Elements that --method sample, and rum-on-samples, take of each text [default: 10000]
+    /// Elements that --method sample and rum-on-samples draw from each text [default: 10000]
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     sample: Option<usize>,
-    /// The most bytes of memory for --method file, from 1M on [default: 64M]
+    /// Most bytes of memory for --method file, at least 1M [default: 64M]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub(super) memory: Option<usize>,
-    /// Elements there are in all, of which random sets are drawn for --method all: of the sets,
-    /// with --multiset of the multisets [default: shingles_a + shingles_b]
+    /// Size of the universe from which --method all draws random sets, or random multisets with
+    /// --multiset [default: shingles_a + shingles_b]
     #[arg(long, value_name = "N", conflicts_with = "weighted")]
     universe: Option<u64>,
 }
 
-/// Refuses what a method does not take, so that nothing is typed in vain.
+/// Refuses options that the method does not read.
 fn check(args: &CompareArgs) -> CommandResult<()> {
     args.texts.check()?;
     let method = args.method;
     if args.texts.weighted && !method.takes_weights() {
         let takers = MethodName::names(MethodName::takes_weights);
-        let cause = "--weighted: this --method takes no weights; take";
+        let cause = "--weighted: this --method takes no weights; use";
         return Err(anyhow::anyhow!("{cause} {takers}, or leave out --weighted").into());
     }
     for (option, is_there) in [
@@ -134,7 +137,7 @@ pub(super) fn run(global: &Global, args: &CompareArgs) -> CommandResult<Ending> 
         return compare_file::run(global, args);
     }
     if method == MethodName::All && !args.texts.weighted {
-        // Of what the last method cannot take nobody should be told after all others.
+        // Errors of the last method should be reported before all others run.
         compare_file::similarity(args)?;
     }
     let runs = if method == MethodName::All { RUNS_OF_ALL } else { 1 };
@@ -157,7 +160,7 @@ pub(super) fn run(global: &Global, args: &CompareArgs) -> CommandResult<Ending> 
     {
         match of_files(global, args) {
             Ok(of_files) => rows.extend(of_files),
-            // The other rows are no less true.
+            // The other rows are still valid.
             Err(failure) => failed = Some(failure),
         }
     }
@@ -169,7 +172,7 @@ pub(super) fn run(global: &Global, args: &CompareArgs) -> CommandResult<Ending> 
     Ok(if rows.first().is_some_and(below) { Ending::Nothing } else { Ending::Done })
 }
 
-/// Whether a text that has been read can be read again: pipes and devices cannot.
+/// Whether a text can be read a second time; pipes and devices cannot.
 fn read_again(path: &Path) -> bool {
     path.as_os_str() != STANDARD_INPUT && path.metadata().is_ok_and(|found| found.is_file())
 }
@@ -187,7 +190,7 @@ fn of_files(global: &Global, args: &CompareArgs) -> CommandResult<Vec<MethodRow>
     Ok(rows)
 }
 
-/// The rows of a method for texts; of all methods also what chance would make of them.
+/// The rows of a method for texts; for all methods also the comparison with chance.
 fn of_texts(
     args: &CompareArgs,
     method: MethodName,
@@ -203,7 +206,7 @@ fn of_texts(
         if !args.texts.multiset {
             chances.push(ChanceComparison::new(SetKind::Sets, pair.overlap(), args.universe)?);
         }
-        // A universe of shingles is none of their occurrences.
+        // A universe of distinct shingles does not apply to their occurrences.
         let universe = args.universe.filter(|_| args.texts.multiset);
         chances.push(ChanceComparison::new(SetKind::Multisets, pair.multiset_overlap(), universe)?);
     }
@@ -263,7 +266,7 @@ fn of_weights(
         MethodName::PMinhash => &[Probability],
         MethodName::Simhash => &[SimHash],
         MethodName::All => &[Exact, Weighted, Probability, SimHash],
-        // What takes no weights has been refused.
+        // Methods that take no weights were refused before.
         _ => &[Exact],
     };
     let (a, b) = (args.texts.read_weights(&args.texts.a)?, args.texts.read_weights(&args.texts.b)?);
@@ -312,7 +315,7 @@ fn print(global: &Global, chances: &[ChanceComparison], rows: &[MethodRow]) -> C
         "bytes",
     ])?;
     for row in rows {
-        // What is exact has more digits to show.
+        // Exact values are printed with more digits.
         let exact = row.interval == Some((row.estimate, row.estimate));
         let value = |number: f64| if exact { rounded(number) } else { similarity(number) };
         let end = |end: Option<f64>| end.map_or(Value::Null, value);
@@ -341,7 +344,7 @@ fn tell_verdicts(global: &Global, chances: &[ChanceComparison]) {
     let sentence = |chance: &ChanceComparison| {
         let (seen, expected) = (chance.overlap.similarity(), chance.expected);
         let (of, verdict) = (chance.of.name(), chance.verdict());
-        format!("as {of} {seen:.4} similar, random ones {expected:.4}: {verdict}")
+        format!("as {of}: similarity {seen:.4}, by chance {expected:.4}: {verdict}")
     };
     let sentences: Vec<String> = chances.iter().map(sentence).collect();
     let fields: Vec<(&str, Value)> =

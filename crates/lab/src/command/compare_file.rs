@@ -1,4 +1,4 @@
-//! `twindex-lab compare --method file`: two texts larger than memory, exactly.
+//! `twindex-lab compare --method file`: exact comparison of texts larger than memory.
 
 use super::compare::CompareArgs;
 use crate::estimate::{FileOverlap, FileProgress, FileSimilarity, SortedShingles};
@@ -16,10 +16,10 @@ use twindex_cli::run::{ending::Ending, interrupt};
 use twindex_cli::terminal::output::{Results, distance, rounded};
 use twindex_cli::terminal::progress::Progress;
 
-/// The bytes of memory for it, where none are named: 64 MiB.
+/// The default of `--memory` in bytes, 64 MiB.
 const MEMORY: usize = 64 << 20;
 
-/// What both texts have in common, and how long it took to count.
+/// The overlap of two texts, and the seconds that the comparison took.
 pub(super) struct FileComparison {
     pub(super) overlap: FileOverlap,
     pub(super) seconds: f64,
@@ -54,14 +54,14 @@ pub(super) fn run(global: &Global, args: &CompareArgs) -> Result<Ending, Failure
     Ok(if below { Ending::Nothing } else { Ending::Done })
 }
 
-/// The method, under the options as typed.
+/// The method with the given options.
 pub(super) fn similarity(args: &CompareArgs) -> Result<FileSimilarity, Failure> {
     let shingler = args.texts.shingler(false)?;
     Ok(FileSimilarity::new(shingler, args.memory.unwrap_or(MEMORY))?)
 }
 
-/// Reads both files, one after the other, and compares them. A pipe may give nothing for ever, so
-/// that another thread does it: this one waits for signals too.
+/// Reads both files, one after the other, and compares them. The work runs on another thread,
+/// because reading a silent pipe can block forever; this thread also waits for signals.
 pub(super) fn compare(global: &Global, args: &CompareArgs) -> Result<FileComparison, Failure> {
     let similarity = similarity(args)?;
     interrupt::catch()?;
@@ -81,7 +81,7 @@ pub(super) fn compare(global: &Global, args: &CompareArgs) -> Result<FileCompari
     })
 }
 
-/// A comparison that is to be done.
+/// A comparison to be run on another thread.
 struct ComparisonJob {
     paths: [PathBuf; 2],
     shingle: Shingle,
@@ -111,11 +111,11 @@ impl ComparisonJob {
     }
 }
 
-/// How far the work is: bytes are read, and as much again is merged.
+/// The progress of a comparison, which first reads the bytes and then merges as much again.
 struct ComparisonProgress {
     done: u64,
     now: u64,
-    /// Bytes of both files, as far as they are known.
+    /// The size of both files, as far as known.
     bytes: u64,
 }
 
@@ -137,7 +137,7 @@ impl ComparisonProgress {
     }
 
     fn tell(&self, done: u64, progress: &Progress) -> ControlFlow<()> {
-        // What is read from a pipe, or is compressed, becomes more than was known.
+        // Pipes and compressed files can have more bytes than known at first.
         let total = 2 * self.bytes.max(done.div_ceil(2));
         progress.at(done, total)
     }

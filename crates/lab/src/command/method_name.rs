@@ -1,34 +1,33 @@
-//! The methods that `compare --method` names, and which options each reads.
+//! The values of `compare --method`, and the options that each method reads.
 
 use clap::ValueEnum;
 
-/// By what two texts are compared.
+/// A value of `--method`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum MethodName {
-    /// Both sets of shingles, in memory
+    /// Exact comparison of sets, in memory
     Exact,
-    /// The same, each shingle as often as it occurs
+    /// Exact comparison of multisets, in memory
     Multiset,
-    /// Sets and multisets, exactly, of texts larger than memory
+    /// Exact comparison of texts larger than memory
     File,
     /// Random samples of the shingles
     Sample,
-    /// Minima over the rows of a matrix of both sets
+    /// RU: affine maps of the rows of both sets
     Ru,
-    /// The same over stacked rows
+    /// RUM: affine maps of stacked rows
     Rum,
-    /// Signatures by hash functions of a --family
+    /// MinHash signatures by the functions of --family
     Minhash,
     /// The smallest hashes of one function
     BottomK,
-    /// Weighted sets, each shingle with its number of occurrences
+    /// Weighted MinHash, with the number of occurrences as weight
     Weighted,
-    /// The same, of which only the proportions count: exponential clocks
+    /// P-MinHash, for which only the proportions of weights count
     PMinhash,
-    /// Signs of sums of hash bits: the cosine, and of sets the similarity; no interval of fewer
-    /// than 32 elements
+    /// SimHash, which estimates the cosine, and for sets the Jaccard similarity
     Simhash,
-    /// All of these, one after the other
+    /// All methods, one after the other
     All,
 }
 
@@ -61,18 +60,18 @@ impl MethodName {
         self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }
 
-    /// The names of the methods of which this holds, separated by commas.
+    /// The names of the methods that satisfy `holds`, separated by commas.
     pub(super) fn names(holds: impl Fn(Self) -> bool) -> String {
         let methods = Self::value_variants().iter().copied().filter(|method| holds(*method));
         methods.map(Self::name).collect::<Vec<_>>().join(", ")
     }
 
-    /// Whether it compares weighted sets.
+    /// Whether the method compares weighted sets.
     pub(super) const fn takes_weights(self) -> bool {
         matches!(self, Self::Exact | Self::Weighted | Self::PMinhash | Self::Simhash | Self::All)
     }
 
-    /// The options that change what it does, of weighted sets or of texts.
+    /// The options that the method reads, for weighted sets or for texts.
     pub(super) const fn reads(self, weighted: bool) -> &'static [MethodOption] {
         use MethodOption::{Family, Hashes, Memory, Runs, Sample, Universe};
         match self {

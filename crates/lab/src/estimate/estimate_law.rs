@@ -236,7 +236,7 @@ pub(crate) fn normal_within(z: f64) -> f64 {
     if z <= 0.0 {
         return 0.0;
     }
-    // Beyond, 1 is nearer than any other number.
+    // Beyond this the result rounds to 1.
     if z >= 8.3 {
         return 1.0;
     }

@@ -1,5 +1,4 @@
-//! The law of the estimate, beside sums of exact fractions that were computed apart, and beside all
-//! permutations.
+//! Compares the law of the estimate with sums of exact fractions and with all permutations.
 
 use super::*;
 use crate::estimate::{clopper_pearson, wald};
@@ -10,8 +9,8 @@ fn law(k: u32, similarity: f64) -> EstimateLaw {
     EstimateLaw::new(k, similarity).expect("a valid law")
 }
 
-/// From `tests/scripts/chance.py law`: sums of fractions of whole numbers, J being the double's own
-/// value.
+/// From `tests/scripts/chance.py law`: sums of exact fractions, where J is the exact value of the
+/// double.
 #[test]
 fn it_agrees_with_sums_of_fractions() {
     for (k, j, equal, probability, tail) in GOLDEN {
@@ -63,7 +62,7 @@ fn probabilities_sum_to_one_and_have_the_mean_and_the_variance() {
 }
 
 #[test]
-fn what_is_within_a_distance_is_between_the_bounds() {
+fn the_probability_within_a_distance_agrees_with_sums_and_bounds() {
     for k in [1, 10, 128, 5_000] {
         for j in [0.0, 0.1, 0.5, 0.8, 1.0] {
             let (law, mut last) = (law(k, j), 0.0);
@@ -90,7 +89,7 @@ fn what_is_within_a_distance_is_between_the_bounds() {
     assert_eq!(law(9, 0.5).within(-0.1), 0.0);
 }
 
-/// Error functions at z/√2, by mpmath with 30 digits.
+/// Error functions at z/√2, computed by mpmath with 30 digits.
 #[test]
 fn the_normal_law_agrees_with_reference_values() {
     for (z, probability) in [
@@ -108,7 +107,7 @@ fn the_normal_law_agrees_with_reference_values() {
     }
 }
 
-/// Remark E of the paper, by all 720 permutations of 6 rows.
+/// Remark E of the paper, checked with all 720 permutations of 6 rows.
 #[test]
 fn maxima_agree_as_often_as_minima_over_all_permutations() {
     let mut permutations: Vec<Vec<u64>> = vec![Vec::new()];
@@ -132,7 +131,7 @@ fn maxima_agree_as_often_as_minima_over_all_permutations() {
             let same = |p: &&Vec<u64>| of(p, a, greatest) == of(p, b, greatest);
             permutations.iter().filter(same).count()
         };
-        // Equal in the share of the permutations that is J.
+        // The share of the permutations with equal minima is J.
         let expected = 720 * (a & b).count_ones() / (a | b).count_ones();
         assert_eq!((equal(false), equal(true)), (expected as usize, expected as usize), "{a} {b}");
     }
@@ -164,7 +163,7 @@ fn intervals_cover_as_exact_summation_says() {
     }
 }
 
-/// From `tests/scripts/chance.py coverage`: J, and how often Wilson's and Wald's intervals hold it.
+/// From `tests/scripts/chance.py coverage`: J and the coverage of Wilson's and Wald's intervals.
 const COVERAGE: [(f64, f64, f64); 7] = [
     (0.05, 0.961_946_224_089_441_1, 0.882_346_111_907_438_3),
     (0.5, 0.958_361_716_160_497_3, 0.936_991_217_391_665_8),
@@ -176,7 +175,7 @@ const COVERAGE: [(f64, f64, f64); 7] = [
 ];
 
 #[test]
-fn of_a_distance_that_is_not_a_number_nothing_is_told() {
+fn a_distance_that_is_not_a_number_gives_no_number() {
     for j in [0.0, 0.5, 1.0] {
         let law = law(128, j);
         for told in [law.within(f64::NAN), law.normal_within(f64::NAN), law.chebyshev(f64::NAN)] {

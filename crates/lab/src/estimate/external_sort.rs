@@ -10,8 +10,8 @@ use std::sync::{Mutex, PoisonError};
 use twindex::{Error, Result};
 
 /// The actions named in errors of the temporary file, with advice.
-const ACTION: &str = "writing a temporary file, which takes 8 bytes for each shingle of both texts \\
-                      (to use another folder, set TMPDIR)";
+const ACTION: &str = "writing a temporary file, which takes 8 bytes for each shingle of both \
+                      texts (to use another folder, set TMPDIR)";
 const READING: &str = "reading a temporary file";
 
 /// The bytes of hashes to encode and write at once.

@@ -1,4 +1,4 @@
-//! RU and RUM: the estimates that affine maps of the rows of a matrix make of two sets.
+//! RU and RUM: estimates of similarity by affine maps of the rows of a matrix.
 //!
 //! Dembele, Lo 2017, "The exact probability law for the approximated similarity from the minhashing
 //! method", section 2 and equation 13; Dembele, Lo 2015, "Probabilistic, statistical and
@@ -10,24 +10,25 @@ use twindex::Confidence;
 use twindex::{Error, Result};
 use twindex::{Estimate, wilson};
 
-/// The bit of a row that the first set has, and that of one that the second has.
+/// The bits that mark a row of the first set and a row of the second set.
 const FIRST: u8 = 1;
 const SECOND: u8 = 2;
 
-/// The representation matrix of two sets: a row an element, and which of the sets have it.
+/// The representation matrix of two sets: each row is an element, marked with the sets that have
+/// it.
 ///
-/// RU ([`ru`](Self::ru)) has a row for every element of the union, in the order of first
-/// appearance. RUM ([`rum`](Self::rum)) stacks the rows of the first set and those of the second:
-/// an element of both has two rows, and both of these are in both sets (Dembele, Lo 2017, section 2
-/// and equation 13; Dembele, Lo 2015, section 5.3).
+/// RU ([`ru`](Self::ru)) has one row for every element of the union, in the order of first
+/// appearance. RUM ([`rum`](Self::rum)) stacks the rows of the second set below those of the first:
+/// a common element has two rows, and both rows are in both sets (Dembele, Lo 2017, section 2 and
+/// equation 13; Dembele, Lo 2015, section 5.3).
 ///
-/// **Neither saves anything.** To fill in the matrix is to know which rows are common, and with
-/// these the similarity itself; stacking does not spare it, since a row of the one set has to be
-/// known to be in the other. Both are here because the papers measure them. An estimate that needs
-/// no look at the other set hashes the values of the elements, as [`Signature`](twindex::Signature)
-/// and [`BottomK`](twindex::BottomK) do. There the copies of an element have one hash, and lanes
-/// estimate J whether it is stacked or not; so RUM's correction must **never** be applied to them:
-/// it would make J/(2 - J) of J, 0.13 too little at 0.8.
+/// **Neither saves any work.** Whoever fills in the matrix knows which rows are common, and so the
+/// similarity itself. Stacking does not avoid this, because each row of one set must still be
+/// looked up in the other. Both methods are here because the papers measure them. To estimate
+/// without looking at the other set, hash the values of the elements, as
+/// [`Signature`](twindex::Signature) and [`BottomK`](twindex::BottomK) do. There all copies of an
+/// element have the same hash, and the lanes estimate J, stacked or not. So **never** apply RUM's
+/// correction to them: it would turn J into J/(2 - J), which is 0.13 too low at 0.8.
 ///
 /// ```
 /// use twindex_lab::methods::{AffineMaps, RowMatrix};
@@ -48,45 +49,45 @@ const SECOND: u8 = 2;
 /// ```
 #[derive(Clone, Debug)]
 pub struct RowMatrix {
-    /// The first set's rows, then the second's: the bits of the sets that have each.
+    /// The rows of the first set, then those of the second; each has the bits of its sets.
     rows: Vec<u8>,
-    /// How many of them are the first set's.
+    /// The number of rows of the first set.
     first: usize,
     shared: usize,
 }
 
-/// What RU says of two sets.
+/// The estimate of RU.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RowEstimate {
     /// The number of maps with equal minima.
     pub equal: u32,
-    /// The number of maps: k.
+    /// The number of maps, k.
     pub maps: u32,
-    /// Jaccard's similarity: the share of equal minima, with Wilson's interval.
+    /// The Jaccard similarity: the share of equal minima, with Wilson's interval.
     pub jaccard: Estimate,
 }
 
-/// What RUM says of two sets.
+/// The estimates of RUM.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StackedEstimate {
     /// The number of maps with equal minima.
     pub equal: u32,
-    /// The number of maps: k.
+    /// The number of maps, k.
     pub maps: u32,
-    /// simM: the share of equal minima, with Wilson's interval. Dice's coefficient, 2c/(n₁ + n₂)
-    /// with c common elements.
+    /// Dice's coefficient, 2c/(n₁ + n₂) with c common elements: the share of equal minima, with
+    /// Wilson's interval. The papers call it simM.
     pub dice: Estimate,
-    /// sim = simM/(2 - simM): Jaccard's similarity, and the interval with its ends taken over in
-    /// the same way.
+    /// The Jaccard similarity, simM/(2 - simM), with the ends of the interval converted in the same
+    /// way. The papers call it sim.
     pub jaccard: Estimate,
 }
 
 impl RowMatrix {
-    /// The matrix of two sets, given by their elements in any order: that of the rows. Of repeated
-    /// elements the first counts. A multiset is given by [ranked hashes](twindex::Shingler), which
-    /// make each occurrence an element of its own.
+    /// Builds the matrix of two sets from their elements. Rows have the order of the elements;
+    /// repetitions are ignored. Give a multiset by [ranked hashes](twindex::Shingler), which make
+    /// each occurrence a separate element.
     ///
-    /// Takes two hash tables of the elements, and a byte a row.
+    /// Takes two hash tables of the elements, and one byte for each row.
     pub fn of_sets(a: &[u64], b: &[u64]) -> Self {
         let in_a: FxHashSet<u64> = a.iter().copied().collect();
         let in_b: FxHashSet<u64> = b.iter().copied().collect();
@@ -97,25 +98,26 @@ impl RowMatrix {
         Self { rows, first, shared }
     }
 
-    /// The number of rows that RU works on: the elements of the union.
+    /// The number of rows of RU: the elements of the union.
     pub fn union_rows(&self) -> u64 {
         (self.rows.len() - self.shared) as u64
     }
 
-    /// The number of rows that RUM works on: the elements of both, common ones twice.
+    /// The number of rows of RUM: the elements of both sets, where common ones count twice.
     pub fn stacked_rows(&self) -> u64 {
         self.rows.len() as u64
     }
 
-    /// RU: the share of maps whose minima over the rows of either set are equal (equation 13 of
-    /// Dembele, Lo 2017). An estimate of J without bias, and its law is Binomial(k, J)/k exactly
-    /// for [maps of units](AffineMaps::units).
+    /// Estimates by RU: the share of maps with equal minima over the rows of both sets (equation 13
+    /// of Dembele, Lo 2017). It estimates J without bias, with the law Binomial(k, J)/k exactly for
+    /// [maps of units](AffineMaps::units).
     ///
-    /// Equal are components: the same map's minima. The paper's equation 5, read as a set of
-    /// values, would also count what different maps have in common, which says nothing of the sets.
+    /// Only minima of the same map are compared. The paper's equation 5, read as an equation of
+    /// sets of values, would also count equal minima of different maps, which say nothing about the
+    /// sets.
     ///
-    /// 0 for certain where a set is empty. The interval is Wilson's at `confidence`. Some 2 ns a
-    /// row and map.
+    /// If a set is empty, the estimate is 0 and its interval is the point 0. Otherwise the interval
+    /// is Wilson's at `confidence`. Takes some 2 ns for each row and map.
     ///
     /// # Errors
     ///
@@ -128,17 +130,18 @@ impl RowMatrix {
         Ok(RowEstimate { equal, maps: count, jaccard: self.estimate(equal, count, confidence) })
     }
 
-    /// RUM: the share of maps whose minima over the stacked rows of either set are equal. It
+    /// Estimates by RUM: the share of maps with equal minima over the stacked rows of both sets. It
     /// estimates Dice's coefficient D = 2J/(1 + J) without bias, and D/(2 - D) is J (equations 6 to
     /// 9 of Dembele, Lo 2017).
     ///
-    /// The slope of D/(2 - D) is 2/(2 - D)² = (1 + J)²/2, so the variance of the similarity is
-    /// about (1 + J)⁴/4 times D(1 - D)/k, which is (1 + J)²/2 times that of [`ru`](Self::ru) with
-    /// as many maps: half of it near 0, twice near 1, more from J = 0.41 on. As the function is
-    /// convex, the mean of the similarity is above J by about J(1 - J)(1 + J)/2k.
+    /// The slope of D/(2 - D) is 2/(2 - D)² = (1 + J)²/2, so the variance of the estimated
+    /// similarity is about (1 + J)⁴/4 times D(1 - D)/k, which is (1 + J)²/2 times that of
+    /// [`ru`](Self::ru) with as many maps: half of it near J = 0, twice near 1, and more from J =
+    /// 0.41 on. Since the function is convex, the mean of the estimate is above J by about J(1 -
+    /// J)(1 + J)/2k.
     ///
-    /// 0 for certain where a set is empty. Intervals are Wilson's at `confidence`. Some 2 ns a row
-    /// and map.
+    /// If a set is empty, the estimates are 0 and their intervals are the point 0. Otherwise the
+    /// intervals are Wilson's at `confidence`. Takes some 2 ns for each row and map.
     ///
     /// # Errors
     ///
@@ -167,7 +170,7 @@ impl RowMatrix {
         Estimate { similarity: f64::from(equal) / f64::from(maps), low, high }
     }
 
-    /// The number of maps whose minima over both sets are equal; 0 where a set is empty.
+    /// The number of maps with equal minima over both sets; 0 if a set is empty.
     fn equal(
         &self,
         maps: &AffineMaps,
@@ -184,8 +187,7 @@ impl RowMatrix {
         if self.is_certain() {
             return Ok(0);
         }
-        // Several maps in one pass: each is a chain of additions, and these chains do not wait for
-        // each other.
+        // Several maps are evaluated in one pass, as independent chains of additions.
         const ABREAST: usize = 4;
         let whole = maps.pairs().chunks_exact(ABREAST);
         let rest = whole.remainder().iter().map(|map| equal_abreast([*map], rows, matrix.clone()));
@@ -199,20 +201,20 @@ impl RowMatrix {
     }
 }
 
-/// How many of some maps have equal minima over the rows of either set. From row to row the value
-/// of a map grows by x modulo n, so that there is nothing to multiply.
+/// Counts the maps with equal minima over the rows of both sets. From row to row the value of a map
+/// grows by x modulo n, so no multiplication is needed.
 fn equal_abreast<const MAPS: usize>(
     maps: [(u64, u64); MAPS],
     n: u64,
     rows: impl Iterator<Item = u8>,
 ) -> u32 {
     let steps = maps.map(|map| map.0);
-    // One less than the value: from 0 to n - 1. The remainder 0 stands for n, so it is n - 1 of row
-    // 0 where y = 0.
+    // The values less 1, from 0 to n - 1. The remainder 0 stands for n, so row 0 starts at n - 1 if
+    // y = 0.
     let mut values = maps.map(|map| if map.1 == 0 { n - 1 } else { map.1 - 1 });
     let (mut least_a, mut least_b) = ([u64::MAX; MAPS], [u64::MAX; MAPS]);
     for row in rows {
-        // All bits for a set that does not have the row: no minimum.
+        // A set without the row gets all bits, which is never the minimum.
         let not_a = u64::from(row & FIRST).wrapping_sub(1);
         let not_b = u64::from(row / SECOND).wrapping_sub(1);
         for map in 0..MAPS {

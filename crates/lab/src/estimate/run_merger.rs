@@ -80,7 +80,7 @@ impl<'r> RunMerger<'r> {
         Ok(())
     }
 
-    /// The next hash of a run; the greatest there is if it has ended.
+    /// The next hash of a run, or the greatest hash if the run has ended.
     #[inline]
     fn advance(&mut self, run: usize) -> Result<u64> {
         let cursor = &mut self.cursors[run];
@@ -107,7 +107,7 @@ impl<'r> RunMerger<'r> {
         Ok(cursor.hashes.first().copied().unwrap_or(u64::MAX))
     }
 
-    /// Replaces `out` by the next piece; `false` and an empty one at the end.
+    /// Replaces `out` by the next piece. At the end the piece is empty and the result is `false`.
     pub(super) fn next(&mut self, out: &mut Vec<u64>) -> Result<bool> {
         out.clear();
         let count = self.left.min(self.buffer as u64) as usize;
@@ -116,7 +116,7 @@ impl<'r> RunMerger<'r> {
             let (hash, run) = self.tree[0];
             out.push(hash);
             if hash == u64::MAX {
-                // All that is left is as great, and which of the runs have ended cannot be told.
+                // All remaining hashes are the greatest one, and ended runs look the same.
                 out.resize(count, u64::MAX);
                 break;
             }
@@ -136,15 +136,15 @@ impl<'r> RunMerger<'r> {
     }
 }
 
-/// Counts what two sides have and share, as sets and as multisets. The first is merged on a thread
-/// of its own. Tells how many hashes were passed.
+/// Counts the elements of two sides and the shared ones, as sets and as multisets. The first side
+/// is merged on a separate thread. Reports the number of hashes passed.
 pub(super) fn count(
     mut first: RunMerger<'_>,
     mut second: RunMerger<'_>,
     tell: &mut dyn FnMut(u64) -> Result<()>,
 ) -> Result<(Overlap, Overlap)> {
     std::thread::scope(|scope| {
-        // One is being made and one is used; two are on their way.
+        // One piece is being made, one is in use, and two are queued.
         let (sender, receiver) = sync_channel(2);
         scope.spawn(move || {
             loop {

@@ -1,5 +1,5 @@
-//! The similarity of random samples of two sets: independent ones, as in print, and coordinated
-//! ones.
+//! The similarity of random samples of two sets: independent samples, as in the papers, and
+//! coordinated ones.
 //!
 //! Dembele, Lo 2017, "The exact probability law for the approximated similarity from the minhashing
 //! method", section III; Dembele, Lo 2015, "Probabilistic, statistical and algorithmic aspects of
@@ -9,16 +9,16 @@ use twindex::Overlap;
 use twindex::internals::{GOLDEN, SplitMix, fmix64};
 use twindex::{Error, Result};
 
-/// How two sets or multisets are sampled, and how often: the similarity of the samples is averaged
-/// (Dembele, Lo 2017, section III; Dembele, Lo 2015, section 5.1).
+/// A way of sampling two sets or multisets a number of times and averaging the similarity of the
+/// samples (Dembele, Lo 2017, section III; Dembele, Lo 2015, section 5.1).
 ///
-/// [Coordinated](Self::coordinated) samples estimate the similarity of the whole. Independent ones,
-/// which the papers draw, **do not**: an element of both sets is seen to be common only if both
-/// draws hold it. They are here because the papers measure them, with what they tend to instead:
-/// [`limit`](Self::limit).
+/// [Coordinated](Self::coordinated) samples estimate the similarity of the whole sets. Independent
+/// samples, which the papers draw, **do not**: a common element counts as common only if both draws
+/// hold it. They are here because the papers measure them; [`limit`](Self::limit) is the value to
+/// which they converge.
 ///
-/// Elements are hashes in ascending order: distinct ones of sets, of multisets each as often as it
-/// occurs.
+/// Elements are hashes in ascending order. In a set they are distinct; a multiset repeats each
+/// element as often as it occurs.
 ///
 /// ```
 /// use twindex_lab::methods::Sampling;
@@ -40,39 +40,38 @@ pub struct Sampling {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum SamplingMethod {
-    /// So many elements of the first and of the second.
+    /// Draws these numbers of elements from the first and the second set.
     Independent(usize, usize),
-    /// What hashes below this share of all hashes.
+    /// Keeps the elements whose hash is below this share of all hashes.
     Coordinated(f64),
 }
 
-/// The similarities that samples had.
+/// The similarities of the samples, summarised over the runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sampled {
-    /// Their mean.
+    /// The mean.
     pub mean: f64,
-    /// Their standard deviation, with one less than [`runs`](Self::runs) as the divisor; `None` of
-    /// one.
+    /// The standard deviation, with [`runs`](Self::runs) - 1 as the divisor; `None` for one run.
     pub spread: Option<f64>,
-    /// The least of them.
+    /// The least similarity.
     pub least: f64,
-    /// The greatest of them.
+    /// The greatest similarity.
     pub greatest: f64,
-    /// How many there were, at least 1.
+    /// The number of runs, at least 1.
     pub runs: u32,
 }
 
 impl Sampling {
-    /// Draws `a` elements of the first and `b` of the second without replacement, independently of
-    /// each other, `runs` times: the sampling of both papers. All are taken of what has no more.
+    /// Draws `a` elements of the first set and `b` of the second without replacement,
+    /// independently, `runs` times, as both papers do. A set with fewer elements is taken whole.
     ///
-    /// Each occurrence in a multiset is drawn by itself. Equal occurrences match whichever of them
-    /// were drawn, so the bias is mild where few shingles occur often, as three letters of a long
-    /// text do.
+    /// Each occurrence in a multiset is drawn separately. Equal occurrences match whichever of them
+    /// are drawn, so the bias is mild if a few shingles occur often, such as three-letter shingles
+    /// in a long text.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`] where one of the numbers is 0.
+    /// [`Error::InvalidSetting`] if a number is 0.
     pub fn independent(a: usize, b: usize, runs: u32) -> Result<Self> {
         if a == 0 || b == 0 {
             return Err(Error::InvalidSetting {
@@ -84,12 +83,12 @@ impl Sampling {
         Self { draw: SamplingMethod::Independent(a, b), runs }.checked()
     }
 
-    /// Keeps what hashes below a threshold, the same for both sets, which leaves about this share
-    /// of each; a new hash function in each of the `runs`. An element of both is in both samples or
-    /// in none.
+    /// Keeps the elements whose hash is below a threshold, the same for both sets, which leaves
+    /// about `share` of each. Each of the `runs` uses a new hash function. A common element is in
+    /// both samples or in neither.
     ///
-    /// The i-th occurrence in a multiset is an element of its own. For a sample of a certain number
-    /// of elements there is [`BottomK`](twindex::BottomK).
+    /// The i-th occurrence in a multiset is a separate element. For a sample of a fixed size, use
+    /// [`BottomK`](twindex::BottomK).
     ///
     /// # Errors
     ///
@@ -116,16 +115,16 @@ impl Sampling {
         })
     }
 
-    /// Samples both sets and compares the samples, as often as there are runs. The same seed gives
-    /// the same samples, on every platform. Where a set, or both samples, are empty, the similarity
-    /// is 0.
+    /// Samples both sets and compares the samples, once for each run. The same seed gives the same
+    /// samples on every platform. The similarity is 0 if a set or both samples are empty.
     ///
-    /// A run of independent samples takes some nanoseconds for each element drawn, and a bit for
-    /// each that is not; one of coordinated samples some for each element of the union.
+    /// A run of independent samples takes some nanoseconds for each drawn element and one bit for
+    /// each other. A run of coordinated samples takes some nanoseconds for each element of the
+    /// union.
     ///
     /// # Panics
     ///
-    /// Where one is not in ascending order.
+    /// If a set is not in ascending order.
     pub fn similarity(&self, a: &[u64], b: &[u64], seed: u64) -> Sampled {
         assert!(a.is_sorted() && b.is_sorted(), "elements in ascending order");
         let mut random = SplitMix::new(seed);
@@ -142,26 +141,25 @@ impl Sampling {
         Sampled::of(runs)
     }
 
-    /// What the mean tends to: the similarity itself for coordinated samples, another number for
+    /// The limit of the mean: the similarity itself for coordinated samples, another number for
     /// independent ones.
     ///
-    /// Coordinated samples: whatever number of elements of the union is kept, each is as likely to
-    /// be common as any, so the mean is the similarity exactly, but for samples that are empty.
+    /// Coordinated samples: every kept element of the union is equally likely to be common, so the
+    /// mean is exactly the similarity, except for empty samples.
     ///
-    /// Independent samples: an element that occurs c times in a set of n is drawn X times with a
-    /// hypergeometric law, of which the mean is c times the share drawn; Y times from the other.
-    /// Samples have in common the sum of min(X, Y) over all elements, with the mean sum over t ≥ 1
-    /// of P(X ≥ t) P(Y ≥ t). For sets that is s f g of s common elements, where f and g are the
-    /// shares drawn. With f = g the limit is f² s / (f (|A| + |B|) - f² s) = f D / (2 - f D), D
-    /// being Dice's coefficient: for a small f nearly f D / 2 = f J / (1 + J).
+    /// Independent samples: an element that occurs c times in one set is drawn X times. X has a
+    /// hypergeometric law, whose mean is c times the share drawn; Y is the same for the other set.
+    /// The samples share the sum of min(X, Y) over all elements, whose mean is the sum of P(X ≥ t)
+    /// P(Y ≥ t) over t ≥ 1. For sets with s common elements that is s f g, where f and g are the
+    /// shares drawn. With f = g the limit is f² s / (f (|A| + |B|) - f² s) = f D / (2 - f D), where
+    /// D is Dice's coefficient. For a small f that is nearly f D / 2 = f J / (1 + J).
     ///
-    /// The mean over finite samples is above the limit by a term of the order of one over the
-    /// number drawn, as c/(n - c) is convex. Takes some hundred nanoseconds for each distinct
-    /// element.
+    /// The mean over finite samples is above the limit by a term of order 1/(number drawn), because
+    /// c/(n - c) is convex. Takes some hundred nanoseconds for each distinct element.
     ///
     /// # Panics
     ///
-    /// Where one is not in ascending order.
+    /// If a set is not in ascending order.
     pub fn limit(&self, a: &[u64], b: &[u64]) -> f64 {
         let overlap = Overlap::of_multisets(a, b);
         let SamplingMethod::Independent(from_a, from_b) = self.draw else {
@@ -183,12 +181,12 @@ impl Sampling {
 }
 
 impl Sampled {
-    /// Of at least one similarity.
+    /// Summarises at least one similarity.
     pub(crate) fn of(similarities: impl IntoIterator<Item = f64>) -> Self {
         let (mut runs, mut mean, mut squares) = (0_u32, 0.0, 0.0);
         let (mut least, mut greatest) = (f64::INFINITY, f64::NEG_INFINITY);
         for similarity in similarities {
-            // Welford's update: no difference of great sums.
+            // Welford's update avoids differences of large sums.
             runs += 1;
             let above = similarity - mean;
             mean += above / f64::from(runs);
@@ -199,18 +197,18 @@ impl Sampled {
         Self { mean, spread, least, greatest, runs }
     }
 
-    /// The standard error of the mean: the spread over the root of the number of runs; `None` of
-    /// one.
+    /// The standard error of the mean: the spread over the root of the number of runs; `None` for
+    /// one run.
     pub fn standard_error(&self) -> Option<f64> {
         Some(self.spread? / f64::from(self.runs).sqrt())
     }
 }
 
-/// So many of the elements, drawn without replacement, in the order in which they are given; all of
-/// them where there are no more. Every choice is as probable as any other (Floyd's method: Bentley,
-/// Floyd 1987, "A sample of brilliance").
+/// Draws `number` elements without replacement and keeps their order; all elements if there are no
+/// more. Every choice is equally probable (Floyd's method: Bentley, Floyd 1987, "A sample of
+/// brilliance").
 ///
-/// Takes some nanoseconds for each that is drawn, and a bit for each that is not.
+/// Takes some nanoseconds for each drawn element, and one bit for each other.
 ///
 /// ```
 /// use twindex_lab::methods::random_sample;
@@ -224,8 +222,8 @@ pub fn random_sample(elements: &[u64], number: usize, seed: u64) -> Vec<u64> {
     draw(elements, number, &mut SplitMix::new(seed))
 }
 
-/// Floyd's choice of places (Bentley, Floyd 1987, "A sample of brilliance"): as many random numbers
-/// as are drawn. Places are kept as bits, so that they come out in order.
+/// Chooses places by Floyd's method (Bentley, Floyd 1987, "A sample of brilliance"), with one
+/// random number for each drawn element. Places are kept as bits, so they come out in order.
 fn draw(elements: &[u64], number: usize, random: &mut SplitMix) -> Vec<u64> {
     if number >= elements.len() {
         return elements.to_vec();
@@ -247,16 +245,17 @@ fn draw(elements: &[u64], number: usize, random: &mut SplitMix) -> Vec<u64> {
     sample
 }
 
-/// What both samples are of the elements that hash below the share of all hashes under this key.
+/// The overlap of both samples: the elements whose hash under this key is below the share of all
+/// hashes.
 fn kept_of_both(a: &[u64], b: &[u64], share: f64, key: u64) -> Overlap {
-    // 2^64 itself, of a share of 1, becomes the greatest number, as a cast does.
+    // For a share of 1 the product is 2^64, which the cast saturates.
     let threshold = (share * 2.0_f64.powi(64)) as u64;
     let mut kept = Overlap { a: 0, b: 0, shared: 0 };
     let (mut rest_a, mut rest_b) = (a, b);
     while let Some(element) = next(rest_a, rest_b) {
         let (of_a, of_b) = (take(&mut rest_a, element), take(&mut rest_b, element));
         let (fewer, more) = (of_a.min(of_b), of_a.max(of_b));
-        // The i-th occurrence has the i-th number of a generator that the element is the seed of.
+        // The i-th occurrence is hashed to the i-th number of a generator seeded by the element.
         let mut state = fmix64(element ^ key);
         let mut of_both = [0, 0];
         for rank in 0..more {
@@ -271,7 +270,7 @@ fn kept_of_both(a: &[u64], b: &[u64], share: f64, key: u64) -> Overlap {
     kept
 }
 
-/// How often each element of either occurs in the first and in the second.
+/// For each element of either set, its numbers of occurrences in the first and the second.
 fn counts<'e>(mut a: &'e [u64], mut b: &'e [u64]) -> impl Iterator<Item = (usize, usize)> + 'e {
     std::iter::from_fn(move || {
         let element = next(a, b)?;
@@ -279,41 +278,41 @@ fn counts<'e>(mut a: &'e [u64], mut b: &'e [u64]) -> impl Iterator<Item = (usize
     })
 }
 
-/// The least element of what is left of both.
+/// The least remaining element of both.
 fn next(a: &[u64], b: &[u64]) -> Option<u64> {
     a.first().into_iter().chain(b.first()).min().copied()
 }
 
-/// Takes an element away that nothing before it is less than, and tells how often it was there.
+/// Removes the leading occurrences of an element and returns their number.
 fn take(rest: &mut &[u64], element: u64) -> usize {
     let count = rest.iter().take_while(|x| **x == element).count();
     *rest = &rest[count..];
     count
 }
 
-/// How often an element is drawn: the hypergeometric law, as far as its probabilities count.
+/// The hypergeometric law of how often an element is drawn, without negligible probabilities.
 struct DrawCountLaw {
-    /// The least number of times that has a probability to speak of.
+    /// The least number of times with a probability that is not negligible.
     least: usize,
-    /// The probabilities to be drawn so often or more often, from `least` on.
+    /// The probabilities of being drawn at least so often, from `least` on.
     tails: Vec<f64>,
 }
 
 impl DrawCountLaw {
-    /// Of one that occurs `count` times among `all`, of which `drawn` are drawn.
+    /// The law for an element that occurs `count` times among `all`, of which `drawn` are drawn.
     fn new(count: usize, all: usize, drawn: usize) -> Self {
         let (floor, ceiling) = ((count + drawn).saturating_sub(all), count.min(drawn));
-        // From about the most probable number outwards, in proportion to its probability, as in
-        // `RandomSubsets`: no factorial is needed.
+        // Start near the most probable number and go outwards, in proportion to its probability, as
+        // in `RandomSubsets`. This needs no factorials.
         let mode = (u128::from(count as u64 + 1) * u128::from(drawn as u64 + 1) / (all as u128 + 2))
             as usize;
         let mode = mode.clamp(floor, ceiling);
-        // From x to x + 1.
+        // The ratio of the probabilities of x + 1 and x.
         let ratio = |x: usize| {
             let neither = (all - count + x + 1 - drawn) as f64;
             ((count - x) as f64 / (x + 1) as f64) * ((drawn - x) as f64 / neither)
         };
-        // What is left out is far below the rounding of what is not.
+        // Omitted terms are far below the rounding error of the others.
         const LEAST: f64 = 1e-20;
         let mut up = vec![1.0];
         for x in mode..ceiling {
@@ -343,7 +342,7 @@ impl DrawCountLaw {
         Self { least, tails }
     }
 
-    /// The probability to be drawn so often or more often.
+    /// The probability of being drawn at least `times` times.
     fn at_least(&self, times: usize) -> f64 {
         match times.checked_sub(self.least) {
             None => 1.0,

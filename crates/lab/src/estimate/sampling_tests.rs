@@ -1,9 +1,9 @@
-//! What samples have in common, against enumeration, closed forms, and another program.
+//! Compares samples with enumeration, closed forms, and another program.
 
 use super::*;
 use proptest::prelude::*;
 
-/// Two multisets: every number three times, and every number twice, that overlap in part.
+/// Two multisets that partly overlap: every number three times, and every number twice.
 fn multisets() -> (Vec<u64>, Vec<u64>) {
     ((0..300).map(|i| i / 3).collect(), (60..300).map(|i| i / 2).collect())
 }
@@ -16,7 +16,7 @@ fn coordinated(share: f64, runs: u32) -> Sampling {
     Sampling::coordinated(share, runs).expect("valid")
 }
 
-/// All ways to draw so many.
+/// All ways to draw `number` elements.
 fn choices(elements: &[u64], number: usize) -> Vec<Vec<u64>> {
     (0..1_u32 << elements.len())
         .filter(|bits| bits.count_ones() as usize == number)
@@ -26,16 +26,16 @@ fn choices(elements: &[u64], number: usize) -> Vec<Vec<u64>> {
         .collect()
 }
 
-/// Whether a mean is within 4 standard errors of what it should be.
+/// Whether a mean is within 4 standard errors of its expected value.
 fn is_near(sampled: &Sampled, expected: f64) -> bool {
     let error = sampled.standard_error().expect("more than one run");
     (sampled.mean - expected).abs() <= 4.0 * error
 }
 
-/// Golden values from a few lines of Python: SplitMix64, Floyd's choice in a `set`, `Counter` for
-/// the rest.
+/// The expected values are from a Python program with SplitMix64, Floyd's choice in a `set`, and
+/// `Counter`.
 #[test]
-fn samples_are_those_of_another_program() {
+fn samples_agree_with_another_program() {
     let elements: Vec<u64> = (0..200).collect();
     let sample = random_sample(&elements, 12, 7);
     assert_eq!(sample, [13, 48, 51, 53, 62, 93, 104, 120, 137, 147, 182, 183]);
@@ -49,7 +49,7 @@ fn samples_are_those_of_another_program() {
 }
 
 #[test]
-fn every_choice_is_as_likely_as_any_other() {
+fn every_choice_is_equally_likely() {
     let elements: Vec<u64> = (0..7).collect();
     let choices = choices(&elements, 3);
     let mut seen = vec![0_u32; choices.len()];
@@ -60,13 +60,13 @@ fn every_choice_is_as_likely_as_any_other() {
         seen[choices.iter().position(|choice| *choice == sample).expect("a choice of 3")] += 1;
     }
     let squares = seen.iter().map(|n| (f64::from(*n) - f64::from(EACH)).powi(2) / f64::from(EACH));
-    // Chi-square of 34 degrees of freedom: above 72 once in 7000.
+    // Chi-square with 34 degrees of freedom exceeds 72 once in 7000 times.
     assert!(squares.sum::<f64>() < 72.0, "{seen:?}");
 }
 
-/// The limit is made of the mean number of common elements, which is a sum over all choices.
+/// The limit follows from the mean number of common elements, here summed over all choices.
 #[test]
-fn the_common_number_of_independent_samples_is_that_of_all_choices() {
+fn the_limit_agrees_with_the_mean_over_all_choices() {
     let (a, b) = ([1, 1, 1, 2, 3, 3, 8], [1, 1, 2, 3, 3, 3, 9, 9]);
     for (from_a, from_b) in [(1, 1), (3, 2), (4, 7), (6, 6), (7, 3), (7, 8), (100, 100)] {
         let (of_a, of_b) = (choices(&a, from_a.min(7)), choices(&b, from_b.min(8)));
@@ -108,7 +108,7 @@ fn independent_samples_tend_to_their_limit_and_not_to_the_similarity() {
     for (a, b) in [sets, multisets()] {
         let sampling = independent(a.len() / 4, b.len() / 4, 400);
         let sampled = sampling.similarity(&a, &b, 11);
-        // Of samples so small, the convexity of c/(n - c) raises the mean by less than one standard
+        // The convexity of c/(n - c) raises the mean of these samples by less than one standard
         // error.
         assert!(is_near(&sampled, sampling.limit(&a, &b)), "{sampled:?}");
         assert!(sampled.greatest < Overlap::of_multisets(&a, &b).similarity(), "{sampled:?}");
@@ -125,7 +125,8 @@ fn coordinated_samples_have_the_similarity_of_the_whole_on_average() {
             let sampled = sampling.similarity(&a, &b, 5);
             assert!(is_near(&sampled, exact), "{share}: {sampled:?}");
             assert_eq!(sampling.limit(&a, &b), exact);
-            // The error of a share among so many of the union, as if drawn with replacement.
+            // The standard error of a share among the kept elements of the union, with the
+            // correction for drawing without replacement.
             let kept = share * (a.len() + b.len()) as f64 / (1.0 + exact);
             let error = (exact * (1.0 - exact) * (1.0 - share) / kept).sqrt();
             let spread = sampled.spread.expect("many runs");
@@ -135,7 +136,7 @@ fn coordinated_samples_have_the_similarity_of_the_whole_on_average() {
 }
 
 #[test]
-fn what_is_taken_whole_is_exact() {
+fn samples_of_everything_are_exact() {
     let (a, b) = multisets();
     let exact = Overlap::of_multisets(&a, &b).similarity();
     for sampling in [independent(10_000, 10_000, 3), coordinated(1.0, 3)] {
@@ -180,16 +181,16 @@ fn elements_out_of_order_are_refused() {
 }
 
 #[test]
-fn a_spread_is_that_of_the_textbook() {
+fn the_spread_agrees_with_the_textbook_formula() {
     let sampled = Sampled::of([0.2, 0.4, 0.9]);
-    // Of (0.3, 0.1, 0.4) from the mean, 0.26 / 2.
+    // The deviations 0.3, 0.1 and 0.4 have the sum of squares 0.26, over 2.
     assert!((sampled.mean - 0.5).abs() < 1e-15 && (sampled.least, sampled.greatest) == (0.2, 0.9));
     assert!((sampled.spread.expect("three") - 0.13_f64.sqrt()).abs() < 1e-15);
     assert!((sampled.standard_error().expect("three") - (0.13_f64 / 3.0).sqrt()).abs() < 1e-15);
 }
 
 proptest! {
-    /// With ranked hashes as elements, what one set keeps of an occurrence the other keeps as well.
+    /// If one set keeps an occurrence, the other set keeps it too.
     #[test]
     fn both_samples_keep_the_same_occurrences(
         mut a in proptest::collection::vec(0_u64..12, 0..40),
@@ -200,10 +201,10 @@ proptest! {
         a.sort_unstable();
         b.sort_unstable();
         let both = kept_of_both(&a, &b, share, key);
-        // Beside itself, a set shares all that it keeps.
+        // Compared with itself, a set shares everything it keeps.
         let (of_a, of_b) = (kept_of_both(&a, &a, share, key), kept_of_both(&b, &b, share, key));
         prop_assert_eq!((both.a, both.b), (of_a.shared, of_b.shared));
-        // And beside the common part, what the other keeps of it.
+        // The shared occurrences are those kept of the common part.
         let mut common = Vec::new();
         for x in 0..12 {
             let of = |elements: &[u64]| elements.iter().filter(|y| **y == x).count();
@@ -213,7 +214,7 @@ proptest! {
     }
 
     #[test]
-    fn a_sample_is_a_part_of_what_it_is_drawn_from(
+    fn a_sample_is_a_part_of_its_elements(
         mut elements in proptest::collection::vec(0_u64..30, 0..200),
         number in 0_usize..250,
         seed in any::<u64>(),

@@ -1,4 +1,4 @@
-//! MinHash with k hash functions: of each, the least value of a set.
+//! MinHash with k hash functions: the least value of a set under each function.
 
 use super::families::{
     Family, HashFunction, Jenkins, Modular, Multiplicative, Murmur3, Prime, PrintedModular,
@@ -9,8 +9,8 @@ use twindex::internals::{LaneHasher, LaneTable};
 use twindex::internals::{SplitMix, fmix64};
 use twindex::{Error, Result};
 
-/// The least value of the keys under each of the functions: the loop of all families, compiled for
-/// each of them. `None` for no keys. Takes a call of each function for each key.
+/// The least value of the keys under each function; `None` if there are no keys. All families use
+/// this loop, compiled for each of them. It calls each function once for each key.
 ///
 /// ```
 /// use twindex_lab::methods::{HashFunction, Xxh3, minima};
@@ -23,14 +23,13 @@ pub fn minima<F: HashFunction>(functions: &[F], keys: &[u64]) -> Option<Vec<u64>
     functions.iter().map(|function| keys.iter().map(|key| function.hash(*key)).min()).collect()
 }
 
-/// MinHash as it is taught: k hash functions of a [family](Family), a signature of the k least
-/// values of a set, and the share of equal components as the estimate of the similarity of two sets
-/// (Broder 1997).
+/// Textbook MinHash (Broder 1997). k hash functions of a [family](Family) give a set a signature of
+/// k least values. The share of equal components estimates the similarity of two sets.
 ///
-/// The estimate of J has the standard error sqrt(J (1 - J) / k) where the family serves. A
-/// signature takes k values for each key, so that the time is the product of both;
-/// [`Family::Default`] takes a few nanoseconds a key whatever k is. Keys are any 64-bit numbers:
-/// hashes of shingles, or numbers of rows.
+/// The estimate of J has the standard error sqrt(J (1 - J) / k) if the family is unbiased for the
+/// keys. A signature takes k hash values for each key; [`Family::Default`] takes a few nanoseconds
+/// for each key whatever k is. Keys are any 64-bit numbers, such as hashes of shingles or row
+/// numbers.
 ///
 /// ```
 /// use twindex_lab::methods::{Family, MinHash};
@@ -48,7 +47,7 @@ pub struct MinHash {
     count: usize,
 }
 
-/// The functions by their type, so that each family has an inner loop of its own.
+/// The functions by family, so that each family has its own inner loop.
 #[derive(Clone, Debug)]
 enum FamilyFunctions {
     Modular(Vec<Modular>),
@@ -62,30 +61,30 @@ enum FamilyFunctions {
     Default(Vec<IndexSketch>),
 }
 
-/// A sketch of the index, whose keys need not be hashes.
+/// The sketch of an index, for keys that need not be hashes.
 #[derive(Clone, Debug)]
 struct IndexSketch {
     hasher: LaneHasher,
-    /// The sketch takes well-mixed hashes, which the index makes of shingles under its seed. Here
-    /// the keys are mixed with this word instead.
+    /// The sketch needs well-mixed hashes. An index hashes shingles under its seed; here the keys
+    /// are mixed with this word.
     salt: u64,
 }
 
 impl MinHash {
-    /// The most functions there can be: of tabulation, 64 MiB of tables.
+    /// The most functions. With tabulation hashing, so many take 64 MiB of tables.
     pub const MOST_FUNCTIONS: usize = 4096;
 
-    /// So many functions of a family, from a seed. The first of multiplicative hashing is always
-    /// that of the golden ratio. The functions of a seed are the first of a greater number from
-    /// that seed, except those of [`Family::Default`].
+    /// Draws `count` functions of a family from a seed. The first function of multiplicative
+    /// hashing is always that of the golden ratio. With the same seed, a smaller number of
+    /// functions is a prefix of a greater one, except for [`Family::Default`].
     ///
-    /// The default sketch has 64, 128, 256 or 512 lanes. For another number its components are the
-    /// first so many of the next greater sketch, which cost as much as all of them; above 512 they
-    /// are those of several sketches.
+    /// The default sketch has 64, 128, 256 or 512 lanes. For other numbers, the components are the
+    /// first lanes of the next greater sketch, at the cost of that sketch. Above 512, several
+    /// sketches are combined.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`] unless the number is between 1 and
+    /// [`Error::InvalidSetting`] unless `count` is between 1 and
     /// [`MOST_FUNCTIONS`](Self::MOST_FUNCTIONS).
     pub fn new(family: Family, count: usize, seed: u64) -> Result<Self> {
         let seeds = seeds(count, seed)?;
@@ -114,21 +113,21 @@ impl MinHash {
         ))
     }
 
-    /// So many functions (a x + b) mod p, p the least prime that is not below the number of rows:
-    /// the modular family for keys that are numbers of rows ([`RowModular`]).
+    /// Draws `count` functions (a x + b) mod p, where p is the least prime that is not below the
+    /// number of rows: the modular family for row numbers ([`RowModular`]).
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`] where there are more rows than [`Prime::MAX`], and for such a
-    /// number of functions as [`new`](Self::new) refuses.
+    /// [`Error::InvalidSetting`] if there are more rows than [`Prime::MAX`], or if
+    /// [`new`](Self::new) would refuse the number of functions.
     pub fn of_rows(rows: u64, count: usize, seed: u64) -> Result<Self> {
         let prime = Prime::at_least(rows)?;
         let functions = seeds(count, seed)?.map(|seed| RowModular::new(prime, seed));
         Ok(Self::made(count, FamilyFunctions::Rows(functions.collect())))
     }
 
-    /// So many functions (k p + m) mod z of the printed form, z the number of rows
-    /// ([`PrintedModular`]): for comparison only.
+    /// Draws `count` functions (k p + m) mod z as printed, where z is the number of rows
+    /// ([`PrintedModular`]). For comparison only.
     ///
     /// # Errors
     ///
@@ -142,13 +141,13 @@ impl MinHash {
         Self { functions, count }
     }
 
-    /// The number of functions: k.
+    /// The number of functions, k.
     pub const fn functions(&self) -> usize {
         self.count
     }
 
     /// The least value of the keys under each function. Keys may come in any order and be repeated.
-    /// `None` for no keys: the empty set is similar to nothing.
+    /// `None` if there are no keys: the empty set is similar to nothing.
     pub fn signature(&self, keys: &[u64]) -> Option<Vec<u64>> {
         match &self.functions {
             FamilyFunctions::Modular(functions) => minima(functions, keys),
@@ -167,19 +166,19 @@ impl MinHash {
         }
     }
 
-    /// The share of components that are equal: the estimate of the similarity of two sets, from the
-    /// signatures that the same functions made of them.
+    /// Estimates the similarity of two sets by the share of equal components of their signatures,
+    /// which must come from the same functions.
     ///
     /// # Panics
     ///
-    /// Where the signatures have different lengths, or none.
+    /// If the signatures have different lengths or are empty.
     pub fn similarity(a: &[u64], b: &[u64]) -> f64 {
         assert!(a.len() == b.len() && !a.is_empty(), "{} and {} components", a.len(), b.len());
         a.iter().zip(b).filter(|(x, y)| x == y).count() as f64 / a.len() as f64
     }
 }
 
-/// The seeds of so many functions.
+/// The seeds of `count` functions.
 fn seeds(count: usize, seed: u64) -> Result<impl Iterator<Item = u64>> {
     if !(1..=MinHash::MOST_FUNCTIONS).contains(&count) {
         return Err(Error::InvalidSetting {
@@ -188,12 +187,12 @@ fn seeds(count: usize, seed: u64) -> Result<impl Iterator<Item = u64>> {
             expected: "a whole number from 1 to 4096",
         });
     }
-    // Apart from the words that start from the seed itself.
+    // The mixing separates these words from those that start from the seed itself.
     let mut words = SplitMix::new(fmix64(!seed));
     Ok((0..count).map(move |_| words.next()))
 }
 
-/// The sketches that have so many lanes between them, or the next greater number.
+/// The numbers of lanes of the sketches that together have at least `count` lanes.
 fn widths(count: usize) -> Vec<Lanes> {
     let mut left = count;
     let mut widths = Vec::new();
@@ -211,9 +210,9 @@ impl IndexSketch {
         Self { hasher: LaneHasher::new(lanes, words.next()), salt: words.next() }
     }
 
-    /// The lanes of the keys, of which there is one at least.
+    /// The lanes of the keys; there must be at least one key.
     fn lanes_of(&self, keys: &[u64]) -> Vec<u64> {
-        // A block at a time, so that it stays in the processor's nearest cache.
+        // Keys are mixed in blocks that fit the processor's nearest cache.
         const BLOCK: usize = 512;
         let mut mixed = [0; BLOCK];
         let mut visit = |sink: &mut dyn FnMut(&[u64])| {

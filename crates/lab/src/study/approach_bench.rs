@@ -1,5 +1,5 @@
-//! Four ways to find all similar pairs of some texts, each timed (Bergillos, Rambla, Cabeza 2018,
-//! section 8.3).
+//! Times four ways to find all similar pairs of some texts (Bergillos, Rambla, Cabeza 2018, section
+//! 8.3).
 
 use super::similar_columns::{shared, similarity};
 use crate::sketch::{Family, MinHash, shift_xor_hash};
@@ -10,20 +10,21 @@ use twindex::{Error, Result};
 use twindex::{Index, OnConflict};
 use twindex::{Normalization, Shingle, Shingler};
 
-/// Characters of a shingle (Bergillos and others 2018, section 8.3).
+/// The characters of a shingle (Bergillos and others 2018, section 8.3).
 pub(crate) const WIDTH: u16 = 5;
 
-/// Hash functions, and their bands and rows (Bergillos and others 2018, section 8.3).
+/// The numbers of hash functions, bands, and rows in a band (Bergillos and others 2018, section
+/// 8.3).
 pub(crate) const FUNCTIONS: usize = 200;
 pub(crate) const BANDS: usize = 20;
 pub(crate) const ROWS: usize = FUNCTIONS / BANDS;
 
-/// (1/20)^(1/10) = 0.7411: what the rule of the books makes of so many bands and rows.
+/// The threshold by the usual rule for these bands and rows, (1/20)^(1/10) = 0.7411.
 pub(crate) fn threshold() -> f64 {
     (1.0 / BANDS as f64).powf(1.0 / ROWS as f64)
 }
 
-/// The approaches, in the order in which they are told.
+/// The approaches, in the order of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Approach {
     Exact,
@@ -45,24 +46,25 @@ impl Approach {
         }
     }
 
-    /// Whether it compares every pair, so that its time grows with the square of the texts.
+    /// Whether it compares every pair, so that its time is quadratic.
     pub(crate) const fn compares_all(self) -> bool {
         matches!(self, Self::Exact | Self::Signatures)
     }
 }
 
-/// What an approach took and found.
+/// One run of an approach: its times and the pairs found.
 #[derive(Clone, Debug)]
 pub(crate) struct ApproachRun {
     pub(crate) documents: usize,
-    /// Seconds to make of every text what is compared: its set of shingles, its signature, or its
-    /// place in an index on disk, committed.
+    /// The seconds to prepare all texts: to compute their sets of shingles or signatures, or to
+    /// insert them into an index on disk and commit.
     pub(crate) preparing: f64,
-    /// Seconds to find the pairs.
+    /// The seconds to find the pairs.
     pub(crate) comparing: f64,
-    /// Pairs that were compared; an index does not tell.
+    /// The number of pairs compared; unknown for an index.
     pub(crate) compared: Option<u64>,
-    /// The pairs that are similar, exactly or by estimate: ascending, the lesser number first.
+    /// The pairs found to be similar, exactly or by estimate. They are ascending, with the smaller
+    /// number first.
     pub(crate) found: Vec<(u32, u32)>,
 }
 
@@ -72,8 +74,8 @@ impl ApproachRun {
     }
 }
 
-/// Texts, and what was made of the first of them so far, with the seconds that took, up to and with
-/// each: a larger collection begins with the same texts.
+/// Texts, with the sets and signatures prepared so far, and the cumulative seconds of preparing
+/// them. Larger collections begin with the same texts, so nothing is prepared twice.
 pub(crate) struct Bench<'t> {
     texts: &'t [String],
     shingler: Shingler,
@@ -82,12 +84,12 @@ pub(crate) struct Bench<'t> {
     seconds_of_sets: Vec<f64>,
     signatures: Vec<Vec<u64>>,
     seconds_of_signatures: Vec<f64>,
-    /// Where folders for indexes are made.
+    /// The folder in which the folders of indexes are created.
     folder: PathBuf,
     seed: u64,
 }
 
-/// Texts to prepare before looking whether the work is to end.
+/// The number of texts between two checks whether the run must end.
 const BATCH: usize = 1000;
 
 impl<'t> Bench<'t> {
@@ -107,8 +109,8 @@ impl<'t> Bench<'t> {
         })
     }
 
-    /// Finds the similar pairs of the first so many texts.
-    /// `tell` is asked again and again whether to go on.
+    /// Finds the similar pairs of the first `documents` texts. Calls `tell` regularly, which may
+    /// end the run.
     pub(crate) fn run(
         &mut self,
         approach: Approach,
@@ -123,7 +125,7 @@ impl<'t> Bench<'t> {
         }
     }
 
-    /// The exact similarity of every pair, by a merge of both sorted sets.
+    /// Compares every pair exactly, by merging two sorted sets.
     fn exact(&mut self, documents: usize, tell: &dyn Fn() -> Result<()>) -> Result<ApproachRun> {
         for text in self.texts.iter().take(documents).skip(self.sets.len()) {
             let begun = Instant::now();
@@ -151,7 +153,7 @@ impl<'t> Bench<'t> {
         Ok(ApproachRun { documents, preparing, comparing, compared, found })
     }
 
-    /// Signs texts that are not signed yet.
+    /// Computes the missing signatures.
     fn sign(&mut self, documents: usize, tell: &dyn Fn() -> Result<()>) -> Result<()> {
         let unsigned = self.texts.iter().take(documents).skip(self.signatures.len());
         for texts in unsigned.collect::<Vec<_>>().chunks(BATCH) {
@@ -159,7 +161,7 @@ impl<'t> Bench<'t> {
             for text in texts {
                 let begun = Instant::now();
                 let signature = self.functions.signature(&self.shingler.hashes(text));
-                // Of a text of fifty words it is never missing.
+                // A text of fifty words always has a signature.
                 self.signatures.push(signature.unwrap_or_default());
                 push(&mut self.seconds_of_signatures, begun);
             }
@@ -167,7 +169,7 @@ impl<'t> Bench<'t> {
         Ok(())
     }
 
-    /// The estimated similarity of every pair.
+    /// Compares the signatures of every pair.
     fn signatures(
         &mut self,
         documents: usize,
@@ -193,8 +195,8 @@ impl<'t> Bench<'t> {
         Ok(ApproachRun { documents, preparing, comparing, compared, found })
     }
 
-    /// The estimated similarity of pairs that have the same hash in a band (Bergillos and others
-    /// 2018, section 5.4).
+    /// Compares the signatures of pairs with the same hash in a band (Bergillos and others 2018,
+    /// section 5.4).
     fn banding(&mut self, documents: usize, tell: &dyn Fn() -> Result<()>) -> Result<ApproachRun> {
         self.sign(documents, tell)?;
         let (signatures, threshold) = (&self.signatures[..documents], threshold());
@@ -224,9 +226,10 @@ impl<'t> Bench<'t> {
         Ok(ApproachRun { documents, preparing, comparing, compared, found: candidates })
     }
 
-    /// A new index in a temporary folder: texts inserted and committed, and its pairs.
+    /// Inserts the texts into a new index in a temporary folder, commits, and asks it for all
+    /// pairs.
     fn index(&mut self, documents: usize, tell: &dyn Fn() -> Result<()>) -> Result<ApproachRun> {
-        // Dropped however this ends, and removed with what is in it.
+        // The folder and its contents are removed in all cases.
         let folder = tempfile::tempdir_in(&self.folder).map_err(|source| Error::Io {
             path: self.folder.clone(),
             action: "making a folder for an index",
@@ -257,7 +260,7 @@ impl<'t> Bench<'t> {
                 tell()?;
             }
             let pair = pair?;
-            // Ids are the numbers that were given above.
+            // Ids are the numbers of the texts.
             if let (Ok(a), Ok(b)) = (pair.a.parse::<u32>(), pair.b.parse::<u32>()) {
                 found.push((a.min(b), a.max(b)));
             }
@@ -267,7 +270,7 @@ impl<'t> Bench<'t> {
         Ok(ApproachRun { documents, preparing, comparing, compared: None, found })
     }
 
-    /// The exact similarity of two of the texts.
+    /// The exact similarity of two texts.
     pub(crate) fn similarity(&self, a: u32, b: u32) -> f64 {
         let set = |number: u32| {
             let mut set = self.shingler.hashes(&self.texts[number as usize]);
@@ -280,17 +283,17 @@ impl<'t> Bench<'t> {
     }
 }
 
-/// Adds the seconds since then to all before.
+/// Appends the cumulative seconds: the last entry plus the time since `begun`.
 fn push(seconds: &mut Vec<f64>, begun: Instant) {
     seconds.push(seconds.last().unwrap_or(&0.0) + begun.elapsed().as_secs_f64());
 }
 
-/// What so many documents took.
+/// The seconds that the first `documents` took.
 fn seconds_until(seconds: &[f64], documents: usize) -> f64 {
     documents.checked_sub(1).and_then(|last| seconds.get(last)).copied().unwrap_or(0.0)
 }
 
-/// How many pairs so many documents have.
+/// The number of pairs of `documents` documents.
 pub(crate) fn pairs_of(documents: usize) -> u64 {
     let documents = documents as u64;
     documents * documents.saturating_sub(1) / 2
@@ -302,9 +305,9 @@ mod tests {
     use super::*;
     use std::cell::Cell;
 
-    /// The numbers of pairs are those of the definition, whatever the times are.
+    /// Checks the numbers of pairs, which do not depend on the times.
     #[test]
-    fn bands_compare_few_of_all_pairs_and_report_no_other_than_signatures_do() {
+    fn bands_compare_few_pairs_and_report_a_subset_of_the_pairs_by_signatures() {
         let planted = PlantedTexts::new(200, 5);
         let mut bench = Bench::new(&planted.texts, Family::Default, 5).expect("valid");
         let mut run = |approach| bench.run(approach, 200, &|| Ok(())).expect("done");
@@ -320,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fewer_documents_took_is_no_more_than_what_all_took() {
+    fn fewer_documents_take_less_time_to_prepare() {
         let planted = PlantedTexts::new(40, 5);
         let mut bench = Bench::new(&planted.texts, Family::Default, 5).expect("valid");
         for approach in [Approach::Exact, Approach::Signatures, Approach::Banding] {
@@ -332,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn an_index_that_is_not_finished_leaves_nothing_behind() {
+    fn an_interrupted_index_leaves_nothing_behind() {
         let (planted, place) = (PlantedTexts::new(50, 5), tempfile::tempdir().expect("a folder"));
         let mut bench = Bench::new(&planted.texts, Family::Default, 5).expect("valid");
         bench.folder = place.path().to_owned();

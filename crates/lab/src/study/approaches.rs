@@ -15,13 +15,13 @@ use twindex::{Error, Result};
 
 const TITLE: &str = "Time to find all similar pairs, by approach and number of documents";
 
-/// How many documents there are at the most, and how long an approach may take.
+/// The settings of the study.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ApproachesSettings {
-    /// The most documents: at least 8.
+    /// The most documents, at least 8.
     pub(crate) docs: usize,
-    /// Seconds that one approach may take for one number of documents, as it grew until then; the
-    /// three least are always measured.
+    /// The seconds that an approach may take for one number of documents, extrapolated from smaller
+    /// numbers. The three smallest numbers are always measured.
     pub(crate) budget: f64,
     /// The family of the 200 hash functions.
     pub(crate) family: Family,
@@ -33,28 +33,28 @@ impl Default for ApproachesSettings {
     }
 }
 
-/// Numbers of random orders of one text, up to the 410 of Bergillos and others 2018.
+/// The numbers of random orders of one text, up to the 410 of Bergillos and others 2018.
 const ORDERS: [usize; 5] = [25, 50, 100, 200, 410];
 
-/// The fewest planted texts that are timed.
+/// The fewest planted texts to time.
 const LEAST: usize = 90;
 
-/// So many numbers of documents are timed whatever they take: fewer have no slope.
+/// This many numbers of documents are always timed. Fewer have no slope.
 const FEWEST: usize = 3;
 
-/// Runs that take less are repeated, and the shortest counts: what else the machine does would be
-/// seen in them.
+/// Runs shorter than this many seconds are repeated, and the shortest counts, because other
+/// processes would disturb them.
 const SHORT: f64 = 0.2;
 
-/// How much further above the threshold pairs are that must practically all be found.
+/// Pairs at least this far above the threshold must practically all be found.
 const ABOVE: f64 = 0.05;
 
-/// The runs of each approach with texts of one kind, by number of documents.
+/// The runs of each approach on texts of one kind, by number of documents.
 struct ApproachRuns {
     texts: &'static str,
     runs: [Vec<ApproachRun>; 4],
-    /// Pairs at the threshold or above, with their exact similarity, ascending by the second; where
-    /// they are known.
+    /// The pairs at or above the threshold with their exact similarity, in ascending order of the
+    /// second text; empty if they are not known.
     similar: Vec<((u32, u32), f64)>,
 }
 
@@ -85,7 +85,7 @@ pub(crate) fn run(settings: &ApproachesSettings, context: &StudyContext<'_>) -> 
     Ok(report(&of_orders, &ApproachRuns { texts: "varied texts", runs, similar }))
 }
 
-/// Half as many again and again, ascending, down to `LEAST` or to four numbers.
+/// `docs`, half of it, a quarter and so on, down to `LEAST` but at least four numbers, ascending.
 fn sizes(docs: usize) -> Vec<usize> {
     let halves = std::iter::successors(Some(docs), |size| Some(size / 2));
     let mut sizes: Vec<usize> = halves
@@ -97,8 +97,8 @@ fn sizes(docs: usize) -> Vec<usize> {
     sizes
 }
 
-/// Runs every approach with ever more texts: the fewest, then for as long as it can be expected to
-/// keep to the budget.
+/// Runs every approach with growing numbers of texts: always the smallest numbers, then as long as
+/// the expected time is within the budget.
 fn runs(
     bench: &mut Bench<'_>,
     sizes: &[usize],
@@ -128,15 +128,15 @@ fn runs(
     Ok(all)
 }
 
-/// The seconds that so many documents will take, by what fewer took.
+/// The expected seconds for `documents`, extrapolated from a smaller run.
 fn expected(approach: Approach, last: &ApproachRun, documents: usize) -> f64 {
     let growth = documents as f64 / last.documents as f64;
     let power = if approach.compares_all() { growth * growth } else { growth };
     last.preparing * growth + last.comparing * power
 }
 
-/// The slope of the least-squares line through logarithms, over the greater sizes: of those at
-/// least an eighth of the greatest. `None` for fewer than three.
+/// The slope of the least-squares line through the logarithms, over sizes of at least an eighth of
+/// the greatest. `None` for fewer than three sizes.
 fn slope(runs: &[ApproachRun], seconds: impl Fn(&ApproachRun) -> f64) -> Option<f64> {
     let most = runs.last()?.documents;
     let points: Vec<(f64, f64)> = runs
@@ -159,8 +159,8 @@ impl ApproachRuns {
         &self.runs[approach as usize]
     }
 
-    /// Of the similar pairs among the texts of a run, from a similarity on: how many there are, and
-    /// how many were found.
+    /// The number of pairs among the texts of a run with at least the similarity `from`, and the
+    /// number of those that were found.
     fn found(&self, run: &ApproachRun, from: f64) -> (usize, usize) {
         let here =
             |pair: &&((u32, u32), f64)| (pair.0.1 as usize) < run.documents && pair.1 >= from;
@@ -169,7 +169,7 @@ impl ApproachRuns {
         (among.count(), found.count())
     }
 
-    /// What a run found, by its columns: pairs compared, found, and the share of the similar ones.
+    /// The cells of a run: pairs compared, pairs found, and recall.
     fn cells(&self, run: &ApproachRun) -> [Cell; 3] {
         let recall = match self.found(run, 0.0) {
             (0, _) => Cell::Empty,
@@ -251,7 +251,7 @@ fn findings(varied: &ApproachRuns) -> Vec<Finding> {
     let slope_of = |approach, seconds: fn(&ApproachRun) -> f64| slope(varied.of(approach), seconds);
     let tell = |slope: Option<f64>| match slope {
         Some(slope) => format!("{slope:.2}"),
-        None => "unknown of fewer than three numbers of documents".to_owned(),
+        None => "unknown with fewer than three numbers of documents".to_owned(),
     };
     let within = |slope: Option<f64>, least: f64, most: f64| {
         slope.is_some_and(|slope| least <= slope && slope <= most)
@@ -274,7 +274,8 @@ fn findings(varied: &ApproachRuns) -> Vec<Finding> {
         "signatures, all pairs: comparing is quadratic, with a constant several times smaller",
         quadratic(varied.of(Approach::Signatures)) && 3.0 * by_signatures < by_sets,
         format!(
-            "slope {} of comparing, {} of all; {by_signatures:.0} ns a pair instead of {by_sets:.0}",
+            "slope {} of comparing, {} in total; {by_signatures:.0} ns for each pair instead of \
+             {by_sets:.0}",
             tell(comparing),
             tell(whole),
         ),
@@ -292,13 +293,13 @@ fn findings(varied: &ApproachRuns) -> Vec<Finding> {
     findings
 }
 
-/// The slopes that time has where all pairs are compared. Work has 2 exactly; but of eight times as
-/// many documents a pair can take three times as long, as what is compared no longer fits the
-/// processor's caches, and less than half as long, where fixed costs count with few: 2 + ln 3 / ln
-/// 8, 2 - ln 2.3 / ln 8. Time that grows as the power 1.5 is below, and as 3 above.
+/// The range of slopes of the time to compare all pairs. The amount of work has slope 2. With eight
+/// times as many documents, a pair can take up to three times as long, because the data no longer
+/// fits the processor's caches, or less than half as long, because fixed costs matter less: 2 + ln
+/// 3 / ln 8 and 2 - ln 2.3 / ln 8. Powers of 1.5 and 3 are outside.
 const QUADRATIC: (f64, f64) = (1.6, 2.53);
 
-/// Whether every pair was compared, and in about the same time.
+/// Whether every pair was compared, each in about the same time.
 fn quadratic(runs: &[ApproachRun]) -> bool {
     let all = |run: &ApproachRun| run.compared == Some(pairs_of(run.documents));
     let (least, most) = QUADRATIC;
@@ -306,7 +307,7 @@ fn quadratic(runs: &[ApproachRun]) -> bool {
     runs.iter().all(all) && slope.is_some_and(|slope| (least..=most).contains(&slope))
 }
 
-/// That what was planted is all there is to find.
+/// The finding that the planted pairs are exactly the similar pairs.
 fn all_known(varied: &ApproachRuns) -> Finding {
     let run = varied.of(Approach::Exact).last();
     let (all, found) = run.map_or((0, 0), |run| varied.found(run, 0.0));
@@ -321,11 +322,11 @@ fn all_known(varied: &ApproachRuns) -> Finding {
     )
 }
 
-/// That an index finds what it promises, which the bands of the source do not.
+/// The finding that an index reaches the promised recall, which the bands of the source do not.
 fn practically_all(varied: &ApproachRuns, run: &ApproachRun) -> Finding {
     let from = threshold() + ABOVE;
     let (all, found) = varied.found(run, from);
-    // Three standard deviations of what is found of pairs at a recall of 0.99.
+    // Three standard deviations of the number found at a recall of 0.99.
     let slack = 3.0 * (0.99 * 0.01 * all as f64).sqrt();
     let banding = varied.of(Approach::Banding).last().map(|run| varied.found(run, from));
     let (known, banded) = banding.unwrap_or((0, 0));
@@ -345,11 +346,11 @@ mod tests {
     }
 
     #[test]
-    fn every_approach_finds_what_is_planted() {
+    fn every_approach_finds_the_planted_copies() {
         let report = run(&small(), &StudyContext::unwatched(1)).expect("done");
-        // Four numbers of orders and four of varied texts, of which the greatest are printed.
+        // Four numbers of orders and four of varied texts; the greatest are printed.
         assert_eq!((report.table.rows.len(), report.data.rows.len()), (8, 4 * (4 + 4)));
-        // Times of so few documents say nothing; what is found does.
+        // Times of so few documents are not meaningful, but the pairs found are.
         let finding = |start: &str| {
             report
                 .findings
@@ -367,7 +368,7 @@ mod tests {
         };
         let varied = &report.table.rows[4..];
         assert_eq!(recall(&varied[0]), 1.0);
-        // At the threshold itself half of the estimates are below it.
+        // For pairs exactly at the threshold, half of the estimates are below it.
         assert!(varied[1..].iter().all(|row| recall(row) > 0.6), "{varied:?}");
     }
 
@@ -382,7 +383,7 @@ mod tests {
         };
         for power in [0.5, 1.0, 2.0] {
             let mut runs: Vec<ApproachRun> = [1000, 2000, 4000, 8000].map(|n| run(n, power)).into();
-            // Too small to count.
+            // This size is too small to be included.
             runs.insert(0, run(10, 9.0));
             let got = slope(&runs, ApproachRun::seconds).expect("four sizes");
             assert!((got - power).abs() < 1e-9, "{got}");
@@ -391,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn quadratic_is_all_pairs_in_about_the_same_time() {
+    fn quadratic_means_all_pairs_in_about_the_same_time() {
         let runs = |power: f64| -> Vec<ApproachRun> {
             let run = |documents: usize| ApproachRun {
                 documents,
@@ -419,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn an_approach_stops_where_it_would_take_too_long() {
+    fn an_approach_stops_when_it_would_take_too_long() {
         let report =
             run(&ApproachesSettings { budget: 0.0, ..small() }, &StudyContext::unwatched(1))
                 .expect("done");

@@ -1,4 +1,4 @@
-//! Similarity that chance alone makes of random sets, of the sizes of real texts.
+//! How similar random sets of the sizes of real texts are by chance.
 //!
 //! Dembele, Lo 2017, "The exact probability law for the approximated similarity from the minhashing
 //! method", section 3 II; Dembele, Lo 2015, "Probabilistic, statistical and algorithmic aspects of
@@ -15,19 +15,18 @@ use twindex::Result;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ChanceSettings {
-    /// Sizes of two sets that are looked at beside the known ones. Time grows with their square
-    /// root.
+    /// The sizes of two more sets to examine. The time grows with their square root.
     pub(crate) sizes: Option<(u64, u64)>,
-    /// How many elements there are to be drawn; by default those that the four Gospels use.
+    /// The size of the universe; by default the number of elements that the four Gospels use.
     pub(crate) universe: Option<u64>,
 }
 
-/// What chance makes of two sets of a universe.
+/// The similarity of two random subsets of a universe.
 #[derive(Clone, Copy)]
 struct RandomSimilarity {
     universe: u64,
     mean: f64,
-    /// From where to where 95 % of all are, at least.
+    /// A range that holds at least 95 % of all similarities.
     spread: (f64, f64),
 }
 
@@ -36,15 +35,16 @@ impl RandomSimilarity {
         Self::watched(a, b, universe, &|| Ok(()))
     }
 
-    /// The same of sets of any size, which asks before each tail whether to go on: one takes some
-    /// 20 ms of 10^12 elements.
+    /// The same for sets of any size. It calls `go_on` before each tail, because one takes some 20
+    /// ms for 10^12 elements.
     fn watched(a: u64, b: u64, universe: u64, go_on: &dyn Fn() -> Result<()>) -> Result<Self> {
         let law = RandomSubsets::new(a, b, universe)?;
         let similarity = |shared: u64| match u128::from(a) + u128::from(b) - u128::from(shared) {
             0 => 0.0,
             union => shared as f64 / union as f64,
         };
-        // The greatest number that as many or more are shared with at least this probability.
+        // The greatest number n such that at least n elements are shared with this probability or a
+        // greater one.
         let quantile = |tail: f64| -> Result<f64> {
             let (mut low, mut high) = (0, a.min(b));
             while low < high {
@@ -61,20 +61,20 @@ impl RandomSimilarity {
         Ok(Self { universe, mean, spread })
     }
 
-    /// In the universe of the papers: as many elements as both sets have.
+    /// In the universe of the papers, which has as many elements as both sets together.
     fn of_the_papers(a: u64, b: u64) -> Result<Self> {
         Self::of(a, b, a.saturating_add(b))
     }
 }
 
-/// The row of two sets: what they are, their sizes, chance by the papers' universe and by another,
-/// what was seen and how probable that is, by the papers' universe and by the other.
+/// The row of two sets, with their similarity by chance in the papers' universe and in another one.
 struct ChanceRow {
     what: String,
     sizes: (u64, u64),
     papers: RandomSimilarity,
     given: Option<RandomSimilarity>,
-    /// The similarity seen, with the decimal logarithms of the probabilities.
+    /// The actual similarity, and log10 of the probability of one as high, in the papers' universe
+    /// and in the other.
     seen: Option<(f64, f64, f64)>,
 }
 
@@ -114,7 +114,7 @@ const COLUMNS: [&str; 12] = [
     "log10_tail_there",
 ];
 
-/// Sizes of the texts of Dembele, Lo 2015, section 3.2: from the smallest to the greatest.
+/// The sizes of the texts of Dembele, Lo 2015, section 3.2, from the smallest to the greatest.
 const SIZES: [(u64, u64); 3] = [(50_000, 50_000), (50_000, 110_000), (110_000, 110_000)];
 
 pub(crate) fn run(settings: &ChanceSettings, context: &StudyContext<'_>) -> Result<Report> {
@@ -125,7 +125,7 @@ pub(crate) fn run(settings: &ChanceSettings, context: &StudyContext<'_>) -> Resu
             what: "by their sizes".to_owned(),
             sizes: (a, b),
             papers: RandomSimilarity::watched(a, b, a.saturating_add(b), &go_on)?,
-            // A universe that is meant for sets of texts may be too small for these.
+            // A universe for the sets of the Gospels may be too small for these sizes.
             given: match settings.universe {
                 Some(universe) if Some((a, b)) == settings.sizes || universe >= a.max(b) => {
                     Some(RandomSimilarity::watched(a, b, universe, &go_on)?)

@@ -1,4 +1,4 @@
-//! What fills a signature matrix, and how long it takes.
+//! Times how long each family of hash functions takes to fill a signature matrix.
 
 use super::hash_time::{HashTimeSettings, SIZES};
 use super::shingle_matrix::{RowKeys, ShingledText};
@@ -8,14 +8,15 @@ use std::hint::black_box;
 use twindex::Result;
 use twindex::internals::SplitMix;
 
-/// What fills the matrix.
+/// The functions that fill the matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MatrixFiller {
-    /// (a x + b) mod p, p the least prime that is not below the number of rows: as printed.
+    /// (a x + b) mod p, where p is the least prime that is not below the number of rows, as
+    /// printed.
     Rows,
-    /// Modular is that of 2^61 - 1.
+    /// A family. The modular family has p = 2^61 - 1.
     Of(Family),
-    /// floor(m frac(x A)) in floating point, as the formula reads.
+    /// floor(m frac(x A)) in floating point, as in the formula.
     Reals,
 }
 
@@ -32,7 +33,7 @@ impl MatrixFiller {
         MatrixFiller::Of(Family::Modular),
     ];
 
-    /// Those of the sources.
+    /// The families of the papers.
     pub(super) const PRINTED: [MatrixFiller; 4] = [
         MatrixFiller::Rows,
         MatrixFiller::Of(Family::Jenkins),
@@ -51,7 +52,7 @@ impl MatrixFiller {
 
     fn drawn(self, rows: u64, hashes: usize, seed: u64) -> Result<FillerFunctions> {
         Ok(match self {
-            // Rows count from 1, so that the last is below p.
+            // Rows count from 1, and the last must be below p.
             MatrixFiller::Rows => FillerFunctions::Exact(MinHash::of_rows(rows + 1, hashes, seed)?),
             MatrixFiller::Of(family) => FillerFunctions::Exact(MinHash::new(family, hashes, seed)?),
             MatrixFiller::Reals => {
@@ -66,13 +67,13 @@ impl MatrixFiller {
     }
 }
 
-/// The functions of a filler.
+/// The drawn functions of a filler.
 enum FillerFunctions {
     Exact(MinHash),
     Reals(Vec<RealMultiplicative>),
 }
 
-/// floor(m frac(x A)) with m = 2^32, for rows: 32 of the 53 bits of a number are left.
+/// floor(m frac(x A)) with m = 2^32, which leaves 32 of the 53 bits of a number.
 struct RealMultiplicative {
     constant: f64,
 }
@@ -94,17 +95,16 @@ impl FillerFunctions {
     }
 }
 
-/// A matrix of documents, each by the rows that it has, with the times to fill the signature matrix
-/// of each filler.
+/// A matrix of documents, with the times that each filler takes to fill its signature matrix.
 pub(super) struct FilledMatrix {
     pub(super) size: u16,
     pub(super) rows: u64,
-    /// Rows of all documents, one document after the other: the ones in the matrix.
+    /// The number of ones in the matrix: the rows of all documents.
     pub(super) entries: u64,
     pub(super) times: Vec<PartTimes>,
 }
 
-/// Documents as the rows that they have, in a matrix of so many rows.
+/// Documents as sets of rows, and the number of rows of the matrix.
 struct DocumentRows {
     size: u16,
     rows: u64,
@@ -124,7 +124,7 @@ impl DocumentRows {
         Ok(Self { size, rows, documents })
     }
 
-    /// The seconds to fill each document's column of the signature matrix.
+    /// The seconds to fill the column of each document in the signature matrix.
     fn filled(&self, functions: &FillerFunctions) -> impl Iterator<Item = f64> {
         self.documents.iter().map(|rows| {
             seconds(|| {
@@ -134,8 +134,8 @@ impl DocumentRows {
     }
 }
 
-/// Every size and filler in each run, so that what slows the machine for a while is in one run of
-/// all and not in all runs of one.
+/// Times every size and filler in each run, so that a temporary disturbance affects one run of all
+/// fillers and not all runs of one filler.
 pub(super) fn fill(
     settings: &HashTimeSettings,
     seed: u64,

@@ -1,7 +1,7 @@
-//! The four Gospels in two translations: the real texts that studies measure with.
+//! The four Gospels in two translations, the real texts of the studies.
 //!
-//! They are those of Dembele, Lo 2015, section 6, as far as can be known: it names the French site
-//! they came from and not the edition.
+//! They are those of Dembele, Lo 2015, section 6, as far as known: the paper names the French site
+//! of its texts but not the edition.
 
 use std::borrow::Cow;
 use std::io;
@@ -9,12 +9,12 @@ use std::path::Path;
 use twindex::{Error, Result};
 use twindex::{Form, Normalization, Shingle, Shingler, Whitespace};
 
-/// How texts become shingles in section 6: words of fewer than three letters dropped, three
-/// characters to a shingle. Case is folded here, of which the paper says nothing.
+/// The normalisation of section 6, which drops words of fewer than three letters. Folding case is
+/// an addition; the paper does not mention case.
 pub(crate) const NORMALIZATION: Normalization =
     Normalization { lower: true, form: Form::Unchanged, whitespace: Whitespace::Keep, min_word: 3 };
 
-/// Three characters (section 6.2).
+/// Shingles of three characters (section 6.2).
 pub(crate) const SHINGLE: Shingle = Shingle::chars(3);
 
 /// The evangelists in the order of the paper's tables.
@@ -25,23 +25,23 @@ pub(crate) const PAIRS: [(usize, usize); 6] = [(0, 1), (0, 2), (0, 3), (1, 2), (
 
 /// One translation of the four Gospels.
 pub(crate) struct Translation {
-    /// What it is called: `LSG 1910`, `KJV`.
+    /// Its name, `LSG 1910` or `KJV`.
     pub(crate) name: &'static str,
     /// Its language, in English.
     pub(crate) language: &'static str,
-    /// The texts as they are in the files, in the order of [`NAMES`].
+    /// The texts of the files, in the order of [`NAMES`].
     pub(crate) texts: [Cow<'static, str>; 4],
 }
 
 /// The shingles of one text.
 pub(crate) struct TextShingles {
-    /// Their hashes, ascending, each as often as the shingle occurs.
+    /// The hashes, ascending, each as often as the shingle occurs.
     pub(crate) occurrences: Vec<u64>,
-    /// Each of them once, ascending.
+    /// The distinct hashes, ascending.
     pub(crate) distinct: Vec<u64>,
 }
 
-/// Name, language, file names, and the texts themselves.
+/// Name, language, file names and texts of a translation.
 type EmbeddedTranslation = (&'static str, &'static str, [(&'static str, &'static str); 4]);
 
 macro_rules! file {
@@ -73,7 +73,7 @@ const SOURCES: [EmbeddedTranslation; 2] = [
     ),
 ];
 
-/// The texts that are part of the command: French, then English.
+/// The texts built into the command: French, then English.
 pub(crate) fn embedded() -> [Translation; 2] {
     SOURCES.map(|(name, language, files)| Translation {
         name,
@@ -82,11 +82,11 @@ pub(crate) fn embedded() -> [Translation; 2] {
     })
 }
 
-/// Texts of the same file names in a folder.
+/// Texts with the same file names in a folder.
 ///
 /// # Errors
 ///
-/// [`Error::Io`] with the name of the file that is missing or is no UTF-8.
+/// [`Error::Io`] with the name of the file that is missing or not UTF-8.
 pub(crate) fn in_folder(folder: &Path) -> Result<[Translation; 2]> {
     if folder.exists() && !folder.is_dir() {
         return Err(Error::Io {
@@ -117,7 +117,7 @@ pub(crate) fn in_folder(folder: &Path) -> Result<[Translation; 2]> {
 ///
 /// # Errors
 ///
-/// None that a text could cause.
+/// None for any text.
 pub(crate) fn shingler() -> Result<Shingler> {
     Shingler::new(SHINGLE, NORMALIZATION, false, 0)
 }
@@ -127,7 +127,7 @@ impl TextShingles {
     ///
     /// # Errors
     ///
-    /// None that a text could cause.
+    /// None for any text.
     pub(crate) fn of(text: &str) -> Result<Self> {
         let mut occurrences = shingler()?.hashes(text);
         occurrences.sort_unstable();
@@ -142,7 +142,7 @@ impl Translation {
     ///
     /// # Errors
     ///
-    /// None that a text could cause.
+    /// None for any text.
     pub(crate) fn shingles(&self) -> Result<Vec<TextShingles>> {
         self.texts.iter().map(|text| TextShingles::of(text)).collect()
     }
@@ -152,11 +152,11 @@ impl Translation {
 mod tests {
     use super::*;
 
-    /// Sizes that a few lines of Python gave for the same files: `re.findall(r"[^\W_]+",
-    /// text.lower())`, words of 3 letters and more joined by a space, every 3 characters, `len` of
-    /// the list and of its set.
+    /// The sizes are from a Python program for the same files: `re.findall(r"[^\W_]+",
+    /// text.lower())`, words of at least 3 letters joined by spaces, all windows of 3 characters,
+    /// and `len` of the list and of its set.
     #[test]
-    fn texts_have_as_many_shingles_as_counted_elsewhere() {
+    fn texts_have_the_numbers_of_shingles_of_another_program() {
         let sizes = [
             [(77_938, 2_583), (107_028, 3_146), (63_308, 2_726), (100_705, 3_081)],
             [(83_811, 2_305), (116_099, 2_910), (68_754, 2_529), (107_778, 2_807)],
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_gives_its_own_texts_and_names_the_file_that_it_lacks() {
+    fn texts_are_read_from_a_folder_and_a_missing_file_is_named() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         for (name, _) in SOURCES.iter().flat_map(|source| source.2) {
             std::fs::write(folder.path().join(name), name).expect("written");

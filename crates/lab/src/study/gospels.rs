@@ -1,4 +1,4 @@
-//! Similarity of the four Gospels, by every method: Dembele, Lo 2015, section 6.
+//! The similarity of the four Gospels by every method (Dembele, Lo 2015, section 6).
 
 mod findings;
 mod pair_measurements;
@@ -14,28 +14,28 @@ use twindex::internals::SplitMix;
 
 #[derive(Clone, Debug)]
 pub(crate) struct GospelsSettings {
-    /// Where the texts are; `None` for those that are built in.
+    /// The folder of the texts; `None` for the built-in texts.
     pub(crate) folder: Option<PathBuf>,
-    /// How often samples are drawn, at least 2.
+    /// The number of samples to draw, at least 2.
     pub(crate) runs: u32,
-    /// How many shingles are drawn of each text, at least 1.
+    /// The number of shingles to draw from each text, at least 1.
     pub(crate) sample: usize,
 }
 
 impl Default for GospelsSettings {
-    /// Those of the paper.
+    /// The settings of the paper.
     fn default() -> Self {
         Self { folder: None, runs: 50, sample: 10_000 }
     }
 }
 
-/// One translation with its pairs, in the order of [`PAIRS`].
+/// A translation with the measurements of its pairs, in the order of [`PAIRS`].
 struct MeasuredTranslation {
     translation: Translation,
     pairs: Vec<MeasuredPair>,
 }
 
-/// What a pair is called.
+/// The name of a pair.
 fn name(pair: usize) -> String {
     let (a, b) = PAIRS[pair];
     format!("{}-{}", NAMES[a], NAMES[b])

@@ -1,4 +1,4 @@
-//! Time to fill the signature matrix, by family of hash functions, and to hash a band.
+//! The time to fill the signature matrix, by family of hash functions, and to hash a band.
 //!
 //! Bergillos, Rambla, Cabeza 2018, sections 5.1 and 8.2; Vilaseca, Lacasa, Martín 2018, figure 16.
 
@@ -14,19 +14,19 @@ use twindex::internals::SplitMix;
 use twindex::internals::word;
 use twindex::{Error, Result};
 
-/// Sizes of shingles, in characters.
+/// The sizes of shingles, in characters.
 pub(super) const SIZES: std::ops::RangeInclusive<u16> = 2..=20;
 
-/// Rows in a band.
+/// The numbers of rows in a band.
 const BAND_ROWS: std::ops::RangeInclusive<usize> = 2..=8;
 
 #[derive(Clone, Debug)]
 pub(crate) struct HashTimeSettings {
-    /// How often everything is timed.
+    /// The number of times everything is timed.
     pub(crate) runs: usize,
     pub(crate) hashes: usize,
     pub(crate) documents: usize,
-    /// Characters of a document.
+    /// The characters of a document.
     pub(crate) characters: usize,
 }
 
@@ -36,33 +36,33 @@ impl Default for HashTimeSettings {
     }
 }
 
-/// Times of hashing bands of so many rows, and how many of the similar bands are told apart.
+/// The times to hash bands of a number of rows, and the numbers of distinct hashes.
 struct BandTimes {
     rows: usize,
-    /// Of a band, by the hash of the source and by the index.
+    /// The times of the paper's hash and of the index.
     times: [PartTimes; 2],
-    /// Among [`SIMILAR`] distinct bands.
+    /// The distinct hashes of [`SIMILAR`] bands.
     distinct: [usize; 2],
 }
 
-/// Times by how much time may grow more or less than the number of shingles: half as much again,
-/// which leaves room for what else the machine does.
+/// The factor by which the growth of the time may differ from that of the number of shingles. It
+/// leaves room for other processes.
 const AS_FAST: f64 = 1.5;
 
-/// Bands that are equal but for the last two components, of which each is any of 256 numbers.
+/// The number of bands that differ only in the last two components, each one of 256 numbers.
 const SIMILAR: usize = 1 << 16;
 
 fn band(settings: &HashTimeSettings, rows: usize, seed: u64) -> BandTimes {
     let mut words = SplitMix::new(seed);
     let common: Vec<u64> = (0..rows).map(|_| words.next() % 256).collect();
-    // One after the other, so that none has to be fetched from anywhere.
+    // All bands are contiguous, so that memory access does not matter.
     let mut bands = Vec::with_capacity(SIMILAR * rows);
     for last in 0..SIMILAR as u64 {
         bands.extend_from_slice(&common[..rows - 2]);
         bands.extend([last / 256, last % 256]);
     }
     let bands = bands.chunks_exact(rows);
-    // The lanes of the index take a byte, and a band of them 8.
+    // A lane of the index takes a byte, and a band of them 8.
     let lanes: Vec<[u8; 8]> = bands
         .clone()
         .map(|band| std::array::from_fn(|lane| band.get(lane).map_or(0, |row| *row as u8)))
@@ -121,7 +121,7 @@ pub(crate) fn run(settings: &HashTimeSettings, context: &StudyContext<'_>) -> Re
 const TITLE: &str = "Time to fill the signature matrix, by family of hash functions";
 const BANDERS: [&str; 2] = ["shift and xor", "the index's word"];
 
-/// The median of a filler, in nanoseconds for each shingle and function, over all sizes.
+/// The median time of a filler over all sizes, in nanoseconds for each shingle and function.
 fn nanoseconds(settings: &HashTimeSettings, filled: &[FilledMatrix], filler: MatrixFiller) -> f64 {
     let Some(at) = MatrixFiller::ALL.iter().position(|other| *other == filler) else {
         return f64::NAN;
@@ -197,8 +197,8 @@ fn long(settings: &HashTimeSettings, filled: &[FilledMatrix], banded: &[BandTime
 }
 
 fn figure(settings: &HashTimeSettings, filled: &[FilledMatrix], banded: &[BandTimes]) -> Figure {
-    // The last, modular with another p, is in the tables alone: eight lines are as many as can be
-    // told apart.
+    // The last filler, modular with another p, is only in the tables: more than eight lines would
+    // be hard to distinguish.
     let drawn = MatrixFiller::ALL.len() - 1;
     let panel = |title: String, y: &str, factor: &dyn Fn(&FilledMatrix) -> f64| Panel {
         title,
@@ -261,19 +261,21 @@ fn findings(
             "modular is the fastest of the printed families (Bergillos and others 2018)",
             fastest.1 == MatrixFiller::Rows,
             format!(
-                "{} is; ns for each shingle and function: {listed}; multiplicative by the formula in reals {:.2}",
+                "the fastest is {}; ns for each shingle and function: {listed}; multiplicative in \
+                 floating point {:.2}",
                 fastest.1.name(),
                 each(MatrixFiller::Reals),
             ),
         ),
         Finding::new(
-            "modular takes less than Jenkins' mix (Vilaseca and others 2018) and Murmur3 (Bergillos and others 2018)",
+            "modular is faster than Jenkins' mix (Vilaseca and others 2018) and Murmur3 \
+             (Bergillos and others 2018)",
             modular < each(MatrixFiller::Of(Family::Jenkins))
                 && modular < each(MatrixFiller::Of(Family::Murmur3)),
             format!("{listed} ns"),
         ),
         Finding::new(
-            "the default sketch is far below all: a fifth of the fastest or less",
+            "the default sketch takes at most a fifth of the time of any other",
             MatrixFiller::ALL
                 .into_iter()
                 .filter(|filler| *filler != MatrixFiller::Of(Family::Default))
@@ -290,19 +292,21 @@ fn findings(
         let ratio = last.times[0].median() / first.times[0].median();
         let entries = last.entries as f64 / first.entries as f64;
         findings.push(Finding::new(
-            "time grows with the size of shingles, as their number does",
+            "the time grows with the size of shingles, as their number does",
             entries > 1.0 && (1.0 / AS_FAST..=AS_FAST).contains(&(ratio / entries)),
             format!(
-                "from {} to {} characters {entries:.2} times the shingles, {ratio:.2} times the time of modular",
+                "from {} to {} characters, {entries:.2} times the shingles take {ratio:.2} times \
+                 the time of modular",
                 first.size, last.size
             ),
         ));
     }
     let told = |at: usize| banded.iter().map(|one| one.distinct[at]).max().unwrap_or(0);
     findings.push(Finding::new(
-        "the index tells all bands apart, shift and xor not half of those that differ in two small numbers",
+        "the index distinguishes all bands, shift and xor less than half of bands that differ in \
+         two small numbers",
         banded.iter().all(|one| one.distinct[1] == SIMILAR) && told(0) * 2 < SIMILAR,
-        format!("shift and xor tells {} of {SIMILAR} apart at most, the index {}", told(0), told(1)),
+        format!("shift and xor distinguishes at most {} of {SIMILAR}, the index {}", told(0), told(1)),
     ));
     findings
 }
@@ -311,9 +315,9 @@ fn findings(
 mod tests {
     use super::*;
 
-    /// Only what does not depend on the machine and on optimisation.
+    /// Checks only what does not depend on the machine and on optimisation.
     #[test]
-    fn every_filler_and_size_is_timed_and_bands_are_counted() {
+    fn every_family_and_size_is_timed_and_hashes_of_bands_are_counted() {
         let settings = HashTimeSettings { runs: 1, hashes: 2, documents: 2, characters: 100 };
         let report = run(&settings, &StudyContext::unwatched(1)).expect("valid settings");
         assert_eq!(report.data.rows.len(), 19 * 9 + 7 * 2);
@@ -324,9 +328,9 @@ mod tests {
         assert!(report.findings[4].holds, "{}", report.findings[4].seen);
     }
 
-    /// Counted in Python: all pairs of numbers below 256 have 16,711 hashes.
+    /// A Python program counted 16,711 hashes of all pairs of numbers below 256.
     #[test]
-    fn a_band_of_two_is_told_apart_as_often_as_counted_elsewhere() {
+    fn bands_of_two_have_the_distinct_hashes_of_another_program() {
         let settings = HashTimeSettings { runs: 1, ..HashTimeSettings::default() };
         let banded = band(&settings, 2, 3);
         assert_eq!(banded.distinct, [16_711, SIMILAR]);

@@ -1,4 +1,4 @@
-//! What the study of the law must say, on few runs.
+//! Tests of the study of the law, with few runs.
 
 use super::*;
 use crate::study::Cell;
@@ -8,7 +8,7 @@ fn quick() -> LawSettings {
 }
 
 #[test]
-fn all_that_must_be_seen_is_seen() {
+fn all_findings_hold() {
     let report = run(&quick(), &StudyContext::unwatched(3)).expect("a report");
     assert_eq!(report.findings.len(), 11);
     for finding in &report.findings {
@@ -18,13 +18,13 @@ fn all_that_must_be_seen_is_seen() {
     let points = report.figure.panels.iter().flat_map(|p| &p.series).flat_map(|s| &s.points);
     assert!(points.clone().all(|p| p.x.is_finite() && p.y.is_finite()));
     assert_eq!(points.count(), report.data.rows.len());
-    // Wilson's at J = 0.8, from `tests/scripts/chance.py coverage`.
+    // The coverage of Wilson's interval at J = 0.8, from `tests/scripts/chance.py coverage`.
     let Cell::Share(share) = report.table.rows[2][2] else { panic!("no share") };
     assert!((share - 0.954_031_106_434_734_9).abs() < 1e-9, "{share}");
 }
 
 #[test]
-fn a_law_that_is_not_followed_is_noticed() {
+fn chi_square_detects_a_wrong_law() {
     let law = EstimateLaw::new(20, 0.5).expect("a law");
     let counts = |j: f64| -> Vec<f64> {
         let law = EstimateLaw::new(20, j).expect("a law");

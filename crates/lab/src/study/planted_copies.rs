@@ -1,31 +1,29 @@
-//! Texts that have little in common, with near copies planted among them: every similar pair is
-//! known.
+//! Random texts with planted near copies, so that all similar pairs are known.
 
 use super::random_texts::{below, vocabulary};
 use twindex::internals::SplitMix;
 
-/// Words of a text, as many as in the sources' texts.
+/// Words in a text, as in the papers.
 const WORDS: usize = 50;
 
-/// Different words there are: two texts share one or two of their fifty.
+/// The size of the vocabulary. Two texts share one or two of their fifty words.
 const VOCABULARY: usize = 2000;
 
-/// One of so many texts is a copy of another of them, so that the beginning of a collection has its
-/// share of copies.
-const TEN: usize = 10;
+/// One in each group of so many texts is a copy of another one in the group.
+const GROUP: usize = 10;
 
-/// The most words that are replaced in a copy: 6 of 50 leave a similarity of about two thirds.
+/// The most words replaced in a copy. Replacing 6 of 50 leaves a similarity of about two thirds.
 const REPLACED: u64 = 6;
 
-/// Texts, and which of them are copies of which.
+/// Texts, and the pairs of a text and its copy.
 pub(crate) struct PlantedTexts {
     pub(crate) texts: Vec<String>,
-    /// Numbers of a text and of its copy, which comes after it; ascending by the copy.
+    /// The numbers of a text and of its copy, which comes after it, in ascending order of the copy.
     pub(crate) copies: Vec<(u32, u32)>,
 }
 
 impl PlantedTexts {
-    /// So many texts, of which a longer collection of the same seed has the same first ones.
+    /// Creates `count` texts. A longer collection with the same seed begins with the same texts.
     pub(crate) fn new(count: usize, seed: u64) -> Self {
         let mut random = SplitMix::new(seed);
         let words = vocabulary(VOCABULARY, &mut random);
@@ -33,12 +31,12 @@ impl PlantedTexts {
             |random: &mut SplitMix| words[below(random, VOCABULARY as u64) as usize].as_str();
         let (mut texts, mut copies) = (Vec::with_capacity(count), Vec::new());
         for number in 0..count {
-            if number % TEN + 1 < TEN {
+            if number % GROUP + 1 < GROUP {
                 let text: Vec<&str> = (0..WORDS).map(|_| word(&mut random)).collect();
                 texts.push(text.join(" "));
                 continue;
             }
-            let original = number - 1 - below(&mut random, TEN as u64 - 1) as usize;
+            let original = number - 1 - below(&mut random, GROUP as u64 - 1) as usize;
             let text: &String = &texts[original];
             let mut copy: Vec<&str> = text.split(' ').collect();
             for _ in 0..1 + below(&mut random, REPLACED) {
@@ -57,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_of_ten_is_a_copy_with_a_few_words_replaced() {
+    fn one_text_in_ten_is_a_copy_with_a_few_words_replaced() {
         let planted = PlantedTexts::new(1000, 3);
         assert_eq!((planted.texts.len(), planted.copies.len()), (1000, 100));
         for (original, copy) in &planted.copies {

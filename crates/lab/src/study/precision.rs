@@ -1,4 +1,4 @@
-//! Error of the estimate over the number of hash functions, by family.
+//! The error of the estimate over the number of hash functions, by family.
 //!
 //! Bergillos, Rambla, Cabeza 2018, section 8.4; Vilaseca, Lacasa, Martín 2018, section 7.1.2.
 
@@ -13,26 +13,26 @@ use std::ops::Range;
 use twindex::internals::SplitMix;
 use twindex::{Error, Result};
 
-/// Numbers of functions, about as far from one another on a logarithmic axis.
+/// The numbers of functions, nearly evenly spaced on a logarithmic axis.
 const GRID: [usize; 27] = [
     1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 25, 32, 40, 50, 64, 80, 100, 128, 160, 200, 225, 256, 300,
     350, 375, 400,
 ];
 
-/// The similarity of the pair, as a fraction: .6 exactly.
+/// The similarity of the pair as a fraction, exactly .6.
 const SIMILARITY: (usize, usize) = (3, 5);
 
 const SHINGLE: u16 = 9;
 
 #[derive(Clone, Debug)]
 pub(crate) struct PrecisionSettings {
-    /// How often every family is drawn anew.
+    /// The number of times every family is drawn anew.
     pub(crate) runs: u64,
     /// The greatest number of functions.
     pub(crate) hashes: usize,
-    /// Shingles of a passage, about; two passages make the pair.
+    /// The approximate number of shingles of a passage. Two passages make the pair.
     pub(crate) passage: usize,
-    /// Characters of the text, whose shingles are the rows of the matrix.
+    /// The characters of the text, whose shingles are the rows of the matrix.
     pub(crate) characters: usize,
 }
 
@@ -42,7 +42,7 @@ impl Default for PrecisionSettings {
     }
 }
 
-/// What is drawn anew in each run.
+/// The functions that are drawn anew in each run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DrawnFunctions {
     Of(Family),
@@ -54,17 +54,17 @@ enum DrawnFunctions {
 struct FamilyEstimates {
     keys: RowKeys,
     functions: DrawnFunctions,
-    /// For each number of functions, the estimate of each run.
+    /// For each number of functions, the estimates of all runs.
     estimates: Vec<Vec<f64>>,
 }
 
-/// What the estimates of all runs with one number of functions say.
+/// A summary of the estimates of all runs with one number of functions.
 struct ErrorSummary {
     mean: f64,
-    /// Of the estimates.
+    /// The standard deviation of the estimates.
     deviation: f64,
     mean_error: f64,
-    /// Standard error of the mean absolute error.
+    /// The standard error of the mean absolute error.
     mean_error_deviation: f64,
     root_mean_square: f64,
 }
@@ -84,14 +84,14 @@ impl DrawnFunctions {
     fn name(self) -> &'static str {
         match self {
             DrawnFunctions::Of(family) => family.name(),
-            DrawnFunctions::Printed => "modular as printed in C",
+            DrawnFunctions::Printed => "modular as printed",
         }
     }
 
-    /// So many of them for keys that are rows, or hashes.
+    /// Draws `hashes` functions for keys that are row numbers or hashes.
     fn drawn(self, keys: RowKeys, rows: u64, hashes: usize, seed: u64) -> Result<MinHash> {
         match self {
-            // Rows count from 1, so that the last is below p.
+            // Rows count from 1, and the last must be below p.
             DrawnFunctions::Of(Family::Modular) if keys != RowKeys::Hashed => {
                 MinHash::of_rows(rows + 1, hashes, seed)
             }
@@ -100,8 +100,8 @@ impl DrawnFunctions {
         }
     }
 
-    /// The estimates from the first so many components, for each number. The default sketch is
-    /// another for another number of lanes.
+    /// The estimates from a prefix of the signature, for each number of functions in the grid. The
+    /// default sketch is computed separately for each number of lanes.
     fn estimates(
         self,
         keys: RowKeys,
@@ -141,9 +141,9 @@ impl FamilyEstimates {
         }
     }
 
-    /// The slope of the logarithm of the mean absolute error over that of the number of functions,
-    /// from 10 functions on: of fewer the error is not near its normal law yet. `None` for fewer
-    /// than five such numbers, or where some error is 0.
+    /// The slope of log(mean absolute error) over log(functions), from 10 functions on; with fewer
+    /// the error is not nearly normal. `None` for fewer than five such numbers, or if an error is
+    /// 0.
     fn slope(&self, grid: &[usize]) -> Option<f64> {
         let from = sloped(grid)?;
         let errors = (from..grid.len()).map(|at| self.summary(at).mean_error.ln());
@@ -152,20 +152,20 @@ impl FamilyEstimates {
     }
 }
 
-/// From where on the numbers of functions tell of a slope, if there are enough.
+/// The index of the first number of functions for the slope, if there are enough.
 fn sloped(grid: &[usize]) -> Option<usize> {
     let from = grid.iter().position(|k| *k >= 10)?;
     (grid.len() - from >= 5).then_some(from)
 }
 
-/// With which weight each number of functions counts in the slope of the least-squares line.
+/// The weight of each number of functions in the slope of the least-squares line.
 fn weights(grid: &[usize]) -> impl Iterator<Item = f64> {
     let mean = grid.iter().map(|k| (*k as f64).ln()).sum::<f64>() / grid.len() as f64;
     let square: f64 = grid.iter().map(|k| ((*k as f64).ln() - mean).powi(2)).sum();
     grid.iter().map(move |k| ((*k as f64).ln() - mean) / square)
 }
 
-/// The standard error of the slope from so many runs, in theory.
+/// The theoretical standard error of the slope from `runs` runs.
 ///
 /// The error with k functions is nearly normal, and correlated by √(j/k) with that with j of them,
 /// which are the first. Absolute values of such numbers with correlation r have the covariance √(1
@@ -189,14 +189,13 @@ fn law(hashes: usize) -> f64 {
     (2.0 * truth() * (1.0 - truth()) / (PI * hashes as f64)).sqrt()
 }
 
-/// Two overlapping passages from the beginning of the text, by the places of their shingles, that
-/// are similar to .6 exactly: the first documents of a matrix, whose rows follow the text. `None`
-/// where the text is too short.
+/// Two overlapping passages from the beginning of the text, as ranges of shingles, whose similarity
+/// is exactly .6. `None` if the text is too short.
 fn passages(keys: &[u64], length: usize) -> Option<[Range<usize>; 2]> {
     let a = 0..length;
     let of_a: HashSet<u64> = keys.get(a.clone())?.iter().copied().collect();
-    // Of two equal lengths three quarters overlap; where that is not .6 exactly, another beginning
-    // is tried, as far as the second still ends after the first.
+    // Two passages of equal length that overlap by three quarters have about that similarity. The
+    // search moves the beginning of the second passage until one of its ends gives exactly .6.
     (a.start + length / 4..a.start + 2 * length / 5).find_map(|from| {
         let mut of_b = HashSet::new();
         let mut shared = 0;
@@ -211,7 +210,7 @@ fn passages(keys: &[u64], length: usize) -> Option<[Range<usize>; 2]> {
     })
 }
 
-/// The keys of a set, each once.
+/// The distinct keys, ascending.
 fn set(keys: &[u64]) -> Vec<u64> {
     let mut set = keys.to_vec();
     set.sort_unstable();
@@ -237,13 +236,13 @@ pub(crate) fn run(settings: &PrecisionSettings, context: &StudyContext<'_>) -> R
     grid.push(settings.hashes);
 
     let (mut measured, mut done) = (Vec::new(), 0);
-    // All but the printed form on hashes.
+    // All combinations except the printed form on hashes.
     let total = (RowKeys::ALL.len() * DrawnFunctions::ALL.len() - 1) as u64 * settings.runs;
     for keys in RowKeys::ALL {
         let (of_text, rows) = text.keys(keys);
         let sets = places.clone().map(|places| set(&of_text[places]));
         for functions in DrawnFunctions::ALL {
-            // The printed form is one of row numbers.
+            // The printed form is only for row numbers.
             if functions == DrawnFunctions::Printed && keys == RowKeys::Hashed {
                 continue;
             }
@@ -270,13 +269,13 @@ pub(crate) fn run(settings: &PrecisionSettings, context: &StudyContext<'_>) -> R
 
 const TITLE: &str = "Error of the estimate over the number of hash functions, J = .6";
 
-/// The mean of all runs of all functions lies within so much of the similarity, practically always,
-/// where the estimate is unbiased: four standard errors.
+/// Four standard errors of the mean over all runs and functions. The mean of an unbiased estimate
+/// is practically always within this distance of the similarity.
 fn four_errors(runs: usize, hashes: usize) -> f64 {
     4.0 * (truth() * (1.0 - truth()) / (runs * hashes) as f64).sqrt()
 }
 
-/// Each family at the greatest number of functions.
+/// The table with each family at the greatest number of functions.
 fn short(measured: &[FamilyEstimates], grid: &[usize]) -> Table {
     let mut table = Table::new(&[
         "keys",
@@ -344,7 +343,8 @@ fn figure(measured: &[FamilyEstimates], grid: &[usize]) -> Figure {
                  y: Axis,
                  reference: Series,
                  point: &dyn Fn(&FamilyEstimates, usize) -> Point| {
-        // The printed form is in the tables alone: eight lines are as many as can be told apart.
+        // The printed form is only in the tables: more than eight lines would be hard to
+        // distinguish.
         let drawn =
             |one: &&FamilyEstimates| one.keys == keys && one.functions != DrawnFunctions::Printed;
         let of_keys = measured.iter().filter(drawn);
@@ -393,11 +393,12 @@ fn figure(measured: &[FamilyEstimates], grid: &[usize]) -> Figure {
     }
 }
 
-/// A slope is told where four of its standard errors are no more than this: half of what is to be
-/// seen.
+/// The slope is a finding only if four of its standard errors are at most this, half of the
+/// expected slope.
 const TELLING_SLOPE: f64 = 0.25;
 
-/// A bias of rows is told where chance makes no more: half of what modular hashing has.
+/// The bias on rows is a finding only if a bias by chance is at most this, half of the bias of
+/// modular hashing.
 const TELLING_BIAS: f64 = 0.04;
 
 fn findings(measured: &[FamilyEstimates], grid: &[usize]) -> Vec<Finding> {
@@ -414,15 +415,15 @@ fn findings(measured: &[FamilyEstimates], grid: &[usize]) -> Vec<Finding> {
     {
         let chance = four_errors(modular.estimates[last].len(), grid[last]);
         let (modular, jenkins) = (modular.summary(last), jenkins.summary(last));
-        // Of fewer runs it cannot be told.
+        // With fewer runs it cannot be distinguished from chance.
         let telling = (chance <= TELLING_BIAS).then_some(());
         findings.extend(telling.map(|()| Finding::new(
-            "modular is worse than Jenkins on raw keys: rows in the order of the text",
+            "modular is worse than Jenkins on row numbers in the order of the text",
             modular.root_mean_square > jenkins.root_mean_square
                 && (modular.mean - truth()).abs() > chance,
             format!(
-                "{} functions: bias {:+.4}, root mean square error {:.4}; Jenkins {:+.4}, {:.4}; chance makes a \
-                 bias of {chance:.4} at most",
+                "{} functions: bias {:+.4}, root mean square error {:.4}; Jenkins {:+.4}, {:.4}; \
+                 by chance a bias is at most {chance:.4}",
                 grid[last],
                 modular.mean - truth(),
                 modular.root_mean_square,
@@ -436,16 +437,16 @@ fn findings(measured: &[FamilyEstimates], grid: &[usize]) -> Vec<Finding> {
         let chance = four_errors(modular.estimates[last].len(), grid[last]);
         let bias = modular.summary(last).mean - truth();
         findings.push(Finding::new(
-            "modular is as good as any where keys are hashes: no bias beyond chance",
+            "modular has no bias beyond chance if keys are hashes",
             bias.abs() < chance,
-            format!("bias {bias:+.4}, of which chance makes {chance:.4} at most"),
+            format!("bias {bias:+.4}; by chance it is at most {chance:.4}"),
         ));
     }
     findings
 }
 
-/// That the error falls as 1 over the root, by the mean slope of these. `None` where they are too
-/// few to tell.
+/// The finding that the error falls as 1 over the root, by the mean slope. `None` if there are too
+/// few runs or functions.
 fn falls(measured: &[&FamilyEstimates], grid: &[usize]) -> Option<Finding> {
     let from = sloped(grid)?;
     let slopes: Option<Vec<f64>> = measured.iter().map(|one| one.slope(grid)).collect();
@@ -455,27 +456,28 @@ fn falls(measured: &[&FamilyEstimates], grid: &[usize]) -> Option<Finding> {
     let mean = slopes.iter().sum::<f64>() / slopes.len() as f64;
     let (least, most) =
         slopes.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), s| (a.min(*s), b.max(*s)));
-    // Estimates are whole numbers over k, which for small k is no normal law: some hundredths.
+    // For small k the estimates, whole numbers over k, are not normal, which changes the slope by
+    // some hundredths.
     let finding = Finding::new(
         "the error falls as 1 over the root of the number of functions: a slope of about -.5",
         (mean + 0.5).abs() < chance.max(0.1),
         format!(
-            "of hashed shingles {mean:.3} on average, {least:.3} to {most:.3} by family; chance makes it {chance:.3} \
-             more or less at most"
+            "hashed shingles: {mean:.3} on average, {least:.3} to {most:.3} by family; by chance \
+             it deviates by at most {chance:.3}"
         ),
     );
     (chance <= TELLING_SLOPE).then_some(finding)
 }
 
-/// That from 200 to 400 functions little is gained. `None` where no more than 200 are looked at, or
-/// so few runs that chance makes what is much.
+/// The finding that little is gained from 200 to 400 functions. `None` with at most 200 functions,
+/// or with so few runs that chance exceeds the bound.
 fn little_gained(measured: &[&FamilyEstimates], grid: &[usize]) -> Option<Finding> {
     const LITTLE: f64 = 0.015;
     let at = |hashes: usize| grid.iter().position(|k| *k == hashes);
     let (from, to) = (at(200)?, at(400).unwrap_or(grid.len() - 1));
     let runs: usize = measured.iter().map(|one| one.estimates[from].len()).sum();
-    // An absolute normal value deviates by √(π/2 - 1) of its mean. Errors with more functions
-    // deviate less, and are correlated with these.
+    // The standard deviation of an absolute normal value is √(π/2 - 1) of its mean. Errors with
+    // more functions deviate less and are correlated with these.
     let chance = 4.0 * law(200) * ((PI / 2.0 - 1.0) / runs as f64).sqrt();
     if to <= from || law(200) - law(400) + chance > LITTLE {
         return None;
@@ -488,8 +490,8 @@ fn little_gained(measured: &[&FamilyEstimates], grid: &[usize]) -> Option<Findin
         "little is gained past 200 functions, where errors are small: less than .015 up to 400",
         errors(from) - errors(to) < LITTLE,
         format!(
-            "hashed shingles, all families: {:.4} with 10 functions, {:.4} with 200, {:.4} with {}; that is {:.0} % less \
-             than with 200, {:.0} % by the law of 1 over the root",
+            "hashed shingles, all families: {:.4} with 10 functions, {:.4} with 200, {:.4} with \
+             {}; that is {:.0} % less than with 200, by the law of 1 over the root {:.0} %",
             errors(at(10).unwrap_or(0)),
             errors(from),
             errors(to),

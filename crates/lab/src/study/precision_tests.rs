@@ -1,9 +1,9 @@
-//! The study in a small form, and the pair that it measures.
+//! Tests of the study with small settings, and of the pair that it measures.
 
 use super::*;
 
 #[test]
-fn both_passages_are_similar_to_6_tenths_exactly() {
+fn the_similarity_of_both_passages_is_exactly_6_tenths() {
     let text = ShingledText::new(SHINGLE, 20_000).expect("valid");
     for keys in RowKeys::ALL {
         let (of_text, _) = text.keys(keys);
@@ -22,7 +22,7 @@ fn small() -> PrecisionSettings {
 }
 
 #[test]
-fn the_bias_of_modular_hashing_is_seen_in_few_runs() {
+fn few_runs_show_the_bias_of_modular_hashing() {
     let report = run(&small(), &StudyContext::unwatched(1)).expect("valid settings");
     assert_eq!(report.findings.len(), 3, "200 functions are not reached");
     for finding in &report.findings {
@@ -44,7 +44,7 @@ fn a_seed_gives_the_same_points_and_another_gives_others() {
 }
 
 #[test]
-fn few_runs_and_few_functions_tell_nothing_and_say_nothing() {
+fn findings_are_left_out_if_runs_or_functions_are_too_few() {
     for (runs, hashes) in [(3, 10), (2, 20), (2, 128), (2, 400)] {
         for seed in 0..6 {
             let settings = PrecisionSettings { runs, hashes, ..small() };
@@ -58,7 +58,7 @@ fn few_runs_and_few_functions_tell_nothing_and_say_nothing() {
     }
 }
 
-/// What would be measured with errors of this size, by number of functions.
+/// Estimates with errors of a given size for each number of functions.
 fn with_errors(grid: &[usize], error: impl Fn(usize) -> f64) -> FamilyEstimates {
     let estimates = grid.iter().map(|k| vec![truth() + error(*k); 400]).collect();
     FamilyEstimates {
@@ -69,7 +69,7 @@ fn with_errors(grid: &[usize], error: impl Fn(usize) -> f64) -> FamilyEstimates 
 }
 
 #[test]
-fn errors_that_do_not_fall_as_the_root_are_noticed() {
+fn errors_that_do_not_fall_as_1_over_the_root_are_detected() {
     let grid: Vec<usize> = GRID.into_iter().filter(|k| *k <= 400).collect();
     for (power, holds) in [(-0.5, true), (-0.3, false), (0.0, false), (-1.0, false)] {
         let one = with_errors(&grid, |k| 0.3 * (k as f64).powf(power));
@@ -83,9 +83,9 @@ fn errors_that_do_not_fall_as_the_root_are_noticed() {
     assert!(finding.holds && finding.seen.contains("29 % less"), "{}", finding.seen);
 }
 
-/// The error of the slope in theory, beside the deviation of slopes of the study's own functions.
+/// Compares the theoretical error of the slope with the deviation of simulated slopes.
 #[test]
-fn slopes_deviate_as_theory_says() {
+fn slopes_deviate_as_in_theory() {
     let grid: Vec<usize> = GRID.into_iter().filter(|k| *k <= 128).collect();
     let from = sloped(&grid).expect("enough");
     let (mut random, mut slopes) = (SplitMix::new(1), Vec::new());
@@ -110,7 +110,7 @@ fn slopes_deviate_as_theory_says() {
     let mean = slopes.iter().sum::<f64>() / 200.0;
     let variance = slopes.iter().map(|slope| (slope - mean).powi(2)).sum::<f64>() / 199.0;
     let ratio = variance.sqrt() / slope_error(&grid[from..], 20);
-    // An error is a twentieth, and the logarithm of so few runs deviates a little more.
+    // The standard error is a twentieth, and the logarithm of so few runs deviates slightly more.
     assert!((0.8..1.25).contains(&ratio), "{ratio}");
     assert!((mean + 0.5).abs() < 0.05, "{mean}");
 }

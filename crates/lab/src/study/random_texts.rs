@@ -1,16 +1,16 @@
-//! Texts of random order: the material of the papers' measurements, and texts that have little in
-//! common.
+//! Random texts: random orders of one text, as in the papers' measurements, and random words.
 
 use twindex::internals::SplitMix;
 
-/// Fifty words that fill a place: Bergillos, Rambla, Cabeza 2018, section 7.1, measure with random
-/// orders of fifty such words, and do not say which.
+/// Fifty words of placeholder text. Bergillos, Rambla, Cabeza 2018, section 7.1, measure random
+/// orders of fifty such words, but do not name the words.
 pub(crate) const FIFTY_WORDS: &str = "\
-Lorem ipsum dolor sit amet, consectetur adipiscing elit, sed do eiusmod tempor incididunt ut labore et \
-dolore magna aliqua. Ut enim ad minim veniam, quis nostrud exercitation ullamco laboris nisi ut aliquip \
-ex ea commodo consequat. Duis aute irure dolor in reprehenderit in voluptate velit esse cillum dolore eu fugiat.";
+Lorem ipsum dolor sit amet, consectetur adipiscing elit, sed do eiusmod tempor incididunt ut \
+labore et dolore magna aliqua. Ut enim ad minim veniam, quis nostrud exercitation ullamco laboris \
+nisi ut aliquip ex ea commodo consequat. Duis aute irure dolor in reprehenderit in voluptate \
+velit esse cillum dolore eu fugiat.";
 
-/// The words of a text in a random order, every order being as likely, one space between two.
+/// The words of a text in a random order, separated by spaces. Every order is equally likely.
 pub(crate) fn random_order(text: &str, random: &mut SplitMix) -> String {
     let mut words: Vec<&str> = text.split_whitespace().collect();
     for last in (1..words.len()).rev() {
@@ -19,13 +19,13 @@ pub(crate) fn random_order(text: &str, random: &mut SplitMix) -> String {
     words.join(" ")
 }
 
-/// A number from 0 to below `bound`, which is above 0. That 2^64 is no multiple of the bound makes
-/// some numbers likelier by bound / 2^64 at most: nothing beside what is measured.
+/// A random number below `bound`, which must be above 0. Some numbers are more likely by at most
+/// bound / 2^64, which is negligible here.
 pub(crate) fn below(random: &mut SplitMix, bound: u64) -> u64 {
     ((u128::from(random.next()) * u128::from(bound)) >> 64) as u64
 }
 
-/// Words of two to four syllables, of which texts are drawn that have little in common.
+/// Random words of two to four syllables.
 pub(crate) fn vocabulary(count: usize, random: &mut SplitMix) -> Vec<String> {
     let syllable = |random: &mut SplitMix| {
         let consonant = b"bcdfghjklmnprstvwz"[below(random, 18) as usize];
@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_has_the_words_of_the_text_and_all_orders_are_as_likely() {
+    fn all_orders_of_the_words_are_equally_likely() {
         let mut random = SplitMix::new(3);
         let mut seen = std::collections::BTreeMap::new();
         for _ in 0..6000 {

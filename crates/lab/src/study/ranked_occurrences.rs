@@ -1,9 +1,9 @@
-//! A multiset as a set: each occurrence becomes an element of its own.
+//! Represents a multiset as a set, in which each occurrence is a separate element.
 
 use twindex::internals::ShingleHasher;
 
-/// The occurrences of ascending hashes as elements of their own, in no order: equal shingles of two
-/// texts have as many of these in common as the lesser of their numbers.
+/// Makes each occurrence of ascending hashes a separate element, in no order. Two texts share as
+/// many elements of a shingle as the smaller of its two counts.
 pub(crate) fn ranked(occurrences: &[u64]) -> Vec<u64> {
     let hasher = ShingleHasher::new(0);
     let equals = occurrences.chunk_by(|x, y| x == y);
@@ -16,7 +16,7 @@ mod tests {
     use twindex::Overlap;
 
     #[test]
-    fn ranked_occurrences_have_as_much_in_common_as_the_multisets() {
+    fn ranked_occurrences_have_the_overlap_of_the_multisets() {
         let (a, b) = ([1, 1, 1, 2, 5, 5], [1, 1, 3, 5, 5, 5]);
         let overlap = Overlap::of_multisets(&a, &b);
         let (mut ranked_a, mut ranked_b) = (ranked(&a), ranked(&b));

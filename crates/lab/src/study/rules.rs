@@ -18,19 +18,20 @@ use twindex::{Recall, Threshold};
 
 const TITLE: &str = "Columns of transactions that occur together";
 
-/// Which transactions, and which pairs of their items.
+/// The settings of the study.
 #[derive(Clone, Debug)]
 pub(crate) struct RulesSettings {
-    /// A file with a transaction a line; without one, the verses of the Gospels and their words.
+    /// The file with one transaction per line; by default the verses of the Gospels and their
+    /// words.
     pub(crate) file: Option<PathBuf>,
     pub(crate) layout: TransactionLayout,
     /// The least similarity of two columns.
     pub(crate) threshold: f64,
-    /// The probability with which a pair at the threshold is found.
+    /// The probability of finding a pair at the threshold.
     pub(crate) recall: f64,
     /// The least number of transactions with both.
     pub(crate) support: u64,
-    /// Pairs that are printed.
+    /// The most pairs to print.
     pub(crate) top: usize,
 }
 
@@ -47,15 +48,15 @@ impl Default for RulesSettings {
     }
 }
 
-/// Numbers that brute force may look at: about a second.
+/// The most column entries that brute force may visit, which takes about a second.
 const AFFORDABLE: u64 = 1_000_000_000;
 
-/// All that is reported.
+/// The pairs found, and the data to check them.
 struct FoundRules {
     transactions: Transactions,
     wanted: PairCriteria,
     found: FoundPairs,
-    /// The columns that brute force compared with all others, and what it found, ascending.
+    /// The columns that brute force compared with all others, ascending.
     sample: Vec<u32>,
     truth: Vec<ColumnPair>,
 }
@@ -91,7 +92,7 @@ impl FoundRules {
         Ok(Self { transactions, wanted, found, sample, truth })
     }
 
-    /// How many transactions have this item.
+    /// The number of transactions with this item.
     fn size(&self, item: u32) -> usize {
         self.transactions.columns[item as usize].len()
     }
@@ -100,7 +101,7 @@ impl FoundRules {
         similarity(pair.both, self.size(pair.a), self.size(pair.b))
     }
 
-    /// What was found, the most similar first, of these those that occur most often.
+    /// The pairs by falling similarity, then by falling support.
     fn ranked(&self) -> Vec<&ColumnPair> {
         let mut ranked: Vec<&ColumnPair> = self.found.pairs.iter().collect();
         ranked.sort_by(|a, b| {
@@ -124,7 +125,7 @@ impl FoundRules {
             Cell::Share(both / all),
             Cell::Share(both / a),
             Cell::Share(both / b),
-            // How much likelier one is where the other is.
+            // The lift: the factor by which one item makes the other more likely.
             Cell::Number(both * all / (a * b)),
         ]
     }
@@ -157,7 +158,7 @@ impl FoundRules {
         let found = |pair: &&ColumnPair| self.found.pairs.binary_search(pair).is_ok();
         let (known, seen) = (self.truth.len(), self.truth.iter().filter(found).count());
         let recall = self.wanted.recall.get();
-        // Three standard deviations of how many are found of pairs that are all right at the
+        // Three standard deviations of the number found, if all pairs were exactly at the
         // threshold.
         let slack = 3.0 * (recall * (1.0 - recall) * known as f64).sqrt();
         let items = self.transactions.items.len() as u64;
@@ -170,8 +171,8 @@ impl FoundRules {
                 ),
                 seen as f64 >= recall * known as f64 - slack,
                 format!(
-                    "{seen} of {known} that brute force finds with {} of {items} items; {} of {} pairs met in \
-                 {bands} bands of {depth}",
+                    "{seen} of the {known} that brute force finds with {} of {items} items; {} of \
+                     {} pairs are candidates by {bands} bands of {depth}",
                     self.sample.len(),
                     self.found.candidates,
                     items * items.saturating_sub(1) / 2,
@@ -184,12 +185,12 @@ impl FoundRules {
         let checked = checked.count();
         let exact = || {
             Finding::new(
-                "nothing is found that is less similar, or in fewer transactions",
+                "every pair found reaches the least similarity and the least support",
                 wrong == 0,
-                format!("{wrong} of {checked} found pairs are not those of brute force"),
+                format!("{wrong} of {checked} checked pairs are not found by brute force"),
             )
         };
-        // Of no pairs there is nothing to tell.
+        // Without pairs there is no finding.
         let told = [(known > 0).then(promised), (checked > 0).then(exact)];
         told.into_iter().flatten().collect()
     }
@@ -212,7 +213,7 @@ impl FoundRules {
         Figure { title: TITLE.to_owned(), panels: vec![scatter, self.pruned()] }
     }
 
-    /// What would be left of the pairs by a least support, as other methods need one.
+    /// The number of pairs left by a least support, which other methods need.
     fn pruned(&self) -> Panel {
         let mut supports: Vec<u64> = self.found.pairs.iter().map(|pair| pair.both).collect();
         supports.sort_unstable();
@@ -235,7 +236,7 @@ impl FoundRules {
     }
 }
 
-/// So many of the columns at most, ascending, every choice being as likely.
+/// A random sample of at most `most` columns, ascending. Every choice is equally likely.
 fn sample(columns: usize, most: u64, seed: u64) -> Vec<u32> {
     let mut all: Vec<u32> = (0..columns as u32).collect();
     if most >= all.len() as u64 {
@@ -263,9 +264,9 @@ mod tests {
         }
     }
 
-    /// Pairs of words of the verses of Mark, counted in sets of strings.
+    /// Compares with pairs of words of the verses of Mark, counted with sets of strings.
     #[test]
-    fn words_of_a_gospel_are_paired_as_counting_verse_by_verse_does() {
+    fn pairs_of_words_agree_with_counting_verse_by_verse() {
         let [_, english] = gospel_texts::embedded();
         let mut words = BTreeMap::<&str, BTreeSet<usize>>::new();
         let verses = english.texts[2].to_lowercase();
@@ -308,7 +309,7 @@ mod tests {
             let confidence = both as f64 / words[a].len() as f64;
             assert_eq!(row[5], Cell::Share(confidence), "{a} -> {b}");
         }
-        // At 0.99 right at the threshold, and more above it.
+        // The recall is 0.99 at the threshold and higher above it.
         let least = 0.97 * expected.len() as f64;
         assert!(
             report.data.rows.len() as f64 >= least,
@@ -319,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn the_most_similar_come_first_with_what_they_imply() {
+    fn pairs_are_ranked_by_similarity_with_all_their_values() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let file = folder.path().join("baskets.txt");
         std::fs::write(&file, "beer chips\nbeer chips\nbeer\ntea cake\ntea cake\nmilk\n")
@@ -343,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_pair_and_a_wrong_one_are_seen() {
+    fn findings_detect_a_lost_pair_and_a_wrong_one() {
         let pair = |a, b| ColumnPair { a, b, both: 2 };
         let transactions = Transactions {
             items: ["a", "b", "c", "d"].map(str::to_owned).into(),
@@ -365,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_is_of_different_columns() {
+    fn a_sample_has_distinct_columns() {
         for (columns, most) in [(10, 3), (10, 10), (10, 99), (1000, 400)] {
             let chosen = sample(columns, most, 4);
             assert_eq!(chosen.len() as u64, most.min(columns as u64));

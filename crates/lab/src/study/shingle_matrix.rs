@@ -1,16 +1,16 @@
-//! A matrix of real text: shingles by the numbers of their rows, in the orders that rows may have.
+//! The matrix of a real text: the row numbers of its shingles, in each possible order of rows.
 
 use super::gospel_texts;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use twindex::Result;
 use twindex::{Normalization, Shingle, Shingler};
 
-/// What stands for a shingle.
+/// The key that represents a shingle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RowKeys {
-    /// The number of its row, rows in the order in which the text first has their shingles.
+    /// Its row number, with rows in the order of first appearance in the text.
     TextOrder,
-    /// The number of its row, rows in alphabetical order.
+    /// Its row number, with rows in alphabetical order.
     Alphabetical,
     /// Its hash.
     Hashed,
@@ -29,15 +29,14 @@ impl RowKeys {
     }
 }
 
-/// The shingles of the beginning of a text (Mark in English), of so many characters each, one after
-/// the other.
+/// The shingles of the beginning of a text (Mark in English), in order.
 pub(super) struct ShingledText {
     shingles: Vec<String>,
     hashes: Vec<u64>,
 }
 
 impl ShingledText {
-    /// The shingles of so many characters of the text.
+    /// The shingles of `size` characters in the first `characters` characters of the text.
     ///
     /// # Errors
     ///
@@ -45,7 +44,7 @@ impl ShingledText {
     pub(super) fn new(size: u16, characters: usize) -> Result<Self> {
         let [_, english] = gospel_texts::embedded();
         let [_, _, mark, _] = english.texts;
-        // As the default normalisation has it; the text needs no composing.
+        // This is the default normalisation; the text needs no Unicode composition.
         let words: Vec<String> = mark.split_whitespace().map(str::to_lowercase).collect();
         let text: String = words.join(" ").chars().take(characters).collect();
         let shingler = Shingler::new(Shingle::chars(size), Normalization::NONE, false, 0)?;
@@ -54,9 +53,8 @@ impl ShingledText {
         Ok(Self { shingles: shingles.collect(), hashes: shingler.hashes(&text) })
     }
 
-    /// The keys of the shingles, in the order of the text and as often as they are there, and the
-    /// number of rows that a matrix of the text has. Rows are numbered from 1: multiplicative
-    /// hashing leaves 0 where it is.
+    /// The keys of the shingles, in the order of the text with repetitions, and the number of rows
+    /// of the matrix. Rows are numbered from 1, because multiplicative hashing maps 0 to 0.
     pub(super) fn keys(&self, keys: RowKeys) -> (Vec<u64>, u64) {
         let mut numbers: HashMap<&str, u64> = HashMap::new();
         match keys {

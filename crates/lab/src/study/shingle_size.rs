@@ -15,12 +15,12 @@ use twindex_cli::input::open_text;
 
 const TITLE: &str = "Similarity of random orders of one text over the size of shingles";
 
-/// What is put into random orders, and how far it is measured.
+/// The settings of the study.
 #[derive(Clone, Debug)]
 pub(crate) struct ShingleSizeSettings {
-    /// A text file; without one, fifty words.
+    /// The text file; by default fifty words of lorem ipsum.
     pub(crate) text: Option<PathBuf>,
-    /// Random orders, at least 2.
+    /// The number of random orders, at least 2.
     pub(crate) orders: usize,
     /// The greatest number of characters of a shingle, at least 1.
     pub(crate) widest: u16,
@@ -32,7 +32,7 @@ impl Default for ShingleSizeSettings {
     }
 }
 
-/// How texts are prepared: name, and normalisation.
+/// The forms of the text, with their normalisation.
 const FORMS: [(&str, Normalization); 3] = [
     ("with spaces", FOLDED),
     ("without spaces", Normalization { whitespace: Whitespace::Drop, ..FOLDED }),
@@ -42,7 +42,7 @@ const FORMS: [(&str, Normalization); 3] = [
 const FOLDED: Normalization =
     Normalization { lower: true, whitespace: Whitespace::Fold, ..Normalization::NONE };
 
-/// The similarities of all pairs at one size of shingles.
+/// The similarities of all pairs at one size of shingles, summarised.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct SimilaritySpread {
     mean: f64,
@@ -108,7 +108,7 @@ fn text_of(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// Of all pairs of texts, by sets of shingles of so many characters.
+/// The similarities of all pairs of texts, by sets of shingles of `width` characters.
 fn similarities(texts: &[String], width: u16, normalization: Normalization) -> Result<Vec<f64>> {
     let shingler = Shingler::new(Shingle::chars(width), normalization, false, 0)?;
     let set = |text: &String| {
@@ -153,7 +153,7 @@ fn report(curves: &[Vec<SimilaritySpread>], orders: usize) -> Report {
 
 fn figure(curves: &[Vec<SimilaritySpread>], pairs: usize) -> Figure {
     let series = FORMS.iter().zip(curves).enumerate().map(|(form, ((name, _), curve))| {
-        // The third lies on the first: a band around it would hide both.
+        // The third line lies on the first, and its band would hide both.
         let points = curve.iter().enumerate().map(move |(at, s)| match form {
             2 => Point::new((at + 1) as f64, s.mean),
             _ => Point::spread((at + 1) as f64, s.mean, s.least, s.greatest),
@@ -169,8 +169,8 @@ fn figure(curves: &[Vec<SimilaritySpread>], pairs: usize) -> Figure {
     Figure { title: TITLE.to_owned(), panels: vec![panel] }
 }
 
-/// What Vilaseca and others 2018, section 7.1.1, and Bergillos and others 2018, section 8.1, say,
-/// as far as so many characters were measured.
+/// The statements of Vilaseca and others 2018, section 7.1.1, and Bergillos and others 2018,
+/// section 8.1, for the measured numbers of characters.
 fn findings(curves: &[Vec<SimilaritySpread>]) -> Vec<Finding> {
     let (spaced, bare) = (&curves[0], &curves[1]);
     let mut findings = Vec::new();
@@ -192,7 +192,7 @@ fn findings(curves: &[Vec<SimilaritySpread>]) -> Vec<Finding> {
     }
     if let Some(thirteen) = spaced.get(12) {
         findings.push(Finding::new(
-            "past 12 characters: similarity about 0, below 0.02",
+            "past 12 characters: similarity below 0.02",
             spaced[12..].iter().all(|spread| spread.mean < 0.02),
             format!("mean {:.4} at 13, greatest of a pair {:.4}", thirteen.mean, thirteen.greatest),
         ));
@@ -200,7 +200,7 @@ fn findings(curves: &[Vec<SimilaritySpread>]) -> Vec<Finding> {
     findings
 }
 
-/// From each number of characters to the next.
+/// The finding that the mean falls from each number of characters to the next.
 fn falls(spaced: &[SimilaritySpread], bare: &[SimilaritySpread]) -> Finding {
     let rises = |curve: &[SimilaritySpread]| {
         let steps = curve.windows(2).enumerate();
@@ -211,13 +211,14 @@ fn falls(spaced: &[SimilaritySpread], bare: &[SimilaritySpread]) -> Finding {
         "the mean falls with every character",
         rises.is_empty() && bare_rises.is_empty(),
         match (rises.is_empty(), bare_rises.is_empty()) {
-            (true, true) => "it rises nowhere".to_owned(),
+            (true, true) => "it never rises".to_owned(),
             _ => format!("it rises at {rises:?} with spaces, at {bare_rises:?} without"),
         },
     )
 }
 
-/// At 1 character both are 1; past 12 both are about 0.
+/// The finding that the mean without spaces is lower. At 1 character both are 1, and past 12 both
+/// are about 0.
 fn falls_sooner(spaced: &[SimilaritySpread], bare: &[SimilaritySpread]) -> Finding {
     let both = || spaced.iter().zip(bare);
     let above: Vec<usize> = both()
@@ -233,8 +234,8 @@ fn falls_sooner(spaced: &[SimilaritySpread], bare: &[SimilaritySpread]) -> Findi
         "without spaces it falls sooner, from 2 characters to 12",
         holds,
         match above.is_empty() {
-            true => format!("higher nowhere; lower by as much as {gap:.4}, at {}", at + 1),
-            false => format!("higher at {above:?}; lower by as much as {gap:.4}, at {}", at + 1),
+            true => format!("never higher; lower by up to {gap:.4}, at {}", at + 1),
+            false => format!("higher at {above:?}; lower by up to {gap:.4}, at {}", at + 1),
         },
     )
 }
@@ -249,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_that_must_be_seen_is_seen_under_any_seed() {
+    fn all_findings_hold_under_any_seed() {
         for seed in 0..2 {
             let report = run(&ShingleSizeSettings::default(), &StudyContext::unwatched(seed))
                 .expect("valid settings");
@@ -261,9 +262,9 @@ mod tests {
         }
     }
 
-    /// Sets of strings, compared without any hash.
+    /// Compares sets of strings, without hashes.
     #[test]
-    fn similarities_are_those_of_the_sets_of_substrings() {
+    fn similarities_agree_with_sets_of_substrings() {
         let texts = ["ab cab abba", "abba ab cab", "cab\tAB Abba"].map(str::to_owned);
         let set = |text: &str, width: usize| {
             let chars: Vec<char> = text.chars().collect();
@@ -287,19 +288,19 @@ mod tests {
     }
 
     #[test]
-    fn a_text_whose_words_never_mix_is_not_said_to_fall() {
+    fn findings_fail_for_a_text_whose_orders_are_all_the_same() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("same.txt");
         std::fs::write(&path, "so ".repeat(50)).expect("written");
         let report =
             study(&ShingleSizeSettings { text: Some(path), ..ShingleSizeSettings::default() });
         let holds: Vec<bool> = report.findings.iter().map(|finding| finding.holds).collect();
-        // All orders are one text: similar at every size, with spaces and without.
+        // All orders are the same text, so all similarities are 1.
         assert_eq!(holds, [true, true, false, false, false]);
     }
 
     #[test]
-    fn what_cannot_be_measured_says_so() {
+    fn invalid_settings_are_refused() {
         let one = ShingleSizeSettings { orders: 1, ..ShingleSizeSettings::default() };
         let missing = ShingleSizeSettings {
             text: Some("no/such.txt".into()),

@@ -1,4 +1,4 @@
-//! Which columns of a matrix are similar: by sketches and bands, and by brute force (Cohen and
+//! Finds the similar columns of a matrix by sketches and bands, and by brute force (Cohen and
 //! others 2001, "Finding interesting associations without support pruning", section 3).
 
 use super::StudyContext;
@@ -11,24 +11,25 @@ use twindex::{Lanes, Recall, Threshold};
 use twindex::{Normalization, Shingle, Shingler};
 use twindex::{Sketch, Sketcher};
 
-/// Lanes of a column's sketch: the most there are, as columns are few beside transactions.
+/// The lanes of a column's sketch: the maximum, because there are far fewer columns than
+/// transactions.
 const LANES: usize = 512;
 
-/// The most lanes of a band. Deeper bands would save candidates only among millions of columns.
+/// The most lanes in a band. Deeper bands would save candidates only among millions of columns.
 const DEEPEST: u32 = 16;
 
-/// What pairs are looked for.
+/// The pairs to find.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PairCriteria {
     /// The least Jaccard similarity of two columns.
     pub(crate) threshold: Threshold,
-    /// The probability with which a pair at the threshold is found, at least.
+    /// The least probability of finding a pair at the threshold.
     pub(crate) recall: Recall,
-    /// The least number of transactions that have both.
+    /// The least number of transactions with both.
     pub(crate) support: u64,
 }
 
-/// Two columns by their numbers, the lesser first, and how many transactions have both.
+/// The numbers of two columns, the smaller first, and the number of transactions with both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ColumnPair {
     pub(crate) a: u32,
@@ -36,32 +37,32 @@ pub(crate) struct ColumnPair {
     pub(crate) both: u64,
 }
 
-/// What was found, and what it took.
+/// The pairs found, and the work to find them.
 pub(crate) struct FoundPairs {
-    /// Ascending.
+    /// The pairs, ascending.
     pub(crate) pairs: Vec<ColumnPair>,
-    /// The pairs that met in a bucket, all of which were compared.
+    /// The number of candidate pairs, all of which were compared.
     pub(crate) candidates: u64,
     pub(crate) bands: BandPlan,
 }
 
-/// So many bands of so many whole lanes.
+/// The division of a sketch into bands of whole lanes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct BandPlan {
     pub(crate) bands: usize,
     pub(crate) depth: u32,
-    /// The probability that a pair at the threshold meets.
+    /// The probability that a pair at the threshold becomes a candidate.
     pub(crate) recall: f64,
 }
 
 impl BandPlan {
-    /// The deepest that reach the recall at the threshold. Lanes are compared whole here, not by
-    /// the byte that an index stores of them, so that one lane is a band that still tells columns
-    /// apart.
+    /// Plans the deepest bands that reach the recall at the threshold. Lanes are compared whole
+    /// here, unlike in an index, which stores only a byte of each. So a band of a single lane still
+    /// distinguishes columns.
     ///
     /// # Errors
     ///
-    /// [`Error::UnreachableRecall`] where all lanes together do not.
+    /// [`Error::UnreachableRecall`] if even bands of single lanes do not reach it.
     fn new(wanted: PairCriteria) -> Result<Self> {
         let (threshold, recall) = (wanted.threshold, wanted.recall);
         for depth in (1..=DEEPEST).rev() {
@@ -82,24 +83,26 @@ impl BandPlan {
     }
 }
 
-/// Whether a pair of columns with so many transactions is one that is wanted, exactly.
+/// Whether a pair of columns of these sizes meets the criteria, exactly.
 fn is_wanted(wanted: PairCriteria, both: u64, a: usize, b: usize) -> bool {
     both >= wanted.support.max(1) && similarity(both, a, b) >= wanted.threshold.get()
 }
 
-/// Jaccard's similarity of two sets of these sizes that share so much; neither is empty.
+/// The Jaccard similarity of two non-empty sets of these sizes that share `both` elements.
 pub(crate) fn similarity(both: u64, a: usize, b: usize) -> f64 {
     both as f64 / (a as u64 + b as u64 - both) as f64
 }
 
-/// Finds pairs of columns by bands of their sketches, and verifies each on the columns themselves.
-/// Every column is the ascending numbers of its transactions, of which there are `count`.
+/// Finds pairs of columns by bands of their sketches, and verifies each pair on the columns
+/// themselves. A column is the ascending list of the numbers of its transactions, which are below
+/// `count`.
 ///
-/// Sketching takes some nanoseconds for each number, comparing as many for each of a candidate.
+/// Sketching takes some nanoseconds for each number of a column. Comparing a candidate takes as
+/// much for each number of its columns.
 ///
 /// # Errors
 ///
-/// [`Error::UnreachableRecall`] for a threshold below about 0.01, and those of the work.
+/// [`Error::UnreachableRecall`] for a threshold below about 0.01, and those of the context.
 pub(crate) fn find(
     columns: &[Vec<u32>],
     count: u32,
@@ -109,7 +112,7 @@ pub(crate) fn find(
     let bands = BandPlan::new(wanted)?;
     let total = bands.bands as u64 + 2;
     context.at(0, total)?;
-    // A column in too few transactions cannot have enough in common with another.
+    // A column with fewer transactions than the least support cannot be part of a pair.
     let enough = |column: &u32| columns[*column as usize].len() as u64 >= wanted.support.max(1);
     let numbers: Vec<u32> = (0..columns.len() as u32).filter(enough).collect();
     let sketches = sketches(columns, &numbers, count, context.seed)?;
@@ -118,7 +121,7 @@ pub(crate) fn find(
     for band in 0..bands.bands {
         context.at(1 + band as u64, total)?;
         meet(&sketches, band, bands.depth, &mut candidates);
-        // Pairs that are much alike meet in most bands: each is kept once.
+        // Very similar pairs meet in most bands. Duplicates are removed from time to time.
         if candidates.len() > 2 * settled + 1_000_000 {
             settle(&mut candidates);
             settled = candidates.len();
@@ -141,7 +144,7 @@ fn settle(candidates: &mut Vec<(u32, u32)>) {
     candidates.dedup();
 }
 
-/// The sketches of these columns, as sets of well-mixed hashes of their numbers.
+/// The sketches of these columns, from well-mixed hashes of their transaction numbers.
 fn sketches(columns: &[Vec<u32>], numbers: &[u32], count: u32, seed: u64) -> Result<Vec<Sketch>> {
     let shingler = Shingler::new(Shingle::Tokens, Normalization::NONE, false, seed)?;
     let sketcher = Sketcher::new(shingler, Lanes::new(LANES)?, seed);
@@ -150,13 +153,13 @@ fn sketches(columns: &[Vec<u32>], numbers: &[u32], count: u32, seed: u64) -> Res
     let sketch = |number: &u32| {
         let column = columns[*number as usize].iter();
         let set: Vec<u64> = column.map(|transaction| hashes[*transaction as usize]).collect();
-        // Columns without a transaction were left out.
+        // Empty columns were left out before.
         sketcher.sketch_of_hashes(&set)
     };
     Ok(numbers.par_iter().filter_map(sketch).collect())
 }
 
-/// Adds all pairs of sketches that are equal in a band.
+/// Adds all pairs of sketches with an equal band.
 fn meet(sketches: &[Sketch], band: usize, depth: u32, candidates: &mut Vec<(u32, u32)>) {
     let depth = depth as usize;
     let lanes = |number: u32| &sketches[number as usize].lanes()[band * depth..(band + 1) * depth];
@@ -169,7 +172,7 @@ fn meet(sketches: &[Sketch], band: usize, depth: u32, candidates: &mut Vec<(u32,
     }
 }
 
-/// How many elements two sets share, each given in ascending order.
+/// The number of elements that two ascending sets share.
 pub(crate) fn shared<T: Ord>(a: &[T], b: &[T]) -> u64 {
     let (mut x, mut y, mut both) = (0, 0, 0);
     while let (Some(left), Some(right)) = (a.get(x), b.get(y)) {
@@ -181,11 +184,11 @@ pub(crate) fn shared<T: Ord>(a: &[T], b: &[T]) -> u64 {
 }
 
 /// All wanted pairs with at least one of the sampled columns, by comparing these with every other:
-/// no sketch, no band. Ascending. Takes a pass over all columns for each sampled one.
+/// no sketch, no band. The pairs, ascending. Takes a pass over all columns for each sampled one.
 ///
 /// # Errors
 ///
-/// Those of the work.
+/// Those of the context.
 pub(crate) fn brute_force(
     columns: &[Vec<u32>],
     count: u32,
@@ -226,8 +229,7 @@ mod tests {
         }
     }
 
-    /// Columns of which each second one is made from the one before it by leaving out and adding
-    /// some.
+    /// Columns of which every second one is a changed copy of the one before.
     fn planted(columns: usize, count: u32, random: &mut SplitMix) -> Vec<Vec<u32>> {
         let mut all = Vec::new();
         for _ in 0..columns / 2 {
@@ -250,8 +252,8 @@ mod tests {
     #[test]
     fn bands_are_the_deepest_that_reach_the_recall() {
         let bands = |threshold| BandPlan::new(wanted(threshold, 1)).map(|b| (b.bands, b.depth));
-        // 1 - (1 - 0.5^4)^72 is the first above 0.99; of depth 5 the 102 bands that fit reach 0.961
-        // only.
+        // 1 - (1 - 0.5^4)^72 is the first value above 0.99. With depth 5, the 102 possible bands
+        // reach only 0.961.
         assert_eq!(bands(0.5).ok(), Some((72, 4)));
         assert_eq!(bands(0.9).ok(), Some((23, 16)));
         assert_eq!(bands(0.02).ok(), Some((228, 1)));
@@ -259,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn brute_force_is_the_definition() {
+    fn brute_force_agrees_with_the_definition() {
         let columns = planted(60, 50, &mut SplitMix::new(5));
         let (wanted, all) = (wanted(0.2, 2), (0..60).collect::<Vec<u32>>());
         let found =
@@ -284,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn bands_find_what_brute_force_finds_and_nothing_else() {
+    fn bands_find_the_pairs_of_brute_force_and_no_others() {
         let columns = planted(400, 4_000, &mut SplitMix::new(6));
         let all: Vec<u32> = (0..400).collect();
         let (mut known, mut seen) = (0, 0);
@@ -294,17 +296,17 @@ mod tests {
             let found = find(&columns, 4_000, wanted, &context).expect("a recall within reach");
             assert!(found.pairs.iter().all(|pair| truth.binary_search(pair).is_ok()));
             assert!(found.bands.recall >= 0.99);
-            // Of 79,800 pairs.
+            // There are 79,800 pairs.
             assert!(found.candidates < 4_000, "at {threshold}: {}", found.candidates);
             (known, seen) = (known + truth.len(), seen + found.pairs.len());
         }
         assert!(known > 150, "{known}");
-        // Most are above the threshold, where more than the promised 0.99 are found.
+        // Most pairs are above the threshold, where the recall is higher than the promised 0.99.
         assert!(seen as f64 >= 0.99 * known as f64, "{seen} of {known}");
     }
 
     #[test]
-    fn a_column_without_transactions_is_similar_to_none() {
+    fn an_empty_column_is_similar_to_none() {
         let columns = [vec![], vec![], vec![1, 2], vec![1, 2]];
         let found = find(&columns, 3, wanted(0.5, 0), &StudyContext::unwatched(0)).expect("done");
         assert_eq!(found.pairs, [ColumnPair { a: 2, b: 3, both: 2 }]);

@@ -1,11 +1,11 @@
-//! What a study is done with: a seed, and who is told how far it is.
+//! The context of a run: its seed, and the function that receives its progress.
 
 use twindex::Result;
 
-/// What is told how much of all work is done, and may refuse to go on.
+/// Receives the amounts of work done and in total, and may end the run with an error.
 type Tell<'w> = dyn Fn(u64, u64) -> Result<()> + 'w;
 
-/// The seed of a study, and who watches it.
+/// The seed of a run, and the function that receives its progress.
 pub(crate) struct StudyContext<'w> {
     pub(crate) seed: u64,
     tell: &'w Tell<'w>,
@@ -16,17 +16,17 @@ impl<'w> StudyContext<'w> {
         Self { seed, tell }
     }
 
-    /// Work that nobody watches.
+    /// A context that ignores progress.
     #[cfg(test)]
     pub(crate) fn unwatched(seed: u64) -> StudyContext<'static> {
         StudyContext { seed, tell: &|_, _| Ok(()) }
     }
 
-    /// Tells that so much of all is done.
+    /// Reports that `done` of `total` is done.
     ///
     /// # Errors
     ///
-    /// [`Error::Interrupted`](twindex::Error::Interrupted) where the work is to end.
+    /// [`Error::Interrupted`](twindex::Error::Interrupted) if the run must end.
     pub(crate) fn at(&self, done: u64, total: u64) -> Result<()> {
         (self.tell)(done, total)
     }

@@ -1,4 +1,4 @@
-//! Transactions as columns: which of them each item is in.
+//! Transactions by columns: the transactions that contain each item.
 
 use super::StudyContext;
 use super::gospel_texts::{NORMALIZATION, Translation};
@@ -9,38 +9,39 @@ use std::path::Path;
 use twindex::{Error, Result};
 use twindex_cli::input::open_text;
 
-/// How a file is read.
+/// The layout of a file of transactions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TransactionLayout {
-    /// What stands between two items; without it, white space and commas, as many as there are.
+    /// The separator of items; by default any amount of white space and commas.
     pub(crate) separator: Option<char>,
-    /// Whether the first line names the items, and every other has a 1 or a 0 for each of them.
+    /// Whether the file is a matrix: the first line names the items, and every other line has a 1
+    /// or a 0 for each item.
     pub(crate) matrix: bool,
 }
 
-/// A matrix of transactions and items, by columns. 4 bytes for each time that a transaction has an
-/// item.
+/// A matrix of transactions and items, stored by columns. Takes 4 bytes for each item of each
+/// transaction.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Transactions {
-    /// The items, in order of appearance.
+    /// The items in order of appearance.
     pub(crate) items: Vec<String>,
-    /// For each item, the numbers of the transactions that have it, ascending.
+    /// For each item, the ascending numbers of the transactions with it.
     pub(crate) columns: Vec<Vec<u32>>,
-    /// How many transactions there are.
+    /// The number of transactions.
     pub(crate) count: u32,
 }
 
-/// Lines after which to look whether the work is to end.
+/// The number of lines between two reports of progress.
 const LINES: u64 = 10_000;
 
 impl Transactions {
-    /// Reads a file, or standard input, line by line; a compressed one as what was compressed.
-    /// Empty lines are no transactions; an item that is repeated in one counts once.
+    /// Reads a file or standard input line by line, decompressing it if necessary. Empty lines are
+    /// ignored. An item that is repeated in a transaction counts once.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] with the line, for a file that cannot be read, is no UTF-8, has fewer than two
-    /// transactions, or is not the matrix that it should be.
+    /// [`Error::Io`] with the line, for a file that cannot be read, is not UTF-8, has fewer than
+    /// two transactions, or is not a valid matrix.
     pub(crate) fn read(
         path: &Path,
         layout: TransactionLayout,
@@ -49,8 +50,7 @@ impl Transactions {
         let failed =
             |source| Error::Io { path: path.to_owned(), action: "reading transactions", source };
         let text = open_text(path).map_err(|bad| failed(io::Error::other(bad.cause)))?;
-        // Of standard input, no number is known, and of what was compressed only one that is too
-        // small.
+        // The size of standard input is unknown, and that of a compressed file is too small.
         let bytes = std::fs::metadata(path).map_or(0, |found| found.len());
         let (mut reader, mut line) = (BufReader::new(text), Vec::new());
         let mut builder = TransactionsBuilder::new(layout);
@@ -73,7 +73,8 @@ impl Transactions {
         builder.finish().map_err(|what| failed(io::Error::other(what)))
     }
 
-    /// The verses of the four Gospels, with their words of three letters and more, in lower case.
+    /// The verses of the four Gospels as transactions of their words of at least three letters, in
+    /// lower case.
     pub(crate) fn of_verses(translation: &Translation) -> Self {
         let mut builder = TransactionsBuilder::new(TransactionLayout::default());
         for verse in translation.texts.iter().flat_map(|text| text.lines()) {
@@ -85,7 +86,7 @@ impl Transactions {
         builder.all
     }
 
-    /// How often any transaction has any item.
+    /// The total number of items of all transactions.
     pub(crate) fn occurrences(&self) -> u64 {
         self.columns.iter().map(|column| column.len() as u64).sum()
     }
@@ -95,7 +96,7 @@ struct TransactionsBuilder {
     layout: TransactionLayout,
     all: Transactions,
     numbers: FxHashMap<String, usize>,
-    /// Of a matrix, how many columns its first line has named.
+    /// For a matrix, the number of columns in its first line.
     width: Option<usize>,
 }
 
@@ -105,10 +106,10 @@ impl TransactionsBuilder {
         Self { layout, all, numbers, width: None }
     }
 
-    /// Takes a line; what is wrong with it, if anything is, goes on after "line N".
+    /// Reads a line. An error continues the text "line N".
     fn line(&mut self, line: &[u8]) -> Result<(), String> {
         let text = std::str::from_utf8(line)
-            .map_err(|_| "is not UTF-8; convert the file, as with iconv -t utf-8".to_owned())?;
+            .map_err(|_| "is not UTF-8; convert the file, for example with iconv -t utf-8".to_owned())?;
         let text = text.trim_start_matches('\u{feff}').trim_end_matches(['\n', '\r']);
         if text.trim().is_empty() {
             return Ok(());
@@ -161,7 +162,7 @@ impl TransactionsBuilder {
         self.all.count += 1;
     }
 
-    /// Puts an item, by its column, into the transaction that is being read.
+    /// Adds an item, given by its column, to the current transaction.
     fn put(&mut self, column: usize) {
         let column = &mut self.all.columns[column];
         if column.last() != Some(&self.all.count) {
@@ -171,7 +172,7 @@ impl TransactionsBuilder {
 
     fn row(&mut self, cells: &[Cow<'_, str>], width: usize) -> Result<(), String> {
         if cells.len() != width {
-            return Err(format!("has {} values, the first line {width} names", cells.len()));
+            return Err(format!("has {} values, but the first line has {width} names", cells.len()));
         }
         for (column, cell) in cells.iter().enumerate() {
             match cell.as_ref() {
@@ -184,13 +185,12 @@ impl TransactionsBuilder {
         Ok(())
     }
 
-    /// All that was read; what is wrong with it, if anything is.
+    /// Returns all transactions, or what is wrong with them.
     fn finish(self) -> Result<Transactions, String> {
         match self.all.count {
-            0 => Err("there is none; expected one a line".to_owned()),
+            0 => Err("there is none; expected one per line".to_owned()),
             1 => {
-                Err("there is one only, in which everything occurs together; expected one a line, \
-                      and at least 2"
+                Err("there is only one; expected one per line, and at least 2"
                     .to_owned())
             }
             _ => Ok(self.all),
@@ -198,12 +198,12 @@ impl TransactionsBuilder {
     }
 }
 
-/// The items of a line between separators, without white space around them. One that begins with a
-/// quotation mark ends at the next, of which two are one of its own, as RFC 4180 has it.
+/// Splits a line into items without surrounding white space. As in RFC 4180, an item may be
+/// enclosed in quotation marks, and two quotation marks inside it stand for one.
 fn separated(text: &str, separator: char) -> Result<Vec<Cow<'_, str>>, String> {
     let (mut items, mut rest) = (Vec::new(), Some(text));
     while let Some(text) = rest {
-        // A tab or a blank may be what separates, and then is no white space around an item.
+        // If the separator is a tab or a space, it does not count as surrounding white space.
         let begun = text.trim_start_matches(|c: char| c.is_whitespace() && c != separator);
         let Some(quoted) = begun.strip_prefix('"') else {
             let (item, after) = match text.split_once(separator) {
@@ -231,11 +231,11 @@ fn separated(text: &str, separator: char) -> Result<Vec<Cow<'_, str>>, String> {
     Ok(items)
 }
 
-/// Characters of what is wrong that a message shows.
+/// The most characters of the wrong text to show in a message.
 const SHOWN: usize = 20;
 
-/// What is between a quotation mark, which is no longer there, and the one that ends it, and what
-/// follows that.
+/// The text up to the closing quotation mark, and the rest after it. The opening quotation mark is
+/// already removed.
 fn unquoted(mut text: &str) -> Result<(String, &str), String> {
     let mut item = String::new();
     while let Some((part, after)) = text.split_once('"') {
@@ -246,27 +246,27 @@ fn unquoted(mut text: &str) -> Result<(String, &str), String> {
         }
         item.push('"');
     }
-    Err("has a quotation mark that no other closes; an item cannot go on in another line"
+    Err("has an unclosed quotation mark; an item cannot continue on another line"
         .to_owned())
 }
 
-/// Words, without the quotation marks around one; one that has such a mark on one side only was a
-/// part of more.
+/// Removes the quotation marks around words. A word with a quotation mark on one side only is a
+/// part of a longer item, which is an error.
 fn words<'t>(all: impl Iterator<Item = &'t str>) -> Result<Vec<Cow<'t, str>>, String> {
     let word = |word: &'t str| {
         let Some(quoted) = word.strip_prefix('"') else { return Ok(Cow::Borrowed(word)) };
         match unquoted(quoted) {
             Ok((word, "")) => Ok(Cow::Owned(word)),
-            _ => Err("has a quotation mark before an item of several words; say what stands between two items, \
-                      as with --separator comma"
+            _ => Err("has a quotation mark before an item of several words; name the separator of \
+                      items, such as --separator comma"
                 .to_owned()),
         }
     };
     all.map(word).collect()
 }
 
-/// The cells of a row of a matrix. Commas and tabs end a cell each; white space ends one however
-/// long it is.
+/// The cells of a row of a matrix. Each comma or tab separates two cells; without them, any amount
+/// of white space does.
 fn cells(text: &str, separator: Option<char>) -> Result<Vec<Cow<'_, str>>, String> {
     let one = separator.or_else(|| [',', '\t'].into_iter().find(|mark| text.contains(*mark)));
     match one {
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn an_item_in_quotation_marks_may_hold_what_separates() {
+    fn an_item_in_quotation_marks_may_contain_the_separator() {
         for (separator, line, expected) in [
             (',', "\"a, b\",c", &["a, b", "c"][..]),
             (',', " \"a \"\"b\"\"\" , c \"d\" ,", &["a \"b\"", "c \"d\"", ""]),
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_compressed_file_is_read_as_what_was_compressed() {
+    fn a_compressed_file_is_decompressed() {
         let mut packed = Vec::new();
         let mut encoder = zstd::Encoder::new(&mut packed, 0).expect("an encoder");
         io::Write::write_all(&mut encoder, b"a b\na\n").expect("packed");
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn a_matrix_gives_what_the_lists_of_its_rows_give() {
+    fn a_matrix_gives_the_same_as_lists_of_its_rows() {
         let layout = TransactionLayout { matrix: true, ..TransactionLayout::default() };
         let expected = read(b"a c\nb\nc a b\n", TransactionLayout::default()).expect("well-formed");
         for matrix in [
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_line() {
+    fn errors_name_the_line() {
         let (list, matrix) = (
             TransactionLayout::default(),
             TransactionLayout { matrix: true, ..TransactionLayout::default() },
@@ -358,13 +358,13 @@ mod tests {
         for (content, layout, message) in [
             (&b"a b\n\xff\n"[..], list, "line 2 is not UTF-8"),
             (b"a\n\"b c\",d\n", list, "line 2 has a quotation mark before an item of several"),
-            (b"\"a,b\n", comma, "line 1 has a quotation mark that no other closes"),
+            (b"\"a,b\n", comma, "line 1 has an unclosed quotation mark"),
             (b"\"a\" b,c\n", comma, "line 1 has \"b,c\" after a closing quotation mark"),
             (b"\n \n", list, "there is none"),
-            (b"a b\n\n", list, "there is one only"),
+            (b"a b\n\n", list, "there is only one"),
             (b"a,b\n", matrix, "there is none"),
             (b"a,b,a\n1,0,1\n1,1,1\n", matrix, "line 1 names an item twice"),
-            (b"a,b\n1,0\n1\n", matrix, "line 3 has 1 values, the first line 2 names"),
+            (b"a,b\n1,0\n1\n", matrix, "line 3 has 1 values, but the first line has 2 names"),
             (b"a,b\n1,yes\n0,1\n", matrix, "line 2 has \"yes\": expected 1, 0 or nothing"),
         ] {
             let error = read(content, layout).expect_err(message);

@@ -327,8 +327,8 @@ fn what_does_not_go_together_is_a_clear_error() {
     let shell = shell();
     shell.write("w", "{}");
     for (words, error) in [
-        ("compare w w --weighted --method minhash", "takes no weights; take exact, weighted"),
-        ("compare w w --weighted --method file", "takes no weights; take exact, weighted"),
+        ("compare w w --weighted --method minhash", "takes no weights; use exact, weighted"),
+        ("compare w w --weighted --method file", "takes no weights; use exact, weighted"),
         ("compare old.txt new.txt --method all --explain", "cannot be used with"),
         ("compare old.txt new.txt --method ru --lanes 64", "cannot be used with"),
         ("compare old.txt new.txt --hashes 64", "--method <NAME>"),

@@ -113,7 +113,7 @@ fn what_is_no_transaction_file_is_refused_with_its_line() {
         .run("study rules latin.txt")
         .fails_with("latin.txt: reading transactions: line 2 is not UTF-8");
     shell.write("one.txt", "tea cake\n");
-    shell.run("study rules one.txt").fails_with("there is one only");
+    shell.run("study rules one.txt").fails_with("there is only one");
     shell.write("none.csv", "\n\n");
     shell.run("study rules none.csv").fails_with("there is none");
     shell.write("m.csv", "a,b\n1,2\n0,1\n");

@@ -1,14 +1,14 @@
-//! What of lines and bands is inside a panel, in shares of its width and height.
+//! Clips lines and areas to a panel, in shares of its width and height.
 
-/// Where something is: the panel is from 0 to 1 in both directions.
+/// A point; the panel is from 0 to 1 in both directions.
 pub(super) type PanelPoint = (f64, f64);
 
 pub(super) fn is_inside((x, y): PanelPoint) -> bool {
     (0.0..=1.0).contains(&x) && (0.0..=1.0).contains(&y)
 }
 
-/// The parts of a line through these places that are inside. One that leaves the panel ends where
-/// it crosses the edge.
+/// The parts inside the panel of a line through these points. A part ends where the line crosses
+/// the edge.
 pub(super) fn line(places: &[PanelPoint]) -> Vec<Vec<PanelPoint>> {
     let mut parts: Vec<Vec<PanelPoint>> = Vec::new();
     for ends in places.windows(2) {
@@ -21,7 +21,7 @@ pub(super) fn line(places: &[PanelPoint]) -> Vec<Vec<PanelPoint>> {
     parts
 }
 
-/// The part of a segment that is inside (Liang, Barsky 1984).
+/// The part of a segment inside the panel (Liang, Barsky 1984).
 fn segment(from: PanelPoint, to: PanelPoint) -> Option<(PanelPoint, PanelPoint)> {
     let (dx, dy) = (to.0 - from.0, to.1 - from.1);
     let (mut begin, mut end) = (0.0_f64, 1.0_f64);
@@ -43,9 +43,9 @@ fn segment(from: PanelPoint, to: PanelPoint) -> Option<(PanelPoint, PanelPoint)>
     (begin <= end).then(|| (at(begin), at(end)))
 }
 
-/// The part of an area that is inside, edge by edge (Sutherland, Hodgman 1974).
+/// The part of an area inside the panel, clipped edge by edge (Sutherland, Hodgman 1974).
 pub(super) fn area(mut corners: Vec<PanelPoint>) -> Vec<PanelPoint> {
-    // How far inside of each of the four edges a place is.
+    // The distance of a point from each of the four edges, positive inside.
     let edges: [fn(PanelPoint) -> f64; 4] = [|p| p.0, |p| 1.0 - p.0, |p| p.1, |p| 1.0 - p.1];
     for depth in edges {
         let mut kept = Vec::with_capacity(corners.len() + 4);

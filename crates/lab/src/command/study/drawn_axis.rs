@@ -1,13 +1,13 @@
-//! One side of a panel: which numbers it spans, where it is marked, and how its marks read.
+//! One axis of a panel: its range, its tick marks, and their labels.
 
 use crate::study::{Axis, Scale};
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 use std::ops::Range;
 
-/// The place on a logarithmic side of what is 0 or less.
+/// The position of values of 0 or less on a logarithmic axis.
 const BELOW: f64 = -10.0;
 
-/// A side as it is drawn: linear, logarithmic, or with a name at each whole number.
+/// An axis as drawn: linear, logarithmic, or with a name at each whole number.
 pub(super) struct DrawnAxis {
     from: f64,
     to: f64,
@@ -16,8 +16,8 @@ pub(super) struct DrawnAxis {
 }
 
 impl DrawnAxis {
-    /// The side for an axis of a panel with these values. Where the axis has no range, that of the
-    /// values, and some room.
+    /// The drawn form of an axis of a panel with these values. Without a range of its own it spans
+    /// the values with some margin.
     pub(super) fn new(axis: &Axis, values: impl Iterator<Item = f64>) -> Self {
         let log = axis.scale == Scale::Log;
         let names = axis.names.clone();
@@ -51,17 +51,17 @@ impl DrawnAxis {
         !self.names.is_empty()
     }
 
-    /// Where a value is: at 0 where the side begins, at 1 where it ends.
+    /// The position of a value: 0 at the beginning of the axis, 1 at its end.
     pub(super) fn place(&self, value: f64) -> f64 {
         match self.log {
-            // What has no place is far below all that has.
+            // Values without a position go far below all others.
             true if value <= 0.0 => BELOW,
             true => (value / self.from).ln() / (self.to / self.from).ln(),
             false => (value - self.from) / (self.to - self.from),
         }
     }
 
-    /// The value at a place.
+    /// The value at a position.
     pub(super) fn at(&self, place: f64) -> f64 {
         match self.log {
             true => self.from * (self.to / self.from).powf(place),
@@ -69,13 +69,14 @@ impl DrawnAxis {
         }
     }
 
-    /// Whether marks are powers: all of a side, where plain ones would be long.
+    /// Whether labels have powers of ten. Then all labels of the axis do, because plain ones would
+    /// be long.
     fn has_powers(&self) -> bool {
         let greatest = self.from.abs().max(self.to.abs());
         !(1e-3..2e5).contains(&greatest) || (self.log && self.from < 1e-4)
     }
 
-    /// Powers of ten, and between them as many as there is room for.
+    /// Powers of ten, with as many marks between them as fit.
     fn log_marks(&self, most: usize) -> Vec<f64> {
         let (first, last) = (self.from.log10().floor() as i32, self.to.log10().ceil() as i32);
         let within = |mark: &f64| *mark >= self.from * 0.999 && *mark <= self.to * 1.001;
@@ -109,7 +110,7 @@ impl Ranged for DrawnAxis {
     type ValueType = f64;
 
     fn map(&self, value: &f64, limit: (i32, i32)) -> i32 {
-        // What lies outside is cut before; by this, rounding cannot leave the panel.
+        // Values outside were clipped before. The clamp keeps rounding errors inside the panel.
         let place = self.place(*value).clamp(0.0, 1.0);
         limit.0 + (f64::from(limit.1 - limit.0) * place).round() as i32
     }
@@ -137,14 +138,14 @@ impl ValueFormatter<f64> for DrawnAxis {
     }
 }
 
-/// A number as it stands at a mark: in as few signs as tell it.
+/// The label of a number, with as few characters as possible.
 fn plain(value: f64) -> String {
     let text = format!("{value:.4}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
-/// The same with a power of ten.
+/// The label of a number with a power of ten.
 fn power(value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
@@ -167,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_are_round_numbers_within_the_side() {
+    fn marks_are_round_numbers_within_the_axis() {
         let linear = side(&Axis::linear("x").within(0.0, 1.0), &[]);
         assert_eq!(linear.linear_marks(6).len(), 6);
         assert!(linear.linear_marks(11).iter().all(|mark| (0.0..=1.0).contains(mark)));
@@ -177,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_logarithmic_side_leaves_out_what_has_no_place() {
+    fn a_logarithmic_axis_leaves_out_values_of_0_or_less() {
         let log = side(&Axis::log("x"), &[0.0, -1.0, 10.0, 1000.0, f64::NAN]);
         assert_eq!((log.from * 1.3, log.to / 1.3), (10.0, 1000.0));
         assert!(!log.shows(0.0) && log.shows(5.0) && !log.shows(f64::NAN));
@@ -185,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_side_without_values_or_with_one_has_some_width() {
+    fn an_axis_with_no_value_or_one_has_some_width() {
         for values in [&[][..], &[0.0], &[5.0], &[-3.0]] {
             let side = side(&Axis::linear("x"), values);
             assert!(side.from < side.to, "{values:?}");
@@ -193,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn the_marks_of_one_side_are_all_plain_or_all_powers() {
+    fn the_labels_of_one_axis_are_all_plain_or_all_powers() {
         let marks = |axis: Axis| {
             let side = side(&axis, &[]);
             let marks = if side.log { side.log_marks(7) } else { side.linear_marks(5) };
@@ -210,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_gives_back_its_value() {
+    fn a_position_gives_back_its_value() {
         for axis in [Axis::linear("x").within(-3.0, 5.0), Axis::log("x").within(0.01, 50.0)] {
             let side = side(&axis, &[]);
             for value in [0.02, 1.0, 5.0, 70.0] {

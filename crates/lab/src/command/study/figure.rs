@@ -1,4 +1,4 @@
-//! A study's figure as SVG: panels with axes, lines, dots and bands, each with its legend below.
+//! Draws the figure of a study as SVG: panels with axes, lines, dots, bands and a legend.
 
 use super::clip_to_panel::{self, PanelPoint};
 use super::drawn_axis::DrawnAxis;
@@ -10,8 +10,8 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<DrawnAxis, DrawnAxis>>;
 
-/// As told apart by people who see few colours (Okabe, Ito 2008), their yellow darker, for lines on
-/// white.
+/// Colours that colour-blind people can tell apart (Okabe, Ito 2008), with a darker yellow for
+/// lines on white.
 const COLORS: [RGBColor; 8] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -23,7 +23,7 @@ const COLORS: [RGBColor; 8] = [
     RGBColor(150, 110, 20),
 ];
 
-/// How much of its colour a band has.
+/// The opacity of a band.
 const BAND: f64 = 0.18;
 
 const FONT: &str = "sans-serif";
@@ -31,15 +31,15 @@ const TITLE: i32 = 22;
 const HEADING: i32 = 17;
 const TEXT: i32 = 14;
 
-/// Pixels of a panel with its legend: of one alone, and of one beside another.
+/// The size in pixels of a panel with its legend, alone or beside another.
 const ALONE: (u32, u32) = (900, 560);
 const BESIDE: (u32, u32) = (620, 470);
 
-/// Pixels above the panels, and of a line of a legend.
+/// The height in pixels of the title and of a line of a legend.
 const TOP: u32 = 44;
 const LEGEND_LINE: u32 = 22;
 
-/// Pixels of a letter, on average, and of the sign before a name in a legend with its room.
+/// The average width in pixels of a letter, and the width of the symbol before a name in a legend.
 const LETTER: f64 = 7.2;
 const SIGN: i32 = 34;
 
@@ -66,7 +66,7 @@ pub(super) fn draw(figure: &Figure) -> anyhow::Result<String> {
     Ok(svg)
 }
 
-/// The names of all series in the order in which they come: each has its colour by its place.
+/// The names of all series in order of appearance, which decides their colours.
 fn names(figure: &Figure) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for series in figure.panels.iter().flat_map(|panel| &panel.series) {
@@ -109,7 +109,7 @@ fn draw_panel(panel: &Panel, area: &Area<'_>, names: &[&str]) -> anyhow::Result<
         mesh.disable_x_mesh();
     }
     mesh.draw()?;
-    // Dots of several series at one name stand beside each other.
+    // Dots of several series at one name are drawn beside each other.
     let dots = panel.series.iter().filter(|series| series.kind == SeriesKind::Dots).count();
     let mut dot = 0;
     for series in &panel.series {
@@ -179,20 +179,20 @@ fn draw_series(
     Ok(())
 }
 
-/// Where a point is in the panel, which it may be outside of.
+/// The position of a point relative to the panel. It may be outside.
 fn place(chart: &Chart<'_, '_>, x: f64, y: f64) -> PanelPoint {
     let sides = chart.as_coord_spec();
     (sides.x_spec().place(x), sides.y_spec().place(y))
 }
 
-/// The values at places.
+/// Converts positions to values.
 fn inside(chart: &Chart<'_, '_>, parts: Vec<Vec<PanelPoint>>) -> Vec<Vec<(f64, f64)>> {
     let sides = chart.as_coord_spec();
     let value = |(x, y)| (sides.x_spec().at(x), sides.y_spec().at(y));
     parts.into_iter().map(|part| part.into_iter().map(value).collect()).collect()
 }
 
-/// The series of each line of the legend.
+/// The series of the legend, line by line.
 fn legend_lines(series: &[Series], width: u32) -> Vec<Vec<&Series>> {
     let mut lines: Vec<Vec<&Series>> = Vec::new();
     let mut room = 0;
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_drawn_is_left_out() {
+    fn points_that_cannot_be_drawn_are_left_out() {
         let mut figure = figure(1);
         figure.panels[0].x = Axis::of_names("who", ["a", "b"].map(str::to_owned));
         figure.panels[0].y = Axis::log("time (s)");
@@ -291,8 +291,7 @@ mod tests {
         draw(&figure).expect("a panel without series");
     }
 
-    /// One series of a figure, in a panel from 0 to 10 and 0 to 1; what of it is drawn in its
-    /// colour and no other thing is.
+    /// Draws one series in a panel from 0 to 10 and 0 to 1, and returns the elements in its colour.
     fn drawn(kind: SeriesKind, points: &[Point]) -> String {
         let mut figure = figure(1);
         let panel = &mut figure.panels[0];
@@ -301,7 +300,7 @@ mod tests {
         panel.series = vec![Series::new("", kind, points.iter().copied())];
         let svg = draw(&figure).expect("drawn");
         let plot = svg.lines().filter(|line| line.contains("#0072B2"));
-        // The last is the sign in the legend.
+        // The last element is the symbol in the legend.
         let mut lines: Vec<&str> = plot.collect();
         lines.pop();
         lines.join("\n")
@@ -315,13 +314,13 @@ mod tests {
         }
         let dot = drawn(SeriesKind::Dots, &[Point::new(1.0, 0.5), Point::new(2.0, -0.1)]);
         assert_eq!(dot.matches("<circle").count(), 1, "{dot}");
-        // There and back: two parts, each with an end at the edge.
+        // The line leaves the panel and returns, so it has two parts.
         let peak = [Point::new(0.0, 0.5), Point::new(5.0, 1.5), Point::new(10.0, 0.5)];
         assert_eq!(drawn(SeriesKind::Line, &peak).matches("<polyline").count(), 2);
     }
 
     #[test]
-    fn bars_and_bands_go_on_to_the_edge() {
+    fn bars_and_bands_reach_the_edge() {
         let wide = [Point::spread(2.0, 0.5, -1.0, 2.0), Point::spread(8.0, 0.5, -1.0, 2.0)];
         let bars = drawn(SeriesKind::Dots, &wide);
         assert_eq!((bars.matches("<circle").count(), bars.matches("<poly").count()), (2, 2));

@@ -1,4 +1,4 @@
-//! How a study's tables and findings look: printed, as JSON, and as CSV.
+//! Prints the tables and findings of a study as columns, JSON or CSV.
 
 use crate::study::{Cell, Report, Table};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use twindex_cli::run::global::Global;
 use twindex_cli::run::results_file::OutFile;
 use twindex_cli::terminal::output::{Results, significant, similarity};
 
-/// Prints the short table, then what must be seen and whether it was.
+/// Prints the short table, then the findings.
 pub(super) fn print(global: &Global, study: &str, report: &Report) -> Result<(), Failure> {
     let mut results = Results::new(global);
     if results.is_aligned() {
@@ -57,10 +57,10 @@ fn value(cell: &Cell) -> Value {
     }
 }
 
-/// The same where it is read as a column: every share has four decimals.
+/// The value in a column, where every share has four decimals.
 fn in_column(cell: &Cell) -> Value {
     match cell {
-        // No negative zero, and nothing that is not a number.
+        // Adding 0 avoids a negative zero.
         Cell::Share(share) if share.is_finite() => {
             format!("{:.4}", (share * 10_000.0).round() / 10_000.0 + 0.0).into()
         }
@@ -68,7 +68,8 @@ fn in_column(cell: &Cell) -> Value {
     }
 }
 
-/// The table as RFC 4180 has it, with `\n` at the end of lines.
+/// The table as CSV according to RFC 4180, with `
+/// ` at the end of lines.
 pub(super) fn csv(table: &Table) -> String {
     let mut out = String::new();
     let heading = table.columns.iter().map(|name| quoted(name));
@@ -93,7 +94,7 @@ fn quoted(text: &str) -> String {
     }
 }
 
-/// The file with this text in it.
+/// Writes the text to the file.
 pub(super) fn written(mut out: OutFile, text: &str) -> Result<OutFile, Failure> {
     text.lines().try_for_each(|line| out.line(line))?;
     Ok(out)
@@ -104,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cell_of_csv_is_quoted_where_it_must_be() {
+    fn csv_cells_are_quoted_only_if_necessary() {
         let mut table = Table::new(&["name", "a, b"]);
         table.push(vec!["say \"no\"".into(), 0.5.into()]);
         table.push(vec![Cell::Empty, Cell::Share(0.123_456)]);

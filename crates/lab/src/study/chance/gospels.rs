@@ -1,4 +1,4 @@
-//! The Gospels: similarity that was seen, beside what chance makes of texts of their sizes.
+//! Compares the similarity of the Gospels with that of random texts of their sizes.
 
 use super::{ChanceRow, ChanceSettings, RandomSimilarity};
 use crate::study::gospel_texts::{NAMES, PAIRS, TextShingles, embedded};
@@ -8,7 +8,7 @@ use twindex::{Error, Result};
 use twindex::{Overlap, RandomSubsets};
 use twindex_cli::terminal::numbers::grouped;
 
-/// What was found of the texts.
+/// The panels, rows and findings about the Gospels.
 pub(super) struct GospelResults {
     pub(super) panels: Vec<Panel>,
     pub(super) rows: Vec<ChanceRow>,
@@ -40,8 +40,8 @@ pub(super) fn run(settings: &ChanceSettings, context: &StudyContext<'_>) -> Resu
     Ok(GospelResults { panels, rows, findings })
 }
 
-/// How many elements the four texts use: different shingles; of multisets each as often as in that
-/// text that has most of it.
+/// The number of elements that the four texts use: distinct shingles, or for multisets each as
+/// often as in the text with most of it.
 fn used(shingles: &[TextShingles], multisets: bool) -> u64 {
     let mut most: FxHashMap<u64, u64> = FxHashMap::default();
     for text in shingles {
@@ -66,8 +66,7 @@ fn row(
     };
     let (a, b) = (overlap.a, overlap.b);
     let papers = RandomSubsets::new(a, b, a + b)?.tail_log10(overlap.shared);
-    // Two texts of more elements than are said to be there: nothing can be told of chance in such a
-    // universe.
+    // If two texts have more elements than the universe, there is no such law.
     let (given, there) = match RandomSubsets::like(overlap, universe) {
         Ok(law) => (Some(RandomSimilarity::of(a, b, universe)?), law.tail_log10(overlap.shared)),
         Err(Error::InvalidSetting { .. }) => (None, f64::NAN),
@@ -114,14 +113,13 @@ fn panel(title: &str, universe: u64, pairs: &[ChanceRow]) -> Panel {
     }
 }
 
-/// The decimal logarithm of the probability below which a pair is more alike than chance makes it.
+/// log10 of the probability below which a pair is more similar than by chance.
 const BEYOND_CHANCE: f64 = -6.0;
 
-/// Whether every pair is more similar than chance makes it, in the papers' universe and in the
-/// other. Of a universe that has too few elements for any pair nothing can be told.
+/// Whether every pair is more similar than by chance, in the papers' universe and in the other one.
+/// A universe too small for every pair has no finding.
 fn findings(rows: &[ChanceRow], settings: &ChanceSettings) -> Vec<Finding> {
-    // What was seen, what chance makes, and the logarithm of the probability of the one by the
-    // other.
+    // The actual similarity, the mean by chance, and log10 of the probability of the former.
     let papers = |row: &ChanceRow| row.seen.map(|seen| (seen.0, row.papers.mean, seen.1));
     let there = |row: &ChanceRow| {
         let (seen, given) = (row.seen?, row.given?);
@@ -129,14 +127,14 @@ fn findings(rows: &[ChanceRow], settings: &ChanceSettings) -> Vec<Finding> {
     };
     let which = match settings.universe {
         Some(_) => "the universe given",
-        None => "that of all shingles that the four use",
+        None => "the universe of all shingles of the four",
     };
     let papers = beyond(rows, &papers, "the papers' universe");
     papers.into_iter().chain(beyond(rows, &there, which)).collect()
 }
 
-/// What of a row, if it fits a universe, is compared: the similarity seen, its mean by chance, and
-/// the logarithm.
+/// For a row that fits the universe: the actual similarity, the mean by chance, and log10 of the
+/// probability.
 type SeenAndChance = dyn Fn(&ChanceRow) -> Option<(f64, f64, f64)>;
 
 fn beyond(rows: &[ChanceRow], compared: &SeenAndChance, which: &str) -> Option<Finding> {
@@ -150,13 +148,14 @@ fn beyond(rows: &[ChanceRow], compared: &SeenAndChance, which: &str) -> Option<F
         (range(|pair| pair.0)?, range(|pair| pair.1)?, range(|pair| pair.2)?);
     let less = match pairs.iter().filter(|pair| pair.0 < pair.1).count() {
         0 => String::new(),
-        less => format!("; {less} are less alike than chance makes them on average"),
+        less => format!("; {less} are less similar than the mean by chance"),
     };
     Some(Finding::new(
-        format!("all pairs of Gospels that fit are more alike than chance makes them, in {which}"),
+        format!("all pairs of Gospels that fit are more similar than by chance, in {which}"),
         likeliest < BEYOND_CHANCE,
         format!(
-            "{} of {} pairs fit; seen {:.3} to {:.3}, by chance {:.3} to {:.3}, as high with a probability {}{less}",
+            "{} of {} pairs fit; similarity {:.3} to {:.3}, by chance {:.3} to {:.3}, or as high \
+             with a probability {}{less}",
             pairs.len(),
             rows.len(),
             seen.0,
@@ -168,10 +167,10 @@ fn beyond(rows: &[ChanceRow], compared: &SeenAndChance, which: &str) -> Option<F
     ))
 }
 
-/// A probability by its logarithm: as a power where it is small.
+/// Formats a probability, given log10 of it; a small one as a power of ten.
 fn told(log: f64) -> String {
     match log < -3.0 {
-        // Rounded up, so that it is below.
+        // Rounded up, so that the probability is below.
         true => format!("below 10^{:.0}", log.ceil()),
         false => format!("of up to {:.4}", 10_f64.powf(log)),
     }

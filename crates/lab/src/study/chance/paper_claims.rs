@@ -1,15 +1,16 @@
-//! What the papers say of chance: about 30 %, and a law of which one print does not sum to 1.
+//! Checks what the papers say about chance: a similarity of about 30 %, and a law whose first
+//! printed form does not sum to 1.
 
 use super::ChanceRow;
 use crate::study::Finding;
 use twindex::RandomSubsets;
 use twindex::Result;
 
-/// Sizes k, m of two sets and n of the universe, small enough for whole numbers.
+/// Small sizes k, m of two sets and n of the universe.
 const SMALL: [(u64, u64, u64); 6] =
     [(1, 1, 2), (1, 2, 3), (3, 5, 8), (5, 5, 10), (4, 7, 20), (10, 10, 20)];
 
-/// The number of ways to choose.
+/// The binomial coefficient.
 fn choices(of: u64, some: u64) -> f64 {
     if some > of {
         return 0.0;
@@ -18,24 +19,24 @@ fn choices(of: u64, some: u64) -> f64 {
 }
 
 /// The two halves of the law of the number of common elements: equation 10 of Dembele, Lo 2017,
-/// before it is divided by 2.
+/// without the division by 2.
 fn halves((k, m, n): (u64, u64, u64), j: u64) -> (f64, f64) {
     let first = choices(k, j) * choices(n - k, m - j) / choices(n, m);
     (first, choices(m, j) * choices(n - m, k - j) / choices(n, k))
 }
 
-/// The sum of equation 2 of Dembele, Lo 2015, where both halves are divided by C(n, k) C(n, m).
+/// The sum of equation 2 of Dembele, Lo 2015, which divides both halves by C(n, k) C(n, m).
 pub(super) fn sum_as_printed((k, m, n): (u64, u64, u64)) -> f64 {
     let both = choices(n, k) * choices(n, m);
     let term = |j| choices(m, j) * choices(n - m, k - j) + choices(k, j) * choices(n - k, m - j);
     (0..=k.min(m)).map(|j| term(j) / both / 2.0).sum()
 }
 
-/// The findings on the rows of sizes alone.
+/// The findings about the rows of the papers' sizes.
 ///
 /// # Errors
 ///
-/// None that these sizes could cause.
+/// None for these sizes.
 pub(super) fn findings(rows: &[ChanceRow]) -> Result<Vec<Finding>> {
     let means: Vec<f64> = rows.iter().take(super::SIZES.len()).map(|row| row.papers.mean).collect();
     let range = |values: &[f64]| {
@@ -58,15 +59,15 @@ pub(super) fn findings(rows: &[ChanceRow]) -> Result<Vec<Finding>> {
     let all_printed = SMALL.map(sum_as_printed);
     Ok(vec![
         Finding::new(
-            "sizes of 50,000 to 110,000 and as large a universe as both make about 30 %",
+            "with sizes of 50,000 to 110,000 in a universe of a + b, chance makes about 30 %",
             least > 0.27 && greatest < 0.34,
             format!("{:.2} to {:.2} %", 100.0 * least, 100.0 * greatest),
         ),
         Finding::new(
-            "equal sizes always make a third there, whatever the texts",
+            "with equal sizes, chance always makes about a third in that universe",
             thirds.iter().all(|(gap, _)| *gap < 0.1),
             format!(
-                "{:.5} of 50, {:.7} of 50,000, {:.8} of 1,000,000",
+                "{:.5} for 50, {:.7} for 50,000, {:.8} for 1,000,000",
                 thirds[0].1, thirds[2].1, thirds[5].1
             ),
         ),
@@ -81,11 +82,11 @@ pub(super) fn findings(rows: &[ChanceRow]) -> Result<Vec<Finding>> {
             ),
         ),
         Finding::new(
-            "the law of 2015 (eq. 2), with the product of both in the denominator, does not sum to 1",
+            "the law of 2015 (eq. 2), with the product of both denominators, does not sum to 1",
             all_printed.iter().all(|sum| *sum < 0.6),
             format!(
-                "it sums to (1/C(n, k) + 1/C(n, m))/2: {:.4} for sizes 1 and 1 of 2, {:.4} for 5 and 5 of 10, {:.1e} \
-                 for 10 and 10 of 20",
+                "it sums to (1/C(n, k) + 1/C(n, m))/2: {:.4} for sizes 1 and 1 of 2, {:.4} for 5 \
+                 and 5 of 10, {:.1e} for 10 and 10 of 20",
                 all_printed[0], all_printed[3], all_printed[5]
             ),
         ),

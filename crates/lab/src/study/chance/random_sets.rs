@@ -1,4 +1,4 @@
-//! Random sets drawn to see what the law says of them.
+//! Compares the similarity of random sets with the law.
 
 use crate::estimate::random_sample;
 use crate::study::{Finding, StudyContext};
@@ -7,14 +7,14 @@ use twindex::Result;
 use twindex::internals::SplitMix;
 use twindex::{Overlap, RandomSubsets};
 
-/// Sizes in the proportion of 50,000 to 110,000, and equal ones, of a universe of both and of ten
-/// times as many.
+/// Sizes in the proportion of 50,000 to 110,000 and equal sizes, in a universe of a + b and ten
+/// times as large.
 const DRAWN: [(u64, u64, u64); 3] = [(500, 1100, 1600), (800, 800, 1600), (500, 1100, 16_000)];
 
-/// Pairs of each.
+/// The number of pairs of each kind.
 const PAIRS: u32 = 400;
 
-/// Standard errors that a mean may be off: beyond them once in 16,000 times.
+/// The number of standard errors that a mean may deviate. Chance exceeds it once in 16,000 times.
 const FAR: f64 = 4.0;
 
 pub(super) fn run(context: &StudyContext<'_>) -> Result<Finding> {
@@ -25,12 +25,12 @@ pub(super) fn run(context: &StudyContext<'_>) -> Result<Finding> {
         let expected = RandomSubsets::new(a, b, universe)?.expected_similarity();
         let (mean, error) = mean_of_pairs((a, b), 0..universe, &mut random);
         worst = worst.max((mean - expected).abs() / error);
-        seen.push(format!("{mean:.4} beside {expected:.4}"));
+        seen.push(format!("{mean:.4} instead of {expected:.4}"));
     }
     Ok(Finding::new(
-        "random sets are as similar as the law says, within 4 standard errors",
+        "random sets are as similar as the law predicts, within 4 standard errors",
         worst <= FAR,
-        format!("{} of {PAIRS} pairs each; off by {worst:.1} at most", seen.join(", ")),
+        format!("{}; {PAIRS} pairs each, at most {worst:.1} errors off", seen.join(", ")),
     ))
 }
 
@@ -51,8 +51,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sets_that_share_by_more_than_chance_are_told_from_it() {
-        // Both from the lower 15 of 16 elements, where the law is asked about all of them.
+    fn sets_that_share_more_than_by_chance_are_detected() {
+        // The sets are drawn from 15/16 of the universe, but the law is that of the whole universe.
         let mut random = SplitMix::new(1);
         let (mean, error) = mean_of_pairs((500, 1100), 0..1500, &mut random);
         let law = RandomSubsets::new(500, 1100, 1600).expect("sizes").expected_similarity();

@@ -1,22 +1,22 @@
-//! Similarity by chance over the size of the universe.
+//! The similarity by chance over the size of the universe.
 
 use super::RandomSimilarity;
 use crate::study::{Axis, Finding, Panel, Point, Series, SeriesKind, StudyContext};
 use twindex::RandomSubsets;
 use twindex::Result;
 
-/// How many times as large the second set is, with the name of its series.
+/// The size of the second set in tenths of the first, with the name of its series.
 const RATIOS: [(u64, &str); 4] =
     [(10, "equal sizes"), (15, "1 to 1.5"), (22, "1 to 2.2"), (50, "1 to 5")];
 
-/// The least similarity that is drawn: below the means of the greatest universe.
+/// The least similarity on the axis, below the means in the greatest universe.
 const LEAST: f64 = 0.002;
 
-/// Points of each curve.
+/// The number of points of each curve.
 const POINTS: u32 = 40;
 
-/// Universes from those that the sets just fill to 50 times both, evenly on a logarithmic axis: as
-/// multiples of a + b.
+/// Universes from the least possible one to 50 (a + b), evenly spaced on a logarithmic axis, with
+/// their multiples of a + b.
 fn universes(a: u64, b: u64) -> impl Iterator<Item = (f64, u64)> {
     let both = (a + b) as f64;
     let least = a.max(b) as f64 / both;
@@ -38,8 +38,8 @@ pub(super) fn run(context: &StudyContext<'_>) -> Result<(Vec<Panel>, Vec<Finding
         });
         by_ratio.push(Series::new(name, SeriesKind::Line, points.collect::<Result<Vec<Point>>>()?));
     }
-    // The widest first, so that the others lie on it. Their means differ by less than a line is
-    // wide.
+    // The widest band comes first, below the others. The means differ by less than the width of a
+    // line.
     let mut by_size = Vec::new();
     let mut means = Vec::new();
     for (size, name) in [(20, "95 % of two sets of 20"), (200, "of 200"), (2_000, "of 2,000")] {
@@ -69,19 +69,20 @@ pub(super) fn run(context: &StudyContext<'_>) -> Result<(Vec<Panel>, Vec<Finding
     Ok((panels, vec![falls()?]))
 }
 
-/// In a universe that is much larger than both sets, nearly nothing is shared by chance.
+/// The finding that in a universe much larger than both sets almost nothing is shared by chance.
 fn falls() -> Result<Finding> {
     let (a, b) = (50_000, 110_000);
     let mean = |times: u64| Ok(RandomSubsets::new(a, b, times * (a + b))?.expected_similarity());
     let means = [1, 10, 100, 1_000].map(mean).into_iter().collect::<Result<Vec<f64>>>()?;
-    // Of ab/n common elements on average, a + b remain in the union.
+    // On average ab/n elements are common, and the union has nearly a + b.
     let limit = |times: f64| a as f64 * b as f64 / (a + b) as f64 / ((a + b) as f64 * times);
     let far = (means[3] / limit(1_000.0) - 1.0).abs();
     Ok(Finding::new(
-        "chance is a matter of the universe: it falls as ab/((a + b) n) once that is large",
+        "the similarity by chance falls as ab/((a + b) n) in a large universe of n elements",
         means.is_sorted_by(|x, y| x > y) && far < 0.01,
         format!(
-            "sizes 50,000 and 110,000: {:.4} at a + b, {:.4} at 10 times that, {:.5} at 100 times, {:.6} at 1,000 times",
+            "sizes 50,000 and 110,000: {:.4} at n = a + b, {:.4} at 10 times that, {:.5} at 100 \
+             times, {:.6} at 1,000 times",
             means[0], means[1], means[2], means[3]
         ),
     ))

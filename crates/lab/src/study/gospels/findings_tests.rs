@@ -1,4 +1,4 @@
-//! Every finding holds of texts that are measured, and does not of values that are wrong.
+//! Every finding holds for measured texts and fails for wrong values.
 
 use super::*;
 use crate::study::gospel_texts::{PAIRS, TextShingles, Translation};
@@ -8,7 +8,7 @@ use twindex::Overlap;
 
 const RUNS: u32 = 30;
 
-/// Four texts of one language, from words that are more frequent the shorter their numbers.
+/// Four texts of random-looking numbers, some more frequent than others.
 fn measured() -> (GospelsSettings, Vec<MeasuredTranslation>) {
     let settings = GospelsSettings { folder: Some("elsewhere".into()), runs: RUNS, sample: 300 };
     let texts = [1, 2, 3, 4].map(|text: u64| {
@@ -29,7 +29,7 @@ fn measured() -> (GospelsSettings, Vec<MeasuredTranslation>) {
 }
 
 #[test]
-fn all_hold_of_what_was_measured_and_each_fails_where_that_is_changed() {
+fn all_findings_hold_and_each_fails_if_its_values_change() {
     let (settings, mut compared) = measured();
     for finding in all(&settings, &compared) {
         assert!(finding.holds, "{}: {}", finding.expected, finding.seen);
@@ -69,7 +69,7 @@ fn an_exact_value_that_differs_from_the_published_one_is_named() {
 }
 
 #[test]
-fn texts_that_are_taken_whole_leave_nothing_to_chance() {
+fn samples_of_whole_texts_are_exact() {
     let (mut settings, _) = measured();
     settings.sample = 1_000_000;
     let texts = ["one word and another", "one word and yet another"];
@@ -79,7 +79,7 @@ fn texts_that_are_taken_whole_leave_nothing_to_chance() {
     let exact = measured.exact.similarity();
     assert_eq!((measured.independent.mean, measured.coordinated.mean), (exact, exact));
     assert!(independent(&settings, &[&measured]).holds && coordinated(&[&measured]).holds);
-    // Of texts without a shingle nothing is common, and nothing is no number.
+    // Texts without shingles share nothing, and no result is NaN.
     let empty = TextShingles::of("").expect("none");
     let measured = measure(&settings, ("", texts[1]), (&empty, &shingles[1]), 0).expect("measured");
     assert_eq!(measured.exact, Overlap { a: 0, b: 22, shared: 0 });

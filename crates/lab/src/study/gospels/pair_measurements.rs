@@ -1,4 +1,4 @@
-//! What every method makes of one pair of Gospels, and how long it takes.
+//! Measures one pair of Gospels by every method, with times.
 
 use super::GospelsSettings;
 use super::paper_values::FUNCTIONS;
@@ -12,82 +12,83 @@ use twindex::Result;
 use twindex::internals::SplitMix;
 use twindex::{Overlap, RandomSubsets};
 
-/// One pair of one translation.
+/// The measurements of one pair of one translation.
 #[derive(Clone)]
 pub(super) struct MeasuredPair {
-    /// Of its multisets of shingles.
+    /// The overlap of the multisets of shingles.
     pub(super) exact: Overlap,
-    /// Of its sets of shingles.
+    /// The overlap of the sets of shingles.
     pub(super) sets: Overlap,
-    /// Both by file.
+    /// Both overlaps, computed by file.
     pub(super) by_file: FileOverlap,
-    /// What two random subsets of these sizes would have, of a universe as large as both together.
+    /// The mean similarity of two random subsets of these sizes, from a universe as large as both
+    /// together.
     pub(super) chance: f64,
     pub(super) independent: Sampled,
-    /// What the mean of the independent samples tends to.
+    /// The limit of the mean of the independent samples.
     pub(super) limit: f64,
     pub(super) coordinated: Sampled,
-    /// The share of either text that the coordinated samples have.
+    /// The share of each text that the coordinated samples keep.
     pub(super) share: f64,
-    /// For each of [`FUNCTIONS`].
+    /// RUM with each of [`FUNCTIONS`].
     pub(super) rum: Vec<RumResult>,
     pub(super) times: PairTimes,
 }
 
-/// What RUM says of independent samples.
+/// RUM on independent samples, with one number of functions.
 #[derive(Clone)]
 pub(super) struct RumResult {
     pub(super) functions: usize,
-    /// simM, which the paper reports.
+    /// Dice's coefficient, the paper's simM.
     pub(super) dice: SeenAndExpected,
-    /// sim.
+    /// The Jaccard similarity, the paper's sim.
     pub(super) jaccard: SeenAndExpected,
-    /// The similarity of the samples themselves.
+    /// The mean similarity of the samples themselves.
     pub(super) of_samples: f64,
     pub(super) milliseconds: f64,
 }
 
-/// What was seen in some runs, and what was to be expected of just these samples.
+/// The estimates of all runs, and the expected value for the same samples.
 #[derive(Clone)]
 pub(super) struct SeenAndExpected {
     pub(super) seen: Sampled,
     pub(super) expected: f64,
-    /// The root of the mean variance of one run.
+    /// The root of the mean expected variance of one run.
     pub(super) deviation: f64,
 }
 
-/// Milliseconds of each method: from the texts on for the exact ones, from the shingles on for the
-/// others, with all runs.
+/// The milliseconds of each method with all its runs: from the texts on for exact methods, from the
+/// shingles on for the others.
 #[derive(Clone)]
 pub(super) struct PairTimes {
     pub(super) direct: f64,
     pub(super) by_file: f64,
     pub(super) independent: f64,
     pub(super) coordinated: f64,
-    /// Everything, from the shingles on but for the exact methods.
+    /// The total.
     pub(super) all: f64,
 }
 
-/// What a function gives and how many milliseconds it took.
+/// The result of a function, and the milliseconds that it took.
 fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, f64)> {
     let begun = Instant::now();
     let done = work()?;
     Ok((done, begun.elapsed().as_secs_f64() * 1000.0))
 }
 
-/// The direct method: the shingles of both in memory.
+/// The direct method, with the shingles of both texts in memory.
 fn direct(a: &str, b: &str) -> Result<Overlap> {
     let (a, b) = (TextShingles::of(a)?, TextShingles::of(b)?);
     Ok(Overlap::of_multisets(&a.occurrences, &b.occurrences))
 }
 
-/// The method for texts larger than memory, with the least there can be.
+/// The method for texts larger than memory, with the least possible memory.
 fn by_file(a: &str, b: &str) -> Result<FileOverlap> {
     let similarity = FileSimilarity::new(shingler()?, FileSimilarity::LEAST_MEMORY)?;
     similarity.compare(a.as_bytes(), b.as_bytes())
 }
 
-/// The mean and the variance of a function of the number of successes in some trials.
+/// The mean and the variance of a function of the share of successes in `trials` trials.
 fn of_binomial(trials: usize, share: f64, value: impl Fn(f64) -> f64) -> (f64, f64) {
     let (mut mean, mut square) = (0.0, 0.0);
     for successes in 0..=trials {
@@ -101,7 +102,7 @@ fn of_binomial(trials: usize, share: f64, value: impl Fn(f64) -> f64) -> (f64, f
     (mean, (square - mean * mean).max(0.0))
 }
 
-/// What is gathered over runs.
+/// Sums over runs.
 #[derive(Default)]
 struct RunSums {
     seen: Vec<f64>,
@@ -126,7 +127,7 @@ impl RunSums {
     }
 }
 
-/// RUM with each of the numbers of functions, on samples that are drawn anew in every run.
+/// RUM with each number of functions, on samples drawn anew in every run.
 fn rum(
     settings: &GospelsSettings,
     a: &[u64],
@@ -153,8 +154,7 @@ fn rum(
             })?;
             milliseconds[at] += drawing + took;
             let (dice, jaccard) = &mut gathered[at];
-            // The least value of a map is at a row that is common with this share as its
-            // probability.
+            // The least value of a map is at a common row with this probability.
             dice.add(estimate.dice.similarity, of_binomial(functions, share, |x| x));
             let law = of_binomial(functions, share, |x| x / (2.0 - x));
             jaccard.add(estimate.jaccard.similarity, law);
@@ -173,7 +173,7 @@ fn rum(
         .collect())
 }
 
-/// Measures a pair of texts, whose shingles are at hand.
+/// Measures a pair of texts with given shingles.
 pub(super) fn measure(
     settings: &GospelsSettings,
     texts: (&str, &str),
@@ -189,7 +189,7 @@ pub(super) fn measure(
 
     let sampling = Sampling::independent(settings.sample, settings.sample, settings.runs)?;
     let (independent, of_independent) = timed(|| Ok(sampling.similarity(a, b, random.next())))?;
-    // As many elements of both together as the independent samples have.
+    // The samples have as many elements of both texts together as the independent ones.
     let share = (2.0 * settings.sample as f64 / (exact.a + exact.b).max(1) as f64).min(1.0);
     let coordinated = Sampling::coordinated(share, settings.runs)?;
     let (coordinated, of_coordinated) = timed(|| Ok(coordinated.similarity(a, b, random.next())))?;
@@ -221,7 +221,8 @@ mod tests {
 
     #[test]
     fn a_function_of_a_binomial_number_has_the_moments_of_all_outcomes() {
-        // Of two trials at 0.3: values 0, 1/3, 1 with the probabilities 0.49, 0.42, 0.09.
+        // Two trials with p = 0.3 give the values 0, 1/3, 1 with the probabilities 0.49, 0.42,
+        // 0.09.
         let (mean, variance) = of_binomial(2, 0.3, |x| x / (2.0 - x));
         assert!((mean - 0.23).abs() < 1e-12);
         assert!((variance - (0.42 / 9.0 + 0.09 - 0.23 * 0.23)).abs() < 1e-12);

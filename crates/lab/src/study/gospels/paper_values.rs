@@ -1,17 +1,17 @@
-//! What was published of the Gospels, pair by pair in the order of the paper's tables.
+//! Published values for the Gospels, pair by pair in the order of the paper's tables.
 
-/// Exact values of the texts that are built in, two translations by two kinds: computed apart from
-/// this project, by a program in another language, for the same files and the same preparation.
+/// Exact values for a built-in translation, computed independently of this project by a program in
+/// another language, for the same files and the same preparation.
 pub(super) struct ExactValues {
-    /// Multiset similarity, in ten-thousandths.
+    /// The similarity of the multisets, in ten-thousandths.
     pub(super) multisets: [u32; 6],
-    /// Common shingles of the multisets; where they were computed.
+    /// The common shingles of the multisets, if computed.
     pub(super) shared: Option<[u64; 6]>,
-    /// Similarity of the sets, in ten-thousandths; where it was computed.
+    /// The similarity of the sets in ten-thousandths, if computed.
     pub(super) sets: Option<[u32; 6]>,
 }
 
-/// Of the French texts, then of the English ones.
+/// The values for the French texts, then for the English ones.
 pub(super) const EXACT: [ExactValues; 2] = [
     ExactValues {
         multisets: [6376, 6518, 6511, 5746, 8164, 6110],
@@ -21,8 +21,8 @@ pub(super) const EXACT: [ExactValues; 2] = [
     ExactValues { multisets: [6286, 6534, 6604, 5771, 8100, 6213], shared: None, sets: None },
 ];
 
-/// What Dembele, Lo 2015 report of their French texts in one cell of a table: similarity in
-/// percent, its standard deviation in percent where they have one, and seconds.
+/// A cell of a table of Dembele, Lo 2015 for their French texts: similarity in percent, its
+/// standard deviation in percent if there is one, and seconds.
 #[derive(Clone, Copy)]
 pub(super) struct PaperCell {
     pub(super) percent: f64,
@@ -38,7 +38,7 @@ const fn of_runs(percent: f64, deviation: f64, seconds: f64) -> PaperCell {
     PaperCell { percent, deviation: Some(deviation), seconds }
 }
 
-/// Table 6: all shingles of the one with all of the other.
+/// Table 6: the direct comparison of all shingles.
 pub(super) const DIRECT: [PaperCell; 6] = [
     plain(57.62, 755.0),
     plain(57.53, 816.0),
@@ -48,7 +48,7 @@ pub(super) const DIRECT: [PaperCell; 6] = [
     plain(48.74, 508.0),
 ];
 
-/// Table 7: the same, read from the files over and over.
+/// Table 7: the same, reading the files repeatedly.
 pub(super) const BY_FILE: [PaperCell; 6] = [
     plain(57.62, 2312.0),
     plain(57.53, 1376.0),
@@ -58,7 +58,7 @@ pub(super) const BY_FILE: [PaperCell; 6] = [
     plain(48.74, 1552.0),
 ];
 
-/// Table 8: 10,000 shingles of each.
+/// Table 8: samples of 10,000 shingles of each text.
 pub(super) const SAMPLED: [PaperCell; 6] = [
     plain(47.5, 20.0),
     plain(46.46, 34.0),
@@ -71,7 +71,7 @@ pub(super) const SAMPLED: [PaperCell; 6] = [
 /// The numbers of functions in tables 9 to 12.
 pub(super) const FUNCTIONS: [usize; 4] = [5, 10, 15, 20];
 
-/// Tables 9 to 12: RUM on such samples, the mean of 50.
+/// Tables 9 to 12: RUM on such samples, the mean of 50 runs.
 pub(super) const RUM: [[PaperCell; 6]; 4] = [
     [
         of_runs(60.0, 20.76, 26.0),

@@ -1,4 +1,4 @@
-//! The tables and the figure of the Gospels.
+//! The tables and the figure of the study of the Gospels.
 
 use super::pair_measurements::{MeasuredPair, SeenAndExpected};
 use super::paper_values::{BY_FILE, DIRECT, FUNCTIONS, PaperCell, RUM, SAMPLED};
@@ -6,13 +6,13 @@ use super::{MeasuredTranslation, name};
 use crate::estimate::Sampled;
 use crate::study::{Axis, Cell, Figure, Panel, Point, Series, SeriesKind, Table};
 
-/// The pair whose RUM is drawn over the number of functions: the paper's first.
+/// The pair whose RUM estimates are drawn over the number of functions: the paper's first pair.
 const DRAWN: usize = 0;
 
-/// What the paper's own values are called.
+/// The name of the series of the paper's values.
 const PAPER: &str = "in the paper (2015)";
 
-/// A line for each pair.
+/// The table with a row for each pair.
 pub(super) fn table(all: &[MeasuredTranslation]) -> Table {
     let mut table = Table::new(&[
         "text",
@@ -61,7 +61,7 @@ pub(super) fn table(all: &[MeasuredTranslation]) -> Table {
     table
 }
 
-/// Every pair, its place in its translation, and that.
+/// Every pair, with its translation and its place in it.
 fn each(
     all: &[MeasuredTranslation],
 ) -> impl Iterator<Item = (&MeasuredTranslation, usize, &MeasuredPair)> {
@@ -69,7 +69,7 @@ fn each(
     all.iter().flat_map(move |compared| compared.pairs.iter().enumerate().map(pairs(compared)))
 }
 
-/// What the paper reports, of the texts that are its own by language.
+/// The paper's value, for the language of its texts.
 fn reported(compared: &MeasuredTranslation, cell: PaperCell) -> Option<PaperCell> {
     (compared.translation.language == "French").then_some(cell)
 }
@@ -78,7 +78,7 @@ fn share(value: Option<f64>) -> Cell {
     value.map_or(Cell::Empty, Cell::Share)
 }
 
-/// A line for each pair and method.
+/// The table with a row for each pair and method.
 pub(super) fn data(all: &[MeasuredTranslation]) -> Table {
     let mut table = Table::new(&[
         "text",
@@ -150,7 +150,7 @@ pub(super) fn data(all: &[MeasuredTranslation]) -> Table {
     table
 }
 
-/// What a method says of a pair.
+/// The result of a method for a pair.
 struct MethodResult {
     similarity: f64,
     sampled: Option<Sampled>,
@@ -173,7 +173,7 @@ impl MethodResult {
     }
 }
 
-/// Each translation pair by pair, the times, and one pair over the number of functions.
+/// A panel for each translation, one for RUM over the number of functions, and one for the times.
 pub(super) fn figure(all: &[MeasuredTranslation], title: &str) -> Figure {
     let mut panels: Vec<Panel> = all.iter().map(by_pair).collect();
     if let [first, ..] = all {
@@ -214,7 +214,7 @@ fn by_pair(compared: &MeasuredTranslation) -> Panel {
     }
 }
 
-/// A pair's name that fits beside five others.
+/// A name of a pair that fits beside five others.
 fn short(pair: usize) -> String {
     name(pair).replace("Matthew", "Matt.")
 }
@@ -261,7 +261,7 @@ fn times(compared: &MeasuredTranslation) -> Panel {
     let paper =
         |cells: &[PaperCell]| cells.iter().map(|cell| cell.seconds * 1000.0).collect::<Vec<_>>();
     let runs = |sampled: &Sampled| f64::from(sampled.runs);
-    // Of samples the paper draws one, with RUM 50; ours are brought to as many.
+    // The paper draws one sample, and 50 for RUM. These times are scaled to the same numbers.
     let ours = [
         all(&|pair| pair.times.direct),
         all(&|pair| pair.times.by_file),

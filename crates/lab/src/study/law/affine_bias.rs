@@ -1,5 +1,5 @@
-//! How far the probability that affine maps agree is from J, exactly, over the number of rows of
-//! the matrix.
+//! The exact difference between J and the probability that affine maps have equal minima, over the
+//! number of rows.
 
 use super::LawPart;
 use crate::estimate::AffineFamily::{self, Any, Units};
@@ -7,14 +7,14 @@ use crate::study::{Axis, Finding, Panel, Point, Series, SeriesKind};
 use twindex::Result;
 use twindex::internals::SplitMix;
 
-/// Primes, their neighbours, powers of two and numbers with many divisors.
+/// The numbers of rows: primes, their neighbours, powers of two, and numbers with many divisors.
 const ROWS: [u64; 20] =
     [16, 17, 24, 29, 32, 47, 48, 61, 64, 79, 80, 97, 101, 120, 127, 128, 180, 193, 240, 256];
 
-/// How many random pairs of sets there are of each number of rows.
+/// The number of random pairs of sets for each number of rows.
 const DRAWS: usize = 40;
 
-/// Two sets that have half of the rows between them: each 3/8 of all, 1/4 of all in common.
+/// The sizes of two sets that together have half of the rows: each has 3/8, and 1/4 is common.
 struct SetSizes {
     rows: u64,
     each: u64,
@@ -35,8 +35,8 @@ impl SetSizes {
         self.shared as f64 / self.union() as f64
     }
 
-    /// By how much the probability exceeds J if both sets have these rows: the first ones of them
-    /// the first set's, the last ones the second's.
+    /// The excess of the probability over J if the union of both sets has these rows: the first set
+    /// has the first ones, the second set the last ones.
     fn bias(&self, family: AffineFamily, rows: &[u64]) -> Result<f64> {
         let from = (self.each - self.shared) as usize;
         let agreement = family.agreement(self.rows, &rows[..self.each as usize], &rows[from..])?;
@@ -63,7 +63,7 @@ pub(super) fn run(seed: u64) -> Result<LawPart> {
         let mean = biases.iter().sum::<f64>() / DRAWS as f64;
         mean_drawn += mean / ROWS.len() as f64;
         drawn.push(Point::spread(x, mean, biases[0], biases[DRAWS - 1]));
-        // The first 3/4 and the last 3/4 of all rows: none that neither has.
+        // The first 3/4 and the last 3/4 of all rows, so that every row is in a set.
         let (a, b): (Vec<u64>, Vec<u64>) =
             ((1..=rows * 3 / 4).collect(), (rows / 4 + 1..=rows).collect());
         let similarity = (rows * 3 / 4 - rows / 4) as f64 / x;
@@ -85,7 +85,7 @@ pub(super) fn run(seed: u64) -> Result<LawPart> {
     Ok(LawPart { panels: vec![panel], findings })
 }
 
-/// So many of the rows, drawn without replacement, in random order.
+/// Draws `count` rows without replacement, in random order.
 fn some(rows: u64, count: u64, random: &mut SplitMix) -> Vec<u64> {
     let mut all: Vec<u64> = (1..=rows).collect();
     for at in 0..count as usize {
@@ -110,23 +110,26 @@ fn findings(whole: f64, mean_drawn: f64, series: [&Vec<Point>; 4]) -> Vec<Findin
     let (_, low, high) = last(drawn);
     vec![
         Finding::new(
-            "affine permutations have no bias where all rows of the matrix are in a set",
+            "affine permutations have no bias if every row of the matrix is in a set",
             whole < 1e-12,
             format!("at most {whole:.1e} over {} numbers of rows", ROWS.len()),
         ),
         Finding::new(
-            "of runs of rows amid others they have a bias that more rows do not cure",
+            "for runs of rows among other rows they have a bias that more rows do not remove",
             last(runs).0 < -0.04 && last(drawn).1.abs().max(high) < -last(runs).0 / 2.0,
             format!(
-                "{:+.4} at n = 256; {low:+.4} to {high:+.4} of random rows, {mean_drawn:+.4} on average over all n",
+                "{:+.4} at n = 256; {low:+.4} to {high:+.4} for random rows, {mean_drawn:+.4} on \
+                 average over all n",
                 last(runs).0
             ),
         ),
         Finding::new(
-            "maps as printed estimate too much, since rows collide, the more so the more divisors n has",
+            "maps as printed overestimate, because rows collide, and more so if n has more \
+             divisors",
             least(orders) > 0.0 && greatest(printed) > 0.2,
             format!(
-                "mean of all orders {:+.4} at n = 127, {:+.4} at 128, {:+.4} at 240; runs of rows up to {:+.4}",
+                "mean over all orders {:+.4} at n = 127, {:+.4} at 128, {:+.4} at 240; runs of \
+                 rows up to {:+.4}",
                 at(orders, 127.0),
                 at(orders, 128.0),
                 at(orders, 240.0),

@@ -1,4 +1,4 @@
-//! How often each interval holds J, by exact summation over the law.
+//! The coverage of each interval, by exact summation over the law.
 
 use super::{LawPart, LawSettings};
 use crate::estimate::{EstimateLaw, clopper_pearson, wald};
@@ -7,10 +7,10 @@ use twindex::Confidence;
 use twindex::Result;
 use twindex::wilson;
 
-/// What every interval here says of itself.
+/// The confidence of every interval.
 const PROMISE: f64 = 0.95;
 
-/// A family of intervals: that of each number of equal minima, and how often it holds J.
+/// A family of intervals, one for each number of equal minima.
 struct IntervalFamily {
     name: &'static str,
     ends: Vec<(f64, f64)>,
@@ -21,27 +21,28 @@ impl IntervalFamily {
         law.coverage(|equal| self.ends[equal as usize])
     }
 
-    /// Coverage over some similarities.
+    /// The coverage at some similarities.
     fn over(&self, k: u32, similarities: &[f64]) -> Result<Vec<(f64, f64)>> {
         let one = |j: &f64| Ok((*j, self.coverage(EstimateLaw::new(k, *j)?)));
         similarities.iter().map(one).collect()
     }
 }
 
-/// The interval as it is printed in section 3 IV C: the root of k is missing below the fraction.
+/// The interval as printed in Dembele, Lo 2017, section 3 IV C, which divides by k instead of by
+/// its root.
 fn printed(equal: u32, k: u32) -> (f64, f64) {
     let share = f64::from(equal) / f64::from(k);
     let half = 1.96 * (share * (1.0 - share)).sqrt() / f64::from(k);
     (share - half, share + half)
 }
 
-/// Each twentieth, with 0.01 and 0.99: where figures of the table are from.
+/// All multiples of 1/20, with 0.01 and 0.99, as in the table.
 fn coarse() -> Vec<f64> {
     let twentieths = (1..20).map(|part| f64::from(part) / 20.0);
     [0.01].into_iter().chain(twentieths).chain([0.99]).collect()
 }
 
-/// Each thousandth: fine enough to meet the gaps between the ends of intervals.
+/// All multiples of 1/1000, fine enough for the gaps between the ends of intervals.
 fn fine() -> Vec<f64> {
     (1..1_000).map(|part| f64::from(part) / 1_000.0).collect()
 }
@@ -109,8 +110,8 @@ pub(super) fn run(settings: &LawSettings) -> Result<(LawPart, Table)> {
     Ok((LawPart { panels, findings: findings(k, &ranges) }, table))
 }
 
-/// The mean of each 20 neighbours, with the least and the greatest of them: coverage jumps wherever
-/// the end of an interval passes J, which no line could show.
+/// The mean, least and greatest of each 20 neighbours. The coverage jumps wherever the end of an
+/// interval passes J, so a line through all values would be unreadable.
 fn windows(covered: &[(f64, f64)]) -> Vec<Point> {
     let mean = |window: &[(f64, f64)]| {
         let count = window.len() as f64;
@@ -142,28 +143,28 @@ fn findings(k: u32, ranges: &[CoverageRanges]) -> Vec<Finding> {
         )
     };
     let mut findings = vec![Finding::new(
-        "Clopper and Pearson's interval never holds less often than 95 %",
+        "Clopper and Pearson's interval always holds J at least 95 % of the time",
         exact.1.0 >= PROMISE && exact.0.0 >= PROMISE,
         seen(exact),
     )];
-    // The figures are those of 128; others of k have others.
+    // These figures hold only for k = 128.
     if k == 128 {
         findings.splice(
             0..0,
             [
                 Finding::new(
-                    "the printed interval, with k outside the root, holds 0 to 17.5 % of the time over J = 0.01, 0.05, 0.1, \
-                     ... 0.95, 0.99",
+                    "the printed interval, with k outside the root, holds J 0 to 17.5 % of the \
+                     time over J = 0.01, 0.05, 0.1, ... 0.95, 0.99",
                     printed.0.0 < 0.001 && (0.17..0.18).contains(&printed.0.1),
                     seen(printed),
                 ),
                 Finding::new(
-                    "Wald's interval falls to 72 % at 0.01 and 0.99",
+                    "the coverage of Wald's interval falls to 72 % at J = 0.01 and 0.99",
                     (0.715..0.725).contains(&wald.0.0),
                     seen(wald),
                 ),
                 Finding::new(
-                    "Wilson's interval holds 94.7 to 96.2 % of the time over the same J",
+                    "Wilson's interval holds J 94.7 to 96.2 % of the time over the same J",
                     (0.9465..0.9475).contains(&wilson.0.0)
                         && (0.9615..0.9625).contains(&wilson.0.1),
                     seen(wilson),

@@ -1,4 +1,4 @@
-//! RUM: its variance beside minhash's, and its bias where its correction is applied to hashes of
+//! RUM: its variance compared with that of MinHash, and the bias of its correction on hashes of
 //! values.
 
 use super::simulated_estimates::{equal_lanes, matrix};
@@ -11,17 +11,17 @@ use twindex::Confidence;
 use twindex::Result;
 use twindex::internals::fmix64;
 
-/// How many similarities there are, from 0.05 on, a tenth apart.
+/// The number of similarities, from 0.05 on in steps of 0.1.
 const STEPS: u32 = 10;
 
-/// What the runs of one similarity gave.
+/// The moments of the simulated estimates at one similarity.
 struct SimulatedMoments {
     similarity: f64,
-    /// Mean and variance of RU's similarity.
+    /// The mean and the variance of RU's similarity.
     ru: (f64, f64),
-    /// Those of RUM's.
+    /// The mean and the variance of RUM's similarity.
     rum: (f64, f64),
-    /// Mean and variance of the share of equal lanes, made of RUM's correction.
+    /// The mean and the variance of RUM's correction applied to the share of equal lanes.
     misapplied: (f64, f64),
 }
 
@@ -47,7 +47,7 @@ pub(super) fn run(settings: &LawSettings, context: &StudyContext<'_>) -> Result<
         let (bias, error) = (r.rum.0 - r.similarity, errors(r.rum));
         Point::spread(r.similarity, bias, bias - error, bias + error)
     });
-    // Of few runs and a J near 0 or 1 all estimates can be the same.
+    // With few runs and J near 0 or 1, all estimates can be equal.
     let ratio = all.iter().filter(|r| r.ru.1 > 0.0).map(|r| {
         let (ratio, error) = (r.rum.1 / r.ru.1, 2.0 * r.ratio_error(runs));
         Point::spread(r.similarity, ratio, ratio - error, ratio + error)
@@ -86,25 +86,25 @@ pub(super) fn run(settings: &LawSettings, context: &StudyContext<'_>) -> Result<
     Ok(LawPart { panels, findings: findings(&all, settings)? })
 }
 
-/// What is left of a share if it is taken for Dice's coefficient, less the share.
+/// The bias of a share that is wrongly taken for Dice's coefficient.
 fn misapplied(j: f64) -> f64 {
     j / (2.0 - j) - j
 }
 
-/// RUM's variance over minhash's, by the delta method.
+/// The ratio of RUM's variance to that of MinHash, by the delta method.
 fn factor(j: f64) -> f64 {
     (1.0 + j).powi(2) / 2.0
 }
 
 impl SimulatedMoments {
-    /// The standard error of the ratio of variances: that of either is the root of 2/n of it where
-    /// estimates are nearly normal. RUM's and RU's maps are independent.
+    /// The standard error of the ratio of variances. For nearly normal estimates, the relative
+    /// standard error of each variance is the root of 2/n. The maps of RUM and RU are independent.
     fn ratio_error(&self, runs: f64) -> f64 {
         self.rum.1 / self.ru.1 * 2.0 / runs.sqrt()
     }
 }
 
-/// Estimates of two sets by RU, by RUM, and by RUM's correction of the share of equal lanes.
+/// Simulates estimates by RU, by RUM, and by RUM's correction of the share of equal lanes.
 fn simulate(settings: &LawSettings, shared: u32, seed: u64) -> Result<SimulatedMoments> {
     let (matrix, k) = (matrix(settings.rows, shared), settings.functions as usize);
     let one = |run: u64| -> Result<[f64; 3]> {
@@ -112,7 +112,7 @@ fn simulate(settings: &LawSettings, shared: u32, seed: u64) -> Result<SimulatedM
         let ru = matrix.ru(&maps, Confidence::DEFAULT)?.jaccard.similarity;
         let maps = AffineMaps::units(k, matrix.stacked_rows(), seed ^ (2 * run + 1))?;
         let rum = matrix.rum(&maps, Confidence::DEFAULT)?.jaccard.similarity;
-        // Copies of an element have one hash, so that the lanes of stacked elements are those of
+        // Copies of an element have the same hash, so the lanes of stacked elements are those of
         // the union.
         let equal = equal_lanes(settings.rows, shared, settings.functions, seed ^ !run);
         let share = f64::from(equal) / f64::from(settings.functions);
@@ -127,17 +127,16 @@ fn simulate(settings: &LawSettings, shared: u32, seed: u64) -> Result<SimulatedM
     Ok(SimulatedMoments { similarity, ru, rum, misapplied })
 }
 
-/// Moments of an estimate, by summation over the law that it has.
+/// The moments of an estimate, by summation over its law.
 struct LawMoments {
     mean: f64,
     variance: f64,
-    /// The fourth moment about the mean over the square of the variance; 0 where there is no
-    /// variance.
+    /// The fourth central moment over the square of the variance; 0 if the variance is 0.
     kurtosis: f64,
 }
 
 impl LawMoments {
-    /// Of what a share becomes, where the number of equal minima is Binomial(k, p).
+    /// The moments of a function of the share of equal minima, whose number is Binomial(k, p).
     fn of(k: u32, p: f64, made: impl Fn(f64) -> f64) -> Result<Self> {
         let law = EstimateLaw::new(k, p)?.probabilities();
         let over = |value: &dyn Fn(f64) -> f64| -> f64 {
@@ -155,7 +154,7 @@ impl LawMoments {
         Self::of(k, j, |share| share)
     }
 
-    /// On stacked rows: the share estimates Dice's coefficient.
+    /// On stacked rows, where the share estimates Dice's coefficient.
     fn rum(k: u32, j: f64) -> Result<Self> {
         Self::of(k, 2.0 * j / (1.0 + j), |share| share / (2.0 - share))
     }
@@ -164,20 +163,20 @@ impl LawMoments {
         Self::of(k, j, |share| share / (2.0 - share))
     }
 
-    /// By how many standard errors the mean of so many runs is off.
+    /// The distance of a mean over `runs` runs from the exact one, in standard errors.
     fn errors_of_mean(&self, mean: f64, runs: f64) -> f64 {
         let off = (mean - self.mean).abs();
         if off < 1e-12 { 0.0 } else { off / (self.variance / runs).sqrt() }
     }
 
-    /// The square of the standard error of the variance of so many runs.
+    /// The square of the standard error of the variance over `runs` runs.
     fn error_of_variance(&self, runs: f64) -> f64 {
         (self.kurtosis - 1.0).max(0.0) * self.variance.powi(2) / runs
     }
 }
 
-/// By how many standard errors RUM's variance is off as many times RU's as the laws of both make of
-/// it. A difference, as RU's variance can be 0 in a few runs.
+/// The distance of RUM's variance from RU's variance times the exact ratio, in standard errors. It
+/// is computed as a difference, because RU's variance can be 0 in a few runs.
 fn errors_of_ratio(
     one: &SimulatedMoments,
     (ru, rum): (&LawMoments, &LawMoments),
@@ -186,13 +185,13 @@ fn errors_of_ratio(
     let ratio = rum.variance / ru.variance;
     let off = (one.rum.1 - ratio * one.ru.1).abs();
     let error = rum.error_of_variance(runs) + ratio * ratio * ru.error_of_variance(runs);
-    // Of two values that are equally frequent the variance itself has no error of the first order:
-    // of it is left the square of the mean's.
+    // If an estimate has two equally frequent values, the error of its variance has no first-order
+    // term. The square of the standard error of the mean remains.
     let least = rum.variance / runs;
     off / (error.sqrt() + least)
 }
 
-/// The ratio of variances, by summation over the laws of both.
+/// The exact ratio of variances, by summation over both laws.
 fn exact_ratio(k: u32, j: f64) -> Result<f64> {
     Ok(LawMoments::rum(k, j)?.variance / LawMoments::ru(k, j)?.variance)
 }
@@ -206,12 +205,12 @@ fn exact_ratios(k: u32) -> Result<Vec<Point>> {
         .collect()
 }
 
-/// Standard errors beyond which something does not happen by chance: of 30 statistics one is
-/// further off in 1 of 500 studies.
+/// The number of standard errors that chance does not exceed. One of 30 statistics exceeds it in 1
+/// of 500 studies.
 const BEYOND_CHANCE: f64 = 4.0;
 
-/// From so many functions on the formulas, which are limits, are near the exact laws: within these
-/// bounds, for any J that is looked at. With fewer, only the laws are what must be seen.
+/// From this number of functions on, the asymptotic formulas are within these bounds of the exact
+/// laws. With fewer functions, the findings compare with the laws only.
 const LARGE: u32 = 64;
 const NEAR_MEAN: f64 = 0.005;
 const NEAR_VARIANCE: f64 = 0.03;
@@ -219,7 +218,7 @@ const NEAR_VARIANCE: f64 = 0.03;
 fn findings(all: &[SimulatedMoments], settings: &LawSettings) -> Result<Vec<Finding>> {
     let (k, runs) = (settings.functions, f64::from(settings.runs));
     let (mut mean_errors, mut ratio_errors) = (0.0_f64, 0.0_f64);
-    // How far the laws themselves are from the formulas.
+    // The distances of the laws themselves from the formulas.
     let (mut bias, mut apart) = (0.0_f64, 0.0_f64);
     for one in all {
         let j = one.similarity;
@@ -248,7 +247,7 @@ fn findings(all: &[SimulatedMoments], settings: &LawSettings) -> Result<Vec<Find
         ),
         false => (
             "RUM's mean is that of its law, on stacked rows and applied to hashes of values",
-            "RUM's variance is as many times minhash's as their laws say",
+            "the ratio of RUM's variance to that of minhash is that of their laws",
         ),
     };
     Ok(vec![
@@ -256,9 +255,9 @@ fn findings(all: &[SimulatedMoments], settings: &LawSettings) -> Result<Vec<Find
             of_means,
             mean_errors <= BEYOND_CHANCE && (!large || bias < NEAR_MEAN),
             format!(
-                "bias at J = {j:.2}: {:+.4} on stacked rows; {:+.4} misapplied, {:+.4} by the formula, which is \
-                 {:+.4} at 0.8; at most {mean_errors:.1} standard errors from the exact laws, and these within \
-                 {bias:.4} of the formulas",
+                "bias at J = {j:.2}: {:+.4} on stacked rows; {:+.4} misapplied, {:+.4} by the \
+                 formula, which is {:+.4} at 0.8; at most {mean_errors:.1} standard errors from \
+                 the exact laws, which are within {bias:.4} of the formulas",
                 example.rum.0 - j,
                 example.misapplied.0 - j,
                 misapplied(j),
@@ -269,8 +268,8 @@ fn findings(all: &[SimulatedMoments], settings: &LawSettings) -> Result<Vec<Find
             of_variances,
             ratio_errors <= BEYOND_CHANCE && (!large || apart < NEAR_VARIANCE),
             format!(
-                "at most {ratio_errors:.1} standard errors from the exact laws, whose ratio is within {:.1} % of \
-                 (1 + J)²/2; {:.3} times at J = {j:.2}, {:.3} by the laws",
+                "at most {ratio_errors:.1} standard errors from the exact laws, whose ratio is \
+                 within {:.1} % of (1 + J)²/2; {:.3} times at J = {j:.2}, {:.3} by the laws",
                 100.0 * apart,
                 example.rum.1 / example.ru.1,
                 exact_ratio(k, j)?

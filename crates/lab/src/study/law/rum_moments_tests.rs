@@ -1,8 +1,8 @@
-//! What must be seen of RUM can fail, with any number of functions.
+//! The findings about RUM fail for wrong values, with any number of functions.
 
 use super::*;
 
-/// What runs would give whose moments are those of the laws.
+/// Results whose moments are exactly those of the laws.
 fn as_the_laws_say(k: u32) -> Vec<SimulatedMoments> {
     let of = |exact: LawMoments| (exact.mean, exact.variance);
     let one = |step: u32| {
@@ -18,7 +18,7 @@ fn as_the_laws_say(k: u32) -> Vec<SimulatedMoments> {
 }
 
 #[test]
-fn what_is_not_as_the_laws_say_is_noticed() {
+fn deviations_from_the_laws_are_detected() {
     for (functions, runs) in [(1, 400), (4, 400), (63, 1_000), (64, 4_000), (128, 4_000)] {
         let settings = LawSettings { functions, runs, ..LawSettings::default() };
         let held = |all: &[SimulatedMoments]| -> Vec<bool> {
@@ -27,14 +27,14 @@ fn what_is_not_as_the_laws_say_is_noticed() {
         };
         let right = as_the_laws_say(functions);
         assert_eq!(held(&right), [true, true], "{functions}");
-        // One takes the other's mean: hashes of values in place of stacked rows.
+        // Swaps the means of stacked rows and hashes of values.
         let mut all = as_the_laws_say(functions);
         all[6].rum.0 = all[6].misapplied.0;
         assert_eq!(held(&all), [false, true], "{functions}");
         let mut all = as_the_laws_say(functions);
         all[6].misapplied.0 = all[6].rum.0;
         assert_eq!(held(&all), [false, true], "{functions}");
-        // Two thirds more, where an error is a tenth at the most.
+        // The variance is 70 % too high, while a standard error is at most a tenth.
         let mut all = as_the_laws_say(functions);
         all[4].rum.1 *= 1.7;
         assert_eq!(held(&all), [true, false], "{functions}");
@@ -42,7 +42,7 @@ fn what_is_not_as_the_laws_say_is_noticed() {
 }
 
 #[test]
-fn the_laws_come_near_the_formulas_as_functions_grow() {
+fn the_laws_approach_the_formulas_as_functions_grow() {
     for (k, mean, variance) in [(LARGE, NEAR_MEAN, NEAR_VARIANCE), (1_000, 0.0003, 0.002)] {
         for step in 1..50 {
             let j = f64::from(step) / 50.0;
@@ -50,7 +50,7 @@ fn the_laws_come_near_the_formulas_as_functions_grow() {
                 (LawMoments::rum(k, j).expect("law"), LawMoments::misapplied(k, j).expect("law"));
             let off = (rum.mean - j).abs().max((wrong.mean - j - misapplied(j)).abs());
             assert!(off < mean, "{k} at {j}: {off}");
-            // The delta method's second term.
+            // The second term of the delta method.
             let bias = j * (1.0 - j) * (1.0 + j) / (2.0 * f64::from(k));
             assert!((rum.mean - j - bias).abs() < 4.0 / f64::from(k * k), "{k} at {j}");
             let apart = exact_ratio(k, j).expect("laws") / factor(j) - 1.0;

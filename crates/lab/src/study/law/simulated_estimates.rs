@@ -1,5 +1,5 @@
-//! Estimates of two sets by random hash functions and by affine maps of rows, beside Binomial(k,
-//! J)/k.
+//! Compares simulated estimates, by random hash functions and by affine maps of rows, with
+//! Binomial(k, J)/k.
 
 use super::{LawPart, LawSettings, moments};
 use crate::estimate::{EstimateLaw, RowMatrix};
@@ -11,8 +11,8 @@ use twindex::Confidence;
 use twindex::Result;
 use twindex::internals::{SplitMix, fmix64};
 
-/// Standard deviations beyond which something does not happen by chance. Chi-square is tested on
-/// one side: once in 31,600 times.
+/// The number of standard deviations that chance does not exceed. Chi-square is tested on one side,
+/// so it exceeds its bound once in 31,600 times.
 const BEYOND_CHANCE: f64 = 4.0;
 
 pub(super) fn run(settings: &LawSettings, seed: u64) -> Result<LawPart> {
@@ -57,7 +57,7 @@ pub(super) fn run(settings: &LawSettings, seed: u64) -> Result<LawPart> {
     Ok(LawPart { panels: vec![panel], findings: findings.into() })
 }
 
-/// Numbers of equal minima of k hash functions, over the elements of two sets.
+/// The numbers of equal minima of k hash functions, over the elements of two sets.
 fn by_hashes(settings: &LawSettings, seed: u64) -> Vec<u32> {
     let one = |run: u64| {
         let seed = fmix64(seed) ^ run;
@@ -66,8 +66,8 @@ fn by_hashes(settings: &LawSettings, seed: u64) -> Vec<u32> {
     (0..u64::from(settings.runs)).into_par_iter().map(one).collect()
 }
 
-/// How many of some random hash functions have the same minimum over both sets: so many elements in
-/// all, so many common, and half of the others each.
+/// The number of random hash functions with the same minimum over two sets of `all` elements, of
+/// which `shared` are common and the others divided evenly.
 pub(super) fn equal_lanes(all: u32, shared: u32, functions: u32, seed: u64) -> u32 {
     let (all, shared) = (u64::from(all), u64::from(shared));
     let half = shared + (all - shared) / 2;
@@ -82,7 +82,7 @@ pub(super) fn equal_lanes(all: u32, shared: u32, functions: u32, seed: u64) -> u
     (0..functions).filter(|_| equal(keys.next())).count() as u32
 }
 
-/// Numbers of equal minima of k affine permutations of the rows of two sets.
+/// The numbers of equal minima of k affine permutations of the rows of two sets.
 fn by_maps(settings: &LawSettings, seed: u64) -> Result<Vec<u32>> {
     let matrix = matrix(settings.rows, settings.shared());
     let one = |run: u64| {
@@ -93,8 +93,8 @@ fn by_maps(settings: &LawSettings, seed: u64) -> Result<Vec<u32>> {
     (0..u64::from(settings.runs)).into_par_iter().map(one).collect()
 }
 
-/// Two sets of so many different elements, of which they share so many; half of the others each
-/// has.
+/// The matrix of two sets of `rows` elements, of which `shared` are common and the others divided
+/// evenly.
 pub(super) fn matrix(rows: u32, shared: u32) -> RowMatrix {
     let (all, both) = (u64::from(rows), u64::from(shared));
     let half = both + (all - both) / 2;
@@ -109,7 +109,7 @@ fn counts(estimates: &[u32], k: u32) -> Vec<f64> {
     counts
 }
 
-/// Whether estimates follow the law, by Pearson's chi-square.
+/// The finding that estimates follow the law, by Pearson's chi-square test.
 fn agrees(name: &str, estimates: &[u32], law: EstimateLaw, k: u32) -> Finding {
     let shares: Vec<f64> = estimates.iter().map(|equal| f64::from(*equal) / f64::from(k)).collect();
     let (mean, variance) = moments(&shares);
@@ -119,15 +119,15 @@ fn agrees(name: &str, estimates: &[u32], law: EstimateLaw, k: u32) -> Finding {
         format!("estimates by {name} follow Binomial(k, J)/k: chi-square below {bound:.1}"),
         statistic <= bound,
         format!(
-            "chi-square {statistic:.1} of {freedom} degrees of freedom; mean {mean:.5} beside {:.5}, variance \
-             {variance:.6} beside {:.6}",
+            "chi-square {statistic:.1} with {freedom} degrees of freedom; mean {mean:.5}, by the \
+             law {:.5}; variance {variance:.6}, by the law {:.6}",
             law.mean(),
             law.variance()
         ),
     )
 }
 
-/// Pearson's statistic with its degrees of freedom. Neighbours are put together until 10 are
+/// Pearson's statistic with its degrees of freedom. Neighbouring classes are merged until 10 are
 /// expected.
 pub(super) fn chi_square(counts: &[f64], law: EstimateLaw, runs: usize) -> (f64, u32) {
     let mut classes: Vec<(f64, f64)> = Vec::new();
@@ -147,11 +147,11 @@ pub(super) fn chi_square(counts: &[f64], law: EstimateLaw, runs: usize) -> (f64,
     (statistic.sum(), classes.len() as u32 - 1)
 }
 
-/// What chi-square does not exceed by chance (Wilson, Hilferty 1931, "The distribution of
+/// The bound that chi-square does not exceed by chance (Wilson, Hilferty 1931, "The distribution of
 /// chi-square").
 fn chi_square_bound(freedom: u32) -> f64 {
     if freedom == 0 {
-        // One class holds all: the statistic is 0 but for rounding.
+        // There is a single class, so the statistic is 0 up to rounding.
         return 1e-9;
     }
     let width = 2.0 / (9.0 * f64::from(freedom));

@@ -1,12 +1,11 @@
-//! One line of a comparison of methods: what a method says of two texts, how sure, how fast, and
-//! how large.
+//! A row of a comparison of methods: the estimate, its interval, the time, and the memory.
 
 use crate::study::StudyContext;
 use std::time::Instant;
 use twindex::Estimate;
 use twindex::Result;
 
-/// What two texts are taken for.
+/// The form in which two texts are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SetKind {
     Sets,
@@ -24,7 +23,7 @@ impl SetKind {
     }
 }
 
-/// What is measured of both.
+/// The measure of similarity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Measure {
     Jaccard,
@@ -45,30 +44,30 @@ impl Measure {
     }
 }
 
-/// What a method says of two texts.
+/// The result of a method for two texts.
 #[derive(Clone, Debug)]
 pub(crate) struct MethodRow {
     pub(crate) method: String,
     pub(crate) of: SetKind,
     pub(crate) measure: Measure,
-    /// What the first run said.
+    /// The estimate of the first run.
     pub(crate) estimate: f64,
-    /// The interval of that; none where it would not be one of the similarity. An exact value is
-    /// both ends.
+    /// The interval of that estimate; `None` if it is not an interval of the similarity. Both ends
+    /// of an exact value are equal.
     pub(crate) interval: Option<(f64, f64)>,
     /// The mean over the runs.
     pub(crate) mean: f64,
-    /// Their standard deviation; none of one run.
+    /// The standard deviation over the runs; `None` for one run.
     pub(crate) spread: Option<f64>,
     pub(crate) runs: u32,
-    /// The time of one run, from the shingles on.
+    /// The seconds of one run, from the shingles on.
     pub(crate) seconds: f64,
-    /// What is held of both texts at once to compare them.
+    /// The bytes kept of both texts to compare them.
     pub(crate) bytes: u64,
 }
 
 impl MethodRow {
-    /// Jaccard's similarity by an exact method that was run elsewhere.
+    /// The Jaccard similarity by an exact method that ran elsewhere.
     pub(crate) fn exact(
         method: &str,
         of: SetKind,
@@ -91,10 +90,10 @@ impl MethodRow {
     }
 }
 
-/// What one run of a method gives.
+/// The result of one run of a method.
 pub(super) struct RunOutcome {
     pub(super) values: Vec<(Measure, Estimate)>,
-    /// Whether the intervals are ones of the similarity.
+    /// Whether the intervals are intervals of the similarity.
     pub(super) sure: bool,
     pub(super) bytes: u64,
 }
@@ -105,12 +104,12 @@ impl RunOutcome {
     }
 }
 
-/// A value that is no estimate.
+/// An exact value.
 pub(super) const fn certain(value: f64) -> Estimate {
     Estimate { similarity: value, low: value, high: value }
 }
 
-/// The rows of a method that is exact: it runs once.
+/// The rows of an exact method, which runs once.
 pub(super) fn exactly(
     method: &str,
     of: SetKind,
@@ -120,8 +119,8 @@ pub(super) fn exactly(
     repeated(method, of, 1, context, |_| Ok(run()))
 }
 
-/// The rows of a method, a row for each measure it gives: run so many times, from the seed of the
-/// work on.
+/// Runs a method `runs` times, with consecutive seeds from that of the context on. Returns a row
+/// for each measure.
 pub(super) fn repeated(
     method: &str,
     of: SetKind,
@@ -157,7 +156,7 @@ pub(super) fn repeated(
     Ok(rows.into_iter().flatten().collect())
 }
 
-/// The mean and the standard deviation, with one less than their number as the divisor.
+/// The mean and the standard deviation, with the number of values less 1 as the divisor.
 pub(crate) fn mean_and_spread(all: &[f64]) -> (f64, Option<f64>) {
     let count = all.len() as f64;
     let mean = all.iter().sum::<f64>() / count;

@@ -1,5 +1,5 @@
-//! The methods for two texts: exact ones, samples, rows of a matrix, and sketches, of sets and of
-//! multisets.
+//! The methods for two texts, as sets and as multisets: exact ones, samples, rows of a matrix, and
+//! sketches.
 
 use super::method_row::{Measure, MethodRow, RunOutcome, SetKind, certain, exactly, repeated};
 use super::text_pair::TextPair;
@@ -30,27 +30,27 @@ pub(crate) enum TextMethod {
     SimHash,
 }
 
-/// How methods are run.
+/// The settings of all methods.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MethodSettings {
-    /// Hash functions, maps, or smallest values: k.
+    /// The number of hash functions, maps, or smallest values, k.
     pub(crate) hashes: usize,
-    /// Runs of what is random.
+    /// The runs of random methods.
     pub(crate) runs: u32,
-    /// Elements that a sample takes of each text.
+    /// The elements that a sample takes from each text.
     pub(crate) sample: usize,
     pub(crate) confidence: Confidence,
 }
 
-/// What a text without shingles is to every other.
+/// The similarity of a text without shingles to every other text.
 const NOTHING: Estimate = certain(0.0);
 
 impl TextMethod {
-    /// The rows of this method, for the texts as sets or as multisets.
+    /// The rows of this method for the texts, as sets or as multisets.
     ///
     /// # Errors
     ///
-    /// Those of the method for its settings, and of work that is to end.
+    /// Those of the method for its settings, and those of the context.
     pub(crate) fn rows(
         self,
         of: SetKind,
@@ -73,12 +73,12 @@ impl TextMethod {
                 Ok(RunOutcome::new(bytes, vec![(Measure::Jaccard, estimate)]))
             }),
             Self::Rum => repeated("rum", of, runs, context, |seed| stacked(a, b, seed, settings)),
-            // Samples that have all elements would give the rows of RUM again.
+            // Samples of all elements would repeat the rows of RUM.
             Self::RumOnSamples if settings.sample >= a.len().max(b.len()) => Ok(Vec::new()),
             Self::RumOnSamples => repeated("rum-on-samples", of, runs, context, |seed| {
                 let [a, b] = drawn(of, pair, settings.sample, seed);
                 let outcome = stacked(&a, &b, seed, settings)?;
-                // The interval is one of the samples' similarity.
+                // The interval is that of the samples' similarity, not that of the texts.
                 Ok(RunOutcome { sure: false, ..outcome })
             }),
             Self::MinHash(family) => {
@@ -107,7 +107,7 @@ impl TextMethod {
                     let jaccard = a.similarity_at(&b, sizes, at).unwrap_or(NOTHING);
                     let cosine = a.cosine_at(&b, at).unwrap_or(NOTHING);
                     let values = vec![(Measure::Jaccard, jaccard), (Measure::Cosine, cosine)];
-                    // Both numbers of elements are known besides.
+                    // Both numbers of elements are stored too.
                     let bytes = hasher.bits() as u64 / 4 + 16;
                     let sure = are_many([sizes.0 as f64, sizes.1 as f64]);
                     Ok(RunOutcome { sure, ..RunOutcome::new(bytes, values) })
@@ -134,7 +134,7 @@ fn equal_components(a: &[u64], b: &[u64], confidence: Confidence) -> Estimate {
     Estimate { similarity: f64::from(equal) / f64::from(all), low, high }
 }
 
-/// Every measure that some method estimates, exactly.
+/// The exact values of all measures that a method estimates.
 fn exact(of: SetKind, pair: &TextPair, context: &StudyContext<'_>) -> Result<Vec<MethodRow>> {
     let shares = |overlap: Overlap, held: &[Vec<u64>; 2]| {
         let values = vec![
@@ -155,8 +155,8 @@ fn exact(of: SetKind, pair: &TextPair, context: &StudyContext<'_>) -> Result<Vec
         _ => {
             let overlap = || shares(pair.multiset_overlap(), &pair.occurrences);
             let mut rows = exactly("multiset", of, context, overlap)?;
-            // Cosine and probability are of the numbers of occurrences: ranked occurrences have
-            // another cosine.
+            // The cosine and the probability similarity use the numbers of occurrences. Ranked
+            // occurrences have another cosine.
             rows.extend(exactly("multiset", of, context, || {
                 let [a, b] = pair.counts();
                 let values = vec![
@@ -170,7 +170,7 @@ fn exact(of: SetKind, pair: &TextPair, context: &StudyContext<'_>) -> Result<Vec
     }
 }
 
-/// The independent samples of the papers, and coordinated ones.
+/// The rows of independent samples, as in the papers, and of coordinated ones.
 fn samples(
     of: SetKind,
     pair: &TextPair,
@@ -184,10 +184,11 @@ fn samples(
         let mean = Sampling::independent(n, n, 1)?.similarity(a, b, seed).mean;
         let bytes = 8 * (n.min(a.len()) + n.min(b.len())) as u64;
         let values = vec![(Measure::Jaccard, certain(mean))];
-        // A sample of all is certain; of a part, its similarity tends to another than the texts'.
+        // A sample of everything is exact. The similarity of a partial sample does not estimate
+        // that of the texts.
         Ok(RunOutcome { sure: n >= a.len().max(b.len()), ..RunOutcome::new(bytes, values) })
     })?;
-    // As many of the greater one as were drawn of it, on average.
+    // On average, as many elements of the greater text as the independent sample has.
     let greater = a.len().max(b.len()).max(1);
     let share = (n as f64 / greater as f64).min(1.0);
     let overlap = if of_sets { pair.overlap() } else { pair.multiset_overlap() };
@@ -205,14 +206,14 @@ fn samples(
 }
 
 /// The interval of the similarity of a part of the union, drawn without replacement. Each element
-/// of the part is a trial; how many there are is known on average. The variance is 1 - share of the
-/// binomial law's (section 6 of the methods), as if there were so many more trials.
+/// of the part is a trial; their number is known on average. The variance is 1 - share times that
+/// of the binomial law (`docs/methods.md`, section 6), as if there were more trials.
 fn of_part(similarity: f64, share: f64, union: f64, z: f64) -> (f64, f64) {
     let trials = (share * union / (1.0 - share)).round().clamp(1.0, u32::MAX.into());
     wilson((similarity * trials).round() as u32, trials as u32, z)
 }
 
-/// So many elements of each text, drawn from its set or from its occurrences, which are then
+/// Draws `sample` elements of each text, from its set or from its occurrences, which are then
 /// ranked.
 fn drawn(of: SetKind, pair: &TextPair, sample: usize, seed: u64) -> [Vec<u64>; 2] {
     let mut seeds = SplitMix::new(seed);
@@ -225,7 +226,7 @@ fn drawn(of: SetKind, pair: &TextPair, sample: usize, seed: u64) -> [Vec<u64>; 2
     }
 }
 
-/// RUM on two sets.
+/// One run of RUM on two sets.
 fn stacked(a: &[u64], b: &[u64], seed: u64, settings: &MethodSettings) -> Result<RunOutcome> {
     let matrix = RowMatrix::of_sets(a, b);
     let maps = AffineMaps::units(settings.hashes, matrix.stacked_rows(), seed)?;
@@ -257,13 +258,13 @@ mod tests {
             .expect("rows")
     }
 
-    /// Hashes of so many elements from this one on.
+    /// The hashes of `elements` numbers from `from` on.
     fn run(from: u64, elements: u64) -> Vec<u64> {
         (from..from + elements).map(fmix64).collect()
     }
 
     #[test]
-    fn intervals_of_coordinated_samples_are_as_wide_as_these_spread() {
+    fn intervals_of_coordinated_samples_fit_their_spread() {
         for sample in [100, 1500, 2700, 2990] {
             let (mut held, mut widths, mut seen) = (0, 0.0, Vec::new());
             for seed in 0..100 {
@@ -284,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_of_all_is_certain() {
+    fn a_sample_of_everything_is_exact() {
         let texts = [run(0, 300), run(100, 300)];
         for row in rows(TextMethod::Sample, SetKind::Sets, texts, &settings(300, 1), 0) {
             assert_eq!((row.estimate, row.interval), (0.5, Some((0.5, 0.5))), "{}", row.method);
@@ -292,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn simhash_has_no_interval_of_few_elements() {
+    fn simhash_has_no_interval_for_few_elements() {
         for (elements, sure) in [(31, false), (32, true)] {
             for (a, b) in [(elements, 50), (50, elements)] {
                 let texts = [run(0, a), run(5, b)];
@@ -303,7 +304,7 @@ mod tests {
                 }
             }
         }
-        // Nothing is similar to an empty text, for certain.
+        // The similarity to an empty text is exactly 0.
         let none =
             rows(TextMethod::SimHash, SetKind::Sets, [run(0, 9), Vec::new()], &settings(1, 1), 0);
         assert!(none.iter().all(|row| row.interval.is_some()));
@@ -322,7 +323,7 @@ mod tests {
         let [row] = estimated.as_slice() else { panic!("one row, not {estimated:?}") };
         let error = row.spread.expect("many runs") / 40.0_f64.sqrt();
         assert_eq!(row.measure, Measure::Cosine);
-        // The mean itself is .0006 too low, as cos is not linear.
+        // The mean is 0.0006 too low, because cos is not linear.
         assert!((row.mean - exact.estimate).abs() < 4.0 * error + 0.001, "{row:?}, {exact:?}");
     }
 }

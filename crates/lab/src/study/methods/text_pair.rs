@@ -1,20 +1,20 @@
-//! Two texts as the methods take them: shingles once, as often as they occur, and ranked.
+//! Two texts in the forms that methods need: as sets, as multisets, and as ranked occurrences.
 
 use crate::study::ranked_occurrences::ranked;
 use twindex::Overlap;
 
-/// The shingles of two texts, by their hashes.
+/// The hashes of the shingles of two texts.
 pub(crate) struct TextPair {
     /// Ascending, each as often as it occurs.
     pub(super) occurrences: [Vec<u64>; 2],
     /// Ascending, each once.
     pub(super) sets: [Vec<u64>; 2],
-    /// Ascending, with every occurrence as an element of its own.
+    /// Ascending, with every occurrence as a separate element.
     pub(super) ranked: [Vec<u64>; 2],
 }
 
 impl TextPair {
-    /// A pair of texts that are given by the hashes of their shingles, each as often as it occurs.
+    /// Creates a pair from the hashes of the shingles, each as often as it occurs.
     pub(crate) fn new(mut occurrences: [Vec<u64>; 2]) -> Self {
         occurrences.iter_mut().for_each(|hashes| hashes.sort_unstable());
         let sets = occurrences.each_ref().map(|hashes| {
@@ -30,12 +30,12 @@ impl TextPair {
         Self { occurrences, sets, ranked }
     }
 
-    /// How much both share, as sets.
+    /// The overlap of the sets.
     pub(crate) fn overlap(&self) -> Overlap {
         Overlap::of_sets(&self.sets[0], &self.sets[1])
     }
 
-    /// How much both share, as multisets.
+    /// The overlap of the multisets.
     pub(crate) fn multiset_overlap(&self) -> Overlap {
         Overlap::of_multisets(&self.occurrences[0], &self.occurrences[1])
     }

@@ -11,7 +11,7 @@ use twindex::Sketcher;
 use twindex::{Estimate, weighted_jaccard};
 use twindex::{Normalization, Shingle, Shingler};
 
-/// What is estimated of two weighted sets.
+/// A method for two weighted sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WeightedMethod {
     Exact,
@@ -20,10 +20,10 @@ pub(crate) enum WeightedMethod {
     SimHash,
 }
 
-/// What an empty set is to every other.
+/// The similarity of an empty set to every other set.
 const NOTHING: Estimate = certain(0.0);
 
-/// The rows of a method for two weighted sets, by ascending hash.
+/// The rows of a method for two weighted sets, which are in ascending order of hashes.
 pub(crate) fn weighted_rows(
     method: WeightedMethod,
     of: SetKind,
@@ -70,19 +70,19 @@ pub(crate) fn weighted_rows(
     }
 }
 
-/// How many elements a set must be worth for SimHash's interval to be one: its signs add up to a
-/// normal variable only of many elements.
+/// The least effective number of elements for which SimHash's interval is valid. Sums of signs are
+/// nearly normal only for many elements.
 const MANY: f64 = 32.0;
 
-/// Whether sets that are worth so many elements have an interval by SimHash. To an empty one
-/// nothing is similar, for certain.
+/// Whether SimHash's interval is valid for sets with these effective numbers of elements. The
+/// similarity to an empty set is exactly 0.
 pub(super) fn are_many(worth: [f64; 2]) -> bool {
     worth.contains(&0.0) || worth.iter().all(|worth| *worth >= MANY)
 }
 
-/// How many elements a weighted set is worth: the squares of its weights, the greatest being 1.
-/// Sums of signs are the closer to a normal variable the more this is (Berry, Esseen: within about
-/// one over its root).
+/// The effective number of elements of a weighted set: the sum of its squared weights, scaled so
+/// that the greatest is 1. The more there are, the closer sums of signs are to a normal variable
+/// (Berry, Esseen: within about one over the root of this number).
 fn worth(set: &[(u64, f64)]) -> f64 {
     let most = greatest(set);
     if most == 0.0 { 0.0 } else { squares(set, most) }
@@ -92,24 +92,24 @@ fn greatest(set: &[(u64, f64)]) -> f64 {
     set.iter().fold(0.0, |most: f64, x| most.max(x.1))
 }
 
-/// The sum of the squares of all weights, as parts of this one.
+/// The sum of the squares of all weights, relative to `most`.
 fn squares(set: &[(u64, f64)], most: f64) -> f64 {
     set.iter().map(|x| (x.1 / most) * (x.1 / most)).sum()
 }
 
-/// The lanes of an index that stand for so many hash functions: the least number that is not less.
+/// The least valid number of lanes of at least `hashes`, or the most lanes.
 pub(super) fn lanes(hashes: usize) -> Result<Lanes> {
     Lanes::new([64, 128, 256].into_iter().find(|lanes| *lanes >= hashes).unwrap_or(Lanes::MAX))
 }
 
-/// The bits of a SimHash that takes a byte for each of so many functions, as their lanes in an
-/// index do.
+/// The bits of a SimHash with a byte for each of `hashes` functions, the size of their lanes in an
+/// index.
 pub(super) fn simhash_bits(hashes: usize) -> usize {
     let bits = hashes.saturating_mul(8).min(SimHasher::MAX_BITS);
     bits.next_multiple_of(64).max(64)
 }
 
-/// The cosine of the angle between two weighted sets; 0 where one is empty.
+/// The cosine of the angle between two weighted sets; 0 if a set is empty.
 pub(super) fn cosine(a: &[(u64, f64)], b: &[(u64, f64)]) -> f64 {
     let (most_a, most_b) = (greatest(a), greatest(b));
     if most_a == 0.0 || most_b == 0.0 {
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_set_is_worth_the_more_elements_the_less_one_outweighs_the_others() {
+    fn the_effective_number_of_elements_falls_if_one_outweighs_the_others() {
         assert_eq!((worth(&[]), worth(&[(1, 0.0)]), worth(&[(1, 7.0)])), (0.0, 0.0, 1.0));
         assert_eq!(worth(&[(1, 2.0), (2, 1.0), (3, 1.0)]), 1.5);
         assert_eq!(worth(&[(1, 1e300), (2, 1e300)]), 2.0);

@@ -1,18 +1,17 @@
-//! What the judged pairs show: error over similarity, precision over recall, and whether theory is
-//! right.
+//! The results: error over similarity, precision over recall, and the comparison with theory.
 
 use super::experiment::{JudgedPair, SimhashSettings};
 use super::sketch_kinds::SketchKind;
 use crate::study::methods::mean_and_spread;
 use crate::study::{Axis, Cell, Figure, Finding, Panel, Point, Report, Series, SeriesKind, Table};
 
-/// The similarities over which errors are averaged: so many parts of 0 to 1.
+/// The number of parts of the range from 0 to 1 over which errors are averaged.
 const PARTS: usize = 20;
 
-/// Precision is looked at where the recall is at least 1/2, 21/40 and so on to 1.
+/// The number of steps of recall, from 1/2, 21/40 and so on to 1.
 const RECALLS: usize = 20;
 
-/// A number over the runs: its mean, and the standard deviation to both sides.
+/// The mean and the standard deviation of a number over the runs.
 #[derive(Clone, Copy)]
 struct MeanAndSpread {
     mean: f64,
@@ -20,7 +19,7 @@ struct MeanAndSpread {
 }
 
 impl MeanAndSpread {
-    /// None where no run has a number.
+    /// `None` if no run has the number.
     fn of(all: &[f64]) -> Option<Self> {
         let (mean, spread) = (!all.is_empty()).then(|| mean_and_spread(all))?;
         Some(Self { mean, spread: spread.unwrap_or(0.0) })
@@ -31,15 +30,15 @@ impl MeanAndSpread {
     }
 }
 
-/// What was seen of one kind of sketch.
+/// The results of one kind of sketch.
 struct SketchResults {
     kept: SketchKind,
     name: String,
-    /// The root mean square error in each part, where there are pairs.
+    /// The root mean square error in each part, if it has pairs.
     errors: Vec<Option<MeanAndSpread>>,
-    /// That of theory there.
+    /// The theoretical error in each part.
     theory: Vec<f64>,
-    /// The precision at each recall, where some run has pairs to find.
+    /// The precision at each recall, if a run has pairs to find.
     precision: Vec<Option<MeanAndSpread>>,
 }
 
@@ -108,8 +107,8 @@ fn recall(number: usize) -> f64 {
     0.5 + number as f64 / (2 * RECALLS) as f64
 }
 
-/// The precision at each recall: that of the highest cut of the estimates which finds as much.
-/// Empty where nothing is to be found.
+/// The precision at each recall, for the highest cut of the estimates that reaches it. Empty if
+/// there are no pairs to find.
 fn precision(run: &[JudgedPair], at: usize, threshold: f64) -> Vec<f64> {
     let mut order: Vec<(f64, bool)> =
         run.iter().map(|pair| (pair.estimates[at], pair.similarity >= threshold)).collect();
@@ -119,7 +118,7 @@ fn precision(run: &[JudgedPair], at: usize, threshold: f64) -> Vec<f64> {
         return Vec::new();
     }
     let (mut curve, mut found, mut right) = (Vec::new(), 0_usize, 0_usize);
-    // Equal estimates lie on the same side of every cut.
+    // Equal estimates are on the same side of every cut.
     for equals in order.chunk_by(|x, y| x.0 == y.0) {
         found += equals.len();
         right += equals.iter().filter(|pair| pair.1).count();
@@ -221,26 +220,26 @@ fn findings(seen: &[SketchResults]) -> Vec<Finding> {
     findings.extend(near(simhash, bytes));
     findings.extend(far(simhash, bytes));
     findings.extend(precise(
-        "at the threshold SimHash errs less than MinHash in lanes of a byte, and is as precise or more",
+        "at the threshold SimHash is at least as precise as MinHash with one-byte lanes",
         simhash,
         bytes,
     ));
     findings.extend(of(SketchKind::Bits).and_then(|bits| {
-        let expected = "MinHash in lanes of a bit errs less still, and is as precise or more";
+        let expected = "MinHash with one-bit lanes is at least as precise as SimHash";
         precise(expected, bits, simhash)
     }));
     findings
 }
 
-/// Whether one is as precise as the other or more, within one deviation, at recall 0.9. None where
-/// no pair is to be found.
+/// The finding that one kind is at least as precise as the other at recall 0.9, within one standard
+/// deviation. `None` if there are no pairs to find.
 fn precise(expected: &str, one: &SketchResults, other: &SketchResults) -> Option<Finding> {
     let (a, b) = (one.precision[16]?, other.precision[16]?);
-    let seen = format!("precision {:.3} beside {:.3} at recall 0.9", a.mean, b.mean);
+    let seen = format!("precision {:.3} and {:.3} at recall 0.9", a.mean, b.mean);
     Some(Finding::new(expected, a.mean >= b.mean - b.spread, seen))
 }
 
-/// The mean error of those parts that have one, if any.
+/// The mean error over those parts that have one, if any.
 fn error(one: &SketchResults, parts: std::ops::Range<usize>) -> Option<f64> {
     let all: Vec<f64> = parts.filter_map(|part| Some(one.errors[part]?.mean)).collect();
     (!all.is_empty()).then(|| mean_and_spread(&all).0)
@@ -249,39 +248,42 @@ fn error(one: &SketchResults, parts: std::ops::Range<usize>) -> Option<f64> {
 fn near(simhash: &SketchResults, bytes: &SketchResults) -> Option<Finding> {
     let top = PARTS * 4 / 5..PARTS;
     let (a, b) = (error(simhash, top.clone())?, error(bytes, top)?);
-    let expected = "near duplicates, J from 0.8 on: SimHash errs less than MinHash in lanes of a byte, by a \
-                    factor of some √(π/2 √(1 - J)), which is 0.7 at 0.9";
+    let expected = "near duplicates, J from 0.8 on: the error of SimHash is smaller than that of \
+                    MinHash with one-byte lanes, by a factor of about √(π/2 √(1 - J)), which is \
+                    0.7 at 0.9";
     let seen = format!("errors {a:.4} and {b:.4}, a factor of {:.2}", a / b);
     Some(Finding::new(expected, a < b, seen))
 }
 
-/// None where no texts are so dissimilar: long ones have the phrases of their time in common.
+/// `None` if no texts are so dissimilar.
 fn far(simhash: &SketchResults, bytes: &SketchResults) -> Option<Finding> {
     let low = 0..PARTS / 20;
     let (a, b) = (error(simhash, low.clone())?, error(bytes, low)?);
     let expected =
-        "unrelated texts, J below 0.05: MinHash in lanes of a byte errs less than SimHash";
-    Some(Finding::new(expected, b < a, format!("errors {b:.4} of MinHash and {a:.4} of SimHash")))
+        "unrelated texts, J below 0.05: the error of MinHash with one-byte lanes is smaller than \
+         that of SimHash";
+    Some(Finding::new(expected, b < a, format!("errors {b:.4} for MinHash and {a:.4} for SimHash")))
 }
 
 fn exact(seen: &[SketchResults]) -> Finding {
-    // Beyond these ends estimates are cut off, or the error changes much within a part.
+    // Outside this range estimates are cut off, or the error changes much within a part.
     let inside = PARTS * 3 / 10..PARTS * 9 / 10;
     let ratios = |one: &SketchResults| -> Vec<f64> {
         let ratio = |part: usize| Some(one.errors[part]?.mean / one.theory[part]);
         inside.clone().filter_map(ratio).collect()
     };
     let mean = |one: &SketchResults| mean_and_spread(&ratios(one)).0;
-    // Lanes of sets that have not many times as many elements err less than the binomial law says.
+    // If a set has not many more elements than lanes, the errors are smaller than by the binomial
+    // law.
     let fits = |one: &SketchResults| match one.kept {
         SketchKind::SimHash | SketchKind::Bytes => (0.9..1.1).contains(&mean(one)),
         SketchKind::Bits => (0.7..1.1).contains(&mean(one)),
     };
     let each = seen.iter().map(|one| format!("{:.2} ({})", mean(one), one.name));
     Finding::new(
-        "errors are those of theory, J from 0.3 to 0.9; of many lanes on short texts less",
+        "errors agree with theory, J from 0.3 to 0.9; many lanes on short texts have smaller ones",
         seen.iter().all(fits),
-        format!("on average this multiple of them: {}", each.collect::<Vec<_>>().join(", ")),
+        format!("average ratios to theory: {}", each.collect::<Vec<_>>().join(", ")),
     )
 }
 
@@ -298,24 +300,24 @@ mod tests {
     }
 
     #[test]
-    fn precision_is_that_of_the_highest_cut_that_finds_enough() {
+    fn precision_is_taken_at_the_highest_cut_that_reaches_the_recall() {
         let run = judged(&[(0.9, 0.9), (0.2, 0.8), (0.85, 0.7), (0.3, 0.7), (0.1, 0.1)]);
         let curve = precision(&run, 0, 0.8);
         assert_eq!(curve.len(), RECALLS + 1);
-        // One of two is found without a false one; both only with two others, one of them by its
-        // equal estimate.
+        // One of the two pairs is found without a false one. Both are found only with two false
+        // ones, one of which has an equal estimate.
         assert_eq!((curve[0], curve[1], curve[RECALLS]), (1.0, 0.5, 0.5));
         assert!(precision(&run, 0, 0.95).is_empty());
     }
 
-    /// What is seen of two runs of pairs, each of a similarity and the estimate of one kind.
+    /// The results of two equal runs of pairs, given by similarity and estimate.
     fn seen(kept: SketchKind, pairs: &[(f64, f64)]) -> SketchResults {
         let runs = [judged(pairs), judged(pairs)];
         look(&SimhashSettings::default(), kept, 0, &runs)
     }
 
     #[test]
-    fn as_precise_is_enough() {
+    fn equal_precision_is_enough() {
         let (right, wrong) = ([(0.9, 0.9), (0.2, 0.2)], [(0.9, 0.2), (0.2, 0.9)]);
         let (simhash, bytes) = (seen(SketchKind::SimHash, &right), seen(SketchKind::Bytes, &right));
         let worse = seen(SketchKind::SimHash, &wrong);
@@ -324,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn no_precision_is_told_where_nothing_is_to_be_found() {
+    fn without_pairs_to_find_there_is_no_precision() {
         let none = seen(SketchKind::SimHash, &[(0.2, 0.2), (0.3, 0.1)]);
         assert!(precise("", &none, &none).is_none());
         assert!(none.precision.iter().all(Option::is_none));

@@ -1,5 +1,4 @@
-//! Pairs of a text and an edited copy of it, of all similarities: what the study of SimHash
-//! measures on.
+//! Pairs of a text and an edited copy of it, with all similarities.
 
 use crate::study::gospel_texts;
 use twindex::Overlap;
@@ -7,23 +6,23 @@ use twindex::Result;
 use twindex::internals::SplitMix;
 use twindex::{Normalization, Shingle, Shingler};
 
-/// The most words that are replaced together: an edited sentence.
+/// The most words that are replaced together, like an edited sentence.
 const PASSAGE: u64 = 8;
 
-/// One pair of so many is of unrelated texts: English ones have the phrases of their time in
-/// common.
+/// On average one pair in so many has unrelated texts, an English one and a French one. Two English
+/// texts share phrases of their time.
 const UNRELATED: u64 = 10;
 
-/// Cuts pairs out of the English Gospels, and unrelated texts out of the French ones.
+/// Draws pairs from the English Gospels, and unrelated texts from the French ones.
 pub(super) struct EditedPairs {
     words: Vec<String>,
     french: Vec<String>,
     shingler: Shingler,
-    /// The words of a text.
+    /// The number of words of a text.
     length: usize,
 }
 
-/// Two sets of shingles, ascending, and how similar they are.
+/// Two ascending sets of shingles, and their similarity.
 pub(super) struct EditedPair {
     pub(super) a: Vec<u64>,
     pub(super) b: Vec<u64>,
@@ -31,7 +30,7 @@ pub(super) struct EditedPair {
 }
 
 impl EditedPairs {
-    /// Pairs of texts of so many words, in shingles of 9 characters.
+    /// Pairs of texts of `length` words, in shingles of 9 characters.
     pub(super) fn new(length: usize) -> Result<Self> {
         let shingler = Shingler::new(Shingle::default(), Normalization::default(), false, 0)?;
         let [french, words] = gospel_texts::embedded().map(|translation| {
@@ -41,10 +40,10 @@ impl EditedPairs {
         Ok(Self { words, french, shingler, length })
     }
 
-    /// The similarity of a pair is about a number that is drawn from 0 to 1, all as likely: of all
-    /// shingles, a share of (1 - J)/(1 + J) must go and as many others come. A replaced passage
-    /// takes some 1.3 times its own with it: those that reach over its ends. Every tenth pair, on
-    /// average, is unrelated.
+    /// Draws a pair. Its similarity J is near a uniform random number from 0 to 1. For that, a
+    /// share of (1 - J)/(1 + J) of the shingles must be replaced. Replacing a passage changes some
+    /// 1.3 times its own shingles, because some reach over its ends. On average every tenth pair is
+    /// unrelated.
     pub(super) fn draw(&self, random: &mut SplitMix) -> EditedPair {
         let first = passage(&self.words, random, self.length);
         if random.next().is_multiple_of(UNRELATED) {
@@ -85,14 +84,14 @@ impl EditedPairs {
     }
 }
 
-/// So many words in a row.
+/// A random run of `length` words.
 fn passage<'w>(words: &'w [String], random: &mut SplitMix, length: usize) -> &'w [String] {
     let most = words.len().saturating_sub(length);
     let start = (share(random) * most as f64) as usize;
     words.get(start..start + length).unwrap_or(words)
 }
 
-/// A number from 0 to 1, all of them as likely.
+/// A uniform random number from 0 to 1.
 fn share(random: &mut SplitMix) -> f64 {
     (random.next() >> 11) as f64 * 2.0_f64.powi(-53)
 }
@@ -102,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pairs_have_all_similarities_and_are_those_of_their_seed() {
+    fn pairs_have_all_similarities_and_depend_on_the_seed_alone() {
         let pairs = EditedPairs::new(120).expect("valid settings");
         let draw = |seed| -> Vec<f64> {
             let mut random = SplitMix::new(seed);

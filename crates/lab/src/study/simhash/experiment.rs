@@ -1,4 +1,4 @@
-//! The experiment: pairs of all similarities, judged by each kind of sketch.
+//! The experiment: pairs of all similarities, estimated by each kind of sketch.
 
 use super::curves::report;
 use super::edited_pairs::{EditedPair, EditedPairs};
@@ -8,18 +8,18 @@ use twindex::Threshold;
 use twindex::internals::{SplitMix, fmix64};
 use twindex::{Error, Result};
 
-/// What is compared, and on how much.
+/// The settings of the study.
 #[derive(Clone, Debug)]
 pub(crate) struct SimhashSettings {
-    /// Bytes of each sketch: 32, 64 or 128.
+    /// The bytes of each sketch: 32, 64 or 128.
     pub(crate) bytes: usize,
-    /// From which similarity on two texts are to be found.
+    /// The least similarity of the pairs to find.
     pub(crate) threshold: Threshold,
-    /// Pairs of each run.
+    /// The pairs in each run.
     pub(crate) pairs: usize,
-    /// Runs, each with other texts and other hash functions.
+    /// The runs, each with new texts and new hash functions.
     pub(crate) runs: u32,
-    /// Words of each text.
+    /// The words of each text.
     pub(crate) words: usize,
 }
 
@@ -29,7 +29,7 @@ impl Default for SimhashSettings {
     }
 }
 
-/// The similarity of a pair, and what each kind makes of it.
+/// The similarity of a pair, and its estimates by each kind of sketch.
 pub(super) struct JudgedPair {
     pub(super) similarity: f64,
     pub(super) estimates: Vec<f64>,
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_is_that_of_its_seed_and_has_the_sketches_that_fit() {
+    fn a_seed_determines_the_run_and_the_size_determines_the_sketches() {
         let settings =
             SimhashSettings { pairs: 100, runs: 2, words: 60, ..SimhashSettings::default() };
         let data = |seed| {

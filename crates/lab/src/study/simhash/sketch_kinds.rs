@@ -1,5 +1,4 @@
-//! What SimHash and MinHash keep of a set in so many bytes, and how far their estimates should be
-//! off.
+//! The kinds of sketches of equal size, their estimates, and the theoretical errors.
 
 use super::edited_pairs::EditedPair;
 use crate::sketch::SimHasher;
@@ -10,18 +9,18 @@ use twindex::internals::{SplitMix, fmix64};
 use twindex::{Agreement, equal_lanes};
 use twindex::{Normalization, Shingle, Shingler};
 
-/// What is kept of a set.
+/// A kind of sketch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SketchKind {
     SimHash,
-    /// MinHash in lanes of a byte, as the index has them.
+    /// MinHash with one-byte lanes, as in an index.
     Bytes,
-    /// MinHash in lanes of a bit, 8 times as many (Li, König 2010, "b-bit minwise hashing").
+    /// MinHash with one-bit lanes, 8 times as many (Li, König 2010, "b-bit minwise hashing").
     Bits,
 }
 
 impl SketchKind {
-    /// What can be kept in so many bytes: there are no more than 512 lanes.
+    /// The kinds that fit this size. There are at most 512 lanes.
     pub(super) fn all(bytes: usize) -> Vec<Self> {
         let mut all = vec![Self::SimHash, Self::Bytes];
         if 8 * bytes <= Lanes::MAX {
@@ -38,19 +37,19 @@ impl SketchKind {
         }
     }
 
-    /// The standard error that theory gives for two sets of equal size and similarity J, far from
-    /// the ends of the range, where estimates are cut off.
+    /// The theoretical standard error for two sets of equal size and similarity J, away from 0 and
+    /// 1, where estimates are cut off.
     ///
-    /// SimHash: n bits differ with p = θ/π each, cos θ = c = 2J/(1 + J), so the angle π d/n has the
-    /// variance π² p (1 - p)/n. J = c/(2 - c) has the slope 2 sin θ/(2 - c)² in θ. For near
-    /// duplicates, J = 1 - e, θ is about √e and the variance 4π e^1.5/n, where that of MinHash in
-    /// lanes of a byte is e/k: with n = 8k the quotient is π/2 √e. So SimHash gains the more the
-    /// more similar two texts are. At J = 0 it is at a right angle, p = 1/2, with the variance
-    /// π²/16n; MinHash has next to none.
+    /// SimHash: each of n bits differs with probability p = θ/π, where cos θ = c = 2J/(1 + J), so
+    /// the angle π d/n has the variance π² p (1 - p)/n. The derivative of J = c/(2 - c) with
+    /// respect to θ is -2 sin θ/(2 - c)². For near duplicates, J = 1 - e, θ is about √e and the
+    /// variance 4π e^1.5/n. That of MinHash with one-byte lanes is e/k, so with n = 8k the ratio is
+    /// π/2 √e: the more similar two texts are, the better SimHash is. At J = 0 the angle is a right
+    /// angle, p = 1/2, with the variance π²/16n, while MinHash has almost none.
     ///
-    /// A lane of a bit is equal by chance half the time: (1 + J)/2, and J = 2p - 1 has the variance
-    /// (1 - J²)/n. Near duplicates leave it e/4k, and the quotient of SimHash's is 2π √e: SimHash
-    /// gains from about J = 0.97 on.
+    /// One-bit lanes agree by chance half the time, so they are equal with probability p = (1 +
+    /// J)/2, and J = 2p - 1 has the variance (1 - J²)/n. For near duplicates that is e/4k, and the
+    /// ratio of SimHash's variance to it is 2π √e: SimHash is better from about J = 0.97 on.
     pub(super) fn theory(self, similarity: f64, bytes: usize) -> f64 {
         let bits = 8.0 * bytes as f64;
         let variance = match self {
@@ -67,10 +66,10 @@ impl SketchKind {
     }
 }
 
-/// What sketches of one run are made with.
+/// The hash functions of one run.
 pub(super) struct SketchMakers {
     bytes: usize,
-    /// What hashes are mixed with before they go into lanes, which take them as they are.
+    /// The key with which hashes are mixed before sketching, which needs well-mixed hashes.
     key: u64,
     simhash: SimHasher,
     few: Sketcher,
@@ -123,9 +122,9 @@ impl SketchMakers {
 mod tests {
     use super::*;
 
-    /// The variances by numeric differentiation of the law of a bit, apart from the closed forms.
+    /// Compares the variances with numeric differentiation of the law of a bit.
     #[test]
-    fn theory_is_the_delta_method() {
+    fn theory_agrees_with_numeric_differentiation() {
         let cosine = |similarity: f64| 2.0 * similarity / (1.0 + similarity);
         let differ = |similarity: f64| cosine(similarity).acos() / std::f64::consts::PI;
         for similarity in [0.1, 0.5, 0.8, 0.95] {
@@ -136,7 +135,7 @@ mod tests {
             let got = SketchKind::SimHash.theory(similarity, 64);
             assert!((got / expected - 1.0).abs() < 1e-6, "{similarity}: {got}, not {expected}");
         }
-        // Near duplicates, as the derivation says: the quotient of variances is π/2 √e and 2π √e.
+        // For near duplicates the ratios of variances are π/2 √e and 2π √e.
         let e: f64 = 1e-6;
         let quotient = |kept: SketchKind| {
             (SketchKind::SimHash.theory(1.0 - e, 64) / kept.theory(1.0 - e, 64)).powi(2) / e.sqrt()
@@ -146,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn estimates_are_as_far_off_as_theory_says() {
+    fn errors_of_estimates_agree_with_theory() {
         let pair = EditedPair {
             a: (0..1900).map(fmix64).collect(),
             b: (100..2000).map(fmix64).collect(),
@@ -161,8 +160,8 @@ mod tests {
             });
             let error = (squares.sum::<f64>() / 200.0).sqrt();
             let ratio = error / kept.theory(0.9, 64);
-            // 200 squares: a standard error of 1/20. Many lanes of a set that has but four times as
-            // many elements err less.
+            // The standard error of the root of the mean of 200 squares is 1/20. Many lanes on a
+            // set with only four times as many elements have smaller errors.
             assert!((least..1.2).contains(&ratio), "{kept:?}: {error}, {ratio} times theory");
         }
     }
