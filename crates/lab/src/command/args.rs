@@ -52,3 +52,7 @@ fn run(args: &Args) -> Result<Ending, Failure> {
         Command::Study(command) => study::run(&args.global, command),
     }
 }
+
+#[cfg(test)]
+#[path = "../../../cli/src/help_tests.rs"]
+mod help_tests;

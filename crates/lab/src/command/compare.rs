@@ -57,8 +57,8 @@ minhash, --memory for file, --universe for all. --method all reads every option,
 --method file compares texts that do not fit into memory. Its output: a, b, method, similarity,
 multiset_similarity, shingles_a, shingles_b, shared, runs (sorted runs written), temporary_bytes
 (on disk, in TMPDIR), memory, peak_memory (bytes), seconds; for kmer:N also distance. It uses the
-memory of --memory and some 10 MiB, and up to 128 MiB more for a zstd file. On disk it uses 8 bytes
-for each shingle of both texts. A line, word or token may take at most 1/32 of the memory;
+memory of --memory and some 10 MiB, and up to 128 MiB more for a zstd file. On disk it uses 8
+bytes for each shingle of both texts. A line, word or token may take at most 1/32 of the memory;
 --max-record has no effect.
 
 Examples:
