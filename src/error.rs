@@ -9,7 +9,16 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Everything that can go wrong, each with what is wrong, where, and what to do.
 ///
-/// Absence is never an error: looking up an unknown id gives `None` or `false`.
+/// The message is one line without its cause, which
+/// [`source`](std::error::Error::source) gives. [`kind`](Self::kind) sorts errors by what a caller
+/// can do. Absence is never an error: looking up an unknown id gives `None` or `false`.
+///
+/// ```
+/// use twindex::{ErrorKind, Index};
+/// let missing = Index::open("no/such/index.twx").expect_err("no index");
+/// assert_eq!(missing.kind(), ErrorKind::NotFound);
+/// assert_eq!(missing.to_string(), "no/such/index.twx: no such index; create it first");
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -140,13 +149,40 @@ pub enum Error {
         expected: &'static str,
     },
 
-    /// A text was given where an index of weights needs tokens with a number each. Make them a text
-    /// with [`Weights::to_text`](crate::Weights::to_text), or create an index of another kind.
+    /// A text, or a set of tokens, was given to an index of weighted sets, or a text that is no export
+    /// of [`Weights`](crate::Weights) to [`from_export`](crate::Weights::from_export). Give
+    /// [`Weights`](crate::Weights), or create an index of another kind.
     #[error(
         "a text, where an index of weights needs tokens with a number each; \
          give weights, or take an index created without weighted"
     )]
     NotWeights,
+
+    /// Weights were given to an index or sketcher that is not one of weighted sets. Give a text, or
+    /// create the index with [`weighted`](crate::IndexOptions::weighted).
+    #[error(
+        "weights, where an index of texts needs a text; \
+         give texts, or take an index created with weighted"
+    )]
+    UnexpectedWeights,
+
+    /// A set of tokens was given where texts are cut into other shingles than tokens. Give a text, or
+    /// create the index with the shingle [`token`](crate::Shingle::Tokens).
+    #[error(
+        "a set of tokens, where texts are cut by {shingle}; \
+         give texts, or take an index created with shingle token"
+    )]
+    UnexpectedTokens {
+        /// What texts are cut by.
+        shingle: String,
+    },
+
+    /// A token holds the character U+001F, which ends tokens. Leave the token out.
+    #[error("token {token:?} holds the character U+001F, which ends tokens; leave it out")]
+    InvalidToken {
+        /// The token.
+        token: String,
+    },
 
     /// A signature made under other settings was offered to this index.
     #[error(
@@ -161,7 +197,7 @@ pub enum Error {
 
     /// The index stores no texts, and what was asked for needs them. Create it with
     /// [`store_text`](crate::IndexOptions::store_text), and add the texts again.
-    #[error("{}: stores no texts; create it with --store-text and add the texts again", path.display())]
+    #[error("{}: stores no texts; create it with store_text and add the texts again", path.display())]
     NoTexts {
         /// The path of the index.
         path: PathBuf,
@@ -169,7 +205,7 @@ pub enum Error {
 
     /// A document comes without the text that the index is to store. Make it with
     /// [`Index::prepare`](crate::Index::prepare) or
-    /// [`Document::with_text`](crate::Document::with_text).
+    /// [`Document::with_content`](crate::Document::with_content).
     #[error("{id}: comes without its text, which this index stores; give the text with it")]
     MissingText {
         /// The id of the document.
@@ -194,7 +230,7 @@ pub enum Error {
     },
 
     /// A stream cannot be read.
-    #[error("{source}")]
+    #[error("cannot be read")]
     Unreadable {
         /// The cause.
         source: io::Error,
@@ -203,7 +239,7 @@ pub enum Error {
     /// A stored record or page is damaged. Restore the file from a copy, or repair it
     /// ([`Index::repair`](crate::Index::repair)); `check` lists all damage.
     #[error(
-        "{}: damaged: {table} {key}: {detail}; restore a copy, or run `twindex check --repair`",
+        "{}: damaged: {table} {key}: {detail}; restore a copy, or repair it",
         path.display()
     )]
     Damaged {
@@ -267,7 +303,7 @@ pub enum Error {
     },
 
     /// The operating system refused a read or write.
-    #[error("{}: {action}: {source}", path.display())]
+    #[error("{}: {action}", path.display())]
     Io {
         /// The path of the index.
         path: PathBuf,
@@ -290,9 +326,97 @@ pub enum Error {
     },
 }
 
+/// What a caller can do about an [`Error`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// There is no index at the path. Create it, or take another path.
+    NotFound,
+    /// Something is at the path already. Open it, or take another path.
+    AlreadyExists,
+    /// An argument, a setting or a document is not valid. Correct it; trying again gives the same
+    /// error.
+    InvalidInput,
+    /// The call needs an index with other settings. Leave the setting out, or make the index again
+    /// with the settings that are needed.
+    Mismatch,
+    /// Another process, transaction or snapshot is in the way. Wait for it or end it, and try
+    /// again.
+    Busy,
+    /// The caller stopped the work. The message says what was done and what was left. Start the
+    /// work again, or leave it.
+    Interrupted,
+    /// The file must be repaired before it can be used as a whole. The message says whether
+    /// opening it for writing is enough, or whether to repair it
+    /// ([`Index::repair`](crate::Index::repair)) or to restore a copy.
+    Damaged,
+    /// This version of the library cannot read the file: it is no index, or a newer one. Take
+    /// another file, or a newer version.
+    Unsupported,
+    /// There is no more room: the index has no free numbers, or the memory that was given is too
+    /// small. Rebuild the index, or give more memory.
+    Full,
+    /// The operating system or the storage failed. Remove the cause, which
+    /// [`source`](std::error::Error::source) or the message gives, and open the index again: it is
+    /// at its last commit.
+    Io,
+}
+
+impl Error {
+    /// What a caller can do about it.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::NotFound { .. } => ErrorKind::NotFound,
+            Self::AlreadyExists { .. } => ErrorKind::AlreadyExists,
+            Self::InvalidSetting { .. }
+            | Self::UnreachableRecall { .. }
+            | Self::InvalidId { .. }
+            | Self::InvalidWeight { .. }
+            | Self::InvalidToken { .. }
+            | Self::NotWeights
+            | Self::UnexpectedWeights
+            | Self::UnexpectedTokens { .. }
+            | Self::MissingText { .. }
+            | Self::NotUtf8 { .. } => ErrorKind::InvalidInput,
+            Self::SettingMismatch { .. }
+            | Self::SignatureMismatch { .. }
+            | Self::NoTexts { .. }
+            | Self::UnequalSettings { .. } => ErrorKind::Mismatch,
+            Self::Locked { .. } | Self::WriteInProgress | Self::SnapshotsLive { .. } => {
+                ErrorKind::Busy
+            }
+            Self::Interrupted { .. } => ErrorKind::Interrupted,
+            Self::NeedsRepair { .. } | Self::Damaged { .. } => ErrorKind::Damaged,
+            Self::NotAnIndex { .. } | Self::NewerFormat { .. } => ErrorKind::Unsupported,
+            Self::NoRoom { .. } | Self::Full { .. } => ErrorKind::Full,
+            Self::Unreadable { .. } | Self::Io { .. } | Self::Storage { .. } => ErrorKind::Io,
+        }
+    }
+}
+
 /// What a panic said.
 pub fn panic_text(payload: &(dyn Any + Send)) -> &str {
     let text = payload.downcast_ref::<&str>().copied();
     text.or_else(|| payload.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("no reason given")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::error::Error as _;
+
+    #[test]
+    fn a_cause_is_given_once_as_the_source() {
+        let cause = || io::Error::other("the disk is on fire");
+        let path = PathBuf::from("i.twx");
+        let io = Error::Io { path, action: "committing", source: cause() };
+        let unreadable = Error::Unreadable { source: cause() };
+        for (error, message) in [(io, "i.twx: committing"), (unreadable, "cannot be read")] {
+            assert_eq!(error.to_string(), message);
+            let source = error.source().expect("a cause");
+            assert_eq!(source.to_string(), "the disk is on fire");
+            assert_eq!(error.kind(), ErrorKind::Io);
+        }
+    }
 }

@@ -3,6 +3,7 @@
 //! All of them are part of the file format (`docs/format.md`, section "Hashes") and pinned by
 //! golden vectors. Nothing here depends on the platform.
 
+use std::fmt;
 use xxhash_rust::xxh3::Xxh3;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -28,6 +29,7 @@ const fn multiply(a: u64, b: u64) -> (u64, u64) {
 }
 
 /// A stream of independent 64-bit words from a seed (SplitMix64, Steele, Lea, Flood 2014).
+#[derive(Debug)]
 pub struct SplitMix(u64);
 
 impl SplitMix {
@@ -140,6 +142,12 @@ pub fn text_hash(text: &[u8]) -> u64 {
 /// XXH3-64 of bytes that come piece by piece.
 #[derive(Default)]
 pub struct StreamHash(Box<Xxh3>);
+
+impl fmt::Debug for StreamHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("StreamHash").field(&self.0.digest()).finish()
+    }
+}
 
 impl StreamHash {
     /// The hash of no bytes.

@@ -44,6 +44,8 @@
 //!   sketched beforehand, on any thread.
 //! - [`Snapshot`] is one commit's state: [`Query`] asks it who is similar, giving [`Matches`];
 //!   [`Pairs`] walks all similar pairs, [`Clustering`] puts them together to [`Clusters`].
+//! - [`Work`] is a long piece of work, such as [`Index::compact`], that can be watched and stopped.
+//!   An [`Error`] has a [kind](Error::kind) by what a caller can do.
 //! - [`Shingler`] and [`Sketcher`] turn texts into [`Signature`]s without any file, and
 //!   [`Signature::similarity`] compares two.
 //! - [`Overlap`] is the exact similarity of two sets or multisets of shingles, [`weighted_jaccard`]
@@ -107,7 +109,7 @@
 //! - M. Charikar, *Similarity estimation techniques from rounding algorithms*, 2002: [`methods::SimHash`].
 //! - J. Leskovec, A. Rajaraman, J. Ullman, *Mining of massive datasets*, chapter 3: bands.
 
-#![deny(missing_docs)]
+#![deny(missing_debug_implementations, missing_docs)]
 
 mod error;
 mod estimate;
@@ -124,10 +126,11 @@ mod sketch;
 mod store;
 mod text;
 
-pub use error::{Error, Result};
+pub use error::{Error, ErrorKind, Result};
 pub use estimate::{
     Agreement, Cardinality, Containment, Estimate, Explanation, Overlap, Passage, RandomSubsets,
-    Span, equal_lanes, estimate_probability, mash_distance, weighted_jaccard, wilson,
+    Span, equal_lanes, estimate_probability, mash_distance, normal_quantile, weighted_jaccard,
+    wilson,
 };
 pub use index::{
     BucketSizes, Cluster, Clustering, Clusters, Document, DocumentInfo, Documents, Ids, Index,
@@ -135,11 +138,15 @@ pub use index::{
     Pairs, Query, ReadOnlyIndex, Rebuilt, SizeClass, SizesSearched, Snapshot, Verdict, WriteTxn,
 };
 pub use lsh::{BandPlan, Chances, Forecast, Probe, Textbook, candidate_probability};
-pub use params::{Confidence, Lanes, MAX_ID_BYTES, Recall, Threshold};
+pub use params::{
+    DEFAULT_CONFIDENCE, DEFAULT_LANES, DEFAULT_RECALL, DEFAULT_THRESHOLD, MAX_ID_BYTES, MAX_LANES,
+};
 pub use sketch::{BottomK, DistinctCounter, SetSize, Signature, Sketch, Sketcher};
 pub use store::{
     CheckReport, FORMAT_VERSION, Invariant, Progress, Repair, Settings, Space, Usage, Violation,
+    Work,
 };
 pub use text::{
-    Form, Normalization, Shingle, ShingleStream, Shingler, UnicodeVersions, Weights, Whitespace,
+    Content, Form, Normalization, Shingle, ShingleStream, Shingler, Tokens, UnicodeVersions,
+    Weights, Whitespace,
 };

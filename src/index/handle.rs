@@ -6,10 +6,15 @@ use crate::index::options::IndexOptions;
 use crate::index::snapshot::Snapshot;
 use crate::index::write::transaction::WriteTxn;
 use crate::sketch::Sketcher;
-use crate::store::{CheckReport, DocNo, Engine, Progress, Repair, Settings, Watch, unwatched};
-use std::ops::ControlFlow;
+use crate::store::{
+    CHECKING, CheckReport, DocNo, Engine, Progress, Repair, Settings, Tell, Watch, Work,
+    check_watching, seconds_of, unwatched,
+};
+use crate::text::Content;
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 /// An index that is open for reading and writing.
 ///
@@ -36,6 +41,12 @@ use std::sync::Arc;
 pub struct Index {
     engine: Arc<Engine>,
     sketcher: Arc<Sketcher>,
+}
+
+impl fmt::Debug for Index {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Index").field("path", &self.path()).finish_non_exhaustive()
+    }
 }
 
 impl Index {
@@ -72,7 +83,7 @@ impl Index {
     /// # Errors
     ///
     /// Those of [`IndexOptions::repair`].
-    pub fn repair(path: impl AsRef<Path>) -> Result<Repair> {
+    pub fn repair(path: impl AsRef<Path>) -> Work<'static, Repair> {
         Self::options().repair(path)
     }
 
@@ -91,13 +102,19 @@ impl Index {
         &self.sketcher
     }
 
-    /// Sketches a text, on any thread, to be inserted later.
+    /// Sketches a document, on any thread, to be inserted later.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes.
-    pub fn prepare(&self, id: impl Into<String>, text: &str) -> Result<Document> {
-        Document::prepare(id, text, &self.sketcher, self.settings())
+    /// [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes; [`Error::NotWeights`],
+    /// [`Error::UnexpectedWeights`] or [`Error::UnexpectedTokens`] for content of another kind than
+    /// the index takes.
+    pub fn prepare<'c>(
+        &self,
+        id: impl Into<String>,
+        content: impl Into<Content<'c>>,
+    ) -> Result<Document> {
+        Document::prepare(id, content, &self.sketcher, self.settings())
     }
 
     /// Starts the write transaction, of which there is one at a time. Waits while another
@@ -123,62 +140,40 @@ impl Index {
         Ok(Snapshot::new(self.engine.read()?, Arc::clone(&self.sketcher)))
     }
 
-    /// Walks all invariants of the file format. Reads the whole file.
+    /// Walks all invariants of the file format: see [`Snapshot::check`], which does it for the
+    /// state that a snapshot has.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`]. Damage is no error here but a violation in the report.
-    pub fn check(&self) -> Result<CheckReport> {
-        crate::store::check(&self.engine.read()?)
+    /// Those of [`Snapshot::check`].
+    pub fn check(&self) -> Work<'_, CheckReport> {
+        Work::new(|tell| {
+            let mut watch = Watch::new(self.path(), CHECKING, tell);
+            check_watching(&self.engine.read()?, &mut watch)
+        })
     }
 
     /// Merges all runs into one, forgets what was removed, and gives the space back to the file
     /// system. Takes about as long as reading the file and writing all postings; memory stays
     /// bounded.
     ///
+    /// It counts band entries that are merged. It cannot be stopped while the pages are verified
+    /// at first, nor while the file is shrunk at last.
+    ///
     /// # Errors
     ///
     /// [`Error::SnapshotsLive`] while snapshots are in use. [`Error::Damaged`] where a page has
-    /// not the checksum it should have, in which case nothing is changed.
-    pub fn compact(&mut self) -> Result<()> {
-        self.compact_watched(unwatched)
+    /// not the checksum it should have, in which case nothing is changed. [`Error::Interrupted`]:
+    /// what was merged stays merged, and no answer has changed.
+    pub fn compact(&mut self) -> Work<'_, ()> {
+        Work::new(|tell| self.compact_telling(tell))
     }
 
-    /// Compacts the index, telling how many band entries are merged and how many there are, and stops
-    /// when it is told to: after a step of a fraction of a second, but neither while the pages are
-    /// verified at first nor while the file is shrunk at last.
-    ///
-    /// ```
-    /// # fn main() -> twindex::Result<()> {
-    /// # let folder = tempfile::tempdir().expect("a temporary folder");
-    /// # let mut index = twindex::Index::create(folder.path().join("c.twx"))?;
-    /// use std::ops::ControlFlow;
-    /// use std::time::{Duration, Instant};
-    /// let start = Instant::now();
-    /// let compacted = index.compact_watched(|_| match start.elapsed() {
-    ///     time if time < Duration::from_secs(60) => ControlFlow::Continue(()),
-    ///     _ => ControlFlow::Break(()),
-    /// });
-    /// match compacted {
-    ///     Err(twindex::Error::Interrupted { .. }) => println!("the rest another time"),
-    ///     other => other?,
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// Those of [`compact`](Self::compact). [`Error::Interrupted`]: what was merged stays merged, and
-    /// no answer has changed.
-    pub fn compact_watched(
-        &mut self,
-        mut watch: impl FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<()> {
-        let path = self.path().to_owned();
+    fn compact_telling(&mut self, tell: &mut Tell<'_>) -> Result<()> {
         const COMPACTING: (&str, &str) =
             ("compacting", "no answer has changed, compact it again for the rest");
-        let mut watch = Watch::new(&path, COMPACTING, &mut watch);
+        let path = self.path().to_owned();
+        let mut watch = Watch::new(&path, COMPACTING, tell);
         watch.expect(0)?;
         // On a damaged file the storage might never end to look for free pages.
         self.alone()?.verify()?;
@@ -192,20 +187,21 @@ impl Index {
         self.alone()?.shrink()
     }
 
-    /// Removes the documents that were inserted before this time, in seconds since 1970; returns how
-    /// many there were. One that was inserted in that very second stays.
+    /// Removes the documents that were inserted before this time; returns how many there were.
+    /// Times are compared in whole seconds, rounded down: one that was inserted in the second of
+    /// `time` stays.
     ///
-    /// It commits every 100,000 removals, so that it needs no write transaction open in this thread,
-    /// and memory stays bounded. Reads all document records.
+    /// It commits every 100,000 removals, so that it needs no write transaction open in this
+    /// thread, and memory stays bounded. Reads all document records. It counts documents that are
+    /// removed, of all that the index has, and can be stopped before each commit.
     ///
     /// ```
     /// # fn main() -> twindex::Result<()> {
     /// # let folder = tempfile::tempdir().expect("a temporary folder");
     /// # let index = twindex::Index::create(folder.path().join("e.twx"))?;
-    /// use std::time::{Duration, SystemTime, UNIX_EPOCH};
+    /// use std::time::{Duration, SystemTime};
     /// const NINETY_DAYS: Duration = Duration::from_secs(90 * 24 * 3600);
-    /// let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970");
-    /// let removed = index.remove_inserted_before((now - NINETY_DAYS).as_secs() as i64)?;
+    /// let removed = index.remove_inserted_before(SystemTime::now() - NINETY_DAYS).run()?;
     /// # assert_eq!(removed, 0);
     /// # Ok(())
     /// # }
@@ -213,36 +209,32 @@ impl Index {
     ///
     /// # Errors
     ///
-    /// [`Error::WriteInProgress`]; [`Error::Damaged`], [`Error::Io`] or [`Error::Storage`], where the
-    /// batches that are committed stay removed.
-    pub fn remove_inserted_before(&self, seconds: i64) -> Result<u64> {
-        self.remove_inserted_before_watched(seconds, |_| ControlFlow::Continue(()))
-    }
-
-    /// As [`remove_inserted_before`](Self::remove_inserted_before), telling after each commit how many
-    /// documents are removed, and stopping when it is told to. That is no error: the result says how
-    /// many were removed until then.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`remove_inserted_before`](Self::remove_inserted_before).
-    pub fn remove_inserted_before_watched(
-        &self,
-        seconds: i64,
-        mut watch: impl FnMut(u64) -> ControlFlow<()>,
-    ) -> Result<u64> {
-        let (mut removed, mut next) = (0, Some(DocNo(0)));
-        while let Some(from) = next {
-            if watch(removed).is_break() {
-                break;
+    /// [`Error::WriteInProgress`]; [`Error::Damaged`], [`Error::Io`] or [`Error::Storage`].
+    /// [`Error::Interrupted`]: the last [`Progress::done`] says how many documents were removed.
+    /// In each case the batches that are committed stay removed.
+    pub fn remove_inserted_before(&self, time: SystemTime) -> Work<'_, u64> {
+        Work::new(move |tell| {
+            const REMOVING: (&str, &str) = (
+                "removing old documents",
+                "what was removed stays removed, remove them again for the rest",
+            );
+            let seconds = seconds_of(time);
+            let total = self.snapshot()?.len();
+            let (mut removed, mut next) = (0, Some(DocNo(0)));
+            while let Some(from) = next {
+                if tell(Progress { done: removed, total }).is_break() {
+                    let (action, outcome) = REMOVING;
+                    let path = self.path().to_owned();
+                    return Err(Error::Interrupted { path, action, outcome });
+                }
+                let mut writer = self.engine.write()?;
+                let (more, after) = writer.remove_inserted_before(seconds, from)?;
+                writer.commit()?;
+                removed += more;
+                next = after;
             }
-            let mut writer = self.engine.write()?;
-            let (more, after) = writer.remove_inserted_before(seconds, from)?;
-            writer.commit()?;
-            removed += more;
-            next = after;
-        }
-        Ok(removed)
+            Ok(removed)
+        })
     }
 
     /// The engine, if no snapshot uses it.
@@ -288,6 +280,12 @@ pub struct ReadOnlyIndex {
     sketcher: Arc<Sketcher>,
 }
 
+impl fmt::Debug for ReadOnlyIndex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReadOnlyIndex").field("path", &self.path()).finish_non_exhaustive()
+    }
+}
+
 impl ReadOnlyIndex {
     pub(crate) fn new(engine: Arc<Engine>) -> Result<Self> {
         let sketcher = Arc::new(engine.settings().sketcher()?);
@@ -327,12 +325,16 @@ impl ReadOnlyIndex {
         Ok(Snapshot::new(self.engine.read()?, Arc::clone(&self.sketcher)))
     }
 
-    /// Walks all invariants of the file format. Reads the whole file.
+    /// Walks all invariants of the file format: see [`Snapshot::check`], which does it for the
+    /// state that a snapshot has.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`]. Damage is no error here but a violation in the report.
-    pub fn check(&self) -> Result<CheckReport> {
-        crate::store::check(&self.engine.read()?)
+    /// Those of [`Snapshot::check`].
+    pub fn check(&self) -> Work<'_, CheckReport> {
+        Work::new(|tell| {
+            let mut watch = Watch::new(self.path(), CHECKING, tell);
+            check_watching(&self.engine.read()?, &mut watch)
+        })
     }
 }

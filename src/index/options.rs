@@ -2,12 +2,9 @@
 
 use crate::error::{Error, Result};
 use crate::index::handle::{Index, ReadOnlyIndex};
-use crate::store::{
-    Engine, Progress, Repair, Settings, SettingsRequest, Tuning, repair, unwatched,
-};
+use crate::store::{Engine, Repair, Settings, SettingsRequest, Tuning, Work, repair};
 use crate::text::{Normalization, Shingle, UnicodeVersions};
 use std::cell::RefCell;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -248,13 +245,15 @@ impl IndexOptions {
     /// Ids, signatures and all else that is stored of a document are taken over as they are, in
     /// their order; bands and counters are made again from them. Needs the space of a second file
     /// beside the first, and takes as long as inserting all signatures. Memory is that of inserting.
+    /// It counts rows that are read and checked, and cannot be stopped while the pages are verified
+    /// at first.
     ///
     /// ```
     /// # fn main() -> twindex::Result<()> {
     /// # let folder = tempfile::tempdir().expect("a temporary folder");
     /// # let path = folder.path().join("pages.twx");
     /// # drop(twindex::Index::create(&path)?);
-    /// let repair = twindex::Index::repair(&path)?;
+    /// let repair = twindex::Index::repair(&path).run()?;
     /// match repair.cause {
     ///     None => println!("nothing was wrong"),
     ///     Some(cause) => println!("{cause}; {} documents could not be read", repair.lost),
@@ -265,26 +264,16 @@ impl IndexOptions {
     ///
     /// # Errors
     ///
-    /// Those of [`open`](Self::open); [`Error::Damaged`] where not even the settings can be read.
-    /// The file is then as it was.
-    pub fn repair(&self, path: impl AsRef<Path>) -> Result<Repair> {
-        self.repair_watched(path, unwatched)
-    }
-
-    /// Repairs an index, telling how far it is, in rows that are read and checked, and stops when it is
-    /// told to, but not while the pages are verified at first.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`repair`](Self::repair). [`Error::Interrupted`]: the file is as it was.
-    pub fn repair_watched(
-        &self,
-        path: impl AsRef<Path>,
-        watch: impl FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<Repair> {
-        let (path, watch) = (path.as_ref(), RefCell::new(watch));
-        self.patiently(|| {
-            repair(path, &self.request, self.tuning, &mut |at| (watch.borrow_mut())(at))
+    /// Those of [`open`](Self::open); [`Error::Damaged`] where not even the settings can be read;
+    /// [`Error::Interrupted`]. The file is then as it was.
+    pub fn repair(&self, path: impl AsRef<Path>) -> Work<'static, Repair> {
+        let (options, path) = (self.clone(), path.as_ref().to_owned());
+        Work::new(move |tell| {
+            let tell = RefCell::new(tell);
+            options.patiently(|| {
+                let mut tell = tell.borrow_mut();
+                repair(&path, &options.request, options.tuning, &mut **tell)
+            })
         })
     }
 

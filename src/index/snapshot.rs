@@ -12,14 +12,15 @@ use crate::index::write::copies::Documents;
 use crate::params::Threshold;
 use crate::sketch::{Signature, Sketcher};
 use crate::store::{
-    CHECKING, CheckReport, ChunkTable, DocNo, DocTable, Progress, Reader, Settings, Usage, View,
-    Watch, backup, check_watched, unwatched,
+    CHECKING, CheckReport, ChunkTable, DocNo, DocTable, Reader, Settings, Usage, View, Watch, Work,
+    backup, check_watching, time_of,
 };
+use crate::text::Weights;
 use std::collections::VecDeque;
 use std::fmt;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 /// The state of an index after one commit. It stays as it is whatever is written, flushed or
 /// merged meanwhile, can be sent to and shared between threads, and keeps the file open.
@@ -66,9 +67,9 @@ impl Snapshot {
         crate::store::FORMAT_VERSION
     }
 
-    /// When the index was created, in seconds since 1970.
-    pub fn created(&self) -> i64 {
-        self.reader.engine().created()
+    /// When the index was created, in whole seconds, rounded down.
+    pub fn created(&self) -> SystemTime {
+        time_of(self.reader.engine().created())
     }
 
     /// The sketcher that makes this index's signatures.
@@ -111,6 +112,28 @@ impl Snapshot {
         Ok(Clustering::new(self, Threshold::new(threshold)?))
     }
 
+    /// Whether there is a document with this id.
+    ///
+    /// ```
+    /// # fn main() -> twindex::Result<()> {
+    /// # let folder = tempfile::tempdir().expect("a temporary folder");
+    /// # let index = twindex::Index::create(folder.path().join("c.twx"))?;
+    /// let mut txn = index.begin_write()?;
+    /// txn.insert("a", "some text")?;
+    /// txn.commit()?;
+    /// let snapshot = index.snapshot()?;
+    /// assert!(snapshot.contains("a")? && !snapshot.contains("b")?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`](crate::Error::Damaged) or [`Error::Io`](crate::Error::Io).
+    pub fn contains(&self, id: &str) -> Result<bool> {
+        Ok(self.view().find(id)?.is_some())
+    }
+
     /// What is known of a document; `None` where there is none with this id.
     ///
     /// # Errors
@@ -124,7 +147,8 @@ impl Snapshot {
         Ok(Some(DocumentInfo::new(record, signature)))
     }
 
-    /// The raw text of a document; `None` where there is none with this id.
+    /// The raw text of a document; `None` where there is none with this id, and for weights
+    /// ([`weights`](Self::weights)).
     ///
     /// ```
     /// # fn main() -> twindex::Result<()> {
@@ -148,7 +172,41 @@ impl Snapshot {
         if !view.has_texts() {
             return Err(Error::NoTexts { path: self.path().to_owned() });
         }
-        view.find(id)?.map(|(doc, _)| view.text(doc)).transpose()
+        let found = view.find(id)?.filter(|_| !self.settings().weighted);
+        found.map(|(doc, _)| view.text(doc)).transpose()
+    }
+
+    /// The weights of a document, from an index of weighted sets that stores texts; `None` where there
+    /// is none with this id, and for a text ([`text`](Self::text)).
+    ///
+    /// ```
+    /// # fn main() -> twindex::Result<()> {
+    /// # let folder = tempfile::tempdir().expect("a temporary folder");
+    /// use twindex::{Index, Weights};
+    /// let options = Index::options().weighted(true).store_text(true);
+    /// let index = options.create(folder.path().join("weights.twx"))?;
+    /// let weights = Weights::new([("sea", 2.5), ("ship", 0.5)])?;
+    /// let mut txn = index.begin_write()?;
+    /// txn.insert("a", &weights)?;
+    /// txn.commit()?;
+    /// assert_eq!(index.snapshot()?.weights("a")?, Some(weights));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`text`](Self::text).
+    pub fn weights(&self, id: &str) -> Result<Option<Weights>> {
+        let view = self.view();
+        if !view.has_texts() {
+            return Err(Error::NoTexts { path: self.path().to_owned() });
+        }
+        let found = view.find(id)?.filter(|_| self.settings().weighted);
+        let Some((doc, _)) = found else { return Ok(None) };
+        let weights = Weights::from_stored(&view.text(doc)?);
+        let damaged = |_| view.damaged_text(doc, "not the text of a weighted set");
+        weights.map(Some).map_err(damaged)
     }
 
     /// All ids in order of insertion.
@@ -166,7 +224,7 @@ impl Snapshot {
     ///
     /// The copy has all that the index has, down to the numbers of documents, and no free space
     /// between. Every record is verified on the way, and all of it is on the disk when this returns.
-    /// Takes about as long as copying the file; memory stays within twice the cache.
+    /// Takes about as long as copying the file; memory stays within twice the cache. It counts rows.
     ///
     /// ```
     /// # fn main() -> twindex::Result<()> {
@@ -174,8 +232,8 @@ impl Snapshot {
     /// # let path = folder.path().join("b.twx");
     /// # let copy = folder.path().join("copy.twx");
     /// let index = twindex::Index::create(path)?;
-    /// index.snapshot()?.backup(&copy)?;
-    /// assert!(twindex::ReadOnlyIndex::open(&copy)?.check()?.is_clean());
+    /// index.snapshot()?.backup(&copy).run()?;
+    /// assert!(twindex::ReadOnlyIndex::open(&copy)?.check().run()?.is_clean());
     /// # Ok(())
     /// # }
     /// ```
@@ -183,39 +241,28 @@ impl Snapshot {
     /// # Errors
     ///
     /// [`Error::AlreadyExists`](crate::Error::AlreadyExists) where anything is at the path,
-    /// [`Error::Damaged`](crate::Error::Damaged), [`Error::Io`](crate::Error::Io). There is no copy then.
-    pub fn backup(&self, path: impl AsRef<Path>) -> Result<()> {
-        self.backup_watched(path, unwatched)
+    /// [`Error::Damaged`](crate::Error::Damaged), [`Error::Io`](crate::Error::Io),
+    /// [`Error::Interrupted`](crate::Error::Interrupted). There is no copy then.
+    pub fn backup(&self, path: impl AsRef<Path>) -> Work<'_, ()> {
+        let path = path.as_ref().to_owned();
+        Work::new(move |tell| {
+            let mut watch = Watch::new(&path, ("copying", "there is no copy"), tell);
+            backup(&self.reader, &path, &mut watch)
+        })
     }
 
-    /// Writes a copy, telling how many rows are copied, and stops when it is told to.
+    /// Walks all invariants of the file format. Reads the whole file. It counts documents and
+    /// chunks of band entries.
     ///
     /// # Errors
     ///
-    /// Those of [`backup`](Self::backup), and [`Error::Interrupted`](crate::Error::Interrupted): there
-    /// is no copy then.
-    pub fn backup_watched(
-        &self,
-        path: impl AsRef<Path>,
-        mut watch: impl FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<()> {
-        let path = path.as_ref();
-        let mut watch = Watch::new(path, ("copying", "there is no copy"), &mut watch);
-        backup(&self.reader, path, &mut watch)
-    }
-
-    /// Walks all invariants of the file format, telling how many documents and chunks are checked, and
-    /// stops when it is told to. Reads the whole file.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`](crate::Error::Io), [`Error::Interrupted`](crate::Error::Interrupted).
-    pub fn check_watched(
-        &self,
-        mut watch: impl FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<CheckReport> {
-        let path = self.reader.engine().path();
-        check_watched(&self.reader, &mut Watch::new(path, CHECKING, &mut watch))
+    /// [`Error::Io`](crate::Error::Io), [`Error::Interrupted`](crate::Error::Interrupted). Damage is
+    /// no error here but a violation in the report.
+    pub fn check(&self) -> Work<'_, CheckReport> {
+        Work::new(|tell| {
+            let mut watch = Watch::new(self.path(), CHECKING, tell);
+            check_watching(&self.reader, &mut watch)
+        })
     }
 
     /// The path that the index was opened under.

@@ -28,18 +28,21 @@ pub use care::check::{CheckReport, Invariant, Violation};
 pub use care::repair::Repair;
 pub use care::space::Space;
 pub use engine::Usage;
-pub use progress::Progress;
+pub use progress::{Progress, Work};
 pub use settings::Settings;
 
 pub(crate) use bytes::record::DocumentRecord;
 pub use bytes::schema::FORMAT_VERSION;
 pub(crate) use bytes::schema::{BandNo, DocNo};
+pub(crate) use bytes::time::{seconds_of, time_of};
 pub(crate) use care::backup::backup;
-pub(crate) use care::check::{CHECKING, check, check_watched};
+#[cfg(test)]
+pub(crate) use care::check::check;
+pub(crate) use care::check::{CHECKING, check_watching};
 pub(crate) use care::rebuild::rebuild;
 pub(crate) use care::repair::repair;
 pub(crate) use engine::{Engine, Tuning};
-pub(crate) use progress::{Watch, unwatched};
+pub(crate) use progress::{Tell, Watch, unwatched};
 pub(crate) use read::candidates::Bucket;
 pub(crate) use read::reader::Reader;
 pub(crate) use read::view::{ChunkTable, DocTable, View};

@@ -215,7 +215,7 @@ impl FromStr for Normalization {
 
     fn from_str(list: &str) -> Result<Self> {
         let bad = || Error::InvalidSetting {
-            setting: "normalize",
+            setting: "normalization",
             got: list.to_owned(),
             expected: "`none`, or a list of lower, nfc or nfkc, space or nospace, minword=N",
         };

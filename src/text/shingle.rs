@@ -92,7 +92,7 @@ impl Shingle {
         let shingle = self.validate()?;
         match shingle {
             Self::Kmers(_) if *normalization != Normalization::NONE => Err(Error::InvalidSetting {
-                setting: "normalize",
+                setting: "normalization",
                 got: format!("{normalization} with {shingle}"),
                 expected: "none, as k-mers are letters of DNA, which are not normalised",
             }),

@@ -10,6 +10,7 @@ use super::normalize::Normalization;
 use super::shingle::{PADDING, Scratch, Shingle, Shingler};
 use super::units::{ELEMENT_END, line_normalization};
 use crate::error::{Error, Result};
+use std::fmt;
 use std::str;
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -28,6 +29,15 @@ pub struct ShingleStream {
     scratch: Scratch,
     /// Whether there was any shingle.
     any: bool,
+}
+
+impl fmt::Debug for ShingleStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ShingleStream")
+            .field("shingler", &self.shingler)
+            .field("most", &self.most)
+            .finish_non_exhaustive()
+    }
 }
 
 /// From raw text to what shingles are made of.

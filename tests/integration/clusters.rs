@@ -66,7 +66,7 @@ fn all(snapshot: &Snapshot) -> Vec<Known> {
 
 fn found(snapshot: &Snapshot, threshold: f64, linkage: Linkage, keep: Keep) -> Vec<Cluster> {
     let clustering = snapshot.clusters(threshold).expect("a threshold");
-    let clusters = clustering.linkage(linkage).keep(keep).find().expect("found");
+    let clusters = clustering.linkage(linkage).keep(keep).find().run().expect("found");
     let documents: usize = clusters.iter().map(|cluster| cluster.len()).sum();
     assert_eq!(clusters.documents(), documents as u64);
     let cluster = |cluster: twindex::Cluster<'_>| {
@@ -180,7 +180,7 @@ fn every_member_is_similar_to_its_representative() {
 /// Signatures A, B, C of which A and C each agree with B in nine of ten lanes, and with each other
 /// in eight of ten.
 fn chain(index: &Index) -> Snapshot {
-    let lanes = index.settings().lanes.get();
+    let lanes = index.settings().lanes();
     let base: Vec<u8> = (0..lanes).map(|lane| lane as u8).collect();
     let changed = |from: usize| {
         let mut lanes = base.clone();
@@ -225,7 +225,7 @@ fn clusters_do_not_depend_on_batches_merges_and_cache() {
         let place = Place::new();
         let mut index = insert(&options, &place, &texts, batch);
         if compact {
-            index.compact().expect("compacted");
+            index.compact().run().expect("compacted");
         }
         let snapshot = index.snapshot().expect("a snapshot");
         let ask = |linkage| KEEPS.map(|keep| found(&snapshot, 0.8, linkage, keep));
@@ -241,7 +241,7 @@ fn clusters_do_not_depend_on_batches_merges_and_cache() {
 /// more or less with some of them.
 fn one_bucket(index: &Index, count: usize) -> Snapshot {
     let mut random = Random(6);
-    let lanes = index.settings().lanes.get();
+    let lanes = index.settings().lanes();
     let mut base: Vec<u8> = (0..lanes).map(|_| random.next() as u8).collect();
     let document = |number: usize| {
         if number.is_multiple_of(20) {
@@ -328,13 +328,13 @@ fn who_watches_can_stop_the_search() {
     for linkage in LINKAGES {
         let clustering = snapshot.clusters(0.8).expect("a threshold").linkage(linkage);
         let mut seen = 0;
-        let whole = clustering.find_watched(|at| {
+        let whole = clustering.find().watch(|at| {
             assert!(at.done <= at.total);
             seen += 1;
             ControlFlow::Continue(())
         });
         assert!(seen > 0 && !whole.expect("found").is_empty());
-        let stopped = clustering.find_watched(|_| ControlFlow::Break(()));
+        let stopped = clustering.find().watch(|_| ControlFlow::Break(()));
         assert!(matches!(stopped, Err(Error::Interrupted { .. })), "{stopped:?}");
     }
 }

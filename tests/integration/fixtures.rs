@@ -44,7 +44,7 @@ fn files_of_every_format_are_read_and_go_on() {
         {
             let index = Index::options().open_read_only(place.index()).expect("opened");
             assert_eq!(answers(&index.snapshot().expect("a snapshot")), expected, "{file:?}");
-            assert_clean(&index.check().expect("checked"));
+            assert_clean(&index.check().run().expect("checked"));
         }
         let mut index = tiny().open(place.index()).expect("opened to write");
         let mut txn = index.begin_write().expect("begun");
@@ -52,13 +52,13 @@ fn files_of_every_format_are_read_and_go_on() {
             txn.insert(&format!("new {id}"), &text(500 + id, id, 30)).expect("inserted");
         }
         txn.commit().expect("committed");
-        index.compact().expect("compacted");
+        index.compact().run().expect("compacted");
         let mut txn = index.begin_write().expect("begun");
         for id in 0..30 {
             assert!(txn.remove(&format!("new {id}")).expect("removed"));
         }
         txn.commit().expect("committed");
-        index.compact().expect("compacted");
+        index.compact().run().expect("compacted");
         let mut pairs: Vec<String> =
             answers(&index.snapshot().expect("a snapshot")).lines().map(str::to_owned).collect();
         let mut expected: Vec<String> = expected.lines().map(str::to_owned).collect();
@@ -66,7 +66,7 @@ fn files_of_every_format_are_read_and_go_on() {
         pairs.sort();
         expected.sort();
         assert_eq!(pairs, expected, "{file:?} after writing");
-        assert_clean(&index.check().expect("checked"));
+        assert_clean(&index.check().run().expect("checked"));
     }
     assert!(seen >= 1, "no file of any format");
 }

@@ -145,7 +145,7 @@ pub fn get(snapshot: &Snapshot, model: &Model, id: &str) {
 }
 
 fn query(snapshot: &Snapshot, model: &Model, family: u8, variant: u8, threshold: f64) {
-    let asked = snapshot.sketcher().signature(&text_of(family, variant));
+    let asked = snapshot.sketcher().signature(&text_of(family, variant)).expect("a text");
     let expected = model.similar(&asked, threshold, probe(snapshot.settings(), threshold));
     let got = snapshot.query().threshold(threshold).by_signature(&asked).expect("an answer");
     let got: Vec<(String, f64)> = got.into_iter().map(|m| (m.id, m.similarity)).collect();
@@ -190,7 +190,7 @@ fn pairs(snapshot: &Snapshot, model: &Model, threshold: f64) {
 /// Does what an operation does within a transaction, and compares; gives back one that does
 /// nothing there.
 pub fn write(txn: &mut WriteTxn<'_>, index: &Index, model: &mut Model, op: Op) -> Option<Op> {
-    let signature = |text: &str| index.sketcher().signature(text);
+    let signature = |text: &str| index.sketcher().signature(text).expect("a text");
     // The model knows signatures; `exact.rs` has the brute force over texts.
     txn.set_estimate(true);
     match op {
@@ -276,8 +276,8 @@ pub fn run(ops: Vec<Op>) {
             }
             Op::Compact => {
                 kept.clear();
-                index.compact().expect("compacted");
-                assert_clean(&index.check().expect("checked"));
+                index.compact().run().expect("compacted");
+                assert_clean(&index.check().run().expect("checked"));
             }
             Op::Snapshot => kept.push((index.snapshot().expect("a snapshot"), committed.clone())),
             other => ask(&index.snapshot().expect("a snapshot"), &committed, &other),
@@ -288,10 +288,10 @@ pub fn run(ops: Vec<Op>) {
         pairs(snapshot, model, 0.8);
     }
     compare(&index.snapshot().expect("a snapshot"), &committed);
-    assert_clean(&index.check().expect("checked"));
+    assert_clean(&index.check().run().expect("checked"));
     drop(kept);
     drop(index);
     let index = Index::options().open_read_only(place.index()).expect("opened");
     compare(&index.snapshot().expect("a snapshot"), &committed);
-    assert_clean(&index.check().expect("checked"));
+    assert_clean(&index.check().run().expect("checked"));
 }

@@ -44,7 +44,7 @@ fn a_snapshot_answers_the_same_after_commits_flushes_and_merges() {
     }
     let later = index.snapshot().expect("a snapshot").usage().expect("measured");
     assert_ne!(later.runs, runs, "there were flushes and merges");
-    assert_clean(&index.check().expect("checked"));
+    assert_clean(&index.check().run().expect("checked"));
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn answers_do_not_depend_on_batches_flushes_and_merges() {
             txn.commit().expect("committed");
         }
         seen.push(answers(&index.snapshot().expect("a snapshot")));
-        index.compact().expect("compacted");
+        index.compact().run().expect("compacted");
         seen.push(answers(&index.snapshot().expect("a snapshot")));
     }
     assert!(seen.iter().all(|answer| *answer == seen[0]));
@@ -143,9 +143,9 @@ fn compacting_refuses_while_snapshots_live() {
     let place = Place::new();
     let mut index = Index::create(place.index()).expect("created");
     let snapshot = index.snapshot().expect("a snapshot");
-    assert!(matches!(index.compact(), Err(Error::SnapshotsLive { count: 1 })));
+    assert!(matches!(index.compact().run(), Err(Error::SnapshotsLive { count: 1 })));
     drop(snapshot);
-    index.compact().expect("compacted");
+    index.compact().run().expect("compacted");
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn removed_documents_stay_removed_and_compacting_returns_their_space() {
     let place = Place::new();
     let mut index = tiny().create(place.index()).expect("created");
     fill(&index, 0..3000);
-    index.compact().expect("compacted");
+    index.compact().run().expect("compacted");
     let full = index.snapshot().expect("a snapshot").usage().expect("measured").file_bytes;
     let mut txn = index.begin_write().expect("begun");
     for id in 30..3000 {
@@ -169,7 +169,7 @@ fn removed_documents_stay_removed_and_compacting_returns_their_space() {
         assert_eq!(snapshot.len(), 30);
     };
     absent(&index);
-    index.compact().expect("compacted");
+    index.compact().run().expect("compacted");
     absent(&index);
     let usage = index.snapshot().expect("a snapshot").usage().expect("measured");
     assert_eq!(usage.dead, 0);
@@ -177,7 +177,7 @@ fn removed_documents_stay_removed_and_compacting_returns_their_space() {
     drop(index);
     let index = Index::open(place.index()).expect("opened");
     absent(&index);
-    assert_clean(&index.check().expect("checked"));
+    assert_clean(&index.check().run().expect("checked"));
 }
 
 #[test]

@@ -17,6 +17,7 @@ mod model;
 mod multisets;
 mod rebuilding;
 mod recall;
+mod send_sync;
 mod sketch;
 mod space;
 mod stored_texts;

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use twindex::{Error, Index, OnConflict, Pair, Snapshot};
 
 fn pairs(snapshot: &Snapshot) -> Vec<Pair> {
@@ -14,7 +15,7 @@ fn pairs(snapshot: &Snapshot) -> Vec<Pair> {
 }
 
 /// What the index says of each id: its number of bytes and its time.
-fn records(snapshot: &Snapshot) -> BTreeMap<String, (u64, u64, Option<i64>)> {
+fn records(snapshot: &Snapshot) -> BTreeMap<String, (u64, u64, Option<SystemTime>)> {
     let record = |document: twindex::Result<twindex::Document>| {
         let document = document.expect("readable");
         let what = (document.text_hash(), document.text_bytes(), document.inserted());
@@ -48,7 +49,8 @@ fn merged_indexes_are_one_of_all_documents() {
                             let text =
                                 if family == 0 { String::new() } else { text(family, kind, 20) };
                             let document = source.prepare(id.to_string(), &text).expect("valid");
-                            let document = document.inserted_at((part * 10 + commit) as i64);
+                            let age = Duration::from_secs((part * 10 + commit) as u64);
+                            let document = document.inserted_at(UNIX_EPOCH + age);
                             let documents = vec![document];
                             txn.insert_documents(documents, OnConflict::Replace).expect("inserted");
                             last.insert(id, kind);
@@ -65,22 +67,22 @@ fn merged_indexes_are_one_of_all_documents() {
             }
             txn.commit().expect("committed");
             let mut txn = merged.begin_write().expect("begun");
-            let counts = txn.merge(&snapshot, on_conflict).expect("merged");
+            let counts = txn.merge(&snapshot, on_conflict).run().expect("merged");
             txn.commit().expect("committed");
             let all = counts.added + counts.replaced + counts.unchanged + counts.skipped;
             assert_eq!(all, snapshot.len(), "seed {seed}");
         }
         let [whole, merged] = [whole, merged].map(|index| {
-            assert_clean(&index.check().expect("checked"));
+            assert_clean(&index.check().run().expect("checked"));
             index.snapshot().expect("a snapshot")
         });
         assert_eq!(all_ids(&whole), all_ids(&merged), "seed {seed}");
         assert_eq!(records(&whole), records(&merged), "seed {seed}");
         assert_eq!(pairs(&whole), pairs(&merged), "seed {seed}");
         let copy = place.path("copy.twx");
-        merged.backup(&copy).expect("copied");
+        merged.backup(&copy).run().expect("copied");
         let copy = tiny().open(copy).expect("opened");
-        assert_clean(&copy.check().expect("checked"));
+        assert_clean(&copy.check().run().expect("checked"));
         let copy = copy.snapshot().expect("a snapshot");
         assert_eq!(records(&copy), records(&merged), "seed {seed}");
         assert_eq!(all_ids(&copy), all_ids(&merged), "seed {seed}");
@@ -94,7 +96,7 @@ fn unequal_settings_are_refused_and_nothing_is_inserted() {
     let one = Index::options().lanes(128).create(place.path("1.twx")).expect("created");
     let other = Index::options().create(place.path("2.twx")).expect("created");
     let mut txn = one.begin_write().expect("begun");
-    let refused = txn.merge(&other.snapshot().expect("a snapshot"), OnConflict::Replace);
+    let refused = txn.merge(&other.snapshot().expect("a snapshot"), OnConflict::Replace).run();
     let Err(Error::UnequalSettings { setting, found, expected, .. }) = refused else {
         panic!("{refused:?}");
     };
@@ -127,9 +129,9 @@ fn a_backup_beside_a_writer_is_exactly_one_commit() {
         for round in 0..25 {
             let snapshot = index.snapshot().expect("a snapshot");
             let path = place.path(&format!("{round}.twx"));
-            snapshot.backup(&path).expect("copied");
+            snapshot.backup(&path).run().expect("copied");
             let copy = tiny().open(path).expect("opened");
-            assert_clean(&copy.check().expect("checked"));
+            assert_clean(&copy.check().run().expect("checked"));
             let copied = copy.snapshot().expect("a snapshot");
             assert_eq!(all_ids(&copied), all_ids(&snapshot), "round {round}");
             assert_eq!(records(&copied), records(&snapshot), "round {round}");
@@ -145,7 +147,7 @@ fn a_backup_beside_a_writer_is_exactly_one_commit() {
         }
         stop.store(true, Ordering::Relaxed);
     });
-    assert_clean(&index.check().expect("checked"));
+    assert_clean(&index.check().run().expect("checked"));
 }
 
 #[test]
@@ -167,9 +169,9 @@ fn work_that_is_watched_can_be_stopped_and_leaves_everything_whole() {
     let copy = place.path("copy.twx");
     let mut calls = 0;
     let snapshot = index.snapshot().expect("a snapshot");
-    let stopped = snapshot.backup_watched(&copy, |_| told(&mut calls, 0));
+    let stopped = snapshot.backup(&copy).watch(|_| told(&mut calls, 0));
     assert!(matches!(stopped, Err(Error::Interrupted { .. })), "{stopped:?}");
-    let checked = snapshot.check_watched(|_| told(&mut calls, 0));
+    let checked = snapshot.check().watch(|_| told(&mut calls, 0));
     assert!(matches!(checked, Err(Error::Interrupted { .. })), "{checked:?}");
     drop(snapshot);
     assert!(!copy.exists());
@@ -178,16 +180,16 @@ fn work_that_is_watched_can_be_stopped_and_leaves_everything_whole() {
     let mut finished = false;
     for most in 0..10 {
         let mut calls = 0;
-        match index.compact_watched(|_| told(&mut calls, most)) {
+        match index.compact().watch(|_| told(&mut calls, most)) {
             Ok(()) => finished = true,
             Err(error) => assert!(matches!(error, Error::Interrupted { .. }), "{error}"),
         }
         assert_eq!(records(&index.snapshot().expect("a snapshot")), before);
-        assert_clean(&index.check().expect("checked"));
+        assert_clean(&index.check().run().expect("checked"));
     }
     assert!(finished);
     drop(index);
-    let stopped = tiny().repair_watched(place.index(), |_| ControlFlow::Break(()));
+    let stopped = tiny().repair(place.index()).watch(|_| ControlFlow::Break(()));
     assert!(matches!(stopped, Err(Error::Interrupted { .. })), "{stopped:?}");
     let index = tiny().open(place.index()).expect("opened");
     assert_eq!(records(&index.snapshot().expect("a snapshot")), before);

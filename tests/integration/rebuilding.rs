@@ -3,6 +3,7 @@
 use crate::support::{all_ids, assert_clean, text};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use twindex::{Document, Error, Index, IndexOptions, OnConflict, Shingle};
 
 fn filled(folder: &tempfile::TempDir, options: &IndexOptions) -> PathBuf {
@@ -12,7 +13,8 @@ fn filled(folder: &tempfile::TempDir, options: &IndexOptions) -> PathBuf {
     for number in 0..300_u64 {
         let words = text(number % 40, number, 30);
         let document = index.prepare(number.to_string(), &words).expect("prepared");
-        let document = document.inserted_at(1_700_000_000 + number as i64);
+        let document =
+            document.inserted_at(UNIX_EPOCH + Duration::from_secs(1_700_000_000 + number as u64));
         txn.insert_document(document, OnConflict::Replace).expect("inserted");
     }
     assert!(txn.remove("7").expect("removed"));
@@ -23,11 +25,11 @@ fn filled(folder: &tempfile::TempDir, options: &IndexOptions) -> PathBuf {
 }
 
 /// The documents of an index, and its pairs.
-type Content = (Vec<(String, Option<String>, Option<i64>)>, Vec<(String, String, f64)>);
+type Content = (Vec<(String, Option<String>, Option<SystemTime>)>, Vec<(String, String, f64)>);
 
 fn content(path: &Path) -> Content {
     let index = Index::open(path).expect("opened");
-    assert_clean(&index.check().expect("checked"));
+    assert_clean(&index.check().run().expect("checked"));
     let snapshot = index.snapshot().expect("a snapshot");
     let known = |document: Document| {
         (document.id().to_owned(), document.text().map(str::to_owned), document.inserted())
@@ -50,8 +52,8 @@ fn a_rebuilt_index_is_one_that_was_created_so() {
     let path = filled(&folder, &options);
     let wanted =
         options.clone().shingle(Shingle::words(2)).threshold(0.6).lanes(128).multiset(true);
-    let rebuilt = wanted.rebuild(&path).expect("rebuilt");
-    assert_eq!((rebuilt.documents, rebuilt.settings.lanes.get()), (300, 128));
+    let rebuilt = wanted.rebuild(&path).run().expect("rebuilt");
+    assert_eq!((rebuilt.documents, rebuilt.settings.lanes()), (300, 128));
     let new = filled(&other, &wanted);
     let settings = |path: &Path| *Index::open(path).expect("opened").settings();
     assert_eq!(settings(&path), settings(&new));
@@ -71,12 +73,12 @@ fn what_is_not_named_stays() {
     let options = Index::options().store_text(true).seed(9).shingle(Shingle::chars(7));
     let path = filled(&folder, &options);
     let before = *Index::open(&path).expect("opened").settings();
-    let rebuilt = Index::options().recall(0.9).rebuild(&path).expect("rebuilt").settings;
+    let rebuilt = Index::options().recall(0.9).rebuild(&path).run().expect("rebuilt").settings;
     assert_eq!((rebuilt.seed, rebuilt.shingle), (9, Shingle::chars(7)));
-    assert_eq!((rebuilt.threshold, rebuilt.recall.get()), (before.threshold, 0.9));
+    assert_eq!((rebuilt.threshold(), rebuilt.recall()), (before.threshold(), 0.9));
     // Tokens are names and are not normalised, unless that was asked for.
     let rebuilt =
-        Index::options().shingle(Shingle::Tokens).rebuild(&path).expect("rebuilt").settings;
+        Index::options().shingle(Shingle::Tokens).rebuild(&path).run().expect("rebuilt").settings;
     assert_eq!(rebuilt.normalization, Shingle::Tokens.default_normalization());
 }
 
@@ -86,7 +88,7 @@ fn an_index_without_texts_cannot_be_rebuilt() {
     let path = folder.path().join("none.twx");
     drop(Index::create(&path).expect("created"));
     let before = std::fs::read(&path).expect("readable");
-    let refused = Index::options().threshold(0.5).rebuild(&path);
+    let refused = Index::options().threshold(0.5).rebuild(&path).run();
     assert!(matches!(refused, Err(Error::NoTexts { .. })));
     assert_eq!(std::fs::read(&path).expect("readable").len(), before.len());
 }
@@ -98,15 +100,15 @@ fn what_is_stopped_or_impossible_leaves_the_index_as_it_was() {
     let before = content(&path);
     let options = Index::options().shingle(Shingle::words(1));
     let mut told = 0;
-    let stopped = options.rebuild_watched(&path, |_| {
+    let stopped = options.rebuild(&path).watch(|_| {
         told += 1;
         if told > 1 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     assert!(matches!(stopped, Err(Error::Interrupted { .. })), "{stopped:?}");
-    let unreachable = Index::options().threshold(0.05).rebuild(&path);
+    let unreachable = Index::options().threshold(0.05).rebuild(&path).run();
     assert!(matches!(unreachable, Err(Error::UnreachableRecall { .. })));
     let open = Index::open(&path).expect("opened");
-    assert!(matches!(options.rebuild(&path), Err(Error::Locked { .. })));
+    assert!(matches!(options.rebuild(&path).run(), Err(Error::Locked { .. })));
     drop(open);
     assert_eq!(content(&path), before);
     let left = std::fs::read_dir(folder.path()).expect("readable").count();
@@ -134,7 +136,8 @@ fn nobody_else_can_read_what_is_made_of_a_private_index() {
     let mut seen = 0;
     Index::options()
         .shingle(Shingle::words(2))
-        .rebuild_watched(&path, |_| {
+        .rebuild(&path)
+        .watch(|_| {
             seen += 1;
             assert_eq!(others_can_read(), None);
             ControlFlow::Continue(())
@@ -142,6 +145,6 @@ fn nobody_else_can_read_what_is_made_of_a_private_index() {
         .expect("rebuilt");
     assert!(seen > 1);
     let snapshot = Index::open(&path).expect("opened").snapshot().expect("a snapshot");
-    snapshot.backup(folder.path().join("copy.twx")).expect("copied");
+    snapshot.backup(folder.path().join("copy.twx")).run().expect("copied");
     assert_eq!(others_can_read(), None);
 }

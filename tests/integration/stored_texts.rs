@@ -34,7 +34,7 @@ fn has(index: &Index, numbers: impl Iterator<Item = u32>) {
         count += 1;
     }
     assert_eq!(snapshot.len(), count);
-    assert_clean(&index.check().expect("checked"));
+    assert_clean(&index.check().run().expect("checked"));
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn a_text_goes_with_its_document() {
     txn.commit().expect("committed");
     has(&index, (0..1000).step_by(2));
     assert_eq!(index.snapshot().expect("a snapshot").text("3").expect("readable"), None);
-    index.compact().expect("compacted");
+    index.compact().run().expect("compacted");
     has(&index, (0..1000).step_by(2));
 }
 
@@ -87,13 +87,13 @@ fn texts_travel_by_backup_and_merge() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let index = filled(&folder, 700);
     let copy = folder.path().join("copy.twx");
-    index.snapshot().expect("a snapshot").backup(&copy).expect("copied");
+    index.snapshot().expect("a snapshot").backup(&copy).run().expect("copied");
     has(&Index::open(&copy).expect("opened"), 0..700);
 
     let merged = options().create(folder.path().join("merged.twx")).expect("created");
     let mut txn = merged.begin_write().expect("begun");
     let source = index.snapshot().expect("a snapshot");
-    assert_eq!(txn.merge(&source, OnConflict::Replace).expect("merged").added, 700);
+    assert_eq!(txn.merge(&source, OnConflict::Replace).run().expect("merged").added, 700);
     txn.commit().expect("committed");
     has(&merged, 0..700);
 }
@@ -106,7 +106,7 @@ fn a_document_without_its_text_is_refused() {
     let mut txn = index.begin_write().expect("begun");
     let refused = txn.insert_document(bare.clone(), OnConflict::Replace);
     assert!(matches!(refused, Err(Error::MissingText { id }) if id == "bare"));
-    let whole = bare.with_text("some text");
+    let whole = bare.with_content("some text");
     assert_eq!(txn.insert_document(whole, OnConflict::Replace).expect("taken"), Inserted::Added);
 }
 
@@ -121,5 +121,5 @@ fn an_index_without_texts_says_so() {
     let refused = options().open(&path);
     assert!(matches!(refused, Err(Error::SettingMismatch { setting: "lanes", .. })));
     let refused = Index::options().store_text(true).open(&path);
-    assert!(matches!(refused, Err(Error::SettingMismatch { setting: "store-text", .. })));
+    assert!(matches!(refused, Err(Error::SettingMismatch { setting: "store_text", .. })));
 }

@@ -156,5 +156,5 @@ fn every_answer_is_that_of_the_snapshots_commit_while_one_thread_writes() {
     compare(&snapshot, &model);
     let usage = snapshot.usage().expect("measured");
     assert!(usage.runs > 0, "nothing was flushed");
-    assert_clean(&index.check().expect("checked"));
+    assert_clean(&index.check().run().expect("checked"));
 }

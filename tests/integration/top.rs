@@ -106,7 +106,7 @@ fn a_scan_gives_exactly_the_most_similar() {
 fn the_smallest_ids_win_among_equally_similar_ones() {
     let place = Place::new();
     let index = Index::create(place.index()).expect("created");
-    let same = index.sketcher().signature("one and the same text");
+    let same = index.sketcher().signature("one and the same text").expect("a text");
     let snapshot = snapshot_of(&index, &vec![same.clone(); 30]);
     let found = snapshot.query().top(3).by_signature(&same).expect("an answer");
     assert_eq!(found.left_out, 27);
@@ -124,7 +124,7 @@ fn the_most_similar_do_not_depend_on_batches_and_merges() {
         let (members, centres) = families(&index, 40, 12);
         drop(snapshot_of(&index, &members));
         if compact {
-            index.compact().expect("compacted");
+            index.compact().run().expect("compacted");
         }
         let snapshot = index.snapshot().expect("a snapshot");
         let ask = |asked: &Signature| {

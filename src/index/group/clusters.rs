@@ -8,10 +8,10 @@ use crate::index::group::linkage::{self, Job, NOBODY};
 use crate::index::snapshot::Snapshot;
 use crate::lsh::Probe;
 use crate::params::Threshold;
-use crate::store::{DocNo, Progress, Watch, unwatched};
+use crate::store::{DocNo, Tell, Watch, Work};
 use std::cmp::Reverse;
 use std::fmt;
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 
 /// What makes documents one cluster.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -51,7 +51,7 @@ pub enum Keep {
 /// txn.insert("c", "Call me Ishmael")?;
 /// txn.commit()?;
 /// let snapshot = index.snapshot()?;
-/// let clusters = snapshot.clusters(0.8)?.keep(Keep::Id).find()?;
+/// let clusters = snapshot.clusters(0.8)?.keep(Keep::Id).find().run()?;
 /// for cluster in &clusters {
 ///     assert_eq!((cluster.representative()?.as_str(), cluster.len()), ("a", 2));
 ///     let members: Vec<String> = cluster.members().collect::<Result<_, _>>()?;
@@ -104,25 +104,15 @@ impl<'s> Clustering<'s> {
     ///
     /// # Errors
     ///
-    /// [`Error::Damaged`](crate::Error::Damaged) or [`Error::Io`](crate::Error::Io).
-    pub fn find(self) -> Result<Clusters<'s>> {
-        self.find_watched(unwatched)
+    /// [`Error::Damaged`](crate::Error::Damaged), [`Error::Io`](crate::Error::Io),
+    /// [`Error::Interrupted`](crate::Error::Interrupted).
+    pub fn find(self) -> Work<'s, Clusters<'s>> {
+        Work::new(move |tell| self.find_telling(tell))
     }
 
-    /// As [`find`](Self::find), telling how far it has come, and stops when it is told to.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`find`](Self::find), and [`Error::Interrupted`](crate::Error::Interrupted).
-    pub fn find_watched(
-        self,
-        mut watch: impl FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<Clusters<'s>> {
-        let watch = Watch::new(
-            self.snapshot.path(),
-            ("looking for clusters", "nothing was changed"),
-            &mut watch,
-        );
+    fn find_telling(self, tell: &mut Tell<'_>) -> Result<Clusters<'s>> {
+        const LOOKING: (&str, &str) = ("looking for clusters", "nothing was changed");
+        let watch = Watch::new(self.snapshot.path(), LOOKING, tell);
         let (least, _) = self.least_and_recall();
         let verifier = self.verifies().then(|| Verifier::new(self.snapshot));
         let mut job = Job {
@@ -142,7 +132,7 @@ impl<'s> Clustering<'s> {
 
     fn probe(&self) -> Probe {
         let settings = self.snapshot.settings();
-        Probe::new(settings.plan, self.threshold, settings.recall)
+        Probe::of(settings.plan, self.threshold, settings.recall)
     }
 
     fn verifies(&self) -> bool {

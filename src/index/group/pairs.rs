@@ -12,6 +12,7 @@ use crate::params::{Confidence, Threshold};
 use crate::store::DocNo;
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
+use std::fmt;
 use std::sync::Arc;
 
 /// Two similar documents, the first with the smaller id.
@@ -78,6 +79,16 @@ pub struct Pairs<'s> {
     failed: bool,
 }
 
+impl fmt::Debug for Pairs<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pairs")
+            .field("snapshot", self.snapshot)
+            .field("threshold", &self.threshold)
+            .field("left_out", &self.left_out)
+            .finish_non_exhaustive()
+    }
+}
+
 /// Documents of equal signatures, parted by what their texts are made of; without texts in one part.
 type Parts = Arc<Vec<Vec<DocNo>>>;
 
@@ -110,7 +121,7 @@ struct Parted<'s> {
 impl<'s> Pairs<'s> {
     pub(crate) fn new(snapshot: &'s Snapshot, threshold: Threshold) -> Self {
         let settings = snapshot.settings();
-        let probe = Probe::new(settings.plan, threshold, settings.recall);
+        let probe = Probe::of(settings.plan, threshold, settings.recall);
         let lanes = settings.lanes.get();
         let pairs = Self {
             snapshot,

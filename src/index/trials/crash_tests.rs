@@ -25,7 +25,7 @@ fn recovered(disk: &Disk, allowed: &[Arc<Expected>], tuning: Tuning, place: &str
         allowed.iter().map(|expected| expected.difference(&snapshot).expect("readable")).collect();
     assert!(differences.iter().any(Option::is_none), "{place}: {differences:#?}");
     drop(snapshot);
-    let report = index.check().expect("readable");
+    let report = index.check().run().expect("readable");
     assert!(report.is_clean(), "{place}: {:#?}", report.violations);
     index
 }
@@ -39,7 +39,7 @@ fn go_on(index: Index, disk: &Disk, tuning: Tuning, place: &str) {
     let index = open_on(disk, tuning).expect("opened again");
     let found = index.snapshot().expect("a snapshot").get("after the crash").expect("readable");
     assert!(found.is_some(), "{place}");
-    assert!(index.check().expect("readable").is_clean(), "{place}");
+    assert!(index.check().run().expect("readable").is_clean(), "{place}");
 }
 
 /// Crashes a run at every sync, and at some writes between; returns at how many points.

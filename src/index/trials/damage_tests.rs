@@ -159,7 +159,7 @@ fn judge(snapshot: Result<Snapshot>, report: Result<CheckReport>, file: &Finishe
 /// Opens, asks, checks.
 fn read(path: &Path, file: &Finished) -> Answer {
     match ReadOnlyIndex::open(path) {
-        Ok(index) => judge(index.snapshot(), index.check(), file),
+        Ok(index) => judge(index.snapshot(), index.check().run(), file),
         Err(_) => Answer::Refused,
     }
 }
@@ -170,24 +170,24 @@ fn write(path: &Path, file: &Finished) -> Answer {
         Ok(index) => index,
         Err(_) => return Answer::Refused,
     };
-    let first = judge(index.snapshot(), index.check(), file);
-    if let Err(error) = index.compact() {
+    let first = judge(index.snapshot(), index.check().run(), file);
+    if let Err(error) = index.compact().run() {
         assert!(!matches!(error, Error::SnapshotsLive { .. }));
         return first.max(Answer::Refused);
     }
-    let compacted = judge(index.snapshot(), index.check(), file);
+    let compacted = judge(index.snapshot(), index.check().run(), file);
     // All pages have been verified, so that it can be written to.
     if let Err(error) = change(&index) {
         return Answer::Wrong(format!("after compaction: {error}"));
     }
-    let changed = judge(index.snapshot(), index.check(), file);
+    let changed = judge(index.snapshot(), index.check().run(), file);
     drop(index);
     first.max(compacted).max(changed).max(read(path, file))
 }
 
 /// Repairs, asks and checks; what was lost is said.
 fn repair(path: &Path, file: &Finished) -> Answer {
-    let repaired = Index::repair(path);
+    let repaired = Index::repair(path).run();
     let lost = match &repaired {
         Ok(repair) => repair.lost as usize,
         Err(_) => return Answer::Refused,
@@ -196,11 +196,11 @@ fn repair(path: &Path, file: &Finished) -> Answer {
         Ok(index) => index,
         Err(error) => return Answer::Wrong(format!("after {repaired:?}: {error}")),
     };
-    match index.check() {
+    match index.check().run() {
         Ok(report) if report.is_clean() => {}
         other => return Answer::Wrong(format!("after {repaired:?}: {other:?}")),
     }
-    match judge(index.snapshot(), index.check(), file) {
+    match judge(index.snapshot(), index.check().run(), file) {
         Answer::Wrong(difference) if lost > 0 => match index.snapshot() {
             Ok(snapshot) if file.expected.holds(&snapshot, lost) => Answer::Lost,
             _ => Answer::Outdated(format!("{difference}, after {repaired:?}")),

@@ -7,7 +7,7 @@ use crate::index::{Index, ReadOnlyIndex, Snapshot};
 pub fn damage(input: &[u8]) {
     let (_folder, path) = crate::store::sim::fuzz::damaged(input);
     tolerate(ReadOnlyIndex::open(&path).and_then(|index| {
-        tolerate(index.check());
+        tolerate(index.check().run());
         ask(&index.snapshot()?);
         Ok(())
     }));
@@ -17,8 +17,8 @@ pub fn damage(input: &[u8]) {
             tolerate(write(&index, round));
         }
         ask(&index.snapshot()?);
-        tolerate(index.check());
-        index.compact()
+        tolerate(index.check().run());
+        index.compact().run()
     }));
 }
 

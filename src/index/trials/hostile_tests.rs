@@ -94,7 +94,7 @@ fn ids_of_one_hash_are_told_apart_in_bounded_memory() {
     let gone: Vec<String> = (0..count).step_by(1000).map(id_of_one_hash).collect();
     assert_eq!(txn.remove_batch(&gone).expect("removed"), gone.len() as u64);
     txn.commit().expect("committed");
-    assert!(index.check().expect("checked").is_clean());
+    assert!(index.check().run().expect("checked").is_clean());
     bounded(&format!("{count} ids of one hash"), &index);
 }
 
@@ -128,7 +128,7 @@ fn documents_that_meet_in_every_bucket_are_compared_in_bounded_memory() {
     if count <= 2000 {
         assert_eq!(snapshot.pairs(0.99).expect("a threshold").count(), 0);
     }
-    assert!(index.check().expect("checked").is_clean());
+    assert!(index.check().run().expect("checked").is_clean());
     bounded(&format!("{count} documents that meet in every bucket"), &index);
 }
 

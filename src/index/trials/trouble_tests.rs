@@ -104,7 +104,7 @@ fn fail(start: &[u8], expected: &[Arc<Expected>], seed: u64, trouble: Trouble) -
         assert!(!written, "{place}: a commit after the trouble is lost");
     }
     is_one_of(&index, allowed, &place);
-    let report = index.check().expect("readable");
+    let report = index.check().run().expect("readable");
     assert!(report.is_clean(), "{place}: {:#?}", report.violations);
     write(&index).unwrap_or_else(|error| panic!("{place}: {error}"));
     match (failed, error) {
@@ -177,7 +177,7 @@ fn a_creation_that_fails_is_an_error_or_leaves_an_empty_index() {
                     disk.set_trouble(None);
                     let index = open_on(&disk, TUNING).expect("opened");
                     assert!(index.snapshot().expect("a snapshot").is_empty());
-                    assert!(index.check().expect("readable").is_clean());
+                    assert!(index.check().run().expect("readable").is_clean());
                 }
             }
         }

@@ -5,7 +5,7 @@ use crate::index::document::Document;
 use crate::index::snapshot::Snapshot;
 use crate::index::write::transaction::{Inserted, OnConflict, WriteTxn};
 use crate::sketch::Signature;
-use crate::store::DocNo;
+use crate::store::{DocNo, Tell, Watch, Work};
 use std::collections::VecDeque;
 
 /// The documents of a snapshot, in order of insertion, with all that an index knows of them. Memory
@@ -36,7 +36,8 @@ impl<'s> Documents<'s> {
         for (doc, record) in records {
             let signature =
                 view.with_signature(doc, |lanes, size| Signature::new(lanes.into(), size))?;
-            self.block.push_back((doc, Document::stored(record, signature)));
+            let settings = self.snapshot.settings();
+            self.block.push_back((doc, Document::stored(record, signature, settings)));
         }
         self.next = last.and_then(|doc| doc.0.checked_add(1)).map(DocNo);
         match self.next {
@@ -78,7 +79,7 @@ impl Documents<'_> {
         let (mut block, mut bytes) = (Vec::new(), 0);
         while bytes < BYTES && block.len() < most {
             let Some(document) = self.next().transpose()? else { break };
-            bytes += document.text().map_or(0, |text| text.len() as u64);
+            bytes += document.stored_text().map_or(0, |text| text.len() as u64);
             block.push(document);
         }
         Ok(block)
@@ -103,7 +104,7 @@ impl WriteTxn<'_> {
     /// Inserts all documents of another index, in their order, with their signatures and times of
     /// insertion; no text is needed.
     ///
-    /// All of it is one transaction. To commit on the way, take [`Snapshot::documents`] and
+    /// All of it is one transaction. It counts documents. To commit on the way, take [`Snapshot::documents`] and
     /// [`insert_documents`](Self::insert_documents).
     ///
     /// ```
@@ -117,7 +118,7 @@ impl WriteTxn<'_> {
     /// txn.commit()?;
     ///
     /// let mut txn = one.begin_write()?;
-    /// let merged = txn.merge(&other.snapshot()?, OnConflict::Replace)?;
+    /// let merged = txn.merge(&other.snapshot()?, OnConflict::Replace).run()?;
     /// txn.commit()?;
     /// assert_eq!(merged.added, 1);
     /// # Ok(())
@@ -127,10 +128,28 @@ impl WriteTxn<'_> {
     /// # Errors
     ///
     /// [`Error::UnequalSettings`](crate::Error::UnequalSettings), where nothing was inserted; those of
-    /// [`insert_documents`](Self::insert_documents), and of reading the other index, after which this
-    /// transaction has a part of it.
-    pub fn merge(&mut self, source: &Snapshot, on_conflict: OnConflict) -> Result<Merged> {
+    /// [`insert_documents`](Self::insert_documents), of reading the other index, and
+    /// [`Error::Interrupted`](crate::Error::Interrupted), after which this transaction has a part of
+    /// it.
+    pub fn merge<'w>(
+        &'w mut self,
+        source: &'w Snapshot,
+        on_conflict: OnConflict,
+    ) -> Work<'w, Merged> {
+        Work::new(move |tell| self.merge_telling(source, on_conflict, tell))
+    }
+
+    fn merge_telling(
+        &mut self,
+        source: &Snapshot,
+        on_conflict: OnConflict,
+        tell: &mut Tell<'_>,
+    ) -> Result<Merged> {
+        const MERGING: (&str, &str) =
+            ("merging", "the transaction has a part of it, drop it or commit that part");
         self.takes(source)?;
+        let mut watch = Watch::new(source.path(), MERGING, tell);
+        watch.expect(source.len())?;
         let mut merged = Merged::default();
         let mut documents = source.documents();
         loop {
@@ -138,6 +157,7 @@ impl WriteTxn<'_> {
             if block.is_empty() {
                 return Ok(merged);
             }
+            let count = block.len() as u64;
             for inserted in self.insert_documents(block, on_conflict)? {
                 match inserted {
                     Inserted::Added => merged.added += 1,
@@ -146,6 +166,7 @@ impl WriteTxn<'_> {
                     Inserted::Skipped => merged.skipped += 1,
                 }
             }
+            watch.advance(count)?;
         }
     }
 }

@@ -5,10 +5,9 @@ use crate::index::document::Document;
 use crate::index::handle::Index;
 use crate::index::options::IndexOptions;
 use crate::index::write::transaction::OnConflict;
-use crate::store::{Engine, Progress, Settings, Watch, rebuild, unwatched};
+use crate::store::{Engine, Settings, Watch, Work, rebuild};
 use rayon::prelude::*;
 use std::cell::RefCell;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -33,7 +32,7 @@ impl IndexOptions {
     /// Ids, texts and times of insertion are taken over, in their order. Texts are cut with the
     /// Unicode tables of this program. How far an interrupted deduplication has come is forgotten.
     /// Needs the space of a second file, takes as long as adding all texts, and the memory of that
-    /// and of some 64 MiB of texts.
+    /// and of some 64 MiB of texts. It counts documents.
     ///
     /// ```
     /// # fn main() -> twindex::Result<()> {
@@ -46,7 +45,7 @@ impl IndexOptions {
     /// txn.commit()?;
     /// drop(index);
     ///
-    /// let rebuilt = Index::options().shingle(Shingle::words(2)).threshold(0.6).rebuild(&path)?;
+    /// let rebuilt = Index::options().shingle(Shingle::words(2)).threshold(0.6).rebuild(&path).run()?;
     /// assert_eq!(rebuilt.documents, 1);
     /// assert_eq!(Index::open(&path)?.settings().shingle, Shingle::words(2));
     /// # Ok(())
@@ -55,32 +54,26 @@ impl IndexOptions {
     ///
     /// # Errors
     ///
-    /// [`Error::NoTexts`] where the index stores no texts; those of [`open`](Self::open) and
-    /// [`create`](Self::create).
-    pub fn rebuild(&self, path: impl AsRef<Path>) -> Result<Rebuilt> {
-        self.rebuild_watched(path, unwatched)
-    }
-
-    /// As [`rebuild`](Self::rebuild), telling how far it is, in documents, and stops when it is told to.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`rebuild`](Self::rebuild). [`Error::Interrupted`]: the file is as it was.
-    pub fn rebuild_watched(
-        &self,
-        path: impl AsRef<Path>,
-        watch: impl FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<Rebuilt> {
-        let (path, watch) = (path.as_ref(), RefCell::new(watch));
-        self.patiently(|| {
-            let mut tell = |progress| (watch.borrow_mut())(progress);
-            let mut watch = Watch::new(path, ("rebuilding", "the index is as it was"), &mut tell);
-            let mut rebuilt = None;
-            rebuild(path, self.request(), self.tuning(), &mut watch, |old, new, watch| {
-                rebuilt = Some(fill(old, new, watch)?);
-                Ok(())
-            })?;
-            rebuilt.ok_or_else(|| Error::NotFound { path: path.to_owned() })
+    /// [`Error::NoTexts`] where the index stores no texts; [`Error::NotWeights`] or
+    /// [`Error::UnexpectedWeights`] where texts are to become weights or the reverse; those of
+    /// [`open`](Self::open) and [`create`](Self::create); [`Error::Interrupted`]. The file is then as
+    /// it was.
+    pub fn rebuild(&self, path: impl AsRef<Path>) -> Work<'static, Rebuilt> {
+        const REBUILDING: (&str, &str) = ("rebuilding", "the index is as it was");
+        let (options, path) = (self.clone(), path.as_ref().to_owned());
+        Work::new(move |tell| {
+            let tell = RefCell::new(tell);
+            options.patiently(|| {
+                let mut tell = tell.borrow_mut();
+                let mut watch = Watch::new(&path, REBUILDING, &mut **tell);
+                let (request, tuning) = (options.request(), options.tuning());
+                let mut rebuilt = None;
+                rebuild(&path, request, tuning, &mut watch, |old, new, watch| {
+                    rebuilt = Some(fill(old, new, watch)?);
+                    Ok(())
+                })?;
+                rebuilt.ok_or_else(|| Error::NotFound { path: path.clone() })
+            })
         })
     }
 }
@@ -91,12 +84,7 @@ fn fill(old: &Arc<Engine>, new: &Arc<Engine>, watch: &mut Watch<'_>) -> Result<R
     let source = old.snapshot()?;
     watch.expect(source.len())?;
     let (sketcher, settings) = (new.sketcher(), new.settings());
-    let again = |document: Document| {
-        let text = document.text().unwrap_or_default();
-        let Document(mut fresh) = Document::sketch(document.id(), text, sketcher)?;
-        (fresh.text, fresh.inserted) = (document.0.text, document.0.inserted);
-        Ok(Document(fresh))
-    };
+    let again = |document: Document| document.sketched_again(sketcher);
     let mut documents = source.documents();
     loop {
         let batch = documents.block(DOCUMENTS)?;

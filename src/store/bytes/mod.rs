@@ -5,3 +5,4 @@ pub(crate) mod codec;
 pub(crate) mod record;
 pub(crate) mod schema;
 pub(crate) mod texts;
+pub(crate) mod time;

@@ -10,7 +10,7 @@ use crate::store::bytes::schema::{
     BandNo, DOCUMENTS, DocNo, FENCES, META, POSTINGS, RunNo, SIGNATURES, posting_key, posting_owner,
 };
 use crate::store::care::check_texts::check_texts;
-use crate::store::progress::{Watch, unwatched};
+use crate::store::progress::Watch;
 use crate::store::read::reader::Reader;
 use crate::store::runs::run::{BandRun, Run};
 use crate::store::storage_error::{Doing, guard};
@@ -130,18 +130,19 @@ impl Fingerprint {
     }
 }
 
-/// Checks the state that the reader sees. Reads everything once, in order; memory grows by some
-/// 16 bytes a document for the ids.
+/// Checks the state that the reader sees.
+#[cfg(test)]
 pub(crate) fn check(reader: &Reader) -> Result<CheckReport> {
     let path = reader.engine().path();
-    check_watched(reader, &mut Watch::new(path, CHECKING, &mut unwatched))
+    check_watching(reader, &mut Watch::new(path, CHECKING, &mut crate::store::unwatched))
 }
 
 /// What is said of a check that was stopped.
 pub(crate) const CHECKING: (&str, &str) = ("checking", "nothing was changed");
 
-/// Checks it, and tells of every document and chunk.
-pub(crate) fn check_watched(reader: &Reader, watch: &mut Watch<'_>) -> Result<CheckReport> {
+/// Checks the state that the reader sees, and tells of every document and chunk. Reads everything
+/// once, in order; memory grows by some 16 bytes a document for the ids.
+pub(crate) fn check_watching(reader: &Reader, watch: &mut Watch<'_>) -> Result<CheckReport> {
     guard(reader.engine().path(), || walk(reader, watch))
 }
 

@@ -9,7 +9,7 @@ use crate::store::create::{NewFile, behind_link};
 use crate::store::engine::{Engine, Tuning};
 use crate::store::file::File;
 use crate::store::load;
-use crate::store::progress::{Progress, Watch};
+use crate::store::progress::{Tell, Watch};
 use crate::store::read::view::Fixed;
 use crate::store::runs::segment::Fresh;
 use crate::store::runs::tombstones::DeadSet;
@@ -21,7 +21,7 @@ use redb::{ReadOnlyTable, ReadTransaction, ReadableTable};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ pub(crate) fn repair(
     path: &Path,
     request: &SettingsRequest,
     tuning: Tuning,
-    tell: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    tell: &mut Tell<'_>,
 ) -> Result<Repair> {
     let path = &*behind_link(path);
     let mut watch = Watch::new(path, ("repairing", "the file is as it was"), tell);
@@ -75,7 +75,7 @@ fn wrong(
     if let Some(engine) = Arc::get_mut(&mut engine) {
         engine.verify()?;
     }
-    let report = crate::store::care::check::check_watched(&engine.read()?, watch)?;
+    let report = crate::store::care::check::check_watching(&engine.read()?, watch)?;
     let Some(violation) = report.violations.first() else { return Ok((report.documents, None)) };
     let more = match report.violation_count {
         1 => String::new(),
@@ -143,7 +143,7 @@ fn make_again(
     salvage.copy(&txn, old, &engine, watch)?;
     let unread = salvage.unread;
     engine.finish_merges(watch)?;
-    let report = crate::store::care::check::check_watched(&engine.read()?, watch)?;
+    let report = crate::store::care::check::check_watching(&engine.read()?, watch)?;
     if let Some(violation) = report.violations.first() {
         let detail = format!("what can be read does not fit together: {violation}");
         return Err(damaged(path, Table::Documents, "all", detail));

@@ -86,7 +86,7 @@ pub(crate) fn run(global: &Global, args: &Add) -> Result<Ending, Failure> {
             Name::Automatic => ("#".to_owned(), false),
         };
         let place = record.place;
-        match Document::prepare(id, &record.text, &sketcher, &settings) {
+        match Document::prepare(id, record.body.content(), &sketcher, &settings) {
             Ok(document) => Ok(Incoming { document, named, place }),
             Err(error) => Err(BadRecord { place, cause: error.to_string() }),
         }
@@ -95,7 +95,7 @@ pub(crate) fn run(global: &Global, args: &Add) -> Result<Ending, Failure> {
     let mut counts = Counts::default();
     let mut txn = index.begin_write()?;
     let mut in_batch = 0;
-    while let Some(parsed) = records.next() {
+    for parsed in records {
         let documents = parsed.results.len() as u64;
         let (good, bad): (Vec<_>, Vec<_>) = parsed.results.into_iter().partition(Result::is_ok);
         counts.failed += bad.len() as u64;

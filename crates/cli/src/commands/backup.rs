@@ -30,7 +30,7 @@ pub(crate) fn run(global: &Global, args: &Backup) -> Result<Ending, Failure> {
     let index = opening::to_read(global, &args.index)?;
     let snapshot = index.snapshot()?;
     let progress = Progress::of_parts(global);
-    let copied = snapshot.backup_watched(&args.dest, progress.watch());
+    let copied = snapshot.backup(&args.dest).watch(progress.watch());
     progress.finish();
     copied?;
     let size =

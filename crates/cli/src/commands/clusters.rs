@@ -77,7 +77,7 @@ pub(crate) fn run(global: &Global, args: &Clusters) -> Result<Ending, Failure> {
     let start = Instant::now();
     let index = opening::to_read(global, &args.index)?;
     let snapshot = index.snapshot()?;
-    let threshold = args.threshold.unwrap_or(index.settings().threshold.get());
+    let threshold = args.threshold.unwrap_or(index.settings().threshold());
     let clusters = find(global, args, &snapshot, threshold)?;
     let mut results = Results::new(global);
     let (number, documents) = (clusters.len() as u64, clusters.documents());
@@ -139,7 +139,7 @@ fn find<'s>(
     let progress = Progress::of_parts(global);
     let clustering = snapshot.clusters(threshold)?.linkage(linkage).keep(keep);
     let clustering = clustering.estimate(args.estimate);
-    let found = clustering.find_watched(progress.watch());
+    let found = clustering.find().watch(progress.watch());
     progress.finish();
     Ok(found?)
 }

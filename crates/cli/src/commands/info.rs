@@ -2,6 +2,7 @@
 
 use crate::run::failure::{Failure, message};
 use crate::run::global::Global;
+use crate::run::seconds::seconds_of;
 use crate::run::{ending::Ending, opening};
 use crate::terminal::output::{Results, grouped};
 use serde_json::{Value, json};
@@ -49,16 +50,16 @@ pub(crate) fn run(global: &Global, args: &Info) -> Result<Ending, Failure> {
         ("unflushed", usage.tail.into()),
         ("runs", usage.runs.into()),
         ("commits", usage.commits.into()),
-        ("created", snapshot.created().into()),
+        ("created", seconds_of(snapshot.created()).into()),
         ("file_bytes", usage.file_bytes.into()),
         ("signature_bytes", usage.signature_bytes.into()),
         ("document_bytes", usage.document_bytes.into()),
         ("posting_bytes", usage.posting_bytes.into()),
         ("text_bytes", usage.text_bytes.into()),
         ("bytes_per_document", per_document),
-        ("threshold", settings.threshold.get().into()),
-        ("recall", settings.recall.get().into()),
-        ("lanes", settings.lanes.get().into()),
+        ("threshold", settings.threshold().into()),
+        ("recall", settings.recall().into()),
+        ("lanes", settings.lanes().into()),
         ("bands", settings.plan.bands().into()),
         ("depth", settings.plan.depth().into()),
         ("shingle", settings.shingle.to_string().into()),

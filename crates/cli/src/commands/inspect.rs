@@ -2,11 +2,13 @@
 
 use crate::run::failure::{Failure, message};
 use crate::run::global::Global;
+use crate::run::seconds::seconds_of;
 use crate::run::{ending::Ending, opening};
 use crate::terminal::output::Results;
 use serde_json::Value;
 use std::fmt::Write;
 use std::path::PathBuf;
+use twindex::Snapshot;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -55,7 +57,7 @@ pub(crate) fn get(global: &Global, args: &Get) -> Result<Ending, Failure> {
     let snapshot = index.snapshot()?;
     let mut results = Results::new(global);
     if args.text
-        && let Some(text) = snapshot.text(&args.id)?
+        && let Some(text) = text_of(&snapshot, &args.id)?
     {
         results.text(&text)?;
         results.flush()?;
@@ -73,13 +75,21 @@ pub(crate) fn get(global: &Global, args: &Get) -> Result<Ending, Failure> {
         ("id", Value::from(document.id)),
         ("bytes", document.text_bytes.into()),
         ("shingles", (document.shingles as u64).into()),
-        ("inserted", document.inserted.into()),
+        ("inserted", seconds_of(document.inserted).into()),
         ("signature", lanes.into()),
     ];
     if index.settings().store_text {
-        fields.extend(snapshot.text(&args.id)?.map(|text| ("text", Value::from(text))));
+        fields.extend(text_of(&snapshot, &args.id)?.map(|text| ("text", Value::from(text))));
     }
     results.object(&fields)?;
     results.flush()?;
     Ok(Ending::Done)
+}
+
+/// The text of a document, or the text that stands for its weights.
+fn text_of(snapshot: &Snapshot, id: &str) -> Result<Option<String>, Failure> {
+    Ok(match snapshot.settings().weighted {
+        true => snapshot.weights(id)?.map(|weights| weights.to_export()),
+        false => snapshot.text(id)?,
+    })
 }

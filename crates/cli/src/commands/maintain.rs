@@ -64,9 +64,9 @@ pub(crate) fn create(global: &Global, args: &Create) -> Result<Ending, Failure> 
     let index = args.settings.options().wait(wait).create(&args.index)?;
     let settings = index.settings();
     let fields = [
-        ("threshold", settings.threshold.get().into()),
-        ("recall", settings.recall.get().into()),
-        ("lanes", settings.lanes.get().into()),
+        ("threshold", settings.threshold().into()),
+        ("recall", settings.recall().into()),
+        ("lanes", settings.lanes().into()),
         ("bands", settings.plan.bands().into()),
         ("depth", settings.plan.depth().into()),
         ("shingle", settings.shingle.to_string().into()),
@@ -75,11 +75,11 @@ pub(crate) fn create(global: &Global, args: &Create) -> Result<Ending, Failure> 
     let sentence = format!(
         "created {}: threshold {}, recall {}, {} of {} lanes in signatures of {}, {}, {}",
         args.index.display(),
-        settings.threshold,
-        settings.recall,
+        settings.threshold(),
+        settings.recall(),
         count(settings.plan.bands() as u64, "band"),
         settings.plan.depth(),
-        settings.lanes,
+        settings.lanes(),
         settings.shingle,
         settings.normalization
     );
@@ -98,7 +98,7 @@ pub(crate) fn check(global: &Global, args: &Check) -> Result<Ending, Failure> {
         return repair(global, args, &progress);
     }
     let index = opening::to_read(global, &args.index)?;
-    let report = index.snapshot()?.check_watched(progress.watch());
+    let report = index.snapshot()?.check().watch(progress.watch());
     progress.finish();
     let report = report?;
     let mut results = Results::new(global);
@@ -145,7 +145,7 @@ pub(crate) fn check(global: &Global, args: &Check) -> Result<Ending, Failure> {
 
 fn repair(global: &Global, args: &Check, progress: &Progress) -> Result<Ending, Failure> {
     let repair = opening::open(global, IndexOptions::new(), |options| {
-        options.repair_watched(&args.index, progress.watch())
+        options.repair(&args.index).watch(progress.watch())
     });
     progress.finish();
     let repair = repair?;
@@ -189,7 +189,7 @@ pub(crate) fn compact(global: &Global, args: &Compact) -> Result<Ending, Failure
     let mut index = opening::to_write(global, &args.index)?;
     let before = index.snapshot()?.usage()?.file_bytes;
     let progress = Progress::of_parts(global);
-    let compacted = index.compact_watched(progress.watch());
+    let compacted = index.compact().watch(progress.watch());
     progress.finish();
     compacted?;
     // Closing trims the file once more.

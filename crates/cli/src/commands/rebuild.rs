@@ -44,7 +44,7 @@ pub(crate) fn run(global: &Global, args: &Rebuild) -> Result<Ending, Failure> {
     let progress = Progress::of_parts(global);
     let before = size().unwrap_or(0);
     let rebuilt = opening::open(global, options, |options| {
-        options.rebuild_watched(&args.index, progress.watch())
+        options.rebuild(&args.index).watch(progress.watch())
     });
     progress.finish();
     let rebuilt = rebuilt?;

@@ -3,6 +3,7 @@
 use crate::input::{Block, Blocks, Line, open_lines};
 use crate::run::failure::{Failure, message};
 use crate::run::global::Global;
+use crate::run::seconds::{seconds_of, time_of};
 use crate::run::{ending::Ending, interrupt, opening};
 use crate::terminal::output::{count, grouped, summary, whole_millis};
 use anyhow::Context;
@@ -10,10 +11,8 @@ use std::io::Read;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::str;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
-use twindex::Index;
-use twindex::MAX_ID_BYTES;
-use twindex::Result;
+use std::time::{Instant, SystemTime};
+use twindex::{ErrorKind, Index, MAX_ID_BYTES, Result};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -76,12 +75,7 @@ pub(crate) fn run(global: &Global, args: &Remove) -> std::result::Result<Ending,
     let list = args.ids_from.as_deref().map(Listed::begin).transpose()?;
     let index = opening::to_write(global, &args.index)?;
     if let Some(age) = args.older_than {
-        let removed = index.remove_inserted_before_watched(now().saturating_sub(age), |_| {
-            match interrupt::asked() {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            }
-        })?;
+        let removed = remove_older(&index, age)?;
         return report(global, &args.index, &Counts { removed, ..Counts::default() }, start);
     }
     let mut removal = Removal { index: &index, ids: Vec::new(), bytes: 0, named: 0, removed: 0 };
@@ -97,10 +91,25 @@ pub(crate) fn run(global: &Global, args: &Remove) -> std::result::Result<Ending,
     report(global, &args.index, &Counts { removed, missing: named - removed, failed }, start)
 }
 
-/// The seconds since 1970.
-fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
+/// Removes what was inserted longer ago, as far as the command is not asked to end; returns how many
+/// documents there were.
+fn remove_older(index: &Index, age: i64) -> Result<u64> {
+    let Some(time) = time_of(seconds_of(SystemTime::now()).saturating_sub(age)) else {
+        // Nothing is as old as that.
+        return Ok(0);
+    };
+    let mut removed = 0;
+    let removing = index.remove_inserted_before(time).watch(|at| {
+        removed = at.done;
+        match interrupt::asked() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    });
+    match removing {
+        Err(error) if error.kind() == ErrorKind::Interrupted => Ok(removed),
+        removed => removed,
+    }
 }
 
 #[derive(Default)]

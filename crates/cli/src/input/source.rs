@@ -375,8 +375,8 @@ pub fn whole_text(path: &Path, most: usize) -> Result<String, BadRecord> {
         leave_out: Vec::new(),
     });
     let mut text = String::new();
-    while let Some((batch, _)) = reading.next() {
-        for part in batch.parse(|record| Ok(record.text.into_owned())) {
+    for (batch, _) in reading {
+        for part in batch.parse(|record| Ok(record.body.text().unwrap_or_default().to_owned())) {
             text.push_str(&part?);
         }
     }

@@ -61,7 +61,7 @@ fn all_bytes_that_are_expected_are_passed_whatever_becomes_of_them() {
         let mut reading = Reading::new(inputs(paths.clone(), Format::Auto));
         assert_eq!(reading.expected_bytes(), Some(expected));
         let mut passed = 0;
-        while let Some((batch, bytes)) = reading.next() {
+        for (batch, bytes) in reading {
             batch.parse(|_| Ok(()));
             passed += bytes;
             assert!(passed <= expected);
@@ -76,7 +76,7 @@ fn written_again(name: &str, bytes: &[u8], format: Format) -> Vec<u8> {
     let (_folder, paths) = folder(&[(name, bytes)]);
     let mut reading = Reading::new(inputs(paths, format));
     let mut out = Vec::new();
-    while let Some((batch, _)) = reading.next() {
+    for (batch, _) in reading {
         let raw = |raw: Raw<'_>| match raw {
             Raw::File => (Vec::new(), Vec::new()),
             Raw::Bytes(bytes) => (Vec::new(), bytes.to_vec()),

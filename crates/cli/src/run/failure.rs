@@ -4,6 +4,7 @@ use crate::terminal::color::{PREFIX, is_on, paint};
 use crate::terminal::escape::for_stream;
 use std::io;
 use std::sync::OnceLock;
+use twindex::Error;
 use twindex::internals::panic_text;
 
 /// Why a command ended early.
@@ -14,10 +15,9 @@ pub enum Failure {
     Error(anyhow::Error),
 }
 
-impl From<twindex::Error> for Failure {
-    fn from(error: twindex::Error) -> Self {
-        // Its message has the cause already.
-        Self::Error(anyhow::anyhow!("{error}"))
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Error(error.into())
     }
 }
 
@@ -34,6 +34,53 @@ impl From<io::Error> for Failure {
             io::ErrorKind::BrokenPipe => Self::BrokenPipe,
             _ => Self::Error(anyhow::anyhow!("standard output: {error}")),
         }
+    }
+}
+
+/// One line about an error: what failed, and its causes after it.
+pub fn line(error: &anyhow::Error) -> String {
+    let parts: Vec<String> = error
+        .chain()
+        .map(|cause| cause.downcast_ref().map_or_else(|| cause.to_string(), in_options))
+        .collect();
+    parts.join(": ")
+}
+
+/// The message of a library error in the words of the command: its options and what to type.
+pub fn in_options(error: &Error) -> String {
+    match error {
+        Error::SettingMismatch { path, setting, stored, asked } => {
+            let (path, option) = (path.display(), option(setting));
+            format!(
+                "{path}: created with {option} {stored}, not {asked}; \
+                 leave {option} out, or create another index"
+            )
+        }
+        Error::UnequalSettings { path, setting, found, other, expected } => {
+            let (path, option, other) = (path.display(), option(setting), other.display());
+            format!(
+                "{path}: its {option} is {found}, that of {other} is {expected}; \
+                 only indexes of equal settings can be joined"
+            )
+        }
+        Error::InvalidSetting { setting, got, expected } => {
+            format!("{} {got}: expected {expected}", option(setting))
+        }
+        Error::NoTexts { path } => format!(
+            "{}: stores no texts; create it with --store-text and add the texts again",
+            path.display()
+        ),
+        Error::Damaged { .. } => format!("{error} with `twindex check --repair`"),
+        other => other.to_string(),
+    }
+}
+
+/// The name of the option that sets a setting of the library.
+fn option(setting: &str) -> &str {
+    match setting {
+        "normalization" => "normalize",
+        "store_text" => "store-text",
+        other => other,
     }
 }
 
@@ -82,4 +129,34 @@ fn print(text: &str, color: bool) {
     let name = format!("{}:", PROGRAM.get().unwrap_or(&"twindex"));
     let prefix = if color { paint(PREFIX, &name) } else { name };
     let _ = writeln!(io::stderr().lock(), "{prefix} {}", for_stream(&io::stderr(), text));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::Context;
+
+    #[test]
+    fn causes_follow_in_one_line() {
+        let source = io::Error::other("no space left");
+        let error = Error::Io { path: "i.twx".into(), action: "committing", source };
+        let error = Err::<(), _>(error).context("all.twx").expect_err("an error");
+        assert_eq!(line(&error), "all.twx: i.twx: committing: no space left");
+    }
+
+    #[test]
+    fn messages_of_the_library_name_options_and_commands() {
+        let path = || "i.twx".into();
+        let no_texts = Error::NoTexts { path: path() };
+        assert!(no_texts.to_string().contains("create it with store_text and"));
+        assert!(in_options(&no_texts).contains("create it with --store-text and"));
+        let (table, key, detail) = ("chunks", "7".to_owned(), "too short".to_owned());
+        let damaged = Error::Damaged { path: path(), table, key, detail };
+        assert!(!damaged.to_string().contains("--"));
+        assert!(in_options(&damaged).ends_with("or repair it with `twindex check --repair`"));
+        let (stored, asked) = ("none".to_owned(), "lower".to_owned());
+        let setting = "normalization";
+        let mismatch = Error::SettingMismatch { path: path(), setting, stored, asked };
+        assert!(in_options(&mismatch).contains("created with normalize none, not lower"));
+    }
 }

@@ -34,7 +34,7 @@ pub fn run(
         // Who reads our output has enough of it.
         Err(Failure::BrokenPipe) => ExitCode::SUCCESS,
         Err(Failure::Error(error)) => {
-            message(&format!("{error:#}"));
+            message(&failure::line(&error));
             ExitCode::from(2)
         }
     }

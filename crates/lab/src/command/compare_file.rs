@@ -2,6 +2,7 @@
 
 use super::compare::CompareArgs;
 use crate::estimate::{FileOverlap, FileProgress, FileSimilarity, SortedShingles};
+use anyhow::Context;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -106,7 +107,7 @@ impl ComparisonJob {
         work.done += work.now;
         match sorted {
             Err(error @ Error::Interrupted { .. } | error @ Error::Io { .. }) => Err(error.into()),
-            sorted => Ok(sorted.map_err(|error| anyhow::anyhow!("{}: {error}", path.display()))?),
+            sorted => Ok(sorted.with_context(|| path.display().to_string())?),
         }
     }
 }

@@ -4,7 +4,7 @@ use super::families::{
     Family, HashFunction, Jenkins, Modular, Multiplicative, Murmur3, Prime, PrintedModular,
     RowModular, Tabulation, Xxh3,
 };
-use twindex::Lanes;
+use twindex::MAX_LANES;
 use twindex::internals::{LaneHasher, LaneTable};
 use twindex::internals::{SplitMix, fmix64};
 use twindex::{Error, Result};
@@ -106,7 +106,9 @@ impl MinHash {
                 Family::Default => {
                     let widths = widths(count).into_iter().zip(seeds);
                     FamilyFunctions::Default(
-                        widths.map(|(lanes, seed)| IndexSketch::new(lanes, seed)).collect(),
+                        widths
+                            .map(|(lanes, seed)| IndexSketch::new(lanes, seed))
+                            .collect::<Result<_>>()?,
                     )
                 }
             },
@@ -193,21 +195,21 @@ fn seeds(count: usize, seed: u64) -> Result<impl Iterator<Item = u64>> {
 }
 
 /// The numbers of lanes of the sketches that together have at least `count` lanes.
-fn widths(count: usize) -> Vec<Lanes> {
+fn widths(count: usize) -> Vec<usize> {
     let mut left = count;
     let mut widths = Vec::new();
     while left > 0 {
-        let wide = left.next_power_of_two().clamp(64, Lanes::MAX);
-        widths.push(Lanes::new(wide).unwrap_or(Lanes::DEFAULT));
+        let wide = left.next_power_of_two().clamp(64, MAX_LANES);
+        widths.push(wide);
         left = left.saturating_sub(wide);
     }
     widths
 }
 
 impl IndexSketch {
-    fn new(lanes: Lanes, seed: u64) -> Self {
+    fn new(lanes: usize, seed: u64) -> Result<Self> {
         let mut words = SplitMix::new(seed);
-        Self { hasher: LaneHasher::new(lanes, words.next()), salt: words.next() }
+        Ok(Self { hasher: LaneHasher::new(lanes, words.next())?, salt: words.next() })
     }
 
     /// The lanes of the keys; there must be at least one key.

@@ -188,7 +188,9 @@ mod tests {
         let error = in_folder(folder.path()).err().map(|error| error.to_string());
         let error = error.expect("one is missing");
         assert!(error.contains("fr_lsg1910_luc.txt") && error.contains("eight Gospels"), "{error}");
-        let file = in_folder(&folder.path().join("en_kjv_mark.txt")).err().map(|e| e.to_string());
-        assert!(file.is_some_and(|error| error.contains("is a file; name a directory")));
+        let file = in_folder(&folder.path().join("en_kjv_mark.txt")).err();
+        let cause = file.as_ref().and_then(|error| std::error::Error::source(error));
+        let cause = cause.map(|cause| cause.to_string());
+        assert!(cause.is_some_and(|error| error.contains("is a file; name a directory")));
     }
 }

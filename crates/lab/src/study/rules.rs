@@ -12,9 +12,10 @@ use super::{
     gospel_texts,
 };
 use std::path::PathBuf;
+use twindex::DEFAULT_RECALL;
 use twindex::Result;
 use twindex::internals::SplitMix;
-use twindex::{Recall, Threshold};
+use twindex_cli::run::ranges;
 
 const TITLE: &str = "Columns of transactions that occur together";
 
@@ -41,7 +42,7 @@ impl Default for RulesSettings {
             file: None,
             layout: TransactionLayout::default(),
             threshold: 0.2,
-            recall: Recall::DEFAULT.get(),
+            recall: DEFAULT_RECALL,
             support: 3,
             top: 20,
         }
@@ -63,8 +64,8 @@ struct FoundRules {
 
 pub(crate) fn run(settings: &RulesSettings, context: &StudyContext<'_>) -> Result<Report> {
     let wanted = PairCriteria {
-        threshold: Threshold::new(settings.threshold)?,
-        recall: Recall::new(settings.recall)?,
+        threshold: ranges::threshold(settings.threshold)?,
+        recall: ranges::recall(settings.recall)?,
         support: settings.support,
     };
     let transactions = match &settings.file {
@@ -157,7 +158,7 @@ impl FoundRules {
     fn findings(&self) -> Vec<Finding> {
         let found = |pair: &&ColumnPair| self.found.pairs.binary_search(pair).is_ok();
         let (known, seen) = (self.truth.len(), self.truth.iter().filter(found).count());
-        let recall = self.wanted.recall.get();
+        let recall = self.wanted.recall;
         // Three standard deviations of the number found, if all pairs were exactly at the
         // threshold.
         let slack = 3.0 * (recall * (1.0 - recall) * known as f64).sqrt();
@@ -351,8 +352,7 @@ mod tests {
             columns: vec![vec![0, 1], vec![0, 1], vec![0, 1], vec![2]],
             count: 3,
         };
-        let wanted =
-            PairCriteria { threshold: Threshold::DEFAULT, recall: Recall::DEFAULT, support: 1 };
+        let wanted = PairCriteria { threshold: 0.8, recall: 0.99, support: 1 };
         let mut rules =
             FoundRules::of(transactions, wanted, &StudyContext::unwatched(0)).expect("done");
         assert_eq!(rules.found.pairs, [pair(0, 1), pair(0, 2), pair(1, 2)]);

@@ -283,8 +283,11 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("t.txt");
         std::fs::write(&path, content).expect("written");
-        Transactions::read(&path, layout, &StudyContext::unwatched(0))
-            .map_err(|error| error.to_string())
+        let read = Transactions::read(&path, layout, &StudyContext::unwatched(0));
+        read.map_err(|error| match std::error::Error::source(&error) {
+            Some(cause) => format!("{error}: {cause}"),
+            None => error.to_string(),
+        })
     }
 
     fn columns(transactions: &Transactions) -> Vec<(&str, &[u32])> {

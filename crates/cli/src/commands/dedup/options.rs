@@ -20,7 +20,6 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use twindex::Error;
-use twindex::Threshold;
 use twindex::internals::DedupMark;
 use twindex::internals::text_hash;
 use twindex::{Document, Index, ReadOnlyIndex, Snapshot, WriteTxn};
@@ -98,23 +97,22 @@ pub(crate) fn run(global: &Global, args: &Dedup) -> Result<Ending, Failure> {
     let others = others(global, args)?;
     let snapshots = others.iter().map(ReadOnlyIndex::snapshot).collect::<Result<Vec<_>, _>>()?;
     let against: Vec<&Snapshot> = snapshots.iter().collect();
-    let threshold =
-        args.settings.threshold().map_or(Ok(index.settings().threshold), Threshold::new)?;
+    let threshold = args.settings.threshold().unwrap_or(index.settings().threshold());
     let begin = || -> Result<WriteTxn<'_>, Failure> {
         let mut txn = index.begin_write()?;
         txn.set_estimate(args.estimate);
         Ok(txn)
     };
     let mut txn = begin()?;
-    let recall = txn.recall_at(threshold.get(), &against)?;
+    let recall = txn.recall_at(threshold, &against)?;
     let report = |counts: &Counts, failed: u64, interrupted: bool| {
         let seconds = start.elapsed().as_secs_f64();
         report(global, args, counts, failed, recall, seconds, interrupted);
     };
 
     // What is wrong with settings shows before anything is written.
-    txn.insert_documents_unless_similar(Vec::new(), threshold.get(), &against)?;
-    let run = args.hash(threshold.get());
+    txn.insert_documents_unless_similar(Vec::new(), threshold, &against)?;
+    let run = args.hash(threshold);
     let mark = match targets.file().is_some() && !args.restart {
         true => txn.dedup_mark(run)?,
         false => None,
@@ -128,12 +126,12 @@ pub(crate) fn run(global: &Global, args: &Dedup) -> Result<Ending, Failure> {
         txn = begin()?;
     }
     let mark = mark.filter(|mark| !mark.judged);
-    let comparing = (threshold.get(), &*against);
+    let comparing = (threshold, &*against);
     let mut judging = Judging::begin(global, args, &targets, comparing, (run, mark), &txn)?;
     let mut records = args.records(&targets, &index, Some(index.sketcher().clone()))?;
     let mut progress = Progress::new(global, records.expected_bytes);
     let mut failed = 0_u64;
-    while let Some(parsed) = records.next() {
+    for parsed in records {
         let documents = parsed.results.len() as u64;
         if let Some(header) = &parsed.header {
             judging.kept.begin_table(header)?;
@@ -217,7 +215,7 @@ fn complete(
     }
     let (mut found, mut hash, mut failed) = (0, 0, 0);
     let mut records = args.records(targets, index, None)?;
-    while let Some(parsed) = records.next() {
+    for parsed in records {
         for result in parsed.results {
             match result {
                 Ok(Incoming { hash: record, .. }) => {
@@ -286,7 +284,7 @@ impl Dedup {
         let mut inputs = self.input.of(&self.paths, &self.index, index.settings().weighted);
         inputs.leave_out.extend(targets.files().into_iter().chain(self.against.iter().cloned()));
         let settings = *index.settings();
-        let none = Signature::empty(settings.lanes);
+        let none = Signature::empty(settings.lanes())?;
         records::start(inputs, settings.shingle, move |record| {
             let (id, named) = match record.name {
                 Name::Id(id) => (id, true),
@@ -297,10 +295,10 @@ impl Dedup {
                 let cause = "its name holds a line break, which a list of paths cannot have".into();
                 return Err(BadRecord { place, cause });
             }
-            let hash = text_hash(id.as_bytes()).rotate_left(1) ^ text_hash(record.text.as_bytes());
+            let hash = text_hash(id.as_bytes()).rotate_left(1) ^ record.body.content().text_hash();
             let written = Written::new(record.raw, &id);
             let document = match &sketcher {
-                Some(sketcher) => Document::prepare(id, &record.text, sketcher, &settings),
+                Some(sketcher) => Document::prepare(id, record.body.content(), sketcher, &settings),
                 None => Document::from_signature(id, none.clone()),
             };
             match document {

@@ -2,7 +2,7 @@
 
 use super::outputs::Outputs;
 use crate::study::simhash::SimhashSettings;
-use twindex::Threshold;
+use twindex_cli::run::ranges;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -22,7 +22,7 @@ pub(super) struct SimhashArgs {
     bytes: usize,
     /// Least similarity of the pairs to find
     #[arg(long, value_name = "T", default_value = "0.8", value_parser = threshold)]
-    threshold: Threshold,
+    threshold: f64,
     /// Pairs in each run
     #[arg(long, value_name = "N", default_value_t = 500)]
     pairs: usize,
@@ -48,7 +48,7 @@ impl SimhashArgs {
     }
 }
 
-fn threshold(text: &str) -> Result<Threshold, String> {
+fn threshold(text: &str) -> Result<f64, String> {
     let number: f64 = text.parse().map_err(|_| "expected a number".to_owned())?;
-    Threshold::new(number).map_err(|error| error.to_string())
+    ranges::threshold(number).map_err(|error| error.to_string())
 }

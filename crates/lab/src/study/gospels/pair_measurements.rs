@@ -7,7 +7,7 @@ use crate::sketch::AffineMaps;
 use crate::study::gospel_texts::{TextShingles, shingler};
 use crate::study::ranked_occurrences::ranked;
 use std::time::Instant;
-use twindex::Confidence;
+use twindex::DEFAULT_CONFIDENCE;
 use twindex::Result;
 use twindex::internals::SplitMix;
 use twindex::{Overlap, RandomSubsets};
@@ -150,7 +150,7 @@ fn rum(
         for (at, functions) in FUNCTIONS.into_iter().enumerate() {
             let (estimate, took) = timed(|| {
                 let maps = AffineMaps::units(functions, matrix.stacked_rows(), random.next())?;
-                matrix.rum(&maps, Confidence::DEFAULT)
+                matrix.rum(&maps, DEFAULT_CONFIDENCE)
             })?;
             milliseconds[at] += drawing + took;
             let (dice, jaccard) = &mut gathered[at];

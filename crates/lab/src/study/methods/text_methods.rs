@@ -9,10 +9,9 @@ use crate::sketch::{AffineMaps, Family, MinHash, SimHasher};
 use crate::study::StudyContext;
 use crate::study::ranked_occurrences::ranked;
 use twindex::BottomK;
-use twindex::Confidence;
 use twindex::Result;
 use twindex::internals::{SplitMix, fmix64};
-use twindex::{Estimate, Overlap, wilson};
+use twindex::{Estimate, Overlap, normal_quantile, wilson};
 
 /// A method for two texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +38,7 @@ pub(crate) struct MethodSettings {
     pub(crate) runs: u32,
     /// The elements that a sample takes from each text.
     pub(crate) sample: usize,
-    pub(crate) confidence: Confidence,
+    pub(crate) confidence: f64,
 }
 
 /// The similarity of a text without shingles to every other text.
@@ -86,7 +85,8 @@ impl TextMethod {
                 repeated(&name, of, runs, context, |seed| {
                     let functions = MinHash::new(family, k, seed)?;
                     let both = functions.signature(a).zip(functions.signature(b));
-                    let estimate = both.map_or(NOTHING, |(a, b)| equal_components(&a, &b, at));
+                    let estimate = both.map(|(a, b)| equal_components(&a, &b, at)).transpose()?;
+                    let estimate = estimate.unwrap_or(NOTHING);
                     Ok(RunOutcome::new(16 * k as u64, vec![(Measure::Jaccard, estimate)]))
                 })
             }
@@ -97,15 +97,15 @@ impl TextMethod {
                 };
                 let (a, b) = (sketch(a)?, sketch(b)?);
                 let bytes = 8 * (a.hashes().len() + b.hashes().len()) as u64;
-                Ok(RunOutcome::new(bytes, vec![(Measure::Jaccard, a.similarity_at(&b, at))]))
+                Ok(RunOutcome::new(bytes, vec![(Measure::Jaccard, a.similarity_at(&b, at)?)]))
             }),
             Self::SimHash if of == SetKind::Sets => {
                 repeated("simhash", of, runs, context, |seed| {
                     let hasher = SimHasher::new(simhash_bits(k), seed)?;
                     let sizes = (a.len() as u64, b.len() as u64);
                     let (a, b) = (hasher.of_hashes(a), hasher.of_hashes(b));
-                    let jaccard = a.similarity_at(&b, sizes, at).unwrap_or(NOTHING);
-                    let cosine = a.cosine_at(&b, at).unwrap_or(NOTHING);
+                    let jaccard = a.similarity_at(&b, sizes, at)?.unwrap_or(NOTHING);
+                    let cosine = a.cosine_at(&b, at)?.unwrap_or(NOTHING);
                     let values = vec![(Measure::Jaccard, jaccard), (Measure::Cosine, cosine)];
                     // Both numbers of elements are stored too.
                     let bytes = hasher.bits() as u64 / 4 + 16;
@@ -128,10 +128,10 @@ impl TextMethod {
 }
 
 /// The share of equal components of two signatures, with Wilson's interval.
-fn equal_components(a: &[u64], b: &[u64], confidence: Confidence) -> Estimate {
+fn equal_components(a: &[u64], b: &[u64], confidence: f64) -> Result<Estimate> {
     let (equal, all) = (a.iter().zip(b).filter(|(x, y)| x == y).count() as u32, a.len() as u32);
-    let (low, high) = wilson(equal, all, confidence.z());
-    Estimate { similarity: f64::from(equal) / f64::from(all), low, high }
+    let (low, high) = wilson(equal, all, normal_quantile(confidence)?);
+    Ok(Estimate { similarity: f64::from(equal) / f64::from(all), low, high })
 }
 
 /// The exact values of all measures that a method estimates.
@@ -179,7 +179,7 @@ fn samples(
 ) -> Result<Vec<MethodRow>> {
     let of_sets = of == SetKind::Sets;
     let [a, b] = if of_sets { &pair.sets } else { &pair.occurrences };
-    let (n, z) = (settings.sample, settings.confidence.z());
+    let (n, z) = (settings.sample, normal_quantile(settings.confidence)?);
     let mut rows = repeated("sample-independent", of, settings.runs, context, |seed| {
         let mean = Sampling::independent(n, n, 1)?.similarity(a, b, seed).mean;
         let bytes = 8 * (n.min(a.len()) + n.min(b.len())) as u64;
@@ -242,7 +242,7 @@ mod tests {
     use crate::estimate::Sampled;
 
     fn settings(sample: usize, runs: u32) -> MethodSettings {
-        MethodSettings { hashes: 128, runs, sample, confidence: Confidence::DEFAULT }
+        MethodSettings { hashes: 128, runs, sample, confidence: 0.95 }
     }
 
     fn rows(

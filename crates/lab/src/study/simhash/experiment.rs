@@ -4,7 +4,7 @@ use super::curves::report;
 use super::edited_pairs::{EditedPair, EditedPairs};
 use super::sketch_kinds::{SketchKind, SketchMakers};
 use crate::study::{Report, StudyContext};
-use twindex::Threshold;
+use twindex::DEFAULT_THRESHOLD;
 use twindex::internals::{SplitMix, fmix64};
 use twindex::{Error, Result};
 
@@ -14,7 +14,7 @@ pub(crate) struct SimhashSettings {
     /// The bytes of each sketch: 32, 64 or 128.
     pub(crate) bytes: usize,
     /// The least similarity of the pairs to find.
-    pub(crate) threshold: Threshold,
+    pub(crate) threshold: f64,
     /// The pairs in each run.
     pub(crate) pairs: usize,
     /// The runs, each with new texts and new hash functions.
@@ -25,7 +25,7 @@ pub(crate) struct SimhashSettings {
 
 impl Default for SimhashSettings {
     fn default() -> Self {
-        Self { bytes: 64, threshold: Threshold::DEFAULT, pairs: 500, runs: 20, words: 200 }
+        Self { bytes: 64, threshold: DEFAULT_THRESHOLD, pairs: 500, runs: 20, words: 200 }
     }
 }
 

@@ -1,0 +1,66 @@
+//! Times as they are stored: whole seconds since 1970, rounded down, negative before.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// The whole seconds since 1970, rounded down; the nearest that fit for times beyond.
+pub(crate) fn seconds_of(time: SystemTime) -> i64 {
+    let whole = |since: Duration| i64::try_from(since.as_secs());
+    match time.duration_since(UNIX_EPOCH) {
+        Ok(since) => whole(since).unwrap_or(i64::MAX),
+        Err(before) => {
+            let before = before.duration();
+            let begun = i64::from(before.subsec_nanos() > 0);
+            whole(before).map_or(i64::MIN, |seconds| (-seconds).saturating_sub(begun))
+        }
+    }
+}
+
+/// The time so many seconds after 1970; the nearest that the operating system knows for others.
+pub(crate) fn time_of(seconds: i64) -> SystemTime {
+    let at = |distance: u64| match seconds < 0 {
+        true => UNIX_EPOCH.checked_sub(Duration::from_secs(distance)),
+        false => UNIX_EPOCH.checked_add(Duration::from_secs(distance)),
+    };
+    let wanted = seconds.unsigned_abs();
+    at(wanted).unwrap_or_else(|| {
+        let mut reach = 0;
+        for bit in (0..u64::BITS).rev() {
+            let further = reach | 1 << bit;
+            if further <= wanted && at(further).is_some() {
+                reach = further;
+            }
+        }
+        at(reach).unwrap_or(UNIX_EPOCH)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_rounded_down_to_seconds_before_1970_too() {
+        let (second, nano) = (Duration::from_secs(1), Duration::from_nanos(1));
+        for (time, seconds) in [
+            (UNIX_EPOCH, 0),
+            (UNIX_EPOCH + nano, 0),
+            (UNIX_EPOCH + second - nano, 0),
+            (UNIX_EPOCH + second, 1),
+            (UNIX_EPOCH - nano, -1),
+            (UNIX_EPOCH - second, -1),
+            (UNIX_EPOCH - second - nano, -2),
+        ] {
+            assert_eq!(seconds_of(time), seconds, "{time:?}");
+        }
+    }
+
+    #[test]
+    fn every_number_of_seconds_is_a_time() {
+        for seconds in [0, 1, -1, 1 << 40, -(1 << 40)] {
+            assert_eq!(seconds_of(time_of(seconds)), seconds);
+        }
+        assert!(time_of(i64::MIN) < time_of(-(1 << 40)));
+        assert!(time_of(1 << 40) < time_of(i64::MAX));
+        assert!(seconds_of(time_of(i64::MIN)) < 0 && seconds_of(time_of(i64::MAX)) > 0);
+    }
+}
