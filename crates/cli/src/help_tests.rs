@@ -34,8 +34,8 @@ fn program() -> String {
     Args::command().get_name().to_owned()
 }
 
-/// The words of each call of the program in a line of shell, as far as examples go: quotes, pipes, `&&`, redirections,
-/// and a remark after two spaces.
+/// The words of each call of the program in a line of shell, as far as examples need: quotes, pipes,
+/// `&&`, redirections, and a remark after two spaces.
 fn calls(line: &str, program: &str) -> Vec<Vec<String>> {
     let (mut calls, mut words, mut word) = (Vec::new(), Vec::new(), None::<String>);
     let mut quoted = false;
@@ -92,7 +92,8 @@ fn every_command_has_examples_of_itself_that_can_be_typed() {
         let name = command.get_name();
         let examples = examples(command);
         assert!(!examples.is_empty(), "{name} has no examples");
-        let calls: Vec<Vec<String>> = examples.iter().flat_map(|line| calls(line, &program())).collect();
+        let calls: Vec<Vec<String>> =
+            examples.iter().flat_map(|line| calls(line, &program())).collect();
         assert!(
             calls.len() >= examples.len(),
             "{name}: not every example is a call: {examples:#?}"
@@ -120,7 +121,7 @@ fn no_line_of_a_help_is_broken_by_its_width() {
 
 #[test]
 fn every_default_is_in_the_help() {
-    // Without a value these leave something out, or are asked for; all others fall back on something.
+    // These options have a default. Without the others a command does less or asks for a value.
     let falls_back =
         ["threshold", "recall", "shingle", "lanes", "normalize", "seed", "threads", "wait"];
     for mut command in commands() {

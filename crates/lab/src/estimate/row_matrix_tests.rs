@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use twindex::Overlap;
 use twindex::{Normalization, Shingle, Shingler};
 
-const SURE: f64 = 0.95;
+const CONFIDENCE: f64 = 0.95;
 
 /// All maps of n rows: every x, or only units, with every y.
 fn all_maps(n: u64, units: bool) -> AffineMaps {
@@ -53,11 +53,11 @@ proptest! {
         let of_union = maps(matrix.union_rows());
         let expected =
             by_criterion(&of_union, &numbers(union.iter(), in_a), &numbers(union.iter(), in_b));
-        prop_assert_eq!(matrix.ru(&of_union, SURE).expect("rows that fit").equal, expected);
+        prop_assert_eq!(matrix.ru(&of_union, CONFIDENCE).expect("rows that fit").equal, expected);
         let of_stacked = maps(matrix.stacked_rows());
         let (rows_a, rows_b) = (numbers(stacked.iter(), in_a), numbers(stacked.iter(), in_b));
         let expected = by_criterion(&of_stacked, &rows_a, &rows_b);
-        let got = matrix.rum(&of_stacked, SURE).expect("rows that fit");
+        let got = matrix.rum(&of_stacked, CONFIDENCE).expect("rows that fit");
         prop_assert_eq!(got.equal, expected);
         for estimate in [got.dice, got.jaccard] {
             prop_assert!(0.0 <= estimate.low && estimate.low <= estimate.similarity);
@@ -79,10 +79,10 @@ fn the_mean_over_all_maps_of_units_is_the_similarity_itself() {
         let (matrix, overlap) =
             (RowMatrix::of_sets(&a, &b), Overlap::of_sets(&sorted(&a), &sorted(&b)));
         let maps = all_maps(matrix.union_rows(), true);
-        let got = matrix.ru(&maps, SURE).expect("rows that fit").jaccard.similarity;
+        let got = matrix.ru(&maps, CONFIDENCE).expect("rows that fit").jaccard.similarity;
         assert!((got - overlap.similarity()).abs() < 1e-15, "{a:?} and {b:?}: {got}");
         let maps = all_maps(matrix.stacked_rows(), true);
-        let got = matrix.rum(&maps, SURE).expect("rows that fit");
+        let got = matrix.rum(&maps, CONFIDENCE).expect("rows that fit");
         assert!((got.dice.similarity - overlap.dice()).abs() < 1e-15, "{a:?} and {b:?}: {got:?}");
         assert!((got.jaccard.similarity - overlap.similarity()).abs() < 1e-15, "{got:?}");
     }
@@ -92,7 +92,7 @@ fn the_mean_over_all_maps_of_units_is_the_similarity_itself() {
 fn maps_that_are_not_permutations_overestimate() {
     let (a, b): (Vec<u64>, Vec<u64>) = ((0..8).collect(), (4..12).collect());
     let matrix = RowMatrix::of_sets(&a, &b);
-    let got = matrix.ru(&all_maps(12, false), SURE).expect("rows that fit");
+    let got = matrix.ru(&all_maps(12, false), CONFIDENCE).expect("rows that fit");
     // 4 of 12 rows are common. An enumeration in Python found that 112 of the 144 maps agree.
     assert_eq!((got.equal, got.maps), (112, 144));
 }
@@ -104,7 +104,7 @@ fn a_multiset_is_a_set_of_ranked_hashes() {
     // Twice a and once b of 4 and 5: dice 6/9, similarity 3/6.
     let matrix = RowMatrix::of_sets(&a, &b);
     assert_eq!((matrix.union_rows(), matrix.stacked_rows()), (6, 9));
-    let got = matrix.rum(&all_maps(9, true), SURE).expect("rows that fit");
+    let got = matrix.rum(&all_maps(9, true), CONFIDENCE).expect("rows that fit");
     assert!((got.dice.similarity - 6.0 / 9.0).abs() < 1e-15);
     assert!((got.jaccard.similarity - 0.5).abs() < 1e-15);
 }
@@ -116,9 +116,9 @@ fn estimates_follow_their_laws() {
     let (mut ru, mut rum) = (Vec::new(), Vec::new());
     for seed in 0..runs {
         let maps = AffineMaps::units(k, matrix.union_rows(), seed).expect("maps");
-        ru.push(matrix.ru(&maps, SURE).expect("rows that fit").jaccard.similarity);
+        ru.push(matrix.ru(&maps, CONFIDENCE).expect("rows that fit").jaccard.similarity);
         let maps = AffineMaps::units(k, matrix.stacked_rows(), seed).expect("maps");
-        rum.push(matrix.rum(&maps, SURE).expect("rows that fit").jaccard.similarity);
+        rum.push(matrix.rum(&maps, CONFIDENCE).expect("rows that fit").jaccard.similarity);
     }
     let moments = |values: &[f64]| {
         let mean = values.iter().sum::<f64>() / values.len() as f64;
@@ -137,19 +137,21 @@ fn estimates_follow_their_laws() {
 fn empty_equal_and_disjoint_sets_have_their_exact_estimates() {
     let one = AffineMaps::units(1, 1, 0).expect("maps");
     let same = RowMatrix::of_sets(&[7, 7], &[7]);
-    assert_eq!(same.ru(&one, SURE).expect("one row").jaccard.similarity, 1.0);
+    assert_eq!(same.ru(&one, CONFIDENCE).expect("one row").jaccard.similarity, 1.0);
     for (a, b) in [(&[][..], &[][..]), (&[1, 2][..], &[][..]), (&[][..], &[1, 2][..])] {
         let matrix = RowMatrix::of_sets(a, b);
         let maps = AffineMaps::any(1, matrix.stacked_rows(), 0).expect("maps");
-        let (ru, rum) = (matrix.ru(&maps, SURE), matrix.rum(&maps, SURE));
+        let (ru, rum) = (matrix.ru(&maps, CONFIDENCE), matrix.rum(&maps, CONFIDENCE));
         let nothing = Estimate { similarity: 0.0, low: 0.0, high: 0.0 };
         assert_eq!(ru.expect("rows that fit").jaccard, nothing);
         assert_eq!(rum.expect("rows that fit").jaccard, nothing);
     }
     let apart = RowMatrix::of_sets(&[1], &[2]);
-    let got = apart.ru(&AffineMaps::units(9, 2, 0).expect("maps"), SURE).expect("rows that fit");
+    let got =
+        apart.ru(&AffineMaps::units(9, 2, 0).expect("maps"), CONFIDENCE).expect("rows that fit");
     assert_eq!((got.equal, got.jaccard.similarity, got.jaccard.low), (0, 0.0, 0.0));
-    let got = apart.rum(&AffineMaps::units(9, 2, 0).expect("maps"), SURE).expect("rows that fit");
+    let got =
+        apart.rum(&AffineMaps::units(9, 2, 0).expect("maps"), CONFIDENCE).expect("rows that fit");
     assert_eq!((got.equal, got.jaccard.similarity, got.jaccard.low), (0, 0.0, 0.0));
 }
 
@@ -157,8 +159,8 @@ fn empty_equal_and_disjoint_sets_have_their_exact_estimates() {
 fn maps_of_another_matrix_are_refused() {
     let matrix = RowMatrix::of_sets(&[1, 2, 3], &[2, 3, 4]);
     let maps = |n| AffineMaps::units(5, n, 0).expect("maps");
-    assert!(matrix.ru(&maps(4), SURE).is_ok() && matrix.ru(&maps(6), SURE).is_err());
-    assert!(matrix.rum(&maps(6), SURE).is_ok() && matrix.rum(&maps(4), SURE).is_err());
+    assert!(matrix.ru(&maps(4), CONFIDENCE).is_ok() && matrix.ru(&maps(6), CONFIDENCE).is_err());
+    assert!(matrix.rum(&maps(6), CONFIDENCE).is_ok() && matrix.rum(&maps(4), CONFIDENCE).is_err());
 }
 
 fn sorted(set: &[u64]) -> Vec<u64> {

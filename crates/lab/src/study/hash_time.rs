@@ -306,7 +306,11 @@ fn findings(
         "the index distinguishes all bands, shift and xor less than half of bands that differ in \
          two small numbers",
         banded.iter().all(|one| one.distinct[1] == SIMILAR) && told(0) * 2 < SIMILAR,
-        format!("shift and xor distinguishes at most {} of {SIMILAR}, the index {}", told(0), told(1)),
+        format!(
+            "shift and xor distinguishes at most {} of {SIMILAR}, the index {}",
+            told(0),
+            told(1)
+        ),
     ));
     findings
 }

@@ -108,8 +108,9 @@ impl TransactionsBuilder {
 
     /// Reads a line. An error continues the text "line N".
     fn line(&mut self, line: &[u8]) -> Result<(), String> {
-        let text = std::str::from_utf8(line)
-            .map_err(|_| "is not UTF-8; convert the file, for example with iconv -t utf-8".to_owned())?;
+        let text = std::str::from_utf8(line).map_err(|_| {
+            "is not UTF-8; convert the file, for example with iconv -t utf-8".to_owned()
+        })?;
         let text = text.trim_start_matches('\u{feff}').trim_end_matches(['\n', '\r']);
         if text.trim().is_empty() {
             return Ok(());
@@ -172,7 +173,10 @@ impl TransactionsBuilder {
 
     fn row(&mut self, cells: &[Cow<'_, str>], width: usize) -> Result<(), String> {
         if cells.len() != width {
-            return Err(format!("has {} values, but the first line has {width} names", cells.len()));
+            return Err(format!(
+                "has {} values, but the first line has {width} names",
+                cells.len()
+            ));
         }
         for (column, cell) in cells.iter().enumerate() {
             match cell.as_ref() {
@@ -189,10 +193,7 @@ impl TransactionsBuilder {
     fn finish(self) -> Result<Transactions, String> {
         match self.all.count {
             0 => Err("there is none; expected one per line".to_owned()),
-            1 => {
-                Err("there is only one; expected one per line, and at least 2"
-                    .to_owned())
-            }
+            1 => Err("there is only one; expected one per line, and at least 2".to_owned()),
             _ => Ok(self.all),
         }
     }
@@ -246,8 +247,7 @@ fn unquoted(mut text: &str) -> Result<(String, &str), String> {
         }
         item.push('"');
     }
-    Err("has an unclosed quotation mark; an item cannot continue on another line"
-        .to_owned())
+    Err("has an unclosed quotation mark; an item cannot continue on another line".to_owned())
 }
 
 /// Removes the quotation marks around words. A word with a quotation mark on one side only is a
@@ -257,9 +257,11 @@ fn words<'t>(all: impl Iterator<Item = &'t str>) -> Result<Vec<Cow<'t, str>>, St
         let Some(quoted) = word.strip_prefix('"') else { return Ok(Cow::Borrowed(word)) };
         match unquoted(quoted) {
             Ok((word, "")) => Ok(Cow::Owned(word)),
-            _ => Err("has a quotation mark before an item of several words; name the separator of \
+            _ => {
+                Err("has a quotation mark before an item of several words; name the separator of \
                       items, such as --separator comma"
-                .to_owned()),
+                    .to_owned())
+            }
         }
     };
     all.map(word).collect()

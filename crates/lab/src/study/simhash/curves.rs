@@ -259,9 +259,8 @@ fn near(simhash: &SketchResults, bytes: &SketchResults) -> Option<Finding> {
 fn far(simhash: &SketchResults, bytes: &SketchResults) -> Option<Finding> {
     let low = 0..PARTS / 20;
     let (a, b) = (error(simhash, low.clone())?, error(bytes, low)?);
-    let expected =
-        "unrelated texts, J below 0.05: the error of MinHash with one-byte lanes is smaller than \
-         that of SimHash";
+    let expected = "unrelated texts, J below 0.05: the error of MinHash with one-byte lanes is \
+                    smaller than that of SimHash";
     Some(Finding::new(expected, b < a, format!("errors {b:.4} for MinHash and {a:.4} for SimHash")))
 }
 
