@@ -225,9 +225,9 @@ fn series(from: u32, to: u32, odds: f64) -> f64 {
 /// The probability that a normal variable is within z standard deviations of its mean: the error
 /// function at z/√2.
 ///
-/// By the series of Abramowitz, Stegun, 26.2.11, whose terms are all positive: 2 φ(z) (z + z³/3 +
-/// z⁵/15 + ...). Within 1e-15 of the true value; 0 of what is below 0, and not a number of what is
-/// none.
+/// It is computed by the series of Abramowitz, Stegun, 26.2.11, whose terms are all positive:
+/// 2 φ(z) (z + z³/3 + z⁵/15 + ...). The result is within 1e-15 of the true value. It is 0 for z
+/// below 0, and not a number if z is not.
 pub(crate) fn normal_within(z: f64) -> f64 {
     if z.is_nan() {
         // The series would never end.

@@ -167,9 +167,9 @@ fn weights(grid: &[usize]) -> impl Iterator<Item = f64> {
 
 /// The theoretical standard error of the slope from `runs` runs.
 ///
-/// The error with k functions is nearly normal, and correlated by √(j/k) with that with j of them,
-/// which are the first. Absolute values of such numbers with correlation r have the covariance √(1
-/// - r²) + r asin r - 1 over the product of their means.
+/// The error with k functions is nearly normal. Its correlation with the error of the first j of
+/// them is r = √(j/k). The covariance of the absolute values of such errors, over the product of
+/// their means, is √(1 - r²) + r asin r - 1.
 fn slope_error(grid: &[usize], runs: usize) -> f64 {
     let shared = |j: &usize, k: &usize| {
         let r = (*j.min(k) as f64 / *j.max(k) as f64).sqrt();

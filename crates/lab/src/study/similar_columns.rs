@@ -182,8 +182,8 @@ pub(crate) fn shared<T: Ord>(a: &[T], b: &[T]) -> u64 {
     both
 }
 
-/// All wanted pairs with at least one of the sampled columns, by comparing these with every other:
-/// no sketch, no band. The pairs, ascending. Takes a pass over all columns for each sampled one.
+/// All pairs that meet the criteria and have at least one sampled column, ascending. Compares each
+/// sampled column with all others, without sketches and bands, in one pass over all columns.
 ///
 /// # Errors
 ///

@@ -95,47 +95,47 @@ impl StudyCommand {
         Some(match self {
             Self::ShingleSize(args) => {
                 let settings = args.settings();
-                let run = move |context: &_| shingle_size::run(&settings, context);
+                let run = move |context: &StudyContext<'_>| shingle_size::run(&settings, context);
                 ("shingle-size", &args.outputs, Box::new(run))
             }
             Self::HashTime(args) => {
                 let settings = args.settings();
-                let run = move |context: &_| hash_time::run(&settings, context);
+                let run = move |context: &StudyContext<'_>| hash_time::run(&settings, context);
                 ("hash-time", &args.outputs, Box::new(run))
             }
             Self::Approaches(args) => {
                 let settings = args.settings();
-                let run = move |context: &_| approaches::run(&settings, context);
+                let run = move |context: &StudyContext<'_>| approaches::run(&settings, context);
                 ("approaches", &args.outputs, Box::new(run))
             }
             Self::Precision(args) => {
                 let settings = args.settings();
-                let run = move |context: &_| precision::run(&settings, context);
+                let run = move |context: &StudyContext<'_>| precision::run(&settings, context);
                 ("precision", &args.outputs, Box::new(run))
             }
             Self::Law(args) => {
                 let settings = args.settings();
-                let run = move |context: &_| law::run(&settings, context);
+                let run = move |context: &StudyContext<'_>| law::run(&settings, context);
                 ("law", &args.outputs, Box::new(run))
             }
             Self::Chance(args) => {
                 let settings = args.settings();
-                let run = move |context: &_| chance::run(&settings, context);
+                let run = move |context: &StudyContext<'_>| chance::run(&settings, context);
                 ("chance", &args.outputs, Box::new(run))
             }
             Self::Gospels(args) => {
                 let settings = args.settings();
-                let run = move |context: &_| gospels::run(&settings, context);
+                let run = move |context: &StudyContext<'_>| gospels::run(&settings, context);
                 ("gospels", &args.outputs, Box::new(run))
             }
             Self::Rules(args) => {
                 let settings = args.settings();
-                let run = move |context: &_| rules::run(&settings, context);
+                let run = move |context: &StudyContext<'_>| rules::run(&settings, context);
                 ("rules", &args.outputs, Box::new(run))
             }
             Self::Simhash(args) => {
                 let settings = args.settings();
-                let run = move |context: &_| simhash::run(&settings, context);
+                let run = move |context: &StudyContext<'_>| simhash::run(&settings, context);
                 ("simhash", &args.outputs, Box::new(run))
             }
             Self::All(_) => return None,
