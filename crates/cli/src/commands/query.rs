@@ -182,7 +182,7 @@ pub(crate) fn run(global: &Global, args: &Query) -> Result<Ending, Failure> {
         args.input.check(shingle, weighted, &args.index)?;
         let asked = Arc::clone(&snapshot);
         let inputs = args.input.of(&args.paths, &args.index, weighted);
-        let mut records = records::start(inputs, shingle, move |record| {
+        let records = records::start(inputs, shingle, move |record| {
             let (query, own) = match record.name {
                 Name::Id(id) => (id.clone(), Some(id)),
                 Name::Automatic => (record.place.clone(), None),

@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn an_error_names_its_cause() {
         for (line, cause) in [
             ("no", "not valid JSON"),
             (r#"{"id":"a","text":"t"} x"#, "trailing characters"),

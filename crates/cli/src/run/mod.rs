@@ -6,7 +6,6 @@ pub mod failure;
 pub mod global;
 pub mod inputs;
 pub mod interrupt;
-pub mod naming;
 pub mod opening;
 pub mod program;
 pub mod ranges;

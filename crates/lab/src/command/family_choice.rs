@@ -38,19 +38,10 @@ impl ValueEnum for FamilyChoice {
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
-        let Self::One(family) = self else {
-            return Some(PossibleValue::new("all").help("All of these, one line each"));
-        };
-        let help = match family {
-            Family::Modular => "(a x + b) mod 2^61 - 1",
-            Family::Jenkins => "Jenkins' mix of 96 bits",
-            Family::Multiplicative => "s x mod 2^64",
-            Family::Murmur3 => "MurmurHash3, 32 bits",
-            Family::Tabulation => "A table of random words for each byte",
-            Family::Xxh3 => "XXH3, 64 bits",
-            Family::Default => "The sketch that an index uses",
-        };
-        Some(PossibleValue::new(family.name()).help(help))
+        Some(match self {
+            Self::One(family) => PossibleValue::new(family.name()).help(family.summary()),
+            Self::All => PossibleValue::new("all").help("All of these, one line each"),
+        })
     }
 }
 
