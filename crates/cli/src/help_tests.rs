@@ -1,9 +1,9 @@
-//! What every command's help must have, whichever commands there are.
+//! Tests of the help of every command.
 
 use super::*;
 use clap::{Command as ClapCommand, CommandFactory};
 
-/// All commands, and theirs, ready to be asked for their help.
+/// All subcommands at every level, built so that their help can be rendered.
 fn commands() -> Vec<ClapCommand> {
     let mut all = Args::command();
     all.build();
@@ -29,8 +29,8 @@ fn examples(command: &ClapCommand) -> Vec<String> {
     examples.lines().take_while(|line| line.starts_with("  ")).map(str::to_owned).collect()
 }
 
-/// The words of each `twindex` in a line of shell, as far as examples go: quotes, pipes, `&&`, redirections,
-/// and a remark after two spaces.
+/// The words of each call of `twindex` in a line of shell. It knows what examples use: quotes, pipes,
+/// `&&`, redirections, and a remark after two spaces.
 fn calls(line: &str) -> Vec<Vec<String>> {
     let (mut calls, mut words, mut word) = (Vec::new(), Vec::new(), None::<String>);
     let mut quoted = false;
@@ -66,7 +66,7 @@ fn the_definition_of_arguments_is_consistent() {
 }
 
 #[test]
-fn a_line_of_shell_is_taken_apart() {
+fn a_line_of_shell_is_split_into_words() {
     let line = "  generate | twindex add p.twx --text 'a  b' - > out && echo   all of it";
     assert_eq!(calls(line), [["twindex", "add", "p.twx", "--text", "a  b", "-"]]);
 }
@@ -82,7 +82,7 @@ fn every_command_has_a_summary_of_one_line() {
 }
 
 #[test]
-fn every_command_has_examples_of_itself_that_can_be_typed() {
+fn every_command_has_examples_that_parse() {
     for command in commands().iter().chain([&Args::command()]) {
         let name = command.get_name();
         let examples = examples(command);
@@ -115,7 +115,7 @@ fn no_line_of_a_help_is_broken_by_its_width() {
 
 #[test]
 fn every_default_is_in_the_help() {
-    // Without a value these leave something out, or are asked for; all others fall back on something.
+    // These options always have a value, so that their help must state the default.
     let falls_back =
         ["threshold", "recall", "shingle", "lanes", "normalize", "seed", "threads", "wait"];
     for mut command in commands() {

@@ -2,7 +2,7 @@
 
 use super::compression::{self, Rest};
 use super::fasta;
-use super::record::{BadRecord, Content, Name, Raw, Record, not_utf8, too_long};
+use super::record::{BadRecord, Content, RawRecord, Record, RecordName, not_utf8, too_long};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::fs::File;
@@ -65,11 +65,11 @@ fn give<T>(
         return Err(BadRecord { place, cause: cause.to_owned() });
     }
     take(Record {
-        name: Name::Id(place.clone()),
+        name: RecordName::Id(place.clone()),
         text: Cow::Borrowed(text),
         content: Content::Text,
         place,
-        raw: Raw::File,
+        raw: RawRecord::File,
     })
 }
 

@@ -6,7 +6,7 @@ use super::compression;
 use super::format::first_character;
 use super::json::Fields;
 use super::lines::{LineFormat, Stream};
-use super::record::{BYTE_ORDER_MARK, Name, Naming};
+use super::record::{BYTE_ORDER_MARK, Naming, RecordName};
 use serde::de::IgnoredAny;
 use serde_json::{Number, Value};
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use std::io::{self, Read};
 use std::str;
 
 /// A record or why it is none, with its place.
-type Taken = Result<(Name, String), String>;
+type Taken = Result<(RecordName, String), String>;
 
 /// Reads a stream, which follows four bytes: what its lines are and how it is compressed, how many
 /// bytes come at a time, the size of a block, and the most bytes of a record.
@@ -118,14 +118,14 @@ fn expect(stream: &Stream, number: u64, line: &[u8], got: Option<Taken>) {
     };
     let name = match value.get("id") {
         None => name(stream, number),
-        Some(Value::String(id)) => Some(Name::Id(id.clone())),
+        Some(Value::String(id)) => Some(RecordName::Id(id.clone())),
         Some(Value::Number(number)) => match &got {
             // As it is written.
-            Ok((Name::Id(id), _)) => {
+            Ok((RecordName::Id(id), _)) => {
                 assert_eq!(id.parse::<Number>().ok().as_ref(), Some(number));
-                Some(Name::Id(id.clone()))
+                Some(RecordName::Id(id.clone()))
             }
-            _ => Some(Name::Id(number.to_string())),
+            _ => Some(RecordName::Id(number.to_string())),
         },
         Some(_) => None,
     };
@@ -156,10 +156,10 @@ fn set(elements: &[Value], got: &Taken) -> Option<String> {
 }
 
 /// The name of a record without an id; `None` where it must have one.
-fn name(stream: &Stream, number: u64) -> Option<Name> {
+fn name(stream: &Stream, number: u64) -> Option<RecordName> {
     match &stream.naming {
-        Naming::Automatic => Some(Name::Automatic),
-        Naming::Prefix(prefix) => Some(Name::Id(format!("{prefix}:{number}"))),
+        Naming::Automatic => Some(RecordName::Automatic),
+        Naming::Prefix(prefix) => Some(RecordName::Id(format!("{prefix}:{number}"))),
         Naming::Required | Naming::Path => None,
     }
 }

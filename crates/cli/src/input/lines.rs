@@ -4,7 +4,7 @@ use super::blocks::Line;
 use super::fasta;
 use super::json::{self, Fields};
 use super::record::{
-    BYTE_ORDER_MARK, BadRecord, Content, Name, Naming, Raw, Record, not_utf8, too_long,
+    BYTE_ORDER_MARK, BadRecord, Content, Naming, RawRecord, Record, RecordName, not_utf8, too_long,
 };
 use super::sets;
 use std::borrow::Cow;
@@ -94,10 +94,10 @@ impl Stream {
             }
         };
         let name = match (id, &self.naming) {
-            (Some(id), _) => Name::Id(id.into_owned()),
-            (None, Naming::Prefix(prefix)) => Name::Id(format!("{prefix}:{number}")),
-            (None, Naming::Path) => Name::Id(self.path.clone()),
-            (None, Naming::Automatic) => Name::Automatic,
+            (Some(id), _) => RecordName::Id(id.into_owned()),
+            (None, Naming::Prefix(prefix)) => RecordName::Id(format!("{prefix}:{number}")),
+            (None, Naming::Path) => RecordName::Id(self.path.clone()),
+            (None, Naming::Automatic) => RecordName::Automatic,
             (None, Naming::Required) => {
                 return Err(bad(match &self.format {
                     LineFormat::Json(fields) => format!("no field `{}`", fields.id),
@@ -107,8 +107,8 @@ impl Stream {
             }
         };
         let raw = match self.naming {
-            Naming::Path => Raw::File,
-            _ => Raw::Bytes(raw),
+            Naming::Path => RawRecord::File,
+            _ => RawRecord::Bytes(raw),
         };
         Ok(Some(Record { name, text, content, place: self.place(number), raw }))
     }

@@ -10,7 +10,7 @@ pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// How a record is called.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Name {
+pub enum RecordName {
     /// It has an id.
     Id(String),
     /// It comes from standard input and has none: the index gives it one.
@@ -19,12 +19,12 @@ pub enum Name {
 
 /// A record, its text borrowed from the batch where it can be.
 pub struct Record<'a> {
-    pub name: Name,
+    pub name: RecordName,
     pub text: Cow<'a, str>,
     pub content: Content,
     /// Where it was read: path and line.
     pub place: String,
-    pub raw: Raw<'a>,
+    pub raw: RawRecord<'a>,
 }
 
 /// What the text of a record is.
@@ -43,7 +43,7 @@ pub const WANTS_WEIGHTS: &str = "the index compares weights; give JSON Lines, ea
 
 /// What a record was read from, after decompression, to be written again as it came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Raw<'a> {
+pub enum RawRecord<'a> {
     /// A whole file, which its path stands for.
     File,
     /// Bytes of a stream, with the line end if there is one.

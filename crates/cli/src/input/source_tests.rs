@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::input::compression::packing::{gzip, zstd};
-use crate::input::record::Raw;
+use crate::input::record::RawRecord;
 use std::fs;
 
 fn inputs(paths: Vec<PathBuf>, format: Format) -> Inputs {
@@ -58,7 +58,7 @@ fn all_bytes_that_are_expected_are_passed_whatever_becomes_of_them() {
     ]);
     let expected: u64 = paths.iter().map(|path| fs::metadata(path).expect("a file").len()).sum();
     for _ in 0..2 {
-        let mut reading = Reading::new(inputs(paths.clone(), Format::Auto));
+        let reading = Reading::new(inputs(paths.clone(), Format::Auto));
         assert_eq!(reading.expected_bytes(), Some(expected));
         let mut passed = 0;
         for (batch, bytes) in reading {
@@ -74,13 +74,13 @@ fn all_bytes_that_are_expected_are_passed_whatever_becomes_of_them() {
 /// What the records of an input were read from, one after the other, the header of a table first.
 fn written_again(name: &str, bytes: &[u8], format: Format) -> Vec<u8> {
     let (_folder, paths) = folder(&[(name, bytes)]);
-    let mut reading = Reading::new(inputs(paths, format));
+    let reading = Reading::new(inputs(paths, format));
     let mut out = Vec::new();
     for (batch, _) in reading {
-        let raw = |raw: Raw<'_>| match raw {
-            Raw::File => (Vec::new(), Vec::new()),
-            Raw::Bytes(bytes) => (Vec::new(), bytes.to_vec()),
-            Raw::Row { header, bytes } => (header.to_vec(), bytes.to_vec()),
+        let raw = |raw: RawRecord<'_>| match raw {
+            RawRecord::File => (Vec::new(), Vec::new()),
+            RawRecord::Bytes(bytes) => (Vec::new(), bytes.to_vec()),
+            RawRecord::Row { header, bytes } => (header.to_vec(), bytes.to_vec()),
         };
         for taken in batch.parse(|record| Ok(raw(record.raw))) {
             let (header, record) = taken.expect("a good record");

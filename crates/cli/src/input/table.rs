@@ -2,8 +2,8 @@
 
 use super::json::Fields;
 use super::record::{
-    BYTE_ORDER_MARK, BadRecord, Content, Name, Naming, Raw, Record, WANTS_WEIGHTS, not_utf8,
-    too_long,
+    BYTE_ORDER_MARK, BadRecord, Content, Naming, RawRecord, Record, RecordName, WANTS_WEIGHTS,
+    not_utf8, too_long,
 };
 use super::rows::{Cut, Row, RowBlock, Rows, begin, parser};
 use csv_core::{ReadRecordResult, Reader};
@@ -133,10 +133,10 @@ impl Table {
         let name = match (id, &self.naming) {
             (Some(id), _) => {
                 let id = std::str::from_utf8(&bytes[id]);
-                Name::Id(id.map_err(|error| not_utf8(&self.fields.id, error))?.to_owned())
+                RecordName::Id(id.map_err(|error| not_utf8(&self.fields.id, error))?.to_owned())
             }
-            (None, Naming::Prefix(prefix)) => Name::Id(format!("{prefix}:{line}")),
-            (None, _) => Name::Automatic,
+            (None, Naming::Prefix(prefix)) => RecordName::Id(format!("{prefix}:{line}")),
+            (None, _) => RecordName::Automatic,
         };
         bytes.truncate(text.end);
         bytes.drain(..text.start);
@@ -147,7 +147,7 @@ impl Table {
             text: Cow::Owned(text),
             content: Content::Text,
             place: format!("{}:{line}", self.path),
-            raw: Raw::Row { header: &self.header, bytes: raw },
+            raw: RawRecord::Row { header: &self.header, bytes: raw },
         })
     }
 }
@@ -205,7 +205,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    type Taken = Result<(Name, String), String>;
+    type Taken = Result<(RecordName, String), String>;
 
     /// The records of a table, or why there are none.
     fn taken(text: &str, delimiter: u8, naming: Naming) -> Result<Vec<Taken>, String> {
@@ -227,7 +227,7 @@ mod tests {
     }
 
     fn good(id: &str, text: &str) -> Taken {
-        Ok((Name::Id(id.into()), text.into()))
+        Ok((RecordName::Id(id.into()), text.into()))
     }
 
     #[test]
@@ -263,7 +263,7 @@ mod tests {
         let all = taken(table, b',', Naming::Prefix("p".into())).expect("a header");
         assert_eq!(all, [good("p:2", "two\nlines"), good("p:4", "b")]);
         let all = taken(table, b',', Naming::Automatic).expect("a header");
-        assert_eq!(all[1], Ok((Name::Automatic, "b".into())));
+        assert_eq!(all[1], Ok((RecordName::Automatic, "b".into())));
     }
 
     #[test]

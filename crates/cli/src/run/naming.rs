@@ -9,8 +9,8 @@ pub fn complete(
     txn: &mut WriteTxn<'_>,
     documents: impl Iterator<Item = (Document, bool)>,
 ) -> Result<Vec<Document>, Failure> {
-    // Ids that look like automatic ones and may not be in the index yet. Only those before a document
-    // count, so that it does not matter which are in one batch.
+    // Ids that look like automatic ones and may not be in the index yet. Only documents before this
+    // one count, so that the result does not depend on how documents are batched.
     let mut given: HashSet<String> = HashSet::new();
     let complete = documents.map(|(document, named)| {
         if !named {

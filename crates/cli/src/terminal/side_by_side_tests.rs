@@ -1,4 +1,4 @@
-//! What two texts look like side by side.
+//! Tests of two texts side by side.
 
 use super::*;
 use proptest::prelude::*;
@@ -9,7 +9,7 @@ use unicode_width::UnicodeWidthStr;
 fn drawn(shingle: Shingle, a: &str, b: &str, width: usize, color: bool) -> Vec<String> {
     let shingler = Shingler::new(shingle, shingle.default_normalization(), false, 0);
     let found = Explanation::new(&shingler.expect("valid"), a, b).expect("short");
-    let [a, b] = [Side { name: "A", text: a }, Side { name: "B", text: b }];
+    let [a, b] = [TitledText { name: "A", text: a }, TitledText { name: "B", text: b }];
     let drawing = draw(a, b, &found.passages, width, color);
     drawing.lines().map(str::to_owned).collect()
 }
@@ -63,7 +63,7 @@ fn a_passage_has_one_colour_on_both_sides() {
 }
 
 #[test]
-fn nothing_of_a_text_tells_the_terminal_anything() {
+fn no_text_can_control_the_terminal() {
     let text = "\u{1b}[2J one\u{202e}two \u{7}three \u{9b}4";
     let lines = drawn(Shingle::chars(3), text, text, 80, true).join("\n");
     let plain = lines.replace("\u{1b}[32m", "").replace("\u{1b}[0m", "").replace("\u{1b}[1m", "");
