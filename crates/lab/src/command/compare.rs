@@ -15,8 +15,8 @@ use twindex::Confidence;
 use twindex_cli::input::STANDARD_INPUT;
 use twindex_cli::run::ending::Ending;
 use twindex_cli::run::failure::Failure;
-use twindex_cli::run::global::Global;
-use twindex_cli::run::inputs::size;
+use twindex_cli::run::global_options::GlobalOptions;
+use twindex_cli::run::input_options::size;
 use twindex_cli::run::two_texts::TwoTexts;
 use twindex_cli::terminal::output::{Results, rounded, significant, similarity, summary};
 
@@ -162,7 +162,7 @@ fn check(args: &Compare) -> Outcome<()> {
     Ok(())
 }
 
-pub(super) fn run(global: &Global, args: &Compare) -> Outcome<Ending> {
+pub(super) fn run(global: &GlobalOptions, args: &Compare) -> Outcome<Ending> {
     check(args)?;
     let method = args.method;
     if method == Method::File {
@@ -210,7 +210,7 @@ fn read_again(path: &Path) -> bool {
 }
 
 /// The rows of the method for files.
-fn of_files(global: &Global, args: &Compare) -> Outcome<Vec<Row>> {
+fn of_files(global: &GlobalOptions, args: &Compare) -> Outcome<Vec<Row>> {
     let Compared { overlap, seconds } = compare_file::compare(global, args)?;
     let row =
         |of: Of, similarity: f64| Row::exact("file", of, similarity, seconds, overlap.peak_memory);
@@ -300,7 +300,7 @@ fn shingles(texts: &TwoTexts, path: &Path) -> Outcome<Vec<u64>> {
     Ok(texts.shingler(false)?.hashes(&texts.read(path)?))
 }
 
-fn print(global: &Global, chances: &[Chance], rows: &[Row]) -> Outcome<()> {
+fn print(global: &GlobalOptions, chances: &[Chance], rows: &[Row]) -> Outcome<()> {
     let mut results = Results::new(global);
     if !chances.is_empty() {
         results.heading(&[
@@ -358,7 +358,7 @@ fn print(global: &Global, chances: &[Chance], rows: &[Row]) -> Outcome<()> {
     Ok(())
 }
 
-fn tell_verdicts(global: &Global, chances: &[Chance]) {
+fn tell_verdicts(global: &GlobalOptions, chances: &[Chance]) {
     let sentence = |chance: &Chance| {
         let (seen, expected) = (chance.overlap.similarity(), chance.expected);
         let (of, verdict) = (chance.of.name(), chance.verdict());

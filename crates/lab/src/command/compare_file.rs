@@ -10,12 +10,13 @@ use std::time::Instant;
 use twindex::Error;
 use twindex::Shingle;
 use twindex_cli::input::{open_sequence, open_text};
+use twindex_cli::run::ending::Ending;
 use twindex_cli::run::failure::Failure;
-use twindex_cli::run::global::Global;
-use twindex_cli::run::read_ahead::Ahead;
-use twindex_cli::run::{ending::Ending, interrupt};
+use twindex_cli::run::global_options::GlobalOptions;
+use twindex_cli::run::read_ahead::ReadAhead;
+use twindex_cli::terminal::interrupt;
 use twindex_cli::terminal::output::{Results, distance, rounded};
-use twindex_cli::terminal::progress::Progress;
+use twindex_cli::terminal::progress_bar::ProgressBar;
 
 /// The bytes of memory for it, where none are named: 64 MiB.
 const MEMORY: usize = 64 << 20;
@@ -26,7 +27,7 @@ pub(super) struct Compared {
     pub(super) seconds: f64,
 }
 
-pub(super) fn run(global: &Global, args: &Compare) -> Result<Ending, Failure> {
+pub(super) fn run(global: &GlobalOptions, args: &Compare) -> Result<Ending, Failure> {
     let Compared { overlap, seconds } = compare(global, args)?;
     let FileOverlap { sets, multisets, .. } = overlap;
     let asked = if args.texts.multiset { multisets } else { sets };
@@ -63,17 +64,17 @@ pub(super) fn similarity(args: &Compare) -> Result<FileSimilarity, Failure> {
 
 /// Reads both files, one after the other, and compares them. A pipe may give nothing for ever, so that
 /// another thread does it: this one waits for signals too.
-pub(super) fn compare(global: &Global, args: &Compare) -> Result<Compared, Failure> {
+pub(super) fn compare(global: &GlobalOptions, args: &Compare) -> Result<Compared, Failure> {
     let similarity = similarity(args)?;
     interrupt::catch()?;
-    let progress = Arc::new(Progress::of_parts(global));
+    let progress = Arc::new(ProgressBar::of_parts(global));
     let mut job = Some(Job {
         paths: [args.texts.a.clone(), args.texts.b.clone()],
         shingle: args.texts.shingle(),
         similarity,
         progress: Arc::clone(&progress),
     });
-    let compared = Ahead::start("comparing", move || job.take().map(Job::run))?.next();
+    let compared = ReadAhead::start("comparing", move || job.take().map(Job::run))?.next();
     progress.finish();
     compared.unwrap_or_else(|| {
         let path = std::env::temp_dir();
@@ -87,7 +88,7 @@ struct Job {
     paths: [PathBuf; 2],
     shingle: Shingle,
     similarity: FileSimilarity,
-    progress: Arc<Progress>,
+    progress: Arc<ProgressBar>,
 }
 
 impl Job {
@@ -126,18 +127,18 @@ impl Work {
         Self { done: 0, now: 0, bytes: paths.iter().map(size).sum() }
     }
 
-    fn read(&mut self, at: FileProgress, progress: &Progress) -> ControlFlow<()> {
+    fn read(&mut self, at: FileProgress, progress: &ProgressBar) -> ControlFlow<()> {
         self.now = at.read;
         self.tell(self.done + at.read, progress)
     }
 
-    fn merge(&mut self, at: FileProgress, progress: &Progress) -> ControlFlow<()> {
+    fn merge(&mut self, at: FileProgress, progress: &ProgressBar) -> ControlFlow<()> {
         let share = at.merged as f64 / at.shingles.max(1) as f64;
         self.bytes = self.done;
         self.tell(self.done + (share * self.done as f64) as u64, progress)
     }
 
-    fn tell(&self, done: u64, progress: &Progress) -> ControlFlow<()> {
+    fn tell(&self, done: u64, progress: &ProgressBar) -> ControlFlow<()> {
         // What is read from a pipe, or is compressed, becomes more than was known.
         let total = 2 * self.bytes.max(done.div_ceil(2));
         progress.at(done, total)

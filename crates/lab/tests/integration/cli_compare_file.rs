@@ -182,7 +182,7 @@ fn what_is_wrong_is_said_as_of_whole_texts() {
     long.fails_with(
         "word: a word of more than 32768 bytes, for which there is no room; give more memory",
     );
-    shell.run("compare - - --method file").fails_with("only one of both");
+    shell.run("compare - - --method file").fails_with("only one of the two texts");
 }
 
 #[cfg(unix)]

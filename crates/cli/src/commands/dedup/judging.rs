@@ -6,7 +6,7 @@ use crate::commands::dedup::options::Dedup;
 use crate::commands::dedup::partial_file::{Part, Sink, part_of};
 use crate::commands::dedup::targets::Targets;
 use crate::run::failure::Failure;
-use crate::run::global::Global;
+use crate::run::global_options::GlobalOptions;
 use crate::run::naming;
 use crate::terminal::output::likeness;
 use anyhow::anyhow;
@@ -68,7 +68,7 @@ pub(crate) struct Judging<'a> {
 impl<'a> Judging<'a> {
     /// Begins, or goes on with what an interrupted run has left.
     pub(crate) fn begin(
-        global: &Global,
+        global: &GlobalOptions,
         args: &'a Dedup,
         targets: &'a Targets,
         comparing: (f64, &'a [&'a Snapshot]),

@@ -23,11 +23,11 @@ use std::time::Instant;
 use twindex::{Error, Result};
 use twindex_cli::run::ending::Ending;
 use twindex_cli::run::failure::Failure;
-use twindex_cli::run::global::Global;
-use twindex_cli::run::interrupt;
-use twindex_cli::run::results_file::OutFile;
+use twindex_cli::run::global_options::GlobalOptions;
+use twindex_cli::run::results_file::ResultsFile;
+use twindex_cli::terminal::interrupt;
 use twindex_cli::terminal::output;
-use twindex_cli::terminal::progress::Progress;
+use twindex_cli::terminal::progress_bar::ProgressBar;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -165,7 +165,7 @@ const ALL: [ByDefault; 9] = [
     ("simhash", |work| study::simhash::run(&study::simhash::Settings::default(), work)),
 ];
 
-pub(super) fn run(global: &Global, args: &Study) -> std::result::Result<Ending, Failure> {
+pub(super) fn run(global: &GlobalOptions, args: &Study) -> std::result::Result<Ending, Failure> {
     interrupt::catch()?;
     if let Some((name, outputs, run)) = args.which.one() {
         return carry_out(global, name, outputs, &run);
@@ -189,16 +189,17 @@ pub(super) fn run(global: &Global, args: &Study) -> std::result::Result<Ending, 
 
 /// Runs a study and writes, draws and prints what it found. Its files get their names when all are written.
 fn carry_out(
-    global: &Global,
+    global: &GlobalOptions,
     name: &str,
     outputs: &Outputs,
     run: &dyn Fn(&Work<'_>) -> Result<Report>,
 ) -> std::result::Result<Ending, Failure> {
     let begun = Instant::now();
     // Before all the work, so that a name that cannot be written to is known at once.
-    let open = |path: &Option<PathBuf>| path.as_deref().map(|p| OutFile::new(Some(p))).transpose();
+    let open =
+        |path: &Option<PathBuf>| path.as_deref().map(|p| ResultsFile::new(Some(p))).transpose();
     let (csv, svg) = (open(&outputs.csv)?, open(&outputs.svg)?);
-    let progress = Progress::of_parts(global);
+    let progress = ProgressBar::of_parts(global);
     let tell = |done, total| match progress.at(done, total) {
         ControlFlow::Continue(()) => Ok(()),
         ControlFlow::Break(()) => Err(Error::Interrupted {
@@ -217,7 +218,7 @@ fn carry_out(
     if let Some(out) = svg {
         complete.push(show::written(out, &figure::draw(&report.figure)?)?);
     }
-    complete.into_iter().try_for_each(OutFile::finish)?;
+    complete.into_iter().try_for_each(ResultsFile::finish)?;
     show::print(global, name, &report)?;
     let seen = report.findings.iter().filter(|finding| finding.holds).count();
     let all = report.findings.len();
