@@ -29,8 +29,8 @@ fn examples(command: &ClapCommand) -> Vec<String> {
     examples.lines().take_while(|line| line.starts_with("  ")).map(str::to_owned).collect()
 }
 
-/// The words of each call of `twindex` in a line of shell. It knows what examples use: quotes, pipes,
-/// `&&`, redirections, and a remark after two spaces.
+/// The words of each call of `twindex` in a line of shell. It knows what examples use: quotes,
+/// pipes, `&&`, redirections, and a remark after two spaces.
 fn calls(line: &str) -> Vec<Vec<String>> {
     let (mut calls, mut words, mut word) = (Vec::new(), Vec::new(), None::<String>);
     let mut quoted = false;

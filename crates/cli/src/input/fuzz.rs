@@ -135,8 +135,8 @@ fn expect(stream: &Stream, number: u64, line: &[u8], got: Option<Taken>) {
     }
 }
 
-/// The text of a set of strings and integers. A number whose digits a `Value` does not keep is taken
-/// as it was.
+/// The text of a set of strings and integers. A number whose digits a `Value` does not keep is
+/// taken as it was.
 fn set(elements: &[Value], got: &Taken) -> Option<String> {
     let mut plain = Vec::new();
     for element in elements {

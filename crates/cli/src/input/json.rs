@@ -48,8 +48,8 @@ pub(super) fn parse<'a>(
     Ok((id?, text, content))
 }
 
-/// Takes the text of a weighted set out of a JSON object that holds nothing else, but for a byte order
-/// mark before it.
+/// Takes the text of a weighted set out of a JSON object that holds nothing else, but for a byte
+/// order mark before it.
 pub fn weights(object: &str) -> Result<String, String> {
     let object = object.strip_prefix('\u{FEFF}').unwrap_or(object);
     let mut parser = serde_json::Deserializer::from_str(object);
@@ -70,14 +70,16 @@ pub fn weights(object: &str) -> Result<String, String> {
     }
 }
 
-/// The first field of an object that holds an object, where its weights are if it is a whole record.
+/// The first field of an object that holds an object, where its weights are if it is a whole
+/// record.
 fn object_within(object: &str) -> Option<String> {
     let fields: BTreeMap<String, &RawValue> = serde_json::from_str(object).ok()?;
     let field = fields.into_iter().find(|(_, value)| value.get().starts_with('{'))?.0;
     Some(field.chars().take(QUOTED).collect())
 }
 
-/// What the parser says of a line. Each is parsed by itself, so that its own line numbers say nothing.
+/// What the parser says of a line. Each is parsed by itself, so that its own line numbers say
+/// nothing.
 fn invalid(error: &serde_json::Error) -> String {
     let message = error.to_string();
     let cause = message.rfind(" at line ").map_or(&*message, |at| &message[..at]);
@@ -177,8 +179,8 @@ impl<'de> Visitor<'de> for Text {
     }
 }
 
-/// A string or an array, or an object of weights where these are wanted; for any other value, what is
-/// wrong with it.
+/// A string or an array, or an object of weights where these are wanted; for any other value, what
+/// is wrong with it.
 struct TextOrSet {
     weighted: bool,
 }

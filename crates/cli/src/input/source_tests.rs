@@ -1,4 +1,4 @@
-//! What reading counts, and what it keeps of a record's bytes.
+//! Tests of the bytes that reading counts, and of the raw bytes of records.
 
 use super::*;
 use crate::input::compression::packing::{gzip, zstd};
@@ -13,12 +13,12 @@ fn inputs(paths: Vec<PathBuf>, format: Format) -> Inputs {
         fields: Fields { id: "id".into(), text: "text".into(), weighted: false },
         id_prefix: None,
         most: 100_000,
-        walking: Walking::default(),
+        walking: WalkOptions::default(),
         leave_out: Vec::new(),
     }
 }
 
-/// A folder with these files, and their paths.
+/// Creates a folder with these files; returns their paths.
 fn folder(files: &[(&str, &[u8])]) -> (tempfile::TempDir, Vec<PathBuf>) {
     let folder = tempfile::tempdir().expect("a folder");
     let write = |(name, bytes): &(&str, &[u8])| {
@@ -31,7 +31,7 @@ fn folder(files: &[(&str, &[u8])]) -> (tempfile::TempDir, Vec<PathBuf>) {
 }
 
 #[test]
-fn all_bytes_that_are_expected_are_passed_whatever_becomes_of_them() {
+fn all_expected_bytes_are_counted_also_those_of_bad_files() {
     let lines = b"{\"id\":\"a\",\"text\":\"some text\"}\n".repeat(5_000);
     let table = b"id,text\na,b\n".repeat(5_000);
     let packed = gzip(&lines);
@@ -71,7 +71,7 @@ fn all_bytes_that_are_expected_are_passed_whatever_becomes_of_them() {
     }
 }
 
-/// What the records of an input were read from, one after the other, the header of a table first.
+/// The raw bytes of all records of an input, after the header if it is a table.
 fn written_again(name: &str, bytes: &[u8], format: Format) -> Vec<u8> {
     let (_folder, paths) = folder(&[(name, bytes)]);
     let reading = Reading::new(inputs(paths, format));

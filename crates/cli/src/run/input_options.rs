@@ -1,6 +1,6 @@
 //! The options that say what inputs hold and how to read them.
 
-use crate::input::{Fields, Format, Inputs, WANTS_WEIGHTS, Walking, check_glob};
+use crate::input::{Fields, Format, Inputs, WANTS_WEIGHTS, WalkOptions, check_glob};
 use crate::run::failure::Failure;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
@@ -71,13 +71,17 @@ impl InputOptions {
             },
             id_prefix: self.id_prefix.clone(),
             most: self.max_record,
-            walking: Walking { hidden: self.hidden, follow: self.follow, globs: self.glob.clone() },
+            walking: WalkOptions {
+                hidden: self.hidden,
+                follow: self.follow,
+                globs: self.glob.clone(),
+            },
             leave_out: vec![index.to_owned()],
         }
     }
 
-    /// Refuses a format that the index cannot take, once instead of at every record: sets or sequences
-    /// for an index with another shingle, and anything but JSON for one of weights.
+    /// Refuses a format that the index cannot take, once instead of at every record: sets or
+    /// sequences for an index with another shingle, and anything but JSON for one of weights.
     pub fn check(&self, shingle: Shingle, weighted: bool, index: &Path) -> Result<(), Failure> {
         if weighted && !matches!(self.format, InputFormat::Auto | InputFormat::Jsonl) {
             return Err(anyhow::anyhow!("{}: {WANTS_WEIGHTS}", index.display()).into());
@@ -111,10 +115,10 @@ impl InputOptions {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum InputFormat {
-    /// Files by extension: .jsonl, .ndjson, .csv, .tsv, also before .gz or .zst; others are text, but
-    /// a file without extension, or with .json, is jsonl if its first line is a JSON object.
-    /// Directories: text. Standard input: jsonl if it begins with {, else lines. For --shingle kmer:N
-    /// also fasta: .fa, .fasta, .fna, .ffn, .frn, and standard input that begins with >
+    /// Files by extension: .jsonl, .ndjson, .csv, .tsv, also before .gz or .zst; others are text,
+    /// but a file without extension, or with .json, is jsonl if its first line is a JSON object.
+    /// Directories: text. Standard input: jsonl if it begins with {, else lines. For --shingle
+    /// kmer:N also fasta: .fa, .fasta, .fna, .ffn, .frn, and standard input that begins with >
     Auto,
     /// Each file is one document; its id is its path
     Text,

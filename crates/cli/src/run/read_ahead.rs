@@ -6,7 +6,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// Pieces that another thread makes, in order. At most two wait to be used, which bounds the memory.
+/// Pieces that another thread makes, in order. At most two wait to be used, which bounds the
+/// memory.
 pub struct ReadAhead<T> {
     maker: Option<JoinHandle<()>>,
     receiver: Receiver<T>,

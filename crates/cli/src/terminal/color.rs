@@ -38,8 +38,8 @@ pub const PASSAGES: [Style; 4] = [
 static MODE: OnceLock<ColorMode> = OnceLock::new();
 
 impl ColorMode {
-    /// The value of `--color` among the arguments. It is found before clap parses them, because clap
-    /// itself prints help and errors.
+    /// The value of `--color` among the arguments. It is found before clap parses them, because
+    /// clap itself prints help and errors.
     pub fn typed(args: impl Iterator<Item = OsString>) -> Self {
         let mut args = args.skip(1).take_while(|arg| arg != "--");
         let mut mode = Self::default();

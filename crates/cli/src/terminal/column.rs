@@ -24,7 +24,8 @@ const FIRST: usize = 3;
 /// and this many of its last.
 const LAST: usize = 2;
 
-/// A shorter line is taken to end on purpose. Lines of wrapped prose mostly have 65 to 80 characters.
+/// A shorter line is taken to end on purpose. Lines of wrapped prose mostly have 65 to 80
+/// characters.
 const SHORTEST_WRAPPED: usize = 55;
 
 /// A column, filled line by line.

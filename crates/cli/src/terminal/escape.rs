@@ -8,8 +8,9 @@ pub fn is_plain(text: &str) -> bool {
     !text.contains(char::is_control)
 }
 
-/// Escapes control characters as JSON does, so that the text stays on one line and in one column and
-/// cannot control a terminal. A backslash stays as it is, so that ids that are paths can be reused.
+/// Escapes control characters as JSON does, so that the text stays on one line and in one column
+/// and cannot control a terminal. A backslash stays as it is, so that ids that are paths can be
+/// reused.
 pub fn one_line(text: &str) -> Cow<'_, str> {
     escaped(text, char::is_control)
 }
@@ -25,8 +26,8 @@ pub fn for_stream<'t>(stream: &impl IsTerminal, text: &'t str) -> Cow<'t, str> {
     if stream.is_terminal() { for_terminal(text) } else { one_line(text) }
 }
 
-/// Whether this invisible character changes the direction of the text around it. These are the marks,
-/// embeddings, overrides and isolates of UAX #9, section 2.
+/// Whether this invisible character changes the direction of the text around it. These are the
+/// marks, embeddings, overrides and isolates of UAX #9, section 2.
 const fn changes_direction(character: char) -> bool {
     matches!(
         character,

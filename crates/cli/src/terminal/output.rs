@@ -286,7 +286,8 @@ pub fn likeness(number: f64, exact: bool) -> Value {
     if exact { rounded(number) } else { similarity(number) }
 }
 
-/// The Mash distance of two genomes whose k-mers have this similarity. It is tiny for close strains.
+/// The Mash distance of two genomes whose k-mers have this similarity. It is tiny for close
+/// strains.
 pub fn distance(similarity: f64, kmer_width: u16) -> (&'static str, Value) {
     ("distance", significant(mash_distance(similarity, kmer_width)))
 }

@@ -78,8 +78,8 @@ pub fn draw(
     drawing
 }
 
-/// Cuts a whole text into stretches inside and outside passages. Where passages overlap, the overlap
-/// belongs to the passage that begins first.
+/// Cuts a whole text into stretches inside and outside passages. Where passages overlap, the
+/// overlap belongs to the passage that begins first.
 fn stretches(length: usize, spans: impl Iterator<Item = Span>) -> Vec<Stretch> {
     let mut ordered: Vec<(usize, Span)> = spans.enumerate().collect();
     ordered.sort_by_key(|(number, span)| (span.start, *number));
