@@ -7,4 +7,3 @@ pub use crate::hash::{GOLDEN, ShingleHasher, SplitMix, StreamHash, fmix64, text_
 pub use crate::lsh::{needed_bands, word};
 pub use crate::sketch::{LaneHasher, LaneTable};
 pub use crate::store::DedupMark;
-pub use crate::text::ELEMENT_END;

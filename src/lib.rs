@@ -129,7 +129,8 @@ mod text;
 pub use error::{Error, ErrorKind, Result};
 pub use estimate::{
     Agreement, Cardinality, Containment, Estimate, Explanation, Overlap, Passage, RandomSubsets,
-    Span, equal_lanes, estimate_probability, mash_distance, weighted_jaccard, wilson,
+    Span, equal_lanes, estimate_probability, mash_distance, normal_quantile, weighted_jaccard,
+    wilson,
 };
 pub use index::{
     BucketSizes, Cluster, Clustering, Clusters, Document, DocumentInfo, Documents, Ids, Index,
@@ -137,12 +138,15 @@ pub use index::{
     Pairs, Query, ReadOnlyIndex, Rebuilt, SizeClass, SizesSearched, Snapshot, Verdict, WriteTxn,
 };
 pub use lsh::{BandPlan, Chances, Forecast, Probe, Textbook, candidate_probability};
-pub use params::{Confidence, Lanes, MAX_ID_BYTES, Recall, Threshold};
+pub use params::{
+    DEFAULT_CONFIDENCE, DEFAULT_LANES, DEFAULT_RECALL, DEFAULT_THRESHOLD, MAX_ID_BYTES, MAX_LANES,
+};
 pub use sketch::{BottomK, DistinctCounter, SetSize, Signature, Sketch, Sketcher};
 pub use store::{
     CheckReport, FORMAT_VERSION, Invariant, Progress, Repair, Settings, Space, Usage, Violation,
     Work,
 };
 pub use text::{
-    Form, Normalization, Shingle, ShingleStream, Shingler, UnicodeVersions, Weights, Whitespace,
+    Content, Form, Normalization, Shingle, ShingleStream, Shingler, Tokens, UnicodeVersions,
+    Weights, Whitespace,
 };

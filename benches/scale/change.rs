@@ -126,7 +126,7 @@ fn choose(snapshot: &Snapshot) -> Outcome<(Vec<String>, Vec<String>)> {
 }
 
 fn pairs(snapshot: &Snapshot) -> Outcome<(Row, Duration)> {
-    let threshold = snapshot.settings().threshold.get();
+    let threshold = snapshot.settings().threshold();
     let start = Instant::now();
     let pairs = snapshot.pairs(threshold)?.take(MOST_PAIRS);
     let count = pairs.map(|pair| pair.map(|_| 1)).sum::<twindex::Result<usize>>()?;

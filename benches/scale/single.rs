@@ -16,7 +16,7 @@ const TIMES: u64 = 300;
 pub fn run(index: &Path) -> Outcome<Vec<Row>> {
     let (folder, path) = copy(index)?;
     let index = Index::open(&path)?;
-    let threshold = index.settings().threshold.get();
+    let threshold = index.settings().threshold();
     let mut file = File::create(folder.path().join("synced"))?;
     let (mut syncs, mut inserts, mut checks) = (Vec::new(), Vec::new(), Vec::new());
     // One by one in turn, so that a slow spell of the machine meets all three.

@@ -10,6 +10,7 @@ use crate::store::{
     CHECKING, CheckReport, DocNo, Engine, Progress, Repair, Settings, Tell, Watch, Work,
     check_watching, seconds_of, unwatched,
 };
+use crate::text::Content;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -101,13 +102,19 @@ impl Index {
         &self.sketcher
     }
 
-    /// Sketches a text, on any thread, to be inserted later.
+    /// Sketches a document, on any thread, to be inserted later.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes.
-    pub fn prepare(&self, id: impl Into<String>, text: &str) -> Result<Document> {
-        Document::prepare(id, text, &self.sketcher, self.settings())
+    /// [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes; [`Error::NotWeights`],
+    /// [`Error::UnexpectedWeights`] or [`Error::UnexpectedTokens`] for content of another kind than
+    /// the index takes.
+    pub fn prepare<'c>(
+        &self,
+        id: impl Into<String>,
+        content: impl Into<Content<'c>>,
+    ) -> Result<Document> {
+        Document::prepare(id, content, &self.sketcher, self.settings())
     }
 
     /// Starts the write transaction, of which there is one at a time. Waits while another

@@ -103,7 +103,7 @@ mod tests {
 
     fn of_probe(threshold: f64, recall: f64, lanes: usize) -> Result<(Probe, Margin)> {
         let (threshold, recall, lanes) = settings(threshold, recall, lanes)?;
-        let probe = Probe::new(BandPlan::new(threshold, recall, lanes)?, threshold, recall);
+        let probe = Probe::of(BandPlan::of(threshold, recall, lanes)?, threshold, recall);
         Ok((probe, Margin::of_probe(probe, lanes, threshold, recall)))
     }
 
@@ -133,9 +133,9 @@ mod tests {
     #[test]
     fn a_probe_that_cannot_reach_the_recall_loses_little_more_to_estimates() -> Result<()> {
         let (threshold, recall, lanes) = settings(0.8, 0.99, 256)?;
-        let plan = BandPlan::new(threshold, recall, lanes)?;
+        let plan = BandPlan::of(threshold, recall, lanes)?;
         let low = Threshold::new(0.3)?;
-        let probe = Probe::new(plan, low, recall);
+        let probe = Probe::of(plan, low, recall);
         let margin = Margin::of_probe(probe, lanes, low, recall);
         assert!(probe.recall() < 0.9 && margin.least > 0);
         assert!(margin.recall > probe.recall() - 0.002, "{margin:?} {}", probe.recall());
@@ -146,11 +146,11 @@ mod tests {
     fn a_lower_threshold_never_leaves_more_candidates_out() -> Result<()> {
         for (built, recall) in [(0.8, 0.99), (0.8, 0.5), (0.95, 0.5), (0.95, 0.9), (0.5, 0.999)] {
             let (threshold, recall, lanes) = settings(built, recall, 256)?;
-            let plan = BandPlan::new(threshold, recall, lanes)?;
+            let plan = BandPlan::of(threshold, recall, lanes)?;
             let mut last = 0;
             for step in 1..=200 {
                 let threshold = Threshold::new(f64::from(step) / 200.0)?;
-                let probe = Probe::new(plan, threshold, recall);
+                let probe = Probe::of(plan, threshold, recall);
                 let margin = Margin::of_probe(probe, lanes, threshold, recall);
                 let most = Margin::keeps(probe, lanes, threshold.get(), 0);
                 let least = recall.get().min(most * 0.95);

@@ -15,7 +15,7 @@ fn thrown(lanes: usize, weights: &[f64]) -> Vec<u32> {
     let mut weights: Vec<_> =
         random(weights.len()).into_iter().zip(weights.iter().copied()).collect();
     DartHasher::new(lanes, 0).throw(&mut table, &mut weights);
-    table.values(lanes).to_vec()
+    table.values(lanes.get()).to_vec()
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn light_tokens_count_as_much_as_a_heavy_one() {
             hasher.throw(&mut table, &mut both[..tokens].to_vec());
             table
         });
-        let pairs = of_both.values(lanes).iter().zip(of_one.values(lanes));
+        let pairs = of_both.values(lanes.get()).iter().zip(of_one.values(lanes.get()));
         pairs.filter(|(a, b)| a == b).count() as f64
     };
     let sum: f64 = std::thread::scope(|scope| {

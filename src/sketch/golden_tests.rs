@@ -34,7 +34,7 @@ const LANES: [usize; 4] = [64, 128, 256, 512];
 
 fn sketcher(lanes: usize, seed: u64) -> Sketcher {
     let shingler = Shingler::new(Shingle::chars(9), Normalization::default(), false, 0);
-    Sketcher::new(shingler.unwrap(), Lanes::new(lanes).unwrap(), seed)
+    Sketcher::new(shingler.unwrap(), lanes, seed).unwrap()
 }
 
 fn random(count: u64) -> Vec<u64> {
@@ -179,7 +179,9 @@ fn golden_sketches_and_sizes() {
                     let set = random(count);
                     (sketcher.sketch_of_hashes(&set), sketcher.signature_of_hashes(&set))
                 }
-                Of::Text(text) => (sketcher.sketch(text), sketcher.signature(text)),
+                Of::Text(text) => {
+                    (sketcher.sketch(text).unwrap(), sketcher.signature(text).unwrap())
+                }
             };
             let sketch = sketch.unwrap();
             let got = pinned(&sketch);

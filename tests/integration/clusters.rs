@@ -180,7 +180,7 @@ fn every_member_is_similar_to_its_representative() {
 /// Signatures A, B, C of which A and C each agree with B in nine of ten lanes, and with each other
 /// in eight of ten.
 fn chain(index: &Index) -> Snapshot {
-    let lanes = index.settings().lanes.get();
+    let lanes = index.settings().lanes();
     let base: Vec<u8> = (0..lanes).map(|lane| lane as u8).collect();
     let changed = |from: usize| {
         let mut lanes = base.clone();
@@ -241,7 +241,7 @@ fn clusters_do_not_depend_on_batches_merges_and_cache() {
 /// more or less with some of them.
 fn one_bucket(index: &Index, count: usize) -> Snapshot {
     let mut random = Random(6);
-    let lanes = index.settings().lanes.get();
+    let lanes = index.settings().lanes();
     let mut base: Vec<u8> = (0..lanes).map(|_| random.next() as u8).collect();
     let document = |number: usize| {
         if number.is_multiple_of(20) {

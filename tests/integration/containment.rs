@@ -106,7 +106,7 @@ fn what_contains_the_share_becomes_a_candidate_as_often_as_promised() {
             let set = elements(settings, question);
             let query = snapshot.query().threshold(share).containment(true).all_candidates(true);
             let found = query.by_text(question).expect("an answer");
-            assert!(found.recall >= settings.recall.get());
+            assert!(found.recall >= settings.recall());
             probed += found.sizes.expect("sizes").probed;
             assert_eq!(found.sizes.expect("sizes").scanned, 0, "{:?}", found.sizes);
             let found = ids(&found);
@@ -118,7 +118,7 @@ fn what_contains_the_share_becomes_a_candidate_as_often_as_promised() {
             }
         }
         assert!(pairs > 40 && probed > questions.len(), "{pairs} pairs of {}", questions.len());
-        assert_promised(met, pairs, settings.recall.get(), &format!("{options:?} at {share}"));
+        assert_promised(met, pairs, settings.recall(), &format!("{options:?} at {share}"));
     }
 }
 
@@ -283,7 +283,7 @@ fn shares_are_those_of_the_documented_formula() {
     let (index, texts) = mixed(&tiny(), &place);
     let named = texts.iter().enumerate().map(|(at, text)| (format!("{at:03}"), text.clone()));
     let snapshot = insert(&index, named);
-    let asked = index.sketcher().signature(&texts[20]);
+    let asked = index.sketcher().signature(&texts[20]).expect("a text");
     let size = asked.set_size().estimate();
     let query = snapshot.query().containment(true).scan(true).all_candidates(true);
     let all = query.by_signature(&asked).expect("an answer");
@@ -354,10 +354,13 @@ fn an_empty_text_is_in_nothing_and_nothing_in_an_empty_text() {
 fn an_index_of_weights_refuses_to_be_asked() {
     let place = Place::new();
     let index = Index::options().weighted(true).create(place.index()).expect("created");
-    let weights = Weights::new([("sea", 1.5)]).expect("weights").to_text();
-    let snapshot = insert(&index, [("a".to_owned(), weights.clone())]);
-    assert!(snapshot.query().by_text(&weights).is_ok_and(|found| found.len() == 1));
-    let error = snapshot.query().containment(true).by_text(&weights).expect_err("no sums");
+    let weights = Weights::new([("sea", 1.5)]).expect("weights");
+    let mut txn = index.begin_write().expect("a transaction");
+    txn.insert("a", &weights).expect("inserted");
+    txn.commit().expect("committed");
+    let snapshot = index.snapshot().expect("a snapshot");
+    assert!(snapshot.query().by_content(&weights).is_ok_and(|found| found.len() == 1));
+    let error = snapshot.query().containment(true).by_content(&weights).expect_err("no sums");
     assert!(error.to_string().starts_with("containment of weights: expected"), "{error}");
 }
 

@@ -21,7 +21,7 @@ struct Oracle<'i> {
 
 impl Oracle<'_> {
     fn known(&self, id: &str, text: &str) -> Known {
-        let signature = self.index.sketcher().signature(text);
+        let signature = self.index.sketcher().signature(text).expect("a text");
         Known { id: id.to_owned(), text: text.to_owned(), signature }
     }
 

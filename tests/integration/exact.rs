@@ -166,7 +166,7 @@ fn estimates_are_given_where_they_are_asked_for() {
     let text = text(3, 1, 67);
     let found = snapshot.query().estimate(true).by_text(&text).expect("asked");
     assert!(!found.is_empty() && found.iter().all(|found| !found.exact));
-    let signature = index.sketcher().signature(&text);
+    let signature = index.sketcher().signature(&text).expect("a text");
     let again = snapshot.query().by_signature(&signature).expect("asked");
     assert!(again.iter().eq(found.iter()));
     let mut pairs = snapshot.pairs(0.8).expect("a threshold").estimate(true);
@@ -324,8 +324,8 @@ fn weighted_sets_are_compared_exactly() {
     let mut txn = index.begin_write().expect("begun");
     for (id, set) in &sets {
         let weights = set.iter().map(|(token, weight)| (token.clone(), *weight as f64));
-        let text = Weights::new(weights).expect("weights").to_text();
-        txn.insert(id, &text).expect("inserted");
+        let weights = Weights::new(weights).expect("weights");
+        txn.insert(id, &weights).expect("inserted");
     }
     txn.commit().expect("committed");
     let mut similar = BTreeMap::new();

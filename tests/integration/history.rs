@@ -145,7 +145,7 @@ pub fn get(snapshot: &Snapshot, model: &Model, id: &str) {
 }
 
 fn query(snapshot: &Snapshot, model: &Model, family: u8, variant: u8, threshold: f64) {
-    let asked = snapshot.sketcher().signature(&text_of(family, variant));
+    let asked = snapshot.sketcher().signature(&text_of(family, variant)).expect("a text");
     let expected = model.similar(&asked, threshold, probe(snapshot.settings(), threshold));
     let got = snapshot.query().threshold(threshold).by_signature(&asked).expect("an answer");
     let got: Vec<(String, f64)> = got.into_iter().map(|m| (m.id, m.similarity)).collect();
@@ -190,7 +190,7 @@ fn pairs(snapshot: &Snapshot, model: &Model, threshold: f64) {
 /// Does what an operation does within a transaction, and compares; gives back one that does
 /// nothing there.
 pub fn write(txn: &mut WriteTxn<'_>, index: &Index, model: &mut Model, op: Op) -> Option<Op> {
-    let signature = |text: &str| index.sketcher().signature(text);
+    let signature = |text: &str| index.sketcher().signature(text).expect("a text");
     // The model knows signatures; `exact.rs` has the brute force over texts.
     txn.set_estimate(true);
     match op {

@@ -53,7 +53,7 @@ fn a_rebuilt_index_is_one_that_was_created_so() {
     let wanted =
         options.clone().shingle(Shingle::words(2)).threshold(0.6).lanes(128).multiset(true);
     let rebuilt = wanted.rebuild(&path).run().expect("rebuilt");
-    assert_eq!((rebuilt.documents, rebuilt.settings.lanes.get()), (300, 128));
+    assert_eq!((rebuilt.documents, rebuilt.settings.lanes()), (300, 128));
     let new = filled(&other, &wanted);
     let settings = |path: &Path| *Index::open(path).expect("opened").settings();
     assert_eq!(settings(&path), settings(&new));
@@ -75,7 +75,7 @@ fn what_is_not_named_stays() {
     let before = *Index::open(&path).expect("opened").settings();
     let rebuilt = Index::options().recall(0.9).rebuild(&path).run().expect("rebuilt").settings;
     assert_eq!((rebuilt.seed, rebuilt.shingle), (9, Shingle::chars(7)));
-    assert_eq!((rebuilt.threshold, rebuilt.recall.get()), (before.threshold, 0.9));
+    assert_eq!((rebuilt.threshold(), rebuilt.recall()), (before.threshold(), 0.9));
     // Tokens are names and are not normalised, unless that was asked for.
     let rebuilt =
         Index::options().shingle(Shingle::Tokens).rebuild(&path).run().expect("rebuilt").settings;

@@ -163,7 +163,7 @@ fn candidates_are_those_that_share_a_bucket_and_no_others() {
     let place = Place::new();
     let options = Index::options().flush_documents(600).merge_runs(3);
     let mut index = options.create(place.index()).expect("created");
-    let signatures = clustered(4_000, index.settings().lanes.get());
+    let signatures = clustered(4_000, index.settings().lanes());
     let mut stored = Vec::new();
     for (batch, some) in signatures.chunks(450).enumerate() {
         let mut txn = index.begin_write().expect("begun");

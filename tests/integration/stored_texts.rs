@@ -106,7 +106,7 @@ fn a_document_without_its_text_is_refused() {
     let mut txn = index.begin_write().expect("begun");
     let refused = txn.insert_document(bare.clone(), OnConflict::Replace);
     assert!(matches!(refused, Err(Error::MissingText { id }) if id == "bare"));
-    let whole = bare.with_text("some text");
+    let whole = bare.with_content("some text");
     assert_eq!(txn.insert_document(whole, OnConflict::Replace).expect("taken"), Inserted::Added);
 }
 

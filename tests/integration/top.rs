@@ -106,7 +106,7 @@ fn a_scan_gives_exactly_the_most_similar() {
 fn the_smallest_ids_win_among_equally_similar_ones() {
     let place = Place::new();
     let index = Index::create(place.index()).expect("created");
-    let same = index.sketcher().signature("one and the same text");
+    let same = index.sketcher().signature("one and the same text").expect("a text");
     let snapshot = snapshot_of(&index, &vec![same.clone(); 30]);
     let found = snapshot.query().top(3).by_signature(&same).expect("an answer");
     assert_eq!(found.left_out, 27);

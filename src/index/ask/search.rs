@@ -98,7 +98,7 @@ impl Look {
         exact: bool,
     ) -> Self {
         let Settings { plan, recall, lanes, .. } = *settings;
-        let probe = Probe::new(plan, threshold, recall);
+        let probe = Probe::of(plan, threshold, recall);
         match exact {
             true => {
                 let margin = margins.of(settings, threshold, recall, false);
@@ -133,7 +133,7 @@ pub(crate) fn near<P: ChunkTable, D: DocTable>(
         return Ok(Vec::new());
     }
     candidates.sort_unstable_by_key(|(equal, doc)| (Reverse(*equal), *doc));
-    let asked = Elements::of(text, sketcher);
+    let asked = Elements::of_stored(text, sketcher)?;
     let found = best(view, sketcher, &asked, &candidates, (threshold, most))?;
     Ok(found.into_iter().map(Likeness::exact).collect())
 }

@@ -130,7 +130,7 @@ impl<'a, P: ChunkTable, D: DocTable> ByText<'a, P, D> {
     /// Candidates with fewer equal lanes are hardly as similar as this.
     fn worth_reading(&self, similarity: f64) -> Result<usize> {
         let recall = Recall::new(1.0 - SHARE * (1.0 - self.top.recall.get()))?;
-        let margin = Margin::of_scan(self.sketcher.lanes(), Threshold::new(similarity)?, recall);
+        let margin = Margin::of_scan(self.sketcher.width(), Threshold::new(similarity)?, recall);
         Ok(margin.least.max(self.top.least))
     }
 }
@@ -167,7 +167,7 @@ impl<P: ChunkTable, D: DocTable> Ranking for ByText<'_, P, D> {
     }
 
     fn promised(&self, done: &[Probe], similarity: f64) -> f64 {
-        let lanes = self.sketcher.lanes();
+        let lanes = self.sketcher.width();
         let keeps = |probe: &Probe| Margin::keeps(*probe, lanes, similarity, self.least);
         done.iter().map(keeps).fold(0.0, f64::max)
     }

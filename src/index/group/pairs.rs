@@ -121,7 +121,7 @@ struct Parted<'s> {
 impl<'s> Pairs<'s> {
     pub(crate) fn new(snapshot: &'s Snapshot, threshold: Threshold) -> Self {
         let settings = snapshot.settings();
-        let probe = Probe::new(settings.plan, threshold, settings.recall);
+        let probe = Probe::of(settings.plan, threshold, settings.recall);
         let lanes = settings.lanes.get();
         let pairs = Self {
             snapshot,

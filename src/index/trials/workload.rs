@@ -194,8 +194,9 @@ impl Expected {
             txn.insert(id, &model.texts[id])?;
         }
         txn.commit()?;
-        let signature = |(id, text): (&String, &String)| (id.clone(), sketcher.signature(text));
-        let signatures = model.texts.iter().map(signature).collect();
+        let signature =
+            |(id, text): (&String, &String)| Ok((id.clone(), sketcher.signature(text)?));
+        let signatures = model.texts.iter().map(signature).collect::<Result<_>>()?;
         let pairs = pairs(&index.snapshot()?)?;
         Ok(Self { model: model.clone(), signatures, pairs })
     }

@@ -36,7 +36,8 @@ impl<'s> Documents<'s> {
         for (doc, record) in records {
             let signature =
                 view.with_signature(doc, |lanes, size| Signature::new(lanes.into(), size))?;
-            self.block.push_back((doc, Document::stored(record, signature)));
+            let settings = self.snapshot.settings();
+            self.block.push_back((doc, Document::stored(record, signature, settings)));
         }
         self.next = last.and_then(|doc| doc.0.checked_add(1)).map(DocNo);
         match self.next {
@@ -78,7 +79,7 @@ impl Documents<'_> {
         let (mut block, mut bytes) = (Vec::new(), 0);
         while bytes < BYTES && block.len() < most {
             let Some(document) = self.next().transpose()? else { break };
-            bytes += document.text().map_or(0, |text| text.len() as u64);
+            bytes += document.stored_text().map_or(0, |text| text.len() as u64);
             block.push(document);
         }
         Ok(block)

@@ -287,7 +287,7 @@ impl WriteTxn<'_> {
         }
         let mine = judged.own.iter().position(|(_, doc)| counts(self, *doc));
         let mine = mine.and_then(|at| judged.own.get(at).map(|scored| (*scored, at)));
-        let fresh = kept.best(document, how, |doc| counts(self, doc));
+        let fresh = kept.best(document, how, |doc| counts(self, doc))?;
         let likeness = mine.map(|((likeness, _), _)| likeness);
         let named =
             |id: String, likeness: Likeness| likeness.named(id, lanes.len(), Confidence::DEFAULT);
@@ -410,7 +410,7 @@ impl Kept {
         document: &NewDocument,
         how: How<'_>,
         counts: impl Fn(DocNo) -> bool,
-    ) -> Option<(Likeness, &KeptDocument)> {
+    ) -> Result<Option<(Likeness, &KeptDocument)>> {
         let lanes = document.signature.lanes();
         let buckets = (0..self.probe.bands())
             .filter_map(|band| self.buckets.get(&(band, word(lanes, band, self.probe.depth()))));
@@ -424,26 +424,32 @@ impl Kept {
             .filter(|(equal, _)| *equal >= how.look.least);
         let Some(Exact { text, sketcher, threshold }) = how.exact(document) else {
             let best = candidates.min_by_key(|(equal, kept)| (Reverse(*equal), kept.number));
-            return best.map(|(equal, kept)| (Likeness::Estimated(equal), kept));
+            return Ok(best.map(|(equal, kept)| (Likeness::Estimated(equal), kept)));
         };
         let mut asked = None;
-        let exact = candidates.filter_map(|(_, kept)| {
-            let asked = asked.get_or_insert_with(|| Elements::of(text, sketcher));
-            let text = kept.text.as_deref()?;
+        let mut best: Option<(f64, &KeptDocument)> = None;
+        for (_, kept) in candidates {
+            if asked.is_none() {
+                asked = Some(Elements::of_stored(text, sketcher)?);
+            }
+            let Some(asked) = &asked else { continue };
+            let Some(text) = kept.text.as_deref() else { continue };
             let similarity = match kept.elements.get() {
                 Some(theirs) => asked.compare(theirs).similarity,
                 None => {
-                    let theirs = Elements::of(text, sketcher);
+                    let theirs = Elements::of_stored(text, sketcher)?;
                     let similarity = asked.compare(&theirs).similarity;
                     self.remember(kept, theirs);
                     similarity
                 }
             };
-            Some((similarity, kept))
-        });
-        exact
-            .filter(|(similarity, _)| *similarity >= threshold)
-            .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.number.cmp(&a.1.number)))
-            .map(|(similarity, kept)| (Likeness::Exact(similarity), kept))
+            let is_better = best.is_none_or(|(most, first)| {
+                similarity > most || (similarity == most && kept.number < first.number)
+            });
+            if similarity >= threshold && is_better {
+                best = Some((similarity, kept));
+            }
+        }
+        Ok(best.map(|(similarity, kept)| (Likeness::Exact(similarity), kept)))
     }
 }

@@ -54,8 +54,10 @@ impl IndexOptions {
     ///
     /// # Errors
     ///
-    /// [`Error::NoTexts`] where the index stores no texts; those of [`open`](Self::open) and
-    /// [`create`](Self::create); [`Error::Interrupted`]. The file is then as it was.
+    /// [`Error::NoTexts`] where the index stores no texts; [`Error::NotWeights`] or
+    /// [`Error::UnexpectedWeights`] where texts are to become weights or the reverse; those of
+    /// [`open`](Self::open) and [`create`](Self::create); [`Error::Interrupted`]. The file is then as
+    /// it was.
     pub fn rebuild(&self, path: impl AsRef<Path>) -> Work<'static, Rebuilt> {
         const REBUILDING: (&str, &str) = ("rebuilding", "the index is as it was");
         let (options, path) = (self.clone(), path.as_ref().to_owned());
@@ -82,12 +84,7 @@ fn fill(old: &Arc<Engine>, new: &Arc<Engine>, watch: &mut Watch<'_>) -> Result<R
     let source = old.snapshot()?;
     watch.expect(source.len())?;
     let (sketcher, settings) = (new.sketcher(), new.settings());
-    let again = |document: Document| {
-        let text = document.text().unwrap_or_default();
-        let Document(mut fresh) = Document::sketch(document.id(), text, sketcher)?;
-        (fresh.text, fresh.inserted) = (document.0.text, document.0.inserted);
-        Ok(Document(fresh))
-    };
+    let again = |document: Document| document.sketched_again(sketcher);
     let mut documents = source.documents();
     loop {
         let batch = documents.block(DOCUMENTS)?;

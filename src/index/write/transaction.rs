@@ -9,6 +9,7 @@ use crate::index::snapshot::Snapshot;
 use crate::params::{Confidence, Threshold};
 use crate::sketch::Sketcher;
 use crate::store::{Existing, Known, NewDocument, Settings, Writer};
+use crate::text::Content;
 use rayon::prelude::*;
 use std::fmt;
 
@@ -84,15 +85,16 @@ impl<'i> WriteTxn<'i> {
         Self { writer, sketcher, settings, estimate: false, margins: Margins::default() }
     }
 
-    /// Inserts a text under an id, replacing what was there.
+    /// Inserts a document under an id, replacing what was there.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes, which leaves the transaction
-    /// usable; [`Error::Full`]; [`Error::Io`] or [`Error::Storage`], after which it cannot be
-    /// committed.
-    pub fn insert(&mut self, id: &str, text: &str) -> Result<Inserted> {
-        let document = Document::prepare(id, text, self.sketcher, self.settings)?;
+    /// [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes, and [`Error::NotWeights`],
+    /// [`Error::UnexpectedWeights`] or [`Error::UnexpectedTokens`] for content of another kind than
+    /// the index takes, which leave the transaction usable; [`Error::Full`]; [`Error::Io`] or
+    /// [`Error::Storage`], after which it cannot be committed.
+    pub fn insert<'c>(&mut self, id: &str, content: impl Into<Content<'c>>) -> Result<Inserted> {
+        let document = Document::prepare(id, content, self.sketcher, self.settings)?;
         self.insert_document(document, OnConflict::Replace)
     }
 
@@ -110,7 +112,7 @@ impl<'i> WriteTxn<'i> {
         self.put(document.0, None, on_conflict)
     }
 
-    /// Inserts many texts, as if one after the other, sketching them on all threads. The results
+    /// Inserts many documents, as if one after the other, sketching them on all threads. The results
     /// are in the order of the documents.
     ///
     /// # Errors
@@ -119,12 +121,13 @@ impl<'i> WriteTxn<'i> {
     pub fn insert_batch<I, T>(&mut self, documents: &[(I, T)]) -> Result<Vec<Inserted>>
     where
         I: AsRef<str> + Sync,
-        T: AsRef<str> + Sync,
+        T: Sync,
+        for<'t> &'t T: Into<Content<'t>>,
     {
         let (sketcher, settings) = (self.sketcher, self.settings);
         let prepared: Vec<Document> = documents
             .par_iter()
-            .map(|(id, text)| Document::prepare(id.as_ref(), text.as_ref(), sketcher, settings))
+            .map(|(id, content)| Document::prepare(id.as_ref(), content, sketcher, settings))
             .collect::<Result<_>>()?;
         self.insert_documents(prepared, OnConflict::Replace)
     }
@@ -179,7 +182,7 @@ impl<'i> WriteTxn<'i> {
         self.writer.insert_all(waiting)
     }
 
-    /// Inserts a text unless a document of at least the index's threshold is known, in the index
+    /// Inserts a document unless one of at least the index's threshold is known, in the index
     /// or earlier in this transaction. A document with the same id does not count as similar: if
     /// its text is the same the result is [`Inserted::Unchanged`], else it is replaced or, if
     /// another document is similar, kept.
@@ -187,8 +190,12 @@ impl<'i> WriteTxn<'i> {
     /// # Errors
     ///
     /// Those of [`insert`](Self::insert).
-    pub fn insert_unless_similar(&mut self, id: &str, text: &str) -> Result<Outcome> {
-        let document = Document::prepare(id, text, self.sketcher, self.settings)?;
+    pub fn insert_unless_similar<'c>(
+        &mut self,
+        id: &str,
+        content: impl Into<Content<'c>>,
+    ) -> Result<Outcome> {
+        let document = Document::prepare(id, content, self.sketcher, self.settings)?;
         self.insert_document_unless_similar(document, self.settings.threshold.get())
     }
 
@@ -338,9 +345,10 @@ impl<'i> WriteTxn<'i> {
     }
 
     pub(crate) fn fits(&self, document: &Document) -> Result<()> {
+        document.is_of_kind(self.settings)?;
         let (expected, got) = (self.settings.lanes.get(), document.signature().lanes().len());
         match expected == got {
-            true if self.settings.store_text && document.text().is_none() => {
+            true if self.settings.store_text && document.stored_text().is_none() => {
                 Err(Error::MissingText { id: document.id().to_owned() })
             }
             true => Ok(()),

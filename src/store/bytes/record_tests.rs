@@ -415,7 +415,7 @@ fn example() -> Vec<(String, Vec<u8>)> {
     let mut fresh = Vec::new();
     let texts = ["The quick brown fox jumps.", "The quick brown fox jumped.", ""];
     for (doc, (id, text)) in (0..).map(DocNo).zip(["a", "b", "c"].into_iter().zip(texts)) {
-        let signature = sketcher.signature(text);
+        let signature = sketcher.signature(text).unwrap();
         let (hash, length) = (text_hash(text.as_bytes()), text.len() as u64);
         let record = DocumentRecord::new(id.to_owned(), hash, length, TIME);
         if id != "b" {

@@ -1,6 +1,7 @@
 //! How much room an index will need, from the sizes of its rows (`docs/format.md`, sections "Records"
 //! and "Chunks") and of the storage's pages.
 
+use crate::error::Result;
 use crate::hash::ID_BITS;
 use crate::lsh::BandPlan;
 use crate::params::Lanes;
@@ -14,9 +15,9 @@ use crate::store::bytes::codec::CHECKSUM_BYTES;
 /// 100 kB that every file has.
 ///
 /// ```
-/// use twindex::{BandPlan, Lanes, Recall, Space, Threshold};
-/// let plan = BandPlan::new(Threshold::DEFAULT, Recall::DEFAULT, Lanes::DEFAULT)?;
-/// let space = Space::new(plan, Lanes::DEFAULT, 1_000_000, 20);
+/// use twindex::{BandPlan, Space};
+/// let plan = BandPlan::new(0.8, 0.99, 256)?;
+/// let space = Space::new(plan, 256, 1_000_000, 20)?;
 /// assert!(space.total() - space.documents < 405.0);
 /// # Ok::<(), twindex::Error>(())
 /// ```
@@ -51,15 +52,20 @@ const RECORD: usize = 1 + 8 + 8 + 8 + 8 + CHECKSUM_BYTES;
 
 impl Space {
     /// The room for each of so many documents with ids of so many bytes.
-    pub fn new(plan: BandPlan, lanes: Lanes, documents: u64, id_bytes: usize) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) for a number of lanes out of range.
+    pub fn new(plan: BandPlan, lanes: usize, documents: u64, id_bytes: usize) -> Result<Self> {
+        let lanes = Lanes::new(lanes)?;
         let documents = documents.max(1);
         let signature = lanes.get() + 4 + CHECKSUM_BYTES;
-        Self {
+        Ok(Self {
             signatures: row(4, signature),
             postings: plan.bands() as f64 * entry(8 * plan.depth(), documents),
             ids: entry(ID_BITS, documents),
             documents: row(4, RECORD + id_bytes),
-        }
+        })
     }
 
     /// All of it.
@@ -110,13 +116,12 @@ fn bits(number: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Result;
     use crate::params::{Recall, Threshold};
 
     #[test]
     fn the_default_index_takes_what_was_measured_of_ten_million_documents() -> Result<()> {
-        let plan = BandPlan::new(Threshold::DEFAULT, Recall::DEFAULT, Lanes::DEFAULT)?;
-        let space = Space::new(plan, Lanes::DEFAULT, 10_000_000, 20);
+        let plan = BandPlan::of(Threshold::DEFAULT, Recall::DEFAULT, Lanes::DEFAULT)?;
+        let space = Space::new(plan, 256, 10_000_000, 20)?;
         for (got, seen) in [(space.signatures, 275.0), (space.postings, 118.0), (space.ids, 6.5)] {
             assert!((got / seen - 1.0).abs() < 0.05, "{got} for {seen}");
         }

@@ -65,7 +65,7 @@ pub(crate) fn documents(engine: &Engine, numbers: Range<u32>) -> Vec<NewDocument
         let text = format!("document number {number}");
         NewDocument {
             id: number.to_string(),
-            signature: sketcher.signature(&text),
+            signature: sketcher.signature(&text).expect("a text"),
             text_hash: text_hash(text.as_bytes()),
             text_length: text.len() as u64,
             text: Some(text.into()),

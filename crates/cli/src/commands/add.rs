@@ -87,7 +87,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Add) -> Result<Ending, Failure>
             RecordName::Automatic => ("#".to_owned(), false),
         };
         let place = record.place;
-        match Document::prepare(id, &record.text, &sketcher, &settings) {
+        match Document::prepare(id, record.body.content(), &sketcher, &settings) {
             Ok(document) => Ok(Incoming { document, named, place }),
             Err(error) => Err(BadRecord { place, cause: error.to_string() }),
         }

@@ -52,7 +52,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Export) -> Result<Ending, Failu
             };
             return Err(anyhow::anyhow!(what).into());
         }
-        out.line(&exported::line(&document?).map_err(not_json)?)?;
+        out.line(&exported::line(&document?)?)?;
         written += 1;
         progress.add_documents(1);
     }

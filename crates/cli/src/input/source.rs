@@ -381,7 +381,7 @@ pub fn whole_text(path: &Path, most: usize) -> Result<String, BadRecord> {
     });
     let mut text = String::new();
     for (batch, _) in reading {
-        for part in batch.parse(|record| Ok(record.text.into_owned())) {
+        for part in batch.parse(|record| Ok(record.body.text().unwrap_or_default().to_owned())) {
             text.push_str(&part?);
         }
     }

@@ -9,6 +9,7 @@ pub mod input_options;
 pub mod naming;
 pub mod opening;
 pub mod program;
+pub mod ranges;
 pub mod read_ahead;
 pub mod records;
 pub mod results_file;

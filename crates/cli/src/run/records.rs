@@ -1,6 +1,6 @@
 //! Reading and parsing records on other threads while this thread uses the results.
 
-use crate::input::{BadRecord, Content, Inputs, Reading, Record, WANTS_WEIGHTS, no_sequence};
+use crate::input::{BadRecord, Body, Inputs, Reading, Record, WANTS_WEIGHTS, no_sequence};
 use crate::run::failure::Failure;
 use crate::run::read_ahead::ReadAhead;
 use std::sync::Arc;
@@ -48,10 +48,10 @@ fn check_kind(
     shingle: Shingle,
     weighted: bool,
 ) -> Result<Record<'_>, BadRecord> {
-    let sequence = || shingle.kmer_width().and_then(|_| no_sequence(&record.text));
-    let cause = match record.content {
-        Content::Text | Content::Set if weighted => format!("no weights, but {WANTS_WEIGHTS}"),
-        Content::Set if shingle != Shingle::Tokens => {
+    let sequence = || shingle.kmer_width().and(record.body.text()).and_then(no_sequence);
+    let cause = match record.body {
+        Body::Text(_) | Body::Set(_) if weighted => format!("no weights, but {WANTS_WEIGHTS}"),
+        Body::Set(_) if shingle != Shingle::Tokens => {
             format!("a set, but the index cuts texts by {shingle}; create one with --shingle token")
         }
         _ => match sequence() {

@@ -17,7 +17,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 fn folder(copies: u64) -> Shell {
     let shell = Shell::new();
     let index = Index::create(shell.path("i.twx")).expect("created");
-    let lanes = index.settings().lanes.get() as u64;
+    let lanes = index.settings().lanes() as u64;
     let mut random = Random(9);
     let mut signature = || {
         let lanes: Vec<u8> = (0..lanes).map(|_| random.next() as u8).collect();

@@ -11,7 +11,6 @@ use clap::ValueEnum;
 use clap::builder::RangedU64ValueParser;
 use serde_json::Value;
 use std::path::Path;
-use twindex::Confidence;
 use twindex_cli::input::STANDARD_INPUT;
 use twindex_cli::run::ending::Ending;
 use twindex_cli::run::failure::Failure;
@@ -177,7 +176,7 @@ pub(super) fn run(global: &GlobalOptions, args: &Compare) -> Outcome<Ending> {
         hashes: args.hashes.unwrap_or(HASHES).into(),
         runs: args.runs.unwrap_or(runs),
         sample: args.sample.unwrap_or(SAMPLE),
-        confidence: Confidence::new(args.texts.confidence)?,
+        confidence: args.texts.confidence,
     };
     let work = Work::new(args.texts.seed, &|_, _| Ok(()));
     let (chances, mut rows) = match args.texts.weighted {

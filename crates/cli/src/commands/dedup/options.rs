@@ -21,7 +21,6 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use twindex::Error;
-use twindex::Threshold;
 use twindex::internals::DedupMark;
 use twindex::internals::text_hash;
 use twindex::{Document, Index, ReadOnlyIndex, Snapshot, WriteTxn};
@@ -99,23 +98,22 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
     let others = others(global, args)?;
     let snapshots = others.iter().map(ReadOnlyIndex::snapshot).collect::<Result<Vec<_>, _>>()?;
     let against: Vec<&Snapshot> = snapshots.iter().collect();
-    let threshold =
-        args.settings.threshold().map_or(Ok(index.settings().threshold), Threshold::new)?;
+    let threshold = args.settings.threshold().unwrap_or(index.settings().threshold());
     let begin = || -> Result<WriteTxn<'_>, Failure> {
         let mut txn = index.begin_write()?;
         txn.set_estimate(args.estimate);
         Ok(txn)
     };
     let mut txn = begin()?;
-    let recall = txn.recall_at(threshold.get(), &against)?;
+    let recall = txn.recall_at(threshold, &against)?;
     let report = |counts: &Counts, failed: u64, interrupted: bool| {
         let seconds = start.elapsed().as_secs_f64();
         report(global, args, counts, failed, recall, seconds, interrupted);
     };
 
     // What is wrong with settings shows before anything is written.
-    txn.insert_documents_unless_similar(Vec::new(), threshold.get(), &against)?;
-    let run = args.hash(threshold.get());
+    txn.insert_documents_unless_similar(Vec::new(), threshold, &against)?;
+    let run = args.hash(threshold);
     let mark = match targets.file().is_some() && !args.restart {
         true => txn.dedup_mark(run)?,
         false => None,
@@ -129,7 +127,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
         txn = begin()?;
     }
     let mark = mark.filter(|mark| !mark.judged);
-    let comparing = (threshold.get(), &*against);
+    let comparing = (threshold, &*against);
     let mut judging = Judging::begin(global, args, &targets, comparing, (run, mark), &txn)?;
     let mut records = args.records(&targets, &index, Some(index.sketcher().clone()))?;
     let mut progress = ProgressBar::new(global, records.expected_bytes);
@@ -287,7 +285,7 @@ impl Dedup {
         let mut inputs = self.input.of(&self.paths, &self.index, index.settings().weighted);
         inputs.leave_out.extend(targets.files().into_iter().chain(self.against.iter().cloned()));
         let settings = *index.settings();
-        let none = Signature::empty(settings.lanes);
+        let none = Signature::empty(settings.lanes())?;
         records::start(inputs, settings.shingle, move |record| {
             let (id, named) = match record.name {
                 RecordName::Id(id) => (id, true),
@@ -298,10 +296,10 @@ impl Dedup {
                 let cause = "its name holds a line break, which a list of paths cannot have".into();
                 return Err(BadRecord { place, cause });
             }
-            let hash = text_hash(id.as_bytes()).rotate_left(1) ^ text_hash(record.text.as_bytes());
+            let hash = text_hash(id.as_bytes()).rotate_left(1) ^ record.body.content().text_hash();
             let written = Written::new(record.raw, &id);
             let document = match &sketcher {
-                Some(sketcher) => Document::prepare(id, &record.text, sketcher, &settings),
+                Some(sketcher) => Document::prepare(id, record.body.content(), sketcher, &settings),
                 None => Document::from_signature(id, none.clone()),
             };
             match document {

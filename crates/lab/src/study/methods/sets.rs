@@ -8,10 +8,9 @@ use crate::sketch::{AffineMaps, Family, MinHash, SimHasher};
 use crate::study::Work;
 use crate::study::ranked::ranked;
 use twindex::BottomK;
-use twindex::Confidence;
 use twindex::Result;
 use twindex::internals::{SplitMix, fmix64};
-use twindex::{Estimate, Overlap, wilson};
+use twindex::{Estimate, Overlap, normal_quantile, wilson};
 
 /// A method for two texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +37,7 @@ pub(crate) struct Settings {
     pub(crate) runs: u32,
     /// Elements that a sample takes of each text.
     pub(crate) sample: usize,
-    pub(crate) confidence: Confidence,
+    pub(crate) confidence: f64,
 }
 
 /// What a text without shingles is to every other.
@@ -85,7 +84,8 @@ impl Method {
                 repeated(&name, of, runs, work, |seed| {
                     let functions = MinHash::new(family, k, seed)?;
                     let both = functions.signature(a).zip(functions.signature(b));
-                    let estimate = both.map_or(NOTHING, |(a, b)| equal_components(&a, &b, at));
+                    let estimate = both.map(|(a, b)| equal_components(&a, &b, at)).transpose()?;
+                    let estimate = estimate.unwrap_or(NOTHING);
                     Ok(Outcome::new(16 * k as u64, vec![(Measure::Jaccard, estimate)]))
                 })
             }
@@ -96,14 +96,14 @@ impl Method {
                 };
                 let (a, b) = (sketch(a)?, sketch(b)?);
                 let bytes = 8 * (a.hashes().len() + b.hashes().len()) as u64;
-                Ok(Outcome::new(bytes, vec![(Measure::Jaccard, a.similarity_at(&b, at))]))
+                Ok(Outcome::new(bytes, vec![(Measure::Jaccard, a.similarity_at(&b, at)?)]))
             }),
             Self::SimHash if of == Of::Sets => repeated("simhash", of, runs, work, |seed| {
                 let hasher = SimHasher::new(simhash_bits(k), seed)?;
                 let sizes = (a.len() as u64, b.len() as u64);
                 let (a, b) = (hasher.of_hashes(a), hasher.of_hashes(b));
-                let jaccard = a.similarity_at(&b, sizes, at).unwrap_or(NOTHING);
-                let cosine = a.cosine_at(&b, at).unwrap_or(NOTHING);
+                let jaccard = a.similarity_at(&b, sizes, at)?.unwrap_or(NOTHING);
+                let cosine = a.cosine_at(&b, at)?.unwrap_or(NOTHING);
                 let values = vec![(Measure::Jaccard, jaccard), (Measure::Cosine, cosine)];
                 // Both numbers of elements are known besides.
                 let bytes = hasher.bits() as u64 / 4 + 16;
@@ -125,10 +125,10 @@ impl Method {
 }
 
 /// The share of equal components of two signatures, with Wilson's interval.
-fn equal_components(a: &[u64], b: &[u64], confidence: Confidence) -> Estimate {
+fn equal_components(a: &[u64], b: &[u64], confidence: f64) -> Result<Estimate> {
     let (equal, all) = (a.iter().zip(b).filter(|(x, y)| x == y).count() as u32, a.len() as u32);
-    let (low, high) = wilson(equal, all, confidence.z());
-    Estimate { similarity: f64::from(equal) / f64::from(all), low, high }
+    let (low, high) = wilson(equal, all, normal_quantile(confidence)?);
+    Ok(Estimate { similarity: f64::from(equal) / f64::from(all), low, high })
 }
 
 /// Every measure that some method estimates, exactly.
@@ -170,7 +170,7 @@ fn exact(of: Of, pair: &Pair, work: &Work<'_>) -> Result<Vec<Row>> {
 fn samples(of: Of, pair: &Pair, settings: &Settings, work: &Work<'_>) -> Result<Vec<Row>> {
     let of_sets = of == Of::Sets;
     let [a, b] = if of_sets { &pair.sets } else { &pair.occurrences };
-    let (n, z) = (settings.sample, settings.confidence.z());
+    let (n, z) = (settings.sample, normal_quantile(settings.confidence)?);
     let mut rows = repeated("sample-independent", of, settings.runs, work, |seed| {
         let mean = Sampling::independent(n, n, 1)?.similarity(a, b, seed).mean;
         let bytes = 8 * (n.min(a.len()) + n.min(b.len())) as u64;
@@ -231,7 +231,7 @@ mod tests {
     use crate::estimate::Sampled;
 
     fn settings(sample: usize, runs: u32) -> Settings {
-        Settings { hashes: 128, runs, sample, confidence: Confidence::DEFAULT }
+        Settings { hashes: 128, runs, sample, confidence: 0.95 }
     }
 
     fn rows(
