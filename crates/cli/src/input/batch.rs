@@ -3,7 +3,7 @@
 use super::blocks::{Block, Line};
 use super::fasta::SequenceBlock;
 use super::files::{self, WholeFile};
-use super::lines::Stream;
+use super::lines::LineParser;
 use super::record::{BadRecord, Record};
 use super::rows::RowBlock;
 use super::table::Table;
@@ -13,9 +13,9 @@ use std::sync::Arc;
 /// Some raw records, in order.
 pub enum Batch {
     /// Lines of a stream.
-    Lines(Stream, Block),
+    Lines(LineParser, Block),
     /// Records of FASTA.
-    Sequences(Stream, SequenceBlock),
+    Sequences(LineParser, SequenceBlock),
     /// Records of a table.
     Rows(Arc<Table>, RowBlock),
     /// Whole files, each of them a text, and the most bytes of a text.
@@ -39,7 +39,7 @@ impl Batch {
         &self,
         take: impl Fn(Record<'_>) -> Result<T, BadRecord> + Sync,
     ) -> Vec<Result<T, BadRecord>> {
-        let lines = |stream: &Stream, cut: Option<u64>, lines: Vec<Line<'_>>| {
+        let lines = |stream: &LineParser, cut: Option<u64>, lines: Vec<Line<'_>>| {
             if let Some(line) = cut {
                 return vec![Err(stream.too_long(line))];
             }

@@ -7,7 +7,7 @@ use super::fasta::SequenceBlocks;
 use super::files::WholeFile;
 use super::format::{self, Format};
 use super::json::Fields;
-use super::lines::{LineFormat, Stream};
+use super::lines::{LineFormat, LineParser};
 use super::record::{BadRecord, Naming};
 use super::rows::{RowBlock, RowBlocks};
 use super::table::Table;
@@ -60,15 +60,15 @@ pub struct Reading {
 /// The most whole files in a batch: enough for all threads.
 const FILES: usize = 64;
 
-type CountedStream = DecompressedRest<Counted>;
+type CountedRest = DecompressedRest<Counted>;
 
 /// A stream that is being read.
 enum OpenStream {
-    Lines(Stream, Box<Blocks<CountedStream>>),
-    Sequences(Stream, Box<SequenceBlocks<CountedStream>>),
+    Lines(LineParser, Box<Blocks<CountedRest>>),
+    Sequences(LineParser, Box<SequenceBlocks<CountedRest>>),
     /// A table, and whether its header was passed on. The header has a batch of its own, so that a
     /// table without rows has one, too.
-    Rows(Arc<Table>, Box<RowBlocks<CountedStream>>, bool),
+    Rows(Arc<Table>, Box<RowBlocks<CountedRest>>, bool),
 }
 
 /// What a path leads to.
@@ -305,7 +305,7 @@ impl Reading {
                         cause: cause.to_owned(),
                     });
                 }
-                let stream = Stream { path, format: LineFormat::FastaRecord, naming, most };
+                let stream = LineParser { path, format: LineFormat::FastaRecord, naming, most };
                 return Ok(OpenStream::Sequences(stream, Box::new(sequences)));
             }
             Format::Text => LineFormat::Whole,
@@ -318,7 +318,7 @@ impl Reading {
             LineFormat::Whole | LineFormat::Fasta => Blocks::whole(rest, start, most),
             _ => Blocks::new(rest, start, most),
         };
-        Ok(OpenStream::Lines(Stream { path, format, naming, most }, Box::new(blocks)))
+        Ok(OpenStream::Lines(LineParser { path, format, naming, most }, Box::new(blocks)))
     }
 }
 
