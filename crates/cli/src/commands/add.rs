@@ -81,7 +81,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Add) -> Result<Ending, Failure>
     args.input.check(shingle, weighted, &args.index)?;
     let (sketcher, settings) = (index.sketcher().clone(), *index.settings());
     let inputs = args.input.of(&args.paths, &args.index, weighted);
-    let mut records = records::start(inputs, shingle, move |record| {
+    let records = records::start(inputs, shingle, move |record| {
         let (id, named) = match record.name {
             RecordName::Id(id) => (id, true),
             RecordName::Automatic => ("#".to_owned(), false),

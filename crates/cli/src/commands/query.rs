@@ -184,7 +184,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Query) -> Result<Ending, Failur
         args.input.check(shingle, weighted, &args.index)?;
         let asked = Arc::clone(&snapshot);
         let inputs = args.input.of(&args.paths, &args.index, weighted);
-        let mut records = records::start(inputs, shingle, move |record| {
+        let records = records::start(inputs, shingle, move |record| {
             let (query, own) = match record.name {
                 RecordName::Id(id) => (id.clone(), Some(id)),
                 RecordName::Automatic => (record.place.clone(), None),

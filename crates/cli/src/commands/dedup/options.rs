@@ -129,7 +129,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
     let mark = mark.filter(|mark| !mark.judged);
     let comparing = (threshold, &*against);
     let mut judging = Judging::begin(global, args, &targets, comparing, (run, mark), &txn)?;
-    let mut records = args.records(&targets, &index, Some(index.sketcher().clone()))?;
+    let records = args.records(&targets, &index, Some(index.sketcher().clone()))?;
     let mut progress = ProgressBar::new(global, records.expected_bytes);
     let mut failed = 0_u64;
     for parsed in records {
@@ -215,7 +215,7 @@ fn complete(
         return Err(changed(out));
     }
     let (mut found, mut hash, mut failed) = (0, 0, 0);
-    let mut records = args.records(targets, index, None)?;
+    let records = args.records(targets, index, None)?;
     for parsed in records {
         for result in parsed.results {
             match result {
