@@ -7,7 +7,7 @@
 
 use std::hint::black_box;
 use std::path::Path;
-use twindex::{Index, IndexOptions, OnConflict, Shingle, Shingler, Signature, Sketcher};
+use twindex::{Index, IndexOptions, Shingle, Shingler, Signature, Sketcher};
 
 #[path = "scale/synthetic.rs"]
 #[expect(dead_code, reason = "the long runs use more of it")]
@@ -101,7 +101,7 @@ fn insert(folder: &Path, run: bool) -> Outcome {
     let documents = synthetic::documents(0..DOCUMENTS)?;
     if run {
         let mut txn = index.begin_write()?;
-        txn.insert_documents(documents, OnConflict::Replace)?;
+        txn.insertion().documents(documents)?;
         txn.commit()?;
     }
     Ok(index.close()?)

@@ -253,8 +253,9 @@ pub enum Error {
         detail: String,
     },
 
-    /// This thread already has a write transaction of this index. Commit or drop it first.
-    #[error("this thread already has a write transaction; commit or drop it first")]
+    /// A write transaction of this index is in use: on this thread, where waiting for it would never
+    /// end, or on any, where the work needs the index to itself. Commit or drop it first.
+    #[error("a write transaction of this index is in use; commit or drop it first")]
     WriteInProgress,
 
     /// Compacting needs the file to itself. Drop the snapshots first.
@@ -262,6 +263,17 @@ pub enum Error {
     SnapshotsLive {
         /// How many there are.
         count: usize,
+    },
+
+    /// An interrupted deduplication had other documents. Give it the same ones from their beginning,
+    /// or [begin](crate::DedupRun::begin) a new one.
+    #[error(
+        "the input is not the one of the interrupted run, which judged {documents} documents; \
+         give the same input again, or begin a new run"
+    )]
+    InputDiffers {
+        /// The documents that the interrupted run has judged.
+        documents: u64,
     },
 
     /// The settings of two indexes differ, so that their signatures cannot be put together. Make one of
@@ -381,6 +393,7 @@ impl Error {
             Self::SettingMismatch { .. }
             | Self::SignatureMismatch { .. }
             | Self::NoTexts { .. }
+            | Self::InputDiffers { .. }
             | Self::UnequalSettings { .. } => ErrorKind::Mismatch,
             Self::Locked { .. } | Self::WriteInProgress | Self::SnapshotsLive { .. } => {
                 ErrorKind::Busy

@@ -1,5 +1,5 @@
-//! Numbers that users set. The public face takes them as plain numbers; inside, each is validated once
-//! and then carried by a type of its own.
+//! Numbers that users set. The public face takes them as plain numbers; inside, each is validated
+//! once and then carried by a type of its own.
 
 use crate::error::{Error, Result};
 use std::fmt;
@@ -10,8 +10,8 @@ pub const MAX_ID_BYTES: usize = 4096;
 /// The default threshold of an index: the similarity from which on documents count as similar.
 pub const DEFAULT_THRESHOLD: f64 = 0.8;
 
-/// The default recall of an index: the least probability with which a pair at the threshold becomes a
-/// candidate.
+/// The default recall of an index: the least probability with which a pair at the threshold becomes
+/// a candidate.
 pub const DEFAULT_RECALL: f64 = 0.99;
 
 /// The default confidence of an interval: the probability with which it holds the true value.

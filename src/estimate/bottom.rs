@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_set_of_which_nothing_is_known_may_be_contained_or_not() {
+    fn an_unknown_containment_has_the_interval_from_0_to_1() {
         // Of the smallest three, none is in the first set.
         let (a, b) = (sketch(3, &[100]), sketch(3, &[1, 2, 3, 4]));
         let got = a.containment(&b);

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn the_default_is_where_its_neighbours_are() {
+    fn the_default_quantile_lies_between_its_neighbours() {
         for (near, sign) in [(0.949_999_999_999, -1.0), (0.950_000_000_001, 1.0)] {
             let difference = Confidence::new(near).expect("valid").z() - Confidence::DEFAULT.z();
             assert!((0.0..1e-11).contains(&(sign * difference)), "{near}: {difference}");

@@ -4,42 +4,11 @@ use crate::error::{Error, Result};
 use crate::hash::text_hash;
 use crate::params::MAX_ID_BYTES;
 use crate::sketch::{Signature, Sketcher};
-use crate::store::{DocumentRecord, NewDocument, Settings, seconds_of, time_of};
+pub use crate::store::Document;
+use crate::store::{DocumentRecord, Kind, Settings, seconds_of, time_of};
 use crate::text::{Content, Weights};
 use std::sync::Arc;
 use std::time::SystemTime;
-
-/// A document that is sketched and ready to be inserted.
-///
-/// Sketching is the costly part of an insertion and needs no transaction, so a program with
-/// many threads prepares documents on all of them ([`Index::prepare`](crate::Index::prepare)) and
-/// inserts them on one.
-#[derive(Clone, Debug)]
-pub struct Document(pub(crate) NewDocument, Kind);
-
-/// What kind of content a document was made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    /// Only its signature is known.
-    Unknown,
-    /// A text, or a set of tokens.
-    Text,
-    Weights,
-}
-
-impl Kind {
-    fn of(content: Content<'_>) -> Self {
-        match content {
-            Content::Text(_) | Content::Tokens(_) => Self::Text,
-            Content::Weights(_) => Self::Weights,
-        }
-    }
-
-    /// That of all documents of an index.
-    fn in_index(settings: &Settings) -> Self {
-        if settings.weighted { Self::Weights } else { Self::Text }
-    }
-}
 
 impl Document {
     /// Sketches content with the sketcher of the index it is meant for. An index that stores texts
@@ -77,15 +46,15 @@ impl Document {
     fn new(id: String, content: Content<'_>, sketcher: &Sketcher, keep: bool) -> Result<Self> {
         let (id, signature) = (valid(id)?, sketcher.signature(content)?);
         let stored = content.stored();
-        let new = NewDocument {
+        Ok(Self {
             id,
+            kind: Kind::of(content),
             signature,
             text_hash: text_hash(stored.as_bytes()),
             text_length: stored.len() as u64,
             text: keep.then(|| stored.into()),
             inserted: None,
-        };
-        Ok(Self(new, Kind::of(content)))
+        })
     }
 
     /// The same document, stored text and time of insertion included, as another sketcher makes it.
@@ -95,16 +64,15 @@ impl Document {
     /// [`Error::NotWeights`] for a text from a sketcher of weighted sets, [`Error::UnexpectedWeights`]
     /// for weights from another.
     pub(crate) fn sketched_again(self, sketcher: &Sketcher) -> Result<Self> {
-        match (self.1, sketcher.is_weighted()) {
+        match (self.kind, sketcher.is_weighted()) {
             (Kind::Weights, false) => return Err(Error::UnexpectedWeights),
             (Kind::Text, true) => return Err(Error::NotWeights),
             _ => {}
         }
-        let text = self.0.text.as_deref().unwrap_or_default();
+        let text = self.text.as_deref().unwrap_or_default();
         let signature = sketcher.signature_of_stored(text)?;
         let (hash, length) = (text_hash(text.as_bytes()), text.len() as u64);
-        let new = NewDocument { signature, text_hash: hash, text_length: length, ..self.0 };
-        Ok(Self(new, self.1))
+        Ok(Self { signature, text_hash: hash, text_length: length, ..self })
     }
 
     /// A document of which only the signature is known. Inserting it again with an equal signature
@@ -115,15 +83,15 @@ impl Document {
     /// [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes. A signature with another
     /// number of lanes than the index has is refused when it is inserted.
     pub fn from_signature(id: impl Into<String>, signature: Signature) -> Result<Self> {
-        let new = NewDocument {
+        Ok(Self {
             id: valid(id.into())?,
             text_hash: text_hash(&signature.to_bytes()),
             text_length: 0,
             text: None,
             inserted: None,
             signature,
-        };
-        Ok(Self(new, Kind::Unknown))
+            kind: Kind::Unknown,
+        })
     }
 
     /// The same document under another id.
@@ -132,14 +100,19 @@ impl Document {
     ///
     /// [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes.
     pub fn with_id(self, id: impl Into<String>) -> Result<Self> {
-        Ok(Self(NewDocument { id: valid(id.into())?, ..self.0 }, self.1))
+        Ok(Self { id: valid(id.into())?, ..self })
+    }
+
+    /// The same document without an id. It is given the next automatic one when it is inserted, or
+    /// before that by [`WriteTxn::give_ids`](crate::WriteTxn::give_ids).
+    pub fn without_id(self) -> Self {
+        Self { id: String::new(), ..self }
     }
 
     /// The same document with another hash and length in bytes of its text, as another program may
     /// have kept them. By these it is known that a document is inserted again.
     pub fn with_text_hash(self, hash: u64, bytes: u64) -> Self {
-        let new = NewDocument { text_hash: hash, text_length: bytes, text: None, ..self.0 };
-        Self(new, self.1)
+        Self { text_hash: hash, text_length: bytes, text: None, ..self }
     }
 
     /// The same document with its content, which an index that stores texts needs and others ignore.
@@ -148,8 +121,8 @@ impl Document {
         let content = content.into();
         let text: Arc<str> = content.stored().into();
         let (hash, length) = (text_hash(text.as_bytes()), text.len() as u64);
-        let new = NewDocument { text_hash: hash, text_length: length, text: Some(text), ..self.0 };
-        Self(new, Kind::of(content))
+        let kind = Kind::of(content);
+        Self { kind, text_hash: hash, text_length: length, text: Some(text), ..self }
     }
 
     /// The same document with another time of insertion than the time at which it is inserted.
@@ -169,7 +142,7 @@ impl Document {
     /// # }
     /// ```
     pub fn inserted_at(self, time: SystemTime) -> Self {
-        Self(NewDocument { inserted: Some(seconds_of(time)), ..self.0 }, self.1)
+        Self { inserted: Some(seconds_of(time)), ..self }
     }
 
     /// A document of an index with these settings, as it is there.
@@ -178,20 +151,20 @@ impl Document {
         signature: Signature,
         settings: &Settings,
     ) -> Self {
-        let new = NewDocument {
+        Self {
+            kind: Kind::in_index(settings),
             id: record.id,
             signature,
             text_hash: record.text_hash,
             text_length: record.text_length,
             text: None,
             inserted: Some(record.inserted),
-        };
-        Self(new, Kind::in_index(settings))
+        }
     }
 
     /// The same document with the text that is stored of it.
     pub(crate) fn with_stored(self, text: String) -> Self {
-        Self(NewDocument { text: Some(text.into()), ..self.0 }, self.1)
+        Self { text: Some(text.into()), ..self }
     }
 
     /// Checks that it was made of what an index with these settings takes.
@@ -200,31 +173,31 @@ impl Document {
     ///
     /// [`Error::NotWeights`] or [`Error::UnexpectedWeights`].
     pub(crate) fn is_of_kind(&self, settings: &Settings) -> Result<()> {
-        match (self.1, Kind::in_index(settings)) {
+        match (self.kind, Kind::in_index(settings)) {
             (Kind::Text, Kind::Weights) => Err(Error::NotWeights),
             (Kind::Weights, Kind::Text) => Err(Error::UnexpectedWeights),
             _ => Ok(()),
         }
     }
 
-    /// The id.
+    /// The id; empty where it has none yet.
     pub fn id(&self) -> &str {
-        &self.0.id
+        &self.id
     }
 
     /// The hash of the content: XXH3, 64 bits. See [`Content::text_hash`].
     pub fn text_hash(&self) -> u64 {
-        self.0.text_hash
+        self.text_hash
     }
 
     /// When it was inserted, in whole seconds; `None` for one that is new.
     pub fn inserted(&self) -> Option<SystemTime> {
-        self.0.inserted.map(time_of)
+        self.inserted.map(time_of)
     }
 
     /// The raw text, if it is known; `None` for weights.
     pub fn text(&self) -> Option<&str> {
-        self.stored_text().filter(|_| self.1 != Kind::Weights)
+        self.stored_text().filter(|_| self.kind != Kind::Weights)
     }
 
     /// The weights, if they are known; `None` for a text.
@@ -234,23 +207,23 @@ impl Document {
     /// [`Error::NotWeights`] where the index it comes from stores something else, which it never does
     /// unless it is damaged.
     pub fn weights(&self) -> Result<Option<Weights>> {
-        let text = self.stored_text().filter(|_| self.1 == Kind::Weights);
+        let text = self.stored_text().filter(|_| self.kind == Kind::Weights);
         text.map(Weights::from_stored).transpose()
     }
 
     /// The text that is stored of it.
     pub(crate) fn stored_text(&self) -> Option<&str> {
-        self.0.text.as_deref()
+        self.text.as_deref()
     }
 
     /// The length of the text in bytes.
     pub fn text_bytes(&self) -> u64 {
-        self.0.text_length
+        self.text_length
     }
 
     /// The signature.
     pub fn signature(&self) -> &Signature {
-        &self.0.signature
+        &self.signature
     }
 }
 

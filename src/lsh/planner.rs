@@ -211,7 +211,7 @@ mod tests {
     /// Pairs of lanes that are equal with the probability of a similarity, put through the bands and
     /// the estimate as the index does.
     #[test]
-    fn it_agrees_with_simulated_lanes() -> Result<()> {
+    fn the_law_agrees_with_simulated_lanes() -> Result<()> {
         const PAIRS: u32 = 20_000;
         let mut words = SplitMix::new(11);
         // Few lanes and a low recall, so that meeting and estimating both matter.

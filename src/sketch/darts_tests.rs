@@ -19,7 +19,7 @@ fn thrown(lanes: usize, weights: &[f64]) -> Vec<u32> {
 }
 
 #[test]
-fn golden_sketches_of_weighted_sets() {
+fn weighted_sets_have_their_golden_sketches() {
     let spread: Vec<f64> = vec![1e-3, 1e-2, 1e-1, 1.0, 10.0, 1e2, 1e3, 1e4, 1e5, 1e6];
     let hundred: Vec<f64> = (1..=100).map(|n| f64::from(n) / 8.0).collect();
     let light: Vec<f64> = (0..3_000).map(|n| power(n % 7 - 12)).chain([1.0]).collect();

@@ -144,7 +144,8 @@ impl Sketcher {
         Ok(signature.unwrap_or_else(|| Signature::of_nothing(self.width())))
     }
 
-    /// The full-width sketch of a document, which can be merged; `None` if it has no shingle or token.
+    /// The full-width sketch of a document, which can be merged; `None` if it has no shingle or
+    /// token.
     ///
     /// # Errors
     ///

@@ -9,8 +9,9 @@ use std::borrow::Cow;
 ///
 /// Methods that take a document's content accept `&str`, `&String`, [`&Tokens`](Tokens) and
 /// [`&Weights`](Weights) directly. An index of weighted sets takes weights only, every other index
-/// takes no weights, and a set of tokens needs the shingle [`token`](crate::Shingle::Tokens). Anything
-/// else is [`Error::NotWeights`](crate::Error::NotWeights),
+/// takes no weights, and a set of tokens needs the shingle
+/// [`token`](crate::Shingle::Tokens). Anything else is
+/// [`Error::NotWeights`](crate::Error::NotWeights),
 /// [`Error::UnexpectedWeights`](crate::Error::UnexpectedWeights) or
 /// [`Error::UnexpectedTokens`](crate::Error::UnexpectedTokens).
 ///
@@ -60,6 +61,12 @@ impl<'a> From<&'a str> for Content<'a> {
 
 impl<'a> From<&'a &str> for Content<'a> {
     fn from(text: &'a &str) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl<'a> From<&'a &String> for Content<'a> {
+    fn from(text: &'a &String) -> Self {
         Self::Text(text)
     }
 }

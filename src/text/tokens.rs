@@ -47,8 +47,8 @@ impl Tokens {
         Ok(Self(text))
     }
 
-    /// The text that stands for the set, which the shingle `token` takes apart: its tokens joined by
-    /// spaces if that tells them apart, else each followed by U+001F.
+    /// The text that stands for the set, which the shingle `token` takes apart: its tokens joined
+    /// by spaces if that tells them apart, else each followed by U+001F.
     pub(crate) fn as_stored(&self) -> &str {
         &self.0
     }

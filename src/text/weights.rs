@@ -31,8 +31,8 @@ impl Weights {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidWeight`], which names the token, for a weight that is negative, infinite or NaN,
-    /// and for a second weight of a token; [`Error::InvalidToken`] for a token that holds the
+    /// [`Error::InvalidWeight`], which names the token, for a weight that is negative, infinite or
+    /// NaN, and for a second weight of a token; [`Error::InvalidToken`] for a token that holds the
     /// character U+001F.
     pub fn new<T: Into<String>>(weights: impl IntoIterator<Item = (T, f64)>) -> Result<Self> {
         let invalid = |token: &str, weight: f64, expected| Error::InvalidWeight {
@@ -63,12 +63,12 @@ impl Weights {
     }
 
     /// The text by which exports and `twindex get` show the set, the reverse of
-    /// [`from_export`](Self::from_export). Equal sets have equal texts, and the text of the empty set
-    /// is empty.
+    /// [`from_export`](Self::from_export). Equal sets have equal texts. The text of the empty set is
+    /// empty.
     ///
-    /// It has the tokens in the order of their bytes, each followed by U+001F, its weight in decimal
-    /// and U+001F. A weight has as few digits as tell it from others, and an exponent (`1e-7`) where
-    /// it is below 0.00001 or not below 10¹⁶.
+    /// It has the tokens in the order of their bytes, each followed by U+001F, its weight in
+    /// decimal and U+001F. A weight has as few digits as tell it from others, and an exponent
+    /// (`1e-7`) where it is below 0.00001 or not below 10¹⁶.
     ///
     /// ```
     /// let weights = twindex::Weights::new([("b", 3.0), ("a", 0.5)])?;
@@ -152,8 +152,8 @@ impl Shingler {
     /// [`weighted_jaccard`](crate::weighted_jaccard) and
     /// [`Sketcher::signature_of_weights`](crate::Sketcher::signature_of_weights) take them.
     ///
-    /// Each token is normalised as the settings say. Weights of tokens that are then equal are added,
-    /// and a token of which nothing is left is dropped. 16 bytes a token.
+    /// Each token is normalised as the settings say. Weights of tokens that are then equal are
+    /// added, and a token that normalisation leaves empty is dropped. 16 bytes a token.
     pub fn weights(&self, weights: &Weights) -> Vec<(u64, f64)> {
         let mut hashed = Hashed::new(self);
         weights.iter().for_each(|(token, weight)| hashed.push(token, weight));

@@ -1,4 +1,5 @@
-//! Documents that contain what is asked about, against brute force over sets of shingles of real text.
+//! Documents that contain what is asked about, against brute force over sets of shingles of real
+//! text.
 
 use crate::recall::assert_promised;
 use crate::support::{Place, all_ids, estimate, tiny};
@@ -9,7 +10,8 @@ use twindex::{
     WriteTxn,
 };
 
-/// The four Gospels of the King James Version, a verse a line, with the number of verses of each chapter.
+/// The four Gospels of the King James Version, a verse a line, with the number of verses of each
+/// chapter.
 const GOSPELS: [(&str, &str, &[usize]); 4] = [
     (
         "Matthew",
@@ -76,8 +78,8 @@ fn ids(matches: &Matches) -> HashSet<&str> {
     matches.iter().map(|found| found.id.as_str()).collect()
 }
 
-/// Passages as documents and as questions, so that many are contained in others of one to one and a half
-/// times their length: what bands can find.
+/// Passages as documents and as questions, so that many are contained in others of one to one and a
+/// half times their length: what bands can find.
 #[test]
 fn what_contains_the_share_becomes_a_candidate_as_often_as_promised() {
     let all: Vec<char> = GOSPELS.iter().flat_map(|(_, text, _)| text.chars()).collect();
@@ -89,7 +91,8 @@ fn what_contains_the_share_becomes_a_candidate_as_often_as_promised() {
     ] {
         let place = Place::new();
         let index = options.create(place.index()).expect("created");
-        // Documents begin up to 800 characters before or behind the question of 4,000 that they may contain.
+        // Documents begin up to 800 characters before or behind the question of 4,000 that they may
+        // contain.
         let mut documents = Vec::new();
         let mut questions = Vec::new();
         for (at, first) in (1000..all.len() - 8000).step_by(5000).enumerate() {
@@ -122,7 +125,8 @@ fn what_contains_the_share_becomes_a_candidate_as_often_as_promised() {
     }
 }
 
-/// The probability that a share is estimated to be at least the threshold, by the binomial law of equal lanes.
+/// The probability that a share is estimated to be at least the threshold, by the binomial law of
+/// equal lanes.
 fn reported(similarity: f64, size: f64, other: f64, threshold: f64, lanes: u64) -> f64 {
     let chance = 1.0 / 256.0;
     let law = Binomial::new(chance + (1.0 - chance) * similarity, lanes).expect("a probability");
@@ -135,7 +139,8 @@ fn reported(similarity: f64, size: f64, other: f64, threshold: f64, lanes: u64) 
     if least == 0 { 1.0 } else { law.sf(least - 1) }
 }
 
-/// Gospels are 8 to 70 times as long as their chapters: no band finds them, and estimates are coarse.
+/// Gospels are 8 to 70 times as long as their chapters: no band finds them, and estimates are
+/// coarse.
 #[test]
 fn every_chapter_is_compared_with_its_gospel_and_reported_as_the_law_of_estimates_has_it() {
     let place = Place::new();
@@ -178,10 +183,11 @@ fn every_chapter_is_compared_with_its_gospel_and_reported_as_the_law_of_estimate
     assert!(within * 100 >= 93 * pairs, "{within} of {pairs} intervals hold the share");
 }
 
-/// With texts nothing is reported that does not contain the share, and of what does no more is missed than
-/// the recall allows: here in buckets and in scans, of documents of up to ten times the size.
+/// With texts nothing is reported that does not contain the share, and of what does no more is
+/// missed than the recall allows: here in buckets and in scans, of documents of up to ten times the
+/// size.
 #[test]
-fn with_stored_texts_answers_are_exact() {
+fn stored_texts_make_answers_exact() {
     let all: Vec<char> = GOSPELS[2].1.chars().collect();
     let passage = |first: usize, count: usize| all[first..first + count].iter().collect::<String>();
     let place = Place::new();
@@ -221,7 +227,7 @@ fn with_stored_texts_answers_are_exact() {
 }
 
 #[test]
-fn with_stored_texts_every_chapter_is_found_in_its_gospel_alone() {
+fn stored_texts_find_every_chapter_in_its_gospel_alone() {
     let place = Place::new();
     let index = Index::options().store_text(true).create(place.index()).expect("created");
     let documents = GOSPELS.iter().map(|(name, text, _)| ((*name).to_owned(), (*text).to_owned()));

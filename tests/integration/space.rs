@@ -14,7 +14,7 @@ fn built(place: &Place, lanes: usize, threshold: f64, documents: u64) -> Result<
         Document::from_signature(format!("{number:08}"), Signature::from_lanes(lanes, 100))
     };
     let all = (0..documents).map(document).collect::<Result<Vec<_>>>()?;
-    txn.insert_documents(all, twindex::OnConflict::Replace)?;
+    txn.insertion().documents(all)?;
     txn.commit()?;
     index.compact().run()?;
     Ok(index)

@@ -2,7 +2,7 @@
 
 use crate::recall::{assert_promised, pair};
 use crate::support::{Place, Random, estimate, tiny};
-use twindex::{Document, Index, OnConflict, Signature, Snapshot};
+use twindex::{Document, Index, Signature, Snapshot};
 
 /// Inserts documents named after their numbers.
 fn snapshot_of(index: &Index, signatures: &[Signature]) -> Snapshot {
@@ -13,7 +13,7 @@ fn snapshot_of(index: &Index, signatures: &[Signature]) -> Snapshot {
         };
         let mut txn = index.begin_write().expect("begun");
         let documents = some.iter().enumerate().map(document).collect();
-        txn.insert_documents(documents, OnConflict::Replace).expect("inserted");
+        txn.insertion().documents(documents).expect("inserted");
         txn.commit().expect("committed");
     }
     index.snapshot().expect("a snapshot")

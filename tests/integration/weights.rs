@@ -3,8 +3,7 @@
 use crate::support::{Place, Random, assert_clean, estimate, similar_pairs};
 use std::collections::BTreeMap;
 use twindex::{
-    Agreement, Document, Error, Index, Normalization, OnConflict, Shingle, Shingler, Sketcher,
-    Tokens, Weights,
+    Agreement, Document, Error, Index, Normalization, Shingle, Shingler, Sketcher, Tokens, Weights,
 };
 
 type Set = BTreeMap<String, f64>;
@@ -233,7 +232,7 @@ fn a_text_is_no_weighted_set_and_says_so() {
     let bare = index.sketcher().signature(&Weights::default()).expect("an empty set");
     let document = Document::from_signature("a", bare).expect("a valid id");
     let document = document.with_content("some text");
-    let refused = txn.insert_document(document, OnConflict::Replace);
+    let refused = txn.insertion().document(document);
     assert!(matches!(refused, Err(Error::NotWeights)));
     txn.insert("empty", &Weights::default()).expect("a set without tokens");
     txn.commit().expect("committed");
@@ -259,7 +258,7 @@ fn weights_and_tokens_are_refused_where_texts_are_cut() {
     let hashed = index.sketcher().signature_of_weights(&[(1, 1.0)]);
     assert!(matches!(hashed, Err(Error::UnexpectedWeights)));
     let document = index.prepare("a", "some text of words").expect("prepared");
-    let refused = txn.insert_document(document.with_content(&weights), OnConflict::Replace);
+    let refused = txn.insertion().document(document.with_content(&weights));
     assert!(matches!(refused, Err(Error::UnexpectedWeights)));
     assert!(matches!(txn.insert("a", &tokens), Err(Error::UnexpectedTokens { .. })));
     txn.commit().expect("committed");
@@ -275,7 +274,8 @@ fn weights_are_stored_and_read_as_weights() {
     let index = options.create(place.index()).expect("created");
     let mut txn = index.begin_write().expect("a transaction");
     txn.insert("a", &sea).expect("inserted");
-    txn.insert_batch(&[("b", Weights::new([("sea", 5.0), ("ship", 1.0)]).expect("valid"))])
+    txn.insertion()
+        .contents(&[("b", Weights::new([("sea", 5.0), ("ship", 1.0)]).expect("valid"))])
         .expect("inserted");
     txn.commit().expect("committed");
     let snapshot = index.snapshot().expect("a snapshot");

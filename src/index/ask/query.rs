@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::estimate::least_equal_lanes;
 use crate::index::ask::containment::Asked;
 use crate::index::ask::matches::{Likeness, Match, Matches};
-use crate::index::ask::search::{Found, Sources, search};
+use crate::index::ask::search::{SearchResult, Sources, search};
 use crate::index::ask::top::{ByEstimate, ByText, Top, search_top};
 use crate::index::ask::verify::{Elements, verified};
 use crate::index::snapshot::Snapshot;
@@ -323,7 +323,7 @@ impl<'s> Query<'s> {
             true => Sources::Everything,
             false => Sources::Buckets(settings.plan, probe),
         };
-        let Found { mut scored, candidates } = search(&view, lanes, sources, least)?;
+        let SearchResult { mut scored, candidates } = search(&view, lanes, sources, least)?;
         scored.retain(|(_, doc)| Some(*doc) != excluded);
         let found = match elements {
             Some(elements) => {

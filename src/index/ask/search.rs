@@ -26,7 +26,7 @@ pub(crate) enum Sources {
 
 /// What a search found.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct SearchResult {
     /// Documents with at least the required number of equal lanes, in no order.
     pub(crate) scored: Vec<Scored>,
     /// How many documents were compared.
@@ -40,8 +40,8 @@ pub(crate) fn search<P: ChunkTable, D: DocTable>(
     lanes: &[u8],
     sources: Sources,
     least: usize,
-) -> Result<Found> {
-    let mut found = Found::default();
+) -> Result<SearchResult> {
+    let mut found = SearchResult::default();
     let mut compare = |doc: DocNo, other: &[u8]| {
         found.candidates += 1;
         let equal = equal_lanes(lanes, other);

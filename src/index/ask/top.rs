@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::estimate::{Agreement, equal_lanes};
-use crate::index::ask::search::{Found, Scored, buckets};
+use crate::index::ask::search::{Scored, SearchResult, buckets};
 use crate::index::ask::verify::{Elements, compare};
 use crate::lsh::{BandPlan, Margin, Probe};
 use crate::params::{Lanes, Recall, Threshold};
@@ -45,8 +45,8 @@ pub(crate) fn search_top<P: ChunkTable, D: DocTable>(
     plan: BandPlan,
     top: Top,
     ranking: &mut impl Ranking,
-) -> Result<(Found, f64)> {
-    let mut found = Found::default();
+) -> Result<(SearchResult, f64)> {
+    let mut found = SearchResult::default();
     let mut compared = FxHashSet::default();
     let mut last = top.floor.get();
     let mut done: Vec<Probe> = Vec::new();

@@ -80,11 +80,11 @@ impl Elements {
     }
 
     /// The similarity to others of the same index, and the share of these that the others contain.
-    pub(crate) fn compare(&self, other: &Self) -> Compared {
+    pub(crate) fn compare(&self, other: &Self) -> Comparison {
         match (self, other) {
             (Self::Set(a), Self::Set(b)) => {
                 let overlap = Overlap::of_sets(a, b);
-                Compared { similarity: overlap.similarity(), share: overlap.a_in_b() }
+                Comparison { similarity: overlap.similarity(), share: overlap.a_in_b() }
             }
             (Self::Weighted(a), Self::Weighted(b)) => {
                 let similarity = weighted_jaccard(a, b);
@@ -92,9 +92,9 @@ impl Elements {
                 let (of_a, of_b) = (sum(a), sum(b));
                 // The sum of the lesser weights, m, from J = m / (a + b - m).
                 let share = (1.0 + of_b / of_a) * similarity / (1.0 + similarity);
-                Compared { similarity, share: if of_a > 0.0 { share.min(1.0) } else { 0.0 } }
+                Comparison { similarity, share: if of_a > 0.0 { share.min(1.0) } else { 0.0 } }
             }
-            _ => Compared { similarity: 0.0, share: 0.0 },
+            _ => Comparison { similarity: 0.0, share: 0.0 },
         }
     }
 
@@ -120,7 +120,7 @@ impl Elements {
 
 /// How two texts compare, exactly.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Compared {
+pub(crate) struct Comparison {
     pub(crate) similarity: f64,
     /// The share of the first that the second contains.
     pub(crate) share: f64,
@@ -132,7 +132,7 @@ pub(crate) fn compare<P: ChunkTable, D: DocTable>(
     sketcher: &Sketcher,
     asked: &Elements,
     doc: DocNo,
-) -> Result<Compared> {
+) -> Result<Comparison> {
     Ok(asked.compare(&Elements::read(view, sketcher, doc)?))
 }
 
@@ -355,7 +355,7 @@ impl<'s> Verifier<'s> {
 #[cfg(test)]
 mod tests {
     use crate::error::Error;
-    use crate::index::{Index, OnConflict};
+    use crate::index::Index;
     use crate::text::Weights;
 
     #[test]
@@ -365,9 +365,9 @@ mod tests {
         let index = options.create(folder.path().join("weights.twx")).expect("created");
         let weights = Weights::new([("sea", 2.5), ("ship", 0.5)]).expect("weights");
         let mut document = index.prepare("a", &weights).expect("prepared");
-        document.0.text = Some("no weights".into());
+        document.text = Some("no weights".into());
         let mut txn = index.begin_write().expect("begun");
-        txn.insert_document(document, OnConflict::Replace).expect("inserted");
+        txn.insertion().document(document).expect("inserted");
         let checked = txn.insert_unless_similar("b", &weights);
         assert!(matches!(checked, Err(Error::Damaged { table: "texts", .. })), "{checked:?}");
         txn.commit().expect("committed");

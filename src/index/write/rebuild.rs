@@ -4,7 +4,6 @@ use crate::error::{Error, Result};
 use crate::index::document::Document;
 use crate::index::handle::Index;
 use crate::index::options::IndexOptions;
-use crate::index::write::transaction::OnConflict;
 use crate::store::{Engine, Settings, Watch, Work, rebuild};
 use rayon::prelude::*;
 use std::cell::RefCell;
@@ -95,7 +94,7 @@ fn fill(old: &Arc<Engine>, new: &Arc<Engine>, watch: &mut Watch<'_>) -> Result<R
         let count = batch.len() as u64;
         let batch = batch.into_par_iter().map(again).collect::<Result<Vec<Document>>>()?;
         let mut txn = new.begin_write()?;
-        txn.insert_documents(batch, OnConflict::Replace)?;
+        txn.insertion().documents(batch)?;
         txn.commit()?;
         watch.advance(count)?;
         watch.expect(0)?;

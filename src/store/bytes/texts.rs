@@ -4,7 +4,6 @@ use crate::error::Result;
 use crate::store::bytes::codec::{Fault, seal, unseal};
 use crate::store::bytes::schema::{DICTIONARY_ROW, DocNo, META, Table};
 use crate::store::storage_error::{Doing, damaged};
-use crate::store::write::writer::{NewDocument, Writer};
 use redb::ReadTransaction;
 use std::cell::RefCell;
 use std::fmt;
@@ -21,7 +20,7 @@ const COMPRESSED: u8 = 1;
 const WITH_DICTIONARY: u8 = 2;
 
 /// The key of the dictionary row for its checksum.
-const DICTIONARY_PLACE: u64 = 4;
+pub(crate) const DICTIONARY_PLACE: u64 = 4;
 
 thread_local! {
     static COMPRESSOR: RefCell<Option<CCtx<'static>>> = const { RefCell::new(None) };
@@ -43,7 +42,7 @@ impl fmt::Debug for Dictionary {
 
 impl Dictionary {
     /// Texts that are learnt from at once, at least: fewer say too little of those to come.
-    const LEAST: usize = 512;
+    pub(crate) const LEAST: usize = 512;
     /// The mean length up to which texts gain from one: an eighth less space at 3.5 KB.
     const SHORT: usize = 4 << 10;
     /// Beyond this it gains little and costs every process that opens the index.
@@ -57,8 +56,13 @@ impl Dictionary {
         Some(Self { bytes: bytes.into(), compress, expand })
     }
 
+    /// What a dictionary row holds.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// Learns from texts, if they are many and short and have anything in common.
-    fn learn(texts: &[&str]) -> Option<Self> {
+    pub(crate) fn learn(texts: &[&str]) -> Option<Self> {
         let bytes: usize = texts.iter().map(|text| text.len()).sum();
         if texts.len() < Self::LEAST || bytes > Self::SHORT * texts.len() {
             return None;
@@ -151,32 +155,6 @@ pub(crate) fn decode_text(
 
 const NOT_TEXT: Fault = "it is no UTF-8";
 
-impl Writer<'_> {
-    /// Learns a dictionary from the first texts that are worth it.
-    pub(crate) fn learn_dictionary(&mut self, documents: &[NewDocument]) -> Result<()> {
-        if self.state.dictionary.is_some() || documents.len() < Dictionary::LEAST {
-            return Ok(());
-        }
-        let texts: Vec<&str> = documents.iter().filter_map(|new| new.text.as_deref()).collect();
-        match Dictionary::learn(&texts) {
-            Some(dictionary) => self.take_dictionary(Arc::new(dictionary)),
-            None => Ok(()),
-        }
-    }
-
-    /// Has texts compressed with this dictionary from now on.
-    pub(crate) fn take_dictionary(&mut self, dictionary: Arc<Dictionary>) -> Result<()> {
-        let (path, action) = (self.engine.path(), "writing the dictionary");
-        let row = seal(dictionary.bytes.to_vec(), Table::Meta, DICTIONARY_PLACE);
-        let mut meta = self.txn()?.open_table(META).doing(path, action)?;
-        meta.insert(DICTIONARY_ROW, &row[..]).doing(path, action)?;
-        drop(meta);
-        self.state.dictionary = Some(dictionary);
-        self.touch();
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -215,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn few_or_long_texts_teach_nothing() {
+    fn a_dictionary_is_not_learned_from_few_or_long_texts() {
         let few = vec!["one and the same"; 100];
         assert!(Dictionary::learn(&few).is_none());
         let long = "a long text ".repeat(500);

@@ -15,8 +15,7 @@ use crate::store::runs::segment::Fresh;
 use crate::store::runs::tombstones::DeadSet;
 use crate::store::settings::SettingsRequest;
 use crate::store::storage_error::{Doing, abandon, damaged, guard, io_error};
-use crate::store::write::encode::{Rows, append};
-use crate::store::write::writer::Writer;
+use crate::store::write::encode::Rows;
 use redb::{ReadOnlyTable, ReadTransaction, ReadableTable};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -94,14 +93,14 @@ impl Drop for Damaged {
 }
 
 /// The rows of one number, as far as they are there.
-struct Row<'a> {
+struct ReadableRows<'a> {
     record: Option<&'a [u8]>,
     signature: &'a [u8],
     text: Option<Vec<u8>>,
 }
 
-/// What came of the rows of one number.
-enum Found {
+/// What could be recovered of one number.
+enum Recovered {
     Whole(Rows),
     /// Only the record can be read, or the text cannot.
     Named(String),
@@ -196,7 +195,7 @@ impl Salvage<'_> {
         &mut self,
         txn: &ReadTransaction,
         old: Option<Counters>,
-        new: &Engine,
+        new: &Arc<Engine>,
         watch: &mut Watch<'_>,
     ) -> Result<()> {
         let path = self.fixed.path;
@@ -230,11 +229,11 @@ impl Salvage<'_> {
             let mut rows = Vec::new();
             for (number, signature) in self.block(&signatures, numbers) {
                 let (record, text) = (records.remove(&number), texts.remove(&number));
-                let found = Row { record: record.as_deref(), signature: &signature, text };
+                let found = ReadableRows { record: record.as_deref(), signature: &signature, text };
                 rows.extend(self.judge(DocNo(number), found));
             }
             for (number, record) in records {
-                let found = Row { record: Some(&record), signature: &[], text: None };
+                let found = ReadableRows { record: Some(&record), signature: &[], text: None };
                 rows.extend(self.judge(DocNo(number), found));
             }
             rows.sort_unstable_by_key(|row| row.fresh.doc);
@@ -299,16 +298,16 @@ impl Salvage<'_> {
     }
 
     /// The row of a document that is whole; counts one that is not.
-    fn judge(&mut self, doc: DocNo, row: Row<'_>) -> Option<Rows> {
+    fn judge(&mut self, doc: DocNo, row: ReadableRows<'_>) -> Option<Rows> {
         if self.dead.contains(doc) {
             return None;
         }
         match self.found(doc, row) {
-            Found::Whole(row) => {
+            Recovered::Whole(row) => {
                 self.next_doc = self.next_doc.max(u64::from(doc.0) + 1);
                 Some(row)
             }
-            Found::Named(id) => {
+            Recovered::Named(id) => {
                 const NAMED: usize = 1000;
                 self.repair.lost += 1;
                 if self.repair.lost_ids.len() < NAMED {
@@ -316,63 +315,38 @@ impl Salvage<'_> {
                 }
                 None
             }
-            Found::Nameless => {
+            Recovered::Nameless => {
                 self.repair.lost += 1;
                 None
             }
         }
     }
 
-    fn found(&mut self, doc: DocNo, row: Row<'_>) -> Found {
-        let Row { record, signature, text } = row;
-        let Some(record) = record else { return Found::Nameless };
-        let Ok(decoded) = DocumentRecord::decode(record, doc) else { return Found::Nameless };
+    fn found(&mut self, doc: DocNo, row: ReadableRows<'_>) -> Recovered {
+        let ReadableRows { record, signature, text } = row;
+        let Some(record) = record else { return Recovered::Nameless };
+        let Ok(decoded) = DocumentRecord::decode(record, doc) else { return Recovered::Nameless };
         let automatic = decoded.id.strip_prefix('#').and_then(|number| number.parse().ok());
         self.auto_ids = self.auto_ids.max(automatic.unwrap_or(0));
         let Ok((lanes, size)) = decode_signature(signature, doc, self.fixed.lanes) else {
-            return Found::Named(decoded.id);
+            return Recovered::Named(decoded.id);
         };
         if self.fixed.texts {
             let dictionary = self.dictionary.as_deref();
             let whole = |text: &Vec<u8>| decode_text(text, doc, dictionary).is_ok();
             if !text.as_ref().is_some_and(whole) {
-                return Found::Named(decoded.id);
+                return Recovered::Named(decoded.id);
             }
         }
         let lanes = (!size.is_empty()).then(|| Box::from(lanes));
         let id_hash = id_hash(&decoded.id, self.fixed.id_key);
-        Found::Whole(Rows {
+        Recovered::Whole(Rows {
             id: decoded.id,
             record: record.to_vec(),
             signature: signature.to_vec(),
             text,
             fresh: Fresh { doc, id_hash, lanes },
         })
-    }
-}
-
-impl Writer<'_> {
-    /// Inserts rows as they are, which follow all that are in already. Numbers between them stay
-    /// unused.
-    fn restore(&mut self, rows: &[Rows]) -> Result<()> {
-        let Some(last) = rows.last() else { return Ok(()) };
-        let next = u64::from(last.fresh.doc.0) + 1;
-        self.change(|writer| append(writer.txn()?, writer.engine.path(), rows))?;
-        let fresh = rows.iter().map(|row| row.fresh.clone()).collect();
-        self.take_over(fresh, next);
-        Ok(())
-    }
-
-    /// Writes the tail, and takes over what an index counts beside its documents.
-    pub(crate) fn restore_counters(&mut self, old: Counters) -> Result<()> {
-        self.flush()?;
-        let counters = &mut self.state.counters;
-        counters.auto_ids = old.auto_ids;
-        counters.next_doc = counters.next_doc.max(old.next_doc);
-        counters.flushed_upto = counters.next_doc;
-        counters.commit = counters.commit.max(old.commit);
-        self.touch();
-        Ok(())
     }
 }
 

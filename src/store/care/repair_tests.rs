@@ -47,7 +47,7 @@ fn assert_clean(folder: &TempDir) {
 }
 
 #[test]
-fn what_is_whole_is_left_alone() {
+fn a_whole_index_is_left_alone_by_repair() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     drop(filled(&folder, 200));
     let before = rows(&folder);
@@ -57,7 +57,7 @@ fn what_is_whole_is_left_alone() {
 }
 
 #[test]
-fn what_can_be_derived_is_made_again() {
+fn rows_that_can_be_derived_are_made_again() {
     type Damage = fn(&WriteTransaction);
     let damages: [(&str, Damage); 6] = [
         ("a chunk", |txn| {
@@ -129,7 +129,11 @@ fn a_document_whose_text_is_lost_is_lost_and_the_others_keep_theirs() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let engine = filled_with_texts(&folder, 0);
     let mut writer = engine.write().expect("begun");
-    writer.insert_all(documents(&engine, 0..2000)).expect("inserted");
+    let mut batch = writer.batch(documents(&engine, 0..2000)).expect("looked up");
+    while let Some(entry) = batch.next().expect("looked up") {
+        entry.insert().expect("inserted");
+    }
+    batch.finish().expect("written");
     writer.commit().expect("committed");
     drop(engine);
     let database = Database::open(path(&folder)).expect("opened");

@@ -154,7 +154,7 @@ mod tests {
     use crate::hash::SplitMix;
 
     #[test]
-    fn what_is_in_is_found_and_what_is_not_hardly_ever() {
+    fn a_filter_finds_what_it_holds_and_hardly_ever_anything_else() {
         for entries in [0, 1, 100, 50_000] {
             let mut words = SplitMix::new(entries);
             let mut filter = Filter::new(entries);

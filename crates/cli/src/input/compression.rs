@@ -63,7 +63,7 @@ pub(super) fn open<R: Read>(mut stream: R, named: bool) -> io::Result<Decompress
             }
         }
     }
-    let method = match compression_of(&start) {
+    let method = match codec(&start) {
         None if named && ended && may_become_packed(&start) => return Err(cut_short("")),
         method => method,
     };
@@ -72,8 +72,8 @@ pub(super) fn open<R: Read>(mut stream: R, named: bool) -> io::Result<Decompress
     };
     let packed = BufReader::with_capacity(BUFFER_BYTES, Cursor::new(start).chain(stream));
     let decoder = match method {
-        Compression::Gzip => Decoder::Gzip(MultiGzDecoder::new(packed)),
-        Compression::Zstd => {
+        Codec::Gzip => Decoder::Gzip(MultiGzDecoder::new(packed)),
+        Codec::Zstd => {
             let mut decoder = zstd::Decoder::with_buffer(packed)?;
             decoder.window_log_max(WINDOW_LOG)?;
             Decoder::Zstd(decoder)
@@ -90,23 +90,23 @@ pub(super) fn is_named(path: &Path) -> bool {
 }
 
 #[derive(Clone, Copy)]
-enum Compression {
+enum Codec {
     Gzip,
     Zstd,
 }
 
-fn compression_of(start: &[u8]) -> Option<Compression> {
+fn codec(start: &[u8]) -> Option<Codec> {
     match start {
-        _ if start.starts_with(GZIP) => Some(Compression::Gzip),
-        _ if start.starts_with(ZSTD) => Some(Compression::Zstd),
-        [0x50..=0x5F, rest @ ..] if rest.starts_with(ZSTD_SKIPPABLE) => Some(Compression::Zstd),
+        _ if start.starts_with(GZIP) => Some(Codec::Gzip),
+        _ if start.starts_with(ZSTD) => Some(Codec::Zstd),
+        [0x50..=0x5F, rest @ ..] if rest.starts_with(ZSTD_SKIPPABLE) => Some(Codec::Zstd),
         _ => None,
     }
 }
 
 /// Whether these bytes may be the beginning of a magic number.
 fn may_become_packed(start: &[u8]) -> bool {
-    let whole = compression_of(start).is_some();
+    let whole = codec(start).is_some();
     !whole
         && match start {
             [0x50..=0x5F, rest @ ..] => ZSTD_SKIPPABLE.starts_with(rest),

@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_name_their_cause() {
+    fn an_error_names_its_cause() {
         for (line, cause) in [
             ("no", "not valid JSON"),
             (r#"{"id":"a","text":"t"} x"#, "trailing characters"),

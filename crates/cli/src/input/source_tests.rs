@@ -31,7 +31,7 @@ fn folder(files: &[(&str, &[u8])]) -> (tempfile::TempDir, Vec<PathBuf>) {
 }
 
 #[test]
-fn all_expected_bytes_are_counted_also_those_of_bad_files() {
+fn every_expected_byte_is_counted_whatever_becomes_of_it() {
     let lines = b"{\"id\":\"a\",\"text\":\"some text\"}\n".repeat(5_000);
     let table = b"id,text\na,b\n".repeat(5_000);
     let packed = gzip(&lines);

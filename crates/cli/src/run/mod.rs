@@ -6,7 +6,6 @@ pub mod failure;
 pub mod global_options;
 pub mod index_settings;
 pub mod input_options;
-pub mod naming;
 pub mod opening;
 pub mod program;
 pub mod ranges;

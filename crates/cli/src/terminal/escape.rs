@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_terminal_gets_no_character_that_changes_the_direction_of_writing() {
+    fn bidirectional_controls_never_reach_a_terminal() {
         let text = "\u{61c}\u{200e}\u{200f}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2066}\u{2067}\
                     \u{2068}\u{2069}";
         let shown: String = text.chars().map(|c| format!("\\u{:04x}", u32::from(c))).collect();

@@ -71,8 +71,8 @@ impl Bands {
             }
         }
         Err(Error::UnreachableRecall {
-            threshold: threshold,
-            recall: recall,
+            threshold,
+            recall,
             lanes: LANES,
             needed: needed_bands(threshold, recall, 1, 1_000_000),
             available: LANES,

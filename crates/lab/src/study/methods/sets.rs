@@ -14,7 +14,7 @@ use twindex::{Estimate, Overlap, normal_quantile, wilson};
 
 /// A method for two texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Method {
+pub(crate) enum TextMethod {
     Exact,
     Sample,
     Ru,
@@ -43,7 +43,7 @@ pub(crate) struct Settings {
 /// What a text without shingles is to every other.
 const NOTHING: Estimate = certain(0.0);
 
-impl Method {
+impl TextMethod {
     /// The rows of this method, for the texts as sets or as multisets.
     ///
     /// # Errors
@@ -235,7 +235,7 @@ mod tests {
     }
 
     fn rows(
-        method: Method,
+        method: TextMethod,
         of: Of,
         texts: [Vec<u64>; 2],
         settings: &Settings,
@@ -256,7 +256,7 @@ mod tests {
             let (mut held, mut widths, mut seen) = (0, 0.0, Vec::new());
             for seed in 0..100 {
                 let texts = [run(0, 3000), run(1000, 3000)];
-                let all = rows(Method::Sample, Of::Sets, texts, &settings(sample, 1), seed);
+                let all = rows(TextMethod::Sample, Of::Sets, texts, &settings(sample, 1), seed);
                 let row = all.iter().find(|row| row.method == "sample-coordinated").expect("a row");
                 let (low, high) = row.interval.expect("an interval");
                 held += u32::from(low <= 0.5 && 0.5 <= high);
@@ -273,7 +273,7 @@ mod tests {
     #[test]
     fn a_sample_of_all_is_certain() {
         let texts = [run(0, 300), run(100, 300)];
-        for row in rows(Method::Sample, Of::Sets, texts, &settings(300, 1), 0) {
+        for row in rows(TextMethod::Sample, Of::Sets, texts, &settings(300, 1), 0) {
             assert_eq!((row.estimate, row.interval), (0.5, Some((0.5, 0.5))), "{}", row.method);
         }
     }
@@ -284,14 +284,14 @@ mod tests {
             for (a, b) in [(elements, 50), (50, elements)] {
                 let texts = [run(0, a), run(5, b)];
                 for of in [Of::Sets, Of::Multisets] {
-                    for row in rows(Method::SimHash, of, texts.clone(), &settings(1, 1), 0) {
+                    for row in rows(TextMethod::SimHash, of, texts.clone(), &settings(1, 1), 0) {
                         assert_eq!(row.interval.is_some(), sure, "{a}, {b}, {}", of.name());
                     }
                 }
             }
         }
         // Nothing is similar to an empty text, for certain.
-        let none = rows(Method::SimHash, Of::Sets, [run(0, 9), Vec::new()], &settings(1, 1), 0);
+        let none = rows(TextMethod::SimHash, Of::Sets, [run(0, 9), Vec::new()], &settings(1, 1), 0);
         assert!(none.iter().all(|row| row.interval.is_some()));
     }
 
@@ -302,9 +302,9 @@ mod tests {
             (0..300).flat_map(of).collect()
         };
         let texts = || [times(3), times(5)];
-        let exact = rows(Method::Exact, Of::Multisets, texts(), &settings(1, 1), 0);
+        let exact = rows(TextMethod::Exact, Of::Multisets, texts(), &settings(1, 1), 0);
         let exact = exact.iter().find(|row| row.measure == Measure::Cosine).expect("a row");
-        let estimated = rows(Method::SimHash, Of::Multisets, texts(), &settings(1, 40), 0);
+        let estimated = rows(TextMethod::SimHash, Of::Multisets, texts(), &settings(1, 40), 0);
         let [row] = estimated.as_slice() else { panic!("one row, not {estimated:?}") };
         let error = row.spread.expect("many runs") / 40.0_f64.sqrt();
         assert_eq!(row.measure, Measure::Cosine);
