@@ -219,7 +219,7 @@ fn of_texts(
         MethodName::Sample => ways.push((of_one, TextMethod::Sample)),
         MethodName::Ru => ways.push((of_one, TextMethod::Ru)),
         MethodName::Rum => {
-            ways.extend([(of_one, TextMethod::Rum), (of_one, TextMethod::RumOnSamples)])
+            ways.extend([(of_one, TextMethod::Rum), (of_one, TextMethod::RumOnSamples)]);
         }
         MethodName::Minhash => ways.extend(minhash().map(|way| (of_one, way))),
         MethodName::BottomK => ways.push((of_one, TextMethod::BottomK)),

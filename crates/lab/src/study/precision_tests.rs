@@ -1,5 +1,6 @@
 //! Tests of the study with small settings, and of the pair that it measures.
 
+use super::findings::{falls, little_gained};
 use super::*;
 
 #[test]
