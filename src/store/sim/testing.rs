@@ -1,4 +1,4 @@
-//! Small indexes for the tests of this layer.
+//! Small indexes for the tests of this layer. They flush and merge early.
 
 use crate::hash::text_hash;
 use crate::store::engine::{Engine, Tuning};
@@ -20,7 +20,8 @@ pub(crate) fn open(folder: &TempDir) -> Arc<Engine> {
     Engine::open(&folder.path().join("x.twx"), &SettingsRequest::default(), TUNING).expect("opened")
 }
 
-/// An index of `count` documents that have all been flushed, every fifth one removed.
+/// An index of `count` flushed documents, of which every fifth is removed. `count` is a multiple of
+/// 50.
 pub(crate) fn filled(folder: &TempDir, count: u32) -> Arc<Engine> {
     let settings = SettingsRequest { lanes: Some(64), ..SettingsRequest::default() };
     let settings = settings.resolve().expect("valid settings");
@@ -47,7 +48,7 @@ pub(crate) fn filled_with_texts(folder: &TempDir, count: u32) -> Arc<Engine> {
     engine
 }
 
-/// Inserts documents, 50 in a commit, so that each commit makes a run.
+/// Inserts documents in commits of 50, each of which becomes a run.
 pub(crate) fn insert(engine: &Engine, numbers: Range<u32>) {
     for first in numbers.clone().step_by(50) {
         let mut writer = engine.write().expect("begun");
@@ -58,7 +59,7 @@ pub(crate) fn insert(engine: &Engine, numbers: Range<u32>) {
     }
 }
 
-/// Documents whose ids are their numbers.
+/// Documents with their numbers as ids.
 pub(crate) fn documents(engine: &Engine, numbers: Range<u32>) -> Vec<NewDocument> {
     let sketcher = engine.settings().sketcher().expect("a sketcher");
     let document = |number: u32| {
@@ -75,9 +76,9 @@ pub(crate) fn documents(engine: &Engine, numbers: Range<u32>) -> Vec<NewDocument
     numbers.map(document).collect()
 }
 
-/// Keeps the panics of the storage library, which are caught, off the screen.
+/// Suppresses the messages of panics in redb, which this crate catches.
 #[cfg(test)]
-pub(crate) fn hush_panics() {
+pub(crate) fn silence_storage_panics() {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         if !info.location().is_some_and(|at| at.file().contains("redb")) {
