@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::store::bytes::schema::DocNo;
 use crate::store::runs::flush::{PackedBand, RunWriter, pack_tail};
-use crate::store::runs::merge::{self, Step};
+use crate::store::runs::merge::{self, MergeContext};
 use crate::store::runs::run::Run;
 use crate::store::write::writer::Writer;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ impl Writer<'_> {
         let layout = self.engine.fixed().layout;
         let number = self.state.counters.take_run().ok_or_else(|| self.full())?;
         let mut run = Run::new(number, 0, first, last, layout.count());
-        for packed in pack_tail(layout, number, &self.state.tail, &self.state.dead) {
+        for packed in pack_tail(layout, number, &self.state.tail, &self.state.tombstones) {
             let PackedBand { band, rows, content } = packed;
             let writer = self.run_writer()?;
             writer.append(number, band, &rows)?;
@@ -40,8 +40,8 @@ impl Writer<'_> {
         self.state.manifest.add(run);
         self.state.counters.flushed_upto = upto;
         self.state.tail.clear();
-        let dead = self.state.dead.clone();
-        self.state.dead.forget(&dead, first, last);
+        let dead = self.state.tombstones.clone();
+        self.state.tombstones.delete(&dead, first, last);
         self.changes += 1;
         Ok(())
     }
@@ -72,8 +72,9 @@ impl Writer<'_> {
         self.changes += budget.max(1);
         self.change(|writer| {
             let mut state = std::mem::take(&mut writer.state);
-            let step = Step { fixed: writer.engine.fixed(), writer: writer.run_writer()? };
-            let stepped = merge::step_all(step, &mut state, prepared, budget);
+            let context =
+                MergeContext { fixed: writer.engine.fixed(), writer: writer.run_writer()? };
+            let stepped = merge::step_all(context, &mut state, prepared, budget);
             writer.state = state;
             stepped
         })
@@ -95,7 +96,7 @@ impl Writer<'_> {
         self.flush()?;
         let entries = self.state.manifest.bands().map(|band| band.entries).sum();
         let runs = self.state.manifest.runs().to_vec();
-        let single = runs.len() == 1 && self.state.dead.is_empty();
+        let single = runs.len() == 1 && self.state.tombstones.is_empty();
         if !single && !runs.is_empty() {
             let flushed = self.state.counters.flushed_upto;
             let tuning = self.engine.tuning();

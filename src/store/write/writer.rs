@@ -9,9 +9,9 @@ use crate::store::bytes::texts::encode_text;
 use crate::store::engine::{Engine, now};
 use crate::store::parallel;
 use crate::store::read::view::View;
-use crate::store::runs::segment::Fresh;
+use crate::store::runs::segment::TailDocument;
 use crate::store::state::State;
-use crate::store::storage_error::{Doing, abandon, damaged, let_go};
+use crate::store::storage_error::{Doing, abandon, damaged, drop_catching_panics};
 use crate::store::write::encode::{Rows, append};
 use redb::WriteTransaction;
 use std::collections::HashMap;
@@ -43,7 +43,7 @@ pub(crate) struct Writer<'e> {
     before: Arc<State>,
     pub(crate) state: State,
     /// Documents that are in no segment yet.
-    fresh: Vec<Fresh>,
+    fresh: Vec<TailDocument>,
     /// Their ids, which others choose: a hash without a key could be made slow by them.
     pub(crate) fresh_ids: HashMap<String, DocNo>,
     /// Documents that were removed and have rows still.
@@ -117,7 +117,7 @@ impl<'e> Writer<'e> {
 
     /// Whether a document that was there has not been removed.
     pub(crate) fn is_live(&self, doc: DocNo) -> bool {
-        !self.state.dead.contains(doc)
+        !self.state.tombstones.contains(doc)
     }
 
     /// The next automatic id.
@@ -198,7 +198,7 @@ impl<'e> Writer<'e> {
             let text = text.map(|text| encode_text(&text, doc, dictionary));
             Rows::new(doc, new, text, key, now)
         };
-        let shared = documents.len() >= parallel::DOCUMENTS;
+        let shared = documents.len() >= parallel::MIN_DOCUMENTS;
         let numbered: Vec<_> =
             (first..).map(|number| DocNo(number as u32)).zip(documents).collect();
         let rows = parallel::map(numbered, shared, prepare);
@@ -233,7 +233,7 @@ impl<'e> Writer<'e> {
     }
 
     /// Takes documents over whose rows are written already, and the number of the next one.
-    pub(crate) fn take_over(&mut self, fresh: Vec<Fresh>, next_doc: u64) {
+    pub(crate) fn take_over(&mut self, fresh: Vec<TailDocument>, next_doc: u64) {
         let added = fresh.len() as u64;
         self.state.counters.next_doc = next_doc;
         self.state.counters.documents += added;
@@ -260,7 +260,7 @@ impl<'e> Writer<'e> {
     /// nothing looks at the rows of the dead.
     pub(crate) fn remove_number(&mut self, doc: DocNo) {
         self.removed.push(doc);
-        self.state.dead.insert(doc);
+        self.state.tombstones.insert(doc);
         // A count that is too small is for `check` to name; one below 0 could not be read again.
         let documents = &mut self.state.counters.documents;
         *documents = documents.saturating_sub(1);
@@ -327,7 +327,7 @@ impl Writer<'_> {
         self.state.counters.commit = self.state.counters.commit.wrapping_add(1);
         let (txn, path, action) = (self.txn()?, self.engine.path(), "writing the state");
         let mut dead = txn.open_table(DEAD).doing(path, action)?;
-        for (number, row) in self.state.dead.changed_rows(&self.before.dead) {
+        for (number, row) in self.state.tombstones.changed_rows(&self.before.dead) {
             match row {
                 Some(row) => dead.insert(number, &row[..]).doing(path, action)?,
                 None => dead.remove(number).doing(path, action)?,
@@ -344,7 +344,7 @@ impl Drop for Writer<'_> {
         // The storage's transaction ends before the next may start.
         if self.engine.is_broken() {
             abandon(self.txn.take());
-        } else if !let_go(self.txn.take()) {
+        } else if !drop_catching_panics(self.txn.take()) {
             self.engine.set_broken();
         }
         self.engine.end_write();
