@@ -3,7 +3,7 @@
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
 use tempfile::TempDir;
-use twindex::{Index, OnConflict};
+use twindex::Index;
 
 #[path = "scale/synthetic.rs"]
 #[expect(dead_code, reason = "the long runs use more of it")]
@@ -35,7 +35,7 @@ fn open(folder: &TempDir) -> Index {
 
 fn insert(index: &Index, documents: Vec<twindex::Document>) -> twindex::Result<()> {
     let mut txn = index.begin_write()?;
-    txn.insert_documents(documents, OnConflict::Replace)?;
+    txn.insertion().documents(documents)?;
     txn.commit()
 }
 

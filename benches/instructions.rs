@@ -7,7 +7,7 @@
 
 use std::hint::black_box;
 use std::path::Path;
-use twindex::{Index, IndexOptions, Lanes, OnConflict, Shingle, Shingler, Signature, Sketcher};
+use twindex::{Index, IndexOptions, Shingle, Shingler, Signature, Sketcher};
 
 #[path = "scale/synthetic.rs"]
 #[expect(dead_code, reason = "the long runs use more of it")]
@@ -84,9 +84,9 @@ fn unicode() -> String {
 fn sketch(text: &str, run: bool) -> Outcome {
     let shingle = Shingle::default();
     let shingler = Shingler::new(shingle, shingle.default_normalization(), false, 0)?;
-    let sketcher = Sketcher::new(shingler, Lanes::DEFAULT, 0);
+    let sketcher = Sketcher::new(shingler, 256, 0).expect("valid");
     warm(run, || {
-        black_box(sketcher.signature(black_box(text)));
+        black_box(sketcher.signature(black_box(text)).expect("a text"));
         Ok(())
     })
 }
@@ -101,7 +101,7 @@ fn insert(folder: &Path, run: bool) -> Outcome {
     let documents = synthetic::documents(0..DOCUMENTS)?;
     if run {
         let mut txn = index.begin_write()?;
-        txn.insert_documents(documents, OnConflict::Replace)?;
+        txn.insertion().documents(documents)?;
         txn.commit()?;
     }
     Ok(index.close()?)

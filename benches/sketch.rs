@@ -3,11 +3,11 @@
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
 use std::time::Duration;
-use twindex::{Lanes, Normalization, Shingle, Shingler, Sketcher, Weights, equal_lanes};
+use twindex::{DEFAULT_LANES, Normalization, Shingle, Shingler, Sketcher, Weights, equal_lanes};
 
 fn sketcher(shingle: Shingle, lanes: usize) -> Sketcher {
     let shingler = Shingler::new(shingle, shingle.default_normalization(), false, 0);
-    Sketcher::new(shingler.expect("a valid shingle"), Lanes::new(lanes).expect("valid lanes"), 0)
+    Sketcher::new(shingler.expect("a valid shingle"), lanes, 0).expect("valid lanes")
 }
 
 /// The text in other alphabets, line by line in turn: Cyrillic, Greek with accents that normalising
@@ -98,17 +98,17 @@ fn sketch(criterion: &mut Criterion) {
 /// Weighted sets with weights from 1e-3 to 1e6.
 fn weighted(criterion: &mut Criterion) {
     let shingler = Shingler::new(Shingle::Tokens, Normalization::NONE, false, 0);
-    let sketcher = Sketcher::weighted(shingler.expect("valid"), Lanes::DEFAULT, 0);
+    let sketcher = Sketcher::weighted(shingler.expect("valid"), DEFAULT_LANES, 0);
     let sketcher = sketcher.expect("tokens");
     let mut group = criterion.benchmark_group("sketch a weighted set");
     for tokens in [1_u32, 100, 1_000, 100_000] {
         let weight =
             |n: u32| 10.0_f64.powf(f64::from(n.wrapping_mul(2_654_435_761) >> 8) / 2e6 - 3.0);
         let weights = Weights::new((0..tokens).map(|n| (n.to_string(), weight(n))));
-        let text = weights.expect("valid weights").to_text();
+        let set = weights.expect("valid weights");
         group.throughput(Throughput::Elements(tokens.into()));
         group.bench_function(BenchmarkId::new("256 lanes", tokens), |bencher| {
-            bencher.iter(|| sketcher.signature(black_box(&text)));
+            bencher.iter(|| sketcher.signature(black_box(&set)));
         });
     }
     group.finish();

@@ -149,13 +149,40 @@ pub enum Error {
         expected: &'static str,
     },
 
-    /// A text was given where an index of weights needs tokens with a number each. Make them a text
-    /// with [`Weights::to_text`](crate::Weights::to_text), or create an index of another kind.
+    /// A text, or a set of tokens, was given to an index of weighted sets, or a text that is no export
+    /// of [`Weights`](crate::Weights) to [`from_export`](crate::Weights::from_export). Give
+    /// [`Weights`](crate::Weights), or create an index of another kind.
     #[error(
         "a text, where an index of weights needs tokens with a number each; \
          give weights, or take an index created without weighted"
     )]
     NotWeights,
+
+    /// Weights were given to an index or sketcher that is not one of weighted sets. Give a text, or
+    /// create the index with [`weighted`](crate::IndexOptions::weighted).
+    #[error(
+        "weights, where an index of texts needs a text; \
+         give texts, or take an index created with weighted"
+    )]
+    UnexpectedWeights,
+
+    /// A set of tokens was given where texts are cut into other shingles than tokens. Give a text, or
+    /// create the index with the shingle [`token`](crate::Shingle::Tokens).
+    #[error(
+        "a set of tokens, where texts are cut by {shingle}; \
+         give texts, or take an index created with shingle token"
+    )]
+    UnexpectedTokens {
+        /// What texts are cut by.
+        shingle: String,
+    },
+
+    /// A token holds the character U+001F, which ends tokens. Leave the token out.
+    #[error("token {token:?} holds the character U+001F, which ends tokens; leave it out")]
+    InvalidToken {
+        /// The token.
+        token: String,
+    },
 
     /// A signature made under other settings was offered to this index.
     #[error(
@@ -178,7 +205,7 @@ pub enum Error {
 
     /// A document comes without the text that the index is to store. Make it with
     /// [`Index::prepare`](crate::Index::prepare) or
-    /// [`Document::with_text`](crate::Document::with_text).
+    /// [`Document::with_content`](crate::Document::with_content).
     #[error("{id}: comes without its text, which this index stores; give the text with it")]
     MissingText {
         /// The id of the document.
@@ -226,8 +253,9 @@ pub enum Error {
         detail: String,
     },
 
-    /// This thread already has a write transaction of this index. Commit or drop it first.
-    #[error("this thread already has a write transaction; commit or drop it first")]
+    /// A write transaction of this index is in use: on this thread, where waiting for it would never
+    /// end, or on any, where the work needs the index to itself. Commit or drop it first.
+    #[error("a write transaction of this index is in use; commit or drop it first")]
     WriteInProgress,
 
     /// Compacting needs the file to itself. Drop the snapshots first.
@@ -235,6 +263,17 @@ pub enum Error {
     SnapshotsLive {
         /// How many there are.
         count: usize,
+    },
+
+    /// An interrupted deduplication had other documents. Give it the same ones from their beginning,
+    /// or [begin](crate::DedupRun::begin) a new one.
+    #[error(
+        "the input is not the one of the interrupted run, which judged {documents} documents; \
+         give the same input again, or begin a new run"
+    )]
+    InputDiffers {
+        /// The documents that the interrupted run has judged.
+        documents: u64,
     },
 
     /// The settings of two indexes differ, so that their signatures cannot be put together. Make one of
@@ -345,12 +384,16 @@ impl Error {
             | Self::UnreachableRecall { .. }
             | Self::InvalidId { .. }
             | Self::InvalidWeight { .. }
+            | Self::InvalidToken { .. }
             | Self::NotWeights
+            | Self::UnexpectedWeights
+            | Self::UnexpectedTokens { .. }
             | Self::MissingText { .. }
             | Self::NotUtf8 { .. } => ErrorKind::InvalidInput,
             Self::SettingMismatch { .. }
             | Self::SignatureMismatch { .. }
             | Self::NoTexts { .. }
+            | Self::InputDiffers { .. }
             | Self::UnequalSettings { .. } => ErrorKind::Mismatch,
             Self::Locked { .. } | Self::WriteInProgress | Self::SnapshotsLive { .. } => {
                 ErrorKind::Busy

@@ -6,5 +6,3 @@ pub use crate::estimate::{deviance, stirling_rest};
 pub use crate::hash::{GOLDEN, ShingleHasher, SplitMix, StreamHash, fmix64, text_hash};
 pub use crate::lsh::{needed_bands, word};
 pub use crate::sketch::{LaneHasher, LaneTable};
-pub use crate::store::DedupMark;
-pub use crate::text::ELEMENT_END;

@@ -1,8 +1,9 @@
-//! An embedded, crash-safe index of similar documents: `uniq` for near duplicates, in one file.
+//! An embedded, crash-safe index of similar documents, in one file: SQLite for near duplicates.
 //!
-//! An [`Index`] takes documents, remembers a [`Signature`] of each, and tells which are similar
-//! to a given one, while the collection grows past memory. Similarity is the Jaccard similarity
-//! of the documents' sets of shingles: the share of common ones among all.
+//! An [`Index`] takes documents, remembers a [`Signature`] of each, and tells which documents are
+//! similar to a given one, while the collection grows past memory. Similarity is the Jaccard
+//! similarity of the documents' sets of shingles: the number of common shingles divided by the
+//! number of all.
 //!
 //! ```
 //! # fn main() -> twindex::Result<()> {
@@ -20,7 +21,7 @@
 //! txn.insert("page-1", "A text that is going to be copied with a small change in it.")?;
 //! match txn.insert_unless_similar("page-2", "A text that was going to be copied.")? {
 //!     Outcome::Inserted(_) => {}
-//!     Outcome::Duplicate(m) => println!("like {}, {:.2}", m.id, m.similarity),
+//!     Outcome::Duplicate { of, .. } => println!("like {}, {:.2}", of.id, of.similarity),
 //! }
 //! txn.commit()?;
 //!
@@ -38,42 +39,47 @@
 //!
 //! # Overview
 //!
-//! - [`Index`] and [`ReadOnlyIndex`] are open files; [`IndexOptions`] says how they are created
+//! - [`Index`] and [`ReadOnlyIndex`] are open files. [`IndexOptions`] says how a file is created
 //!   and opened.
-//! - [`WriteTxn`] inserts and removes, durably and all at once; [`Document`] is one that was
-//!   sketched beforehand, on any thread.
-//! - [`Snapshot`] is one commit's state: [`Query`] asks it who is similar, giving [`Matches`];
-//!   [`Pairs`] walks all similar pairs, [`Clustering`] puts them together to [`Clusters`].
-//! - [`Work`] is a long piece of work, such as [`Index::compact`], that can be watched and stopped.
-//!   An [`Error`] has a [kind](Error::kind) by what a caller can do.
-//! - [`Shingler`] and [`Sketcher`] turn texts into [`Signature`]s without any file, and
+//! - [`WriteTxn`] inserts and removes documents, durably and all at once. [`Insertion`] is its
+//!   general form: many documents, conflicts, duplicates. A [`Document`] is sketched beforehand, on
+//!   any thread. [`DedupRun`] deduplicates an input that takes many transactions, and can be
+//!   resumed.
+//! - [`Snapshot`] is the state after one commit. A [`Query`] asks it which documents are similar
+//!   and gives [`Matches`]. [`Pairs`] walks all similar pairs; [`Clustering`] puts them together to
+//!   [`Clusters`].
+//! - [`Work`] is long work that has not begun: it can be watched and stopped.
+//! - [`Content`] is what a document is given as: a text, a set of [`Tokens`], or [`Weights`].
+//! - [`Shingler`] and [`Sketcher`] turn it into [`Signature`]s without a file, and
 //!   [`Signature::similarity`] compares two.
 //! - [`Overlap`] is the exact similarity of two sets or multisets of shingles, [`weighted_jaccard`]
-//!   that of two weighted sets, which [`Weights`] hold; [`Containment`] is how much of one is in the
-//!   other, by estimate; [`RandomSubsets`] is what chance would make of
-//!   sets of their sizes. [`BottomK`] is a sketch that merges and counts, and [`Explanation`] shows the
-//!   [`Passage`]s that two texts share.
-//! - [`Forecast`] and [`Space`] tell what a threshold and a recall will find, miss and take;
-//!   [`Probe`], [`BandPlan`] and [`candidate_probability`] are what they are made of.
-//! - [`methods`] are those of the literature that the index is measured against.
+//!   that of two weighted sets ([`Weights`]). [`Containment`] is how much of one set is in another,
+//!   by estimate. [`RandomSubsets`] is what chance would make of sets of their sizes. [`BottomK`]
+//!   is a sketch that merges and counts. An [`Explanation`] shows the [`Passage`]s that two texts
+//!   share.
+//! - [`Forecast`] and [`Space`] tell what a threshold and a recall will find, miss and take. They
+//!   are made of [`Probe`], [`BandPlan`] and [`candidate_probability`].
 //!
 //! # What is promised
 //!
-//! - **Recall is a setting.** A pair at the threshold is compared with at least the probability
-//!   asked for. It is reported when its *estimate* reaches the threshold, so right at the threshold
-//!   about half the time; 0.05 above it, practically always.
-//! - **Committed is durable.** After [`WriteTxn::commit`] has returned, the documents survive the
-//!   kill of the process and of the machine. What fails changes nothing.
-//! - **Damage is an error**, or a violation that [`Index::check`] finds, and can be repaired as far as
-//!   documents can be read: [`Index::repair`]. The storage library panics on some damage; here that is
-//!   an error too, but its message appears on standard error unless the program sets a panic hook.
+//! - **Recall is a setting.** A pair at the threshold becomes a candidate with at least the
+//!   probability that you ask for. A candidate is reported when its *estimate* reaches the
+//!   threshold. At the threshold that is about half of the pairs; 0.05 above it, practically all.
+//!   With stored texts ([`IndexOptions::store_text`]) answers are exact.
+//! - **Committed is durable.** After [`WriteTxn::commit`] returns, the documents survive a crash of
+//!   the process and of the machine. What fails changes nothing.
+//! - **Damage is an error**, or a violation that [`Index::check`] finds. [`Index::repair`] saves
+//!   the documents that can be read. The storage library panics on some damage. twindex turns that
+//!   into an error too, but the message of the panic appears on standard error unless the program
+//!   sets a panic hook.
 //! - **The same answers every time**, whatever the batches, threads, merges and restarts.
-//! - **An empty text is similar to nothing**; one shorter than a shingle only to its equals.
+//! - **An empty text is similar to nothing.** A text shorter than a shingle is similar only to its
+//!   equals.
 //!
 //! # Quirks
 //!
 //! - One process writes, or several read. Within a process, one thread writes and all read.
-//! - A [`Snapshot`] keeps the file open, and the space of what was deleted since.
+//! - A [`Snapshot`] keeps the file open, and keeps the space of what was deleted since.
 //! - Similarity is not transitive: of three documents, the first two pairs can be similar and the
 //!   third not.
 //!
@@ -82,31 +88,22 @@
 //! - A. Broder, *On the resemblance and containment of documents*, 1997: shingles, MinHash.
 //! - S. Dahlgaard, M. Knudsen, M. Thorup, *Fast similarity sketching*, 2017: the family of the
 //!   sketch.
-//! - P. Li, A. C. König, *b-bit minwise hashing*, 2010: storing a byte a lane.
-//! - E. Cohen, H. Kaplan, *Summarizing data using bottom-k sketches*, 2007; K. Beyer and others, *On
-//!   synopses for distinct-value estimation under multiset operations*, 2007: [`BottomK`].
-//! - S. Dembele, G. S. Lo, *The exact probability law for the approximated similarity from the minhashing
-//!   method*, 2017: two random sets, RU, the law of the estimate. C. Loader, *Fast and accurate computation of binomial
-//!   probabilities*, 2000: how to compute their law.
-//! - S. Dembele, G. S. Lo, *Probabilistic, statistical and algorithmic aspects of the similarity of texts and
-//!   application to Gospels comparison*, 2015: multisets, comparing by file, samples, RUM. J. Bentley,
-//!   B. Floyd, *A sample of brilliance*, 1987: how to draw samples.
-//! - R. Vilaseca, X. Lacasa, X. Martín, *Detection of similarity between documents with hashing*, 2018; C. Bergillos,
-//!   A. Rambla, A. Cabeza, *Document similarity detection using hashing*, 2018: families of hash functions, bands,
-//!   and how to measure both.
+//! - P. Li, A. C. König, *b-bit minwise hashing*, 2010: one byte a lane.
+//! - E. Cohen, H. Kaplan, *Summarizing data using bottom-k sketches*, 2007; K. Beyer and others,
+//!   *On synopses for distinct-value estimation under multiset operations*, 2007: [`BottomK`].
+//! - S. Dembele, G. S. Lo, *The exact probability law for the approximated similarity from the
+//!   minhashing method*, 2017: two random sets. C. Loader, *Fast and accurate computation of
+//!   binomial probabilities*, 2000: how to compute their law.
 //! - E. B. Wilson, *Probable inference, the law of succession, and statistical inference*, 1927:
-//!   the interval. C. Clopper, E. S. Pearson, *The use of confidence or fiducial limits illustrated in the case
-//!   of the binomial*, 1934: a wider one, [`methods::clopper_pearson`].
+//!   the interval.
 //! - K.-Y. Whang, B. Vander-Zanden, H. Taylor, *A linear-time probabilistic counting algorithm for
 //!   database applications*, 1990: the size of a set.
-//! - B. Ondov and others, *Mash: fast genome and metagenome distance estimation using MinHash*, 2016:
-//!   k-mers of genomes, and their distance.
-//! - E. Zhu, F. Nargesian, K. Q. Pu, R. J. Miller, *LSH Ensemble: internet-scale domain search*, 2016:
-//!   containment by classes of sizes.
+//! - B. Ondov and others, *Mash: fast genome and metagenome distance estimation using MinHash*,
+//!   2016: k-mers of genomes, and their distance.
+//! - E. Zhu, F. Nargesian, K. Q. Pu, R. J. Miller, *LSH Ensemble: internet-scale domain search*,
+//!   2016: containment by classes of sizes.
 //! - T. Christiani, *DartMinHash: Fast sketching for weighted sets*, 2020: the sketch of weighted
-//!   sets. R. Moulton, Y. Jiang, *Maximally consistent sampling and the Jaccard index of probability
-//!   distributions*, 2018: [`methods::probability_jaccard`].
-//! - M. Charikar, *Similarity estimation techniques from rounding algorithms*, 2002: [`methods::SimHash`].
+//!   sets.
 //! - J. Leskovec, A. Rajaraman, J. Ullman, *Mining of massive datasets*, chapter 3: bands.
 
 #![deny(missing_debug_implementations, missing_docs)]
@@ -129,20 +126,25 @@ mod text;
 pub use error::{Error, ErrorKind, Result};
 pub use estimate::{
     Agreement, Cardinality, Containment, Estimate, Explanation, Overlap, Passage, RandomSubsets,
-    Span, equal_lanes, estimate_probability, mash_distance, weighted_jaccard, wilson,
+    Span, equal_lanes, estimate_probability, mash_distance, normal_quantile, weighted_jaccard,
+    wilson,
 };
 pub use index::{
-    BucketSizes, Cluster, Clustering, Clusters, Document, DocumentInfo, Documents, Ids, Index,
-    IndexOptions, Inserted, Keep, Linkage, Match, Matches, Merged, OnConflict, Outcome, Pair,
-    Pairs, Query, ReadOnlyIndex, Rebuilt, SizeClass, SizesSearched, Snapshot, Verdict, WriteTxn,
+    BucketSizes, Cluster, Clustering, Clusters, DedupInput, DedupRun, Document, DocumentInfo,
+    Documents, Ids, Index, IndexOptions, Inserted, Insertion, Judged, Keep, Linkage, Match,
+    Matches, Merged, OnConflict, Outcome, Pair, Pairs, Query, ReadOnlyIndex, Rebuilt, SizeClass,
+    SizesSearched, Snapshot, WriteTxn,
 };
 pub use lsh::{BandPlan, Chances, Forecast, Probe, Textbook, candidate_probability};
-pub use params::{Confidence, Lanes, MAX_ID_BYTES, Recall, Threshold};
+pub use params::{
+    DEFAULT_CONFIDENCE, DEFAULT_LANES, DEFAULT_RECALL, DEFAULT_THRESHOLD, MAX_ID_BYTES, MAX_LANES,
+};
 pub use sketch::{BottomK, DistinctCounter, SetSize, Signature, Sketch, Sketcher};
 pub use store::{
     CheckReport, FORMAT_VERSION, Invariant, Progress, Repair, Settings, Space, Usage, Violation,
     Work,
 };
 pub use text::{
-    Form, Normalization, Shingle, ShingleStream, Shingler, UnicodeVersions, Weights, Whitespace,
+    Content, Form, Normalization, Shingle, ShingleStream, Shingler, Tokens, UnicodeVersions,
+    Weights, Whitespace,
 };

@@ -1,4 +1,5 @@
-//! Numbers that users set, each validated once and then carried by a type of its own.
+//! Numbers that users set. The public face takes them as plain numbers; inside, each is validated
+//! once and then carried by a type of its own.
 
 use crate::error::{Error, Result};
 use std::fmt;
@@ -6,20 +7,39 @@ use std::fmt;
 /// The longest id of a document, in bytes of UTF-8.
 pub const MAX_ID_BYTES: usize = 4096;
 
+/// The default threshold of an index: the similarity from which on documents count as similar.
+pub const DEFAULT_THRESHOLD: f64 = 0.8;
+
+/// The default recall of an index: the least probability with which a pair at the threshold becomes
+/// a candidate.
+pub const DEFAULT_RECALL: f64 = 0.99;
+
+/// The default confidence of an interval: the probability with which it holds the true value.
+pub const DEFAULT_CONFIDENCE: f64 = 0.95;
+
+/// The default number of lanes of a signature.
+///
+/// There may be 64, 128, 256 or 512, one byte each on disk. The error of an estimate falls with the
+/// root of it: at similarity 0.8 the standard error is 0.050, 0.035, 0.025 and 0.018.
+pub const DEFAULT_LANES: usize = 256;
+
+/// The most lanes that a signature can have.
+pub const MAX_LANES: usize = 512;
+
 /// A Jaccard similarity above 0 and at most 1, from which on documents count as similar.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
-pub struct Threshold(f64);
+pub(crate) struct Threshold(f64);
 
 impl Threshold {
-    /// The default, 0.8.
-    pub const DEFAULT: Threshold = Threshold(0.8);
+    /// The default.
+    pub(crate) const DEFAULT: Threshold = Threshold(DEFAULT_THRESHOLD);
 
     /// Checks that the value lies above 0 and is at most 1.
     ///
     /// # Errors
     ///
     /// [`Error::InvalidSetting`] otherwise, also for NaN.
-    pub fn new(value: f64) -> Result<Self> {
+    pub(crate) fn new(value: f64) -> Result<Self> {
         if value > 0.0 && value <= 1.0 {
             return Ok(Self(value));
         }
@@ -31,25 +51,25 @@ impl Threshold {
     }
 
     /// The number itself.
-    pub const fn get(self) -> f64 {
+    pub(crate) const fn get(self) -> f64 {
         self.0
     }
 }
 
 /// The least probability, between 0 and 1, with which a pair at the threshold becomes a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
-pub struct Recall(f64);
+pub(crate) struct Recall(f64);
 
 impl Recall {
-    /// The default, 0.99.
-    pub const DEFAULT: Recall = Recall(0.99);
+    /// The default.
+    pub(crate) const DEFAULT: Recall = Recall(DEFAULT_RECALL);
 
     /// Checks that the value lies strictly between 0 and 1.
     ///
     /// # Errors
     ///
     /// [`Error::InvalidSetting`] otherwise, also for NaN.
-    pub fn new(value: f64) -> Result<Self> {
+    pub(crate) fn new(value: f64) -> Result<Self> {
         if value > 0.0 && value < 1.0 {
             return Ok(Self(value));
         }
@@ -61,33 +81,25 @@ impl Recall {
     }
 
     /// The number itself.
-    pub const fn get(self) -> f64 {
+    pub(crate) const fn get(self) -> f64 {
         self.0
     }
 }
 
 /// The probability with which an interval is to hold the true value, strictly between 0 and 1.
-///
-/// ```
-/// use twindex::Confidence;
-/// assert_eq!(Confidence::DEFAULT.get(), 0.95);
-/// assert!((Confidence::new(0.99)?.z() - 2.5758).abs() < 1e-4);
-/// assert!(Confidence::new(95.0).is_err());
-/// # Ok::<(), twindex::Error>(())
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
-pub struct Confidence(f64);
+pub(crate) struct Confidence(f64);
 
 impl Confidence {
-    /// The default, 0.95.
-    pub const DEFAULT: Confidence = Confidence(0.95);
+    /// The default.
+    pub(crate) const DEFAULT: Confidence = Confidence(DEFAULT_CONFIDENCE);
 
     /// Checks that the value lies strictly between 0 and 1.
     ///
     /// # Errors
     ///
     /// [`Error::InvalidSetting`] otherwise, also for NaN.
-    pub fn new(value: f64) -> Result<Self> {
+    pub(crate) fn new(value: f64) -> Result<Self> {
         if value > 0.0 && value < 1.0 {
             return Ok(Self(value));
         }
@@ -99,30 +111,25 @@ impl Confidence {
     }
 
     /// The number itself.
-    pub const fn get(self) -> f64 {
+    pub(crate) const fn get(self) -> f64 {
         self.0
     }
 }
 
-/// How many lanes a signature has: 64, 128, 256 or 512, one byte each on disk.
-///
-/// The error of an estimate falls with the root of it: at similarity 0.8 the standard error is
-/// 0.050, 0.035, 0.025 and 0.018.
+/// How many lanes a signature has: 64, 128, 256 or 512.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Lanes(u16);
+pub(crate) struct Lanes(u16);
 
 impl Lanes {
-    /// The default, 256.
-    pub const DEFAULT: Lanes = Lanes(256);
-    /// The most lanes there can be.
-    pub const MAX: usize = 512;
+    /// The default.
+    pub(crate) const DEFAULT: Lanes = Lanes(DEFAULT_LANES as u16);
 
     /// Checks that the number is 64, 128, 256 or 512.
     ///
     /// # Errors
     ///
     /// [`Error::InvalidSetting`] otherwise.
-    pub fn new(lanes: usize) -> Result<Self> {
+    pub(crate) fn new(lanes: usize) -> Result<Self> {
         match lanes {
             64 | 128 | 256 | 512 => Ok(Self(lanes as u16)),
             _ => Err(Error::InvalidSetting {
@@ -134,7 +141,7 @@ impl Lanes {
     }
 
     /// The number itself.
-    pub const fn get(self) -> usize {
+    pub(crate) const fn get(self) -> usize {
         self.0 as usize
     }
 
@@ -151,12 +158,6 @@ impl fmt::Display for Threshold {
 }
 
 impl fmt::Display for Recall {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl fmt::Display for Confidence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }

@@ -9,7 +9,7 @@ use crate::system::copy;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
-use twindex::{Document, Index, OnConflict, ReadOnlyIndex, Snapshot};
+use twindex::{Document, Index, ReadOnlyIndex, Snapshot};
 
 /// Documents that are removed, and replaced, of an index of at least ten times as many.
 const CHANGED: u64 = 100_000;
@@ -52,7 +52,7 @@ pub fn run(index: &Path) -> Outcome<Vec<Row>> {
         .collect::<Outcome<Vec<_>>>()?;
     let start = Instant::now();
     let mut txn = index.begin_write()?;
-    txn.insert_documents(documents, OnConflict::Replace)?;
+    txn.insertion().documents(documents)?;
     txn.commit()?;
     rows.push(Row::rate("replacement of as many in one transaction", number, start.elapsed()));
 
@@ -126,7 +126,7 @@ fn choose(snapshot: &Snapshot) -> Outcome<(Vec<String>, Vec<String>)> {
 }
 
 fn pairs(snapshot: &Snapshot) -> Outcome<(Row, Duration)> {
-    let threshold = snapshot.settings().threshold.get();
+    let threshold = snapshot.settings().threshold();
     let start = Instant::now();
     let pairs = snapshot.pairs(threshold)?.take(MOST_PAIRS);
     let count = pairs.map(|pair| pair.map(|_| 1)).sum::<twindex::Result<usize>>()?;

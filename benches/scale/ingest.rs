@@ -6,7 +6,7 @@ use crate::synthetic::load;
 use crate::system::{bytes_written, peak_memory, scratch};
 use std::path::Path;
 use std::time::{Duration, Instant};
-use twindex::{Index, Lanes};
+use twindex::{DEFAULT_LANES, Index};
 
 /// Documents of a commit.
 pub const BATCH: u64 = 10_000;
@@ -35,7 +35,7 @@ pub fn run(count: u64, keep: Option<&Path>) -> Outcome<Vec<Row>> {
     let folder = scratch()?;
     let path = keep.map_or_else(|| folder.path().join("ingest.twx"), Path::to_owned);
     let index = Index::create(&path)?;
-    assert_eq!(index.settings().lanes, Lanes::DEFAULT);
+    assert_eq!(index.settings().lanes(), DEFAULT_LANES);
     // A small run has smaller commits, so that each tenth has one.
     let batch = BATCH.min(count.div_ceil(10)).max(1);
     let mut tenths = [Part::default(); 10];

@@ -18,7 +18,7 @@ pub struct Questions {
 
 impl Questions {
     pub fn new(snapshot: &Snapshot) -> Outcome<Self> {
-        let lanes = snapshot.settings().lanes.get();
+        let lanes = snapshot.settings().lanes();
         if lanes != LANES {
             return Err(format!("the index has {lanes} lanes; measured is with {LANES}").into());
         }

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use twindex::{Document, Index, OnConflict};
+use twindex::{Document, Index};
 
 /// Measurements of each kind.
 const TIMES: u64 = 300;
@@ -16,7 +16,7 @@ const TIMES: u64 = 300;
 pub fn run(index: &Path) -> Outcome<Vec<Row>> {
     let (folder, path) = copy(index)?;
     let index = Index::open(&path)?;
-    let threshold = index.settings().threshold.get();
+    let threshold = index.settings().threshold();
     let mut file = File::create(folder.path().join("synced"))?;
     let (mut syncs, mut inserts, mut checks) = (Vec::new(), Vec::new(), Vec::new());
     // One by one in turn, so that a slow spell of the machine meets all three.
@@ -29,14 +29,14 @@ pub fn run(index: &Path) -> Outcome<Vec<Row>> {
         let document = fresh(2 * number)?;
         let start = Instant::now();
         let mut txn = index.begin_write()?;
-        txn.insert_document(document, OnConflict::Replace)?;
+        txn.insertion().document(document)?;
         txn.commit()?;
         inserts.push(start.elapsed());
 
         let document = fresh(2 * number + 1)?;
         let start = Instant::now();
         let mut txn = index.begin_write()?;
-        txn.insert_document_unless_similar(document, threshold)?;
+        txn.insertion().unless_similar(threshold).document(document)?;
         txn.commit()?;
         checks.push(start.elapsed());
     }

@@ -3,7 +3,7 @@
 use crate::Outcome;
 use std::ops::Range;
 use std::time::{Duration, Instant};
-use twindex::{Document, Index, OnConflict, Signature};
+use twindex::{Document, Index, Signature};
 
 /// Lanes of every signature made here: the default of an index.
 pub const LANES: usize = 256;
@@ -91,7 +91,7 @@ pub fn load(
         let documents = documents(next..end)?;
         let start = Instant::now();
         let mut txn = index.begin_write()?;
-        txn.insert_documents(documents, OnConflict::Replace)?;
+        txn.insertion().documents(documents)?;
         txn.commit()?;
         each(end - next, start.elapsed());
         next = end;

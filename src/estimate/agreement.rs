@@ -1,6 +1,7 @@
 //! The number of equal lanes of two signatures, and the similarity it stands for.
 
 use super::interval::{Estimate, wilson};
+use crate::error::Result;
 use crate::params::Confidence;
 use crate::sketch::Signature;
 use multiversion::multiversion;
@@ -57,9 +58,9 @@ impl Agreement {
         corrected(f64::from(self.equal) / f64::from(self.lanes))
     }
 
-    /// The similarity with its interval at the [default](Confidence::DEFAULT) confidence, 95 %.
+    /// The similarity with its interval at the [default](crate::DEFAULT_CONFIDENCE) confidence, 95 %.
     pub fn estimate(self) -> Estimate {
-        self.estimate_at(Confidence::DEFAULT)
+        self.estimate_with(Confidence::DEFAULT)
     }
 
     /// The similarity with the Wilson interval of the share of equal lanes, taken through the
@@ -71,14 +72,23 @@ impl Agreement {
     /// fewer are sketched with less error, and their intervals hold more often.
     ///
     /// ```
-    /// use twindex::{Agreement, Confidence};
-    /// let agreement = Agreement::new(205, 256);
-    /// let (usual, sure) = (agreement.estimate(), agreement.estimate_at(Confidence::new(0.999)?));
+    /// let agreement = twindex::Agreement::new(205, 256);
+    /// let (usual, sure) = (agreement.estimate(), agreement.estimate_at(0.999)?);
     /// assert!(sure.low < usual.low && usual.high < sure.high);
     /// assert_eq!(usual.similarity, sure.similarity);
     /// # Ok::<(), twindex::Error>(())
     /// ```
-    pub fn estimate_at(self, confidence: Confidence) -> Estimate {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) for a confidence that is not above 0
+    /// and below 1.
+    pub fn estimate_at(self, confidence: f64) -> Result<Estimate> {
+        Ok(self.estimate_with(Confidence::new(confidence)?))
+    }
+
+    /// The same for a confidence that is validated.
+    pub(crate) fn estimate_with(self, confidence: Confidence) -> Estimate {
         let (low, high) = wilson(self.equal, self.lanes, confidence.z());
         Estimate { similarity: self.similarity(), low: corrected(low), high: corrected(high) }
     }
@@ -95,16 +105,25 @@ impl Signature {
     /// The estimated Jaccard similarity of both documents with its 95 % interval; `None` where one is
     /// empty or the numbers of lanes differ.
     pub fn similarity(&self, other: &Signature) -> Option<Estimate> {
-        self.similarity_at(other, Confidence::DEFAULT)
+        self.similarity_with(other, Confidence::DEFAULT)
     }
 
     /// The same with the interval of a confidence.
-    pub fn similarity_at(&self, other: &Signature, confidence: Confidence) -> Option<Estimate> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) for a confidence that is not above 0
+    /// and below 1.
+    pub fn similarity_at(&self, other: &Signature, confidence: f64) -> Result<Option<Estimate>> {
+        Ok(self.similarity_with(other, Confidence::new(confidence)?))
+    }
+
+    fn similarity_with(&self, other: &Signature, confidence: Confidence) -> Option<Estimate> {
         let comparable =
             !self.is_empty() && !other.is_empty() && self.lanes().len() == other.lanes().len();
         comparable.then(|| {
             let equal = equal_lanes(self.lanes(), other.lanes());
-            Agreement::new(equal, self.lanes().len()).estimate_at(confidence)
+            Agreement::new(equal, self.lanes().len()).estimate_with(confidence)
         })
     }
 }
@@ -150,7 +169,7 @@ mod tests {
         let equal = CHANCE + (1.0 - CHANCE) * similarity;
         let law = Binomial::new(equal, lanes as u64).expect("a probability");
         let holds = |equal: &usize| {
-            let estimate = Agreement::new(*equal, lanes).estimate_at(confidence);
+            let estimate = Agreement::new(*equal, lanes).estimate_with(confidence);
             estimate.low <= similarity && similarity <= estimate.high
         };
         (0..=lanes).filter(holds).map(|equal| law.pmf(equal as u64)).sum()

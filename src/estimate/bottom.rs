@@ -1,10 +1,11 @@
 //! What bottom-k sketches say of two sets and of one.
 
 use super::interval::{Estimate, wilson};
+use crate::error::Result;
 use crate::params::Confidence;
 use crate::sketch::BottomK;
 
-/// A number of elements with its interval at some [confidence](crate::Confidence).
+/// A number of elements with its interval at some confidence.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cardinality {
     /// The number; a whole one where it is exact.
@@ -28,7 +29,7 @@ struct Sample {
 impl BottomK {
     /// The estimated Jaccard similarity of both sets with its 95 % interval.
     pub fn similarity(&self, other: &BottomK) -> Estimate {
-        self.similarity_at(other, Confidence::DEFAULT)
+        self.similarity_with(other, Confidence::DEFAULT)
     }
 
     /// The estimated Jaccard similarity of both sets: of the k smallest hashes of their union, the share
@@ -38,14 +39,23 @@ impl BottomK {
     /// interval is Wilson's. It takes the k for drawn with replacement, which they are not: it holds the truth as often
     /// as it says where the union is many times k, and more often where it is not. A correction would need
     /// the size of the union, which is an estimate too. Takes some 2k steps.
-    pub fn similarity_at(&self, other: &BottomK, confidence: Confidence) -> Estimate {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) for a confidence that is not above 0
+    /// and below 1.
+    pub fn similarity_at(&self, other: &BottomK, confidence: f64) -> Result<Estimate> {
+        Ok(self.similarity_with(other, Confidence::new(confidence)?))
+    }
+
+    fn similarity_with(&self, other: &BottomK, confidence: Confidence) -> Estimate {
         let sample = sample(self, other);
         share(sample.shared, sample.union, sample.whole, confidence)
     }
 
     /// How much of this set is in the other, |A ∩ B| / |A|, with its 95 % interval.
     pub fn containment(&self, other: &BottomK) -> Estimate {
-        self.containment_at(other, Confidence::DEFAULT)
+        self.containment_with(other, Confidence::DEFAULT)
     }
 
     /// How much of this set is in the other: of this set's hashes among the k smallest of the union, the share
@@ -53,14 +63,23 @@ impl BottomK {
     /// the interval is wider, as their number tells: from 0 to 1 where there is none.
     ///
     /// Exact where both sketches are whole, and 0 for certain where a set is empty.
-    pub fn containment_at(&self, other: &BottomK, confidence: Confidence) -> Estimate {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) for a confidence that is not above 0
+    /// and below 1.
+    pub fn containment_at(&self, other: &BottomK, confidence: f64) -> Result<Estimate> {
+        Ok(self.containment_with(other, Confidence::new(confidence)?))
+    }
+
+    fn containment_with(&self, other: &BottomK, confidence: Confidence) -> Estimate {
         let sample = sample(self, other);
         share(sample.shared, sample.a, sample.whole, confidence)
     }
 
     /// The number of distinct elements with its 95 % interval.
     pub fn cardinality(&self) -> Cardinality {
-        self.cardinality_at(Confidence::DEFAULT)
+        self.cardinality_with(Confidence::DEFAULT)
     }
 
     /// The number of distinct elements: exact, with `low` = `high`, where the sketch is
@@ -71,7 +90,16 @@ impl BottomK {
     /// n u follows a gamma law of shape k where the number n is many times k; the interval is that of
     /// the approximation of its quantiles by Wilson and Hilferty (1931). It holds the truth more often
     /// where n is but a few times k.
-    pub fn cardinality_at(&self, confidence: Confidence) -> Cardinality {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) for a confidence that is not above 0
+    /// and below 1.
+    pub fn cardinality_at(&self, confidence: f64) -> Result<Cardinality> {
+        Ok(self.cardinality_with(Confidence::new(confidence)?))
+    }
+
+    fn cardinality_with(&self, confidence: Confidence) -> Cardinality {
         let sketch = self.settled();
         let hashes = sketch.hashes();
         let kept = hashes.len() as f64;
@@ -187,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_set_of_which_nothing_is_known_may_be_contained_or_not() {
+    fn an_unknown_containment_has_the_interval_from_0_to_1() {
         // Of the smallest three, none is in the first set.
         let (a, b) = (sketch(3, &[100]), sketch(3, &[1, 2, 3, 4]));
         let got = a.containment(&b);

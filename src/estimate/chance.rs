@@ -7,7 +7,8 @@
 //! is on the safe side.
 
 use super::agreement::{CHANCE, least_equal_lanes};
-use crate::params::Lanes;
+use crate::error::Result;
+use crate::params::{Lanes, Threshold};
 
 /// The probability that a stored lane of two documents of this similarity is equal.
 pub(crate) fn equal_lane_probability(similarity: f64) -> f64 {
@@ -18,14 +19,24 @@ pub(crate) fn equal_lane_probability(similarity: f64) -> f64 {
 /// `threshold`, from so many lanes, by the binomial law: about a half where both are equal.
 ///
 /// ```
-/// use twindex::{Lanes, estimate_probability};
-/// let reported = |j| estimate_probability(j, 0.8, Lanes::DEFAULT);
-/// assert!(reported(0.7) < 0.001 && reported(0.9) > 0.999);
-/// assert!((reported(0.8) - 0.5).abs() < 0.05);
+/// let reported = |j| twindex::estimate_probability(j, 0.8, 256);
+/// assert!(reported(0.7)? < 0.001 && reported(0.9)? > 0.999);
+/// assert!((reported(0.8)? - 0.5).abs() < 0.05);
+/// # Ok::<(), twindex::Error>(())
 /// ```
-pub fn estimate_probability(similarity: f64, threshold: f64, lanes: Lanes) -> f64 {
+///
+/// # Errors
+///
+/// [`Error::InvalidSetting`](crate::Error::InvalidSetting) for a threshold or a number of lanes out
+/// of range.
+pub fn estimate_probability(similarity: f64, threshold: f64, lanes: usize) -> Result<f64> {
+    Ok(estimated_at_least(similarity, Threshold::new(threshold)?, Lanes::new(lanes)?))
+}
+
+/// The same for numbers that are validated.
+pub(crate) fn estimated_at_least(similarity: f64, threshold: Threshold, lanes: Lanes) -> f64 {
     let law = EqualLanes::none().and_lanes(lanes.get(), equal_lane_probability(similarity));
-    law.at_least(least_equal_lanes(threshold, lanes.get()))
+    law.at_least(least_equal_lanes(threshold.get(), lanes.get()))
 }
 
 /// The probabilities of 0, 1, 2, ... equal lanes: the coefficients of a generating function.
@@ -93,9 +104,12 @@ mod tests {
 
     #[test]
     fn equal_texts_are_always_reported_and_texts_with_nothing_in_common_never() {
-        for lanes in [64, 128, 256, 512].map(Lanes::new).into_iter().flatten() {
-            assert_eq!(estimate_probability(1.0, 1.0, lanes), 1.0);
-            assert!(estimate_probability(0.0, 0.5, lanes) < 1e-20);
+        for lanes in [64, 128, 256, 512] {
+            let reported = |similarity, threshold| {
+                estimate_probability(similarity, threshold, lanes).expect("in range")
+            };
+            assert_eq!(reported(1.0, 1.0), 1.0);
+            assert!(reported(0.0, 0.5) < 1e-20);
         }
     }
 

@@ -149,7 +149,7 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet, HashSet};
 
     #[test]
-    fn closed_forms_hold() {
+    fn similarities_of_shifted_ranges_follow_their_closed_forms() {
         // Two runs of 100 numbers that overlap in all but the first and the last d.
         for d in [0, 1, 10, 50, 99, 100] {
             let (a, b): (Vec<u64>, Vec<u64>) = ((0..100).collect(), (d..100 + d).collect());

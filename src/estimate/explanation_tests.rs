@@ -48,7 +48,7 @@ fn marks_that_only_one_text_has_are_in_no_passage() {
 }
 
 #[test]
-fn ever_so_many_marks_do_not_hide_that_their_letters_differ() {
+fn many_marks_do_not_hide_that_their_letters_differ() {
     let marks = "\u{301}\u{327}".repeat(60_000);
     let [a, b] = ["a", "b"].map(|letter| format!("{letter}{marks}"));
     let found = Explanation::new(&shingler("char:1", "lower,nfc,space", false), &a, &b);
@@ -60,7 +60,7 @@ fn ever_so_many_marks_do_not_hide_that_their_letters_differ() {
 }
 
 #[test]
-fn of_equally_long_ones_the_first_in_the_second_text_is_taken() {
+fn the_first_of_equally_long_passages_in_the_second_text_is_taken() {
     let found = Explanation::new(&shingler("token", "none", false), "b", "a b c b").expect("short");
     assert_eq!(found.passages.iter().map(|passage| passage.b.start).collect::<Vec<_>>(), [2]);
 }
@@ -105,7 +105,8 @@ fn texts_that_repeat_themselves_are_no_more_work() {
     }
 }
 
-/// Words of two letters, so that much is shared and much repeated; some with marks that change places.
+/// Words of two letters, so that much is shared and much repeated; some with marks that change
+/// places.
 fn words() -> impl Strategy<Value = String> {
     let parts = "[abé]|e\u{301}| |\u{3000}\n|AB|ﬁ|ab ba aab |\u{301}|\u{212b}\u{1161}|[\u{1100}\u{1161}\u{11ab}]";
     let in_order = proptest::string::string_regex(&format!("({parts}){{0,40}}"));

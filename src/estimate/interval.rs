@@ -1,6 +1,6 @@
 //! Confidence intervals of a share of successes.
 
-/// A similarity with its interval at some [confidence](crate::Confidence), all from 0 to 1.
+/// A similarity with its interval at some confidence, all from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// The similarity.
@@ -12,7 +12,7 @@ pub struct Estimate {
 }
 
 /// The score interval of a probability of which `successes` out of `trials` were seen (Wilson
-/// 1927), `z` being the quantile of the normal distribution ([`Confidence::z`](crate::Confidence::z)):
+/// 1927), `z` being the quantile of the normal distribution ([`normal_quantile`](crate::normal_quantile)):
 /// 1.96 for 95 %.
 ///
 /// Unlike Wald's it covers the truth near 0 and 1, where near duplicates are: mostly 94.7 to 96.2 % of

@@ -20,7 +20,8 @@ pub use distance::mash_distance;
 pub use exact::{Overlap, weighted_jaccard};
 pub use explanation::{Explanation, Passage, Span};
 pub use interval::{Estimate, wilson};
+pub use normal::normal_quantile;
 pub use random::{RandomSubsets, deviance, stirling_rest};
 
 pub(crate) use agreement::least_equal_lanes;
-pub(crate) use chance::{EqualLanes, equal_lane_probability};
+pub(crate) use chance::{EqualLanes, equal_lane_probability, estimated_at_least};

@@ -1,17 +1,38 @@
 //! How many standard deviations an interval reaches to each side.
 
+use crate::error::Result;
 use crate::params::Confidence;
 
 /// The quantile of the default, so that it is the same to the last bit on every platform.
 const NORMAL_97_5: f64 = 1.959_963_984_540_054;
 
+/// The normal quantile of an interval with this confidence: a normal variable is within so many
+/// standard deviations of its mean with that probability. 1.96 at 0.95, 2.58 at 0.99.
+///
+/// Within 2e-15 of the true value, relatively (Wichura 1988, "Algorithm AS 241: the percentage points
+/// of the normal distribution", PPND16). Some 20 ns.
+///
+/// ```
+/// use twindex::{normal_quantile, wilson};
+/// let z = normal_quantile(0.99)?;
+/// assert!((z - 2.5758).abs() < 1e-4);
+/// let (low, high) = wilson(205, 256, z);
+/// assert!(low < 205.0 / 256.0 && 205.0 / 256.0 < high);
+/// assert!(normal_quantile(95.0).is_err());
+/// # Ok::<(), twindex::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// [`Error::InvalidSetting`](crate::Error::InvalidSetting) for a confidence that is not above 0 and
+/// below 1.
+pub fn normal_quantile(confidence: f64) -> Result<f64> {
+    Ok(Confidence::new(confidence)?.z())
+}
+
 impl Confidence {
-    /// The normal quantile of an interval with this confidence: a normal variable is within so many
-    /// standard deviations of its mean with that probability. 1.96 at 0.95, 2.58 at 0.99.
-    ///
-    /// Within 2e-15 of the true value, relatively (Wichura 1988, "Algorithm AS 241: the percentage points of
-    /// the normal distribution", PPND16). Some 20 ns.
-    pub fn z(self) -> f64 {
+    /// The [`normal_quantile`] of an interval with this confidence.
+    pub(crate) fn z(self) -> f64 {
         match self == Self::DEFAULT {
             true => NORMAL_97_5,
             false => upper_quantile(self.get() / 2.0, (1.0 - self.get()) / 2.0),
@@ -131,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn the_default_is_where_its_neighbours_are() {
+    fn the_default_quantile_lies_between_its_neighbours() {
         for (near, sign) in [(0.949_999_999_999, -1.0), (0.950_000_000_001, 1.0)] {
             let difference = Confidence::new(near).expect("valid").z() - Confidence::DEFAULT.z();
             assert!((0.0..1e-11).contains(&(sign * difference)), "{near}: {difference}");

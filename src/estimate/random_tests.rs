@@ -36,7 +36,7 @@ fn the_mean_agrees_with_reference_values() {
 
 /// From `tests/scripts/chance.py chance`: decimals of 60 digits, made by exact ratios.
 #[test]
-fn of_a_million_elements_the_mean_agrees_with_reference_values() {
+fn the_mean_for_a_million_elements_agrees_with_reference_values() {
     let check = |a, b, universe, mean: f64| {
         for (a, b) in [(a, b), (b, a)] {
             let got = subsets(a, b, universe).expected_similarity();
@@ -120,7 +120,7 @@ fn choices(of: u64, some: u64) -> u64 {
 }
 
 #[test]
-fn in_small_universes_it_is_what_counting_says() {
+fn small_universes_give_what_counting_gives() {
     for universe in 0..12 {
         for (a, b) in (0..=universe).flat_map(|a| (0..=universe).map(move |b| (a, b))) {
             let chance = subsets(a, b, universe);
@@ -142,7 +142,7 @@ fn in_small_universes_it_is_what_counting_says() {
 }
 
 #[test]
-fn at_the_ends_there_is_nothing_to_chance() {
+fn empty_and_full_sets_leave_nothing_to_chance() {
     for n in [1, 2, 1_000_000, 1 << 40, u64::MAX] {
         assert_eq!(subsets(0, n, n).expected_similarity(), 0.0, "nothing and all of {n}");
         assert_eq!(subsets(0, n, n).tail_log10(0), 0.0);
@@ -168,7 +168,7 @@ fn equal_halves_of_a_universe_have_a_similarity_of_a_third() {
 }
 
 #[test]
-fn a_universe_holds_what_is_in_it() {
+fn a_universe_too_small_for_its_sets_is_an_error() {
     for (a, b, universe) in [(2, 1, 1), (1, 2, 1), (1, 0, 0)] {
         assert!(RandomSubsets::new(a, b, universe).is_err(), "{a}, {b} of {universe}");
     }

@@ -4,54 +4,75 @@ use crate::error::{Error, Result};
 use crate::hash::text_hash;
 use crate::params::MAX_ID_BYTES;
 use crate::sketch::{Signature, Sketcher};
-use crate::store::{DocumentRecord, NewDocument, Settings, seconds_of, time_of};
+pub use crate::store::Document;
+use crate::store::{DocumentRecord, Kind, Settings, seconds_of, time_of};
+use crate::text::{Content, Weights};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// A document that is sketched and ready to be inserted.
-///
-/// Sketching is the costly part of an insertion and needs no transaction, so a program with
-/// many threads prepares documents on all of them ([`Index::prepare`](crate::Index::prepare)) and
-/// inserts them on one.
-#[derive(Clone, Debug)]
-pub struct Document(pub(crate) NewDocument);
-
 impl Document {
-    /// Sketches a text with the sketcher of the index it is meant for. An index that stores texts
-    /// needs [`with_text`](Self::with_text) too, or [`Index::prepare`](crate::Index::prepare) instead.
+    /// Sketches content with the sketcher of the index it is meant for. An index that stores texts
+    /// needs [`with_content`](Self::with_content) too, or [`Index::prepare`](crate::Index::prepare)
+    /// instead.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes; [`Error::NotWeights`] for a text
-    /// that stands for no weighted set, from the sketcher of an index of such.
-    pub fn sketch(id: impl Into<String>, text: &str, sketcher: &Sketcher) -> Result<Self> {
-        Ok(Self(NewDocument {
-            id: valid(id.into())?,
-            signature: sketcher.signature_of_text(text)?,
-            text_hash: text_hash(text.as_bytes()),
-            text_length: text.len() as u64,
-            text: None,
-            inserted: None,
-        }))
+    /// [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes; [`Error::NotWeights`],
+    /// [`Error::UnexpectedWeights`] or [`Error::UnexpectedTokens`] for content of a kind that the
+    /// sketcher does not take.
+    pub fn sketch<'c>(
+        id: impl Into<String>,
+        content: impl Into<Content<'c>>,
+        sketcher: &Sketcher,
+    ) -> Result<Self> {
+        Self::new(id.into(), content.into(), sketcher, false)
     }
 
-    /// Sketches a text for an index with these settings, and keeps the text if it is to be stored. As
+    /// Sketches content for an index with these settings, and keeps it if it is to be stored. As
     /// [`Index::prepare`](crate::Index::prepare), for a thread that has no index at hand.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes.
-    pub fn prepare(
+    /// Those of [`sketch`](Self::sketch).
+    pub fn prepare<'c>(
         id: impl Into<String>,
-        text: &str,
+        content: impl Into<Content<'c>>,
         sketcher: &Sketcher,
         settings: &Settings,
     ) -> Result<Self> {
-        let mut document = Self::sketch(id, text, sketcher)?;
-        if settings.store_text {
-            document.0.text = Some(text.into());
+        Self::new(id.into(), content.into(), sketcher, settings.store_text)
+    }
+
+    fn new(id: String, content: Content<'_>, sketcher: &Sketcher, keep: bool) -> Result<Self> {
+        let (id, signature) = (valid(id)?, sketcher.signature(content)?);
+        let stored = content.stored();
+        Ok(Self {
+            id,
+            kind: Kind::of(content),
+            signature,
+            text_hash: text_hash(stored.as_bytes()),
+            text_length: stored.len() as u64,
+            text: keep.then(|| stored.into()),
+            inserted: None,
+        })
+    }
+
+    /// The same document, stored text and time of insertion included, as another sketcher makes it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotWeights`] for a text from a sketcher of weighted sets, [`Error::UnexpectedWeights`]
+    /// for weights from another.
+    pub(crate) fn sketched_again(self, sketcher: &Sketcher) -> Result<Self> {
+        match (self.kind, sketcher.is_weighted()) {
+            (Kind::Weights, false) => return Err(Error::UnexpectedWeights),
+            (Kind::Text, true) => return Err(Error::NotWeights),
+            _ => {}
         }
-        Ok(document)
+        let text = self.text.as_deref().unwrap_or_default();
+        let signature = sketcher.signature_of_stored(text)?;
+        let (hash, length) = (text_hash(text.as_bytes()), text.len() as u64);
+        Ok(Self { signature, text_hash: hash, text_length: length, ..self })
     }
 
     /// A document of which only the signature is known. Inserting it again with an equal signature
@@ -62,14 +83,15 @@ impl Document {
     /// [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes. A signature with another
     /// number of lanes than the index has is refused when it is inserted.
     pub fn from_signature(id: impl Into<String>, signature: Signature) -> Result<Self> {
-        Ok(Self(NewDocument {
+        Ok(Self {
             id: valid(id.into())?,
             text_hash: text_hash(&signature.to_bytes()),
             text_length: 0,
             text: None,
             inserted: None,
             signature,
-        }))
+            kind: Kind::Unknown,
+        })
     }
 
     /// The same document under another id.
@@ -78,21 +100,29 @@ impl Document {
     ///
     /// [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes.
     pub fn with_id(self, id: impl Into<String>) -> Result<Self> {
-        Ok(Self(NewDocument { id: valid(id.into())?, ..self.0 }))
+        Ok(Self { id: valid(id.into())?, ..self })
+    }
+
+    /// The same document without an id. It is given the next automatic one when it is inserted, or
+    /// before that by [`WriteTxn::give_ids`](crate::WriteTxn::give_ids).
+    pub fn without_id(self) -> Self {
+        Self { id: String::new(), ..self }
     }
 
     /// The same document with another hash and length in bytes of its text, as another program may
     /// have kept them. By these it is known that a document is inserted again.
     pub fn with_text_hash(self, hash: u64, bytes: u64) -> Self {
-        Self(NewDocument { text_hash: hash, text_length: bytes, text: None, ..self.0 })
+        Self { text_hash: hash, text_length: bytes, text: None, ..self }
     }
 
-    /// The same document with its raw text, which an index that stores texts needs and others ignore.
-    /// Hash and length become those of the text.
-    pub fn with_text(self, text: impl Into<String>) -> Self {
-        let text: Arc<str> = text.into().into();
+    /// The same document with its content, which an index that stores texts needs and others ignore.
+    /// Hash and length become those of the content.
+    pub fn with_content<'c>(self, content: impl Into<Content<'c>>) -> Self {
+        let content = content.into();
+        let text: Arc<str> = content.stored().into();
         let (hash, length) = (text_hash(text.as_bytes()), text.len() as u64);
-        Self(NewDocument { text_hash: hash, text_length: length, text: Some(text), ..self.0 })
+        let kind = Kind::of(content);
+        Self { kind, text_hash: hash, text_length: length, text: Some(text), ..self }
     }
 
     /// The same document with another time of insertion than the time at which it is inserted.
@@ -112,54 +142,88 @@ impl Document {
     /// # }
     /// ```
     pub fn inserted_at(self, time: SystemTime) -> Self {
-        Self(NewDocument { inserted: Some(seconds_of(time)), ..self.0 })
+        Self { inserted: Some(seconds_of(time)), ..self }
     }
 
-    /// A document of an index, as it is there.
-    pub(crate) fn stored(record: DocumentRecord, signature: Signature) -> Self {
-        Self(NewDocument {
+    /// A document of an index with these settings, as it is there.
+    pub(crate) fn stored(
+        record: DocumentRecord,
+        signature: Signature,
+        settings: &Settings,
+    ) -> Self {
+        Self {
+            kind: Kind::in_index(settings),
             id: record.id,
             signature,
             text_hash: record.text_hash,
             text_length: record.text_length,
             text: None,
             inserted: Some(record.inserted),
-        })
+        }
     }
 
     /// The same document with the text that is stored of it.
     pub(crate) fn with_stored(self, text: String) -> Self {
-        Self(NewDocument { text: Some(text.into()), ..self.0 })
+        Self { text: Some(text.into()), ..self }
     }
 
-    /// The id.
+    /// Checks that it was made of what an index with these settings takes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotWeights`] or [`Error::UnexpectedWeights`].
+    pub(crate) fn is_of_kind(&self, settings: &Settings) -> Result<()> {
+        match (self.kind, Kind::in_index(settings)) {
+            (Kind::Text, Kind::Weights) => Err(Error::NotWeights),
+            (Kind::Weights, Kind::Text) => Err(Error::UnexpectedWeights),
+            _ => Ok(()),
+        }
+    }
+
+    /// The id; empty where it has none yet.
     pub fn id(&self) -> &str {
-        &self.0.id
+        &self.id
     }
 
-    /// The hash of the raw text: XXH3, 64 bits.
+    /// The hash of the content: XXH3, 64 bits. See [`Content::text_hash`].
     pub fn text_hash(&self) -> u64 {
-        self.0.text_hash
+        self.text_hash
     }
 
     /// When it was inserted, in whole seconds; `None` for one that is new.
     pub fn inserted(&self) -> Option<SystemTime> {
-        self.0.inserted.map(time_of)
+        self.inserted.map(time_of)
     }
 
-    /// The raw text, if it is known.
+    /// The raw text, if it is known; `None` for weights.
     pub fn text(&self) -> Option<&str> {
-        self.0.text.as_deref()
+        self.stored_text().filter(|_| self.kind != Kind::Weights)
+    }
+
+    /// The weights, if they are known; `None` for a text.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotWeights`] where the index it comes from stores something else, which it never does
+    /// unless it is damaged.
+    pub fn weights(&self) -> Result<Option<Weights>> {
+        let text = self.stored_text().filter(|_| self.kind == Kind::Weights);
+        text.map(Weights::from_stored).transpose()
+    }
+
+    /// The text that is stored of it.
+    pub(crate) fn stored_text(&self) -> Option<&str> {
+        self.text.as_deref()
     }
 
     /// The length of the text in bytes.
     pub fn text_bytes(&self) -> u64 {
-        self.0.text_length
+        self.text_length
     }
 
     /// The signature.
     pub fn signature(&self) -> &Signature {
-        &self.0.signature
+        &self.signature
     }
 }
 

@@ -10,6 +10,7 @@ use crate::store::{
     CHECKING, CheckReport, DocNo, Engine, Progress, Repair, Settings, Tell, Watch, Work,
     check_watching, seconds_of, unwatched,
 };
+use crate::text::Content;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -17,8 +18,8 @@ use std::time::SystemTime;
 
 /// An index that is open for reading and writing.
 ///
-/// It is used from many threads at once: one [`WriteTxn`] and any number of [`Snapshot`]s.
-/// Dropping it closes the file, once the last snapshot is dropped too.
+/// It is used from many threads at once: one [`WriteTxn`] and any number of [`Snapshot`]s, which
+/// hold the file open. Dropping the index closes the file, once the last of them is dropped too.
 ///
 /// ```
 /// # fn main() -> twindex::Result<()> {
@@ -101,23 +102,64 @@ impl Index {
         &self.sketcher
     }
 
-    /// Sketches a text, on any thread, to be inserted later.
+    /// Sketches a document, on any thread, to be inserted later.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes.
-    pub fn prepare(&self, id: impl Into<String>, text: &str) -> Result<Document> {
-        Document::prepare(id, text, &self.sketcher, self.settings())
+    /// [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes; [`Error::NotWeights`],
+    /// [`Error::UnexpectedWeights`] or [`Error::UnexpectedTokens`] for content of another kind than
+    /// the index takes.
+    pub fn prepare<'c>(
+        &self,
+        id: impl Into<String>,
+        content: impl Into<Content<'c>>,
+    ) -> Result<Document> {
+        Document::prepare(id, content, &self.sketcher, self.settings())
     }
 
-    /// Starts the write transaction, of which there is one at a time. Waits while another
-    /// thread has it.
+    /// Starts the write transaction, of which there is one at a time. Waits for the one before to
+    /// end, on whichever thread that is.
+    ///
+    /// A thread that has the transaction itself would wait for ever, so it is told
+    /// [`Error::WriteInProgress`]. The transaction is taken to be on the thread that used it last;
+    /// beginning it and each call of its methods is a use. So a transaction that was moved to
+    /// another thread counts there from its first use on. Until then:
+    ///
+    /// - The thread that gave it away is still told [`Error::WriteInProgress`].
+    /// - The thread that was given it, and begins another before it uses this one, waits for
+    ///   itself.
+    ///
+    /// Where transactions change threads, [`try_begin_write`](Self::try_begin_write) never waits.
     ///
     /// # Errors
     ///
-    /// [`Error::WriteInProgress`] where this very thread has it, as waiting would never end.
-    pub fn begin_write(&self) -> Result<WriteTxn<'_>> {
-        Ok(WriteTxn::new(self.engine.write()?, &self.sketcher, self.settings()))
+    /// [`Error::WriteInProgress`] where this thread has the transaction; [`Error::Storage`] where an
+    /// earlier write met damage.
+    pub fn begin_write(&self) -> Result<WriteTxn> {
+        Ok(WriteTxn::new(self.engine.write()?, Arc::clone(&self.sketcher)))
+    }
+
+    /// Starts the write transaction if there is none; `None` if there is one, on this thread or on
+    /// another. Never waits for it.
+    ///
+    /// ```
+    /// # fn main() -> twindex::Result<()> {
+    /// # let folder = tempfile::tempdir().expect("a temporary folder");
+    /// # let index = twindex::Index::create(folder.path().join("t.twx"))?;
+    /// let txn = index.begin_write()?;
+    /// assert!(index.try_begin_write()?.is_none());
+    /// drop(txn);
+    /// assert!(index.try_begin_write()?.is_some());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Storage`] where an earlier write met damage.
+    pub fn try_begin_write(&self) -> Result<Option<WriteTxn>> {
+        let writer = self.engine.try_write()?;
+        Ok(writer.map(|writer| WriteTxn::new(writer, Arc::clone(&self.sketcher))))
     }
 
     /// The state after the last commit, unchanged for as long as the snapshot lives. Never waits
@@ -155,9 +197,10 @@ impl Index {
     ///
     /// # Errors
     ///
-    /// [`Error::SnapshotsLive`] while snapshots are in use. [`Error::Damaged`] where a page has
-    /// not the checksum it should have, in which case nothing is changed. [`Error::Interrupted`]:
-    /// what was merged stays merged, and no answer has changed.
+    /// [`Error::WriteInProgress`] while there is a write transaction, on whichever thread;
+    /// [`Error::SnapshotsLive`] while snapshots are in use. [`Error::Damaged`] where a page
+    /// does not have its checksum; then nothing is changed. [`Error::Interrupted`]: what was merged
+    /// stays merged, and no answer has changed.
     pub fn compact(&mut self) -> Work<'_, ()> {
         Work::new(|tell| self.compact_telling(tell))
     }
@@ -184,9 +227,9 @@ impl Index {
     /// Times are compared in whole seconds, rounded down: one that was inserted in the second of
     /// `time` stays.
     ///
-    /// It commits every 100,000 removals, so that it needs no write transaction open in this
-    /// thread, and memory stays bounded. Reads all document records. It counts documents that are
-    /// removed, of all that the index has, and can be stopped before each commit.
+    /// It commits every 100,000 removals, so that this thread must have no write transaction open,
+    /// and memory stays bounded. Reads all document records. It counts documents that are removed, of
+    /// all that the index has, and can be stopped before each commit.
     ///
     /// ```
     /// # fn main() -> twindex::Result<()> {
@@ -230,8 +273,11 @@ impl Index {
         })
     }
 
-    /// The engine, if no snapshot uses it.
+    /// The engine, if neither a write transaction nor a snapshot uses it.
     fn alone(&mut self) -> Result<&mut Engine> {
+        if self.engine.is_written() {
+            return Err(Error::WriteInProgress);
+        }
         let count = Arc::strong_count(&self.engine) - 1;
         Arc::get_mut(&mut self.engine).ok_or(Error::SnapshotsLive { count })
     }
@@ -242,7 +288,8 @@ impl Index {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] or [`Error::Storage`].
+    /// [`Error::WriteInProgress`] where this thread has the write transaction; [`Error::Io`] or
+    /// [`Error::Storage`].
     pub fn close(self) -> Result<()> {
         self.finish()
     }

@@ -15,6 +15,7 @@ use crate::store::{
     CHECKING, CheckReport, ChunkTable, DocNo, DocTable, Reader, Settings, Usage, View, Watch, Work,
     backup, check_watching, time_of,
 };
+use crate::text::Weights;
 use std::collections::VecDeque;
 use std::fmt;
 use std::path::Path;
@@ -146,7 +147,8 @@ impl Snapshot {
         Ok(Some(DocumentInfo::new(record, signature)))
     }
 
-    /// The raw text of a document; `None` where there is none with this id.
+    /// The raw text of a document; `None` where there is none with this id, and for weights
+    /// ([`weights`](Self::weights)).
     ///
     /// ```
     /// # fn main() -> twindex::Result<()> {
@@ -170,7 +172,41 @@ impl Snapshot {
         if !view.has_texts() {
             return Err(Error::NoTexts { path: self.path().to_owned() });
         }
-        view.find(id)?.map(|(doc, _)| view.text(doc)).transpose()
+        let found = view.find(id)?.filter(|_| !self.settings().weighted);
+        found.map(|(doc, _)| view.text(doc)).transpose()
+    }
+
+    /// The weights of a document, from an index of weighted sets that stores texts; `None` where there
+    /// is none with this id, and for a text ([`text`](Self::text)).
+    ///
+    /// ```
+    /// # fn main() -> twindex::Result<()> {
+    /// # let folder = tempfile::tempdir().expect("a temporary folder");
+    /// use twindex::{Index, Weights};
+    /// let options = Index::options().weighted(true).store_text(true);
+    /// let index = options.create(folder.path().join("weights.twx"))?;
+    /// let weights = Weights::new([("sea", 2.5), ("ship", 0.5)])?;
+    /// let mut txn = index.begin_write()?;
+    /// txn.insert("a", &weights)?;
+    /// txn.commit()?;
+    /// assert_eq!(index.snapshot()?.weights("a")?, Some(weights));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`text`](Self::text).
+    pub fn weights(&self, id: &str) -> Result<Option<Weights>> {
+        let view = self.view();
+        if !view.has_texts() {
+            return Err(Error::NoTexts { path: self.path().to_owned() });
+        }
+        let found = view.find(id)?.filter(|_| self.settings().weighted);
+        let Some((doc, _)) = found else { return Ok(None) };
+        let weights = Weights::from_stored(&view.text(doc)?);
+        let damaged = |_| view.damaged_text(doc, "not the text of a weighted set");
+        weights.map(Some).map_err(damaged)
     }
 
     /// All ids in order of insertion.

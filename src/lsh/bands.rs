@@ -36,9 +36,9 @@ fn misses(similarity: f64, depth: u32) -> impl Iterator<Item = f64> {
 
 /// The least number of bands, at least 1, with which pairs at the threshold meet at this depth
 /// with the recall; `most + 1` where more than `most` would be needed.
-pub fn needed_bands(threshold: Threshold, recall: Recall, depth: u32, most: usize) -> usize {
-    let tolerated = 1.0 - recall.get();
-    misses(threshold.get(), depth)
+pub fn needed_bands(threshold: f64, recall: f64, depth: u32, most: usize) -> usize {
+    let tolerated = 1.0 - recall;
+    misses(threshold, depth)
         .take(most + 1)
         .position(|miss| miss <= tolerated)
         .map_or(most + 1, |bands| bands.max(1))
@@ -56,9 +56,15 @@ impl BandPlan {
     ///
     /// # Errors
     ///
-    /// [`Error::UnreachableRecall`] where not even depth 2 does.
-    pub fn new(threshold: Threshold, recall: Recall, lanes: Lanes) -> Result<Self> {
-        let most = lanes.get() / BAND_LANES;
+    /// [`Error::UnreachableRecall`] where not even depth 2 does; [`Error::InvalidSetting`] for a
+    /// number out of range.
+    pub fn new(threshold: f64, recall: f64, lanes: usize) -> Result<Self> {
+        Self::of(Threshold::new(threshold)?, Recall::new(recall)?, Lanes::new(lanes)?)
+    }
+
+    /// The same for numbers that are validated.
+    pub(crate) fn of(threshold: Threshold, recall: Recall, lanes: Lanes) -> Result<Self> {
+        let (most, threshold, recall) = (lanes.get() / BAND_LANES, threshold.get(), recall.get());
         for depth in DEPTHS.rev() {
             let bands = needed_bands(threshold, recall, depth, most);
             if bands <= most {
@@ -66,8 +72,8 @@ impl BandPlan {
             }
         }
         Err(Error::UnreachableRecall {
-            threshold: threshold.get(),
-            recall: recall.get(),
+            threshold,
+            recall,
             lanes: lanes.get(),
             needed: needed_bands(threshold, recall, *DEPTHS.start(), 1_000_000),
             available: most,
@@ -106,7 +112,7 @@ mod tests {
 
     fn plan(threshold: f64, recall: f64, lanes: usize) -> Result<(usize, u32)> {
         let plan =
-            BandPlan::new(Threshold::new(threshold)?, Recall::new(recall)?, Lanes::new(lanes)?)?;
+            BandPlan::of(Threshold::new(threshold)?, Recall::new(recall)?, Lanes::new(lanes)?)?;
         Ok((plan.bands(), plan.depth()))
     }
 
@@ -125,7 +131,6 @@ mod tests {
             for t in [0.3_f64, 0.5, 0.65, 0.8, 0.9, 0.95] {
                 for p in [0.5, 0.9, 0.99, 0.999] {
                     let closed = ((1.0_f64 - p).ln() / (1.0 - t.powi(depth as i32)).ln()).ceil();
-                    let (Ok(t), Ok(p)) = (Threshold::new(t), Recall::new(p)) else { continue };
                     assert_eq!(needed_bands(t, p, depth, 1_000_000) as f64, closed.max(1.0));
                 }
             }

@@ -71,7 +71,7 @@ impl ContainmentPlan {
                 return ClassPlan { search: ClassSearch::Skip, similarity: 1.0 };
             }
             let similarity = Containment::to_similarity(share.get(), size, largest);
-            let probe = Threshold::new(similarity).map(|least| Probe::new(plan, least, recall));
+            let probe = Threshold::new(similarity).map(|least| Probe::of(plan, least, recall));
             let search = match probe {
                 Ok(probe) if probe.recall() >= recall.get() => ClassSearch::Probe(probe),
                 _ => ClassSearch::Scan,
@@ -105,7 +105,7 @@ mod tests {
     use crate::params::Lanes;
 
     fn index(threshold: f64) -> Result<BandPlan> {
-        BandPlan::new(Threshold::new(threshold)?, Recall::DEFAULT, Lanes::DEFAULT)
+        BandPlan::of(Threshold::new(threshold)?, Recall::DEFAULT, Lanes::DEFAULT)
     }
 
     #[test]
@@ -127,7 +127,7 @@ mod tests {
     fn a_probe_reaches_the_recall_for_every_size_of_its_class() -> Result<()> {
         for (threshold, share, recall) in [(0.5, 0.8, 0.9), (0.8, 0.9, 0.99), (0.3, 0.5, 0.8)] {
             let bands =
-                BandPlan::new(Threshold::new(threshold)?, Recall::new(0.8)?, Lanes::DEFAULT)?;
+                BandPlan::of(Threshold::new(threshold)?, Recall::new(0.8)?, Lanes::DEFAULT)?;
             for size in [20.0, 1000.0, 37_000.0] {
                 let plan =
                     ContainmentPlan::new(bands, Threshold::new(share)?, Recall::new(recall)?, size);

@@ -3,16 +3,13 @@
 
 use super::bands::{BandPlan, candidate_probability};
 use crate::error::Result;
-use crate::estimate::{
-    EqualLanes, equal_lane_probability, estimate_probability, least_equal_lanes,
-};
+use crate::estimate::{EqualLanes, equal_lane_probability, estimated_at_least, least_equal_lanes};
 use crate::params::{Lanes, Recall, Threshold};
 
 /// What a new index with these settings will do.
 ///
 /// ```
-/// use twindex::{Forecast, Lanes, Recall, Threshold};
-/// let forecast = Forecast::new(Threshold::DEFAULT, Recall::DEFAULT, Lanes::DEFAULT)?;
+/// let forecast = twindex::Forecast::new(0.8, 0.99, 256)?;
 /// assert_eq!((forecast.plan().bands(), forecast.plan().depth()), (16, 6));
 /// let (below, above) = (forecast.at(0.7), forecast.at(0.9));
 /// assert!(below.reported < 0.001 && above.reported > 0.998);
@@ -71,9 +68,12 @@ impl Forecast {
     /// # Errors
     ///
     /// [`Error::UnreachableRecall`](crate::Error::UnreachableRecall) where no bands reach the recall
-    /// at the threshold with so many lanes.
-    pub fn new(threshold: Threshold, recall: Recall, lanes: Lanes) -> Result<Self> {
-        Ok(Self { threshold, lanes, plan: BandPlan::new(threshold, recall, lanes)? })
+    /// at the threshold with so many lanes;
+    /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) for a number out of range.
+    pub fn new(threshold: f64, recall: f64, lanes: usize) -> Result<Self> {
+        let (threshold, recall) = (Threshold::new(threshold)?, Recall::new(recall)?);
+        let lanes = Lanes::new(lanes)?;
+        Ok(Self { threshold, lanes, plan: BandPlan::of(threshold, recall, lanes)? })
     }
 
     /// The bands of the index.
@@ -110,7 +110,7 @@ impl Forecast {
         let unmet =
             EqualLanes::none().and_unequal_words(bands, depth, equal).and_lanes(others, equal);
         let least = least_equal_lanes(self.threshold.get(), self.lanes.get());
-        let estimated = estimate_probability(similarity, self.threshold.get(), self.lanes);
+        let estimated = estimated_at_least(similarity, self.threshold, self.lanes);
         Chances {
             candidate: candidate_probability(similarity, depth, bands),
             estimated,
@@ -147,13 +147,9 @@ mod tests {
     use crate::hash::SplitMix;
     use crate::lsh::word;
 
-    fn forecast(threshold: f64, recall: f64, lanes: usize) -> Result<Forecast> {
-        Forecast::new(Threshold::new(threshold)?, Recall::new(recall)?, Lanes::new(lanes)?)
-    }
-
     #[test]
     fn the_textbook_misses_most_pairs_at_the_threshold() -> Result<()> {
-        let textbook = forecast(0.8, 0.99, 256)?.textbook();
+        let textbook = Forecast::new(0.8, 0.99, 256)?.textbook();
         assert_eq!((textbook.bands, textbook.depth), (16, 16));
         assert!((textbook.middle - 0.8409).abs() < 1e-4);
         assert!((textbook.recall - 0.3667).abs() < 1e-3);
@@ -179,7 +175,7 @@ mod tests {
 
     #[test]
     fn the_textbooks_bands_are_judged_by_the_same_estimate() -> Result<()> {
-        let forecast = forecast(0.8, 0.99, 256)?;
+        let forecast = Forecast::new(0.8, 0.99, 256)?;
         for similarity in [0.5, 0.75, 0.8, 0.9, 1.0] {
             let (ours, textbook) = (forecast.at(similarity), forecast.textbook_at(similarity));
             assert_eq!(textbook.candidate, forecast.textbook().candidate(similarity));
@@ -197,7 +193,7 @@ mod tests {
     #[test]
     fn reports_rise_with_similarity_and_need_both_a_bucket_and_an_estimate() -> Result<()> {
         for (threshold, recall, lanes) in [(0.8, 0.99, 256), (0.5, 0.9, 128), (0.9, 0.999, 512)] {
-            let forecast = forecast(threshold, recall, lanes)?;
+            let forecast = Forecast::new(threshold, recall, lanes)?;
             let mut last = 0.0;
             for similarity in (0..=20).map(|i| f64::from(i) / 20.0) {
                 let chances = forecast.at(similarity);
@@ -215,12 +211,12 @@ mod tests {
     /// Pairs of lanes that are equal with the probability of a similarity, put through the bands and
     /// the estimate as the index does.
     #[test]
-    fn it_agrees_with_simulated_lanes() -> Result<()> {
+    fn the_law_agrees_with_simulated_lanes() -> Result<()> {
         const PAIRS: u32 = 20_000;
         let mut words = SplitMix::new(11);
         // Few lanes and a low recall, so that meeting and estimating both matter.
         for similarity in [0.5, 0.6, 0.7] {
-            let forecast = forecast(0.6, 0.8, 64)?;
+            let forecast = Forecast::new(0.6, 0.8, 64)?;
             let (bands, depth) = (forecast.plan.bands(), forecast.plan.depth());
             let least = least_equal_lanes(0.6, 64);
             let (mut met, mut reported) = (0, 0);
@@ -250,7 +246,7 @@ mod tests {
 
     #[test]
     fn background_candidates_are_few() -> Result<()> {
-        let at_a_million = forecast(0.8, 0.99, 256)?.candidates_among(1_000_000, 0.05);
+        let at_a_million = Forecast::new(0.8, 0.99, 256)?.candidates_among(1_000_000, 0.05);
         assert!(at_a_million > 0.25 && at_a_million < 0.5, "{at_a_million}");
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! What a query looks at: how many bands, and how deep, from settings, threshold and recall alone.
 
 use super::bands::{BandPlan, DEPTHS, candidate_probability, needed_bands};
+use crate::error::Result;
 use crate::params::{Recall, Threshold};
 
 /// How a query finds its candidates: it probes the first `bands` bands at depth `depth`.
@@ -14,14 +15,24 @@ pub struct Probe {
 impl Probe {
     /// The deepest probe that reaches the recall at the threshold with the bands there are; all
     /// bands at depth 2 where none does, with the recall that gives.
-    pub fn new(plan: BandPlan, threshold: Threshold, recall: Recall) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) for a number out of range.
+    pub fn new(plan: BandPlan, threshold: f64, recall: f64) -> Result<Self> {
+        Ok(Self::of(plan, Threshold::new(threshold)?, Recall::new(recall)?))
+    }
+
+    /// The same for numbers that are validated.
+    pub(crate) fn of(plan: BandPlan, threshold: Threshold, recall: Recall) -> Self {
+        let (least, wanted) = (threshold.get(), recall.get());
         let probe = |bands: usize, depth: u32| Self {
             bands: bands as u8,
             depth: depth as u8,
-            recall: candidate_probability(threshold.get(), depth, bands),
+            recall: candidate_probability(least, depth, bands),
         };
         for depth in (*DEPTHS.start()..=plan.depth()).rev() {
-            let bands = needed_bands(threshold, recall, depth, plan.bands());
+            let bands = needed_bands(least, wanted, depth, plan.bands());
             if bands <= plan.bands() {
                 return probe(bands, depth);
             }
@@ -30,10 +41,10 @@ impl Probe {
     }
 
     /// The probes of a search for the most similar documents, from the deepest to the one that
-    /// [`new`](Self::new) gives for the least similarity: all bands at each depth above that one's,
+    /// [`of`](Self::of) gives for the least similarity: all bands at each depth above that one's,
     /// as in an LSH forest (Bawa, Condie, Ganesan 2005, section 3).
     pub(crate) fn deepening(plan: BandPlan, threshold: Threshold, recall: Recall) -> Vec<Self> {
-        let last = Self::new(plan, threshold, recall);
+        let last = Self::of(plan, threshold, recall);
         let bands = plan.bands();
         let above = (last.depth() + 1..=plan.depth()).rev().map(|depth| Self {
             bands: bands as u8,
@@ -97,8 +108,8 @@ mod tests {
 
     #[test]
     fn higher_thresholds_probe_fewer_bands_and_lower_ones_shallower() -> Result<()> {
-        let plan = BandPlan::new(Threshold::DEFAULT, Recall::DEFAULT, Lanes::DEFAULT)?;
-        let probe = |t| Threshold::new(t).map(|t| Probe::new(plan, t, Recall::DEFAULT));
+        let plan = BandPlan::of(Threshold::DEFAULT, Recall::DEFAULT, Lanes::DEFAULT)?;
+        let probe = |t| Threshold::new(t).map(|t| Probe::of(plan, t, Recall::DEFAULT));
         let at = |t| probe(t).map(|p| (p.bands(), p.depth()));
         assert_eq!(at(0.8)?, (16, 6));
         assert_eq!(at(0.9)?, (7, 6));
@@ -112,7 +123,7 @@ mod tests {
 
     #[test]
     fn deepening_ends_with_the_probe_of_the_least_similarity() -> Result<()> {
-        let plan = BandPlan::new(Threshold::DEFAULT, Recall::DEFAULT, Lanes::DEFAULT)?;
+        let plan = BandPlan::of(Threshold::DEFAULT, Recall::DEFAULT, Lanes::DEFAULT)?;
         let at = |t| {
             let probes = Probe::deepening(plan, Threshold::new(t)?, Recall::DEFAULT);
             Ok(probes.into_iter().map(|p| (p.bands(), p.depth())).collect::<Vec<_>>())
@@ -125,7 +136,7 @@ mod tests {
 
     #[test]
     fn a_bucket_is_the_range_of_words_with_a_common_beginning() -> Result<()> {
-        let plan = BandPlan::new(Threshold::DEFAULT, Recall::DEFAULT, Lanes::DEFAULT)?;
+        let plan = BandPlan::of(Threshold::DEFAULT, Recall::DEFAULT, Lanes::DEFAULT)?;
         let shallow = Probe { bands: 1, depth: 2, recall: 0.0 };
         let range = shallow.bucket(0x0102_0304_0506, plan);
         assert_eq!(range, WordRange { first: 0x0102_0000_0000, last: 0x0102_FFFF_FFFF });

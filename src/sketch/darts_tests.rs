@@ -15,11 +15,11 @@ fn thrown(lanes: usize, weights: &[f64]) -> Vec<u32> {
     let mut weights: Vec<_> =
         random(weights.len()).into_iter().zip(weights.iter().copied()).collect();
     DartHasher::new(lanes, 0).throw(&mut table, &mut weights);
-    table.values(lanes).to_vec()
+    table.values(lanes.get()).to_vec()
 }
 
 #[test]
-fn golden_sketches_of_weighted_sets() {
+fn weighted_sets_have_their_golden_sketches() {
     let spread: Vec<f64> = vec![1e-3, 1e-2, 1e-1, 1.0, 10.0, 1e2, 1e3, 1e4, 1e5, 1e6];
     let hundred: Vec<f64> = (1..=100).map(|n| f64::from(n) / 8.0).collect();
     let light: Vec<f64> = (0..3_000).map(|n| power(n % 7 - 12)).chain([1.0]).collect();
@@ -141,7 +141,7 @@ fn light_tokens_count_as_much_as_a_heavy_one() {
             hasher.throw(&mut table, &mut both[..tokens].to_vec());
             table
         });
-        let pairs = of_both.values(lanes).iter().zip(of_one.values(lanes));
+        let pairs = of_both.values(lanes.get()).iter().zip(of_one.values(lanes.get()));
         pairs.filter(|(a, b)| a == b).count() as f64
     };
     let sum: f64 = std::thread::scope(|scope| {

@@ -16,7 +16,7 @@ pub fn sketch(input: &[u8]) {
         return;
     };
     let seed = u64::from(seed);
-    let sketcher = Sketcher::new(shingler.clone(), lanes, seed);
+    let sketcher = Sketcher::of(shingler.clone(), lanes, seed);
 
     let (hashes, _) = content.as_chunks();
     let hashes: Vec<u64> = hashes.iter().map(|hash| u64::from_le_bytes(*hash)).collect();
@@ -43,7 +43,7 @@ pub fn sketch(input: &[u8]) {
 
     let text = String::from_utf8_lossy(content);
     let of_hashes = sketcher.signature_of_hashes(&shingler.hashes(&text));
-    assert_eq!(sketcher.signature(&text), of_hashes, "{text:?}");
+    assert_eq!(sketcher.signature(&*text).expect("a text"), of_hashes, "{text:?}");
 }
 
 /// The lanes of a set by the document of the format; `None` for the empty set.

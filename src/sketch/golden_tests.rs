@@ -34,7 +34,7 @@ const LANES: [usize; 4] = [64, 128, 256, 512];
 
 fn sketcher(lanes: usize, seed: u64) -> Sketcher {
     let shingler = Shingler::new(Shingle::chars(9), Normalization::default(), false, 0);
-    Sketcher::new(shingler.unwrap(), Lanes::new(lanes).unwrap(), seed)
+    Sketcher::new(shingler.unwrap(), lanes, seed).unwrap()
 }
 
 fn random(count: u64) -> Vec<u64> {
@@ -48,7 +48,7 @@ fn pinned(sketch: &Sketch) -> u64 {
 }
 
 #[test]
-fn golden_sketches_and_sizes() {
+fn texts_have_their_golden_sketches_and_sizes() {
     let golden: [Golden; 12] = [
         Golden {
             of: Of::Random(1),
@@ -179,7 +179,9 @@ fn golden_sketches_and_sizes() {
                     let set = random(count);
                     (sketcher.sketch_of_hashes(&set), sketcher.signature_of_hashes(&set))
                 }
-                Of::Text(text) => (sketcher.sketch(text), sketcher.signature(text)),
+                Of::Text(text) => {
+                    (sketcher.sketch(text).unwrap(), sketcher.signature(text).unwrap())
+                }
             };
             let sketch = sketch.unwrap();
             let got = pinned(&sketch);
@@ -193,7 +195,7 @@ fn golden_sketches_and_sizes() {
 }
 
 #[test]
-fn golden_sketches_under_a_seed() {
+fn texts_have_their_golden_sketches_under_a_seed() {
     let golden: [(u64, [u8; 8]); 4] = [
         (0x6ed9_9d3f_c892_b224, [0xba, 0x1b, 0x04, 0x15, 0xe4, 0x8f, 0x6b, 0x3f]),
         (0xfb24_560e_4762_ab83, [0x00, 0x9b, 0xbe, 0x54, 0x42, 0xfa, 0xcf, 0x3f]),
@@ -210,6 +212,6 @@ fn golden_sketches_under_a_seed() {
 
 /// The generator of the sets above, so that another program can make them.
 #[test]
-fn golden_random_words() {
+fn random_words_have_their_golden_values() {
     assert_eq!(random(2), [0xf8f7_6353_b6d8_77c5, 0x6453_dd52_2580_790d]);
 }

@@ -6,8 +6,9 @@
 //! between two sets with probability equal to their Jaccard similarity, and the lane-wise
 //! minimum of two sketches is the sketch of the union.
 
+use crate::error::Result;
 use crate::hash::{GOLDEN, SplitMix, fmix64};
-use crate::params::Lanes;
+use crate::params::{Lanes, MAX_LANES};
 
 /// Rounds that throw a hash into one lane; the first uses the hash itself.
 const ROUNDS: u32 = 3;
@@ -32,7 +33,16 @@ pub struct LaneHasher {
 
 impl LaneHasher {
     /// The hash functions of so many lanes under a seed.
-    pub fn new(lanes: Lanes, seed: u64) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) for a number of lanes out of range.
+    pub fn new(lanes: usize, seed: u64) -> Result<Self> {
+        Ok(Self::of(Lanes::new(lanes)?, seed))
+    }
+
+    /// The same for a number of lanes that is validated.
+    pub(crate) fn of(lanes: Lanes, seed: u64) -> Self {
         // Apart from the shingle hashes' constants, which start from the seed itself.
         let mut words = SplitMix::new(fmix64(seed ^ GOLDEN));
         let seed = words.next();
@@ -41,7 +51,12 @@ impl LaneHasher {
     }
 
     /// The number of lanes.
-    pub const fn lanes(&self) -> Lanes {
+    pub const fn lanes(&self) -> usize {
+        self.lanes.get()
+    }
+
+    /// The same as a validated number.
+    pub(crate) const fn width(&self) -> Lanes {
         self.lanes
     }
 }
@@ -49,7 +64,7 @@ impl LaneHasher {
 /// The full-width lanes of a set under construction. 2 KiB.
 #[derive(Clone, Debug)]
 pub struct LaneTable {
-    values: [u32; Lanes::MAX],
+    values: [u32; MAX_LANES],
 }
 
 impl Default for LaneTable {
@@ -61,31 +76,31 @@ impl Default for LaneTable {
 impl LaneTable {
     /// A table of no hashes.
     pub const fn new() -> Self {
-        Self { values: [EMPTY; Lanes::MAX] }
+        Self { values: [EMPTY; MAX_LANES] }
     }
 
     /// Forgets all hashes.
     pub fn clear(&mut self) {
-        self.values = [EMPTY; Lanes::MAX];
+        self.values = [EMPTY; MAX_LANES];
     }
 
     /// The lanes, after [`finish`](Self::finish).
-    pub fn values(&self, lanes: Lanes) -> &[u32] {
-        &self.values[..lanes.get()]
+    pub fn values(&self, lanes: usize) -> &[u32] {
+        &self.values[..lanes.min(MAX_LANES)]
     }
 
     fn has_empty(&self, lanes: Lanes) -> bool {
-        self.values(lanes).contains(&EMPTY)
+        self.values(lanes.get()).contains(&EMPTY)
     }
 
     /// Whether every lane has a value, and all are below this one.
     pub(super) fn is_below(&self, lanes: Lanes, bound: u32) -> bool {
-        self.values(lanes).iter().all(|value| *value < bound)
+        self.values(lanes.get()).iter().all(|value| *value < bound)
     }
 
     /// Takes a value into a lane that is its least.
     pub(super) fn lower(&mut self, lane: usize, value: u32) {
-        let lane = &mut self.values[lane % Lanes::MAX];
+        let lane = &mut self.values[lane % MAX_LANES];
         *lane = value.min(*lane);
     }
 
@@ -140,7 +155,7 @@ impl LaneTable {
 
 /// Throws each hash, re-mixed with the salt if there is one, into its lane.
 fn throw(
-    values: &mut [u32; Lanes::MAX],
+    values: &mut [u32; MAX_LANES],
     lanes: Lanes,
     hashes: &[u64],
     round: u32,
@@ -157,7 +172,7 @@ fn throw(
 
 #[inline(always)]
 fn throw_into<const BITS: u32>(
-    values: &mut [u32; Lanes::MAX],
+    values: &mut [u32; MAX_LANES],
     hashes: &[u64],
     round: u32,
     salt: Option<u64>,
@@ -165,7 +180,7 @@ fn throw_into<const BITS: u32>(
     let tag = round << VALUE_BITS;
     let split = |x: u64| {
         let value = tag | ((x << BITS) >> (64 - VALUE_BITS)) as u32;
-        ((x >> (64 - BITS)) as usize % Lanes::MAX, value)
+        ((x >> (64 - BITS)) as usize % MAX_LANES, value)
     };
     // Whether a lane changes cannot be predicted while a text is young, so nothing branches on it.
     let mut lower = |(lane, value): (usize, u32)| values[lane] = values[lane].min(value);

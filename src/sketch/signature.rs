@@ -1,6 +1,7 @@
 //! The stored form of a sketch: one byte a lane, and the size of the set.
 
 use super::count::{LEAST_BITS, MOST_BITS};
+use crate::error::Result;
 use crate::params::Lanes;
 
 /// The number of distinct shingles of a document, as linear counting remembers it: how many bits
@@ -83,7 +84,16 @@ impl Signature {
     }
 
     /// The signature of the empty set, which is similar to nothing, not even to itself.
-    pub fn empty(lanes: Lanes) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) for a number of lanes out of range.
+    pub fn empty(lanes: usize) -> Result<Self> {
+        Ok(Self::of_nothing(Lanes::new(lanes)?))
+    }
+
+    /// The same for a number of lanes that is validated.
+    pub(crate) fn of_nothing(lanes: Lanes) -> Self {
         Self { lanes: vec![0; lanes.get()].into(), size: SetSize::EMPTY }
     }
 

@@ -6,19 +6,19 @@ use super::lanes::{LaneHasher, LaneTable, Sketch, truncate};
 use super::signature::{SetSize, Signature};
 use crate::error::{Error, Result};
 use crate::params::Lanes;
-use crate::text::{Scratch, Shingle, Shingler};
+use crate::text::{Content, Scratch, Shingle, Shingler, add_equal};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-/// Makes signatures of texts or of ready hashes. Shared freely between threads; its buffers, some
+/// Makes signatures of documents' contents or of ready hashes. Shared freely between threads; its buffers, some
 /// 100 KiB and as much again as the longest text, are kept per thread.
 ///
 /// ```
-/// use twindex::{Lanes, Normalization, Shingle, Shingler, Sketcher};
+/// use twindex::{Normalization, Shingle, Shingler, Sketcher};
 /// let shingler = Shingler::new(Shingle::chars(5), Normalization::default(), false, 0)?;
-/// let sketcher = Sketcher::new(shingler, Lanes::DEFAULT, 0);
-/// let a = sketcher.signature("The quick brown fox jumps over the lazy dog.");
-/// let b = sketcher.signature("The quick brown fox jumps over the lazy dogs.");
+/// let sketcher = Sketcher::new(shingler, 256, 0)?;
+/// let a = sketcher.signature("The quick brown fox jumps over the lazy dog.")?;
+/// let b = sketcher.signature("The quick brown fox jumps over the lazy dogs.")?;
 /// let estimate = a.similarity(&b).expect("neither is empty");
 /// assert!(estimate.low <= 39.0 / 42.0 && 39.0 / 42.0 <= estimate.high);
 /// # Ok::<(), twindex::Error>(())
@@ -27,7 +27,7 @@ use std::collections::BTreeSet;
 pub struct Sketcher {
     shingler: Shingler,
     hasher: LaneHasher,
-    /// What texts are sketched with where they stand for weighted sets.
+    /// What weighted sets are sketched with, where it takes these.
     darts: Option<DartHasher>,
 }
 
@@ -48,21 +48,29 @@ thread_local! {
 impl Sketcher {
     /// A sketcher for what the shingler cuts. The seed is that of the lanes; indexes use the
     /// shingler's own.
-    pub fn new(shingler: Shingler, lanes: Lanes, seed: u64) -> Self {
-        Self { shingler, hasher: LaneHasher::new(lanes, seed), darts: None }
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidSetting`] where there are not 64, 128, 256 or 512 lanes.
+    pub fn new(shingler: Shingler, lanes: usize, seed: u64) -> Result<Self> {
+        Ok(Self::of(shingler, Lanes::new(lanes)?, seed))
     }
 
-    /// A sketcher of weighted sets, each given as its text
-    /// ([`Weights::to_text`](crate::Weights::to_text)). The similarity that its signatures estimate is
-    /// the sum of the lesser weights over the sum of the greater ones.
+    /// The same for a number of lanes that is validated.
+    pub(crate) fn of(shingler: Shingler, lanes: Lanes, seed: u64) -> Self {
+        Self { shingler, hasher: LaneHasher::of(lanes, seed), darts: None }
+    }
+
+    /// A sketcher of weighted sets ([`Weights`](crate::Weights)). The similarity that its signatures
+    /// estimate is the sum of the lesser weights over the sum of the greater ones.
     ///
     /// ```
-    /// use twindex::{Lanes, Normalization, Shingle, Shingler, Sketcher, Weights};
+    /// use twindex::{Normalization, Shingle, Shingler, Sketcher, Weights};
     /// let shingler = Shingler::new(Shingle::Tokens, Normalization::NONE, false, 0)?;
-    /// let sketcher = Sketcher::weighted(shingler, Lanes::DEFAULT, 0)?;
-    /// let a = Weights::new([("sea", 3.0), ("ship", 1.0)])?.to_text();
-    /// let b = Weights::new([("sea", 2.0), ("shore", 1.0)])?.to_text();
-    /// let (a, b) = (sketcher.signature_of_text(&a)?, sketcher.signature_of_text(&b)?);
+    /// let sketcher = Sketcher::weighted(shingler, 256, 0)?;
+    /// let a = Weights::new([("sea", 3.0), ("ship", 1.0)])?;
+    /// let b = Weights::new([("sea", 2.0), ("shore", 1.0)])?;
+    /// let (a, b) = (sketcher.signature(&a)?, sketcher.signature(&b)?);
     /// let estimate = a.similarity(&b).expect("neither is empty");
     /// assert!(estimate.low <= 2.0 / 5.0 && 2.0 / 5.0 <= estimate.high);
     /// # Ok::<(), twindex::Error>(())
@@ -70,8 +78,10 @@ impl Sketcher {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`] where the shingler does not take tokens, or takes multisets.
-    pub fn weighted(shingler: Shingler, lanes: Lanes, seed: u64) -> Result<Self> {
+    /// [`Error::InvalidSetting`] where the shingler does not take tokens, or takes multisets, and
+    /// where there are not 64, 128, 256 or 512 lanes.
+    pub fn weighted(shingler: Shingler, lanes: usize, seed: u64) -> Result<Self> {
+        let lanes = Lanes::new(lanes)?;
         if shingler.shingle() != Shingle::Tokens || shingler.is_multiset() {
             return Err(Error::InvalidSetting {
                 setting: "weighted",
@@ -83,7 +93,7 @@ impl Sketcher {
             });
         }
         let darts = Some(DartHasher::new(lanes, seed));
-        Ok(Self { darts, ..Self::new(shingler, lanes, seed) })
+        Ok(Self { darts, ..Self::of(shingler, lanes, seed) })
     }
 
     /// Whether it is one of weighted sets.
@@ -92,8 +102,13 @@ impl Sketcher {
     }
 
     /// The number of lanes of its signatures.
-    pub fn lanes(&self) -> Lanes {
-        self.hasher.lanes()
+    pub fn lanes(&self) -> usize {
+        self.width().get()
+    }
+
+    /// The same as a validated number.
+    pub(crate) fn width(&self) -> Lanes {
+        self.hasher.width()
     }
 
     /// What it cuts texts with.
@@ -101,49 +116,94 @@ impl Sketcher {
         &self.shingler
     }
 
-    /// The signature of a text. Takes about 3 ns a character.
-    ///
-    /// Of a sketcher of weighted sets it is the empty signature where the text stands for none: ask
-    /// [`signature_of_text`](Self::signature_of_text), which tells them apart.
-    pub fn signature(&self, text: &str) -> Signature {
-        self.signature_of_text(text).unwrap_or_else(|_| Signature::empty(self.lanes()))
-    }
-
-    /// The signature of a text. Takes about 3 ns a character; of a weighted set, some 75 us and 120 ns
-    /// a token.
+    /// The signature of a document. Takes about 3 ns a character of a text; of a weighted set, some
+    /// 75 us and 120 ns a token.
     ///
     /// # Errors
     ///
-    /// [`Error::NotWeights`] from a sketcher of weighted sets, where the text stands for none.
-    pub fn signature_of_text(&self, text: &str) -> Result<Signature> {
-        let signature = self.with_text(text, signature)?;
-        Ok(signature.unwrap_or_else(|| Signature::empty(self.lanes())))
+    /// [`Error::NotWeights`], [`Error::UnexpectedWeights`] or [`Error::UnexpectedTokens`] for content
+    /// of a kind that the sketcher does not take: see [`Content`].
+    pub fn signature<'c>(&self, content: impl Into<Content<'c>>) -> Result<Signature> {
+        let signature = self.with_content(content.into(), signature)?;
+        Ok(signature.unwrap_or_else(|| Signature::of_nothing(self.width())))
     }
 
-    /// The full-width sketch of a text, which can be merged; `None` for an empty text, and from a
-    /// sketcher of weighted sets for a text that stands for none.
-    pub fn sketch(&self, text: &str) -> Option<Sketch> {
-        self.with_text(text, |lanes, _| Sketch::new(lanes)).ok().flatten()
+    /// The signature of a document that is given by its stored text.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotWeights`] for a text that is not that of a weighted set, from a sketcher of these.
+    pub(crate) fn signature_of_stored(&self, text: &str) -> Result<Signature> {
+        let signature = match &self.darts {
+            Some(darts) => {
+                let mut weights = self.shingler.stored_weights(text)?;
+                with_weights(darts, self.width(), &mut weights, signature)
+            }
+            None => self.with_text(text, signature),
+        };
+        Ok(signature.unwrap_or_else(|| Signature::of_nothing(self.width())))
+    }
+
+    /// The full-width sketch of a document, which can be merged; `None` if it has no shingle or
+    /// token.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`signature`](Self::signature).
+    pub fn sketch<'c>(&self, content: impl Into<Content<'c>>) -> Result<Option<Sketch>> {
+        self.with_content(content.into(), |lanes, _| Sketch::new(lanes))
+    }
+
+    /// Checks that content is of a kind that the sketcher takes.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`signature`](Self::signature).
+    pub(crate) fn takes(&self, content: Content<'_>) -> Result<()> {
+        match (content, self.is_weighted()) {
+            (Content::Weights(_), true) => Ok(()),
+            (Content::Weights(_), false) => Err(Error::UnexpectedWeights),
+            (Content::Text(_) | Content::Tokens(_), true) => Err(Error::NotWeights),
+            (Content::Tokens(_), false) if self.shingler.shingle() != Shingle::Tokens => {
+                Err(Error::UnexpectedTokens { shingle: self.shingler.shingle().to_string() })
+            }
+            (Content::Text(_) | Content::Tokens(_), false) => Ok(()),
+        }
     }
 
     /// The signature of a set that is given by well-mixed 64-bit hashes of its elements, in any
     /// order, repetitions allowed. A sketcher of weighted sets gives each the weight 1.
     pub fn signature_of_hashes(&self, hashes: &[u64]) -> Signature {
         let Some(sketch) = self.sketch_of_hashes(hashes) else {
-            return Signature::empty(self.lanes());
+            return Signature::of_nothing(self.width());
         };
         let mut counter = DistinctCounter::new(hashes.len());
         counter.add(hashes);
         Signature::new(sketch.truncated(), counter.finish())
     }
 
-    /// The signature of a weighted set that is given as [`Shingler::weights`] gives it; `None` for the
-    /// empty set, and from a sketcher of other sets.
-    pub fn signature_of_weights(&self, weights: &[(u64, f64)]) -> Option<Signature> {
-        let darts = self.darts.as_ref()?;
-        let (mut lanes, mut counter) = (LaneTable::new(), DistinctCounter::new(0));
-        let weights = &mut weights.to_vec();
-        self.with_weights(darts, weights, (&mut lanes, &mut counter), signature)
+    /// The signature of a weighted set that is given by well-mixed 64-bit hashes of its tokens, each
+    /// with its weight, as [`Shingler::weights`] makes them. Weights of equal hashes are added; a
+    /// weight of 0 is absence.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnexpectedWeights`] from a sketcher of other sets; [`Error::InvalidWeight`] for a
+    /// weight that is negative, infinite or NaN.
+    pub fn signature_of_weights(&self, weights: &[(u64, f64)]) -> Result<Signature> {
+        let darts = self.darts.as_ref().ok_or(Error::UnexpectedWeights)?;
+        if let Some((hash, weight)) = weights.iter().find(|(_, w)| !w.is_finite() || *w < 0.0) {
+            return Err(Error::InvalidWeight {
+                token: format!("{hash:016x}"),
+                got: weight.to_string(),
+                expected: "a finite number from 0 on",
+            });
+        }
+        let mut weights = weights.to_vec();
+        weights.retain(|(_, weight)| *weight > 0.0);
+        add_equal(&mut weights);
+        let signature = with_weights(darts, self.width(), &mut weights, signature);
+        Ok(signature.unwrap_or_else(|| Signature::of_nothing(self.width())))
     }
 
     /// The full-width sketch of a set given by hashes; `None` for the empty set. A sketcher of weighted
@@ -167,18 +227,26 @@ impl Sketcher {
         Some(Sketch::new(lanes.values(self.lanes())))
     }
 
-    /// Sketches a text in the thread's buffers and hands over its lanes; `None` if it is empty.
-    fn with_text<T>(
+    /// Sketches content and hands over its lanes; `None` if it has no shingle or token.
+    fn with_content<T>(
         &self,
-        text: &str,
+        content: Content<'_>,
         take: impl FnOnce(&[u32], SetSize) -> T,
     ) -> Result<Option<T>> {
+        self.takes(content)?;
+        Ok(match (content, &self.darts) {
+            (Content::Weights(weights), Some(darts)) => {
+                let mut weights = self.shingler.weights(weights);
+                with_weights(darts, self.width(), &mut weights, take)
+            }
+            (content, _) => self.with_text(&content.stored(), take),
+        })
+    }
+
+    /// Sketches a text in the thread's buffers and hands over its lanes; `None` if it is empty.
+    fn with_text<T>(&self, text: &str, take: impl FnOnce(&[u32], SetSize) -> T) -> Option<T> {
         BUFFERS.with_borrow_mut(|Buffers { scratch, lanes, counter }| {
             lanes.clear();
-            if let Some(darts) = &self.darts {
-                let mut weights = self.shingler.weights(text)?;
-                return Ok(self.with_weights(darts, &mut weights, (lanes, counter), take));
-            }
             counter.reset(self.shingler.prepare(text, scratch));
             let mut any = false;
             self.shingler.visit(scratch, |hashes| {
@@ -190,27 +258,29 @@ impl Sketcher {
                 lanes.finish(&self.hasher, |sink| self.shingler.visit(scratch, sink));
             }
             scratch.shrink();
-            Ok(any.then(|| take(lanes.values(self.lanes()), counter.finish())))
+            any.then(|| take(lanes.values(self.lanes()), counter.finish()))
         })
     }
+}
 
-    /// Sketches a weighted set in these buffers, scaling its weights, and hands over its lanes; `None` if
-    /// it is empty.
-    fn with_weights<T>(
-        &self,
-        darts: &DartHasher,
-        weights: &mut [(u64, f64)],
-        (lanes, counter): (&mut LaneTable, &mut DistinctCounter),
-        take: impl FnOnce(&[u32], SetSize) -> T,
-    ) -> Option<T> {
-        if weights.is_empty() {
-            return None;
-        }
+/// Sketches a weighted set in the thread's buffers, scaling its weights, and hands over its lanes;
+/// `None` if it is empty.
+fn with_weights<T>(
+    darts: &DartHasher,
+    width: Lanes,
+    weights: &mut [(u64, f64)],
+    take: impl FnOnce(&[u32], SetSize) -> T,
+) -> Option<T> {
+    if weights.is_empty() {
+        return None;
+    }
+    BUFFERS.with_borrow_mut(|Buffers { lanes, counter, .. }| {
+        lanes.clear();
         counter.reset(weights.len());
         weights.iter().for_each(|(hash, _)| counter.add(&[*hash]));
         darts.throw(lanes, weights);
-        Some(take(lanes.values(self.lanes()), counter.finish()))
-    }
+        Some(take(lanes.values(width.get()), counter.finish()))
+    })
 }
 
 fn signature(lanes: &[u32], size: SetSize) -> Signature {

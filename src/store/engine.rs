@@ -18,12 +18,12 @@ use crate::store::state::State;
 use crate::store::storage_error::{
     Doing, abandon, damaged, drop_catching_panics, guard, guard_with,
 };
+use crate::store::write::turn::{Turn, Turns};
 use crate::store::write::writer::Writer;
 use redb::{Database, DatabaseError, ReadableDatabase};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, ThreadId};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// How an open index behaves; nothing of it is stored.
@@ -70,9 +70,7 @@ pub(crate) struct Engine {
     stored: StoredSettings,
     tuning: Tuning,
     published: Mutex<Published>,
-    /// The thread that holds the write transaction.
-    writing: Mutex<Option<ThreadId>>,
-    write_ended: Condvar,
+    turns: Arc<Turns>,
     /// Whether what an earlier process left of its merges has been deleted.
     tidy: AtomicBool,
     /// Set when the storage panicked while it wrote: it may be in no state to write again.
@@ -187,8 +185,7 @@ impl Engine {
             stored,
             tuning,
             published: Mutex::new(Published { current: Arc::new(state), next: None }),
-            writing: Mutex::new(None),
-            write_ended: Condvar::new(),
+            turns: Arc::default(),
             tidy: AtomicBool::new(false),
             broken: AtomicBool::new(false),
         })
@@ -258,23 +255,37 @@ impl Engine {
         Reader::new(Arc::clone(self), txn, state)
     }
 
-    /// Starts the one write transaction; waits for that of another thread to end.
-    pub(crate) fn write(&self) -> Result<Writer<'_>> {
-        let File::Writable(database) = &self.file else {
-            return Err(Error::Storage {
+    /// Starts the one write transaction; waits for the one before to end.
+    pub(crate) fn write(self: &Arc<Self>) -> Result<Writer> {
+        let database = self.database()?;
+        let turn = self.turns.wait().ok_or(Error::WriteInProgress)?;
+        self.begin(database, turn)
+    }
+
+    /// Starts the one write transaction, if there is none.
+    pub(crate) fn try_write(self: &Arc<Self>) -> Result<Option<Writer>> {
+        let database = self.database()?;
+        self.turns.take().map(|turn| self.begin(database, turn)).transpose()
+    }
+
+    /// Whether there is a write transaction.
+    pub(crate) fn is_written(&self) -> bool {
+        self.turns.is_taken()
+    }
+
+    /// The file, if it may be written to.
+    fn database(&self) -> Result<&Database> {
+        match &self.file {
+            File::Writable(database) => Ok(database),
+            _ => Err(Error::Storage {
                 path: self.path.clone(),
                 action: "writing",
                 detail: "it was opened for reading only".into(),
-            });
-        };
-        let me = thread::current().id();
-        let mut writing = lock(&self.writing);
-        while let Some(holder) = *writing {
-            if holder == me {
-                return Err(Error::WriteInProgress);
-            }
-            writing = self.write_ended.wait(writing).unwrap_or_else(PoisonError::into_inner);
+            }),
         }
+    }
+
+    fn begin(self: &Arc<Self>, database: &Database, turn: Turn) -> Result<Writer> {
         if self.is_broken() {
             return Err(Error::Storage {
                 path: self.path.clone(),
@@ -282,18 +293,10 @@ impl Engine {
                 detail: "an earlier write met damage".into(),
             });
         }
-        *writing = Some(me);
-        drop(writing);
-        let begun =
-            self.guard_write(|| database.begin_write().doing(&self.path, "starting a write"));
+        let begin = || database.begin_write().doing(&self.path, "starting a write");
+        let txn = self.guard_write(begin)?;
         let state = Arc::clone(&lock(&self.published).current);
-        match begun {
-            Ok(txn) => Ok(Writer::new(self, txn, state)),
-            Err(error) => {
-                self.end_write();
-                Err(error)
-            }
-        }
+        Ok(Writer::new(Arc::clone(self), turn, txn, state))
     }
 
     /// Does what writes; if the storage panics, nothing is written any more.
@@ -313,12 +316,6 @@ impl Engine {
     /// Whether the storage has panicked while it wrote.
     pub(crate) fn is_broken(&self) -> bool {
         self.broken.load(Ordering::Acquire)
-    }
-
-    pub(crate) fn end_write(&self) {
-        *lock(&self.writing) = None;
-        // All look again: one that finds the index broken does not pass it on.
-        self.write_ended.notify_all();
     }
 
     /// Commits the transaction and publishes the state that belongs to it.
@@ -359,7 +356,7 @@ impl Engine {
     }
 
     /// Goes on with merges until none is left, or it is told to stop, a commit after the other.
-    pub(crate) fn finish_merges(&self, watch: &mut Watch<'_>) -> Result<()> {
+    pub(crate) fn finish_merges(self: &Arc<Self>, watch: &mut Watch<'_>) -> Result<()> {
         loop {
             let mut writer = self.write()?;
             let merged = writer.merge_some()?;

@@ -9,6 +9,7 @@
 mod bytes;
 mod care;
 mod create;
+mod document;
 mod engine;
 mod file;
 mod leftover;
@@ -27,6 +28,8 @@ mod write;
 pub use care::check::{CheckReport, Invariant, Violation};
 pub use care::repair::Repair;
 pub use care::space::Space;
+pub use document::Document;
+pub(crate) use document::Kind;
 pub use engine::Usage;
 pub use progress::{Progress, Work};
 pub use settings::Settings;
@@ -52,6 +55,6 @@ pub(crate) use settings::SettingsRequest;
 pub(crate) use sim::disk::{Call, CrashReplay, Disk, DiskFailure, Event, Unsynced};
 #[cfg(test)]
 pub(crate) use sim::testing::silence_storage_panics;
-pub use write::dedup_row::DedupMark;
-pub(crate) use write::lookup::{Existing, Known};
-pub(crate) use write::writer::{NewDocument, Writer};
+pub(crate) use write::batch::{Batch, Entry, Existing};
+pub(crate) use write::dedup_row::DedupRow;
+pub(crate) use write::writer::{WriteView, Writer};

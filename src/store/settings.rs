@@ -16,12 +16,9 @@ use std::path::Path;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Settings {
-    /// The similarity from which on documents count as similar, unless a query says otherwise.
-    pub threshold: Threshold,
-    /// The least probability with which a pair at the threshold becomes a candidate.
-    pub recall: Recall,
-    /// The number of lanes of a signature.
-    pub lanes: Lanes,
+    pub(crate) threshold: Threshold,
+    pub(crate) recall: Recall,
+    pub(crate) lanes: Lanes,
     /// The kind of shingles and their length.
     pub shingle: Shingle,
     /// How texts are normalised before they are cut into shingles.
@@ -41,6 +38,21 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// The similarity from which on documents count as similar, unless a query says otherwise.
+    pub fn threshold(&self) -> f64 {
+        self.threshold.get()
+    }
+
+    /// The least probability with which a pair at the threshold becomes a candidate.
+    pub fn recall(&self) -> f64 {
+        self.recall.get()
+    }
+
+    /// The number of lanes of a signature.
+    pub fn lanes(&self) -> usize {
+        self.lanes.get()
+    }
+
     /// The sketcher that makes this index's signatures.
     ///
     /// # Errors
@@ -49,8 +61,8 @@ impl Settings {
     pub fn sketcher(&self) -> Result<Sketcher> {
         let shingler = Shingler::new(self.shingle, self.normalization, self.multiset, self.seed)?;
         match self.weighted {
-            true => Sketcher::weighted(shingler, self.lanes, self.seed),
-            false => Ok(Sketcher::new(shingler, self.lanes, self.seed)),
+            true => Sketcher::weighted(shingler, self.lanes(), self.seed),
+            false => Ok(Sketcher::of(shingler, self.lanes, self.seed)),
         }
     }
 
@@ -161,7 +173,7 @@ impl SettingsRequest {
             weighted,
             store_text: self.store_text.unwrap_or(false),
             seed: self.seed.unwrap_or(0),
-            plan: BandPlan::new(threshold, recall, lanes)?,
+            plan: BandPlan::of(threshold, recall, lanes)?,
             unicode: self.unicode.unwrap_or_else(UnicodeVersions::current),
         };
         // The sketcher rejects weighted sets with shingles other than tokens, and as multisets.

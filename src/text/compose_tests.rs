@@ -1,4 +1,5 @@
-//! Composed characters come from what was composed to them, and from nothing else where that can be.
+//! Composed characters come from what was composed to them, and from nothing else where that can
+//! be.
 
 use super::super::align::tests::{sources, tricky};
 use super::super::align::{align, text_of};
@@ -56,7 +57,7 @@ fn marks_that_changed_places_reach_over_each_other() {
 }
 
 #[test]
-fn should_characters_ever_differ_they_come_from_anywhere() {
+fn characters_that_no_rule_explains_come_from_the_whole_text() {
     let letters = align("ae\u{301} b", 0, &Normalization::NONE);
     let vague = all_from_all(&letters, "aé b");
     assert_eq!(text_of(&vague), "aé b");

@@ -48,7 +48,7 @@ fn the_neighbours_of_a_sigma_are_not_looked_for_beyond_a_plain_character() {
 }
 
 #[test]
-fn nothing_reaches_over_white_space() {
+fn composition_never_reaches_over_white_space() {
     for c in (0..=u32::from(char::MAX)).filter_map(char::from_u32).filter(|c| c.is_whitespace()) {
         for space in [c.to_string(), c.nfc().collect(), c.nfkc().collect::<String>()] {
             assert!(space.chars().all(char::is_whitespace), "{c:?}");
@@ -64,8 +64,8 @@ fn nothing_reaches_over_white_space() {
     }
 }
 
-/// Where white space is dropped and short words are, the words that stay are one long word from the second
-/// pass on, of which nothing is dropped any more.
+/// Where white space is dropped and short words are, the words that stay are one long word from the
+/// second pass on, of which nothing is dropped any more.
 #[test]
 fn what_is_in_a_word_is_so_in_later_passes() {
     for c in (0..=u32::from(char::MAX)).filter_map(char::from_u32).filter(|c| is_in_word(*c)) {

@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_reaches_over_a_space() {
+    fn folding_never_reaches_over_a_space() {
         let far = "plain words that go on for quite a while, so that the stretch ends ";
         for text in [
             "ΑΣ ΑΣ",

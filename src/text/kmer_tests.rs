@@ -117,7 +117,7 @@ fn pinned(k: u16, text: &str) -> (usize, u64) {
 
 /// Made by a program of its own from the definition in `docs/format.md`.
 #[test]
-fn golden_hashes_of_kmers() {
+fn kmers_have_their_golden_hashes() {
     let text = ">x\nACGTTGCAAGGCTNNTTGACCATGCATTGACCAGATACCAGATTACAGGAC\n>y\nGATTACAGATTACAGATTACAGATTACAGATTACA\n";
     let golden: [(u16, (usize, u64)); 5] = [
         (1, (84, 0xe997_838e_4d5d_c4e7)),

@@ -2,6 +2,7 @@
 
 mod align;
 mod compose;
+mod content;
 mod cuts;
 mod fold;
 #[cfg(any(test, fuzzing))]
@@ -13,18 +14,21 @@ mod positions;
 mod ranks;
 mod shingle;
 mod stream;
+mod tokens;
 mod units;
 mod weights;
 mod width;
 
+pub use content::Content;
 pub use normalize::{Form, Normalization, Whitespace};
 pub use shingle::{Shingle, Shingler};
 pub use stream::ShingleStream;
+pub use tokens::Tokens;
 pub use weights::Weights;
 
 pub(crate) use positions::{CharOffsets, Located};
 pub(crate) use shingle::Scratch;
-pub use units::ELEMENT_END;
+pub(crate) use weights::add_equal;
 
 use std::fmt;
 

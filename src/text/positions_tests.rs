@@ -65,7 +65,7 @@ fn tokens_and_elements_lie_between_their_separators() {
 }
 
 #[test]
-fn nothing_has_no_place() {
+fn an_empty_text_has_no_positions() {
     for shingle in KINDS {
         for text in ["", " \n\u{3000}"] {
             assert_eq!(shown(shingle, "lower,nfc,space", text), [""; 0], "{shingle}");

@@ -185,7 +185,7 @@ fn pinned(shingle: Shingle, text: &str) -> (usize, u64) {
 }
 
 #[test]
-fn golden_hashes_of_single_shingles() {
+fn single_shingles_have_their_golden_hashes() {
     let hash = |text: &str| ShingleHasher::new(0).hash(text.as_bytes());
     let golden: [(&str, u64); 18] = [
         ("a", 0x8ba2_8ad5_803f_9efa),
@@ -213,7 +213,7 @@ fn golden_hashes_of_single_shingles() {
 }
 
 #[test]
-fn golden_hashes_of_texts() {
+fn texts_have_their_golden_hashes() {
     let golden: [(Shingle, &str, (usize, u64)); 24] = [
         (Shingle::chars(9), ENGLISH, (36, 0x31db_ba62_9d67_32a8)),
         (Shingle::chars(9), ACCENTS, (14, 0x38ea_786e_4659_e633)),
@@ -251,7 +251,7 @@ fn golden_hashes_of_texts() {
 }
 
 #[test]
-fn golden_hashes_of_occurrences_under_a_seed() {
+fn occurrences_under_a_seed_have_their_golden_hashes() {
     let seed = 0x0123_4567_89AB_CDEF;
     let shingler = Shingler::new(Shingle::chars(2), Normalization::default(), true, seed);
     let hashes = shingler.expect("valid width").hashes("abab abab");

@@ -39,8 +39,8 @@ fn shinglers(kind: &str) -> impl Iterator<Item = Shingler> {
         .map(move |normalization| Shingler::new(kind, normalization, false, 7).expect("valid"))
 }
 
-/// Compares under all normalisations; a text that has no room is none that is wrong. Returns how many
-/// were compared.
+/// Compares under all normalisations; a text that has no room is none that is wrong. Returns how
+/// many were compared.
 fn agrees(
     kind: &str,
     text: &str,
@@ -69,7 +69,8 @@ fn agrees(
     Ok(compared)
 }
 
-/// Characters that some rule looks at: of case, composition, white space, words, elements and FASTA.
+/// Characters that some rule looks at: of case, composition, white space, words, elements and
+/// FASTA.
 fn tricky() -> impl Strategy<Value = String> {
     let letters = "aAzZbb  \t\n\r.'0,:;_\"<>é ÉİıßΣσςΌᾼ\u{301}\u{308}\u{345}\u{327}\u{338}ℌÅﬁ¨①\u{fdfa}가각각क्षिหน\u{200d}ℹ👩🇫🇷🅰漢字かか\u{3099}カ\u{ff9e}\u{3000}\u{85}\u{a0}\u{1f}אב\"׳ְ\u{ad}\u{feff}ACGTn;>";
     let choices: Vec<char> = letters.chars().collect();

@@ -5,7 +5,15 @@ use unicode_segmentation::UnicodeSegmentation;
 
 /// Follows each element of a set that a text stands for, where white space cannot separate them.
 /// It is no white space, no letter, and no normalisation form touches it.
-pub const ELEMENT_END: char = '\u{1F}';
+pub(super) const ELEMENT_END: char = '\u{1F}';
+
+/// The beginning of a token, as an error shows it.
+pub(super) fn shown(token: &str) -> String {
+    const SHOWN: usize = 80;
+    let end = token.char_indices().nth(SHOWN).map_or(token.len(), |(end, _)| end);
+    let more = if end < token.len() { "..." } else { "" };
+    format!("{}{more}", &token[..end])
+}
 
 /// The units of a text, joined by one byte, with the place where each starts.
 #[derive(Default)]

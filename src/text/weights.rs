@@ -1,15 +1,14 @@
 //! Weighted sets: tokens with a number each, and the one text that stands for such a set.
 
 use super::shingle::Shingler;
-use super::units::ELEMENT_END;
+use super::units::{ELEMENT_END, shown};
 use crate::error::{Error, Result};
 
 /// A weighted set: tokens, each with a finite weight above 0.
 ///
-/// An index of weights takes and keeps it as a text ([`to_text`](Self::to_text)), so that a document
-/// is known again by it. The similarity of two is the sum of the lesser weights over the sum of the
-/// greater ones, each token that one of them lacks having weight 0 there: twice all weights are a
-/// similarity of 1/2.
+/// The similarity of two is the sum of the lesser weights over the sum of the greater ones. A token
+/// that one of them lacks has weight 0 there: a set with twice all weights of another has similarity
+/// 1/2 to it.
 ///
 /// ```
 /// use twindex::{Index, Weights};
@@ -18,31 +17,28 @@ use crate::error::{Error, Result};
 /// let index = Index::options().weighted(true).threshold(0.5).create(&path)?;
 /// let weights = Weights::new([("sea", 2.5), ("ship", 0.5), ("shore", 0.0)])?;
 /// let mut txn = index.begin_write()?;
-/// txn.insert("a", &weights.to_text())?;
+/// txn.insert("a", &weights)?;
 /// txn.commit()?;
-/// let found = index.snapshot()?.query().by_text(&weights.to_text())?;
+/// let found = index.snapshot()?.query().by_content(&weights)?;
 /// assert_eq!(found.first().map(|m| m.similarity), Some(1.0));
 /// # Ok::<(), twindex::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Weights(Vec<(String, f64)>);
 
-/// So many characters of a token are shown in an error.
-const SHOWN: usize = 80;
-
 impl Weights {
     /// A weighted set of tokens, in any order. A weight of 0 is absence, and left out.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidWeight`], which names the token, for a weight that is negative, infinite or NaN,
-    /// for a second weight of a token, and for a token that holds the character U+001F.
+    /// [`Error::InvalidWeight`], which names the token, for a weight that is negative, infinite or
+    /// NaN, and for a second weight of a token; [`Error::InvalidToken`] for a token that holds the
+    /// character U+001F.
     pub fn new<T: Into<String>>(weights: impl IntoIterator<Item = (T, f64)>) -> Result<Self> {
-        let invalid = |token: &str, weight: f64, expected| {
-            let end = token.char_indices().nth(SHOWN).map_or(token.len(), |(end, _)| end);
-            let more = if end < token.len() { "..." } else { "" };
-            let token = format!("{}{more}", &token[..end]);
-            Error::InvalidWeight { token, got: weight.to_string(), expected }
+        let invalid = |token: &str, weight: f64, expected| Error::InvalidWeight {
+            token: shown(token),
+            got: weight.to_string(),
+            expected,
         };
         let checked = weights.into_iter().map(|(token, weight)| {
             let token = token.into();
@@ -50,8 +46,7 @@ impl Weights {
                 return Err(invalid(&token, weight, "a finite number from 0 on"));
             }
             if token.contains(ELEMENT_END) {
-                let expected = "a token without the character U+001F, which ends tokens";
-                return Err(invalid(&token, weight, expected));
+                return Err(Error::InvalidToken { token: shown(&token) });
             }
             Ok((token, weight))
         });
@@ -67,28 +62,35 @@ impl Weights {
         Ok(Self(all))
     }
 
-    /// Takes the text of a weighted set apart, the reverse of [`to_text`](Self::to_text).
+    /// The text by which exports and `twindex get` show the set, the reverse of
+    /// [`from_export`](Self::from_export). Equal sets have equal texts. The text of the empty set is
+    /// empty.
     ///
-    /// # Errors
-    ///
-    /// [`Error::NotWeights`] for a text that is none.
-    pub fn parse(text: &str) -> Result<Self> {
-        let weights =
-            tokens(text).map(|pair| pair.map(|(token, weight)| (token.to_owned(), weight)));
-        weights.collect::<Result<_>>().map(Self)
-    }
-
-    /// The text that stands for the set: its tokens in the order of their bytes, each followed by
-    /// U+001F, its weight in decimal and U+001F. A weight is written with as few digits as tell it
-    /// from others, with an exponent (`1e-7`) where it is below 0.00001 or not below 10¹⁶. The text
-    /// of the empty set is empty.
+    /// It has the tokens in the order of their bytes, each followed by U+001F, its weight in
+    /// decimal and U+001F. A weight has as few digits as tell it from others, and an exponent
+    /// (`1e-7`) where it is below 0.00001 or not below 10¹⁶.
     ///
     /// ```
     /// let weights = twindex::Weights::new([("b", 3.0), ("a", 0.5)])?;
-    /// assert_eq!(weights.to_text(), "a\u{1f}0.5\u{1f}b\u{1f}3\u{1f}");
+    /// assert_eq!(weights.to_export(), "a\u{1f}0.5\u{1f}b\u{1f}3\u{1f}");
+    /// assert_eq!(twindex::Weights::from_export(&weights.to_export())?, weights);
     /// # Ok::<(), twindex::Error>(())
     /// ```
-    pub fn to_text(&self) -> String {
+    pub fn to_export(&self) -> String {
+        self.to_stored()
+    }
+
+    /// Reads the text that [`to_export`](Self::to_export) writes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotWeights`] for any other text.
+    pub fn from_export(text: &str) -> Result<Self> {
+        Self::from_stored(text)
+    }
+
+    /// The text that an index stores, and whose hash tells that two sets are the same.
+    pub(crate) fn to_stored(&self) -> String {
         let mut text = String::new();
         for (token, weight) in &self.0 {
             let number = match (1e-5..1e16).contains(weight) {
@@ -101,6 +103,13 @@ impl Weights {
             }
         }
         text
+    }
+
+    /// Reads a stored text.
+    pub(crate) fn from_stored(text: &str) -> Result<Self> {
+        let weights =
+            tokens(text).map(|pair| pair.map(|(token, weight)| (token.to_owned(), weight)));
+        weights.collect::<Result<_>>().map(Self)
     }
 
     /// The tokens with their weights, in the order of their bytes.
@@ -139,35 +148,69 @@ fn tokens(text: &str) -> impl Iterator<Item = Result<(&str, f64)>> {
 }
 
 impl Shingler {
-    /// The hashes of the tokens of a weighted set, given as its text ([`Weights::to_text`]), with
-    /// their weights, by ascending hash: as [`weighted_jaccard`](crate::weighted_jaccard) takes them.
-    /// Each token is normalised as the settings say; weights of tokens that are then equal are added,
-    /// and a token of which nothing is left is dropped. 16 bytes a token.
+    /// The hashes of the tokens of a weighted set with their weights, by ascending hash: as
+    /// [`weighted_jaccard`](crate::weighted_jaccard) and
+    /// [`Sketcher::signature_of_weights`](crate::Sketcher::signature_of_weights) take them.
+    ///
+    /// Each token is normalised as the settings say. Weights of tokens that are then equal are
+    /// added, and a token that normalisation leaves empty is dropped. 16 bytes a token.
+    pub fn weights(&self, weights: &Weights) -> Vec<(u64, f64)> {
+        let mut hashed = Hashed::new(self);
+        weights.iter().for_each(|(token, weight)| hashed.push(token, weight));
+        hashed.finish()
+    }
+
+    /// The same of a set that is given as its stored text.
     ///
     /// # Errors
     ///
     /// [`Error::NotWeights`] for a text that is not that of a weighted set.
-    pub fn weights(&self, text: &str) -> Result<Vec<(u64, f64)>> {
-        let mut weights = Vec::new();
-        let mut normalised = String::new();
+    pub(crate) fn stored_weights(&self, text: &str) -> Result<Vec<(u64, f64)>> {
+        let mut hashed = Hashed::new(self);
         for pair in tokens(text) {
             let (token, weight) = pair?;
-            self.normalize(token, &mut normalised);
-            if token.is_empty() || !normalised.is_empty() {
-                weights.push((self.hash(normalised.as_bytes()), weight));
-            }
+            hashed.push(token, weight);
         }
-        // Weights too, so that they are added in an order that depends on nothing else.
-        weights.sort_unstable_by_key(|&(hash, weight)| (hash, weight.to_bits()));
-        weights.dedup_by(|next, first| {
-            let equal = next.0 == first.0;
-            if equal {
-                first.1 = (first.1 + next.1).min(f64::MAX);
-            }
-            equal
-        });
-        Ok(weights)
+        Ok(hashed.finish())
     }
+}
+
+/// Hashes of tokens with their weights.
+struct Hashed<'s> {
+    shingler: &'s Shingler,
+    weights: Vec<(u64, f64)>,
+    normalised: String,
+}
+
+impl<'s> Hashed<'s> {
+    fn new(shingler: &'s Shingler) -> Self {
+        Self { shingler, weights: Vec::new(), normalised: String::new() }
+    }
+
+    fn push(&mut self, token: &str, weight: f64) {
+        self.shingler.normalize(token, &mut self.normalised);
+        if token.is_empty() || !self.normalised.is_empty() {
+            self.weights.push((self.shingler.hash(self.normalised.as_bytes()), weight));
+        }
+    }
+
+    fn finish(mut self) -> Vec<(u64, f64)> {
+        add_equal(&mut self.weights);
+        self.weights
+    }
+}
+
+/// Orders weights by hash and adds those of equal hashes.
+pub(crate) fn add_equal(weights: &mut Vec<(u64, f64)>) {
+    // Weights too, so that they are added in an order that depends on nothing else.
+    weights.sort_unstable_by_key(|&(hash, weight)| (hash, weight.to_bits()));
+    weights.dedup_by(|next, first| {
+        let equal = next.0 == first.0;
+        if equal {
+            first.1 = (first.1 + next.1).min(f64::MAX);
+        }
+        equal
+    });
 }
 
 #[cfg(test)]
@@ -188,9 +231,9 @@ mod tests {
             [("a", 0.1), ("b c", 1e6), ("z", 1e-7), ("none", 0.0)],
             [("none", -0.0), ("z", 0.000_000_1), ("b c", 1_000_000.0), ("a", 0.1)],
         ] {
-            assert_eq!(Weights::new(tokens).expect("valid").to_text(), text);
+            assert_eq!(Weights::new(tokens).expect("valid").to_stored(), text);
         }
-        assert_eq!(Weights::default().to_text(), "");
+        assert_eq!(Weights::default().to_stored(), "");
     }
 
     #[test]
@@ -224,23 +267,23 @@ mod tests {
             "a\u{1f}1\u{1f}a\u{1f}1\u{1f}",
             "a\u{1f}1\u{1f}\u{1f}1\u{1f}",
         ] {
-            assert!(Weights::parse(text).is_err(), "{text:?}");
-            assert!(shingler("none").weights(text).is_err(), "{text:?}");
+            assert!(Weights::from_stored(text).is_err(), "{text:?}");
+            assert!(shingler("none").stored_weights(text).is_err(), "{text:?}");
         }
     }
 
     #[test]
     fn tokens_that_normalise_to_one_add_their_weights() {
         let weights = Weights::new([("Sea", 1.0), ("sea", 0.25), ("  ", 9.0), ("", 2.0)]);
-        let text = weights.expect("valid").to_text();
-        let weights = shingler("lower,space").weights(&text).expect("a weighted set");
+        let set = weights.expect("valid");
+        let weights = shingler("lower,space").weights(&set);
         let mut expected = [("sea", 1.25), ("", 2.0)]
             .map(|(token, weight)| (shingler("none").hash(token.as_bytes()), weight));
         expected.sort_unstable_by_key(|pair| pair.0);
         assert_eq!(weights, expected);
-        assert_eq!(shingler("none").weights(&text).expect("a weighted set").len(), 4);
-        let huge = Weights::new([("A", f64::MAX), ("a", f64::MAX)]).expect("valid").to_text();
-        assert_eq!(shingler("lower").weights(&huge).expect("valid")[0].1, f64::MAX);
+        assert_eq!(shingler("none").weights(&set).len(), 4);
+        let huge = Weights::new([("A", f64::MAX), ("a", f64::MAX)]).expect("valid");
+        assert_eq!(shingler("lower").weights(&huge)[0].1, f64::MAX);
     }
 
     proptest! {
@@ -250,7 +293,10 @@ mod tests {
         ) {
             let weights = Weights::new(tokens.clone()).expect("valid");
             prop_assert_eq!(&weights.0, &tokens.into_iter().collect::<Vec<_>>());
-            prop_assert_eq!(Weights::parse(&weights.to_text()).expect("its own text"), weights);
+            let text = weights.to_stored();
+            let shingler = shingler("lower,space");
+            prop_assert_eq!(shingler.stored_weights(&text).expect("its own"), shingler.weights(&weights));
+            prop_assert_eq!(Weights::from_stored(&text).expect("its own"), weights);
         }
     }
 }

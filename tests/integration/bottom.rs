@@ -24,7 +24,8 @@ fn sketch(size: usize, hashes: &[u64]) -> BottomK {
 fn similarity_and_containment_err_as_a_sample_does() {
     let (size, union, trials) = (128, 2_560, 2_000);
     for similarity in [0.1, 0.5, 0.8, 0.95] {
-        // As many of the union as give the similarity are shared; the second set is the smaller one.
+        // As many of the union as give the similarity are shared; the second set is the smaller
+        // one.
         let shared = (union as f64 * similarity) as usize;
         let of_a = shared + 3 * (union - shared) / 4;
         let sketches = |trial: u64| {

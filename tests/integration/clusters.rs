@@ -4,9 +4,7 @@ use crate::support::{Place, Random, estimate, meet, probe, tiny};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use twindex::{
-    Document, Error, Index, IndexOptions, Keep, Linkage, OnConflict, Signature, Snapshot,
-};
+use twindex::{Document, Error, Index, IndexOptions, Keep, Linkage, Signature, Snapshot};
 
 /// A cluster: its representative and its members.
 type Cluster = (String, Vec<String>);
@@ -19,8 +17,8 @@ struct Known {
     signature: Signature,
 }
 
-/// Texts in families, in which each member differs a little from the one before it, so that clusters
-/// are chains; every fourth text is repeated.
+/// Texts in families, in which each member differs a little from the one before it, so that
+/// clusters are chains; every fourth text is repeated.
 fn texts(seed: u64, count: usize) -> Vec<(String, String)> {
     let mut random = Random(seed);
     let mut words: Vec<String> = Vec::new();
@@ -49,7 +47,7 @@ fn insert(
     let index = options.create(place.index()).expect("created");
     for some in texts.chunks(batch) {
         let mut txn = index.begin_write().expect("begun");
-        txn.insert_batch(some).expect("inserted");
+        txn.insertion().contents(some).expect("inserted");
         txn.commit().expect("committed");
     }
     index
@@ -180,7 +178,7 @@ fn every_member_is_similar_to_its_representative() {
 /// Signatures A, B, C of which A and C each agree with B in nine of ten lanes, and with each other
 /// in eight of ten.
 fn chain(index: &Index) -> Snapshot {
-    let lanes = index.settings().lanes.get();
+    let lanes = index.settings().lanes();
     let base: Vec<u8> = (0..lanes).map(|lane| lane as u8).collect();
     let changed = |from: usize| {
         let mut lanes = base.clone();
@@ -196,7 +194,7 @@ fn chain(index: &Index) -> Snapshot {
     ];
     for (id, signature) in members {
         let document = Document::from_signature(id, signature).expect("valid");
-        txn.insert_document(document, OnConflict::Replace).expect("inserted");
+        txn.insertion().document(document).expect("inserted");
     }
     txn.commit().expect("committed");
     index.snapshot().expect("a snapshot")
@@ -241,7 +239,7 @@ fn clusters_do_not_depend_on_batches_merges_and_cache() {
 /// more or less with some of them.
 fn one_bucket(index: &Index, count: usize) -> Snapshot {
     let mut random = Random(6);
-    let lanes = index.settings().lanes.get();
+    let lanes = index.settings().lanes();
     let mut base: Vec<u8> = (0..lanes).map(|_| random.next() as u8).collect();
     let document = |number: usize| {
         if number.is_multiple_of(20) {
@@ -256,7 +254,7 @@ fn one_bucket(index: &Index, count: usize) -> Snapshot {
     };
     let documents = (0..count).map(document).collect();
     let mut txn = index.begin_write().expect("begun");
-    txn.insert_documents(documents, OnConflict::Replace).expect("inserted");
+    txn.insertion().documents(documents).expect("inserted");
     txn.commit().expect("committed");
     index.snapshot().expect("a snapshot")
 }

@@ -1,4 +1,5 @@
-//! Documents that contain what is asked about, against brute force over sets of shingles of real text.
+//! Documents that contain what is asked about, against brute force over sets of shingles of real
+//! text.
 
 use crate::recall::assert_promised;
 use crate::support::{Place, all_ids, estimate, tiny};
@@ -9,7 +10,8 @@ use twindex::{
     WriteTxn,
 };
 
-/// The four Gospels of the King James Version, a verse a line, with the number of verses of each chapter.
+/// The four Gospels of the King James Version, a verse a line, with the number of verses of each
+/// chapter.
 const GOSPELS: [(&str, &str, &[usize]); 4] = [
     (
         "Matthew",
@@ -76,8 +78,8 @@ fn ids(matches: &Matches) -> HashSet<&str> {
     matches.iter().map(|found| found.id.as_str()).collect()
 }
 
-/// Passages as documents and as questions, so that many are contained in others of one to one and a half
-/// times their length: what bands can find.
+/// Passages as documents and as questions, so that many are contained in others of one to one and a
+/// half times their length: what bands can find.
 #[test]
 fn what_contains_the_share_becomes_a_candidate_as_often_as_promised() {
     let all: Vec<char> = GOSPELS.iter().flat_map(|(_, text, _)| text.chars()).collect();
@@ -89,7 +91,8 @@ fn what_contains_the_share_becomes_a_candidate_as_often_as_promised() {
     ] {
         let place = Place::new();
         let index = options.create(place.index()).expect("created");
-        // Documents begin up to 800 characters before or behind the question of 4,000 that they may contain.
+        // Documents begin up to 800 characters before or behind the question of 4,000 that they may
+        // contain.
         let mut documents = Vec::new();
         let mut questions = Vec::new();
         for (at, first) in (1000..all.len() - 8000).step_by(5000).enumerate() {
@@ -106,7 +109,7 @@ fn what_contains_the_share_becomes_a_candidate_as_often_as_promised() {
             let set = elements(settings, question);
             let query = snapshot.query().threshold(share).containment(true).all_candidates(true);
             let found = query.by_text(question).expect("an answer");
-            assert!(found.recall >= settings.recall.get());
+            assert!(found.recall >= settings.recall());
             probed += found.sizes.expect("sizes").probed;
             assert_eq!(found.sizes.expect("sizes").scanned, 0, "{:?}", found.sizes);
             let found = ids(&found);
@@ -118,11 +121,12 @@ fn what_contains_the_share_becomes_a_candidate_as_often_as_promised() {
             }
         }
         assert!(pairs > 40 && probed > questions.len(), "{pairs} pairs of {}", questions.len());
-        assert_promised(met, pairs, settings.recall.get(), &format!("{options:?} at {share}"));
+        assert_promised(met, pairs, settings.recall(), &format!("{options:?} at {share}"));
     }
 }
 
-/// The probability that a share is estimated to be at least the threshold, by the binomial law of equal lanes.
+/// The probability that a share is estimated to be at least the threshold, by the binomial law of
+/// equal lanes.
 fn reported(similarity: f64, size: f64, other: f64, threshold: f64, lanes: u64) -> f64 {
     let chance = 1.0 / 256.0;
     let law = Binomial::new(chance + (1.0 - chance) * similarity, lanes).expect("a probability");
@@ -135,7 +139,8 @@ fn reported(similarity: f64, size: f64, other: f64, threshold: f64, lanes: u64) 
     if least == 0 { 1.0 } else { law.sf(least - 1) }
 }
 
-/// Gospels are 8 to 70 times as long as their chapters: no band finds them, and estimates are coarse.
+/// Gospels are 8 to 70 times as long as their chapters: no band finds them, and estimates are
+/// coarse.
 #[test]
 fn every_chapter_is_compared_with_its_gospel_and_reported_as_the_law_of_estimates_has_it() {
     let place = Place::new();
@@ -178,10 +183,11 @@ fn every_chapter_is_compared_with_its_gospel_and_reported_as_the_law_of_estimate
     assert!(within * 100 >= 93 * pairs, "{within} of {pairs} intervals hold the share");
 }
 
-/// With texts nothing is reported that does not contain the share, and of what does no more is missed than
-/// the recall allows: here in buckets and in scans, of documents of up to ten times the size.
+/// With texts nothing is reported that does not contain the share, and of what does no more is
+/// missed than the recall allows: here in buckets and in scans, of documents of up to ten times the
+/// size.
 #[test]
-fn with_stored_texts_answers_are_exact() {
+fn stored_texts_make_answers_exact() {
     let all: Vec<char> = GOSPELS[2].1.chars().collect();
     let passage = |first: usize, count: usize| all[first..first + count].iter().collect::<String>();
     let place = Place::new();
@@ -221,7 +227,7 @@ fn with_stored_texts_answers_are_exact() {
 }
 
 #[test]
-fn with_stored_texts_every_chapter_is_found_in_its_gospel_alone() {
+fn stored_texts_find_every_chapter_in_its_gospel_alone() {
     let place = Place::new();
     let index = Index::options().store_text(true).create(place.index()).expect("created");
     let documents = GOSPELS.iter().map(|(name, text, _)| ((*name).to_owned(), (*text).to_owned()));
@@ -283,7 +289,7 @@ fn shares_are_those_of_the_documented_formula() {
     let (index, texts) = mixed(&tiny(), &place);
     let named = texts.iter().enumerate().map(|(at, text)| (format!("{at:03}"), text.clone()));
     let snapshot = insert(&index, named);
-    let asked = index.sketcher().signature(&texts[20]);
+    let asked = index.sketcher().signature(&texts[20]).expect("a text");
     let size = asked.set_size().estimate();
     let query = snapshot.query().containment(true).scan(true).all_candidates(true);
     let all = query.by_signature(&asked).expect("an answer");
@@ -354,10 +360,13 @@ fn an_empty_text_is_in_nothing_and_nothing_in_an_empty_text() {
 fn an_index_of_weights_refuses_to_be_asked() {
     let place = Place::new();
     let index = Index::options().weighted(true).create(place.index()).expect("created");
-    let weights = Weights::new([("sea", 1.5)]).expect("weights").to_text();
-    let snapshot = insert(&index, [("a".to_owned(), weights.clone())]);
-    assert!(snapshot.query().by_text(&weights).is_ok_and(|found| found.len() == 1));
-    let error = snapshot.query().containment(true).by_text(&weights).expect_err("no sums");
+    let weights = Weights::new([("sea", 1.5)]).expect("weights");
+    let mut txn = index.begin_write().expect("a transaction");
+    txn.insert("a", &weights).expect("inserted");
+    txn.commit().expect("committed");
+    let snapshot = index.snapshot().expect("a snapshot");
+    assert!(snapshot.query().by_content(&weights).is_ok_and(|found| found.len() == 1));
+    let error = snapshot.query().containment(true).by_content(&weights).expect_err("no sums");
     assert!(error.to_string().starts_with("containment of weights: expected"), "{error}");
 }
 

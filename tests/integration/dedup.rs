@@ -1,7 +1,7 @@
 //! Check and insert for many documents at once, beside the same one after the other by brute force.
 
 use crate::support::{Place, Random, all_ids, assert_clean, estimate, meet, probe, text, tiny};
-use twindex::{Document, Index, Inserted, OnConflict, Outcome, Signature, Snapshot, Verdict};
+use twindex::{Document, Index, Inserted, OnConflict, Outcome, Signature, Snapshot};
 
 /// A document that is known, with its text.
 #[derive(Clone)]
@@ -21,7 +21,7 @@ struct Oracle<'i> {
 
 impl Oracle<'_> {
     fn known(&self, id: &str, text: &str) -> Known {
-        let signature = self.index.sketcher().signature(text);
+        let signature = self.index.sketcher().signature(text).expect("a text");
         Known { id: id.to_owned(), text: text.to_owned(), signature }
     }
 
@@ -61,13 +61,13 @@ impl Oracle<'_> {
     }
 }
 
-fn named(verdict: Verdict) -> (&'static str, Option<String>) {
-    match verdict {
-        Verdict::Inserted(Inserted::Added) => ("added", None),
-        Verdict::Inserted(Inserted::Replaced) => ("replaced", None),
-        Verdict::Inserted(Inserted::Unchanged) => ("unchanged", None),
-        Verdict::Duplicate { of, against: None } => ("duplicate", Some(of.id)),
-        Verdict::Duplicate { of, against: Some(_) } => ("elsewhere", Some(of.id)),
+fn named(outcome: Outcome) -> (&'static str, Option<String>) {
+    match outcome {
+        Outcome::Inserted(Inserted::Added) => ("added", None),
+        Outcome::Inserted(Inserted::Replaced) => ("replaced", None),
+        Outcome::Inserted(Inserted::Unchanged) => ("unchanged", None),
+        Outcome::Duplicate { of, against: None } => ("duplicate", Some(of.id)),
+        Outcome::Duplicate { of, against: Some(_) } => ("elsewhere", Some(of.id)),
         other => panic!("{other:?}"),
     }
 }
@@ -91,7 +91,9 @@ fn filled(place: &Place, name: &str, random: &mut Random, count: u64) -> (Index,
         let (id, text) = record(random, 1000);
         let document = index.prepare(id.as_str(), &text).expect("a valid id");
         let signature = document.signature().clone();
-        if txn.insert_document(document, OnConflict::Skip).expect("inserted") == Inserted::Added {
+        let insertion = txn.insertion().on_conflict(OnConflict::Skip);
+        let outcome = insertion.document(document).expect("inserted");
+        if outcome == Outcome::Inserted(Inserted::Added) {
             known.push(Known { id, text, signature });
         }
     }
@@ -125,8 +127,8 @@ fn many_at_once_are_judged_as_one_after_the_other() {
             let (first, second) = documents.split_at(half);
             let mut outcomes = Vec::new();
             for part in [first, second] {
-                let judged =
-                    txn.insert_documents_unless_similar(part.to_vec(), threshold, &against);
+                let insertion = txn.insertion().unless_similar(threshold).against(&against);
+                let judged = insertion.documents(part.to_vec());
                 outcomes.extend(judged.expect("judged").into_iter().map(named));
             }
             txn.commit().expect("committed");
@@ -154,19 +156,15 @@ fn one_by_one_gives_the_same_outcome_as_all_at_once() {
         sketched.collect::<Result<_, _>>().expect("valid ids")
     };
     let mut txn = index.begin_write().expect("begun");
-    let at_once = txn.insert_documents_unless_similar(documents(&records), 0.8, &[]);
+    let at_once = txn.insertion().unless_similar(0.8).documents(documents(&records));
     let at_once = at_once.expect("judged");
     txn.abort();
     let mut txn = index.begin_write().expect("begun");
-    let one_by_one: Vec<Verdict> = documents(&records)
-        .into_iter()
-        .map(|document| match txn.insert_document_unless_similar(document, 0.8).expect("judged") {
-            Outcome::Inserted(inserted) => Verdict::Inserted(inserted),
-            Outcome::Duplicate(of) => Verdict::Duplicate { of, against: None },
-        })
-        .collect();
+    let judge = |document| txn.insertion().unless_similar(0.8).document(document);
+    let one_by_one: Vec<Outcome> =
+        documents(&records).into_iter().map(judge).collect::<Result<_, _>>().expect("judged");
     assert_eq!(at_once, one_by_one);
-    assert!(at_once.iter().any(|verdict| matches!(verdict, Verdict::Duplicate { .. })));
+    assert!(at_once.iter().any(|outcome| matches!(outcome, Outcome::Duplicate { .. })));
 }
 
 #[test]
@@ -176,14 +174,16 @@ fn an_index_of_other_settings_is_refused_before_anything_is_judged() {
     let other = tiny().lanes(64).create(place.path("other.twx")).expect("created");
     let snapshot = other.snapshot().expect("a snapshot");
     let mut txn = index.begin_write().expect("begun");
-    let error = txn.insert_documents_unless_similar(Vec::new(), 0.8, &[&snapshot]);
+    let others = [&snapshot];
+    let error = txn.insertion().unless_similar(0.8).against(&others).documents(Vec::new());
     let error = error.expect_err("refused").to_string();
     assert!(error.contains("other.twx") && error.contains("lanes 64"), "{error}");
     let documents = vec![index.prepare("a", "a text of some length").expect("a valid id")];
-    assert!(txn.insert_documents_unless_similar(documents.clone(), 1.5, &[]).is_err());
+    assert!(txn.insertion().unless_similar(1.5).documents(documents.clone()).is_err());
     // An index may have another threshold and recall: they only say where its bands lie.
     let loose = tiny().threshold(0.5).create(place.path("loose.twx")).expect("created");
     let snapshot = loose.snapshot().expect("a snapshot");
-    let outcomes = txn.insert_documents_unless_similar(documents, 0.8, &[&snapshot]);
-    assert_eq!(outcomes.expect("judged"), [Verdict::Inserted(Inserted::Added)]);
+    let others = [&snapshot];
+    let outcomes = txn.insertion().unless_similar(0.8).against(&others).documents(documents);
+    assert_eq!(outcomes.expect("judged"), [Outcome::Inserted(Inserted::Added)]);
 }

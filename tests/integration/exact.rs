@@ -2,7 +2,7 @@
 
 use crate::support::{Random, text};
 use std::collections::{BTreeMap, BTreeSet};
-use twindex::{Index, Linkage, Settings, Snapshot, Verdict};
+use twindex::{Index, Linkage, Outcome, Settings, Snapshot};
 
 /// Texts of families of variants, so that similarities of all sizes occur.
 fn texts() -> Vec<(String, String)> {
@@ -27,7 +27,7 @@ fn index(folder: &tempfile::TempDir, multiset: bool) -> Index {
     let options = Index::options().store_text(true).multiset(multiset).flush_documents(100);
     let index = options.create(folder.path().join("exact.twx")).expect("created");
     let mut txn = index.begin_write().expect("begun");
-    txn.insert_batch(&texts()).expect("inserted");
+    txn.insertion().contents(&texts()).expect("inserted");
     txn.commit().expect("committed");
     index
 }
@@ -166,7 +166,7 @@ fn estimates_are_given_where_they_are_asked_for() {
     let text = text(3, 1, 67);
     let found = snapshot.query().estimate(true).by_text(&text).expect("asked");
     assert!(!found.is_empty() && found.iter().all(|found| !found.exact));
-    let signature = index.sketcher().signature(&text);
+    let signature = index.sketcher().signature(&text).expect("a text");
     let again = snapshot.query().by_signature(&signature).expect("asked");
     assert!(again.iter().eq(found.iter()));
     let mut pairs = snapshot.pairs(0.8).expect("a threshold").estimate(true);
@@ -222,13 +222,14 @@ fn a_duplicate_is_one_exactly() {
     let documents: Vec<_> = documents.collect();
     let mut txn = index.begin_write().expect("begun");
     // In several batches, so that duplicates are met in the index and in their batch.
-    let mut verdicts = Vec::new();
+    let mut outcomes = Vec::new();
     for batch in documents.chunks(90) {
-        verdicts.extend(txn.insert_documents_unless_similar(batch.to_vec(), 0.8, &[]).expect("ok"));
+        let insertion = txn.insertion().unless_similar(0.8);
+        outcomes.extend(insertion.documents(batch.to_vec()).expect("ok"));
     }
     let mut kept: Vec<&str> = Vec::new();
     let (mut duplicates, mut missed) = (0, 0);
-    for ((id, _), verdict) in texts.iter().zip(&verdicts) {
+    for ((id, _), outcome) in texts.iter().zip(&outcomes) {
         let of = |other: &str| {
             let pair = (id.as_str().min(other).to_owned(), id.as_str().max(other).to_owned());
             similar.get(&pair).copied().unwrap_or(0.0)
@@ -240,14 +241,14 @@ fn a_duplicate_is_one_exactly() {
                 _ => Some(next),
             });
         let best = best.filter(|(similarity, _)| *similarity >= 0.8);
-        match (verdict, best) {
-            (Verdict::Duplicate { of, .. }, Some((similarity, other))) => {
+        match (outcome, best) {
+            (Outcome::Duplicate { of, .. }, Some((similarity, other))) => {
                 duplicates += 1;
                 assert!(of.exact, "{id}");
                 missed += usize::from((of.similarity, of.id.as_str()) != (similarity, other));
             }
-            (Verdict::Duplicate { of, .. }, None) => panic!("{id} is no duplicate of {}", of.id),
-            (Verdict::Inserted(_), best) => {
+            (Outcome::Duplicate { of, .. }, None) => panic!("{id} is no duplicate of {}", of.id),
+            (Outcome::Inserted(_), best) => {
                 missed += usize::from(best.is_some());
                 kept.push(id);
             }
@@ -267,15 +268,11 @@ fn check_and_insert_one_by_one_agrees_with_many_at_once() {
     let mut txn = many.begin_write().expect("begun");
     let documents = texts().into_iter().map(|(id, text)| many.prepare(id, &text));
     let documents = documents.collect::<Result<Vec<_>, _>>().expect("prepared");
-    let verdicts = txn.insert_documents_unless_similar(documents, 0.8, &[]).expect("judged");
+    let at_once = txn.insertion().unless_similar(0.8).documents(documents).expect("judged");
     let mut txn = one.begin_write().expect("begun");
-    for ((id, text), verdict) in texts().iter().zip(verdicts) {
+    for ((id, text), at_once) in texts().iter().zip(at_once) {
         let outcome = txn.insert_unless_similar(id, text).expect("judged");
-        match (outcome, verdict) {
-            (twindex::Outcome::Duplicate(a), Verdict::Duplicate { of: b, .. }) => assert_eq!(a, b),
-            (twindex::Outcome::Inserted(a), Verdict::Inserted(b)) => assert_eq!(a, b),
-            other => panic!("{id}: {other:?}"),
-        }
+        assert_eq!(outcome, at_once, "{id}");
     }
 }
 
@@ -285,7 +282,7 @@ fn a_low_threshold_finds_no_less_than_a_high_one() {
     let options = Index::options().store_text(true).recall(0.5);
     let index = options.create(folder.path().join("low.twx")).expect("created");
     let mut txn = index.begin_write().expect("begun");
-    txn.insert_batch(&texts()).expect("inserted");
+    txn.insertion().contents(&texts()).expect("inserted");
     txn.commit().expect("committed");
     let snapshot = index.snapshot().expect("a snapshot");
     let text = text(3, 0, 67);
@@ -324,8 +321,8 @@ fn weighted_sets_are_compared_exactly() {
     let mut txn = index.begin_write().expect("begun");
     for (id, set) in &sets {
         let weights = set.iter().map(|(token, weight)| (token.clone(), *weight as f64));
-        let text = Weights::new(weights).expect("weights").to_text();
-        txn.insert(id, &text).expect("inserted");
+        let weights = Weights::new(weights).expect("weights");
+        txn.insert(id, &weights).expect("inserted");
     }
     txn.commit().expect("committed");
     let mut similar = BTreeMap::new();

@@ -3,7 +3,7 @@
 use crate::support::{Place, all_ids, assert_clean, text, tiny};
 use std::ops::ControlFlow;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use twindex::{Error, Index, OnConflict};
+use twindex::{Error, Index};
 
 /// So many seconds after 1970.
 fn at(seconds: i64) -> SystemTime {
@@ -19,7 +19,7 @@ fn aged(place: &Place, count: u64) -> Index {
         let document = index.prepare(n.to_string(), &text(n, 0, 12)).expect("a valid id");
         document.inserted_at(at(10 * n as i64))
     });
-    txn.insert_documents(documents.collect(), OnConflict::Replace).expect("inserted");
+    txn.insertion().documents(documents.collect()).expect("inserted");
     txn.commit().expect("committed");
     index
 }
@@ -29,7 +29,7 @@ fn ids(index: &Index) -> Vec<String> {
 }
 
 #[test]
-fn what_was_inserted_before_a_time_goes_and_what_was_inserted_then_stays() {
+fn documents_inserted_before_a_time_are_removed_and_later_ones_stay() {
     let place = Place::new();
     let index = aged(&place, 30);
     assert_eq!(index.remove_inserted_before(at(-5)).run().expect("removed"), 0);
@@ -50,8 +50,7 @@ fn times_are_compared_in_whole_seconds_before_1970_too() {
     let mut txn = index.begin_write().expect("begun");
     for (n, time) in times.iter().enumerate() {
         let document = index.prepare(n.to_string(), &text(n as u64, 0, 12)).expect("a valid id");
-        txn.insert_documents(vec![document.inserted_at(*time)], OnConflict::Replace)
-            .expect("inserted");
+        txn.insertion().document(document.inserted_at(*time)).expect("inserted");
     }
     txn.commit().expect("committed");
     let snapshot = index.snapshot().expect("a snapshot");

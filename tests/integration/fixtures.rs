@@ -1,7 +1,7 @@
 //! Files of each version of the format, as some build wrote them, and what they answer.
 //!
-//! `cargo test --test integration -- --ignored make_the_file_of_this_format` makes those of the version
-//! that this build writes. It refuses to replace one: released files stay as they are.
+//! `cargo test --test integration -- --ignored make_the_file_of_this_format` makes those of the
+//! version that this build writes. It refuses to replace one: released files stay as they are.
 
 use crate::support::{Place, all_ids, assert_clean, text, tiny};
 use std::fmt::Write;

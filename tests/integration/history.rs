@@ -145,7 +145,7 @@ pub fn get(snapshot: &Snapshot, model: &Model, id: &str) {
 }
 
 fn query(snapshot: &Snapshot, model: &Model, family: u8, variant: u8, threshold: f64) {
-    let asked = snapshot.sketcher().signature(&text_of(family, variant));
+    let asked = snapshot.sketcher().signature(&text_of(family, variant)).expect("a text");
     let expected = model.similar(&asked, threshold, probe(snapshot.settings(), threshold));
     let got = snapshot.query().threshold(threshold).by_signature(&asked).expect("an answer");
     let got: Vec<(String, f64)> = got.into_iter().map(|m| (m.id, m.similarity)).collect();
@@ -189,10 +189,8 @@ fn pairs(snapshot: &Snapshot, model: &Model, threshold: f64) {
 
 /// Does what an operation does within a transaction, and compares; gives back one that does
 /// nothing there.
-pub fn write(txn: &mut WriteTxn<'_>, index: &Index, model: &mut Model, op: Op) -> Option<Op> {
-    let signature = |text: &str| index.sketcher().signature(text);
-    // The model knows signatures; `exact.rs` has the brute force over texts.
-    txn.set_estimate(true);
+pub fn write(txn: &mut WriteTxn, index: &Index, model: &mut Model, op: Op) -> Option<Op> {
+    let signature = |text: &str| index.sketcher().signature(text).expect("a text");
     match op {
         Op::Insert { id, family, variant } => {
             let (id, text) = (id_of(id), text_of(family, variant));
@@ -204,9 +202,12 @@ pub fn write(txn: &mut WriteTxn<'_>, index: &Index, model: &mut Model, op: Op) -
                 .into_iter()
                 .map(|(id, family, variant)| (id_of(id), text_of(family, variant)))
                 .collect();
-            let expected: Vec<Inserted> =
-                batch.iter().map(|(id, text)| model.put(id, text, signature(text))).collect();
-            assert_eq!(txn.insert_batch(&batch).expect("inserted"), expected);
+            let put = |(id, text): &(String, String)| {
+                Outcome::Inserted(model.put(id, text, signature(text)))
+            };
+            let expected: Vec<Outcome> = batch.iter().map(put).collect();
+            let outcomes = txn.insertion().contents(&batch).expect("inserted");
+            assert_eq!(outcomes, expected);
         }
         Op::InsertUnlessSimilar { id, family, variant } => {
             let (id, text) = (id_of(id), text_of(family, variant));
@@ -217,14 +218,17 @@ pub fn write(txn: &mut WriteTxn<'_>, index: &Index, model: &mut Model, op: Op) -
             let rank = |id: &String| model.order.iter().position(|other| other == id);
             let best =
                 similar.iter().max_by(|a, b| a.1.total_cmp(&b.1).then(rank(&b.0).cmp(&rank(&a.0))));
-            match txn.insert_unless_similar(&id, &text).expect("done") {
+            let document = index.prepare(id.as_str(), &text).expect("a valid id");
+            // The model knows signatures; `exact.rs` has the brute force over texts.
+            let insertion = txn.insertion().unless_similar(0.8).estimate(true);
+            match insertion.document(document).expect("done") {
                 Outcome::Inserted(done) => {
                     assert!(same || best.is_none(), "{best:?}");
                     assert_eq!(model.put(&id, &text, signature), done);
                 }
-                Outcome::Duplicate(found) => {
+                Outcome::Duplicate { of, against } => {
                     assert!(!same);
-                    assert_eq!(Some(&(found.id, found.similarity)), best);
+                    assert_eq!((Some(&(of.id, of.similarity)), against), (best, None));
                 }
             }
         }

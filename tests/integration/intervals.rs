@@ -2,7 +2,7 @@
 
 use crate::support::{Random, text};
 use rayon::prelude::*;
-use twindex::{Index, Lanes, Normalization, Shingle, Shingler, Sketcher, equal_lanes, wilson};
+use twindex::{Index, Normalization, Shingle, Shingler, Sketcher, equal_lanes, wilson};
 
 /// Two sets of so many random hashes each, with the similarity that comes nearest to the one asked
 /// for, and that similarity.
@@ -19,8 +19,8 @@ fn coverage(lanes: usize, size: usize, similarity: f64, trials: u64) -> f64 {
         let mut random = Random(trial << 32 | (size as f64 * 1000.0 * similarity) as u64);
         let (a, b, truth) = two_sets(&mut random, size, similarity);
         let shingler = Shingler::new(Shingle::Tokens, Normalization::NONE, false, trial);
-        let lanes = Lanes::new(lanes).expect("valid lanes");
-        let sketcher = Sketcher::new(shingler.expect("a valid shingle"), lanes, trial);
+        let sketcher =
+            Sketcher::new(shingler.expect("a valid shingle"), lanes, trial).expect("valid");
         let (a, b) = (sketcher.signature_of_hashes(&a), sketcher.signature_of_hashes(&b));
         let estimate = a.similarity(&b).expect("neither is empty");
         u64::from(estimate.low <= truth && truth <= estimate.high)

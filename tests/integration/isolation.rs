@@ -57,7 +57,7 @@ fn answers_do_not_depend_on_batches_flushes_and_merges() {
         let mut index = tiny().flush_documents(flush).create(place.index()).expect("created");
         for batch in documents.chunks(batch) {
             let mut txn = index.begin_write().expect("begun");
-            txn.insert_batch(batch).expect("inserted");
+            txn.insertion().contents(batch).expect("inserted");
             txn.commit().expect("committed");
         }
         seen.push(answers(&index.snapshot().expect("a snapshot")));
@@ -77,7 +77,7 @@ fn uncommitted_changes_are_seen_by_their_transaction_alone() {
     assert_eq!(txn.insert("new", &text).expect("inserted"), Inserted::Added);
     assert!(matches!(
         txn.insert_unless_similar("copy", &text).expect("done"),
-        Outcome::Duplicate(m) if m.id == "new" && m.similarity == 1.0
+        Outcome::Duplicate { of, .. } if of.id == "new" && of.similarity == 1.0
     ));
     assert!(index.snapshot().expect("a snapshot").get("new").expect("readable").is_none());
     txn.abort();

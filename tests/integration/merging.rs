@@ -1,5 +1,5 @@
-//! Random indexes that are put together: the same answers as one of all documents. Snapshots that are
-//! backed up while others write: exactly one commit.
+//! Random indexes that are put together: the same answers as one of all documents. Snapshots that
+//! are backed up while others write: exactly one commit.
 
 use crate::support::{Place, Random, all_ids, assert_clean, text, tiny};
 use std::collections::BTreeMap;
@@ -52,7 +52,7 @@ fn merged_indexes_are_one_of_all_documents() {
                             let age = Duration::from_secs((part * 10 + commit) as u64);
                             let document = document.inserted_at(UNIX_EPOCH + age);
                             let documents = vec![document];
-                            txn.insert_documents(documents, OnConflict::Replace).expect("inserted");
+                            txn.insertion().documents(documents).expect("inserted");
                             last.insert(id, kind);
                         }
                     }
@@ -63,7 +63,8 @@ fn merged_indexes_are_one_of_all_documents() {
             assert_eq!(snapshot.len(), last.len() as u64, "seed {seed}");
             let mut txn = whole.begin_write().expect("begun");
             for document in snapshot.documents() {
-                txn.insert_document(document.expect("readable"), on_conflict).expect("inserted");
+                let insertion = txn.insertion().on_conflict(on_conflict);
+                insertion.document(document.expect("readable")).expect("inserted");
             }
             txn.commit().expect("committed");
             let mut txn = merged.begin_write().expect("begun");
@@ -110,7 +111,8 @@ fn a_backup_beside_a_writer_is_exactly_one_commit() {
     let index = tiny().create(place.index()).expect("created");
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
-        // Every commit adds five documents, removes two of those before, and leaves a note of itself.
+        // Every commit adds five documents, removes two of those before, and leaves a note of
+        // itself.
         scope.spawn(|| {
             for commit in 1_u64.. {
                 let mut txn = index.begin_write().expect("begun");

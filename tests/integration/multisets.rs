@@ -2,7 +2,7 @@
 
 use crate::support::{Place, similar_pairs};
 use std::collections::BTreeMap;
-use twindex::{Agreement, Index, Lanes, Normalization, Shingle, Shingler, Sketcher};
+use twindex::{Agreement, Index, Normalization, Shingle, Shingler, Sketcher};
 
 /// A text full of repeated words.
 fn words() -> Vec<&'static str> {
@@ -31,8 +31,11 @@ fn estimates_of_repetitive_text_have_no_bias_and_the_error_of_the_law() {
         let (runs, mut sum, mut squares) = (400, 0.0, 0.0);
         for seed in 0..runs {
             let shingler = Shingler::new(Shingle::Tokens, Normalization::NONE, true, seed);
-            let sketcher = Sketcher::new(shingler.expect("valid"), Lanes::DEFAULT, seed);
-            let estimate = sketcher.signature(&a).similarity(&sketcher.signature(&b));
+            let sketcher = Sketcher::new(shingler.expect("valid"), 256, seed).expect("valid");
+            let estimate = sketcher
+                .signature(&a)
+                .expect("a text")
+                .similarity(&sketcher.signature(&b).expect("a text"));
             let error = estimate.expect("neither is empty").similarity - truth;
             (sum, squares) = (sum + error, squares + error * error);
         }

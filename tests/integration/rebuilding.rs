@@ -4,7 +4,7 @@ use crate::support::{all_ids, assert_clean, text};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use twindex::{Document, Error, Index, IndexOptions, OnConflict, Shingle};
+use twindex::{Document, Error, Index, IndexOptions, Shingle};
 
 fn filled(folder: &tempfile::TempDir, options: &IndexOptions) -> PathBuf {
     let path = folder.path().join("r.twx");
@@ -15,7 +15,7 @@ fn filled(folder: &tempfile::TempDir, options: &IndexOptions) -> PathBuf {
         let document = index.prepare(number.to_string(), &words).expect("prepared");
         let document =
             document.inserted_at(UNIX_EPOCH + Duration::from_secs(1_700_000_000 + number as u64));
-        txn.insert_document(document, OnConflict::Replace).expect("inserted");
+        txn.insertion().document(document).expect("inserted");
     }
     assert!(txn.remove("7").expect("removed"));
     txn.insert(&format!("{}", 300), "").expect("inserted");
@@ -53,7 +53,7 @@ fn a_rebuilt_index_is_one_that_was_created_so() {
     let wanted =
         options.clone().shingle(Shingle::words(2)).threshold(0.6).lanes(128).multiset(true);
     let rebuilt = wanted.rebuild(&path).run().expect("rebuilt");
-    assert_eq!((rebuilt.documents, rebuilt.settings.lanes.get()), (300, 128));
+    assert_eq!((rebuilt.documents, rebuilt.settings.lanes()), (300, 128));
     let new = filled(&other, &wanted);
     let settings = |path: &Path| *Index::open(path).expect("opened").settings();
     assert_eq!(settings(&path), settings(&new));
@@ -68,14 +68,14 @@ fn a_rebuilt_index_is_one_that_was_created_so() {
 }
 
 #[test]
-fn what_is_not_named_stays() {
+fn settings_that_are_not_named_stay() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let options = Index::options().store_text(true).seed(9).shingle(Shingle::chars(7));
     let path = filled(&folder, &options);
     let before = *Index::open(&path).expect("opened").settings();
     let rebuilt = Index::options().recall(0.9).rebuild(&path).run().expect("rebuilt").settings;
     assert_eq!((rebuilt.seed, rebuilt.shingle), (9, Shingle::chars(7)));
-    assert_eq!((rebuilt.threshold, rebuilt.recall.get()), (before.threshold, 0.9));
+    assert_eq!((rebuilt.threshold(), rebuilt.recall()), (before.threshold(), 0.9));
     // Tokens are names and are not normalised, unless that was asked for.
     let rebuilt =
         Index::options().shingle(Shingle::Tokens).rebuild(&path).run().expect("rebuilt").settings;
@@ -94,7 +94,7 @@ fn an_index_without_texts_cannot_be_rebuilt() {
 }
 
 #[test]
-fn what_is_stopped_or_impossible_leaves_the_index_as_it_was() {
+fn a_stopped_or_impossible_rebuild_leaves_the_index_as_it_was() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = filled(&folder, &Index::options().store_text(true));
     let before = content(&path);

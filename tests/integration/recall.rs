@@ -32,7 +32,7 @@ fn share_of_candidates(options: &IndexOptions, threshold: f64, ask_at: f64, pair
         asked.push(other);
     }
     let mut txn = index.begin_write().expect("begun");
-    txn.insert_documents(documents, twindex::OnConflict::Replace).expect("inserted");
+    txn.insertion().documents(documents).expect("inserted");
     txn.commit().expect("committed");
     let snapshot = index.snapshot().expect("a snapshot");
     let met = |(number, signature): (usize, &Signature)| {
@@ -111,8 +111,7 @@ fn every_answer_is_in_the_scan_and_what_the_pigeonhole_guarantees_is_found() {
     let mut txn = index.begin_write().expect("begun");
     for (number, signature) in signatures.iter().enumerate() {
         let document = Document::from_signature(format!("{number:04}"), signature.clone());
-        txn.insert_document(document.expect("a valid id"), twindex::OnConflict::Replace)
-            .expect("inserted");
+        txn.insertion().document(document.expect("a valid id")).expect("inserted");
     }
     txn.commit().expect("committed");
     let snapshot = index.snapshot().expect("a snapshot");
@@ -163,7 +162,7 @@ fn candidates_are_those_that_share_a_bucket_and_no_others() {
     let place = Place::new();
     let options = Index::options().flush_documents(600).merge_runs(3);
     let mut index = options.create(place.index()).expect("created");
-    let signatures = clustered(4_000, index.settings().lanes.get());
+    let signatures = clustered(4_000, index.settings().lanes());
     let mut stored = Vec::new();
     for (batch, some) in signatures.chunks(450).enumerate() {
         let mut txn = index.begin_write().expect("begun");
@@ -171,8 +170,7 @@ fn candidates_are_those_that_share_a_bucket_and_no_others() {
             Document::from_signature((450 * batch + at).to_string(), signature.clone())
         };
         let documents: Result<Vec<_>, _> = some.iter().enumerate().map(document).collect();
-        txn.insert_documents(documents.expect("valid"), twindex::OnConflict::Replace)
-            .expect("inserted");
+        txn.insertion().documents(documents.expect("valid")).expect("inserted");
         if batch % 2 == 1 {
             let gone: Vec<String> = (0..40).map(|n| (450 * batch + 11 * n).to_string()).collect();
             txn.remove_batch(&gone).expect("removed");

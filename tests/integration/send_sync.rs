@@ -8,8 +8,8 @@ use twindex::{
     Invariant, Keep, Linkage, Match, Matches, Merged, Normalization, OnConflict, Outcome, Overlap,
     Pair, Pairs, Passage, Probe, Progress, Query, RandomSubsets, ReadOnlyIndex, Rebuilt, Repair,
     SetSize, Settings, Shingle, Shingler, Signature, SizeClass, SizesSearched, Sketch, Sketcher,
-    Snapshot, Space, Span, Textbook, UnicodeVersions, Usage, Verdict, Violation, Weights,
-    Whitespace, Work,
+    Snapshot, Space, Span, Textbook, UnicodeVersions, Usage, Violation, Weights, Whitespace, Work,
+    WriteTxn,
 };
 
 const fn can_be_sent<T: Send>() {}
@@ -44,6 +44,7 @@ const _: () = {
     can_be_shared::<Linkage>();
     can_be_shared::<Keep>();
     // What goes in.
+    can_be_sent::<WriteTxn>();
     can_be_shared::<Document>();
     can_be_shared::<Weights>();
     can_be_shared::<Shingler>();
@@ -62,7 +63,7 @@ const _: () = {
     can_be_shared::<DocumentInfo>();
     can_be_shared::<Inserted>();
     can_be_shared::<Outcome>();
-    can_be_shared::<Verdict>();
+
     can_be_shared::<Merged>();
     can_be_shared::<Rebuilt>();
     can_be_shared::<Repair>();

@@ -1,14 +1,12 @@
 //! The law of the sketch: unbiased, no worse than independent hashes, bands as the formula says.
 
 use crate::support::Random;
-use twindex::{
-    Agreement, Lanes, Normalization, Shingle, Shingler, Sketcher, candidate_probability,
-};
+use twindex::{Agreement, Normalization, Shingle, Shingler, Sketcher, candidate_probability};
 
 fn sketcher(lanes: usize, seed: u64) -> Sketcher {
     let shingler = Shingler::new(Shingle::chars(9), Normalization::default(), false, seed)
         .expect("a valid shingle");
-    Sketcher::new(shingler, Lanes::new(lanes).expect("valid lanes"), seed)
+    Sketcher::new(shingler, lanes, seed).expect("valid lanes")
 }
 
 /// Two sets of `size` random hashes each, of which as many are common as comes nearest to the
@@ -104,8 +102,12 @@ fn shingles_of_real_text_do_not_bias_the_sketch() {
         let mut sum = 0.0;
         for seed in 0..runs {
             let shingler = Shingler::new(shingle, Normalization::default(), false, seed);
-            let sketcher = Sketcher::new(shingler.expect("a valid shingle"), Lanes::DEFAULT, seed);
-            let estimate = sketcher.signature(&a).similarity(&sketcher.signature(&b));
+            let sketcher =
+                Sketcher::new(shingler.expect("a valid shingle"), 256, seed).expect("valid");
+            let estimate = sketcher
+                .signature(&a)
+                .expect("a text")
+                .similarity(&sketcher.signature(&b).expect("a text"));
             sum += estimate.expect("neither is empty").similarity - truth;
         }
         let bias = sum / runs as f64;
@@ -180,7 +182,10 @@ fn a_text_and_its_hashes_give_one_signature() {
         let shingler = Shingler::new(shingle, Normalization::default(), false, 0);
         let shingler = shingler.expect("a valid shingle");
         let hashes = shingler.hashes(text);
-        let sketcher = Sketcher::new(shingler, Lanes::DEFAULT, 0);
-        assert_eq!(sketcher.signature(text), sketcher.signature_of_hashes(&hashes));
+        let sketcher = Sketcher::new(shingler, 256, 0).expect("valid");
+        assert_eq!(
+            sketcher.signature(text).expect("a text"),
+            sketcher.signature_of_hashes(&hashes)
+        );
     }
 }

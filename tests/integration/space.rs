@@ -14,7 +14,7 @@ fn built(place: &Place, lanes: usize, threshold: f64, documents: u64) -> Result<
         Document::from_signature(format!("{number:08}"), Signature::from_lanes(lanes, 100))
     };
     let all = (0..documents).map(document).collect::<Result<Vec<_>>>()?;
-    txn.insert_documents(all, twindex::OnConflict::Replace)?;
+    txn.insertion().documents(all)?;
     txn.commit()?;
     index.compact().run()?;
     Ok(index)
@@ -27,7 +27,7 @@ fn a_built_index_takes_the_room_that_was_planned() -> Result<()> {
         let place = Place::new();
         let index = built(&place, lanes, threshold, documents)?;
         let settings = index.settings();
-        let space = Space::new(settings.plan, settings.lanes, documents, 8);
+        let space = Space::new(settings.plan, settings.lanes(), documents, 8).expect("valid");
         let usage = index.snapshot()?.usage()?;
         let per_document = |bytes: u64| bytes as f64 / documents as f64;
         for (what, planned, built, tolerance) in [

@@ -1,7 +1,8 @@
-//! Texts that are stored: they come back, go where their documents go, and are missed when they are gone.
+//! Texts that are stored: they come back, go where their documents go, and are missed when they are
+//! gone.
 
 use crate::support::assert_clean;
-use twindex::{Document, Error, Index, IndexOptions, Inserted, OnConflict};
+use twindex::{Document, Error, Index, IndexOptions, Inserted, OnConflict, Outcome};
 
 fn options() -> IndexOptions {
     Index::options().store_text(true).lanes(64)
@@ -19,7 +20,7 @@ fn filled(folder: &tempfile::TempDir, count: u32) -> Index {
     let mut txn = index.begin_write().expect("begun");
     let documents: Vec<(String, String)> =
         (0..count).map(|number| (number.to_string(), text(number))).collect();
-    txn.insert_batch(&documents).expect("inserted");
+    txn.insertion().contents(&documents).expect("inserted");
     txn.commit().expect("committed");
     index
 }
@@ -73,7 +74,7 @@ fn what_is_not_committed_has_no_text_and_no_dictionary() {
     let mut txn = index.begin_write().expect("begun");
     let documents: Vec<(String, String)> =
         (0..2000).map(|number| (number.to_string(), text(number))).collect();
-    txn.insert_batch(&documents).expect("inserted");
+    txn.insertion().contents(&documents).expect("inserted");
     txn.abort();
     has(&index, 0..3);
     let mut txn = index.begin_write().expect("begun");
@@ -104,10 +105,11 @@ fn a_document_without_its_text_is_refused() {
     let index = filled(&folder, 1);
     let bare = Document::sketch("bare", "some text", index.sketcher()).expect("a valid id");
     let mut txn = index.begin_write().expect("begun");
-    let refused = txn.insert_document(bare.clone(), OnConflict::Replace);
+    let refused = txn.insertion().document(bare.clone());
     assert!(matches!(refused, Err(Error::MissingText { id }) if id == "bare"));
-    let whole = bare.with_text("some text");
-    assert_eq!(txn.insert_document(whole, OnConflict::Replace).expect("taken"), Inserted::Added);
+    let whole = bare.with_content("some text");
+    let outcome = txn.insertion().document(whole).expect("taken");
+    assert_eq!(outcome, Outcome::Inserted(Inserted::Added));
 }
 
 #[test]

@@ -79,7 +79,7 @@ pub fn meet(a: &Signature, b: &Signature, bands: usize, depth: usize) -> bool {
 
 /// The bands and depth that a query probes, from the rule in the documentation.
 pub fn probe(settings: &Settings, threshold: f64) -> (usize, usize) {
-    let recall = settings.recall.get();
+    let recall = settings.recall();
     for depth in (2..=settings.plan.depth()).rev() {
         let needed = ((1.0 - recall).ln() / (1.0 - threshold.powi(depth as i32)).ln()).ceil();
         let needed = needed.max(1.0) as usize;

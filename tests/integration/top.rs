@@ -2,7 +2,7 @@
 
 use crate::recall::{assert_promised, pair};
 use crate::support::{Place, Random, estimate, tiny};
-use twindex::{Document, Index, OnConflict, Signature, Snapshot};
+use twindex::{Document, Index, Signature, Snapshot};
 
 /// Inserts documents named after their numbers.
 fn snapshot_of(index: &Index, signatures: &[Signature]) -> Snapshot {
@@ -13,7 +13,7 @@ fn snapshot_of(index: &Index, signatures: &[Signature]) -> Snapshot {
         };
         let mut txn = index.begin_write().expect("begun");
         let documents = some.iter().enumerate().map(document).collect();
-        txn.insert_documents(documents, OnConflict::Replace).expect("inserted");
+        txn.insertion().documents(documents).expect("inserted");
         txn.commit().expect("committed");
     }
     index.snapshot().expect("a snapshot")
@@ -106,7 +106,7 @@ fn a_scan_gives_exactly_the_most_similar() {
 fn the_smallest_ids_win_among_equally_similar_ones() {
     let place = Place::new();
     let index = Index::create(place.index()).expect("created");
-    let same = index.sketcher().signature("one and the same text");
+    let same = index.sketcher().signature("one and the same text").expect("a text");
     let snapshot = snapshot_of(&index, &vec![same.clone(); 30]);
     let found = snapshot.query().top(3).by_signature(&same).expect("an answer");
     assert_eq!(found.left_out, 27);

@@ -3,19 +3,18 @@
 use crate::support::{Place, Random, assert_clean, estimate, similar_pairs};
 use std::collections::BTreeMap;
 use twindex::{
-    Agreement, Error, Index, Lanes, Normalization, Shingle, Shingler, Sketcher, Weights,
+    Agreement, Document, Error, Index, Normalization, Shingle, Shingler, Sketcher, Tokens, Weights,
 };
 
 type Set = BTreeMap<String, f64>;
 
 fn sketcher(lanes: usize, seed: u64) -> Sketcher {
     let shingler = Shingler::new(Shingle::Tokens, Normalization::NONE, false, seed);
-    let lanes = Lanes::new(lanes).expect("valid lanes");
     Sketcher::weighted(shingler.expect("valid"), lanes, seed).expect("tokens")
 }
 
-fn text(set: &Set) -> String {
-    Weights::new(set.clone()).expect("valid weights").to_text()
+fn weights(set: &Set) -> Weights {
+    Weights::new(set.clone()).expect("valid weights")
 }
 
 /// Sum of minima over sum of maxima.
@@ -87,8 +86,10 @@ fn lanes_agree_without_bias_and_as_independent_ones_over_nine_powers_of_ten() {
                 let sketcher = sketcher(lanes, run);
                 let (a, b) = two_sets(&mut random, size, change);
                 let truth = similarity(&a, &b);
-                let (a, b) = (text(&a), text(&b));
-                let full = |text: &str| sketcher.sketch(text).expect("not empty");
+                let full = |set: &Set| {
+                    let sketch = sketcher.sketch(&weights(set)).expect("weights");
+                    sketch.expect("not empty")
+                };
                 let (x, y) = (full(&a), full(&b));
                 let equal = x.lanes().iter().zip(y.lanes()).filter(|(x, y)| x == y).count();
                 let error = equal as f64 / lanes as f64 - truth;
@@ -120,7 +121,8 @@ fn the_merged_sketch_is_that_of_the_greater_weights() {
     for size in [1, 20, 500] {
         let (a, b) = two_sets(&mut random, size, Change::Drawn(0.5));
         let greater: Set = a.iter().map(|(token, x)| (token.clone(), x.max(b[token]))).collect();
-        let sketch = |set: &Set| sketcher.sketch(&text(set)).expect("not empty");
+        let sketch =
+            |set: &Set| sketcher.sketch(&weights(set)).expect("weights").expect("not empty");
         let mut merged = sketch(&a);
         merged.merge(&sketch(&b));
         assert_eq!(merged, sketch(&greater), "{size}");
@@ -132,7 +134,8 @@ fn the_size_of_a_weighted_set_is_its_number_of_tokens() {
     let mut random = Random(8);
     for size in [1, 50, 3_000] {
         let (set, _) = two_sets(&mut random, size, Change::Scaled(1.0));
-        let counted = sketcher(64, 0).signature(&text(&set)).set_size().estimate();
+        let signature = sketcher(64, 0).signature(&weights(&set)).expect("weights");
+        let counted = signature.set_size().estimate();
         assert!((counted / size as f64 - 1.0).abs() < 0.01, "{counted} of {size}");
     }
 }
@@ -156,7 +159,7 @@ fn pairs_of_an_index_of_weights_are_those_of_brute_force() {
     }
     let mut txn = index.begin_write().expect("a transaction");
     for (number, set) in sets.iter().enumerate() {
-        txn.insert(&format!("{number:03}"), &text(set)).expect("inserted");
+        txn.insert(&format!("{number:03}"), &weights(set)).expect("inserted");
     }
     txn.commit().expect("committed");
     let snapshot = index.snapshot().expect("a snapshot");
@@ -185,7 +188,7 @@ fn pairs_of_an_index_of_weights_are_those_of_brute_force() {
     // Promised is 0.99 at the threshold itself; most of these are above.
     assert!(above > 200 && missed <= above / 100, "{missed} of {above} missed");
     for (i, set) in sets.iter().enumerate() {
-        let matches = snapshot.query().by_text(&text(set)).expect("asked");
+        let matches = snapshot.query().by_content(&weights(set)).expect("asked");
         assert_eq!(matches.first().map(|first| first.similarity), Some(1.0), "{i}");
     }
     assert_clean(&index.check().run().expect("checked"));
@@ -214,11 +217,99 @@ fn an_index_is_of_one_kind_for_ever() {
 fn a_text_is_no_weighted_set_and_says_so() {
     let place = Place::new();
     let index = Index::options().weighted(true).create(place.index()).expect("created");
+    let tokens = Tokens::new(["sea", "ship"]).expect("tokens");
+    let stored = Weights::new([("sea", 1.5)]).expect("weights").to_export();
     let mut txn = index.begin_write().expect("a transaction");
-    assert!(matches!(txn.insert("a", "some text"), Err(Error::NotWeights)));
-    txn.insert("empty", "").expect("a set without tokens");
+    // Not even the text that stands for weights is taken for them.
+    for text in ["some text", "", stored.as_str()] {
+        assert!(matches!(txn.insert("a", text), Err(Error::NotWeights)));
+        assert!(matches!(txn.insert_unless_similar("a", text), Err(Error::NotWeights)));
+        assert!(matches!(index.prepare("a", text), Err(Error::NotWeights)));
+        assert!(matches!(index.sketcher().signature(text), Err(Error::NotWeights)));
+        assert!(matches!(index.sketcher().sketch(text), Err(Error::NotWeights)));
+    }
+    assert!(matches!(txn.insert("a", &tokens), Err(Error::NotWeights)));
+    let bare = index.sketcher().signature(&Weights::default()).expect("an empty set");
+    let document = Document::from_signature("a", bare).expect("a valid id");
+    let document = document.with_content("some text");
+    let refused = txn.insertion().document(document);
+    assert!(matches!(refused, Err(Error::NotWeights)));
+    txn.insert("empty", &Weights::default()).expect("a set without tokens");
     txn.commit().expect("committed");
     let snapshot = index.snapshot().expect("a snapshot");
     assert!(matches!(snapshot.query().by_text("some text"), Err(Error::NotWeights)));
-    assert!(snapshot.query().by_text("").expect("asked").is_empty());
+    assert!(matches!(snapshot.query().by_text(""), Err(Error::NotWeights)));
+    assert!(matches!(snapshot.query().by_content(&tokens), Err(Error::NotWeights)));
+    assert!(snapshot.query().by_content(&Weights::default()).expect("asked").is_empty());
+}
+
+#[test]
+fn weights_and_tokens_are_refused_where_texts_are_cut() {
+    let place = Place::new();
+    let index = Index::create(place.index()).expect("created");
+    let tokens = Tokens::new(["sea", "ship"]).expect("tokens");
+    let weights = Weights::new([("sea", 1.5)]).expect("weights");
+    let mut txn = index.begin_write().expect("a transaction");
+    assert!(matches!(txn.insert("a", &weights), Err(Error::UnexpectedWeights)));
+    let refused = txn.insert_unless_similar("a", &weights);
+    assert!(matches!(refused, Err(Error::UnexpectedWeights)));
+    assert!(matches!(index.prepare("a", &weights), Err(Error::UnexpectedWeights)));
+    assert!(matches!(index.sketcher().signature(&weights), Err(Error::UnexpectedWeights)));
+    let hashed = index.sketcher().signature_of_weights(&[(1, 1.0)]);
+    assert!(matches!(hashed, Err(Error::UnexpectedWeights)));
+    let document = index.prepare("a", "some text of words").expect("prepared");
+    let refused = txn.insertion().document(document.with_content(&weights));
+    assert!(matches!(refused, Err(Error::UnexpectedWeights)));
+    assert!(matches!(txn.insert("a", &tokens), Err(Error::UnexpectedTokens { .. })));
+    txn.commit().expect("committed");
+    let snapshot = index.snapshot().expect("a snapshot");
+    assert!(matches!(snapshot.query().by_content(&weights), Err(Error::UnexpectedWeights)));
+    assert!(matches!(snapshot.query().by_content(&tokens), Err(Error::UnexpectedTokens { .. })));
+}
+
+#[test]
+fn weights_are_stored_and_read_as_weights() {
+    let (place, sea) = (Place::new(), Weights::new([("sea", 2.5), ("ship", 0.5)]).expect("valid"));
+    let options = Index::options().weighted(true).store_text(true);
+    let index = options.create(place.index()).expect("created");
+    let mut txn = index.begin_write().expect("a transaction");
+    txn.insert("a", &sea).expect("inserted");
+    txn.insertion()
+        .contents(&[("b", Weights::new([("sea", 5.0), ("ship", 1.0)]).expect("valid"))])
+        .expect("inserted");
+    txn.commit().expect("committed");
+    let snapshot = index.snapshot().expect("a snapshot");
+    assert_eq!(snapshot.weights("a").expect("read"), Some(sea.clone()));
+    assert_eq!(snapshot.text("a").expect("read"), None);
+    assert_eq!(snapshot.weights("none").expect("read"), None);
+    let documents: Vec<Document> = snapshot.documents().map(|read| read.expect("read")).collect();
+    assert_eq!(documents[0].weights().expect("weights"), Some(sea.clone()));
+    assert_eq!((documents[0].text(), documents.len()), (None, 2));
+    let found = snapshot.query().threshold(0.5).by_content(&sea).expect("asked");
+    let found: Vec<_> = found.iter().map(|m| (m.id.as_str(), m.similarity)).collect();
+    assert_eq!(found, [("a", 1.0), ("b", 0.5)]);
+    drop((snapshot, index));
+    // Weights are not cut as texts are, and texts do not become weights.
+    let refused = Index::options().weighted(false).rebuild(place.index()).run();
+    assert!(matches!(refused, Err(Error::UnexpectedWeights)), "{refused:?}");
+    let rebuilt = Index::options().threshold(0.6).rebuild(place.index()).run().expect("rebuilt");
+    assert_eq!(rebuilt.documents, 2);
+}
+
+#[test]
+fn hashed_weights_have_the_signature_of_their_set() {
+    let sketcher = sketcher(128, 3);
+    let set = Weights::new([("sea", 2.5), ("ship", 0.5), ("shore", 1e-9)]).expect("valid");
+    let mut hashed = sketcher.shingler().weights(&set);
+    let signature = sketcher.signature(&set).expect("weights");
+    assert_eq!(sketcher.signature_of_weights(&hashed).expect("weights"), signature);
+    // Neither the order nor absent tokens count.
+    hashed.reverse();
+    hashed.push((12, 0.0));
+    assert_eq!(sketcher.signature_of_weights(&hashed).expect("weights"), signature);
+    assert!(sketcher.signature_of_weights(&[]).expect("an empty set").is_empty());
+    for bad in [-1.0, f64::NAN, f64::INFINITY] {
+        let refused = sketcher.signature_of_weights(&[(7, bad)]);
+        assert!(matches!(refused, Err(Error::InvalidWeight { .. })), "{bad}");
+    }
 }

@@ -29,8 +29,8 @@ fn examples(command: &ClapCommand) -> Vec<String> {
     examples.lines().take_while(|line| line.starts_with("  ")).map(str::to_owned).collect()
 }
 
-/// The words of each `twindex` in a line of shell, as far as examples go: quotes, pipes, `&&`, redirections,
-/// and a remark after two spaces.
+/// The words of each `twindex` in a line of shell, as far as examples go: quotes, pipes, `&&`,
+/// redirections, and a remark after two spaces.
 fn calls(line: &str) -> Vec<Vec<String>> {
     let (mut calls, mut words, mut word) = (Vec::new(), Vec::new(), None::<String>);
     let mut quoted = false;
@@ -115,7 +115,8 @@ fn no_line_of_a_help_is_broken_by_its_width() {
 
 #[test]
 fn every_default_is_in_the_help() {
-    // Without a value these leave something out, or are asked for; all others fall back on something.
+    // Without a value these leave something out, or are asked for; all others fall back on
+    // something.
     let falls_back =
         ["threshold", "recall", "shingle", "lanes", "normalize", "seed", "threads", "wait"];
     for mut command in commands() {

@@ -167,7 +167,7 @@ impl<'q> Search<'q> {
         let containment = match likeness {
             Likeness::Exact(_) => Containment { share, low: share, high: share },
             Likeness::Estimated(equal) => {
-                let estimate = Agreement::new(equal, lanes).estimate_at(self.asked.confidence);
+                let estimate = Agreement::new(equal, lanes).estimate_with(self.asked.confidence);
                 Containment::estimate(estimate, self.size, size)
             }
         };

@@ -68,7 +68,7 @@ impl Likeness {
         let (low, high) = match self {
             Self::Exact(_) => (similarity, similarity),
             Self::Estimated(equal) => {
-                let estimate = Agreement::new(equal, lanes).estimate_at(confidence);
+                let estimate = Agreement::new(equal, lanes).estimate_with(confidence);
                 (estimate.low, estimate.high)
             }
         };

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::estimate::least_equal_lanes;
 use crate::index::ask::containment::Asked;
 use crate::index::ask::matches::{Likeness, Match, Matches};
-use crate::index::ask::search::{Found, Sources, search};
+use crate::index::ask::search::{SearchResult, Sources, search};
 use crate::index::ask::top::{ByEstimate, ByText, Top, search_top};
 use crate::index::ask::verify::{Elements, verified};
 use crate::index::snapshot::Snapshot;
@@ -12,6 +12,7 @@ use crate::lsh::Probe;
 use crate::params::{Confidence, Recall, Threshold};
 use crate::sketch::Signature;
 use crate::store::DocNo;
+use crate::text::Content;
 
 /// A question to a snapshot, built by value and ended by one of the `by_` verbs.
 ///
@@ -197,12 +198,24 @@ impl<'s> Query<'s> {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`] for a threshold or recall out of range and for
-    /// [`containment`](Self::containment) of weights, [`Error::NotWeights`] for a text
-    /// asked of an index of weights, [`Error::Damaged`], [`Error::Io`].
+    /// Those of [`by_content`](Self::by_content).
     pub fn by_text(self, text: &str) -> Result<Matches> {
-        let signature = self.snapshot.sketcher().signature_of_text(text)?;
-        let elements = self.verifies().then(|| Elements::of(text, self.snapshot.sketcher()));
+        self.by_content(text)
+    }
+
+    /// Finds documents similar to a text, a set of tokens or a weighted set. An empty one is similar
+    /// to nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidSetting`] for a threshold or recall out of range and for
+    /// [`containment`](Self::containment) of weights; [`Error::NotWeights`],
+    /// [`Error::UnexpectedWeights`] or [`Error::UnexpectedTokens`] for content of another kind than
+    /// the index takes; [`Error::Damaged`], [`Error::Io`].
+    pub fn by_content<'c>(self, content: impl Into<Content<'c>>) -> Result<Matches> {
+        let (content, sketcher) = (content.into(), self.snapshot.sketcher());
+        let signature = sketcher.signature(content)?;
+        let elements = self.verifies().then(|| Elements::of(content, sketcher)).transpose()?;
         self.ask(&signature, elements.as_ref())
     }
 
@@ -224,16 +237,15 @@ impl<'s> Query<'s> {
     ///
     /// # Errors
     ///
-    /// Those of [`by_text`](Self::by_text).
+    /// Those of [`by_content`](Self::by_content).
     pub fn by_id(self, id: &str) -> Result<Option<Matches>> {
         let view = self.snapshot.view();
         let Some((doc, _)) = view.find(id)? else { return Ok(None) };
         let signature =
             view.with_signature(doc, |lanes, size| Signature::new(lanes.into(), size))?;
-        let elements = match self.verifies() {
-            true => Some(Elements::of(&view.text(doc)?, self.snapshot.sketcher())),
-            false => None,
-        };
+        let elements =
+            self.verifies().then(|| Elements::read(&view, self.snapshot.sketcher(), doc));
+        let elements = elements.transpose()?;
         self.excluding(id).ask(&signature, elements.as_ref()).map(Some)
     }
 
@@ -242,7 +254,7 @@ impl<'s> Query<'s> {
     ///
     /// # Errors
     ///
-    /// Those of [`by_text`](Self::by_text), and [`Error::SignatureMismatch`].
+    /// Those of [`by_content`](Self::by_content), and [`Error::SignatureMismatch`].
     pub fn by_signature(self, signature: &Signature) -> Result<Matches> {
         let lanes = self.snapshot.settings().lanes.get();
         match signature.lanes().len() == lanes {
@@ -280,7 +292,7 @@ impl<'s> Query<'s> {
             let asked = Asked { signature, elements, threshold, recall, confidence, excluded };
             return self.containing(asked);
         }
-        let probe = Probe::new(settings.plan, threshold, recall);
+        let probe = Probe::of(settings.plan, threshold, recall);
         let met = if self.scan { 1.0 } else { probe.recall() };
         let (least, promised) = match elements {
             Some(_) => {
@@ -311,7 +323,7 @@ impl<'s> Query<'s> {
             true => Sources::Everything,
             false => Sources::Buckets(settings.plan, probe),
         };
-        let Found { mut scored, candidates } = search(&view, lanes, sources, least)?;
+        let SearchResult { mut scored, candidates } = search(&view, lanes, sources, least)?;
         scored.retain(|(_, doc)| Some(*doc) != excluded);
         let found = match elements {
             Some(elements) => {

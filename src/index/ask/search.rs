@@ -26,7 +26,7 @@ pub(crate) enum Sources {
 
 /// What a search found.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct SearchResult {
     /// Documents with at least the required number of equal lanes, in no order.
     pub(crate) scored: Vec<Scored>,
     /// How many documents were compared.
@@ -40,8 +40,8 @@ pub(crate) fn search<P: ChunkTable, D: DocTable>(
     lanes: &[u8],
     sources: Sources,
     least: usize,
-) -> Result<Found> {
-    let mut found = Found::default();
+) -> Result<SearchResult> {
+    let mut found = SearchResult::default();
     let mut compare = |doc: DocNo, other: &[u8]| {
         found.candidates += 1;
         let equal = equal_lanes(lanes, other);
@@ -98,7 +98,7 @@ impl Look {
         exact: bool,
     ) -> Self {
         let Settings { plan, recall, lanes, .. } = *settings;
-        let probe = Probe::new(plan, threshold, recall);
+        let probe = Probe::of(plan, threshold, recall);
         match exact {
             true => {
                 let margin = margins.of(settings, threshold, recall, false);
@@ -133,7 +133,7 @@ pub(crate) fn near<P: ChunkTable, D: DocTable>(
         return Ok(Vec::new());
     }
     candidates.sort_unstable_by_key(|(equal, doc)| (Reverse(*equal), *doc));
-    let asked = Elements::of(text, sketcher);
+    let asked = Elements::of_stored(text, sketcher)?;
     let found = best(view, sketcher, &asked, &candidates, (threshold, most))?;
     Ok(found.into_iter().map(Likeness::exact).collect())
 }

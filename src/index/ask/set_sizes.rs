@@ -123,7 +123,7 @@ impl Classes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::{Document, Index, OnConflict};
+    use crate::index::{Document, Index};
     use crate::sketch::Signature;
     use std::collections::BTreeSet;
 
@@ -151,7 +151,7 @@ mod tests {
         for number in 0..60_u64 {
             let signature = Signature::from_lanes(vec![7; 256], number * number);
             let document = Document::from_signature(number.to_string(), signature).expect("valid");
-            txn.insert_documents(vec![document], OnConflict::Replace).expect("inserted");
+            txn.insertion().document(document).expect("inserted");
         }
         txn.commit().expect("committed");
         // Few, half, all and none: by number, and in a pass.

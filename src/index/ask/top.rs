@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::estimate::{Agreement, equal_lanes};
-use crate::index::ask::search::{Found, Scored, buckets};
+use crate::index::ask::search::{Scored, SearchResult, buckets};
 use crate::index::ask::verify::{Elements, compare};
 use crate::lsh::{BandPlan, Margin, Probe};
 use crate::params::{Lanes, Recall, Threshold};
@@ -45,8 +45,8 @@ pub(crate) fn search_top<P: ChunkTable, D: DocTable>(
     plan: BandPlan,
     top: Top,
     ranking: &mut impl Ranking,
-) -> Result<(Found, f64)> {
-    let mut found = Found::default();
+) -> Result<(SearchResult, f64)> {
+    let mut found = SearchResult::default();
     let mut compared = FxHashSet::default();
     let mut last = top.floor.get();
     let mut done: Vec<Probe> = Vec::new();
@@ -130,7 +130,7 @@ impl<'a, P: ChunkTable, D: DocTable> ByText<'a, P, D> {
     /// Candidates with fewer equal lanes are hardly as similar as this.
     fn worth_reading(&self, similarity: f64) -> Result<usize> {
         let recall = Recall::new(1.0 - SHARE * (1.0 - self.top.recall.get()))?;
-        let margin = Margin::of_scan(self.sketcher.lanes(), Threshold::new(similarity)?, recall);
+        let margin = Margin::of_scan(self.sketcher.width(), Threshold::new(similarity)?, recall);
         Ok(margin.least.max(self.top.least))
     }
 }
@@ -167,7 +167,7 @@ impl<P: ChunkTable, D: DocTable> Ranking for ByText<'_, P, D> {
     }
 
     fn promised(&self, done: &[Probe], similarity: f64) -> f64 {
-        let lanes = self.sketcher.lanes();
+        let lanes = self.sketcher.width();
         let keeps = |probe: &Probe| Margin::keeps(*probe, lanes, similarity, self.least);
         done.iter().map(keeps).fold(0.0, f64::max)
     }

@@ -9,6 +9,7 @@ use crate::lsh::{Margin, Probe};
 use crate::params::{Recall, Threshold};
 use crate::sketch::Sketcher;
 use crate::store::{ChunkTable, DocNo, DocTable, Settings, View};
+use crate::text::Content;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -27,11 +28,50 @@ pub(crate) enum Elements {
 }
 
 impl Elements {
-    pub(crate) fn of(text: &str, sketcher: &Sketcher) -> Self {
-        if sketcher.is_weighted() {
-            // What is no weighted set is the empty one, which is similar to nothing.
-            return Self::Weighted(sketcher.shingler().weights(text).unwrap_or_default());
+    /// Of content that is asked about.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotWeights`](crate::Error::NotWeights),
+    /// [`Error::UnexpectedWeights`](crate::Error::UnexpectedWeights) or
+    /// [`Error::UnexpectedTokens`](crate::Error::UnexpectedTokens) for content of another kind.
+    pub(crate) fn of(content: Content<'_>, sketcher: &Sketcher) -> Result<Self> {
+        sketcher.takes(content)?;
+        match content {
+            Content::Weights(weights) => Ok(Self::Weighted(sketcher.shingler().weights(weights))),
+            text => Ok(Self::of_set(&text.stored(), sketcher)),
         }
+    }
+
+    /// Of a document on its way in, that is given by its stored text.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotWeights`](crate::Error::NotWeights) for a text that is not that of a weighted set,
+    /// from a sketcher of these.
+    pub(crate) fn of_stored(text: &str, sketcher: &Sketcher) -> Result<Self> {
+        match sketcher.is_weighted() {
+            true => Ok(Self::Weighted(sketcher.shingler().stored_weights(text)?)),
+            false => Ok(Self::of_set(text, sketcher)),
+        }
+    }
+
+    /// Of a document of an index, from the text that is stored of it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`](crate::Error::Damaged), also for a text that is not what the index stores;
+    /// [`Error::Io`](crate::Error::Io).
+    pub(crate) fn read<P: ChunkTable, D: DocTable>(
+        view: &View<'_, P, D>,
+        sketcher: &Sketcher,
+        doc: DocNo,
+    ) -> Result<Self> {
+        Self::of_stored(&view.text(doc)?, sketcher)
+            .map_err(|_| view.damaged_text(doc, "not the text of a weighted set"))
+    }
+
+    fn of_set(text: &str, sketcher: &Sketcher) -> Self {
         let mut hashes = sketcher.shingler().hashes(text);
         hashes.sort_unstable();
         hashes.dedup();
@@ -40,11 +80,11 @@ impl Elements {
     }
 
     /// The similarity to others of the same index, and the share of these that the others contain.
-    pub(crate) fn compare(&self, other: &Self) -> Compared {
+    pub(crate) fn compare(&self, other: &Self) -> Comparison {
         match (self, other) {
             (Self::Set(a), Self::Set(b)) => {
                 let overlap = Overlap::of_sets(a, b);
-                Compared { similarity: overlap.similarity(), share: overlap.a_in_b() }
+                Comparison { similarity: overlap.similarity(), share: overlap.a_in_b() }
             }
             (Self::Weighted(a), Self::Weighted(b)) => {
                 let similarity = weighted_jaccard(a, b);
@@ -52,9 +92,9 @@ impl Elements {
                 let (of_a, of_b) = (sum(a), sum(b));
                 // The sum of the lesser weights, m, from J = m / (a + b - m).
                 let share = (1.0 + of_b / of_a) * similarity / (1.0 + similarity);
-                Compared { similarity, share: if of_a > 0.0 { share.min(1.0) } else { 0.0 } }
+                Comparison { similarity, share: if of_a > 0.0 { share.min(1.0) } else { 0.0 } }
             }
-            _ => Compared { similarity: 0.0, share: 0.0 },
+            _ => Comparison { similarity: 0.0, share: 0.0 },
         }
     }
 
@@ -80,7 +120,7 @@ impl Elements {
 
 /// How two texts compare, exactly.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Compared {
+pub(crate) struct Comparison {
     pub(crate) similarity: f64,
     /// The share of the first that the second contains.
     pub(crate) share: f64,
@@ -92,8 +132,8 @@ pub(crate) fn compare<P: ChunkTable, D: DocTable>(
     sketcher: &Sketcher,
     asked: &Elements,
     doc: DocNo,
-) -> Result<Compared> {
-    Ok(asked.compare(&Elements::of(&view.text(doc)?, sketcher)))
+) -> Result<Comparison> {
+    Ok(asked.compare(&Elements::read(view, sketcher, doc)?))
 }
 
 /// A text takes some 10 us and more to be read and compared. From so many on it is worth to look for equal
@@ -203,7 +243,7 @@ impl Margins {
         match *last {
             Some((before, margin)) if before == asked => margin,
             _ => {
-                let probe = Probe::new(settings.plan, threshold, recall);
+                let probe = Probe::of(settings.plan, threshold, recall);
                 let margin = match scan {
                     true => Margin::of_scan(settings.lanes, threshold, recall),
                     false => Margin::of_probe(probe, settings.lanes, threshold, recall),
@@ -296,8 +336,8 @@ impl<'s> Verifier<'s> {
         let elements = match self.old.remove(&doc) {
             Some(elements) => elements,
             None => {
-                let text = self.snapshot.view().text(doc)?;
-                Arc::new(Elements::of(&text, self.snapshot.sketcher()))
+                let sketcher = self.snapshot.sketcher();
+                Arc::new(Elements::read(&self.snapshot.view(), sketcher, doc)?)
             }
         };
         /// What a document takes beside its elements.
@@ -309,5 +349,35 @@ impl<'s> Verifier<'s> {
         }
         self.young.insert(doc, Arc::clone(&elements));
         Ok(elements)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::error::Error;
+    use crate::index::Index;
+    use crate::text::Weights;
+
+    #[test]
+    fn a_stored_text_that_is_no_weighted_set_is_damage() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let options = Index::options().weighted(true).store_text(true).threshold(0.5);
+        let index = options.create(folder.path().join("weights.twx")).expect("created");
+        let weights = Weights::new([("sea", 2.5), ("ship", 0.5)]).expect("weights");
+        let mut document = index.prepare("a", &weights).expect("prepared");
+        document.text = Some("no weights".into());
+        let mut txn = index.begin_write().expect("begun");
+        txn.insertion().document(document).expect("inserted");
+        let checked = txn.insert_unless_similar("b", &weights);
+        assert!(matches!(checked, Err(Error::Damaged { table: "texts", .. })), "{checked:?}");
+        txn.commit().expect("committed");
+        let snapshot = index.snapshot().expect("a snapshot");
+        for error in [
+            snapshot.query().by_content(&weights).expect_err("damage"),
+            snapshot.query().by_id("a").expect_err("damage"),
+            snapshot.weights("a").expect_err("damage"),
+        ] {
+            assert!(matches!(error, Error::Damaged { table: "texts", .. }), "{error}");
+        }
     }
 }

@@ -9,13 +9,13 @@ pub(crate) struct Named {
     pub(crate) doc: DocNo,
 }
 
-/// In how many pairs each document was reported, of which there is a most.
-pub(crate) struct Counts {
+/// In how many pairs each document was reported, and the limit of that.
+pub(crate) struct PairCounts {
     counts: ByNumber,
     most: u32,
 }
 
-impl Counts {
+impl PairCounts {
     pub(crate) fn new(most: u32) -> Self {
         Self { counts: ByNumber::new(0), most }
     }
@@ -69,7 +69,7 @@ impl Block {
     /// The next pair that may be reported; counts it, or those that are left out.
     pub(crate) fn next(
         &mut self,
-        mut counts: Option<&mut Counts>,
+        mut counts: Option<&mut PairCounts>,
         left_out: &mut u64,
     ) -> Option<(&Named, &Named)> {
         loop {
@@ -131,7 +131,7 @@ mod tests {
     }
 
     /// What the block hands out, and how many it leaves out.
-    fn drain(mut block: Block, mut counts: Option<Counts>) -> (Vec<(u32, u32)>, u64) {
+    fn drain(mut block: Block, mut counts: Option<PairCounts>) -> (Vec<(u32, u32)>, u64) {
         let (mut out, mut left_out) = (Vec::new(), 0);
         while let Some((x, y)) = block.next(counts.as_mut(), &mut left_out) {
             out.push((x.doc.0, y.doc.0));
@@ -160,7 +160,7 @@ mod tests {
                     expected.push((x, y));
                 }
             }
-            let (found, left_out) = drain(block(true), Some(Counts::new(most)));
+            let (found, left_out) = drain(block(true), Some(PairCounts::new(most)));
             prop_assert_eq!(&found, &expected);
             prop_assert_eq!((none, left_out), (0, (all.len() - expected.len()) as u64));
         }
@@ -170,7 +170,7 @@ mod tests {
     fn a_clique_costs_no_more_than_what_is_reported() {
         let count = 200_000;
         let block = Block::new(DocNo(0), named(0..count), None, true);
-        let (found, left_out) = drain(block, Some(Counts::new(3)));
+        let (found, left_out) = drain(block, Some(PairCounts::new(3)));
         assert_eq!(found.len(), 3 * count as usize / 2);
         let all = u64::from(count) * u64::from(count - 1) / 2;
         assert_eq!(left_out, all - found.len() as u64);

@@ -132,7 +132,7 @@ impl<'s> Clustering<'s> {
 
     fn probe(&self) -> Probe {
         let settings = self.snapshot.settings();
-        Probe::new(settings.plan, self.threshold, settings.recall)
+        Probe::of(settings.plan, self.threshold, settings.recall)
     }
 
     fn verifies(&self) -> bool {

@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::estimate::{equal_lanes, least_equal_lanes};
 use crate::index::ask::matches::{Likeness, Match};
 use crate::index::ask::verify::Verifier;
-use crate::index::group::block::{Block, Counts, Named};
+use crate::index::group::block::{Block, Named, PairCounts};
 use crate::index::group::groups::Groups;
 use crate::index::snapshot::Snapshot;
 use crate::lsh::Probe;
@@ -74,7 +74,7 @@ pub struct Pairs<'s> {
     /// The similarity of the pairs of the block, and its interval.
     like: Match,
     confidence: Confidence,
-    counts: Option<Counts>,
+    counts: Option<PairCounts>,
     left_out: u64,
     failed: bool,
 }
@@ -121,7 +121,7 @@ struct Parted<'s> {
 impl<'s> Pairs<'s> {
     pub(crate) fn new(snapshot: &'s Snapshot, threshold: Threshold) -> Self {
         let settings = snapshot.settings();
-        let probe = Probe::new(settings.plan, threshold, settings.recall);
+        let probe = Probe::of(settings.plan, threshold, settings.recall);
         let lanes = settings.lanes.get();
         let pairs = Self {
             snapshot,
@@ -167,7 +167,7 @@ impl<'s> Pairs<'s> {
     ///
     /// To be called before the first pair is taken.
     pub fn max_per_document(mut self, most: u32) -> Self {
-        self.counts = Some(Counts::new(most));
+        self.counts = Some(PairCounts::new(most));
         self
     }
 

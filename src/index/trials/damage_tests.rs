@@ -1,5 +1,5 @@
-//! Bytes and pages of a finished file are changed: what is asked gets the right answer or an error, or
-//! `check` finds a violation.
+//! Bytes and pages of a finished file are changed: what is asked gets the right answer or an error,
+//! or `check` finds a violation.
 
 use crate::error::{Error, Result};
 use crate::index::handle::{Index, ReadOnlyIndex};

@@ -4,7 +4,7 @@ use crate::index::document::Document;
 use crate::index::handle::Index;
 use crate::index::options::IndexOptions;
 use crate::index::trials::workload::peak_memory;
-use crate::index::write::transaction::{Inserted, OnConflict};
+use crate::index::write::insertion::{Inserted, Outcome};
 use crate::params::Threshold;
 use crate::sketch::Signature;
 use crate::store::Engine;
@@ -46,7 +46,8 @@ fn insert(index: &Index, documents: impl Iterator<Item = Document>) -> Vec<Inser
     while documents.peek().is_some() {
         let batch: Vec<Document> = documents.by_ref().take(10_000).collect();
         let mut txn = index.begin_write().expect("begun");
-        all.extend(txn.insert_documents(batch, OnConflict::Replace).expect("inserted"));
+        let outcomes = txn.insertion().documents(batch).expect("inserted");
+        all.extend(outcomes.iter().filter_map(Outcome::inserted));
         txn.commit().expect("committed");
     }
     all
@@ -59,8 +60,8 @@ fn other(id: String, number: u64) -> Document {
     Document::from_signature(id, Signature::from_lanes(lanes, 100)).expect("a valid id")
 }
 
-/// What the hash of ids multiplies the second eight bytes with is the first eight, a constant and the
-/// key, combined so that with this key these bytes give zero: what follows does not count.
+/// What the hash of ids multiplies the second eight bytes with is the first eight, a constant and
+/// the key, combined so that with this key these bytes give zero: what follows does not count.
 const NOTHING: &[u8; 8] = b"01234567";
 
 /// The key for which they do. The constant begins the secret of XXH3.
@@ -153,9 +154,7 @@ fn identical_documents_are_listed_in_bounded_memory() {
     );
     let mut txn = index.begin_write().expect("begun");
     let outcome = txn.insert_unless_similar("another", text).expect("done");
-    assert!(
-        matches!(outcome, crate::index::write::transaction::Outcome::Duplicate(found) if found.id == "0")
-    );
+    assert!(matches!(outcome, Outcome::Duplicate { of, .. } if of.id == "0"));
     drop(txn);
     bounded(&format!("{count} identical documents"), &index);
 }

@@ -134,7 +134,8 @@ fn fail_each(call: Call, step: u64) {
             println!(
                 "seed {seed}, {call:?}, lasting {lasting}: {told} told, {recovered} recovered"
             );
-            // From what fails for good, only a file that is being closed recovers, by being repaired.
+            // From what fails for good, only a file that is being closed recovers, by being
+            // repaired.
             assert!(told > 0 && (!lasting || told > 4 * recovered), "{told} of {recovered}");
         }
     }

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::index::handle::Index;
 use crate::index::snapshot::Snapshot;
-use crate::index::write::transaction::{Inserted, Outcome};
+use crate::index::write::insertion::{Inserted, Outcome};
 use crate::sketch::{Signature, Sketcher};
 use crate::store::{Disk, Engine, SettingsRequest, Tuning};
 use std::collections::BTreeMap;
@@ -167,7 +167,7 @@ fn commit(index: &Index, changes: &[Change], model: &mut Model) -> Result<()> {
             Change::Put(id, text) => assert_eq!(txn.insert(id, text)?, model.put(id, text)),
             Change::PutUnlessSimilar(id, text) => match txn.insert_unless_similar(id, text)? {
                 Outcome::Inserted(done) => assert_eq!(done, model.put(id, text)),
-                Outcome::Duplicate(found) => assert!(model.texts.contains_key(&found.id)),
+                Outcome::Duplicate { of, .. } => assert!(model.texts.contains_key(&of.id)),
             },
             Change::Remove(id) => assert_eq!(txn.remove(id)?, model.remove(id)),
         }
@@ -194,8 +194,9 @@ impl Expected {
             txn.insert(id, &model.texts[id])?;
         }
         txn.commit()?;
-        let signature = |(id, text): (&String, &String)| (id.clone(), sketcher.signature(text));
-        let signatures = model.texts.iter().map(signature).collect();
+        let signature =
+            |(id, text): (&String, &String)| Ok((id.clone(), sketcher.signature(text)?));
+        let signatures = model.texts.iter().map(signature).collect::<Result<_>>()?;
         let pairs = pairs(&index.snapshot()?)?;
         Ok(Self { model: model.clone(), signatures, pairs })
     }

@@ -3,7 +3,8 @@
 use crate::error::Result;
 use crate::index::document::Document;
 use crate::index::snapshot::Snapshot;
-use crate::index::write::transaction::{Inserted, OnConflict, WriteTxn};
+use crate::index::write::insertion::{Inserted, OnConflict};
+use crate::index::write::transaction::WriteTxn;
 use crate::sketch::Signature;
 use crate::store::{DocNo, Tell, Watch, Work};
 use std::collections::VecDeque;
@@ -36,7 +37,8 @@ impl<'s> Documents<'s> {
         for (doc, record) in records {
             let signature =
                 view.with_signature(doc, |lanes, size| Signature::new(lanes.into(), size))?;
-            self.block.push_back((doc, Document::stored(record, signature)));
+            let settings = self.snapshot.settings();
+            self.block.push_back((doc, Document::stored(record, signature, settings)));
         }
         self.next = last.and_then(|doc| doc.0.checked_add(1)).map(DocNo);
         match self.next {
@@ -78,7 +80,7 @@ impl Documents<'_> {
         let (mut block, mut bytes) = (Vec::new(), 0);
         while bytes < BYTES && block.len() < most {
             let Some(document) = self.next().transpose()? else { break };
-            bytes += document.text().map_or(0, |text| text.len() as u64);
+            bytes += document.stored_text().map_or(0, |text| text.len() as u64);
             block.push(document);
         }
         Ok(block)
@@ -99,12 +101,12 @@ pub struct Merged {
     pub skipped: u64,
 }
 
-impl WriteTxn<'_> {
+impl WriteTxn {
     /// Inserts all documents of another index, in their order, with their signatures and times of
     /// insertion; no text is needed.
     ///
-    /// All of it is one transaction. It counts documents. To commit on the way, take [`Snapshot::documents`] and
-    /// [`insert_documents`](Self::insert_documents).
+    /// All of it is one transaction. It counts documents. To commit on the way, take
+    /// [`Snapshot::documents`] and [`insertion`](Self::insertion).
     ///
     /// ```
     /// # fn main() -> twindex::Result<()> {
@@ -126,8 +128,8 @@ impl WriteTxn<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::UnequalSettings`](crate::Error::UnequalSettings), where nothing was inserted; those of
-    /// [`insert_documents`](Self::insert_documents), of reading the other index, and
+    /// [`Error::UnequalSettings`](crate::Error::UnequalSettings), where nothing was inserted; those
+    /// of [`Insertion::documents`](crate::Insertion::documents), of reading the other index, and
     /// [`Error::Interrupted`](crate::Error::Interrupted), after which this transaction has a part of
     /// it.
     pub fn merge<'w>(
@@ -152,17 +154,17 @@ impl WriteTxn<'_> {
         let mut merged = Merged::default();
         let mut documents = source.documents();
         loop {
-            let block = documents.block(self.batch())?;
+            let block = documents.block(self.batch_size())?;
             if block.is_empty() {
                 return Ok(merged);
             }
             let count = block.len() as u64;
-            for inserted in self.insert_documents(block, on_conflict)? {
-                match inserted {
-                    Inserted::Added => merged.added += 1,
-                    Inserted::Replaced => merged.replaced += 1,
-                    Inserted::Unchanged => merged.unchanged += 1,
-                    Inserted::Skipped => merged.skipped += 1,
+            for outcome in self.insertion().on_conflict(on_conflict).documents(block)? {
+                match outcome.inserted() {
+                    Some(Inserted::Added) => merged.added += 1,
+                    Some(Inserted::Replaced) => merged.replaced += 1,
+                    Some(Inserted::Unchanged) => merged.unchanged += 1,
+                    Some(Inserted::Skipped) | None => merged.skipped += 1,
                 }
             }
             watch.advance(count)?;

@@ -1,6 +1,8 @@
 //! Changing an index: the write transaction, deduplication, documents from other indexes.
 
 pub(crate) mod copies;
-pub(crate) mod dedup;
+pub(crate) mod dedup_run;
+pub(crate) mod duplicates;
+pub(crate) mod insertion;
 pub(crate) mod rebuild;
 pub(crate) mod transaction;

@@ -4,7 +4,6 @@ use crate::error::{Error, Result};
 use crate::index::document::Document;
 use crate::index::handle::Index;
 use crate::index::options::IndexOptions;
-use crate::index::write::transaction::OnConflict;
 use crate::store::{Engine, Settings, Watch, Work, rebuild};
 use rayon::prelude::*;
 use std::cell::RefCell;
@@ -54,8 +53,10 @@ impl IndexOptions {
     ///
     /// # Errors
     ///
-    /// [`Error::NoTexts`] where the index stores no texts; those of [`open`](Self::open) and
-    /// [`create`](Self::create); [`Error::Interrupted`]. The file is then as it was.
+    /// [`Error::NoTexts`] where the index stores no texts; [`Error::NotWeights`] or
+    /// [`Error::UnexpectedWeights`] where texts are to become weights or the reverse; those of
+    /// [`open`](Self::open) and [`create`](Self::create); [`Error::Interrupted`]. The file is then as
+    /// it was.
     pub fn rebuild(&self, path: impl AsRef<Path>) -> Work<'static, Rebuilt> {
         const REBUILDING: (&str, &str) = ("rebuilding", "the index is as it was");
         let (options, path) = (self.clone(), path.as_ref().to_owned());
@@ -82,12 +83,7 @@ fn fill(old: &Arc<Engine>, new: &Arc<Engine>, watch: &mut Watch<'_>) -> Result<R
     let source = old.snapshot()?;
     watch.expect(source.len())?;
     let (sketcher, settings) = (new.sketcher(), new.settings());
-    let again = |document: Document| {
-        let text = document.text().unwrap_or_default();
-        let Document(mut fresh) = Document::sketch(document.id(), text, sketcher)?;
-        (fresh.text, fresh.inserted) = (document.0.text, document.0.inserted);
-        Ok(Document(fresh))
-    };
+    let again = |document: Document| document.sketched_again(sketcher);
     let mut documents = source.documents();
     loop {
         let batch = documents.block(DOCUMENTS)?;
@@ -98,7 +94,7 @@ fn fill(old: &Arc<Engine>, new: &Arc<Engine>, watch: &mut Watch<'_>) -> Result<R
         let count = batch.len() as u64;
         let batch = batch.into_par_iter().map(again).collect::<Result<Vec<Document>>>()?;
         let mut txn = new.begin_write()?;
-        txn.insert_documents(batch, OnConflict::Replace)?;
+        txn.insertion().documents(batch)?;
         txn.commit()?;
         watch.advance(count)?;
         watch.expect(0)?;

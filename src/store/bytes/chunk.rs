@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_golden_chunk() {
+    fn a_chunk_has_its_golden_bytes() {
         let packed = chunks(&[(10, DocNo(7)), (11, DocNo(5)), (13, DocNo(6))]);
         let sealed: Vec<Vec<u8>> = packed.into_iter().map(|chunk| chunk.seal(99)).collect();
         let header = [3, 0, 2, 2, 5, 0, 0, 0, 10, 0, 0, 0, 0, 0, 0, 0];
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_an_error() {
+    fn a_damaged_chunk_is_an_error() {
         let entries: Vec<Entry> = (0..50).map(|i| (u64::from(i) * 77, DocNo(i))).collect();
         let sealed = chunks(&entries).remove(0).seal(3);
         assert!(Chunk::open(&sealed, 4).is_err());

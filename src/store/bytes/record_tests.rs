@@ -9,7 +9,7 @@ use crate::store::runs::flush::{PackedBand, pack_tail};
 use crate::store::runs::segment::{Tail, TailDocument};
 use crate::store::runs::tombstones::Tombstones;
 use crate::store::settings::{Settings, SettingsRequest, StoredSettings};
-use crate::store::write::dedup_row::DedupMark;
+use crate::store::write::dedup_row::DedupRow;
 use crate::text::{Form, Normalization, Shingle, UnicodeVersions, Whitespace};
 use std::fmt::Debug;
 
@@ -48,7 +48,7 @@ const COUNTERS: Counters =
     Counters { commit: 5, documents: 3, auto_ids: 2, next_doc: 7, flushed_upto: 4, next_run: 9 };
 
 #[test]
-fn a_golden_state_row() {
+fn a_state_row_has_its_golden_bytes() {
     let row = COUNTERS.encode();
     assert_eq!(
         hex(&row),
@@ -73,7 +73,7 @@ const RUN: RunNo = RunNo(9);
 const BAND: BandNo = BandNo(16);
 
 #[test]
-fn a_golden_run_row() {
+fn a_run_row_has_its_golden_bytes() {
     let run = RunRow {
         tier: 2,
         first: DocNo(0x1_0000),
@@ -91,7 +91,7 @@ fn a_golden_run_row() {
 }
 
 #[test]
-fn a_golden_fence_row() {
+fn a_fence_row_has_its_golden_bytes() {
     let fences = [0x0102_0304, 0xFFFF_FFFE];
     let row = encode_fences(&fences, RUN, BAND);
     assert_eq!(hex(&row), "04030201feffffff710a6e2b");
@@ -109,7 +109,7 @@ fn a_golden_fence_row() {
 }
 
 #[test]
-fn a_golden_signature_row() {
+fn a_signature_row_has_its_golden_bytes() {
     let doc = DocNo(0x0102_0304);
     let size = SetSize::from_zeros(19, 65_500);
     let signature = Signature::new((0..64).collect(), size);
@@ -151,7 +151,7 @@ fn document() -> DocumentRecord {
 }
 
 #[test]
-fn a_golden_document_record() {
+fn a_document_record_has_its_golden_bytes() {
     let (record, doc) = (document(), DocNo(7));
     let row = record.encode(doc).unwrap();
     assert_eq!(
@@ -166,7 +166,7 @@ fn a_golden_document_record() {
 }
 
 #[test]
-fn a_golden_document_record_of_the_last_number_and_a_time_before_1970() {
+fn a_document_record_of_the_last_number_and_a_time_before_1970_has_its_golden_bytes() {
     let doc = DocNo(u32::MAX);
     let record = DocumentRecord::new("x".to_owned(), 0, 0, -1);
     let row = record.encode(doc).unwrap();
@@ -228,7 +228,7 @@ fn every_setting() -> SettingsRequest {
 }
 
 #[test]
-fn a_golden_settings_row() {
+fn a_settings_row_has_its_golden_bytes() {
     let settings = settings(&SettingsRequest::default());
     let stored = StoredSettings::new(&settings, 0x0123_4567_89AB_CDEF, 1_700_000_000);
     let row = stored.encode().unwrap();
@@ -244,7 +244,7 @@ fn a_golden_settings_row() {
 }
 
 #[test]
-fn a_golden_settings_row_with_no_default_value() {
+fn a_settings_row_without_a_default_has_its_golden_bytes() {
     let settings = settings(&every_setting());
     let stored = StoredSettings::new(&settings, 0, -1);
     let row = stored.encode().unwrap();
@@ -320,7 +320,7 @@ fn sealed_chunk(entries: &[(u64, u32)], key: u64) -> Vec<u8> {
 }
 
 #[test]
-fn golden_chunks() {
+fn chunks_have_their_golden_bytes() {
     let narrow = [(10, 7), (11, 5), (13, 6)];
     let row = sealed_chunk(&narrow, 99);
     assert_eq!(hex(&row), "03000202050000000a000000000000003412c6fdcd5e");
@@ -352,7 +352,7 @@ fn a_chunk_with_an_invalid_header_is_refused() {
 }
 
 #[test]
-fn a_golden_dead_row() {
+fn a_dead_row_has_its_golden_bytes() {
     let mut tombstones = Tombstones::default();
     tombstones.insert(DocNo(0x1_0000));
     tombstones.insert(DocNo(0x1_1234));
@@ -399,23 +399,21 @@ fn example() -> Vec<(String, Vec<u8>)> {
     };
     row("meta state".into(), counters.encode());
     let run = 0x0123_4567_89AB_CDEF;
-    let mark = DedupMark {
+    let row_of_run = DedupRow {
         base: 3,
         judged: true,
-        records: 4,
+        documents: 4,
         input: 0xFEDC_BA98_7654_3210,
-        kept: (120, 0x1111_2222_3333_4444),
-        audit: (80, 0x5555_6666_7777_8888),
-        counts: [3, 0, 0, 1, 1, 81],
+        notes: [120, 0x1111_2222_3333_4444, 80, 0x5555_6666_7777_8888, 3, 0, 0, 1, 1, 81],
     };
-    row("meta dedup 0123456789abcdef".into(), mark.encode(run));
-    assert_eq!(DedupMark::decode(&mark.encode(run), run), Ok(mark));
+    row("meta dedup 0123456789abcdef".into(), row_of_run.encode(run));
+    assert_eq!(DedupRow::decode(&row_of_run.encode(run), run), Ok(row_of_run));
 
     let sketcher = settings.sketcher().unwrap();
     let mut fresh = Vec::new();
     let texts = ["The quick brown fox jumps.", "The quick brown fox jumped.", ""];
     for (doc, (id, text)) in (0..).map(DocNo).zip(["a", "b", "c"].into_iter().zip(texts)) {
-        let signature = sketcher.signature(text);
+        let signature = sketcher.signature(text).unwrap();
         let (hash, length) = (text_hash(text.as_bytes()), text.len() as u64);
         let record = DocumentRecord::new(id.to_owned(), hash, length, TIME);
         if id != "b" {

@@ -5,7 +5,6 @@ use crate::error::Result;
 use crate::store::bytes::codec::{DecodeError, seal, unseal};
 use crate::store::bytes::schema::{DICTIONARY_ROW, DocNo, META, Table};
 use crate::store::storage_error::{Doing, damaged};
-use crate::store::write::writer::{NewDocument, Writer};
 use redb::ReadTransaction;
 use std::cell::RefCell;
 use std::fmt;
@@ -22,7 +21,7 @@ const COMPRESSED: u8 = 1;
 const WITH_DICTIONARY: u8 = 2;
 
 /// The key of the dictionary row, as its checksum uses it.
-const DICTIONARY_KEY: u64 = 4;
+pub(crate) const DICTIONARY_KEY: u64 = 4;
 
 thread_local! {
     static COMPRESSOR: RefCell<Option<CCtx<'static>>> = const { RefCell::new(None) };
@@ -44,7 +43,7 @@ impl fmt::Debug for Dictionary {
 
 impl Dictionary {
     /// The fewest texts to train with: fewer say too little about the texts to come.
-    const MIN_TEXTS: usize = 512;
+    pub(crate) const MIN_TEXTS: usize = 512;
     /// The greatest mean length of texts that gain from a dictionary. At 3.5 KB a dictionary
     /// saves an eighth of the space.
     const MAX_MEAN_BYTES: usize = 4 << 10;
@@ -60,9 +59,14 @@ impl Dictionary {
         Some(Self { bytes: bytes.into(), compress, expand })
     }
 
+    /// The contents of the dictionary row.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// Trains a dictionary. Returns `None` if the texts are few or long, or have too little in
     /// common.
-    fn train(texts: &[&str]) -> Option<Self> {
+    pub(crate) fn train(texts: &[&str]) -> Option<Self> {
         let bytes: usize = texts.iter().map(|text| text.len()).sum();
         if texts.len() < Self::MIN_TEXTS || bytes > Self::MAX_MEAN_BYTES * texts.len() {
             return None;
@@ -155,32 +159,6 @@ pub(crate) fn decode_text(
 }
 
 const NOT_UTF8: DecodeError = "it is not valid UTF-8";
-
-impl Writer<'_> {
-    /// Learns a dictionary from the first texts that are worth it.
-    pub(crate) fn learn_dictionary(&mut self, documents: &[NewDocument]) -> Result<()> {
-        if self.state.dictionary.is_some() || documents.len() < Dictionary::MIN_TEXTS {
-            return Ok(());
-        }
-        let texts: Vec<&str> = documents.iter().filter_map(|new| new.text.as_deref()).collect();
-        match Dictionary::train(&texts) {
-            Some(dictionary) => self.take_dictionary(Arc::new(dictionary)),
-            None => Ok(()),
-        }
-    }
-
-    /// Has texts compressed with this dictionary from now on.
-    pub(crate) fn take_dictionary(&mut self, dictionary: Arc<Dictionary>) -> Result<()> {
-        let (path, action) = (self.engine.path(), "writing the dictionary");
-        let row = seal(dictionary.bytes.to_vec(), Table::Meta, DICTIONARY_KEY);
-        let mut meta = self.txn()?.open_table(META).doing(path, action)?;
-        meta.insert(DICTIONARY_ROW, &row[..]).doing(path, action)?;
-        drop(meta);
-        self.state.dictionary = Some(dictionary);
-        self.touch();
-        Ok(())
-    }
-}
 
 #[cfg(test)]
 mod tests {

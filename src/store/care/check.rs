@@ -184,8 +184,8 @@ impl Check<'_, '_, '_> {
         })
     }
 
-    /// Reads signatures and documents side by side (invariants 3 to 7). Returns the fingerprint that
-    /// each band should have.
+    /// Reads signatures and documents side by side (invariants 3 to 7). Returns the fingerprint
+    /// that each band should have.
     fn check_documents(&mut self) -> Result<Vec<Fingerprint>> {
         let view = self.reader.view();
         let (fixed, path) = (view.fixed, view.fixed.path);
@@ -339,7 +339,8 @@ impl Check<'_, '_, '_> {
         Ok(bands)
     }
 
-    /// Reads the chunks of one band of a run. Calls `visit_live` with the entries of live documents.
+    /// Reads the chunks of one band of a run. Calls `visit_live` with the entries of live
+    /// documents.
     fn check_band(
         &mut self,
         run: &Run,

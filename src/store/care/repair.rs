@@ -15,8 +15,7 @@ use crate::store::runs::segment::TailDocument;
 use crate::store::runs::tombstones::Tombstones;
 use crate::store::settings::SettingsRequest;
 use crate::store::storage_error::{Doing, abandon, damaged, guard, io_error};
-use crate::store::write::encode::{Rows, append};
-use crate::store::write::writer::Writer;
+use crate::store::write::encode::Rows;
 use redb::{ReadOnlyTable, ReadTransaction, ReadableTable};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -42,7 +41,8 @@ pub struct Repair {
     pub kept: Option<PathBuf>,
 }
 
-/// Checks an index and all its pages. If anything is wrong, makes a new file from the readable rows.
+/// Checks an index and all its pages. If anything is wrong, makes a new file from the readable
+/// rows.
 pub(crate) fn repair(
     path: &Path,
     request: &SettingsRequest,
@@ -199,7 +199,7 @@ impl Salvage<'_> {
         &mut self,
         txn: &ReadTransaction,
         old: Option<Counters>,
-        new: &Engine,
+        new: &Arc<Engine>,
         watch: &mut Watch<'_>,
     ) -> Result<()> {
         let path = self.fixed.path;
@@ -354,31 +354,6 @@ impl Salvage<'_> {
             text,
             fresh: TailDocument { doc, id_hash, lanes },
         })
-    }
-}
-
-impl Writer<'_> {
-    /// Inserts rows as they are, which follow all that are in already. Numbers between them stay
-    /// unused.
-    fn restore(&mut self, rows: &[Rows]) -> Result<()> {
-        let Some(last) = rows.last() else { return Ok(()) };
-        let next = u64::from(last.fresh.doc.0) + 1;
-        self.change(|writer| append(writer.txn()?, writer.engine.path(), rows))?;
-        let fresh = rows.iter().map(|row| row.fresh.clone()).collect();
-        self.take_over(fresh, next);
-        Ok(())
-    }
-
-    /// Writes the tail, and takes over what an index counts beside its documents.
-    pub(crate) fn restore_counters(&mut self, old: Counters) -> Result<()> {
-        self.flush()?;
-        let counters = &mut self.state.counters;
-        counters.auto_ids = old.auto_ids;
-        counters.next_doc = counters.next_doc.max(old.next_doc);
-        counters.flushed_upto = counters.next_doc;
-        counters.commit = counters.commit.max(old.commit);
-        self.touch();
-        Ok(())
     }
 }
 

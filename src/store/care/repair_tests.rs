@@ -129,7 +129,11 @@ fn a_document_without_its_text_is_lost_and_others_keep_their_texts() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let engine = filled_with_texts(&folder, 0);
     let mut writer = engine.write().expect("begun");
-    writer.insert_all(documents(&engine, 0..2000)).expect("inserted");
+    let mut batch = writer.batch(documents(&engine, 0..2000)).expect("looked up");
+    while let Some(entry) = batch.next().expect("looked up") {
+        entry.insert().expect("inserted");
+    }
+    batch.finish().expect("written");
     writer.commit().expect("committed");
     drop(engine);
     let database = Database::open(path(&folder)).expect("opened");

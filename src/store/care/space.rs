@@ -1,6 +1,7 @@
 //! Estimates the size of an index from the sizes of its rows (`docs/format.md`, sections "Records"
 //! and "Chunks") and of redb's pages.
 
+use crate::error::Result;
 use crate::hash::ID_BITS;
 use crate::lsh::BandPlan;
 use crate::params::Lanes;
@@ -14,9 +15,9 @@ use crate::store::bytes::codec::CHECKSUM_BYTES;
 /// and compacted file, without the first 100 kB or so that every file has.
 ///
 /// ```
-/// use twindex::{BandPlan, Lanes, Recall, Space, Threshold};
-/// let plan = BandPlan::new(Threshold::DEFAULT, Recall::DEFAULT, Lanes::DEFAULT)?;
-/// let space = Space::new(plan, Lanes::DEFAULT, 1_000_000, 20);
+/// use twindex::{BandPlan, Space};
+/// let plan = BandPlan::new(0.8, 0.99, 256)?;
+/// let space = Space::new(plan, 256, 1_000_000, 20)?;
 /// assert!(space.total() - space.documents < 405.0);
 /// # Ok::<(), twindex::Error>(())
 /// ```
@@ -51,15 +52,20 @@ const RECORD: usize = 1 + 8 + 8 + 8 + 8 + CHECKSUM_BYTES;
 
 impl Space {
     /// Estimates an index of this many documents, whose ids have `id_bytes` bytes.
-    pub fn new(plan: BandPlan, lanes: Lanes, documents: u64, id_bytes: usize) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) for a number of lanes out of range.
+    pub fn new(plan: BandPlan, lanes: usize, documents: u64, id_bytes: usize) -> Result<Self> {
+        let lanes = Lanes::new(lanes)?;
         let documents = documents.max(1);
         let signature = lanes.get() + 4 + CHECKSUM_BYTES;
-        Self {
+        Ok(Self {
             signatures: row_bytes(4, signature),
             postings: plan.bands() as f64 * entry_bytes(8 * plan.depth(), documents),
             ids: entry_bytes(ID_BITS, documents),
             documents: row_bytes(4, RECORD + id_bytes),
-        }
+        })
     }
 
     /// The sum of all fields.
@@ -111,13 +117,12 @@ fn bits(number: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Result;
     use crate::params::{Recall, Threshold};
 
     #[test]
     fn the_estimate_for_ten_million_documents_is_near_the_measured_size() -> Result<()> {
-        let plan = BandPlan::new(Threshold::DEFAULT, Recall::DEFAULT, Lanes::DEFAULT)?;
-        let space = Space::new(plan, Lanes::DEFAULT, 10_000_000, 20);
+        let plan = BandPlan::of(Threshold::DEFAULT, Recall::DEFAULT, Lanes::DEFAULT)?;
+        let space = Space::new(plan, 256, 10_000_000, 20)?;
         let measured = [(space.signatures, 275.0), (space.postings, 118.0), (space.ids, 6.5)];
         for (estimated, measured) in measured {
             assert!((estimated / measured - 1.0).abs() < 0.05, "{estimated} for {measured}");

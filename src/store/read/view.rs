@@ -124,6 +124,11 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         })
     }
 
+    /// The error of a stored text that is not of the kind that the index stores.
+    pub(crate) fn damaged_text(&self, doc: DocNo, detail: &str) -> Error {
+        damaged(self.fixed.path, Table::Texts, doc.0, detail)
+    }
+
     /// Calls `read` with the lanes and the set size of a live document.
     pub(crate) fn with_signature<T>(
         &self,

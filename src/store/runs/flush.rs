@@ -10,7 +10,7 @@ use crate::store::parallel;
 use crate::store::runs::build::{BandBuilder, ChunkRow};
 use crate::store::runs::run::{BandRun, Run};
 use crate::store::runs::segment::Tail;
-use crate::store::runs::tombstones::DeadSet;
+use crate::store::runs::tombstones::Tombstones;
 use crate::store::storage_error::Doing;
 use redb::WriteTransaction;
 use std::ops::Bound;
@@ -28,12 +28,12 @@ pub(crate) fn pack_tail(
     layout: Layout,
     run: RunNo,
     tail: &Tail,
-    dead: &DeadSet,
+    tombstones: &Tombstones,
 ) -> Vec<PackedBand> {
     let pack = |band: BandNo| {
         let column = tail.band(layout, band);
         let mut builder = BandBuilder::new(layout, run, band, column.len() as u64, true);
-        for (word, doc) in column.entries().filter(|(_, doc)| !dead.contains(*doc)) {
+        for (word, doc) in column.entries().filter(|(_, doc)| !tombstones.contains(*doc)) {
             builder.push(word, doc);
         }
         let rows = builder.take_rows();

@@ -1,9 +1,10 @@
 //! Small indexes for the tests of this layer. They flush and merge early.
 
 use crate::hash::text_hash;
+use crate::store::document::{Document, Kind};
 use crate::store::engine::{Engine, Tuning};
 use crate::store::settings::SettingsRequest;
-use crate::store::write::writer::NewDocument;
+use crate::store::write::writer::Writer;
 use std::ops::Range;
 use std::sync::Arc;
 use tempfile::TempDir;
@@ -49,24 +50,34 @@ pub(crate) fn filled_with_texts(folder: &TempDir, count: u32) -> Arc<Engine> {
 }
 
 /// Inserts documents in commits of 50, each of which becomes a run.
-pub(crate) fn insert(engine: &Engine, numbers: Range<u32>) {
+pub(crate) fn insert(engine: &Arc<Engine>, numbers: Range<u32>) {
     for first in numbers.clone().step_by(50) {
         let mut writer = engine.write().expect("begun");
         for document in documents(engine, first..numbers.end.min(first + 50)) {
-            writer.insert(document).expect("inserted");
+            insert_into(&mut writer, document);
         }
         writer.commit().expect("committed");
     }
 }
 
+/// Inserts a document. It replaces the one that has its id, if there is one.
+pub(crate) fn insert_into(writer: &mut Writer, document: Document) {
+    let mut batch = writer.batch(vec![document]).expect("looked up");
+    if let Some(entry) = batch.next().expect("looked up") {
+        entry.insert().expect("inserted");
+    }
+    batch.finish().expect("written");
+}
+
 /// Documents with their numbers as ids.
-pub(crate) fn documents(engine: &Engine, numbers: Range<u32>) -> Vec<NewDocument> {
+pub(crate) fn documents(engine: &Engine, numbers: Range<u32>) -> Vec<Document> {
     let sketcher = engine.settings().sketcher().expect("a sketcher");
     let document = |number: u32| {
         let text = format!("document number {number}");
-        NewDocument {
+        Document {
+            kind: Kind::Text,
             id: number.to_string(),
-            signature: sketcher.signature(&text),
+            signature: sketcher.signature(&text).expect("a text"),
             text_hash: text_hash(text.as_bytes()),
             text_length: text.len() as u64,
             text: Some(text.into()),

@@ -1,4 +1,4 @@
-//! How far a deduplication has come, stored with its documents (`docs/format.md`, section "Dedup row").
+//! How far a deduplication has come, stored with its documents (`docs/format.md`, "Dedup row").
 
 use crate::error::Result;
 use crate::store::bytes::codec::seal;
@@ -13,30 +13,26 @@ use std::path::Path;
 
 /// How far a deduplication has come whose output is not complete yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct DedupMark {
+pub(crate) struct DedupRow {
     /// Documents from this number on were inserted by it.
-    pub base: u64,
-    /// Whether all records have been judged, and only the output has to get its name.
-    pub judged: bool,
-    /// The records that have been judged.
-    pub records: u64,
+    pub(crate) base: u64,
+    /// Whether all documents have been judged, and only the output has to be completed.
+    pub(crate) judged: bool,
+    /// The documents that have been judged.
+    pub(crate) documents: u64,
     /// A hash of them, in order.
-    pub input: u64,
-    /// The bytes of the output that belong to them, and their hash.
-    pub kept: (u64, u64),
-    /// The bytes of the audit that belong to them, and their hash.
-    pub audit: (u64, u64),
-    /// What became of them, as the command counts it.
-    pub counts: [u64; 6],
+    pub(crate) input: u64,
+    /// What the caller stores with it. Of the command: bytes and hash of the output, bytes and
+    /// hash of the audit, and six counts.
+    pub(crate) notes: [u64; 10],
 }
 
-impl DedupMark {
-    /// The row of the run that has this hash of what was asked for.
+impl DedupRow {
+    /// The row of the run with this number.
     pub(crate) fn encode(&self, run: u64) -> Vec<u8> {
-        let Self { base, judged, records, input, kept, audit, counts } = *self;
+        let Self { base, judged, documents, input, notes } = *self;
         let mut row = Vec::with_capacity(128);
-        let numbers = [base, u64::from(judged), records, input, kept.0, kept.1, audit.0, audit.1];
-        for number in numbers.into_iter().chain(counts) {
+        for number in [base, u64::from(judged), documents, input].into_iter().chain(notes) {
             row.extend_from_slice(&number.to_le_bytes());
         }
         seal(row, Table::Meta, run)
@@ -44,24 +40,22 @@ impl DedupMark {
 
     pub(crate) fn decode(sealed: &[u8], run: u64) -> std::result::Result<Self, DecodeError> {
         let mut numbers = NumberReader(unseal(sealed, Table::Meta, run)?);
-        let mut mark = Self {
+        let mut row = Self {
             base: numbers.u64()?,
             judged: match numbers.u64()? {
                 0 => false,
                 1 => true,
                 _ => return Err("it is neither judged nor not"),
             },
-            records: numbers.u64()?,
+            documents: numbers.u64()?,
             input: numbers.u64()?,
-            kept: (numbers.u64()?, numbers.u64()?),
-            audit: (numbers.u64()?, numbers.u64()?),
-            counts: [0; 6],
+            notes: [0; 10],
         };
-        for count in &mut mark.counts {
-            *count = numbers.u64()?;
+        for note in &mut row.notes {
+            *note = numbers.u64()?;
         }
         numbers.end()?;
-        Ok(mark)
+        Ok(row)
     }
 }
 
@@ -81,7 +75,7 @@ pub(crate) fn for_each_bad(
         let (name, row) = row.doing(path, action)?;
         let Some(run) = name.value().strip_prefix(DEDUP_ROWS) else { break };
         let decoded = match u64::from_str_radix(run, 16) {
-            Ok(run) if key(run) == name.value() => DedupMark::decode(row.value(), run).map(|_| ()),
+            Ok(run) if key(run) == name.value() => DedupRow::decode(row.value(), run).map(|_| ()),
             _ => Err("its key names no run"),
         };
         if let Err(fault) = decoded {
@@ -91,32 +85,31 @@ pub(crate) fn for_each_bad(
     Ok(())
 }
 
-/// Only the command deduplicates in runs.
-impl Writer<'_> {
+impl Writer {
     /// How far a deduplication has come, if its output is not complete.
-    pub(crate) fn dedup_mark(&self, run: u64) -> Result<Option<DedupMark>> {
-        let (txn, path, action) = (self.txn()?, self.engine.path(), "reading a dedup row");
+    pub(crate) fn dedup_row(&self, run: u64) -> Result<Option<DedupRow>> {
+        let (txn, path, action) = (self.txn()?, self.path(), "reading a dedup row");
         let key = key(run);
-        self.engine.guard_write(|| {
+        self.engine().guard_write(|| {
             let meta = txn.open_table(META).doing(path, action)?;
             let row = meta.get(&*key).doing(path, action)?;
-            let mark = row.map(|row| DedupMark::decode(row.value(), run)).transpose();
-            mark.map_err(|fault| damaged(path, Table::Meta, &key, fault))
+            let row = row.map(|row| DedupRow::decode(row.value(), run)).transpose();
+            row.map_err(|fault| damaged(path, Table::Meta, &key, fault))
         })
     }
 
     /// Stores how far a deduplication has come; `None` when its output is complete.
-    pub(crate) fn set_dedup_mark(&mut self, run: u64, mark: Option<&DedupMark>) -> Result<()> {
+    pub(crate) fn set_dedup_row(&mut self, run: u64, row: Option<&DedupRow>) -> Result<()> {
         self.change(|writer| {
-            let (txn, path, action) = (writer.txn()?, writer.engine.path(), "writing a dedup row");
+            let (txn, path, action) = (writer.txn()?, writer.path(), "writing a dedup row");
             let mut meta = txn.open_table(META).doing(path, action)?;
-            match mark {
-                Some(mark) => meta.insert(&*key(run), &mark.encode(run)[..]).doing(path, action)?,
+            match row {
+                Some(row) => meta.insert(&*key(run), &row.encode(run)[..]).doing(path, action)?,
                 None => meta.remove(&*key(run)).doing(path, action)?,
             };
             Ok(())
         })?;
-        self.touch();
+        self.touch(1);
         Ok(())
     }
 }
@@ -127,24 +120,24 @@ mod tests {
     use crate::store::sim::testing::{filled, open};
 
     #[test]
-    fn a_mark_is_there_until_it_is_taken_away() {
+    fn a_row_is_there_until_it_is_taken_away() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let engine = filled(&folder, 5);
-        let mark = DedupMark { base: 1, records: 2, input: 3, ..DedupMark::default() };
+        let stored = DedupRow { base: 1, documents: 2, input: 3, ..DedupRow::default() };
         let mut writer = engine.write().expect("begun");
-        assert_eq!(writer.dedup_mark(7).expect("readable"), None);
-        writer.set_dedup_mark(7, Some(&mark)).expect("written");
+        assert_eq!(writer.dedup_row(7).expect("readable"), None);
+        writer.set_dedup_row(7, Some(&stored)).expect("written");
         writer.commit().expect("committed");
         drop(engine);
 
         let engine = open(&folder);
         let mut writer = engine.write().expect("begun");
-        assert_eq!(writer.dedup_mark(8).expect("readable"), None, "that is another run");
-        assert_eq!(writer.dedup_mark(7).expect("readable"), Some(mark));
-        writer.set_dedup_mark(7, None).expect("written");
-        assert_eq!(writer.dedup_mark(7).expect("readable"), None);
+        assert_eq!(writer.dedup_row(8).expect("readable"), None, "that is another run");
+        assert_eq!(writer.dedup_row(7).expect("readable"), Some(stored));
+        writer.set_dedup_row(7, None).expect("written");
+        assert_eq!(writer.dedup_row(7).expect("readable"), None);
         drop(writer);
         let writer = engine.write().expect("begun");
-        assert_eq!(writer.dedup_mark(7).expect("readable"), Some(mark), "nothing was committed");
+        assert_eq!(writer.dedup_row(7).expect("readable"), Some(stored), "nothing was committed");
     }
 }

@@ -5,9 +5,9 @@ use crate::hash::id_hash;
 use crate::store::bytes::codec::DecodeError;
 use crate::store::bytes::record::{DocumentRecord, encode_signature};
 use crate::store::bytes::schema::{DOCUMENTS, DocNo, SIGNATURES, TEXTS};
+use crate::store::document::Document;
 use crate::store::runs::segment::TailDocument;
 use crate::store::storage_error::Doing;
-use crate::store::write::writer::NewDocument;
 use redb::WriteTransaction;
 use std::ops::Bound;
 use std::path::Path;
@@ -24,12 +24,12 @@ pub(crate) struct Rows {
 impl Rows {
     pub(crate) fn new(
         doc: DocNo,
-        document: NewDocument,
+        document: Document,
         text: Option<Vec<u8>>,
         id_key: u64,
         now: i64,
     ) -> std::result::Result<Self, (u32, DecodeError)> {
-        let NewDocument { id, signature, text_hash, text_length, inserted, .. } = document;
+        let Document { id, signature, text_hash, text_length, inserted, .. } = document;
         let id_hash = id_hash(&id, id_key);
         let record = DocumentRecord::new(id, text_hash, text_length, inserted.unwrap_or(now));
         let encoded = record.encode(doc).map_err(|fault| (doc.0, fault))?;
@@ -40,8 +40,8 @@ impl Rows {
     }
 }
 
-/// Writes rows in the order of their numbers, which follow all that are there: each goes to the end of
-/// its table.
+/// Writes rows in the order of their numbers, which follow all that are there: each goes to the
+/// end of its table.
 pub(crate) fn append(txn: &WriteTransaction, path: &Path, rows: &[Rows]) -> Result<()> {
     let action = "writing documents";
     let mut records = txn.open_table(DOCUMENTS).doing(path, action)?;

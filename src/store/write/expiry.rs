@@ -4,13 +4,12 @@ use crate::error::Result;
 use crate::store::bytes::record::DocumentRecord;
 use crate::store::bytes::schema::{DOCUMENTS, DocNo, Table};
 use crate::store::storage_error::{Doing, damaged};
-use crate::store::write::lookup::Known;
 use crate::store::write::writer::Writer;
 use redb::ReadableTable;
 
-impl Writer<'_> {
-    /// Removes documents that were inserted before a time, among those from number `from` on, as many
-    /// as make a commit, and returns how many; and the number from which on to look next, if any.
+impl Writer {
+    /// Removes documents that were inserted before a time, among those from number `from` on, as
+    /// many as make a commit, and returns how many; and the number from which on to look next, if any.
     pub(crate) fn remove_inserted_before(
         &mut self,
         seconds: i64,
@@ -43,14 +42,14 @@ impl Writer<'_> {
         Ok((old.len() as u64, next))
     }
 
-    /// Sets the time of insertion of the documents with these ids to that of this transaction; returns
-    /// how many there were. A clock that went backwards makes no document older.
+    /// Sets the time of insertion of the documents with these ids to that of this transaction;
+    /// returns how many there were. A clock that went backwards makes no document older.
     pub(crate) fn renew_all(&mut self, ids: &[&str]) -> Result<u64> {
-        let mut docs: Vec<DocNo> = self.known(ids)?.into_iter().filter_map(Known::number).collect();
+        let mut docs = self.numbers_of(ids)?;
         docs.sort_unstable();
-        let (now, mut renewed) = (self.now, false);
+        let (now, mut renewed) = (self.now(), false);
         self.change(|writer| {
-            let (txn, path) = (writer.txn()?, writer.engine.path());
+            let (txn, path) = (writer.txn()?, writer.path());
             let action = "renewing documents";
             let mut table = txn.open_table(DOCUMENTS).doing(path, action)?;
             for doc in &docs {
@@ -69,7 +68,7 @@ impl Writer<'_> {
             }
             drop(table);
             if renewed {
-                writer.touch();
+                writer.touch(1);
             }
             Ok(())
         })?;
@@ -80,17 +79,26 @@ impl Writer<'_> {
 #[cfg(test)]
 mod tests {
     use crate::sketch::Signature;
-    use crate::store::sim::testing::{filled, open};
-    use crate::store::{Engine, NewDocument};
+    use crate::store::document::Kind;
+    use crate::store::sim::testing::{filled, insert_into, open};
+    use crate::store::{Document, Engine};
+    use std::sync::Arc;
 
-    fn insert(engine: &Engine, id: &str, inserted: i64) {
+    fn insert(engine: &Arc<Engine>, id: &str, inserted: i64) {
         let signature = Signature::from_lanes(vec![7; 64], 10);
         let id = id.to_owned();
         let inserted = Some(inserted);
-        let document =
-            NewDocument { id, signature, text_hash: 1, text_length: 1, text: None, inserted };
+        let document = Document {
+            id,
+            kind: Kind::Text,
+            signature,
+            text_hash: 1,
+            text_length: 1,
+            text: None,
+            inserted,
+        };
         let mut writer = engine.write().expect("begun");
-        writer.insert(document).expect("inserted");
+        insert_into(&mut writer, document);
         writer.commit().expect("committed");
     }
 
@@ -104,7 +112,7 @@ mod tests {
         let mut writer = engine.write().expect("begun");
         let ids = ["old", "of tomorrow", "unknown", "old"];
         assert_eq!(writer.renew_all(&ids).expect("renewed"), 2);
-        let now = writer.now;
+        let now = writer.now();
         writer.commit().expect("committed");
         drop(engine);
         let reader = open(&folder).read().expect("a reader");

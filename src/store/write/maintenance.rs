@@ -1,4 +1,4 @@
-//! What a write transaction does to keep the index in shape: it flushes the tail and goes on with merges.
+//! What a write transaction does to keep the index in shape: it flushes the tail and merges runs.
 
 use crate::error::Result;
 use crate::store::bytes::schema::DocNo;
@@ -8,57 +8,61 @@ use crate::store::runs::run::Run;
 use crate::store::write::writer::Writer;
 use std::sync::Arc;
 
-impl Writer<'_> {
-    pub(crate) fn run_writer(&self) -> Result<RunWriter<'_>> {
-        let fixed = self.engine.fixed();
-        Ok(RunWriter { path: self.engine.path(), txn: self.txn()?, layout: fixed.layout })
+impl Writer {
+    pub(super) fn run_writer(&self) -> Result<RunWriter<'_>> {
+        let fixed = self.engine().fixed();
+        Ok(RunWriter { path: self.engine().path(), txn: self.txn()?, layout: fixed.layout })
     }
 
     /// Turns the tail into a run. The dead of the tail are not written, and so need not be
     /// remembered any longer.
-    pub(crate) fn flush(&mut self) -> Result<()> {
+    pub(super) fn flush(&mut self) -> Result<()> {
         self.settle();
         self.change(Self::flush_tail)
     }
 
     fn flush_tail(&mut self) -> Result<()> {
-        let (from, upto) = (self.state.counters.flushed_upto, self.state.counters.next_doc);
+        let counters = self.state().counters;
+        let (from, upto) = (counters.flushed_upto, counters.next_doc);
         if from == upto {
             return Ok(());
         }
         let (first, last) = (DocNo(from as u32), DocNo((upto - 1) as u32));
-        let layout = self.engine.fixed().layout;
-        let number = self.state.counters.take_run().ok_or_else(|| self.full())?;
+        let layout = self.engine().fixed().layout;
+        let number = self.state_mut().counters.take_run().ok_or_else(|| self.full())?;
         let mut run = Run::new(number, 0, first, last, layout.count());
-        for packed in pack_tail(layout, number, &self.state.tail, &self.state.tombstones) {
+        for packed in pack_tail(layout, number, &self.state().tail, &self.state().tombstones) {
             let PackedBand { band, rows, content } = packed;
             let writer = self.run_writer()?;
             writer.append(number, band, &rows)?;
             writer.list(&run, band, &content)?;
             run.set(band, Some(Arc::new(content)));
         }
-        self.state.manifest.add(run);
-        self.state.counters.flushed_upto = upto;
-        self.state.tail.clear();
-        let dead = self.state.tombstones.clone();
-        self.state.tombstones.delete(&dead, first, last);
-        self.changes += 1;
+        let state = self.state_mut();
+        state.manifest.add(run);
+        state.counters.flushed_upto = upto;
+        state.tail.clear();
+        let flushed = state.tombstones.clone();
+        state.tombstones.delete(&flushed, first, last);
+        self.touch(1);
         Ok(())
     }
 
     /// Goes on with merging, paced to twice what was added.
-    pub(crate) fn merge_on(&mut self) -> Result<()> {
-        let bands = self.engine.fixed().layout.count() as u64;
-        if self.added > 0 {
-            self.state.merge_pace = 2 * bands * std::mem::take(&mut self.added);
-            self.state.merge_credit += self.state.merge_pace;
+    pub(super) fn merge_on(&mut self) -> Result<()> {
+        let bands = self.engine().fixed().layout.count() as u64;
+        let added = self.take_added();
+        if added > 0 {
+            let state = self.state_mut();
+            state.merge_pace = 2 * bands * added;
+            state.merge_credit += state.merge_pace;
         }
-        merge::start_due(&mut self.state, self.engine.tuning().merge_runs)
-            .ok_or_else(|| self.full())?;
-        if self.state.merges.is_empty() {
-            self.state.merge_credit = 0;
-        } else if self.state.merge_credit >= self.engine.tuning().merge_step {
-            let credit = std::mem::take(&mut self.state.merge_credit);
+        let most = self.engine().tuning().merge_runs;
+        merge::start_due(self.state_mut(), most).ok_or_else(|| self.full())?;
+        if self.state().merges.is_empty() {
+            self.state_mut().merge_credit = 0;
+        } else if self.state().merge_credit >= self.engine().tuning().merge_step {
+            let credit = std::mem::take(&mut self.state_mut().merge_credit);
             self.merge_step(credit)?;
         }
         Ok(())
@@ -66,16 +70,16 @@ impl Writer<'_> {
 
     /// Goes on with every merge under way by `budget` entries: by what another thread has
     /// prepared, if there is anything.
-    pub(crate) fn merge_step(&mut self, budget: u64) -> Result<()> {
+    pub(in crate::store) fn merge_step(&mut self, budget: u64) -> Result<()> {
         // Where the other thread failed the step is prepared here, and what is wrong shows again.
-        let prepared = self.engine.merged_ahead().unwrap_or_default();
-        self.changes += budget.max(1);
+        let prepared = self.engine().merged_ahead().unwrap_or_default();
+        self.touch(budget.max(1));
         self.change(|writer| {
-            let mut state = std::mem::take(&mut writer.state);
+            let mut state = std::mem::take(writer.state_mut());
             let context =
-                MergeContext { fixed: writer.engine.fixed(), writer: writer.run_writer()? };
+                MergeContext { fixed: writer.engine().fixed(), writer: writer.run_writer()? };
             let stepped = merge::step_all(context, &mut state, prepared, budget);
-            writer.state = state;
+            *writer.state_mut() = state;
             stepped
         })
     }
@@ -84,26 +88,26 @@ impl Writer<'_> {
     pub(crate) fn flush_for_close(&mut self) -> Result<()> {
         const SHARE: usize = 16;
         self.settle();
-        match self.state.tail.documents() > self.engine.tuning().flush_documents / SHARE {
+        match self.state().tail.documents() > self.engine().tuning().flush_documents / SHARE {
             true => self.flush(),
             false => Ok(()),
         }
     }
 
-    /// Flushes the tail and starts merging all runs into one, whatever their tiers; returns how many
-    /// entries these have.
+    /// Flushes the tail and starts merging all runs into one, whatever their tiers; returns how
+    /// many entries these have.
     pub(crate) fn begin_compaction(&mut self) -> Result<u64> {
         self.flush()?;
-        let entries = self.state.manifest.bands().map(|band| band.entries).sum();
-        let runs = self.state.manifest.runs().to_vec();
-        let single = runs.len() == 1 && self.state.tombstones.is_empty();
+        let entries = self.state().manifest.bands().map(|band| band.entries).sum();
+        let runs = self.state().manifest.runs().to_vec();
+        let single = runs.len() == 1 && self.state().tombstones.is_empty();
         if !single && !runs.is_empty() {
-            let flushed = self.state.counters.flushed_upto;
-            let tuning = self.engine.tuning();
+            let flushed = self.state().counters.flushed_upto;
+            let tuning = self.engine().tuning();
             let runs_of_flush = flushed / tuning.flush_documents.max(1) as u64;
             let tier = runs_of_flush.max(1).ilog(tuning.merge_runs.max(2) as u64) + 1;
-            merge::start(&mut self.state, tier as u8, &runs).ok_or_else(|| self.full())?;
-            self.changes += 1;
+            merge::start(self.state_mut(), tier as u8, &runs).ok_or_else(|| self.full())?;
+            self.touch(1);
         }
         Ok(entries)
     }
@@ -113,18 +117,18 @@ impl Writer<'_> {
     pub(crate) fn merge_some(&mut self) -> Result<Option<u64>> {
         // Enough for an eighth of a second, and some 15 MiB to write.
         const STEP: u64 = 2 << 20;
-        if !self.state.merges.is_empty() {
-            self.state.merge_pace = STEP;
+        if !self.state().merges.is_empty() {
+            self.state_mut().merge_pace = STEP;
             self.merge_step(STEP)?;
-            merge::start_due(&mut self.state, self.engine.tuning().merge_runs)
-                .ok_or_else(|| self.full())?;
+            let most = self.engine().tuning().merge_runs;
+            merge::start_due(self.state_mut(), most).ok_or_else(|| self.full())?;
         }
-        Ok((!self.state.merges.is_empty()).then_some(STEP))
+        Ok((!self.state().merges.is_empty()).then_some(STEP))
     }
 
     /// Deletes what unfinished merges of an earlier process left.
-    pub(crate) fn delete_abandoned(&mut self) -> Result<()> {
-        for (run, band) in merge::abandoned(self.txn()?, self.engine.path(), &self.state)? {
+    pub(super) fn delete_abandoned(&mut self) -> Result<()> {
+        for (run, band) in merge::abandoned(self.txn()?, self.path(), self.state())? {
             self.run_writer()?.delete_chunks(run, band)?;
         }
         Ok(())

@@ -1,8 +1,12 @@
 //! The write transaction, and the upkeep that its commits do.
 
+pub(crate) mod batch;
 pub(crate) mod dedup_row;
+mod dictionary;
 pub(crate) mod encode;
-pub(crate) mod expiry;
-pub(crate) mod lookup;
-pub(crate) mod maintenance;
+mod expiry;
+mod lookup;
+mod maintenance;
+mod restore;
+pub(crate) mod turn;
 pub(crate) mod writer;

@@ -1,11 +1,11 @@
 //! The write transaction: insertions and removals, seen by itself at once and by others at commit.
 
 use crate::error::{Error, Result};
-use crate::sketch::Signature;
 use crate::store::bytes::schema::{
     DEAD, DOCUMENTS, DocNo, META, POSTINGS, SIGNATURES, STATE_ROW, TEXTS, Table,
 };
 use crate::store::bytes::texts::encode_text;
+use crate::store::document::Document;
 use crate::store::engine::{Engine, now};
 use crate::store::parallel;
 use crate::store::read::view::View;
@@ -13,51 +13,49 @@ use crate::store::runs::segment::TailDocument;
 use crate::store::state::State;
 use crate::store::storage_error::{Doing, abandon, damaged, drop_catching_panics};
 use crate::store::write::encode::{Rows, append};
+use crate::store::write::turn::Turn;
 use redb::WriteTransaction;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A document that is ready to be inserted.
-#[derive(Clone, Debug)]
-pub(crate) struct NewDocument {
-    pub(crate) id: String,
-    pub(crate) signature: Signature,
-    pub(crate) text_hash: u64,
-    pub(crate) text_length: u64,
-    /// The raw text, which an index that stores texts must be given.
-    pub(crate) text: Option<Arc<str>>,
-    /// Seconds since 1970 when it was inserted first; `None` for now.
-    pub(crate) inserted: Option<i64>,
-}
-
 type WriteTable<'t, K> = redb::Table<'t, K, &'static [u8]>;
-type WriteView<'v, 't> = View<'v, WriteTable<'t, u64>, WriteTable<'t, u32>>;
+/// What a write transaction reads.
+pub(crate) type WriteView<'v, 't> = View<'v, WriteTable<'t, u64>, WriteTable<'t, u32>>;
 
 /// The one write transaction of an index. Dropping it undoes everything.
-pub(crate) struct Writer<'e> {
-    pub(crate) engine: &'e Engine,
+pub(crate) struct Writer {
+    engine: Arc<Engine>,
     /// Taken by commit; present otherwise.
     txn: Option<WriteTransaction>,
     /// The state as it was, to see what has changed.
     before: Arc<State>,
-    pub(crate) state: State,
+    state: State,
     /// Documents that are in no segment yet.
     fresh: Vec<TailDocument>,
     /// Their ids, which others choose: a hash without a key could be made slow by them.
-    pub(crate) fresh_ids: HashMap<String, DocNo>,
+    fresh_ids: HashMap<String, DocNo>,
     /// Documents that were removed and have rows still.
     removed: Vec<DocNo>,
-    pub(crate) changes: u64,
-    pub(crate) added: u64,
+    /// How many rows were changed; nothing is written where there are none.
+    changes: u64,
+    /// Documents that were inserted since merging went on last.
+    added: u64,
     /// Seconds since 1970 when the transaction began.
-    pub(crate) now: i64,
+    now: i64,
     /// Set when a change fails, and for good: nothing of this transaction is whole any more.
     failed: bool,
+    /// Ends after the storage's transaction.
+    turn: Turn,
 }
 
-impl<'e> Writer<'e> {
-    pub(crate) fn new(engine: &'e Engine, txn: WriteTransaction, state: Arc<State>) -> Self {
+impl Writer {
+    pub(in crate::store) fn new(
+        engine: Arc<Engine>,
+        turn: Turn,
+        txn: WriteTransaction,
+        state: Arc<State>,
+    ) -> Self {
         Self {
             engine,
             txn: Some(txn),
@@ -70,10 +68,35 @@ impl<'e> Writer<'e> {
             added: 0,
             now: now(),
             failed: false,
+            turn,
         }
     }
 
-    pub(crate) fn txn(&self) -> Result<&WriteTransaction> {
+    /// Notes that this thread has the transaction.
+    pub(crate) fn used(&self) {
+        self.turn.used();
+    }
+
+    pub(crate) fn engine(&self) -> &Arc<Engine> {
+        &self.engine
+    }
+
+    /// The state with this transaction's own changes, but for documents that wait for a segment.
+    pub(super) fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// The state to be changed, with a [`touch`](Self::touch).
+    pub(super) fn state_mut(&mut self) -> &mut State {
+        &mut self.state
+    }
+
+    /// Seconds since 1970 when the transaction began.
+    pub(super) fn now(&self) -> i64 {
+        self.now
+    }
+
+    pub(super) fn txn(&self) -> Result<&WriteTransaction> {
         self.txn.as_ref().ok_or_else(|| Error::Storage {
             path: self.engine.path().to_owned(),
             action: "writing",
@@ -86,7 +109,7 @@ impl<'e> Writer<'e> {
     }
 
     /// Documents that wait for a segment at the most: sorting more at once gains nothing.
-    pub(crate) fn batch(&self) -> usize {
+    pub(crate) fn batch_size(&self) -> usize {
         self.engine.tuning().flush_documents.min(1 << 14)
     }
 
@@ -96,12 +119,12 @@ impl<'e> Writer<'e> {
     }
 
     /// Makes a change; if it fails, or panics on damage, nothing can be committed.
-    pub(crate) fn change(&mut self, change: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
-        let engine = self.engine;
+    pub(super) fn change(&mut self, change: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
+        let engine = Arc::clone(&self.engine);
         engine.guard_write(|| change(self)).inspect_err(|_| self.failed = true)
     }
 
-    pub(crate) fn full(&self) -> Error {
+    pub(super) fn full(&self) -> Error {
         Error::Full { path: self.engine.path().to_owned() }
     }
 
@@ -115,11 +138,6 @@ impl<'e> Writer<'e> {
         self.state.counters.next_doc
     }
 
-    /// Whether a document that was there has not been removed.
-    pub(crate) fn is_live(&self, doc: DocNo) -> bool {
-        !self.state.tombstones.contains(doc)
-    }
-
     /// The next automatic id.
     pub(crate) fn auto_id(&mut self) -> String {
         self.state.counters.auto_ids = self.state.counters.auto_ids.wrapping_add(1);
@@ -128,7 +146,7 @@ impl<'e> Writer<'e> {
     }
 
     /// Reads the state with this transaction's own changes, all of them in segments.
-    pub(crate) fn read<T>(
+    pub(super) fn read<T>(
         &mut self,
         read: impl FnOnce(&WriteView<'_, '_>) -> Result<T>,
     ) -> Result<T> {
@@ -138,7 +156,7 @@ impl<'e> Writer<'e> {
     }
 
     /// Reads the state but for documents that wait in `fresh`.
-    pub(crate) fn view<T>(&self, read: impl FnOnce(&WriteView<'_, '_>) -> Result<T>) -> Result<T> {
+    pub(super) fn view<T>(&self, read: impl FnOnce(&WriteView<'_, '_>) -> Result<T>) -> Result<T> {
         let (txn, path) = (self.txn()?, self.engine.path());
         self.engine.guard_write(|| {
             let action = "opening the tables";
@@ -161,7 +179,7 @@ impl<'e> Writer<'e> {
     }
 
     /// Puts the waiting documents into a segment.
-    pub(crate) fn settle(&mut self) {
+    pub(super) fn settle(&mut self) {
         if !self.fresh.is_empty() {
             self.state.tail.push(self.engine.fixed().layout, &self.fresh);
             self.fresh.clear();
@@ -169,22 +187,17 @@ impl<'e> Writer<'e> {
         }
     }
 
-    /// Inserts a document whose id is free.
-    pub(crate) fn insert(&mut self, document: NewDocument) -> Result<()> {
-        self.insert_all(vec![document])
-    }
-
-    /// Inserts documents whose ids are free and differ, at most [`batch`](Self::batch) of them.
-    pub(crate) fn insert_all(&mut self, documents: Vec<NewDocument>) -> Result<()> {
+    /// Inserts documents whose ids are free and differ: [`Batch`](super::batch::Batch) sees to it.
+    pub(super) fn insert_all(&mut self, documents: Vec<Document>) -> Result<()> {
         if documents.is_empty() {
             return Ok(());
         }
         self.change(|writer| writer.insert_rows(documents))
     }
 
-    fn insert_rows(&mut self, documents: Vec<NewDocument>) -> Result<()> {
-        let path = self.engine.path();
-        let key = self.engine.fixed().id_key;
+    fn insert_rows(&mut self, documents: Vec<Document>) -> Result<()> {
+        let engine = Arc::clone(&self.engine);
+        let (path, key) = (engine.path(), engine.fixed().id_key);
         let first = self.state.counters.next_doc;
         let last = first + documents.len() as u64 - 1;
         u32::try_from(last).map_err(|_| self.full())?;
@@ -193,7 +206,7 @@ impl<'e> Writer<'e> {
             self.learn_dictionary(&documents)?;
         }
         let dictionary = self.state.dictionary.as_deref();
-        let prepare = |(doc, mut new): (DocNo, NewDocument)| {
+        let prepare = |(doc, mut new): (DocNo, Document)| {
             let text = new.text.take().filter(|_| stores_texts);
             let text = text.map(|text| encode_text(&text, doc, dictionary));
             Rows::new(doc, new, text, key, now)
@@ -202,26 +215,21 @@ impl<'e> Writer<'e> {
         let numbered: Vec<_> =
             (first..).map(|number| DocNo(number as u32)).zip(documents).collect();
         let rows = parallel::map(numbered, shared, prepare);
-        let rows = rows
+        let mut rows = rows
             .into_iter()
             .collect::<std::result::Result<Vec<Rows>, _>>()
             .map_err(|(doc, fault)| damaged(path, Table::Documents, doc, fault))?;
         append(self.txn()?, path, &rows)?;
-        let added = rows.len() as u64;
-        self.state.counters.next_doc += added;
-        self.state.counters.documents += added;
-        self.changes += added;
-        self.added += added;
+        self.state.counters.next_doc += rows.len() as u64;
         // Many at once are found in a segment as soon as in a map.
         const MANY: usize = 1 << 10;
         let waiting = self.fresh.len() + rows.len();
-        let settles = rows.len() >= MANY || waiting >= self.batch();
-        for Rows { id, fresh, .. } in rows {
-            if !settles {
-                self.fresh_ids.insert(id, fresh.doc);
-            }
-            self.fresh.push(fresh);
+        let settles = rows.len() >= MANY || waiting >= self.batch_size();
+        if !settles {
+            let ids = rows.iter_mut().map(|row| (std::mem::take(&mut row.id), row.fresh.doc));
+            self.fresh_ids.extend(ids);
         }
+        self.wait_for_segment(rows.into_iter().map(|row| row.fresh));
         if settles {
             self.settle();
             if self.state.tail.documents() >= self.engine.tuning().flush_documents {
@@ -232,20 +240,28 @@ impl<'e> Writer<'e> {
         Ok(())
     }
 
-    /// Takes documents over whose rows are written already, and the number of the next one.
-    pub(crate) fn take_over(&mut self, fresh: Vec<TailDocument>, next_doc: u64) {
+    /// Counts documents whose rows are written and has them wait for a segment.
+    pub(super) fn wait_for_segment(&mut self, fresh: impl ExactSizeIterator<Item = TailDocument>) {
         let added = fresh.len() as u64;
-        self.state.counters.next_doc = next_doc;
         self.state.counters.documents += added;
         self.changes += added;
         self.added += added;
         self.fresh.extend(fresh);
-        self.settle();
     }
 
-    /// Makes the next commit write even if nothing else has changed.
-    pub(crate) fn touch(&mut self) {
-        self.changes += 1;
+    /// The number of a document that waits for a segment, by its id.
+    pub(super) fn unsettled(&self, id: &str) -> Option<DocNo> {
+        self.fresh_ids.get(id).copied()
+    }
+
+    /// Counts rows that are changed, so that the next commit writes.
+    pub(super) fn touch(&mut self, rows: u64) {
+        self.changes += rows;
+    }
+
+    /// Documents that were inserted since this was asked last.
+    pub(super) fn take_added(&mut self) -> u64 {
+        std::mem::take(&mut self.added)
     }
 
     /// Removes the document with this id; returns whether there was one.
@@ -256,9 +272,16 @@ impl<'e> Writer<'e> {
         Ok(true)
     }
 
+    /// Removes the documents with these ids; returns how many there were. Faster than one by one.
+    pub(crate) fn remove_all(&mut self, ids: &[&str]) -> Result<u64> {
+        let docs = self.numbers_of(ids)?;
+        docs.iter().for_each(|doc| self.remove_number(*doc));
+        Ok(docs.len() as u64)
+    }
+
     /// Removes a live document. Its rows go later, with others in the order of their numbers:
     /// nothing looks at the rows of the dead.
-    pub(crate) fn remove_number(&mut self, doc: DocNo) {
+    pub(super) fn remove_number(&mut self, doc: DocNo) {
         self.removed.push(doc);
         self.state.tombstones.insert(doc);
         // A count that is too small is for `check` to name; one below 0 could not be read again.
@@ -321,13 +344,13 @@ impl<'e> Writer<'e> {
     }
 }
 
-impl Writer<'_> {
+impl Writer {
     /// Writes what the next commit says of itself.
     fn write_state(&mut self) -> Result<()> {
         self.state.counters.commit = self.state.counters.commit.wrapping_add(1);
         let (txn, path, action) = (self.txn()?, self.engine.path(), "writing the state");
         let mut dead = txn.open_table(DEAD).doing(path, action)?;
-        for (number, row) in self.state.tombstones.changed_rows(&self.before.dead) {
+        for (number, row) in self.state.tombstones.changed_rows(&self.before.tombstones) {
             match row {
                 Some(row) => dead.insert(number, &row[..]).doing(path, action)?,
                 None => dead.remove(number).doing(path, action)?,
@@ -339,7 +362,7 @@ impl Writer<'_> {
     }
 }
 
-impl Drop for Writer<'_> {
+impl Drop for Writer {
     fn drop(&mut self) {
         // The storage's transaction ends before the next may start.
         if self.engine.is_broken() {
@@ -347,7 +370,6 @@ impl Drop for Writer<'_> {
         } else if !drop_catching_panics(self.txn.take()) {
             self.engine.set_broken();
         }
-        self.engine.end_write();
     }
 }
 
@@ -355,11 +377,13 @@ impl Drop for Writer<'_> {
 mod tests {
     use super::*;
     use crate::sketch::Signature;
-    use crate::store::sim::testing::{filled, open};
+    use crate::store::document::Kind;
+    use crate::store::sim::testing::{filled, insert_into as insert, open};
 
-    fn document(id: &str) -> NewDocument {
+    fn document(id: &str) -> Document {
         let signature = Signature::from_lanes(vec![7; 64], 10);
-        NewDocument {
+        Document {
+            kind: Kind::Text,
             id: id.to_owned(),
             signature,
             text_hash: 1,
@@ -376,7 +400,7 @@ mod tests {
         let mut writer = engine.write().expect("begun");
         assert!(writer.remove("1").expect("removed"));
         writer.fail();
-        writer.insert(document("new")).expect("a later change goes well");
+        insert(&mut writer, document("new"));
         writer.read(|_| Ok(())).expect("and what was removed goes");
         let error = writer.commit().expect_err("refused");
         assert!(matches!(error, Error::Storage { action: "committing", .. }), "{error}");

@@ -5,7 +5,7 @@ use crate::run::failure::Failure;
 use crate::run::inputs::Input;
 use crate::run::settings::Settings;
 use crate::run::{conflict::Conflict, global::Global};
-use crate::run::{ending::Ending, interrupt, naming, opening, records};
+use crate::run::{ending::Ending, interrupt, opening, records};
 use crate::terminal::output::{bytes, count, listed, summary, whole_millis};
 use crate::terminal::progress::Progress;
 use std::path::PathBuf;
@@ -59,10 +59,9 @@ struct Counts {
     bytes: u64,
 }
 
-/// A document on its way in; without an id it is given one when it is inserted.
+/// A document on its way in, and where it was read.
 struct Incoming {
     document: Document,
-    named: bool,
     place: String,
 }
 
@@ -80,14 +79,15 @@ pub(crate) fn run(global: &Global, args: &Add) -> Result<Ending, Failure> {
     args.input.check(shingle, weighted, &args.index)?;
     let (sketcher, settings) = (index.sketcher().clone(), *index.settings());
     let inputs = args.input.of(&args.paths, &args.index, weighted);
-    let mut records = records::start(inputs, shingle, move |record| {
+    let records = records::start(inputs, shingle, move |record| {
         let (id, named) = match record.name {
             Name::Id(id) => (id, true),
             Name::Automatic => ("#".to_owned(), false),
         };
         let place = record.place;
-        match Document::prepare(id, &record.text, &sketcher, &settings) {
-            Ok(document) => Ok(Incoming { document, named, place }),
+        match Document::prepare(id, record.body.content(), &sketcher, &settings) {
+            Ok(document) if named => Ok(Incoming { document, place }),
+            Ok(document) => Ok(Incoming { document: document.without_id(), place }),
             Err(error) => Err(BadRecord { place, cause: error.to_string() }),
         }
     })?;
@@ -141,7 +141,7 @@ pub(crate) fn run(global: &Global, args: &Add) -> Result<Ending, Failure> {
 }
 
 fn insert(
-    txn: &mut WriteTxn<'_>,
+    txn: &mut WriteTxn,
     incoming: Vec<Incoming>,
     conflict: Conflict,
     counts: &mut Counts,
@@ -155,19 +155,19 @@ fn insert(
         counts.bytes += document.text_bytes();
         counts.empty += u64::from(document.signature().is_empty());
     }
-    let places: Vec<String> = incoming.iter().map(|incoming| incoming.place.clone()).collect();
-    let documents = incoming.into_iter().map(|incoming| (incoming.document, incoming.named));
-    let documents = naming::complete(txn, documents)?;
-    for (inserted, place) in txn.insert_documents(documents, policy)?.into_iter().zip(places) {
-        match inserted {
-            Inserted::Added => counts.added += 1,
-            Inserted::Replaced => counts.replaced += 1,
-            Inserted::Unchanged => counts.unchanged += 1,
-            Inserted::Skipped if conflict == Conflict::Error => {
+    let incoming = incoming.into_iter().map(|incoming| (incoming.document, incoming.place));
+    let (documents, places): (Vec<Document>, Vec<String>) = incoming.unzip();
+    let outcomes = txn.insertion().on_conflict(policy).documents(documents)?;
+    for (outcome, place) in outcomes.into_iter().zip(places) {
+        match outcome.inserted() {
+            Some(Inserted::Added) => counts.added += 1,
+            Some(Inserted::Replaced) => counts.replaced += 1,
+            Some(Inserted::Unchanged) => counts.unchanged += 1,
+            Some(Inserted::Skipped) if conflict == Conflict::Error => {
                 counts.failed += 1;
                 progress.say(&format!("{place}: its id is in the index with another text"));
             }
-            Inserted::Skipped => counts.skipped += 1,
+            Some(Inserted::Skipped) | None => counts.skipped += 1,
         }
     }
     Ok(())

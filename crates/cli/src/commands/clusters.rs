@@ -77,7 +77,7 @@ pub(crate) fn run(global: &Global, args: &Clusters) -> Result<Ending, Failure> {
     let start = Instant::now();
     let index = opening::to_read(global, &args.index)?;
     let snapshot = index.snapshot()?;
-    let threshold = args.threshold.unwrap_or(index.settings().threshold.get());
+    let threshold = args.threshold.unwrap_or(index.settings().threshold());
     let clusters = find(global, args, &snapshot, threshold)?;
     let mut results = Results::new(global);
     let (number, documents) = (clusters.len() as u64, clusters.documents());

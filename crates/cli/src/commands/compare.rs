@@ -9,7 +9,7 @@ use crate::run::two_texts::TwoTexts;
 use crate::terminal::output::{Results, distance, rounded, significant, similarity};
 use crate::terminal::side_by_side::Side as Shown;
 use std::path::Path;
-use twindex::{Confidence, Estimate, Lanes, Overlap, RandomSubsets, Signature, Sketcher};
+use twindex::{DEFAULT_LANES, Estimate, Overlap, RandomSubsets, Signature, Sketcher};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -44,7 +44,7 @@ pub(crate) struct Compare {
     #[arg(long, conflicts_with_all = ["lanes", "confidence", "universe", "weighted"])]
     explain: bool,
     /// Lanes of the signatures that the estimate is made from: 64, 128, 256 or 512
-    #[arg(long, value_name = "K", default_value_t = Lanes::DEFAULT.get())]
+    #[arg(long, value_name = "K", default_value_t = DEFAULT_LANES)]
     lanes: usize,
     /// Elements there are in all, of which random sets are drawn for expected_by_chance and
     /// chance_log10 [default: shingles_a + shingles_b]
@@ -83,15 +83,13 @@ fn show_passages(global: &Global, texts: &TwoTexts) -> Result<Ending, Failure> {
 /// Prints the similarity of both texts, exactly and by estimate.
 fn compare(global: &Global, args: &Compare) -> Result<Ending, Failure> {
     let texts = &args.texts;
-    let confidence = Confidence::new(texts.confidence)?;
     let plain = texts.shingler(false)?;
-    let sketcher =
-        Sketcher::new(texts.shingler(texts.multiset)?, Lanes::new(args.lanes)?, texts.seed);
+    let sketcher = Sketcher::new(texts.shingler(texts.multiset)?, args.lanes, texts.seed)?;
     let side = |path: &Path| -> Result<Side, Failure> {
         let text = texts.read(path)?;
         let mut shingles = plain.hashes(&text);
         shingles.sort_unstable();
-        Ok(Side { shingles, signature: sketcher.signature(&text) })
+        Ok(Side { shingles, signature: sketcher.signature(&text)? })
     };
     let (mut a, mut b) = (side(&texts.a)?, side(&texts.b)?);
 
@@ -103,7 +101,7 @@ fn compare(global: &Global, args: &Compare) -> Result<Ending, Failure> {
     let chance = RandomSubsets::like(asked, args.universe.unwrap_or(asked.a + asked.b))?;
     // Nothing is similar to an empty text, for certain.
     let nothing = Estimate { similarity: 0.0, low: 0.0, high: 0.0 };
-    let estimate = a.signature.similarity_at(&b.signature, confidence).unwrap_or(nothing);
+    let estimate = a.signature.similarity_at(&b.signature, texts.confidence)?.unwrap_or(nothing);
 
     let mut results = Results::new(global);
     let mut fields = vec![

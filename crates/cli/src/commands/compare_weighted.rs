@@ -6,23 +6,21 @@ use crate::run::global::Global;
 use crate::run::two_texts::TwoTexts;
 use crate::terminal::output::{Results, rounded, similarity};
 use std::path::Path;
-use twindex::{Confidence, Estimate, Lanes, Signature, Sketcher, weighted_jaccard};
+use twindex::{Estimate, Signature, Sketcher, weighted_jaccard};
 
-/// What is made of a file: its tokens with their weights, by ascending hash, and its signature, of
-/// which the empty set has none.
+/// What is made of a file: its tokens with their weights, by ascending hash, and its signature.
 struct Side {
     weights: Vec<(u64, f64)>,
-    signature: Option<Signature>,
+    signature: Signature,
 }
 
 /// Prints the similarity of both sets. Fields: a, b, similarity, estimate, low, high, tokens_a,
 /// tokens_b, shared.
 pub(crate) fn run(global: &Global, texts: &TwoTexts, lanes: usize) -> Result<Ending, Failure> {
-    let confidence = Confidence::new(texts.confidence)?;
-    let sketcher = Sketcher::weighted(texts.shingler(false)?, Lanes::new(lanes)?, texts.seed)?;
+    let sketcher = Sketcher::weighted(texts.shingler(false)?, lanes, texts.seed)?;
     let side = |path: &Path| -> Result<Side, Failure> {
         let weights = texts.read_weights(path)?;
-        let signature = sketcher.signature_of_weights(&weights);
+        let signature = sketcher.signature_of_weights(&weights)?;
         Ok(Side { weights, signature })
     };
     let (a, b) = (side(&texts.a)?, side(&texts.b)?);
@@ -31,8 +29,7 @@ pub(crate) fn run(global: &Global, texts: &TwoTexts, lanes: usize) -> Result<End
     let shared = a.weights.iter().filter(in_b).count();
     // Nothing is similar to an empty set, for certain.
     let nothing = Estimate { similarity: 0.0, low: 0.0, high: 0.0 };
-    let signatures = a.signature.zip(b.signature);
-    let estimate = signatures.and_then(|(a, b)| a.similarity_at(&b, confidence)).unwrap_or(nothing);
+    let estimate = a.signature.similarity_at(&b.signature, texts.confidence)?.unwrap_or(nothing);
 
     let mut results = Results::new(global);
     results.object(&[

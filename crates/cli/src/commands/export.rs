@@ -51,7 +51,7 @@ pub(crate) fn run(global: &Global, args: &Export) -> Result<Ending, Failure> {
             };
             return Err(anyhow::anyhow!(what).into());
         }
-        out.line(&exported::line(&document?).map_err(not_json)?)?;
+        out.line(&exported::line(&document?)?)?;
         written += 1;
         progress.add_documents(1);
     }

@@ -6,11 +6,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt::Write;
-use twindex::UnicodeVersions;
-use twindex::internals::text_hash;
-use twindex::{Document, Snapshot};
-use twindex::{FORMAT_VERSION, IndexOptions, Settings};
-use twindex::{SetSize, Signature, Sketcher};
+use twindex::{
+    Content, Document, FORMAT_VERSION, IndexOptions, SetSize, Settings, Signature, Sketcher,
+    Snapshot, UnicodeVersions, Weights,
+};
 
 /// The version of these lines that this build writes, and the newest that it reads.
 const VERSION: u64 = 1;
@@ -98,9 +97,9 @@ pub(crate) fn header(snapshot: &Snapshot) -> serde_json::Result<String> {
         twindex_export: VERSION,
         format: snapshot.format_version(),
         settings: SettingsOut {
-            threshold: settings.threshold.get(),
-            recall: settings.recall.get(),
-            lanes: settings.lanes.get(),
+            threshold: settings.threshold(),
+            recall: settings.recall(),
+            lanes: settings.lanes(),
             shingle: settings.shingle.to_string(),
             normalize: settings.normalization.to_string(),
             multiset: settings.multiset,
@@ -193,14 +192,15 @@ struct DocumentIn<'a> {
 }
 
 /// The line of a document.
-pub(crate) fn line(document: &Document) -> serde_json::Result<String> {
+pub(crate) fn line(document: &Document) -> anyhow::Result<String> {
+    let weights = document.weights()?.map(|weights| weights.to_export());
     let signature = document.signature();
     let lanes = signature.lanes();
     let hex = lanes.iter().fold(String::with_capacity(2 * lanes.len()), |mut hex, lane| {
         let _ = write!(hex, "{lane:02x}");
         hex
     });
-    serde_json::to_string(&DocumentOut {
+    Ok(serde_json::to_string(&DocumentOut {
         id: document.id(),
         set_size: signature.set_size().estimate() as u64,
         set_code: signature.set_size().pack(),
@@ -208,8 +208,8 @@ pub(crate) fn line(document: &Document) -> serde_json::Result<String> {
         text_bytes: document.text_bytes(),
         text_hash: &format!("{:016x}", document.text_hash()),
         inserted: document.inserted().map(seconds_of),
-        text: document.text(),
-    })
+        text: document.text().or(weights.as_deref()),
+    })?)
 }
 
 /// Reads the line of a document whose signature has so many lanes, and that must have a text if the
@@ -219,7 +219,7 @@ pub(crate) fn read_line(
     sketcher: &Sketcher,
     with_text: bool,
 ) -> Result<Document, String> {
-    let lanes = sketcher.lanes().get();
+    let lanes = sketcher.lanes();
     let found: DocumentIn<'_> = serde_json::from_slice(line).map_err(|error| cause(&error))?;
     let signature = from_hex(&found.signature).ok_or("`signature` is not hexadecimal")?;
     if signature.len() != lanes {
@@ -247,22 +247,24 @@ pub(crate) fn read_line(
     };
     let document = match found.text.filter(|_| with_text) {
         Some(text) => {
+            let weights = sketcher.is_weighted().then(|| Weights::from_export(&text)).transpose();
+            let weights = weights.map_err(|error| error.to_string())?;
+            let content = weights.as_ref().map_or(Content::Text(&text), Content::Weights);
             let is_known = found.text_hash.is_some() && found.text_bytes.is_some();
             let is_same = match is_known {
                 true => {
                     let stored = (hash, found.text_bytes.unwrap_or(0));
-                    stored == (text_hash(text.as_bytes()), text.len() as u64)
+                    stored == (content.text_hash(), text.len() as u64)
                 }
                 false => {
-                    let own =
-                        sketcher.signature_of_text(&text).map_err(|error| error.to_string())?;
+                    let own = sketcher.signature(content).map_err(|error| error.to_string())?;
                     own == *document.signature()
                 }
             };
             if !is_same {
                 return Err("`text` is not the text of the other fields".into());
             }
-            document.with_text(text)
+            document.with_content(content)
         }
         None => document.with_text_hash(hash, found.text_bytes.unwrap_or(0)),
     };
@@ -294,12 +296,11 @@ fn cause(error: &serde_json::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use twindex::Lanes;
     use twindex::{Normalization, Shingle, Shingler};
 
     fn sketcher() -> Sketcher {
         let shingler = Shingler::new(Shingle::default(), Normalization::default(), false, 0);
-        Sketcher::new(shingler.expect("valid"), Lanes::new(64).expect("valid"), 0)
+        Sketcher::new(shingler.expect("valid"), 64, 0).expect("valid")
     }
 
     #[test]
@@ -307,7 +308,7 @@ mod tests {
         let sketcher = sketcher();
         let document = |text: &str| {
             let document = Document::sketch("a", text, &sketcher).expect("a valid id");
-            line(&document.with_text(text)).expect("JSON")
+            line(&document.with_content(text)).expect("JSON")
         };
         let (one, other) = (document("one text of some length"), document("another text"));
         let read = |line: &str| read_line(line.as_bytes(), &sketcher, true);

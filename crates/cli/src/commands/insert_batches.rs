@@ -39,7 +39,7 @@ struct Counts {
 /// Documents on their way into an index.
 pub(crate) struct Intake<'i> {
     index: &'i Index,
-    txn: WriteTxn<'i>,
+    txn: WriteTxn,
     conflict: Conflict,
     batch: usize,
     in_batch: usize,
@@ -102,18 +102,17 @@ impl<'i> Intake<'i> {
         let (documents, places): (Vec<_>, Vec<_>) =
             found.into_iter().map(|Found { document, place }| (document, place)).unzip();
         let counts = &mut self.counts;
-        for (inserted, place) in
-            self.txn.insert_documents(documents, policy)?.into_iter().zip(places)
-        {
-            match inserted {
-                Inserted::Added => counts.added += 1,
-                Inserted::Replaced => counts.replaced += 1,
-                Inserted::Unchanged => counts.unchanged += 1,
-                Inserted::Skipped if self.conflict == Conflict::Error => {
+        let outcomes = self.txn.insertion().on_conflict(policy).documents(documents)?;
+        for (outcome, place) in outcomes.into_iter().zip(places) {
+            match outcome.inserted() {
+                Some(Inserted::Added) => counts.added += 1,
+                Some(Inserted::Replaced) => counts.replaced += 1,
+                Some(Inserted::Unchanged) => counts.unchanged += 1,
+                Some(Inserted::Skipped) if self.conflict == Conflict::Error => {
                     counts.failed += 1;
                     progress.say(&format!("{place}: its id is in the index with another text"));
                 }
-                Inserted::Skipped => counts.skipped += 1,
+                Some(Inserted::Skipped) | None => counts.skipped += 1,
             }
         }
         Ok(())

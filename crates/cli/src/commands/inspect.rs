@@ -8,6 +8,7 @@ use crate::terminal::output::Results;
 use serde_json::Value;
 use std::fmt::Write;
 use std::path::PathBuf;
+use twindex::Snapshot;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -56,7 +57,7 @@ pub(crate) fn get(global: &Global, args: &Get) -> Result<Ending, Failure> {
     let snapshot = index.snapshot()?;
     let mut results = Results::new(global);
     if args.text
-        && let Some(text) = snapshot.text(&args.id)?
+        && let Some(text) = text_of(&snapshot, &args.id)?
     {
         results.text(&text)?;
         results.flush()?;
@@ -78,9 +79,17 @@ pub(crate) fn get(global: &Global, args: &Get) -> Result<Ending, Failure> {
         ("signature", lanes.into()),
     ];
     if index.settings().store_text {
-        fields.extend(snapshot.text(&args.id)?.map(|text| ("text", Value::from(text))));
+        fields.extend(text_of(&snapshot, &args.id)?.map(|text| ("text", Value::from(text))));
     }
     results.object(&fields)?;
     results.flush()?;
     Ok(Ending::Done)
+}
+
+/// The text of a document, or the text that stands for its weights.
+fn text_of(snapshot: &Snapshot, id: &str) -> Result<Option<String>, Failure> {
+    Ok(match snapshot.settings().weighted {
+        true => snapshot.weights(id)?.map(|weights| weights.to_export()),
+        false => snapshot.text(id)?,
+    })
 }

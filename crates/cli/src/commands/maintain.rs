@@ -64,9 +64,9 @@ pub(crate) fn create(global: &Global, args: &Create) -> Result<Ending, Failure> 
     let index = args.settings.options().wait(wait).create(&args.index)?;
     let settings = index.settings();
     let fields = [
-        ("threshold", settings.threshold.get().into()),
-        ("recall", settings.recall.get().into()),
-        ("lanes", settings.lanes.get().into()),
+        ("threshold", settings.threshold().into()),
+        ("recall", settings.recall().into()),
+        ("lanes", settings.lanes().into()),
         ("bands", settings.plan.bands().into()),
         ("depth", settings.plan.depth().into()),
         ("shingle", settings.shingle.to_string().into()),
@@ -75,11 +75,11 @@ pub(crate) fn create(global: &Global, args: &Create) -> Result<Ending, Failure> 
     let sentence = format!(
         "created {}: threshold {}, recall {}, {} of {} lanes in signatures of {}, {}, {}",
         args.index.display(),
-        settings.threshold,
-        settings.recall,
+        settings.threshold(),
+        settings.recall(),
         count(settings.plan.bands() as u64, "band"),
         settings.plan.depth(),
-        settings.lanes,
+        settings.lanes(),
         settings.shingle,
         settings.normalization
     );

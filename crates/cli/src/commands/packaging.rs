@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn roff_takes_nothing_for_its_own() {
+    fn roff_takes_no_text_for_a_request() {
         assert_eq!(roff(".SH\n a 'b' -c \\n"), "\\&.SH\n a \\(aqb\\(aq \\-c \\en");
     }
 }

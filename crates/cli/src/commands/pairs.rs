@@ -9,7 +9,7 @@ use crate::terminal::output::{
 use serde_json::Value;
 use std::path::PathBuf;
 use std::time::Instant;
-use twindex::Confidence;
+use twindex::DEFAULT_CONFIDENCE;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -29,7 +29,7 @@ pub(crate) struct Pairs {
     #[arg(long, value_name = "T")]
     pub(crate) threshold: Option<f64>,
     /// Probability with which low and high enclose the true similarity
-    #[arg(long, value_name = "P", default_value_t = Confidence::DEFAULT.get())]
+    #[arg(long, value_name = "P", default_value_t = DEFAULT_CONFIDENCE)]
     pub(crate) confidence: f64,
     /// Go by estimates although the index stores texts: faster, as no text is read
     #[arg(long)]
@@ -45,7 +45,7 @@ pub(crate) fn run(global: &Global, args: &Pairs) -> Result<Ending, Failure> {
     let start = Instant::now();
     let index = opening::to_read(global, &args.index)?;
     let snapshot = index.snapshot()?;
-    let threshold = args.threshold.unwrap_or(index.settings().threshold.get());
+    let threshold = args.threshold.unwrap_or(index.settings().threshold());
     let kmer_width = index.settings().shingle.kmer_width();
     let mut results = Results::new(global);
     let pairs = snapshot.pairs(threshold)?.estimate(args.estimate);

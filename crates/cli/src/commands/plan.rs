@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use twindex::Shingle;
 use twindex::Space;
+use twindex::{DEFAULT_LANES, DEFAULT_RECALL, DEFAULT_THRESHOLD};
 use twindex::{Forecast, Textbook};
-use twindex::{Lanes, Recall, Threshold};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -37,13 +37,13 @@ Examples:
   twindex plan --threshold 0.7 --svg curve.svg --json")]
 pub(crate) struct Plan {
     /// Least Jaccard similarity that counts as similar, above 0, at most 1
-    #[arg(long, value_name = "T", default_value_t = Threshold::DEFAULT.get())]
+    #[arg(long, value_name = "T", default_value_t = DEFAULT_THRESHOLD)]
     threshold: f64,
     /// Least probability that a pair at the threshold becomes a candidate
-    #[arg(long, value_name = "P", default_value_t = Recall::DEFAULT.get())]
+    #[arg(long, value_name = "P", default_value_t = DEFAULT_RECALL)]
     recall: f64,
     /// Lanes of a signature, a byte each: 64, 128, 256 or 512
-    #[arg(long, value_name = "K", default_value_t = Lanes::DEFAULT.get())]
+    #[arg(long, value_name = "K", default_value_t = DEFAULT_LANES)]
     lanes: usize,
     /// Documents that the index will hold
     #[arg(long, value_name = "N", default_value_t = 1_000_000,
@@ -76,23 +76,22 @@ struct Row {
 }
 
 pub(crate) fn run(global: &Global, args: &Plan) -> Result<Ending, Failure> {
-    let threshold = Threshold::new(args.threshold)?;
-    let lanes = Lanes::new(args.lanes)?;
-    let forecast = Forecast::new(threshold, Recall::new(args.recall)?, lanes)?;
+    let (threshold, lanes) = (args.threshold, args.lanes);
+    let forecast = Forecast::new(threshold, args.recall, lanes)?;
     let textbook = forecast.textbook();
-    let space = Space::new(forecast.plan(), lanes, args.docs, ID_BYTES);
-    let rows = table(&forecast, threshold.get());
+    let space = Space::new(forecast.plan(), lanes, args.docs, ID_BYTES)?;
+    let rows = table(&forecast, threshold);
     if let Some(path) = &args.svg {
-        let svg = picture(&curves(&forecast, textbook), threshold.get())
+        let svg = picture(&curves(&forecast, textbook), threshold)
             .with_context(|| path.display().to_string())?;
         std::fs::write(path, svg).with_context(|| path.display().to_string())?;
     }
 
     let mut results = Results::new(global);
     let mut settings = vec![
-        ("threshold", threshold.get().into()),
+        ("threshold", threshold.into()),
         ("recall", args.recall.into()),
-        ("lanes", lanes.get().into()),
+        ("lanes", lanes.into()),
         ("bands", forecast.plan().bands().into()),
         ("depth", forecast.plan().depth().into()),
         ("recall_at_threshold", similarity(forecast.recall())),
@@ -124,7 +123,7 @@ pub(crate) fn run(global: &Global, args: &Plan) -> Result<Ending, Failure> {
     }
     results.flush()?;
     if results.is_aligned() {
-        results.text(&draw(&curves(&forecast, textbook), threshold.get()))?;
+        results.text(&draw(&curves(&forecast, textbook), threshold))?;
         results.flush()?;
     }
     let sentence = format!(

@@ -12,8 +12,7 @@ use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
-use twindex::Confidence;
-use twindex::{Matches, Snapshot};
+use twindex::{Content, DEFAULT_CONFIDENCE, Matches, Signature, Snapshot};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -57,7 +56,7 @@ pub(crate) struct Query {
     #[arg(long)]
     pub(crate) containment: bool,
     /// Probability with which low and high enclose the true similarity
-    #[arg(long, value_name = "P", default_value_t = Confidence::DEFAULT.get())]
+    #[arg(long, value_name = "P", default_value_t = DEFAULT_CONFIDENCE)]
     pub(crate) confidence: f64,
     /// Go by estimates although the index stores texts: faster, as no text is read
     #[arg(long)]
@@ -110,13 +109,13 @@ impl How {
     fn ask(
         self,
         snapshot: &Snapshot,
-        text: &str,
+        content: Content<'_>,
         own_id: Option<&str>,
     ) -> twindex::Result<Matches> {
         let query = self.query(snapshot);
         match own_id {
-            Some(id) => query.excluding(id).by_text(text),
-            None => query.by_text(text),
+            Some(id) => query.excluding(id).by_content(content),
+            None => query.by_content(content),
         }
     }
 
@@ -161,7 +160,8 @@ pub(crate) fn run(global: &Global, args: &Query) -> Result<Ending, Failure> {
         }
         let weights = snapshot.settings().weighted.then(|| weights(text)).transpose();
         let weights = weights.map_err(|cause| anyhow::anyhow!("--text: {cause}"))?;
-        let matches = how.ask(&snapshot, weights.as_ref().unwrap_or(text), None)?;
+        let content = weights.as_ref().map_or(Content::Text(text), Content::Weights);
+        let matches = how.ask(&snapshot, content, None)?;
         totals.print(&mut results, &Answer { query: "text".into(), matches })?;
     }
     if let Some(id) = &args.id {
@@ -177,18 +177,18 @@ pub(crate) fn run(global: &Global, args: &Query) -> Result<Ending, Failure> {
     }
     if !args.paths.is_empty() {
         // A number out of range is one error, not one a record.
-        how.query(&snapshot).by_text("")?;
+        how.query(&snapshot).by_signature(&Signature::empty(snapshot.settings().lanes())?)?;
         let (shingle, weighted) = (snapshot.settings().shingle, snapshot.settings().weighted);
         args.input.check(shingle, weighted, &args.index)?;
         let asked = Arc::clone(&snapshot);
         let inputs = args.input.of(&args.paths, &args.index, weighted);
-        let mut records = records::start(inputs, shingle, move |record| {
+        let records = records::start(inputs, shingle, move |record| {
             let (query, own) = match record.name {
                 Name::Id(id) => (id.clone(), Some(id)),
                 Name::Automatic => (record.place.clone(), None),
             };
             // What fails here is the index, not the record, and ends the command.
-            let matches = how.ask(&asked, &record.text, own.as_deref());
+            let matches = how.ask(&asked, record.body.content(), own.as_deref());
             Ok(matches.map(|matches| Answer { query, matches }))
         })?;
         for parsed in records {

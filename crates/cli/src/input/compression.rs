@@ -62,7 +62,7 @@ pub(super) fn open<R: Read>(mut stream: R, named: bool) -> io::Result<Content<R>
             }
         }
     }
-    let method = match method(&start) {
+    let method = match codec(&start) {
         None if named && ended && may_become_packed(&start) => return Err(cut_short("")),
         method => method,
     };
@@ -71,8 +71,8 @@ pub(super) fn open<R: Read>(mut stream: R, named: bool) -> io::Result<Content<R>
     };
     let packed = BufReader::with_capacity(BUFFER_BYTES, Cursor::new(start).chain(stream));
     let decoder = match method {
-        Method::Gzip => Decoder::Gzip(MultiGzDecoder::new(packed)),
-        Method::Zstd => {
+        Codec::Gzip => Decoder::Gzip(MultiGzDecoder::new(packed)),
+        Codec::Zstd => {
             let mut decoder = zstd::Decoder::with_buffer(packed)?;
             decoder.window_log_max(WINDOW_LOG)?;
             Decoder::Zstd(decoder)
@@ -89,23 +89,23 @@ pub(super) fn is_named(path: &Path) -> bool {
 }
 
 #[derive(Clone, Copy)]
-enum Method {
+enum Codec {
     Gzip,
     Zstd,
 }
 
-fn method(start: &[u8]) -> Option<Method> {
+fn codec(start: &[u8]) -> Option<Codec> {
     match start {
-        _ if start.starts_with(GZIP) => Some(Method::Gzip),
-        _ if start.starts_with(ZSTD) => Some(Method::Zstd),
-        [0x50..=0x5F, rest @ ..] if rest.starts_with(ZSTD_SKIPPABLE) => Some(Method::Zstd),
+        _ if start.starts_with(GZIP) => Some(Codec::Gzip),
+        _ if start.starts_with(ZSTD) => Some(Codec::Zstd),
+        [0x50..=0x5F, rest @ ..] if rest.starts_with(ZSTD_SKIPPABLE) => Some(Codec::Zstd),
         _ => None,
     }
 }
 
 /// Whether these few bytes leave open what they begin.
 fn may_become_packed(start: &[u8]) -> bool {
-    let whole = method(start).is_some();
+    let whole = codec(start).is_some();
     !whole
         && match start {
             [0x50..=0x5F, rest @ ..] => ZSTD_SKIPPABLE.starts_with(rest),

@@ -88,7 +88,7 @@ fn a_stream_without_records_is_one_of_no_document() {
 }
 
 #[test]
-fn what_is_no_fasta_says_so_with_its_line() {
+fn an_error_about_bad_fasta_names_its_line() {
     for (text, line, cause) in [
         ("ACGT\n>a\nACGT\n", 1, NO_FASTA),
         ("\n;comment\n >a\nACGT\n", 3, NO_FASTA),

@@ -2,7 +2,7 @@
 
 use super::compression::{self, Rest};
 use super::fasta;
-use super::record::{BadRecord, Content, Name, Raw, Record, not_utf8, too_long};
+use super::record::{BadRecord, Body, Name, Raw, Record, not_utf8, too_long};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::fs::File;
@@ -66,8 +66,7 @@ fn give<T>(
     }
     take(Record {
         name: Name::Id(place.clone()),
-        text: Cow::Borrowed(text),
-        content: Content::Text,
+        body: Body::Text(Cow::Borrowed(text)),
         place,
         raw: Raw::File,
     })
@@ -219,11 +218,11 @@ mod tests {
             files.push(text(path, bytes.len() as u64));
         }
         for most in [700_000, 1_000_000, usize::MAX] {
-            let all = read(&files, most, |record| Ok(record.text.len()));
+            let all = read(&files, most, |record| Ok(record.body.text().map_or(0, str::len)));
             let lengths: Vec<_> = all.into_iter().flatten().collect();
             assert_eq!(lengths, texts.iter().map(String::len).collect::<Vec<_>>(), "{most}");
         }
-        let all = read(&files, 450_000, |record| Ok(record.text.len()));
+        let all = read(&files, 450_000, |record| Ok(record.body.text().map_or(0, str::len)));
         assert_eq!(all.iter().filter(|read| read.is_ok()).count(), 5);
     }
 }

@@ -6,15 +6,16 @@ use super::compression;
 use super::format::first_character;
 use super::json::Fields;
 use super::lines::{LineFormat, Stream};
-use super::record::{BYTE_ORDER_MARK, Name, Naming};
+use super::record::{BYTE_ORDER_MARK, Body, Name, Naming};
 use serde::de::IgnoredAny;
 use serde_json::{Number, Value};
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::str;
+use twindex::Tokens;
 
 /// A record or why it is none, with its place.
-type Taken = Result<(Name, String), String>;
+type Taken = Result<(Name, Body<'static>), String>;
 
 /// Reads a stream, which follows four bytes: what its lines are and how it is compressed, how many
 /// bytes come at a time, the size of a block, and the most bytes of a record.
@@ -58,7 +59,7 @@ pub fn lines(input: &[u8]) {
     let mut taken: BTreeMap<u64, Taken> = BTreeMap::new();
     while let Some(block) = blocks.read_block().expect("memory can be read") {
         let records = Batch::Lines(stream.clone(), block)
-            .parse(|record| Ok((record.place, (record.name, record.text.into_owned()))));
+            .parse(|record| Ok((record.place, (record.name, record.body.into_owned()))));
         for record in records {
             let (place, record) = match record {
                 Ok((place, record)) => (place, Ok(record)),
@@ -95,7 +96,7 @@ fn expect(stream: &Stream, number: u64, line: &[u8], got: Option<Taken>) {
         let got = got.expect("each line is a record");
         let Ok(text) = str::from_utf8(line) else { return assert!(got.is_err(), "{got:?}") };
         return match name(stream, number) {
-            Some(name) => assert_eq!(got, Ok((name, text.to_owned()))),
+            Some(name) => assert_eq!(got, Ok((name, Body::Text(text.to_owned().into())))),
             None => assert!(got.is_err(), "{got:?}"),
         };
     };
@@ -111,8 +112,8 @@ fn expect(stream: &Stream, number: u64, line: &[u8], got: Option<Taken>) {
         Err(_) if serde_json::from_slice::<IgnoredAny>(json).is_ok() => return,
         Err(_) => return assert!(got.is_err(), "{got:?}"),
     };
-    let text = match value.get("text") {
-        Some(Value::String(text)) => Some(text.clone()),
+    let body = match value.get("text") {
+        Some(Value::String(text)) => Some(Body::Text(text.clone().into())),
         Some(Value::Array(elements)) => set(elements, &got),
         _ => None,
     };
@@ -129,15 +130,15 @@ fn expect(stream: &Stream, number: u64, line: &[u8], got: Option<Taken>) {
         },
         Some(_) => None,
     };
-    match (name, text) {
-        (Some(name), Some(text)) => assert_eq!(got, Ok((name, text))),
+    match (name, body) {
+        (Some(name), Some(body)) => assert_eq!(got, Ok((name, body))),
         _ => assert!(got.is_err(), "{got:?}"),
     }
 }
 
-/// The text of a set of strings and integers. A number whose digits a `Value` does not keep is taken
+/// The set of strings and integers. A number whose digits a `Value` does not keep is taken
 /// as it was.
-fn set(elements: &[Value], got: &Taken) -> Option<String> {
+fn set(elements: &[Value], got: &Taken) -> Option<Body<'static>> {
     let mut plain = Vec::new();
     for element in elements {
         match element {
@@ -145,14 +146,13 @@ fn set(elements: &[Value], got: &Taken) -> Option<String> {
             Value::Number(number) if number.is_i64() || number.is_u64() => {
                 plain.push(number.to_string());
             }
-            Value::Number(_) => return got.as_ref().ok().map(|(_, text)| text.clone()),
+            Value::Number(_) => return got.as_ref().ok().map(|(_, body)| body.clone()),
             _ => return None,
         }
     }
-    match plain.iter().any(|text| text.is_empty() || text.contains(char::is_whitespace)) {
-        true => Some(plain.iter().map(|text| format!("{text}\u{1f}")).collect()),
-        false => Some(plain.join(" ")),
-    }
+    let set = Tokens::new(&plain).ok()?;
+    assert!(set.iter().eq(&plain), "{plain:?}");
+    Some(Body::Set(set))
 }
 
 /// The name of a record without an id; `None` where it must have one.

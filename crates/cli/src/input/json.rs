@@ -1,14 +1,13 @@
 //! One JSON object a line: its id and its text or set, borrowed where nothing is escaped.
 
-use super::record::Content;
-use super::sets::SetText;
+use super::record::Body;
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
-use twindex::Weights;
+use twindex::{Tokens, Weights};
 
 /// So many characters of what the parser says are shown.
 const QUOTED: usize = 200;
@@ -25,12 +24,11 @@ pub struct Fields {
 /// Where weights are looked for if no field is named.
 pub const WEIGHTS: &str = "weights";
 
-/// Takes id and text out of a line, and what the text is.
-#[expect(clippy::type_complexity, reason = "taken apart at once by the only caller")]
+/// Takes id and content out of a line.
 pub(super) fn parse<'a>(
     line: &'a [u8],
     fields: &Fields,
-) -> Result<(Option<Cow<'a, str>>, Cow<'a, str>, Content), String> {
+) -> Result<(Option<Cow<'a, str>>, Body<'a>), String> {
     let mut parser = serde_json::Deserializer::from_slice(line);
     let found = Object(fields).deserialize(&mut parser).and_then(|found| {
         parser.end()?;
@@ -44,13 +42,13 @@ pub(super) fn parse<'a>(
         ),
         false => format!("no field `{}`", fields.text),
     })?;
-    let (text, content) = text?;
-    Ok((id?, text, content))
+    let body = text?;
+    Ok((id?, body))
 }
 
-/// Takes the text of a weighted set out of a JSON object that holds nothing else, but for a byte order
+/// Takes a weighted set out of a JSON object that holds nothing else, but for a byte order
 /// mark before it.
-pub fn weights(object: &str) -> Result<String, String> {
+pub fn weights(object: &str) -> Result<Weights, String> {
     let object = object.strip_prefix('\u{FEFF}').unwrap_or(object);
     let mut parser = serde_json::Deserializer::from_str(object);
     let found = TextOrSet { weighted: true }.deserialize(&mut parser).and_then(|found| {
@@ -58,7 +56,9 @@ pub fn weights(object: &str) -> Result<String, String> {
         Ok(found)
     });
     match found {
-        Ok(Ok((text, _))) => Ok(text.into_owned()),
+        Ok(Ok(Body::Weights(weights))) => Ok(weights),
+        // Nothing else is taken for weights.
+        Ok(Ok(Body::Text(_) | Body::Set(_))) => Err("the JSON is no object".into()),
         Ok(Err(cause)) => Err(match object_within(object) {
             Some(field) => format!(
                 "the JSON {cause}; give the object of weights alone, without the record around it: the \
@@ -93,8 +93,8 @@ pub(super) fn is_object(line: &[u8]) -> bool {
         && serde_json::from_slice::<IgnoredAny>(line).is_ok()
 }
 
-/// A text, and what it is.
-type Field<'de> = Result<(Cow<'de, str>, Content), String>;
+/// What a field holds, or what is wrong with it.
+type Field<'de> = Result<Body<'de>, String>;
 
 /// What was found in an object.
 struct Found<'de> {
@@ -193,7 +193,7 @@ impl TextOrSet {
     }
 
     fn text<'de, E>(&self, text: Cow<'de, str>) -> Result<Field<'de>, E> {
-        if self.weighted { self.refused() } else { Ok(Ok((text, Content::Text))) }
+        if self.weighted { self.refused() } else { Ok(Ok(Body::Text(text))) }
     }
 }
 
@@ -245,14 +245,19 @@ impl<'de> Visitor<'de> for TextOrSet {
             while seq.next_element::<IgnoredAny>()?.is_some() {}
             return self.refused();
         }
-        let mut text = SetText::new();
-        while let Some(element) = seq.next_element::<&RawValue>()? {
-            if let Err(cause) = push_element(element.get(), &mut text) {
-                while seq.next_element::<IgnoredAny>()?.is_some() {}
-                return Ok(Err(cause));
+        let mut elements: Vec<Cow<'de, str>> = Vec::new();
+        while let Some(element) = seq.next_element::<&'de RawValue>()? {
+            match set_element(element.get()) {
+                Ok(element) => elements.push(element),
+                Err(cause) => {
+                    while seq.next_element::<IgnoredAny>()?.is_some() {}
+                    return Ok(Err(cause));
+                }
             }
         }
-        Ok(Ok((Cow::Owned(text.finish()), Content::Set)))
+        Ok(Tokens::new(elements)
+            .map(Body::Set)
+            .map_err(|error| format!("cannot be taken: {error}")))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
@@ -275,7 +280,7 @@ impl<'de> Visitor<'de> for TextOrSet {
             return Ok(Err(format!("has a weight that is no number, that of {token:?}")));
         }
         Ok(match Weights::new(weights) {
-            Ok(weights) => Ok((Cow::Owned(weights.to_text()), Content::Weights)),
+            Ok(weights) => Ok(Body::Weights(weights)),
             Err(error) => Err(format!("cannot be taken: {error}")),
         })
     }
@@ -288,17 +293,15 @@ fn number(raw: &str) -> Option<f64> {
         .flatten()
 }
 
-/// Adds an element of an array: a string, or an integer as it is written, however large.
-fn push_element(raw: &str, set: &mut SetText) -> Result<(), String> {
-    let pushed = match raw.as_bytes().first() {
-        Some(b'"') => {
-            let element = Text.deserialize(&mut serde_json::Deserializer::from_str(raw));
-            element.map_err(|error| error.to_string()).and_then(|element| set.push(&element))
-        }
-        Some(b'-' | b'0'..=b'9') if !raw.contains(['.', 'e', 'E']) => set.push(raw),
-        _ => return Err("has an element that is no string and no integer".into()),
-    };
-    pushed.map_err(|cause| format!("cannot be taken: {cause}"))
+/// An element of an array: a string, or an integer as it is written, however large.
+fn set_element(raw: &str) -> Result<Cow<'_, str>, String> {
+    match raw.as_bytes().first() {
+        Some(b'"') => Text
+            .deserialize(&mut serde_json::Deserializer::from_str(raw))
+            .map_err(|error| format!("cannot be taken: {error}")),
+        Some(b'-' | b'0'..=b'9') if !raw.contains(['.', 'e', 'E']) => Ok(Cow::Borrowed(raw)),
+        _ => Err("has an element that is no string and no integer".into()),
+    }
 }
 
 #[cfg(test)]
@@ -306,23 +309,28 @@ mod tests {
     use super::*;
 
     fn parsed(line: &str) -> Result<(Option<String>, String), String> {
+        let (id, body) = parsed_body(line)?;
+        Ok((id, body.text().expect("a text").to_owned()))
+    }
+
+    fn parsed_body(line: &str) -> Result<(Option<String>, Body<'_>), String> {
         let fields = Fields { id: "id".into(), text: "text".into(), weighted: false };
-        let (id, text, content) = parse(line.as_bytes(), &fields)?;
-        assert_eq!(content == Content::Set, line.contains("\"text\":["), "{line}");
-        Ok((id.map(Cow::into_owned), text.into_owned()))
+        let (id, body) = parse(line.as_bytes(), &fields)?;
+        Ok((id.map(Cow::into_owned), body))
     }
 
     #[test]
     fn an_array_of_strings_and_integers_is_a_set() {
-        for (array, text) in [
-            (r#"["a","b"]"#, "a b"),
-            (r#"[ 1 , -20, 123456789012345678901 ]"#, "1 -20 123456789012345678901"),
-            (r#"["a",1,"b\u0063"]"#, "a 1 bc"),
-            (r#"["a b",1]"#, "a b\u{1f}1\u{1f}"),
-            ("[]", ""),
+        for (array, tokens) in [
+            (r#"["a","b"]"#, &["a", "b"][..]),
+            (r#"[ 1 , -20, 123456789012345678901 ]"#, &["1", "-20", "123456789012345678901"]),
+            (r#"["a",1,"b\u0063"]"#, &["a", "1", "bc"]),
+            (r#"["a b",1]"#, &["a b", "1"]),
+            ("[]", &[]),
         ] {
             let line = format!("{{\"id\":\"a\",\"text\":{array}}}");
-            assert_eq!(parsed(&line), Ok((Some("a".into()), text.into())), "{line}");
+            let set = Body::Set(Tokens::new(tokens).expect("no U+001F"));
+            assert_eq!(parsed_body(&line), Ok((Some("a".into()), set)), "{line}");
         }
         for (array, cause) in [
             ("[1.5]", "no integer"),
@@ -335,7 +343,7 @@ mod tests {
             ("[01]", "not valid JSON"),
         ] {
             let line = format!("{{\"text\":{array},\"id\":\"a\"}}");
-            let error = parsed(&line).expect_err(&line);
+            let error = parsed_body(&line).expect_err(&line);
             assert!(error.contains(cause), "{line}: {error}");
         }
     }
@@ -350,7 +358,7 @@ mod tests {
             ("\u{feff}{\"x\":1}\n", "x\u{1f}1\u{1f}"),
             ("{}", ""),
         ] {
-            assert_eq!(weights(object).as_deref(), Ok(text), "{object}");
+            assert_eq!(weights(object).expect(object).to_export(), text);
         }
         for (object, cause) in [
             (r#"{"good":1,"bad":-1}"#, "\"bad\""),
@@ -391,11 +399,9 @@ mod tests {
     fn a_field_of_weights_is_found_among_others() {
         let fields = Fields { id: "id".into(), text: "weights".into(), weighted: true };
         let line = br#"{"text":"t","weights":{"x":1},"id":7}"#;
-        let (id, text, content) = parse(line, &fields).expect("a record");
-        assert_eq!(
-            (id.as_deref(), &*text, content),
-            (Some("7"), "x\u{1f}1\u{1f}", Content::Weights)
-        );
+        let (id, body) = parse(line, &fields).expect("a record");
+        let weights = Weights::new([("x", 1.0)]).expect("weights");
+        assert_eq!((id.as_deref(), body), (Some("7"), Body::Weights(weights)));
         for line in [r#"{"id":"a","text":"t"}"#, r#"{"id":"a","weights":"t"}"#] {
             let error = parse(line.as_bytes(), &fields).expect_err(line);
             assert!(error.contains("field `weights`"), "{error}");
@@ -431,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn an_error_names_its_cause() {
         for (line, cause) in [
             ("no", "not valid JSON"),
             (r#"{"id":"a","text":"t"} x"#, "trailing characters"),

@@ -4,7 +4,7 @@ use super::blocks::Line;
 use super::fasta;
 use super::json::{self, Fields};
 use super::record::{
-    BYTE_ORDER_MARK, BadRecord, Content, Name, Naming, Raw, Record, not_utf8, too_long,
+    BYTE_ORDER_MARK, BadRecord, Body, Name, Naming, Raw, Record, not_utf8, too_long,
 };
 use super::sets;
 use std::borrow::Cow;
@@ -67,19 +67,19 @@ impl Stream {
             let marked = line.strip_prefix(BYTE_ORDER_MARK).filter(|_| number == 1);
             marked.unwrap_or(line)
         };
-        let (id, text, content) = match &self.format {
+        let (id, body) = match &self.format {
             LineFormat::Text | LineFormat::Whole => {
                 let text = str::from_utf8(line).map_err(|error| bad(not_utf8(error)))?;
-                (None, Cow::Borrowed(text), Content::Text)
+                (None, Body::Text(Cow::Borrowed(text)))
             }
             LineFormat::Fasta => {
                 fasta::check(line).map_err(|cause| bad(cause.to_owned()))?;
                 let text = str::from_utf8(line).map_err(|error| bad(not_utf8(error)))?;
-                (None, Cow::Borrowed(text), Content::Text)
+                (None, Body::Text(Cow::Borrowed(text)))
             }
             LineFormat::FastaRecord => {
                 let text = str::from_utf8(line).map_err(|error| bad(not_utf8(error)))?;
-                (fasta::id(text).map(Cow::Borrowed), Cow::Borrowed(text), Content::Text)
+                (fasta::id(text).map(Cow::Borrowed), Body::Text(Cow::Borrowed(text)))
             }
             LineFormat::Json(fields) => {
                 let line = unmarked();
@@ -89,8 +89,8 @@ impl Stream {
                 json::parse(line, fields).map_err(bad)?
             }
             LineFormat::Tokens => {
-                let (id, text) = sets::parse(unmarked()).map_err(bad)?;
-                (Some(Cow::Borrowed(id)), text, Content::Set)
+                let (id, tokens) = sets::parse(unmarked()).map_err(bad)?;
+                (Some(Cow::Borrowed(id)), Body::Set(tokens))
             }
         };
         let name = match (id, &self.naming) {
@@ -110,6 +110,6 @@ impl Stream {
             Naming::Path => Raw::File,
             _ => Raw::Bytes(raw),
         };
-        Ok(Some(Record { name, text, content, place: self.place(number), raw }))
+        Ok(Some(Record { name, body, place: self.place(number), raw }))
     }
 }

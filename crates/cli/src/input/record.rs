@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::Utf8Error;
 use std::sync::Arc;
+use twindex::{Content, Tokens, Weights};
 
 /// What some programs put before UTF-8; it is no part of a text in JSON or of a table.
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
@@ -20,21 +21,47 @@ pub enum Name {
 /// A record, its text borrowed from the batch where it can be.
 pub struct Record<'a> {
     pub name: Name,
-    pub text: Cow<'a, str>,
-    pub content: Content,
+    pub body: Body<'a>,
     /// Where it was read: path and line.
     pub place: String,
     pub raw: Raw<'a>,
 }
 
-/// What the text of a record is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Content {
-    Text,
-    /// It stands for a ready set, which only shingles of tokens take apart again.
-    Set,
-    /// It stands for a weighted set.
-    Weights,
+/// What a record is about.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Body<'a> {
+    Text(Cow<'a, str>),
+    /// A set that is ready, which needs an index whose shingle is `token`.
+    Set(Tokens),
+    Weights(Weights),
+}
+
+impl Body<'_> {
+    #[cfg(any(test, fuzzing))]
+    pub(super) fn into_owned(self) -> Body<'static> {
+        match self {
+            Self::Text(text) => Body::Text(Cow::Owned(text.into_owned())),
+            Self::Set(tokens) => Body::Set(tokens),
+            Self::Weights(weights) => Body::Weights(weights),
+        }
+    }
+
+    /// As an index takes it.
+    pub fn content(&self) -> Content<'_> {
+        match self {
+            Self::Text(text) => Content::Text(text),
+            Self::Set(tokens) => Content::Tokens(tokens),
+            Self::Weights(weights) => Content::Weights(weights),
+        }
+    }
+
+    /// The text, unless it is a set.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Set(_) | Self::Weights(_) => None,
+        }
+    }
 }
 
 /// What is said of anything else that comes to an index of weighted sets.

@@ -364,7 +364,7 @@ pub fn whole_text(path: &Path, most: usize) -> Result<String, BadRecord> {
         let cause = "is a directory; name a file".to_owned();
         return Err(BadRecord { place: path.display().to_string(), cause });
     }
-    let mut reading = Reading::new(Inputs {
+    let reading = Reading::new(Inputs {
         paths: vec![path.to_owned()],
         format: Format::Text,
         sequences: false,
@@ -376,7 +376,7 @@ pub fn whole_text(path: &Path, most: usize) -> Result<String, BadRecord> {
     });
     let mut text = String::new();
     for (batch, _) in reading {
-        for part in batch.parse(|record| Ok(record.text.into_owned())) {
+        for part in batch.parse(|record| Ok(record.body.text().unwrap_or_default().to_owned())) {
             text.push_str(&part?);
         }
     }

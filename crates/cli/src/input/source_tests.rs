@@ -31,7 +31,7 @@ fn folder(files: &[(&str, &[u8])]) -> (tempfile::TempDir, Vec<PathBuf>) {
 }
 
 #[test]
-fn all_bytes_that_are_expected_are_passed_whatever_becomes_of_them() {
+fn every_expected_byte_is_counted_whatever_becomes_of_it() {
     let lines = b"{\"id\":\"a\",\"text\":\"some text\"}\n".repeat(5_000);
     let table = b"id,text\na,b\n".repeat(5_000);
     let packed = gzip(&lines);
@@ -58,7 +58,7 @@ fn all_bytes_that_are_expected_are_passed_whatever_becomes_of_them() {
     ]);
     let expected: u64 = paths.iter().map(|path| fs::metadata(path).expect("a file").len()).sum();
     for _ in 0..2 {
-        let mut reading = Reading::new(inputs(paths.clone(), Format::Auto));
+        let reading = Reading::new(inputs(paths.clone(), Format::Auto));
         assert_eq!(reading.expected_bytes(), Some(expected));
         let mut passed = 0;
         for (batch, bytes) in reading {
@@ -74,7 +74,7 @@ fn all_bytes_that_are_expected_are_passed_whatever_becomes_of_them() {
 /// What the records of an input were read from, one after the other, the header of a table first.
 fn written_again(name: &str, bytes: &[u8], format: Format) -> Vec<u8> {
     let (_folder, paths) = folder(&[(name, bytes)]);
-    let mut reading = Reading::new(inputs(paths, format));
+    let reading = Reading::new(inputs(paths, format));
     let mut out = Vec::new();
     for (batch, _) in reading {
         let raw = |raw: Raw<'_>| match raw {

@@ -2,8 +2,7 @@
 
 use super::json::Fields;
 use super::record::{
-    BYTE_ORDER_MARK, BadRecord, Content, Name, Naming, Raw, Record, WANTS_WEIGHTS, not_utf8,
-    too_long,
+    BYTE_ORDER_MARK, BadRecord, Body, Name, Naming, Raw, Record, WANTS_WEIGHTS, not_utf8, too_long,
 };
 use super::rows::{Cut, Row, RowBlock, Rows, begin, parser};
 use csv_core::{ReadRecordResult, Reader};
@@ -144,8 +143,7 @@ impl Table {
             .map_err(|error| not_utf8(&self.fields.text, error.utf8_error()))?;
         Ok(Record {
             name,
-            text: Cow::Owned(text),
-            content: Content::Text,
+            body: Body::Text(Cow::Owned(text)),
             place: format!("{}:{line}", self.path),
             raw: Raw::Row { header: &self.header, bytes: raw },
         })
@@ -218,7 +216,7 @@ mod tests {
             out.extend(table.left_out(&block).map(|bad| Err(bad.to_string())));
             let mut parser = table.parser();
             let taken = |row| match table.record(&mut parser, row) {
-                Ok(record) => Ok((record.name, record.text.into_owned())),
+                Ok(record) => Ok((record.name, record.body.text().expect("a text").to_owned())),
                 Err(bad) => Err(bad.to_string()),
             };
             out.extend(block.rows().into_iter().map(taken));

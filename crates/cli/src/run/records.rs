@@ -1,6 +1,6 @@
 //! Reading and parsing records on other threads while the results are used on this one.
 
-use crate::input::{BadRecord, Content, Inputs, Reading, Record, WANTS_WEIGHTS, no_sequence};
+use crate::input::{BadRecord, Body, Inputs, Reading, Record, WANTS_WEIGHTS, no_sequence};
 use crate::run::failure::Failure;
 use crate::run::read_ahead::Ahead;
 use std::sync::Arc;
@@ -43,10 +43,10 @@ pub fn start<T: Send + 'static>(
 /// Refuses what is not of the index's kind: a ready set where nothing would take it apart again, all
 /// but weights where these are compared, and what is no sequence where it would be read as one.
 fn fitting(record: Record<'_>, shingle: Shingle, weighted: bool) -> Result<Record<'_>, BadRecord> {
-    let sequence = || shingle.kmer_width().and_then(|_| no_sequence(&record.text));
-    let cause = match record.content {
-        Content::Text | Content::Set if weighted => format!("no weights, but {WANTS_WEIGHTS}"),
-        Content::Set if shingle != Shingle::Tokens => {
+    let sequence = || shingle.kmer_width().and(record.body.text()).and_then(no_sequence);
+    let cause = match record.body {
+        Body::Text(_) | Body::Set(_) if weighted => format!("no weights, but {WANTS_WEIGHTS}"),
+        Body::Set(_) if shingle != Shingle::Tokens => {
             format!("a set, but the index cuts texts by {shingle}; create one with --shingle token")
         }
         _ => match sequence() {

@@ -2,11 +2,12 @@
 
 use super::failure::Failure;
 use super::inputs::{LONGEST, size};
+use super::ranges;
 use crate::input::{STANDARD_INPUT, no_sequence, weights, whole_text};
 use anyhow::anyhow;
 use clap::Args;
 use std::path::{Path, PathBuf};
-use twindex::{Confidence, Normalization, Shingle, Shingler, Threshold};
+use twindex::{DEFAULT_CONFIDENCE, Normalization, Shingle, Shingler, normal_quantile};
 
 /// Two texts to compare, and how they become shingles.
 #[derive(Debug, Args)]
@@ -27,7 +28,7 @@ pub struct TwoTexts {
     #[arg(long, value_name = "LIST")]
     pub normalize: Option<Normalization>,
     /// Probability with which low and high enclose the true similarity
-    #[arg(long, value_name = "P", default_value_t = Confidence::DEFAULT.get())]
+    #[arg(long, value_name = "P", default_value_t = DEFAULT_CONFIDENCE)]
     pub confidence: f64,
     /// Seed of all hashes
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -50,8 +51,8 @@ impl TwoTexts {
         if is_input(&self.a) && is_input(&self.b) {
             return Err(anyhow!("only one of both can be standard input").into());
         }
-        Confidence::new(self.confidence)?;
-        self.threshold.map(Threshold::new).transpose()?;
+        normal_quantile(self.confidence)?;
+        self.threshold.map(ranges::threshold).transpose()?;
         Ok(())
     }
 
@@ -79,9 +80,9 @@ impl TwoTexts {
     /// Reads one of both weighted sets: tokens by ascending hash.
     pub fn read_weights(&self, path: &Path) -> Result<Vec<(u64, f64)>, Failure> {
         let object = whole_text(path, self.max_record).map_err(|bad| anyhow!("{bad}"))?;
-        let text = weights(&object).map_err(|cause| anyhow!("{}: {cause}", path.display()))?;
+        let weights = weights(&object).map_err(|cause| anyhow!("{}: {cause}", path.display()))?;
         drop(object);
-        Ok(self.shingler(false)?.weights(&text)?)
+        Ok(self.shingler(false)?.weights(&weights))
     }
 
     /// Whether a similarity is below the threshold, if there is one.

@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_terminal_is_never_told_to_turn_the_writing_round() {
+    fn bidirectional_controls_never_reach_a_terminal() {
         let told = "\u{61c}\u{200e}\u{200f}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2066}\u{2067}\u{2068}\u{2069}";
         let shown: String = told.chars().map(|c| format!("\\u{:04x}", u32::from(c))).collect();
         assert_eq!(for_terminal(told), shown);

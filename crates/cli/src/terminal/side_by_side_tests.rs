@@ -63,7 +63,7 @@ fn a_passage_has_one_colour_on_both_sides() {
 }
 
 #[test]
-fn nothing_of_a_text_tells_the_terminal_anything() {
+fn control_characters_of_a_text_never_reach_the_terminal() {
     let text = "\u{1b}[2J one\u{202e}two \u{7}three \u{9b}4";
     let lines = drawn(Shingle::chars(3), text, text, 80, true).join("\n");
     let plain = lines.replace("\u{1b}[32m", "").replace("\u{1b}[0m", "").replace("\u{1b}[1m", "");

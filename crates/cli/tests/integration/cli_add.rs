@@ -145,7 +145,7 @@ fn adding_again_commits_nothing() {
 }
 
 #[test]
-fn another_text_replaces() {
+fn another_text_under_an_id_replaces_the_first() {
     let shell = Shell::with(&[("a", "first"), ("b", "other")]);
     let added = shell.pipe("add i.twx --json -", jsonl(&[("a", "a new text")])).succeeds();
     assert_eq!((added.counted("replaced"), added.counted("added")), (1, 0));

@@ -98,7 +98,7 @@ fn the_interval_of_the_estimate_holds_the_similarity_nearly_always() {
 }
 
 #[test]
-fn it_says_what_an_index_says_of_the_same_texts() {
+fn compare_gives_the_estimate_that_an_index_gives() {
     let shell = Shell::new();
     let (a, b) = (text(1, 0, 100), text(1, 1, 100));
     shell.write("a", &a);
@@ -158,12 +158,12 @@ fn one_of_both_can_be_standard_input() {
 }
 
 #[test]
-fn what_chance_makes_of_small_sets_is_what_counting_says() {
+fn the_chance_of_small_sets_is_what_counting_gives() {
     let shell = Shell::new();
     shell.write("a", "1 2");
     shell.write("b", "2 3 3");
-    // Two of 4 and two of 4 share 0, 1, 2 in 1, 4, 1 of 6 cases; of 5, in 3, 6, 1 of 10. As multisets, two of 5
-    // and three of 5 share 0, 1, 2 in 1, 6, 3 of 10.
+    // Two of 4 and two of 4 share 0, 1, 2 in 1, 4, 1 of 6 cases; of 5, in 3, 6, 1 of 10. As
+    // multisets, two of 5 and three of 5 share 0, 1, 2 in 1, 6, 3 of 10.
     for (options, universe, expected, tail) in [
         ("", 4.0, (4.0 / 3.0 + 1.0) / 6.0, 5.0 / 6.0),
         ("--universe 5", 5.0, (6.0 / 3.0 + 1.0) / 10.0, 7.0 / 10.0),
@@ -186,7 +186,7 @@ fn what_chance_makes_of_small_sets_is_what_counting_says() {
 }
 
 #[test]
-fn a_similarity_far_beyond_chance_has_a_probability_that_is_told_all_the_same() {
+fn a_similarity_far_beyond_chance_still_has_a_probability() {
     let shell = Shell::new();
     shell.write("a", text(1, 0, 2_000));
     let got = shell.run("compare a a --json --universe 1000000000000").succeeds();
@@ -219,7 +219,7 @@ fn a_confidence_widens_the_interval_of_the_estimate() {
 }
 
 #[test]
-fn what_is_no_text_is_a_clear_error() {
+fn input_that_is_no_text_is_a_clear_error() {
     let shell = Shell::new();
     shell.write("a", "some text");
     shell.write("bad", b"\xff");

@@ -2,8 +2,6 @@
 
 use crate::command::{Shell, alike, jsonl};
 use crate::support::{Random, text};
-use std::thread::sleep;
-use std::time::Duration;
 
 /// Records with near duplicates among them, under ids that differ.
 fn records(count: u64) -> Vec<(String, String)> {
@@ -87,7 +85,7 @@ fn lines_are_written_byte_for_byte_as_they_came() {
 }
 
 #[test]
-fn of_tables_the_header_comes_first_and_rows_are_as_they_came() {
+fn a_table_is_written_header_first_with_its_rows_as_they_came() {
     let shell = Shell::new();
     let (first, like_first, other) = alike();
     let header = "\u{feff}n,id,\"text\"\r\n";
@@ -141,7 +139,7 @@ fn sets_need_an_index_of_tokens() {
 }
 
 #[test]
-fn of_directories_and_files_the_paths_are_written() {
+fn the_paths_of_directories_and_files_are_written() {
     let shell = Shell::new();
     let (first, like_first, other) = alike();
     shell.write("in/1.txt", &first);
@@ -298,13 +296,12 @@ fn the_threshold_is_that_of_the_run() {
 #[test]
 fn touch_renews_the_time_of_what_is_met_again() {
     let (first, like_first, other) = alike();
-    let shell = Shell::with(&[("a", &first), ("b", &other), ("c", "a text of its own")]);
+    let shell = Shell::with(&[("a", &first), ("b", &other), ("c", "a text of its own")]).aged(60);
     let inserted = |id: &str| {
         let got = shell.run(&format!("get i.twx {id} --json")).succeeds().json();
         got[0]["inserted"].as_i64().expect("a time")
     };
     let before = inserted("a");
-    sleep(Duration::from_millis(1_100));
     let input = jsonl(&[("x", &like_first), ("b", &other)]);
     shell.pipe("dedup i.twx -q -o out --dry-run --touch", input.as_str()).succeeds();
     shell.pipe("dedup i.twx -q -o out", input.as_str()).succeeds();
@@ -336,7 +333,7 @@ fn a_bad_record_is_reported_and_the_rest_goes_on() {
 }
 
 #[test]
-fn mistakes_are_said_before_anything_is_written() {
+fn mistakes_are_reported_before_anything_is_written() {
     let shell = Shell::new();
     let usage = shell.run("dedup i.twx in.jsonl");
     assert_eq!(usage.status, 2);

@@ -71,7 +71,7 @@ fn kill_again_and_again(words: &str, rounds: u64, count: u64, random: &mut Rando
 }
 
 #[test]
-fn killed_again_and_again_it_ends_with_the_same_output_and_audit() {
+fn a_deduplication_killed_again_and_again_ends_with_the_same_output_and_audit() {
     let long = number_from("TWINDEX_KILL_ROUNDS");
     let (rounds, count) = (long.unwrap_or(5), if long.is_some() { 20_000 } else { 1_500 });
     let seed = number_from("TWINDEX_KILL_SEED")
@@ -89,7 +89,7 @@ fn killed_again_and_again_it_ends_with_the_same_output_and_audit() {
 }
 
 #[test]
-fn interrupted_it_says_so_and_goes_on() {
+fn an_interrupted_deduplication_says_so_and_goes_on() {
     let input = |count: u64| (0..count).map(|n| text(n / 2, n % 2, 40) + "\n").collect::<String>();
     for signal in ["INT", "TERM"] {
         let unbroken = Shell::new();

@@ -32,6 +32,7 @@ fn kill_again_and_again(phase: &Phase) {
     let rounds = number_from("TWINDEX_KILL_ROUNDS").unwrap_or(5);
     let seed = number_from("TWINDEX_KILL_SEED")
         .unwrap_or_else(|| RandomState::new().hash_one(phase.name) >> 32);
+    report(&format!("{}, TWINDEX_KILL_SEED={seed}", phase.name));
     let mut random = Random(seed);
     let (first, unbroken) = (begin(phase), begin(phase));
     let length = first.runs().min(unbroken.runs());

@@ -59,7 +59,7 @@ fn a_damaged_page_is_repaired_or_what_it_costs_is_said() {
 }
 
 #[test]
-fn what_is_no_index_is_not_repaired() {
+fn a_file_that_is_no_index_is_not_repaired() {
     let shell = Shell::new();
     shell.run("check missing.twx --repair").fails_with("missing.twx: no such index");
     shell.write("text.twx", "some text");

@@ -41,8 +41,8 @@ fn an_interrupted_query_ends_with_an_error() {
     let shell = Shell::with(&[("a", "one and the same text")]);
     let mut running = shell.start("query i.twx -q -");
     running.send("one and the same text\n");
-    // It is reading by now, and has its handler.
-    sleep(Duration::from_millis(300));
+    // It has its handler by the time it answers.
+    assert!(running.read_a_line().contains("\ta\t"));
     running.signal("INT");
     let done = running.end();
     assert_eq!(done.status, 2, "{done:?}");
@@ -67,8 +67,8 @@ fn what_was_committed_survives_a_kill() {
     shell.assert_clean();
 }
 
-/// Interrupts a command at times spread over its length. It ends well or says that it was interrupted,
-/// the index is at a commit, and the command can be run again.
+/// Interrupts a command at times spread over its length. It ends well or says that it was
+/// interrupted, the index is at a commit, and the command can be run again.
 fn interrupt_again_and_again(phase: &Phase) {
     let unbroken = phase.start.copy();
     let start = Instant::now();
@@ -76,8 +76,8 @@ fn interrupt_again_and_again(phase: &Phase) {
     let length = start.elapsed();
     let expected = unbroken.answers();
     let mut interrupted = 0;
-    // On a busy machine a command may take much longer, or less, than it took once: where none of the
-    // first was in time, there are more. Their times spread by the golden ratio.
+    // On a busy machine a command may take much longer, or less, than it took once: where none of
+    // the first was in time, there are more. Their times spread by the golden ratio.
     for round in 0..100 {
         let delay = length.mul_f64((0.1 + 0.618_034 * f64::from(round)).fract());
         let shell = phase.start.copy();

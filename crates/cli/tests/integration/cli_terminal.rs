@@ -2,8 +2,8 @@
 
 use crate::command::{Shell, alike, jsonl, lines, report};
 
-/// Runs a line of shell on a terminal of its own; `None` where that cannot be made here. All that it
-/// prints comes as standard output.
+/// Runs a line of shell on a terminal of its own; `None` where that cannot be made here. All that
+/// it prints comes as standard output.
 fn on_terminal(shell: &Shell, line: &str) -> Option<String> {
     shell.write("line.sh", line);
     // The one of util-linux: it has -e, and takes its command by -c.
@@ -46,7 +46,7 @@ fn a_bar_moves_with_whole_files_too() {
 }
 
 #[test]
-fn no_bar_where_it_is_not_wanted() {
+fn a_bar_is_left_out_where_it_is_not_wanted() {
     let shell = Shell::new();
     shell.write("lines", lines(500));
     for wish in ["--no-progress", "--quiet", "--json", "2>&1 | cat"] {
@@ -118,7 +118,7 @@ fn drawings_are_for_terminals_and_no_wider() {
 }
 
 #[test]
-fn a_terminal_is_not_turned_round_by_an_id_but_a_pipe_gets_it_as_it_is() {
+fn bidirectional_controls_in_ids_are_escaped_on_a_terminal_and_piped_as_they_are() {
     let (a, b, _) = alike();
     let turning = "a\u{202e}b\u{2067}";
     let shell = Shell::new();

@@ -69,6 +69,21 @@ impl Shell {
         shell
     }
 
+    /// The same documents, inserted so many seconds earlier.
+    pub fn aged(&self, seconds: i64) -> Self {
+        let export = self.run("export i.twx -q").succeeds().stdout;
+        let older = export.lines().map(|line| {
+            let mut line: Value = serde_json::from_str(line).expect("JSON");
+            if let Some(inserted) = line["inserted"].as_i64() {
+                line["inserted"] = (inserted - seconds).into();
+            }
+            line.to_string() + "\n"
+        });
+        let aged = Self::new();
+        aged.pipe("import i.twx -q", older.collect::<String>()).succeeds();
+        aged
+    }
+
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
@@ -139,6 +154,7 @@ impl Shell {
         self.start_other(&words).expect("it starts")
     }
 
+    #[allow(dead_code, reason = "the tests of the laboratory use it")]
     /// Starts `twindex` with a variable of its own.
     pub fn start_in_environment(&self, words: &str, name: &str, value: &str) -> Running {
         let mut command = self.command(BINARY);
@@ -191,7 +207,8 @@ impl Shell {
             let done = self.run(&words);
             assert!(done.status < 2, "{words}: {done:?}");
             let lines = done.stdout.lines().filter(|line| !line.starts_with("inserted\t"));
-            lines.fold(words, |all, line| all + "\n" + line)
+            let first = format!("{words}: status {}", done.status);
+            lines.fold(first, |all, line| all + "\n" + line)
         };
         of_all.map(str::to_owned).into_iter().chain(of_some).map(ask).collect()
     }
@@ -343,6 +360,15 @@ impl Running {
         let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
         let kib = peak.trim().trim_end_matches(" kB").parse::<u64>();
         Some(kib.expect("a number") << 10)
+    }
+
+    /// How many bytes it has read so far, from files and streams.
+    #[cfg(target_os = "linux")]
+    pub fn bytes_read(&self) -> u64 {
+        let path = format!("/proc/{}/io", self.child.id());
+        let io = std::fs::read_to_string(path).expect("it is running");
+        let read = io.lines().find_map(|line| line.strip_prefix("rchar: ")).expect("a count");
+        read.parse().expect("a number")
     }
 
     pub fn is_running(&mut self) -> bool {

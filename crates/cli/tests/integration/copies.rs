@@ -278,7 +278,7 @@ fn bad_lines_are_reported_and_the_rest_goes_on() {
 }
 
 #[test]
-fn what_is_no_export_is_one_clear_error() {
+fn input_that_is_no_export_is_one_clear_error() {
     let shell = filled();
     let export = exported(&shell, "i.twx");
     let header = export.lines().next().expect("a header");

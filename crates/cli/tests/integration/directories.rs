@@ -48,7 +48,7 @@ fn a_glob_does_not_leave_out_a_file_that_is_named() {
 }
 
 #[test]
-fn a_glob_that_is_none_is_an_error() {
+fn an_invalid_glob_is_an_error() {
     let done = Shell::new().args(&["add", "i.twx", "-g", "a[", "."], "");
     assert_eq!(done.status, 2, "{done:?}");
     assert!(done.stderr.contains("--glob") && done.stderr.contains("a["), "{done:?}");

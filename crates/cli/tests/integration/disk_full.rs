@@ -1,15 +1,16 @@
 //! The disk is full: an error that says so, the last commit when it is opened again, and with space
 //! again the same end as if there had always been enough.
 //!
-//! The disk is a small file system in memory that only the test sees; where none can be mounted, the
-//! size of files is limited instead. `TWINDEX_FULL_ROUNDS=100` tries so many amounts of free space with
-//! each command.
+//! The disk is a small file system in memory that only the test sees; where none can be mounted,
+//! the size of files is limited instead. `TWINDEX_FULL_ROUNDS=100` tries so many amounts of free
+//! space with each command.
 
 use crate::cli_dedup_again;
 use crate::command::{Done, Running, Shell, number_from, report};
 use crate::phases::{self, Phase};
 use crate::support::Random;
 use std::fs::{self, File};
+use std::hash::{BuildHasher, RandomState};
 use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -122,9 +123,11 @@ fn fails_cleanly(disk: &Disk, phase: &Phase, free: u64, expected: &[String], wha
 /// Lets space run out at many moments.
 fn fill(phase: &Phase) {
     let disk = Disk::new();
-    let seed = number_from("TWINDEX_FULL_SEED").unwrap_or(u64::from(std::process::id()));
+    let seed = number_from("TWINDEX_FULL_SEED")
+        .unwrap_or_else(|| RandomState::new().hash_one(phase.name) >> 32);
     let mut random = Random(seed);
     let what = format!("{}, TWINDEX_FULL_SEED={seed}", phase.name);
+    report(&what);
     disk.begin(&phase.start);
     disk.shell.run(&phase.words).succeeds();
     let expected = disk.shell.answers();

@@ -202,7 +202,7 @@ fn bad_records_are_named_by_file_and_line_and_the_rest_goes_on() {
 }
 
 #[test]
-fn what_is_no_fasta_is_refused() {
+fn input_that_is_no_fasta_is_refused() {
     let shell = Shell::new();
     shell.write("reads.fq", "@r1\nACGTACGT\n+\nIIIIIIII\n");
     shell.write("bare.fa", "ACGTACGT\n>a\nACGT\n");
@@ -244,7 +244,7 @@ fn fastq_is_refused_behind_blank_lines_and_as_a_text() {
 }
 
 #[test]
-fn kmers_are_not_explained_and_it_is_said_of_what() {
+fn explaining_kmers_is_an_error_that_names_the_input() {
     let shell = Shell::new();
     shell.write("a.fa", ">a\nACGTACGT\n");
     shell.write("b.fa", ">b\nACGTACGA\n");

@@ -104,19 +104,20 @@ fn a_list_of_ids_that_is_none_is_reported() {
 #[test]
 fn json_nested_100_000_deep_is_taken_or_refused_wherever_it_stands() {
     let deep = |open: &str, close: &str| (open.repeat(100_000), close.repeat(100_000));
-    let arrays = deep("[", "]");
-    let objects = deep("{\"a\":", "}");
-    for (open, close) in [arrays, objects] {
+    let arrays = (deep("[", "]"), "not valid JSON");
+    let objects = (deep("{\"a\":", "}"), "no field `text`");
+    for ((open, close), alone) in [arrays, objects] {
         for (nested, sound) in [
             (format!("{open}1{close}"), true),
             (format!("{open}1"), false),
             (format!("{open}!{close}"), false),
             (open, false),
         ] {
+            let unless_sound = |cause| Some(if sound { cause } else { "not valid JSON" });
             for (record, cause) in [
-                (nested.clone(), Some("")),
-                (format!("{{\"id\":{nested},\"text\":\"t\"}}"), Some("")),
-                (format!("{{\"id\":\"x\",\"text\":{nested}}}"), Some("")),
+                (nested.clone(), unless_sound(alone)),
+                (format!("{{\"id\":{nested},\"text\":\"t\"}}"), unless_sound("field `id`")),
+                (format!("{{\"id\":\"x\",\"text\":{nested}}}"), unless_sound("field `text`")),
                 (
                     format!("{{\"id\":\"x\",\"more\":{nested},\"text\":\"t\"}}"),
                     if sound { None } else { Some("not valid JSON") },
@@ -137,6 +138,8 @@ fn json_nested_100_000_deep_is_taken_or_refused_wherever_it_stands() {
                         "{start}: {message}"
                     );
                     assert!(message.contains(cause) && message.len() < 400, "{start}: {message}");
+                } else {
+                    assert_eq!(done.status, 0, "{start}: {done:?}");
                 }
             }
         }

@@ -4,7 +4,8 @@ use crate::command::Shell;
 
 const MARK: &str = "\u{feff}";
 
-/// Where two inputs differ in nothing but a mark: both names as paths, so that only the content tells.
+/// Where two inputs differ in nothing but a mark: both names as paths, so that only the content
+/// tells.
 fn write_both(shell: &Shell, text: &str) {
     shell.write("plain/in", text);
     shell.write("marked/in", format!("{MARK}{text}"));

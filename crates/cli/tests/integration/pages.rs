@@ -1,6 +1,6 @@
 //! Running the examples of a page: every line of a ```console block that begins with `$ ` is run in
-//! `sh`, in the order of its section, which has a folder of its own with the files of docs/examples and the
-//! Gospels in it. What differs from run to run is masked, and `...` stands for anything.
+//! `sh`, in the order of its section, which has a folder of its own with the files of docs/examples
+//! and the Gospels in it. What differs from run to run is masked, and `...` stands for anything.
 
 use crate::PROGRAM;
 use crate::command::Shell;
@@ -43,7 +43,8 @@ pub fn sections(page: &str) -> Vec<(String, Vec<Example>)> {
     sections
 }
 
-/// The line without what differs from run to run: numbers before ` s` and `B/s`, and seconds of summaries.
+/// The line without what differs from run to run: numbers before ` s` and `B/s`, and seconds of
+/// summaries.
 fn masked(line: &str) -> String {
     let words: Vec<&str> = line.split_whitespace().collect();
     let mut out = Vec::new();

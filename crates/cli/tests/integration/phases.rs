@@ -1,5 +1,5 @@
-//! Commands that are stopped on the way, by a kill or a full disk: what they work on, and what they may
-//! leave behind.
+//! Commands that are stopped on the way, by a kill or a full disk: what they work on, and what they
+//! may leave behind.
 
 use crate::command::{Shell, jsonl};
 use crate::support::text;
@@ -190,7 +190,8 @@ pub fn backup(count: usize) -> Phase {
     }
 }
 
-/// Merges two indexes of so many documents together into one that has a tenth of them with other texts.
+/// Merges two indexes of so many documents together into one that has a tenth of them with other
+/// texts.
 pub fn merging(count: usize) -> Phase {
     let addition = addition(count);
     let start = addition.start;

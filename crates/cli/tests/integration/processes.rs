@@ -73,23 +73,29 @@ fn beside_a_reader_others_read_and_writers_are_refused() {
 
 #[test]
 fn one_that_waits_goes_on_when_the_other_ends() {
-    for words in WRITERS.into_iter().chain(READERS) {
-        let shell = two();
-        let writer = writer(&shell);
-        let mut waiting = shell.start(&format!("{words} --wait 60"));
-        sleep(Duration::from_millis(150));
-        assert!(waiting.is_running(), "{words}");
-        writer.finish().succeeds();
-        waiting.finish().succeeds();
-    }
+    let commands = WRITERS.into_iter().chain(READERS).map(|words| (words, two()));
+    let mut all: Vec<_> = commands
+        .map(|(words, shell)| {
+            let other = writer(&shell);
+            let waiting = shell.start(&format!("{words} --wait 60"));
+            (words, other, waiting, shell)
+        })
+        .collect();
     let shell = two();
-    let reader = reader(&shell);
-    let mut waiting = shell.start("remove i.twx b --wait 60");
+    let other = reader(&shell);
+    let words = "remove i.twx b";
+    all.push((words, other, shell.start(&format!("{words} --wait 60")), shell));
     sleep(Duration::from_millis(150));
-    assert!(waiting.is_running());
-    reader.finish().succeeds();
-    waiting.finish().succeeds();
-    assert_eq!(shell.ids(), ["a"]);
+    for (words, _, waiting, _) in &mut all {
+        assert!(waiting.is_running(), "{words}");
+    }
+    for (words, other, waiting, shell) in all {
+        other.finish().succeeds();
+        waiting.finish().succeeds();
+        if words == "remove i.twx b" {
+            assert_eq!(shell.ids(), ["a"]);
+        }
+    }
 }
 
 #[test]

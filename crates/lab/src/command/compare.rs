@@ -5,13 +5,12 @@ use crate::command::method::{Method, MethodOption};
 use crate::sketch::Family;
 use crate::study::Work;
 use crate::study::methods::{
-    Chance, Method as Way, Of, Pair, Row, Settings, WeightedMethod, weighted_rows,
+    Chance, Of, Pair, Row, Settings, TextMethod, WeightedMethod, weighted_rows,
 };
 use clap::ValueEnum;
-use clap::builder::RangedU64ValueParser;
+use clap::builder::{PossibleValue, RangedU64ValueParser};
 use serde_json::Value;
 use std::path::Path;
-use twindex::Confidence;
 use twindex_cli::input::STANDARD_INPUT;
 use twindex_cli::run::ending::Ending;
 use twindex_cli::run::failure::Failure;
@@ -71,7 +70,7 @@ pub(super) struct Compare {
     method: Method,
     /// Hash functions of --method minhash and --method all [default: default]
     #[arg(long, value_enum, value_name = "NAME")]
-    family: Option<FamilyName>,
+    family: Option<Families>,
     /// Hash functions, maps, or smallest values of --method, from 3 to 4096; weighted takes the next
     /// of 64, 128, 256 and 512 lanes, above it 512; simhash takes 8 bits for each, rounded up to a
     /// multiple of 64, at most 1024 [default: 128]
@@ -92,39 +91,41 @@ pub(super) struct Compare {
     universe: Option<u64>,
 }
 
-/// The families of hash functions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum FamilyName {
-    /// (a x + b) mod 2^61 - 1
-    Modular,
-    /// Jenkins' mix of 96 bits
-    Jenkins,
-    /// s x mod 2^64
-    Multiplicative,
-    /// MurmurHash3, 32 bits
-    Murmur3,
-    /// A table of random words for each byte
-    Tabulation,
-    /// XXH3, 64 bits
-    Xxh3,
-    /// The sketch of an index
-    Default,
-    /// All of these, a line each
+/// One family of hash functions, or all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Families {
+    One(Family),
     All,
 }
 
-impl FamilyName {
-    fn families(self) -> Vec<Family> {
+impl Families {
+    fn list(self) -> Vec<Family> {
         match self {
-            Self::Modular => vec![Family::Modular],
-            Self::Jenkins => vec![Family::Jenkins],
-            Self::Multiplicative => vec![Family::Multiplicative],
-            Self::Murmur3 => vec![Family::Murmur3],
-            Self::Tabulation => vec![Family::Tabulation],
-            Self::Xxh3 => vec![Family::Xxh3],
-            Self::Default => vec![Family::Default],
+            Self::One(family) => vec![family],
             Self::All => Family::ALL.to_vec(),
         }
+    }
+}
+
+impl ValueEnum for Families {
+    fn value_variants<'a>() -> &'a [Self] {
+        const VARIANTS: [Families; Family::ALL.len() + 1] = {
+            let mut variants = [Families::All; Family::ALL.len() + 1];
+            let mut at = 0;
+            while at < Family::ALL.len() {
+                variants[at] = Families::One(Family::ALL[at]);
+                at += 1;
+            }
+            variants
+        };
+        &VARIANTS
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(match self {
+            Self::One(family) => PossibleValue::new(family.name()).help(family.summary()),
+            Self::All => PossibleValue::new("all").help("All of these, a line each"),
+        })
     }
 }
 
@@ -177,7 +178,7 @@ pub(super) fn run(global: &Global, args: &Compare) -> Outcome<Ending> {
         hashes: args.hashes.unwrap_or(HASHES).into(),
         runs: args.runs.unwrap_or(runs),
         sample: args.sample.unwrap_or(SAMPLE),
-        confidence: Confidence::new(args.texts.confidence)?,
+        confidence: args.texts.confidence,
     };
     let work = Work::new(args.texts.seed, &|_, _| Ok(()));
     let (chances, mut rows) = match args.texts.weighted {
@@ -240,28 +241,36 @@ fn of_texts(
         chances.push(Chance::new(Of::Multisets, pair.multiset_overlap(), universe)?);
     }
     let of_one = if args.texts.multiset { Of::Multisets } else { Of::Sets };
-    let family = args.family.unwrap_or(FamilyName::Default);
-    let minhash = || family.families().into_iter().map(Way::MinHash);
-    let mut ways: Vec<(Of, Way)> = Vec::new();
+    let family = args.family.unwrap_or(Families::One(Family::Default));
+    let minhash = || family.list().into_iter().map(TextMethod::MinHash);
+    let mut ways: Vec<(Of, TextMethod)> = Vec::new();
     match method {
-        Method::Exact => ways.push((of_one, Way::Exact)),
-        Method::Multiset => ways.push((Of::Multisets, Way::Exact)),
-        Method::Sample => ways.push((of_one, Way::Sample)),
-        Method::Ru => ways.push((of_one, Way::Ru)),
-        Method::Rum => ways.extend([(of_one, Way::Rum), (of_one, Way::RumOnSamples)]),
+        Method::Exact => ways.push((of_one, TextMethod::Exact)),
+        Method::Multiset => ways.push((Of::Multisets, TextMethod::Exact)),
+        Method::Sample => ways.push((of_one, TextMethod::Sample)),
+        Method::Ru => ways.push((of_one, TextMethod::Ru)),
+        Method::Rum => ways.extend([(of_one, TextMethod::Rum), (of_one, TextMethod::RumOnSamples)]),
         Method::Minhash => ways.extend(minhash().map(|way| (of_one, way))),
-        Method::BottomK => ways.push((of_one, Way::BottomK)),
-        Method::Weighted => ways.push((Of::Multisets, Way::Weighted)),
-        Method::PMinhash => ways.push((Of::Multisets, Way::Probability)),
-        Method::Simhash => ways.push((of_one, Way::SimHash)),
+        Method::BottomK => ways.push((of_one, TextMethod::BottomK)),
+        Method::Weighted => ways.push((Of::Multisets, TextMethod::Weighted)),
+        Method::PMinhash => ways.push((Of::Multisets, TextMethod::Probability)),
+        Method::Simhash => ways.push((of_one, TextMethod::SimHash)),
         Method::File | Method::All => {
             for of in chances.iter().map(|chance| chance.of) {
-                let first = [Way::Exact, Way::Sample, Way::RumOnSamples, Way::Ru, Way::Rum];
-                let last = [Way::BottomK, Way::SimHash];
+                let first = [
+                    TextMethod::Exact,
+                    TextMethod::Sample,
+                    TextMethod::RumOnSamples,
+                    TextMethod::Ru,
+                    TextMethod::Rum,
+                ];
+                let last = [TextMethod::BottomK, TextMethod::SimHash];
                 let all = first.into_iter().chain(minhash()).chain(last);
                 ways.extend(all.map(|way| (of, way)));
             }
-            ways.extend([Way::Weighted, Way::Probability].map(|way| (Of::Multisets, way)));
+            ways.extend(
+                [TextMethod::Weighted, TextMethod::Probability].map(|way| (Of::Multisets, way)),
+            );
         }
     }
     let mut rows = Vec::new();

@@ -1,7 +1,7 @@
 //! Intervals that are compared with that of [`wilson`](twindex::wilson): Wald's, and the exact one.
 
 use super::law::EstimateLaw;
-use twindex::Confidence;
+use twindex::{Error, Result};
 
 /// Wald's interval: p ± z √(p (1 - p)/n) with p the share of successes, as it is in most textbooks (Brown, Cai, DasGupta
 /// 2001, "Interval estimation for a binomial proportion", who show how it fails). Its ends may be below 0 and above 1.
@@ -38,19 +38,30 @@ pub fn wald(successes: u32, trials: u32, z: f64) -> (f64, f64) {
 /// tails, each of some standard deviations' worth of terms.
 ///
 /// ```
-/// use twindex::Confidence;
 /// use twindex_lab::methods::clopper_pearson;
-/// let (low, high) = clopper_pearson(0, 10, Confidence::DEFAULT);
+/// let (low, high) = clopper_pearson(0, 10, 0.95)?;
 /// assert_eq!(low, 0.0);
 /// assert!((high - (1.0 - 0.025_f64.powf(0.1))).abs() < 1e-12);
+/// # Ok::<(), twindex::Error>(())
 /// ```
+///
+/// # Errors
+///
+/// [`Error::InvalidSetting`] for a confidence that is not above 0 and below 1.
 ///
 /// # Panics
 ///
 /// Where `trials` is 0 or less than `successes`.
-pub fn clopper_pearson(successes: u32, trials: u32, confidence: Confidence) -> (f64, f64) {
+pub fn clopper_pearson(successes: u32, trials: u32, confidence: f64) -> Result<(f64, f64)> {
+    if !(confidence > 0.0 && confidence < 1.0) {
+        return Err(Error::InvalidSetting {
+            setting: "confidence",
+            got: confidence.to_string(),
+            expected: "a number above 0 and below 1",
+        });
+    }
     assert!(trials > 0 && successes <= trials, "{successes} of {trials}");
-    let left_out = (1.0 - confidence.get()) / 2.0;
+    let left_out = (1.0 - confidence) / 2.0;
     let share = f64::from(successes) / f64::from(trials);
     let tail = |p: f64, of: fn(EstimateLaw, u32) -> f64| {
         EstimateLaw::new(trials, p).map_or(1.0, |law| of(law, successes))
@@ -59,7 +70,7 @@ pub fn clopper_pearson(successes: u32, trials: u32, confidence: Confidence) -> (
     let low = bisect(0.0, share, |p| tail(p, EstimateLaw::at_least) < left_out);
     let high = bisect(share, 1.0, |p| tail(p, EstimateLaw::at_most) >= left_out);
     let low = if successes == 0 { 0.0 } else { low };
-    (low, if successes == trials { 1.0 } else { high })
+    Ok((low, if successes == trials { 1.0 } else { high }))
 }
 
 /// Where between two numbers a condition that holds from the lower one on ceases to.
@@ -78,7 +89,7 @@ fn bisect(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use twindex::wilson;
+    use twindex::{normal_quantile, wilson};
 
     #[test]
     fn clopper_pearson_is_made_of_quantiles_of_the_beta_law() {
@@ -87,9 +98,8 @@ mod tests {
             [(1, 1), (1, 2), (3, 10), (9, 10), (102, 128), (127, 128), (5, 3_000)]
         {
             for confidence in [0.5, 0.95, 0.999] {
-                let confidence = Confidence::new(confidence).expect("valid");
-                let (low, high) = clopper_pearson(successes, trials, confidence);
-                let left_out = (1.0 - confidence.get()) / 2.0;
+                let (low, high) = clopper_pearson(successes, trials, confidence).expect("valid");
+                let left_out = (1.0 - confidence) / 2.0;
                 let beta = |a: u32, b: u32| Beta::new(a.into(), b.into()).expect("a law");
                 let what = format!("{successes}/{trials}: {low}, {high}");
                 let below = beta(successes, trials - successes + 1).cdf(low);
@@ -117,7 +127,7 @@ mod tests {
             for (successes, low, high) in
                 [(successes, low, high), (10 - successes, 1.0 - high, 1.0 - low)]
             {
-                let got = clopper_pearson(successes, 10, Confidence::DEFAULT);
+                let got = clopper_pearson(successes, 10, 0.95).expect("valid");
                 assert!((got.0 - low).abs() < 5.1e-4, "{successes}/10: {got:?}");
                 assert!((got.1 - high).abs() < 5.1e-4, "{successes}/10: {got:?}");
             }
@@ -139,12 +149,12 @@ mod tests {
         for trials in [1, 2, 1_000] {
             for successes in [0, 1, trials] {
                 for confidence in [1e-9, 0.95, 1.0 - 1e-12] {
-                    let confidence = Confidence::new(confidence).expect("valid");
+                    let z = normal_quantile(confidence).expect("valid");
                     let share = f64::from(successes) / f64::from(trials);
                     for (low, high) in [
-                        wilson(successes, trials, confidence.z()),
-                        wald(successes, trials, confidence.z()),
-                        clopper_pearson(successes, trials, confidence),
+                        wilson(successes, trials, z),
+                        wald(successes, trials, z),
+                        clopper_pearson(successes, trials, confidence).expect("valid"),
                     ] {
                         assert!(
                             low <= share + 1e-9 && share <= high + 1e-9,

@@ -1,31 +1,36 @@
 //! The probability Jaccard similarity: of two weighted sets taken as probability distributions.
 
 use crate::sketch::ProbabilityMinHash;
-use twindex::Confidence;
-use twindex::{Estimate, wilson};
+use twindex::{DEFAULT_CONFIDENCE, Estimate, Result, normal_quantile, wilson};
 
 impl ProbabilityMinHash {
     /// The estimated probability Jaccard similarity of both sets with its 95 % interval; `None` where one is
     /// empty or the numbers of functions differ.
     pub fn similarity(&self, other: &ProbabilityMinHash) -> Option<Estimate> {
-        self.similarity_at(other, Confidence::DEFAULT)
+        self.similarity_at(other, DEFAULT_CONFIDENCE).ok().flatten()
     }
 
     /// The share of functions that took the same token in both, which is an unbiased estimate of
     /// [`probability_jaccard`], with Wilson's interval.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidSetting`](twindex::Error::InvalidSetting) for a confidence out of range.
     pub fn similarity_at(
         &self,
         other: &ProbabilityMinHash,
-        confidence: Confidence,
-    ) -> Option<Estimate> {
+        confidence: f64,
+    ) -> Result<Option<Estimate>> {
+        let z = normal_quantile(confidence)?;
         let (a, b) = (self.tokens(), other.tokens());
         if a.is_empty() || a.len() != b.len() {
-            return None;
+            return Ok(None);
         }
         let equal = a.iter().zip(b).filter(|(x, y)| x == y).count() as u32;
         let functions = a.len() as u32;
-        let (low, high) = wilson(equal, functions, confidence.z());
-        Some(Estimate { similarity: f64::from(equal) / f64::from(functions), low, high })
+        let (low, high) = wilson(equal, functions, z);
+        let similarity = f64::from(equal) / f64::from(functions);
+        Ok(Some(Estimate { similarity, low, high }))
     }
 }
 

@@ -6,9 +6,7 @@
 
 use crate::sketch::AffineMaps;
 use rustc_hash::FxHashSet;
-use twindex::Confidence;
-use twindex::{Error, Result};
-use twindex::{Estimate, wilson};
+use twindex::{Error, Estimate, Result, normal_quantile, wilson};
 
 /// The bit of a row that the first set has, and that of one that the second has.
 const FIRST: u8 = 1;
@@ -29,17 +27,16 @@ const SECOND: u8 = 2;
 ///
 /// ```
 /// use twindex::methods::{AffineMaps, RowMatrix};
-/// use twindex::Confidence;
 /// let (a, b): (Vec<u64>, Vec<u64>) = ((0..900).collect(), (100..1000).collect());
 /// let matrix = RowMatrix::of_sets(&a, &b);
 /// assert_eq!((matrix.union_rows(), matrix.stacked_rows()), (1000, 1800));
 ///
 /// let maps = AffineMaps::units(500, matrix.union_rows(), 1)?;
-/// let ru = matrix.ru(&maps, Confidence::DEFAULT)?;
+/// let ru = matrix.ru(&maps, 0.95)?;
 /// assert!((ru.jaccard.similarity - 0.8).abs() < 0.05);
 ///
 /// let maps = AffineMaps::units(500, matrix.stacked_rows(), 1)?;
-/// let rum = matrix.rum(&maps, Confidence::DEFAULT)?;
+/// let rum = matrix.rum(&maps, 0.95)?;
 /// assert!((rum.dice.similarity - 1600.0 / 1800.0).abs() < 0.04);
 /// assert!((rum.jaccard.similarity - 0.8).abs() < 0.06);
 /// # Ok::<(), twindex::Error>(())
@@ -113,13 +110,15 @@ impl RowMatrix {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`] unless the maps are of [`union_rows`](Self::union_rows).
-    pub fn ru(&self, maps: &AffineMaps, confidence: Confidence) -> Result<RowEstimate> {
+    /// [`Error::InvalidSetting`] unless the maps are of [`union_rows`](Self::union_rows), and for a
+    /// confidence out of range.
+    pub fn ru(&self, maps: &AffineMaps, confidence: f64) -> Result<RowEstimate> {
+        let z = normal_quantile(confidence)?;
         let (a, b) = self.rows.split_at(self.first);
         let union = a.iter().chain(b.iter().filter(|row| **row == SECOND)).copied();
         let equal = self.equal(maps, self.union_rows(), &union)?;
         let count = maps.len() as u32;
-        Ok(RowEstimate { equal, maps: count, jaccard: self.estimate(equal, count, confidence) })
+        Ok(RowEstimate { equal, maps: count, jaccard: self.estimate(equal, count, z) })
     }
 
     /// RUM: the share of maps whose minima over the stacked rows of either set are equal. It estimates Dice's
@@ -134,11 +133,13 @@ impl RowMatrix {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`] unless the maps are of [`stacked_rows`](Self::stacked_rows).
-    pub fn rum(&self, maps: &AffineMaps, confidence: Confidence) -> Result<StackedEstimate> {
+    /// [`Error::InvalidSetting`] unless the maps are of [`stacked_rows`](Self::stacked_rows), and for
+    /// a confidence out of range.
+    pub fn rum(&self, maps: &AffineMaps, confidence: f64) -> Result<StackedEstimate> {
+        let z = normal_quantile(confidence)?;
         let equal = self.equal(maps, self.stacked_rows(), &self.rows.iter().copied())?;
         let count = maps.len() as u32;
-        let dice = self.estimate(equal, count, confidence);
+        let dice = self.estimate(equal, count, z);
         let jaccard = Estimate {
             similarity: jaccard_of_dice(dice.similarity),
             low: jaccard_of_dice(dice.low),
@@ -151,11 +152,11 @@ impl RowMatrix {
         self.first == 0 || self.first == self.rows.len()
     }
 
-    fn estimate(&self, equal: u32, maps: u32, confidence: Confidence) -> Estimate {
+    fn estimate(&self, equal: u32, maps: u32, z: f64) -> Estimate {
         if self.is_certain() {
             return Estimate { similarity: 0.0, low: 0.0, high: 0.0 };
         }
-        let (low, high) = wilson(equal, maps, confidence.z());
+        let (low, high) = wilson(equal, maps, z);
         Estimate { similarity: f64::from(equal) / f64::from(maps), low, high }
     }
 

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use twindex::Overlap;
 use twindex::{Normalization, Shingle, Shingler};
 
-const SURE: Confidence = Confidence::DEFAULT;
+const SURE: f64 = 0.95;
 
 /// All maps of so many rows: every x, or the units among them, with every y.
 fn all_maps(n: u64, units: bool) -> AffineMaps {

@@ -2,14 +2,13 @@
 
 use crate::sketch::SimHash;
 use std::f64::consts::PI;
-use twindex::Confidence;
-use twindex::{Estimate, wilson};
+use twindex::{DEFAULT_CONFIDENCE, Estimate, Result, normal_quantile, wilson};
 
 impl SimHash {
     /// The estimated cosine similarity of both with its 95 % interval; `None` where one is empty or the
     /// numbers of bits differ.
     pub fn cosine(&self, other: &SimHash) -> Option<Estimate> {
-        self.cosine_at(other, Confidence::DEFAULT)
+        self.cosine_at(other, DEFAULT_CONFIDENCE).ok().flatten()
     }
 
     /// The estimated cosine of the angle between both, which is cosine similarity: for sets
@@ -30,18 +29,23 @@ impl SimHash {
     /// and by 0.077 with 64.
     ///
     /// The last digits are those of the platform's cosine.
-    pub fn cosine_at(&self, other: &SimHash, confidence: Confidence) -> Option<Estimate> {
-        let bits = self.bits() as u32;
-        let equal = bits - self.distance(other)?;
-        let (low, high) = wilson(equal, bits, confidence.z());
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidSetting`](twindex::Error::InvalidSetting) for a confidence out of range.
+    pub fn cosine_at(&self, other: &SimHash, confidence: f64) -> Result<Option<Estimate>> {
+        let (z, bits) = (normal_quantile(confidence)?, self.bits() as u32);
+        let Some(distance) = self.distance(other) else { return Ok(None) };
+        let equal = bits - distance;
+        let (low, high) = wilson(equal, bits, z);
         let share = f64::from(equal) / f64::from(bits);
-        Some(Estimate { similarity: cosine(share), low: cosine(low), high: cosine(high) })
+        Ok(Some(Estimate { similarity: cosine(share), low: cosine(low), high: cosine(high) }))
     }
 
     /// The estimated Jaccard similarity of two sets of these sizes with its 95 % interval; `None` where
     /// one is empty or the numbers of bits differ.
     pub fn similarity(&self, other: &SimHash, sizes: (u64, u64)) -> Option<Estimate> {
-        self.similarity_at(other, sizes, Confidence::DEFAULT)
+        self.similarity_at(other, sizes, DEFAULT_CONFIDENCE).ok().flatten()
     }
 
     /// The estimated Jaccard similarity of two sets, of which `sizes` are the numbers of elements. SimHash does not
@@ -51,6 +55,10 @@ impl SimHash {
     /// size. The interval of the cosine goes through the same function, which only grows, and needs
     /// [as many elements](Self::cosine_at). Of multisets the cosine does not determine the similarity.
     ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidSetting`](twindex::Error::InvalidSetting) for a confidence out of range.
+    ///
     /// # Panics
     ///
     /// Where a size is 0 though the SimHash is not that of the empty set.
@@ -58,12 +66,14 @@ impl SimHash {
         &self,
         other: &SimHash,
         sizes: (u64, u64),
-        confidence: Confidence,
-    ) -> Option<Estimate> {
-        let Estimate { similarity, low, high } = self.cosine_at(other, confidence)?;
+        confidence: f64,
+    ) -> Result<Option<Estimate>> {
+        let Some(Estimate { similarity, low, high }) = self.cosine_at(other, confidence)? else {
+            return Ok(None);
+        };
         assert!(sizes.0 > 0 && sizes.1 > 0, "sizes {sizes:?} of sets that are not empty");
         let of = |cosine| jaccard_of_cosine(cosine, sizes);
-        Some(Estimate { similarity: of(similarity), low: of(low), high: of(high) })
+        Ok(Some(Estimate { similarity: of(similarity), low: of(low), high: of(high) }))
     }
 }
 

@@ -4,7 +4,7 @@ use super::families::{
     Family, HashFunction, Jenkins, Modular, Multiplicative, Murmur3, Prime, PrintedModular,
     RowModular, Tabulation, Xxh3,
 };
-use twindex::Lanes;
+use twindex::MAX_LANES;
 use twindex::internals::{LaneHasher, LaneTable};
 use twindex::internals::{SplitMix, fmix64};
 use twindex::{Error, Result};
@@ -105,7 +105,9 @@ impl MinHash {
                 Family::Default => {
                     let widths = widths(count).into_iter().zip(seeds);
                     Functions::Default(
-                        widths.map(|(lanes, seed)| Lanewise::new(lanes, seed)).collect(),
+                        widths
+                            .map(|(lanes, seed)| Lanewise::new(lanes, seed))
+                            .collect::<Result<_>>()?,
                     )
                 }
             },
@@ -192,21 +194,21 @@ fn seeds(count: usize, seed: u64) -> Result<impl Iterator<Item = u64>> {
 }
 
 /// The sketches that have so many lanes between them, or the next greater number.
-fn widths(count: usize) -> Vec<Lanes> {
+fn widths(count: usize) -> Vec<usize> {
     let mut left = count;
     let mut widths = Vec::new();
     while left > 0 {
-        let wide = left.next_power_of_two().clamp(64, Lanes::MAX);
-        widths.push(Lanes::new(wide).unwrap_or(Lanes::DEFAULT));
+        let wide = left.next_power_of_two().clamp(64, MAX_LANES);
+        widths.push(wide);
         left = left.saturating_sub(wide);
     }
     widths
 }
 
 impl Lanewise {
-    fn new(lanes: Lanes, seed: u64) -> Self {
+    fn new(lanes: usize, seed: u64) -> Result<Self> {
         let mut words = SplitMix::new(seed);
-        Self { hasher: LaneHasher::new(lanes, words.next()), salt: words.next() }
+        Ok(Self { hasher: LaneHasher::new(lanes, words.next())?, salt: words.next() })
     }
 
     /// The lanes of the keys, of which there is one at least.

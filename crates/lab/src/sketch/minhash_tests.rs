@@ -103,7 +103,7 @@ fn fewer_functions_are_the_first_of_more() {
 
 #[test]
 fn any_number_of_lanes_is_made_of_whole_sketches() {
-    let numbers = |count: usize| Vec::from_iter(widths(count).into_iter().map(Lanes::get));
+    let numbers = |count: usize| widths(count);
     assert_eq!(numbers(1), [64]);
     assert_eq!(numbers(200), [256]);
     assert_eq!(numbers(512), [512]);
@@ -124,7 +124,7 @@ fn the_default_family_is_the_sketch_of_the_index() {
     let mut words = SplitMix::new(seed);
     let (lanes, salt) = (words.next(), words.next());
     let shingler = Shingler::new(Shingle::default(), Normalization::default(), false, 0);
-    let sketcher = twindex::Sketcher::new(shingler.expect("valid"), Lanes::DEFAULT, lanes);
+    let sketcher = twindex::Sketcher::new(shingler.expect("valid"), 256, lanes).expect("valid");
     let mixed: Vec<u64> = keys.iter().map(|key| fmix64(key ^ salt)).collect();
     let sketch = sketcher.sketch_of_hashes(&mixed).expect("keys");
     let functions = MinHash::new(Family::Default, 256, 9).expect("valid");

@@ -5,9 +5,9 @@ use super::columns::{shared, similarity};
 use crate::sketch::{Family, MinHash, shift_xor_hash};
 use std::path::PathBuf;
 use std::time::Instant;
+use twindex::Index;
 use twindex::internals::SplitMix;
 use twindex::{Error, Result};
-use twindex::{Index, OnConflict};
 use twindex::{Normalization, Shingle, Shingler};
 
 /// Characters of a shingle (Bergillos and others 2018, section 8.3).
@@ -241,7 +241,7 @@ impl<'t> Bench<'t> {
             if batch.is_empty() {
                 break;
             }
-            txn.insert_documents(batch, OnConflict::Replace)?;
+            txn.insertion().documents(batch)?;
         }
         txn.commit()?;
         let preparing = begun.elapsed().as_secs_f64();

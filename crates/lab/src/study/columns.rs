@@ -7,7 +7,6 @@ use twindex::candidate_probability;
 use twindex::internals::needed_bands;
 use twindex::internals::{SplitMix, fmix64};
 use twindex::{Error, Result};
-use twindex::{Lanes, Recall, Threshold};
 use twindex::{Normalization, Shingle, Shingler};
 use twindex::{Sketch, Sketcher};
 
@@ -21,9 +20,9 @@ const DEEPEST: u32 = 16;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted {
     /// The least Jaccard similarity of two columns.
-    pub(crate) threshold: Threshold,
+    pub(crate) threshold: f64,
     /// The probability with which a pair at the threshold is found, at least.
-    pub(crate) recall: Recall,
+    pub(crate) recall: f64,
     /// The least number of transactions that have both.
     pub(crate) support: u64,
 }
@@ -67,13 +66,13 @@ impl Bands {
             let most = LANES / depth as usize;
             let bands = needed_bands(threshold, recall, depth, most);
             if bands <= most {
-                let recall = candidate_probability(threshold.get(), depth, bands);
+                let recall = candidate_probability(threshold, depth, bands);
                 return Ok(Self { bands, depth, recall });
             }
         }
         Err(Error::UnreachableRecall {
-            threshold: threshold.get(),
-            recall: recall.get(),
+            threshold,
+            recall,
             lanes: LANES,
             needed: needed_bands(threshold, recall, 1, 1_000_000),
             available: LANES,
@@ -83,7 +82,7 @@ impl Bands {
 
 /// Whether a pair of columns with so many transactions is one that is wanted, exactly.
 fn is_wanted(wanted: Wanted, both: u64, a: usize, b: usize) -> bool {
-    both >= wanted.support.max(1) && similarity(both, a, b) >= wanted.threshold.get()
+    both >= wanted.support.max(1) && similarity(both, a, b) >= wanted.threshold
 }
 
 /// Jaccard's similarity of two sets of these sizes that share so much; neither is empty.
@@ -143,7 +142,7 @@ fn settle(candidates: &mut Vec<(u32, u32)>) {
 /// The sketches of these columns, as sets of well-mixed hashes of their numbers.
 fn sketches(columns: &[Vec<u32>], numbers: &[u32], count: u32, seed: u64) -> Result<Vec<Sketch>> {
     let shingler = Shingler::new(Shingle::Tokens, Normalization::NONE, false, seed)?;
-    let sketcher = Sketcher::new(shingler, Lanes::new(LANES)?, seed);
+    let sketcher = Sketcher::new(shingler, LANES, seed)?;
     let key = SplitMix::new(seed).next();
     let hashes: Vec<u64> = (0..count).map(|number| fmix64(key ^ u64::from(number))).collect();
     let sketch = |number: &u32| {
@@ -218,11 +217,7 @@ mod tests {
     use super::*;
 
     fn wanted(threshold: f64, support: u64) -> Wanted {
-        Wanted {
-            threshold: Threshold::new(threshold).expect("valid"),
-            recall: Recall::DEFAULT,
-            support,
-        }
+        Wanted { threshold, recall: 0.99, support }
     }
 
     /// Columns of which each second one is made from the one before it by leaving out and adding some.

@@ -6,9 +6,10 @@ use super::orders::below;
 use super::transactions::{Layout, Transactions};
 use super::{Axis, Cell, Figure, Finding, Kind, Panel, Point, Report, Series, Table, Work, texts};
 use std::path::PathBuf;
+use twindex::DEFAULT_RECALL;
 use twindex::Result;
 use twindex::internals::SplitMix;
-use twindex::{Recall, Threshold};
+use twindex_cli::run::ranges;
 
 const TITLE: &str = "Columns of transactions that occur together";
 
@@ -34,7 +35,7 @@ impl Default for Settings {
             file: None,
             layout: Layout::default(),
             threshold: 0.2,
-            recall: Recall::DEFAULT.get(),
+            recall: DEFAULT_RECALL,
             support: 3,
             top: 20,
         }
@@ -56,8 +57,8 @@ struct Rules {
 
 pub(crate) fn run(settings: &Settings, work: &Work<'_>) -> Result<Report> {
     let wanted = Wanted {
-        threshold: Threshold::new(settings.threshold)?,
-        recall: Recall::new(settings.recall)?,
+        threshold: ranges::threshold(settings.threshold)?,
+        recall: ranges::recall(settings.recall)?,
         support: settings.support,
     };
     let transactions = match &settings.file {
@@ -146,7 +147,7 @@ impl Rules {
     fn findings(&self) -> Vec<Finding> {
         let found = |pair: &&Together| self.found.pairs.binary_search(pair).is_ok();
         let (known, seen) = (self.truth.len(), self.truth.iter().filter(found).count());
-        let recall = self.wanted.recall.get();
+        let recall = self.wanted.recall;
         // Three standard deviations of how many are found of pairs that are all right at the threshold.
         let slack = 3.0 * (recall * (1.0 - recall) * known as f64).sqrt();
         let items = self.transactions.items.len() as u64;
@@ -338,7 +339,7 @@ mod tests {
             columns: vec![vec![0, 1], vec![0, 1], vec![0, 1], vec![2]],
             count: 3,
         };
-        let wanted = Wanted { threshold: Threshold::DEFAULT, recall: Recall::DEFAULT, support: 1 };
+        let wanted = Wanted { threshold: 0.8, recall: 0.99, support: 1 };
         let mut rules = Rules::of(transactions, wanted, &Work::unwatched(0)).expect("done");
         assert_eq!(rules.found.pairs, [pair(0, 1), pair(0, 2), pair(1, 2)]);
         let holds = |rules: &Rules| rules.findings().iter().map(|f| f.holds).collect::<Vec<_>>();

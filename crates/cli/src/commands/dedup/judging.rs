@@ -3,17 +3,14 @@
 use crate::commands::dedup::audit::Audit;
 use crate::commands::dedup::kept_file::{Kept, Written};
 use crate::commands::dedup::options::Dedup;
-use crate::commands::dedup::partial_file::{Part, Sink, part_of};
+use crate::commands::dedup::partial_file::{Content, Part, Sink, part_of};
 use crate::commands::dedup::targets::Targets;
 use crate::run::failure::Failure;
 use crate::run::global::Global;
-use crate::run::naming;
 use crate::terminal::output::likeness;
 use anyhow::anyhow;
 use std::path::Path;
-use twindex::internals::DedupMark;
-use twindex::internals::GOLDEN;
-use twindex::{Document, Inserted, Snapshot, Verdict, WriteTxn};
+use twindex::{DedupRun, Document, Error, Inserted, Judged, Outcome, Snapshot, WriteTxn};
 
 /// What happened so far, in the order in which it is stored.
 #[derive(Clone, Copy, Default)]
@@ -27,41 +24,45 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    fn stored(self) -> [u64; 6] {
+    /// The numbers that are stored with how far a run has come: bytes and hash of the output, bytes
+    /// and hash of the audit, and these counts.
+    fn notes(self, kept: Content, audit: Content) -> [u64; 10] {
         let Self { added, replaced, unchanged, duplicates, empty, bytes } = self;
-        [added, replaced, unchanged, duplicates, empty, bytes]
+        let counts = [added, replaced, unchanged, duplicates, empty, bytes];
+        let [a, b, c, d, e, f] = counts;
+        [kept.0, kept.1, audit.0, audit.1, a, b, c, d, e, f]
     }
 
-    pub(crate) fn from_stored(counts: [u64; 6]) -> Self {
-        let [added, replaced, unchanged, duplicates, empty, bytes] = counts;
+    pub(crate) fn of(run: &DedupRun) -> Self {
+        let [.., added, replaced, unchanged, duplicates, empty, bytes] = run.notes();
         Self { added, replaced, unchanged, duplicates, empty, bytes }
     }
+}
+
+/// The bytes and the hash of the output and of the audit that a run has stored.
+pub(crate) fn outputs(run: &DedupRun) -> (Content, Content) {
+    let [kept_bytes, kept_hash, audit_bytes, audit_hash, ..] = run.notes();
+    ((kept_bytes, kept_hash), (audit_bytes, audit_hash))
 }
 
 /// A record on its way; without an id it is given one when it is judged.
 pub(crate) struct Incoming {
     pub(crate) document: Document,
-    pub(crate) named: bool,
     pub(crate) place: String,
     pub(crate) written: Written,
-    /// Of its id and its text.
-    pub(crate) hash: u64,
 }
 
 /// A deduplication under way.
 pub(crate) struct Judging<'a> {
     pub(crate) args: &'a Dedup,
     pub(crate) targets: &'a Targets,
-    /// A hash of what was asked for.
-    pub(crate) run: u64,
+    pub(crate) run: DedupRun,
     pub(crate) threshold: f64,
     pub(crate) against: &'a [&'a Snapshot],
     pub(crate) kept: Kept,
     pub(crate) audit: Audit,
     pub(crate) counts: Counts,
-    pub(crate) mark: DedupMark,
-    /// Records of an interrupted run that have been judged already.
-    pub(crate) ahead: Option<DedupMark>,
+    /// Records that were judged since the last commit.
     pub(crate) in_batch: usize,
 }
 
@@ -72,39 +73,35 @@ impl<'a> Judging<'a> {
         args: &'a Dedup,
         targets: &'a Targets,
         comparing: (f64, &'a [&'a Snapshot]),
-        (run, mark): (u64, Option<DedupMark>),
-        txn: &WriteTxn<'_>,
+        (key, interrupted): (&str, Option<DedupRun>),
+        txn: &WriteTxn,
     ) -> Result<Self, Failure> {
-        let begun = match (mark, targets.file(), targets.spool()) {
-            (Some(mark), Some(file), Some(spool)) => {
-                let parts = (Part::resume(file, mark.kept)?, Part::resume(&spool, mark.audit)?);
+        let (run, kept, audit) = match (interrupted, targets.file(), targets.spool()) {
+            (Some(run), Some(file), Some(spool)) => {
+                let (kept, audit) = outputs(&run);
+                let parts = (Part::resume(file, kept)?, Part::resume(&spool, audit)?);
                 let (Some(kept), Some(audit)) = parts else { return Err(changed(file)) };
-                Some((mark, kept, audit))
+                (run, Sink::Part(kept), Some(audit))
             }
-            _ => None,
+            _ => {
+                let kept = targets.out.as_ref().map_or(Ok(Sink::Nowhere), Sink::open)?;
+                (DedupRun::begin(txn, key), kept, None)
+            }
         };
-        let base = begun.as_ref().map_or(txn.next_number(), |(mark, ..)| mark.base);
-        let (ahead, kept, audit) = match begun {
-            Some((mark, kept, audit)) => (Some(mark), Sink::Part(kept), Some(audit)),
-            None => (None, targets.out.as_ref().map_or(Ok(Sink::Nowhere), Sink::open)?, None),
-        };
-        let counts = ahead.map_or_else(Counts::default, |mark| Counts::from_stored(mark.counts));
         Ok(Self {
             args,
             targets,
             threshold: comparing.0,
             against: comparing.1,
-            run,
             kept: Kept::new(kept),
             audit: Audit::begin(global, targets, audit)?,
-            counts,
-            mark: DedupMark { base, ..DedupMark::default() },
-            ahead: ahead.filter(|mark| mark.records > 0),
+            counts: Counts::of(&run),
+            run,
             in_batch: 0,
         })
     }
 
-    pub(crate) fn other_input(&self) -> Failure {
+    fn other_input(&self) -> Failure {
         let out = self.targets.file().unwrap_or(Path::new(""));
         anyhow!(
             "{}: a run to it was interrupted, which had other records; run with the same input to go \
@@ -114,53 +111,41 @@ impl<'a> Judging<'a> {
         .into()
     }
 
+    fn failure(&self, error: Error) -> Failure {
+        match error {
+            Error::InputDiffers { .. } => self.other_input(),
+            error => error.into(),
+        }
+    }
+
     /// Judges some records, but for those that an interrupted run has judged.
     pub(crate) fn take(
         &mut self,
-        txn: &mut WriteTxn<'_>,
+        txn: &mut WriteTxn,
         incoming: Vec<Incoming>,
     ) -> Result<(), Failure> {
-        let mut rest = Vec::with_capacity(incoming.len());
-        for incoming in incoming {
-            self.kept.admit(&incoming.written, &incoming.place)?;
-            self.mark.records += 1;
-            self.mark.input = chained(self.mark.input, incoming.hash);
-            match self.ahead {
-                None => rest.push(incoming),
-                Some(ahead) if ahead.records == self.mark.records => {
-                    if ahead.input != self.mark.input {
-                        return Err(self.other_input());
-                    }
-                    self.ahead = None;
-                }
-                Some(_) => {}
-            }
-        }
-        self.in_batch += rest.len();
-        self.judge(txn, rest)
-    }
-
-    fn judge(&mut self, txn: &mut WriteTxn<'_>, incoming: Vec<Incoming>) -> Result<(), Failure> {
-        let mut written = Vec::with_capacity(incoming.len());
+        let mut records = Vec::with_capacity(incoming.len());
         let mut documents = Vec::with_capacity(incoming.len());
-        for incoming in incoming {
-            self.counts.bytes += incoming.document.text_bytes();
-            self.counts.empty += u64::from(incoming.document.signature().is_empty());
-            // Nothing is numbered by a trial, which is no run of the index.
-            let document = match incoming.named || !self.args.dry_run {
-                true => (incoming.document, incoming.named),
-                false => (incoming.document.with_id(incoming.place)?, true),
-            };
-            documents.push(document);
-            written.push(incoming.written);
+        for Incoming { document, place, written } in incoming {
+            self.kept.admit(&written, &place)?;
+            records.push((document.text_bytes(), document.signature().is_empty(), written));
+            // A dry run numbers nothing, as it is no run of the index.
+            documents.push(match document.id().is_empty() && self.args.dry_run {
+                true => document.with_id(place)?,
+                false => document,
+            });
         }
-        let documents = naming::complete(txn, documents.into_iter())?;
-        let ids: Vec<String> = documents.iter().map(|document| document.id().to_owned()).collect();
-        let verdicts = txn.judge(documents, self.threshold, self.against, self.mark.base)?;
+        let insertion = txn.insertion().unless_similar(self.threshold).against(self.against);
+        let insertion = insertion.estimate(self.args.estimate);
+        let judged = self.run.insert(insertion, documents).map_err(|error| self.failure(error))?;
         let mut met = Vec::new();
-        for ((verdict, id), written) in verdicts.into_iter().zip(ids).zip(written) {
-            let found = match verdict {
-                Verdict::Inserted(done) => {
+        for (judged, (bytes, empty, written)) in judged.into_iter().zip(records) {
+            let Some(Judged { id, outcome }) = judged else { continue };
+            self.in_batch += 1;
+            self.counts.bytes += bytes;
+            self.counts.empty += u64::from(empty);
+            let found = match outcome {
+                Outcome::Inserted(done) => {
                     let known = done == Inserted::Unchanged;
                     let counter = match done {
                         Inserted::Unchanged => &mut self.counts.unchanged,
@@ -176,8 +161,8 @@ impl<'a> Judging<'a> {
                     }
                     continue;
                 }
-                Verdict::Duplicate { of, against: Some(_) } => of,
-                Verdict::Duplicate { of, against: None } => {
+                Outcome::Duplicate { of, against: Some(_) } => of,
+                Outcome::Duplicate { of, against: None } => {
                     met.push(of.id.clone());
                     of
                 }
@@ -192,23 +177,23 @@ impl<'a> Judging<'a> {
         Ok(())
     }
 
-    /// Stores how far this has come in the transaction that holds it.
-    pub(crate) fn store(&mut self, txn: &mut WriteTxn<'_>, judged: bool) -> Result<(), Failure> {
+    /// Stores how far this has come in the transaction that holds it; `judged` when the input has
+    /// ended.
+    pub(crate) fn store(&mut self, txn: &mut WriteTxn, judged: bool) -> Result<(), Failure> {
+        if judged && self.run.is_behind() {
+            return Err(self.other_input());
+        }
         self.in_batch = 0;
         let (kept, audit) = (self.kept.sync()?, self.audit.sync()?);
-        // As long as records of an earlier run are passed over, its mark holds.
-        if let (Some(kept), Some(audit), None) = (kept, audit, self.ahead) {
-            let counts = self.counts.stored();
-            self.mark = DedupMark { judged, kept, audit, counts, ..self.mark };
-            txn.set_dedup_mark(self.run, Some(&self.mark))?;
+        if let (Some(kept), Some(audit)) = (kept, audit) {
+            let notes = self.counts.notes(kept, audit);
+            match judged {
+                true => self.run.save_judged(txn, notes)?,
+                false => self.run.save(txn, notes)?,
+            }
         }
         Ok(())
     }
-}
-
-/// The hash of some records and one that follows them.
-pub(crate) fn chained(records: u64, record: u64) -> u64 {
-    (records ^ record).rotate_left(23).wrapping_mul(GOLDEN)
 }
 
 /// What is said where an interrupted run cannot be gone on with.

@@ -2,7 +2,7 @@
 
 use crate::commands::dedup::audit::Audit;
 use crate::commands::dedup::dry_run::Trial;
-use crate::commands::dedup::judging::{Counts, Incoming, Judging, chained, changed};
+use crate::commands::dedup::judging::{Counts, Incoming, Judging, changed, outputs};
 use crate::commands::dedup::kept_file::Written;
 use crate::commands::dedup::partial_file::Part;
 use crate::commands::dedup::targets::Targets;
@@ -20,10 +20,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use twindex::Error;
-use twindex::Threshold;
-use twindex::internals::DedupMark;
-use twindex::internals::text_hash;
-use twindex::{Document, Index, ReadOnlyIndex, Snapshot, WriteTxn};
+use twindex::{DedupInput, DedupRun, Document, Index, ReadOnlyIndex, Snapshot};
 use twindex::{Signature, Sketcher};
 
 #[derive(Debug, clap::Args)]
@@ -98,39 +95,33 @@ pub(crate) fn run(global: &Global, args: &Dedup) -> Result<Ending, Failure> {
     let others = others(global, args)?;
     let snapshots = others.iter().map(ReadOnlyIndex::snapshot).collect::<Result<Vec<_>, _>>()?;
     let against: Vec<&Snapshot> = snapshots.iter().collect();
-    let threshold =
-        args.settings.threshold().map_or(Ok(index.settings().threshold), Threshold::new)?;
-    let begin = || -> Result<WriteTxn<'_>, Failure> {
-        let mut txn = index.begin_write()?;
-        txn.set_estimate(args.estimate);
-        Ok(txn)
-    };
-    let mut txn = begin()?;
-    let recall = txn.recall_at(threshold.get(), &against)?;
+    let threshold = args.settings.threshold().unwrap_or(index.settings().threshold());
+    let mut txn = index.begin_write()?;
+    // What is wrong with settings shows before anything is written.
+    let insertion = txn.insertion().unless_similar(threshold).against(&against);
+    let recall = insertion.estimate(args.estimate).recall()?;
     let report = |counts: &Counts, failed: u64, interrupted: bool| {
         let seconds = start.elapsed().as_secs_f64();
         report(global, args, counts, failed, recall, seconds, interrupted);
     };
 
-    // What is wrong with settings shows before anything is written.
-    txn.insert_documents_unless_similar(Vec::new(), threshold.get(), &against)?;
-    let run = args.hash(threshold.get());
-    let mark = match targets.file().is_some() && !args.restart {
-        true => txn.dedup_mark(run)?,
+    let key = args.key(threshold);
+    let mut interrupted = match targets.file().is_some() && !args.restart {
+        true => DedupRun::resume(&txn, &key)?,
         false => None,
     };
-    if let Some(mark) = mark.filter(|mark| mark.judged) {
+    if let Some(run) = interrupted.take_if(|run| run.is_judged()) {
         drop(txn);
-        if let Some(failed) = complete(global, args, &targets, &index, (run, mark))? {
-            report(&Counts::from_stored(mark.counts), failed, false);
+        let counts = Counts::of(&run);
+        if let Some(failed) = complete(global, args, &targets, &index, run)? {
+            report(&counts, failed, false);
             return Ok(if failed > 0 { Ending::SomeFailed } else { Ending::Done });
         }
-        txn = begin()?;
+        txn = index.begin_write()?;
     }
-    let mark = mark.filter(|mark| !mark.judged);
-    let comparing = (threshold.get(), &*against);
-    let mut judging = Judging::begin(global, args, &targets, comparing, (run, mark), &txn)?;
-    let mut records = args.records(&targets, &index, Some(index.sketcher().clone()))?;
+    let comparing = (threshold, &*against);
+    let mut judging = Judging::begin(global, args, &targets, comparing, (&key, interrupted), &txn)?;
+    let records = args.records(&targets, &index, Some(index.sketcher().clone()))?;
     let mut progress = Progress::new(global, records.expected_bytes);
     let mut failed = 0_u64;
     for parsed in records {
@@ -157,22 +148,20 @@ pub(crate) fn run(global: &Global, args: &Dedup) -> Result<Ending, Failure> {
                 judging.store(&mut txn, false)?;
                 txn.commit()?;
                 if global.verbose {
-                    let records = count(judging.mark.records, "record");
+                    let records = count(judging.run.given().len(), "record");
                     progress.note(&format!("committed {records}"));
                 }
-                txn = begin()?;
+                txn = index.begin_write()?;
             }
         }
         progress.add(documents, parsed.bytes);
     }
     let interrupted = interrupt::asked();
-    if !interrupted && judging.ahead.is_some() {
-        return Err(judging.other_input());
-    }
     judging.store(&mut txn, !interrupted)?;
     txn.commit()?;
     progress.finish();
-    let Judging { kept, audit, counts, mark, .. } = judging;
+    let Judging { kept, audit, counts, run, .. } = judging;
+    let given = run.given().len();
     if !interrupted {
         // A kill up to the last commit is made good by the next run.
         index.finish()?;
@@ -191,7 +180,7 @@ pub(crate) fn run(global: &Global, args: &Dedup) -> Result<Ending, Failure> {
             (false, true) => "run the same command again to go on",
             (false, false) => "what was kept of them is in the index",
         };
-        let records = count(mark.records, "record");
+        let records = count(given, "record");
         let place = args.index.display();
         return Err(anyhow!("{place}: interrupted after {records}; {again}").into());
     }
@@ -205,24 +194,23 @@ fn complete(
     args: &Dedup,
     targets: &Targets,
     index: &Index,
-    (run, mark): (u64, DedupMark),
+    run: DedupRun,
 ) -> Result<Option<u64>, Failure> {
     let (Some(out), Some(spool)) = (targets.file(), targets.spool()) else { return Ok(None) };
+    let (kept_content, audit_content) = outputs(&run);
     let audit = match targets.audit_is_file() {
-        true => Part::complete(&spool, mark.audit)?,
+        true => Part::complete(&spool, audit_content)?,
         false => true,
     };
-    if !audit || !Part::complete(out, mark.kept)? {
+    if !audit || !Part::complete(out, kept_content)? {
         return Err(changed(out));
     }
-    let (mut found, mut hash, mut failed) = (0, 0, 0);
-    let mut records = args.records(targets, index, None)?;
+    let (mut found, mut failed) = (DedupInput::default(), 0);
+    let records = args.records(targets, index, None)?;
     for parsed in records {
         for result in parsed.results {
             match result {
-                Ok(Incoming { hash: record, .. }) => {
-                    (found, hash) = (found + 1, chained(hash, record));
-                }
+                Ok(incoming) => found.add(&incoming.document),
                 Err(_) => failed += 1,
             }
         }
@@ -230,10 +218,10 @@ fn complete(
     if interrupt::asked() {
         return Err(anyhow!("{}: interrupted; nothing was changed", args.index.display()).into());
     }
-    let same = (found, hash) == (mark.records, mark.input);
+    let same = found == run.judged();
     let spool = match targets.audit_is_file() {
         true => None,
-        false => Part::resume(&spool, mark.audit)?,
+        false => Part::resume(&spool, audit_content)?,
     };
     let spool = match spool {
         // It may have been printed for nobody.
@@ -257,11 +245,9 @@ fn complete(
 }
 
 /// Forgets how far a run was that is complete.
-fn forget(index: &Index, run: u64) -> Result<(), Failure> {
+fn forget(index: &Index, run: DedupRun) -> Result<(), Failure> {
     let mut txn = index.begin_write()?;
-    if txn.dedup_mark(run)?.is_some() {
-        txn.set_dedup_mark(run, None)?;
-    }
+    run.finish(&mut txn)?;
     Ok(txn.commit()?)
 }
 
@@ -286,7 +272,7 @@ impl Dedup {
         let mut inputs = self.input.of(&self.paths, &self.index, index.settings().weighted);
         inputs.leave_out.extend(targets.files().into_iter().chain(self.against.iter().cloned()));
         let settings = *index.settings();
-        let none = Signature::empty(settings.lanes);
+        let none = Signature::empty(settings.lanes())?;
         records::start(inputs, settings.shingle, move |record| {
             let (id, named) = match record.name {
                 Name::Id(id) => (id, true),
@@ -297,28 +283,32 @@ impl Dedup {
                 let cause = "its name holds a line break, which a list of paths cannot have".into();
                 return Err(BadRecord { place, cause });
             }
-            let hash = text_hash(id.as_bytes()).rotate_left(1) ^ text_hash(record.text.as_bytes());
             let written = Written::new(record.raw, &id);
             let document = match &sketcher {
-                Some(sketcher) => Document::prepare(id, &record.text, sketcher, &settings),
-                None => Document::from_signature(id, none.clone()),
+                Some(sketcher) => Document::prepare(id, record.body.content(), sketcher, &settings),
+                None => Document::from_signature(id, none.clone()).map(|document| {
+                    let whole = document.with_content(record.body.content());
+                    let (hash, bytes) = (whole.text_hash(), whole.text_bytes());
+                    whole.with_text_hash(hash, bytes)
+                }),
             };
             match document {
-                Ok(document) => Ok(Incoming { document, named, place, written, hash }),
+                Ok(document) if named => Ok(Incoming { document, place, written }),
+                Ok(document) => Ok(Incoming { document: document.without_id(), place, written }),
                 Err(error) => Err(BadRecord { place, cause: error.to_string() }),
             }
         })
     }
 
-    /// Of everything that decides what is written.
-    fn hash(&self, threshold: f64) -> u64 {
+    /// Names everything that decides what is written.
+    fn key(&self, threshold: f64) -> String {
         let Self { paths, output, removed, skip_known, against, touch, input, .. } = self;
         let estimate = self.estimate;
         let folder = std::env::current_dir().ok();
         let asked = (
             folder, paths, output, removed, skip_known, against, touch, input, threshold, estimate,
         );
-        text_hash(format!("{asked:?}").as_bytes())
+        format!("{asked:?}")
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::Outputs;
 use crate::study::simhash::Settings;
-use twindex::Threshold;
+use twindex_cli::run::ranges;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -21,7 +21,7 @@ pub(super) struct Simhash {
     bytes: usize,
     /// From which similarity on pairs are to be found
     #[arg(long, value_name = "T", default_value = "0.8", value_parser = threshold)]
-    threshold: Threshold,
+    threshold: f64,
     /// Pairs of each run
     #[arg(long, value_name = "N", default_value_t = 500)]
     pairs: usize,
@@ -47,7 +47,7 @@ impl Simhash {
     }
 }
 
-fn threshold(text: &str) -> Result<Threshold, String> {
+fn threshold(text: &str) -> Result<f64, String> {
     let number: f64 = text.parse().map_err(|_| "expected a number".to_owned())?;
-    Threshold::new(number).map_err(|error| error.to_string())
+    ranges::threshold(number).map_err(|error| error.to_string())
 }

@@ -78,6 +78,21 @@ impl Family {
     }
 }
 
+impl Family {
+    /// What its functions compute, in a few words.
+    pub const fn summary(self) -> &'static str {
+        match self {
+            Family::Modular => "(a x + b) mod 2^61 - 1",
+            Family::Jenkins => "Jenkins' mix of 96 bits",
+            Family::Multiplicative => "s x mod 2^64",
+            Family::Murmur3 => "MurmurHash3, 32 bits",
+            Family::Tabulation => "A table of random words for each byte",
+            Family::Xxh3 => "XXH3, 64 bits",
+            Family::Default => "The sketch of an index",
+        }
+    }
+}
+
 impl fmt::Display for Family {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())

@@ -7,7 +7,7 @@ use crate::sketch::AffineMaps;
 use crate::study::ranked::ranked;
 use crate::study::texts::{Shingles, shingler};
 use std::time::Instant;
-use twindex::Confidence;
+use twindex::DEFAULT_CONFIDENCE;
 use twindex::Result;
 use twindex::internals::SplitMix;
 use twindex::{Overlap, RandomSubsets};
@@ -144,7 +144,7 @@ fn rum(settings: &Settings, a: &[u64], b: &[u64], random: &mut SplitMix) -> Resu
         for (at, functions) in FUNCTIONS.into_iter().enumerate() {
             let (estimate, took) = timed(|| {
                 let maps = AffineMaps::units(functions, matrix.stacked_rows(), random.next())?;
-                matrix.rum(&maps, Confidence::DEFAULT)
+                matrix.rum(&maps, DEFAULT_CONFIDENCE)
             })?;
             milliseconds[at] += drawing + took;
             let (dice, jaccard) = &mut gathered[at];

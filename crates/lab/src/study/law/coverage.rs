@@ -3,9 +3,8 @@
 use super::{Part, Settings};
 use crate::estimate::{EstimateLaw, clopper_pearson, wald};
 use crate::study::{Axis, Cell, Finding, Kind, Panel, Point, Series, Table};
-use twindex::Confidence;
 use twindex::Result;
-use twindex::wilson;
+use twindex::{DEFAULT_CONFIDENCE, normal_quantile, wilson};
 
 /// What every interval here says of itself.
 const PROMISE: f64 = 0.95;
@@ -47,16 +46,18 @@ fn fine() -> Vec<f64> {
 }
 
 pub(super) fn run(settings: &Settings) -> Result<(Part, Table)> {
-    let (k, level) = (settings.functions, Confidence::DEFAULT);
+    let (k, z) = (settings.functions, normal_quantile(DEFAULT_CONFIDENCE)?);
+    let exact = (0..=k).map(|equal| clopper_pearson(equal, k, DEFAULT_CONFIDENCE));
+    let exact = exact.collect::<Result<Vec<_>>>()?;
     let of = |name, ends: &dyn Fn(u32) -> (f64, f64)| Interval {
         name,
         ends: (0..=k).map(ends).collect(),
     };
     let intervals = [
         of("as printed", &|equal| printed(equal, k)),
-        of("Wald", &|equal| wald(equal, k, level.z())),
-        of("Wilson", &|equal| wilson(equal, k, level.z())),
-        of("Clopper-Pearson", &|equal| clopper_pearson(equal, k, level)),
+        of("Wald", &|equal| wald(equal, k, z)),
+        of("Wilson", &|equal| wilson(equal, k, z)),
+        of("Clopper-Pearson", &|equal| exact[equal as usize]),
     ];
     let mut table = Table::new(&[
         "interval",

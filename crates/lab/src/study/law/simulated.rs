@@ -6,7 +6,7 @@ use crate::sketch::AffineMaps;
 use crate::study::{Axis, Finding, Kind, Panel, Point, Series};
 use rayon::prelude::*;
 use std::ops::Range;
-use twindex::Confidence;
+use twindex::DEFAULT_CONFIDENCE;
 use twindex::Result;
 use twindex::internals::{SplitMix, fmix64};
 
@@ -87,7 +87,7 @@ fn by_maps(settings: &Settings, seed: u64) -> Result<Vec<u32>> {
     let one = |run: u64| {
         let seed = fmix64(!seed) ^ run;
         let maps = AffineMaps::units(settings.functions as usize, matrix.union_rows(), seed)?;
-        Ok(matrix.ru(&maps, Confidence::DEFAULT)?.equal)
+        Ok(matrix.ru(&maps, DEFAULT_CONFIDENCE)?.equal)
     };
     (0..u64::from(settings.runs)).into_par_iter().map(one).collect()
 }

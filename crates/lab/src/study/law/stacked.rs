@@ -6,7 +6,7 @@ use crate::estimate::EstimateLaw;
 use crate::sketch::AffineMaps;
 use crate::study::{Axis, Finding, Kind, Panel, Point, Series, Work};
 use rayon::prelude::*;
-use twindex::Confidence;
+use twindex::DEFAULT_CONFIDENCE;
 use twindex::Result;
 use twindex::internals::fmix64;
 
@@ -104,9 +104,9 @@ fn simulate(settings: &Settings, shared: u32, seed: u64) -> Result<Runs> {
     let (matrix, k) = (matrix(settings.rows, shared), settings.functions as usize);
     let one = |run: u64| -> Result<[f64; 3]> {
         let maps = AffineMaps::units(k, matrix.union_rows(), seed ^ (2 * run))?;
-        let ru = matrix.ru(&maps, Confidence::DEFAULT)?.jaccard.similarity;
+        let ru = matrix.ru(&maps, DEFAULT_CONFIDENCE)?.jaccard.similarity;
         let maps = AffineMaps::units(k, matrix.stacked_rows(), seed ^ (2 * run + 1))?;
-        let rum = matrix.rum(&maps, Confidence::DEFAULT)?.jaccard.similarity;
+        let rum = matrix.rum(&maps, DEFAULT_CONFIDENCE)?.jaccard.similarity;
         // Copies of an element have one hash, so that the lanes of stacked elements are those of the union.
         let equal = equal_lanes(settings.rows, shared, settings.functions, seed ^ !run);
         let share = f64::from(equal) / f64::from(settings.functions);

@@ -9,5 +9,5 @@ mod weights;
 pub(crate) use chance::Chance;
 pub(crate) use pair::Pair;
 pub(crate) use row::{Of, Row, mean_and_spread};
-pub(crate) use sets::{Method, Settings};
+pub(crate) use sets::{Settings, TextMethod};
 pub(crate) use weights::{WeightedMethod, weighted_rows};

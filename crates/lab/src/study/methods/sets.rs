@@ -8,14 +8,13 @@ use crate::sketch::{AffineMaps, Family, MinHash, SimHasher};
 use crate::study::Work;
 use crate::study::ranked::ranked;
 use twindex::BottomK;
-use twindex::Confidence;
 use twindex::Result;
 use twindex::internals::{SplitMix, fmix64};
-use twindex::{Estimate, Overlap, wilson};
+use twindex::{Estimate, Overlap, normal_quantile, wilson};
 
 /// A method for two texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Method {
+pub(crate) enum TextMethod {
     Exact,
     Sample,
     Ru,
@@ -38,13 +37,13 @@ pub(crate) struct Settings {
     pub(crate) runs: u32,
     /// Elements that a sample takes of each text.
     pub(crate) sample: usize,
-    pub(crate) confidence: Confidence,
+    pub(crate) confidence: f64,
 }
 
 /// What a text without shingles is to every other.
 const NOTHING: Estimate = certain(0.0);
 
-impl Method {
+impl TextMethod {
     /// The rows of this method, for the texts as sets or as multisets.
     ///
     /// # Errors
@@ -85,7 +84,8 @@ impl Method {
                 repeated(&name, of, runs, work, |seed| {
                     let functions = MinHash::new(family, k, seed)?;
                     let both = functions.signature(a).zip(functions.signature(b));
-                    let estimate = both.map_or(NOTHING, |(a, b)| equal_components(&a, &b, at));
+                    let estimate = both.map(|(a, b)| equal_components(&a, &b, at)).transpose()?;
+                    let estimate = estimate.unwrap_or(NOTHING);
                     Ok(Outcome::new(16 * k as u64, vec![(Measure::Jaccard, estimate)]))
                 })
             }
@@ -96,14 +96,14 @@ impl Method {
                 };
                 let (a, b) = (sketch(a)?, sketch(b)?);
                 let bytes = 8 * (a.hashes().len() + b.hashes().len()) as u64;
-                Ok(Outcome::new(bytes, vec![(Measure::Jaccard, a.similarity_at(&b, at))]))
+                Ok(Outcome::new(bytes, vec![(Measure::Jaccard, a.similarity_at(&b, at)?)]))
             }),
             Self::SimHash if of == Of::Sets => repeated("simhash", of, runs, work, |seed| {
                 let hasher = SimHasher::new(simhash_bits(k), seed)?;
                 let sizes = (a.len() as u64, b.len() as u64);
                 let (a, b) = (hasher.of_hashes(a), hasher.of_hashes(b));
-                let jaccard = a.similarity_at(&b, sizes, at).unwrap_or(NOTHING);
-                let cosine = a.cosine_at(&b, at).unwrap_or(NOTHING);
+                let jaccard = a.similarity_at(&b, sizes, at)?.unwrap_or(NOTHING);
+                let cosine = a.cosine_at(&b, at)?.unwrap_or(NOTHING);
                 let values = vec![(Measure::Jaccard, jaccard), (Measure::Cosine, cosine)];
                 // Both numbers of elements are known besides.
                 let bytes = hasher.bits() as u64 / 4 + 16;
@@ -125,10 +125,10 @@ impl Method {
 }
 
 /// The share of equal components of two signatures, with Wilson's interval.
-fn equal_components(a: &[u64], b: &[u64], confidence: Confidence) -> Estimate {
+fn equal_components(a: &[u64], b: &[u64], confidence: f64) -> Result<Estimate> {
     let (equal, all) = (a.iter().zip(b).filter(|(x, y)| x == y).count() as u32, a.len() as u32);
-    let (low, high) = wilson(equal, all, confidence.z());
-    Estimate { similarity: f64::from(equal) / f64::from(all), low, high }
+    let (low, high) = wilson(equal, all, normal_quantile(confidence)?);
+    Ok(Estimate { similarity: f64::from(equal) / f64::from(all), low, high })
 }
 
 /// Every measure that some method estimates, exactly.
@@ -170,7 +170,7 @@ fn exact(of: Of, pair: &Pair, work: &Work<'_>) -> Result<Vec<Row>> {
 fn samples(of: Of, pair: &Pair, settings: &Settings, work: &Work<'_>) -> Result<Vec<Row>> {
     let of_sets = of == Of::Sets;
     let [a, b] = if of_sets { &pair.sets } else { &pair.occurrences };
-    let (n, z) = (settings.sample, settings.confidence.z());
+    let (n, z) = (settings.sample, normal_quantile(settings.confidence)?);
     let mut rows = repeated("sample-independent", of, settings.runs, work, |seed| {
         let mean = Sampling::independent(n, n, 1)?.similarity(a, b, seed).mean;
         let bytes = 8 * (n.min(a.len()) + n.min(b.len())) as u64;
@@ -231,11 +231,11 @@ mod tests {
     use crate::estimate::Sampled;
 
     fn settings(sample: usize, runs: u32) -> Settings {
-        Settings { hashes: 128, runs, sample, confidence: Confidence::DEFAULT }
+        Settings { hashes: 128, runs, sample, confidence: 0.95 }
     }
 
     fn rows(
-        method: Method,
+        method: TextMethod,
         of: Of,
         texts: [Vec<u64>; 2],
         settings: &Settings,
@@ -256,7 +256,7 @@ mod tests {
             let (mut held, mut widths, mut seen) = (0, 0.0, Vec::new());
             for seed in 0..100 {
                 let texts = [run(0, 3000), run(1000, 3000)];
-                let all = rows(Method::Sample, Of::Sets, texts, &settings(sample, 1), seed);
+                let all = rows(TextMethod::Sample, Of::Sets, texts, &settings(sample, 1), seed);
                 let row = all.iter().find(|row| row.method == "sample-coordinated").expect("a row");
                 let (low, high) = row.interval.expect("an interval");
                 held += u32::from(low <= 0.5 && 0.5 <= high);
@@ -273,7 +273,7 @@ mod tests {
     #[test]
     fn a_sample_of_all_is_certain() {
         let texts = [run(0, 300), run(100, 300)];
-        for row in rows(Method::Sample, Of::Sets, texts, &settings(300, 1), 0) {
+        for row in rows(TextMethod::Sample, Of::Sets, texts, &settings(300, 1), 0) {
             assert_eq!((row.estimate, row.interval), (0.5, Some((0.5, 0.5))), "{}", row.method);
         }
     }
@@ -284,14 +284,14 @@ mod tests {
             for (a, b) in [(elements, 50), (50, elements)] {
                 let texts = [run(0, a), run(5, b)];
                 for of in [Of::Sets, Of::Multisets] {
-                    for row in rows(Method::SimHash, of, texts.clone(), &settings(1, 1), 0) {
+                    for row in rows(TextMethod::SimHash, of, texts.clone(), &settings(1, 1), 0) {
                         assert_eq!(row.interval.is_some(), sure, "{a}, {b}, {}", of.name());
                     }
                 }
             }
         }
         // Nothing is similar to an empty text, for certain.
-        let none = rows(Method::SimHash, Of::Sets, [run(0, 9), Vec::new()], &settings(1, 1), 0);
+        let none = rows(TextMethod::SimHash, Of::Sets, [run(0, 9), Vec::new()], &settings(1, 1), 0);
         assert!(none.iter().all(|row| row.interval.is_some()));
     }
 
@@ -302,9 +302,9 @@ mod tests {
             (0..300).flat_map(of).collect()
         };
         let texts = || [times(3), times(5)];
-        let exact = rows(Method::Exact, Of::Multisets, texts(), &settings(1, 1), 0);
+        let exact = rows(TextMethod::Exact, Of::Multisets, texts(), &settings(1, 1), 0);
         let exact = exact.iter().find(|row| row.measure == Measure::Cosine).expect("a row");
-        let estimated = rows(Method::SimHash, Of::Multisets, texts(), &settings(1, 40), 0);
+        let estimated = rows(TextMethod::SimHash, Of::Multisets, texts(), &settings(1, 40), 0);
         let [row] = estimated.as_slice() else { panic!("one row, not {estimated:?}") };
         let error = row.spread.expect("many runs") / 40.0_f64.sqrt();
         assert_eq!(row.measure, Measure::Cosine);

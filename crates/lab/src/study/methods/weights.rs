@@ -5,7 +5,7 @@ use super::sets::Settings;
 use crate::estimate::probability_jaccard;
 use crate::sketch::{ProbabilityHasher, SimHasher};
 use crate::study::Work;
-use twindex::Lanes;
+use twindex::MAX_LANES;
 use twindex::Result;
 use twindex::Sketcher;
 use twindex::{Estimate, weighted_jaccard};
@@ -44,26 +44,26 @@ pub(crate) fn weighted_rows(
             Outcome::new(16 * (a.len() + b.len()) as u64, values.to_vec())
         }),
         WeightedMethod::Weighted => repeated("weighted", of, runs, work, |seed| {
-            let lanes = lanes(settings.hashes)?;
+            let lanes = lanes(settings.hashes);
             let tokens = Shingler::new(Shingle::Tokens, Normalization::NONE, false, seed)?;
             let sketcher = Sketcher::weighted(tokens, lanes, seed)?;
-            let (a, b) = (sketcher.signature_of_weights(a), sketcher.signature_of_weights(b));
-            let estimate = a.zip(b).and_then(|(a, b)| a.similarity_at(&b, settings.confidence));
+            let (a, b) = (sketcher.signature_of_weights(a)?, sketcher.signature_of_weights(b)?);
+            let estimate = a.similarity_at(&b, settings.confidence)?;
             let values = vec![(Measure::Jaccard, estimate.unwrap_or(NOTHING))];
-            Ok(Outcome::new(2 * lanes.get() as u64, values))
+            Ok(Outcome::new(2 * lanes as u64, values))
         }),
         WeightedMethod::Probability => repeated("p-minhash", of, runs, work, |seed| {
             let hasher = ProbabilityHasher::new(settings.hashes, seed)?;
             let (a, b) = (hasher.of_weights(a), hasher.of_weights(b));
             let bytes = 8 * (a.tokens().len() + b.tokens().len()) as u64;
-            let estimate = a.similarity_at(&b, settings.confidence);
+            let estimate = a.similarity_at(&b, settings.confidence)?;
             Ok(Outcome::new(bytes, vec![(Measure::Probability, estimate.unwrap_or(NOTHING))]))
         }),
         WeightedMethod::SimHash => repeated("simhash", of, runs, work, |seed| {
             let hasher = SimHasher::new(simhash_bits(settings.hashes), seed)?;
             let sure = are_many([a, b].map(worth));
             let (a, b) = (hasher.of_weights(a), hasher.of_weights(b));
-            let estimate = a.cosine_at(&b, settings.confidence);
+            let estimate = a.cosine_at(&b, settings.confidence)?;
             let values = vec![(Measure::Cosine, estimate.unwrap_or(NOTHING))];
             Ok(Outcome { sure, ..Outcome::new(hasher.bits() as u64 / 4, values) })
         }),
@@ -97,8 +97,8 @@ fn squares(set: &[(u64, f64)], most: f64) -> f64 {
 }
 
 /// The lanes of an index that stand for so many hash functions: the least number that is not less.
-pub(super) fn lanes(hashes: usize) -> Result<Lanes> {
-    Lanes::new([64, 128, 256].into_iter().find(|lanes| *lanes >= hashes).unwrap_or(Lanes::MAX))
+pub(super) fn lanes(hashes: usize) -> usize {
+    [64, 128, 256].into_iter().find(|lanes| *lanes >= hashes).unwrap_or(MAX_LANES)
 }
 
 /// The bits of a SimHash that takes a byte for each of so many functions, as their lanes in an index do.
@@ -149,7 +149,7 @@ mod tests {
             [(1, 64, 64), (64, 512, 64), (65, 576, 128), (128, 1024, 128), (1000, 1024, 512)]
         {
             assert_eq!(simhash_bits(hashes), bits, "{hashes}");
-            assert_eq!(lanes(hashes).expect("one of four").get(), of_lanes, "{hashes}");
+            assert_eq!(lanes(hashes), of_lanes, "{hashes}");
         }
     }
 }

@@ -71,7 +71,7 @@ fn look(settings: &Settings, kept: Kept, at: usize, runs: &[Vec<Judged>]) -> See
         };
         Spread::of(&runs.iter().filter_map(of_run).collect::<Vec<f64>>())
     });
-    let threshold = settings.threshold.get();
+    let threshold = settings.threshold;
     let curves: Vec<Vec<f64>> = runs.iter().map(|run| precision(run, at, threshold)).collect();
     let at_recall = |number: usize| {
         let all: Vec<f64> = curves.iter().filter_map(|curve| curve.get(number).copied()).collect();

@@ -4,7 +4,7 @@ use super::curves::report;
 use super::edited::{EditedPairs, Pair};
 use super::kept::{Kept, Sketches};
 use crate::study::{Report, Work};
-use twindex::Threshold;
+use twindex::DEFAULT_THRESHOLD;
 use twindex::internals::{SplitMix, fmix64};
 use twindex::{Error, Result};
 
@@ -14,7 +14,7 @@ pub(crate) struct Settings {
     /// Bytes of each sketch: 32, 64 or 128.
     pub(crate) bytes: usize,
     /// From which similarity on two texts are to be found.
-    pub(crate) threshold: Threshold,
+    pub(crate) threshold: f64,
     /// Pairs of each run.
     pub(crate) pairs: usize,
     /// Runs, each with other texts and other hash functions.
@@ -25,7 +25,7 @@ pub(crate) struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { bytes: 64, threshold: Threshold::DEFAULT, pairs: 500, runs: 20, words: 200 }
+        Self { bytes: 64, threshold: DEFAULT_THRESHOLD, pairs: 500, runs: 20, words: 200 }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::edited::Pair;
 use crate::sketch::SimHasher;
-use twindex::Lanes;
+use twindex::MAX_LANES;
 use twindex::Result;
 use twindex::Sketcher;
 use twindex::internals::{SplitMix, fmix64};
@@ -23,7 +23,7 @@ impl Kept {
     /// What can be kept in so many bytes: there are no more than 512 lanes.
     pub(super) fn all(bytes: usize) -> Vec<Self> {
         let mut all = vec![Self::SimHash, Self::Bytes];
-        if 8 * bytes <= Lanes::MAX {
+        if 8 * bytes <= MAX_LANES {
             all.push(Self::Bits);
         }
         all
@@ -79,7 +79,7 @@ impl Sketches {
     pub(super) fn new(bytes: usize, seed: u64) -> Result<Self> {
         let sketcher = |lanes: usize| -> Result<Sketcher> {
             let tokens = Shingler::new(Shingle::Tokens, Normalization::NONE, false, 0)?;
-            Ok(Sketcher::new(tokens, Lanes::new(lanes)?, seed))
+            Sketcher::new(tokens, lanes, seed)
         };
         let simhash = SimHasher::new(8 * bytes, seed)?;
         Ok(Self {
@@ -87,7 +87,7 @@ impl Sketches {
             key: SplitMix::new(seed).next(),
             simhash,
             few: sketcher(bytes.max(64))?,
-            many: sketcher(Lanes::MAX)?,
+            many: sketcher(MAX_LANES)?,
         })
     }
 

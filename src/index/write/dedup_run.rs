@@ -1,0 +1,291 @@
+//! Deduplications that take many transactions and go on where they were interrupted.
+
+use crate::error::{Error, Result};
+use crate::hash::{GOLDEN, text_hash};
+use crate::index::document::Document;
+use crate::index::write::insertion::{Insertion, Outcome};
+use crate::index::write::transaction::WriteTxn;
+use crate::store::DedupRow;
+
+/// The documents that a deduplication was given: how many, and a hash of them in order.
+///
+/// Two inputs are equal if they have equal ids and texts in the same order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DedupInput {
+    documents: u64,
+    hash: u64,
+}
+
+impl DedupInput {
+    /// Adds the next document, by its id and the hash of its text.
+    pub fn add(&mut self, document: &Document) {
+        let id = if document.id.is_empty() { "#" } else { document.id.as_str() };
+        let hash = text_hash(id.as_bytes()).rotate_left(1) ^ document.text_hash;
+        self.hash = (self.hash ^ hash).rotate_left(23).wrapping_mul(GOLDEN);
+        self.documents += 1;
+    }
+
+    /// The number of documents.
+    pub fn len(&self) -> u64 {
+        self.documents
+    }
+
+    /// Whether there is no document.
+    pub fn is_empty(&self) -> bool {
+        self.documents == 0
+    }
+}
+
+/// What became of one document of a [`DedupRun`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judged {
+    /// The id of the document, which it may have been given by the index.
+    pub id: String,
+    /// What became of it.
+    pub outcome: Outcome,
+}
+
+/// A deduplication of a long input, which is committed in parts and can be resumed after a crash.
+///
+/// How far the run has come is stored under a key, in the same transaction as the documents. After
+/// an interruption the caller gives the same input again from its beginning. The run passes over
+/// the documents that it has judged and goes on with the next one.
+///
+/// The caller stores ten numbers with it ([`notes`](Self::notes)), such as the length of an output
+/// file and counts. On resuming, the caller cuts its output back to what the notes say.
+///
+/// A document of the run that comes a second time in its input, with its id and its text, is a
+/// duplicate of itself. One that was in the index before the run began is unchanged.
+///
+/// # Steps
+///
+/// 1. [`resume`](Self::resume) the run of a key, or [`begin`](Self::begin) one.
+/// 2. For each part of the input: [`insert`](Self::insert) the documents, write the output,
+///    [`save`](Self::save), and commit.
+/// 3. [`save_judged`](Self::save_judged) after the last part, and commit.
+/// 4. Complete the output, for instance by giving a file its name.
+/// 5. [`finish`](Self::finish) the run, and commit.
+///
+/// ```
+/// # fn main() -> twindex::Result<()> {
+/// # let folder = tempfile::tempdir().expect("a temporary folder");
+/// # let path = folder.path().join("run.twx");
+/// use twindex::{DedupRun, Index};
+///
+/// /// Returns the lines that are no duplicates; stops after `parts` parts, as if it were killed.
+/// fn dedup(index: &Index, lines: &[&str], parts: usize) -> twindex::Result<Vec<String>> {
+///     const KEY: &str = "lines.txt, threshold 0.8";
+///     let mut txn = index.begin_write()?;
+///     let mut run = match DedupRun::resume(&txn, KEY)? {
+///         Some(run) => run,
+///         None => DedupRun::begin(&txn, KEY),
+///     };
+///     let mut kept = Vec::new();
+///     for part in lines.chunks(2).take(parts) {
+///         let documents = part.iter().map(|line| Ok(index.prepare("?", line)?.without_id()));
+///         let documents = documents.collect::<twindex::Result<Vec<_>>>()?;
+///         let insertion = txn.insertion().unless_similar(0.8);
+///         for (judged, line) in run.insert(insertion, documents)?.into_iter().zip(part) {
+///             // `None` was judged before the interruption.
+///             if judged.is_some_and(|judged| judged.outcome.inserted().is_some()) {
+///                 kept.push(line.to_string());
+///             }
+///         }
+///         run.save(&mut txn, [0; 10])?;
+///         txn.commit()?;
+///         txn = index.begin_write()?;
+///     }
+///     if parts < lines.len() {
+///         return Ok(kept);
+///     }
+///     run.save_judged(&mut txn, [0; 10])?;
+///     txn.commit()?;
+///     // Here the output would be completed.
+///     let mut txn = index.begin_write()?;
+///     run.finish(&mut txn)?;
+///     txn.commit()?;
+///     Ok(kept)
+/// }
+///
+/// let lines = ["the first line of them all", "the second one, which is another", "a third line",
+///              "The first  line of them all", "and a fourth line, the last"];
+/// let index = Index::create(&path)?;
+/// assert_eq!(dedup(&index, &lines, 1)?, lines[..2]);
+/// assert_eq!(dedup(&index, &lines, usize::MAX)?, [lines[2], lines[4]]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct DedupRun {
+    /// The number that its row is stored under.
+    key: u64,
+    /// What is stored, or will be.
+    row: DedupRow,
+    /// The documents that this run was given.
+    given: DedupInput,
+    /// Whether documents of an interrupted run are still to be given again.
+    passing: bool,
+}
+
+impl DedupRun {
+    /// Begins a run. The first [`save`](Self::save) replaces what an interrupted run of this key
+    /// has stored.
+    ///
+    /// The key names everything that decides the result: the input, the threshold, other indexes,
+    /// where the output goes. The index keeps a hash of it.
+    pub fn begin(txn: &WriteTxn, key: impl AsRef<[u8]>) -> Self {
+        let row = DedupRow { base: txn.writer().next_number(), ..DedupRow::default() };
+        let key = text_hash(key.as_ref());
+        Self { key, row, given: DedupInput::default(), passing: false }
+    }
+
+    /// Resumes the interrupted run of this key; `None` if there is none.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`], [`Error::Io`] or [`Error::Storage`].
+    pub fn resume(txn: &WriteTxn, key: impl AsRef<[u8]>) -> Result<Option<Self>> {
+        let key = text_hash(key.as_ref());
+        let row = txn.writer().dedup_row(key)?;
+        Ok(row.map(|row| Self {
+            key,
+            row,
+            given: DedupInput::default(),
+            passing: row.documents > 0,
+        }))
+    }
+
+    /// The documents that this run was given. After an interruption they are given again.
+    pub fn given(&self) -> DedupInput {
+        self.given
+    }
+
+    /// The documents that the run has judged, those of before an interruption included.
+    pub fn judged(&self) -> DedupInput {
+        match self.passing {
+            true => self.stored(),
+            false => self.given,
+        }
+    }
+
+    /// The numbers that the caller stored last.
+    pub fn notes(&self) -> [u64; 10] {
+        self.row.notes
+    }
+
+    /// Whether all documents are judged, so that only the output has to be completed.
+    pub fn is_judged(&self) -> bool {
+        self.row.judged
+    }
+
+    /// Whether documents that were judged before an interruption are still to be given again.
+    pub fn is_behind(&self) -> bool {
+        self.passing
+    }
+
+    fn stored(&self) -> DedupInput {
+        DedupInput { documents: self.row.documents, hash: self.row.input }
+    }
+
+    /// Inserts the next documents of the input; the insertion should say
+    /// [`unless_similar`](Insertion::unless_similar). There is one result for each document, in
+    /// order: `None` for one that was judged before an interruption.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InputDiffers`] where the documents are not those that were judged before the
+    /// interruption, or more than those of a run that was judged as a whole; those of
+    /// [`Insertion::documents`].
+    pub fn insert(
+        &mut self,
+        mut insertion: Insertion<'_>,
+        documents: Vec<Document>,
+    ) -> Result<Vec<Option<Judged>>> {
+        let mut results: Vec<Option<Judged>> = Vec::with_capacity(documents.len());
+        let mut documents = documents.into_iter();
+        let mut rest: Vec<Document> = Vec::new();
+        let mut given = self.given;
+        while self.passing
+            && let Some(document) = documents.next()
+        {
+            given.add(&document);
+            self.given = given;
+            results.push(None);
+            if given.documents == self.row.documents {
+                if given != self.stored() {
+                    return Err(self.differs());
+                }
+                self.passing = false;
+            }
+        }
+        for document in documents {
+            given.add(&document);
+            rest.push(document);
+        }
+        if rest.is_empty() {
+            return Ok(results);
+        }
+        if self.row.judged {
+            return Err(self.differs());
+        }
+        insertion.txn().give_ids(&mut rest)?;
+        let ids: Vec<String> = rest.iter().map(|document| document.id.clone()).collect();
+        let outcomes = insertion.again_from(self.row.base).documents(rest)?;
+        self.given = given;
+        let judged = ids.into_iter().zip(outcomes);
+        results.extend(judged.map(|(id, outcome)| Some(Judged { id, outcome })));
+        Ok(results)
+    }
+
+    /// Stores how far the run has come, and the caller's notes, in the transaction that has
+    /// inserted the documents. Does nothing while the run [is behind](Self::is_behind): what the
+    /// interrupted run has stored holds.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] or [`Error::Storage`], after which the transaction cannot be committed.
+    pub fn save(&mut self, txn: &mut WriteTxn, notes: [u64; 10]) -> Result<()> {
+        match self.passing {
+            true => Ok(()),
+            false => self.store(txn, false, notes),
+        }
+    }
+
+    /// As [`save`](Self::save), and stores that the input has ended.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`save`](Self::save), and [`Error::InputDiffers`] where the input has ended before
+    /// the place of the interruption.
+    pub fn save_judged(&mut self, txn: &mut WriteTxn, notes: [u64; 10]) -> Result<()> {
+        match self.passing {
+            true => Err(self.differs()),
+            false => self.store(txn, true, notes),
+        }
+    }
+
+    fn store(&mut self, txn: &mut WriteTxn, judged: bool, notes: [u64; 10]) -> Result<()> {
+        let DedupInput { documents, hash: input } = self.given;
+        let row = DedupRow { base: self.row.base, judged, documents, input, notes };
+        txn.writer_mut().set_dedup_row(self.key, Some(&row))?;
+        self.row = row;
+        Ok(())
+    }
+
+    /// Forgets the run. The next one of its key begins anew.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`], [`Error::Io`] or [`Error::Storage`].
+    pub fn finish(self, txn: &mut WriteTxn) -> Result<()> {
+        let writer = txn.writer_mut();
+        match writer.dedup_row(self.key)? {
+            Some(_) => writer.set_dedup_row(self.key, None),
+            None => Ok(()),
+        }
+    }
+
+    fn differs(&self) -> Error {
+        Error::InputDiffers { documents: self.row.documents }
+    }
+}

@@ -1,0 +1,49 @@
+//! A prepared document: an id, a signature, and the properties of the text.
+
+use super::settings::Settings;
+use crate::sketch::Signature;
+use crate::text::Content;
+use std::sync::Arc;
+
+/// A document that is sketched and ready to be inserted.
+///
+/// Sketching is the costly part of an insertion and needs no transaction, so a program with
+/// many threads prepares documents on all of them ([`Index::prepare`](crate::Index::prepare)) and
+/// inserts them on one.
+#[derive(Clone, Debug)]
+pub struct Document {
+    pub(crate) id: String,
+    pub(crate) kind: Kind,
+    pub(crate) signature: Signature,
+    pub(crate) text_hash: u64,
+    pub(crate) text_length: u64,
+    /// The raw text. An index that stores texts needs it.
+    pub(crate) text: Option<Arc<str>>,
+    /// The time of the first insertion, in seconds since 1970. `None` stands for now.
+    pub(crate) inserted: Option<i64>,
+}
+
+/// The kind of content that a document was made from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Only the signature is known.
+    Unknown,
+    /// A text, or a set of tokens.
+    Text,
+    /// A weighted set.
+    Weights,
+}
+
+impl Kind {
+    pub(crate) fn of(content: Content<'_>) -> Self {
+        match content {
+            Content::Text(_) | Content::Tokens(_) => Self::Text,
+            Content::Weights(_) => Self::Weights,
+        }
+    }
+
+    /// The kind of all documents of an index.
+    pub(crate) fn in_index(settings: &Settings) -> Self {
+        if settings.weighted { Self::Weights } else { Self::Text }
+    }
+}

@@ -1,0 +1,269 @@
+//! The one way into an index: documents are looked up together, decided in order, and written
+//! together.
+
+use crate::error::Result;
+use crate::store::bytes::schema::DocNo;
+use crate::store::document::Document;
+use crate::store::parallel;
+use crate::store::write::lookup::{Former, Known};
+use crate::store::write::writer::{WriteView, Writer};
+use rustc_hash::FxHashSet;
+use std::collections::VecDeque;
+
+/// What the index has under the id of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Existing {
+    /// Nothing.
+    Absent,
+    /// A document with the same text.
+    Same(DocNo),
+    /// A document with another text.
+    Other(DocNo),
+}
+
+impl Existing {
+    fn new(former: Option<Former>, document: &Document) -> Self {
+        match former {
+            None => Self::Absent,
+            Some(former) if former.has_text_of(document) => Self::Same(former.doc),
+            Some(former) => Self::Other(former.doc),
+        }
+    }
+
+    /// The number of the document, if there is one.
+    pub(crate) fn number(self) -> Option<DocNo> {
+        match self {
+            Self::Absent => None,
+            Self::Same(doc) | Self::Other(doc) => Some(doc),
+        }
+    }
+}
+
+/// Documents that go into an index as if one after the other.
+///
+/// Their ids are looked up once, when the batch begins. What was found stays true because the
+/// batch borrows the transaction until it ends. Each document comes out as an [`Entry`], which
+/// decides about it. [`finish`](Self::finish) writes the documents that still wait. If a batch is
+/// dropped before that, and has inserted anything, nothing of the transaction can be committed.
+pub(crate) struct Batch<'w> {
+    writer: &'w mut Writer,
+    /// Documents to be decided, with what the index had under their ids.
+    rest: VecDeque<(Document, Known)>,
+    /// Documents to be written. Their ids are free and differ.
+    waiting: Vec<Document>,
+    /// The numbers of documents that others of this batch have replaced.
+    replaced: FxHashSet<DocNo>,
+    /// Whether anything was inserted, until the batch has ended.
+    unfinished: bool,
+}
+
+impl Writer {
+    /// Begins a batch. Best with as many documents as [`batch_size`](Self::batch_size) says.
+    pub(crate) fn batch(&mut self, documents: Vec<Document>) -> Result<Batch<'_>> {
+        let known = match &*documents {
+            // A single document is found faster without a segment for the ones before it.
+            [document] => vec![self.known_under(&document.id)?],
+            _ => {
+                let ids: Vec<&str> = documents.iter().map(|document| &*document.id).collect();
+                self.known(&ids)?
+            }
+        };
+        Ok(Batch {
+            writer: self,
+            rest: documents.into_iter().zip(known).collect(),
+            waiting: Vec::new(),
+            replaced: FxHashSet::default(),
+            unfinished: false,
+        })
+    }
+}
+
+impl<'w> Batch<'w> {
+    /// How many documents are to be decided.
+    pub(crate) fn len(&self) -> usize {
+        self.rest.len()
+    }
+
+    /// The number that the next document to be inserted gets.
+    pub(crate) fn next_number(&self) -> u64 {
+        self.writer.next_number() + self.waiting.len() as u64
+    }
+
+    /// Asks about each document to be decided, on all threads. The view has all documents that
+    /// are written; of the second document of an id it says that none has its id.
+    pub(crate) fn ask<T: Send>(
+        &mut self,
+        ask: impl Fn(&WriteView<'_, '_>, &Document, Existing) -> Result<T> + Sync + Send,
+    ) -> Result<Vec<T>> {
+        let rest: Vec<&(Document, Known)> = self.rest.iter().collect();
+        self.writer.read(|view| {
+            let shared = rest.len() > 1;
+            let answers = parallel::map(rest, shared, |(document, known)| {
+                ask(view, document, Existing::new(known.former(), document))
+            });
+            answers.into_iter().collect()
+        })
+    }
+
+    /// The next document to be decided.
+    pub(crate) fn next(&mut self) -> Result<Option<Entry<'_, 'w>>> {
+        let Some((document, known)) = self.rest.pop_front() else { return Ok(None) };
+        let known = match known {
+            Known::Repeated => {
+                self.write()?;
+                self.writer.known_under(&document.id)?
+            }
+            known => known,
+        };
+        let existing = Existing::new(known.former(), &document);
+        Ok(Some(Entry { batch: self, document, existing }))
+    }
+
+    /// Writes the documents that wait.
+    fn write(&mut self) -> Result<()> {
+        self.writer.insert_all(std::mem::take(&mut self.waiting))
+    }
+
+    /// Ends the batch when all documents are decided.
+    pub(crate) fn finish(mut self) -> Result<()> {
+        self.write()?;
+        self.unfinished = !self.rest.is_empty();
+        Ok(())
+    }
+}
+
+impl Drop for Batch<'_> {
+    fn drop(&mut self) {
+        if self.unfinished {
+            // What was replaced may have nothing in its place yet.
+            self.writer.fail();
+        }
+    }
+}
+
+/// A document that is to be decided: [`insert`](Self::insert) or [`skip`](Self::skip).
+#[must_use = "a document that is dropped is skipped"]
+pub(crate) struct Entry<'b, 'w> {
+    batch: &'b mut Batch<'w>,
+    document: Document,
+    existing: Existing,
+}
+
+impl Entry<'_, '_> {
+    pub(crate) fn document(&self) -> &Document {
+        &self.document
+    }
+
+    pub(crate) fn existing(&self) -> Existing {
+        self.existing
+    }
+
+    /// The number that the document gets if it is inserted.
+    pub(crate) fn number(&self) -> u64 {
+        self.batch.next_number()
+    }
+
+    /// How many documents of the batch come after this one.
+    pub(crate) fn later(&self) -> usize {
+        self.batch.len()
+    }
+
+    /// Whether a document has been replaced since the batch began.
+    pub(crate) fn was_replaced(&self, doc: DocNo) -> bool {
+        self.batch.replaced.contains(&doc)
+    }
+
+    /// The id of a document that is written.
+    pub(crate) fn id_of(&self, doc: DocNo) -> Result<String> {
+        self.batch.writer.view(|view| Ok(view.document(doc)?.id))
+    }
+
+    /// Reads what is written, which may include earlier documents of the batch.
+    pub(crate) fn read<T>(
+        &mut self,
+        read: impl FnOnce(&WriteView<'_, '_>, &Document) -> Result<T>,
+    ) -> Result<T> {
+        let Self { batch, document, .. } = self;
+        batch.writer.read(|view| read(view, document))
+    }
+
+    /// Inserts the document. It replaces the one that has its id, if there is one.
+    pub(crate) fn insert(self) -> Result<()> {
+        let Self { batch, document, existing } = self;
+        batch.unfinished = true;
+        if let Some(doc) = existing.number() {
+            batch.writer.remove_number(doc);
+            batch.replaced.insert(doc);
+        }
+        batch.waiting.push(document);
+        match batch.waiting.len() >= batch.writer.batch_size() {
+            true => batch.write(),
+            false => Ok(()),
+        }
+    }
+
+    /// Leaves the document out.
+    pub(crate) fn skip(self) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+    use crate::store::sim::testing::{documents, filled, open};
+    use crate::store::write::writer::Writer;
+
+    fn insert_all(writer: &mut Writer, documents: Vec<Document>) -> Vec<Existing> {
+        let mut batch = writer.batch(documents).expect("looked up");
+        let mut existing = Vec::new();
+        while let Some(entry) = batch.next().expect("looked up") {
+            existing.push(entry.existing());
+            match entry.existing() {
+                Existing::Same(_) => entry.skip(),
+                Existing::Absent | Existing::Other(_) => entry.insert().expect("inserted"),
+            }
+        }
+        batch.finish().expect("written");
+        existing
+    }
+
+    fn with_text(number: &str, document: &Document) -> Document {
+        Document { id: number.to_owned(), ..document.clone() }
+    }
+
+    #[test]
+    fn the_second_document_of_an_id_meets_the_first() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let engine = filled(&folder, 20);
+        let all = documents(&engine, 100..103);
+        let batch = ["new", "1", "new", "new", "1"].into_iter().zip([0, 1, 0, 2, 1]);
+        let batch = batch.map(|(id, text)| with_text(id, &all[text])).collect();
+        let mut writer = engine.write().expect("begun");
+        let existing = insert_all(&mut writer, batch);
+        let [old, first, second] = [1, 20, 21].map(DocNo);
+        let [absent, replaced] = [Existing::Absent, Existing::Other(old)];
+        let again = [Existing::Same(first), Existing::Other(first), Existing::Same(second)];
+        assert_eq!(existing, [&[absent, replaced], &again[..]].concat());
+        writer.commit().expect("committed");
+        let reader = engine.read().expect("a reader");
+        assert_eq!(reader.view().find("new").expect("readable").expect("there").0, DocNo(22));
+        assert!(crate::store::check(&reader).expect("walked").is_clean());
+    }
+
+    #[test]
+    fn a_batch_that_is_not_finished_fails_its_transaction() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let engine = filled(&folder, 20);
+        let new = documents(&engine, 100..102);
+        let mut writer = engine.write().expect("begun");
+        let mut batch = writer.batch(vec![with_text("1", &new[0]), new[1].clone()]).expect("begun");
+        let entry = batch.next().expect("looked up").expect("a document");
+        entry.insert().expect("waits");
+        drop(batch);
+        let error = writer.commit().expect_err("refused");
+        assert!(matches!(error, Error::Storage { action: "committing", .. }), "{error}");
+        drop(engine);
+        let reader = open(&folder).read().expect("a reader");
+        assert!(reader.view().find("1").expect("readable").is_some(), "nothing was lost");
+    }
+}

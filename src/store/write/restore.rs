@@ -1,0 +1,32 @@
+//! Putting the rows and counters of an old file into a new one.
+
+use crate::error::Result;
+use crate::store::bytes::record::Counters;
+use crate::store::write::encode::{Rows, append};
+use crate::store::write::writer::Writer;
+
+impl Writer {
+    /// Inserts rows as they are, which follow all that are in already. Numbers between them stay
+    /// unused.
+    pub(crate) fn restore(&mut self, rows: &[Rows]) -> Result<()> {
+        let Some(last) = rows.last() else { return Ok(()) };
+        let next = u64::from(last.fresh.doc.0) + 1;
+        self.change(|writer| append(writer.txn()?, writer.path(), rows))?;
+        self.state_mut().counters.next_doc = next;
+        self.wait_for_segment(rows.iter().map(|row| row.fresh.clone()));
+        self.settle();
+        Ok(())
+    }
+
+    /// Writes the tail, and takes over what an index counts beside its documents.
+    pub(crate) fn restore_counters(&mut self, old: Counters) -> Result<()> {
+        self.flush()?;
+        let counters = &mut self.state_mut().counters;
+        counters.auto_ids = old.auto_ids;
+        counters.next_doc = counters.next_doc.max(old.next_doc);
+        counters.flushed_upto = counters.next_doc;
+        counters.commit = counters.commit.max(old.commit);
+        self.touch(1);
+        Ok(())
+    }
+}

@@ -1,0 +1,109 @@
+//! What a document is given as: a text, a set of tokens or a weighted set.
+
+use super::tokens::Tokens;
+use super::weights::Weights;
+use crate::hash::text_hash;
+use std::borrow::Cow;
+
+/// What a document is made of, as a caller gives it: a text, or a set that is ready.
+///
+/// Methods that take a document's content accept `&str`, `&String`, [`&Tokens`](Tokens) and
+/// [`&Weights`](Weights) directly. An index of weighted sets takes weights only, every other index
+/// takes no weights, and a set of tokens needs the shingle
+/// [`token`](crate::Shingle::Tokens). Anything else is
+/// [`Error::NotWeights`](crate::Error::NotWeights),
+/// [`Error::UnexpectedWeights`](crate::Error::UnexpectedWeights) or
+/// [`Error::UnexpectedTokens`](crate::Error::UnexpectedTokens).
+///
+/// ```
+/// # let folder = tempfile::tempdir().expect("a temporary folder");
+/// # let path = folder.path().join("cities.twx");
+/// use twindex::{Index, Shingle, Tokens};
+/// let index = Index::options().shingle(Shingle::Tokens).create(path)?;
+/// let mut txn = index.begin_write()?;
+/// txn.insert("a", "Rome Paris Oslo")?;
+/// txn.insert("b", &Tokens::new(["New York", "Rome", "Oslo"])?)?;
+/// txn.commit()?;
+/// # Ok::<(), twindex::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Content<'a> {
+    /// A text, which the index normalises and cuts into shingles.
+    Text(&'a str),
+    /// A set of tokens that is ready.
+    Tokens(&'a Tokens),
+    /// A weighted set.
+    Weights(&'a Weights),
+}
+
+impl<'a> Content<'a> {
+    /// The hash by which an index knows the same content again: XXH3 of 64 bits, the same as
+    /// [`Document::text_hash`](crate::Document::text_hash).
+    pub fn text_hash(self) -> u64 {
+        text_hash(self.stored().as_bytes())
+    }
+
+    /// The text that an index stores (`docs/format.md`, "Texts").
+    pub(crate) fn stored(self) -> Cow<'a, str> {
+        match self {
+            Self::Text(text) => Cow::Borrowed(text),
+            Self::Tokens(tokens) => Cow::Borrowed(tokens.as_stored()),
+            Self::Weights(weights) => Cow::Owned(weights.to_stored()),
+        }
+    }
+}
+
+impl<'a> From<&'a str> for Content<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl<'a> From<&'a &str> for Content<'a> {
+    fn from(text: &'a &str) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl<'a> From<&'a &String> for Content<'a> {
+    fn from(text: &'a &String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl<'a> From<&'a String> for Content<'a> {
+    fn from(text: &'a String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl<'a> From<&'a Tokens> for Content<'a> {
+    fn from(tokens: &'a Tokens) -> Self {
+        Self::Tokens(tokens)
+    }
+}
+
+impl<'a> From<&'a Weights> for Content<'a> {
+    fn from(weights: &'a Weights) -> Self {
+        Self::Weights(weights)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_stored_form_tells_content_apart_and_gives_its_hash() {
+        let tokens = Tokens::new(["a b", "c"]).expect("tokens");
+        let weights = Weights::new([("a", 0.5)]).expect("weights");
+        for (content, stored) in [
+            (Content::from("a text"), "a text"),
+            (Content::from(&tokens), "a b\u{1f}c\u{1f}"),
+            (Content::from(&weights), "a\u{1f}0.5\u{1f}"),
+        ] {
+            assert_eq!(content.stored(), stored);
+            assert_eq!(content.text_hash(), text_hash(stored.as_bytes()));
+        }
+    }
+}

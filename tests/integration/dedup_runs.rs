@@ -1,0 +1,187 @@
+//! Deduplications that are interrupted and resumed, automatic ids, and conflicts in check-and-insert.
+
+use crate::support::{Place, Random, all_ids, assert_clean, text, tiny};
+use twindex::{DedupRun, Document, Error, Index, Inserted, OnConflict, Outcome};
+
+const KEY: &str = "what was asked for";
+
+/// Records of few families, some without an id, some again with the same text.
+fn records(count: u64) -> Vec<(Option<String>, String)> {
+    let mut random = Random(11);
+    let record = |_| {
+        let id = (random.below(4) > 0).then(|| format!("d{}", random.below(25)));
+        (id, text(random.below(12), random.below(4), 40))
+    };
+    (0..count).map(record).collect()
+}
+
+fn documents(index: &Index, records: &[(Option<String>, String)]) -> Vec<Document> {
+    let document = |(id, text): &(Option<String>, String)| match id {
+        Some(id) => index.prepare(id.as_str(), text),
+        None => index.prepare("none", text).map(Document::without_id),
+    };
+    records.iter().map(document).collect::<Result<_, _>>().expect("valid ids")
+}
+
+/// Feeds records in parts of seven; after `commits` commits the process is as good as killed.
+/// Returns what became of the records whose part was committed.
+fn feed(
+    index: &Index,
+    records: &[(Option<String>, String)],
+    commits: usize,
+) -> Result<Vec<Option<(String, Outcome)>>, Error> {
+    let mut txn = index.begin_write()?;
+    let mut run = match DedupRun::resume(&txn, KEY)? {
+        Some(run) => run,
+        None => DedupRun::begin(&txn, KEY),
+    };
+    let mut results = Vec::new();
+    for (number, part) in records.chunks(7).enumerate() {
+        let insertion = txn.insertion().unless_similar(0.8);
+        let judged = run.insert(insertion, documents(index, part))?;
+        if number >= commits {
+            // The transaction is dropped, and with it what was judged since the last commit.
+            return Ok(results);
+        }
+        results.extend(judged.into_iter().map(|judged| judged.map(|it| (it.id, it.outcome))));
+        run.save(&mut txn, [number as u64; 10])?;
+        txn.commit()?;
+        txn = index.begin_write()?;
+    }
+    run.save_judged(&mut txn, [0; 10])?;
+    txn.commit()?;
+    Ok(results)
+}
+
+#[test]
+fn a_run_that_is_interrupted_anywhere_ends_as_one_that_is_not() {
+    let records = records(60);
+    let place = Place::new();
+    let whole = tiny().create(place.path("whole.twx")).expect("created");
+    let expected = feed(&whole, &records, usize::MAX).expect("judged");
+    assert!(expected.iter().all(Option::is_some));
+    let expected_ids = all_ids(&whole.snapshot().expect("a snapshot"));
+    let duplicates = expected.iter().flatten();
+    let duplicates = duplicates.filter(|(_, outcome)| outcome.inserted().is_none()).count();
+    assert!((5..55).contains(&duplicates), "{duplicates} duplicates");
+    for commits in 0..9 {
+        let path = place.path(&format!("{commits}.twx"));
+        let index = tiny().create(&path).expect("created");
+        let before = feed(&index, &records, commits).expect("judged");
+        drop(index);
+        let index = Index::open(&path).expect("opened");
+        let after = feed(&index, &records, usize::MAX).expect("judged");
+        let judged = before.len();
+        assert!(after[..judged].iter().all(Option::is_none), "passed over");
+        assert_eq!([&before[..], &after[judged..]].concat(), expected, "after {commits} commits");
+        assert_eq!(all_ids(&index.snapshot().expect("a snapshot")), expected_ids);
+        assert_clean(&index.check().run().expect("checked"));
+    }
+}
+
+#[test]
+fn a_run_remembers_its_notes_until_it_is_finished() {
+    let place = Place::new();
+    let index = tiny().create(place.index()).expect("created");
+    let records = records(20);
+    feed(&index, &records, 2).expect("judged");
+    let mut txn = index.begin_write().expect("begun");
+    let run = DedupRun::resume(&txn, KEY).expect("readable").expect("interrupted");
+    assert_eq!((run.notes(), run.judged().len(), run.is_judged()), ([1; 10], 14, false));
+    assert!(run.is_behind() && run.given().is_empty());
+    assert!(DedupRun::resume(&txn, "another key").expect("readable").is_none());
+    run.finish(&mut txn).expect("forgotten");
+    txn.commit().expect("committed");
+    let txn = index.begin_write().expect("begun");
+    assert!(DedupRun::resume(&txn, KEY).expect("readable").is_none());
+}
+
+#[test]
+fn another_input_than_that_of_the_interrupted_run_is_an_error() {
+    let place = Place::new();
+    let index = tiny().create(place.index()).expect("created");
+    let mut records = records(30);
+    feed(&index, &records, 2).expect("judged");
+    let differs = |result| matches!(result, Err(Error::InputDiffers { documents: 14 }));
+    assert!(differs(feed(&index, &records[..10], usize::MAX)), "it ends too early");
+    records[3].1.push('!');
+    assert!(differs(feed(&index, &records, usize::MAX)), "a text has changed");
+    records[3].1.pop();
+    feed(&index, &records, usize::MAX).expect("the same again");
+    records.push((None, "one more record".to_owned()));
+    let more = feed(&index, &records, usize::MAX);
+    assert!(matches!(more, Err(Error::InputDiffers { documents: 30 })), "{more:?}");
+}
+
+#[test]
+fn what_comes_again_in_a_run_is_a_duplicate_of_itself_and_what_was_there_is_unchanged() {
+    let place = Place::new();
+    let index = tiny().create(place.index()).expect("created");
+    let mut txn = index.begin_write().expect("begun");
+    let (old, new) = (text(1, 1, 40), text(2, 1, 40));
+    txn.insert("old", &old).expect("inserted");
+    let mut run = DedupRun::begin(&txn, KEY);
+    let twice = [("old", &old), ("new", &new), ("old", &old), ("new", &new)];
+    let documents = twice.map(|(id, text)| index.prepare(id, text).expect("a valid id")).to_vec();
+    let judged = run.insert(txn.insertion().unless_similar(0.8), documents).expect("judged");
+    let inserted = judged.iter().flatten().map(|judged| judged.outcome.inserted());
+    let (unchanged, added) = (Some(Inserted::Unchanged), Some(Inserted::Added));
+    assert_eq!(inserted.collect::<Vec<_>>(), [unchanged, added, unchanged, None]);
+}
+
+#[test]
+fn a_conflict_is_decided_before_anything_is_compared() {
+    let place = Place::new();
+    let index = tiny().create(place.index()).expect("created");
+    let mut txn = index.begin_write().expect("begun");
+    let (one, other) = (text(1, 1, 40), text(2, 1, 40));
+    let all = [("a", &one), ("b", &other)];
+    txn.insertion().contents(&all).expect("inserted");
+    // The text of `b` under the id of `a`: left out as a conflict, else a duplicate of `b`.
+    let skipping = txn.insertion().unless_similar(0.8).on_conflict(OnConflict::Skip);
+    let outcomes =
+        skipping.contents(&[("a", &other), ("b", &other), ("c", &other)]).expect("judged");
+    assert_eq!(outcomes[0], Outcome::Inserted(Inserted::Skipped));
+    assert_eq!(outcomes[1], Outcome::Inserted(Inserted::Unchanged));
+    assert!(matches!(&outcomes[2], Outcome::Duplicate { of, against: None } if of.id == "b"));
+    let outcomes = txn.insertion().unless_similar(0.8).contents(&[("a", &other)]).expect("judged");
+    assert!(matches!(&outcomes[0], Outcome::Duplicate { of, .. } if of.id == "b"));
+    assert_eq!(txn.len(), 2);
+}
+
+#[test]
+fn other_indexes_without_a_threshold_are_an_error() {
+    let place = Place::new();
+    let index = tiny().create(place.index()).expect("created");
+    let snapshot = index.snapshot().expect("a snapshot");
+    let others = [&snapshot];
+    let mut txn = index.begin_write().expect("begun");
+    let refused = txn.insertion().against(&others).documents(Vec::new());
+    assert!(matches!(refused, Err(Error::InvalidSetting { setting: "against", .. })));
+}
+
+#[test]
+fn automatic_ids_avoid_those_given_by_hand_however_documents_are_put_into_batches() {
+    let named = |index: &Index, id: Option<&str>, at: usize| {
+        let document = index.prepare(id.unwrap_or("none"), &text(at as u64, 1, 40));
+        let document = document.expect("a valid id");
+        if id.is_some() { document } else { document.without_id() }
+    };
+    let ids = [None, Some("#3"), None, None, Some("#2"), Some("#7"), None, None, None];
+    let mut all = Vec::new();
+    for batch in [1, 2, 3, 9] {
+        let place = Place::new();
+        let index = tiny().create(place.index()).expect("created");
+        let mut txn = index.begin_write().expect("begun");
+        for (part, first) in ids.chunks(batch).zip((0..).step_by(batch)) {
+            let numbered = part.iter().zip(first..);
+            let documents = numbered.map(|(id, at)| named(&index, *id, at)).collect();
+            txn.insertion().documents(documents).expect("inserted");
+        }
+        txn.commit().expect("committed");
+        all.push(all_ids(&index.snapshot().expect("a snapshot")));
+    }
+    // `#2` was given to the third document before the fifth came with it, and replaced.
+    assert_eq!(all[0], ["#1", "#3", "#4", "#2", "#7", "#5", "#6", "#8"]);
+    assert!(all.iter().all(|ids| *ids == all[0]), "{all:?}");
+}
