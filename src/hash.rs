@@ -3,8 +3,6 @@
 //! All of them are part of the file format (`docs/format.md`, section "Hashes") and pinned by
 //! golden vectors. Nothing here depends on the platform.
 
-use std::fmt;
-use xxhash_rust::xxh3::Xxh3;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// 2^64 divided by the golden ratio, made odd: the increment of the SplitMix64 generator.
@@ -137,33 +135,6 @@ fn load_short(bytes: &[u8]) -> u64 {
 /// The hash of a document's raw text, by which an unchanged text is known.
 pub fn text_hash(text: &[u8]) -> u64 {
     xxh3_64_with_seed(text, 0)
-}
-
-/// XXH3-64 of bytes that come piece by piece.
-#[derive(Default)]
-pub struct StreamHash(Box<Xxh3>);
-
-impl fmt::Debug for StreamHash {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("StreamHash").field(&self.0.digest()).finish()
-    }
-}
-
-impl StreamHash {
-    /// The hash of no bytes.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Takes the next bytes.
-    pub fn update(&mut self, bytes: &[u8]) {
-        self.0.update(bytes);
-    }
-
-    /// The hash of all bytes so far.
-    pub fn value(&self) -> u64 {
-        self.0.digest()
-    }
 }
 
 /// The bits of an id's hash. Two of a million ids share one in every second index, which costs one

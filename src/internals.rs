@@ -1,8 +1,7 @@
-//! What the command and the laboratory share with the library and nobody else should use: it may
-//! change or go without notice.
+//! What the laboratory shares with the index, so that both mix and sketch in the same way. Nobody
+//! else should use it: it may change or go without notice.
 
-pub use crate::error::panic_text;
 pub use crate::estimate::{deviance, stirling_rest};
-pub use crate::hash::{GOLDEN, ShingleHasher, SplitMix, StreamHash, fmix64, text_hash};
+pub use crate::hash::{GOLDEN, ShingleHasher, SplitMix, fmix64, text_hash};
 pub use crate::lsh::{needed_bands, word};
 pub use crate::sketch::{LaneHasher, LaneTable};

@@ -282,21 +282,26 @@ impl Index {
         Arc::get_mut(&mut self.engine).ok_or(Error::SnapshotsLive { count })
     }
 
-    /// Finishes merges under way, writes band entries that are in memory only, and closes the file.
-    /// Dropping the index closes it too and leaves both to the next writer: until then opening
-    /// takes up to a tenth of a second longer, and queries a little.
+    /// [Flushes](Self::flush) the index and closes the file. Dropping the index closes it too and
+    /// leaves the rest to the next writer: until then opening takes up to a tenth of a second
+    /// longer, and queries a little.
     ///
     /// # Errors
     ///
     /// [`Error::WriteInProgress`] where this thread has the write transaction; [`Error::Io`] or
     /// [`Error::Storage`].
     pub fn close(self) -> Result<()> {
-        self.finish()
+        self.flush()
     }
 
-    /// Does what closing does, and leaves the index open.
-    #[doc(hidden)]
-    pub fn finish(&self) -> Result<()> {
+    /// Finishes merges under way, and writes band entries that are in memory only. A program that
+    /// exits without dropping the index calls it before, so that the next opening is fast; nothing
+    /// that is committed depends on it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`close`](Self::close).
+    pub fn flush(&self) -> Result<()> {
         let mut writer = self.engine.write()?;
         writer.flush_for_close()?;
         writer.commit()?;

@@ -5,7 +5,6 @@ use crate::terminal::escape::for_stream;
 use std::io;
 use std::sync::OnceLock;
 use twindex::Error;
-use twindex::internals::panic_text;
 
 /// Why a command ended early.
 pub enum Failure {
@@ -98,7 +97,10 @@ static PANIC: OnceLock<String> = OnceLock::new();
 /// Keeps panics for the one line that ends the command.
 pub fn hush_panics() {
     std::panic::set_hook(Box::new(|info| {
-        let said = panic_text(info.payload());
+        let payload = info.payload();
+        let said = payload.downcast_ref::<&str>().copied();
+        let said = said.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+        let said = said.unwrap_or("no reason given");
         let place = info
             .location()
             .map_or_else(String::new, |at| format!(" ({}:{})", at.file(), at.line()));

@@ -164,7 +164,7 @@ pub(crate) fn run(global: &Global, args: &Dedup) -> Result<Ending, Failure> {
     let given = run.given().len();
     if !interrupted {
         // A kill up to the last commit is made good by the next run.
-        index.finish()?;
+        index.flush()?;
         let spool = audit.finish()?;
         kept.finish()?;
         if targets.file().is_some() {

@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use twindex::internals::StreamHash;
+use xxhash_rust::xxh3::Xxh3;
 
 /// How many bytes a file has, and their hash.
 pub type Content = (u64, u64);
@@ -19,7 +19,7 @@ pub struct Part {
     part: PathBuf,
     path: PathBuf,
     length: u64,
-    hash: StreamHash,
+    hash: Box<Xxh3>,
     last: Option<u8>,
 }
 
@@ -30,10 +30,10 @@ impl Part {
         let place = || part.display().to_string();
         let file = File::create(&part).with_context(place)?;
         sync_folder(&part).with_context(place)?;
-        Ok(Self::new(file, path, StreamHash::new(), 0, None))
+        Ok(Self::new(file, path, Box::new(Xxh3::new()), 0, None))
     }
 
-    fn new(file: File, path: &Path, hash: StreamHash, length: u64, last: Option<u8>) -> Self {
+    fn new(file: File, path: &Path, hash: Box<Xxh3>, length: u64, last: Option<u8>) -> Self {
         let file = BufWriter::with_capacity(1 << 16, file);
         Self { file, part: part_of(path), path: path.to_owned(), length, hash, last }
     }
@@ -91,7 +91,7 @@ impl Part {
     pub fn sync(&mut self) -> Result<Content, Failure> {
         let synced = self.file.flush().and_then(|()| self.file.get_ref().sync_data());
         synced.with_context(|| self.part.display().to_string())?;
-        Ok((self.length, self.hash.value()))
+        Ok((self.length, self.hash.digest()))
     }
 
     /// Gives it its name.
@@ -108,13 +108,13 @@ impl Part {
 }
 
 /// Hashes the first bytes of a file; `None` if they are others, or if there are fewer.
-fn read(path: &Path, (length, hash): Content) -> io::Result<Option<(StreamHash, Option<u8>)>> {
+fn read(path: &Path, (length, hash): Content) -> io::Result<Option<(Box<Xxh3>, Option<u8>)>> {
     let file = match File::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         file => file?,
     };
     let mut reader = BufReader::with_capacity(1 << 18, file.take(length));
-    let (mut found, mut read, mut last) = (StreamHash::new(), 0, None);
+    let (mut found, mut read, mut last) = (Box::new(Xxh3::new()), 0, None);
     loop {
         let bytes = reader.fill_buf()?;
         if bytes.is_empty() {
@@ -126,7 +126,7 @@ fn read(path: &Path, (length, hash): Content) -> io::Result<Option<(StreamHash, 
         read += count as u64;
         reader.consume(count);
     }
-    Ok((read == length && found.value() == hash).then_some((found, last)))
+    Ok((read == length && found.digest() == hash).then_some((found, last)))
 }
 
 /// Makes a new name durable.
