@@ -8,6 +8,8 @@ use std::path::Path;
 /// A caller's function that receives the progress of work and decides whether it continues.
 pub(crate) type Tell<'t> = dyn FnMut(Progress) -> ControlFlow<()> + 't;
 
+type Job<'w, T> = dyn FnOnce(&mut Tell<'_>) -> Result<T> + Send + 'w;
+
 /// Long work that has not begun. [`run`](Self::run) does it. [`watch`](Self::watch) does it,
 /// reports its progress, and can stop it.
 ///
@@ -36,7 +38,7 @@ pub(crate) type Tell<'t> = dyn FnMut(Progress) -> ControlFlow<()> + 't;
 /// ```
 #[must_use = "the work begins when `run` or `watch` is called"]
 pub struct Work<'w, T> {
-    job: Box<dyn FnOnce(&mut Tell<'_>) -> Result<T> + Send + 'w>,
+    job: Box<Job<'w, T>>,
 }
 
 impl<'w, T> Work<'w, T> {
