@@ -1,9 +1,9 @@
-//! What every command's help must have, whichever commands there are.
+//! Tests of the help of every command.
 
 use super::*;
 use clap::{Command as ClapCommand, CommandFactory};
 
-/// All commands, and theirs, ready to be asked for their help.
+/// All subcommands at every level, built so that their help can be rendered.
 fn commands() -> Vec<ClapCommand> {
     let mut all = Args::command();
     all.build();
@@ -29,13 +29,13 @@ fn examples(command: &ClapCommand) -> Vec<String> {
     examples.lines().take_while(|line| line.starts_with("  ")).map(str::to_owned).collect()
 }
 
-/// The program's name, which examples must call.
+/// The name of the program, which examples must call.
 fn program() -> String {
     Args::command().get_name().to_owned()
 }
 
-/// The words of each call of the program in a line of shell, as far as examples need: quotes, pipes,
-/// `&&`, redirections, and a remark after two spaces.
+/// The words of each call of the program in a line of shell. It knows what examples use: quotes,
+/// pipes, `&&`, redirections, and a remark after two spaces.
 fn calls(line: &str, program: &str) -> Vec<Vec<String>> {
     let (mut calls, mut words, mut word) = (Vec::new(), Vec::new(), None::<String>);
     let mut quoted = false;
@@ -71,7 +71,7 @@ fn the_definition_of_arguments_is_consistent() {
 }
 
 #[test]
-fn a_line_of_shell_is_taken_apart() {
+fn a_line_of_shell_is_split_into_words() {
     let line = "  generate | twindex add p.twx --text 'a  b' - > out && echo   all of it";
     assert_eq!(calls(line, "twindex"), [["twindex", "add", "p.twx", "--text", "a  b", "-"]]);
 }
@@ -87,7 +87,7 @@ fn every_command_has_a_summary_of_one_line() {
 }
 
 #[test]
-fn every_command_has_examples_of_itself_that_can_be_typed() {
+fn every_command_has_examples_that_parse() {
     for command in commands().iter().chain([&Args::command()]) {
         let name = command.get_name();
         let examples = examples(command);
@@ -121,7 +121,7 @@ fn no_line_of_a_help_is_broken_by_its_width() {
 
 #[test]
 fn every_default_is_in_the_help() {
-    // These options have a default. Without the others a command does less or asks for a value.
+    // These options always have a value, so that their help must state the default.
     let falls_back =
         ["threshold", "recall", "shingle", "lanes", "normalize", "seed", "threads", "wait"];
     for mut command in commands() {

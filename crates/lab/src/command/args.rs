@@ -7,7 +7,7 @@ use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 use twindex_cli::run::ending::Ending;
 use twindex_cli::run::failure::Failure;
-use twindex_cli::run::global::Global;
+use twindex_cli::run::global_options::GlobalOptions;
 use twindex_cli::run::program;
 
 /// Try the literature's methods of comparing texts, and repeat its experiments
@@ -26,7 +26,7 @@ Examples:
 )]
 struct Args {
     #[command(flatten)]
-    global: Global,
+    global: GlobalOptions,
     #[command(subcommand)]
     command: Command,
 }

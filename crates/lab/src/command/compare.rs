@@ -15,8 +15,8 @@ use std::path::Path;
 use twindex_cli::input::STANDARD_INPUT;
 use twindex_cli::run::ending::Ending;
 use twindex_cli::run::failure::Failure;
-use twindex_cli::run::global::Global;
-use twindex_cli::run::inputs::size;
+use twindex_cli::run::global_options::GlobalOptions;
+use twindex_cli::run::input_options::size;
 use twindex_cli::run::two_texts::TwoTexts;
 use twindex_cli::terminal::output::{Results, rounded, significant, similarity, summary};
 
@@ -129,7 +129,7 @@ fn check(args: &CompareArgs) -> CommandResult<()> {
     Ok(())
 }
 
-pub(super) fn run(global: &Global, args: &CompareArgs) -> CommandResult<Ending> {
+pub(super) fn run(global: &GlobalOptions, args: &CompareArgs) -> CommandResult<Ending> {
     check(args)?;
     let method = args.method;
     if method == MethodName::File {
@@ -177,7 +177,7 @@ fn read_again(path: &Path) -> bool {
 }
 
 /// The rows of the method for files.
-fn of_files(global: &Global, args: &CompareArgs) -> CommandResult<Vec<MethodRow>> {
+fn of_files(global: &GlobalOptions, args: &CompareArgs) -> CommandResult<Vec<MethodRow>> {
     let FileComparison { overlap, seconds } = compare_file::compare(global, args)?;
     let row = |of: SetKind, similarity: f64| {
         MethodRow::exact("file", of, similarity, seconds, overlap.peak_memory)
@@ -281,7 +281,11 @@ fn shingles(texts: &TwoTexts, path: &Path) -> CommandResult<Vec<u64>> {
     Ok(texts.shingler(false)?.hashes(&texts.read(path)?))
 }
 
-fn print(global: &Global, chances: &[ChanceComparison], rows: &[MethodRow]) -> CommandResult<()> {
+fn print(
+    global: &GlobalOptions,
+    chances: &[ChanceComparison],
+    rows: &[MethodRow],
+) -> CommandResult<()> {
     let mut results = Results::new(global);
     if !chances.is_empty() {
         results.heading(&[
@@ -339,7 +343,7 @@ fn print(global: &Global, chances: &[ChanceComparison], rows: &[MethodRow]) -> C
     Ok(())
 }
 
-fn tell_verdicts(global: &Global, chances: &[ChanceComparison]) {
+fn tell_verdicts(global: &GlobalOptions, chances: &[ChanceComparison]) {
     let sentence = |chance: &ChanceComparison| {
         let (seen, expected) = (chance.overlap.similarity(), chance.expected);
         let (of, verdict) = (chance.of.name(), chance.verdict());

@@ -10,12 +10,13 @@ use std::time::Instant;
 use twindex::Error;
 use twindex::Shingle;
 use twindex_cli::input::{open_sequence, open_text};
+use twindex_cli::run::ending::Ending;
 use twindex_cli::run::failure::Failure;
-use twindex_cli::run::global::Global;
-use twindex_cli::run::read_ahead::Ahead;
-use twindex_cli::run::{ending::Ending, interrupt};
+use twindex_cli::run::global_options::GlobalOptions;
+use twindex_cli::run::read_ahead::ReadAhead;
+use twindex_cli::terminal::interrupt;
 use twindex_cli::terminal::output::{Results, distance, rounded};
-use twindex_cli::terminal::progress::Progress;
+use twindex_cli::terminal::progress_bar::ProgressBar;
 
 /// The default of `--memory` in bytes, 64 MiB.
 const MEMORY: usize = 64 << 20;
@@ -26,7 +27,7 @@ pub(super) struct FileComparison {
     pub(super) seconds: f64,
 }
 
-pub(super) fn run(global: &Global, args: &CompareArgs) -> Result<Ending, Failure> {
+pub(super) fn run(global: &GlobalOptions, args: &CompareArgs) -> Result<Ending, Failure> {
     let FileComparison { overlap, seconds } = compare(global, args)?;
     let FileOverlap { sets, multisets, .. } = overlap;
     let asked = if args.texts.multiset { multisets } else { sets };
@@ -63,17 +64,21 @@ pub(super) fn similarity(args: &CompareArgs) -> Result<FileSimilarity, Failure> 
 
 /// Reads both files, one after the other, and compares them. The work runs on another thread,
 /// because reading a silent pipe can block forever; this thread also waits for signals.
-pub(super) fn compare(global: &Global, args: &CompareArgs) -> Result<FileComparison, Failure> {
+pub(super) fn compare(
+    global: &GlobalOptions,
+    args: &CompareArgs,
+) -> Result<FileComparison, Failure> {
     let similarity = similarity(args)?;
     interrupt::catch()?;
-    let progress = Arc::new(Progress::of_parts(global));
+    let progress = Arc::new(ProgressBar::of_parts(global));
     let mut job = Some(ComparisonJob {
         paths: [args.texts.a.clone(), args.texts.b.clone()],
         shingle: args.texts.shingle(),
         similarity,
         progress: Arc::clone(&progress),
     });
-    let compared = Ahead::start("comparing", move || job.take().map(ComparisonJob::run))?.next();
+    let compared =
+        ReadAhead::start("comparing", move || job.take().map(ComparisonJob::run))?.next();
     progress.finish();
     compared.unwrap_or_else(|| {
         let path = std::env::temp_dir();
@@ -87,7 +92,7 @@ struct ComparisonJob {
     paths: [PathBuf; 2],
     shingle: Shingle,
     similarity: FileSimilarity,
-    progress: Arc<Progress>,
+    progress: Arc<ProgressBar>,
 }
 
 impl ComparisonJob {
@@ -126,18 +131,18 @@ impl ComparisonProgress {
         Self { done: 0, now: 0, bytes: paths.iter().map(size).sum() }
     }
 
-    fn read(&mut self, at: FileProgress, progress: &Progress) -> ControlFlow<()> {
+    fn read(&mut self, at: FileProgress, progress: &ProgressBar) -> ControlFlow<()> {
         self.now = at.read;
         self.tell(self.done + at.read, progress)
     }
 
-    fn merge(&mut self, at: FileProgress, progress: &Progress) -> ControlFlow<()> {
+    fn merge(&mut self, at: FileProgress, progress: &ProgressBar) -> ControlFlow<()> {
         let share = at.merged as f64 / at.shingles.max(1) as f64;
         self.bytes = self.done;
         self.tell(self.done + (share * self.done as f64) as u64, progress)
     }
 
-    fn tell(&self, done: u64, progress: &Progress) -> ControlFlow<()> {
+    fn tell(&self, done: u64, progress: &ProgressBar) -> ControlFlow<()> {
         // Pipes and compressed files can have more bytes than known at first.
         let total = 2 * self.bytes.max(done.div_ceil(2));
         progress.at(done, total)

@@ -183,7 +183,7 @@ fn errors_are_the_same_as_with_the_direct_method() {
     long.fails_with(
         "word: a word of more than 32768 bytes, for which there is no room; give more memory",
     );
-    shell.run("compare - - --method file").fails_with("only one of both");
+    shell.run("compare - - --method file").fails_with("only one of the two texts");
 }
 
 #[cfg(unix)]

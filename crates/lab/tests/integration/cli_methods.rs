@@ -374,7 +374,7 @@ fn options_that_exclude_each_other_are_clear_errors() {
         ("compare old.txt new.txt --method rum --sample 0", "--sample <N>"),
         ("compare old.txt new.txt --method minhash --runs 0", "--runs"),
         ("compare old.txt new.txt --method nothing", "possible values"),
-        ("compare - - --method exact", "only one of both can be standard input"),
+        ("compare - - --method exact", "only one of the two texts can be standard input"),
     ] {
         let done = shell.run(words);
         assert_eq!(done.status, 2, "{words}: {done:?}");

@@ -3,12 +3,12 @@
 use crate::study::{Cell, Report, Table};
 use serde_json::Value;
 use twindex_cli::run::failure::Failure;
-use twindex_cli::run::global::Global;
-use twindex_cli::run::results_file::OutFile;
+use twindex_cli::run::global_options::GlobalOptions;
+use twindex_cli::run::results_file::ResultsFile;
 use twindex_cli::terminal::output::{Results, significant, similarity};
 
 /// Prints the short table, then the findings.
-pub(super) fn print(global: &Global, study: &str, report: &Report) -> Result<(), Failure> {
+pub(super) fn print(global: &GlobalOptions, study: &str, report: &Report) -> Result<(), Failure> {
     let mut results = Results::new(global);
     if results.is_aligned() {
         results.text(&format!("{}\n\n", report.title))?;
@@ -44,7 +44,7 @@ pub(super) fn print(global: &Global, study: &str, report: &Report) -> Result<(),
         }
         results.line(&fields)?;
     }
-    results.flush()
+    Ok(results.flush()?)
 }
 
 fn value(cell: &Cell) -> Value {
@@ -95,7 +95,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// Writes the text to the file.
-pub(super) fn written(mut out: OutFile, text: &str) -> Result<OutFile, Failure> {
+pub(super) fn written(mut out: ResultsFile, text: &str) -> Result<ResultsFile, Failure> {
     text.lines().try_for_each(|line| out.line(line))?;
     Ok(out)
 }

@@ -20,11 +20,11 @@ use std::time::Instant;
 use twindex::{Error, Result};
 use twindex_cli::run::ending::Ending;
 use twindex_cli::run::failure::Failure;
-use twindex_cli::run::global::Global;
-use twindex_cli::run::interrupt;
-use twindex_cli::run::results_file::OutFile;
+use twindex_cli::run::global_options::GlobalOptions;
+use twindex_cli::run::results_file::ResultsFile;
+use twindex_cli::terminal::interrupt;
 use twindex_cli::terminal::output::{summary, whole_millis};
-use twindex_cli::terminal::progress::Progress;
+use twindex_cli::terminal::progress_bar::ProgressBar;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -159,7 +159,7 @@ const ALL: [DefaultStudy; 9] = [
 ];
 
 pub(in crate::command) fn run(
-    global: &Global,
+    global: &GlobalOptions,
     args: &StudyArgs,
 ) -> std::result::Result<Ending, Failure> {
     interrupt::catch()?;
@@ -186,16 +186,17 @@ pub(in crate::command) fn run(
 /// Runs a study, then prints, writes and draws what it found. Files appear under their names only
 /// when all of them are complete.
 fn carry_out(
-    global: &Global,
+    global: &GlobalOptions,
     name: &str,
     outputs: &Outputs,
     run: &dyn Fn(&StudyContext<'_>) -> Result<Report>,
 ) -> std::result::Result<Ending, Failure> {
     let begun = Instant::now();
     // Opened before the study runs, so that an unwritable file is reported at once.
-    let open = |path: &Option<PathBuf>| path.as_deref().map(|p| OutFile::new(Some(p))).transpose();
+    let open =
+        |path: &Option<PathBuf>| path.as_deref().map(|p| ResultsFile::new(Some(p))).transpose();
     let (csv, svg) = (open(&outputs.csv)?, open(&outputs.svg)?);
-    let progress = Progress::of_parts(global);
+    let progress = ProgressBar::of_parts(global);
     let tell = |done, total| match progress.at(done, total) {
         ControlFlow::Continue(()) => Ok(()),
         ControlFlow::Break(()) => Err(Error::Interrupted {
@@ -214,7 +215,7 @@ fn carry_out(
     if let Some(out) = svg {
         complete.push(output::written(out, &figure::draw(&report.figure)?)?);
     }
-    complete.into_iter().try_for_each(OutFile::finish)?;
+    complete.into_iter().try_for_each(ResultsFile::finish)?;
     output::print(global, name, &report)?;
     let holding = report.findings.iter().filter(|finding| finding.holds).count();
     let all = report.findings.len();

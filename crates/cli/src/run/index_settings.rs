@@ -1,13 +1,13 @@
-//! The settings of a new index, as they are typed.
+//! The options that set the settings of a new index.
 
 use clap::Args;
 use twindex::IndexOptions;
 use twindex::{Normalization, Shingle};
 
-/// Settings of a new index. For an index that exists they must be those it was created with.
+/// Settings of a new index. An existing index must have been created with the same ones.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Settings of a new index")]
-pub struct Settings {
+pub struct IndexSettings {
     /// Least Jaccard similarity that counts as similar, above 0, at most 1 [default: 0.8]
     #[arg(long, value_name = "T")]
     threshold: Option<f64>,
@@ -20,18 +20,18 @@ pub struct Settings {
     /// Lanes of a signature, a byte each: 64, 128, 256 or 512 [default: 256]
     #[arg(long, value_name = "K")]
     lanes: Option<usize>,
-    /// Of lower, nfc or nfkc, space or nospace, minword=N; or none [default: lower,nfc,space;
-    /// none for token and kmer:N]
+    /// A list of lower, nfc or nfkc, space or nospace, minword=N; or none
+    /// [default: lower,nfc,space; none for token and kmer:N]
     #[arg(long, value_name = "LIST")]
     normalize: Option<Normalization>,
     /// Count repeated shingles as often as they occur
     #[arg(long)]
     multiset: bool,
-    /// Documents are weighted sets: JSON Lines with `weights`, an object with a number for each token.
-    /// Implies --shingle token
+    /// Take weighted sets as documents: JSON Lines with `weights`, an object with a number for each
+    /// token. Implies --shingle token
     #[arg(long)]
     weighted: bool,
-    /// Keep the texts, compressed: answers are then exact, and `explain` and `rebuild` work
+    /// Keep the texts, compressed, so that answers are exact and `explain` and `rebuild` work
     #[arg(long)]
     store_text: bool,
     /// Seed of all hashes [default: 0]
@@ -39,17 +39,18 @@ pub struct Settings {
     seed: Option<u64>,
 }
 
-impl Settings {
-    /// The shingle that a new index has.
+impl IndexSettings {
+    /// The shingle of a new index.
     pub fn shingle(&self) -> Shingle {
         self.shingle.unwrap_or(if self.weighted { Shingle::Tokens } else { Shingle::default() })
     }
 
-    /// Whether a new index is one of weights.
+    /// Whether a new index holds weighted sets.
     pub fn weighted(&self) -> bool {
         self.weighted
     }
 
+    /// The options of the library for a new index.
     pub fn options(&self) -> IndexOptions {
         let options = self.options_but_threshold();
         match self.threshold {
@@ -58,12 +59,12 @@ impl Settings {
         }
     }
 
-    /// The least similarity that counts as similar, if one is named.
+    /// The least similarity that counts as similar, if it was given.
     pub fn threshold(&self) -> Option<f64> {
         self.threshold
     }
 
-    /// For an index whose own threshold may be another.
+    /// The same without the threshold, for an index that may have another one.
     pub fn options_but_threshold(&self) -> IndexOptions {
         let mut options = IndexOptions::new();
         if let Some(recall) = self.recall {

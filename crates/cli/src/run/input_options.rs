@@ -1,21 +1,22 @@
-//! What documents are read from, as it is typed.
+//! The options that say what inputs hold and how to read them.
 
-use crate::input::{Fields, Format, Inputs, WANTS_WEIGHTS, Walking, check_glob};
+use crate::input::{Fields, Format, Inputs, WANTS_WEIGHTS, WalkOptions, check_glob};
 use crate::run::failure::Failure;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use twindex::Shingle;
 
-/// What documents are read from.
+/// How to read inputs.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Input")]
-pub struct Input {
-    /// What inputs hold; auto goes by name and content. Any input may be gzip or zstd compressed
+pub struct InputOptions {
+    /// The format of inputs; auto goes by name and content. Any input may be compressed with gzip
+    /// or zstd
     #[arg(long, value_enum, default_value_t = InputFormat::Auto)]
     format: InputFormat,
-    /// Make each record of FASTA a document, whose id is the first word behind >; without it each
-    /// file is one. Every input is then FASTA
+    /// Read every input as FASTA and make each record a document, whose id is the first word behind
+    /// >; without it each file is one document
     #[arg(long)]
     per_record: bool,
     /// The field of a JSON record, or the column of a table, that holds the id
@@ -25,18 +26,19 @@ pub struct Input {
     /// [default: text, or weights for an index of weights]
     #[arg(long, value_name = "NAME")]
     text_field: Option<String>,
-    /// Name records of standard input that have no id P:LINE, not #1, #2, ...
+    /// Records of standard input without an id get the id P:LINE instead of #1, #2, ...
     #[arg(long, value_name = "P", value_parser = NonEmptyStringValueParser::new())]
     id_prefix: Option<String>,
-    /// The most bytes of a record; longer ones are reported and left out, without being held
-    /// in memory. A record is a line, a record of a table or of FASTA, a text file, or standard input
-    /// as one text, after decompression
+    /// The most bytes of a record, after decompression; longer ones are reported and left out,
+    /// without being held in memory. A record is a line, a record of a table or of FASTA, a text
+    /// file, or standard input as one text
     #[arg(long, value_name = "SIZE", default_value = LONGEST, value_parser = size)]
     max_record: usize,
-    /// Read hidden files and folders of directories too
+    /// In directories, also read hidden files and folders
     #[arg(long)]
     hidden: bool,
-    /// Of directories, read only files that match, or with ! in front, that do not (repeatable)
+    /// In directories, read only files that match; with ! in front, only those that do not
+    /// (repeatable)
     #[arg(long, short = 'g', value_name = "GLOB", value_parser = glob)]
     glob: Vec<String>,
     /// In directories, follow symbolic links
@@ -44,7 +46,8 @@ pub struct Input {
     follow: bool,
 }
 
-impl Input {
+impl InputOptions {
+    /// The inputs to read from these paths. The index itself is left out of directories.
     pub fn of(&self, paths: &[PathBuf], index: &Path, weighted: bool) -> Inputs {
         let text = if weighted { "weights" } else { "text" };
         Inputs {
@@ -68,13 +71,17 @@ impl Input {
             },
             id_prefix: self.id_prefix.clone(),
             most: self.max_record,
-            walking: Walking { hidden: self.hidden, follow: self.follow, globs: self.glob.clone() },
+            walking: WalkOptions {
+                hidden: self.hidden,
+                follow: self.follow,
+                globs: self.glob.clone(),
+            },
             leave_out: vec![index.to_owned()],
         }
     }
 
-    /// Refuses what cannot be of the index's kind, once and not at every record: a format of sets or
-    /// sequences for an index of another shingle, all but JSON for one of weights.
+    /// Refuses a format that the index cannot take, once instead of at every record: sets or
+    /// sequences for an index with another shingle, and anything but JSON for one of weights.
     pub fn check(&self, shingle: Shingle, weighted: bool, index: &Path) -> Result<(), Failure> {
         if weighted && !matches!(self.format, InputFormat::Auto | InputFormat::Jsonl) {
             return Err(anyhow::anyhow!("{}: {WANTS_WEIGHTS}", index.display()).into());
@@ -88,8 +95,8 @@ impl Input {
         if fasta && shingle.kmer_width().is_none() {
             let option = if self.per_record { "--per-record" } else { "--format fasta" };
             let error = anyhow::anyhow!(
-                "{}: {option} reads sequences, but this index cuts texts by {shingle}; create one with \
-                 --shingle kmer:21",
+                "{}: {option} reads sequences, but this index cuts texts by {shingle}; create one \
+                 with --shingle kmer:21",
                 index.display()
             );
             return Err(error.into());
@@ -108,20 +115,20 @@ impl Input {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum InputFormat {
-    /// Files by name: .jsonl, .ndjson, .csv, .tsv (also with .gz, .zst behind), others text, but
-    /// jsonl if a name without extension, or with .json, says nothing and the first line is a JSON
-    /// object. In directories: text. Standard input: jsonl if it begins with {, else lines. For
-    /// --shingle kmer:N also fasta: .fa, .fasta, .fna, .ffn, .frn, and standard input beginning with >
+    /// Files by extension: .jsonl, .ndjson, .csv, .tsv, also before .gz or .zst; others are text,
+    /// but a file without extension, or with .json, is jsonl if its first line is a JSON object.
+    /// Directories: text. Standard input: jsonl if it begins with {, else lines. For --shingle
+    /// kmer:N also fasta: .fa, .fasta, .fna, .ffn, .frn, and standard input that begins with >
     Auto,
     /// Each file is one document; its id is its path
     Text,
     /// Each line is one document; its id is path:line
     Lines,
-    /// Each line is a JSON object with an id and a text, or an array of tokens as a text, or weights
+    /// Each line is a JSON object with an id and a text, an array of tokens, or weights
     Jsonl,
     /// A table with a header, by RFC 4180
     Csv,
-    /// The same with tabs instead of commas
+    /// A table with a header and tabs instead of commas
     Tsv,
     /// Each line is an id, a tab, and tokens separated by spaces; for --shingle token
     Tokens,
@@ -134,10 +141,10 @@ fn glob(text: &str) -> Result<String, String> {
     check_glob(text).map(|()| text.to_owned())
 }
 
-/// The most bytes of a record where nothing is said: the longest texts that people index on purpose.
+/// The default for the most bytes of a record: the longest texts that people index on purpose.
 pub const LONGEST: &str = "128M";
 
-/// A number of bytes, with K, M or G (or KiB, MiB, GiB) for their 1,024s.
+/// Parses a number of bytes. K, M and G (or KiB, MiB, GiB) are powers of 1,024.
 pub fn size(text: &str) -> Result<usize, &'static str> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = match &text[digits.len()..] {
@@ -148,7 +155,9 @@ pub fn size(text: &str) -> Result<usize, &'static str> {
         _ => None,
     };
     let bytes = digits.parse::<usize>().ok().zip(unit).and_then(|(n, unit)| n.checked_mul(unit));
-    bytes.filter(|bytes| *bytes > 0).ok_or("expected a number of bytes, as 100000, 64K, 128M or 2G")
+    bytes
+        .filter(|bytes| *bytes > 0)
+        .ok_or("expected a number of bytes, such as 100000, 64K, 128M or 2G")
 }
 
 #[cfg(test)]
