@@ -368,7 +368,8 @@ impl Engine {
         }
     }
 
-    /// Verifies the checksum of every page, and which pages are free. Nobody else may use the engine.
+    /// Verifies the checksum of every page, and which pages are free. Nobody else may use the
+    /// engine.
     pub(crate) fn verify(&mut self) -> Result<()> {
         let action = "verifying the pages";
         self.alone(|database, path| database.check_integrity().doing(path, action).map(|_| ()))

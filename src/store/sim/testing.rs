@@ -21,8 +21,8 @@ pub(crate) fn open(folder: &TempDir) -> Arc<Engine> {
     Engine::open(&folder.path().join("x.twx"), &SettingsRequest::default(), TUNING).expect("opened")
 }
 
-/// An index of `count` documents, of which every fifth is removed. Each 50 of them are a run, and the
-/// rest is the tail.
+/// An index of `count` documents, of which every fifth is removed. Each 50 of them are a run, and
+/// the rest is the tail.
 pub(crate) fn filled(folder: &TempDir, count: u32) -> Arc<Engine> {
     let settings = SettingsRequest { lanes: Some(64), ..SettingsRequest::default() };
     let settings = settings.resolve().expect("valid settings");
