@@ -6,7 +6,7 @@ use crate::commands::dedup::options::Dedup;
 use crate::commands::dedup::partial_file::{Content, Part, Sink, part_of};
 use crate::commands::dedup::targets::Targets;
 use crate::run::failure::Failure;
-use crate::run::global::Global;
+use crate::run::global_options::GlobalOptions;
 use crate::terminal::output::likeness;
 use anyhow::anyhow;
 use std::path::Path;
@@ -69,7 +69,7 @@ pub(crate) struct Judging<'a> {
 impl<'a> Judging<'a> {
     /// Begins, or goes on with what an interrupted run has left.
     pub(crate) fn begin(
-        global: &Global,
+        global: &GlobalOptions,
         args: &'a Dedup,
         targets: &'a Targets,
         comparing: (f64, &'a [&'a Snapshot]),

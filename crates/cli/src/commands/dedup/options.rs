@@ -6,15 +6,16 @@ use crate::commands::dedup::judging::{Counts, Incoming, Judging, changed, output
 use crate::commands::dedup::kept_file::Written;
 use crate::commands::dedup::partial_file::Part;
 use crate::commands::dedup::targets::Targets;
-use crate::input::{BadRecord, Name, Raw, STANDARD_INPUT};
+use crate::input::{BadRecord, RawRecord, RecordName, STANDARD_INPUT};
 use crate::run::failure::Failure;
-use crate::run::global::Global;
-use crate::run::inputs::Input;
+use crate::run::global_options::GlobalOptions;
+use crate::run::index_settings::IndexSettings;
+use crate::run::input_options::InputOptions;
 use crate::run::records::Records;
-use crate::run::settings::Settings;
-use crate::run::{ending::Ending, interrupt, opening, records};
+use crate::run::{ending::Ending, opening, records};
+use crate::terminal::interrupt;
 use crate::terminal::output::{bytes, count, listed, similarity, summary, whole_millis};
-use crate::terminal::progress::Progress;
+use crate::terminal::progress_bar::ProgressBar;
 use anyhow::anyhow;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -73,15 +74,15 @@ pub(crate) struct Dedup {
     #[arg(long, value_name = "DOCS", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) batch: u32,
     #[command(flatten)]
-    pub(crate) input: Input,
+    pub(crate) input: InputOptions,
     #[command(flatten)]
-    pub(crate) settings: Settings,
+    pub(crate) settings: IndexSettings,
 }
 
 /// Records that are judged without looking whether the command was asked to end.
 const SLICE: usize = 1 << 10;
 
-pub(crate) fn run(global: &Global, args: &Dedup) -> Result<Ending, Failure> {
+pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failure> {
     interrupt::catch()?;
     let start = Instant::now();
     let targets = Targets::of(args)?;
@@ -122,7 +123,7 @@ pub(crate) fn run(global: &Global, args: &Dedup) -> Result<Ending, Failure> {
     let comparing = (threshold, &*against);
     let mut judging = Judging::begin(global, args, &targets, comparing, (&key, interrupted), &txn)?;
     let records = args.records(&targets, &index, Some(index.sketcher().clone()))?;
-    let mut progress = Progress::new(global, records.expected_bytes);
+    let mut progress = ProgressBar::new(global, records.expected_bytes);
     let mut failed = 0_u64;
     for parsed in records {
         let documents = parsed.results.len() as u64;
@@ -190,7 +191,7 @@ pub(crate) fn run(global: &Global, args: &Dedup) -> Result<Ending, Failure> {
 /// Gives their names to the files of a run that had judged everything. If that was this very input,
 /// returns how many of its records are bad; `None` if there is another input to judge.
 fn complete(
-    global: &Global,
+    global: &GlobalOptions,
     args: &Dedup,
     targets: &Targets,
     index: &Index,
@@ -253,7 +254,7 @@ fn forget(index: &Index, run: DedupRun) -> Result<(), Failure> {
 
 impl Dedup {
     /// Opens the index; the threshold of the run is that of the index only if it is new.
-    fn open(&self, global: &Global, place: &Path) -> Result<Index, Failure> {
+    fn open(&self, global: &GlobalOptions, place: &Path) -> Result<Index, Failure> {
         opening::open(global, self.settings.options_but_threshold(), |options| {
             match options.open(place) {
                 Err(Error::NotFound { .. }) => self.settings.options().open_or_create(place),
@@ -275,11 +276,11 @@ impl Dedup {
         let none = Signature::empty(settings.lanes())?;
         records::start(inputs, settings.shingle, move |record| {
             let (id, named) = match record.name {
-                Name::Id(id) => (id, true),
-                Name::Automatic => ("#".to_owned(), false),
+                RecordName::Id(id) => (id, true),
+                RecordName::Automatic => ("#".to_owned(), false),
             };
             let place = record.place;
-            if record.raw == Raw::File && id.contains('\n') {
+            if record.raw == RawRecord::File && id.contains('\n') {
                 let cause = "its name holds a line break, which a list of paths cannot have".into();
                 return Err(BadRecord { place, cause });
             }
@@ -313,7 +314,7 @@ impl Dedup {
 }
 
 /// Opens the other indexes to be read.
-fn others(global: &Global, args: &Dedup) -> Result<Vec<ReadOnlyIndex>, Failure> {
+fn others(global: &GlobalOptions, args: &Dedup) -> Result<Vec<ReadOnlyIndex>, Failure> {
     let open = |path: &PathBuf| match opening::same_file(path, &args.index) {
         true => Err(anyhow!(
             "{}: is the index itself, whose documents count anyway; leave out this --against",
@@ -326,7 +327,7 @@ fn others(global: &Global, args: &Dedup) -> Result<Vec<ReadOnlyIndex>, Failure> 
 }
 
 fn report(
-    global: &Global,
+    global: &GlobalOptions,
     args: &Dedup,
     counts: &Counts,
     failed: u64,
