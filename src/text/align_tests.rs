@@ -68,7 +68,9 @@ proptest! {
             let letters = align(&text, 0, &settings);
             prop_assert_eq!(text_of(&letters), settings.apply(&text), "{}", settings);
             prop_assert!(letters.iter().all(|letter| letter.start < letter.end));
-            let forward = |two: &[SourcedChar]| two[0].start <= two[1].start && two[0].end <= two[1].end;
+            let forward = |two: &[SourcedChar]| {
+                two[0].start <= two[1].start && two[0].end <= two[1].end
+            };
             prop_assert!(letters.windows(2).all(forward), "{}: {:?}", settings, letters);
             for letter in letters {
                 prop_assert!(text.get(letter.start as usize..letter.end as usize).is_some());
@@ -81,7 +83,8 @@ proptest! {
     fn normalising_the_source_of_a_character_produces_it(text in tricky()) {
         for form in [Form::Unchanged, Form::Nfc, Form::Nfkc] {
             for lower in [false, true] {
-                let settings = Normalization { lower, form, whitespace: Whitespace::Keep, min_word: 0 };
+                let whitespace = Whitespace::Keep;
+                let settings = Normalization { lower, form, whitespace, min_word: 0 };
                 for letter in align(&text, 0, &settings) {
                     let made = settings.apply(&text[letter.start as usize..letter.end as usize]);
                     let found = made.contains(letter.character) || letter.character == 'ς';

@@ -1,7 +1,7 @@
 //! K-mers: the words of k letters of a DNA sequence. A word and its reverse complement are the same
 //! k-mer.
 
-use super::shingle::Shingle;
+use super::kind::Shingle;
 use crate::hash::ShingleHasher;
 use multiversion::multiversion;
 

@@ -118,7 +118,8 @@ fn pinned(k: u16, text: &str) -> (usize, u64) {
 /// An independent program computed these values from the definition in `docs/format.md`.
 #[test]
 fn kmers_have_their_golden_hashes() {
-    let text = ">x\nACGTTGCAAGGCTNNTTGACCATGCATTGACCAGATACCAGATTACAGGAC\n>y\nGATTACAGATTACAGATTACAGATTACAGATTACA\n";
+    let text = ">x\nACGTTGCAAGGCTNNTTGACCATGCATTGACCAGATACCAGATTACAGGAC\n\
+        >y\nGATTACAGATTACAGATTACAGATTACAGATTACA\n";
     let golden: [(u16, (usize, u64)); 5] = [
         (1, (84, 0xe997_838e_4d5d_c4e7)),
         (4, (75, 0x6b88_7fd7_1918_defd)),

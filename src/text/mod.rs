@@ -9,6 +9,7 @@ mod cuts;
 mod fold;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
+mod kind;
 mod kmer;
 mod normalize;
 mod positions;
@@ -21,8 +22,9 @@ mod weights;
 mod width;
 
 pub use content::Content;
+pub use kind::Shingle;
 pub use normalize::{Form, Normalization, Whitespace};
-pub use shingle::{Shingle, Shingler};
+pub use shingle::Shingler;
 pub use stream::ShingleStream;
 pub use tokens::Tokens;
 pub use weights::Weights;

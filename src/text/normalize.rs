@@ -336,7 +336,8 @@ mod tests {
     }
 
     fn tricky() -> impl Strategy<Value = String> {
-        let letters = "aAzZ  \t\n.'0éÉİıßΣσςΌᾼ\u{301}\u{308}\u{345}\u{327}ℌÅﬁ¨①가각각क्षिหน\u{200d}👩漢字\u{3000}\u{85}";
+        let letters = "aAzZ  \t\n.'0éÉİıßΣσςΌᾼ\u{301}\u{308}\u{345}\u{327}\
+            ℌÅﬁ¨①가각각क्षिหน\u{200d}👩漢字\u{3000}\u{85}";
         let choices: Vec<char> = letters.chars().collect();
         proptest::collection::vec(proptest::sample::select(choices), 0..24)
             .prop_map(|chars| chars.into_iter().collect())

@@ -1,7 +1,8 @@
 //! The byte range of each shingle in the raw text.
 
 use super::align::{SourcedChar, align, text_of};
-use super::shingle::{Shingle, Shingler};
+use super::kind::Shingle;
+use super::shingle::Shingler;
 use super::units::{ELEMENT_END, Units, line_normalization};
 use crate::error::{Error, Result};
 use std::ops::Range;

@@ -173,7 +173,8 @@ const MARKS: &str = "Z\u{351}\u{36b}a\u{308}\u{334}l\u{327}go\u{301} text";
 const CODE: &str = "fn main() {\n\n    let name = \"Zoé\";\r\n\tprint(name)\n}\n";
 const LINES: &str = "हिन्दी\n敏捷 的\n\u{3000}\nCafe\u{301}  noir";
 /// 248 bytes.
-const LONG: &str = "a shingle of more than two hundred and forty bytes goes through the longest of the three \
+const LONG: &str = "a shingle of more than two hundred and forty bytes \
+    goes through the longest of the three \
     paths of XXH3, as its inputs of up to 16, 128 and 240 bytes have ways of their own, and so \
     it takes a good many words to get there, which this one does at last";
 

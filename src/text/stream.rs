@@ -6,9 +6,10 @@
 //! keeps its unfinished rest for the next piece.
 
 use super::chunked::ChunkNormalizer;
+use super::kind::Shingle;
 use super::kmer::Letters;
 use super::normalize::Normalization;
-use super::shingle::{PADDING, Scratch, Shingle, Shingler};
+use super::shingle::{PADDING, Scratch, Shingler};
 use super::units::{ELEMENT_END, line_normalization};
 use crate::error::{Error, Result};
 use std::fmt;

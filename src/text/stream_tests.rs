@@ -71,7 +71,9 @@ fn agrees(
 
 /// Characters that matter to some rule of case, composition, white space, words, elements or FASTA.
 fn tricky() -> impl Strategy<Value = String> {
-    let letters = "aAzZbb  \t\n\r.'0,:;_\"<>é ÉİıßΣσςΌᾼ\u{301}\u{308}\u{345}\u{327}\u{338}ℌÅﬁ¨①\u{fdfa}가각각क्षिหน\u{200d}ℹ👩🇫🇷🅰漢字かか\u{3099}カ\u{ff9e}\u{3000}\u{85}\u{a0}\u{1f}אב\"׳ְ\u{ad}\u{feff}ACGTn;>";
+    let letters = "aAzZbb  \t\n\r.'0,:;_\"<>é ÉİıßΣσςΌᾼ\u{301}\u{308}\u{345}\u{327}\u{338}\
+        ℌÅﬁ¨①\u{fdfa}가각각क्षिหน\u{200d}ℹ👩🇫🇷🅰\
+        漢字かか\u{3099}カ\u{ff9e}\u{3000}\u{85}\u{a0}\u{1f}אב\"׳ְ\u{ad}\u{feff}ACGTn;>";
     let choices: Vec<char> = letters.chars().collect();
     let wild = proptest::collection::vec(proptest::sample::select(choices), 0..30)
         .prop_map(|chars| chars.into_iter().collect::<String>());
