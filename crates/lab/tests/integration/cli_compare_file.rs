@@ -179,9 +179,7 @@ fn what_is_wrong_is_said_as_of_whole_texts() {
     let much = shell.run("compare good good --method file --memory 9000000G");
     much.fails_with("expected no more than this machine gives");
     let long = shell.run("compare good word --method file --memory 1M --shingle word:2");
-    long.fails_with(
-        "word: a word of more than 32768 bytes, for which there is no room; give more memory",
-    );
+    long.fails_with("word: a word of more than 32768 bytes does not fit; give more memory");
     shell.run("compare - - --method file").fails_with("only one of both");
 }
 
