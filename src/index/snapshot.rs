@@ -317,7 +317,7 @@ impl Iterator for Ids<'_> {
                     self.next = last.and_then(|doc| doc.0.checked_add(1)).map(DocNo);
                     self.block.extend(records.into_iter().map(|(_, record)| record.id));
                     if self.next.is_none() {
-                        let counted = self.snapshot.reader().counted(self.seen);
+                        let counted = self.snapshot.reader().expect_count(self.seen);
                         if let Err(error) = counted {
                             return Some(Err(error));
                         }

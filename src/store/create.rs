@@ -1,7 +1,7 @@
-//! A new file with an empty index.
+//! Creates index files: each is complete before it gets its name.
 
 use crate::error::{Error, Result};
-use crate::store::bytes::codec::Fault;
+use crate::store::bytes::codec::DecodeError;
 use crate::store::bytes::record::Counters;
 use crate::store::bytes::schema::{
     DEAD, DOCUMENTS, FENCES, FORMAT_ROW, FORMAT_VERSION, MAGIC, META, POSTINGS, RUNS, SETTINGS_ROW,
@@ -23,22 +23,23 @@ use std::io;
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// A file that is written beside and gets its name when it is complete, so that a kill leaves no
-/// half-made index.
+/// A new file under a temporary name. It gets its own name when it is complete, so a process that
+/// is killed leaves no half-made index.
 pub(crate) struct NewFile<'p> {
     file: NamedTempFile,
     folder: PathBuf,
-    /// The name it will get.
+    /// The final name.
     path: &'p Path,
 }
 
 impl<'p> NewFile<'p> {
-    /// Begins a file with an empty index, as any new file: the user's mask decides who may read it.
+    /// Begins a file with an empty index. Like any new file, it has the permissions that the
+    /// user's mask allows.
     pub(crate) fn begin(path: &'p Path, stored: &StoredSettings) -> Result<Self> {
-        Self::begin_for(path, stored, 0o666)
+        Self::begin_with_mode(path, stored, 0o666)
     }
 
-    /// Begins a file for those only who may read another one, whose permissions it has at most.
+    /// Begins a file with an empty index that has no more permissions than the file `other`.
     pub(crate) fn begin_like(
         path: &'p Path,
         stored: &StoredSettings,
@@ -47,19 +48,19 @@ impl<'p> NewFile<'p> {
         #[cfg(unix)]
         let mode = {
             use std::os::unix::fs::PermissionsExt;
-            let found = fs::metadata(other).map_err(|source| io_error(other, ACTION, source))?;
-            // Its owner writes to it, whatever else.
-            found.permissions().mode() & 0o666 | 0o600
+            let metadata = fs::metadata(other).map_err(|source| io_error(other, ACTION, source))?;
+            // The owner must be able to write the new file, even if `other` is read-only.
+            metadata.permissions().mode() & 0o666 | 0o600
         };
         #[cfg(not(unix))]
         let mode = {
             let _ = other;
             0o600
         };
-        Self::begin_for(path, stored, mode)
+        Self::begin_with_mode(path, stored, mode)
     }
 
-    fn begin_for(path: &'p Path, stored: &StoredSettings, mode: u32) -> Result<Self> {
+    fn begin_with_mode(path: &'p Path, stored: &StoredSettings, mode: u32) -> Result<Self> {
         let failed = |source| io_error(path, ACTION, source);
         let folder = match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -79,19 +80,19 @@ impl<'p> NewFile<'p> {
         let new = builder.tempfile_in(folder).map_err(failed)?;
         let file = new.reopen().map_err(failed)?;
         let database = redb::Builder::new().create_file(file).doing(path, ACTION)?;
-        Engine::write_first(&database, stored, path)?;
+        Engine::write_empty_index(&database, stored, path)?;
         Ok(Self { file: new, folder: folder.to_owned(), path })
     }
 
-    /// Where it is until it has its name.
-    pub(crate) fn place(&self) -> &Path {
+    /// The path of the file until it has its name.
+    pub(crate) fn temporary_path(&self) -> &Path {
         self.file.path()
     }
 
-    /// Gives it its name, which must be free.
+    /// Gives the file its name. Fails if another file has it.
     pub(crate) fn finish(self) -> Result<()> {
         let Self { file, folder, path } = self;
-        // Closing the storage has written to it once more.
+        // redb writes to the file when it is closed, so the file is synced once more.
         file.as_file().sync_all().map_err(|source| io_error(path, ACTION, source))?;
         file.persist_noclobber(path).map_err(|error| match error.error.kind() {
             io::ErrorKind::AlreadyExists => Error::AlreadyExists { path: path.to_owned() },
@@ -100,7 +101,7 @@ impl<'p> NewFile<'p> {
         sync_folder(&folder).map_err(|source| io_error(path, ACTION, source))
     }
 
-    /// Gives it its name instead of the file that has it, and the permissions of that.
+    /// Replaces the file that has the name, and takes over its owner and permissions.
     pub(crate) fn replace(self) -> Result<()> {
         let Self { file, folder, path } = self;
         let failed = |source| io_error(path, "replacing the old file", source);
@@ -108,7 +109,7 @@ impl<'p> NewFile<'p> {
         #[cfg(unix)]
         {
             use std::os::unix::fs::{MetadataExt, chown};
-            // Only root may give a file away; to others it is theirs already.
+            // Only root may change the owner. Other users own the old file already.
             let _ = chown(file.path(), Some(old.uid()), Some(old.gid()));
         }
         fs::set_permissions(file.path(), old.permissions()).map_err(failed)?;
@@ -120,34 +121,35 @@ impl<'p> NewFile<'p> {
 
 const ACTION: &str = "creating the index";
 
-/// The file that a link names: a link stays what it is where its file is replaced.
-pub(crate) fn behind_link(path: &Path) -> Cow<'_, Path> {
-    let link = path.symlink_metadata().is_ok_and(|found| found.is_symlink());
-    let target = if link { fs::canonicalize(path).ok() } else { None };
+/// Resolves a symbolic link, so that replacing the file leaves the link in place.
+pub(crate) fn resolve_link(path: &Path) -> Cow<'_, Path> {
+    let is_link = path.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink());
+    let target = if is_link { fs::canonicalize(path).ok() } else { None };
     target.map_or(Cow::Borrowed(path), Cow::Owned)
 }
 
 impl Engine {
-    /// Creates the file with an empty index.
+    /// Creates a file with an empty index and a random key for the hashes of ids.
     pub(crate) fn create(path: &Path, settings: &Settings) -> Result<()> {
         Self::create_with_key(path, settings, RandomState::new().build_hasher().finish())
     }
 
-    /// Creates it with this key of the hashes of ids, which nobody should know.
-    pub(crate) fn create_with_key(path: &Path, settings: &Settings, key: u64) -> Result<()> {
+    /// Creates a file with an empty index and this key for the hashes of ids. The key should be
+    /// secret, so that nobody can choose ids with equal hashes.
+    pub(crate) fn create_with_key(path: &Path, settings: &Settings, id_key: u64) -> Result<()> {
         if path.symlink_metadata().is_ok() {
             return Err(Error::AlreadyExists { path: path.to_owned() });
         }
-        NewFile::begin(path, &StoredSettings::new(settings, key, now()))?.finish()
+        NewFile::begin(path, &StoredSettings::new(settings, id_key, now()))?.finish()
     }
 
-    fn write_first(database: &Database, stored: &StoredSettings, path: &Path) -> Result<()> {
+    fn write_empty_index(database: &Database, stored: &StoredSettings, path: &Path) -> Result<()> {
         let txn = database.begin_write().doing(path, ACTION)?;
         {
             let mut meta = txn.open_table(META).doing(path, ACTION)?;
             let format = [&MAGIC[..], &FORMAT_VERSION.to_le_bytes()].concat();
             meta.insert(FORMAT_ROW, &format[..]).doing(path, ACTION)?;
-            let fault = |fault: Fault| damaged(path, Table::Meta, SETTINGS_ROW, fault);
+            let fault = |fault: DecodeError| damaged(path, Table::Meta, SETTINGS_ROW, fault);
             meta.insert(SETTINGS_ROW, &stored.encode().map_err(fault)?[..]).doing(path, ACTION)?;
             meta.insert(STATE_ROW, &Counters::default().encode()[..]).doing(path, ACTION)?;
             for table in [SIGNATURES, DOCUMENTS, TEXTS] {
@@ -169,12 +171,12 @@ impl Engine {
         guard(path, || {
             let database = redb::Builder::new().create_with_backend(disk);
             let database = database.doing(path, ACTION)?;
-            Self::write_first(&database, &StoredSettings::new(settings, id_key, now()), path)
+            Self::write_empty_index(&database, &StoredSettings::new(settings, id_key, now()), path)
         })
     }
 }
 
-/// Makes a new directory entry durable.
+/// Syncs a folder, which makes a new directory entry durable.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     match cfg!(unix) {
         true => fs::File::open(folder)?.sync_all(),

@@ -1,4 +1,4 @@
-//! A document on its way into an index: an id, a signature, and what is known of the text.
+//! A prepared document: an id, a signature, and the properties of the text.
 
 use super::settings::Settings;
 use crate::sketch::Signature;
@@ -17,16 +17,16 @@ pub struct Document {
     pub(crate) signature: Signature,
     pub(crate) text_hash: u64,
     pub(crate) text_length: u64,
-    /// The raw text, which an index that stores texts must be given.
+    /// The raw text. An index that stores texts needs it.
     pub(crate) text: Option<Arc<str>>,
-    /// Seconds since 1970 when it was inserted first; `None` for now.
+    /// The time of the first insertion, in seconds since 1970. `None` stands for now.
     pub(crate) inserted: Option<i64>,
 }
 
-/// What kind of content a document was made of.
+/// The kind of content that a document was made from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Only its signature is known.
+    /// Only the signature is known.
     Unknown,
     /// A text, or a set of tokens.
     Text,

@@ -3,19 +3,21 @@
 use crate::error::{Error, Result};
 use crate::store::bytes::schema::{POSTINGS, STATE_ROW, Table};
 #[cfg(test)]
-use crate::store::file::foreign;
+use crate::store::file::open_error;
 use crate::store::file::{File, is_plausible};
 use crate::store::load;
 use crate::store::progress::Watch;
 use crate::store::read::reader::Reader;
 use crate::store::read::view::Fixed;
-use crate::store::runs::background::Ahead;
-use crate::store::runs::merge::Prepared;
+use crate::store::runs::background::BackgroundMerge;
+use crate::store::runs::merge::PreparedSteps;
 use crate::store::settings::{Settings, SettingsRequest, StoredSettings};
 #[cfg(test)]
 use crate::store::sim::disk::Disk;
 use crate::store::state::State;
-use crate::store::storage_error::{Doing, abandon, damaged, guard, guard_noting, let_go};
+use crate::store::storage_error::{
+    Doing, abandon, damaged, drop_catching_panics, guard, guard_with,
+};
 use crate::store::write::turn::{Turn, Turns};
 use crate::store::write::writer::Writer;
 use redb::{Database, DatabaseError, ReadableDatabase};
@@ -61,7 +63,7 @@ struct Published {
 
 /// One open index file.
 pub(crate) struct Engine {
-    ahead: Ahead,
+    background_merge: BackgroundMerge,
     file: File,
     path: PathBuf,
     settings: Settings,
@@ -176,7 +178,7 @@ impl Engine {
             }
         };
         Ok(Self {
-            ahead: Ahead::default(),
+            background_merge: BackgroundMerge::default(),
             file,
             path: path.to_owned(),
             settings,
@@ -299,7 +301,7 @@ impl Engine {
 
     /// Does what writes; if the storage panics, nothing is written any more.
     pub(crate) fn guard_write<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
-        guard_noting(&self.path, || self.set_broken(), work)
+        guard_with(&self.path, || self.set_broken(), work)
     }
 
     /// Whether nothing is left of merges that an earlier process did not finish.
@@ -344,13 +346,13 @@ impl Engine {
             .and_then(|txn| txn.open_table(POSTINGS).doing(&self.path, "merging runs"));
         if let Ok(postings) = postings {
             let budget = state.merge_pace.max(step);
-            self.ahead.start(postings, self.fixed(), state, budget);
+            self.background_merge.start(postings, self.fixed(), state, budget);
         }
     }
 
     /// What was prepared of the next step of merging.
-    pub(crate) fn merged_ahead(&self) -> Result<Prepared> {
-        self.ahead.take(&self.path)
+    pub(crate) fn merged_ahead(&self) -> Result<PreparedSteps> {
+        self.background_merge.take(&self.path)
     }
 
     /// Goes on with merges until none is left, or it is told to stop, a commit after the other.
@@ -366,7 +368,8 @@ impl Engine {
         }
     }
 
-    /// Verifies the checksum of every page, and which pages are free. Nobody else may use the engine.
+    /// Verifies the checksum of every page, and which pages are free. Nobody else may use the
+    /// engine.
     pub(crate) fn verify(&mut self) -> Result<()> {
         let action = "verifying the pages";
         self.alone(|database, path| database.check_integrity().doing(path, action).map(|_| ()))
@@ -393,22 +396,22 @@ impl Engine {
 
     fn alone(&mut self, work: impl FnOnce(&mut Database, &Path) -> Result<()>) -> Result<()> {
         // What waits there reads the file.
-        drop(self.ahead.take(&self.path));
+        drop(self.background_merge.take(&self.path));
         let Self { file: File::Writable(database), path, broken, .. } = self else { return Ok(()) };
-        guard_noting(path, || broken.store(true, Ordering::Release), || work(database, path))
+        guard_with(path, || broken.store(true, Ordering::Release), || work(database, path))
     }
 }
 
 impl Drop for Engine {
     fn drop(&mut self) {
         // What waits there reads the file.
-        drop(self.ahead.take(&self.path));
+        drop(self.background_merge.take(&self.path));
         let file = std::mem::replace(&mut self.file, File::Closed);
         // A file that is not closed well is repaired when it is opened next.
         if self.is_broken() {
             abandon(file);
         } else {
-            let _ = let_go(file);
+            let _ = drop_catching_panics(file);
         }
     }
 }
@@ -423,7 +426,7 @@ impl Engine {
             let database = redb::Builder::new()
                 .set_cache_size(tuning.cache_bytes)
                 .create_with_backend(disk)
-                .map_err(|error| foreign(error.into(), path))?;
+                .map_err(|error| open_error(error.into(), path))?;
             Self::ready(File::Writable(database), path, &SettingsRequest::default(), tuning)
         })
     }

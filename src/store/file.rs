@@ -1,4 +1,4 @@
-//! The file under an index: opened, locked, repaired after an unclean stop.
+//! Opens the file of an index, locks it, and lets redb recover it after an unclean stop.
 
 use crate::error::{Error, Result};
 use crate::store::engine::{Engine, Tuning};
@@ -11,24 +11,25 @@ use std::{fs, io};
 pub(crate) enum File {
     Writable(Database),
     ReadOnly(ReadOnlyDatabase),
-    /// Only while the engine is dropped.
+    /// The state while the engine is dropped.
     Closed,
 }
 
 impl File {
-    /// The file to write to, repaired if it was not closed cleanly.
+    /// Opens a file for writing and recovers it if it was not closed cleanly.
     pub(crate) fn open_to_write(path: &Path, tuning: Tuning) -> Result<Self> {
-        let before = identity(path);
+        let before = file_identity(path);
         let database = redb::Builder::new().set_cache_size(tuning.cache_bytes).open(path);
-        let database = database.map_err(|error| foreign(error.into(), path))?;
-        // A repair may have put another file there before this one was locked.
-        if identity(path) != before {
+        let database = database.map_err(|error| open_error(error.into(), path))?;
+        // A repair may have replaced the file before redb locked it.
+        if file_identity(path) != before {
             return Err(Error::Locked { path: path.to_owned() });
         }
         Ok(Self::Writable(database))
     }
 
-    /// The file to read from, repaired if it was not closed cleanly.
+    /// Opens a file for reading. If it was not closed cleanly, it is recovered first, which needs
+    /// permission to write.
     pub(crate) fn open_to_read(path: &Path, tuning: Tuning) -> Result<Self> {
         is_plausible(path)?;
         let mut builder = redb::Builder::new();
@@ -43,11 +44,13 @@ impl File {
                     {
                         return Err(Error::NeedsRepair { path: path.to_owned() });
                     }
-                    // Another reader is repairing it, or has just done so.
+                    // Another reader is recovering the file, or has just done so.
                     Err(redb::Error::DatabaseAlreadyOpen) => {}
-                    repaired => {
-                        let file = Self::Writable(repaired.map_err(|error| foreign(error, path))?);
-                        // Closing it writes to it.
+                    recovered => {
+                        let file =
+                            Self::Writable(recovered.map_err(|error| open_error(error, path))?);
+                        // Closing the file writes that it is clean, unless it is damaged:
+                        // `load` fails then.
                         drop(Engine::load(file, path, tuning)?);
                     }
                 }
@@ -56,15 +59,17 @@ impl File {
             opened => opened,
         };
         match database {
-            // No space is left for what closing it writes, so it is read as it was repaired.
-            Err(redb::Error::RepairAborted) => {
-                builder.open(path).map(Self::Writable).map_err(|error| foreign(error.into(), path))
-            }
-            opened => opened.map(Self::ReadOnly).map_err(|error| foreign(error, path)),
+            // The disk has no space for what closing writes, so the recovered file is read as it
+            // is, without closing it first.
+            Err(redb::Error::RepairAborted) => builder
+                .open(path)
+                .map(Self::Writable)
+                .map_err(|error| open_error(error.into(), path)),
+            opened => opened.map(Self::ReadOnly).map_err(|error| open_error(error, path)),
         }
     }
 
-    /// A read of the last commit.
+    /// Begins a read transaction on the last commit.
     pub(crate) fn begin_read(&self, path: &Path) -> Result<ReadTransaction> {
         match self {
             Self::Writable(database) => database.begin_read(),
@@ -77,19 +82,20 @@ impl File {
     }
 }
 
-/// What tells one file from another of the same name, where the system has such a thing.
+/// Device and inode, which distinguish a file from another of the same name. `None` on systems
+/// without them.
 #[cfg(unix)]
-fn identity(path: &Path) -> Option<(u64, u64)> {
+fn file_identity(path: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;
-    fs::metadata(path).ok().map(|found| (found.dev(), found.ino()))
+    fs::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()))
 }
 
 #[cfg(not(unix))]
-fn identity(_: &Path) -> Option<(u64, u64)> {
+fn file_identity(_: &Path) -> Option<(u64, u64)> {
     None
 }
 
-/// Tells apart what is certainly no index before redb looks at it.
+/// Rejects a path that certainly is not an index, before redb opens it.
 pub(crate) fn is_plausible(path: &Path) -> Result<()> {
     let not_an_index =
         |detail: &str| Error::NotAnIndex { path: path.to_owned(), detail: detail.into() };
@@ -98,15 +104,15 @@ pub(crate) fn is_plausible(path: &Path) -> Result<()> {
             Err(Error::NotFound { path: path.to_owned() })
         }
         Err(error) => Err(io_error(path, "opening", error)),
-        Ok(found) if found.is_dir() => Err(not_an_index("it is a directory")),
-        Ok(found) if !found.is_file() => Err(not_an_index("it is not a regular file")),
-        Ok(found) if found.len() == 0 => Err(not_an_index("it is empty")),
+        Ok(metadata) if metadata.is_dir() => Err(not_an_index("it is a directory")),
+        Ok(metadata) if !metadata.is_file() => Err(not_an_index("it is not a regular file")),
+        Ok(metadata) if metadata.len() == 0 => Err(not_an_index("it is empty")),
         Ok(_) => Ok(()),
     }
 }
 
-/// The error of opening a file: invalid data there means that it is no index.
-pub(crate) fn foreign(error: redb::Error, path: &Path) -> Error {
+/// Converts an error of opening a file. Invalid data means that the file is not an index.
+pub(crate) fn open_error(error: redb::Error, path: &Path) -> Error {
     match error {
         redb::Error::Io(error) if error.kind() == io::ErrorKind::InvalidData => {
             Error::NotAnIndex { path: path.to_owned(), detail: error.to_string() }

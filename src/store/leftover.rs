@@ -1,29 +1,31 @@
-//! What a creation that was killed left beside its index.
+//! Temporary files of creations that were killed: their names, and their removal.
 
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-/// A new index is written as `.twindex-*.new` beside the name it will have.
+/// A new index is written to `.twindex-*.new` in its folder.
 pub(crate) const PREFIX: &str = ".twindex-";
 pub(crate) const SUFFIX: &str = ".new";
 
-/// A creation takes milliseconds, and a repair writes all the time, so that what has not changed for so
-/// long is of one that was killed. Should it only have been stopped, it fails with an error once it
-/// goes on, and nothing is lost: all that such a file holds is in the index as well.
+/// The age from which a temporary file counts as abandoned.
+///
+/// A creation takes milliseconds and a repair writes all the time, so a process that has not
+/// written for this long was killed. If it was only suspended, it fails with an error when it
+/// continues. Nothing is lost: all contents of a temporary file are also in the index.
 const STALE: Duration = Duration::from_secs(24 * 3600);
 
-/// Removes from a folder the files that killed creations left there.
+/// Removes abandoned temporary files from a folder.
 pub(crate) fn remove_stale(folder: &Path) {
     let is_stale = |entry: &fs::DirEntry| {
         let name = entry.file_name();
         let name = name.to_str().unwrap_or_default();
         let is_ours = name.starts_with(PREFIX) && name.ends_with(SUFFIX);
-        let found = if is_ours { entry.metadata().ok() } else { None };
-        let changed = found.filter(fs::Metadata::is_file).and_then(|file| file.modified().ok());
-        changed.and_then(|at| at.elapsed().ok()).is_some_and(|age| age >= STALE)
+        let metadata = if is_ours { entry.metadata().ok() } else { None };
+        let modified = metadata.filter(fs::Metadata::is_file).and_then(|file| file.modified().ok());
+        modified.and_then(|at| at.elapsed().ok()).is_some_and(|age| age >= STALE)
     };
-    // It is a courtesy: a folder that cannot be read, or written to, is no reason to fail.
+    // Errors are ignored: creating an index does not depend on this.
     for entry in fs::read_dir(folder).into_iter().flatten().flatten().filter(is_stale) {
         let _ = fs::remove_file(entry.path());
     }
@@ -35,7 +37,7 @@ mod tests {
     use std::time::SystemTime;
 
     #[test]
-    fn only_what_a_creation_left_long_ago_is_removed() {
+    fn only_old_temporary_files_are_removed() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let days_ago = |days: u32| SystemTime::now() - days * STALE;
         let files = [

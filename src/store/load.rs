@@ -1,8 +1,8 @@
-//! Reading the in-memory part of an index from the file when it is opened.
+//! Reads the in-memory state of an index when it is opened, and so checks invariants 1 and 2.
 
 use crate::error::{Error, Result};
 use crate::hash::id_hash;
-use crate::store::bytes::codec::Fault;
+use crate::store::bytes::codec::DecodeError;
 use crate::store::bytes::record::{
     Counters, DocumentRecord, RunRow, decode_fences, decode_signature,
 };
@@ -14,8 +14,8 @@ use crate::store::bytes::texts::Dictionary;
 use crate::store::read::view::Fixed;
 use crate::store::runs::merge::MergeTask;
 use crate::store::runs::run::{BandRun, Manifest, Run};
-use crate::store::runs::segment::{Fresh, Tail};
-use crate::store::runs::tombstones::DeadSet;
+use crate::store::runs::segment::{Tail, TailDocument};
+use crate::store::runs::tombstones::Tombstones;
 use crate::store::settings::{Settings, StoredSettings};
 use crate::store::state::State;
 use crate::store::storage_error::{Doing, damaged};
@@ -23,18 +23,17 @@ use redb::{ReadTransaction, ReadableTable, TableDefinition};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Checks format and version, and reads the settings.
+/// Checks the format row (invariant 1) and reads the settings.
 pub(crate) fn settings(txn: &ReadTransaction, path: &Path) -> Result<(Settings, StoredSettings)> {
     let not_an_index =
         |detail: &str| Error::NotAnIndex { path: path.to_owned(), detail: detail.to_owned() };
     let Ok(meta) = txn.open_table(META) else {
-        return Err(not_an_index("a database of another program"));
+        return Err(not_an_index(FOREIGN));
     };
     let action = "reading the settings";
     let format = meta.get(FORMAT_ROW).doing(path, action)?;
-    let format = format.ok_or_else(|| not_an_index("a database of another program"))?;
-    let version = format_version(format.value())
-        .ok_or_else(|| not_an_index("a database of another program"))?;
+    let format = format.ok_or_else(|| not_an_index(FOREIGN))?;
+    let version = format_version(format.value()).ok_or_else(|| not_an_index(FOREIGN))?;
     match version {
         FORMAT_VERSION => {}
         0 => return Err(damaged(path, Table::Meta, FORMAT_ROW, "there is no format 0")),
@@ -53,13 +52,15 @@ pub(crate) fn settings(txn: &ReadTransaction, path: &Path) -> Result<(Settings, 
     Ok((stored.settings().map_err(fault)?, stored))
 }
 
-/// The version that a format row names; `None` where it is no format row.
+const FOREIGN: &str = "it is a database of another program";
+
+/// The version in a format row, or `None` if the row has another name or length.
 pub(crate) fn format_version(row: &[u8]) -> Option<u32> {
     let version = row.strip_prefix(&MAGIC)?;
     Some(u32::from_le_bytes(version.try_into().ok()?))
 }
 
-/// The counters of the commit that the transaction sees.
+/// Reads the counters of the transaction's commit.
 pub(crate) fn counters(txn: &ReadTransaction, path: &Path) -> Result<Counters> {
     let action = "reading the state";
     let fault = |detail| damaged(path, Table::Meta, STATE_ROW, detail);
@@ -69,22 +70,22 @@ pub(crate) fn counters(txn: &ReadTransaction, path: &Path) -> Result<Counters> {
     Counters::decode(row.value()).map_err(fault)
 }
 
-/// Everything that is kept in memory.
+/// Reads everything that is kept in memory.
 pub(crate) fn state(txn: &ReadTransaction, fixed: Fixed<'_>) -> Result<State> {
     let counters = counters(txn, fixed.path)?;
     let manifest = manifest(txn, fixed)?;
-    let dead = dead(txn, fixed.path)?;
+    let tombstones = tombstones(txn, fixed.path)?;
     let merges = manifest
         .runs()
         .iter()
         .filter(|run| !run.is_complete() && !manifest.sources_of(run).is_empty())
-        .map(|run| MergeTask::resume(run, &manifest, &dead))
+        .map(|run| MergeTask::resume(run, &manifest, &tombstones))
         .collect();
     Ok(State {
         counters,
         manifest,
-        tail: tail(txn, fixed, &counters, &dead)?,
-        dead,
+        tail: tail(txn, fixed, &counters, &tombstones)?,
+        tombstones,
         dictionary: if fixed.texts { Dictionary::load(txn, fixed.path)? } else { None },
         merges,
         merge_credit: 0,
@@ -114,7 +115,7 @@ fn manifest(txn: &ReadTransaction, fixed: Fixed<'_>) -> Result<Manifest> {
                 let stored = stored.ok_or_else(|| fault("its row is missing"))?;
                 let fences = decode_fences(stored.value(), number, band).map_err(fault)?;
                 if fences.len() != row.chunks as usize {
-                    return Err(fault("it has another number of chunks than the run"));
+                    return Err(fault("its number of fences is not the number of chunks"));
                 }
                 BandRun { entries: row.entries, fences, ..BandRun::default() }
             }
@@ -122,36 +123,37 @@ fn manifest(txn: &ReadTransaction, fixed: Fixed<'_>) -> Result<Manifest> {
         let run = found.last_mut();
         run.filter(|run| (run.tier, run.first, run.last) == (row.tier, row.first, row.last))
             .and_then(|run| run.set(band, Some(Arc::new(content))))
-            .ok_or_else(|| fault("it does not agree with the other bands of its run"))?;
+            .ok_or_else(|| fault("it disagrees with the other bands of its run"))?;
     }
     let mut manifest = Manifest::default();
     found.into_iter().for_each(|run| manifest.add(run));
     Ok(manifest)
 }
 
-pub(crate) fn dead(txn: &ReadTransaction, path: &Path) -> Result<DeadSet> {
-    let action = "reading the dead documents";
+/// Reads the tombstones.
+pub(crate) fn tombstones(txn: &ReadTransaction, path: &Path) -> Result<Tombstones> {
+    let action = "reading the tombstones";
     let table = txn.open_table(DEAD).doing(path, action)?;
-    let mut dead = DeadSet::default();
+    let mut tombstones = Tombstones::default();
     for item in table.iter().doing(path, action)? {
         let (number, row) = item.doing(path, action)?;
-        dead.add_row(number.value(), row.value())
+        tombstones
+            .add_row(number.value(), row.value())
             .map_err(|fault| damaged(path, Table::Dead, number.value(), fault))?;
     }
-    Ok(dead)
+    Ok(tombstones)
 }
 
-/// Rebuilds the tail from the signatures that are in no run yet.
+/// Rebuilds the tail from the signatures and document records from `flushed_upto` on.
 fn tail(
     txn: &ReadTransaction,
     fixed: Fixed<'_>,
     counters: &Counters,
-    dead: &DeadSet,
+    tombstones: &Tombstones,
 ) -> Result<Tail> {
     let mut tail = Tail::default();
-    // Numbers end at 2^32 - 1: where all are in runs there is no tail.
+    // If all 2^32 document numbers are used and flushed, there is no tail.
     let Ok(from) = u32::try_from(counters.flushed_upto) else { return Ok(tail) };
-    // The two tables are read side by side.
     let lanes = |doc, row: &[u8]| {
         let (lanes, size) = decode_signature(row, doc, fixed.lanes)?;
         Ok((!size.is_empty()).then(|| Box::from(lanes)))
@@ -165,40 +167,42 @@ fn tail(
     );
     let (lanes, hashes) = (lanes?, hashes?);
     let rows = (lanes.len(), hashes.len());
-    let mut fresh = Vec::with_capacity(rows.0);
+    let mut documents = Vec::with_capacity(rows.0);
     for ((doc, lanes), (number, id_hash)) in lanes.into_iter().zip(&hashes) {
         if doc != *number {
             let missing = doc.min(*number).0;
-            let fault = "its row or that of its signature is missing";
-            return Err(damaged(fixed.path, Table::Documents, missing, fault));
+            let detail = "its row or its signature row is missing";
+            return Err(damaged(fixed.path, Table::Documents, missing, detail));
         }
-        fresh.push(Fresh { doc, id_hash: *id_hash, lanes });
+        documents.push(TailDocument { doc, id_hash: *id_hash, lanes });
     }
     if rows.0 != rows.1 {
-        let fault = "rows of documents and of signatures differ in number";
-        return Err(damaged(fixed.path, Table::Documents, from, fault));
+        let detail = "documents and signatures differ in their number of rows";
+        return Err(damaged(fixed.path, Table::Documents, from, detail));
     }
-    // Every number of the tail is a document or dead, so that a row that was lost is missed.
-    let removed = dead.iter().filter(|doc| doc.0 >= from).count();
+    // Invariant 2: every number of the tail has its rows or a tombstone. So a lost row is noticed.
+    let removed = tombstones.iter().filter(|doc| doc.0 >= from).count();
     let numbers = counters.next_doc - counters.flushed_upto;
-    if (fresh.len() + removed) as u64 != numbers {
-        let detail =
-            format!("{} rows and {removed} dead from {from} on, not {numbers}", fresh.len());
+    let rows = documents.len();
+    if (rows + removed) as u64 != numbers {
+        let detail = format!(
+            "from {from} on there are {rows} rows and {removed} tombstones instead of {numbers}"
+        );
         return Err(damaged(fixed.path, Table::Signatures, from, detail));
     }
-    if !fresh.is_empty() {
-        tail.push(fixed.layout, &fresh);
+    if !documents.is_empty() {
+        tail.push(fixed.layout, &documents);
     }
     Ok(tail)
 }
 
-/// What `read` makes of every row of a table from `from` on.
+/// Decodes every row of a table from `from` on.
 fn tail_rows<T>(
     txn: &ReadTransaction,
     path: &Path,
     (table, name): (TableDefinition<'_, u32, &'static [u8]>, Table),
     from: u32,
-    read: impl Fn(DocNo, &[u8]) -> std::result::Result<T, Fault>,
+    decode: impl Fn(DocNo, &[u8]) -> std::result::Result<T, DecodeError>,
 ) -> Result<Vec<(DocNo, T)>> {
     let action = "reading the latest documents";
     let table = txn.open_table(table).doing(path, action)?;
@@ -206,8 +210,8 @@ fn tail_rows<T>(
     rows.map(|item| {
         let (number, row) = item.doing(path, action)?;
         let doc = DocNo(number.value());
-        let read = read(doc, row.value()).map_err(|fault| damaged(path, name, doc.0, fault))?;
-        Ok((doc, read))
+        let row = decode(doc, row.value()).map_err(|fault| damaged(path, name, doc.0, fault))?;
+        Ok((doc, row))
     })
     .collect()
 }

@@ -1,4 +1,4 @@
-//! Files that must not be opened, with the reason.
+//! Opens files that must be refused, and checks the reasons.
 
 use super::*;
 use crate::store::engine::Engine;
@@ -15,7 +15,7 @@ fn tamper(folder: &TempDir, change: impl FnOnce(&WriteTransaction)) {
     txn.commit().expect("committed");
 }
 
-/// Why opening fails, for reading and for writing.
+/// The errors of opening for reading and for writing.
 fn refusals(folder: &TempDir) -> [Error; 2] {
     let path = folder.path().join("x.twx");
     let any = SettingsRequest::default();
@@ -35,7 +35,7 @@ fn with_format(row: &[u8]) -> TempDir {
 }
 
 #[test]
-fn a_newer_format_is_refused_with_both_versions() {
+fn a_newer_format_is_refused_and_both_versions_are_named() {
     let folder = with_format(b"twindex\0\x02\0\0\0");
     for error in refusals(&folder) {
         assert!(matches!(error, Error::NewerFormat { found: 2, supported: 1, .. }), "{error}");
@@ -51,7 +51,7 @@ fn a_database_of_another_program_is_refused() {
     }
 }
 
-/// An index of which the last documents are in no run.
+/// An index whose last documents are in the tail.
 fn with_tail(numbers: Range<u32>) -> TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     drop(filled(&folder, 50));
@@ -60,7 +60,7 @@ fn with_tail(numbers: Range<u32>) -> TempDir {
 }
 
 #[test]
-fn a_tail_that_lost_rows_is_refused() {
+fn a_tail_with_missing_rows_is_refused() {
     for lost in [50, 63, 69] {
         let folder = with_tail(100..120);
         drop(open(&folder));
@@ -76,7 +76,7 @@ fn a_tail_that_lost_rows_is_refused() {
 }
 
 #[test]
-fn a_tail_with_removed_documents_is_whole() {
+fn a_tail_with_removed_documents_is_accepted() {
     let folder = with_tail(100..120);
     let engine = open(&folder);
     let mut writer = engine.write().expect("begun");

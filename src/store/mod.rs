@@ -1,9 +1,9 @@
-//! How does it lie on disk? The tables of `docs/format.md` over redb, and the part of them that is
-//! kept in memory.
+//! How does it lie on disk? The tables of `docs/format.md` in redb, and the state in memory beside
+//! them.
 //!
-//! Reading order: `schema` (the tables), `record` and `chunk` (their rows), `column` and `segment` (what is not
-//! in a run yet), `run` (what is), `state` (everything a commit publishes), `reader`, `writer`,
-//! `merge`, `engine` (files, locks, commits), `check`.
+//! Reading order: `schema` (the tables), `record` and `chunk` (their rows), `column` and `segment`
+//! (the tail), `run` (the sorted runs), `state` (everything that a commit publishes), `reader`,
+//! `writer`, `merge`, `engine` (files, locks, commits), `check`.
 #![deny(clippy::indexing_slicing)]
 
 mod bytes;
@@ -52,9 +52,9 @@ pub(crate) use read::view::{ChunkTable, DocTable, View};
 pub(crate) use runs::cursor::BandEntries;
 pub(crate) use settings::SettingsRequest;
 #[cfg(test)]
-pub(crate) use sim::disk::{Call, Crash, Disk, Event, Fate, Trouble};
+pub(crate) use sim::disk::{Call, CrashReplay, Disk, DiskFailure, Event, Unsynced};
 #[cfg(test)]
-pub(crate) use sim::testing::hush_panics;
+pub(crate) use sim::testing::silence_storage_panics;
 pub(crate) use write::batch::{Batch, Entry, Existing};
 pub(crate) use write::dedup_row::DedupRow;
 pub(crate) use write::writer::{WriteView, Writer};

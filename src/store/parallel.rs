@@ -1,11 +1,11 @@
-//! Sharing work between threads where there is enough of it: handing it out costs some 20 us.
+//! Distributes work over threads if there is enough of it: distribution costs some 20 us.
 
 use rayon::prelude::*;
 
-/// Documents from which on it pays.
-pub(crate) const DOCUMENTS: usize = 256;
+/// The fewest documents whose work is worth distributing.
+pub(crate) const MIN_DOCUMENTS: usize = 256;
 
-/// Applies a function to every item, on all threads if `shared`. The results keep the order.
+/// Applies a function to every item, on all threads if `shared`. Results have the order of items.
 pub(crate) fn map<T: Send, R: Send>(
     items: Vec<T>,
     shared: bool,

@@ -1,18 +1,20 @@
-//! Watching long work, and stopping it at the next safe place.
+//! Long work: how it reports its progress, and how a caller stops it.
 
 use crate::error::{Error, Result};
 use std::fmt;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// Who is told how far a piece of work is, and says whether it goes on.
+/// A caller's function that receives the progress of work and decides whether it continues.
 pub(crate) type Tell<'t> = dyn FnMut(Progress) -> ControlFlow<()> + 't;
 
-/// A long piece of work that has not begun: [`run`](Self::run) does it, and
-/// [`watch`](Self::watch) does it, tells how far it is, and can stop it.
+type Job<'w, T> = dyn FnOnce(&mut Tell<'_>) -> Result<T> + Send + 'w;
+
+/// Long work that has not begun. [`run`](Self::run) does it. [`watch`](Self::watch) does it,
+/// reports its progress, and can stop it.
 ///
 /// Methods whose time grows with the index return it. Nothing happens before one of the two calls.
-/// What an interrupted piece of work has left is documented where it is made.
+/// Each method documents what its work leaves when it is interrupted.
 ///
 /// ```
 /// # fn main() -> twindex::Result<()> {
@@ -36,7 +38,7 @@ pub(crate) type Tell<'t> = dyn FnMut(Progress) -> ControlFlow<()> + 't;
 /// ```
 #[must_use = "the work begins when `run` or `watch` is called"]
 pub struct Work<'w, T> {
-    job: Box<dyn FnOnce(&mut Tell<'_>) -> Result<T> + Send + 'w>,
+    job: Box<Job<'w, T>>,
 }
 
 impl<'w, T> Work<'w, T> {
@@ -48,20 +50,20 @@ impl<'w, T> Work<'w, T> {
     ///
     /// # Errors
     ///
-    /// Those that are documented where the work is made.
+    /// Those of the method that returned the work.
     pub fn run(self) -> Result<T> {
         (self.job)(&mut unwatched)
     }
 
-    /// Does the work and tells how far it is, at least at the beginning of each part of it. It
-    /// stops at the next safe place when `tell` returns [`ControlFlow::Break`].
+    /// Does the work and reports its progress to `tell`, at least at the beginning of each part.
+    /// The work stops at the next safe place when `tell` returns [`ControlFlow::Break`].
     ///
-    /// `tell` is called in this thread, between steps of a fraction of a second, except where the
-    /// method that makes the work says otherwise.
+    /// `tell` is called in this thread, between steps of a fraction of a second, unless the method
+    /// that returned the work says otherwise.
     ///
     /// # Errors
     ///
-    /// Those of [`run`](Self::run). [`Error::Interrupted`] where `tell` has stopped the work.
+    /// Those of [`run`](Self::run). [`Error::Interrupted`] if `tell` stopped the work.
     pub fn watch(self, mut tell: impl FnMut(Progress) -> ControlFlow<()>) -> Result<T> {
         (self.job)(&mut tell)
     }
@@ -73,29 +75,30 @@ impl<T> fmt::Debug for Work<'_, T> {
     }
 }
 
-/// How far a long piece of work has come.
+/// The progress of long work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
-    /// What is done. The unit is the work's own: documents, rows, entries.
+    /// The amount that is done. The unit depends on the work: documents, rows, entries.
     pub done: u64,
-    /// All that is to be done, as far as is known: it may grow.
+    /// The whole amount, as far as it is known. It may grow.
     pub total: u64,
 }
 
-/// Who watches a piece of work, and what it says when it is stopped.
+/// Reports the progress of one piece of work, and turns a stop into [`Error::Interrupted`].
 pub(crate) struct Watch<'w> {
     path: &'w Path,
     action: &'static str,
     outcome: &'static str,
     tell: &'w mut Tell<'w>,
+    /// The progress as of the last report.
     progress: Progress,
-    /// What was done since the last time it was told.
-    untold: u64,
+    /// The amount done since then.
+    unreported: u64,
 }
 
 impl<'w> Watch<'w> {
-    /// So much is done before it is told again: a call for each row would be felt.
+    /// The amount between two reports. A report for each row would cost noticeable time.
     const STRIDE: u64 = 1 << 10;
 
     pub(crate) fn new(
@@ -103,24 +106,25 @@ impl<'w> Watch<'w> {
         (action, outcome): (&'static str, &'static str),
         tell: &'w mut Tell<'w>,
     ) -> Self {
-        Self { path, action, outcome, tell, progress: Progress { done: 0, total: 0 }, untold: 0 }
+        let progress = Progress { done: 0, total: 0 };
+        Self { path, action, outcome, tell, progress, unreported: 0 }
     }
 
-    /// Begins a part of the work.
+    /// Begins a part of the work, which adds `more` to the total.
     pub(crate) fn expect(&mut self, more: u64) -> Result<()> {
         self.progress.total = self.progress.total.saturating_add(more);
-        self.tell()
+        self.report()
     }
 
-    /// Notes that so much more is done.
+    /// Adds to the amount that is done.
     pub(crate) fn advance(&mut self, done: u64) -> Result<()> {
-        self.untold += done;
-        if self.untold >= Self::STRIDE { self.tell() } else { Ok(()) }
+        self.unreported += done;
+        if self.unreported >= Self::STRIDE { self.report() } else { Ok(()) }
     }
 
-    fn tell(&mut self) -> Result<()> {
+    fn report(&mut self) -> Result<()> {
         let Progress { done, total } = &mut self.progress;
-        *done = done.saturating_add(std::mem::take(&mut self.untold)).min(*total);
+        *done = done.saturating_add(std::mem::take(&mut self.unreported)).min(*total);
         match (self.tell)(self.progress) {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => Err(Error::Interrupted {
@@ -132,7 +136,7 @@ impl<'w> Watch<'w> {
     }
 }
 
-/// What is told by work that nobody watches.
+/// Ignores the progress and never stops the work.
 pub(crate) fn unwatched(_: Progress) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }

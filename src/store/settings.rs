@@ -1,10 +1,10 @@
-//! The settings of an index: chosen at creation, stored in the file, the same ever after.
+//! The settings of an index: chosen at creation, stored in the file, never changed.
 
 use crate::error::{Error, Result};
 use crate::lsh::BandPlan;
 use crate::params::{Lanes, Recall, Threshold};
 use crate::sketch::Sketcher;
-use crate::store::bytes::codec::Fault;
+use crate::store::bytes::codec::DecodeError;
 use crate::store::bytes::record::{decode, encode};
 use crate::store::bytes::schema::{Layout, Table};
 use crate::text::{Form, Normalization, Shingle, Shingler, UnicodeVersions, Whitespace};
@@ -12,28 +12,28 @@ use serde::{Deserialize, Serialize};
 use std::fmt::Display;
 use std::path::Path;
 
-/// What an index was created with. Two indexes with equal settings make equal signatures.
+/// The settings of an index. Two indexes with equal settings make equal signatures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Settings {
     pub(crate) threshold: Threshold,
     pub(crate) recall: Recall,
     pub(crate) lanes: Lanes,
-    /// What a shingle is.
+    /// The kind of shingles and their length.
     pub shingle: Shingle,
     /// How texts are normalised before they are cut into shingles.
     pub normalization: Normalization,
     /// Whether repeated shingles count as often as they occur.
     pub multiset: bool,
-    /// Whether documents are weighted sets: tokens with a number each.
+    /// Whether documents are weighted sets: tokens with a weight each.
     pub weighted: bool,
     /// Whether texts are stored, so that answers are exact.
     pub store_text: bool,
     /// The seed of all hashes of shingles and lanes.
     pub seed: u64,
-    /// The bands that follow from threshold, recall and lanes.
+    /// The bands, which follow from threshold, recall and lanes.
     pub plan: BandPlan,
-    /// The Unicode tables of the twindex that created the index.
+    /// The Unicode versions of the program that created the index.
     pub unicode: UnicodeVersions,
 }
 
@@ -48,7 +48,7 @@ impl Settings {
         self.recall.get()
     }
 
-    /// The lanes of a signature.
+    /// The number of lanes of a signature.
     pub fn lanes(&self) -> usize {
         self.lanes.get()
     }
@@ -57,7 +57,7 @@ impl Settings {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`] where the shingle is out of range, which no stored one is.
+    /// [`Error::InvalidSetting`] if the shingle is out of range. A stored shingle never is.
     pub fn sketcher(&self) -> Result<Sketcher> {
         let shingler = Shingler::new(self.shingle, self.normalization, self.multiset, self.seed)?;
         match self.weighted {
@@ -66,12 +66,12 @@ impl Settings {
         }
     }
 
-    /// Checks that the index at `from` has these settings, so that its signatures can be taken into
-    /// the index at `path`. Other Unicode tables do not count.
+    /// Checks that the index at `from` has the settings of this index at `path`, so that its
+    /// signatures can be inserted here. The Unicode versions may differ.
     ///
     /// # Errors
     ///
-    /// [`Error::UnequalSettings`], which names the first setting that differs.
+    /// [`Error::UnequalSettings`] with the first setting that differs.
     pub fn same(&self, path: &Path, other: &Settings, from: &Path) -> Result<()> {
         match SettingsRequest::of(other).check(self, path) {
             Err(Error::SettingMismatch { setting, stored, asked, .. }) => {
@@ -92,7 +92,8 @@ impl Settings {
     }
 }
 
-/// What a caller asks for; what is left open takes the default, or what the file says.
+/// The settings that a caller asks for. `None` stands for the default in a new index, and for any
+/// value in an existing index.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SettingsRequest {
     pub(crate) threshold: Option<f64>,
@@ -104,17 +105,17 @@ pub(crate) struct SettingsRequest {
     pub(crate) weighted: Option<bool>,
     pub(crate) store_text: Option<bool>,
     pub(crate) seed: Option<u64>,
-    /// Those of this program if left out.
+    /// `None` stands for the versions of this program.
     pub(crate) unicode: Option<UnicodeVersions>,
 }
 
 impl SettingsRequest {
-    /// What an index must have been created with so that its signatures compare with others.
+    /// Asks for the settings that determine signatures, so that those of two indexes compare.
     pub(crate) fn of_signatures(settings: &Settings) -> Self {
         Self { threshold: None, recall: None, store_text: None, ..Self::of(settings) }
     }
 
-    /// Asks for these settings.
+    /// Asks for exactly these settings.
     pub(crate) fn of(settings: &Settings) -> Self {
         Self {
             threshold: Some(settings.threshold.get()),
@@ -130,17 +131,19 @@ impl SettingsRequest {
         }
     }
 
-    /// These settings, but for what is asked for. A normalisation that was the usual one of the shingle
-    /// becomes that of another shingle with it; the Unicode tables become those of this program.
+    /// Completes the request with `settings`. If only the shingle changes and the normalisation was
+    /// the default of the old shingle, it becomes the default of the new one. The Unicode versions
+    /// become those of this program.
     pub(crate) fn over(&self, settings: &Settings) -> Self {
-        let usual = settings.normalization == settings.shingle.default_normalization();
-        let kept = (self.shingle.is_none() || !usual).then_some(settings.normalization);
+        let was_default = settings.normalization == settings.shingle.default_normalization();
+        let keep = self.shingle.is_none() || !was_default;
+        let old_normalization = keep.then_some(settings.normalization);
         Self {
             threshold: self.threshold.or(Some(settings.threshold.get())),
             recall: self.recall.or(Some(settings.recall.get())),
             lanes: self.lanes.or(Some(settings.lanes.get())),
             shingle: self.shingle.or(Some(settings.shingle)),
-            normalization: self.normalization.or(kept),
+            normalization: self.normalization.or(old_normalization),
             multiset: self.multiset.or(Some(settings.multiset)),
             weighted: self.weighted.or(Some(settings.weighted)),
             store_text: self.store_text.or(Some(settings.store_text)),
@@ -149,7 +152,7 @@ impl SettingsRequest {
         }
     }
 
-    /// The settings of a new index.
+    /// Validates the request as the settings of a new index.
     pub(crate) fn resolve(&self) -> Result<Settings> {
         let threshold = self.threshold.map_or(Ok(Threshold::DEFAULT), Threshold::new)?;
         let recall = self.recall.map_or(Ok(Recall::DEFAULT), Recall::new)?;
@@ -173,12 +176,12 @@ impl SettingsRequest {
             plan: BandPlan::of(threshold, recall, lanes)?,
             unicode: self.unicode.unwrap_or_else(UnicodeVersions::current),
         };
-        // Which refuses weights with other shingles than tokens, and with multisets.
+        // The sketcher rejects weighted sets with shingles other than tokens, and as multisets.
         settings.sketcher()?;
         Ok(settings)
     }
 
-    /// Checks that whatever is asked for is what the index was created with.
+    /// Checks that an existing index has the settings that are asked for.
     pub(crate) fn check(&self, stored: &Settings, path: &Path) -> Result<()> {
         fn agree<T: PartialEq + Display>(
             setting: &'static str,
@@ -208,7 +211,7 @@ impl SettingsRequest {
     }
 }
 
-/// The settings row.
+/// The settings row (`docs/format.md`, section "Settings row").
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct StoredSettings {
     version: u16,
@@ -228,9 +231,9 @@ pub(crate) struct StoredSettings {
     bands: u8,
     depth: u8,
     unicode: [(u8, u8, u8); 3],
-    /// The key of this file's id hashes, drawn at creation.
+    /// The key of the id hashes, drawn at random when the index is created.
     pub(crate) id_key: u64,
-    /// Seconds since 1970 when the index was created.
+    /// The time of creation, in seconds since 1970.
     pub(crate) created: i64,
 }
 
@@ -281,28 +284,28 @@ impl StoredSettings {
         }
     }
 
-    pub(crate) fn encode(&self) -> Result<Vec<u8>, Fault> {
+    pub(crate) fn encode(&self) -> Result<Vec<u8>, DecodeError> {
         encode(self, Table::Meta, 1)
     }
 
-    pub(crate) fn decode(sealed: &[u8]) -> Result<Self, Fault> {
+    pub(crate) fn decode(sealed: &[u8]) -> Result<Self, DecodeError> {
         let stored: Self = decode(sealed, Table::Meta, 1)?;
         match stored.version {
             Self::VERSION => Ok(stored),
-            _ => Err("of an unknown version"),
+            _ => Err("its version is unknown"),
         }
     }
 
-    /// The settings, every field checked.
-    pub(crate) fn settings(&self) -> Result<Settings, Fault> {
+    /// Converts the row to settings and checks every field.
+    pub(crate) fn settings(&self) -> Result<Settings, DecodeError> {
         let lanes =
-            Lanes::new(self.lanes.into()).map_err(|_| "its number of lanes is impossible")?;
+            Lanes::new(self.lanes.into()).map_err(|_| "its number of lanes is out of range")?;
         let shingle = match self.shingle {
             0 => Shingle::Chars(self.width),
             1 => Shingle::Words(self.width),
             2 => Shingle::Lines(self.width),
             3 if self.width == 0 => Shingle::Tokens,
-            3 => return Err("its tokens have a width"),
+            3 => return Err("its tokens have a length"),
             4 => Shingle::Kmers(self.width),
             _ => return Err("its kind of shingle is unknown"),
         };
@@ -322,7 +325,7 @@ impl StoredSettings {
             },
             min_word: self.min_word,
         };
-        let shingle = shingle.validate().map_err(|_| "its shingle width is impossible")?;
+        let shingle = shingle.validate().map_err(|_| "its shingle length is out of range")?;
         let shingle =
             shingle.validate_with(&normalization).map_err(|_| "its k-mers are normalised")?;
         if self.kind > 2 || (self.kind == 2 && shingle != Shingle::Tokens) {
@@ -330,8 +333,9 @@ impl StoredSettings {
         }
         let [case, form, segmentation] = self.unicode;
         Ok(Settings {
-            threshold: Threshold::new(self.threshold).map_err(|_| "its threshold is impossible")?,
-            recall: Recall::new(self.recall).map_err(|_| "its recall is impossible")?,
+            threshold: Threshold::new(self.threshold)
+                .map_err(|_| "its threshold is out of range")?,
+            recall: Recall::new(self.recall).map_err(|_| "its recall is out of range")?,
             lanes,
             shingle,
             normalization,

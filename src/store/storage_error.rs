@@ -1,4 +1,4 @@
-//! Turns redb's errors, and damage found in our own records, into errors for people.
+//! Converts redb's errors and panics, and damage in rows, into errors of this crate.
 
 use crate::error::{Error, Result, panic_text};
 use crate::store::bytes::schema::Table;
@@ -7,8 +7,9 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 
-/// Says what was being done, and where, when the storage failed.
+/// Adds path and action to an error of redb.
 pub(crate) trait Doing<T> {
+    /// Converts the error. `action` says what was being done, as in "committing".
     fn doing(self, path: &Path, action: &'static str) -> Result<T>;
 }
 
@@ -40,12 +41,12 @@ fn storage_error(error: redb::Error, path: &Path, action: &'static str) -> Error
     }
 }
 
-/// A failed call of the operating system on the path.
+/// The error of a failed system call on a path.
 pub(crate) fn io_error(path: &Path, action: &'static str, source: io::Error) -> Error {
     Error::Io { path: path.to_owned(), action, source }
 }
 
-/// A record that is not what it should be.
+/// The error of a damaged row. `detail` says what is wrong with it.
 pub(crate) fn damaged(path: &Path, table: Table, key: impl Display, detail: impl Display) -> Error {
     Error::Damaged {
         path: path.to_owned(),
@@ -55,22 +56,22 @@ pub(crate) fn damaged(path: &Path, table: Table, key: impl Display, detail: impl
     }
 }
 
-/// Turns a panic into an error: on some damage the storage panics rather than returning one.
+/// Converts a panic of `work` into an error, because redb panics on some kinds of damage.
 ///
-/// Nothing that was being changed is used again: readers change nothing, and a write transaction
-/// that fails half-way cannot be committed.
+/// This is unwind safe: readers change nothing, and a write transaction that fails half-way cannot
+/// be committed.
 pub(crate) fn guard<T>(path: &Path, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    guard_noting(path, || {}, work)
+    guard_with(path, || {}, work)
 }
 
-/// Does the same, and calls `panicked` if it was a panic.
-pub(crate) fn guard_noting<T>(
+/// Like [`guard`], and calls `on_panic` first if `work` panicked.
+pub(crate) fn guard_with<T>(
     path: &Path,
-    panicked: impl FnOnce(),
+    on_panic: impl FnOnce(),
     work: impl FnOnce() -> Result<T>,
 ) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
-        panicked();
+        on_panic();
         Err(Error::Damaged {
             path: path.to_owned(),
             table: "file",
@@ -80,17 +81,18 @@ pub(crate) fn guard_noting<T>(
     })
 }
 
-/// Drops a value of the storage's; returns whether it did so without a panic, of which there is
-/// nobody to tell and by which nothing is lost that was committed.
-pub(crate) fn let_go<T>(value: T) -> bool {
+/// Drops a value of redb and returns whether the drop succeeded. A panic of the drop is caught: no
+/// caller is left to report it to, and committed data are safe.
+pub(crate) fn drop_catching_panics<T>(value: T) -> bool {
     catch_unwind(AssertUnwindSafe(|| drop(value))).is_ok()
 }
 
-/// Drops a value that the storage has panicked over, as if the panic went on. By that redb knows not to
-/// roll back what it may have left half done; the next opening repairs the file.
+/// Drops a value of redb during a panic, so that redb neither rolls back nor closes the file. redb
+/// may have panicked in the middle of a change, or the file may be damaged. The next opening
+/// recovers the file.
 pub(crate) fn abandon<T>(value: T) {
     let _ = catch_unwind(AssertUnwindSafe(|| {
         let _value = value;
-        resume_unwind(Box::new("goes on"));
+        resume_unwind(Box::new("abandoned"));
     }));
 }

@@ -264,7 +264,7 @@ fn a_bucket_of_many_signatures_gives_the_same_whatever_has_room_in_memory() {
     let ask = |cache: usize| {
         let place = Place::new();
         let index = Index::options().cache_bytes(cache).create(place.index()).expect("created");
-        let snapshot = one_bucket(&index, 1_500);
+        let snapshot = one_bucket(&index, 700);
         let pairs: Vec<(String, String)> = snapshot
             .pairs(0.75)
             .expect("a threshold")

@@ -210,7 +210,7 @@ fn settings_of_an_index_cannot_be_changed_by_opening_it() {
         (Index::options().recall(0.9), "recall"),
         (Index::options().lanes(128), "lanes"),
         (Index::options().shingle(twindex::Shingle::words(3)), "shingle"),
-        (Index::options().normalization(twindex::Normalization::NONE), "normalize"),
+        (Index::options().normalization(twindex::Normalization::NONE), "normalization"),
         (Index::options().multiset(true), "multiset"),
         (Index::options().seed(3), "seed"),
     ] {

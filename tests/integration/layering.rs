@@ -18,6 +18,10 @@ const LAYERS: [&str; 11] = [
     "fuzzing",
 ];
 
+/// The layers of the command, each of which uses only those before it.
+const COMMAND_LAYERS: [&str; 7] =
+    ["input", "terminal", "run", "commands", "args", "dispatch", "fuzzing"];
+
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -37,11 +41,15 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
 
 /// Every source file of the library with the layer it belongs to.
 fn library() -> Vec<(String, PathBuf, String)> {
-    let root = root().join("src");
-    sources(&root)
+    layered(&root().join("src"))
+}
+
+/// Every source file of a package with the layer it belongs to: its folder, or its own name.
+fn layered(root: &Path) -> Vec<(String, PathBuf, String)> {
+    sources(root)
         .into_iter()
         .map(|path| {
-            let inside = path.strip_prefix(&root).expect("below the root");
+            let inside = path.strip_prefix(root).expect("below the root");
             let first = inside.components().next().expect("a name");
             let layer = first.as_os_str().to_string_lossy().trim_end_matches(".rs").to_owned();
             let text = fs::read_to_string(&path).expect("UTF-8");
@@ -71,25 +79,37 @@ fn names(line: &str, library: &str) -> bool {
     line.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == library)
 }
 
-#[test]
-fn no_layer_uses_one_above_it() {
-    for (layer, path, text) in library() {
-        let Some(own) = LAYERS.iter().position(|name| *name == layer) else {
-            assert_eq!(layer, "lib", "{} is in no layer", path.display());
+/// Fails if a layer uses one after it. Files in `outside` belong to no layer.
+fn assert_layers(files: Vec<(String, PathBuf, String)>, layers: &[&str], outside: &[&str]) {
+    for (layer, path, text) in files {
+        let Some(own) = layers.iter().position(|name| *name == layer) else {
+            assert!(outside.contains(&layer.as_str()), "{} is in no layer", path.display());
             continue;
         };
         for line in code(&text) {
-            for (_, rest) in
-                line.match_indices("crate::").map(|(at, found)| (at, &line[at + found.len()..]))
-            {
+            for (at, found) in line.match_indices("crate::") {
+                let rest = &line[at + found.len()..];
+                assert!(!rest.starts_with('{'), "{}: one layer a line: {line}", path.display());
                 let used: String =
                     rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-                if let Some(other) = LAYERS.iter().position(|name| *name == used) {
+                if let Some(other) = layers.iter().position(|name| *name == used) {
                     assert!(other <= own, "{}: {layer} uses {used}: {line}", path.display());
                 }
             }
         }
     }
+}
+
+#[test]
+fn no_layer_uses_one_above_it() {
+    assert_layers(library(), &LAYERS, &["lib"]);
+}
+
+#[test]
+fn no_layer_of_the_command_uses_one_above_it() {
+    let files = layered(&root().join("crates/cli/src"));
+    assert!(files.iter().any(|(layer, ..)| layer == "terminal"));
+    assert_layers(files, &COMMAND_LAYERS, &["lib", "main", "help_tests"]);
 }
 
 #[test]

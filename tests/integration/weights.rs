@@ -79,7 +79,7 @@ fn lanes_agree_without_bias_and_as_independent_ones_over_nine_powers_of_ten() {
     ];
     for lanes in [64, 256] {
         for (size, change) in cases {
-            let runs = if size >= 300 { 400 } else { 1_000 };
+            let runs = if size >= 300 { 200 } else { 1_000 };
             let (mut sum, mut squares, mut variance, mut mean) = (0.0, 0.0, 0.0, 0.0);
             let (mut stored, mut stored_variance) = (0.0, 0.0);
             for run in 0..runs {

@@ -1,4 +1,4 @@
-//! What is typed: the commands, and the options of each.
+//! The arguments of the command: its subcommands and their options.
 
 use crate::commands::add::Add;
 use crate::commands::backup::Backup;
@@ -18,7 +18,7 @@ use crate::commands::plan::Plan;
 use crate::commands::query::Query;
 use crate::commands::rebuild::Rebuild;
 use crate::commands::remove::Remove;
-use crate::run::global::Global;
+use crate::run::global_options::GlobalOptions;
 use clap::{Parser, Subcommand};
 
 /// Keep an index of documents on disk and find near duplicates in it.
@@ -32,15 +32,15 @@ Exit status: 0 done or found; 1 nothing found, violations, or below a threshold;
 
 Examples:
   twindex add pages.twx pages.jsonl            index {\"id\", \"text\"} records
-  twindex query pages.twx --text 'some text'   who is similar to this?
+  twindex query pages.twx --text 'some text'   which documents are similar to this?
   twindex pairs pages.twx --threshold 0.9      all near-duplicate pairs
-  twindex dedup seen.twx new.jsonl -o kept.jsonl  what is not known yet?
+  twindex dedup seen.twx new.jsonl -o kept.jsonl  which of these are new?
   twindex clusters pages.twx                   which documents belong together?
-  twindex plan --threshold 0.7                 what would an index find and take?"
+  twindex plan --threshold 0.7                 what would an index find, and at what cost?"
 )]
 pub(crate) struct Args {
     #[command(flatten)]
-    pub(crate) global: Global,
+    pub(crate) global: GlobalOptions,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -51,41 +51,41 @@ pub(crate) enum Command {
     Create(Create),
     /// Add documents to an index, creating it if there is none
     Add(Add),
-    /// Keep what is similar to nothing known, and remember it
+    /// Keep documents that are similar to none seen before, and remember them
     Dedup(Box<Dedup>),
     /// Remove documents by id or age
     Remove(Remove),
-    /// Print all ids, in order of insertion
+    /// Print all ids in insertion order
     List(List),
-    /// Print what is known of one document
+    /// Print what the index stores of one document
     Get(Get),
     /// Find the documents similar to given texts
     Query(Query),
     /// Print every pair of similar documents
     Pairs(Pairs),
-    /// Print clusters of similar documents, or which of them may go
+    /// Print clusters of similar documents, or the documents to drop
     Clusters(Clusters),
     /// Print settings, counts and sizes of an index
     Info(Info),
-    /// Verify every invariant of the file, and repair it
+    /// Verify every invariant of the file, or repair it
     Check(Check),
-    /// Merge everything, purge what was removed, shrink the file
+    /// Merge all runs, purge removed documents, shrink the file
     Compact(Compact),
-    /// Make an index again from its texts, under other settings
+    /// Build an index again from its texts with other settings
     Rebuild(Rebuild),
     /// Copy an index to a new file
     Backup(Backup),
-    /// Put the documents of other indexes into one
+    /// Add the documents of other indexes to one index
     Merge(Merge),
     /// Write an index as JSON Lines
     Export(Export),
-    /// Put the JSON Lines of an export into an index
+    /// Add the JSON Lines of an export to an index
     Import(Import),
-    /// Compare two texts, exactly and by estimate; no index
+    /// Compare two texts, exactly and by estimate, without an index
     Compare(Compare),
     /// Show the passages that two documents of an index share
     Explain(Explain),
-    /// Print what a threshold and a recall will find, miss and take; no index
+    /// Predict what a threshold and a recall find, miss and cost, without an index
     Plan(Plan),
     /// Print the completion script of a shell
     Completions(Completions),

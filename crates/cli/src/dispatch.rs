@@ -1,4 +1,4 @@
-//! The command `twindex`: from what was typed to its exit status.
+//! The command `twindex`: runs the subcommand that was typed and returns its exit status.
 
 use crate::args::{Args, Command};
 use crate::commands::{
@@ -8,6 +8,7 @@ use crate::commands::{
 use crate::run::ending::Ending;
 use crate::run::failure::Failure;
 use crate::run::program;
+use clap::CommandFactory;
 use std::process::ExitCode;
 
 /// Runs the command with the arguments of the process.
@@ -43,7 +44,7 @@ fn run(args: &Args) -> Result<Ending, Failure> {
         Command::Compare(command) => compare::run(global, command),
         Command::Explain(command) => explain::run(global, command),
         Command::Plan(command) => plan::run(global, command),
-        Command::Completions(command) => packaging::completions(command),
-        Command::Man(command) => packaging::man(global, command),
+        Command::Completions(command) => packaging::completions(Args::command(), command),
+        Command::Man(command) => packaging::man(Args::command(), global, command),
     }
 }

@@ -1,4 +1,4 @@
-//! What fuzzing calls, one function a target of `fuzz/`; compiled for that and for tests only.
+//! The functions that the fuzz targets of the command call. Only fuzzing and tests compile them.
 
 pub use crate::input::fuzz::lines;
 

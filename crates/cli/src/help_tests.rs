@@ -1,9 +1,9 @@
-//! What every command's help must have, whichever commands there are.
+//! Tests of the help of every command.
 
 use super::*;
 use clap::{Command as ClapCommand, CommandFactory};
 
-/// All commands, and theirs, ready to be asked for their help.
+/// All subcommands at every level, built so that their help can be rendered.
 fn commands() -> Vec<ClapCommand> {
     let mut all = Args::command();
     all.build();
@@ -29,9 +29,14 @@ fn examples(command: &ClapCommand) -> Vec<String> {
     examples.lines().take_while(|line| line.starts_with("  ")).map(str::to_owned).collect()
 }
 
-/// The words of each `twindex` in a line of shell, as far as examples go: quotes, pipes, `&&`,
-/// redirections, and a remark after two spaces.
-fn calls(line: &str) -> Vec<Vec<String>> {
+/// The name of the program, which examples must call.
+fn program() -> String {
+    Args::command().get_name().to_owned()
+}
+
+/// The words of each call of the program in a line of shell. It knows what examples use: quotes,
+/// pipes, `&&`, redirections, and a remark after two spaces.
+fn calls(line: &str, program: &str) -> Vec<Vec<String>> {
     let (mut calls, mut words, mut word) = (Vec::new(), Vec::new(), None::<String>);
     let mut quoted = false;
     let mut characters = line.trim_start().chars().chain("  ".chars()).peekable();
@@ -53,7 +58,7 @@ fn calls(line: &str) -> Vec<Vec<String>> {
     for part in words.split(|word| ["|", "&&", ";"].contains(&word.as_str())) {
         let redirected = part.iter().position(|word| word.starts_with(['<', '>']));
         let call = &part[..redirected.unwrap_or(part.len())];
-        if call.first().is_some_and(|name| name == "twindex") {
+        if call.first().is_some_and(|name| name == program) {
             calls.push(call.to_vec());
         }
     }
@@ -66,9 +71,9 @@ fn the_definition_of_arguments_is_consistent() {
 }
 
 #[test]
-fn a_line_of_shell_is_taken_apart() {
+fn a_line_of_shell_is_split_into_words() {
     let line = "  generate | twindex add p.twx --text 'a  b' - > out && echo   all of it";
-    assert_eq!(calls(line), [["twindex", "add", "p.twx", "--text", "a  b", "-"]]);
+    assert_eq!(calls(line, "twindex"), [["twindex", "add", "p.twx", "--text", "a  b", "-"]]);
 }
 
 #[test]
@@ -82,18 +87,19 @@ fn every_command_has_a_summary_of_one_line() {
 }
 
 #[test]
-fn every_command_has_examples_of_itself_that_can_be_typed() {
+fn every_command_has_examples_that_parse() {
     for command in commands().iter().chain([&Args::command()]) {
         let name = command.get_name();
         let examples = examples(command);
         assert!(!examples.is_empty(), "{name} has no examples");
-        let calls: Vec<Vec<String>> = examples.iter().flat_map(|line| calls(line)).collect();
+        let calls: Vec<Vec<String>> =
+            examples.iter().flat_map(|line| calls(line, &program())).collect();
         assert!(
             calls.len() >= examples.len(),
             "{name}: not every example is a call: {examples:#?}"
         );
         assert!(
-            name == "twindex" || calls.iter().any(|call| call.contains(&name.to_owned())),
+            name == program() || calls.iter().any(|call| call.contains(&name.to_owned())),
             "{name}: no example is one of it"
         );
         for call in calls {
@@ -115,8 +121,7 @@ fn no_line_of_a_help_is_broken_by_its_width() {
 
 #[test]
 fn every_default_is_in_the_help() {
-    // Without a value these leave something out, or are asked for; all others fall back on
-    // something.
+    // These options always have a value, so that their help must state the default.
     let falls_back =
         ["threshold", "recall", "shingle", "lanes", "normalize", "seed", "threads", "wait"];
     for mut command in commands() {

@@ -1,8 +1,11 @@
-//! The command `twindex`, as a library: what it reads, runs and prints.
+//! The command `twindex`, as a library: its inputs, its output and its subcommands.
 //!
-//! The command is a client of the library [`twindex`] and uses its public API alone. This crate is
-//! a library so that the laboratory, which has a command of its own, reads the same inputs and
-//! prints in the same way. Programs should embed [`twindex`] itself: nothing here is stable.
+//! The command is a client of the library [`twindex`] and uses only its public API. This crate is a
+//! library so that the laboratory, which has a command of its own, can read the same inputs and
+//! print in the same way. Programs should embed [`twindex`] itself: nothing here is stable.
+//!
+//! The folders depend on each other in one direction: `input`, `terminal`, `run`, `commands`. Each
+//! uses only those before it.
 
 mod args;
 pub mod commands;

@@ -1,8 +1,8 @@
 //! The laboratory of twindex: the literature's methods of comparing texts, and its experiments.
 //!
-//! No index needs any of this. [`methods`] has the methods, each to be tried on any texts;
-//! `docs/methods.md` has a section for each, with its source and what is wrong in print.
-//! `docs/studies.md` shows what is measured with them, by the command `twindex-lab`.
+//! No index needs this package. [`methods`] has the methods; `docs/methods.md` has a section for
+//! each, with its source and the errors in print. `docs/studies.md` shows what the command
+//! `twindex-lab` measures with them.
 
 mod command;
 mod estimate;

@@ -1,11 +1,12 @@
-//! The methods of the literature that twindex is measured against, each on its own.
+//! The literature's methods of comparing texts, which the studies compare with twindex.
 //!
-//! An index needs none of them. They are here to be tried on any texts, by `twindex-lab compare --method`
-//! and `twindex-lab study` or from a program; `docs/methods.md` has a section for each, with its source and
-//! with what is wrong in print. Those that an index uses as well are at the root of the crate:
-//! [`Overlap`](twindex::Overlap), [`BottomK`](twindex::BottomK), [`RandomSubsets`](twindex::RandomSubsets),
-//! [`weighted_jaccard`](twindex::weighted_jaccard), [`mash_distance`](twindex::mash_distance),
-//! [`wilson`](twindex::wilson), [`Sketcher`](twindex::Sketcher).
+//! An index needs none of them. Use them from a program, or try them on any texts with `twindex-lab
+//! compare --method` and `twindex-lab study`. `docs/methods.md` has a section for each method, with
+//! its source and the errors in print. The methods that an index also uses are in the library:
+//! [`Overlap`](twindex::Overlap), [`BottomK`](twindex::BottomK),
+//! [`RandomSubsets`](twindex::RandomSubsets), [`weighted_jaccard`](twindex::weighted_jaccard),
+//! [`mash_distance`](twindex::mash_distance), [`wilson`](twindex::wilson),
+//! [`Sketcher`](twindex::Sketcher).
 
 pub use crate::estimate::{
     AffineFamily, EstimateLaw, FileOverlap, FileProgress, FileSimilarity, RowEstimate, RowMatrix,

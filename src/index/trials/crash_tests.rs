@@ -4,7 +4,7 @@ use crate::index::handle::Index;
 use crate::index::trials::workload::{
     Expected, TUNING, create_on, number_from, open_on, steps, unbroken,
 };
-use crate::store::{Crash, Disk, Event, Fate, Tuning};
+use crate::store::{CrashReplay, Disk, Event, Tuning, Unsynced};
 use std::sync::Arc;
 
 /// Long runs: `TWINDEX_CRASH_POINTS=10000 cargo test --release --lib -- crash --nocapture`.
@@ -51,19 +51,19 @@ fn crash(seed: u64, tuning: Tuning) -> u64 {
     let expected = unbroken(&steps(seed, 40), &disk, tuning);
     let events = disk.events();
     let mut random = fastrand::Rng::with_seed(seed);
-    let mut crash = Crash::new(start);
+    let mut crash = CrashReplay::new(start);
     let mut points = 0;
     for (number, event) in events.iter().enumerate() {
-        let fates: &[Fate] = match (event, random.u32(..20)) {
-            (Event::Sync, 0..=9) => &[Fate::Torn, Fate::Lost],
-            (Event::Sync, _) => &[Fate::Shuffled, Fate::Kept],
-            (Event::Write { .. }, 0) => &[Fate::Torn],
+        let cases: &[Unsynced] = match (event, random.u32(..20)) {
+            (Event::Sync, 0..=9) => &[Unsynced::Torn, Unsynced::Lost],
+            (Event::Sync, _) => &[Unsynced::Shuffled, Unsynced::Kept],
+            (Event::Write { .. }, 0) => &[Unsynced::Torn],
             _ => &[],
         };
-        for fate in fates {
-            let place = format!("seed {seed}, event {number} of {}, {fate:?}", events.len());
+        for unsynced in cases {
+            let place = format!("seed {seed}, event {number} of {}, {unsynced:?}", events.len());
             let allowed = &expected[crash.done()..expected.len().min(crash.done() + 2)];
-            let image = crash.image(*fate, &mut random);
+            let image = crash.image(*unsynced, &mut random);
             let disk = Disk::with(image.clone());
             disk.record();
             let index = recovered(&disk, allowed, tuning, &place);
@@ -72,11 +72,11 @@ fn crash(seed: u64, tuning: Tuning) -> u64 {
             points += 1;
             // Power fails again while it recovers.
             if random.u32(..4) == 0 {
-                let mut second = Crash::new(image);
+                let mut second = CrashReplay::new(image);
                 let end = random.usize(..=recovery.len());
                 recovery.iter().take(end).for_each(|event| second.pass(event));
                 let place = format!("{place}, then event {end} of {}", recovery.len());
-                let disk = Disk::with(second.image(Fate::Torn, &mut random));
+                let disk = Disk::with(second.image(Unsynced::Torn, &mut random));
                 recovered(&disk, allowed, tuning, &place);
                 points += 1;
             }
@@ -111,10 +111,10 @@ fn a_new_index_is_on_the_disk_before_it_gets_its_name() {
     let disk = Disk::default();
     disk.record();
     create_on(&disk).expect("created");
-    let mut crash = Crash::new(Vec::new());
+    let mut crash = CrashReplay::new(Vec::new());
     let events = disk.events();
     events.iter().for_each(|event| crash.pass(event));
-    let left = crash.image(Fate::Lost, &mut fastrand::Rng::with_seed(1));
+    let left = crash.image(Unsynced::Lost, &mut fastrand::Rng::with_seed(1));
     assert_eq!(left.len(), disk.bytes().len());
     let index = open_on(&Disk::with(left), TUNING).expect("opened");
     assert!(index.snapshot().expect("a snapshot").is_empty());
@@ -124,13 +124,13 @@ fn a_new_index_is_on_the_disk_before_it_gets_its_name() {
 fn a_disk_that_only_says_it_has_synced_is_found_out() {
     let disk = Disk::default();
     create_on(&disk).expect("created");
-    let mut crash = Crash::new(disk.bytes());
+    let mut crash = CrashReplay::new(disk.bytes());
     disk.record();
     let expected = unbroken(&steps(1, 10), &disk, TUNING);
     let events = disk.events();
     let lies = events.iter().filter(|event| !matches!(event, Event::Sync));
     lies.for_each(|event| crash.pass(event));
-    let left = Disk::with(crash.image(Fate::Lost, &mut fastrand::Rng::with_seed(1)));
+    let left = Disk::with(crash.image(Unsynced::Lost, &mut fastrand::Rng::with_seed(1)));
     let index = open_on(&left, TUNING).expect("opened");
     let last = expected.last().expect("a state");
     let difference = last.difference(&index.snapshot().expect("a snapshot"));

@@ -8,7 +8,7 @@ use crate::index::snapshot::Snapshot;
 use crate::index::trials::workload::{
     Expected, TUNING, create_on, number_from, peak_memory, steps, unbroken,
 };
-use crate::store::{CheckReport, Crash, Disk, Event, Fate};
+use crate::store::{CheckReport, CrashReplay, Disk, Event, Unsynced};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -43,7 +43,7 @@ impl Finished {
     fn new(seed: u64) -> Self {
         let disk = Disk::default();
         create_on(&disk).expect("created");
-        let mut crash = Crash::new(disk.bytes());
+        let mut crash = CrashReplay::new(disk.bytes());
         disk.record();
         let expected = unbroken(&steps(seed, 30), &disk, TUNING);
         let events = disk.events();
@@ -51,7 +51,7 @@ impl Finished {
         let unclean = seed.is_multiple_of(2);
         let left = if unclean { last.unwrap_or(0) } else { events.len() };
         events.iter().take(left).for_each(|event| crash.pass(event));
-        let bytes = crash.image(Fate::Kept, &mut fastrand::Rng::with_seed(seed));
+        let bytes = crash.image(Unsynced::Kept, &mut fastrand::Rng::with_seed(seed));
         let pages = bytes.chunks(PAGE).enumerate();
         let used = pages.filter(|(_, page)| page.iter().any(|byte| *byte != 0));
         let used = used.map(|(number, _)| number).collect();
@@ -243,7 +243,7 @@ fn watch(seed: &'static AtomicU64) {
 fn damage_is_never_a_wrong_answer_that_check_does_not_see() {
     static SEED: AtomicU64 = AtomicU64::new(0);
     watch(&SEED);
-    crate::store::hush_panics();
+    crate::store::silence_storage_panics();
     // In memory where there is such a folder: syncs would take most of the time.
     let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
     let folder = folder.expect("a temporary folder");

@@ -6,7 +6,7 @@ use crate::index::handle::Index;
 use crate::index::trials::workload::{
     Expected, Model, TUNING, create_on, open_on, steps, take, unbroken,
 };
-use crate::store::{Call, Disk, Trouble};
+use crate::store::{Call, Disk, DiskFailure};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -74,10 +74,10 @@ enum Outcome {
 }
 
 /// Lets the n-th call of a kind fail.
-fn fail(start: &[u8], expected: &[Arc<Expected>], seed: u64, trouble: Trouble) -> Outcome {
+fn fail(start: &[u8], expected: &[Arc<Expected>], seed: u64, trouble: DiskFailure) -> Outcome {
     let place = format!("seed {seed}, {trouble:?}");
     let disk = Disk::with(start.to_vec());
-    disk.set_trouble(Some(trouble));
+    disk.set_failure(Some(trouble));
     let Broken { done, index, error } = run(&disk, seed);
     let failed = disk.failures() > 0;
     if let Some(Error::Damaged { detail, .. }) = &error {
@@ -94,7 +94,7 @@ fn fail(start: &[u8], expected: &[Arc<Expected>], seed: u64, trouble: Trouble) -
         // It recovers, or refuses.
         written = write(&index).is_ok();
     }
-    disk.set_trouble(None);
+    disk.set_failure(None);
     let index = open_on(&disk, TUNING).unwrap_or_else(|error| panic!("{place}: {error}"));
     if index.snapshot().expect("a snapshot").get("after the trouble").expect("readable").is_some() {
         let mut txn = index.begin_write().expect("begun");
@@ -125,7 +125,7 @@ fn fail_each(call: Call, step: u64) {
         for lasting in [false, true] {
             let (mut told, mut recovered) = (0, 0);
             for after in (0..).step_by(step as usize) {
-                match fail(&start, &expected, seed, Trouble { call, after, lasting }) {
+                match fail(&start, &expected, seed, DiskFailure { call, after, lasting }) {
                     Outcome::None => break,
                     Outcome::Told => told += 1,
                     Outcome::Recovered => recovered += 1,
@@ -167,7 +167,7 @@ fn a_creation_that_fails_is_an_error_or_leaves_an_empty_index() {
         for lasting in [false, true] {
             for after in 0.. {
                 let disk = Disk::default();
-                disk.set_trouble(Some(Trouble { call, after, lasting }));
+                disk.set_failure(Some(DiskFailure { call, after, lasting }));
                 let created = create_on(&disk);
                 if disk.failures() == 0 {
                     created.expect("nothing failed");
@@ -175,7 +175,7 @@ fn a_creation_that_fails_is_an_error_or_leaves_an_empty_index() {
                 }
                 // What fails when the file is closed cannot be told, and does no harm.
                 if created.is_ok() {
-                    disk.set_trouble(None);
+                    disk.set_failure(None);
                     let index = open_on(&disk, TUNING).expect("opened");
                     assert!(index.snapshot().expect("a snapshot").is_empty());
                     assert!(index.check().run().expect("readable").is_clean());

@@ -32,7 +32,7 @@ impl<'s> Documents<'s> {
         let last = records.last().map(|(doc, _)| *doc);
         self.seen += records.len() as u64;
         if last.is_none() {
-            return self.snapshot.reader().counted(self.seen);
+            return self.snapshot.reader().expect_count(self.seen);
         }
         for (doc, record) in records {
             let signature =
@@ -43,7 +43,7 @@ impl<'s> Documents<'s> {
         self.next = last.and_then(|doc| doc.0.checked_add(1)).map(DocNo);
         match self.next {
             Some(_) => Ok(()),
-            None => self.snapshot.reader().counted(self.seen),
+            None => self.snapshot.reader().expect_count(self.seen),
         }
     }
 }

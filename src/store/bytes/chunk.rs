@@ -1,20 +1,21 @@
-//! A chunk of a run: sorted entries of word and document in two bit-packed columns.
+//! Chunks of a run: sorted entries in two bit-packed columns, words and documents
+//! (`docs/format.md`, section "Chunks").
 //!
-//! Words are stored less the first word and documents less the least document (frame of
-//! reference), each column as wide as its greatest number, so that both can be searched in place
-//! (`docs/format.md`, section "Chunks"). Measured: 7.3 bytes an entry at a million documents.
+//! A column stores the difference of each value from the least (frame of reference), and all
+//! values of a column have the same width. So both columns can be searched in place. Measured: 7.3
+//! bytes an entry at a million documents.
 
-use crate::store::bytes::codec::{CHECKSUM_BYTES, Fault, Numbers, seal, unseal};
+use crate::store::bytes::codec::{CHECKSUM_BYTES, DecodeError, NumberReader, seal, unseal};
 use crate::store::bytes::schema::{DocNo, Table};
 
-/// An entry of a band: documents sorted by word, then by number.
+/// An entry of a band: a word and a document. Entries are sorted by word, then by document.
 pub(crate) type Entry = (u64, DocNo);
 
-/// The longest chunk: what leaves one page of 4,096 bytes to a redb leaf with a single row of an
-/// 8-byte key, a 4-byte header and a 4-byte end of value.
+/// The longest chunk. With its 8-byte key, redb's 4-byte leaf header and its 4-byte end of value it
+/// fills one page of 4,096 bytes.
 pub(crate) const MAX_BYTES: usize = 4080;
 
-/// The most entries that a chunk's header can name.
+/// The most entries of a chunk: its header counts them in 16 bits.
 pub(crate) const MAX_ENTRIES: u64 = u16::MAX as u64;
 
 pub(crate) const HEADER_BYTES: usize = 16;
@@ -28,7 +29,7 @@ const fn bits_of(number: u64) -> u32 {
     u64::BITS - number.leading_zeros()
 }
 
-/// Gathers sorted entries of one chunk.
+/// Collects sorted entries and packs them into one chunk after another.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ChunkBuilder {
     entries: Vec<Entry>,
@@ -36,14 +37,14 @@ pub(crate) struct ChunkBuilder {
     greatest: u32,
 }
 
-/// A chunk that is ready but for its checksum, which depends on its key.
-pub(crate) struct Packed {
+/// A packed chunk without its checksum, which depends on its key.
+pub(crate) struct UnsealedChunk {
     pub(crate) first_word: u64,
     pub(crate) entries: u64,
     record: Vec<u8>,
 }
 
-impl Packed {
+impl UnsealedChunk {
     pub(crate) fn seal(self, key: u64) -> Vec<u8> {
         seal(self.record, Table::Postings, key)
     }
@@ -60,7 +61,7 @@ impl ChunkBuilder {
         bytes > MAX_BYTES
     }
 
-    /// Takes the next entry in order, for which there must be room.
+    /// Adds the next entry in order. The chunk must have room for it.
     #[inline]
     pub(crate) fn push(&mut self, word: u64, doc: DocNo) {
         if self.entries.is_empty() {
@@ -70,8 +71,8 @@ impl ChunkBuilder {
         (self.least, self.greatest) = (self.least.min(doc.0), self.greatest.max(doc.0));
     }
 
-    /// Gives the chunk, if there is any entry, and starts the next.
-    pub(crate) fn finish(&mut self) -> Option<Packed> {
+    /// Packs the chunk and begins the next one. Returns `None` if there are no entries.
+    pub(crate) fn finish(&mut self) -> Option<UnsealedChunk> {
         let (&(first, _), &(last, _)) = (self.entries.first()?, self.entries.last()?);
         let word_bits = bits_of(last - first);
         let doc_bits = bits_of(u64::from(self.greatest - self.least));
@@ -85,11 +86,11 @@ impl ChunkBuilder {
         pack(&mut record, doc_bits, docs);
         let entries = self.entries.len() as u64;
         self.entries.clear();
-        Some(Packed { first_word: first, entries, record })
+        Some(UnsealedChunk { first_word: first, entries, record })
     }
 }
 
-/// Appends numbers of so many bits each, the first in the lowest bits, filled up to a byte.
+/// Appends numbers of `bits` bits each, the first in the lowest bits, padded to a whole byte.
 fn pack(out: &mut Vec<u8>, bits: u32, numbers: impl Iterator<Item = u64>) {
     let (mut word, mut filled) = (0_u128, 0);
     for number in numbers {
@@ -105,7 +106,7 @@ fn pack(out: &mut Vec<u8>, bits: u32, numbers: impl Iterator<Item = u64>) {
     out.extend(word.to_le_bytes().iter().take(rest));
 }
 
-/// A chunk as stored, checked and searched in place.
+/// A stored chunk, searched in place.
 pub(crate) struct Chunk<'a> {
     record: &'a [u8],
     count: usize,
@@ -117,15 +118,15 @@ pub(crate) struct Chunk<'a> {
 }
 
 impl<'a> Chunk<'a> {
-    /// Checks checksum, length and field ranges.
-    pub(crate) fn open(sealed: &'a [u8], key: u64) -> Result<Self, Fault> {
+    /// Opens a chunk: verifies its checksum, its length and the ranges of its fields.
+    pub(crate) fn open(sealed: &'a [u8], key: u64) -> Result<Self, DecodeError> {
         let record = unseal(sealed, Table::Postings, key)?;
-        let mut numbers = Numbers(record);
+        let mut numbers = NumberReader(record);
         let count = usize::from(numbers.u16()?);
         let (word_bits, doc_bits) = (u32::from(numbers.u8()?), u32::from(numbers.u8()?));
         let (least, first) = (numbers.u32()?, numbers.u64()?);
         if count == 0 || word_bits > 64 || doc_bits > 32 {
-            return Err("its header is impossible");
+            return Err("its header has a value out of range");
         }
         if sealed.len() != chunk_bytes(count, word_bits, doc_bits) {
             return Err("its length does not fit its header");
@@ -152,7 +153,7 @@ impl<'a> Chunk<'a> {
         DocNo(self.least.wrapping_add(delta as u32))
     }
 
-    /// The first entry whose word is at least `word`; `len()` where there is none.
+    /// The first entry whose word is not less than `word`, or `len()` if there is none.
     pub(crate) fn lower_bound(&self, word: u64) -> usize {
         let (mut low, mut high) = (0, self.count);
         while low < high {
@@ -171,8 +172,10 @@ impl<'a> Chunk<'a> {
     }
 }
 
-/// A number of `bits` bits at `index` of the column that starts at byte `start`. The length was
-/// checked when the chunk was opened, so bytes that do not exist are never part of the number.
+/// The number at `index` of the column that starts at byte `start` and is `bits` bits wide.
+///
+/// [`Chunk::open`] checked the length, so no bit of the number lies beyond the record. Bits of the
+/// window that do are masked off.
 #[inline]
 fn bits_at(record: &[u8], start: usize, index: usize, bits: u32) -> u64 {
     if bits == 0 {
@@ -199,7 +202,7 @@ mod tests {
     use crate::hash::SplitMix;
     use proptest::prelude::*;
 
-    fn chunks(entries: &[Entry]) -> Vec<Packed> {
+    fn chunks(entries: &[Entry]) -> Vec<UnsealedChunk> {
         let (mut builder, mut out) = (ChunkBuilder::default(), Vec::new());
         for &(word, doc) in entries {
             if builder.is_full(word, doc) {
@@ -266,7 +269,7 @@ mod tests {
         }
 
         #[test]
-        fn searching_finds_the_first_word_not_below(
+        fn a_search_finds_the_first_word_that_is_not_less(
             mut words in proptest::collection::vec(0_u64..500, 1..300),
             wanted in 0_u64..510,
         ) {

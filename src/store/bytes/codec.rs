@@ -1,62 +1,63 @@
-//! What all records share: little-endian numbers, taken apart with checks, and a checksum at the end.
+//! What all rows share: little-endian numbers, read with checks, and a checksum at the end
+//! (`docs/format.md`, section "Checksums").
 
 use crate::hash::{GOLDEN, checksum};
 use crate::store::bytes::schema::Table;
 
-/// Why a record cannot be read.
-pub(crate) type Fault = &'static str;
+/// Why a row cannot be decoded. Messages have the table and the key before it.
+pub(crate) type DecodeError = &'static str;
 
 pub(crate) const CHECKSUM_BYTES: usize = 4;
 
-/// The seed of a checksum: a record copied to another place does not pass there.
-const fn place(table: Table, key: u64) -> u64 {
+/// The seed of a checksum. It depends on table and key, so a row copied to another key is invalid.
+const fn checksum_seed(table: Table, key: u64) -> u64 {
     key.wrapping_add((table as u64).wrapping_mul(GOLDEN))
 }
 
-/// Appends the checksum of a record for its place.
+/// Seals a record: appends its checksum for this table and key.
 pub(crate) fn seal(mut record: Vec<u8>, table: Table, key: u64) -> Vec<u8> {
-    let sum = checksum(&record, place(table, key));
+    let sum = checksum(&record, checksum_seed(table, key));
     record.extend_from_slice(&sum.to_le_bytes());
     record
 }
 
-/// Checks the checksum and takes it off.
-pub(crate) fn unseal(sealed: &[u8], table: Table, key: u64) -> Result<&[u8], Fault> {
+/// Verifies the checksum of a row and returns the record without it.
+pub(crate) fn unseal(sealed: &[u8], table: Table, key: u64) -> Result<&[u8], DecodeError> {
     let (record, sum) = sealed.split_last_chunk::<CHECKSUM_BYTES>().ok_or("cut short")?;
-    match u32::from_le_bytes(*sum) == checksum(record, place(table, key)) {
+    match u32::from_le_bytes(*sum) == checksum(record, checksum_seed(table, key)) {
         true => Ok(record),
         false => Err("its checksum does not match"),
     }
 }
 
-/// Takes little-endian numbers off the front of a record.
-pub(crate) struct Numbers<'a>(pub(crate) &'a [u8]);
+/// Reads little-endian numbers from the front of a record.
+pub(crate) struct NumberReader<'a>(pub(crate) &'a [u8]);
 
-impl Numbers<'_> {
-    fn take<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
+impl NumberReader<'_> {
+    fn take<const N: usize>(&mut self) -> Result<[u8; N], DecodeError> {
         let (number, rest) = self.0.split_first_chunk::<N>().ok_or("cut short")?;
         self.0 = rest;
         Ok(*number)
     }
 
-    pub(crate) fn u8(&mut self) -> Result<u8, Fault> {
+    pub(crate) fn u8(&mut self) -> Result<u8, DecodeError> {
         self.take().map(u8::from_le_bytes)
     }
 
-    pub(crate) fn u16(&mut self) -> Result<u16, Fault> {
+    pub(crate) fn u16(&mut self) -> Result<u16, DecodeError> {
         self.take().map(u16::from_le_bytes)
     }
 
-    pub(crate) fn u32(&mut self) -> Result<u32, Fault> {
+    pub(crate) fn u32(&mut self) -> Result<u32, DecodeError> {
         self.take().map(u32::from_le_bytes)
     }
 
-    pub(crate) fn u64(&mut self) -> Result<u64, Fault> {
+    pub(crate) fn u64(&mut self) -> Result<u64, DecodeError> {
         self.take().map(u64::from_le_bytes)
     }
 
-    /// Checks that nothing is left.
-    pub(crate) fn end(&self) -> Result<(), Fault> {
+    /// Checks that no bytes are left.
+    pub(crate) fn end(&self) -> Result<(), DecodeError> {
         match self.0.is_empty() {
             true => Ok(()),
             false => Err("too long"),
@@ -69,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_record_is_read_only_in_its_place_and_whole() {
+    fn a_row_opens_only_whole_and_under_its_own_table_and_key() {
         let sealed = seal(vec![1, 2, 3], Table::Documents, 7);
         assert_eq!(unseal(&sealed, Table::Documents, 7), Ok(&[1, 2, 3][..]));
         assert!(unseal(&sealed, Table::Documents, 8).is_err());

@@ -1,4 +1,4 @@
-//! The bytes of every stored row, as `docs/format.md` describes them.
+//! Encodes and decodes every stored row, as `docs/format.md` describes it.
 
 pub(crate) mod chunk;
 pub(crate) mod codec;

@@ -1,15 +1,16 @@
-//! The rows of single documents, runs, fences and the state (`docs/format.md`, section "Records").
+//! Encodes and decodes the rows of documents, runs, fences and the state (`docs/format.md`, section
+//! "Records").
 
 use crate::sketch::{SetSize, Signature};
 use crate::store::bytes::chunk::MAX_ENTRIES;
-use crate::store::bytes::codec::{CHECKSUM_BYTES, Fault, Numbers, seal, unseal};
-use crate::store::bytes::schema::{BandNo, DocNo, MAX_CHUNKS, RunNo, Table, run_place};
+use crate::store::bytes::codec::{CHECKSUM_BYTES, DecodeError, NumberReader, seal, unseal};
+use crate::store::bytes::schema::{BandNo, DocNo, MAX_CHUNKS, RunNo, Table, run_row_key};
 use bincode::Options;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// How metadata records are written: fixed-width little-endian numbers, nothing after the last.
-/// The limit keeps a damaged length from asking for memory.
+/// The encoding of settings rows and document records: fixed-width little-endian numbers without
+/// trailing bytes. The limit prevents that a damaged length allocates much memory.
 fn bincode() -> impl Options {
     const LIMIT: u64 = 64 << 10;
     bincode::DefaultOptions::new()
@@ -19,8 +20,12 @@ fn bincode() -> impl Options {
         .reject_trailing_bytes()
 }
 
-/// Writes a metadata record.
-pub(crate) fn encode(record: &impl Serialize, table: Table, key: u64) -> Result<Vec<u8>, Fault> {
+/// Encodes and seals a settings row or a document record.
+pub(crate) fn encode(
+    record: &impl Serialize,
+    table: Table,
+    key: u64,
+) -> Result<Vec<u8>, DecodeError> {
     let fault = |_| "a field is too long";
     let size = bincode().serialized_size(record).map_err(fault)? as usize;
     let mut bytes = Vec::with_capacity(size + CHECKSUM_BYTES);
@@ -28,17 +33,18 @@ pub(crate) fn encode(record: &impl Serialize, table: Table, key: u64) -> Result<
     Ok(seal(bytes, table, key))
 }
 
-/// Reads a metadata record.
+/// Opens and decodes a settings row or a document record.
 pub(crate) fn decode<T: DeserializeOwned>(
     sealed: &[u8],
     table: Table,
     key: u64,
-) -> Result<T, Fault> {
+) -> Result<T, DecodeError> {
     let record = unseal(sealed, table, key)?;
     bincode().deserialize(record).map_err(|_| "its fields cannot be read")
 }
 
-/// What is known of a document beside its signature.
+/// The record of a document: all that the index stores about it, except signature and text
+/// (`docs/format.md`, section "Document record").
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct DocumentRecord {
     version: u8,
@@ -58,44 +64,44 @@ impl DocumentRecord {
         Self { version: Self::VERSION, id, text_hash, text_length, inserted }
     }
 
-    pub(crate) fn encode(&self, doc: DocNo) -> Result<Vec<u8>, Fault> {
+    pub(crate) fn encode(&self, doc: DocNo) -> Result<Vec<u8>, DecodeError> {
         encode(self, Table::Documents, u64::from(doc.0))
     }
 
-    pub(crate) fn decode(sealed: &[u8], doc: DocNo) -> Result<Self, Fault> {
+    pub(crate) fn decode(sealed: &[u8], doc: DocNo) -> Result<Self, DecodeError> {
         let record: Self = decode(sealed, Table::Documents, u64::from(doc.0))?;
         match record.version {
             Self::VERSION => Ok(record),
-            _ => Err("of an unknown version"),
+            _ => Err("its version is unknown"),
         }
     }
 }
 
-/// A signature row: the lanes, the packed set size, the checksum.
+/// Encodes a signature row: the lanes, the packed set size, the checksum.
 pub(crate) fn encode_signature(signature: &Signature, doc: DocNo) -> Vec<u8> {
     seal(signature.to_bytes(), Table::Signatures, u64::from(doc.0))
 }
 
-/// The lanes and the set size of a signature row.
+/// Decodes a signature row as its lanes and its set size.
 pub(crate) fn decode_signature(
     sealed: &[u8],
     doc: DocNo,
     lanes: usize,
-) -> Result<(&[u8], SetSize), Fault> {
+) -> Result<(&[u8], SetSize), DecodeError> {
     let row = unseal(sealed, Table::Signatures, u64::from(doc.0))?;
     let (row, size) = row.split_last_chunk::<4>().ok_or("cut short")?;
-    let size = SetSize::unpack(u32::from_le_bytes(*size)).ok_or("its set size is impossible")?;
+    let size = SetSize::unpack(u32::from_le_bytes(*size)).ok_or("its set size is out of range")?;
     match row.len() == lanes {
         true => Ok((row, size)),
-        false => Err("it has another number of lanes"),
+        false => Err("its number of lanes is not that of the index"),
     }
 }
 
-/// A run row: one band of one run.
+/// A run row, which lists one band of one run (`docs/format.md`, section "Run row").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RunRow {
     pub(crate) tier: u8,
-    /// The document numbers that the run covers, from the first to the last.
+    /// The run covers the documents from `first` to `last`.
     pub(crate) first: DocNo,
     pub(crate) last: DocNo,
     pub(crate) entries: u64,
@@ -109,11 +115,11 @@ impl RunRow {
         row.extend_from_slice(&self.last.0.to_le_bytes());
         row.extend_from_slice(&self.entries.to_le_bytes());
         row.extend_from_slice(&self.chunks.to_le_bytes());
-        seal(row, Table::Runs, run_place(run, band))
+        seal(row, Table::Runs, run_row_key(run, band))
     }
 
-    pub(crate) fn decode(sealed: &[u8], run: RunNo, band: BandNo) -> Result<Self, Fault> {
-        let mut numbers = Numbers(unseal(sealed, Table::Runs, run_place(run, band))?);
+    pub(crate) fn decode(sealed: &[u8], run: RunNo, band: BandNo) -> Result<Self, DecodeError> {
+        let mut numbers = NumberReader(unseal(sealed, Table::Runs, run_row_key(run, band))?);
         let row = Self {
             tier: numbers.u8()?,
             first: DocNo(numbers.u32()?),
@@ -123,25 +129,30 @@ impl RunRow {
         };
         numbers.end()?;
         if row.first > row.last {
-            return Err("its documents are out of order");
+            return Err("its first document is after its last");
         }
-        // Memory is taken for so many entries, so no more are believed than the chunks can hold.
-        let most = u64::from(row.chunks) * MAX_ENTRIES;
-        if row.chunks > MAX_CHUNKS || !(u64::from(row.chunks)..=most).contains(&row.entries) {
+        // Filters allocate memory by the number of entries, so a number that the chunks cannot
+        // hold is rejected.
+        let capacity = u64::from(row.chunks) * MAX_ENTRIES;
+        if row.chunks > MAX_CHUNKS || !(u64::from(row.chunks)..=capacity).contains(&row.entries) {
             return Err("its entries do not fit its chunks");
         }
         Ok(row)
     }
 }
 
-/// A fence row: the fence of each chunk of a band of a run.
+/// Encodes a fence row: the fence of each chunk of a band of a run.
 pub(crate) fn encode_fences(fences: &[u32], run: RunNo, band: BandNo) -> Vec<u8> {
     let row = fences.iter().flat_map(|fence| fence.to_le_bytes()).collect();
-    seal(row, Table::Fences, run_place(run, band))
+    seal(row, Table::Fences, run_row_key(run, band))
 }
 
-pub(crate) fn decode_fences(sealed: &[u8], run: RunNo, band: BandNo) -> Result<Vec<u32>, Fault> {
-    let row = unseal(sealed, Table::Fences, run_place(run, band))?;
+pub(crate) fn decode_fences(
+    sealed: &[u8],
+    run: RunNo,
+    band: BandNo,
+) -> Result<Vec<u32>, DecodeError> {
+    let row = unseal(sealed, Table::Fences, run_row_key(run, band))?;
     let (fences, rest) = row.as_chunks::<4>();
     match rest.is_empty() {
         true => Ok(fences.iter().map(|fence| u32::from_le_bytes(*fence)).collect()),
@@ -149,25 +160,25 @@ pub(crate) fn decode_fences(sealed: &[u8], run: RunNo, band: BandNo) -> Result<V
     }
 }
 
-/// The state row: the numbers that every commit moves.
+/// The counters of an index, stored in the state row (`docs/format.md`, section "State row").
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counters {
     /// The number of this commit.
     pub(crate) commit: u64,
     /// Live documents.
     pub(crate) documents: u64,
-    /// Automatic ids given so far.
+    /// Automatic ids assigned so far.
     pub(crate) auto_ids: u64,
     /// The number of the next document.
     pub(crate) next_doc: u64,
-    /// Documents below this number are in runs; the others are the tail.
+    /// Documents below this number are in runs, the others in the tail.
     pub(crate) flushed_upto: u64,
     /// The number of the next run.
     pub(crate) next_run: u32,
 }
 
 impl Counters {
-    /// Takes the next run number; `None` when all are used up.
+    /// Takes the next run number. Returns `None` if all are used up.
     pub(crate) fn take_run(&mut self) -> Option<RunNo> {
         let number = RunNo(self.next_run);
         self.next_run = self.next_run.checked_add(1)?;
@@ -184,8 +195,8 @@ impl Counters {
         seal(row, Table::Meta, 0)
     }
 
-    pub(crate) fn decode(sealed: &[u8]) -> Result<Self, Fault> {
-        let mut numbers = Numbers(unseal(sealed, Table::Meta, 0)?);
+    pub(crate) fn decode(sealed: &[u8]) -> Result<Self, DecodeError> {
+        let mut numbers = NumberReader(unseal(sealed, Table::Meta, 0)?);
         let counters = Self {
             commit: numbers.u64()?,
             documents: numbers.u64()?,

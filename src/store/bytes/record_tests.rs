@@ -1,13 +1,13 @@
-//! The bytes of every record, as `docs/format.md` has them, and what makes a record unreadable.
-#![expect(clippy::indexing_slicing, reason = "a test that fails may panic")]
+//! Tests every row against the bytes of `docs/format.md`, and damaged rows against errors.
+#![expect(clippy::indexing_slicing, reason = "a failing test may panic")]
 
 use super::*;
 use crate::hash::{id_hash, text_hash};
 use crate::store::bytes::chunk::{Chunk, ChunkBuilder};
 use crate::store::bytes::schema::{FORMAT_VERSION, Layout, MAGIC, posting_key};
 use crate::store::runs::flush::{PackedBand, pack_tail};
-use crate::store::runs::segment::{Fresh, Tail};
-use crate::store::runs::tombstones::DeadSet;
+use crate::store::runs::segment::{Tail, TailDocument};
+use crate::store::runs::tombstones::Tombstones;
 use crate::store::settings::{Settings, SettingsRequest, StoredSettings};
 use crate::store::write::dedup_row::DedupRow;
 use crate::text::{Form, Normalization, Shingle, UnicodeVersions, Whitespace};
@@ -17,19 +17,19 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What is sealed in the same place as `sealed`, with other bytes: a record with a good checksum.
+/// A row with changed bytes and a valid checksum.
 fn resealed(mut bytes: Vec<u8>, table: Table, key: u64, change: impl Fn(&mut Vec<u8>)) -> Vec<u8> {
     bytes.truncate(bytes.len() - 4);
     change(&mut bytes);
     seal(bytes, table, key)
 }
 
-/// Every shorter record is an error, and so is one with a byte more; with and without a checksum
-/// that is right for what is left.
-fn refuses_other_lengths<T: Debug>(
+/// Checks that a row that is shorter or one byte longer is an error, whether its checksum is valid
+/// or not.
+fn assert_other_lengths_fail<T: Debug>(
     row: &[u8],
     (table, key): (Table, u64),
-    decode: impl Fn(&[u8]) -> Result<T, Fault>,
+    decode: impl Fn(&[u8]) -> Result<T, DecodeError>,
 ) {
     assert!(decode(row).is_ok());
     for length in 0..row.len() {
@@ -37,11 +37,11 @@ fn refuses_other_lengths<T: Debug>(
     }
     for length in 0..row.len() - 4 {
         let short = resealed(row.to_vec(), table, key, |bytes| bytes.truncate(length));
-        assert!(decode(&short).is_err(), "{length} bytes and a checksum");
+        assert!(decode(&short).is_err(), "{length} bytes and a valid checksum");
     }
     assert!(decode(&[row, &[0]].concat()).is_err());
     let long = resealed(row.to_vec(), table, key, |bytes| bytes.push(0));
-    assert!(decode(&long).is_err(), "a byte more, and a checksum");
+    assert!(decode(&long).is_err(), "one byte more and a valid checksum");
 }
 
 const COUNTERS: Counters =
@@ -56,13 +56,13 @@ fn a_state_row_has_its_golden_bytes() {
          040000000000000009000000f47adbbd"
     );
     assert_eq!(Counters::decode(&row), Ok(COUNTERS));
-    refuses_other_lengths(&row, (Table::Meta, 0), Counters::decode);
+    assert_other_lengths_fail(&row, (Table::Meta, 0), Counters::decode);
 }
 
 #[test]
-fn a_state_row_with_numbers_out_of_order_is_refused() {
-    let ahead = Counters { flushed_upto: 8, ..COUNTERS };
-    assert!(Counters::decode(&ahead.encode()).is_err());
+fn a_state_row_with_inconsistent_counters_is_refused() {
+    let unordered = Counters { flushed_upto: 8, ..COUNTERS };
+    assert!(Counters::decode(&unordered.encode()).is_err());
     let full = Counters { next_doc: 1 << 32, flushed_upto: 1 << 32, ..COUNTERS };
     assert_eq!(Counters::decode(&full.encode()), Ok(full));
     let beyond = Counters { next_doc: (1 << 32) + 1, ..COUNTERS };
@@ -85,7 +85,7 @@ fn a_run_row_has_its_golden_bytes() {
     assert_eq!(hex(&row), "0200000100ffff0200b8ff010000000000f00000002b336c38");
     let decode = |row: &[u8]| RunRow::decode(row, RUN, BAND);
     assert_eq!(decode(&row), Ok(run));
-    refuses_other_lengths(&row, (Table::Runs, run_place(RUN, BAND)), decode);
+    assert_other_lengths_fail(&row, (Table::Runs, run_row_key(RUN, BAND)), decode);
     assert!(RunRow::decode(&row, RunNo(8), BAND).is_err(), "another run's");
     assert!(RunRow::decode(&row, RUN, BandNo(15)).is_err(), "another band's");
 }
@@ -98,7 +98,7 @@ fn a_fence_row_has_its_golden_bytes() {
     assert_eq!(decode_fences(&row, RUN, BAND).as_deref(), Ok(&fences[..]));
     assert!(decode_fences(&row, RUN, BandNo(15)).is_err(), "another band's");
     for extra in 1..4 {
-        let odd = resealed(row.clone(), Table::Fences, run_place(RUN, BAND), |bytes| {
+        let odd = resealed(row.clone(), Table::Fences, run_row_key(RUN, BAND), |bytes| {
             bytes.extend(std::iter::repeat_n(0, extra));
         });
         assert!(decode_fences(&odd, RUN, BAND).is_err(), "{extra} bytes more");
@@ -123,13 +123,13 @@ fn a_signature_row_has_its_golden_bytes() {
     let decode =
         |row: &[u8]| decode_signature(row, doc, 64).map(|(lanes, size)| (lanes.to_vec(), size));
     assert_eq!(decode(&row), Ok((signature.lanes().to_vec(), size)));
-    refuses_other_lengths(&row, (Table::Signatures, 0x0102_0304), decode);
+    assert_other_lengths_fail(&row, (Table::Signatures, 0x0102_0304), decode);
     assert!(decode_signature(&row, DocNo(1), 64).is_err(), "another document's");
     assert!(decode_signature(&row, doc, 128).is_err(), "another number of lanes");
 }
 
 #[test]
-fn a_set_size_that_no_counting_gives_is_refused() {
+fn a_set_size_out_of_range_is_refused() {
     let doc = DocNo(1);
     let row = encode_signature(&Signature::new(vec![7; 64].into(), SetSize::EMPTY), doc);
     let with_size = |size: u32| {
@@ -161,7 +161,7 @@ fn a_document_record_has_its_golden_bytes() {
     );
     let decode = |row: &[u8]| DocumentRecord::decode(row, doc);
     assert_eq!(decode(&row), Ok(record));
-    refuses_other_lengths(&row, (Table::Documents, 7), decode);
+    assert_other_lengths_fail(&row, (Table::Documents, 7), decode);
     assert!(DocumentRecord::decode(&row, DocNo(8)).is_err(), "another document's");
 }
 
@@ -178,7 +178,7 @@ fn a_document_record_of_the_last_number_and_a_time_before_1970_has_its_golden_by
 }
 
 #[test]
-fn the_longest_id_comes_back() {
+fn the_longest_id_is_stored_and_read() {
     let id = "é".repeat(crate::MAX_ID_BYTES / 2);
     let record = DocumentRecord::new(id, 1, 2, 3);
     let row = record.encode(DocNo(0)).unwrap();
@@ -187,7 +187,7 @@ fn the_longest_id_comes_back() {
 }
 
 #[test]
-fn an_impossible_document_record_is_refused() {
+fn a_document_record_with_invalid_fields_is_refused() {
     let row = document().encode(DocNo(7)).unwrap();
     let with = |change: &dyn Fn(&mut Vec<u8>)| {
         DocumentRecord::decode(&resealed(row.clone(), Table::Documents, 7, change), DocNo(7))
@@ -240,7 +240,7 @@ fn a_settings_row_has_its_golden_bytes() {
     );
     assert_eq!(StoredSettings::decode(&row), Ok(stored.clone()));
     assert_eq!(stored.settings(), Ok(settings));
-    refuses_other_lengths(&row, (Table::Meta, 1), StoredSettings::decode);
+    assert_other_lengths_fail(&row, (Table::Meta, 1), StoredSettings::decode);
 }
 
 #[test]
@@ -258,7 +258,7 @@ fn a_settings_row_without_a_default_has_its_golden_bytes() {
 }
 
 #[test]
-fn settings_that_cannot_be_are_refused() {
+fn a_settings_row_with_invalid_fields_is_refused() {
     let stored = StoredSettings::new(&settings(&SettingsRequest::default()), 1, 2);
     let row = stored.encode().unwrap();
     let with = |at: usize, field: &[u8]| {
@@ -288,7 +288,7 @@ fn settings_that_cannot_be_are_refused() {
         (23, &[2], "neither lower nor not"),
         (24, &[3], "an unknown form"),
         (25, &[3], "an unknown rule for white space"),
-        (28, &[3], "an unknown kind of set"),
+        (28, &[3], "an unknown kind"),
         (28, &[2], "weights of characters"),
         (29, &[2], "neither stored texts nor none"),
         (38, &[0], "no band"),
@@ -337,7 +337,7 @@ fn chunks_have_their_golden_bytes() {
 }
 
 #[test]
-fn an_impossible_chunk_is_refused() {
+fn a_chunk_with_an_invalid_header_is_refused() {
     let row = sealed_chunk(&[(10, 7), (11, 5), (13, 6)], 99);
     let with = |at: usize, value: u8| {
         let row = resealed(row.clone(), Table::Postings, 99, |bytes| bytes[at] = value);
@@ -346,20 +346,20 @@ fn an_impossible_chunk_is_refused() {
     assert_eq!(with(0, 3), Ok(3));
     assert!(with(0, 0).is_err(), "no entry");
     assert!(with(0, 9).is_err(), "more entries than there are bytes");
-    assert!(with(1, 1).is_err(), "very many entries");
+    assert!(with(1, 1).is_err(), "256 entries more");
     assert!(with(2, 65).is_err(), "words of 65 bits");
     assert!(with(3, 33).is_err(), "documents of 33 bits");
 }
 
 #[test]
 fn a_dead_row_has_its_golden_bytes() {
-    let mut dead = DeadSet::default();
-    dead.insert(DocNo(0x1_0000));
-    dead.insert(DocNo(0x1_1234));
-    let rows = dead.changed_rows(&DeadSet::default());
+    let mut tombstones = Tombstones::default();
+    tombstones.insert(DocNo(0x1_0000));
+    tombstones.insert(DocNo(0x1_1234));
+    let rows = tombstones.changed_rows(&Tombstones::default());
     let [(1, Some(row))] = &rows[..] else { panic!("one row of piece 1, not {rows:?}") };
     assert_eq!(hex(row), "3a30000001000000010001001000000000003412be2e855f");
-    let mut back = DeadSet::default();
+    let mut back = Tombstones::default();
     back.add_row(1, row).unwrap();
     assert_eq!(back.iter().collect::<Vec<_>>(), [DocNo(0x1_0000), DocNo(0x1_1234)]);
     for length in 0..row.len() {
@@ -369,11 +369,11 @@ fn a_dead_row_has_its_golden_bytes() {
     assert!(back.add_row(2, row).is_err(), "another piece's");
     assert!(back.add_row(2, &seal(content, Table::Dead, 2)).is_err(), "numbers of another piece");
     let empty = vec![0x3A, 0x30, 0, 0, 0, 0, 0, 0];
-    assert!(back.add_row(1, &seal(empty, Table::Dead, 1)).is_err(), "no number");
+    assert!(back.add_row(1, &seal(empty, Table::Dead, 1)).is_err(), "no tombstone");
 }
 
-/// The rows of the index in the section "A worked example": three documents, one flushed run,
-/// then the second document removed.
+/// The rows of the index in the section "A worked example" of `docs/format.md`: three documents
+/// and one flushed run; then the second document is removed.
 fn example() -> Vec<(String, Vec<u8>)> {
     const ID_KEY: u64 = 0x0123_4567_89AB_CDEF;
     const TIME: i64 = 1_700_000_000;
@@ -421,12 +421,12 @@ fn example() -> Vec<(String, Vec<u8>)> {
             row(format!("documents {}", doc.0), record.encode(doc).unwrap());
         }
         let lanes = (!signature.is_empty()).then(|| signature.into_lanes());
-        fresh.push(Fresh { doc, id_hash: id_hash(id, ID_KEY), lanes });
+        fresh.push(TailDocument { doc, id_hash: id_hash(id, ID_KEY), lanes });
     }
 
     let mut tail = Tail::default();
     tail.push(layout, &fresh);
-    for packed in pack_tail(layout, RunNo(0), &tail, &DeadSet::default()) {
+    for packed in pack_tail(layout, RunNo(0), &tail, &Tombstones::default()) {
         let PackedBand { band, rows, content } = packed;
         let run = RunRow {
             tier: 0,
@@ -444,16 +444,16 @@ fn example() -> Vec<(String, Vec<u8>)> {
             row(place("postings"), chunk);
         }
     }
-    let mut dead = DeadSet::default();
-    dead.insert(DocNo(1));
-    for (piece, bytes) in dead.changed_rows(&DeadSet::default()) {
+    let mut tombstones = Tombstones::default();
+    tombstones.insert(DocNo(1));
+    for (piece, bytes) in tombstones.changed_rows(&Tombstones::default()) {
         row(format!("dead {piece}"), bytes.unwrap());
     }
     rows
 }
 
-/// Reads the rows of the document's example: a heading line `### table key`, then lines that
-/// begin with bytes in hexadecimal and end in a comment after two spaces.
+/// Reads the rows of this section: headings `### table key`, and below each of them lines that
+/// begin with bytes in hexadecimal. A comment follows the bytes after two spaces.
 fn documented() -> Vec<(String, String)> {
     let document = include_str!("../../../docs/format.md");
     let (_, example) = document.split_once("\n## A worked example\n").unwrap();
@@ -472,7 +472,7 @@ fn documented() -> Vec<(String, String)> {
 }
 
 #[test]
-fn the_worked_example_of_the_format_document_is_right() {
+fn the_worked_example_of_the_format_page_is_right() {
     let rows = example();
     let documented = documented();
     assert!(documented.len() >= 12, "{} rows", documented.len());

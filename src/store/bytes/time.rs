@@ -1,21 +1,22 @@
-//! Times as they are stored: whole seconds since 1970, rounded down, negative before.
+//! Converts times to their stored form, whole seconds since 1970, and back.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The whole seconds since 1970, rounded down; the nearest that fit for times beyond.
+/// The whole seconds since 1970, rounded down and negative before 1970. Times out of range become
+/// the nearest number in range.
 pub(crate) fn seconds_of(time: SystemTime) -> i64 {
     let whole = |since: Duration| i64::try_from(since.as_secs());
     match time.duration_since(UNIX_EPOCH) {
         Ok(since) => whole(since).unwrap_or(i64::MAX),
         Err(before) => {
             let before = before.duration();
-            let begun = i64::from(before.subsec_nanos() > 0);
-            whole(before).map_or(i64::MIN, |seconds| (-seconds).saturating_sub(begun))
+            let fraction = i64::from(before.subsec_nanos() > 0);
+            whole(before).map_or(i64::MIN, |seconds| (-seconds).saturating_sub(fraction))
         }
     }
 }
 
-/// The time so many seconds after 1970; the nearest that the operating system knows for others.
+/// The time `seconds` after 1970, or the nearest time that the operating system can represent.
 pub(crate) fn time_of(seconds: i64) -> SystemTime {
     let at = |distance: u64| match seconds < 0 {
         true => UNIX_EPOCH.checked_sub(Duration::from_secs(distance)),
@@ -23,14 +24,15 @@ pub(crate) fn time_of(seconds: i64) -> SystemTime {
     };
     let wanted = seconds.unsigned_abs();
     at(wanted).unwrap_or_else(|| {
-        let mut reach = 0;
+        // Finds the greatest distance that the system can represent, bit by bit.
+        let mut greatest = 0;
         for bit in (0..u64::BITS).rev() {
-            let further = reach | 1 << bit;
-            if further <= wanted && at(further).is_some() {
-                reach = further;
+            let next = greatest | 1 << bit;
+            if next <= wanted && at(next).is_some() {
+                greatest = next;
             }
         }
-        at(reach).unwrap_or(UNIX_EPOCH)
+        at(greatest).unwrap_or(UNIX_EPOCH)
     })
 }
 
@@ -39,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_rounded_down_to_seconds_before_1970_too() {
+    fn times_are_rounded_down_to_seconds_also_before_1970() {
         let (second, nano) = (Duration::from_secs(1), Duration::from_nanos(1));
         for (time, seconds) in [
             (UNIX_EPOCH, 0),
@@ -55,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn every_number_of_seconds_is_a_time() {
+    fn every_number_of_seconds_becomes_a_time() {
         for seconds in [0, 1, -1, 1 << 40, -(1 << 40)] {
             assert_eq!(seconds_of(time_of(seconds)), seconds);
         }

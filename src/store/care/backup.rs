@@ -1,10 +1,10 @@
-//! A copy of one commit in a new file, packed, while others go on writing.
+//! Copies one commit to a new, compact file, while other threads go on writing.
 
 use crate::error::{Error, Result};
 use crate::store::bytes::codec::unseal;
 use crate::store::bytes::schema::{
     BandNo, DEAD, DOCUMENTS, FENCES, META, POSTINGS, RUNS, RunNo, SIGNATURES, TEXTS, Table,
-    posting_owner, run_place,
+    posting_owner, run_row_key,
 };
 use crate::store::create::NewFile;
 use crate::store::progress::Watch;
@@ -21,12 +21,12 @@ use std::sync::Arc;
 
 type Definition<K> = TableDefinition<'static, K, &'static [u8]>;
 
-const READING: &str = "reading what is copied";
+const READING: &str = "reading the rows to copy";
 const WRITING: &str = "writing the copy";
 
-/// Writes what the reader sees to a new file, which gets its name when it is complete.
+/// Copies the reader's commit to a new file, which gets its name when it is complete.
 ///
-/// Every record is checked on the way, so that damage is an error and is not copied.
+/// The copy verifies the checksum of every row, so damage is an error and is not copied.
 pub(crate) fn backup(reader: &Reader, path: &Path, watch: &mut Watch<'_>) -> Result<()> {
     if path.symlink_metadata().is_ok() {
         return Err(Error::AlreadyExists { path: path.to_owned() });
@@ -36,104 +36,104 @@ pub(crate) fn backup(reader: &Reader, path: &Path, watch: &mut Watch<'_>) -> Res
         let new = NewFile::begin_like(path, reader.engine().stored(), source)?;
         let mut database = redb::Builder::new()
             .set_cache_size(reader.engine().cache_bytes())
-            .open(new.place())
+            .open(new.temporary_path())
             .doing(path, WRITING)?;
-        let mut copy = Copy { reader, source, path, database: &database, txn: None, bytes: 0 };
-        copy.all(watch)?;
-        // The storage takes space for a file that grows, half of it for nothing.
+        let mut copier = Copier { reader, source, path, database: &database, txn: None, bytes: 0 };
+        copier.copy_all(watch)?;
+        // redb enlarges a growing file in advance; half of it may be unused.
         database.compact().doing(path, WRITING)?;
         drop(database);
         new.finish()
     })
 }
 
-/// The way of the rows into the new file.
-struct Copy<'a, 'w> {
+/// Copies tables to the new file, in commits of bounded size.
+struct Copier<'a, 'w> {
     reader: &'a Reader,
     source: &'a Path,
     path: &'a Path,
     database: &'w Database,
     txn: Option<WriteTransaction>,
-    /// What the transaction holds.
+    /// Bytes of rows that `txn` has written.
     bytes: usize,
 }
 
-impl Copy<'_, '_> {
-    /// Bytes of rows in one commit: it bounds what the storage remembers of pages.
-    const COMMIT: usize = 32 << 20;
+impl Copier<'_, '_> {
+    /// Bytes of rows per commit, which bounds the memory that redb needs for changed pages.
+    const COMMIT_BYTES: usize = 32 << 20;
 
-    fn all(&mut self, watch: &mut Watch<'_>) -> Result<()> {
+    fn copy_all(&mut self, watch: &mut Watch<'_>) -> Result<()> {
         let (source, state) = (self.source, Arc::clone(&self.reader.state));
-        watch.expect(self.rows()?)?;
+        watch.expect(self.count_rows()?)?;
         for (definition, table) in [(DOCUMENTS, Table::Documents), (SIGNATURES, Table::Signatures)]
         {
-            let mut found = 0;
-            self.table(definition, watch, |doc, row| {
-                found += 1;
-                sealed(source, row, table, u64::from(doc), doc)
+            let mut count = 0;
+            self.copy_table(definition, watch, |doc, row| {
+                count += 1;
+                verify(source, row, table, u64::from(doc), doc)
             })?;
-            self.reader.counted(found)?;
+            self.reader.expect_count(count)?;
         }
-        let mut found = 0;
-        self.table(TEXTS, watch, |doc, row| {
-            found += 1;
-            sealed(source, row, Table::Texts, u64::from(doc), doc)
+        let mut count = 0;
+        self.copy_table(TEXTS, watch, |doc, row| {
+            count += 1;
+            verify(source, row, Table::Texts, u64::from(doc), doc)
         })?;
         if self.reader.view().has_texts() {
-            self.reader.counted(found)?;
+            self.reader.expect_count(count)?;
         }
         let listed = |run, band| state.manifest.get(run).and_then(|run| run.band(band));
-        let mut found = Content::default();
-        self.table(POSTINGS, watch, |key, row| {
+        let mut found = RowCounts::default();
+        self.copy_table(POSTINGS, watch, |key, row| {
             let (run, band) = posting_owner(key);
-            // Chunks of a merge that is not finished do not exist.
+            // An unfinished merge leaves unlisted chunks, which are not copied.
             if listed(run, band).is_none() {
                 return Ok(false);
             }
             found.chunks += 1;
-            sealed(source, row, Table::Postings, key, format_args!("{key:#018x}"))
+            verify(source, row, Table::Postings, key, format_args!("{key:#018x}"))
         })?;
-        let of_run = |(run, band): (u32, u8), row: &[u8], table| {
-            let place = run_place(RunNo(run), BandNo(band));
-            sealed(source, row, table, place, format_args!("run {run} band {band}"))
+        let verify_of_run = |(run, band): (u32, u8), row: &[u8], table| {
+            let key = run_row_key(RunNo(run), BandNo(band));
+            verify(source, row, table, key, format_args!("run {run} band {band}"))
         };
-        self.table(FENCES, watch, |key, row| {
+        self.copy_table(FENCES, watch, |key, row| {
             found.fences += 1;
-            of_run(key, row, Table::Fences)
+            verify_of_run(key, row, Table::Fences)
         })?;
-        self.table(RUNS, watch, |key, row| {
+        self.copy_table(RUNS, watch, |key, row| {
             found.bands += 1;
-            of_run(key, row, Table::Runs)
+            verify_of_run(key, row, Table::Runs)
         })?;
-        self.table(DEAD, watch, |number, row| {
+        self.copy_table(DEAD, watch, |number, row| {
             found.dead += 1;
-            sealed(source, row, Table::Dead, u64::from(number), number)
+            verify(source, row, Table::Dead, u64::from(number), number)
         })?;
-        let due = Content::of(&state);
-        if found != due {
-            let detail = format!("there are {found:?}, expected {due:?}");
+        let expected = RowCounts::of(&state);
+        if found != expected {
+            let detail = format!("the tables have {found:?} instead of {expected:?}");
             return Err(damaged(source, Table::Runs, "all", detail));
         }
-        self.meta()?;
+        self.copy_meta()?;
         self.commit()
     }
 
-    /// All rows that are to be read.
-    fn rows(&self) -> Result<u64> {
-        fn rows<K: Key + 'static>(copy: &Copy<'_, '_>, table: Definition<K>) -> Result<u64> {
-            let table = copy.reader.txn.open_table(table).doing(copy.source, READING)?;
-            table.len().doing(copy.source, READING)
+    /// The rows of the large tables: the total of the progress.
+    fn count_rows(&self) -> Result<u64> {
+        fn rows<K: Key + 'static>(copier: &Copier<'_, '_>, table: Definition<K>) -> Result<u64> {
+            let table = copier.reader.txn.open_table(table).doing(copier.source, READING)?;
+            table.len().doing(copier.source, READING)
         }
         let documents = rows(self, DOCUMENTS)? + rows(self, SIGNATURES)? + rows(self, TEXTS)?;
         Ok(documents + rows(self, POSTINGS)?)
     }
 
-    /// Copies the rows of a table that `judge` finds whole and wants.
-    fn table<K: Key + 'static>(
+    /// Copies the rows of a table for which `accept` returns true. It fails on a damaged row.
+    fn copy_table<K: Key + 'static>(
         &mut self,
         definition: Definition<K>,
         watch: &mut Watch<'_>,
-        mut judge: impl FnMut(K::SelfType<'_>, &[u8]) -> Result<bool>,
+        mut accept: impl FnMut(K::SelfType<'_>, &[u8]) -> Result<bool>,
     ) -> Result<()> {
         let (source, path) = (self.source, self.path);
         let old = self.reader.txn.open_table(definition).doing(source, READING)?;
@@ -146,14 +146,13 @@ impl Copy<'_, '_> {
                 let mut end = new
                     .upper_bound_mut(Bound::<K::SelfType<'_>>::Unbounded)
                     .doing(path, WRITING)?;
-                while bytes < Self::COMMIT {
+                while bytes < Self::COMMIT_BYTES {
                     let Some(row) = rows.next() else {
                         ended = true;
                         break;
                     };
                     let (key, row) = row.doing(source, READING)?;
-                    let wanted = judge(key.value(), row.value())?;
-                    if wanted {
+                    if accept(key.value(), row.value())? {
                         end.insert_before(key.value(), row.value()).doing(path, WRITING)?;
                         bytes += row.value().len();
                     }
@@ -162,15 +161,15 @@ impl Copy<'_, '_> {
                 end.close().doing(path, WRITING)?;
             }
             self.bytes = bytes;
-            if self.bytes >= Self::COMMIT {
+            if self.bytes >= Self::COMMIT_BYTES {
                 self.commit()?;
             }
         }
         Ok(())
     }
 
-    /// Copies the rows that say what the index is, which are there already as those of an empty one.
-    fn meta(&mut self) -> Result<()> {
+    /// Copies the table `meta`. Its rows replace those of the new, empty index.
+    fn copy_meta(&mut self) -> Result<()> {
         let (source, path) = (self.source, self.path);
         let old = self.reader.txn.open_table(META).doing(source, READING)?;
         let mut new = self.txn()?.open_table(META).doing(path, WRITING)?;
@@ -197,28 +196,29 @@ impl Copy<'_, '_> {
     }
 }
 
-/// Checks the checksum of a record that is to be copied.
-fn sealed(source: &Path, row: &[u8], table: Table, place: u64, key: impl Display) -> Result<bool> {
-    unseal(row, table, place).map(|_| true).map_err(|fault| damaged(source, table, key, fault))
+/// Verifies the checksum of a row. `key` seeds the checksum; errors show `name`.
+fn verify(source: &Path, row: &[u8], table: Table, key: u64, name: impl Display) -> Result<bool> {
+    unseal(row, table, key).map(|_| true).map_err(|fault| damaged(source, table, name, fault))
 }
 
-/// How many rows an index has of runs and of the dead: a page that was replaced can hide some.
+/// The numbers of rows of runs and tombstones. A misplaced page can hide rows, which shows in the
+/// numbers alone.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Content {
+struct RowCounts {
     bands: u64,
     fences: u64,
     chunks: u64,
     dead: u64,
 }
 
-impl Content {
+impl RowCounts {
     fn of(state: &State) -> Self {
         let bands = || state.manifest.bands();
         Self {
             bands: bands().count() as u64,
             fences: bands().filter(|band| band.chunks() > 0).count() as u64,
             chunks: state.manifest.chunks(),
-            dead: state.dead.pieces(),
+            dead: state.tombstones.pieces(),
         }
     }
 }

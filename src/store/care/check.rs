@@ -1,10 +1,10 @@
-//! Walks every invariant of `docs/format.md` and reports what does not hold, by number.
+//! Checks the invariants of `docs/format.md` and reports violations by number.
 
 use crate::error::Result;
 use crate::hash::{fmix64, id_hash, text_hash};
 use crate::lsh::word;
 use crate::store::bytes::chunk::{Chunk, Entry};
-use crate::store::bytes::codec::Fault;
+use crate::store::bytes::codec::DecodeError;
 use crate::store::bytes::record::{DocumentRecord, decode_signature};
 use crate::store::bytes::schema::{
     BandNo, DOCUMENTS, DocNo, FENCES, META, POSTINGS, RunNo, SIGNATURES, posting_key, posting_owner,
@@ -23,8 +23,8 @@ use std::sync::Arc;
 
 /// An invariant of the file format, numbered as in `docs/format.md`.
 ///
-/// The first two, on format, settings and checksums of what is read at opening, hold for every
-/// index that opens.
+/// Invariants 1 and 2 are missing here: they concern the rows that opening reads, so they hold for
+/// every index that opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 #[repr(u8)]
@@ -35,21 +35,21 @@ pub enum Invariant {
     SameRows = 4,
     /// Every record is whole: its checksum matches and its fields are in range.
     Records = 5,
-    /// Dead numbers have no rows.
+    /// A document with a tombstone has no rows.
     Dead = 6,
-    /// Ids have 1 to 4,096 bytes, and no two documents have the same.
+    /// Ids have 1 to 4,096 bytes, and no two documents have the same id.
     Ids = 7,
     /// The runs that have a band cover disjoint ranges of documents below `flushed_upto`.
     Ranges = 8,
-    /// A listed band has its chunks, all of them, and the entries it says.
+    /// A listed band has all its chunks, and as many entries as its run row says.
     Chunks = 9,
-    /// Entries ascend, fences are those of the chunks' first words, documents lie in the run's
-    /// range.
+    /// Entries ascend, the fence of a chunk is that of its first word, and the documents of entries
+    /// lie in the range of the run.
     Order = 10,
-    /// Each live flushed document is in every band exactly once, under its word; nothing else
-    /// is, but for the dead.
+    /// Each live flushed document has one entry in every band, under its word. All other entries
+    /// are of removed documents.
     Entries = 11,
-    /// `texts` has the text of every document, or is empty.
+    /// `texts` has the text of every document, or is empty if texts are not stored.
     Texts = 12,
 }
 
@@ -60,13 +60,13 @@ impl Invariant {
     }
 }
 
-/// Something in the file that should not be so.
+/// A violation of an invariant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Violation {
     /// The invariant that does not hold.
     pub invariant: Invariant,
-    /// The table and key.
+    /// The table and key, or the run and band.
     pub place: String,
     /// What is wrong.
     pub detail: String,
@@ -78,25 +78,25 @@ impl fmt::Display for Violation {
     }
 }
 
-/// What a check saw.
+/// The result of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CheckReport {
-    /// What does not hold, the first thousand.
+    /// The first thousand violations.
     pub violations: Vec<Violation>,
-    /// How many violations there are in all.
+    /// The number of all violations.
     pub violation_count: u64,
-    /// Live documents that were read.
+    /// The number of live documents that were read.
     pub documents: u64,
-    /// Band entries that were read.
+    /// The number of band entries that were read.
     pub entries: u64,
-    /// Chunks of a merge that is not finished: no violation, deleted with the first commit of the
-    /// next process.
+    /// The number of unlisted chunks, which an unfinished merge leaves. They are no violation: the
+    /// first commit of the next process deletes them.
     pub unlisted_chunks: u64,
 }
 
 impl CheckReport {
-    /// Whether everything holds.
+    /// Whether there are no violations.
     pub fn is_clean(&self) -> bool {
         self.violation_count == 0
     }
@@ -107,16 +107,16 @@ impl CheckReport {
         place: impl fmt::Display,
         detail: impl fmt::Display,
     ) {
-        const REPORTED: usize = 1000;
+        const MAX_REPORTED: usize = 1000;
         self.violation_count += 1;
-        if self.violations.len() < REPORTED {
+        if self.violations.len() < MAX_REPORTED {
             let (place, detail) = (place.to_string(), detail.to_string());
             self.violations.push(Violation { invariant, place, detail });
         }
     }
 }
 
-/// A fingerprint of a set of entries, which adds up in any order.
+/// A fingerprint of a set of entries, which does not depend on their order.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct Fingerprint {
     count: u64,
@@ -130,18 +130,18 @@ impl Fingerprint {
     }
 }
 
-/// Checks the state that the reader sees.
+/// Checks the reader's commit.
 #[cfg(test)]
 pub(crate) fn check(reader: &Reader) -> Result<CheckReport> {
     let path = reader.engine().path();
     check_watching(reader, &mut Watch::new(path, CHECKING, &mut crate::store::unwatched))
 }
 
-/// What is said of a check that was stopped.
+/// The action and the outcome of an interrupted check, for its message.
 pub(crate) const CHECKING: (&str, &str) = ("checking", "nothing was changed");
 
-/// Checks the state that the reader sees, and tells of every document and chunk. Reads everything
-/// once, in order; memory grows by some 16 bytes a document for the ids.
+/// Checks the reader's commit and reports progress by document and chunk. It reads all tables once,
+/// in order, and needs some 16 bytes of memory per document for the ids.
 pub(crate) fn check_watching(reader: &Reader, watch: &mut Watch<'_>) -> Result<CheckReport> {
     guard(reader.engine().path(), || walk(reader, watch))
 }
@@ -150,20 +150,23 @@ fn walk(reader: &Reader, watch: &mut Watch<'_>) -> Result<CheckReport> {
     let texts = if reader.view().has_texts() { reader.len() } else { 0 };
     watch.expect(reader.len() + texts + reader.state.manifest.chunks())?;
     let mut check = Check { reader, report: CheckReport::default(), watch };
-    let expected = check.documents()?;
-    check.runs();
-    let found = check.entries()?;
+    let expected = check.check_documents()?;
+    check.check_ranges();
+    let found = check.check_runs()?;
     for (band, (expected, found)) in expected.iter().zip(&found).enumerate() {
         if expected != found {
-            check.explain(BandNo(band as u8), *expected, *found)?;
+            check.explain_difference(BandNo(band as u8), *expected, *found)?;
         }
     }
-    check.marks()?;
+    check.check_dedup_rows()?;
     check_texts(reader, &mut check.report, check.watch)?;
-    check.rest()?;
+    check.check_unlisted()?;
     Ok(check.report)
 }
 
+const NOT_BELOW_NEXT: &str = "its number is not below the next document number";
+
+/// A check in progress.
 struct Check<'r, 'w, 't> {
     reader: &'r Reader,
     report: CheckReport,
@@ -171,18 +174,19 @@ struct Check<'r, 'w, 't> {
 }
 
 impl Check<'_, '_, '_> {
-    /// Looks at how far deduplications have come.
-    fn marks(&mut self) -> Result<()> {
+    /// Checks the dedup rows (invariant 5).
+    fn check_dedup_rows(&mut self) -> Result<()> {
         let path = self.reader.engine().path();
-        let meta = self.reader.txn.open_table(META).doing(path, "checking the dedup row")?;
+        let meta = self.reader.txn.open_table(META).doing(path, "checking the dedup rows")?;
         let report = &mut self.report;
         dedup_row::for_each_bad(&meta, path, |name, fault| {
             report.add(Invariant::Records, format!("meta {name}"), fault);
         })
     }
 
-    /// Walks signatures and documents side by side; returns what each band should hold.
-    fn documents(&mut self) -> Result<Vec<Fingerprint>> {
+    /// Reads signatures and documents side by side (invariants 3 to 7). Returns the fingerprint
+    /// that each band should have.
+    fn check_documents(&mut self) -> Result<Vec<Fingerprint>> {
         let view = self.reader.view();
         let (fixed, path) = (view.fixed, view.fixed.path);
         let counters = self.reader.state.counters;
@@ -200,7 +204,7 @@ impl Check<'_, '_, '_> {
                     break;
                 }
                 let place = format!("documents {}", other.value());
-                self.report.add(Invariant::SameRows, place, "it has no signature");
+                self.report.add(Invariant::SameRows, place, "it has no signature row");
                 records.next();
             }
             let record = match records.peek() {
@@ -215,12 +219,13 @@ impl Check<'_, '_, '_> {
             let (_, record) = record.doing(path, action)?;
             self.report.documents += 1;
             self.watch.advance(1)?;
-            if self.reader.state.dead.contains(doc) {
-                self.report.add(Invariant::Dead, format!("dead {}", doc.0), "it has rows");
+            if self.reader.state.tombstones.contains(doc) {
+                let place = format!("dead {}", doc.0);
+                self.report.add(Invariant::Dead, place, "the document still has rows");
             }
             if u64::from(doc.0) >= counters.next_doc {
                 let place = format!("signatures {}", doc.0);
-                self.report.add(Invariant::Counters, place, "not below the next number");
+                self.report.add(Invariant::Counters, place, NOT_BELOW_NEXT);
             }
             let flushed = u64::from(doc.0) < counters.flushed_upto;
             match DocumentRecord::decode(record.value(), doc) {
@@ -229,7 +234,7 @@ impl Check<'_, '_, '_> {
                 }
                 Ok(record) => {
                     let hash = id_hash(&record.id, fixed.id_key);
-                    self.id(doc, &record.id, &mut ids)?;
+                    self.check_id(doc, &record.id, &mut ids)?;
                     if let (true, Some(band)) = (flushed, bands.last_mut()) {
                         band.add((hash, doc));
                     }
@@ -251,30 +256,32 @@ impl Check<'_, '_, '_> {
         }
         for record in records {
             let place = format!("documents {}", record.doing(path, action)?.0.value());
-            self.report.add(Invariant::SameRows, place, "it has no signature");
+            self.report.add(Invariant::SameRows, place, "it has no signature row");
         }
         if self.report.documents != counters.documents {
             let detail = format!(
-                "it counts {} documents, there are {}",
+                "it counts {} documents instead of {}",
                 counters.documents, self.report.documents
             );
             self.report.add(Invariant::Counters, "meta state", detail);
         }
-        for doc in self.reader.state.dead.iter() {
+        for doc in self.reader.state.tombstones.iter() {
             if u64::from(doc.0) >= counters.next_doc {
                 let place = format!("dead {}", doc.0);
-                self.report.add(Invariant::Dead, place, "not below the next number");
+                self.report.add(Invariant::Dead, place, NOT_BELOW_NEXT);
             }
         }
         Ok(bands)
     }
 
-    fn id(&mut self, doc: DocNo, id: &str, ids: &mut FxHashMap<u64, DocNo>) -> Result<()> {
+    /// Checks the length of an id, and that no earlier document has it (invariant 7).
+    fn check_id(&mut self, doc: DocNo, id: &str, ids: &mut FxHashMap<u64, DocNo>) -> Result<()> {
         if id.is_empty() || id.len() > crate::params::MAX_ID_BYTES {
             let detail = format!("its id has {} bytes", id.len());
             self.report.add(Invariant::Ids, format!("documents {}", doc.0), detail);
         }
-        // By 64 bits, of which two ids hardly ever agree; those of the band often do.
+        // The map has 64-bit hashes: unlike the 40-bit id hashes of the band, they hardly ever
+        // collide, so few records are read.
         if let Some(other) = ids.insert(text_hash(id.as_bytes()), doc)
             && self.reader.view().document(other).is_ok_and(|record| record.id == id)
         {
@@ -284,7 +291,8 @@ impl Check<'_, '_, '_> {
         Ok(())
     }
 
-    fn runs(&mut self) {
+    /// Checks the ranges and numbers of runs (invariants 3 and 8).
+    fn check_ranges(&mut self) {
         let state = &self.reader.state;
         let layout = self.reader.view().fixed.layout;
         for band in layout.all() {
@@ -292,24 +300,26 @@ impl Check<'_, '_, '_> {
             for (run, _) in state.manifest.with_band(band) {
                 let place = format!("run {} band {}", run.number.0, band.0);
                 if u64::from(run.first.0) < next || run.last < run.first {
-                    self.report.add(Invariant::Ranges, &place, "its documents overlap another's");
+                    self.report.add(Invariant::Ranges, &place, "its range overlaps another run's");
                 }
                 next = u64::from(run.last.0) + 1;
                 if next > state.counters.flushed_upto {
-                    self.report.add(Invariant::Ranges, &place, "it reaches into the tail");
+                    self.report.add(Invariant::Ranges, &place, "its range reaches into the tail");
                 }
             }
         }
         for run in state.manifest.runs() {
             if run.number.0 >= state.counters.next_run {
                 let place = format!("run {}", run.number.0);
-                self.report.add(Invariant::Counters, place, "not below the next run number");
+                let detail = "its number is not below the next run number";
+                self.report.add(Invariant::Counters, place, detail);
             }
         }
     }
 
-    /// Walks all chunks; returns what each band holds of live documents.
-    fn entries(&mut self) -> Result<Vec<Fingerprint>> {
+    /// Reads all listed chunks (invariants 5, 9 and 10). Returns the fingerprint of each band's
+    /// entries of live documents.
+    fn check_runs(&mut self) -> Result<Vec<Fingerprint>> {
         let layout = self.reader.view().fixed.layout;
         let mut bands = Vec::new();
         for band in layout.all() {
@@ -322,19 +332,21 @@ impl Check<'_, '_, '_> {
                 .map(|(run, content)| (Arc::clone(run), Arc::clone(content)))
                 .collect();
             for (run, content) in runs {
-                self.band(&run, band, &content, &mut |entry| fingerprint.add(entry))?;
+                self.check_band(&run, band, &content, &mut |entry| fingerprint.add(entry))?;
             }
             bands.push(fingerprint);
         }
         Ok(bands)
     }
 
-    fn band(
+    /// Reads the chunks of one band of a run. Calls `visit_live` with the entries of live
+    /// documents.
+    fn check_band(
         &mut self,
         run: &Run,
         band: BandNo,
         content: &BandRun,
-        live: &mut dyn FnMut(Entry),
+        visit_live: &mut dyn FnMut(Entry),
     ) -> Result<()> {
         let view = self.reader.view();
         let path = view.fixed.path;
@@ -352,14 +364,14 @@ impl Check<'_, '_, '_> {
             let chunk = match Chunk::open(row.value(), key) {
                 Ok(chunk) => chunk,
                 Err(fault) => {
-                    let fault: Fault = fault;
+                    let fault: DecodeError = fault;
                     let place = format!("postings {key:#018x}");
                     self.report.add(Invariant::Records, place, fault);
                     continue;
                 }
             };
             if (chunk.word(0) >> shift) as u32 != *fence {
-                let detail = format!("the fence of chunk {number} is not its first word's");
+                let detail = format!("the fence of chunk {number} is not that of its first word");
                 self.report.add(Invariant::Order, &place, detail);
             }
             for entry in chunk.entries() {
@@ -368,46 +380,51 @@ impl Check<'_, '_, '_> {
                     self.report.add(Invariant::Order, &place, detail);
                 }
                 if entry.1 < run.first || entry.1 > run.last {
-                    let detail = format!("document {} is outside its range", entry.1.0);
+                    let detail = format!("document {} is outside the run's range", entry.1.0);
                     self.report.add(Invariant::Order, &place, detail);
                 }
                 previous = Some(entry);
                 if view.is_live(entry.1) {
-                    live(entry);
+                    visit_live(entry);
                 }
             }
             entries += chunk.len() as u64;
         }
         if entries != content.entries {
-            let detail = format!("it lists {} entries, there are {entries}", content.entries);
+            let detail = format!("its row counts {} entries instead of {entries}", content.entries);
             self.report.add(Invariant::Chunks, &place, detail);
         }
         self.report.entries += entries;
         Ok(())
     }
 
-    /// Finds which entries make a band differ from what its documents say.
-    fn explain(&mut self, band: BandNo, expected: Fingerprint, found: Fingerprint) -> Result<()> {
+    /// Finds the entries that make a band differ from its documents (invariant 11).
+    fn explain_difference(
+        &mut self,
+        band: BandNo,
+        expected: Fingerprint,
+        found: Fingerprint,
+    ) -> Result<()> {
         let view = self.reader.view();
         let ids = band == view.fixed.layout.ids();
         let place = format!("band {}", band.0);
         let detail =
-            format!("{} entries of live documents, expected {}", found.count, expected.count);
+            format!("{} entries of live documents instead of {}", found.count, expected.count);
         self.report.add(Invariant::Entries, &place, detail);
         let mut seen = roaring::RoaringBitmap::new();
         let mut entries = crate::store::runs::cursor::BandEntries::runs_only(&view, band);
         while let Ok(Some((stored, doc))) = entries.next(&view) {
-            let right = match ids {
+            let correct = match ids {
                 true => view.document(doc).map(|record| view.id_hash(&record.id)),
                 false => {
                     let depth = u32::from(view.fixed.layout.depth);
                     view.with_signature(doc, |lanes, _| word(lanes, usize::from(band.0), depth))
                 }
             };
-            let fault = match right {
-                Err(_) => Some("has an entry and no row"),
-                Ok(right) if right != stored => Some("is under a wrong word"),
-                Ok(_) if !seen.insert(doc.0) => Some("is there twice"),
+            let fault = match correct {
+                Err(_) => Some("has an entry but no row"),
+                Ok(correct) if correct != stored => Some("has an entry under a wrong word"),
+                Ok(_) if !seen.insert(doc.0) => Some("has two entries"),
                 Ok(_) => None,
             };
             if let Some(fault) = fault {
@@ -425,12 +442,14 @@ impl Check<'_, '_, '_> {
         })
         .unwrap_or_default();
         for doc in missing {
-            self.report.add(Invariant::Entries, &place, format!("document {} is missing", doc.0));
+            self.report.add(Invariant::Entries, &place, format!("document {} has no entry", doc.0));
         }
         Ok(())
     }
 
-    fn rest(&mut self) -> Result<()> {
+    /// Looks for fences and chunks of bands that are not listed (invariant 9). Unlisted chunks of
+    /// an unfinished merge are counted, but are no violation.
+    fn check_unlisted(&mut self) -> Result<()> {
         let path = self.reader.engine().path();
         let action = "checking the tables";
         let fences = self.reader.txn.open_table(FENCES).doing(path, action)?;
@@ -440,7 +459,7 @@ impl Check<'_, '_, '_> {
                 self.reader.state.manifest.get(RunNo(run)).and_then(|run| run.band(BandNo(band)));
             if content.is_none_or(|content| content.chunks() == 0) {
                 let place = format!("fences run {run} band {band}");
-                self.report.add(Invariant::Chunks, place, "its run has no chunks in this band");
+                self.report.add(Invariant::Chunks, place, "the run has no chunks in this band");
             }
         }
         let postings = self.reader.txn.open_table(POSTINGS).doing(path, action)?;
@@ -452,7 +471,7 @@ impl Check<'_, '_, '_> {
             match content {
                 Some(content) if chunk >= content.chunks() => {
                     let place = format!("postings {key:#018x}");
-                    self.report.add(Invariant::Chunks, place, "beyond the chunks of its run");
+                    self.report.add(Invariant::Chunks, place, "it is beyond the chunks of its run");
                 }
                 Some(_) => {}
                 None => self.report.unlisted_chunks += 1,

@@ -1,4 +1,4 @@
-//! Every invariant is broken on purpose, with valid checksums, and must be named by its number.
+//! Violates every invariant, with valid checksums, and expects its number in the report.
 
 use super::*;
 use crate::store::bytes::chunk::{Chunk, ChunkBuilder, Entry};
@@ -8,12 +8,13 @@ use crate::store::bytes::schema::{
 };
 use crate::store::bytes::texts::encode_text;
 use crate::store::engine::Engine;
+use crate::store::runs::tombstones::Tombstones;
 use crate::store::settings::SettingsRequest;
 use crate::store::sim::testing::{TUNING, filled, filled_with_texts};
 use redb::{Database, Table, WriteTransaction};
 use tempfile::TempDir;
 
-/// Two runs of 50 documents, every fifth removed and so dead: 0, 5, 10 and so on.
+/// Two runs of 50 documents. Every fifth is removed and has a tombstone: 0, 5, 10 and so on.
 fn index() -> TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     drop(filled(&folder, 100));
@@ -27,7 +28,7 @@ fn tamper(folder: &TempDir, change: impl FnOnce(&WriteTransaction)) {
     txn.commit().expect("committed");
 }
 
-/// The numbers of the invariants that do not hold.
+/// The numbers of the violated invariants.
 fn violated(folder: &TempDir) -> Vec<u8> {
     let path = folder.path().join("x.twx");
     let engine = Engine::open_read_only(&path, &SettingsRequest::default(), TUNING);
@@ -41,11 +42,11 @@ fn violated(folder: &TempDir) -> Vec<u8> {
 }
 
 #[track_caller]
-fn assert_named(invariant: Invariant, change: impl FnOnce(&WriteTransaction)) {
+fn assert_reported(invariant: Invariant, change: impl FnOnce(&WriteTransaction)) {
     let folder = index();
     tamper(&folder, change);
-    let named = violated(&folder);
-    assert!(named.contains(&invariant.number()), "{invariant:?} is not among {named:?}");
+    let reported = violated(&folder);
+    assert!(reported.contains(&invariant.number()), "{invariant:?} is not among {reported:?}");
 }
 
 const RUN: RunNo = RunNo(0);
@@ -59,7 +60,7 @@ fn entries(txn: &WriteTransaction) -> Vec<Entry> {
     Chunk::open(row.value(), key).expect("whole").entries().collect()
 }
 
-/// Writes a chunk of these entries, in this order, and the run row that counts them.
+/// Writes a chunk of these entries, in this order, and a run row with their number.
 fn rewrite(txn: &WriteTransaction, entries: &[Entry]) {
     let key = posting_key(RUN, BAND, 0);
     let mut builder = ChunkBuilder::default();
@@ -89,41 +90,41 @@ fn change_counters(txn: &WriteTransaction, change: impl FnOnce(&mut Counters)) {
 }
 
 #[test]
-fn a_whole_index_violates_nothing() {
+fn an_undamaged_index_has_no_violations() {
     assert!(violated(&index()).is_empty());
 }
 
 #[test]
-fn counters_that_disagree_are_named() {
-    assert_named(Invariant::Counters, |txn| {
+fn wrong_counters_are_reported() {
+    assert_reported(Invariant::Counters, |txn| {
         change_counters(txn, |counters| counters.documents += 1);
     });
-    assert_named(Invariant::Counters, |txn| {
+    assert_reported(Invariant::Counters, |txn| {
         change_counters(txn, |counters| counters.next_run = 1);
     });
 }
 
 #[test]
-fn rows_without_their_other_half_are_named() {
+fn a_document_without_one_of_its_two_rows_is_reported() {
     for table in [DOCUMENTS, SIGNATURES] {
-        assert_named(Invariant::SameRows, |txn| {
+        assert_reported(Invariant::SameRows, |txn| {
             txn.open_table(table).expect("a table").remove(7).expect("removed");
         });
     }
 }
 
 #[test]
-fn damaged_records_are_named() {
-    assert_named(Invariant::Records, |txn| {
+fn damaged_records_are_reported() {
+    assert_reported(Invariant::Records, |txn| {
         let mut meta = txn.open_table(META).expect("a table");
         meta.insert("dedup 00000000000000ff", &[1, 2, 3][..]).expect("written");
     });
     for table in [DOCUMENTS, SIGNATURES] {
-        assert_named(Invariant::Records, |txn| {
+        assert_reported(Invariant::Records, |txn| {
             txn.open_table(table).expect("a table").insert(7, &[1, 2, 3][..]).expect("written");
         });
     }
-    assert_named(Invariant::Records, |txn| {
+    assert_reported(Invariant::Records, |txn| {
         let key = posting_key(RUN, BAND, 0);
         let mut postings = txn.open_table(POSTINGS).expect("a table");
         postings.insert(key, &[0; 99][..]).expect("written");
@@ -131,12 +132,11 @@ fn damaged_records_are_named() {
 }
 
 #[test]
-fn dead_documents_with_rows_are_named() {
-    assert_named(Invariant::Dead, |txn| {
-        let mut dead = crate::store::runs::tombstones::DeadSet::default();
-        [5, 6].into_iter().for_each(|doc| dead.insert(DocNo(doc)));
-        for (number, row) in dead.changed_rows(&crate::store::runs::tombstones::DeadSet::default())
-        {
+fn removed_documents_with_rows_are_reported() {
+    assert_reported(Invariant::Dead, |txn| {
+        let mut tombstones = Tombstones::default();
+        [5, 6].into_iter().for_each(|doc| tombstones.insert(DocNo(doc)));
+        for (number, row) in tombstones.changed_rows(&Tombstones::default()) {
             let mut table = txn.open_table(DEAD).expect("a table");
             table.insert(number, &row.expect("a row")[..]).expect("written");
         }
@@ -144,16 +144,16 @@ fn dead_documents_with_rows_are_named() {
 }
 
 #[test]
-fn an_id_that_two_documents_have_is_named() {
-    assert_named(Invariant::Ids, |txn| {
+fn an_id_of_two_documents_is_reported() {
+    assert_reported(Invariant::Ids, |txn| {
         let record = DocumentRecord::new("8".into(), 0, 0, 0).encode(DocNo(7)).expect("short");
         txn.open_table(DOCUMENTS).expect("a table").insert(7, &record[..]).expect("written");
     });
 }
 
 #[test]
-fn runs_that_overlap_are_named() {
-    assert_named(Invariant::Ranges, |txn| {
+fn overlapping_runs_are_reported() {
+    assert_reported(Invariant::Ranges, |txn| {
         let mut runs = txn.open_table(RUNS).expect("a table");
         let rows = runs.range((RUN.0, 0)..=(RUN.0, u8::MAX)).expect("readable");
         let rows: Vec<(u8, Vec<u8>)> = rows
@@ -170,59 +170,59 @@ fn runs_that_overlap_are_named() {
 }
 
 #[test]
-fn chunks_that_are_missing_or_too_many_are_named() {
-    assert_named(Invariant::Chunks, |txn| {
+fn missing_and_surplus_chunks_are_reported() {
+    assert_reported(Invariant::Chunks, |txn| {
         let mut postings = txn.open_table(POSTINGS).expect("a table");
         postings.remove(posting_key(RUN, BAND, 0)).expect("removed");
     });
-    assert_named(Invariant::Chunks, |txn| {
+    assert_reported(Invariant::Chunks, |txn| {
         let mut postings = txn.open_table(POSTINGS).expect("a table");
         postings.insert(posting_key(RUN, BAND, 1), &[0; 9][..]).expect("written");
     });
-    assert_named(Invariant::Chunks, |txn| change_run(txn, |row| row.entries += 1));
-    assert_named(Invariant::Chunks, |txn| {
+    assert_reported(Invariant::Chunks, |txn| change_run(txn, |row| row.entries += 1));
+    assert_reported(Invariant::Chunks, |txn| {
         let mut fences = txn.open_table(FENCES).expect("a table");
         fences.insert((99, 0), &[0; 4][..]).expect("written");
     });
 }
 
 #[test]
-fn entries_out_of_order_or_range_are_named() {
-    assert_named(Invariant::Order, |txn| {
-        // The same entry twice does not ascend.
+fn entries_out_of_order_or_range_are_reported() {
+    assert_reported(Invariant::Order, |txn| {
+        // Entries must ascend strictly.
         let mut all = entries(txn);
         all.insert(0, *all.first().expect("entries"));
         rewrite(txn, &all);
     });
-    assert_named(Invariant::Order, |txn| {
+    assert_reported(Invariant::Order, |txn| {
         let mut all = entries(txn);
         all.last_mut().expect("entries").1 = DocNo(77);
         rewrite(txn, &all);
     });
-    assert_named(Invariant::Order, |txn| {
-        // Without the first entry the fence is no longer that of the first word.
+    assert_reported(Invariant::Order, |txn| {
+        // Without the first entry, the fence is not that of the first word.
         let all = entries(txn);
         rewrite(txn, all.get(1..).expect("entries"));
     });
 }
 
 #[test]
-fn entries_that_are_missing_or_wrong_are_named() {
+fn missing_and_wrong_entries_are_reported() {
     let live = |entry: &Entry| !entry.1.0.is_multiple_of(5);
-    assert_named(Invariant::Entries, |txn| {
+    assert_reported(Invariant::Entries, |txn| {
         let mut all = entries(txn);
         let at = all.iter().rposition(live).expect("a live one");
         all.remove(at);
         rewrite(txn, &all);
     });
-    assert_named(Invariant::Entries, |txn| {
+    assert_reported(Invariant::Entries, |txn| {
         let mut all = entries(txn);
         let last = all.iter_mut().rfind(|entry| live(entry)).expect("a live one");
         last.0 += 1;
         rewrite(txn, &all);
     });
-    assert_named(Invariant::Entries, |txn| {
-        // An entry of a document that is neither live nor dead.
+    assert_reported(Invariant::Entries, |txn| {
+        // An entry of a document that has neither rows nor a tombstone.
         for table in [DOCUMENTS, SIGNATURES] {
             txn.open_table(table).expect("a table").remove(7).expect("removed");
         }
@@ -230,14 +230,14 @@ fn entries_that_are_missing_or_wrong_are_named() {
 }
 
 #[test]
-fn texts_that_nobody_asked_to_store_are_named() {
-    assert_named(Invariant::Texts, |txn| {
+fn texts_in_an_index_without_texts_are_reported() {
+    assert_reported(Invariant::Texts, |txn| {
         txn.open_table(TEXTS).expect("a table").insert(1, &[0; 4][..]).expect("written");
     });
 }
 
 #[test]
-fn texts_that_are_missing_strange_or_damaged_are_named() {
+fn missing_surplus_wrong_and_damaged_texts_are_reported() {
     type Change = fn(&mut Table<'_, u32, &'static [u8]>);
     let changes: [Change; 5] = [
         |_| {},

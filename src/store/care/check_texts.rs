@@ -1,4 +1,4 @@
-//! The invariant of stored texts.
+//! Checks invariant 12, on stored texts.
 
 use crate::error::Result;
 use crate::hash::text_hash;
@@ -11,7 +11,7 @@ use crate::store::read::reader::Reader;
 use crate::store::storage_error::Doing;
 use redb::{AccessGuard, ReadableTable};
 
-/// Checks that every document has its text, and nothing else has one.
+/// Checks that every document has its text, and that there are no other texts.
 pub(crate) fn check_texts(
     reader: &Reader,
     report: &mut CheckReport,
@@ -19,14 +19,14 @@ pub(crate) fn check_texts(
 ) -> Result<()> {
     let view = reader.view();
     let (path, action) = (view.fixed.path, "checking the texts");
-    let mut wrong = |doc: u32, detail: &str| {
+    let mut violation = |doc: u32, detail: &str| {
         report.add(Invariant::Texts, format!("texts {doc}"), detail);
     };
     let texts = reader.txn.open_table(TEXTS).doing(path, action)?;
     let documents = reader.txn.open_table(DOCUMENTS).doing(path, action)?;
     if !view.has_texts() {
         if let Some((first, _)) = texts.first().doing(path, action)? {
-            wrong(first.value(), "this index stores no texts");
+            violation(first.value(), "this index stores no texts");
         }
         return Ok(());
     }
@@ -39,7 +39,7 @@ pub(crate) fn check_texts(
             if other.value() >= doc.0 {
                 break;
             }
-            wrong(other.value(), "the document has none");
+            violation(other.value(), "the document has no text row");
             records.next();
         }
         let of_doc = |next: &Result<_, _>| match next {
@@ -47,24 +47,24 @@ pub(crate) fn check_texts(
             Err(_) => true,
         };
         let Some(record) = records.next_if(of_doc) else {
-            wrong(doc.0, "there is no such document");
+            violation(doc.0, "there is no such document");
             continue;
         };
         let (_, record) = record.doing(path, action)?;
-        // A record that cannot be read is reported as such.
+        // A damaged record is reported as a violation of invariant 5.
         let Ok(record) = DocumentRecord::decode(record.value(), doc) else { continue };
         match decode_text(row.value(), doc, reader.state.dictionary.as_deref()) {
-            Err(fault) => wrong(doc.0, fault),
+            Err(fault) => violation(doc.0, fault),
             Ok(text) => {
                 let found = (text_hash(text.as_bytes()), text.len() as u64);
                 if found != (record.text_hash, record.text_length) {
-                    wrong(doc.0, "it is another text than the document's");
+                    violation(doc.0, "the text does not have the document's hash and length");
                 }
             }
         }
     }
     for record in records {
-        wrong(record.doing(path, action)?.0.value(), "the document has none");
+        violation(record.doing(path, action)?.0.value(), "the document has no text row");
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Checking, repairing, rebuilding and copying a whole file.
+//! Checks, repairs, rebuilds and copies whole files.
 
 pub(crate) mod backup;
 pub(crate) mod check;

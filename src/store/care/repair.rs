@@ -1,18 +1,18 @@
-//! Repairing a damaged index: a new file from the rows that can be read of the old one.
+//! Repairs a damaged index: makes a new file from the readable rows of the old one.
 
 use crate::error::{Error, Result};
 use crate::hash::id_hash;
 use crate::store::bytes::record::{Counters, DocumentRecord, decode_signature};
 use crate::store::bytes::schema::{DOCUMENTS, DocNo, SIGNATURES, TEXTS, Table};
 use crate::store::bytes::texts::{Dictionary, decode_text};
-use crate::store::create::{NewFile, behind_link};
+use crate::store::create::{NewFile, resolve_link};
 use crate::store::engine::{Engine, Tuning};
 use crate::store::file::File;
 use crate::store::load;
 use crate::store::progress::{Tell, Watch};
 use crate::store::read::view::Fixed;
-use crate::store::runs::segment::Fresh;
-use crate::store::runs::tombstones::DeadSet;
+use crate::store::runs::segment::TailDocument;
+use crate::store::runs::tombstones::Tombstones;
 use crate::store::settings::SettingsRequest;
 use crate::store::storage_error::{Doing, abandon, damaged, guard, io_error};
 use crate::store::write::encode::Rows;
@@ -24,53 +24,55 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What a repair found and did.
+/// The result of a repair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Repair {
-    /// What was wrong; `None` if nothing was, and then nothing was done.
+    /// What was wrong. `None` if the file was undamaged; it is unchanged then.
     pub cause: Option<String>,
-    /// Documents of the index after it.
+    /// The number of documents of the index after the repair.
     pub documents: u64,
-    /// Documents that could not be read and are in the index no longer.
+    /// The number of documents that could not be read. They are no longer in the index.
     pub lost: u64,
-    /// The ids of those of them that still had one, the first thousand. Add them again.
+    /// The ids of lost documents, as far as they could be read; the first thousand. Insert these
+    /// documents again.
     pub lost_ids: Vec<String>,
-    /// Where the damaged file is kept; only if documents were lost, or may have been.
+    /// The path of the damaged file. `None` unless documents were lost, or may have been.
     pub kept: Option<PathBuf>,
 }
 
-/// Checks an index and all its pages, and makes a new file from what can be read if anything is
-/// wrong.
+/// Checks an index and all its pages. If anything is wrong, makes a new file from the readable
+/// rows.
 pub(crate) fn repair(
     path: &Path,
     request: &SettingsRequest,
     tuning: Tuning,
     tell: &mut Tell<'_>,
 ) -> Result<Repair> {
-    let path = &*behind_link(path);
+    let path = &*resolve_link(path);
     let mut watch = Watch::new(path, ("repairing", "the file is as it was"), tell);
-    match wrong(path, request, tuning, &mut watch) {
+    match find_damage(path, request, tuning, &mut watch) {
         Ok((documents, None)) => {
             Ok(Repair { cause: None, documents, lost: 0, lost_ids: Vec::new(), kept: None })
         }
-        Ok((_, Some(cause))) => make_again(path, request, tuning, cause, &mut watch),
+        Ok((_, Some(cause))) => salvage(path, request, tuning, cause, &mut watch),
         Err(Error::Damaged { table, key, detail, .. }) => {
-            make_again(path, request, tuning, format!("{table} {key}: {detail}"), &mut watch)
+            salvage(path, request, tuning, format!("{table} {key}: {detail}"), &mut watch)
         }
         Err(other) => Err(other),
     }
 }
 
-/// The documents of an index, and what is wrong with it, if anything is.
-fn wrong(
+/// Counts the documents of an index and describes its damage, if there is any.
+fn find_damage(
     path: &Path,
     request: &SettingsRequest,
     tuning: Tuning,
     watch: &mut Watch<'_>,
 ) -> Result<(u64, Option<String>)> {
     let mut engine = Engine::open(path, request, tuning)?;
-    // First, as closing a file that is damaged would write to it.
+    // The pages are verified first: if they are damaged, the engine does not close the file, which
+    // would write to it.
     if let Some(engine) = Arc::get_mut(&mut engine) {
         engine.verify()?;
     }
@@ -83,113 +85,115 @@ fn wrong(
     Ok((report.documents, Some(format!("{violation}{more}"))))
 }
 
-/// The damaged file. It is never closed well, as that would write to it.
-struct Damaged(Option<File>);
+/// The damaged file. It is abandoned rather than closed, because closing would write to it.
+struct DamagedFile(Option<File>);
 
-impl Drop for Damaged {
+impl Drop for DamagedFile {
     fn drop(&mut self) {
         abandon(self.0.take());
     }
 }
 
-/// The rows of one number, as far as they are there.
-struct ReadableRows<'a> {
+/// The rows of one document number, as far as they exist.
+struct OldRows<'a> {
     record: Option<&'a [u8]>,
+    /// Empty if the row does not exist.
     signature: &'a [u8],
     text: Option<Vec<u8>>,
 }
 
-/// What could be recovered of one number.
-enum Recovered {
+/// The result of decoding the rows of one document number.
+enum Decoded {
     Whole(Rows),
-    /// Only the record can be read, or the text cannot.
-    Named(String),
-    /// Only the signature can be read, or there are rows and none can.
-    Nameless,
+    /// The record is readable, but the signature or the text is not. Contains the id.
+    LostWithId(String),
+    /// The record is not readable.
+    LostWithoutId,
 }
 
-fn make_again(
+/// Makes a new file from the readable rows of the old one, and replaces the old file.
+fn salvage(
     path: &Path,
     request: &SettingsRequest,
     tuning: Tuning,
     cause: String,
     watch: &mut Watch<'_>,
 ) -> Result<Repair> {
-    // Held until the new file has the name: nobody else has the old one open meanwhile.
-    let held = Damaged(Some(guard(path, || File::open_to_write(path, tuning))?));
+    // The old file stays open, and so locked, until the new file has its name.
+    let held = DamagedFile(Some(guard(path, || File::open_to_write(path, tuning))?));
     let file = held.0.as_ref().unwrap_or(&File::Closed);
     let txn = guard(path, || file.begin_read(path))?;
     let (settings, stored) = guard(path, || load::settings(&txn, path))?;
     request.check(&settings, path)?;
     let fixed = Fixed::new(path, &settings, &stored);
     let old = guard(path, || load::counters(&txn, path)).ok();
-    let dead = guard(path, || load::dead(&txn, path)).unwrap_or_default();
-    // Without it the texts that need it are lost, and their documents.
+    let tombstones = guard(path, || load::tombstones(&txn, path)).unwrap_or_default();
+    // Without the dictionary, the texts that need it are lost, and so are their documents.
     let dictionary = guard(path, || Dictionary::load(&txn, path)).ok().flatten();
     let new = NewFile::begin_like(path, &stored, path)?;
-    let engine = Engine::open(new.place(), &SettingsRequest::default(), tuning)?;
+    let engine = Engine::open(new.temporary_path(), &SettingsRequest::default(), tuning)?;
     let mut repair =
         Repair { cause: Some(cause), documents: 0, lost: 0, lost_ids: Vec::new(), kept: None };
     let mut salvage = Salvage {
         fixed,
         repair: &mut repair,
-        dead,
+        tombstones,
         dictionary,
         auto_ids: 0,
         next_doc: 0,
-        unread: old.is_none(),
+        has_gaps: old.is_none(),
     };
     salvage.copy(&txn, old, &engine, watch)?;
-    let unread = salvage.unread;
+    let has_gaps = salvage.has_gaps;
     engine.finish_merges(watch)?;
     let report = crate::store::care::check::check_watching(&engine.read()?, watch)?;
     if let Some(violation) = report.violations.first() {
-        let detail = format!("what can be read does not fit together: {violation}");
+        let detail = format!("the readable rows are inconsistent: {violation}");
         return Err(damaged(path, Table::Documents, "all", detail));
     }
     repair.documents = report.documents;
-    // Rows that a damaged page hides are known by the count alone, and a page that is out of date may
-    // show what was removed.
+    // Only the counter tells how many rows a damaged page hides. An outdated page may show removed
+    // documents, so the difference may be too small.
     if let Some(old) = old {
         let missing = old.documents.saturating_sub(repair.documents);
         repair.lost = missing.max(repair.lost_ids.len() as u64);
     }
     drop(engine);
-    if repair.lost > 0 || unread {
-        repair.kept = Some(keep(path)?);
+    if repair.lost > 0 || has_gaps {
+        repair.kept = Some(keep_old_file(path)?);
     }
     drop(txn);
-    // A file that is open cannot be replaced there.
+    // Windows cannot replace an open file.
     #[cfg(windows)]
     drop(held);
     new.replace().inspect_err(|_| {
-        // It would be a second name of the file that stays.
+        // The old file stays in place, so its second name is removed.
         repair.kept.as_ref().map(fs::remove_file);
     })?;
     Ok(repair)
 }
 
-type DocRows = ReadOnlyTable<u32, &'static [u8]>;
+type OldTable = ReadOnlyTable<u32, &'static [u8]>;
 
-/// The way of the rows from the old file to the new one.
+/// Copies readable rows from the old file to the new one.
 struct Salvage<'a> {
     fixed: Fixed<'a>,
     repair: &'a mut Repair,
-    /// Numbers whose rows, if there are any, are those of a page that is out of date.
-    dead: DeadSet,
+    /// If a document with a tombstone has rows, they come from an outdated page.
+    tombstones: Tombstones,
     dictionary: Option<Arc<Dictionary>>,
-    /// The greatest automatic id that was seen.
+    /// The greatest automatic id found.
     auto_ids: u64,
     next_doc: u64,
-    /// Whether something could not be read that may have been documents.
-    unread: bool,
+    /// Whether rows could not be read that may have belonged to documents.
+    has_gaps: bool,
 }
 
 impl Salvage<'_> {
-    /// Numbers that are read together.
+    /// The number of documents that are read together.
     const BLOCK: u64 = 1 << 10;
-    /// The same where texts are read with them, which may be long.
-    const BLOCK_OF_TEXTS: u64 = 1 << 6;
+    /// The same with texts, which may be long.
+    const BLOCK_WITH_TEXTS: u64 = 1 << 6;
 
     fn copy(
         &mut self,
@@ -219,22 +223,22 @@ impl Salvage<'_> {
             None => self.end(&signatures, &documents)?,
         };
         watch.expect(end)?;
-        let block = if texts.is_some() { Self::BLOCK_OF_TEXTS } else { Self::BLOCK };
+        let block = if texts.is_some() { Self::BLOCK_WITH_TEXTS } else { Self::BLOCK };
         for first in (0..end).step_by(block as usize) {
             let numbers = first..end.min(first + block);
-            let mut records = self.block(&documents, numbers.clone());
+            let mut records = self.read_block(&documents, numbers.clone());
             let mut texts = texts
                 .as_ref()
-                .map_or_else(BTreeMap::new, |texts| self.block(texts, numbers.clone()));
+                .map_or_else(BTreeMap::new, |texts| self.read_block(texts, numbers.clone()));
             let mut rows = Vec::new();
-            for (number, signature) in self.block(&signatures, numbers) {
+            for (number, signature) in self.read_block(&signatures, numbers) {
                 let (record, text) = (records.remove(&number), texts.remove(&number));
-                let found = ReadableRows { record: record.as_deref(), signature: &signature, text };
-                rows.extend(self.judge(DocNo(number), found));
+                let old = OldRows { record: record.as_deref(), signature: &signature, text };
+                rows.extend(self.accept(DocNo(number), old));
             }
             for (number, record) in records {
-                let found = ReadableRows { record: Some(&record), signature: &[], text: None };
-                rows.extend(self.judge(DocNo(number), found));
+                let old = OldRows { record: Some(&record), signature: &[], text: None };
+                rows.extend(self.accept(DocNo(number), old));
             }
             rows.sort_unstable_by_key(|row| row.fresh.doc);
             let mut writer = new.write()?;
@@ -252,10 +256,11 @@ impl Salvage<'_> {
         writer.commit()
     }
 
-    /// The number after the last document that can be found, which has a row in both tables.
-    fn end(&self, one: &DocRows, other: &DocRows) -> Result<u64> {
+    /// The number after the last document. Both tables have a row of it, so one that is readable
+    /// suffices.
+    fn end(&self, one: &OldTable, other: &OldTable) -> Result<u64> {
         let (path, action) = (self.fixed.path, "looking for the last document");
-        let end = |table: &DocRows| {
+        let end = |table: &OldTable| {
             guard(path, || {
                 let last = table.last().doing(path, action)?;
                 Ok(last.map_or(0, |(number, _)| u64::from(number.value()) + 1))
@@ -267,91 +272,93 @@ impl Salvage<'_> {
         }
     }
 
-    /// The rows of these numbers, as far as they can be read.
-    fn block(&mut self, table: &DocRows, numbers: Range<u64>) -> BTreeMap<u32, Vec<u8>> {
-        let (path, action) = (self.fixed.path, "reading what is left");
+    /// Reads the rows with these numbers, as far as possible.
+    fn read_block(&mut self, table: &OldTable, numbers: Range<u64>) -> BTreeMap<u32, Vec<u8>> {
+        let (path, action) = (self.fixed.path, "reading the rows that are left");
         let keys = numbers.start as u32..=(numbers.end - 1) as u32;
         let read = guard(path, || {
             let mut rows = BTreeMap::new();
             for row in table.range(keys.clone()).doing(path, action)? {
                 let (number, row) = row.doing(path, action)?;
                 let number = number.value();
-                // A page in the wrong place, which could also go round for ever.
+                // A misplaced page has other numbers. A cycle of pages would never end.
                 if !keys.contains(&number) || rows.contains_key(&number) {
-                    return Err(damaged(path, Table::Documents, number, "in a wrong place"));
+                    return Err(damaged(path, Table::Documents, number, "its page is misplaced"));
                 }
                 rows.insert(number, row.value().to_vec());
             }
             Ok(rows)
         });
-        // A page between may be damaged; others can be reached by their numbers.
+        // If one of several pages is damaged, rows on the others can still be read by number.
         read.unwrap_or_else(|_| {
             let get = |number: u32| {
                 let row = guard(path, || {
                     Ok(table.get(number).doing(path, action)?.map(|row| row.value().to_vec()))
                 });
-                self.unread |= row.is_err();
+                self.has_gaps |= row.is_err();
                 Some((number, row.ok().flatten()?))
             };
             keys.clone().filter_map(get).collect()
         })
     }
 
-    /// The row of a document that is whole; counts one that is not.
-    fn judge(&mut self, doc: DocNo, row: ReadableRows<'_>) -> Option<Rows> {
-        if self.dead.contains(doc) {
+    /// Returns the rows of a document if they are whole. Otherwise counts the document as lost.
+    fn accept(&mut self, doc: DocNo, old: OldRows<'_>) -> Option<Rows> {
+        if self.tombstones.contains(doc) {
             return None;
         }
-        match self.found(doc, row) {
-            Recovered::Whole(row) => {
+        match self.decode(doc, old) {
+            Decoded::Whole(rows) => {
                 self.next_doc = self.next_doc.max(u64::from(doc.0) + 1);
-                Some(row)
+                Some(rows)
             }
-            Recovered::Named(id) => {
-                const NAMED: usize = 1000;
+            Decoded::LostWithId(id) => {
+                const MAX_LOST_IDS: usize = 1000;
                 self.repair.lost += 1;
-                if self.repair.lost_ids.len() < NAMED {
+                if self.repair.lost_ids.len() < MAX_LOST_IDS {
                     self.repair.lost_ids.push(id);
                 }
                 None
             }
-            Recovered::Nameless => {
+            Decoded::LostWithoutId => {
                 self.repair.lost += 1;
                 None
             }
         }
     }
 
-    fn found(&mut self, doc: DocNo, row: ReadableRows<'_>) -> Recovered {
-        let ReadableRows { record, signature, text } = row;
-        let Some(record) = record else { return Recovered::Nameless };
-        let Ok(decoded) = DocumentRecord::decode(record, doc) else { return Recovered::Nameless };
+    fn decode(&mut self, doc: DocNo, old: OldRows<'_>) -> Decoded {
+        let OldRows { record, signature, text } = old;
+        let Some(record) = record else { return Decoded::LostWithoutId };
+        let Ok(decoded) = DocumentRecord::decode(record, doc) else {
+            return Decoded::LostWithoutId;
+        };
         let automatic = decoded.id.strip_prefix('#').and_then(|number| number.parse().ok());
         self.auto_ids = self.auto_ids.max(automatic.unwrap_or(0));
         let Ok((lanes, size)) = decode_signature(signature, doc, self.fixed.lanes) else {
-            return Recovered::Named(decoded.id);
+            return Decoded::LostWithId(decoded.id);
         };
         if self.fixed.texts {
             let dictionary = self.dictionary.as_deref();
             let whole = |text: &Vec<u8>| decode_text(text, doc, dictionary).is_ok();
             if !text.as_ref().is_some_and(whole) {
-                return Recovered::Named(decoded.id);
+                return Decoded::LostWithId(decoded.id);
             }
         }
         let lanes = (!size.is_empty()).then(|| Box::from(lanes));
         let id_hash = id_hash(&decoded.id, self.fixed.id_key);
-        Recovered::Whole(Rows {
+        Decoded::Whole(Rows {
             id: decoded.id,
             record: record.to_vec(),
             signature: signature.to_vec(),
             text,
-            fresh: Fresh { doc, id_hash, lanes },
+            fresh: TailDocument { doc, id_hash, lanes },
         })
     }
 }
 
-/// Keeps the old file under another name beside.
-fn keep(path: &Path) -> Result<PathBuf> {
+/// Keeps the old file under another name in the same folder.
+fn keep_old_file(path: &Path) -> Result<PathBuf> {
     let name = |number: u32| {
         let mut name = OsString::from(path);
         name.push(if number == 0 { ".damaged".into() } else { format!(".damaged.{number}") });

@@ -1,4 +1,4 @@
-//! What is repaired, what is lost, and what is left alone.
+//! Tests what a repair restores, what it loses, and what it leaves unchanged.
 
 use super::*;
 use crate::store::bytes::schema::{DEAD, FENCES, META, POSTINGS, RUNS, STATE_ROW};
@@ -11,11 +11,11 @@ fn path(folder: &TempDir) -> PathBuf {
     folder.path().join("x.twx")
 }
 
-fn mend(path: &Path) -> Result<Repair> {
+fn repair_file(path: &Path) -> Result<Repair> {
     repair(path, &SettingsRequest::default(), TUNING, &mut unwatched)
 }
 
-/// An index of 200 documents, a fifth of them removed, with this changed behind its back.
+/// An index of 200 documents, a fifth of them removed, with a change made directly to its tables.
 fn tampered(change: impl FnOnce(&WriteTransaction)) -> TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     drop(filled(&folder, 200));
@@ -26,7 +26,7 @@ fn tampered(change: impl FnOnce(&WriteTransaction)) -> TempDir {
     folder
 }
 
-/// The rows of both tables of documents, byte for byte.
+/// The rows of `documents` and `signatures`, byte for byte.
 fn rows(folder: &TempDir) -> Vec<(u32, Vec<u8>, Vec<u8>)> {
     let database = Database::open(path(folder)).expect("opened");
     let txn = database.begin_read().expect("begun");
@@ -47,17 +47,17 @@ fn assert_clean(folder: &TempDir) {
 }
 
 #[test]
-fn a_whole_index_is_left_alone_by_repair() {
+fn an_undamaged_file_is_left_unchanged() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     drop(filled(&folder, 200));
     let before = rows(&folder);
-    let repair = mend(&path(&folder)).expect("checked");
+    let repair = repair_file(&path(&folder)).expect("checked");
     assert_eq!((repair.cause, repair.documents, repair.lost), (None, 160, 0));
     assert_eq!(rows(&folder), before);
 }
 
 #[test]
-fn rows_that_can_be_derived_are_made_again() {
+fn rows_that_follow_from_others_are_restored() {
     type Damage = fn(&WriteTransaction);
     let damages: [(&str, Damage); 6] = [
         ("a chunk", |txn| {
@@ -78,7 +78,7 @@ fn rows_that_can_be_derived_are_made_again() {
             let key = runs.first().expect("readable").expect("a run").0.value();
             runs.insert(key, &b"no run"[..]).expect("written");
         }),
-        ("the dead", |txn| {
+        ("the tombstones", |txn| {
             txn.open_table(DEAD).expect("a table").insert(0, &b"none"[..]).expect("written");
         }),
         ("the counters", |txn| {
@@ -89,32 +89,32 @@ fn rows_that_can_be_derived_are_made_again() {
     for (name, damage) in damages {
         let folder = tampered(damage);
         let before = rows(&folder);
-        let repair = mend(&path(&folder)).expect(name);
+        let repair = repair_file(&path(&folder)).expect(name);
         assert!(repair.cause.is_some(), "{name}");
         assert_eq!((repair.documents, repair.lost), (160, 0), "{name}");
-        // Without the counters nobody knows that this is all.
+        // Without the counters, documents may have been lost unnoticed, so the file is kept.
         assert_eq!(repair.kept.is_some(), name == "the counters", "{name}");
         if let Some(kept) = repair.kept {
             fs::remove_file(kept).expect("removed");
         }
-        assert_eq!(rows(&folder), before, "{name}: what is right is as it was");
+        assert_eq!(rows(&folder), before, "{name}: undamaged rows are unchanged");
         assert_clean(&folder);
         let found = open(&folder).read().expect("a reader").view().find("7").expect("readable");
         assert!(found.is_some(), "{name}");
         let files = fs::read_dir(folder.path()).expect("readable").count();
-        assert_eq!(files, 1, "{name}: nothing is left beside");
+        assert_eq!(files, 1, "{name}: no other file is left");
     }
 }
 
 #[test]
-fn documents_that_cannot_be_read_are_named_and_the_old_file_is_kept() {
+fn unreadable_documents_are_listed_and_the_old_file_is_kept() {
     let folder = tampered(|txn| {
         let mut signatures = txn.open_table(SIGNATURES).expect("a table");
         signatures.insert(7, &b"no signature"[..]).expect("written");
         let mut documents = txn.open_table(DOCUMENTS).expect("a table");
         documents.insert(8, &b"no record"[..]).expect("written");
     });
-    let repair = mend(&path(&folder)).expect("repaired");
+    let repair = repair_file(&path(&folder)).expect("repaired");
     assert_eq!((repair.documents, repair.lost), (158, 2));
     assert_eq!(repair.lost_ids, ["7"]);
     let kept = repair.kept.expect("the damaged file is kept");
@@ -125,7 +125,7 @@ fn documents_that_cannot_be_read_are_named_and_the_old_file_is_kept() {
 }
 
 #[test]
-fn a_document_whose_text_is_lost_is_lost_and_the_others_keep_theirs() {
+fn a_document_without_its_text_is_lost_and_others_keep_their_texts() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let engine = filled_with_texts(&folder, 0);
     let mut writer = engine.write().expect("begun");
@@ -141,7 +141,7 @@ fn a_document_whose_text_is_lost_is_lost_and_the_others_keep_theirs() {
     txn.open_table(TEXTS).expect("a table").remove(7).expect("removed");
     txn.commit().expect("committed");
     drop(database);
-    let repair = mend(&path(&folder)).expect("repaired");
+    let repair = repair_file(&path(&folder)).expect("repaired");
     assert_eq!((repair.documents, repair.lost), (1999, 1));
     assert_eq!(repair.lost_ids, ["7"]);
     assert_clean(&folder);
@@ -151,45 +151,45 @@ fn a_document_whose_text_is_lost_is_lost_and_the_others_keep_theirs() {
 }
 
 #[test]
-fn pages_that_are_damaged_cost_the_documents_on_them_only() {
+fn a_damaged_page_loses_only_the_documents_on_it() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     drop(filled(&folder, 2000));
     let mut bytes = fs::read(path(&folder)).expect("readable");
-    // A signature of 64 lanes is the text of a page in the table of signatures.
+    // The 64 lanes of a signature locate its page in the file.
     let lanes = {
         let reader = open(&folder).read().expect("a reader");
         reader.view().with_signature(DocNo(1001), |lanes, _| lanes.to_vec()).expect("there")
     };
     let windows = bytes.windows(64).enumerate();
-    // Free pages may hold it too.
+    // Free pages may contain the lanes too.
     let stored: Vec<usize> = windows.filter(|(_, w)| *w == lanes).map(|(at, _)| at).collect();
     assert!(!stored.is_empty());
     for at in stored {
         *bytes.get_mut(at).expect("within the file") ^= 1;
     }
     fs::write(path(&folder), bytes).expect("written");
-    let repair = mend(&path(&folder)).expect("repaired");
+    let repair = repair_file(&path(&folder)).expect("repaired");
     assert_eq!((repair.documents, repair.lost), (1599, 1), "{:?}", repair.cause);
     assert_eq!(repair.lost_ids, ["1001"]);
     assert_clean(&folder);
 }
 
 #[test]
-fn without_settings_nothing_is_changed() {
+fn a_file_without_settings_is_refused_and_left_unchanged() {
     let folder = tampered(|txn| {
         let mut meta = txn.open_table(META).expect("a table");
         meta.insert("settings", &b"none"[..]).expect("written");
     });
     let before = fs::read(path(&folder)).expect("readable");
-    let refused = mend(&path(&folder)).expect_err("refused");
+    let refused = repair_file(&path(&folder)).expect_err("refused");
     assert!(matches!(refused, Error::Damaged { table: "meta", .. }), "{refused}");
     assert_eq!(fs::read(path(&folder)).expect("readable").len(), before.len());
-    let missing = mend(&folder.path().join("missing"));
+    let missing = repair_file(&folder.path().join("missing"));
     assert!(matches!(missing, Err(Error::NotFound { .. })));
 }
 
 #[test]
-fn pages_that_have_changed_places_cost_some_documents_not_all() {
+fn swapped_pages_lose_some_documents_but_not_all() {
     const PAGE: usize = 4096;
     let folder = tempfile::tempdir().expect("a temporary folder");
     drop(filled(&folder, 3000));
@@ -205,7 +205,7 @@ fn pages_that_have_changed_places_cost_some_documents_not_all() {
         bytes.copy_within(b..b + PAGE, a);
         bytes.get_mut(b..b + PAGE).expect("a page").copy_from_slice(&page);
         fs::write(path(&folder), bytes).expect("written");
-        match mend(&path(&folder)) {
+        match repair_file(&path(&folder)) {
             Ok(repair) => {
                 assert_eq!(repair.documents + repair.lost, 2400, "{repair:?}");
                 assert_clean(&folder);
@@ -224,7 +224,7 @@ fn pages_that_have_changed_places_cost_some_documents_not_all() {
 
 #[cfg(unix)]
 #[test]
-fn a_repaired_file_keeps_its_permissions_and_a_link_its_target() {
+fn a_repair_keeps_the_permissions_of_the_file_and_the_link_to_it() {
     use std::os::unix::fs::{PermissionsExt, symlink};
     let folder = tampered(|txn| {
         txn.open_table(DEAD).expect("a table").insert(0, &b"none"[..]).expect("written");
@@ -232,7 +232,7 @@ fn a_repaired_file_keeps_its_permissions_and_a_link_its_target() {
     fs::set_permissions(path(&folder), fs::Permissions::from_mode(0o600)).expect("set");
     let link = folder.path().join("link.twx");
     symlink("x.twx", &link).expect("linked");
-    assert!(mend(&link).expect("repaired").cause.is_some());
+    assert!(repair_file(&link).expect("repaired").cause.is_some());
     let mode = fs::metadata(path(&folder)).expect("there").permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     assert!(link.symlink_metadata().expect("there").is_symlink());

@@ -1,5 +1,5 @@
-//! How much room an index will need, from the sizes of its rows (`docs/format.md`, sections "Records"
-//! and "Chunks") and of the storage's pages.
+//! Estimates the size of an index from the sizes of its rows (`docs/format.md`, sections "Records"
+//! and "Chunks") and of redb's pages.
 
 use crate::error::Result;
 use crate::hash::ID_BITS;
@@ -8,11 +8,11 @@ use crate::params::Lanes;
 use crate::store::bytes::chunk::{HEADER_BYTES, MAX_BYTES};
 use crate::store::bytes::codec::CHECKSUM_BYTES;
 
-/// Bytes a document that a compacted index of some size will take, by what they are for.
+/// The estimated size of a compacted index, in bytes per document, by purpose.
 ///
-/// Words are taken to be spread evenly and no two documents to be alike; similar documents share words
-/// and take less. Within a few per cent of a file that was built and compacted, but for the first some
-/// 100 kB that every file has.
+/// The estimate assumes that words are spread evenly and that no two documents are similar; similar
+/// documents share words and need less space. It is within a few per cent of the size of a built
+/// and compacted file, without the first 100 kB or so that every file has.
 ///
 /// ```
 /// use twindex::{BandPlan, Space};
@@ -24,34 +24,34 @@ use crate::store::bytes::codec::CHECKSUM_BYTES;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Space {
-    /// The signature's row.
+    /// The signature row.
     pub signatures: f64,
-    /// The entries in the bands of lanes.
+    /// The entries in the lane bands.
     pub postings: f64,
-    /// The entry in the band of ids.
+    /// The entry in the id band.
     pub ids: f64,
-    /// The document's record: id, hash and length of the text, time.
+    /// The document record: id, hash and length of the text, time.
     pub documents: f64,
 }
 
-/// A page of the storage.
+/// The size of a page of redb.
 const PAGE: usize = 4096;
 
-/// What a leaf page has beside its rows: kind and number of rows.
+/// The header of a leaf page: its kind and the number of rows.
 const LEAF_HEADER: usize = 4;
 
-/// What a leaf page has for each row beside key and value: where the value ends.
+/// The bytes of a leaf page for each row, besides key and value: where the value ends.
 const ROW_END: usize = 4;
 
-/// What a branch page has for each page below, beside a key: its number and checksum.
+/// The bytes of a branch page for each child page, besides the key: its number and checksum.
 const CHILD: usize = 8 + 16;
 
-/// The document record without its id: version, the id's length, text hash, text length, time, and
-/// the checksum.
+/// The document record without its id: version, length of the id, text hash, text length, time,
+/// checksum.
 const RECORD: usize = 1 + 8 + 8 + 8 + 8 + CHECKSUM_BYTES;
 
 impl Space {
-    /// The room for each of so many documents with ids of so many bytes.
+    /// Estimates an index of this many documents, whose ids have `id_bytes` bytes.
     ///
     /// # Errors
     ///
@@ -61,54 +61,55 @@ impl Space {
         let documents = documents.max(1);
         let signature = lanes.get() + 4 + CHECKSUM_BYTES;
         Ok(Self {
-            signatures: row(4, signature),
-            postings: plan.bands() as f64 * entry(8 * plan.depth(), documents),
-            ids: entry(ID_BITS, documents),
-            documents: row(4, RECORD + id_bytes),
+            signatures: row_bytes(4, signature),
+            postings: plan.bands() as f64 * entry_bytes(8 * plan.depth(), documents),
+            ids: entry_bytes(ID_BITS, documents),
+            documents: row_bytes(4, RECORD + id_bytes),
         })
     }
 
-    /// All of it.
+    /// The sum of all fields.
     pub fn total(self) -> f64 {
         self.signatures + self.postings + self.ids + self.documents
     }
 }
 
-/// The bytes of a row with its share of pages, in a table that was filled in order of keys: leaves
-/// are full, and the branches above have one child more or less than fit.
-fn row(key: usize, value: usize) -> f64 {
-    let in_a_leaf = ((PAGE - LEAF_HEADER) / (key + value + ROW_END)).max(1);
-    let pages = 1.0 + branches(key);
-    pages * PAGE as f64 / in_a_leaf as f64
+/// The bytes of a row and its share of pages, in a table that was filled in the order of its keys.
+/// Leaf pages are then full, and branch pages nearly so.
+fn row_bytes(key: usize, value: usize) -> f64 {
+    let rows_per_leaf = ((PAGE - LEAF_HEADER) / (key + value + ROW_END)).max(1);
+    let pages = 1.0 + branches_per_leaf(key);
+    pages * PAGE as f64 / rows_per_leaf as f64
 }
 
-/// Branch pages for each leaf.
-fn branches(key: usize) -> f64 {
+/// The number of branch pages per leaf page.
+fn branches_per_leaf(key: usize) -> f64 {
     let children = (PAGE / (CHILD + key)) as f64;
     1.0 / (children - 1.0)
 }
 
-/// The bytes of one of `documents` entries of a band whose words have so many bits, in one run.
-fn entry(word_bits: u32, documents: u64) -> f64 {
+/// The bytes of an entry in a band of one run, with `documents` entries and words of `word_bits`.
+fn entry_bytes(word_bits: u32, documents: u64) -> f64 {
     let number_bits = bits(documents as f64 - 1.0);
     let columns = 8.0 * (MAX_BYTES - HEADER_BYTES - CHECKSUM_BYTES) as f64;
-    // A chunk of n entries spans the n-th part of all words; the less it spans, the more it holds.
+    // A chunk with n of N entries spans the fraction n/N of all words. The span determines the
+    // bits of a word, and so n: eight rounds of iteration converge.
     let mut entries = 0.0_f64;
     for _ in 0..8 {
         let span = (word_bits as f64).exp2() * (entries / documents as f64).min(1.0);
         entries = (columns / (bits(span) + number_bits).max(1.0)).floor();
     }
     if entries >= documents as f64 {
-        // A single chunk, in a page with others.
+        // A single chunk, which shares its page with other chunks.
         let bits = f64::from(word_bits) + number_bits;
         let rest = 8 + ROW_END + HEADER_BYTES + CHECKSUM_BYTES;
         return bits / 8.0 + rest as f64 / documents as f64;
     }
-    // Its page, and 4 bytes for its fence.
-    ((1.0 + branches(8)) * PAGE as f64 + 4.0) / entries
+    // A chunk takes one page and 4 bytes for its fence.
+    ((1.0 + branches_per_leaf(8)) * PAGE as f64 + 4.0) / entries
 }
 
-/// The binary digits of a number.
+/// The number of binary digits of the integer part.
 fn bits(number: f64) -> f64 {
     if number < 1.0 { 0.0 } else { number.log2().floor() + 1.0 }
 }
@@ -119,11 +120,12 @@ mod tests {
     use crate::params::{Recall, Threshold};
 
     #[test]
-    fn the_default_index_takes_what_was_measured_of_ten_million_documents() -> Result<()> {
+    fn the_estimate_for_ten_million_documents_is_near_the_measured_size() -> Result<()> {
         let plan = BandPlan::of(Threshold::DEFAULT, Recall::DEFAULT, Lanes::DEFAULT)?;
         let space = Space::new(plan, 256, 10_000_000, 20)?;
-        for (got, seen) in [(space.signatures, 275.0), (space.postings, 118.0), (space.ids, 6.5)] {
-            assert!((got / seen - 1.0).abs() < 0.05, "{got} for {seen}");
+        let measured = [(space.signatures, 275.0), (space.postings, 118.0), (space.ids, 6.5)];
+        for (estimated, measured) in measured {
+            assert!((estimated / measured - 1.0).abs() < 0.05, "{estimated} for {measured}");
         }
         Ok(())
     }

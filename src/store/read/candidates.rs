@@ -1,33 +1,33 @@
-//! Which documents share a bucket with something that is looked for.
+//! Finds candidates: the documents in some buckets.
 
 use crate::error::Result;
 use crate::lsh::{WordRange, word};
 use crate::store::bytes::schema::{BandNo, DocNo, Layout, posting_key};
 use crate::store::read::view::{ChunkTable, DocTable, View};
 use crate::store::runs::cursor::Source;
-use crate::store::runs::filter::{Filter, FilterKey, Occurs};
+use crate::store::runs::filter::{Filter, FilterKey, Occurrence};
 use crate::store::runs::run::{BandRun, Run};
 use crate::store::state::State;
 use crate::store::storage_error::guard;
 use std::sync::Arc;
 
-/// The documents of a band whose words lie in a range.
+/// A bucket: the documents whose words of one band lie in a range.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bucket {
     pub(crate) band: BandNo,
     pub(crate) words: WordRange,
 }
 
-/// A bucket as runs are searched for it.
-struct Wanted {
+/// A search of runs for a bucket.
+struct BucketSearch {
     bucket: Bucket,
-    /// The fence of its first word.
+    /// The fence of the first word.
     fence: u32,
-    /// What to ask filters; `None` where the bucket has words of several fences.
+    /// The key to look up in filters; `None` if the words of the bucket have several fences.
     filter: Option<FilterKey>,
 }
 
-impl Wanted {
+impl BucketSearch {
     fn new(layout: Layout, bucket: Bucket) -> Self {
         let WordRange { first, last } = bucket.words;
         let shift = layout.fence_shift(bucket.band);
@@ -37,46 +37,48 @@ impl Wanted {
     }
 
     /// How often the fence occurs in a band of a run, as far as its filter tells.
-    fn occurs_in(&self, content: &BandRun) -> Occurs {
+    fn occurrence_in(&self, content: &BandRun) -> Occurrence {
         match (&self.filter, content.filter.get()) {
-            (Some(key), Some(filter)) => filter.occurs(key),
-            _ => Occurs::Unknown,
+            (Some(key), Some(filter)) => filter.occurrence(key),
+            _ => Occurrence::Unknown,
         }
     }
 }
 
-/// Whether there may be a document with an id of this hash, as far as memory tells.
+/// Whether a document may have an id with this hash. Reads memory only, so it can err on the side
+/// of yes.
 pub(crate) fn may_have_id(state: &State, layout: Layout, hash: u64) -> bool {
     let bucket = Bucket { band: layout.ids(), words: WordRange::only(hash) };
-    let wanted = Wanted::new(layout, bucket);
+    let search = BucketSearch::new(layout, bucket);
     state.tail.segments().iter().any(|segment| !segment.bucket(bucket).is_empty())
         || state
             .manifest
             .with_band(bucket.band)
-            .any(|(_, content)| wanted.occurs_in(content) != Occurs::Never)
+            .any(|(_, content)| search.occurrence_in(content) != Occurrence::Never)
 }
 
 /// A candidate whose lanes were read before all buckets were searched.
-struct Met {
+struct EarlyCandidate {
     doc: DocNo,
     lanes: Box<[u8]>,
 }
 
-/// So many candidates are read early: a document that is alone, or in a small cluster.
-const MET_EARLY: usize = 8;
+/// The number of candidates that are read early: enough for a document without similar ones, or
+/// with a few.
+const EARLY_CANDIDATES: usize = 8;
 
 impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
     /// The live documents of a bucket.
     pub(crate) fn bucket(&self, bucket: Bucket) -> Result<Vec<DocNo>> {
-        let wanted = Wanted::new(self.fixed.layout, bucket);
+        let search = BucketSearch::new(self.fixed.layout, bucket);
         let mut docs = Vec::new();
         for segment in self.state.tail.segments() {
             docs.extend_from_slice(segment.bucket(bucket));
         }
         guard(self.fixed.path, || {
             for (run, content) in self.state.manifest.with_band(bucket.band) {
-                if wanted.occurs_in(content) != Occurs::Never {
-                    self.search_run(run, &wanted, content, &mut docs)?;
+                if search.occurrence_in(content) != Occurrence::Never {
+                    self.search_run(run, &search, content, &mut docs)?;
                 }
             }
             Ok(())
@@ -85,11 +87,13 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         Ok(docs)
     }
 
-    /// Hands over every live document of some buckets of lanes once, with its lanes, in no order.
+    /// Visits every live document of some buckets of lane bands once, with its lanes, in no
+    /// particular order.
     ///
-    /// A page is not read where memory tells what is in it: a filter knows whether a fence occurs
-    /// once in a band of a run, and if a document that was met before has it, there is no other.
-    /// Most documents are alone in all their buckets, so one page is read instead of one a band.
+    /// Memory makes some page reads unnecessary. If a filter says that a fence occurs at most once
+    /// in a band of a run, and a candidate found earlier has this fence, the bucket has no other
+    /// document in the run. A document of the index is usually alone in all its buckets; a query
+    /// for it then reads one page instead of one page per band.
     pub(crate) fn candidates(
         &self,
         buckets: &[Bucket],
@@ -98,9 +102,11 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         self.candidates_among(buckets, |_| true, visit)
     }
 
-    /// As [`candidates`](Self::candidates), of those documents only that are wanted: the signatures
-    /// of the others are not read. All but the first few are visited by number, and what is wanted
-    /// may depend on what was visited.
+    /// Like [`candidates`](Self::candidates), for the documents that `is_wanted` accepts. The
+    /// signatures of the others are not read.
+    ///
+    /// All candidates but the first few are visited in order of their numbers. `is_wanted` may
+    /// depend on the documents visited before.
     pub(crate) fn candidates_among(
         &self,
         buckets: &[Bucket],
@@ -108,54 +114,54 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         mut visit: impl FnMut(DocNo, &[u8]),
     ) -> Result<()> {
         let layout = self.fixed.layout;
-        let mut found = Gathered::default();
+        let mut found = UniqueDocs::default();
         for segment in self.state.tail.segments() {
             for bucket in buckets {
                 let docs = segment.bucket(*bucket).iter().copied();
                 found.docs.extend(docs.filter(|doc| is_wanted(*doc)));
-                found.tidy();
+                found.compact();
             }
         }
-        let wanted: Vec<Wanted> =
-            buckets.iter().map(|bucket| Wanted::new(layout, *bucket)).collect();
-        // All filters are asked before the first page is read: they wait for memory together.
-        let mut places = Vec::with_capacity(2 * wanted.len());
-        for wanted in &wanted {
-            let runs = self.state.manifest.with_band(wanted.bucket.band);
-            places.extend(runs.filter_map(|(run, content)| {
-                let occurs = wanted.occurs_in(content);
-                (occurs != Occurs::Never).then_some((wanted, run, content, occurs))
+        let searches: Vec<BucketSearch> =
+            buckets.iter().map(|bucket| BucketSearch::new(layout, *bucket)).collect();
+        // All filters are queried before the first page is read, so their cache misses overlap.
+        let mut lookups = Vec::with_capacity(2 * searches.len());
+        for search in &searches {
+            let runs = self.state.manifest.with_band(search.bucket.band);
+            lookups.extend(runs.filter_map(|(run, content)| {
+                let occurrence = search.occurrence_in(content);
+                (occurrence != Occurrence::Never).then_some((search, run, content, occurrence))
             }));
         }
-        let mut met: Vec<Met> = Vec::new();
-        for (wanted, run, content, occurs) in places {
-            let Bucket { band, words } = wanted.bucket;
-            let is_it = |met: &Met| {
-                let word = word(&met.lanes, usize::from(band.0), u32::from(layout.depth));
-                (run.first..=run.last).contains(&met.doc) && words.contains(word)
+        let mut early: Vec<EarlyCandidate> = Vec::new();
+        for (search, run, content, occurrence) in lookups {
+            let Bucket { band, words } = search.bucket;
+            let has_entry = |candidate: &EarlyCandidate| {
+                let word = word(&candidate.lanes, usize::from(band.0), u32::from(layout.depth));
+                (run.first..=run.last).contains(&candidate.doc) && words.contains(word)
             };
-            if occurs == Occurs::Once && met.iter().any(is_it) {
+            if occurrence == Occurrence::AtMostOnce && early.iter().any(has_entry) {
                 continue;
             }
             let start = found.docs.len();
-            guard(self.fixed.path, || self.search_run(run, wanted, content, &mut found.docs))?;
+            guard(self.fixed.path, || self.search_run(run, search, content, &mut found.docs))?;
             let new = found.docs.split_off(start);
-            let few = new.len() <= MET_EARLY;
+            let few = new.len() <= EARLY_CANDIDATES;
             for doc in new.into_iter().filter(|doc| is_wanted(*doc)) {
-                let known = few && met.iter().any(|met| met.doc == doc);
-                if !few || met.len() >= MET_EARLY {
+                let known = few && early.iter().any(|candidate| candidate.doc == doc);
+                if !few || early.len() >= EARLY_CANDIDATES {
                     found.docs.push(doc);
                 } else if !known && self.is_live(doc) {
                     self.with_signature(doc, |lanes, _| {
-                        met.push(Met { doc, lanes: lanes.into() });
+                        early.push(EarlyCandidate { doc, lanes: lanes.into() });
                     })?;
                 }
             }
-            found.tidy();
+            found.compact();
         }
-        met.iter().for_each(|met| visit(met.doc, &met.lanes));
-        for doc in found.once() {
-            let known = met.iter().any(|met| met.doc == doc);
+        early.iter().for_each(|candidate| visit(candidate.doc, &candidate.lanes));
+        for doc in found.into_docs() {
+            let known = early.iter().any(|candidate| candidate.doc == doc);
             if self.is_live(doc) && !known && is_wanted(doc) {
                 self.with_signature(doc, |lanes, _| visit(doc, lanes))?;
             }
@@ -163,19 +169,19 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         Ok(())
     }
 
-    /// Appends what a run has of a bucket, dead documents included.
+    /// Appends the documents that a run has in a bucket, removed ones included.
     fn search_run(
         &self,
         run: &Run,
-        wanted: &Wanted,
+        search: &BucketSearch,
         content: &Arc<BandRun>,
         out: &mut Vec<DocNo>,
     ) -> Result<()> {
-        let Bucket { band, words } = wanted.bucket;
-        if wanted.filter.is_some() && content.filter.get().is_none() {
-            self.consider_filter(band, run, content)?;
+        let Bucket { band, words } = search.bucket;
+        if search.filter.is_some() && content.filter.get().is_none() {
+            self.build_filter_if_due(band, run, content)?;
         }
-        for number in content.first_chunk(wanted.fence)..content.chunks() {
+        for number in content.first_chunk(search.fence)..content.chunks() {
             let key = posting_key(run.number, band, number);
             let more = self.with_chunk(key, |chunk| {
                 for entry in chunk.lower_bound(words.first)..chunk.len() {
@@ -193,8 +199,8 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         Ok(())
     }
 
-    /// Builds the filter of a band of a run that was searched often enough.
-    fn consider_filter(&self, band: BandNo, run: &Run, content: &Arc<BandRun>) -> Result<()> {
+    /// Builds the filter of a band of a run if the band was searched often enough.
+    fn build_filter_if_due(&self, band: BandNo, run: &Run, content: &Arc<BandRun>) -> Result<()> {
         let layout = self.fixed.layout;
         let manifest = &self.state.manifest;
         if !content.filter.is_worth_building(content.chunks())
@@ -217,25 +223,28 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
     }
 }
 
-/// Documents found in several buckets. A cluster of near copies is in every one of them: what is
-/// gathered is made unique each time it has doubled.
+/// Documents found in several buckets. A large cluster of near-duplicates is in every bucket, so
+/// repeated numbers are dropped each time the list has doubled.
 #[derive(Default)]
-struct Gathered {
+struct UniqueDocs {
     docs: Vec<DocNo>,
+    /// The length of the list after numbers were last dropped.
     unique: usize,
 }
 
-impl Gathered {
-    fn tidy(&mut self) {
-        const LEAST: usize = 1 << 12;
-        if self.docs.len() >= LEAST.max(2 * self.unique) {
+impl UniqueDocs {
+    /// Drops repeated numbers if the list is long enough.
+    fn compact(&mut self) {
+        const MIN_LENGTH: usize = 1 << 12;
+        if self.docs.len() >= MIN_LENGTH.max(2 * self.unique) {
             self.docs.sort_unstable();
             self.docs.dedup();
             self.unique = self.docs.len();
         }
     }
 
-    fn once(mut self) -> Vec<DocNo> {
+    /// The documents, each once, in order of their numbers.
+    fn into_docs(mut self) -> Vec<DocNo> {
         self.docs.sort_unstable();
         self.docs.dedup();
         self.docs

@@ -1,4 +1,4 @@
-//! Reading one state of the index: by document, by id, by bucket.
+//! Reads one state of the index: by document, by id, by bucket.
 
 pub(crate) mod candidates;
 pub(crate) mod reader;

@@ -1,4 +1,4 @@
-//! A consistent state that lives as long as it is needed, on any thread.
+//! A reader of one commit, which can be held for any time and on any thread.
 
 use crate::error::Result;
 use crate::store::bytes::schema;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 type Table<K> = ReadOnlyTable<K, &'static [u8]>;
 
-/// One commit's tables and memory. It keeps the file open.
+/// The tables and the in-memory state of one commit. It keeps the file open.
 pub(crate) struct Reader {
     postings: Table<u64>,
     signatures: Table<u32>,
@@ -65,13 +65,13 @@ impl Reader {
         self.state.counters.documents
     }
 
-    /// Checks that as many documents were read as there are.
-    pub(crate) fn counted(&self, seen: u64) -> Result<()> {
+    /// Checks that the number of documents that were read is right: damage can hide rows.
+    pub(crate) fn expect_count(&self, seen: u64) -> Result<()> {
         let expected = self.len();
         if seen == expected {
             return Ok(());
         }
-        let detail = format!("{seen} rows, expected {expected}");
+        let detail = format!("it has {seen} rows instead of {expected}");
         Err(damaged(self.engine.path(), schema::Table::Documents, "all", detail))
     }
 
@@ -94,7 +94,7 @@ impl Reader {
             posting_bytes: pages(self.postings.stats())?,
             text_bytes: self.texts.as_ref().map_or(Ok(0), |texts| pages(texts.stats()))?,
             documents: self.state.counters.documents,
-            dead: self.state.dead.len(),
+            dead: self.state.tombstones.len(),
             tail: self.state.tail.documents() as u64,
             runs: self.state.manifest.runs().len() as u64,
             commits: self.state.counters.commit,

@@ -1,4 +1,4 @@
-//! Reading one consistent state: tables of one transaction and the memory that belongs to it.
+//! Reads one consistent state: the tables of a transaction and the in-memory state of its commit.
 
 use crate::error::{Error, Result};
 use crate::hash::id_hash;
@@ -16,7 +16,7 @@ use redb::ReadableTable;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// A table with document numbers for keys, in a read or a write transaction.
+/// A table with document numbers as keys, in a read or a write transaction.
 pub(crate) trait DocTable: ReadableTable<u32, &'static [u8]> {}
 impl<T: ReadableTable<u32, &'static [u8]>> DocTable for T {}
 
@@ -24,7 +24,7 @@ impl<T: ReadableTable<u32, &'static [u8]>> DocTable for T {}
 pub(crate) trait ChunkTable: ReadableTable<u64, &'static [u8]> {}
 impl<T: ReadableTable<u64, &'static [u8]>> ChunkTable for T {}
 
-/// What is fixed for an index as long as it is open.
+/// The properties of an index that do not change while it is open.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fixed<'a> {
     pub(crate) path: &'a Path,
@@ -42,44 +42,45 @@ impl<'a> Fixed<'a> {
     }
 }
 
-/// One consistent state of an index, to read from.
+/// One consistent state of an index.
 pub(crate) struct View<'a, P, D> {
     pub(crate) fixed: Fixed<'a>,
     pub(crate) state: &'a State,
     pub(crate) postings: &'a P,
     pub(crate) signatures: &'a D,
     pub(crate) documents: &'a D,
-    /// Where texts are stored.
+    /// `None` if the index stores no texts.
     pub(crate) texts: Option<&'a D>,
 }
 
 impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
-    /// Whether the document is in this state. Numbers come from bands, which may hold dead ones.
+    /// Whether a document that has a band entry is live: entries of removed documents remain until
+    /// a merge drops them.
     pub(crate) fn is_live(&self, doc: DocNo) -> bool {
-        !self.state.dead.contains(doc)
+        !self.state.tombstones.contains(doc)
     }
 
     pub(crate) fn with_chunk<T>(&self, key: u64, read: impl FnOnce(&Chunk<'_>) -> T) -> Result<T> {
         with_chunk(self.fixed.path, self.postings, key, read)
     }
 
-    /// The keyed hash of an id, which is its word in the band of ids.
+    /// The keyed hash of an id, which is its word in the id band.
     pub(crate) fn id_hash(&self, id: &str) -> u64 {
         id_hash(id, self.fixed.id_key)
     }
 
-    /// The live document with this id.
+    /// The live document with this id, if there is one.
     pub(crate) fn find(&self, id: &str) -> Result<Option<(DocNo, DocumentRecord)>> {
-        self.named(id, &self.same_id_hash(self.id_hash(id))?)
+        self.find_among(id, &self.with_id_hash(self.id_hash(id))?)
     }
 
     /// The live documents whose ids have this hash.
-    pub(crate) fn same_id_hash(&self, hash: u64) -> Result<Vec<DocNo>> {
+    pub(crate) fn with_id_hash(&self, hash: u64) -> Result<Vec<DocNo>> {
         self.bucket(Bucket { band: self.fixed.layout.ids(), words: WordRange::only(hash) })
     }
 
-    /// The one of these documents that has the id.
-    pub(crate) fn named(
+    /// The document among `docs` that has the id, if there is one. All must be live.
+    pub(crate) fn find_among(
         &self,
         id: &str,
         docs: &[DocNo],
@@ -123,12 +124,12 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         })
     }
 
-    /// The error of a stored text that is not what the index stores.
+    /// The error of a stored text that is not of the kind that the index stores.
     pub(crate) fn damaged_text(&self, doc: DocNo, detail: &str) -> Error {
         damaged(self.fixed.path, Table::Texts, doc.0, detail)
     }
 
-    /// Hands over the lanes and the set size of a live document.
+    /// Calls `read` with the lanes and the set size of a live document.
     pub(crate) fn with_signature<T>(
         &self,
         doc: DocNo,
@@ -145,7 +146,8 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         })
     }
 
-    /// Hands over every live document's lanes and set size, by number, until it is told to stop.
+    /// Calls `visit` with the lanes and the set size of every live document, in order of their
+    /// numbers, until it returns `Break`.
     pub(crate) fn for_each_signature(
         &self,
         mut visit: impl FnMut(DocNo, &[u8], SetSize) -> ControlFlow<()>,
@@ -165,7 +167,7 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         })
     }
 
-    /// The records of up to `count` live documents, by number, from `from` on.
+    /// The records of up to `count` live documents, from number `from` on, in order.
     pub(crate) fn documents_from(
         &self,
         from: DocNo,
@@ -189,7 +191,7 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
     }
 }
 
-/// Opens the chunk under a key and hands it over.
+/// Opens the chunk with this key and calls `read` with it.
 pub(crate) fn with_chunk<T>(
     path: &Path,
     postings: &impl ChunkTable,

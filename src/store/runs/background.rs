@@ -1,10 +1,10 @@
-//! The next step of merging, prepared on another thread while the writer goes on.
+//! Prepares the next merge step on another thread while the writer goes on.
 
 use crate::error::Result;
 use crate::store::bytes::schema::Table;
 use crate::store::engine::lock;
 use crate::store::read::view::Fixed;
-use crate::store::runs::merge::{Prepared, prepare_all};
+use crate::store::runs::merge::{PreparedSteps, prepare_all};
 use crate::store::state::State;
 use crate::store::storage_error::{damaged, guard};
 use redb::ReadOnlyTable;
@@ -12,14 +12,14 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::thread::{Builder, JoinHandle};
 
-/// At most one step that is being prepared, or waits to be written.
+/// At most one merge step: in preparation, or prepared and waiting for the writer.
 #[derive(Default)]
-pub(crate) struct Ahead {
-    pending: Mutex<Option<JoinHandle<Result<Prepared>>>>,
+pub(crate) struct BackgroundMerge {
+    pending: Mutex<Option<JoinHandle<Result<PreparedSteps>>>>,
 }
 
-impl Ahead {
-    /// Starts preparing, unless something waits already. `postings` is the table as of `state`.
+impl BackgroundMerge {
+    /// Starts to prepare a step, unless one is pending. `postings` is the table as of `state`.
     pub(crate) fn start(
         &self,
         postings: ReadOnlyTable<u64, &'static [u8]>,
@@ -37,15 +37,17 @@ impl Ahead {
             let fixed = Fixed { path: &path, layout, lanes, id_key, texts };
             guard(&path, || prepare_all(fixed, &postings, &state, budget))
         };
-        // Without a thread the writer prepares the step itself.
+        // If no thread can be started, the writer prepares the step itself.
         *pending = Builder::new().name("twindex merge".into()).spawn(prepare).ok();
     }
 
-    /// What was prepared, waiting for it if need be; nothing if nothing was started. It may be for
-    /// a place that the merge has left, as what an aborted transaction took, which its parts tell.
-    pub(crate) fn take(&self, path: &Path) -> Result<Prepared> {
-        let Some(pending) = lock(&self.pending).take() else { return Ok(Prepared::new()) };
-        let ended = "the thread that merges has ended";
-        pending.join().unwrap_or_else(|_| Err(damaged(path, Table::Postings, "all", ended)))
+    /// Takes the prepared step and waits for it if necessary. Empty if no step was started.
+    ///
+    /// The merge may have moved on since the step began, or an aborted transaction may have taken
+    /// an earlier step. [`BandStep`](super::merge::BandStep) says where it fits.
+    pub(crate) fn take(&self, path: &Path) -> Result<PreparedSteps> {
+        let Some(pending) = lock(&self.pending).take() else { return Ok(PreparedSteps::new()) };
+        let panicked = "the merge thread panicked";
+        pending.join().unwrap_or_else(|_| Err(damaged(path, Table::Postings, "all", panicked)))
     }
 }

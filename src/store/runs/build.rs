@@ -1,11 +1,11 @@
-//! Building one band of a run from sorted entries: chunks, their fences, a filter.
+//! Builds one band of a run from sorted entries: chunks, their fence keys, a filter.
 
 use crate::store::bytes::chunk::ChunkBuilder;
 use crate::store::bytes::schema::{BandNo, DocNo, Layout, RunNo, posting_key};
 use crate::store::runs::filter::Filter;
 use crate::store::runs::run::BandRun;
 
-/// A band of a run that is being built. It can be built in several steps.
+/// Builds a band of a run, in one step or several.
 #[derive(Clone, Debug)]
 pub(crate) struct BandBuilder {
     pub(crate) run: RunNo,
@@ -14,14 +14,14 @@ pub(crate) struct BandBuilder {
     chunk: ChunkBuilder,
     content: BandRun,
     filter: Option<Filter>,
-    rows: Vec<Row>,
+    rows: Vec<ChunkRow>,
 }
 
-/// A chunk, sealed for its key.
-pub(crate) type Row = (u64, Vec<u8>);
+/// The key of a chunk and the sealed chunk.
+pub(crate) type ChunkRow = (u64, Vec<u8>);
 
 impl BandBuilder {
-    /// A builder for at most so many entries, counted only for the filter.
+    /// A builder for at most `entries` entries. The number only determines the size of the filter.
     pub(crate) fn new(
         layout: Layout,
         run: RunNo,
@@ -40,12 +40,12 @@ impl BandBuilder {
         }
     }
 
-    /// How many chunks there are, those of earlier steps included.
+    /// The number of chunks so far, those of earlier steps included.
     pub(crate) fn chunks(&self) -> u32 {
         self.content.chunks()
     }
 
-    /// Takes the next entry in order.
+    /// Adds the next entry in order.
     #[inline]
     pub(crate) fn push(&mut self, word: u64, doc: DocNo) {
         if let Some(filter) = &mut self.filter {
@@ -66,14 +66,14 @@ impl BandBuilder {
         }
     }
 
-    /// Ends a step: hands out its chunks. The last one is closed early rather than kept for the
-    /// next step.
-    pub(crate) fn take_rows(&mut self) -> Vec<Row> {
+    /// Ends a step and returns its chunks. The last chunk may be short: the next step does not
+    /// add to it.
+    pub(crate) fn take_rows(&mut self) -> Vec<ChunkRow> {
         self.close_chunk();
         std::mem::take(&mut self.rows)
     }
 
-    /// What is to be known of the band when all its rows were taken.
+    /// The band's number of entries, fence keys and filter, once all its rows were taken.
     pub(crate) fn into_content(self) -> BandRun {
         self.filter.into_iter().for_each(|filter| self.content.filter.set(filter));
         self.content

@@ -1,45 +1,47 @@
-//! The sorted entries of one band in memory, with a directory that finds a word in two steps.
+//! The sorted entries of one band in memory, with a directory for fast search.
 
 use crate::lsh::WordRange;
 use crate::store::bytes::chunk::Entry;
 use crate::store::bytes::schema::DocNo;
 
-/// Entries for each place of the directory, on average: they fill a cache line.
-const ENTRIES_PER_PLACE: usize = 8;
+/// The average number of entries per directory slot: their words fill a cache line.
+const ENTRIES_PER_SLOT: usize = 8;
 
 /// The sorted entries of one band.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Column {
     words: Vec<u64>,
     docs: Vec<DocNo>,
-    /// How far a word is shifted to give its place in the directory.
+    /// A word shifted right by `shift` is its slot of the directory.
     shift: u32,
-    /// Where the words of each place start, and after the last place where they end. Words are
-    /// spread evenly, so a place has few; where many are equal it has more, and is searched.
+    /// Where the words of each slot start, and after the last slot where they end. Words are
+    /// spread evenly, so a slot has few of them. A slot with many equal words has more, so the
+    /// words of a slot are searched by bisection.
     starts: Vec<u32>,
 }
 
-/// Entries as they are gathered for a column: sorted fastest as single numbers.
-pub(crate) struct Unsorted {
-    /// The word in the upper bits, the position of the document in the lower 16.
+/// Collects and sorts the entries of a column. Each entry is one number, which sorts fastest.
+pub(crate) struct ColumnBuilder {
+    /// The word in the upper 48 bits, the position of the document in the lower 16.
     keys: Vec<u64>,
 }
 
-impl Unsorted {
-    /// The most documents whose entries are sorted at once.
-    pub(crate) const MOST: usize = 1 << 16;
+impl ColumnBuilder {
+    /// The most documents of one builder: positions have 16 bits.
+    pub(crate) const MAX_DOCUMENTS: usize = 1 << 16;
 
     pub(crate) fn with_capacity(entries: usize) -> Self {
         Self { keys: Vec::with_capacity(entries) }
     }
 
-    /// Takes a word of at most 48 bits and the position of its document, below [`MOST`](Self::MOST).
+    /// Adds a word of at most 48 bits and the position of its document, which is below
+    /// [`MAX_DOCUMENTS`](Self::MAX_DOCUMENTS).
     pub(crate) fn push(&mut self, word: u64, position: usize) {
-        debug_assert!(word < 1 << 48 && position < Self::MOST, "{word:#x} {position}");
+        debug_assert!(word < 1 << 48 && position < Self::MAX_DOCUMENTS, "{word:#x} {position}");
         self.keys.push(word << 16 | position as u64);
     }
 
-    /// Sorts by word, then by position. `doc` gives the document of a position.
+    /// Sorts the entries by word, then by position. `doc` maps a position to its document.
     pub(crate) fn into_column(mut self, word_bits: u32, doc: impl Fn(usize) -> DocNo) -> Column {
         self.keys.sort_unstable();
         let words = self.keys.iter().map(|key| key >> 16).collect();
@@ -50,20 +52,20 @@ impl Unsorted {
 
 impl Column {
     fn new(words: Vec<u64>, docs: Vec<DocNo>, word_bits: u32) -> Self {
-        let place_bits = (words.len() / ENTRIES_PER_PLACE).max(1).ilog2();
+        let slot_bits = (words.len() / ENTRIES_PER_SLOT).max(1).ilog2();
         let mut column = Self {
             words,
             docs,
-            shift: word_bits.saturating_sub(place_bits),
-            starts: Vec::with_capacity((1 << place_bits) + 1),
+            shift: word_bits.saturating_sub(slot_bits),
+            starts: Vec::with_capacity((1 << slot_bits) + 1),
         };
         for (at, word) in column.words.iter().enumerate() {
-            let place = (word >> column.shift) as usize;
-            while column.starts.len() <= place {
+            let slot = (word >> column.shift) as usize;
+            while column.starts.len() <= slot {
                 column.starts.push(at as u32);
             }
         }
-        column.starts.resize((1 << place_bits) + 1, column.words.len() as u32);
+        column.starts.resize((1 << slot_bits) + 1, column.words.len() as u32);
         column
     }
 
@@ -79,12 +81,12 @@ impl Column {
         self.words.iter().copied().zip(self.docs.iter().copied())
     }
 
-    /// The position of the first word that is at least `word`.
+    /// The position of the first word that is not less than `word`.
     fn lower_bound(&self, word: u64) -> usize {
-        let place = (word >> self.shift) as usize;
+        let slot = (word >> self.shift) as usize;
         let end = self.words.len();
-        let start = |place: usize| self.starts.get(place).map_or(end, |at| *at as usize);
-        let (from, to) = (start(place), start(place + 1));
+        let start = |slot: usize| self.starts.get(slot).map_or(end, |at| *at as usize);
+        let (from, to) = (start(slot), start(slot + 1));
         let words = self.words.get(from..to).unwrap_or_default();
         from + words.partition_point(|other| *other < word)
     }
@@ -97,21 +99,20 @@ impl Column {
         self.docs.get(from..from + count).unwrap_or_default()
     }
 
-    /// All entries of both, where each document of `newer` has a higher number than those of
-    /// `older`.
+    /// Merges two columns. Every document of `newer` has a higher number than those of `older`.
     pub(crate) fn merge(older: &Self, newer: &Self, word_bits: u32) -> Self {
         let length = older.len() + newer.len();
         let (mut words, mut docs) = (Vec::with_capacity(length), Vec::with_capacity(length));
         let (mut a, mut b) = (0, 0);
         while let (Some(x), Some(y)) = (older.get(a), newer.get(b)) {
-            // Equal words keep the order of documents. Which comes first cannot be predicted, so
-            // nothing is to branch on it.
-            let second = y.0 < x.0;
-            let next = if second { y } else { x };
+            // On equal words the older entry comes first: documents ascend. The outcome is
+            // unpredictable, so the code avoids a branch on it.
+            let take_newer = y.0 < x.0;
+            let next = if take_newer { y } else { x };
             words.push(next.0);
             docs.push(next.1);
-            a += usize::from(!second);
-            b += usize::from(second);
+            a += usize::from(!take_newer);
+            b += usize::from(take_newer);
         }
         for (rest, at) in [(older, a), (newer, b)] {
             words.extend_from_slice(rest.words.get(at..).unwrap_or_default());
@@ -129,9 +130,9 @@ mod tests {
     const BITS: u32 = 48;
 
     fn column(words: &[u64], first_doc: u32) -> Column {
-        let mut unsorted = Unsorted::with_capacity(words.len());
-        words.iter().enumerate().for_each(|(at, word)| unsorted.push(*word, at));
-        unsorted.into_column(BITS, |at| DocNo(first_doc + at as u32))
+        let mut builder = ColumnBuilder::with_capacity(words.len());
+        words.iter().enumerate().for_each(|(at, word)| builder.push(*word, at));
+        builder.into_column(BITS, |at| DocNo(first_doc + at as u32))
     }
 
     fn sorted(words: &[u64]) -> Vec<Entry> {
@@ -142,7 +143,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn two_columns_merged_are_one(
+        fn merging_columns_keeps_all_entries_in_order(
             words in proptest::collection::vec(any::<u64>(), 0..600),
             shift in 16_u32..62,
             cut in any::<prop::sample::Index>(),
@@ -154,7 +155,7 @@ mod tests {
         }
 
         #[test]
-        fn a_range_holds_what_lies_in_it(
+        fn a_range_query_returns_exactly_the_words_in_the_range(
             words in proptest::collection::vec(any::<u64>(), 0..600),
             shift in 16_u32..62,
             ends in (any::<u64>(), any::<u64>()),
@@ -173,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn many_equal_words_are_all_found() {
+    fn a_slot_with_many_equal_words_is_searched_completely() {
         let mut words = vec![7 << 40; 5000];
         words.extend((0..5000).map(|n| n << 30));
         let column = column(&words, 0);

@@ -1,4 +1,4 @@
-//! Reading a band's entries in order, from several runs and segments at once.
+//! Reads the entries of a band in order, from several runs and segments at once.
 
 use crate::error::Result;
 use crate::store::bytes::chunk::Entry;
@@ -10,7 +10,7 @@ use crate::store::storage_error::guard;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Where entries come from: one band of a run or of a segment, a block of entries at a time.
+/// A band of a run or of a segment, read one block of entries at a time.
 #[derive(Clone, Debug)]
 pub(crate) enum Source {
     Run { run: RunNo, band: BandNo, content: Arc<BandRun>, next_chunk: u32 },
@@ -22,7 +22,7 @@ impl Source {
         Self::Run { run: run.number, band, content: Arc::clone(content), next_chunk: 0 }
     }
 
-    /// Appends the next block; nothing where there is no more.
+    /// Appends the next block of entries, or nothing at the end.
     pub(crate) fn read(
         &mut self,
         path: &Path,
@@ -31,9 +31,9 @@ impl Source {
     ) -> Result<()> {
         match self {
             Self::Run { run, band, content, next_chunk } => {
-                // Several, so that stretches are long enough for the sort to find them.
-                const BLOCK: u32 = 4;
-                let end = content.chunks().min(*next_chunk + BLOCK);
+                // Long blocks give the merge long sorted stretches, which the sort detects.
+                const CHUNKS_PER_BLOCK: u32 = 4;
+                let end = content.chunks().min(*next_chunk + CHUNKS_PER_BLOCK);
                 for number in *next_chunk..end {
                     let key = posting_key(*run, *band, number);
                     with_chunk(path, postings, key, |chunk| out.extend(chunk.entries()))?;
@@ -41,10 +41,10 @@ impl Source {
                 *next_chunk = end;
             }
             Self::Segment { segment, band, next } => {
-                const BLOCK: usize = 2048;
+                const ENTRIES_PER_BLOCK: usize = 2048;
                 if let Some(column) = segment.column(*band) {
-                    out.extend(column.entries().skip(*next).take(BLOCK));
-                    *next += BLOCK;
+                    out.extend(column.entries().skip(*next).take(ENTRIES_PER_BLOCK));
+                    *next += ENTRIES_PER_BLOCK;
                 }
             }
         }
@@ -52,53 +52,58 @@ impl Source {
     }
 }
 
-/// A source with the entries that were read from it and not handed on.
+/// A source and the entries that were read from it but not merged yet.
 #[derive(Clone, Debug)]
-struct Stretch {
+struct BufferedSource {
     source: Source,
     entries: Vec<Entry>,
     ended: bool,
 }
 
-/// Merges sorted sources into one order. It keeps its place between calls, so that a long merge
-/// can go on in a later transaction.
+impl BufferedSource {
+    fn new(source: Source) -> Self {
+        Self { source, entries: Vec::new(), ended: false }
+    }
+}
+
+/// Merges sorted sources into one sorted sequence. It keeps its position between calls, so a long
+/// merge can continue in a later transaction.
 #[derive(Clone, Debug)]
 pub(crate) struct MergeCursor {
-    stretches: Vec<Stretch>,
+    inputs: Vec<BufferedSource>,
 }
 
 impl MergeCursor {
     pub(crate) fn new(sources: Vec<Source>) -> Self {
-        let stretch = |source| Stretch { source, entries: Vec::new(), ended: false };
-        Self { stretches: sources.into_iter().map(stretch).collect() }
+        Self { inputs: sources.into_iter().map(BufferedSource::new).collect() }
     }
 
-    /// Appends the next entries in order; nothing at the end.
+    /// Appends the next entries in order, or nothing at the end.
     ///
-    /// A block of each source is in memory. The least of their last entries bounds what can still
-    /// come, so everything up to it is put together and sorted: the standard sort finds the
-    /// sorted stretches and merges them.
+    /// Memory holds one block of each source. Take the last entry of each block: no unread entry
+    /// is less than the least of them. So all entries up to it are complete. They are appended
+    /// and sorted; the standard sort detects the sorted stretches and merges them.
     pub(crate) fn read(
         &mut self,
         path: &Path,
         postings: &impl ChunkTable,
         out: &mut Vec<Entry>,
     ) -> Result<()> {
-        for stretch in &mut self.stretches {
-            if stretch.entries.is_empty() && !stretch.ended {
-                stretch.source.read(path, postings, &mut stretch.entries)?;
-                stretch.ended = stretch.entries.is_empty();
+        for input in &mut self.inputs {
+            if input.entries.is_empty() && !input.ended {
+                input.source.read(path, postings, &mut input.entries)?;
+                input.ended = input.entries.is_empty();
             }
         }
-        self.stretches.retain(|stretch| !stretch.ended);
-        let lasts = self.stretches.iter().filter_map(|stretch| stretch.entries.last());
+        self.inputs.retain(|input| !input.ended);
+        let lasts = self.inputs.iter().filter_map(|input| input.entries.last());
         let Some(bound) = lasts.min().copied() else { return Ok(()) };
         let start = out.len();
-        for stretch in &mut self.stretches {
-            let count = stretch.entries.partition_point(|entry| *entry <= bound);
-            out.extend(stretch.entries.drain(..count));
+        for input in &mut self.inputs {
+            let count = input.entries.partition_point(|entry| *entry <= bound);
+            out.extend(input.entries.drain(..count));
         }
-        if let (Some(new), true) = (out.get_mut(start..), self.stretches.len() > 1) {
+        if let (Some(new), true) = (out.get_mut(start..), self.inputs.len() > 1) {
             new.sort();
         }
         Ok(())
@@ -108,7 +113,7 @@ impl MergeCursor {
 /// The live entries of one band, ordered by word and then by document.
 pub(crate) struct BandEntries {
     cursor: MergeCursor,
-    /// Entries that were read, the next one last.
+    /// Entries that were read, in reverse order: `pop` takes the next one.
     block: Vec<Entry>,
 }
 
@@ -116,10 +121,8 @@ impl BandEntries {
     pub(crate) fn new<P: ChunkTable, D: DocTable>(view: &View<'_, P, D>, band: BandNo) -> Self {
         let mut entries = Self::runs_only(view, band);
         let segments = view.state.tail.segments().iter();
-        entries.cursor.stretches.extend(segments.map(|segment| Stretch {
-            source: Source::Segment { segment: Arc::clone(segment), band, next: 0 },
-            entries: Vec::new(),
-            ended: false,
+        entries.cursor.inputs.extend(segments.map(|segment| {
+            BufferedSource::new(Source::Segment { segment: Arc::clone(segment), band, next: 0 })
         }));
         entries
     }

@@ -1,4 +1,5 @@
-//! Writing runs: the tail becomes a run, and chunks go to their tables.
+//! Writes runs: packs the tail as a run, and writes chunks and their lists to the tables
+//! (`docs/format.md`, section "Life of a run").
 
 use crate::error::{Error, Result};
 use crate::store::bytes::record::{RunRow, encode_fences};
@@ -6,42 +7,42 @@ use crate::store::bytes::schema::{
     BandNo, FENCES, Layout, MAX_CHUNKS, POSTINGS, RUNS, RunNo, posting_key, posting_keys,
 };
 use crate::store::parallel;
-use crate::store::runs::build::{BandBuilder, Row};
+use crate::store::runs::build::{BandBuilder, ChunkRow};
 use crate::store::runs::run::{BandRun, Run};
 use crate::store::runs::segment::Tail;
-use crate::store::runs::tombstones::DeadSet;
+use crate::store::runs::tombstones::Tombstones;
 use crate::store::storage_error::Doing;
 use redb::WriteTransaction;
 use std::ops::Bound;
 use std::path::Path;
 
-/// A band of the tail, sorted and cut into chunks.
+/// A band of the tail, sorted and packed into chunks.
 pub(crate) struct PackedBand {
     pub(crate) band: BandNo,
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<ChunkRow>,
     pub(crate) content: BandRun,
 }
 
-/// The bands of the tail without the dead, as bands of a run.
+/// Packs the tail as the bands of a run, without the entries of removed documents.
 pub(crate) fn pack_tail(
     layout: Layout,
     run: RunNo,
     tail: &Tail,
-    dead: &DeadSet,
+    tombstones: &Tombstones,
 ) -> Vec<PackedBand> {
     let pack = |band: BandNo| {
         let column = tail.band(layout, band);
         let mut builder = BandBuilder::new(layout, run, band, column.len() as u64, true);
-        for (word, doc) in column.entries().filter(|(_, doc)| !dead.contains(*doc)) {
+        for (word, doc) in column.entries().filter(|(_, doc)| !tombstones.contains(*doc)) {
             builder.push(word, doc);
         }
         let rows = builder.take_rows();
         PackedBand { band, rows, content: builder.into_content() }
     };
-    parallel::map(layout.all().collect(), tail.documents() >= parallel::DOCUMENTS, pack)
+    parallel::map(layout.all().collect(), tail.documents() >= parallel::MIN_DOCUMENTS, pack)
 }
 
-/// Where a band of a run is written to.
+/// Writes the bands of runs in one transaction.
 #[derive(Clone, Copy)]
 pub(crate) struct RunWriter<'a> {
     pub(crate) path: &'a Path,
@@ -50,8 +51,9 @@ pub(crate) struct RunWriter<'a> {
 }
 
 impl RunWriter<'_> {
-    /// Appends chunks to a band that has all before them. They exist once the band is listed.
-    pub(crate) fn append(&self, run: RunNo, band: BandNo, rows: &[Row]) -> Result<()> {
+    /// Appends chunks to a band that has all the chunks before them. Readers see them once the
+    /// band is listed.
+    pub(crate) fn append(&self, run: RunNo, band: BandNo, rows: &[ChunkRow]) -> Result<()> {
         let Some((first, _)) = rows.first() else { return Ok(()) };
         let action = "writing a run";
         if rows.iter().any(|(key, _)| *key > posting_key(run, band, MAX_CHUNKS - 1)) {
@@ -66,7 +68,7 @@ impl RunWriter<'_> {
         cursor.close().doing(self.path, action)
     }
 
-    /// Lists a band that is complete.
+    /// Lists a complete band: writes its fence row, if it has chunks, and its run row.
     pub(crate) fn list(&self, run: &Run, band: BandNo, content: &BandRun) -> Result<()> {
         let action = "writing a run";
         let key = (run.number.0, band.0);
@@ -87,7 +89,7 @@ impl RunWriter<'_> {
         Ok(())
     }
 
-    /// Takes a band off the list and deletes its chunks.
+    /// Deletes a listed band: its run row, its fence row and its chunks.
     pub(crate) fn delete(&self, run: RunNo, band: BandNo) -> Result<()> {
         let action = "deleting a merged run";
         let key = (run.0, band.0);
@@ -100,7 +102,7 @@ impl RunWriter<'_> {
         self.delete_chunks(run, band)
     }
 
-    /// Deletes the chunks of a band that is not listed.
+    /// Deletes the chunks of an unlisted band.
     pub(crate) fn delete_chunks(&self, run: RunNo, band: BandNo) -> Result<()> {
         let action = "deleting a merged run";
         let mut postings = self.txn.open_table(POSTINGS).doing(self.path, action)?;

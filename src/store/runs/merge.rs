@@ -1,86 +1,94 @@
-//! Merging runs of a tier into one of the next, a bounded step in each commit.
+//! Merges runs of a tier into a run of the next tier, a bounded step in each commit
+//! (`docs/format.md`, section "Life of a run").
 //!
-//! Bands are merged one after the other. A band that is done is listed under the new run and
-//! taken from the old ones in the same commit; chunks of a band that is not done are not listed,
-//! so they do not exist if the process ends there.
+//! Bands are merged one after the other. The commit that ends a band lists it under the target and
+//! deletes it from the sources. Until then the band's new chunks are unlisted, so readers ignore
+//! them if the process ends.
 //!
-//! A step has two halves: `prepare` reads, merges and packs, from any view of the postings and so
-//! also on another thread (`ahead`); `apply` writes what was prepared in the writer's transaction.
+//! A step has two halves. `prepare` reads, merges and packs; it takes any view of the postings, so
+//! it can run on another thread (`background`). `apply` writes the result in the writer's
+//! transaction.
 
 use crate::error::Result;
 use crate::store::bytes::schema::{BandNo, DocNo, Layout, POSTINGS, RunNo, Table, posting_owner};
 use crate::store::read::view::{ChunkTable, Fixed};
-use crate::store::runs::build::{BandBuilder, Row};
+use crate::store::runs::build::{BandBuilder, ChunkRow};
 use crate::store::runs::cursor::{MergeCursor, Source};
 use crate::store::runs::flush::RunWriter;
 use crate::store::runs::run::{Manifest, Run};
-use crate::store::runs::tombstones::DeadSet;
+use crate::store::runs::tombstones::Tombstones;
 use crate::store::state::State;
 use crate::store::storage_error::{Doing, damaged};
 use redb::{ReadableTable, WriteTransaction};
 use std::path::Path;
 use std::sync::Arc;
 
-/// A merge under way. Cloning it copies pointers.
+/// A merge in progress. A clone shares its contents.
 #[derive(Clone, Debug)]
 pub(crate) struct MergeTask {
     target: RunNo,
-    /// The tier of the new run.
+    /// The tier of the target.
     tier: u8,
     first: DocNo,
     last: DocNo,
     sources: Vec<RunNo>,
-    /// The dead when the merge began: these are dropped from every band.
-    dead: DeadSet,
-    /// Whether all bands are merged by this task, so that afterwards no run holds `dead`. One
-    /// that goes on where another process stopped cannot know what was dead for the first bands.
+    /// The tombstones when the merge began. Entries of these documents are dropped in every band.
+    tombstones: Tombstones,
+    /// Whether this task merges all bands. If so, the tombstones can be deleted at the end.
+    /// Otherwise another process merged the first bands, and its tombstones are not known.
     purges: bool,
-    band: Option<Arc<BandProgress>>,
+    /// The band in progress, once a step has been written.
+    band: Option<Arc<BandMerge>>,
 }
 
-/// A band that is being merged.
+/// The state of a merge within one band.
 #[derive(Clone, Debug)]
-struct BandProgress {
+struct BandMerge {
     cursor: MergeCursor,
     builder: BandBuilder,
 }
 
-/// What a step makes of one band: chunks to append, and where the merge stands after them.
+/// The result of a merge step in one band: chunks to append, and the state of the merge after them.
 #[derive(Debug)]
-pub(crate) struct Part {
-    /// The chunks that the band has before: the part fits there only.
-    from: u32,
-    rows: Vec<Row>,
-    after: Arc<BandProgress>,
+pub(crate) struct BandStep {
+    /// The number of chunks of the band before the step: the step applies only there.
+    chunks_before: u32,
+    rows: Vec<ChunkRow>,
+    after: Arc<BandMerge>,
     ended: bool,
-    /// How many entries were read for it.
+    /// The number of entries that were read.
     entries: u64,
 }
 
 impl MergeTask {
     /// A merge of neighbouring runs.
-    pub(crate) fn new(target: RunNo, tier: u8, sources: &[Arc<Run>], dead: &DeadSet) -> Self {
+    pub(crate) fn new(
+        target: RunNo,
+        tier: u8,
+        sources: &[Arc<Run>],
+        tombstones: &Tombstones,
+    ) -> Self {
         Self {
             target,
             tier,
             first: sources.iter().map(|run| run.first).min().unwrap_or(DocNo(0)),
             last: sources.iter().map(|run| run.last).max().unwrap_or(DocNo(0)),
             sources: sources.iter().map(|run| run.number).collect(),
-            dead: dead.clone(),
+            tombstones: tombstones.clone(),
             purges: true,
             band: None,
         }
     }
 
-    /// The rest of a merge that an earlier process did not finish.
-    pub(crate) fn resume(target: &Run, manifest: &Manifest, dead: &DeadSet) -> Self {
+    /// Resumes a merge that an earlier process did not finish.
+    pub(crate) fn resume(target: &Run, manifest: &Manifest, tombstones: &Tombstones) -> Self {
         Self {
             target: target.number,
             tier: target.tier,
             first: target.first,
             last: target.last,
             sources: manifest.sources_of(target),
-            dead: dead.clone(),
+            tombstones: tombstones.clone(),
             purges: false,
             band: None,
         }
@@ -104,33 +112,33 @@ impl MergeTask {
         layout.all().find(|band| run.is_none_or(|run| run.band(*band).is_none()))
     }
 
-    /// Merges at least `budget` entries, or what is left, without writing anything.
+    /// Merges at least `budget` entries, or all that are left. Writes nothing.
     pub(crate) fn prepare(
         &self,
         fixed: Fixed<'_>,
         postings: &impl ChunkTable,
         manifest: &Manifest,
         budget: u64,
-    ) -> Result<Vec<Part>> {
-        let (mut parts, mut left) = (Vec::new(), budget);
+    ) -> Result<Vec<BandStep>> {
+        let (mut steps, mut left) = (Vec::new(), budget);
         let mut next = self.next_band(manifest, fixed.layout);
         let mut progress = self.band.clone();
         while let (Some(band), true) = (next, left > 0) {
             let before =
                 progress.take().unwrap_or_else(|| Arc::new(self.begin(band, manifest, fixed)));
-            let part = self.advance(fixed, postings, before, left)?;
-            left = left.saturating_sub(part.entries);
-            if part.ended {
+            let step = self.advance(fixed, postings, before, left)?;
+            left = left.saturating_sub(step.entries);
+            if step.ended {
                 next = (band.0 < fixed.layout.ids().0).then_some(BandNo(band.0 + 1));
             } else {
-                progress = Some(Arc::clone(&part.after));
+                progress = Some(Arc::clone(&step.after));
             }
-            parts.push(part);
+            steps.push(step);
         }
-        Ok(parts)
+        Ok(steps)
     }
 
-    fn begin(&self, band: BandNo, manifest: &Manifest, fixed: Fixed<'_>) -> BandProgress {
+    fn begin(&self, band: BandNo, manifest: &Manifest, fixed: Fixed<'_>) -> BandMerge {
         let layout = fixed.layout;
         let (mut sources, mut entries) = (Vec::new(), 0);
         for run in self.sources.iter().filter_map(|number| manifest.get(*number)) {
@@ -140,22 +148,22 @@ impl MergeTask {
             }
         }
         let filtered = manifest.deserves_filter(layout, band, entries, &self.sources);
-        BandProgress {
+        BandMerge {
             cursor: MergeCursor::new(sources),
             builder: BandBuilder::new(layout, self.target, band, entries, filtered),
         }
     }
 
-    /// Merges entries of a band until the budget or the band ends.
+    /// Merges entries of a band until the budget is used up or the band ends.
     fn advance(
         &self,
         fixed: Fixed<'_>,
         postings: &impl ChunkTable,
-        mut before: Arc<BandProgress>,
+        mut progress: Arc<BandMerge>,
         budget: u64,
-    ) -> Result<Part> {
-        let BandProgress { cursor, builder } = Arc::make_mut(&mut before);
-        let from = builder.chunks();
+    ) -> Result<BandStep> {
+        let BandMerge { cursor, builder } = Arc::make_mut(&mut progress);
+        let chunks_before = builder.chunks();
         let (mut block, mut read) = (Vec::new(), 0);
         let ended = loop {
             if read >= budget {
@@ -167,41 +175,41 @@ impl MergeTask {
             }
             read += block.len() as u64;
             for (word, doc) in block.drain(..) {
-                if !self.dead.contains(doc) {
+                if !self.tombstones.contains(doc) {
                     builder.push(word, doc);
                 }
             }
         };
         let rows = builder.take_rows();
-        Ok(Part { from, rows, after: before, ended, entries: read })
+        Ok(BandStep { chunks_before, rows, after: progress, ended, entries: read })
     }
 
-    /// Whether a part was prepared for where the merge stands.
-    fn fits(&self, part: &Part, manifest: &Manifest, layout: Layout) -> bool {
-        let builder = &part.after.builder;
-        let from = self.band.as_ref().map_or(0, |progress| progress.builder.chunks());
-        (builder.run, Some(builder.band), part.from)
-            == (self.target, self.next_band(manifest, layout), from)
+    /// Whether a step begins where the merge stands now.
+    fn fits(&self, step: &BandStep, manifest: &Manifest, layout: Layout) -> bool {
+        let builder = &step.after.builder;
+        let chunks = self.band.as_ref().map_or(0, |progress| progress.builder.chunks());
+        (builder.run, Some(builder.band), step.chunks_before)
+            == (self.target, self.next_band(manifest, layout), chunks)
     }
 
-    /// Writes a part, which must fit.
-    fn apply(&mut self, part: Part, writer: RunWriter<'_>, state: &mut State) -> Result<()> {
-        let band = part.after.builder.band;
+    /// Writes a step, which must fit.
+    fn apply(&mut self, step: BandStep, writer: RunWriter<'_>, state: &mut State) -> Result<()> {
+        let band = step.after.builder.band;
         if self.band.take().is_none() {
             writer.delete_chunks(self.target, band)?;
         }
-        writer.append(self.target, band, &part.rows)?;
-        match part.ended {
-            true => self.complete(part.after, writer, state)?,
-            false => self.band = Some(part.after),
+        writer.append(self.target, band, &step.rows)?;
+        match step.ended {
+            true => self.complete(step.after, writer, state)?,
+            false => self.band = Some(step.after),
         }
         Ok(())
     }
 
-    /// Lists the merged band and drops what it was made of.
+    /// Lists the merged band under the target and deletes it from the sources.
     fn complete(
         &self,
-        progress: Arc<BandProgress>,
+        progress: Arc<BandMerge>,
         writer: RunWriter<'_>,
         state: &mut State,
     ) -> Result<()> {
@@ -223,50 +231,50 @@ impl MergeTask {
         Ok(())
     }
 
-    /// Goes on by what was prepared ahead, if it fits, else by `budget` entries. Returns whether
-    /// the merge is finished.
+    /// Writes the prepared steps that fit. If none fits, merges and writes `budget` entries.
+    /// Returns whether the merge is finished.
     fn step(
         &mut self,
-        step: Step<'_>,
+        context: MergeContext<'_>,
         state: &mut State,
-        ahead: Vec<Part>,
+        prepared: Vec<BandStep>,
         budget: u64,
     ) -> Result<bool> {
-        let Step { fixed, writer } = step;
-        let mut went_on = false;
-        for part in ahead {
-            if self.fits(&part, &state.manifest, fixed.layout) {
-                self.apply(part, writer, state)?;
-                went_on = true;
+        let MergeContext { fixed, writer } = context;
+        let mut advanced = false;
+        for step in prepared {
+            if self.fits(&step, &state.manifest, fixed.layout) {
+                self.apply(step, writer, state)?;
+                advanced = true;
             }
         }
-        // What was prepared is for the size of the last commit, which is near enough.
-        if !went_on {
-            let parts = {
+        // Prepared steps have the budget of the last commit instead of `budget`: near enough.
+        if !advanced {
+            let steps = {
                 let postings = writer.txn.open_table(POSTINGS).doing(fixed.path, "merging runs")?;
                 self.prepare(fixed, &postings, &state.manifest, budget)?
             };
-            for part in parts {
-                self.apply(part, writer, state)?;
+            for step in steps {
+                self.apply(step, writer, state)?;
             }
         }
         let finished = self.next_band(&state.manifest, fixed.layout).is_none();
         if finished && self.purges {
-            state.dead.forget(&self.dead, self.first, self.last);
+            state.tombstones.delete(&self.tombstones, self.first, self.last);
         }
         Ok(finished)
     }
 }
 
-/// What a step needs to read and to write.
+/// What a merge reads from and writes to.
 #[derive(Clone, Copy)]
-pub(crate) struct Step<'a> {
+pub(crate) struct MergeContext<'a> {
     pub(crate) fixed: Fixed<'a>,
     pub(crate) writer: RunWriter<'a>,
 }
 
-/// Starts a merge in every tier that has enough runs and none under way; `None` where run numbers
-/// are used up.
+/// Starts a merge for every tier that has enough runs, unless one is in progress. Returns `None`
+/// if run numbers are used up.
 pub(crate) fn start_due(state: &mut State, merge_runs: usize) -> Option<()> {
     let tiers: std::collections::BTreeSet<u8> =
         state.manifest.runs().iter().map(|run| run.tier).collect();
@@ -291,50 +299,50 @@ pub(crate) fn start_due(state: &mut State, merge_runs: usize) -> Option<()> {
     Some(())
 }
 
-/// Starts a merge of these runs; `None` where run numbers are used up.
+/// Starts a merge of these runs. Returns `None` if run numbers are used up.
 pub(crate) fn start(state: &mut State, tier: u8, runs: &[Arc<Run>]) -> Option<()> {
     let target = state.counters.take_run()?;
-    state.merges.push(MergeTask::new(target, tier, runs, &state.dead));
+    state.merges.push(MergeTask::new(target, tier, runs, &state.tombstones));
     Some(())
 }
 
-/// Parts that were prepared, by the run that is merged into.
-pub(crate) type Prepared = Vec<(RunNo, Vec<Part>)>;
+/// Prepared steps, by the target of their merge.
+pub(crate) type PreparedSteps = Vec<(RunNo, Vec<BandStep>)>;
 
-/// Prepares the next step of every merge under way.
+/// Prepares the next step of every merge in progress.
 pub(crate) fn prepare_all(
     fixed: Fixed<'_>,
     postings: &impl ChunkTable,
     state: &State,
     budget: u64,
-) -> Result<Prepared> {
+) -> Result<PreparedSteps> {
     let prepare = |task: &MergeTask| {
         Ok((task.target, task.prepare(fixed, postings, &state.manifest, budget)?))
     };
     state.merges.iter().map(prepare).collect()
 }
 
-/// Goes on with every merge under way, each by so many entries.
+/// Advances every merge in progress: by its prepared steps, or by `budget` entries.
 pub(crate) fn step_all(
-    step: Step<'_>,
+    context: MergeContext<'_>,
     state: &mut State,
-    mut prepared: Prepared,
+    mut prepared: PreparedSteps,
     budget: u64,
 ) -> Result<()> {
-    let mut open = Vec::new();
+    let mut unfinished = Vec::new();
     for mut task in std::mem::take(&mut state.merges) {
         let of_task = prepared.iter_mut().find(|(target, _)| *target == task.target);
-        let parts = of_task.map(|(_, parts)| std::mem::take(parts)).unwrap_or_default();
-        if !task.step(step, state, parts, budget)? {
-            open.push(task);
+        let steps = of_task.map(|(_, steps)| std::mem::take(steps)).unwrap_or_default();
+        if !task.step(context, state, steps, budget)? {
+            unfinished.push(task);
         }
     }
-    state.merges = open;
+    state.merges = unfinished;
     Ok(())
 }
 
-/// The bands whose chunks are in the table though nothing lists them and no merge is writing
-/// them: left by a process that ended during a merge.
+/// Finds unlisted chunks that no merge is writing, by run and band. A process that ended during a
+/// merge left them.
 pub(crate) fn abandoned(
     txn: &WriteTransaction,
     path: &Path,
@@ -356,7 +364,7 @@ pub(crate) fn abandoned(
                 path,
                 Table::Postings,
                 format!("{key:#018x}"),
-                "keys out of order",
+                "its keys are out of order",
             ));
         }
         let (run, band) = posting_owner(found_key.value());

@@ -1,4 +1,4 @@
-//! Merges that stop half-way and go on in another process.
+//! Merges that stop half-way and are resumed by another process.
 
 use crate::store::sim::testing::{filled, insert, open};
 use crate::store::{Engine, check};
@@ -15,7 +15,7 @@ fn assert_whole(engine: &Arc<Engine>, documents: u64) {
     }
 }
 
-/// Finishes all merges and returns how many steps that took.
+/// Finishes all merges and returns the number of steps.
 fn finish(engine: &Arc<Engine>) -> usize {
     for steps in 1..1000 {
         let mut writer = engine.write().expect("begun");
@@ -25,12 +25,12 @@ fn finish(engine: &Arc<Engine>) -> usize {
             return steps;
         }
     }
-    panic!("merging does not end");
+    panic!("the merges do not end");
 }
 
 #[test]
-fn a_compaction_that_stops_anywhere_goes_on_after_reopening() {
-    // One run, then several: with one, the new run covers the very documents of the old.
+fn a_compaction_stopped_anywhere_resumes_after_reopening() {
+    // One run, then several. With one run, the target covers the same documents as its source.
     for documents in [50, 400] {
         for stop_after in [0, 1, 3, 7, 20, 60] {
             let folder = tempfile::tempdir().expect("a temporary folder");
@@ -63,7 +63,7 @@ fn a_compaction_that_stops_anywhere_goes_on_after_reopening() {
 }
 
 #[test]
-fn a_finished_compaction_leaves_one_run_and_no_dead() {
+fn a_finished_compaction_leaves_one_run_and_no_tombstones() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let engine = filled(&folder, 400);
     finish(&engine);
@@ -77,15 +77,15 @@ fn a_finished_compaction_leaves_one_run_and_no_dead() {
 }
 
 #[test]
-fn the_dead_are_purged_by_the_merge_that_drops_them() {
+fn a_merge_deletes_the_tombstones_of_the_entries_that_it_drops() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let engine = filled(&folder, 100);
-    let dead = || engine.read().expect("a reader").usage().expect("measured").dead;
-    assert_eq!(dead(), 20);
-    // The third run makes a merge due, after the removals.
+    let tombstones = || engine.read().expect("a reader").usage().expect("measured").dead;
+    assert_eq!(tombstones(), 20);
+    // The third run starts a merge, after the removals.
     insert(&engine, 101..151);
     finish(&engine);
-    assert_eq!(dead(), 0);
+    assert_eq!(tombstones(), 0);
     let report = check(&engine.read().expect("a reader")).expect("checked");
     assert!(report.is_clean(), "{:#?}", report.violations);
 }

@@ -1,4 +1,4 @@
-//! Sorted runs of band entries, and the memory structures beside them: tail, filters, tombstones.
+//! Sorted runs of band entries, and what memory holds beside them: tail, filters, tombstones.
 
 pub(crate) mod background;
 pub(crate) mod build;

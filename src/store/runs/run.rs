@@ -1,26 +1,27 @@
-//! Runs: sorted entries on disk, cut into chunks, and the manifest that lists them.
+//! Sorted runs on disk, and the manifest that lists them.
 //!
-//! The runs of a band cover disjoint ranges of document numbers. A merge replaces the runs it
-//! reads band by band: while it goes on, the new run has the bands that are done and the old ones
-//! have the others.
+//! The runs of a band cover disjoint ranges of document numbers (invariant 8). A merge replaces
+//! its sources band by band: while it goes on, the target has the bands that are done, and the
+//! sources have the others.
 
 use crate::store::bytes::schema::{BandNo, DocNo, Layout, RunNo};
-use crate::store::runs::filter::{Filter, FilterSlot};
+use crate::store::runs::filter::{Filter, LazyFilter};
 use std::sync::Arc;
 
-/// One band of one run: how many entries, and the fence of each chunk.
+/// One band of one run: the number of its entries, and the fence key of each chunk.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BandRun {
     pub(crate) entries: u64,
-    /// The top bytes of each chunk's first word (`Layout::fence_shift`).
+    /// The top bytes of the first word of each chunk (`Layout::fence_shift`).
     pub(crate) fences: Vec<u32>,
-    pub(crate) filter: FilterSlot,
+    pub(crate) filter: LazyFilter,
 }
 
 impl BandRun {
-    /// The first chunk that can hold a word with this fence, or one above it.
+    /// The first chunk that can hold a word with this fence or a greater one.
     pub(crate) fn first_chunk(&self, fence: u32) -> u32 {
-        // Equal fences can stand for smaller words, so the chunk before them may reach over.
+        // A chunk with a smaller fence may end in words with this fence, so the search begins
+        // one chunk earlier.
         self.fences.partition_point(|other| *other < fence).saturating_sub(1) as u32
     }
 
@@ -29,7 +30,7 @@ impl BandRun {
     }
 }
 
-/// A run, with the bands it has.
+/// A run with its bands. A run lacks bands while a merge writes or replaces it.
 #[derive(Clone, Debug)]
 pub(crate) struct Run {
     pub(crate) number: RunNo,
@@ -48,7 +49,7 @@ impl Run {
         self.bands.get(usize::from(band.0))?.as_ref()
     }
 
-    /// Gives the run a band, or takes one away; `None` where there is no such band.
+    /// Sets or removes a band. Returns `None` if the index has no such band.
     pub(crate) fn set(&mut self, band: BandNo, content: Option<Arc<BandRun>>) -> Option<()> {
         *self.bands.get_mut(usize::from(band.0))? = content;
         Some(())
@@ -58,7 +59,7 @@ impl Run {
         self.bands.iter().all(Option::is_some)
     }
 
-    fn has_nothing(&self) -> bool {
+    fn is_empty(&self) -> bool {
         self.bands.iter().all(Option::is_none)
     }
 
@@ -67,11 +68,11 @@ impl Run {
     }
 }
 
-/// Memory for filters of words, in bytes: enough for some 13 million documents in 16 bands. Filters
-/// of ids come on top, at 10 bits a document.
+/// Memory for the filters of lane bands, in bytes: enough for some 13 million documents in 16
+/// bands. Filters of the id band come on top, at 10 bits a document.
 const FILTER_BYTES: u64 = 256 << 20;
 
-/// All runs, ordered by the documents they cover, a merge's new run before those it replaces.
+/// All runs, ordered by the documents they cover. The target of a merge precedes its sources.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Manifest {
     runs: Vec<Arc<Run>>,
@@ -82,19 +83,20 @@ impl Manifest {
         &self.runs
     }
 
-    /// The bands that all runs have.
+    /// The bands of all runs.
     pub(crate) fn bands(&self) -> impl Iterator<Item = &Arc<BandRun>> {
         self.runs.iter().flat_map(|run| run.bands.iter().flatten())
     }
 
-    /// The chunks of all of them.
+    /// The number of chunks of all runs.
     pub(crate) fn chunks(&self) -> u64 {
         self.bands().map(|band| u64::from(band.chunks())).sum()
     }
 
-    /// Whether a band of a run with so many entries should have a filter, beside those of all
-    /// runs but `except`: that of ids always, those of lanes while there is memory. It goes to
-    /// the smallest runs first, as there are most of them.
+    /// Whether a band with this many entries should have a filter.
+    ///
+    /// The id band always has one. Lane bands share [`FILTER_BYTES`], and the smallest runs have
+    /// precedence, because there are most of them. The runs in `except` do not count.
     pub(crate) fn deserves_filter(
         &self,
         layout: Layout,
@@ -107,28 +109,28 @@ impl Manifest {
             .filter(|(run, _)| !except.contains(&run.number))
             .map(|(_, content)| content)
             .filter(|other| other.entries < entries || other.filter.get().is_some());
-        let all = entries + others.map(|other| other.entries).sum::<u64>();
-        band == layout.ids() || Filter::bytes(all) * u64::from(layout.bands) <= FILTER_BYTES
+        let total = entries + others.map(|other| other.entries).sum::<u64>();
+        band == layout.ids() || Filter::bytes(total) * u64::from(layout.bands) <= FILTER_BYTES
     }
 
     pub(crate) fn get(&self, number: RunNo) -> Option<&Arc<Run>> {
         self.runs.iter().find(|run| run.number == number)
     }
 
-    /// Adds a run in its place.
+    /// Adds a run at its position in the order.
     pub(crate) fn add(&mut self, run: Run) {
         let key = |run: &Run| (run.first, std::cmp::Reverse(run.tier));
         let at = self.runs.partition_point(|other| key(other) <= key(&run));
         self.runs.insert(at, Arc::new(run));
     }
 
-    /// Gives a band to a run, or takes one away; a run without bands is dropped.
+    /// Sets or removes a band of a run. A run that loses its last band is dropped.
     pub(crate) fn set(&mut self, number: RunNo, band: BandNo, content: Option<Arc<BandRun>>) {
         if let Some(run) = self.runs.iter_mut().find(|run| run.number == number) {
             let known = Arc::make_mut(run).set(band, content);
             debug_assert!(known.is_some(), "no band {band:?}");
         }
-        self.runs.retain(|run| !run.has_nothing());
+        self.runs.retain(|run| !run.is_empty());
     }
 
     /// The runs that have this band.
@@ -139,8 +141,9 @@ impl Manifest {
         self.runs.iter().filter_map(move |run| Some((run, run.band(band)?)))
     }
 
-    /// The runs that an unfinished run is made of: older ones within its range. Numbers decide
-    /// where a single run is compacted, as both then cover the same documents.
+    /// The sources of an unfinished merge target: the runs with lower numbers within its range.
+    /// The numbers matter if a single run is compacted, because source and target then cover the
+    /// same documents.
     pub(crate) fn sources_of(&self, target: &Run) -> Vec<RunNo> {
         self.runs
             .iter()
@@ -156,7 +159,7 @@ mod tests {
 
     const LAYOUT: Layout = Layout { bands: 16, depth: 6 };
 
-    /// A manifest of runs with so many entries a band and a filter each.
+    /// A manifest of runs with these numbers of entries in band 0, each with a filter.
     fn manifest(entries: &[u64]) -> Manifest {
         let mut manifest = Manifest::default();
         for (number, entries) in (0..).zip(entries) {
@@ -171,17 +174,17 @@ mod tests {
     }
 
     #[test]
-    fn filters_keep_to_their_memory_whatever_the_sizes_of_runs() {
+    fn filters_stay_within_their_memory_for_any_sizes_of_runs() {
         let million = 1_000_000;
-        let most = FILTER_BYTES * 8 / 10 / 16;
-        assert!(most > 13 * million && most < 14 * million, "{most} entries a band");
+        let limit = FILTER_BYTES * 8 / 10 / 16;
+        assert!(limit > 13 * million && limit < 14 * million, "{limit} entries a band");
         let three = manifest(&[4 * million; 3]);
         let deserves = |manifest: &Manifest, entries, except: &[RunNo]| {
             manifest.deserves_filter(LAYOUT, BandNo(0), entries, except)
         };
         assert!(deserves(&three, million, &[]), "13 million");
-        assert!(!deserves(&three, 4 * million, &[]), "16 million, though none is smaller");
-        assert!(deserves(&three, 4 * million, &[RunNo(0)]), "one of them is merged away");
-        assert!(three.deserves_filter(LAYOUT, LAYOUT.ids(), u64::MAX >> 8, &[]), "of ids");
+        assert!(!deserves(&three, 4 * million, &[]), "16 million, with no smaller run");
+        assert!(deserves(&three, 4 * million, &[RunNo(0)]), "one run is merged away");
+        assert!(three.deserves_filter(LAYOUT, LAYOUT.ids(), u64::MAX >> 8, &[]), "id band");
     }
 }

@@ -1,22 +1,23 @@
-//! The tail: band entries of documents that are in no run yet, as immutable sorted segments.
+//! The tail, the index's memtable: entries of documents that are in no run yet, in sorted,
+//! immutable segments.
 
 use crate::lsh::word;
 use crate::store::bytes::schema::{BandNo, DocNo, Layout};
 use crate::store::parallel;
 use crate::store::read::candidates::Bucket;
-use crate::store::runs::column::{Column, Unsorted};
+use crate::store::runs::column::{Column, ColumnBuilder};
 use std::sync::Arc;
 
-/// What the bands need to know of a new document.
+/// A new document as the bands need it: its entries follow from these fields.
 #[derive(Clone, Debug)]
-pub(crate) struct Fresh {
+pub(crate) struct TailDocument {
     pub(crate) doc: DocNo,
     pub(crate) id_hash: u64,
-    /// The stored lanes; `None` for an empty document, which is in no band but that of ids.
+    /// The stored lanes; `None` for an empty document, which has an entry in the id band only.
     pub(crate) lanes: Option<Box<[u8]>>,
 }
 
-/// Sorted entries of some documents with neighbouring numbers, for every band.
+/// The sorted entries of consecutive documents, one column for each band.
 #[derive(Debug)]
 pub(crate) struct Segment {
     documents: usize,
@@ -24,15 +25,15 @@ pub(crate) struct Segment {
 }
 
 impl Segment {
-    /// The most documents of one segment as it is made; merged ones have more.
-    pub(crate) const MOST: usize = Unsorted::MOST;
+    /// The most documents of a new segment. Merged segments may have more.
+    pub(crate) const MAX_NEW: usize = ColumnBuilder::MAX_DOCUMENTS;
 
-    /// A segment of at most [`MOST`](Self::MOST) documents in order of their numbers.
-    pub(crate) fn new(layout: Layout, fresh: &[Fresh]) -> Self {
-        let doc = |at: usize| fresh.get(at).map_or(DocNo(u32::MAX), |document| document.doc);
+    /// A segment of at most [`MAX_NEW`](Self::MAX_NEW) documents in order of their numbers.
+    pub(crate) fn new(layout: Layout, documents: &[TailDocument]) -> Self {
+        let doc = |at: usize| documents.get(at).map_or(DocNo(u32::MAX), |document| document.doc);
         let column = |band: BandNo| {
-            let mut entries = Unsorted::with_capacity(fresh.len());
-            for (at, document) in fresh.iter().enumerate() {
+            let mut entries = ColumnBuilder::with_capacity(documents.len());
+            for (at, document) in documents.iter().enumerate() {
                 if band == layout.ids() {
                     entries.push(document.id_hash, at);
                 } else if let Some(lanes) = document.lanes.as_deref() {
@@ -42,9 +43,9 @@ impl Segment {
             }
             entries.into_column(layout.word_bits(band), doc)
         };
-        let shared = fresh.len() >= parallel::DOCUMENTS;
+        let shared = documents.len() >= parallel::MIN_DOCUMENTS;
         let columns = parallel::map(layout.all().collect(), shared, column);
-        Self { documents: fresh.len(), columns }
+        Self { documents: documents.len(), columns }
     }
 
     fn merge(layout: Layout, older: &Self, newer: &Self) -> Self {
@@ -53,7 +54,8 @@ impl Segment {
         let merge = |((band, older), newer): ((BandNo, &Column), &Column)| {
             Column::merge(older, newer, layout.word_bits(band))
         };
-        Self { documents, columns: parallel::map(bands, documents >= parallel::DOCUMENTS, merge) }
+        let shared = documents >= parallel::MIN_DOCUMENTS;
+        Self { documents, columns: parallel::map(bands, shared, merge) }
     }
 
     /// The documents of a bucket.
@@ -66,18 +68,20 @@ impl Segment {
     }
 }
 
-/// The segments of the tail, oldest first, each at least twice as large as the next: adding
-/// documents one by one costs a logarithm of moves each, and a search looks at few segments.
+/// The segments of the tail, oldest first.
+///
+/// Each segment is at least twice as large as the next. So an entry moves a logarithmic number of
+/// times when documents are added one by one, and a search visits few segments.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tail {
     segments: Vec<Arc<Segment>>,
 }
 
 impl Tail {
-    /// Adds documents, whose numbers follow those that are there.
-    pub(crate) fn push(&mut self, layout: Layout, fresh: &[Fresh]) {
-        for fresh in fresh.chunks(Segment::MOST) {
-            let mut segment = Arc::new(Segment::new(layout, fresh));
+    /// Adds documents. Their numbers are greater than those of the documents in the tail.
+    pub(crate) fn push(&mut self, layout: Layout, documents: &[TailDocument]) {
+        for documents in documents.chunks(Segment::MAX_NEW) {
+            let mut segment = Arc::new(Segment::new(layout, documents));
             while let Some(last) =
                 self.segments.pop_if(|last| last.documents < 2 * segment.documents)
             {
@@ -90,7 +94,7 @@ impl Tail {
     /// All entries of a band, sorted.
     pub(crate) fn band(&self, layout: Layout, band: BandNo) -> Column {
         let columns = self.segments.iter().filter_map(|segment| segment.column(band));
-        // The newest segments are the smallest.
+        // The newest segments are the smallest, so merging begins with them.
         columns.rev().fold(Column::default(), |newer, older| match newer.len() {
             0 => older.clone(),
             _ => Column::merge(older, &newer, layout.word_bits(band)),
@@ -117,9 +121,9 @@ mod tests {
 
     const LAYOUT: Layout = Layout { bands: 2, depth: 3 };
 
-    fn fresh(doc: u32) -> Fresh {
+    fn document(doc: u32) -> TailDocument {
         let lanes: Box<[u8]> = (0..64_u32).map(|lane| (lane * doc * 37 % 251) as u8).collect();
-        Fresh {
+        TailDocument {
             doc: DocNo(doc),
             id_hash: u64::from(doc).wrapping_mul(0x1234_5678_9ABC) >> 24,
             lanes: Some(lanes),
@@ -127,8 +131,8 @@ mod tests {
     }
 
     #[test]
-    fn one_by_one_or_all_at_once_gives_the_same_entries() {
-        let all: Vec<Fresh> = (0..700).map(fresh).collect();
+    fn adding_documents_one_by_one_or_at_once_gives_the_same_entries() {
+        let all: Vec<TailDocument> = (0..700).map(document).collect();
         let mut tail = Tail::default();
         all.iter().for_each(|one| tail.push(LAYOUT, std::slice::from_ref(one)));
         assert_eq!(tail.documents(), 700);

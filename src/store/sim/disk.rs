@@ -1,15 +1,15 @@
-//! A disk in memory, for tests: it remembers every write, forgets what was not synced, and fails
-//! when it is told to.
+//! A disk in memory, for tests. It records every write, can lose unsynced writes in a simulated
+//! crash, and fails on request.
 
 use crate::store::engine::lock;
 use redb::StorageBackend;
 use std::io;
 use std::sync::{Arc, Mutex};
 
-/// What one write leaves whole or not at all.
+/// The bytes that a disk writes atomically.
 const SECTOR: usize = 512;
 
-/// What was done to a disk.
+/// An event in the life of a disk.
 #[derive(Clone, Debug)]
 pub(crate) enum Event {
     Write {
@@ -18,11 +18,11 @@ pub(crate) enum Event {
     },
     Resize(u64),
     Sync,
-    /// So many steps of the workload have returned.
+    /// The number of steps of the workload that have returned.
     Done(usize),
 }
 
-/// A call of the storage to its disk.
+/// The kind of a call from redb to its disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Call {
     Read,
@@ -31,38 +31,38 @@ pub(crate) enum Call {
     Sync,
 }
 
-/// Which call fails.
+/// A failure to inject: which call fails.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Trouble {
+pub(crate) struct DiskFailure {
     /// The kind of the call.
     pub(crate) call: Call,
-    /// How many of them go well before.
+    /// The number of calls of this kind that succeed before.
     pub(crate) after: u64,
-    /// Whether all later ones fail too.
+    /// Whether all later calls of this kind fail too.
     pub(crate) lasting: bool,
 }
 
 #[derive(Debug, Default)]
-struct Content {
+struct DiskState {
     bytes: Vec<u8>,
-    /// What was done, if it is recorded.
+    /// The recorded events; `None` unless recording is on.
     events: Option<Vec<Event>>,
-    trouble: Option<Trouble>,
-    /// The calls that have failed.
+    failure: Option<DiskFailure>,
+    /// The number of calls that have failed.
     failures: u64,
 }
 
-/// A disk; clones are the same one.
+/// A disk. Clones share it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Disk(Arc<Mutex<Content>>);
+pub(crate) struct Disk(Arc<Mutex<DiskState>>);
 
 impl Disk {
-    /// What messages call it.
+    /// The path of the disk in messages.
     pub(crate) const NAME: &str = "disk.twx";
 
     /// A disk that holds these bytes.
     pub(crate) fn with(bytes: Vec<u8>) -> Self {
-        Self(Arc::new(Mutex::new(Content { bytes, ..Content::default() })))
+        Self(Arc::new(Mutex::new(DiskState { bytes, ..DiskState::default() })))
     }
 
     pub(crate) fn bytes(&self) -> Vec<u8> {
@@ -74,49 +74,50 @@ impl Disk {
         lock(&self.0).events = Some(Vec::new());
     }
 
-    /// What was recorded.
+    /// Takes the recorded events and ends the recording.
     pub(crate) fn events(&self) -> Vec<Event> {
         lock(&self.0).events.take().unwrap_or_default()
     }
 
-    /// Notes that so many steps have returned.
+    /// Records the number of steps that have returned.
     pub(crate) fn done(&self, steps: usize) {
-        lock(&self.0).note(Event::Done(steps));
+        lock(&self.0).record(Event::Done(steps));
     }
 
-    /// Fails from now on as it says, or no longer.
-    pub(crate) fn set_trouble(&self, trouble: Option<Trouble>) {
-        let mut content = lock(&self.0);
-        content.trouble = trouble;
-        content.failures = 0;
+    /// Injects a failure from now on, or none.
+    pub(crate) fn set_failure(&self, failure: Option<DiskFailure>) {
+        let mut state = lock(&self.0);
+        state.failure = failure;
+        state.failures = 0;
     }
 
-    /// How many calls have failed since trouble was set.
+    /// The number of calls that have failed since the last `set_failure`.
     pub(crate) fn failures(&self) -> u64 {
         lock(&self.0).failures
     }
 }
 
-impl Content {
-    fn note(&mut self, event: Event) {
+impl DiskState {
+    /// Adds an event if recording is on.
+    fn record(&mut self, event: Event) {
         if let Some(events) = &mut self.events {
             events.push(event);
         }
     }
 
-    /// Counts a call down to the one that fails.
+    /// Counts a call, and fails if the injected failure is due.
     fn call(&mut self, call: Call) -> io::Result<()> {
-        let Some(trouble) = self.trouble.as_mut().filter(|trouble| trouble.call == call) else {
+        let Some(failure) = self.failure.as_mut().filter(|failure| failure.call == call) else {
             return Ok(());
         };
-        match trouble.after.checked_sub(1) {
+        match failure.after.checked_sub(1) {
             Some(left) => {
-                trouble.after = left;
+                failure.after = left;
                 Ok(())
             }
             None => {
-                if !trouble.lasting {
-                    self.trouble = None;
+                if !failure.lasting {
+                    self.failure = None;
                 }
                 self.failures += 1;
                 Err(io::Error::other("the disk fails"))
@@ -128,7 +129,7 @@ impl Content {
         let place = self.bytes.get_mut(at as usize..).and_then(|rest| rest.get_mut(..bytes.len()));
         place.expect("within the file").copy_from_slice(bytes);
         if self.events.is_some() {
-            self.note(Event::Write { at, bytes: bytes.to_vec() });
+            self.record(Event::Write { at, bytes: bytes.to_vec() });
         }
     }
 }
@@ -139,71 +140,72 @@ impl StorageBackend for Disk {
     }
 
     fn read(&self, at: u64, out: &mut [u8]) -> io::Result<()> {
-        let mut content = lock(&self.0);
-        content.call(Call::Read)?;
-        let stored = content.bytes.get(at as usize..).and_then(|rest| rest.get(..out.len()));
+        let mut state = lock(&self.0);
+        state.call(Call::Read)?;
+        let stored = state.bytes.get(at as usize..).and_then(|rest| rest.get(..out.len()));
         out.copy_from_slice(stored.ok_or(io::ErrorKind::UnexpectedEof)?);
         Ok(())
     }
 
     fn set_len(&self, length: u64) -> io::Result<()> {
-        let mut content = lock(&self.0);
-        content.call(Call::Resize)?;
-        content.bytes.resize(length as usize, 0);
-        content.note(Event::Resize(length));
+        let mut state = lock(&self.0);
+        state.call(Call::Resize)?;
+        state.bytes.resize(length as usize, 0);
+        state.record(Event::Resize(length));
         Ok(())
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        let mut content = lock(&self.0);
-        content.call(Call::Sync)?;
-        content.note(Event::Sync);
+        let mut state = lock(&self.0);
+        state.call(Call::Sync)?;
+        state.record(Event::Sync);
         Ok(())
     }
 
     fn write(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
-        let mut content = lock(&self.0);
-        let failed = content.call(Call::Write);
-        // A write that fails has happened in part.
-        let written = if failed.is_ok() { bytes.len() } else { bytes.len() / 2 };
-        content.write(at, bytes.split_at(written).0);
-        failed
+        let mut state = lock(&self.0);
+        let outcome = state.call(Call::Write);
+        // A failed write has changed half of the bytes.
+        let written = if outcome.is_ok() { bytes.len() } else { bytes.len() / 2 };
+        state.write(at, bytes.split_at(written).0);
+        outcome
     }
 }
 
-/// How much of what was not synced is on the disk after a crash.
+/// What a crash does to unsynced writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
-    /// Nothing.
+pub(crate) enum Unsynced {
+    /// All are lost.
     Lost,
-    /// Everything.
+    /// All reach the disk.
     Kept,
-    /// Any of it, in any order, each write whole.
+    /// Some reach the disk, in any order, each of them whole.
     Shuffled,
-    /// Any sectors of it, in any order.
+    /// Some of their sectors reach the disk, in any order.
     Torn,
 }
 
-/// A disk on the way through its events.
+/// Replays the events of a disk up to a crash.
 #[derive(Clone, Debug)]
-pub(crate) struct Crash<'e> {
+pub(crate) struct CrashReplay<'e> {
     synced: Vec<u8>,
     /// Writes and changes of length since the last sync.
     pending: Vec<&'e Event>,
     done: usize,
 }
 
-impl<'e> Crash<'e> {
-    /// Before the first event.
+impl<'e> CrashReplay<'e> {
+    /// A replay before the first event.
     pub(crate) fn new(start: Vec<u8>) -> Self {
         Self { synced: start, pending: Vec::new(), done: 0 }
     }
 
-    /// Steps of the workload that have returned.
+    /// The number of steps of the workload that have returned.
     pub(crate) fn done(&self) -> usize {
         self.done
     }
 
+    /// Replays the next event.
     pub(crate) fn pass(&mut self, event: &'e Event) {
         match event {
             Event::Write { .. } | Event::Resize(_) => self.pending.push(event),
@@ -220,11 +222,11 @@ impl<'e> Crash<'e> {
         }
     }
 
-    /// What is on the disk if it crashes here.
+    /// The contents of the disk after a crash at this point.
     ///
-    /// Changes of length are kept in order, up to one of them, as file systems do; a write is
-    /// lost where the file does not reach.
-    pub(crate) fn image(&self, fate: Fate, random: &mut fastrand::Rng) -> Vec<u8> {
+    /// Changes of length survive in order, up to one of them, as in file systems. Bytes written
+    /// beyond the end of the file are lost.
+    pub(crate) fn image(&self, unsynced: Unsynced, random: &mut fastrand::Rng) -> Vec<u8> {
         let lengths: Vec<(usize, u64)> = self
             .pending
             .iter()
@@ -234,10 +236,10 @@ impl<'e> Crash<'e> {
                 _ => None,
             })
             .collect();
-        let kept = match fate {
-            Fate::Lost => 0,
-            Fate::Kept => lengths.len(),
-            Fate::Shuffled | Fate::Torn => random.usize(..=lengths.len()),
+        let kept = match unsynced {
+            Unsynced::Lost => 0,
+            Unsynced::Kept => lengths.len(),
+            Unsynced::Shuffled | Unsynced::Torn => random.usize(..=lengths.len()),
         };
         let lengths = lengths.split_at(kept).0;
         let mut image = self.synced.clone();
@@ -248,22 +250,22 @@ impl<'e> Crash<'e> {
         for (number, event) in self.pending.iter().enumerate() {
             let Event::Write { at, bytes } = event else { continue };
             let at = *at as usize;
-            // What a later change of length cut off does not come back.
+            // Bytes that a later change of length cut off do not reappear.
             let cut = lengths.iter().filter(|(when, _)| *when > number).map(|(_, length)| *length);
             let end = cut.min().map_or(usize::MAX, |length| length as usize);
             let bytes = bytes.split_at(bytes.len().min(end.saturating_sub(at))).0;
-            match fate {
-                Fate::Lost => {}
-                Fate::Kept => writes.push((at, bytes)),
-                Fate::Shuffled => writes.extend(random.bool().then_some((at, bytes))),
-                Fate::Torn => {
+            match unsynced {
+                Unsynced::Lost => {}
+                Unsynced::Kept => writes.push((at, bytes)),
+                Unsynced::Shuffled => writes.extend(random.bool().then_some((at, bytes))),
+                Unsynced::Torn => {
                     let sectors = bytes.chunks(SECTOR).enumerate();
                     let sectors = sectors.map(|(sector, bytes)| (at + sector * SECTOR, bytes));
                     writes.extend(sectors.filter(|_| random.bool()));
                 }
             }
         }
-        if fate != Fate::Kept {
+        if unsynced != Unsynced::Kept {
             random.shuffle(&mut writes);
         }
         writes.into_iter().for_each(|(at, bytes)| put(&mut image, at, bytes));
@@ -271,7 +273,7 @@ impl<'e> Crash<'e> {
     }
 }
 
-/// Writes the bytes as far as the file reaches.
+/// Writes the bytes that lie within the file.
 fn put(file: &mut [u8], at: usize, bytes: &[u8]) {
     if let Some(place) = file.get_mut(at..) {
         let length = bytes.len().min(place.len());

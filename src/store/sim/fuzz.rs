@@ -1,18 +1,19 @@
-//! Any bytes as any stored row: no panic, and what is read is written as it was.
+//! Fuzzes stored rows: decoding any bytes does not panic, and encoding the result gives the same
+//! bytes.
 
 use crate::sketch::Signature;
 use crate::store::bytes::chunk::{Chunk, ChunkBuilder};
-use crate::store::bytes::codec::{Fault, seal};
+use crate::store::bytes::codec::{DecodeError, seal};
 use crate::store::bytes::record::{
     Counters, DocumentRecord, RunRow, decode_fences, decode_signature, encode_fences,
     encode_signature,
 };
 use crate::store::bytes::schema::{
     BandNo, DEAD, DOCUMENTS, DocNo, FENCES, MAGIC, META, POSTINGS, RUNS, RunNo, SETTINGS_ROW,
-    SIGNATURES, Table, posting_owner, run_place,
+    SIGNATURES, Table, posting_owner, run_row_key,
 };
 use crate::store::load::format_version;
-use crate::store::runs::tombstones::DeadSet;
+use crate::store::runs::tombstones::Tombstones;
 use crate::store::settings::StoredSettings;
 use crate::store::sim::testing::{filled, insert};
 use redb::{Key, ReadableTable, ReadableTableMetadata, TableDefinition, WriteTransaction};
@@ -21,8 +22,8 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use tempfile::TempDir;
 
-/// Reads a row of the kind that the first byte names, under the key of the next eight; as it is,
-/// and under a checksum that is right.
+/// Decodes a row. The first byte of the input is the kind of row, the next eight are the key, and
+/// the others are the row, which is decoded as it is and with a valid checksum.
 pub fn records(input: &[u8]) {
     let Some((&[kind, ref key @ ..], content)) = input.split_first_chunk::<9>() else { return };
     let key = u64::from_le_bytes(*key);
@@ -30,23 +31,23 @@ pub fn records(input: &[u8]) {
     let (run, band) = posting_owner(key);
     let number = u64::from(doc.0);
     match kind % 9 {
-        0 => written_as_read(content, Table::Meta, 0, |row| Ok(Counters::decode(row)?.encode())),
-        1 => written_as_read(content, Table::Meta, 1, settings),
-        2 => written_as_read(content, Table::Signatures, number, |row| {
+        0 => assert_round_trip(content, Table::Meta, 0, |row| Ok(Counters::decode(row)?.encode())),
+        1 => assert_round_trip(content, Table::Meta, 1, settings),
+        2 => assert_round_trip(content, Table::Signatures, number, |row| {
             let (lanes, size) = decode_signature(row, doc, 64 << (key >> 62))?;
             Ok(encode_signature(&Signature::new(lanes.into(), size), doc))
         }),
-        3 => written_as_read(content, Table::Documents, number, |row| {
+        3 => assert_round_trip(content, Table::Documents, number, |row| {
             DocumentRecord::decode(row, doc)?.encode(doc)
         }),
-        4 => written_as_read(content, Table::Runs, run_place(run, band), |row| {
+        4 => assert_round_trip(content, Table::Runs, run_row_key(run, band), |row| {
             Ok(RunRow::decode(row, run, band)?.encode(run, band))
         }),
-        5 => written_as_read(content, Table::Fences, run_place(run, band), |row| {
+        5 => assert_round_trip(content, Table::Fences, run_row_key(run, band), |row| {
             Ok(encode_fences(&decode_fences(row, run, band)?, run, band))
         }),
         6 => chunk(content, key),
-        7 => dead(content, piece),
+        7 => tombstones(content, piece),
         _ => {
             if let Some(version) = format_version(content) {
                 assert_eq!([&MAGIC[..], &version.to_le_bytes()].concat(), content);
@@ -55,21 +56,22 @@ pub fn records(input: &[u8]) {
     }
 }
 
-/// A value has one row: what `read` makes of a row and writes again is the same bytes.
-fn written_as_read(
+/// Checks that decoding a row and encoding the result gives the same bytes: a value has one
+/// encoding.
+fn assert_round_trip(
     content: &[u8],
     table: Table,
     key: u64,
-    read: impl Fn(&[u8]) -> Result<Vec<u8>, Fault>,
+    decode_and_encode: impl Fn(&[u8]) -> Result<Vec<u8>, DecodeError>,
 ) {
     for row in [content.to_vec(), seal(content.to_vec(), table, key)] {
-        if let Ok(written) = read(&row) {
-            assert_eq!(written, row);
+        if let Ok(encoded) = decode_and_encode(&row) {
+            assert_eq!(encoded, row);
         }
     }
 }
 
-fn settings(row: &[u8]) -> Result<Vec<u8>, Fault> {
+fn settings(row: &[u8]) -> Result<Vec<u8>, DecodeError> {
     let stored = StoredSettings::decode(row)?;
     assert_eq!(stored.encode()?, row);
     let settings = stored.settings()?;
@@ -77,7 +79,7 @@ fn settings(row: &[u8]) -> Result<Vec<u8>, Fault> {
     StoredSettings::new(&settings, stored.id_key, stored.created).encode()
 }
 
-/// Entries have many chunks, of which the builder writes one.
+/// A set of entries has several encodings as a chunk, so only the entries are compared.
 fn chunk(content: &[u8], key: u64) {
     let sealed = seal(content.to_vec(), Table::Postings, key);
     for row in [content, &sealed] {
@@ -85,7 +87,7 @@ fn chunk(content: &[u8], key: u64) {
         let entries: Vec<_> = chunk.entries().collect();
         assert_eq!(entries.len(), chunk.len());
         if !entries.is_sorted() {
-            // For `check` to say; searching must end nevertheless.
+            // `check` reports this (invariant 10). A search must end all the same.
             assert!(entries.iter().all(|(word, _)| chunk.lower_bound(*word) <= chunk.len()));
             continue;
         }
@@ -100,39 +102,40 @@ fn chunk(content: &[u8], key: u64) {
     }
 }
 
-/// Numbers have several rows in the format of Roaring bitmaps, of which one is written.
-fn dead(content: &[u8], piece: u16) {
+/// A Roaring bitmap has several encodings, so only the tombstones are compared.
+fn tombstones(content: &[u8], piece: u16) {
     let sealed = seal(content.to_vec(), Table::Dead, u64::from(piece));
     for row in [content, &sealed] {
-        let mut dead = DeadSet::default();
-        if dead.add_row(piece, row).is_err() {
-            assert!(dead.is_empty());
+        let mut decoded = Tombstones::default();
+        if decoded.add_row(piece, row).is_err() {
+            assert!(decoded.is_empty());
             continue;
         }
-        let numbers: Vec<DocNo> = dead.iter().collect();
+        let numbers: Vec<DocNo> = decoded.iter().collect();
         assert!(numbers.is_sorted_by(|a, b| a < b), "out of order");
-        assert_eq!(dead.len(), numbers.len() as u64);
-        assert!(numbers.iter().all(|doc| (doc.0 >> 16) as u16 == piece && dead.contains(*doc)));
-        let mut again = DeadSet::default();
-        for (piece, row) in dead.changed_rows(&again) {
+        assert_eq!(decoded.len(), numbers.len() as u64);
+        assert!(numbers.iter().all(|doc| (doc.0 >> 16) as u16 == piece && decoded.contains(*doc)));
+        let mut again = Tombstones::default();
+        for (piece, row) in decoded.changed_rows(&again) {
             assert_eq!(again.add_row(piece, &row.unwrap_or_default()), Ok(()));
         }
-        assert!(again.iter().eq(numbers.iter().copied()), "written as other numbers");
+        assert!(again.iter().eq(numbers.iter().copied()), "encoded as other numbers");
         let (Some(&first), Some(&last)) = (numbers.first(), numbers.last()) else {
             panic!("a row without a number");
         };
         if first < last {
-            again.forget(&dead, first, DocNo(last.0 - 1));
+            again.delete(&decoded, first, DocNo(last.0 - 1));
         }
         assert!(again.iter().eq([last]), "one is left");
     }
 }
 
-/// An index with rows changed as the input says, six bytes a change, each under a checksum that is
-/// right: two runs of 50 documents, every fifth removed, and ten documents in no run.
+/// An index with damaged rows under valid checksums. The input describes the damage, six bytes a
+/// change. The index has two runs of 50 documents, of which every fifth is removed, and ten
+/// documents in the tail.
 pub(crate) fn damaged(input: &[u8]) -> (TempDir, PathBuf) {
-    static WHOLE: OnceLock<Vec<u8>> = OnceLock::new();
-    let whole = WHOLE.get_or_init(|| {
+    static UNDAMAGED: OnceLock<Vec<u8>> = OnceLock::new();
+    let undamaged = UNDAMAGED.get_or_init(|| {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let engine = filled(&folder, 100);
         insert(&engine, 100..110);
@@ -141,12 +144,12 @@ pub(crate) fn damaged(input: &[u8]) -> (TempDir, PathBuf) {
     });
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("x.twx");
-    fs::write(&path, whole).expect("a copy");
+    fs::write(&path, undamaged).expect("a copy");
     let database = redb::Database::open(&path).expect("opened");
     let txn = database.begin_write().expect("begun");
     for &[table, row, ref edit @ ..] in input.as_chunks::<6>().0 {
         let of_doc = |doc: u32| u64::from(doc);
-        let of_run = |(run, band): (u32, u8)| run_place(RunNo(run), BandNo(band));
+        let of_run = |(run, band): (u32, u8)| run_row_key(RunNo(run), BandNo(band));
         match table % 7 {
             0 => change(&txn, META, Table::Meta, row, edit, |name| u64::from(name == SETTINGS_ROW)),
             1 => change(&txn, SIGNATURES, Table::Signatures, row, edit, of_doc),
@@ -162,14 +165,14 @@ pub(crate) fn damaged(input: &[u8]) -> (TempDir, PathBuf) {
     (folder, path)
 }
 
-/// Changes bytes of a row, or takes the row away, and makes its checksum anew.
+/// Changes bytes of a row and renews its checksum, or deletes the row.
 fn change<K: Key + 'static>(
     txn: &WriteTransaction,
     table: TableDefinition<'_, K, &'static [u8]>,
     tag: Table,
     row: u8,
     &[how, at, first, second]: &[u8; 4],
-    place: impl Fn(K::SelfType<'_>) -> u64,
+    checksum_key: impl Fn(K::SelfType<'_>) -> u64,
 ) {
     let mut table = txn.open_table(table).expect("a table");
     let rows = table.len().expect("counted").max(1);
@@ -184,7 +187,7 @@ fn change<K: Key + 'static>(
     match how % 6 {
         0 => content.iter_mut().skip(at).take(1).for_each(|byte| *byte = first),
         1 => content.iter_mut().skip(at).zip([first, second]).for_each(|(byte, new)| *byte ^= new),
-        // Numbers as large as can be.
+        // Greatest possible numbers.
         2 => content.iter_mut().skip(at).take(usize::from(first % 9)).for_each(|byte| *byte = 255),
         3 => content.truncate(at),
         4 => content.extend_from_slice(&[first, second]),
@@ -193,6 +196,6 @@ fn change<K: Key + 'static>(
             return;
         }
     }
-    let sealed = seal(content, tag, place(K::from_bytes(&key)));
+    let sealed = seal(content, tag, checksum_key(K::from_bytes(&key)));
     table.insert(K::from_bytes(&key), &sealed[..]).expect("written");
 }

@@ -1,4 +1,4 @@
-//! What tests and fuzzing simulate: failing disks, damaged files, ready engines.
+//! Simulations for tests and fuzzing: failing disks, damaged files, small indexes.
 
 #[cfg(test)]
 pub(crate) mod disk;

@@ -1,4 +1,4 @@
-//! Small indexes for the tests of this layer.
+//! Small indexes for the tests of this layer. They flush and merge early.
 
 use crate::hash::text_hash;
 use crate::store::document::{Document, Kind};
@@ -21,7 +21,8 @@ pub(crate) fn open(folder: &TempDir) -> Arc<Engine> {
     Engine::open(&folder.path().join("x.twx"), &SettingsRequest::default(), TUNING).expect("opened")
 }
 
-/// An index of `count` documents that have all been flushed, every fifth one removed.
+/// An index of `count` documents, of which every fifth is removed. Each 50 of them are a run, and
+/// the rest is the tail.
 pub(crate) fn filled(folder: &TempDir, count: u32) -> Arc<Engine> {
     let settings = SettingsRequest { lanes: Some(64), ..SettingsRequest::default() };
     let settings = settings.resolve().expect("valid settings");
@@ -48,7 +49,7 @@ pub(crate) fn filled_with_texts(folder: &TempDir, count: u32) -> Arc<Engine> {
     engine
 }
 
-/// Inserts documents, 50 in a commit, so that each commit makes a run.
+/// Inserts documents in commits of 50, each of which becomes a run.
 pub(crate) fn insert(engine: &Arc<Engine>, numbers: Range<u32>) {
     for first in numbers.clone().step_by(50) {
         let mut writer = engine.write().expect("begun");
@@ -59,7 +60,7 @@ pub(crate) fn insert(engine: &Arc<Engine>, numbers: Range<u32>) {
     }
 }
 
-/// Inserts a document, whatever has its id.
+/// Inserts a document. It replaces the one that has its id, if there is one.
 pub(crate) fn insert_into(writer: &mut Writer, document: Document) {
     let mut batch = writer.batch(vec![document]).expect("looked up");
     if let Some(entry) = batch.next().expect("looked up") {
@@ -68,7 +69,7 @@ pub(crate) fn insert_into(writer: &mut Writer, document: Document) {
     batch.finish().expect("written");
 }
 
-/// Documents whose ids are their numbers.
+/// Documents with their numbers as ids.
 pub(crate) fn documents(engine: &Engine, numbers: Range<u32>) -> Vec<Document> {
     let sketcher = engine.settings().sketcher().expect("a sketcher");
     let document = |number: u32| {
@@ -86,9 +87,9 @@ pub(crate) fn documents(engine: &Engine, numbers: Range<u32>) -> Vec<Document> {
     numbers.map(document).collect()
 }
 
-/// Keeps the panics of the storage library, which are caught, off the screen.
+/// Suppresses the messages of panics in redb, which this crate catches.
 #[cfg(test)]
-pub(crate) fn hush_panics() {
+pub(crate) fn silence_storage_panics() {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         if !info.location().is_some_and(|at| at.file().contains("redb")) {

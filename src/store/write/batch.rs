@@ -207,6 +207,7 @@ impl Entry<'_, '_> {
 }
 
 #[cfg(test)]
+#[expect(clippy::indexing_slicing, reason = "a failing test may panic")]
 mod tests {
     use super::*;
     use crate::error::Error;

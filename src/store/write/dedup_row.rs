@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::store::bytes::codec::seal;
-use crate::store::bytes::codec::{Fault, Numbers, unseal};
+use crate::store::bytes::codec::{DecodeError, NumberReader, unseal};
 use crate::store::bytes::schema::META;
 use crate::store::bytes::schema::{DEDUP_ROWS, Table};
 use crate::store::storage_error::Doing;
@@ -38,8 +38,8 @@ impl DedupRow {
         seal(row, Table::Meta, run)
     }
 
-    pub(crate) fn decode(sealed: &[u8], run: u64) -> std::result::Result<Self, Fault> {
-        let mut numbers = Numbers(unseal(sealed, Table::Meta, run)?);
+    pub(crate) fn decode(sealed: &[u8], run: u64) -> std::result::Result<Self, DecodeError> {
+        let mut numbers = NumberReader(unseal(sealed, Table::Meta, run)?);
         let mut row = Self {
             base: numbers.u64()?,
             judged: match numbers.u64()? {
@@ -68,7 +68,7 @@ fn key(run: u64) -> String {
 pub(crate) fn for_each_bad(
     meta: &impl ReadableTable<&'static str, &'static [u8]>,
     path: &Path,
-    mut bad: impl FnMut(&str, Fault),
+    mut bad: impl FnMut(&str, DecodeError),
 ) -> Result<()> {
     let action = "reading the dedup rows";
     for row in meta.range(DEDUP_ROWS..).doing(path, action)? {

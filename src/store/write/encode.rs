@@ -2,11 +2,11 @@
 
 use crate::error::Result;
 use crate::hash::id_hash;
-use crate::store::bytes::codec::Fault;
+use crate::store::bytes::codec::DecodeError;
 use crate::store::bytes::record::{DocumentRecord, encode_signature};
 use crate::store::bytes::schema::{DOCUMENTS, DocNo, SIGNATURES, TEXTS};
 use crate::store::document::Document;
-use crate::store::runs::segment::Fresh;
+use crate::store::runs::segment::TailDocument;
 use crate::store::storage_error::Doing;
 use redb::WriteTransaction;
 use std::ops::Bound;
@@ -18,7 +18,7 @@ pub(crate) struct Rows {
     pub(crate) record: Vec<u8>,
     pub(crate) signature: Vec<u8>,
     pub(crate) text: Option<Vec<u8>>,
-    pub(crate) fresh: Fresh,
+    pub(crate) fresh: TailDocument,
 }
 
 impl Rows {
@@ -28,14 +28,14 @@ impl Rows {
         text: Option<Vec<u8>>,
         id_key: u64,
         now: i64,
-    ) -> std::result::Result<Self, (u32, Fault)> {
+    ) -> std::result::Result<Self, (u32, DecodeError)> {
         let Document { id, signature, text_hash, text_length, inserted, .. } = document;
         let id_hash = id_hash(&id, id_key);
         let record = DocumentRecord::new(id, text_hash, text_length, inserted.unwrap_or(now));
         let encoded = record.encode(doc).map_err(|fault| (doc.0, fault))?;
         let row = encode_signature(&signature, doc);
         let lanes = (!signature.is_empty()).then(|| signature.into_lanes());
-        let fresh = Fresh { doc, id_hash, lanes };
+        let fresh = TailDocument { doc, id_hash, lanes };
         Ok(Self { id: record.id, record: encoded, signature: row, text, fresh })
     }
 }

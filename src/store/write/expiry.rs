@@ -9,7 +9,8 @@ use redb::ReadableTable;
 
 impl Writer {
     /// Removes documents that were inserted before a time, among those from number `from` on, as
-    /// many as make a commit, and returns how many; and the number from which on to look next, if any.
+    /// many as make a commit, and returns how many; and the number from which on to look next, if
+    /// any.
     pub(crate) fn remove_inserted_before(
         &mut self,
         seconds: i64,

@@ -82,7 +82,7 @@ impl Writer {
         let Fixed { id_key, layout, .. } = self.engine().fixed();
         let state = self.state();
         // Most ids are new, which memory tells, on all threads.
-        let shared = ids.len() >= parallel::DOCUMENTS;
+        let shared = ids.len() >= parallel::MIN_DOCUMENTS;
         let hash = |(at, id): (usize, &&str)| (id_hash(id, id_key), at);
         let mut hashes = parallel::map(ids.iter().enumerate().collect(), shared, hash);
         hashes.sort_unstable();
@@ -114,7 +114,7 @@ impl Writer {
                 }
                 let Some(&(hash, _, true)) = equals.first() else { continue };
                 // However many ids have one hash, their bucket is read once.
-                for doc in view.same_id_hash(hash)? {
+                for doc in view.with_id_hash(hash)? {
                     let record = view.document(doc)?;
                     if let Some(at) = wanted.remove(record.id.as_str()) {
                         set(at, Known::Document(Former::new(doc, &record)));

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::store::bytes::schema::DocNo;
 use crate::store::runs::flush::{PackedBand, RunWriter, pack_tail};
-use crate::store::runs::merge::{self, Step};
+use crate::store::runs::merge::{self, MergeContext};
 use crate::store::runs::run::Run;
 use crate::store::write::writer::Writer;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ impl Writer {
         let layout = self.engine().fixed().layout;
         let number = self.state_mut().counters.take_run().ok_or_else(|| self.full())?;
         let mut run = Run::new(number, 0, first, last, layout.count());
-        for packed in pack_tail(layout, number, &self.state().tail, &self.state().dead) {
+        for packed in pack_tail(layout, number, &self.state().tail, &self.state().tombstones) {
             let PackedBand { band, rows, content } = packed;
             let writer = self.run_writer()?;
             writer.append(number, band, &rows)?;
@@ -42,8 +42,8 @@ impl Writer {
         state.manifest.add(run);
         state.counters.flushed_upto = upto;
         state.tail.clear();
-        let dead = state.dead.clone();
-        state.dead.forget(&dead, first, last);
+        let flushed = state.tombstones.clone();
+        state.tombstones.delete(&flushed, first, last);
         self.touch(1);
         Ok(())
     }
@@ -76,8 +76,9 @@ impl Writer {
         self.touch(budget.max(1));
         self.change(|writer| {
             let mut state = std::mem::take(writer.state_mut());
-            let step = Step { fixed: writer.engine().fixed(), writer: writer.run_writer()? };
-            let stepped = merge::step_all(step, &mut state, prepared, budget);
+            let context =
+                MergeContext { fixed: writer.engine().fixed(), writer: writer.run_writer()? };
+            let stepped = merge::step_all(context, &mut state, prepared, budget);
             *writer.state_mut() = state;
             stepped
         })
@@ -99,7 +100,7 @@ impl Writer {
         self.flush()?;
         let entries = self.state().manifest.bands().map(|band| band.entries).sum();
         let runs = self.state().manifest.runs().to_vec();
-        let single = runs.len() == 1 && self.state().dead.is_empty();
+        let single = runs.len() == 1 && self.state().tombstones.is_empty();
         if !single && !runs.is_empty() {
             let flushed = self.state().counters.flushed_upto;
             let tuning = self.engine().tuning();

@@ -9,9 +9,9 @@ use crate::store::document::Document;
 use crate::store::engine::{Engine, now};
 use crate::store::parallel;
 use crate::store::read::view::View;
-use crate::store::runs::segment::Fresh;
+use crate::store::runs::segment::TailDocument;
 use crate::store::state::State;
-use crate::store::storage_error::{Doing, abandon, damaged, let_go};
+use crate::store::storage_error::{Doing, abandon, damaged, drop_catching_panics};
 use crate::store::write::encode::{Rows, append};
 use crate::store::write::turn::Turn;
 use redb::WriteTransaction;
@@ -32,7 +32,7 @@ pub(crate) struct Writer {
     before: Arc<State>,
     state: State,
     /// Documents that are in no segment yet.
-    fresh: Vec<Fresh>,
+    fresh: Vec<TailDocument>,
     /// Their ids, which others choose: a hash without a key could be made slow by them.
     fresh_ids: HashMap<String, DocNo>,
     /// Documents that were removed and have rows still.
@@ -211,7 +211,7 @@ impl Writer {
             let text = text.map(|text| encode_text(&text, doc, dictionary));
             Rows::new(doc, new, text, key, now)
         };
-        let shared = documents.len() >= parallel::DOCUMENTS;
+        let shared = documents.len() >= parallel::MIN_DOCUMENTS;
         let numbered: Vec<_> =
             (first..).map(|number| DocNo(number as u32)).zip(documents).collect();
         let rows = parallel::map(numbered, shared, prepare);
@@ -241,7 +241,7 @@ impl Writer {
     }
 
     /// Counts documents whose rows are written and has them wait for a segment.
-    pub(super) fn wait_for_segment(&mut self, fresh: impl ExactSizeIterator<Item = Fresh>) {
+    pub(super) fn wait_for_segment(&mut self, fresh: impl ExactSizeIterator<Item = TailDocument>) {
         let added = fresh.len() as u64;
         self.state.counters.documents += added;
         self.changes += added;
@@ -283,7 +283,7 @@ impl Writer {
     /// nothing looks at the rows of the dead.
     pub(super) fn remove_number(&mut self, doc: DocNo) {
         self.removed.push(doc);
-        self.state.dead.insert(doc);
+        self.state.tombstones.insert(doc);
         // A count that is too small is for `check` to name; one below 0 could not be read again.
         let documents = &mut self.state.counters.documents;
         *documents = documents.saturating_sub(1);
@@ -350,7 +350,7 @@ impl Writer {
         self.state.counters.commit = self.state.counters.commit.wrapping_add(1);
         let (txn, path, action) = (self.txn()?, self.engine.path(), "writing the state");
         let mut dead = txn.open_table(DEAD).doing(path, action)?;
-        for (number, row) in self.state.dead.changed_rows(&self.before.dead) {
+        for (number, row) in self.state.tombstones.changed_rows(&self.before.tombstones) {
             match row {
                 Some(row) => dead.insert(number, &row[..]).doing(path, action)?,
                 None => dead.remove(number).doing(path, action)?,
@@ -367,7 +367,7 @@ impl Drop for Writer {
         // The storage's transaction ends before the next may start.
         if self.engine.is_broken() {
             abandon(self.txn.take());
-        } else if !let_go(self.txn.take()) {
+        } else if !drop_catching_panics(self.txn.take()) {
             self.engine.set_broken();
         }
     }

@@ -1,13 +1,14 @@
 //! `twindex add`: documents from files and streams go into an index.
 
-use crate::input::{BadRecord, Name};
+use crate::input::{BadRecord, RecordName};
 use crate::run::failure::Failure;
-use crate::run::inputs::Input;
-use crate::run::settings::Settings;
-use crate::run::{conflict::Conflict, global::Global};
-use crate::run::{ending::Ending, interrupt, opening, records};
+use crate::run::index_settings::IndexSettings;
+use crate::run::input_options::InputOptions;
+use crate::run::{conflict::Conflict, global_options::GlobalOptions};
+use crate::run::{ending::Ending, opening, records};
+use crate::terminal::interrupt;
 use crate::terminal::output::{bytes, count, listed, summary, whole_millis};
-use crate::terminal::progress::Progress;
+use crate::terminal::progress_bar::ProgressBar;
 use std::path::PathBuf;
 use std::time::Instant;
 use twindex::{Document, Inserted, OnConflict, WriteTxn};
@@ -36,7 +37,7 @@ pub(crate) struct Add {
     #[arg(default_value = "-")]
     pub(crate) paths: Vec<PathBuf>,
     #[command(flatten)]
-    pub(crate) input: Input,
+    pub(crate) input: InputOptions,
     /// What to do with a record whose id is in the index with another text
     #[arg(long, value_enum, default_value_t = Conflict::Replace)]
     pub(crate) on_conflict: Conflict,
@@ -44,7 +45,7 @@ pub(crate) struct Add {
     #[arg(long, value_name = "DOCS", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) batch: u32,
     #[command(flatten)]
-    pub(crate) settings: Settings,
+    pub(crate) settings: IndexSettings,
 }
 
 /// What happened so far.
@@ -65,7 +66,7 @@ struct Incoming {
     place: String,
 }
 
-pub(crate) fn run(global: &Global, args: &Add) -> Result<Ending, Failure> {
+pub(crate) fn run(global: &GlobalOptions, args: &Add) -> Result<Ending, Failure> {
     interrupt::catch()?;
     let start = Instant::now();
     if !args.index.exists() {
@@ -81,8 +82,8 @@ pub(crate) fn run(global: &Global, args: &Add) -> Result<Ending, Failure> {
     let inputs = args.input.of(&args.paths, &args.index, weighted);
     let records = records::start(inputs, shingle, move |record| {
         let (id, named) = match record.name {
-            Name::Id(id) => (id, true),
-            Name::Automatic => ("#".to_owned(), false),
+            RecordName::Id(id) => (id, true),
+            RecordName::Automatic => ("#".to_owned(), false),
         };
         let place = record.place;
         match Document::prepare(id, record.body.content(), &sketcher, &settings) {
@@ -91,7 +92,7 @@ pub(crate) fn run(global: &Global, args: &Add) -> Result<Ending, Failure> {
             Err(error) => Err(BadRecord { place, cause: error.to_string() }),
         }
     })?;
-    let mut progress = Progress::new(global, records.expected_bytes);
+    let mut progress = ProgressBar::new(global, records.expected_bytes);
     let mut counts = Counts::default();
     let mut txn = index.begin_write()?;
     let mut in_batch = 0;
@@ -145,7 +146,7 @@ fn insert(
     incoming: Vec<Incoming>,
     conflict: Conflict,
     counts: &mut Counts,
-    progress: &Progress,
+    progress: &ProgressBar,
 ) -> Result<(), Failure> {
     let policy = match conflict {
         Conflict::Replace => OnConflict::Replace,
@@ -173,7 +174,7 @@ fn insert(
     Ok(())
 }
 
-fn report(global: &Global, counts: &Counts, seconds: f64, interrupted: bool) {
+fn report(global: &GlobalOptions, counts: &Counts, seconds: f64, interrupted: bool) {
     let fields = [
         ("added", counts.added.into()),
         ("replaced", counts.replaced.into()),

@@ -1,10 +1,11 @@
 //! `twindex backup`: a copy of an index.
 
 use crate::run::failure::Failure;
-use crate::run::global::Global;
-use crate::run::{ending::Ending, interrupt, opening};
+use crate::run::global_options::GlobalOptions;
+use crate::run::{ending::Ending, opening};
+use crate::terminal::interrupt;
 use crate::terminal::output::{bytes, count, summary, whole_millis};
-use crate::terminal::progress::Progress;
+use crate::terminal::progress_bar::ProgressBar;
 use anyhow::Context;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -24,12 +25,12 @@ pub(crate) struct Backup {
     pub(crate) dest: PathBuf,
 }
 
-pub(crate) fn run(global: &Global, args: &Backup) -> Result<Ending, Failure> {
+pub(crate) fn run(global: &GlobalOptions, args: &Backup) -> Result<Ending, Failure> {
     interrupt::catch()?;
     let start = Instant::now();
     let index = opening::to_read(global, &args.index)?;
     let snapshot = index.snapshot()?;
-    let progress = Progress::of_parts(global);
+    let progress = ProgressBar::of_parts(global);
     let copied = snapshot.backup(&args.dest).watch(progress.watch());
     progress.finish();
     copied?;

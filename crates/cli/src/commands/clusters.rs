@@ -1,11 +1,13 @@
 //! `twindex clusters`: which documents belong together, and which of them may go.
 
-use crate::run::failure::{Failure, message};
-use crate::run::global::Global;
-use crate::run::{ending::Ending, interrupt, opening};
+use crate::run::failure::Failure;
+use crate::run::global_options::GlobalOptions;
+use crate::run::{ending::Ending, opening};
 use crate::terminal::escape::for_terminal;
+use crate::terminal::interrupt;
+use crate::terminal::messages::message;
 use crate::terminal::output::{Results, count, similarity, summary, whole_millis};
-use crate::terminal::progress::Progress;
+use crate::terminal::progress_bar::ProgressBar;
 use anyhow::Context;
 use clap::ValueEnum;
 use serde_json::Value;
@@ -72,7 +74,7 @@ const ALIGNED: usize = 64;
 /// The widest column of representatives on a terminal.
 const WIDEST: usize = 60;
 
-pub(crate) fn run(global: &Global, args: &Clusters) -> Result<Ending, Failure> {
+pub(crate) fn run(global: &GlobalOptions, args: &Clusters) -> Result<Ending, Failure> {
     interrupt::catch()?;
     let start = Instant::now();
     let index = opening::to_read(global, &args.index)?;
@@ -122,7 +124,7 @@ pub(crate) fn run(global: &Global, args: &Clusters) -> Result<Ending, Failure> {
 }
 
 fn find<'s>(
-    global: &Global,
+    global: &GlobalOptions,
     args: &Clusters,
     snapshot: &'s Snapshot,
     threshold: f64,
@@ -136,7 +138,7 @@ fn find<'s>(
         Kept::Longest => Keep::Longest,
         Kept::Id => Keep::Id,
     };
-    let progress = Progress::of_parts(global);
+    let progress = ProgressBar::of_parts(global);
     let clustering = snapshot.clusters(threshold)?.linkage(linkage).keep(keep);
     let clustering = clustering.estimate(args.estimate);
     let found = clustering.find().watch(progress.watch());
@@ -160,7 +162,8 @@ fn print(results: &mut Results, clusters: &Found<'_>) -> Result<(), Failure> {
         for (cluster, name) in some.into_iter().zip(names) {
             let fields = [("representative", Value::from(name)), ("size", cluster.len().into())];
             let widths = [width.min(WIDEST), digits];
-            results.line_with_list(&fields, &widths, "members", cluster.members())?;
+            let members = cluster.members().map(|member| member.map_err(Failure::from));
+            results.line_with_list(&fields, &widths, "members", members)?;
             if interrupt::asked() {
                 results.flush()?;
                 return Err(interrupted());

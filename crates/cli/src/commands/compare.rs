@@ -4,10 +4,10 @@ use super::compare_weighted;
 use super::explain::{explain, not_explained};
 use crate::run::ending::Ending;
 use crate::run::failure::Failure;
-use crate::run::global::Global;
+use crate::run::global_options::GlobalOptions;
 use crate::run::two_texts::TwoTexts;
 use crate::terminal::output::{Results, distance, rounded, significant, similarity};
-use crate::terminal::side_by_side::Side as Shown;
+use crate::terminal::side_by_side::TitledText;
 use std::path::Path;
 use twindex::{DEFAULT_LANES, Estimate, Overlap, RandomSubsets, Signature, Sketcher};
 
@@ -58,7 +58,7 @@ struct Side {
     signature: Signature,
 }
 
-pub(crate) fn run(global: &Global, args: &Compare) -> Result<Ending, Failure> {
+pub(crate) fn run(global: &GlobalOptions, args: &Compare) -> Result<Ending, Failure> {
     args.texts.check()?;
     if args.texts.weighted {
         return compare_weighted::run(global, &args.texts, args.lanes);
@@ -67,13 +67,14 @@ pub(crate) fn run(global: &Global, args: &Compare) -> Result<Ending, Failure> {
 }
 
 /// Prints the passages that both texts share.
-fn show_passages(global: &Global, texts: &TwoTexts) -> Result<Ending, Failure> {
+fn show_passages(global: &GlobalOptions, texts: &TwoTexts) -> Result<Ending, Failure> {
     let names = [&texts.a, &texts.b].map(|path| path.display().to_string());
     if let Some(cause) = not_explained(texts.shingle()) {
         return Err(anyhow::anyhow!("{} and {}: {cause}", names[0], names[1]).into());
     }
     let [a, b] = [texts.read(&texts.a)?, texts.read(&texts.b)?];
-    let (a, b) = (Shown { name: &names[0], text: &a }, Shown { name: &names[1], text: &b });
+    let (a, b) =
+        (TitledText { name: &names[0], text: &a }, TitledText { name: &names[1], text: &b });
     let found = explain(global, &texts.shingler(texts.multiset)?, a, b)?;
     let similar = !texts.is_below(found.overlap.similarity());
     let any = similar && !found.passages.is_empty();
@@ -81,7 +82,7 @@ fn show_passages(global: &Global, texts: &TwoTexts) -> Result<Ending, Failure> {
 }
 
 /// Prints the similarity of both texts, exactly and by estimate.
-fn compare(global: &Global, args: &Compare) -> Result<Ending, Failure> {
+fn compare(global: &GlobalOptions, args: &Compare) -> Result<Ending, Failure> {
     let texts = &args.texts;
     let plain = texts.shingler(false)?;
     let sketcher = Sketcher::new(texts.shingler(texts.multiset)?, args.lanes, texts.seed)?;

@@ -2,7 +2,7 @@
 
 use crate::run::ending::Ending;
 use crate::run::failure::Failure;
-use crate::run::global::Global;
+use crate::run::global_options::GlobalOptions;
 use crate::run::two_texts::TwoTexts;
 use crate::terminal::output::{Results, rounded, similarity};
 use std::path::Path;
@@ -16,7 +16,11 @@ struct Side {
 
 /// Prints the similarity of both sets. Fields: a, b, similarity, estimate, low, high, tokens_a,
 /// tokens_b, shared.
-pub(crate) fn run(global: &Global, texts: &TwoTexts, lanes: usize) -> Result<Ending, Failure> {
+pub(crate) fn run(
+    global: &GlobalOptions,
+    texts: &TwoTexts,
+    lanes: usize,
+) -> Result<Ending, Failure> {
     let sketcher = Sketcher::weighted(texts.shingler(false)?, lanes, texts.seed)?;
     let side = |path: &Path| -> Result<Side, Failure> {
         let weights = texts.read_weights(path)?;

@@ -2,10 +2,10 @@
 //! side by side for a person.
 
 use crate::run::failure::Failure;
-use crate::run::global::Global;
+use crate::run::global_options::GlobalOptions;
 use crate::run::{ending::Ending, opening};
 use crate::terminal::output::{Results, count, rounded, summary};
-use crate::terminal::side_by_side::{Side, draw, terminal_width};
+use crate::terminal::side_by_side::{TitledText, draw, terminal_width};
 use std::path::PathBuf;
 use twindex::Explanation;
 use twindex::{Shingle, Shingler};
@@ -30,7 +30,7 @@ pub(crate) struct Explain {
     b: String,
 }
 
-pub(crate) fn run(global: &Global, args: &Explain) -> Result<Ending, Failure> {
+pub(crate) fn run(global: &GlobalOptions, args: &Explain) -> Result<Ending, Failure> {
     let index = opening::to_read(global, &args.index)?;
     let snapshot = index.snapshot()?;
     let settings = snapshot.settings();
@@ -51,7 +51,7 @@ pub(crate) fn run(global: &Global, args: &Explain) -> Result<Ending, Failure> {
     let (a, b) = (read(&args.a)?, read(&args.b)?);
     let shingler =
         Shingler::new(settings.shingle, settings.normalization, settings.multiset, settings.seed)?;
-    let sides = [(&args.a, &a), (&args.b, &b)].map(|(name, text)| Side { name, text });
+    let sides = [(&args.a, &a), (&args.b, &b)].map(|(name, text)| TitledText { name, text });
     let found = explain(global, &shingler, sides[0], sides[1])?;
     Ok(if found.passages.is_empty() { Ending::Nothing } else { Ending::Done })
 }
@@ -66,10 +66,10 @@ pub(crate) fn not_explained(shingle: Shingle) -> Option<&'static str> {
 
 /// Prints the passages that two texts share, and on standard error how much of each they are.
 pub(crate) fn explain(
-    global: &Global,
+    global: &GlobalOptions,
     shingler: &Shingler,
-    a: Side<'_>,
-    b: Side<'_>,
+    a: TitledText<'_>,
+    b: TitledText<'_>,
 ) -> Result<Explanation, Failure> {
     let explanation = Explanation::new(shingler, a.text, b.text)?;
     let mut results = Results::new(global);
@@ -98,7 +98,7 @@ pub(crate) fn explain(
     Ok(explanation)
 }
 
-fn summarise(global: &Global, explanation: &Explanation, a: &str, b: &str) {
+fn summarise(global: &GlobalOptions, explanation: &Explanation, a: &str, b: &str) {
     let (share_of_a, share_of_b) = (explanation.share_of_a(), explanation.share_of_b());
     let overlap = explanation.overlap;
     let passages = explanation.passages.len() as u64;

@@ -2,12 +2,13 @@
 
 use crate::commands::exported;
 use crate::run::failure::Failure;
-use crate::run::global::Global;
+use crate::run::global_options::GlobalOptions;
 use crate::run::opening::same_file;
-use crate::run::results_file::OutFile;
-use crate::run::{ending::Ending, interrupt, opening};
+use crate::run::results_file::ResultsFile;
+use crate::run::{ending::Ending, opening};
+use crate::terminal::interrupt;
 use crate::terminal::output::{bytes, count, summary, whole_millis};
-use crate::terminal::progress::Progress;
+use crate::terminal::progress_bar::ProgressBar;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -28,7 +29,7 @@ pub(crate) struct Export {
     pub(crate) output: Option<PathBuf>,
 }
 
-pub(crate) fn run(global: &Global, args: &Export) -> Result<Ending, Failure> {
+pub(crate) fn run(global: &GlobalOptions, args: &Export) -> Result<Ending, Failure> {
     interrupt::catch()?;
     let start = Instant::now();
     let index = opening::to_read(global, &args.index)?;
@@ -37,8 +38,8 @@ pub(crate) fn run(global: &Global, args: &Export) -> Result<Ending, Failure> {
         return Err(anyhow::anyhow!("{name}: it is the index itself; choose another file").into());
     }
     let snapshot = index.snapshot()?;
-    let mut out = OutFile::new(args.output.as_deref())?;
-    let progress = Progress::of_documents(global, snapshot.len());
+    let mut out = ResultsFile::new(args.output.as_deref())?;
+    let progress = ProgressBar::of_documents(global, snapshot.len());
     let not_json = |error| anyhow::anyhow!("writing JSON: {error}");
     out.line(&exported::header(&snapshot).map_err(not_json)?)?;
     let mut written = 0_u64;

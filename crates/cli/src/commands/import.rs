@@ -5,11 +5,12 @@ use crate::commands::info::warn_of_other_unicode;
 use crate::commands::insert_batches::{Found, Intake, Taking};
 use crate::input::{Block, Line, STANDARD_INPUT, open_lines};
 use crate::run::failure::Failure;
-use crate::run::global::Global;
-use crate::run::read_ahead::Ahead;
-use crate::run::{ending::Ending, interrupt, opening};
+use crate::run::global_options::GlobalOptions;
+use crate::run::read_ahead::ReadAhead;
+use crate::run::{ending::Ending, opening};
+use crate::terminal::interrupt;
 use crate::terminal::output::{count, grouped};
-use crate::terminal::progress::Progress;
+use crate::terminal::progress_bar::ProgressBar;
 use rayon::prelude::*;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -38,7 +39,7 @@ pub(crate) struct Import {
 /// The lines of an export, of which the header is read.
 struct Lines {
     name: String,
-    blocks: Ahead<io::Result<Block>>,
+    blocks: ReadAhead<io::Result<Block>>,
     header: Header,
     /// The line that the header is on, after which documents begin.
     header_line: u64,
@@ -46,12 +47,12 @@ struct Lines {
     first: Option<Block>,
 }
 
-pub(crate) fn run(global: &Global, args: &Import) -> Result<Ending, Failure> {
+pub(crate) fn run(global: &GlobalOptions, args: &Import) -> Result<Ending, Failure> {
     interrupt::catch()?;
     let start = Instant::now();
     let mut lines = Lines::open(&args.path)?;
     let index = open(global, args, &lines)?;
-    let progress = Progress::of_documents(global, lines.header.documents);
+    let progress = ProgressBar::of_documents(global, lines.header.documents);
     let mut intake = Intake::new(&index, &args.taking, start)?;
     let mut seen = 0_u64;
     while let Some(block) = lines.next()? {
@@ -90,7 +91,7 @@ pub(crate) fn run(global: &Global, args: &Import) -> Result<Ending, Failure> {
 }
 
 /// The index that it goes into, created if there is none.
-fn open(global: &Global, args: &Import, lines: &Lines) -> Result<Index, Failure> {
+fn open(global: &GlobalOptions, args: &Import, lines: &Lines) -> Result<Index, Failure> {
     let settings = &lines.header.settings;
     if args.index.symlink_metadata().is_err() {
         let options = IndexOptions::new().like(settings);
@@ -111,7 +112,7 @@ impl Lines {
         };
         let blocks = open_lines(path, LONGEST);
         let mut blocks = blocks.map_err(|error| anyhow::anyhow!("{name}: {error}"))?;
-        let mut blocks = Ahead::start("reader", move || blocks.read_block().transpose())?;
+        let mut blocks = ReadAhead::start("reader", move || blocks.read_block().transpose())?;
         loop {
             let block = blocks.next().transpose();
             let block = block.map_err(|error| anyhow::anyhow!("{name}: {error}"))?;

@@ -1,9 +1,10 @@
 //! `twindex info`: settings, counts and sizes of an index, and how full its buckets are.
 
-use crate::run::failure::{Failure, message};
-use crate::run::global::Global;
+use crate::run::failure::Failure;
+use crate::run::global_options::GlobalOptions;
 use crate::run::seconds::seconds_of;
 use crate::run::{ending::Ending, opening};
+use crate::terminal::messages::message;
 use crate::terminal::output::{Results, grouped};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -30,7 +31,7 @@ pub(crate) struct Info {
     all_bands: bool,
 }
 
-pub(crate) fn run(global: &Global, args: &Info) -> Result<Ending, Failure> {
+pub(crate) fn run(global: &GlobalOptions, args: &Info) -> Result<Ending, Failure> {
     let index = opening::to_read(global, &args.index)?;
     let snapshot = index.snapshot()?;
     let (settings, usage) = (index.settings(), snapshot.usage()?);

@@ -1,10 +1,11 @@
 //! Documents that were sketched elsewhere go into an index, a commit for each batch.
 
+use crate::run::ending::Ending;
 use crate::run::failure::Failure;
-use crate::run::{conflict::Conflict, global::Global};
-use crate::run::{ending::Ending, interrupt};
+use crate::run::{conflict::Conflict, global_options::GlobalOptions};
+use crate::terminal::interrupt;
 use crate::terminal::output::{count, listed, summary, whole_millis};
-use crate::terminal::progress::Progress;
+use crate::terminal::progress_bar::ProgressBar;
 use std::path::Path;
 use std::time::Instant;
 use twindex::{Document, Index, Inserted, OnConflict, WriteTxn};
@@ -69,7 +70,7 @@ impl<'i> Intake<'i> {
     pub(crate) fn take(
         mut self,
         documents: Vec<Found>,
-        progress: &Progress,
+        progress: &ProgressBar,
     ) -> Result<Self, Failure> {
         let mut rest = documents;
         while !rest.is_empty() {
@@ -94,7 +95,7 @@ impl<'i> Intake<'i> {
         self.counts.failed += 1;
     }
 
-    fn insert(&mut self, found: Vec<Found>, progress: &Progress) -> Result<(), Failure> {
+    fn insert(&mut self, found: Vec<Found>, progress: &ProgressBar) -> Result<(), Failure> {
         let policy = match self.conflict {
             Conflict::Replace => OnConflict::Replace,
             Conflict::Skip | Conflict::Error => OnConflict::Skip,
@@ -119,7 +120,7 @@ impl<'i> Intake<'i> {
     }
 
     /// Commits what is left and says what came of all.
-    pub(crate) fn finish(self, global: &Global, path: &Path) -> Result<Ending, Failure> {
+    pub(crate) fn finish(self, global: &GlobalOptions, path: &Path) -> Result<Ending, Failure> {
         let Self { txn, counts, start, .. } = self;
         txn.commit()?;
         let interrupted = interrupt::asked();
@@ -137,7 +138,7 @@ impl<'i> Intake<'i> {
     }
 }
 
-fn report(global: &Global, counts: &Counts, seconds: f64, interrupted: bool) {
+fn report(global: &GlobalOptions, counts: &Counts, seconds: f64, interrupted: bool) {
     let fields = [
         ("added", counts.added.into()),
         ("replaced", counts.replaced.into()),

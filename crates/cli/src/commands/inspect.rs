@@ -1,9 +1,10 @@
 //! `twindex list` and `get`: what is in an index.
 
-use crate::run::failure::{Failure, message};
-use crate::run::global::Global;
+use crate::run::failure::Failure;
+use crate::run::global_options::GlobalOptions;
 use crate::run::seconds::seconds_of;
 use crate::run::{ending::Ending, opening};
+use crate::terminal::messages::message;
 use crate::terminal::output::Results;
 use serde_json::Value;
 use std::fmt::Write;
@@ -41,7 +42,7 @@ pub(crate) struct Get {
     pub(crate) text: bool,
 }
 
-pub(crate) fn list(global: &Global, args: &List) -> Result<Ending, Failure> {
+pub(crate) fn list(global: &GlobalOptions, args: &List) -> Result<Ending, Failure> {
     let index = opening::to_read(global, &args.index)?;
     let snapshot = index.snapshot()?;
     let mut results = Results::new(global);
@@ -52,7 +53,7 @@ pub(crate) fn list(global: &Global, args: &List) -> Result<Ending, Failure> {
     Ok(Ending::Done)
 }
 
-pub(crate) fn get(global: &Global, args: &Get) -> Result<Ending, Failure> {
+pub(crate) fn get(global: &GlobalOptions, args: &Get) -> Result<Ending, Failure> {
     let index = opening::to_read(global, &args.index)?;
     let snapshot = index.snapshot()?;
     let mut results = Results::new(global);

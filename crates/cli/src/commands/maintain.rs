@@ -1,11 +1,13 @@
 //! `twindex create`, `check` and `compact`: the file as a whole.
 
-use crate::run::failure::{Failure, message};
-use crate::run::global::Global;
-use crate::run::settings::Settings;
-use crate::run::{ending::Ending, interrupt, opening};
+use crate::run::failure::Failure;
+use crate::run::global_options::GlobalOptions;
+use crate::run::index_settings::IndexSettings;
+use crate::run::{ending::Ending, opening};
+use crate::terminal::interrupt;
+use crate::terminal::messages::message;
 use crate::terminal::output::{Results, bytes, count, summary, whole_millis};
-use crate::terminal::progress::Progress;
+use crate::terminal::progress_bar::ProgressBar;
 use anyhow::Context;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -22,7 +24,7 @@ pub(crate) struct Create {
     /// The index file
     pub(crate) index: PathBuf,
     #[command(flatten)]
-    pub(crate) settings: Settings,
+    pub(crate) settings: IndexSettings,
 }
 
 #[derive(Debug, clap::Args)]
@@ -58,7 +60,7 @@ pub(crate) struct Compact {
     pub(crate) index: PathBuf,
 }
 
-pub(crate) fn create(global: &Global, args: &Create) -> Result<Ending, Failure> {
+pub(crate) fn create(global: &GlobalOptions, args: &Create) -> Result<Ending, Failure> {
     interrupt::catch()?;
     let wait = global.wait.unwrap_or_default();
     let index = args.settings.options().wait(wait).create(&args.index)?;
@@ -91,9 +93,9 @@ pub(crate) fn create(global: &Global, args: &Create) -> Result<Ending, Failure> 
     Ok(Ending::Done)
 }
 
-pub(crate) fn check(global: &Global, args: &Check) -> Result<Ending, Failure> {
+pub(crate) fn check(global: &GlobalOptions, args: &Check) -> Result<Ending, Failure> {
     interrupt::catch()?;
-    let progress = Progress::of_parts(global);
+    let progress = ProgressBar::of_parts(global);
     if args.repair {
         return repair(global, args, &progress);
     }
@@ -143,7 +145,7 @@ pub(crate) fn check(global: &Global, args: &Check) -> Result<Ending, Failure> {
     Ok(if report.is_clean() { Ending::Done } else { Ending::Nothing })
 }
 
-fn repair(global: &Global, args: &Check, progress: &Progress) -> Result<Ending, Failure> {
+fn repair(global: &GlobalOptions, args: &Check, progress: &ProgressBar) -> Result<Ending, Failure> {
     let repair = opening::open(global, IndexOptions::new(), |options| {
         options.repair(&args.index).watch(progress.watch())
     });
@@ -183,12 +185,12 @@ fn repair(global: &Global, args: &Check, progress: &Progress) -> Result<Ending, 
     Ok(if repair.lost == 0 { Ending::Done } else { Ending::Nothing })
 }
 
-pub(crate) fn compact(global: &Global, args: &Compact) -> Result<Ending, Failure> {
+pub(crate) fn compact(global: &GlobalOptions, args: &Compact) -> Result<Ending, Failure> {
     interrupt::catch()?;
     let start = Instant::now();
     let mut index = opening::to_write(global, &args.index)?;
     let before = index.snapshot()?.usage()?.file_bytes;
-    let progress = Progress::of_parts(global);
+    let progress = ProgressBar::of_parts(global);
     let compacted = index.compact().watch(progress.watch());
     progress.finish();
     compacted?;

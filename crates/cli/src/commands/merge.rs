@@ -3,10 +3,11 @@
 use crate::commands::info::warn_of_other_unicode;
 use crate::commands::insert_batches::{Found, Intake, Taking};
 use crate::run::failure::Failure;
-use crate::run::global::Global;
+use crate::run::global_options::GlobalOptions;
 use crate::run::opening::same_file;
-use crate::run::{ending::Ending, interrupt, opening};
-use crate::terminal::progress::Progress;
+use crate::run::{ending::Ending, opening};
+use crate::terminal::interrupt;
+use crate::terminal::progress_bar::ProgressBar;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use twindex::Settings;
@@ -31,7 +32,7 @@ pub(crate) struct Merge {
     pub(crate) taking: Taking,
 }
 
-pub(crate) fn run(global: &Global, args: &Merge) -> Result<Ending, Failure> {
+pub(crate) fn run(global: &GlobalOptions, args: &Merge) -> Result<Ending, Failure> {
     interrupt::catch()?;
     let start = Instant::now();
     if let Some(same) = args.sources.iter().find(|source| same_file(source, &args.dest)) {
@@ -46,7 +47,7 @@ pub(crate) fn run(global: &Global, args: &Merge) -> Result<Ending, Failure> {
             anyhow::anyhow!("{}: interrupted; nothing was changed", args.dest.display()).into()
         );
     };
-    let progress = Progress::of_documents(global, documents);
+    let progress = ProgressBar::of_documents(global, documents);
     let mut intake = Intake::new(&index, &args.taking, start)?;
     for path in &args.sources {
         if interrupt::asked() {
@@ -64,7 +65,7 @@ pub(crate) fn run(global: &Global, args: &Merge) -> Result<Ending, Failure> {
 
 /// Opens every source, and the destination, before anything is written to it; returns that and how
 /// many documents there are to take in. `None` if the command was asked to end.
-fn open_all(global: &Global, args: &Merge) -> Result<Option<(Index, u64)>, Failure> {
+fn open_all(global: &GlobalOptions, args: &Merge) -> Result<Option<(Index, u64)>, Failure> {
     let mut dest = match args.dest.symlink_metadata() {
         Ok(_) => Some(opening::to_write(global, &args.dest)?),
         Err(_) => None,
@@ -102,7 +103,7 @@ fn take<'i>(
     mut intake: Intake<'i>,
     source: &ReadOnlyIndex,
     path: &Path,
-    progress: &Progress,
+    progress: &ProgressBar,
 ) -> Result<Intake<'i>, Failure> {
     let snapshot = source.snapshot()?;
     let mut documents = snapshot.documents();

@@ -1,12 +1,11 @@
 //! `twindex completions` and `twindex man`: what packages of the command bring along.
 
-use crate::args::Args;
 use crate::run::ending::Ending;
 use crate::run::failure::Failure;
-use crate::run::global::Global;
+use crate::run::global_options::GlobalOptions;
 use crate::terminal::output::{count, summary};
 use anyhow::Context;
-use clap::{Command, CommandFactory, ValueEnum};
+use clap::{Command, ValueEnum};
 use clap_complete::Shell;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -44,7 +43,7 @@ pub(crate) struct Man {
     directory: PathBuf,
 }
 
-pub(crate) fn completions(args: &Completions) -> Result<Ending, Failure> {
+pub(crate) fn completions(mut twindex: Command, args: &Completions) -> Result<Ending, Failure> {
     let shell = match args.shell {
         Kind::Bash => Shell::Bash,
         Kind::Zsh => Shell::Zsh,
@@ -52,17 +51,17 @@ pub(crate) fn completions(args: &Completions) -> Result<Ending, Failure> {
     };
     // Written at once, so that a reader who leaves early is no panic in there.
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Args::command(), "twindex", &mut script);
+    clap_complete::generate(shell, &mut twindex, "twindex", &mut script);
     let mut out = io::stdout().lock();
     out.write_all(&script)?;
     out.flush()?;
     Ok(Ending::Done)
 }
 
-pub(crate) fn man(global: &Global, args: &Man) -> Result<Ending, Failure> {
+pub(crate) fn man(twindex: Command, global: &GlobalOptions, args: &Man) -> Result<Ending, Failure> {
     let place = || args.directory.display().to_string();
     std::fs::create_dir_all(&args.directory).with_context(place)?;
-    let mut all = Args::command().disable_help_subcommand(true);
+    let mut all = twindex.disable_help_subcommand(true);
     all.build();
     let mut pages = 0_u64;
     let mut waiting = vec![&all];

@@ -1,8 +1,9 @@
 //! `twindex pairs`: every pair of similar documents.
 
 use crate::run::failure::Failure;
-use crate::run::global::Global;
-use crate::run::{ending::Ending, interrupt, opening};
+use crate::run::global_options::GlobalOptions;
+use crate::run::{ending::Ending, opening};
+use crate::terminal::interrupt;
 use crate::terminal::output::{
     Results, count, distance, likeness, similarity, summary, whole_millis,
 };
@@ -40,7 +41,7 @@ pub(crate) struct Pairs {
     pub(crate) max_per_document: Option<u32>,
 }
 
-pub(crate) fn run(global: &Global, args: &Pairs) -> Result<Ending, Failure> {
+pub(crate) fn run(global: &GlobalOptions, args: &Pairs) -> Result<Ending, Failure> {
     interrupt::catch()?;
     let start = Instant::now();
     let index = opening::to_read(global, &args.index)?;

@@ -2,7 +2,7 @@
 
 use crate::run::ending::Ending;
 use crate::run::failure::Failure;
-use crate::run::global::Global;
+use crate::run::global_options::GlobalOptions;
 use crate::terminal::output::{Results, bytes, count, grouped, similarity, summary};
 use crate::terminal::plot::{Curve, draw, picture};
 use anyhow::Context;
@@ -75,7 +75,7 @@ struct Row {
     textbook_reported: f64,
 }
 
-pub(crate) fn run(global: &Global, args: &Plan) -> Result<Ending, Failure> {
+pub(crate) fn run(global: &GlobalOptions, args: &Plan) -> Result<Ending, Failure> {
     let (threshold, lanes) = (args.threshold, args.lanes);
     let forecast = Forecast::new(threshold, args.recall, lanes)?;
     let textbook = forecast.textbook();

@@ -1,10 +1,12 @@
 //! `twindex query`: who is similar to these texts?
 
-use crate::input::{Name, no_sequence, weights};
-use crate::run::failure::{Failure, message};
-use crate::run::global::Global;
-use crate::run::inputs::Input;
-use crate::run::{ending::Ending, interrupt, opening, records};
+use crate::input::{RecordName, no_sequence, weights};
+use crate::run::failure::Failure;
+use crate::run::global_options::GlobalOptions;
+use crate::run::input_options::InputOptions;
+use crate::run::{ending::Ending, opening, records};
+use crate::terminal::interrupt;
+use crate::terminal::messages::message;
 use crate::terminal::output::{
     Results, count, distance, grouped, likeness, similarity, summary, whole_millis,
 };
@@ -37,7 +39,7 @@ pub(crate) struct Query {
     #[arg(required_unless_present_any = ["text", "id"])]
     pub(crate) paths: Vec<PathBuf>,
     #[command(flatten)]
-    pub(crate) input: Input,
+    pub(crate) input: InputOptions,
     /// Ask about this text; of an index of weights, about this JSON object, a number for each token
     #[arg(long, value_name = "STR")]
     pub(crate) text: Option<String>,
@@ -137,7 +139,7 @@ impl How {
     }
 }
 
-pub(crate) fn run(global: &Global, args: &Query) -> Result<Ending, Failure> {
+pub(crate) fn run(global: &GlobalOptions, args: &Query) -> Result<Ending, Failure> {
     interrupt::catch()?;
     let start = Instant::now();
     let index = opening::to_read(global, &args.index)?;
@@ -184,8 +186,8 @@ pub(crate) fn run(global: &Global, args: &Query) -> Result<Ending, Failure> {
         let inputs = args.input.of(&args.paths, &args.index, weighted);
         let records = records::start(inputs, shingle, move |record| {
             let (query, own) = match record.name {
-                Name::Id(id) => (id.clone(), Some(id)),
-                Name::Automatic => (record.place.clone(), None),
+                RecordName::Id(id) => (id.clone(), Some(id)),
+                RecordName::Automatic => (record.place.clone(), None),
             };
             // What fails here is the index, not the record, and ends the command.
             let matches = how.ask(&asked, record.body.content(), own.as_deref());
@@ -250,7 +252,7 @@ impl Totals {
         Ok(())
     }
 
-    fn report(&self, global: &Global, how: How, seconds: f64) {
+    fn report(&self, global: &GlobalOptions, how: How, seconds: f64) {
         let recall = self.recall.map_or(Value::Null, similarity);
         let mut fields = vec![
             ("queries", self.queries.into()),

@@ -1,11 +1,12 @@
 //! `twindex rebuild`: the same texts under other settings.
 
 use crate::run::failure::Failure;
-use crate::run::global::Global;
-use crate::run::settings::Settings;
-use crate::run::{ending::Ending, interrupt, opening};
+use crate::run::global_options::GlobalOptions;
+use crate::run::index_settings::IndexSettings;
+use crate::run::{ending::Ending, opening};
+use crate::terminal::interrupt;
 use crate::terminal::output::{bytes, count, summary, whole_millis};
-use crate::terminal::progress::Progress;
+use crate::terminal::progress_bar::ProgressBar;
 use anyhow::Context;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -24,13 +25,13 @@ pub(crate) struct Rebuild {
     /// The index file
     index: PathBuf,
     #[command(flatten)]
-    settings: Settings,
+    settings: IndexSettings,
     /// Count every shingle once, where the index counts repeated ones as often as they occur
     #[arg(long, conflicts_with = "multiset")]
     no_multiset: bool,
 }
 
-pub(crate) fn run(global: &Global, args: &Rebuild) -> Result<Ending, Failure> {
+pub(crate) fn run(global: &GlobalOptions, args: &Rebuild) -> Result<Ending, Failure> {
     interrupt::catch()?;
     let start = Instant::now();
     let size = || {
@@ -41,7 +42,7 @@ pub(crate) fn run(global: &Global, args: &Rebuild) -> Result<Ending, Failure> {
     if args.no_multiset {
         options = options.multiset(false);
     }
-    let progress = Progress::of_parts(global);
+    let progress = ProgressBar::of_parts(global);
     let before = size().unwrap_or(0);
     let rebuilt = opening::open(global, options, |options| {
         options.rebuild(&args.index).watch(progress.watch())

@@ -1,10 +1,12 @@
 //! `twindex remove`: documents leave an index.
 
 use crate::input::{Block, Blocks, Line, open_lines};
-use crate::run::failure::{Failure, message};
-use crate::run::global::Global;
+use crate::run::failure::Failure;
+use crate::run::global_options::GlobalOptions;
 use crate::run::seconds::{seconds_of, time_of};
-use crate::run::{ending::Ending, interrupt, opening};
+use crate::run::{ending::Ending, opening};
+use crate::terminal::interrupt;
+use crate::terminal::messages::message;
 use crate::terminal::output::{count, grouped, summary, whole_millis};
 use anyhow::Context;
 use std::io::Read;
@@ -67,7 +69,7 @@ struct Removal<'i> {
     removed: u64,
 }
 
-pub(crate) fn run(global: &Global, args: &Remove) -> std::result::Result<Ending, Failure> {
+pub(crate) fn run(global: &GlobalOptions, args: &Remove) -> std::result::Result<Ending, Failure> {
     interrupt::catch()?;
     let start = Instant::now();
     // The ids may come from a command that reads this very index: it has closed it when the first
@@ -120,7 +122,7 @@ struct Counts {
 }
 
 fn report(
-    global: &Global,
+    global: &GlobalOptions,
     index: &Path,
     counts: &Counts,
     start: Instant,

@@ -2,8 +2,8 @@
 
 use super::blocks::{Block, Line};
 use super::fasta::SequenceBlock;
-use super::files::{self, Whole};
-use super::lines::Stream;
+use super::files::{self, WholeFile};
+use super::lines::LineParser;
 use super::record::{BadRecord, Record};
 use super::rows::RowBlock;
 use super::table::Table;
@@ -13,19 +13,19 @@ use std::sync::Arc;
 /// Some raw records, in order.
 pub enum Batch {
     /// Lines of a stream.
-    Lines(Stream, Block),
+    Lines(LineParser, Block),
     /// Records of FASTA.
-    Sequences(Stream, SequenceBlock),
+    Sequences(LineParser, SequenceBlock),
     /// Records of a table.
     Rows(Arc<Table>, RowBlock),
-    /// Whole files, each a text, and the most bytes that are taken.
-    Files(Vec<Whole>, usize),
-    /// Something that cannot be read at all.
+    /// Whole files, each of them a text, and the most bytes of a text.
+    Files(Vec<WholeFile>, usize),
+    /// An input that cannot be read at all.
     Bad(BadRecord),
 }
 
 impl Batch {
-    /// The header of the table that its records are of.
+    /// The header of the table that the records belong to.
     pub fn header(&self) -> Option<&Arc<[u8]>> {
         match self {
             Self::Rows(table, _) => Some(table.header()),
@@ -33,13 +33,13 @@ impl Batch {
         }
     }
 
-    /// Parses every record on all threads, hands each to `take`, and returns what that made of
-    /// them, in order. Blank lines between records of JSON or of a table are none.
+    /// Parses the records on all threads and passes each to `take`. Returns the results in order.
+    /// Blank lines between records of JSON or of a table are no records.
     pub fn parse<T: Send>(
         &self,
         take: impl Fn(Record<'_>) -> Result<T, BadRecord> + Sync,
     ) -> Vec<Result<T, BadRecord>> {
-        let lines = |stream: &Stream, cut: Option<u64>, lines: Vec<Line<'_>>| {
+        let lines = |stream: &LineParser, cut: Option<u64>, lines: Vec<Line<'_>>| {
             if let Some(line) = cut {
                 return vec![Err(stream.too_long(line))];
             }

@@ -1,15 +1,15 @@
-//! Reading a stream in blocks of whole lines.
+//! Reads a stream in blocks of whole lines.
 
 use memchr::{memchr_iter, memrchr};
 use std::io::{self, Read};
 
-/// A block holds about so many bytes, and a whole line at the least.
+/// A block holds about this many bytes, but at least one line.
 pub(super) const BLOCK_BYTES: usize = 4 << 20;
 
-/// A block holds at most so many lines: what is made of a line takes some 500 bytes, however short it is.
+/// The most lines of a block. A parsed record takes about 500 bytes, however short its line is.
 pub(super) const BLOCK_LINES: usize = 1 << 14;
 
-/// The end of a line, `\r\n`, is no part of it.
+/// The bytes of the longest line end, `\r\n`. It does not count towards the length of a line.
 pub(super) const END_BYTES: usize = 2;
 
 /// Some whole lines of a stream.
@@ -17,24 +17,25 @@ pub struct Block {
     bytes: Vec<u8>,
     /// The number of the first line, from 1.
     first_line: u64,
-    /// What stands at that line is longer than the limit and was left out; there is nothing else.
+    /// The number of a line that is longer than the limit. It was left out, and the block is empty.
     pub cut: Option<u64>,
-    /// Whether all of it is one text, line ends and all.
+    /// Whether the block is one text, line ends included.
     whole: bool,
 }
 
 /// A line of a block.
 #[derive(Clone, Copy, Debug)]
 pub struct Line<'b> {
-    /// From 1.
+    /// Its number in the stream, from 1.
     pub number: u64,
     /// Without its end (`\n` or `\r\n`).
     pub text: &'b [u8],
-    /// As it came, with its end if it has one.
+    /// The bytes as they were read, with the line end if there is one.
     pub raw: &'b [u8],
 }
 
 impl Block {
+    /// The lines, or the whole text as one line.
     pub fn lines(&self) -> Vec<Line<'_>> {
         if self.whole && self.cut.is_none() {
             return vec![Line { number: self.first_line, text: &self.bytes, raw: &self.bytes }];
@@ -43,7 +44,7 @@ impl Block {
         let mut start = 0;
         let ends = memchr_iter(b'\n', &self.bytes).chain([self.bytes.len()]);
         for (number, end) in (self.first_line..).zip(ends) {
-            // What follows the last line end is a line only if there is something.
+            // Bytes after the last line end are a line; no bytes are none.
             if end < self.bytes.len() || start < end {
                 let text = &self.bytes[start..end];
                 let text = text.strip_suffix(b"\r").unwrap_or(text);
@@ -56,15 +57,15 @@ impl Block {
     }
 }
 
-/// Reads on from a stream.
-pub(super) struct Source<R> {
+/// Reads a stream piece by piece.
+pub(super) struct StreamReader<R> {
     stream: R,
-    /// Where bytes are read to, once zeroed: room in a block would have to be for each read, which
-    /// from a pipe gives far less than there is room for.
+    /// The buffer for a read, zeroed once. Reading directly into a block would zero its free space
+    /// for every read, and a pipe fills only a small part of it.
     buffer: Vec<u8>,
 }
 
-impl<R: Read> Source<R> {
+impl<R: Read> StreamReader<R> {
     pub(super) const fn new(stream: R) -> Self {
         Self { stream, buffer: Vec::new() }
     }
@@ -87,24 +88,25 @@ impl<R: Read> Source<R> {
     }
 }
 
-/// Cuts a stream into blocks.
+/// Cuts a stream into blocks of lines.
 pub struct Blocks<R> {
-    source: Source<R>,
-    /// What was read after the last block, mostly the beginning of a line.
+    source: StreamReader<R>,
+    /// The bytes after the last block, usually the beginning of a line.
     rest: Vec<u8>,
     next_line: u64,
     ended: bool,
     whole: bool,
     /// The most bytes of a line, or of the whole text. It bounds the memory of a block.
     most: usize,
-    /// About so many bytes are a block.
+    /// The approximate size of a block.
     pub(super) block_bytes: usize,
 }
 
 impl<R: Read> Blocks<R> {
+    /// Cuts a stream into lines. `read_already` is its beginning, `most` the longest line.
     pub fn new(stream: R, read_already: Vec<u8>, most: usize) -> Self {
         Self {
-            source: Source::new(stream),
+            source: StreamReader::new(stream),
             rest: read_already,
             next_line: 1,
             ended: false,
@@ -114,16 +116,16 @@ impl<R: Read> Blocks<R> {
         }
     }
 
-    /// Takes the whole stream as one text.
+    /// Takes the whole stream as one text of at most `most` bytes.
     pub fn whole(stream: R, read_already: Vec<u8>, most: usize) -> Self {
         Self { whole: true, ..Self::new(stream, read_already, most) }
     }
 
+    /// Reads the next block; `None` at the end of the stream.
     pub fn read_block(&mut self) -> io::Result<Option<Block>> {
         let mut bytes = std::mem::take(&mut self.rest);
         let (mut searched, mut last_end) = (0, None);
-        // A stream that delivers slowly is handed on as it comes, not held until a block is full,
-        // but never less than a line.
+        // Lines of a slow stream are passed on as they come: a block need not be full.
         let mut more_at_hand = false;
         loop {
             if !self.whole {
@@ -134,7 +136,7 @@ impl<R: Read> Blocks<R> {
             match last_end {
                 Some(_) if self.ended || !more_at_hand || bytes.len() >= self.block_bytes => break,
                 None if bytes.len() > self.most.saturating_add(END_BYTES) => {
-                    return self.leave_out().map(Some);
+                    return self.skip_too_long().map(Some);
                 }
                 _ if self.ended => break,
                 _ => {}
@@ -162,8 +164,8 @@ impl<R: Read> Blocks<R> {
         Ok(Some(Block { bytes, first_line, cut: None, whole: self.whole }))
     }
 
-    /// Passes over a line, or a whole text, that is too long; keeps only what follows it.
-    fn leave_out(&mut self) -> io::Result<Block> {
+    /// Skips a line or a whole text that is too long, and keeps only the bytes after it.
+    fn skip_too_long(&mut self) -> io::Result<Block> {
         match self.whole {
             true => self.ended = true,
             false => self.skip_line()?,
@@ -173,7 +175,7 @@ impl<R: Read> Blocks<R> {
         Ok(Block { bytes: Vec::new(), first_line: line, cut: Some(line), whole: self.whole })
     }
 
-    /// Reads on to the end of a line, keeping only what follows it.
+    /// Reads to the end of the line, and keeps only the bytes after it.
     fn skip_line(&mut self) -> io::Result<()> {
         let mut bytes = Vec::new();
         loop {
@@ -247,7 +249,8 @@ mod tests {
         }
     }
 
-    /// 340 bytes at a time took others 65 minutes where large reads take 99 seconds.
+    /// With small reads, a large file takes many times as long: 340 bytes at a time took another
+    /// program 65 minutes where large reads take 99 seconds.
     #[test]
     fn a_file_is_read_in_large_pieces() {
         struct Counting<'a>(&'a [u8], &'a mut u64);
@@ -281,7 +284,8 @@ mod tests {
         let text = format!("short\n{long}\nlast\n{long}");
         for drip in [1_000, 70_000, 1 << 20] {
             let mut found = lines(text.as_bytes(), drip, 100_000);
-            // One that came together with its end is for the reader to measure.
+            // A long line that came together with its end is passed on: the parser checks its
+            // length.
             found.iter_mut().filter(|line| line.1 == long).for_each(|line| {
                 line.1 = "left out".into();
             });

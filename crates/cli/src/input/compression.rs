@@ -1,42 +1,43 @@
-//! Bytes that are compressed, told by the first of them, are read as what was compressed.
+//! Decompression of streams, which are recognized as gzip or zstd by their first bytes.
 
 use flate2::bufread::MultiGzDecoder;
 use std::io::{self, BufReader, Chain, Cursor, Read};
 use std::path::Path;
 
-/// The largest window that a zstd frame may ask for, which is in memory: 128 MiB, as the program
-/// `zstd` takes without being asked for more.
+/// The largest window of a zstd frame, which is held in memory: 128 MiB, the default limit of the
+/// program `zstd`.
 const WINDOW_LOG: u32 = 27;
 
-/// Compressed bytes that are read at a time.
+/// The number of compressed bytes that are read at a time.
 const BUFFER_BYTES: usize = 256 << 10;
 
 const GZIP: &[u8] = &[0x1F, 0x8B];
 const ZSTD: &[u8] = &[0x28, 0xB5, 0x2F, 0xFD];
-/// Follows a byte of 0x50 to 0x5F.
+/// The rest of the magic number of a skippable frame, after a byte from 0x50 to 0x5F.
 const ZSTD_SKIPPABLE: &[u8] = &[0x2A, 0x4D, 0x18];
 
-/// What can be read from a stream after decompression.
-pub(super) struct Content<R> {
-    /// Its first bytes, which were read to see what it is.
+/// A stream after decompression. Its first bytes may have been read already.
+pub(super) struct Decompressed<R> {
+    /// The first bytes, which were read to recognize the compression.
     pub(super) start: Vec<u8>,
-    pub(super) rest: Rest<R>,
+    /// The bytes after them.
+    pub(super) rest: DecompressedRest<R>,
 }
 
-impl<R> Content<R> {
+impl<R> Decompressed<R> {
     #[cfg(any(test, fuzzing))]
     pub(super) const fn is_packed(&self) -> bool {
-        matches!(self.rest, Rest::Packed(_))
+        matches!(self.rest, DecompressedRest::Packed(_))
     }
 }
 
-/// What follows the first bytes.
-pub(super) enum Rest<R> {
+/// The bytes after the first ones.
+pub(super) enum DecompressedRest<R> {
     Plain(R),
-    Packed(Box<Unpacking<R>>),
+    Packed(Box<Decompressor<R>>),
 }
 
-impl<R: Read> Read for Rest<R> {
+impl<R: Read> Read for DecompressedRest<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Plain(stream) => stream.read(out),
@@ -45,9 +46,9 @@ impl<R: Read> Read for Rest<R> {
     }
 }
 
-/// Looks at the first bytes of a stream. `named` is whether its name says that it is compressed: if
-/// so, one that is empty or ends within those first bytes was cut short.
-pub(super) fn open<R: Read>(mut stream: R, named: bool) -> io::Result<Content<R>> {
+/// Opens a stream and recognizes its compression. `named` says whether its name has the extension
+/// of a compressed file: then an empty stream, or one that ends within a magic number, is an error.
+pub(super) fn open<R: Read>(mut stream: R, named: bool) -> io::Result<Decompressed<R>> {
     let mut start = Vec::new();
     let mut buffer = [0; 4];
     let mut ended = false;
@@ -67,7 +68,7 @@ pub(super) fn open<R: Read>(mut stream: R, named: bool) -> io::Result<Content<R>
         method => method,
     };
     let Some(method) = method else {
-        return Ok(Content { start, rest: Rest::Plain(stream) });
+        return Ok(Decompressed { start, rest: DecompressedRest::Plain(stream) });
     };
     let packed = BufReader::with_capacity(BUFFER_BYTES, Cursor::new(start).chain(stream));
     let decoder = match method {
@@ -78,11 +79,11 @@ pub(super) fn open<R: Read>(mut stream: R, named: bool) -> io::Result<Content<R>
             Decoder::Zstd(decoder)
         }
     };
-    let rest = Rest::Packed(Box::new(Unpacking { decoder, failed: None }));
-    Ok(Content { start: Vec::new(), rest })
+    let rest = DecompressedRest::Packed(Box::new(Decompressor { decoder, failed: None }));
+    Ok(Decompressed { start: Vec::new(), rest })
 }
 
-/// Whether a name ends as those of compressed files do.
+/// Whether a path has the extension of a compressed file.
 pub(super) fn is_named(path: &Path) -> bool {
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     ["gz", "gzip", "zst", "zstd"].iter().any(|known| extension.eq_ignore_ascii_case(known))
@@ -103,7 +104,7 @@ fn codec(start: &[u8]) -> Option<Codec> {
     }
 }
 
-/// Whether these few bytes leave open what they begin.
+/// Whether these bytes may be the beginning of a magic number.
 fn may_become_packed(start: &[u8]) -> bool {
     let whole = codec(start).is_some();
     !whole
@@ -113,14 +114,14 @@ fn may_become_packed(start: &[u8]) -> bool {
         }
 }
 
-/// A stream on its way back to what it was.
-pub(super) struct Unpacking<R> {
+/// A stream that is being decompressed.
+pub(super) struct Decompressor<R> {
     decoder: Decoder<R>,
-    /// Comes after the bytes that were read before it.
+    /// An error to report after the bytes that were read before it.
     failed: Option<io::Error>,
 }
 
-/// Compressed bytes, the first of which were read already.
+/// The compressed bytes, whose first ones were read already.
 type Packed<R> = BufReader<Chain<Cursor<Vec<u8>>, R>>;
 
 enum Decoder<R> {
@@ -137,7 +138,7 @@ impl<R: Read> Decoder<R> {
         read.map_err(|error| self.explained(error))
     }
 
-    /// Whether more can be read without waiting.
+    /// Whether more compressed bytes are in the buffer, so that reading need not wait.
     fn has_more_at_hand(&self) -> bool {
         let packed = match self {
             Self::Gzip(decoder) => decoder.get_ref(),
@@ -146,6 +147,7 @@ impl<R: Read> Decoder<R> {
         !packed.buffer().is_empty()
     }
 
+    /// The error in words that name the compression.
     fn explained(&self, error: io::Error) -> io::Error {
         let method = match self {
             Self::Gzip(_) => "gzip ",
@@ -164,7 +166,7 @@ impl<R: Read> Decoder<R> {
                     .to_owned()
             }
             (Self::Gzip(_), "invalid gzip header") => {
-                "corrupt: what follows is no gzip data".to_owned()
+                "corrupt: the bytes after the gzip data are no gzip data".to_owned()
             }
             _ => format!("corrupt {method}data: {said}"),
         };
@@ -173,13 +175,13 @@ impl<R: Read> Decoder<R> {
 }
 
 fn cut_short(method: &str) -> io::Error {
-    let cause = format!("cut short: the compressed {method}data ends before its end");
+    let cause = format!("cut short: the compressed {method}data is incomplete");
     io::Error::new(io::ErrorKind::UnexpectedEof, cause)
 }
 
-impl<R: Read> Read for Unpacking<R> {
-    /// Fills as much as can be had without waiting, so that blocks of lines are not as small as
-    /// what a decoder gives at once.
+impl<R: Read> Read for Decompressor<R> {
+    /// Fills as much of the buffer as is possible without waiting. A decoder returns little at
+    /// once, which would make the blocks of lines small.
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if let Some(error) = self.failed.take() {
             return Err(error);

@@ -1,28 +1,29 @@
-//! Cutting FASTA into its records: each begins with a line that begins with `>`.
+//! Cuts FASTA into its records. Each begins with a line that begins with `>`.
 
-use super::blocks::{BLOCK_BYTES, BLOCK_LINES, Line, Source};
+use super::blocks::{BLOCK_BYTES, BLOCK_LINES, Line, StreamReader};
 use super::record::BYTE_ORDER_MARK;
 use memchr::{memchr, memchr_iter, memchr2};
 use std::io::{self, Read};
 use std::ops::Range;
 
-const FASTQ: &str = "is FASTQ, which is not read; make FASTA of it, as `seqtk seq -a` does";
+const FASTQ: &str =
+    "is FASTQ, which is not read; convert it to FASTA, for instance with `seqtk seq -a`";
 const NO_FASTA: &str =
-    "is no FASTA: a sequence comes before the first line that begins with >; see --format";
+    "is no FASTA: text comes before the first line that begins with >; see --format";
 
 /// Some whole records.
 #[derive(Default)]
 pub struct SequenceBlock {
     bytes: Vec<u8>,
-    /// The line at which each begins, and where it is.
+    /// The first line of each record, and its place in the bytes.
     places: Vec<(u64, Range<usize>)>,
-    /// The record that begins at this line is longer than the limit and was left out; there is
-    /// nothing else.
+    /// The first line of a record that is longer than the limit. It was left out, and the block is
+    /// empty.
     pub(super) cut: Option<u64>,
 }
 
 impl SequenceBlock {
-    /// The records, each as a line of many: as its text without the line ends behind it.
+    /// The records, each as one `Line`: its text is the record without the line ends after it.
     pub(super) fn records(&self) -> Vec<Line<'_>> {
         let record = |(number, place): &(u64, Range<usize>)| {
             let raw = &self.bytes[place.clone()];
@@ -32,16 +33,16 @@ impl SequenceBlock {
     }
 }
 
-/// Why what follows cannot be FASTA, and the line that says so.
+/// The line that cannot be FASTA, and why.
 type NoFasta = (u64, &'static str);
 
-/// Looks for the first record, as bytes come in. Blank lines and comments, which begin with `;`, may
-/// come before it. What was looked at is not looked at again, however long a line is.
+/// Searches incoming bytes for the first record. Blank lines and comments, which begin with `;`,
+/// may come before it. No byte is searched twice, however long a line is.
 struct Beginning {
-    /// The line that is looked at, and where it begins.
+    /// The number of the current line, and where it begins.
     line: u64,
     start: usize,
-    /// All before was looked at: the line is a comment or blank so far.
+    /// All bytes before this one were searched. The current line is a comment or blank so far.
     seen: usize,
     comment: bool,
 }
@@ -51,7 +52,7 @@ impl Beginning {
         Self { line: 1, start: 0, seen: 0, comment: false }
     }
 
-    /// Looks at the bytes that came since; returns where the first record begins, once it is there.
+    /// Searches the new bytes; returns where the first record begins once it is found.
     fn look(&mut self, bytes: &[u8]) -> Result<Option<usize>, NoFasta> {
         loop {
             let rest = bytes.get(self.seen..).unwrap_or_default();
@@ -77,22 +78,22 @@ impl Beginning {
         }
     }
 
-    /// Forgets the lines before the one that is looked at; returns how many bytes they are.
+    /// Forgets the lines before the current one; returns their number of bytes.
     fn forget(&mut self) -> usize {
         self.seen -= self.start;
         std::mem::take(&mut self.start)
     }
 }
 
-/// Checks that a whole text is FASTA, or that there is nothing in it.
+/// Checks that a whole text is FASTA or empty.
 pub(super) fn check(text: &[u8]) -> Result<(), &'static str> {
     let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     Beginning::new().look(text).map(|_| ()).map_err(|(_, cause)| cause)
 }
 
-/// Why a text that is to be cut into k-mers cannot be a sequence, if that shows.
+/// Why a text cannot be cut into k-mers. Only FASTQ is recognized.
 pub fn no_sequence(text: &str) -> Option<&'static str> {
-    // One that is no FASTA is a bare sequence.
+    // Any other text that is no FASTA is taken as a bare sequence.
     check(text.as_bytes()).err().filter(|cause| *cause == FASTQ)
 }
 
@@ -103,23 +104,23 @@ pub(super) fn id(record: &str) -> Option<&str> {
 }
 
 /// Cuts a stream into records, in blocks.
-pub(super) struct Sequences<R> {
-    source: Source<R>,
-    /// What was read after the last block; from the first record on it begins with one.
+pub(super) struct SequenceBlocks<R> {
+    source: StreamReader<R>,
+    /// The bytes after the last block. Once the first record is found, they begin with a record.
     rest: Vec<u8>,
-    /// The line at which the rest begins.
+    /// The number of the first line of `rest`.
     line: u64,
     ended: bool,
-    /// The most bytes of a record, line ends and all. It bounds the memory of a block.
+    /// The most bytes of a record, line ends included. It bounds the memory of a block.
     most: usize,
-    /// About so many bytes are a block.
+    /// The approximate size of a block.
     pub(super) block_bytes: usize,
 }
 
-impl<R: Read> Sequences<R> {
+impl<R: Read> SequenceBlocks<R> {
     pub(super) fn new(stream: R, read_already: Vec<u8>, most: usize) -> Self {
         Self {
-            source: Source::new(stream),
+            source: StreamReader::new(stream),
             rest: read_already,
             line: 1,
             ended: false,
@@ -128,7 +129,7 @@ impl<R: Read> Sequences<R> {
         }
     }
 
-    /// Passes over what comes before the first record. To be called once, at first.
+    /// Skips the bytes before the first record. Call it once, before the first block.
     pub(super) fn begin(&mut self) -> io::Result<Result<(), NoFasta>> {
         while self.rest.len() < BYTE_ORDER_MARK.len() && self.read()? {}
         if self.rest.starts_with(BYTE_ORDER_MARK) {
@@ -158,15 +159,16 @@ impl<R: Read> Sequences<R> {
         }
     }
 
-    /// Reads on; returns whether there was more.
+    /// Reads a piece; returns whether there was one.
     fn read(&mut self) -> io::Result<bool> {
         self.ended = self.source.read_some(64 << 10, &mut self.rest)? == 0;
         Ok(!self.ended)
     }
 
+    /// Reads the next block; `None` at the end of the stream.
     pub(super) fn next(&mut self) -> io::Result<Option<SequenceBlock>> {
         let mut bytes = std::mem::take(&mut self.rest);
-        // Where records begin, the first at 0; all before `seen` was looked at.
+        // The places where records begin, the first at 0. All bytes before `seen` were searched.
         let (mut starts, mut seen) = (vec![0], 1);
         let mut more_at_hand = false;
         loop {
@@ -215,11 +217,11 @@ impl<R: Read> Sequences<R> {
         Ok(Some(block))
     }
 
-    /// Passes over a record that is too long, of which there are these bytes.
+    /// Skips a record that is too long. `begun` is its beginning.
     fn skip(&mut self, begun: &[u8]) -> io::Result<SequenceBlock> {
         let block = SequenceBlock { cut: Some(self.line), ..SequenceBlock::default() };
         self.line += lines(begun);
-        // The last byte tells whether the next one begins a line.
+        // The last byte decides whether the next one begins a line.
         let mut piece = begun[begun.len() - 1..].to_vec();
         loop {
             let old = piece.len();
@@ -238,7 +240,7 @@ impl<R: Read> Sequences<R> {
     }
 }
 
-/// Where the next record begins, from `from` on, which is not the beginning.
+/// Where the next record begins, at `from` or later. `from` must not be 0.
 fn next_start(bytes: &[u8], from: usize) -> Option<usize> {
     let mut from = from;
     loop {

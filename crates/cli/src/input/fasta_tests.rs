@@ -1,13 +1,13 @@
-//! Records of FASTA, whatever pieces they come in.
+//! Tests of cutting FASTA into records, read in pieces of any size.
 
 use super::*;
 use proptest::prelude::*;
 
-/// A record and the line at which it begins.
-type Found = (u64, Option<Vec<u8>>);
+/// The first line of a record, and its bytes unless it was left out.
+type CutRecord = (u64, Option<Vec<u8>>);
 
-/// Records with their lines, `None` for one that was left out, read so many bytes at a time.
-fn cut(text: &[u8], drip: usize, most: usize) -> Result<Vec<Found>, NoFasta> {
+/// Cuts a text into records, read `drip` bytes at a time.
+fn cut(text: &[u8], drip: usize, most: usize) -> Result<Vec<CutRecord>, NoFasta> {
     struct Drip<'a>(&'a [u8], usize);
     impl Read for Drip<'_> {
         fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
@@ -15,7 +15,7 @@ fn cut(text: &[u8], drip: usize, most: usize) -> Result<Vec<Found>, NoFasta> {
             (&mut self.0).take(count as u64).read(out)
         }
     }
-    let mut sequences = Sequences::new(Drip(text, drip), Vec::new(), most);
+    let mut sequences = SequenceBlocks::new(Drip(text, drip), Vec::new(), most);
     sequences.block_bytes = 64;
     sequences.begin().expect("memory can be read")?;
     let mut out = Vec::new();
@@ -30,8 +30,8 @@ fn cut(text: &[u8], drip: usize, most: usize) -> Result<Vec<Found>, NoFasta> {
     Ok(out)
 }
 
-/// The same by lines, one after the other.
-fn by_lines(text: &str, most: usize) -> Vec<Found> {
+/// Cuts a text into records line by line, as the expected result.
+fn by_lines(text: &str, most: usize) -> Vec<CutRecord> {
     let mut out: Vec<(u64, Vec<u8>)> = Vec::new();
     let (mut number, mut begins) = (1, true);
     for letter in text.bytes() {
@@ -117,12 +117,12 @@ fn fastq_is_no_sequence_also_behind_blank_lines_and_comments() {
 }
 
 #[test]
-fn what_comes_before_the_first_record_is_looked_at_once() {
+fn bytes_before_the_first_record_are_searched_once() {
     for (line, more) in [("    ", "\n>a"), (";  x", " y\n>a"), ("\n; x", "\n\n>a")] {
         let mut beginning = Beginning::new();
         let mut bytes = line.as_bytes().to_vec();
         assert_eq!(beginning.look(&bytes), Ok(None));
-        // Whoever looked again would find that this is no FASTA.
+        // If these bytes were searched again, they would be no FASTA.
         bytes.fill(b'x');
         bytes.extend(more.as_bytes());
         assert_eq!(beginning.look(&bytes), Ok(Some(bytes.len() - 2)), "{line:?}");
@@ -141,7 +141,7 @@ fn a_long_line_before_the_first_record_takes_no_longer_than_short_ones() {
     };
     let short = time(b" \n");
     for line in [b"  ", b";;"] {
-        // A line that is searched again for each piece takes some hundreds of times as long.
+        // A line that is searched again for each piece takes hundreds of times as long.
         let long = time(line);
         assert!(long < 20 * short, "{line:?}: {long:?}, short lines {short:?}");
     }
@@ -167,7 +167,7 @@ fn a_record_that_is_too_long_is_left_out_and_the_next_one_read() {
 fn many_short_records_are_several_blocks() {
     let count = 2 * BLOCK_LINES + 5;
     let text = ">a\nA\n".repeat(count);
-    let mut sequences = Sequences::new(text.as_bytes(), Vec::new(), 100);
+    let mut sequences = SequenceBlocks::new(text.as_bytes(), Vec::new(), 100);
     assert_eq!(sequences.begin().expect("memory can be read"), Ok(()));
     let mut found = 0;
     while let Some(block) = sequences.next().expect("memory can be read") {

@@ -1,8 +1,8 @@
-//! Whole files, each one text, read on all threads.
+//! Reads whole files, each of them a text, on all threads.
 
-use super::compression::{self, Rest};
+use super::compression::{self, DecompressedRest};
 use super::fasta;
-use super::record::{BadRecord, Body, Name, Raw, Record, not_utf8, too_long};
+use super::record::{BadRecord, Body, RawRecord, Record, RecordName, not_utf8, too_long};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::fs::File;
@@ -10,23 +10,24 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The least that is asked of a budget at once, and the most.
+/// The least and the most bytes that are taken from the budget at once.
 const STEP: (u64, u64) = (64 << 10, 4 << 20);
 
 /// A file that is one text.
 #[derive(Debug)]
-pub struct Whole {
+pub struct WholeFile {
+    /// Where it is.
     pub(super) path: PathBuf,
-    /// When it was found.
+    /// Its size when it was found, in bytes.
     pub(super) size: u64,
     /// Whether it must be FASTA.
     pub(super) fasta: bool,
 }
 
-/// Reads files, each with at most so many bytes of text, and hands each to
-/// `take`; returns what that made of them, in order.
+/// Reads files of at most `most` bytes of text and passes each to `take`. Returns the results in
+/// order.
 pub(super) fn read<T: Send>(
-    files: &[Whole],
+    files: &[WholeFile],
     most: usize,
     take: impl Fn(Record<'_>) -> Result<T, BadRecord> + Sync,
 ) -> Vec<Result<T, BadRecord>> {
@@ -34,15 +35,15 @@ pub(super) fn read<T: Send>(
     for group in groups(files, most as u64) {
         let budget =
             Budget::new((most as u64).saturating_sub(group.iter().map(|file| file.size).sum()));
-        let read = |file: &Whole| {
-            // It is given back when the text has been used.
+        let read = |file: &WholeFile| {
+            // The share is returned to the budget after the text has been used.
             let mut share = Share { budget: &budget, taken: 0 };
             let text = text_of(&file.path, most, Some(&mut share)).transpose()?;
             Some(text.and_then(|text| give(file, &text, &take)))
         };
         let results: Vec<_> = group.par_iter().map(read).collect();
         all.extend(results.into_iter().zip(group).map(|(result, file)| {
-            // Alone it may take as much as any record.
+            // Read alone, the file may take as much as any record.
             let alone = || {
                 let text = text_of(&file.path, most, None)?.unwrap_or_default();
                 give(file, &text, &take)
@@ -53,8 +54,9 @@ pub(super) fn read<T: Send>(
     all
 }
 
+/// Passes the text of a file to `take` as a record.
 fn give<T>(
-    file: &Whole,
+    file: &WholeFile,
     text: &str,
     take: impl Fn(Record<'_>) -> Result<T, BadRecord>,
 ) -> Result<T, BadRecord> {
@@ -65,15 +67,15 @@ fn give<T>(
         return Err(BadRecord { place, cause: cause.to_owned() });
     }
     take(Record {
-        name: Name::Id(place.clone()),
+        name: RecordName::Id(place.clone()),
         body: Body::Text(Cow::Borrowed(text)),
         place,
-        raw: Raw::File,
+        raw: RawRecord::File,
     })
 }
 
-/// Files that are read at the same time, which have at most so many bytes together, or are one.
-fn groups(files: &[Whole], most: u64) -> impl Iterator<Item = &[Whole]> {
+/// Groups of files that are read at the same time: at most `most` bytes together, or a single file.
+fn groups(files: &[WholeFile], most: u64) -> impl Iterator<Item = &[WholeFile]> {
     let mut rest = files;
     std::iter::from_fn(move || {
         let mut bytes = 0_u64;
@@ -87,8 +89,8 @@ fn groups(files: &[Whole], most: u64) -> impl Iterator<Item = &[Whole]> {
     })
 }
 
-/// What files of a group may have together beyond their sizes: nobody knows how much a compressed
-/// one becomes.
+/// The memory that the files of a group may take together beyond their sizes. The size of a
+/// compressed file does not tell how large its text is.
 struct Budget(AtomicU64);
 
 impl Budget {
@@ -97,14 +99,14 @@ impl Budget {
     }
 }
 
-/// What one file has of it.
+/// The part of the budget that one file has taken.
 struct Share<'b> {
     budget: &'b Budget,
     taken: u64,
 }
 
 impl Share<'_> {
-    /// Asks for more; returns whether there was as much.
+    /// Takes more bytes from the budget; returns whether it had them.
     fn grow(&mut self, bytes: u64) -> bool {
         let left = |left: u64| left.checked_sub(bytes);
         let had = self.budget.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, left).is_ok();
@@ -119,7 +121,7 @@ impl Drop for Share<'_> {
     }
 }
 
-/// The text of a file; `None` if it is compressed and has more than can be had beside others.
+/// The text of a file; `None` if it is compressed and the budget is too small for it.
 fn text_of(
     path: &Path,
     most: usize,
@@ -138,36 +140,36 @@ fn text_of(
     Ok(Some(text))
 }
 
-/// What there is to read of a file.
+/// The result of reading a file.
 enum Bytes {
     All(Vec<u8>),
-    /// More than a record may have, as a device may that never ends.
+    /// It has more bytes than a record may have. A device may even be endless.
     TooLong,
-    /// It is compressed, and more than its share.
+    /// It is compressed, and the budget is too small for it.
     OverBudget,
 }
 
 fn bytes_of(path: &Path, most: usize, share: Option<&mut Share<'_>>) -> io::Result<Bytes> {
     let file = File::open(path)?;
     let size = file.metadata()?.len();
-    let compression::Content { start, mut rest } =
+    let compression::Decompressed { start, mut rest } =
         compression::open(file, compression::is_named(path))?;
     let limit = (most as u64).saturating_add(1);
     let mut bytes = Vec::new();
     match (&rest, share) {
-        (Rest::Plain(_), _) => {
+        (DecompressedRest::Plain(_), _) => {
             if size > most as u64 {
                 return Ok(Bytes::TooLong);
             }
-            // One byte more than expected, so that the end is found without a larger buffer.
+            // One byte more than expected, so that reading finds the end without a larger buffer.
             bytes.reserve_exact(size as usize + 1);
             bytes.extend_from_slice(&start);
             rest.take(limit.saturating_sub(start.len() as u64)).read_to_end(&mut bytes)?;
         }
-        (Rest::Packed(_), None) => {
+        (DecompressedRest::Packed(_), None) => {
             rest.take(limit).read_to_end(&mut bytes)?;
         }
-        (Rest::Packed(_), Some(share)) => loop {
+        (DecompressedRest::Packed(_), Some(share)) => loop {
             let step = (bytes.len() as u64).clamp(STEP.0, STEP.1);
             if !share.grow(step) {
                 return Ok(Bytes::OverBudget);
@@ -186,8 +188,8 @@ mod tests {
     use super::*;
     use crate::input::compression::packing::{gzip, zstd};
 
-    fn text(path: PathBuf, size: u64) -> Whole {
-        Whole { path, size, fasta: false }
+    fn text(path: PathBuf, size: u64) -> WholeFile {
+        WholeFile { path, size, fasta: false }
     }
 
     #[test]

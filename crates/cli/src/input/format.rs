@@ -1,4 +1,4 @@
-//! What an input holds, told by its name and by how it begins.
+//! The formats of inputs, and how they are recognized by name and content.
 
 use super::compression;
 use super::json;
@@ -7,10 +7,10 @@ use memchr::memchr;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// What inputs hold.
+/// The format of inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Told by name and content.
+    /// Recognized by name and content.
     Auto,
     /// Each file is one text.
     Text,
@@ -18,20 +18,20 @@ pub enum Format {
     Lines,
     /// Each line is one JSON object.
     JsonLines,
-    /// A table whose first record names the columns, with commas.
+    /// A table with commas, whose first record names the columns.
     Csv,
-    /// The same with tabs.
+    /// A table with tabs, whose first record names the columns.
     Tsv,
     /// Each line is an id, a tab, and the elements of a set.
     Tokens,
-    /// Each file is one text, of FASTA.
+    /// Each file is FASTA and one text.
     Fasta,
     /// Each record of FASTA is one text.
     FastaRecords,
 }
 
-/// What the name of a file says, without what says that it is compressed; [`Format::Auto`] if that
-/// is nothing.
+/// The format by the extension of a path, without an extension of compressed files.
+/// [`Format::Auto`] if the extension tells nothing.
 pub(super) fn by_name(path: &Path) -> Format {
     let stem = path.file_stem().map(Path::new).filter(|_| compression::is_named(path));
     let extension = stem.unwrap_or(path).extension().map(|e| e.to_ascii_lowercase());
@@ -45,8 +45,8 @@ pub(super) fn by_name(path: &Path) -> Format {
     }
 }
 
-/// Whether a file whose name says nothing holds JSON Lines: whether its first line is a complete
-/// JSON object. What was read stays in `start`, which is no more than a record may have.
+/// Whether the first line of an input is a complete JSON object, so that it holds JSON Lines. The
+/// bytes that were read stay in `start`: about `most`, the most bytes of a record, or fewer.
 pub(super) fn begins_with_an_object(
     input: &mut impl Read,
     start: &mut Vec<u8>,
@@ -68,8 +68,8 @@ pub(super) fn begins_with_an_object(
     }
 }
 
-/// Reads up to the first character that is no white space, behind a byte order mark if there is one,
-/// if that comes before more bytes than a record may have; what was read stays in `start`.
+/// Reads up to the first byte that is neither white space nor a byte order mark, and returns it if
+/// it comes within the most bytes of a record. The bytes that were read stay in `start`.
 pub(super) fn first_character(
     input: &mut impl Read,
     start: &mut Vec<u8>,
@@ -78,7 +78,7 @@ pub(super) fn first_character(
     Ok(first_place(input, start, most)?.map(|(_, first)| first))
 }
 
-/// The same with its place.
+/// The place and the value of the byte that [`first_character`] returns.
 fn first_place(
     input: &mut impl Read,
     start: &mut Vec<u8>,
@@ -99,7 +99,7 @@ fn first_place(
     }
 }
 
-/// Appends what is at hand; returns whether there was anything.
+/// Appends a piece; returns whether there was one.
 fn read_more(input: &mut impl Read, start: &mut Vec<u8>) -> io::Result<bool> {
     let mut buffer = [0; 8 << 10];
     loop {
@@ -153,7 +153,7 @@ mod tests {
             ("\u{feff}", None),
             ("\n", None),
         ] {
-            // As a slow pipe gives it: a byte at a time.
+            // One byte at a time, as from a slow pipe.
             let bytes = text.as_bytes().chunks(1);
             let mut input: Box<dyn Read> =
                 bytes.fold(Box::new(io::empty()), |before, byte| Box::new(before.chain(byte)));

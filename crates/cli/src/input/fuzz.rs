@@ -1,12 +1,13 @@
-//! Any stream in pieces of any size, beside a plain split and `serde_json`'s own values.
+//! Fuzzing: any stream, read in pieces of any size, against a plain split and the values of
+//! serde_json.
 
 use super::batch::Batch;
 use super::blocks::Blocks;
 use super::compression;
 use super::format::first_character;
 use super::json::Fields;
-use super::lines::{LineFormat, Stream};
-use super::record::{BYTE_ORDER_MARK, Body, Name, Naming};
+use super::lines::{LineFormat, LineParser};
+use super::record::{BYTE_ORDER_MARK, Body, Naming, RecordName};
 use serde::de::IgnoredAny;
 use serde_json::{Number, Value};
 use std::collections::BTreeMap;
@@ -14,11 +15,11 @@ use std::io::{self, Read};
 use std::str;
 use twindex::Tokens;
 
-/// A record or why it is none, with its place.
-type Taken = Result<(Name, Body<'static>), String>;
+/// A record, or why it is bad.
+type Taken = Result<(RecordName, Body<'static>), String>;
 
-/// Reads a stream, which follows four bytes: what its lines are and how it is compressed, how many
-/// bytes come at a time, the size of a block, and the most bytes of a record.
+/// Reads a stream. Four bytes before it choose the format and the compression, the bytes of a read,
+/// the size of a block, and the most bytes of a record.
 pub fn lines(input: &[u8]) {
     let Some((&[how, drip, block, longest], bytes)) = input.split_first_chunk() else { return };
     let format = match how % 4 {
@@ -33,10 +34,10 @@ pub fn lines(input: &[u8]) {
     };
     let whole = matches!(format, LineFormat::Whole);
     let most = if longest == 0 { usize::MAX } else { longest.into() };
-    let stream = Stream { path: String::new(), format, naming, most };
+    let stream = LineParser { path: String::new(), format, naming, most };
 
     let packed = match how / 12 % 3 {
-        // What is compressed once is not taken apart twice.
+        // Bytes that look compressed would be decompressed, unlike the expected lines.
         0 if compression::open(bytes, false).is_ok_and(|content| content.is_packed()) => return,
         0 => bytes.to_vec(),
         1 => compression::packing::gzip(bytes),
@@ -72,7 +73,7 @@ pub fn lines(input: &[u8]) {
     }
 
     let mut all: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n' && !whole).collect();
-    // What follows the last line end is a line only if there is something.
+    // Bytes after the last line end are a line; no bytes are none.
     if all.last().is_some_and(|last| last.is_empty()) {
         all.pop();
     }
@@ -87,11 +88,11 @@ pub fn lines(input: &[u8]) {
         }
         expect(&stream, number, line, got);
     }
-    assert!(taken.is_empty(), "lines that are none: {taken:?}");
+    assert!(taken.is_empty(), "records without a line: {taken:?}");
 }
 
-/// Compares a line with what was made of it.
-fn expect(stream: &Stream, number: u64, line: &[u8], got: Option<Taken>) {
+/// Compares the result of a line with the expected one.
+fn expect(stream: &LineParser, number: u64, line: &[u8], got: Option<Taken>) {
     let LineFormat::Json(_) = stream.format else {
         let got = got.expect("each line is a record");
         let Ok(text) = str::from_utf8(line) else { return assert!(got.is_err(), "{got:?}") };
@@ -108,7 +109,7 @@ fn expect(stream: &Stream, number: u64, line: &[u8], got: Option<Taken>) {
     let value = match serde_json::from_slice(json) {
         Ok(Value::Object(object)) => object,
         Ok(_) => return assert!(got.is_err(), "{got:?}"),
-        // A value that is not looked at may be deeper, larger or stranger than a `Value`.
+        // A field that is not read may hold a value that `Value` cannot represent.
         Err(_) if serde_json::from_slice::<IgnoredAny>(json).is_ok() => return,
         Err(_) => return assert!(got.is_err(), "{got:?}"),
     };
@@ -119,14 +120,14 @@ fn expect(stream: &Stream, number: u64, line: &[u8], got: Option<Taken>) {
     };
     let name = match value.get("id") {
         None => name(stream, number),
-        Some(Value::String(id)) => Some(Name::Id(id.clone())),
+        Some(Value::String(id)) => Some(RecordName::Id(id.clone())),
         Some(Value::Number(number)) => match &got {
-            // As it is written.
-            Ok((Name::Id(id), _)) => {
+            // The id is the number as it is written.
+            Ok((RecordName::Id(id), _)) => {
                 assert_eq!(id.parse::<Number>().ok().as_ref(), Some(number));
-                Some(Name::Id(id.clone()))
+                Some(RecordName::Id(id.clone()))
             }
-            _ => Some(Name::Id(number.to_string())),
+            _ => Some(RecordName::Id(number.to_string())),
         },
         Some(_) => None,
     };
@@ -136,8 +137,8 @@ fn expect(stream: &Stream, number: u64, line: &[u8], got: Option<Taken>) {
     }
 }
 
-/// The set of strings and integers. A number whose digits a `Value` does not keep is taken
-/// as it was.
+/// The set of strings and integers. A number whose digits a `Value` does not keep is taken from the
+/// result.
 fn set(elements: &[Value], got: &Taken) -> Option<Body<'static>> {
     let mut plain = Vec::new();
     for element in elements {
@@ -155,16 +156,16 @@ fn set(elements: &[Value], got: &Taken) -> Option<Body<'static>> {
     Some(Body::Set(set))
 }
 
-/// The name of a record without an id; `None` where it must have one.
-fn name(stream: &Stream, number: u64) -> Option<Name> {
+/// The name of a record without an id; `None` if it must have one.
+fn name(stream: &LineParser, number: u64) -> Option<RecordName> {
     match &stream.naming {
-        Naming::Automatic => Some(Name::Automatic),
-        Naming::Prefix(prefix) => Some(Name::Id(format!("{prefix}:{number}"))),
+        Naming::Automatic => Some(RecordName::Automatic),
+        Naming::Prefix(prefix) => Some(RecordName::Id(format!("{prefix}:{number}"))),
         Naming::Required | Naming::Path => None,
     }
 }
 
-/// A stream that gives a few bytes at a time and is interrupted before each.
+/// A stream that returns a few bytes at a time, and an interruption before each read.
 struct Drip<'a> {
     rest: &'a [u8],
     size: usize,

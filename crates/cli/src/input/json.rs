@@ -1,4 +1,4 @@
-//! One JSON object a line: its id and its text or set, borrowed where nothing is escaped.
+//! Parses a JSON object a line: its id, and its text or set, borrowed if nothing is escaped.
 
 use super::record::Body;
 use serde::Deserializer;
@@ -9,32 +9,34 @@ use std::collections::BTreeMap;
 use std::fmt;
 use twindex::{Tokens, Weights};
 
-/// So many characters of what the parser says are shown.
+/// The most characters of a parser error, or of a name, in a message.
 const QUOTED: usize = 200;
 
-/// The names of the fields that matter.
+/// The names of the fields that are read.
 #[derive(Clone, Debug, Default)]
 pub struct Fields {
+    /// The field of the id.
     pub id: String,
+    /// The field of the text or set.
     pub text: String,
-    /// Whether the text is a weighted set.
+    /// Whether that field must be a weighted set.
     pub weighted: bool,
 }
 
-/// Where weights are looked for if no field is named.
+/// The default field of weights.
 pub const WEIGHTS: &str = "weights";
 
-/// Takes id and content out of a line.
+/// Parses a line: its id, if there is one, and its text or set.
 pub(super) fn parse<'a>(
     line: &'a [u8],
     fields: &Fields,
 ) -> Result<(Option<Cow<'a, str>>, Body<'a>), String> {
     let mut parser = serde_json::Deserializer::from_slice(line);
-    let found = Object(fields).deserialize(&mut parser).and_then(|found| {
+    let found = ObjectVisitor(fields).deserialize(&mut parser).and_then(|found| {
         parser.end()?;
         Ok(found)
     });
-    let Found { id, text, weights } = found.map_err(|error| invalid(&error))?;
+    let FoundFields { id, text, weights } = found.map_err(|error| invalid(&error))?;
     let text = text.ok_or_else(|| match weights {
         true => format!(
             "no field `{}`, and `{WEIGHTS}` are for an index created with --weighted",
@@ -46,23 +48,22 @@ pub(super) fn parse<'a>(
     Ok((id?, body))
 }
 
-/// Takes a weighted set out of a JSON object that holds nothing else, but for a byte order
-/// mark before it.
+/// Parses a JSON object that is a weighted set and nothing else. A byte order mark may precede it.
 pub fn weights(object: &str) -> Result<Weights, String> {
     let object = object.strip_prefix('\u{FEFF}').unwrap_or(object);
     let mut parser = serde_json::Deserializer::from_str(object);
-    let found = TextOrSet { weighted: true }.deserialize(&mut parser).and_then(|found| {
+    let found = FieldVisitor { weighted: true }.deserialize(&mut parser).and_then(|found| {
         parser.end()?;
         Ok(found)
     });
     match found {
         Ok(Ok(Body::Weights(weights))) => Ok(weights),
-        // Nothing else is taken for weights.
+        // A weighted field never parses as anything else.
         Ok(Ok(Body::Text(_) | Body::Set(_))) => Err("the JSON is no object".into()),
         Ok(Err(cause)) => Err(match object_within(object) {
             Some(field) => format!(
-                "the JSON {cause}; give the object of weights alone, without the record around it: the \
-                 value of {field:?}"
+                "the JSON {cause}; give the object of weights alone, without the record around it: \
+                 the value of {field:?}"
             ),
             None => format!("the JSON {cause}"),
         }),
@@ -70,62 +71,63 @@ pub fn weights(object: &str) -> Result<Weights, String> {
     }
 }
 
-/// The first field of an object that holds an object, where its weights are if it is a whole record.
+/// The first field whose value is an object: the likely place of the weights in a whole record.
 fn object_within(object: &str) -> Option<String> {
     let fields: BTreeMap<String, &RawValue> = serde_json::from_str(object).ok()?;
     let field = fields.into_iter().find(|(_, value)| value.get().starts_with('{'))?.0;
     Some(field.chars().take(QUOTED).collect())
 }
 
-/// What the parser says of a line. Each is parsed by itself, so that its own line numbers say nothing.
+/// The parser error without its line number, which is always 1: each line is parsed by itself.
 fn invalid(error: &serde_json::Error) -> String {
     let message = error.to_string();
     let cause = message.rfind(" at line ").map_or(&*message, |at| &message[..at]);
-    // It may quote all of the line.
+    // The message may quote the whole line.
     let end = cause.char_indices().nth(QUOTED).map_or(cause.len(), |(end, _)| end);
     let more = if end < cause.len() { "..." } else { "" };
     format!("not valid JSON: {}{more} at column {}", &cause[..end], error.column())
 }
 
-/// Whether this is one JSON object and nothing else.
+/// Whether a line is one JSON object and nothing else.
 pub(super) fn is_object(line: &[u8]) -> bool {
     line.trim_ascii_start().first() == Some(&b'{')
         && serde_json::from_slice::<IgnoredAny>(line).is_ok()
 }
 
-/// What a field holds, or what is wrong with it.
+/// The value of a field, or why it is refused.
 type Field<'de> = Result<Body<'de>, String>;
 
-/// What was found in an object.
-struct Found<'de> {
+/// The fields that were found in an object.
+struct FoundFields<'de> {
     id: Result<Option<Cow<'de, str>>, String>,
     text: Option<Field<'de>>,
-    /// Whether it has weights, though they are not what is looked for.
+    /// Whether it has weights, although another field is read.
     weights: bool,
 }
 
-struct Object<'f>(&'f Fields);
+/// Parses an object and keeps only the fields that are read.
+struct ObjectVisitor<'f>(&'f Fields);
 
-impl<'de> DeserializeSeed<'de> for Object<'_> {
-    type Value = Found<'de>;
+impl<'de> DeserializeSeed<'de> for ObjectVisitor<'_> {
+    type Value = FoundFields<'de>;
 
     fn deserialize<D: Deserializer<'de>>(self, parser: D) -> Result<Self::Value, D::Error> {
         parser.deserialize_map(self)
     }
 }
 
-impl<'de> Visitor<'de> for Object<'_> {
-    type Value = Found<'de>;
+impl<'de> Visitor<'de> for ObjectVisitor<'_> {
+    type Value = FoundFields<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut found = Found { id: Ok(None), text: None, weights: false };
-        while let Some(key) = map.next_key_seed(Text)? {
+        let mut found = FoundFields { id: Ok(None), text: None, weights: false };
+        while let Some(key) = map.next_key_seed(StringVisitor)? {
             if key == self.0.text.as_str() {
-                let text = map.next_value_seed(TextOrSet { weighted: self.0.weighted })?;
+                let text = map.next_value_seed(FieldVisitor { weighted: self.0.weighted })?;
                 found.text = Some(text.map_err(|cause| format!("field `{}` {cause}", self.0.text)));
             } else if key == self.0.id.as_str() {
                 found.id = id_of(map.next_value::<&RawValue>()?.get(), &self.0.id);
@@ -138,10 +140,10 @@ impl<'de> Visitor<'de> for Object<'_> {
     }
 }
 
-/// The id that a value stands for: a string, or a number as it is written, however large.
+/// The id of a value: a string, or a number as it is written, however large.
 fn id_of<'a>(raw: &'a str, field: &str) -> Result<Option<Cow<'a, str>>, String> {
     match raw.as_bytes().first() {
-        Some(b'"') => Text
+        Some(b'"') => StringVisitor
             .deserialize(&mut serde_json::Deserializer::from_str(raw))
             .map(Some)
             .map_err(|error| format!("field `{field}`: {error}")),
@@ -150,10 +152,10 @@ fn id_of<'a>(raw: &'a str, field: &str) -> Result<Option<Cow<'a, str>>, String> 
     }
 }
 
-/// A string, borrowed if nothing in it is escaped.
-struct Text;
+/// Parses a string, borrowed if nothing in it is escaped.
+struct StringVisitor;
 
-impl<'de> DeserializeSeed<'de> for Text {
+impl<'de> DeserializeSeed<'de> for StringVisitor {
     type Value = Cow<'de, str>;
 
     fn deserialize<D: Deserializer<'de>>(self, parser: D) -> Result<Self::Value, D::Error> {
@@ -161,7 +163,7 @@ impl<'de> DeserializeSeed<'de> for Text {
     }
 }
 
-impl<'de> Visitor<'de> for Text {
+impl<'de> Visitor<'de> for StringVisitor {
     type Value = Cow<'de, str>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -177,13 +179,13 @@ impl<'de> Visitor<'de> for Text {
     }
 }
 
-/// A string or an array, or an object of weights where these are wanted; for any other value, what is
-/// wrong with it.
-struct TextOrSet {
+/// Parses the field of a document: a string, an array, or an object of weights if weights are
+/// expected. For any other value it returns why the value is refused.
+struct FieldVisitor {
     weighted: bool,
 }
 
-impl TextOrSet {
+impl FieldVisitor {
     fn refused<'de, E>(&self) -> Result<Field<'de>, E> {
         Ok(Err(match self.weighted {
             true => "is not an object with a number for each token, as an index of weights needs",
@@ -197,7 +199,7 @@ impl TextOrSet {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for TextOrSet {
+impl<'de> DeserializeSeed<'de> for FieldVisitor {
     type Value = Field<'de>;
 
     fn deserialize<D: Deserializer<'de>>(self, parser: D) -> Result<Self::Value, D::Error> {
@@ -205,7 +207,7 @@ impl<'de> DeserializeSeed<'de> for TextOrSet {
     }
 }
 
-impl<'de> Visitor<'de> for TextOrSet {
+impl<'de> Visitor<'de> for FieldVisitor {
     type Value = Field<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -269,7 +271,7 @@ impl<'de> Visitor<'de> for TextOrSet {
         }
         let mut weights: Vec<(Cow<'de, str>, f64)> = Vec::new();
         let mut wrong = None;
-        while let Some(token) = map.next_key_seed(Text)? {
+        while let Some(token) = map.next_key_seed(StringVisitor)? {
             match number(map.next_value::<&RawValue>()?.get()) {
                 Some(weight) => weights.push((token, weight)),
                 None => wrong = wrong.or(Some(token)),
@@ -286,17 +288,17 @@ impl<'de> Visitor<'de> for TextOrSet {
     }
 }
 
-/// The number that a JSON value is, to the last bit, which the parser of values does not promise.
+/// The number that a JSON value is, exact to the last bit, which `serde_json` does not promise.
 fn number(raw: &str) -> Option<f64> {
     raw.starts_with(|first: char| first == '-' || first.is_ascii_digit())
         .then(|| raw.parse().ok())
         .flatten()
 }
 
-/// An element of an array: a string, or an integer as it is written, however large.
+/// Parses an element of an array: a string, or an integer as it is written, however large.
 fn set_element(raw: &str) -> Result<Cow<'_, str>, String> {
     match raw.as_bytes().first() {
-        Some(b'"') => Text
+        Some(b'"') => StringVisitor
             .deserialize(&mut serde_json::Deserializer::from_str(raw))
             .map_err(|error| format!("cannot be taken: {error}")),
         Some(b'-' | b'0'..=b'9') if !raw.contains(['.', 'e', 'E']) => Ok(Cow::Borrowed(raw)),
@@ -353,7 +355,7 @@ mod tests {
         for (object, text) in [
             (r#"{"b":2.50,"a":1e1,"none":0,"also":-0.0}"#, "a\u{1f}10\u{1f}b\u{1f}2.5\u{1f}"),
             (r#"{"a\nb":1E-7,"":3}"#, "\u{1f}3\u{1f}a\nb\u{1f}1e-7\u{1f}"),
-            // A parser in haste takes the neighbour of this one.
+            // A fast but inexact parser reads the neighbour of this number.
             (r#"{"x":51.24817837550540}"#, "x\u{1f}51.2481783755054\u{1f}"),
             ("\u{feff}{\"x\":1}\n", "x\u{1f}1\u{1f}"),
             ("{}", ""),
@@ -381,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_in_place_of_its_weights_is_told_what_to_do() {
+    fn the_error_for_a_record_in_place_of_weights_says_what_to_do() {
         for (record, field) in [
             (r#"{"id":"a","weights":{"x":1}}"#, "weights"),
             (r#"{"weights":{}}"#, "weights"),

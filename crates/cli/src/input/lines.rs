@@ -1,45 +1,47 @@
-//! A line of a stream becomes a record.
+//! Parses a line of a stream as a record.
 
 use super::blocks::Line;
 use super::fasta;
 use super::json::{self, Fields};
 use super::record::{
-    BYTE_ORDER_MARK, BadRecord, Body, Name, Naming, Raw, Record, not_utf8, too_long,
+    BYTE_ORDER_MARK, BadRecord, Body, Naming, RawRecord, Record, RecordName, not_utf8, too_long,
 };
 use super::sets;
 use std::borrow::Cow;
 use std::str;
 
-/// What the lines of a stream are.
+/// The format of the lines of a stream.
 #[derive(Clone, Debug)]
 pub enum LineFormat {
-    /// Each is a text.
+    /// Each line is a text.
     Text,
-    /// Each is a JSON object.
+    /// Each line is a JSON object.
     Json(Fields),
-    /// Each is an id and the elements of a set.
+    /// Each line is an id and the elements of a set.
     Tokens,
-    /// All together are one text.
+    /// All lines together are one text.
     Whole,
-    /// All together are FASTA, and one text.
+    /// All lines together are FASTA and one text.
     Fasta,
-    /// So many are one record of FASTA.
+    /// Several lines are one record of FASTA.
     FastaRecord,
 }
 
-/// The stream that lines come from.
+/// Parses the lines of one stream.
 #[derive(Clone, Debug)]
-pub struct Stream {
-    /// As messages name it.
+pub struct LineParser {
+    /// The name of the stream in messages.
     pub path: String,
+    /// The format of its lines.
     pub format: LineFormat,
+    /// How records without an id are named.
     pub naming: Naming,
     /// The most bytes of a record.
     pub most: usize,
 }
 
-impl Stream {
-    /// What is at this line and was left out.
+impl LineParser {
+    /// The error for a record at this line that was left out because it is too long.
     pub(super) fn too_long(&self, line: u64) -> BadRecord {
         BadRecord { place: self.place(line), cause: too_long(self.most) }
     }
@@ -55,7 +57,7 @@ impl Stream {
     pub(super) fn record<'a>(&self, line: Line<'a>) -> Result<Option<Record<'a>>, BadRecord> {
         let Line { number, text: line, raw } = line;
         let bad = |cause: String| BadRecord { place: self.place(number), cause };
-        // What ends a line is no part of it, but of a record of many.
+        // The length of a line does not include its line end, but a record has several lines.
         let length = match self.format {
             LineFormat::FastaRecord => raw.len(),
             _ => line.len(),
@@ -94,10 +96,10 @@ impl Stream {
             }
         };
         let name = match (id, &self.naming) {
-            (Some(id), _) => Name::Id(id.into_owned()),
-            (None, Naming::Prefix(prefix)) => Name::Id(format!("{prefix}:{number}")),
-            (None, Naming::Path) => Name::Id(self.path.clone()),
-            (None, Naming::Automatic) => Name::Automatic,
+            (Some(id), _) => RecordName::Id(id.into_owned()),
+            (None, Naming::Prefix(prefix)) => RecordName::Id(format!("{prefix}:{number}")),
+            (None, Naming::Path) => RecordName::Id(self.path.clone()),
+            (None, Naming::Automatic) => RecordName::Automatic,
             (None, Naming::Required) => {
                 return Err(bad(match &self.format {
                     LineFormat::Json(fields) => format!("no field `{}`", fields.id),
@@ -107,8 +109,8 @@ impl Stream {
             }
         };
         let raw = match self.naming {
-            Naming::Path => Raw::File,
-            _ => Raw::Bytes(raw),
+            Naming::Path => RawRecord::File,
+            _ => RawRecord::Bytes(raw),
         };
         Ok(Some(Record { name, body, place: self.place(number), raw }))
     }

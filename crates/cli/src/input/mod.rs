@@ -1,5 +1,4 @@
-//! Where do documents come from? Files, directories and streams become records, in order, parsed on
-//! all threads.
+//! Reads files, directories and streams, and parses their records in order, on all threads.
 
 mod batch;
 mod blocks;
@@ -25,7 +24,7 @@ pub use fasta::no_sequence;
 pub use format::Format;
 pub use json::{Fields, weights};
 pub use listing::open_lines;
-pub use record::{BadRecord, Body, Name, Raw, Record, WANTS_WEIGHTS};
+pub use record::{BadRecord, Body, RawRecord, Record, RecordName, WANTS_WEIGHTS};
 pub use source::{Inputs, Reading, STANDARD_INPUT, whole_text};
 pub use stream::{open_sequence, open_text};
-pub use walk::{Walking, check_glob};
+pub use walk::{WalkOptions, check_glob};

@@ -1,4 +1,4 @@
-//! A record, as the command gets it: its name, its text, what it was read from.
+//! A record of an input: its name, its body, and the bytes it was read from.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,33 +6,38 @@ use std::str::Utf8Error;
 use std::sync::Arc;
 use twindex::{Content, Tokens, Weights};
 
-/// What some programs put before UTF-8; it is no part of a text in JSON or of a table.
+/// The byte order mark that some programs write before UTF-8. It is no part of JSON or of a table.
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// How a record is called.
+/// The name of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Name {
+pub enum RecordName {
     /// It has an id.
     Id(String),
-    /// It comes from standard input and has none: the index gives it one.
+    /// It has no id; it comes from standard input. The index gives it an id.
     Automatic,
 }
 
-/// A record, its text borrowed from the batch where it can be.
+/// A record. Its text is borrowed from the batch if possible.
 pub struct Record<'a> {
-    pub name: Name,
+    /// Its id, or that the index gives it one.
+    pub name: RecordName,
+    /// The text or set that is indexed.
     pub body: Body<'a>,
-    /// Where it was read: path and line.
+    /// Where it was read: the path, and the line if it is not a whole file.
     pub place: String,
-    pub raw: Raw<'a>,
+    /// The bytes it was read from.
+    pub raw: RawRecord<'a>,
 }
 
-/// What a record is about.
+/// The text or set of a record.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Body<'a> {
+    /// A text, which the index cuts into shingles.
     Text(Cow<'a, str>),
-    /// A set that is ready, which needs an index whose shingle is `token`.
+    /// A ready set. Its index must have the shingle `token`.
     Set(Tokens),
+    /// A weighted set. Its index must be one of weights.
     Weights(Weights),
 }
 
@@ -46,7 +51,7 @@ impl Body<'_> {
         }
     }
 
-    /// As an index takes it.
+    /// The body as an index takes it.
     pub fn content(&self) -> Content<'_> {
         match self {
             Self::Text(text) => Content::Text(text),
@@ -55,7 +60,7 @@ impl Body<'_> {
         }
     }
 
-    /// The text, unless it is a set.
+    /// The text; `None` if the body is a set.
     pub fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
@@ -64,23 +69,23 @@ impl Body<'_> {
     }
 }
 
-/// What is said of anything else that comes to an index of weighted sets.
-pub const WANTS_WEIGHTS: &str = "the index compares weights; give JSON Lines, each with `weights`, an object with a number for \
-     each token";
+/// The message for any other record that comes to an index of weighted sets.
+pub const WANTS_WEIGHTS: &str = "the index compares weights; give JSON Lines, each with \
+                                 `weights`, an object with a number for each token";
 
-/// What a record was read from, after decompression, to be written again as it came.
+/// The bytes a record was read from, after decompression, so that it can be written unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Raw<'a> {
-    /// A whole file, which its path stands for.
+pub enum RawRecord<'a> {
+    /// A whole file. Its path is written in its place.
     File,
     /// Bytes of a stream, with the line end if there is one.
     Bytes(&'a [u8]),
-    /// A record of a table. Header and records written one after the other are the table byte for
-    /// byte, but for blank lines, which are no records.
+    /// A record of a table. The header and all records together are the table byte for byte, except
+    /// for blank lines.
     Row {
-        /// The first record, which names the columns, with its line end, and what came before it.
+        /// The first record, which names the columns: with its line end, and the bytes before it.
         header: &'a Arc<[u8]>,
-        /// With the line end if there is one, which only the last may lack.
+        /// The record with its line end. Only the last record may lack one.
         bytes: &'a [u8],
     },
 }
@@ -88,7 +93,9 @@ pub enum Raw<'a> {
 /// A record that cannot be read, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadRecord {
+    /// Where it was read: the path, and the line if known.
     pub place: String,
+    /// Why it cannot be read.
     pub cause: String,
 }
 
@@ -98,20 +105,20 @@ impl fmt::Display for BadRecord {
     }
 }
 
-/// How records without an id of their own are named.
+/// How records without an id are named.
 #[derive(Clone, Debug)]
 pub enum Naming {
-    /// By this prefix and their line.
+    /// By this prefix and the number of their line.
     Prefix(String),
-    /// By the path alone, as all of it is one text.
+    /// By the path, because the whole input is one text.
     Path,
-    /// They are not: each must have an id of its own.
+    /// Not at all: each record must have an id.
     Required,
     /// By the index.
     Automatic,
 }
 
-/// What is said of a record that is longer than the limit. It has not been read whole.
+/// The message for a record that is longer than the limit.
 pub(super) fn too_long(most: usize) -> String {
     format!("longer than {}, the most that a record may have; see --max-record", size(most))
 }
@@ -120,7 +127,7 @@ pub(super) fn not_utf8(error: Utf8Error) -> String {
     format!("not valid UTF-8 at byte {}", error.valid_up_to() + 1)
 }
 
-/// A size as the option takes it.
+/// A size in the notation of `--max-record`.
 fn size(bytes: usize) -> String {
     let units = [(1 << 30, "G"), (1 << 20, "M"), (1 << 10, "K")];
     let unit = units.into_iter().find(|(unit, _)| bytes > 0 && bytes.is_multiple_of(*unit));

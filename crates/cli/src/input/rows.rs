@@ -1,6 +1,6 @@
-//! Cutting a table into its records: only quotes tell whether a line end ends one.
+//! Cuts a table into its records. A line end inside quotes does not end a record.
 
-use super::blocks::{BLOCK_BYTES, BLOCK_LINES, END_BYTES, Source};
+use super::blocks::{BLOCK_BYTES, BLOCK_LINES, END_BYTES, StreamReader};
 use super::record::BYTE_ORDER_MARK;
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 use memchr::memchr_iter;
@@ -11,9 +11,9 @@ use std::ops::Range;
 #[derive(Default)]
 pub struct RowBlock {
     bytes: Vec<u8>,
-    /// The line at which each begins, and where it is.
+    /// The first line of each record, and its place in the bytes.
     places: Vec<(u64, Range<usize>)>,
-    /// A record that begins at this line was left out; there is nothing else.
+    /// The first line of a record that was left out, and why. The block is then empty.
     pub(super) cut: Option<(u64, Cut)>,
 }
 
@@ -22,22 +22,22 @@ pub struct RowBlock {
 pub enum Cut {
     /// It is longer than the limit.
     TooLong,
-    /// A quote opens in it and nothing closes it.
+    /// It has a quote that is never closed.
     OpenQuote,
 }
 
-/// A record as it came.
+/// A record as it was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Row<'b> {
-    /// The line at which it begins, from 1.
+pub(super) struct RawRow<'b> {
+    /// The number of its first line, from 1.
     pub(super) line: u64,
-    /// With its line end if it has one.
+    /// Its bytes, with the line end if there is one.
     pub(super) raw: &'b [u8],
 }
 
 impl RowBlock {
-    pub(super) fn rows(&self) -> Vec<Row<'_>> {
-        let row = |(line, place): &(u64, Range<usize>)| Row {
+    pub(super) fn rows(&self) -> Vec<RawRow<'_>> {
+        let row = |(line, place): &(u64, Range<usize>)| RawRow {
             line: *line,
             raw: &self.bytes[place.clone()],
         };
@@ -45,44 +45,44 @@ impl RowBlock {
     }
 }
 
-/// A parser of records, which stands before one. It takes some microseconds to make, and a clone of
-/// it is none (`csv-core` 0.1.13 leaves out part of its table).
+/// A parser of records, at the beginning of one. Creating it takes some microseconds. It must not
+/// be cloned: `csv-core` 0.1.13 leaves out part of its table.
 pub(super) fn parser(delimiter: u8) -> Reader {
     let mut parser = ReaderBuilder::new().delimiter(delimiter).build();
     begin(&mut parser);
     parser
 }
 
-/// Puts a parser before a record that is not the first.
+/// Resets a parser to the beginning of a record that is not the first.
 pub(super) fn begin(parser: &mut Reader) {
     parser.reset();
-    // A byte order mark at its very first byte would be left out.
+    // The parser would drop a byte order mark at its very first byte, so it is given a line end.
     parser.read_record(b"\n", &mut [0], &mut [0]);
 }
 
-/// Cuts a stream into records, in blocks.
-pub(super) struct Rows<R> {
-    source: Source<R>,
+/// Cuts a table into blocks of records.
+pub(super) struct RowBlocks<R> {
+    source: StreamReader<R>,
     parser: Reader,
-    /// What was read after the last block.
+    /// The bytes after the last block.
     rest: Vec<u8>,
-    /// So much of it the parser has seen.
+    /// How many bytes of `rest` the parser has seen.
     seen: usize,
-    /// The line at which the rest begins.
+    /// The number of the first line of `rest`.
     line: u64,
-    /// Whether anything was given to the parser.
+    /// Whether the parser has been given any bytes.
     started: bool,
     ended: bool,
     /// The most bytes of a record. It bounds the memory of a block.
     most: usize,
-    /// About so many bytes are a block.
+    /// The approximate size of a block.
     pub(super) block_bytes: usize,
 }
 
-impl<R: Read> Rows<R> {
+impl<R: Read> RowBlocks<R> {
     pub(super) fn new(stream: R, read_already: Vec<u8>, delimiter: u8, most: usize) -> Self {
         Self {
-            source: Source::new(stream),
+            source: StreamReader::new(stream),
             parser: parser(delimiter),
             rest: read_already,
             seen: 0,
@@ -94,19 +94,19 @@ impl<R: Read> Rows<R> {
         }
     }
 
-    /// The first record, which names the columns, with what comes before it.
+    /// Reads the first record, which names the columns, and the bytes before it.
     pub(super) fn header(&mut self) -> io::Result<Option<RowBlock>> {
         self.take(1)
     }
 
-    /// The next records, which follow the header.
+    /// Reads the next records after the header.
     pub(super) fn next(&mut self) -> io::Result<Option<RowBlock>> {
         self.take(BLOCK_LINES)
     }
 
     fn take(&mut self, most_rows: usize) -> io::Result<Option<RowBlock>> {
         let mut block = RowBlock { bytes: std::mem::take(&mut self.rest), ..RowBlock::default() };
-        // The record that is not complete begins at `start`; all before `at` was seen.
+        // The incomplete record begins at `start`. The parser has seen all bytes before `at`.
         let (mut start, mut at) = (0, self.seen);
         let mut more_at_hand = false;
         loop {
@@ -139,10 +139,10 @@ impl<R: Read> Rows<R> {
         Ok((!block.places.is_empty()).then_some(block))
     }
 
-    /// Finds the ends of records in what was not seen yet.
+    /// Finds the ends of records in the bytes that the parser has not seen.
     fn scan(&mut self, block: &mut RowBlock, start: &mut usize, at: &mut usize, most_rows: usize) {
         let RowBlock { bytes, places, .. } = block;
-        // What follows `\r` decides whether the line end has ended.
+        // The byte after `\r` decides where the line end ends.
         let held_back = usize::from(!self.ended && bytes.last() == Some(&b'\r'));
         let until = bytes.len() - held_back;
         if !self.started {
@@ -154,7 +154,7 @@ impl<R: Read> Rows<R> {
         }
         while places.len() < most_rows && *at < until {
             if *at == *start && matches!(bytes[*at], b'\r' | b'\n') {
-                // A blank line, which is no record.
+                // A blank line is no record.
                 self.line += u64::from(bytes[*at] == b'\n');
                 (*start, *at) = (*start + 1, *at + 1);
                 continue;
@@ -172,13 +172,13 @@ impl<R: Read> Rows<R> {
         }
     }
 
-    /// Whether a record that began may end with the stream, which it may not within quotes.
+    /// Whether the current record may end with the stream. It may not inside quotes.
     fn ends_here(&mut self) -> bool {
         see(&mut self.parser, b"\n").1
     }
 
-    /// Passes over a record that is too long, of which there are these bytes, and the parser has
-    /// seen so many.
+    /// Skips a record that is too long. `bytes` is its beginning; the parser has seen the first
+    /// `seen` bytes.
     fn skip(&mut self, bytes: &mut Vec<u8>, seen: usize) -> io::Result<RowBlock> {
         let mut piece = bytes.split_off(seen);
         let mut block = self.left_out(Cut::TooLong, bytes);
@@ -201,7 +201,7 @@ impl<R: Read> Rows<R> {
         }
     }
 
-    /// Leaves out a record of which these bytes were seen; nothing is left of it.
+    /// Leaves out a record that consists of these bytes.
     fn left_out(&mut self, cut: Cut, bytes: &[u8]) -> RowBlock {
         let line = self.line;
         self.line += lines(bytes);
@@ -214,9 +214,10 @@ fn lines(bytes: &[u8]) -> u64 {
     memchr_iter(b'\n', bytes).count() as u64
 }
 
-/// Shows bytes to the parser until a record ends; returns how many, and whether one did.
+/// Gives bytes to the parser until a record ends. Returns how many it took, and whether a record
+/// ended.
 fn see(parser: &mut Reader, bytes: &[u8]) -> (usize, bool) {
-    // What the fields hold matters later.
+    // The contents of the fields are not needed here.
     let (mut fields, mut ends) = ([0; 4096], [0; 256]);
     let mut seen = 0;
     while seen < bytes.len() {
@@ -243,7 +244,7 @@ mod tests {
                 (&mut self.0).take(count as u64).read(out)
             }
         }
-        let mut rows = Rows::new(Drip(text, drip), Vec::new(), b',', most);
+        let mut rows = RowBlocks::new(Drip(text, drip), Vec::new(), b',', most);
         rows.block_bytes = 64;
         let mut out = Vec::new();
         let mut next = rows.header();
@@ -317,7 +318,7 @@ mod tests {
             text in "[ab,\"\r\n]{0,60}", drip in 1_usize..80
         ) {
             let all = cut(text.as_bytes(), drip, 1_000);
-            // Of a quote that is not closed nothing is given.
+            // A record with an open quote is left out.
             let open = all.iter().any(|row| row.1 == Err(Cut::OpenQuote));
             let joined: Vec<u8> = all.into_iter().flat_map(|row| row.1.unwrap_or_default()).collect();
             let mut text = text.into_bytes();
@@ -328,7 +329,7 @@ mod tests {
                     .collect();
                 prop_assert!(text.starts_with(&joined));
             } else {
-                // Blank lines are dropped: what is left differs in line ends only.
+                // Blank lines are dropped, so the rest differs only in line ends.
                 let plain = |bytes: &[u8]| -> Vec<u8> {
                     bytes.iter().copied().filter(|byte| !matches!(byte, b'\r' | b'\n')).collect()
                 };

@@ -1,10 +1,10 @@
-//! Lines of an id and the elements of a set.
+//! Parses lines of an id and the elements of a set.
 
 use super::record::not_utf8;
 use std::str;
 use twindex::Tokens;
 
-/// Takes a line apart: id, tab, elements separated by spaces.
+/// Parses a line: an id, a tab, and elements separated by spaces.
 pub(super) fn parse(line: &[u8]) -> Result<(&str, Tokens), String> {
     let line = str::from_utf8(line).map_err(not_utf8)?;
     let (id, elements) = line.split_once('\t').ok_or(

@@ -1,17 +1,17 @@
-//! What a person names on the command line: files, directories, standard input.
+//! Reads the inputs of a command: files, directories, standard input.
 
 use super::batch::Batch;
 use super::blocks::Blocks;
-use super::compression::{self, Content, Rest};
-use super::fasta::Sequences;
-use super::files::Whole;
+use super::compression::{self, Decompressed, DecompressedRest};
+use super::fasta::SequenceBlocks;
+use super::files::WholeFile;
 use super::format::{self, Format};
 use super::json::Fields;
-use super::lines::{LineFormat, Stream};
+use super::lines::{LineFormat, LineParser};
 use super::record::{BadRecord, Naming};
-use super::rows::{RowBlock, Rows};
+use super::rows::{RowBlock, RowBlocks};
 use super::table::Table;
-use super::walk::{self, Identity, Walking};
+use super::walk::{self, FileIdentity, WalkOptions};
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read};
@@ -22,70 +22,75 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The name of standard input among paths.
 pub const STANDARD_INPUT: &str = "-";
 
-/// What to read, and how.
+/// The inputs to read, and how to read them.
 #[derive(Clone, Debug)]
 pub struct Inputs {
+    /// Files, directories, or [`STANDARD_INPUT`].
     pub paths: Vec<PathBuf>,
+    /// The format of all inputs.
     pub format: Format,
-    /// Whether texts are sequences of DNA: then [`Format::Auto`] knows FASTA.
+    /// Whether texts are sequences of DNA. Then [`Format::Auto`] recognizes FASTA.
     pub sequences: bool,
+    /// The names of the fields that are read.
     pub fields: Fields,
-    /// For records without an id from standard input: this and their line make one.
+    /// The prefix of ids for records of standard input that have none; their line follows it.
     pub id_prefix: Option<String>,
-    /// The most bytes of a record: a line, a file, a record of a table, or all of standard input as
-    /// one text; after decompression.
+    /// The most bytes of a record, after decompression. A record is a line, a file, a record of a
+    /// table, or all of standard input as one text.
     pub most: usize,
-    pub walking: Walking,
-    /// The index itself and what the command writes: no documents where they lie in a directory
-    /// that is read.
+    /// Which files of directories are read.
+    pub walking: WalkOptions,
+    /// The index and the output of the command. They are left out of directories.
     pub leave_out: Vec<PathBuf>,
 }
 
-/// Reads inputs one after the other, as batches of raw records.
+/// Reads inputs in order, as batches of raw records.
 pub struct Reading {
     inputs: Inputs,
-    left_out: Vec<Identity>,
+    left_out: Vec<FileIdentity>,
     waiting: VecDeque<PathBuf>,
     walk: Option<(PathBuf, ignore::Walk)>,
-    open: Option<Open>,
-    /// Comes after the files that were read before it was found.
+    open: Option<OpenStream>,
+    /// An error to report after the files that were found before it.
     bad: Option<BadRecord>,
-    /// Bytes of streams that were read and belong to no batch yet.
+    /// The bytes of streams that were read since the last batch.
     counter: Arc<AtomicU64>,
 }
 
-/// So many whole files make a batch, so that all threads have some.
+/// The most whole files in a batch: enough for all threads.
 const FILES: usize = 64;
 
-type Contents = Rest<Counted>;
+type CountedRest = DecompressedRest<Counted>;
 
 /// A stream that is being read.
-enum Open {
-    Lines(Stream, Box<Blocks<Contents>>),
-    Sequences(Stream, Box<Sequences<Contents>>),
-    /// And whether its header has been handed out, also of a table without rows.
-    Rows(Arc<Table>, Box<Rows<Contents>>, bool),
+enum OpenStream {
+    Lines(LineParser, Box<Blocks<CountedRest>>),
+    Sequences(LineParser, Box<SequenceBlocks<CountedRest>>),
+    /// A table, and whether its header was passed on. The header has a batch of its own, so that a
+    /// table without rows has one, too.
+    Rows(Arc<Table>, Box<RowBlocks<CountedRest>>, bool),
 }
 
-/// What a path turns out to be.
-enum Found {
+/// What a path leads to.
+enum PathKind {
     Directory,
-    /// A text of so many bytes, which must be FASTA or not.
+    /// A file of this many bytes that is one text, and whether it must be FASTA.
     Text(u64, bool),
-    /// Something to be opened here.
+    /// A stream that is opened and read on this thread.
     Stream(Format),
 }
 
 impl Reading {
+    /// Prepares to read these inputs.
     pub fn new(inputs: Inputs) -> Self {
-        let identity = |path: &PathBuf| Identity::of(path, &std::fs::metadata(path).ok()?);
+        let identity = |path: &PathBuf| FileIdentity::of(path, &std::fs::metadata(path).ok()?);
         let left_out = inputs.leave_out.iter().filter_map(identity).collect();
         let waiting = inputs.paths.iter().cloned().collect();
         let counter = Arc::default();
         Self { inputs, left_out, waiting, walk: None, open: None, bad: None, counter }
     }
 
-    /// The bytes of all files that are named, as they lie on disk, where that is known.
+    /// The bytes on disk of all inputs; `None` unless all are files.
     pub fn expected_bytes(&self) -> Option<u64> {
         let sizes = self.inputs.paths.iter().map(|path| {
             let found = std::fs::metadata(path).ok()?;
@@ -97,7 +102,7 @@ impl Reading {
     fn next_batch(&mut self) -> Option<Batch> {
         let mut files = Vec::new();
         loop {
-            match self.open.as_mut().map(Open::next) {
+            match self.open.as_mut().map(OpenStream::next) {
                 None => {}
                 Some(Ok(Some(batch))) => return Some(batch),
                 Some(Ok(None)) => self.open = None,
@@ -121,8 +126,8 @@ impl Reading {
         }
     }
 
-    /// Takes the next path; returns whether to go on before handing out `files`.
-    fn find_more(&mut self, files: &mut Vec<Whole>) -> bool {
+    /// Takes the next path; returns whether to continue before passing on `files`.
+    fn find_more(&mut self, files: &mut Vec<WholeFile>) -> bool {
         let (path, in_directory) = match &mut self.walk {
             Some((root, walk)) => match walk.next() {
                 Some(Ok(entry)) if entry.file_type().is_some_and(|kind| kind.is_file()) => {
@@ -147,23 +152,23 @@ impl Reading {
         let bad = |error: io::Error| BadRecord { place: shown.clone(), cause: error.to_string() };
         let started = match self.look_at(&path, in_directory) {
             Ok(None) => return true,
-            Ok(Some(Found::Directory)) => match self.inputs.walking.walk(&path) {
+            Ok(Some(PathKind::Directory)) => match self.inputs.walking.walk(&path) {
                 Ok(walk) => {
                     self.walk = Some((path, walk));
                     Ok(())
                 }
                 Err(error) => Err(walk::bad(&path, &error)),
             },
-            Ok(Some(Found::Text(size, fasta))) => {
-                files.push(Whole { path, size, fasta });
+            Ok(Some(PathKind::Text(size, fasta))) => {
+                files.push(WholeFile { path, size, fasta });
                 return true;
             }
-            // Files before it come first.
-            Ok(Some(Found::Stream(_))) if !files.is_empty() => {
+            // The files before it come first.
+            Ok(Some(PathKind::Stream(_))) if !files.is_empty() => {
                 self.waiting.push_front(path);
                 return false;
             }
-            Ok(Some(Found::Stream(format))) => match is_standard_input(&path) {
+            Ok(Some(PathKind::Stream(format))) => match is_standard_input(&path) {
                 true => self.start_standard_input(format),
                 false => self.start(&path, format).map_err(bad).and_then(|open| open),
             }
@@ -177,39 +182,39 @@ impl Reading {
         true
     }
 
-    /// What a path is; `None` for what is left out of a directory.
-    fn look_at(&self, path: &Path, in_directory: bool) -> io::Result<Option<Found>> {
+    /// What a path leads to; `None` for a file that is left out of a directory.
+    fn look_at(&self, path: &Path, in_directory: bool) -> io::Result<Option<PathKind>> {
         let mut format = self.inputs.format;
         if is_standard_input(path) && !in_directory {
-            return Ok(Some(Found::Stream(format)));
+            return Ok(Some(PathKind::Stream(format)));
         }
         let found = std::fs::metadata(path)?;
         if found.is_dir() {
-            return Ok(Some(Found::Directory));
+            return Ok(Some(PathKind::Directory));
         }
-        let identity = Identity::of(path, &found);
+        let identity = FileIdentity::of(path, &found);
         if in_directory && identity.is_some_and(|identity| self.left_out.contains(&identity)) {
             return Ok(None);
         }
         if format == Format::Auto {
             format = if in_directory { Format::Text } else { self.by_name(path) };
         }
-        // What is no regular file can be read only once.
+        // Only a regular file can be read twice.
         if format == Format::Auto && found.is_file() {
-            // What cannot be read is reported when it is read as a text.
+            // A file that cannot be read is reported when it is read as a text.
             format = match self.begins_with_an_object(path).unwrap_or(false) {
                 true => Format::JsonLines,
                 false => Format::Text,
             };
         }
         Ok(Some(match format {
-            Format::Text => Found::Text(found.len(), false),
-            Format::Fasta if found.is_file() => Found::Text(found.len(), true),
-            format => Found::Stream(format),
+            Format::Text => PathKind::Text(found.len(), false),
+            Format::Fasta if found.is_file() => PathKind::Text(found.len(), true),
+            format => PathKind::Stream(format),
         }))
     }
 
-    /// What a name says; that of FASTA only where texts are sequences, as else it is text like any.
+    /// The format by the name of a file. FASTA is plain text unless texts are sequences.
     fn by_name(&self, path: &Path) -> Format {
         match format::by_name(path) {
             Format::Fasta if !self.inputs.sequences => Format::Text,
@@ -219,12 +224,13 @@ impl Reading {
 
     fn begins_with_an_object(&self, path: &Path) -> io::Result<bool> {
         let file = File::open(path)?;
-        let Content { mut start, mut rest } = compression::open(file, compression::is_named(path))?;
+        let Decompressed { mut start, mut rest } =
+            compression::open(file, compression::is_named(path))?;
         format::begins_with_an_object(&mut rest, &mut start, self.inputs.most)
     }
 
-    /// Opens a file that is not read whole. The inner error has its place already.
-    fn start(&self, path: &Path, mut format: Format) -> io::Result<Result<Open, BadRecord>> {
+    /// Opens a file as a stream. The inner error names its place already.
+    fn start(&self, path: &Path, mut format: Format) -> io::Result<Result<OpenStream, BadRecord>> {
         let file = File::open(path)?;
         let found = file.metadata()?;
         let left = if found.is_file() { found.len() } else { 0 };
@@ -232,7 +238,7 @@ impl Reading {
         let mut content = compression::open(file, compression::is_named(path))?;
         let shown = path.display().to_string();
         if format == Format::Auto {
-            let Content { start, rest } = &mut content;
+            let Decompressed { start, rest } = &mut content;
             format = match format::begins_with_an_object(rest, start, self.inputs.most)? {
                 true => Format::JsonLines,
                 false => Format::Text,
@@ -246,16 +252,16 @@ impl Reading {
         Ok(self.open(shown, content, format, naming))
     }
 
-    fn start_standard_input(&self, mut format: Format) -> Result<Open, BadRecord> {
+    fn start_standard_input(&self, mut format: Format) -> Result<OpenStream, BadRecord> {
         let shown = "standard input".to_owned();
         let stream: Box<dyn Read + Send> = Box::new(io::stdin());
         let input = Counted { stream, left: 0, counter: Arc::clone(&self.counter) };
         let begun = compression::open(input, false).and_then(|mut content| {
-            let Content { start, rest } = &mut content;
+            let Decompressed { start, rest } = &mut content;
             if format == Format::Auto {
                 format = match format::first_character(rest, start, self.inputs.most)? {
                     Some(b'{') => Format::JsonLines,
-                    // FASTQ is refused as a whole, not line by line.
+                    // FASTQ, which begins with @, is thus refused as a whole, not line by line.
                     Some(b'>' | b';' | b'@') if self.inputs.sequences => Format::Fasta,
                     _ => Format::Lines,
                 };
@@ -275,22 +281,22 @@ impl Reading {
     fn open(
         &self,
         path: String,
-        content: Content<Counted>,
+        content: Decompressed<Counted>,
         format: Format,
         naming: Naming,
-    ) -> Result<Open, BadRecord> {
+    ) -> Result<OpenStream, BadRecord> {
         let most = self.inputs.most;
-        let Content { start, rest } = content;
+        let Decompressed { start, rest } = content;
         let format = match format {
             Format::Csv | Format::Tsv => {
                 let delimiter = if format == Format::Csv { b',' } else { b'\t' };
-                let mut rows = Rows::new(rest, start, delimiter, most);
+                let mut rows = RowBlocks::new(rest, start, delimiter, most);
                 let fields = &self.inputs.fields;
                 let table = Table::begin(&mut rows, path, delimiter, fields, naming, most)?;
-                return Ok(Open::Rows(Arc::new(table), Box::new(rows), false));
+                return Ok(OpenStream::Rows(Arc::new(table), Box::new(rows), false));
             }
             Format::FastaRecords => {
-                let mut sequences = Sequences::new(rest, start, most);
+                let mut sequences = SequenceBlocks::new(rest, start, most);
                 let io =
                     |error: io::Error| BadRecord { place: path.clone(), cause: error.to_string() };
                 if let Err((line, cause)) = sequences.begin().map_err(io)? {
@@ -299,8 +305,8 @@ impl Reading {
                         cause: cause.to_owned(),
                     });
                 }
-                let stream = Stream { path, format: LineFormat::FastaRecord, naming, most };
-                return Ok(Open::Sequences(stream, Box::new(sequences)));
+                let stream = LineParser { path, format: LineFormat::FastaRecord, naming, most };
+                return Ok(OpenStream::Sequences(stream, Box::new(sequences)));
             }
             Format::Text => LineFormat::Whole,
             Format::Fasta => LineFormat::Fasta,
@@ -312,13 +318,12 @@ impl Reading {
             LineFormat::Whole | LineFormat::Fasta => Blocks::whole(rest, start, most),
             _ => Blocks::new(rest, start, most),
         };
-        Ok(Open::Lines(Stream { path, format, naming, most }, Box::new(blocks)))
+        Ok(OpenStream::Lines(LineParser { path, format, naming, most }, Box::new(blocks)))
     }
 }
 
-/// The next records, and how many bytes of input were passed to get them, of compressed files
-/// those on disk; `None` at the end. What cannot be read is a batch of its own, and the rest
-/// goes on.
+/// Yields the next batch, and the bytes of input that were read for it, before decompression. An
+/// input that cannot be read is a batch of its own; reading then continues with the next input.
 impl Iterator for Reading {
     type Item = (Batch, u64);
 
@@ -332,7 +337,7 @@ impl Iterator for Reading {
     }
 }
 
-impl Open {
+impl OpenStream {
     fn next(&mut self) -> Result<Option<Batch>, BadRecord> {
         let (batch, path) = match self {
             Self::Lines(stream, blocks) => {
@@ -358,7 +363,7 @@ impl Open {
     }
 }
 
-/// One file, or standard input, as one text.
+/// Reads one file or standard input as one text.
 pub fn whole_text(path: &Path, most: usize) -> Result<String, BadRecord> {
     if path.is_dir() {
         let cause = "is a directory; name a file".to_owned();
@@ -371,7 +376,7 @@ pub fn whole_text(path: &Path, most: usize) -> Result<String, BadRecord> {
         fields: Fields::default(),
         id_prefix: None,
         most,
-        walking: Walking::default(),
+        walking: WalkOptions::default(),
         leave_out: Vec::new(),
     });
     let mut text = String::new();
@@ -387,11 +392,11 @@ fn is_standard_input(path: &Path) -> bool {
     path.as_os_str() == STANDARD_INPUT
 }
 
-/// A stream whose bytes are counted as they are read; a file is counted whole, also where it is not
+/// A stream that counts its bytes as they are read. A file is counted as a whole, even if it is not
 /// read to its end.
 struct Counted {
     stream: Box<dyn Read + Send>,
-    /// What its size leaves to be counted.
+    /// The bytes of the file that are not counted yet.
     left: u64,
     counter: Arc<AtomicU64>,
 }

@@ -1,8 +1,8 @@
-//! What reading counts, and what it keeps of a record's bytes.
+//! Tests of the bytes that reading counts, and of the raw bytes of records.
 
 use super::*;
 use crate::input::compression::packing::{gzip, zstd};
-use crate::input::record::Raw;
+use crate::input::record::RawRecord;
 use std::fs;
 
 fn inputs(paths: Vec<PathBuf>, format: Format) -> Inputs {
@@ -13,12 +13,12 @@ fn inputs(paths: Vec<PathBuf>, format: Format) -> Inputs {
         fields: Fields { id: "id".into(), text: "text".into(), weighted: false },
         id_prefix: None,
         most: 100_000,
-        walking: Walking::default(),
+        walking: WalkOptions::default(),
         leave_out: Vec::new(),
     }
 }
 
-/// A folder with these files, and their paths.
+/// Creates a folder with these files; returns their paths.
 fn folder(files: &[(&str, &[u8])]) -> (tempfile::TempDir, Vec<PathBuf>) {
     let folder = tempfile::tempdir().expect("a folder");
     let write = |(name, bytes): &(&str, &[u8])| {
@@ -71,16 +71,16 @@ fn every_expected_byte_is_counted_whatever_becomes_of_it() {
     }
 }
 
-/// What the records of an input were read from, one after the other, the header of a table first.
+/// The raw bytes of all records of an input, after the header if it is a table.
 fn written_again(name: &str, bytes: &[u8], format: Format) -> Vec<u8> {
     let (_folder, paths) = folder(&[(name, bytes)]);
     let reading = Reading::new(inputs(paths, format));
     let mut out = Vec::new();
     for (batch, _) in reading {
-        let raw = |raw: Raw<'_>| match raw {
-            Raw::File => (Vec::new(), Vec::new()),
-            Raw::Bytes(bytes) => (Vec::new(), bytes.to_vec()),
-            Raw::Row { header, bytes } => (header.to_vec(), bytes.to_vec()),
+        let raw = |raw: RawRecord<'_>| match raw {
+            RawRecord::File => (Vec::new(), Vec::new()),
+            RawRecord::Bytes(bytes) => (Vec::new(), bytes.to_vec()),
+            RawRecord::Row { header, bytes } => (header.to_vec(), bytes.to_vec()),
         };
         for taken in batch.parse(|record| Ok(raw(record.raw))) {
             let (header, record) = taken.expect("a good record");

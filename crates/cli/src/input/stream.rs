@@ -1,6 +1,6 @@
-//! A text that is read as it comes, whatever its length.
+//! Opens a text that is read as a stream, so that it may have any length.
 
-use super::compression::{self, Content};
+use super::compression::{self, Decompressed};
 use super::fasta::no_sequence;
 use super::record::BadRecord;
 use super::source::STANDARD_INPUT;
@@ -8,11 +8,11 @@ use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::Path;
 
-/// Bytes at the front by which a file that is no sequence is known.
+/// The number of first bytes that are checked for being a sequence.
 const LOOKED_AT: u64 = 64 << 10;
 
-/// Opens a file, or standard input, as one text; a compressed one as what was compressed. What is wrong
-/// with it is said as of a text that is read whole.
+/// Opens a file or standard input as one text, and decompresses it if needed. Errors are worded as
+/// for [`whole_text`](super::whole_text).
 pub fn open_text(path: &Path) -> Result<Box<dyn Read + Send>, BadRecord> {
     let bad = |cause: String| BadRecord { place: path.display().to_string(), cause };
     let io = |error: io::Error| bad(error.to_string());
@@ -22,12 +22,12 @@ pub fn open_text(path: &Path) -> Result<Box<dyn Read + Send>, BadRecord> {
         false if path.to_str().is_none() => return Err(bad("its name is not valid UTF-8".into())),
         false => Box::new(File::open(path).map_err(io)?),
     };
-    let Content { start, rest } =
+    let Decompressed { start, rest } =
         compression::open(stream, compression::is_named(path)).map_err(io)?;
     Ok(Box::new(Cursor::new(start).chain(rest)))
 }
 
-/// The same, to be cut into k-mers: refuses what cannot be a sequence, if the first bytes show it.
+/// Opens a text that will be cut into k-mers. Refuses it if its first bytes are FASTQ.
 pub fn open_sequence(path: &Path) -> Result<Box<dyn Read + Send>, BadRecord> {
     let bad = |cause: String| BadRecord { place: path.display().to_string(), cause };
     let mut stream = open_text(path)?;

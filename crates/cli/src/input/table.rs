@@ -1,28 +1,30 @@
-//! A record of a table (CSV, TSV), whose header says what its fields are.
+//! Parses records of a table (CSV, TSV), whose header names the columns.
 
 use super::json::Fields;
 use super::record::{
-    BYTE_ORDER_MARK, BadRecord, Body, Name, Naming, Raw, Record, WANTS_WEIGHTS, not_utf8, too_long,
+    BYTE_ORDER_MARK, BadRecord, Body, Naming, RawRecord, Record, RecordName, WANTS_WEIGHTS,
+    not_utf8, too_long,
 };
-use super::rows::{Cut, Row, RowBlock, Rows, begin, parser};
+use super::rows::{Cut, RawRow, RowBlock, RowBlocks, begin, parser};
 use csv_core::{ReadRecordResult, Reader};
 use std::borrow::Cow;
 use std::io::Read;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// So many characters of a header are shown.
+/// The most characters of a header in a message.
 const SHOWN: usize = 200;
 
 /// The table that records come from.
 pub struct Table {
-    /// As messages name it.
+    /// Its name in messages.
     pub(super) path: String,
     header: Arc<[u8]>,
     delimiter: u8,
     columns: usize,
-    /// Where the id is, if there is one.
+    /// The column of the id, if there is one.
     id: Option<usize>,
+    /// The column of the text.
     text: usize,
     fields: Fields,
     naming: Naming,
@@ -31,14 +33,14 @@ pub struct Table {
 }
 
 impl Table {
-    /// The first record as it came, with its line end.
+    /// The first record as it was read, with its line end.
     pub(super) fn header(&self) -> &Arc<[u8]> {
         &self.header
     }
 
     /// Reads the header of a table.
     pub(super) fn begin<R: Read>(
-        rows: &mut Rows<R>,
+        rows: &mut RowBlocks<R>,
         path: String,
         delimiter: u8,
         fields: &Fields,
@@ -50,9 +52,8 @@ impl Table {
             return Err(bad(format!("a table, but {WANTS_WEIGHTS}")));
         }
         let block = rows.header().map_err(|error| bad(error.to_string()))?;
-        let block = block.ok_or_else(|| {
-            bad("empty, where a header with the names of the columns was expected".into())
-        })?;
+        let block = block
+            .ok_or_else(|| bad("empty; expected a header with the names of the columns".into()))?;
         if let Some((_, cut)) = block.cut {
             return Err(bad(format!("its header: {}", explained(cut, most))));
         }
@@ -90,22 +91,23 @@ impl Table {
         BadRecord { place: format!("{}:{line}", self.path), cause }
     }
 
-    /// What was left out of a block, if anything.
+    /// The error for the record that was left out of a block, if any.
     pub(super) fn left_out(&self, block: &RowBlock) -> Option<BadRecord> {
         block.cut.map(|(line, cut)| self.bad(line, explained(cut, self.most)))
     }
 
-    /// A parser of its records, to be used again from record to record.
+    /// A parser of its records, which can be reused.
     pub(super) fn parser(&self) -> Reader {
         parser(self.delimiter)
     }
 
+    /// Parses a record.
     pub(super) fn record<'a>(
         &'a self,
         parser: &mut Reader,
-        row: Row<'a>,
+        row: RawRow<'a>,
     ) -> Result<Record<'a>, BadRecord> {
-        let Row { line, raw } = row;
+        let RawRow { line, raw } = row;
         let length = raw.strip_suffix(b"\n").unwrap_or(raw);
         if length.strip_suffix(b"\r").unwrap_or(length).len() > self.most {
             return Err(self.bad(line, too_long(self.most)));
@@ -124,7 +126,7 @@ impl Table {
         }
         if count != self.columns {
             let fields = if count == 1 { "field" } else { "fields" };
-            let cause = format!("{count} {fields}, where the header has {}", self.columns);
+            let cause = format!("{count} {fields}, but the header has {}", self.columns);
             return Err(self.bad(line, cause));
         }
         let not_utf8 =
@@ -132,10 +134,10 @@ impl Table {
         let name = match (id, &self.naming) {
             (Some(id), _) => {
                 let id = std::str::from_utf8(&bytes[id]);
-                Name::Id(id.map_err(|error| not_utf8(&self.fields.id, error))?.to_owned())
+                RecordName::Id(id.map_err(|error| not_utf8(&self.fields.id, error))?.to_owned())
             }
-            (None, Naming::Prefix(prefix)) => Name::Id(format!("{prefix}:{line}")),
-            (None, _) => Name::Automatic,
+            (None, Naming::Prefix(prefix)) => RecordName::Id(format!("{prefix}:{line}")),
+            (None, _) => RecordName::Automatic,
         };
         bytes.truncate(text.end);
         bytes.drain(..text.start);
@@ -145,7 +147,7 @@ impl Table {
             name,
             body: Body::Text(Cow::Owned(text)),
             place: format!("{}:{line}", self.path),
-            raw: Raw::Row { header: &self.header, bytes: raw },
+            raw: RawRecord::Row { header: &self.header, bytes: raw },
         })
     }
 }
@@ -153,11 +155,11 @@ impl Table {
 fn explained(cut: Cut, most: usize) -> String {
     match cut {
         Cut::TooLong => too_long(most),
-        Cut::OpenQuote => "a quote opens in this record and none closes it before the end".into(),
+        Cut::OpenQuote => "a quote opens in this record and is never closed".into(),
     }
 }
 
-/// The names of columns, as many as a message has room for.
+/// The names of columns for a message, shortened if they are long.
 fn shown(names: &[Cow<'_, str>]) -> String {
     let all = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     match all.char_indices().nth(SHOWN) {
@@ -166,14 +168,15 @@ fn shown(names: &[Cow<'_, str>]) -> String {
     }
 }
 
-/// Takes a record apart: calls with the number of each field and its place in what is returned.
+/// Splits a record into fields and returns their bytes without quotes. Calls `field` with the
+/// number of each field and its place in those bytes.
 fn unquoted(
     parser: &mut Reader,
     raw: &[u8],
     mut field: impl FnMut(usize, Range<usize>),
 ) -> Vec<u8> {
     begin(parser);
-    // Taking quotes away makes nothing longer; the parser wants room for one byte more.
+    // Removing quotes makes nothing longer, but the parser needs room for one more byte.
     let mut out = vec![0; raw.len() + 1];
     let mut ends = [0; 64];
     let (mut written, mut number, mut start) = (0, 0, 0);
@@ -203,12 +206,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    type Taken = Result<(Name, String), String>;
+    type Taken = Result<(RecordName, String), String>;
 
-    /// The records of a table, or why there are none.
+    /// The records of a table, or the error of its header.
     fn taken(text: &str, delimiter: u8, naming: Naming) -> Result<Vec<Taken>, String> {
         let fields = Fields { id: "id".into(), text: "text".into(), weighted: false };
-        let mut rows = Rows::new(text.as_bytes(), Vec::new(), delimiter, 1_000);
+        let mut rows = RowBlocks::new(text.as_bytes(), Vec::new(), delimiter, 1_000);
         let begun = Table::begin(&mut rows, "t".into(), delimiter, &fields, naming, 1_000);
         let table = begun.map_err(|bad| bad.to_string())?;
         let mut out = Vec::new();
@@ -225,7 +228,7 @@ mod tests {
     }
 
     fn good(id: &str, text: &str) -> Taken {
-        Ok((Name::Id(id.into()), text.into()))
+        Ok((RecordName::Id(id.into()), text.into()))
     }
 
     #[test]
@@ -261,17 +264,17 @@ mod tests {
         let all = taken(table, b',', Naming::Prefix("p".into())).expect("a header");
         assert_eq!(all, [good("p:2", "two\nlines"), good("p:4", "b")]);
         let all = taken(table, b',', Naming::Automatic).expect("a header");
-        assert_eq!(all[1], Ok((Name::Automatic, "b".into())));
+        assert_eq!(all[1], Ok((RecordName::Automatic, "b".into())));
     }
 
     #[test]
-    fn a_record_with_other_fields_than_the_header_is_bad_and_the_rest_goes_on() {
+    fn a_record_with_too_many_or_few_fields_is_bad_and_reading_continues() {
         let all = taken("id,text\na,b,c\nd\n\ne,f\n\"g,h\n", b',', Naming::Required);
         let all = all.expect("a header");
         let causes = [
-            "t:2: 3 fields, where the header has 2",
-            "t:3: 1 field, where the header has 2",
-            "t:6: a quote opens in this record and none closes it before the end",
+            "t:2: 3 fields, but the header has 2",
+            "t:3: 1 field, but the header has 2",
+            "t:6: a quote opens in this record and is never closed",
         ];
         assert_eq!(all[..2], [Err(causes[0].into()), Err(causes[1].into())]);
         assert_eq!(all[2..], [good("e", "f"), Err(causes[2].into())]);
@@ -287,7 +290,7 @@ mod tests {
         assert_eq!(taken(&table, b',', Naming::Required).expect("a header"), [good("x", "y")]);
     }
 
-    /// A field as RFC 4180 writes it.
+    /// A field in quotes, as RFC 4180 defines them.
     fn quoted(field: &str) -> String {
         format!("\"{}\"", field.replace('"', "\"\""))
     }

@@ -1,4 +1,4 @@
-//! Which files of a directory are documents: ripgrep's rules.
+//! Walks directories for documents, by the rules of ripgrep.
 
 use super::record::BadRecord;
 use ignore::overrides::{Override, OverrideBuilder};
@@ -6,19 +6,19 @@ use ignore::{Error, Walk, WalkBuilder};
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
-/// What of a directory is read.
+/// Which files of a directory are read.
 #[derive(Clone, Debug, Default)]
-pub struct Walking {
-    /// Also hidden files and folders.
+pub struct WalkOptions {
+    /// Whether hidden files and folders are read.
     pub hidden: bool,
-    /// Also what symbolic links lead to.
+    /// Whether symbolic links are followed.
     pub follow: bool,
-    /// Only files that match one of these, or none of those that begin with `!`.
+    /// Only files that match one of these globs are read, and none that match a glob after `!`.
     pub globs: Vec<String>,
 }
 
-impl Walking {
-    /// Finds the entries of a directory in order of names. The globs must be sound.
+impl WalkOptions {
+    /// Walks a directory in order of names. Fails if a glob is invalid.
     pub(super) fn walk(&self, root: &Path) -> Result<Walk, Error> {
         let mut walk = WalkBuilder::new(root);
         walk.sort_by_file_name(Ord::cmp).require_git(false);
@@ -27,12 +27,12 @@ impl Walking {
     }
 }
 
-/// Says what is wrong with a glob.
+/// Returns an error if a glob is invalid.
 pub fn check_glob(glob: &str) -> Result<(), String> {
     overrides(&[glob.to_owned()]).map(|_| ()).map_err(|error| error.to_string())
 }
 
-/// Globs are relative to where the command runs, as ripgrep's are.
+/// Globs are relative to the current directory, as in ripgrep.
 fn overrides(globs: &[String]) -> Result<Override, Error> {
     let mut overrides = OverrideBuilder::new(std::env::current_dir().unwrap_or_default());
     for glob in globs {
@@ -41,7 +41,7 @@ fn overrides(globs: &[String]) -> Result<Override, Error> {
     overrides.build()
 }
 
-/// What is said of an entry that cannot be read.
+/// The error for an entry that cannot be read.
 pub(super) fn bad(root: &Path, error: &Error) -> BadRecord {
     let (path, cause) = explained(error);
     let place = path.unwrap_or_else(|| root.to_owned()).display().to_string();
@@ -64,16 +64,16 @@ fn explained(error: &Error) -> (Option<PathBuf>, String) {
     }
 }
 
-/// A file, whatever leads to it.
+/// The identity of a file, whichever path or link leads to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Identity {
+pub(super) enum FileIdentity {
     #[cfg(unix)]
     Inode(u64, u64),
     #[cfg(not(unix))]
     Path(PathBuf),
 }
 
-impl Identity {
+impl FileIdentity {
     #[cfg(unix)]
     pub(super) fn of(_path: &Path, found: &Metadata) -> Option<Self> {
         use std::os::unix::fs::MetadataExt;

@@ -1,4 +1,4 @@
-//! What is typed for records whose id is taken.
+//! The option for records whose id is taken.
 
 use clap::ValueEnum;
 

@@ -1,14 +1,12 @@
-//! How commands fail, and how messages look.
+//! How commands fail, and their errors in the words of the command.
 
-use crate::terminal::color::{PREFIX, is_on, paint};
-use crate::terminal::escape::for_stream;
 use std::io;
 use std::sync::OnceLock;
 use twindex::Error;
 
 /// Why a command ended early.
 pub enum Failure {
-    /// Nobody reads the output any more, which is no error.
+    /// Nobody reads the output any more. This is no error.
     BrokenPipe,
     /// Anything else.
     Error(anyhow::Error),
@@ -26,7 +24,7 @@ impl From<anyhow::Error> for Failure {
     }
 }
 
-/// An error of writing results.
+/// An error while writing results.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         match error.kind() {
@@ -36,7 +34,7 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// One line about an error: what failed, and its causes after it.
+/// One line about an error: what failed, then its causes.
 pub fn line(error: &anyhow::Error) -> String {
     let parts: Vec<String> = error
         .chain()
@@ -45,7 +43,7 @@ pub fn line(error: &anyhow::Error) -> String {
     parts.join(": ")
 }
 
-/// The message of a library error in the words of the command: its options and what to type.
+/// The message of a library error, with the options of the command in place of settings.
 pub fn in_options(error: &Error) -> String {
     match error {
         Error::SettingMismatch { path, setting, stored, asked } => {
@@ -83,54 +81,30 @@ fn option(setting: &str) -> &str {
     }
 }
 
-/// The name that messages begin with.
-static PROGRAM: OnceLock<&str> = OnceLock::new();
-
-/// Sets the name that messages begin with.
-pub fn name_program(name: &'static str) {
-    let _ = PROGRAM.set(name);
-}
-
-/// What the first panic said, and where.
+/// The message and the place of the first panic.
 static PANIC: OnceLock<String> = OnceLock::new();
 
-/// Keeps panics for the one line that ends the command.
+/// Keeps the message of a panic for [`panicked`] instead of printing it.
 pub fn hush_panics() {
     std::panic::set_hook(Box::new(|info| {
         let payload = info.payload();
         let said = payload.downcast_ref::<&str>().copied();
         let said = said.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-        let said = said.unwrap_or("no reason given");
+        let text = said.unwrap_or("no reason given");
         let place = info
             .location()
             .map_or_else(String::new, |at| format!(" ({}:{})", at.file(), at.line()));
-        let _ = PANIC.set(format!("{said}{place}"));
+        let _ = PANIC.set(format!("{text}{place}"));
     }));
 }
 
-/// The failure that a panic is for a person. The storage library panics on some damage.
+/// The failure of a command that panicked. The storage library panics on some damage.
 pub fn panicked() -> Failure {
-    let said = PANIC.get().map_or("no reason given", String::as_str);
+    let text = PANIC.get().map_or("no reason given", String::as_str);
     Failure::Error(anyhow::anyhow!(
-        "internal error: {said}; if `twindex check` finds the index damaged, restore a copy or repair it, otherwise please report it"
+        "internal error: {text}; if `twindex check` finds the index damaged, restore a copy or \
+         repair it, otherwise please report it"
     ))
-}
-
-/// Prints one line about what is wrong. Standard error that is closed is no reason to fail.
-pub fn message(text: &str) {
-    print(text, is_on(&io::stderr()));
-}
-
-/// Prints one line about what goes well.
-pub fn note(text: &str) {
-    print(text, false);
-}
-
-fn print(text: &str, color: bool) {
-    use io::Write;
-    let name = format!("{}:", PROGRAM.get().unwrap_or(&"twindex"));
-    let prefix = if color { paint(PREFIX, &name) } else { name };
-    let _ = writeln!(io::stderr().lock(), "{prefix} {}", for_stream(&io::stderr(), text));
 }
 
 #[cfg(test)]

@@ -1,17 +1,17 @@
-//! What every command shares while it runs: global options, inputs, opening, failures, Ctrl-C.
+//! What all commands share: options, inputs, opening an index, failures, output files.
 
 pub mod conflict;
 pub mod ending;
 pub mod failure;
-pub mod global;
-pub mod inputs;
-pub mod interrupt;
+pub mod global_options;
+pub mod index_settings;
+pub mod input_options;
 pub mod opening;
 pub mod program;
 pub mod ranges;
 pub mod read_ahead;
 pub mod records;
 pub mod results_file;
+pub mod resume_key;
 pub(crate) mod seconds;
-pub mod settings;
 pub mod two_texts;

@@ -1,27 +1,29 @@
-//! Opening an index for a command, waiting for other processes as long as was asked.
+//! Opening an index, and waiting for other processes that have it open.
 
 use crate::run::failure::Failure;
-use crate::run::global::Global;
-use crate::run::interrupt;
+use crate::run::global_options::GlobalOptions;
+use crate::terminal::interrupt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use twindex::{Error, Result};
 use twindex::{Index, IndexOptions, ReadOnlyIndex};
 
-/// So long at a time the library waits; in between, a signal is noticed.
+/// How long the library waits at a time. Between two waits, a signal is noticed.
 const SLICE: Duration = Duration::from_millis(200);
 
-pub fn to_write(global: &Global, path: &Path) -> std::result::Result<Index, Failure> {
+/// Opens an index for reading and writing.
+pub fn to_write(global: &GlobalOptions, path: &Path) -> std::result::Result<Index, Failure> {
     open(global, IndexOptions::new(), |options| options.open(path))
 }
 
-pub fn to_read(global: &Global, path: &Path) -> std::result::Result<ReadOnlyIndex, Failure> {
+/// Opens an index for reading.
+pub fn to_read(global: &GlobalOptions, path: &Path) -> std::result::Result<ReadOnlyIndex, Failure> {
     open(global, IndexOptions::new(), |options| options.open_read_only(path))
 }
 
-/// Opens with these options, in whichever way.
+/// Calls `open` with these options until the index is free or the time to wait is over.
 pub fn open<T>(
-    global: &Global,
+    global: &GlobalOptions,
     options: IndexOptions,
     open: impl Fn(&IndexOptions) -> Result<T>,
 ) -> std::result::Result<T, Failure> {
@@ -48,7 +50,7 @@ pub fn open<T>(
     }
 }
 
-/// Whether two paths name one file, also by a link.
+/// Whether two paths lead to the same file, also through links.
 pub fn same_file(a: &Path, b: &Path) -> bool {
     #[cfg(unix)]
     {
@@ -71,7 +73,7 @@ fn in_use(path: &impl std::fmt::Display, wait: Duration) -> Failure {
              or wait for it with --wait SECONDS"
         ),
         false => anyhow::anyhow!(
-            "{path}: in use by another process, also after {} s; run the command again when that \
+            "{path}: still in use by another process after {} s; run the command again when that \
              has finished, or wait longer",
             wait.as_secs_f64()
         ),

@@ -1,26 +1,27 @@
-//! A whole program: arguments in, exit status out.
+//! The frame of a program: it parses arguments, runs the work and returns an exit status.
 
 use super::ending::Ending;
-use super::failure::{self, Failure, message};
-use super::global::Global;
-use crate::terminal::color::When;
+use super::failure::{self, Failure};
+use super::global_options::GlobalOptions;
+use crate::terminal::color::ColorMode;
+use crate::terminal::messages::{message, name_program};
 use clap::Parser;
 use std::process::ExitCode;
 
-/// What was typed. Prints help, or what is wrong with it, and ends the process where that is due.
+/// Parses the arguments of the process. Ends the process if they ask for help or are wrong.
 pub fn parse<A: Parser>() -> A {
-    let color = When::typed(std::env::args_os()).hold();
+    let color = ColorMode::typed(std::env::args_os()).set();
     let matches = A::command().color(color).get_matches();
     A::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
 }
 
-/// Runs a program of this name, whose messages begin with it. A panic becomes one line.
+/// Runs a program whose messages begin with this name. A panic becomes one line.
 pub fn run(
     name: &'static str,
-    global: &Global,
+    global: &GlobalOptions,
     work: impl FnOnce() -> Result<Ending, Failure> + std::panic::UnwindSafe,
 ) -> ExitCode {
-    failure::name_program(name);
+    name_program(name);
     failure::hush_panics();
     let limited = || {
         limit_threads(global)?;
@@ -31,7 +32,7 @@ pub fn run(
         Ok(Ending::Done) => ExitCode::SUCCESS,
         Ok(Ending::Nothing) => ExitCode::from(1),
         Ok(Ending::SomeFailed) => ExitCode::from(2),
-        // Who reads our output has enough of it.
+        // The reader of the output wants no more of it, which is no error.
         Err(Failure::BrokenPipe) => ExitCode::SUCCESS,
         Err(Failure::Error(error)) => {
             message(&failure::line(&error));
@@ -40,7 +41,7 @@ pub fn run(
     }
 }
 
-fn limit_threads(global: &Global) -> Result<(), Failure> {
+fn limit_threads(global: &GlobalOptions) -> Result<(), Failure> {
     if let Some(threads) = global.threads {
         rayon::ThreadPoolBuilder::new()
             .num_threads(threads.into())

@@ -1,4 +1,4 @@
-//! Numbers that are typed, and refused before any work where no index could take them.
+//! Checks of numbers in options, so that a wrong one is refused before any work.
 
 use twindex::{Error, Result};
 

@@ -1,20 +1,20 @@
-//! Doing work on another thread, some pieces ahead, while this one stays open to signals.
+//! Work on another thread, a few pieces ahead, while this thread still notices signals.
 
 use crate::run::failure::Failure;
-use crate::run::interrupt;
+use crate::terminal::interrupt;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// Pieces that another thread makes, in order. At most two wait to be used, so that memory stays
-/// bounded.
-pub struct Ahead<T> {
+/// Pieces that another thread makes, in order. At most two wait to be used, which bounds the
+/// memory.
+pub struct ReadAhead<T> {
     maker: Option<JoinHandle<()>>,
     receiver: Receiver<T>,
 }
 
-impl<T: Send + 'static> Ahead<T> {
-    /// Starts making pieces until there is none.
+impl<T: Send + 'static> ReadAhead<T> {
+    /// Starts a thread of this name, which calls `make` until it returns `None`.
     pub fn start(
         name: &str,
         mut make: impl FnMut() -> Option<T> + Send + 'static,
@@ -25,7 +25,7 @@ impl<T: Send + 'static> Ahead<T> {
             .spawn(move || {
                 while let Some(piece) = make() {
                     if sender.send(piece).is_err() {
-                        // The command has ended before its input.
+                        // The command has stopped before the end of its input.
                         break;
                     }
                 }
@@ -35,10 +35,8 @@ impl<T: Send + 'static> Ahead<T> {
     }
 }
 
-impl<T> Ahead<T> {}
-
-/// The next piece; `None` after the last or when the command was asked to end.
-impl<T> Iterator for Ahead<T> {
+/// Yields the next piece; `None` after the last one or after a signal.
+impl<T> Iterator for ReadAhead<T> {
     type Item = T;
 
     fn next(&mut self) -> Option<T> {
@@ -49,7 +47,7 @@ impl<T> Iterator for Ahead<T> {
             match self.receiver.recv_timeout(Duration::from_millis(100)) {
                 Ok(piece) => return Some(piece),
                 Err(RecvTimeoutError::Disconnected) => {
-                    // A panic over there must not look like the end of the input.
+                    // A panic of the other thread must not look like the end of the input.
                     if let Some(Err(panic)) = self.maker.take().map(JoinHandle::join) {
                         std::panic::resume_unwind(panic);
                     }

@@ -1,28 +1,29 @@
-//! Reading and parsing records on other threads while the results are used on this one.
+//! Reading and parsing records on other threads while this thread uses the results.
 
 use crate::input::{BadRecord, Body, Inputs, Reading, Record, WANTS_WEIGHTS, no_sequence};
 use crate::run::failure::Failure;
-use crate::run::read_ahead::Ahead;
+use crate::run::read_ahead::ReadAhead;
 use std::sync::Arc;
 use twindex::Shingle;
 
-/// What became of one batch of records.
-pub struct Parsed<T> {
+/// The results of one batch of records.
+pub struct ParsedBatch<T> {
+    /// What was made of each record, in order.
     pub results: Vec<Result<T, BadRecord>>,
-    /// The header of the table they are of, which may have no other records.
+    /// The header of the table that the records belong to. A table may have no records.
     pub header: Option<Arc<[u8]>>,
-    /// The bytes of input they came from, of compressed files those on disk.
+    /// The bytes of input that the batch came from, before decompression.
     pub bytes: u64,
 }
 
 /// Batches of parsed records, in order.
 pub struct Records<T> {
-    batches: Ahead<Parsed<T>>,
-    /// The bytes of all inputs, where that is known.
+    batches: ReadAhead<ParsedBatch<T>>,
+    /// The bytes of all inputs, if known.
     pub expected_bytes: Option<u64>,
 }
 
-/// Starts reading records for an index of this shingle. `take` is called on all threads.
+/// Starts reading records for an index with this shingle. `take` runs on all threads.
 pub fn start<T: Send + 'static>(
     mut inputs: Inputs,
     shingle: Shingle,
@@ -32,17 +33,21 @@ pub fn start<T: Send + 'static>(
     let weighted = inputs.fields.weighted;
     let mut reading = Reading::new(inputs);
     let expected_bytes = reading.expected_bytes();
-    let batches = Ahead::start("reader", move || {
+    let batches = ReadAhead::start("reader", move || {
         let (batch, bytes) = reading.next()?;
-        let results = batch.parse(|record| take(fitting(record, shingle, weighted)?));
-        Some(Parsed { results, header: batch.header().cloned(), bytes })
+        let results = batch.parse(|record| take(check_kind(record, shingle, weighted)?));
+        Some(ParsedBatch { results, header: batch.header().cloned(), bytes })
     })?;
     Ok(Records { batches, expected_bytes })
 }
 
-/// Refuses what is not of the index's kind: a ready set where nothing would take it apart again, all
-/// but weights where these are compared, and what is no sequence where it would be read as one.
-fn fitting(record: Record<'_>, shingle: Shingle, weighted: bool) -> Result<Record<'_>, BadRecord> {
+/// Refuses a record that the index cannot take: a set unless its shingle is `token`, anything but
+/// weights if it is weighted, and FASTQ if its shingle is a k-mer.
+fn check_kind(
+    record: Record<'_>,
+    shingle: Shingle,
+    weighted: bool,
+) -> Result<Record<'_>, BadRecord> {
     let sequence = || shingle.kmer_width().and(record.body.text()).and_then(no_sequence);
     let cause = match record.body {
         Body::Text(_) | Body::Set(_) if weighted => format!("no weights, but {WANTS_WEIGHTS}"),
@@ -57,13 +62,11 @@ fn fitting(record: Record<'_>, shingle: Shingle, weighted: bool) -> Result<Recor
     Err(BadRecord { place: record.place, cause })
 }
 
-impl<T> Records<T> {}
-
-/// The next batch; `None` at the end of all inputs or when the command was asked to end.
+/// Yields the next batch; `None` at the end of all inputs or after a signal.
 impl<T> Iterator for Records<T> {
-    type Item = Parsed<T>;
+    type Item = ParsedBatch<T>;
 
-    fn next(&mut self) -> Option<Parsed<T>> {
+    fn next(&mut self) -> Option<ParsedBatch<T>> {
         self.batches.next()
     }
 }

@@ -15,7 +15,7 @@ pub(crate) fn seconds_of(time: SystemTime) -> i64 {
     }
 }
 
-/// The time so many seconds after 1970; `None` where the operating system has no such time.
+/// The time this many seconds after 1970; `None` if the operating system has no such time.
 pub(crate) fn time_of(seconds: i64) -> Option<SystemTime> {
     let distance = Duration::from_secs(seconds.unsigned_abs());
     match seconds < 0 {

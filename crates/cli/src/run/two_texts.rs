@@ -1,7 +1,7 @@
-//! Two texts, or weighted sets, that are compared without an index, as they are typed.
+//! The options of a comparison of two texts or weighted sets without an index.
 
 use super::failure::Failure;
-use super::inputs::{LONGEST, size};
+use super::input_options::{LONGEST, size};
 use super::ranges;
 use crate::input::{STANDARD_INPUT, no_sequence, weights, whole_text};
 use anyhow::anyhow;
@@ -9,22 +9,22 @@ use clap::Args;
 use std::path::{Path, PathBuf};
 use twindex::{DEFAULT_CONFIDENCE, Normalization, Shingle, Shingler, normal_quantile};
 
-/// Two texts to compare, and how they become shingles.
+/// Two texts to compare, and how to cut them into shingles.
 #[derive(Debug, Args)]
 pub struct TwoTexts {
     /// A file, or - for standard input
     pub a: PathBuf,
     /// Another file, or - for standard input
     pub b: PathBuf,
-    /// Exit with 1 if the exact similarity is below it [default: none]
+    /// Exit with 1 if the exact similarity is below T [default: none]
     #[arg(long, value_name = "T")]
     pub threshold: Option<f64>,
     /// What a shingle is: char:N, word:N, line:N, token or kmer:N (of DNA, bare or FASTA)
     /// [default: char:9; token with --weighted]
     #[arg(long, value_name = "KIND")]
     pub shingle: Option<Shingle>,
-    /// Of lower, nfc or nfkc, space or nospace, minword=N; or none [default: lower,nfc,space; none
-    /// for tokens and k-mers]
+    /// A list of lower, nfc or nfkc, space or nospace, minword=N; or none
+    /// [default: lower,nfc,space; none for token and kmer:N]
     #[arg(long, value_name = "LIST")]
     pub normalize: Option<Normalization>,
     /// Probability with which low and high enclose the true similarity
@@ -36,39 +36,39 @@ pub struct TwoTexts {
     /// Count repeated shingles as often as they occur
     #[arg(long, conflicts_with = "weighted")]
     pub multiset: bool,
-    /// The files hold a JSON object each, with a number for each token: compare these weighted sets
+    /// Compare weighted sets: each file holds a JSON object with a number for each token
     #[arg(long)]
     pub weighted: bool,
-    /// The most bytes of a text; a longer one is an error
+    /// The most bytes of a text; a longer text is an error
     #[arg(long, value_name = "SIZE", default_value = LONGEST, value_parser = size)]
     pub max_record: usize,
 }
 
 impl TwoTexts {
-    /// Refuses standard input for both, and numbers out of range.
+    /// Refuses standard input for both texts, and numbers out of range.
     pub fn check(&self) -> Result<(), Failure> {
         let is_input = |path: &Path| path.as_os_str() == STANDARD_INPUT;
         if is_input(&self.a) && is_input(&self.b) {
-            return Err(anyhow!("only one of both can be standard input").into());
+            return Err(anyhow!("only one of the two texts can be standard input").into());
         }
         normal_quantile(self.confidence)?;
         self.threshold.map(ranges::threshold).transpose()?;
         Ok(())
     }
 
-    /// What a shingle of a text is.
+    /// The shingle of the texts.
     pub fn shingle(&self) -> Shingle {
         self.shingle.unwrap_or(if self.weighted { Shingle::Tokens } else { Shingle::default() })
     }
 
-    /// What makes shingles of the texts, with repetitions as elements of their own or not.
+    /// The shingler of the texts. In a multiset, each repetition of a shingle is an element.
     pub fn shingler(&self, multiset: bool) -> Result<Shingler, Failure> {
         let shingle = self.shingle();
         let normalization = self.normalize.unwrap_or(shingle.default_normalization());
         Ok(Shingler::new(shingle, normalization, multiset, self.seed)?)
     }
 
-    /// Reads one of both texts. A text of k-mers must be DNA.
+    /// Reads one of the texts. FASTQ is refused if the shingle is a k-mer.
     pub fn read(&self, path: &Path) -> Result<String, Failure> {
         let text = whole_text(path, self.max_record).map_err(|bad| anyhow!("{bad}"))?;
         if let Some(cause) = self.shingle().kmer_width().and_then(|_| no_sequence(&text)) {
@@ -77,7 +77,7 @@ impl TwoTexts {
         Ok(text)
     }
 
-    /// Reads one of both weighted sets: tokens by ascending hash.
+    /// Reads one of the weighted sets. The tokens are sorted by hash.
     pub fn read_weights(&self, path: &Path) -> Result<Vec<(u64, f64)>, Failure> {
         let object = whole_text(path, self.max_record).map_err(|bad| anyhow!("{bad}"))?;
         let weights = weights(&object).map_err(|cause| anyhow!("{}: {cause}", path.display()))?;
@@ -85,7 +85,7 @@ impl TwoTexts {
         Ok(self.shingler(false)?.weights(&weights))
     }
 
-    /// Whether a similarity is below the threshold, if there is one.
+    /// Whether there is a threshold and the similarity is below it.
     pub fn is_below(&self, similarity: f64) -> bool {
         self.threshold.is_some_and(|threshold| similarity < threshold)
     }

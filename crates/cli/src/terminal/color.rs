@@ -1,32 +1,32 @@
-//! Colour: only where a person sees it, and never against the person's wish.
+//! Colour: when to use it, and the styles of what is printed.
 
-use crate::terminal::escape::is_plain;
+use super::escape::is_plain;
 use clap::builder::styling::{AnsiColor, Style};
 use clap::{ColorChoice, ValueEnum};
 use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::sync::OnceLock;
 
-/// When to use colour. Its values have no help of their own, which would make that of every command
-/// much longer.
+/// When to use colour.
+// The variants have no documentation: clap would add it to the help of every command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum When {
+pub enum ColorMode {
     #[default]
     Auto,
     Always,
     Never,
 }
 
-/// The word before a message.
+/// The style of the program name before a message.
 pub const PREFIX: Style = AnsiColor::Red.on_default().bold();
 
-/// What is to be seen first: a similarity.
+/// The style of a similarity, the value that a reader looks for first.
 pub const VALUE: Style = AnsiColor::Green.on_default();
 
-/// The name of a value, or of a column.
+/// The style of the name of a value or column.
 pub const NAME: Style = Style::new().bold();
 
-/// Passages that two texts share, one after the other.
+/// The styles of passages that two texts share, in turn.
 pub const PASSAGES: [Style; 4] = [
     AnsiColor::Green.on_default(),
     AnsiColor::Cyan.on_default(),
@@ -34,14 +34,15 @@ pub const PASSAGES: [Style; 4] = [
     AnsiColor::Yellow.on_default(),
 ];
 
-/// What was typed, for messages from everywhere.
-static WHEN: OnceLock<When> = OnceLock::new();
+/// The mode of this process. Messages can come from anywhere, so it is global.
+static MODE: OnceLock<ColorMode> = OnceLock::new();
 
-impl When {
-    /// What is typed, found before everything is parsed: parsing prints help and errors itself.
+impl ColorMode {
+    /// The value of `--color` among the arguments. It is found before clap parses them, because
+    /// clap itself prints help and errors.
     pub fn typed(args: impl Iterator<Item = OsString>) -> Self {
         let mut args = args.skip(1).take_while(|arg| arg != "--");
-        let mut when = Self::default();
+        let mut mode = Self::default();
         while let Some(arg) = args.next() {
             let Some(arg) = arg.to_str() else { continue };
             let value = match arg.strip_prefix("--color") {
@@ -49,40 +50,40 @@ impl When {
                 Some(rest) => rest.strip_prefix('=').map(str::to_owned),
                 None => None,
             };
-            // One that is none is refused when everything is parsed.
-            when = value.and_then(|value| Self::from_str(&value, false).ok()).unwrap_or(when);
+            // An unknown value is ignored here; clap refuses it later.
+            mode = value.and_then(|value| Self::from_str(&value, false).ok()).unwrap_or(mode);
         }
-        when
+        mode
     }
 
-    /// From now on it holds for all that this module is asked.
-    pub fn hold(self) -> ColorChoice {
-        match *WHEN.get_or_init(|| self) {
+    /// Makes this the mode of the process, unless one is set already. Returns what clap needs.
+    pub fn set(self) -> ColorChoice {
+        match *MODE.get_or_init(|| self) {
             Self::Always => ColorChoice::Always,
-            Self::Auto if wanted() => ColorChoice::Auto,
+            Self::Auto if allowed() => ColorChoice::Auto,
             Self::Auto | Self::Never => ColorChoice::Never,
         }
     }
 }
 
-/// Whether the environment has nothing against colour.
-fn wanted() -> bool {
+/// Whether the environment allows colour.
+fn allowed() -> bool {
     let set = |name| std::env::var_os(name).unwrap_or_default();
     set("NO_COLOR").is_empty() && set("TERM") != "dumb"
 }
 
-/// Whether this stream takes colour.
+/// Whether to use colour on this stream.
 pub fn is_on(stream: &impl IsTerminal) -> bool {
-    match WHEN.get().copied().unwrap_or_default() {
-        When::Always => true,
-        When::Never => false,
-        When::Auto => stream.is_terminal() && wanted(),
+    match MODE.get().copied().unwrap_or_default() {
+        ColorMode::Always => true,
+        ColorMode::Never => false,
+        ColorMode::Auto => stream.is_terminal() && allowed(),
     }
 }
 
 /// The text in a style.
 pub fn paint(style: Style, text: &str) -> String {
-    debug_assert!(is_plain(text), "control characters are escaped before");
+    debug_assert!(is_plain(text), "control characters must be escaped first");
     format!("{style}{text}{style:#}")
 }
 
@@ -91,17 +92,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colour_is_found_among_what_was_typed() {
-        for (typed, when) in [
-            ("twindex list i", When::Auto),
-            ("twindex --color never list i", When::Never),
-            ("twindex list i --color=always", When::Always),
-            ("twindex list i --color=always --color never", When::Never),
-            ("twindex list i --color", When::Auto),
-            ("twindex list i --color blue", When::Auto),
-            ("twindex list -- --color=always", When::Auto),
+    fn the_color_option_is_found_among_the_arguments() {
+        for (typed, mode) in [
+            ("twindex list i", ColorMode::Auto),
+            ("twindex --color never list i", ColorMode::Never),
+            ("twindex list i --color=always", ColorMode::Always),
+            ("twindex list i --color=always --color never", ColorMode::Never),
+            ("twindex list i --color", ColorMode::Auto),
+            ("twindex list i --color blue", ColorMode::Auto),
+            ("twindex list -- --color=always", ColorMode::Auto),
         ] {
-            assert_eq!(When::typed(typed.split(' ').map(OsString::from)), when, "{typed}");
+            assert_eq!(ColorMode::typed(typed.split(' ').map(OsString::from)), mode, "{typed}");
         }
     }
 }

@@ -1,9 +1,9 @@
-//! Lines end where their writer meant them to, and cost the same wherever they stand.
+//! Tests of line breaks in a column, and of the time that they take.
 
 use super::*;
 use std::time::{Duration, Instant};
 
-/// The text as one passage.
+/// Lays out a text as one passage.
 fn passage(text: &str, bytes: Range<usize>, width: usize) -> Vec<String> {
     let mut column = Column::new(vec![Stretch { bytes, passage: Some(0) }], width, true, text);
     column.lay_until(text.len());
@@ -11,7 +11,7 @@ fn passage(text: &str, bytes: Range<usize>, width: usize) -> Vec<String> {
     column.finish().into_iter().map(|(line, _)| plain(&line).trim_end().to_owned()).collect()
 }
 
-/// As long as lines of prose that its writer wrapped.
+/// A line as long as those of wrapped prose.
 const LONG: &str =
     "Nothing is said here, but it is said at such a length as prose has in its lines";
 
@@ -37,7 +37,7 @@ fn prose_is_wrapped_again_whatever_ends_its_lines() {
 }
 
 #[test]
-fn what_is_left_out_makes_no_line_longer() {
+fn a_shortened_stretch_does_not_join_short_lines() {
     for end in ENDS {
         let text = format!("{LONG} ").repeat(40) + &format!("x{end}").repeat(400);
         let mut column =
@@ -49,7 +49,7 @@ fn what_is_left_out_makes_no_line_longer() {
     }
 }
 
-/// Looking back through 2 MiB at each of these line ends would take some fifty times as long.
+/// Searching back through 2 MiB at each line end would take about fifty times as long.
 #[test]
 fn the_work_for_a_line_does_not_grow_with_what_is_before_it() {
     let lines = "a\r".repeat(10_000);

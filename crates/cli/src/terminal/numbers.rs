@@ -1,4 +1,4 @@
-//! Numbers as people read them.
+//! Numbers with thousands separators.
 
 /// A number with a comma between thousands.
 pub fn grouped(number: u64) -> String {

@@ -1,9 +1,8 @@
 //! Result lines on standard output and the summary on standard error.
 
-use crate::run::failure::Failure;
-use crate::run::global::Global;
-use crate::terminal::color::{NAME, VALUE, is_on, paint};
-use crate::terminal::escape::{for_stream, for_terminal, one_line};
+use super::color::{NAME, VALUE, is_on, paint};
+use super::escape::{for_stream, for_terminal, one_line};
+use super::output_options::OutputOptions;
 use clap::builder::styling::Style;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -13,15 +12,15 @@ use twindex::mash_distance;
 
 pub use super::numbers::grouped;
 
-/// Prints result lines: JSON, aligned columns on a terminal, or tab-separated columns.
+/// Prints result lines: as JSON, as aligned columns on a terminal, or as tab-separated columns.
 pub struct Results {
     out: BufWriter<io::Stdout>,
     layout: Layout,
     terminal: bool,
     color: bool,
-    /// Rows that wait to be aligned.
+    /// Rows that wait to be aligned together.
     waiting: Vec<Vec<String>>,
-    /// What of those rows is painted, if anything.
+    /// The part of those rows to paint.
     painted: Option<Painted>,
     any: bool,
 }
@@ -39,13 +38,14 @@ enum Painted {
     Heading,
 }
 
-/// So many rows are aligned together; more would make a person wait for the first.
+/// The most rows that are aligned together. A reader would wait longer for the first of more.
 const ALIGNED: usize = 64;
 
 impl Results {
-    pub fn new(global: &Global) -> Self {
+    /// Prepares to print to standard output.
+    pub fn new(options: impl Into<OutputOptions>) -> Self {
         let terminal = io::stdout().is_terminal();
-        let layout = match (global.json, terminal) {
+        let layout = match (options.into().json, terminal) {
             (true, _) => Layout::Json,
             (false, true) => Layout::Aligned,
             (false, false) => Layout::Tabs,
@@ -55,12 +55,12 @@ impl Results {
         Self { out, layout, terminal, color, waiting: Vec::new(), painted: None, any: false }
     }
 
-    /// Whether a person reads it on a terminal.
+    /// Whether results are aligned for a terminal.
     pub fn is_aligned(&self) -> bool {
         self.layout == Layout::Aligned
     }
 
-    /// Whether that terminal takes colour.
+    /// Whether results have colour.
     pub fn is_colored(&self) -> bool {
         self.color
     }
@@ -71,11 +71,11 @@ impl Results {
     }
 
     /// Prints a line of named values.
-    pub fn line(&mut self, fields: &[(&str, Value)]) -> Result<(), Failure> {
+    pub fn line(&mut self, fields: &[(&str, Value)]) -> io::Result<()> {
         self.any = true;
         match self.layout {
             Layout::Json => {
-                let line = serde_json::to_string(&Object(fields)).map_err(io::Error::from)?;
+                let line = serde_json::to_string(&NamedValues(fields))?;
                 writeln!(self.out, "{}", self.json(&line))?;
             }
             Layout::Tabs => {
@@ -97,19 +97,20 @@ impl Results {
         Ok(())
     }
 
-    /// Prints a line of named values and then a list, which may be long: each item as it comes.
-    /// On a terminal the values are as wide as `widths` says.
-    pub fn line_with_list(
+    /// Prints a line of named values and a list. The list may be long: each item is written as it
+    /// arrives. On a terminal, `widths` gives the widths of the values.
+    pub fn line_with_list<E: From<io::Error>>(
         &mut self,
         fields: &[(&str, Value)],
         widths: &[usize],
         name: &str,
-        items: impl Iterator<Item = twindex::Result<String>>,
-    ) -> Result<(), Failure> {
+        items: impl Iterator<Item = Result<String, E>>,
+    ) -> Result<(), E> {
         self.any = true;
         let separator = match self.layout {
             Layout::Json => {
-                let object = serde_json::to_string(&Object(fields)).map_err(io::Error::from)?;
+                let object =
+                    serde_json::to_string(&NamedValues(fields)).map_err(io::Error::from)?;
                 let name = Value::from(name);
                 let object = self.json(object.strip_suffix('}').unwrap_or(&object));
                 write!(self.out, "{object},{name}:[")?;
@@ -142,25 +143,25 @@ impl Results {
         Ok(writeln!(self.out, "{}", if self.layout == Layout::Json { "]}" } else { "" })?)
     }
 
-    /// Prints one id a line, as it is, to be read by a command. What a terminal would take for
-    /// something else is escaped there.
-    pub fn id(&mut self, id: &str) -> Result<(), Failure> {
+    /// Prints an id on a line of its own. A program gets it unchanged; on a terminal its control
+    /// characters are escaped.
+    pub fn id(&mut self, id: &str) -> io::Result<()> {
         match self.layout {
             Layout::Tabs => {
                 self.any = true;
-                Ok(writeln!(self.out, "{id}")?)
+                writeln!(self.out, "{id}")
             }
             Layout::Json | Layout::Aligned => self.line(&[("id", Value::from(id))]),
         }
     }
 
-    /// Whether every line is exact, whatever is in it.
+    /// Whether results are JSON, so that a reader can restore every value exactly.
     pub fn is_json(&self) -> bool {
         self.layout == Layout::Json
     }
 
-    /// Prints one object: as JSON, or a name and a value a line.
-    pub fn object(&mut self, fields: &[(&str, Value)]) -> Result<(), Failure> {
+    /// Prints one object: as JSON, or with a name and a value on each line.
+    pub fn object(&mut self, fields: &[(&str, Value)]) -> io::Result<()> {
         if self.layout == Layout::Json {
             return self.line(fields);
         }
@@ -171,8 +172,8 @@ impl Results {
         Ok(())
     }
 
-    /// Prints the names of the columns that follow, but not as JSON, where every line has them.
-    pub fn heading(&mut self, names: &[&str]) -> Result<(), Failure> {
+    /// Prints the names of the columns that follow. JSON needs none: every line has its names.
+    pub fn heading(&mut self, names: &[&str]) -> io::Result<()> {
         if self.layout == Layout::Json {
             return Ok(());
         }
@@ -181,18 +182,19 @@ impl Results {
         self.line(&names.iter().map(|name| (*name, Value::from(*name))).collect::<Vec<_>>())
     }
 
-    /// Prints a drawing, line by line as it is.
-    pub fn text(&mut self, drawing: &str) -> Result<(), Failure> {
+    /// Prints a text unchanged.
+    pub fn text(&mut self, text: &str) -> io::Result<()> {
         self.align()?;
-        Ok(self.out.write_all(drawing.as_bytes())?)
+        self.out.write_all(text.as_bytes())
     }
 
-    /// JSON for whom it goes to: escaped or not, it means the same.
+    /// JSON for this output. A terminal gets more escapes, which do not change its meaning.
     fn json<'j>(&self, json: &'j str) -> Cow<'j, str> {
         if self.terminal { for_terminal(json) } else { json.into() }
     }
 
-    fn align(&mut self) -> Result<(), Failure> {
+    /// Aligns and writes the rows that wait.
+    fn align(&mut self) -> io::Result<()> {
         if self.waiting.is_empty() {
             return Ok(());
         }
@@ -215,15 +217,15 @@ impl Results {
         Ok(())
     }
 
-    /// Prints what is still held back. To be called between questions and at the end.
-    pub fn flush(&mut self) -> Result<(), Failure> {
+    /// Writes everything that is still buffered. Call it between queries and at the end.
+    pub fn flush(&mut self) -> io::Result<()> {
         self.align()?;
-        Ok(self.out.flush()?)
+        self.out.flush()
     }
 }
 
-/// The aligned line with the cell of a column in a style. All but the first column are reckoned from
-/// the end, so that whatever stands before them may be of any width.
+/// Paints the cell of one column of an aligned line. The positions of all columns but the first are
+/// counted from the end of the line, so that the cells before them may have any width.
 fn paint_column(line: &str, widths: &[u16], column: usize, style: Style) -> String {
     let bytes = |from: usize| widths.iter().skip(from).map(|w| usize::from(*w) + 2).sum::<usize>();
     let (start, end) = match column {
@@ -231,7 +233,7 @@ fn paint_column(line: &str, widths: &[u16], column: usize, style: Style) -> Stri
         _ => (line.len().checked_sub(bytes(column)), line.len().checked_sub(bytes(column + 1))),
     };
     let cell = start.zip(end).and_then(|(start, end)| line.get(start..end));
-    // What is not ASCII is wider or narrower than its bytes: better plain than torn.
+    // A cell that is not ASCII stays plain: its width is not its number of bytes.
     let Some((start, cell)) = start.zip(cell.filter(|cell| cell.is_ascii())) else {
         return line.to_owned();
     };
@@ -241,22 +243,21 @@ fn paint_column(line: &str, widths: &[u16], column: usize, style: Style) -> Stri
     format!("{before}{}{after}", paint(style, text))
 }
 
-/// Named values as a JSON object that keeps their order.
-struct Object<'f>(&'f [(&'f str, Value)]);
+/// Named values, serialized as a JSON object in this order.
+struct NamedValues<'f>(&'f [(&'f str, Value)]);
 
-impl Serialize for Object<'_> {
+impl Serialize for NamedValues<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
     }
 }
 
 /// Named values as a line of JSON.
-pub fn json_line(fields: &[(&str, Value)]) -> Result<String, Failure> {
-    let line = serde_json::to_string(&Object(fields)).map_err(io::Error::from)?;
-    Ok(line + "\n")
+pub fn json_line(fields: &[(&str, Value)]) -> io::Result<String> {
+    Ok(serde_json::to_string(&NamedValues(fields))? + "\n")
 }
 
-/// A value for people and for `cut`: nothing in it breaks a line or a column.
+/// A value as a cell of a table. `escaped` keeps it from breaking the line or the column.
 fn plain(value: &Value, escaped: fn(&str) -> Cow<'_, str>) -> String {
     match value {
         Value::String(text) => escaped(text).into_owned(),
@@ -269,40 +270,42 @@ fn plain(value: &Value, escaped: fn(&str) -> Cow<'_, str>) -> String {
     }
 }
 
-/// A number with the four digits behind the point that an estimate deserves at most.
+/// An estimate, rounded to four decimal places.
 pub fn similarity(number: f64) -> Value {
-    // No negative zero, which a logarithm can be rounded to.
+    // Adding zero turns negative zero into zero.
     Value::from((number * 10_000.0).round() / 10_000.0 + 0.0)
 }
 
-/// An exact share, in the six digits that a person can use.
+/// An exact value, rounded to six decimal places.
 pub fn rounded(number: f64) -> Value {
     Value::from((number * 1e6).round() / 1e6)
 }
 
-/// The similarity of a match or pair: exact ones have more digits to show.
+/// The similarity of a match or pair: exact ones show more digits.
 pub fn likeness(number: f64, exact: bool) -> Value {
     if exact { rounded(number) } else { similarity(number) }
 }
 
-/// The Mash distance of genomes whose k-mers have this similarity: that of close strains is tiny.
+/// The Mash distance of two genomes whose k-mers have this similarity. It is tiny for close
+/// strains.
 pub fn distance(similarity: f64, kmer_width: u16) -> (&'static str, Value) {
     ("distance", significant(mash_distance(similarity, kmer_width)))
 }
 
-/// A number of any size in six significant digits.
+/// A number of any size, rounded to six significant digits.
 pub fn significant(number: f64) -> Value {
     Value::from(format!("{number:.5e}").parse().unwrap_or(number))
 }
 
 /// Prints the summary: one JSON object with `--json`, else the given sentence.
-pub fn summary(global: &Global, fields: &[(&str, Value)], sentence: &str) {
-    if global.quiet {
+pub fn summary(options: impl Into<OutputOptions>, fields: &[(&str, Value)], sentence: &str) {
+    let options = options.into();
+    if options.quiet {
         return;
     }
     let mut out = io::stderr().lock();
-    let _ = match global.json {
-        true => match serde_json::to_string(&Object(fields)) {
+    let _ = match options.json {
+        true => match serde_json::to_string(&NamedValues(fields)) {
             Ok(line) => writeln!(out, "{}", for_stream(&io::stderr(), &line)),
             Err(error) => writeln!(out, "{error}"),
         },
@@ -310,12 +313,12 @@ pub fn summary(global: &Global, fields: &[(&str, Value)], sentence: &str) {
     };
 }
 
-/// Seconds as summaries have them: whole milliseconds.
+/// Seconds, rounded to whole milliseconds, as in summaries.
 pub fn whole_millis(seconds: f64) -> Value {
     ((seconds * 1000.0).round() / 1000.0).into()
 }
 
-/// ", 2 replaced, 1 failed": what there is any of, to go on with in a sentence.
+/// The counts that are not zero, to continue a sentence: ", 2 replaced, 1 failed".
 pub fn listed(counts: &[(u64, &str)]) -> String {
     let some = counts.iter().filter(|(number, _)| *number > 0);
     some.map(|(number, what)| format!(", {} {what}", grouped(*number))).collect()
@@ -327,7 +330,7 @@ pub fn count(number: u64, noun: &str) -> String {
     format!("{} {noun}{plural}", grouped(number))
 }
 
-/// A number of bytes in the unit that suits it, in powers of 1000.
+/// A number of bytes in B, kB, MB or GB, which are powers of 1000.
 pub fn bytes(number: u64) -> String {
     match number {
         0..1_000 => format!("{number} B"),

@@ -1,26 +1,27 @@
-//! Curves over similarity, as characters for a terminal and as a picture.
+//! Curves over similarity, drawn with characters for a terminal or as SVG.
 
 use plotters::prelude::*;
 
-/// A probability at every similarity from 0 to 1.
+/// A probability for each similarity from 0 to 1.
 pub struct Curve {
-    /// What stands for it on a terminal.
+    /// The character that draws it on a terminal.
     sign: char,
     name: &'static str,
-    /// In steps of 1 / `STEPS`.
+    /// The values at similarities in steps of 1 / `STEPS`.
     values: Vec<f64>,
 }
 
 /// Steps from 0 to 1: two for each column of a terminal.
 const STEPS: usize = 2 * COLUMNS;
 
-/// Columns from 0 to 1, so that with its labels a plot is narrower than 80.
+/// Columns from 0 to 1. With its labels, a plot is narrower than 80 columns.
 const COLUMNS: usize = 64;
 
 /// Rows from 0 to 1.
 const ROWS: usize = 12;
 
 impl Curve {
+    /// Evaluates a function of the similarity.
     pub fn new(sign: char, name: &'static str, value: impl Fn(f64) -> f64) -> Self {
         let values = (0..=STEPS).map(|step| value(step as f64 / STEPS as f64)).collect();
         Self { sign, name, values }
@@ -31,7 +32,7 @@ impl Curve {
     }
 }
 
-/// Draws curves with a line at the threshold, later ones over earlier ones.
+/// Draws curves with characters, later ones over earlier ones, and a line at the threshold.
 pub fn draw(curves: &[Curve], threshold: f64) -> String {
     let mut rows = vec![vec![' '; COLUMNS + 1]; ROWS + 1];
     let at = (threshold * COLUMNS as f64).round() as usize;
@@ -67,9 +68,9 @@ pub fn draw(curves: &[Curve], threshold: f64) -> String {
     drawing
 }
 
-/// Draws the same as SVG.
+/// Draws curves and the threshold as SVG.
 pub fn picture(curves: &[Curve], threshold: f64) -> anyhow::Result<String> {
-    // As told apart by people who see few colours (Okabe, Ito 2008).
+    // Colour-blind readers can tell these colours apart (Okabe and Ito 2008).
     const COLORS: [RGBColor; 3] =
         [RGBColor(213, 94, 0), RGBColor(0, 158, 115), RGBColor(0, 114, 178)];
     const FONT: (&str, i32) = ("sans-serif", 18);

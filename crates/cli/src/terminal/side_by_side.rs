@@ -1,35 +1,44 @@
-//! Two texts side by side on a terminal, what they share in colour and beside each other.
+//! Two texts side by side on a terminal, with the passages that they share in colour.
 
-use crate::terminal::color::{NAME, paint};
-use crate::terminal::column::{Column, Stretch};
+use super::color::{NAME, paint};
+use super::column::{Column, Stretch};
 use std::io;
 use twindex::{Passage, Span};
 
-/// A text and what it is called.
+/// A text and its title.
 #[derive(Clone, Copy)]
-pub struct Side<'t> {
+pub struct TitledText<'t> {
+    /// The title, such as the id of the document.
     pub name: &'t str,
+    /// The text.
     pub text: &'t str,
 }
 
-/// The columns of the terminal; 80 where it does not say.
+/// The width of the terminal in columns; 80 if it is unknown.
 pub fn terminal_width() -> usize {
     let size = terminal_size::terminal_size_of(io::stdout());
     size.map_or(80, |(width, _)| usize::from(width.0))
 }
 
-/// A passage of fewer characters is not worth a broken line,
+/// The fewest characters of a passage that is aligned with its counterpart in any case,
 const LEAST_ALIGNED: usize = 24;
-/// unless the texts are further apart than so many lines.
+/// and how many lines a shorter one may stand apart from its counterpart.
 const LEAST_APART: usize = 2;
 
 const BETWEEN: &str = " \u{2502} ";
 
-/// Both texts in columns that are together `width` wide. A passage has the same colour on both sides,
-/// or without colour the same number. It begins on the same line in both where that can be: not where
-/// passages have changed places, nor where it is short.
-pub fn draw(a: Side<'_>, b: Side<'_>, passages: &[Passage], width: usize, color: bool) -> String {
-    // Narrower columns would hold no word; a terminal wraps the lines itself then.
+/// Draws both texts in columns that are `width` wide together.
+///
+/// A passage has the same colour on both sides, or the same number if there is no colour. It begins
+/// on the same line on both sides, unless it is short or passages have changed places.
+pub fn draw(
+    a: TitledText<'_>,
+    b: TitledText<'_>,
+    passages: &[Passage],
+    width: usize,
+    color: bool,
+) -> String {
+    // Narrower columns hold no word. On a terminal that is narrower still, lines wrap.
     let width = (width.saturating_sub(BETWEEN.chars().count()) / 2).max(12);
     let of_a = stretches(a.text.len(), passages.iter().map(|passage| passage.a));
     let of_b = stretches(b.text.len(), passages.iter().map(|passage| passage.b));
@@ -42,8 +51,8 @@ pub fn draw(a: Side<'_>, b: Side<'_>, passages: &[Passage], width: usize, color:
         let is_long = passage.a.char_end - passage.a.char_start >= LEAST_ALIGNED;
         if apart > if is_long { 0 } else { LEAST_APART } {
             let line = left.next_line().max(right.next_line());
-            left.go_on_at(line);
-            right.go_on_at(line);
+            left.continue_at(line);
+            right.continue_at(line);
         }
     }
     left.lay_until(a.text.len());
@@ -69,8 +78,8 @@ pub fn draw(a: Side<'_>, b: Side<'_>, passages: &[Passage], width: usize, color:
     drawing
 }
 
-/// The whole text, cut into what is in a passage and what is not. Where passages overlap, what
-/// belongs to the one that begins first is its own.
+/// Cuts a whole text into stretches inside and outside passages. Where passages overlap, the
+/// overlap belongs to the passage that begins first.
 fn stretches(length: usize, spans: impl Iterator<Item = Span>) -> Vec<Stretch> {
     let mut ordered: Vec<(usize, Span)> = spans.enumerate().collect();
     ordered.sort_by_key(|(number, span)| (span.start, *number));
@@ -92,13 +101,13 @@ fn stretches(length: usize, spans: impl Iterator<Item = Span>) -> Vec<Stretch> {
     out
 }
 
-/// Those passages that come in one order in both texts and have the most characters together: a
-/// heaviest increasing subsequence, of best chains kept by their end (Fenwick 1994).
+/// The passages that have the same order in both texts and the most characters together: a heaviest
+/// increasing subsequence. The best chain for each end is kept in a Fenwick tree (Fenwick 1994).
 fn in_both_orders(passages: &[Passage]) -> Vec<Passage> {
     let mut starts: Vec<usize> = passages.iter().map(|passage| passage.b.start).collect();
     starts.sort_unstable();
     starts.dedup();
-    // The weight of a chain and where it ends.
+    // For each node of the tree: the weight of a chain and the number of its last passage.
     let mut best = vec![(0, None); starts.len() + 1];
     let mut before = Vec::with_capacity(passages.len());
     for (number, passage) in passages.iter().enumerate() {

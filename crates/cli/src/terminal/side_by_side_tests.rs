@@ -1,4 +1,4 @@
-//! What two texts look like side by side.
+//! Tests of two texts side by side.
 
 use super::*;
 use proptest::prelude::*;
@@ -9,7 +9,7 @@ use unicode_width::UnicodeWidthStr;
 fn drawn(shingle: Shingle, a: &str, b: &str, width: usize, color: bool) -> Vec<String> {
     let shingler = Shingler::new(shingle, shingle.default_normalization(), false, 0);
     let found = Explanation::new(&shingler.expect("valid"), a, b).expect("short");
-    let [a, b] = [Side { name: "A", text: a }, Side { name: "B", text: b }];
+    let [a, b] = [TitledText { name: "A", text: a }, TitledText { name: "B", text: b }];
     let drawing = draw(a, b, &found.passages, width, color);
     drawing.lines().map(str::to_owned).collect()
 }

@@ -154,7 +154,7 @@ fn one_of_both_can_be_standard_input() {
         let got = shell.pipe(words, "one text,\nof two lines").succeeds();
         assert_eq!((field(&got, "similarity"), &got.json()[0]["shared"]), (1.0, &Value::from(14)));
     }
-    shell.run("compare - -").fails_with("only one of both can be standard input");
+    shell.run("compare - -").fails_with("only one of the two texts can be standard input");
 }
 
 #[test]

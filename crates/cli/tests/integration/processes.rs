@@ -120,7 +120,7 @@ fn waiting_ends_after_the_time_that_was_asked_for() {
     let _writer = writer(&shell);
     for words in ["list i.twx --wait 0.4", "--wait 0.4 remove i.twx a"] {
         let start = Instant::now();
-        shell.run(words).fails_with("i.twx: in use by another process, also after 0.4 s");
+        shell.run(words).fails_with("i.twx: still in use by another process after 0.4 s");
         assert!(start.elapsed() >= Duration::from_millis(400), "{words}");
     }
 }

@@ -56,7 +56,7 @@ fn a_missing_column_is_one_error_that_shows_the_header() {
         &[" no column `id` in its header `key`, `text`; name another with --id-field"],
         &[],
     );
-    bad("", "", &[" empty, where a header"], &[]);
+    bad("", "", &[" empty; expected a header"], &[]);
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn a_record_with_other_fields_than_the_header_is_reported_with_its_line() {
     bad(
         "id,text\na,1\n\"b\nb\",2,3\nc\n\nd,4\n",
         "",
-        &["3: 3 fields, where the header has 2", "5: 1 field, where the header has 2"],
+        &["3: 3 fields, but the header has 2", "5: 1 field, but the header has 2"],
         &["a", "d"],
     );
 }

@@ -1,9 +1,10 @@
-//! The command `twindex-lab`: methods and studies from a shell.
+//! The command `twindex-lab`, which runs methods and studies.
 
 mod args;
 mod compare;
 mod compare_file;
-mod method;
+mod family_choice;
+mod method_name;
 mod study;
 
 pub use args::main;

@@ -1,16 +1,17 @@
-//! How often affine maps agree in their minima: exactly, by all maps there are.
+//! The exact probability that a random affine map has equal minima over two sets.
 //!
-//! Dembele, Lo 2017, "The exact probability law for the approximated similarity from the minhashing method", theorem 3,
-//! equation 15, which sums over all n! orders of the rows and all n² maps. Here most of these sums are done
-//! by counting.
+//! Dembele, Lo 2017, "The exact probability law for the approximated similarity from the minhashing
+//! method", theorem 3, equation 15, sums over all n! orders of the rows and all n² maps. This
+//! module replaces most of these sums by counting.
 
 use crate::sketch::greatest_divisor;
 use twindex::{Error, Result};
 
-/// Which affine maps x i + y mod n are drawn, each with the same probability (Dembele, Lo 2017, theorem 3).
+/// A family of affine maps x i + y mod n, all drawn with the same probability (Dembele, Lo 2017,
+/// theorem 3).
 ///
 /// ```
-/// use twindex::methods::AffineFamily;
+/// use twindex_lab::methods::AffineFamily;
 /// // The rows 1 to 6 and 3 to 8 of 16: a similarity of 1/2, which runs of rows turn into 0.453.
 /// let (a, b) = ([1, 2, 3, 4, 5, 6], [3, 4, 5, 6, 7, 8]);
 /// let runs = AffineFamily::Units.agreement(16, &a, &b)?;
@@ -23,31 +24,32 @@ use twindex::{Error, Result};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AffineFamily {
-    /// x without a common divisor with n: every map is a permutation. See
+    /// x and n have no common divisor, so every map is a permutation. See
     /// [`AffineMaps::units`](crate::methods::AffineMaps::units).
     Units,
-    /// Any x from 1 to n, as in print: see [`AffineMaps::any`](crate::methods::AffineMaps::any).
+    /// Any x from 1 to n, as printed. See [`AffineMaps::any`](crate::methods::AffineMaps::any).
     Any,
 }
 
 impl AffineFamily {
-    /// The most rows: the square of their number is what [`agreement`](Self::agreement) takes.
+    /// The most rows. [`agreement`](Self::agreement) takes time proportional to the square of the
+    /// number of rows.
     pub const MOST_ROWS: u64 = 1 << 16;
 
-    /// The probability that a random map has the same minimum over both sets of rows, numbered from 1 to `rows`; 0 where
-    /// one is empty.
+    /// The probability that a random map has the same minimum over both sets of rows, which are
+    /// numbered from 1 to `rows`; 0 if a set is empty.
     ///
-    /// Units make it J exactly where all rows are in one set or the other (for each x, one y of n takes a given row to
-    /// 1). Else the least value is that of whichever row comes first behind a random place, which is a row the
-    /// more often the wider the gap before it; and how wide gaps are in front of common rows depends on which
-    /// rows are common.
+    /// For units it is exactly J if every row is in at least one set, because for each x exactly
+    /// one y of n maps a given row to 1. Otherwise it depends on which rows are common: the row
+    /// with the least value is the first row after a random position on the circle of values, so a
+    /// row after a wide gap is the least more often.
     ///
-    /// Takes n² steps: all x, and for each the gaps between the values, which stand for all y.
+    /// Takes n² steps: for each x, the gaps between the values account for all y.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`] where there are more than [`MOST_ROWS`](Self::MOST_ROWS) rows, or a number is not
-    /// one of a row.
+    /// [`Error::InvalidSetting`] if there are more than [`MOST_ROWS`](Self::MOST_ROWS) rows, or a
+    /// row number is out of range.
     pub fn agreement(self, rows: u64, a: &[u64], b: &[u64]) -> Result<f64> {
         check_rows(rows)?;
         if let Some(wrong) = a.iter().chain(b).find(|row| !(1..=rows).contains(row)) {
@@ -72,18 +74,19 @@ impl AffineFamily {
         Ok(agreeing as f64 / maps as f64)
     }
 
-    /// The same, over all orders of the rows: the mean for two sets of so many of `rows` rows, of which they share so
-    /// many (equation 15 of Dembele, Lo 2017).
+    /// The mean of [`agreement`](Self::agreement) over all orders of the rows, for two sets of `a`
+    /// and `b` rows that share `shared` rows (equation 15 of Dembele, Lo 2017).
     ///
-    /// Of units it is J. Of any maps, d = gcd(x, n) rows at a time have one value; the probability is that the
-    /// least value that any row of either set has is one of both sets', of a random distribution of the rows
-    /// to values. It is above J, as rows that collide pass for common. Takes about n times the number of divisors of n
-    /// steps at most. Within 1e-10: it is a sum of products, and as many roundings as there are steps.
+    /// For units it is J. With any maps, groups of d = gcd(x, n) rows share a value. The result is
+    /// then the probability that, with rows distributed at random over the values, the least value
+    /// of any row belongs to both sets. It is above J, because colliding rows count as common.
+    /// Takes at most about n steps for each divisor of n. The error is below 1e-10: the result is a
+    /// sum of products, with a rounding at each step.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`] where there are more than [`MOST_ROWS`](Self::MOST_ROWS) rows, or fewer than
-    /// both sets have together, or they share more than one of them has.
+    /// [`Error::InvalidSetting`] if there are more than [`MOST_ROWS`](Self::MOST_ROWS) rows, fewer
+    /// rows than both sets have together, or more shared rows than a set has.
     pub fn mean_agreement(self, rows: u64, a: u64, b: u64, shared: u64) -> Result<f64> {
         check_rows(rows)?;
         if shared > a.min(b) {
@@ -93,7 +96,7 @@ impl AffineFamily {
                 expected: "at most as many as the smaller set has",
             });
         }
-        // No sum of three overflows once each is known to be small.
+        // The sum of three cannot overflow once each is known to be small.
         if a > rows || b > rows || a + b - shared > rows {
             return Err(Error::InvalidSetting {
                 setting: "number of rows",
@@ -109,7 +112,7 @@ impl AffineFamily {
         }
         let mut mean = 0.0;
         for divisor in (1..=rows).filter(|divisor| rows.is_multiple_of(*divisor)) {
-            // As many x have this divisor in common with n as there are units of n/d.
+            // The number of x with this greatest common divisor is the number of units of n/d.
             let values = rows / divisor;
             let numbers = (1..=values).filter(|x| greatest_divisor(*x, values) == 1).count();
             mean += numbers as f64 * collided(rows, divisor, (a, b), shared);
@@ -133,8 +136,8 @@ fn check_rows(rows: u64) -> Result<()> {
     })
 }
 
-/// For how many shifts the first value that is met from there on, round the circle, is one of both sets. Some value is
-/// one of a set.
+/// Counts the start positions on the circle of values from which the first occupied value belongs
+/// to both sets. At least one value must be occupied.
 fn shifts_that_agree(values: &[u8]) -> u64 {
     let Some(last) = values.iter().rposition(|sets| *sets != 0) else { return 0 };
     let (mut before, mut agreeing) = (last as i64 - values.len() as i64, 0);
@@ -147,10 +150,12 @@ fn shifts_that_agree(values: &[u8]) -> u64 {
     agreeing
 }
 
-/// The probability that the first value of either set is of both, if `together` rows have each value.
+/// The probability that the least occupied value belongs to both sets, if groups of `together` rows
+/// share a value.
 ///
-/// The first values are of neither set, and the next one is of both, if of the rows that are left, drawn at random, some
-/// are of the one set and some of the other: by inclusion and exclusion.
+/// The sum runs over the position of that value: all values before it belong to neither set, and
+/// its rows, drawn at random from the remaining rows, hit both sets. Inclusion and exclusion gives
+/// the probability of the latter.
 fn collided(rows: u64, together: u64, (a, b): (u64, u64), shared: u64) -> f64 {
     let (mut sum, mut neither) = (0.0, 1.0);
     for value in 0..rows / together {
@@ -166,10 +171,11 @@ fn collided(rows: u64, together: u64, (a, b): (u64, u64), shared: u64) -> f64 {
     sum.clamp(0.0, 1.0)
 }
 
-/// The probability that so many rows, drawn at random from those that are left, are free of a set that has all its rows
-/// there: C(left - set, drawn) / C(left, drawn), which stays the same if both numbers are exchanged.
+/// The probability that `drawn` rows, drawn at random from `left` rows, include none of the `set`
+/// rows of a set: C(left - set, drawn) / C(left, drawn). It is symmetric in `set` and `drawn`.
 ///
-/// As a product of no more factors than are drawn: logarithms of factorials would lose five of sixteen digits.
+/// It is computed as a product of at most `drawn` factors. Logarithms of factorials would lose five
+/// of sixteen digits.
 fn free_of(set: u64, left: u64, drawn: u64) -> f64 {
     let (more, fewer) = (set.max(drawn), set.min(drawn));
     if more + fewer > left {
@@ -201,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_what_trying_every_map_gives() {
+    fn the_probability_agrees_with_counting_over_all_maps() {
         for family in [AffineFamily::Units, AffineFamily::Any] {
             for n in [1, 2, 6, 7, 12] {
                 let all = maps(family, n);
@@ -220,7 +226,7 @@ mod tests {
         }
     }
 
-    /// Equation 15 as it is printed: every order of the rows with every map.
+    /// Equation 15 as printed: every order of the rows with every map.
     #[test]
     fn the_mean_is_that_over_all_permutations() {
         for n in 1..=6_u64 {
@@ -242,7 +248,8 @@ mod tests {
                 }
                 for family in [AffineFamily::Units, AffineFamily::Any] {
                     let all = maps(family, n);
-                    // Rows 1 to a are the first set's, and the last b of the union's the second's.
+                    // The first set has rows 1 to a; the second set has the last b rows of the
+                    // union.
                     let sum: f64 = orders
                         .iter()
                         .map(|order| {
@@ -259,7 +266,7 @@ mod tests {
         }
     }
 
-    /// All pairs of sets of 8 rows, put together by their sizes: the same mean, without any order.
+    /// The same mean over all pairs of sets of 8 rows with these sizes.
     #[test]
     fn the_mean_is_that_over_all_placements() {
         let n = 8;
@@ -313,7 +320,8 @@ mod tests {
         assert_eq!(AffineFamily::Units.agreement(9, &[1], &[2]).expect("fits"), 0.0);
     }
 
-    /// The row of the one set and the other row of the other: agreement where they collide, else by halves.
+    /// The sets are {1, 2} and {1}. Their minima agree if the two rows collide, and otherwise with
+    /// probability 1/2.
     #[test]
     fn small_sets_keep_their_digits_in_many_rows() {
         for n in [16, 1_000, 1_024, 16_384, 65_536_u64] {
@@ -331,7 +339,8 @@ mod tests {
 
     #[test]
     fn large_numbers_of_rows_keep_their_digits() {
-        // Of a prime number of rows all x but n itself are units, and that one makes all rows one value.
+        // If the number of rows n is prime, every x except n is a unit; x = n maps all rows to one
+        // value.
         let n = 65_521;
         let got = AffineFamily::Any.mean_agreement(n, 30_000, 40_000, 20_000).expect("they fit");
         let units = 0.4 * (1.0 - 1.0 / n as f64) + 1.0 / n as f64;

@@ -1,20 +1,20 @@
-//! How similar, and how sure, by the methods of the literature.
+//! Estimates of similarity, with their intervals, by the methods of the literature.
 
 mod affine_law;
-mod external;
-mod file;
-mod interval;
-mod law;
-mod merging;
+mod estimate_law;
+mod external_sort;
+mod file_similarity;
+mod intervals;
 mod probability;
-mod rows;
-mod sample;
+mod row_matrix;
+mod run_merger;
+mod sampling;
 mod simhash;
 
 pub use affine_law::AffineFamily;
-pub use file::{FileOverlap, FileProgress, FileSimilarity, SortedShingles};
-pub use interval::{clopper_pearson, wald};
-pub use law::EstimateLaw;
+pub use estimate_law::EstimateLaw;
+pub use file_similarity::{FileOverlap, FileProgress, FileSimilarity, SortedShingles};
+pub use intervals::{clopper_pearson, wald};
 pub use probability::probability_jaccard;
-pub use rows::{RowEstimate, RowMatrix, StackedEstimate};
-pub use sample::{Sampled, Sampling, random_sample};
+pub use row_matrix::{RowEstimate, RowMatrix, StackedEstimate};
+pub use sampling::{Sampled, Sampling, random_sample};

@@ -1,17 +1,17 @@
-//! The probability Jaccard similarity: of two weighted sets taken as probability distributions.
+//! The probability Jaccard similarity, which takes weighted sets as probability distributions.
 
 use crate::sketch::ProbabilityMinHash;
 use twindex::{DEFAULT_CONFIDENCE, Estimate, Result, normal_quantile, wilson};
 
 impl ProbabilityMinHash {
-    /// The estimated probability Jaccard similarity of both sets with its 95 % interval; `None` where one is
+    /// Estimates the probability Jaccard similarity with its 95 % interval. `None` if a set is
     /// empty or the numbers of functions differ.
     pub fn similarity(&self, other: &ProbabilityMinHash) -> Option<Estimate> {
         self.similarity_at(other, DEFAULT_CONFIDENCE).ok().flatten()
     }
 
-    /// The share of functions that took the same token in both, which is an unbiased estimate of
-    /// [`probability_jaccard`], with Wilson's interval.
+    /// Estimates [`probability_jaccard`] without bias by the share of functions that took the same
+    /// token in both sets, with Wilson's interval.
     ///
     /// # Errors
     ///
@@ -34,31 +34,32 @@ impl ProbabilityMinHash {
     }
 }
 
-/// The probability Jaccard similarity J_P of two weighted sets (Moulton, Jiang 2018, "Maximally consistent sampling
-/// and the Jaccard index of probability distributions", definition 1), exactly: the sum over
-/// the tokens i of both, with weights x and y, of 1 / Σ_j max(x_j/x_i, y_j/y_i). 0 where one is empty.
+/// The exact probability Jaccard similarity J_P of two weighted sets (Moulton, Jiang 2018,
+/// "Maximally consistent sampling and the Jaccard index of probability distributions", definition
+/// 1): the sum of 1 / Σ_j max(x_j/x_i, y_j/y_i) over the tokens i of both sets, with weights x and
+/// y. It is 0 if a set is empty.
 ///
-/// It is 1 for sets that differ in nothing but a factor common to all weights: only proportions count,
-/// where [`weighted_jaccard`](twindex::weighted_jaccard) takes a text and twice the same text for half similar. Of two
-/// sets without weights, which is with equal ones, it is Jaccard's similarity.
+/// Only proportions count: it is 1 for sets that differ only by a common factor of all weights,
+/// while [`weighted_jaccard`](twindex::weighted_jaccard) of a text and the same text twice is 1/2.
+/// If all weights of each set are equal, it is the Jaccard similarity.
 ///
-/// Sets are given by their elements in strictly ascending order, with finite weights from 0 on, as
-/// [`Shingler::weights`](twindex::Shingler::weights) gives them. n tokens are sorted by x/y, so that the greater one of each
-/// maximum is known: n log n steps.
+/// The elements must be in strictly ascending order, with finite weights of at least 0, as
+/// [`Shingler::weights`](twindex::Shingler::weights) returns them. The n tokens are sorted by x/y,
+/// which decides every maximum, in n log n steps.
 ///
 /// # Panics
 ///
-/// Where one is not in strictly ascending order.
+/// If a set is not in strictly ascending order.
 pub fn probability_jaccard(a: &[(u64, f64)], b: &[(u64, f64)]) -> f64 {
     let ascends = |set: &[(u64, f64)]| set.is_sorted_by(|x, y| x.0 < y.0);
     assert!(ascends(a) && ascends(b), "weighted sets in strictly ascending order");
     let mut pairs = side_by_side(a, b);
-    // Stable, so that sums are taken in an order that depends on the sets alone.
+    // The sort is stable, so the order of summation depends on the sets alone.
     pairs.sort_by(|first, second| (second.0 / second.1).total_cmp(&(first.0 / first.1)));
     let mut after: f64 = pairs.iter().rev().map(|pair| pair.1).sum();
     let (mut before, mut sum) = (0.0, 0.0);
     for (x, y) in pairs {
-        // Of the tokens up to this one the first ratio is the greater, of those after it the second.
+        // Up to this token the first ratio is the greater one, after it the second.
         before += x;
         after = (after - y).max(0.0);
         if x > 0.0 && y > 0.0 {
@@ -68,7 +69,7 @@ pub fn probability_jaccard(a: &[(u64, f64)], b: &[(u64, f64)]) -> f64 {
     f64::min(sum, 1.0)
 }
 
-/// The weights of each token that has any, as parts of the greatest of its set.
+/// The weights of each token with a weight above 0, relative to the greatest weight of its set.
 fn side_by_side(a: &[(u64, f64)], b: &[(u64, f64)]) -> Vec<(f64, f64)> {
     let greatest = |set: &[(u64, f64)]| set.iter().fold(0.0, |most: f64, x| most.max(x.1));
     let (most_a, most_b) = (greatest(a), greatest(b));
@@ -94,7 +95,7 @@ mod tests {
     use proptest::prelude::*;
     use twindex::weighted_jaccard;
 
-    /// The formula as it stands.
+    /// The formula, evaluated directly.
     fn brute_force(a: &[(u64, f64)], b: &[(u64, f64)]) -> f64 {
         let tokens: std::collections::BTreeSet<u64> = a.iter().chain(b).map(|x| x.0).collect();
         let of =
@@ -141,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equal_weights_it_is_jaccards_whatever_the_sizes() {
+    fn with_equal_weights_it_is_the_jaccard_similarity() {
         let run = |from: u64| -> Vec<(u64, f64)> { (from..from + 100).map(|x| (x, 1.0)).collect() };
         for by in [0, 20, 99, 100] {
             let expected = (100 - by) as f64 / (100 + by) as f64;
@@ -168,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn estimates_are_as_far_from_it_as_they_say() {
+    fn estimates_have_the_bias_and_the_variance_of_theory() {
         let a = set(vec![5, 0, 1, 9, 2, 2, 7, 0, 1, 1, 3, 8]);
         let b = set(vec![1, 4, 1, 8, 2, 5, 7, 1, 0, 1, 3, 2]);
         let expected = probability_jaccard(&a, &b);
@@ -183,7 +184,7 @@ mod tests {
         let variance = estimates.iter().map(|x| (x - expected).powi(2)).sum::<f64>() / 200.0;
         let law = expected * (1.0 - expected) / 64.0;
         assert!((mean - expected).abs() < 4.0 * (law / 200.0).sqrt(), "{mean}, not {expected}");
-        // 200 squares of a near normal variable: a standard error of 1/10.
+        // The mean of 200 squares of a nearly normal variable has a standard error of 1/10.
         assert!((0.6..1.4).contains(&(variance / law)), "{variance}, not {law}");
     }
 }

@@ -1,34 +1,39 @@
-//! What two SimHashes say: the cosine of two sets, and, with their sizes, Jaccard's similarity.
+//! Estimates from two SimHashes: the cosine of two sets and, with their sizes, the Jaccard
+//! similarity.
 
 use crate::sketch::SimHash;
 use std::f64::consts::PI;
 use twindex::{DEFAULT_CONFIDENCE, Estimate, Result, normal_quantile, wilson};
 
 impl SimHash {
-    /// The estimated cosine similarity of both with its 95 % interval; `None` where one is empty or the
+    /// Estimates the cosine similarity with its 95 % interval. `None` if a set is empty or the
     /// numbers of bits differ.
     pub fn cosine(&self, other: &SimHash) -> Option<Estimate> {
         self.cosine_at(other, DEFAULT_CONFIDENCE).ok().flatten()
     }
 
-    /// The estimated cosine of the angle between both, which is cosine similarity: for sets
-    /// |A ∩ B| / √(|A| |B|), for weighted ones the sum of products over the product of lengths.
+    /// Estimates the cosine similarity: |A ∩ B| / √(|A| |B|) for sets; for weighted sets, the sum
+    /// of products over the product of lengths.
     ///
-    /// With d of n bits different it is cos(π d/n): a random hyperplane comes between two vectors with a
-    /// probability of their angle over π (Goemans, Williamson 1995, lemma 3.2; Charikar 2002, section 3). Below 0, which
-    /// no weights from 0 on can be, it is 0. The interval is Wilson's of the share of equal bits, taken through the same
-    /// function, which only grows.
+    /// If d of n bits differ, the estimate is cos(π d/n). A random hyperplane separates two vectors
+    /// with a probability of their angle over π (Goemans, Williamson 1995, lemma 3.2; Charikar
+    /// 2002, section 3). An estimate below 0 becomes 0, since weights are never negative. The
+    /// interval is Wilson's interval for the share of equal bits, mapped by the same increasing
+    /// function.
     ///
-    /// Two reservations. Hyperplanes of signs instead of normal variables make the probability right only for sets of
-    /// many elements, none of which outweighs the others: {x} and {x, y, z} agree in 3/4 of the bits, where the angle says
-    /// 0.70. **The interval does not know that.** With 1,024 bits, and one more than half of n elements shared, 95 % of
-    /// confidence hold the truth in 75 % of all cases for n = 3, 84 % for 5, 94 % for 11, 95 % from 21 on; where one
-    /// set has but one element more than the other, in 84 % even for 1,001. Take no interval of sets of fewer than 32. And estimates are biased. cos is not linear, so their mean is below the truth by about
-    /// π² p (1 - p) / 2n cos(π p), p being the angle over π: by 0.0013 at most for 512 bits, at p = 0.24. Near a right angle
-    /// the cut at 0 outweighs that: sets that share nothing are **overestimated**, on average by 0.028 with 512 bits
-    /// and by 0.077 with 64.
+    /// There are two reservations. First, the hyperplanes consist of signs instead of normal
+    /// variables, so the probability is right only for sets of many elements, none of which
+    /// outweighs the others: {x} and {x, y, z} agree in 3/4 of the bits, while the angle predicts
+    /// 0.70. **The interval does not account for that.** With 1,024 bits and one more than half of
+    /// n elements shared, a 95 % interval holds the truth in 75 % of all cases for n = 3, 84 % for
+    /// 5, 94 % for 11, and 95 % from 21 on. If one set has only one element more than the other, it
+    /// is 84 % even for 1,001. Do not use the interval for sets of fewer than 32 elements. Second,
+    /// estimates are biased. cos is not linear, so their mean is below the truth by about π² p (1 -
+    /// p) / 2n cos(π p), where p is the angle over π: by at most 0.0013 for 512 bits, at p = 0.24.
+    /// Near a right angle the cut at 0 outweighs that bias: sets that share nothing are
+    /// **overestimated**, on average by 0.028 with 512 bits and by 0.077 with 64.
     ///
-    /// The last digits are those of the platform's cosine.
+    /// The last digits depend on the platform's cosine.
     ///
     /// # Errors
     ///
@@ -42,18 +47,19 @@ impl SimHash {
         Ok(Some(Estimate { similarity: cosine(share), low: cosine(low), high: cosine(high) }))
     }
 
-    /// The estimated Jaccard similarity of two sets of these sizes with its 95 % interval; `None` where
-    /// one is empty or the numbers of bits differ.
+    /// Estimates the Jaccard similarity of two sets of these sizes, with its 95 % interval. `None`
+    /// if a set is empty or the numbers of bits differ.
     pub fn similarity(&self, other: &SimHash, sizes: (u64, u64)) -> Option<Estimate> {
         self.similarity_at(other, sizes, DEFAULT_CONFIDENCE).ok().flatten()
     }
 
-    /// The estimated Jaccard similarity of two sets, of which `sizes` are the numbers of elements. SimHash does not
-    /// know them, and without them the cosine says but what the similarity is between.
+    /// Estimates the Jaccard similarity of two sets of `sizes` elements. SimHash does not store the
+    /// sizes; without them the cosine only bounds the similarity.
     ///
-    /// With c = cosine √(a b), the number of shared elements, it is c / (a + b - c); c is at most the lesser
-    /// size. The interval of the cosine goes through the same function, which only grows, and needs
-    /// [as many elements](Self::cosine_at). Of multisets the cosine does not determine the similarity.
+    /// With c = cosine √(a b), the number of shared elements, the similarity is c / (a + b - c); c
+    /// is at most the smaller size. The interval of the cosine is mapped by the same increasing
+    /// function and needs [as many elements](Self::cosine_at). The cosine of multisets does not
+    /// determine their similarity.
     ///
     /// # Errors
     ///
@@ -61,7 +67,7 @@ impl SimHash {
     ///
     /// # Panics
     ///
-    /// Where a size is 0 though the SimHash is not that of the empty set.
+    /// If a size is 0 but its SimHash is not that of the empty set.
     pub fn similarity_at(
         &self,
         other: &SimHash,
@@ -77,12 +83,12 @@ impl SimHash {
     }
 }
 
-/// The cosine of which so large a share of bits is equal.
+/// The cosine that corresponds to a share of equal bits.
 fn cosine(equal: f64) -> f64 {
     (PI * (1.0 - equal)).cos().clamp(0.0, 1.0)
 }
 
-/// Jaccard's similarity of two sets, from 1 element on, of this cosine similarity.
+/// The Jaccard similarity of two non-empty sets with this cosine similarity.
 fn jaccard_of_cosine(cosine: f64, sizes: (u64, u64)) -> f64 {
     let (a, b) = (sizes.0 as f64, sizes.1 as f64);
     let shared = (cosine * a.sqrt() * b.sqrt()).min(a.min(b));
@@ -107,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cosine_of_sets_is_found_within_its_error() {
+    fn the_cosine_of_sets_is_estimated_within_its_error() {
         // 400 elements against 100 to 800, sharing 0 to all.
         for (b, shared) in
             [(400_u64, 0_u64), (400, 100), (400, 320), (400, 390), (100, 90), (800, 400)]
@@ -125,14 +131,14 @@ mod tests {
                 (mean - angle).abs() < 4.0 * error,
                 "{shared} of {b}: {mean}, not {angle} ± {error}"
             );
-            // The bits are as good as independent.
+            // The bits are nearly independent.
             let binomial = (angle * (1.0 - angle) / 256.0 / 60.0).sqrt();
             assert!((0.6..1.5).contains(&(error / binomial)), "{error}, {binomial}");
         }
     }
 
     #[test]
-    fn the_cosine_of_weights_is_found_within_its_error() {
+    fn the_cosine_of_weights_is_estimated_within_its_error() {
         let weights = |salt: u64| -> Vec<(u64, f64)> {
             (0..300).map(|x| (x, ((x * 7 + salt * x * x) % 11) as f64 / 3.0)).collect()
         };
@@ -161,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_sets_are_equal_and_those_of_other_sizes_at_most_as_similar_as_they_can_be() {
+    fn the_similarity_is_at_most_what_the_sizes_allow() {
         let hasher = hasher(64, 0);
         let all: Vec<u64> = (0..50).collect();
         let sketch = hasher.of_hashes(&all);
@@ -173,10 +179,11 @@ mod tests {
     }
 
     #[test]
-    fn more_than_a_right_angle_is_no_similarity() {
+    fn an_angle_above_a_right_angle_means_similarity_0() {
         let hasher = hasher(64, 1);
         let one = hasher.of_hashes(&[1]);
-        // Of many single elements some differ from this in a little more than half of the bits.
+        // Among many single elements, some differ from this one in slightly more than half of the
+        // bits.
         let mut others = (2..100).map(|x| hasher.of_hashes(&[x]));
         let far =
             others.find(|other| other.distance(&one).is_some_and(|bits| (33..36).contains(&bits)));

@@ -1,26 +1,26 @@
-//! Affine maps of row numbers, the cheap stand-ins for permutations of the rows of a matrix.
+//! Affine maps of row numbers, used as cheap substitutes for permutations of the rows of a matrix.
 //!
-//! Dembele, Lo 2017, "The exact probability law for the approximated similarity from the minhashing method",
-//! equation 4, after Rajaraman, Ullman 2011, "Mining of massive datasets", section 3.3.
+//! Dembele, Lo 2017, "The exact probability law for the approximated similarity from the minhashing
+//! method", equation 4, after Rajaraman, Ullman 2011, "Mining of massive datasets", section 3.3.
 
 use twindex::internals::SplitMix;
 use twindex::{Error, Result};
 
-/// Maps z(i) = x i + y mod n of the rows 1 to n of a matrix, where the remainder 0 stands for n (equation 4 of
-/// Dembele, Lo 2017).
+/// Affine maps z(i) = x i + y mod n of the rows 1 to n of a matrix, where the remainder 0 stands
+/// for n (equation 4 of Dembele, Lo 2017).
 ///
-/// A map is a permutation of the rows exactly where x has no divisor in common with n.
-/// [`units`](Self::units) draws only such, which is the right form. The paper draws
-/// [any](Self::any) integers: then d = gcd(x, n) rows at a time have one value, and different
-/// rows pass for equal; at x = n all of them do.
+/// A map is a permutation of the rows exactly if x and n have no common divisor.
+/// [`units`](Self::units) draws only such maps, which is the correct form. The paper draws
+/// [any](Self::any) integers. Then groups of d = gcd(x, n) rows share a value and count as equal;
+/// with x = n all rows do.
 ///
-/// With y drawn uniformly every row is as likely as every other to be mapped to 1. So where two sets have
-/// all the rows between them, maps of units agree in their minima with probability J exactly. Where there
-/// are other rows too, it depends on which rows the sets have: there are only some n² maps,
-/// and n! permutations.
+/// Since y is uniform, every row is equally likely to be mapped to 1. So if every row is in at
+/// least one of two sets, maps of units have equal minima with probability exactly J. If there are
+/// other rows, the probability depends on which rows the sets have, because there are only about n²
+/// maps but n! permutations.
 ///
 /// ```
-/// use twindex::methods::AffineMaps;
+/// use twindex_lab::methods::AffineMaps;
 /// let maps = AffineMaps::units(3, 10, 7)?;
 /// let mut column: Vec<u64> = (1..=10).map(|row| maps.value(0, row)).collect();
 /// column.sort_unstable();
@@ -35,24 +35,24 @@ use twindex::{Error, Result};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AffineMaps {
     rows: u64,
-    /// x and y of each, both below `rows` or 0.
+    /// x and y of each map, both below `rows`, or 0 if there are no rows.
     maps: Vec<(u64, u64)>,
 }
 
 impl AffineMaps {
-    /// The most maps: 16 MiB of them.
+    /// The most maps. So many take 16 MiB.
     pub const MOST_MAPS: usize = 1 << 20;
 
-    /// The most rows: the sum of two values must fit a word.
+    /// The most rows, so that the sum of two values fits into 64 bits.
     pub const MOST_ROWS: u64 = 1 << 63;
 
-    /// The maps of the given pairs of x and y, which count modulo the number of rows.
+    /// The maps with these pairs of x and y, taken modulo the number of rows.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`] where there is no map or more than [`MOST_MAPS`](Self::MOST_MAPS), or
-    /// where there are more than [`MOST_ROWS`](Self::MOST_ROWS) rows. No rows at all are allowed: such maps
-    /// are never asked for a value.
+    /// [`Error::InvalidSetting`] if there is no map, or more than [`MOST_MAPS`](Self::MOST_MAPS),
+    /// or more than [`MOST_ROWS`](Self::MOST_ROWS) rows. 0 rows are allowed: such maps are never
+    /// evaluated.
     pub fn new(rows: u64, maps: Vec<(u64, u64)>) -> Result<Self> {
         check(maps.len(), rows)?;
         let inside = |value: u64| value.checked_rem(rows).unwrap_or(0);
@@ -60,8 +60,8 @@ impl AffineMaps {
         Ok(Self { rows, maps })
     }
 
-    /// So many permutations of so many rows from a seed: x uniform among the numbers that have no divisor in
-    /// common with n, y uniform among all.
+    /// Draws permutations of `rows` rows from a seed: x is uniform among the numbers without a
+    /// common divisor with n, y among all numbers.
     ///
     /// # Errors
     ///
@@ -70,8 +70,8 @@ impl AffineMaps {
         Self::drawn(maps, rows, seed, |x| greatest_divisor(x, rows) == 1)
     }
 
-    /// So many maps of so many rows from a seed, as in print: x and y uniform from 1 to n, whether they make
-    /// a permutation or not.
+    /// Draws maps of `rows` rows from a seed, as printed: x and y are uniform from 1 to n, whether
+    /// or not the map is a permutation.
     ///
     /// # Errors
     ///
@@ -95,7 +95,7 @@ impl AffineMaps {
         Ok(Self { rows, maps })
     }
 
-    /// The number of rows: n.
+    /// The number of rows, n.
     pub fn rows(&self) -> u64 {
         self.rows
     }
@@ -106,17 +106,17 @@ impl AffineMaps {
         self.maps.len()
     }
 
-    /// x and y of each map, both below n; 0 where they were n.
+    /// x and y of each map, both below n; n itself is stored as 0.
     pub fn pairs(&self) -> &[(u64, u64)] {
         &self.maps
     }
 
-    /// What a map, counted from 0, makes of a row, counted from 1: a number from 1 to n, or 0 where there are
-    /// no rows. Row n + i is row i again.
+    /// The value of a row, counted from 1, under a map, counted from 0: a number from 1 to n, or 0
+    /// if there are no rows. Row n + i has the value of row i.
     ///
     /// # Panics
     ///
-    /// Where there is no such map.
+    /// If there is no such map.
     pub fn value(&self, map: usize, row: u64) -> u64 {
         let (x, y) = self.maps[map];
         let n = u128::from(self.rows);
@@ -127,8 +127,9 @@ impl AffineMaps {
         }
     }
 
-    /// The column of the signature matrix for a set of rows: the least value of each map over the rows (Dembele, Lo
-    /// 2017, section 3 IV, criterion C). `None` of no rows. A division a row and map.
+    /// The column of the signature matrix for a set of rows: the least value of each map over the
+    /// rows (Dembele, Lo 2017, section 3 IV, criterion C). `None` if there are no rows. Takes one
+    /// division for each row and map.
     pub fn minima(&self, rows: impl IntoIterator<Item = u64>) -> Option<Vec<u64>> {
         let mut least = None;
         for row in rows {

@@ -1,4 +1,4 @@
-//! MinHash with k hash functions: of each, the least value of a set.
+//! MinHash with k hash functions: the least value of a set under each function.
 
 use super::families::{
     Family, HashFunction, Jenkins, Modular, Multiplicative, Murmur3, Prime, PrintedModular,
@@ -9,11 +9,11 @@ use twindex::internals::{LaneHasher, LaneTable};
 use twindex::internals::{SplitMix, fmix64};
 use twindex::{Error, Result};
 
-/// The least value of the keys under each of the functions: the loop of all families, compiled for each
-/// of them. `None` for no keys. Takes a call of each function for each key.
+/// The least value of the keys under each function; `None` if there are no keys. All families use
+/// this loop, compiled for each of them. It calls each function once for each key.
 ///
 /// ```
-/// use twindex::methods::{HashFunction, Xxh3, minima};
+/// use twindex_lab::methods::{HashFunction, Xxh3, minima};
 /// let functions = [Xxh3::new(1), Xxh3::new(2)];
 /// let least = minima(&functions, &[3, 4, 3]).expect("keys");
 /// assert_eq!(least[1], functions[1].hash(3).min(functions[1].hash(4)));
@@ -23,17 +23,16 @@ pub fn minima<F: HashFunction>(functions: &[F], keys: &[u64]) -> Option<Vec<u64>
     functions.iter().map(|function| keys.iter().map(|key| function.hash(*key)).min()).collect()
 }
 
-/// MinHash as it is taught: k hash functions of a [family](Family), a signature of the k least values
-/// of a set, and the share of equal components as the estimate of the similarity of two sets (Broder
-/// 1997).
+/// Textbook MinHash (Broder 1997). k hash functions of a [family](Family) give a set a signature of
+/// k least values. The share of equal components estimates the similarity of two sets.
 ///
-/// The estimate of J has the standard error sqrt(J (1 - J) / k) where the family serves. A signature
-/// takes k values for each key, so that the time is the product of both; [`Family::Default`] takes a
-/// few nanoseconds a key whatever k is. Keys are any 64-bit numbers: hashes of shingles, or numbers of
-/// rows.
+/// The estimate of J has the standard error sqrt(J (1 - J) / k) if the family is unbiased for the
+/// keys. A signature takes k hash values for each key; [`Family::Default`] takes a few nanoseconds
+/// for each key whatever k is. Keys are any 64-bit numbers, such as hashes of shingles or row
+/// numbers.
 ///
 /// ```
-/// use twindex::methods::{Family, MinHash};
+/// use twindex_lab::methods::{Family, MinHash};
 /// let functions = MinHash::new(Family::Murmur3, 200, 1)?;
 /// let a = functions.signature(&Vec::from_iter(0..80)).expect("not empty");
 /// let b = functions.signature(&Vec::from_iter(20..100)).expect("not empty");
@@ -44,13 +43,13 @@ pub fn minima<F: HashFunction>(functions: &[F], keys: &[u64]) -> Option<Vec<u64>
 /// ```
 #[derive(Clone, Debug)]
 pub struct MinHash {
-    functions: Functions,
+    functions: FamilyFunctions,
     count: usize,
 }
 
-/// The functions by their type, so that each family has an inner loop of its own.
+/// The functions by family, so that each family has its own inner loop.
 #[derive(Clone, Debug)]
-enum Functions {
+enum FamilyFunctions {
     Modular(Vec<Modular>),
     Rows(Vec<RowModular>),
     Printed(Vec<PrintedModular>),
@@ -59,54 +58,56 @@ enum Functions {
     Murmur3(Vec<Murmur3>),
     Tabulation(Vec<Tabulation>),
     Xxh3(Vec<Xxh3>),
-    Default(Vec<Lanewise>),
+    Default(Vec<IndexSketch>),
 }
 
-/// A sketch of the index, whose keys need not be hashes.
+/// The sketch of an index, for keys that need not be hashes.
 #[derive(Clone, Debug)]
-struct Lanewise {
+struct IndexSketch {
     hasher: LaneHasher,
-    /// The sketch takes well-mixed hashes, which the index makes of shingles under its seed. Here the
-    /// keys are mixed with this word instead.
+    /// The sketch needs well-mixed hashes. An index hashes shingles under its seed; here the keys
+    /// are mixed with this word.
     salt: u64,
 }
 
 impl MinHash {
-    /// The most functions there can be: of tabulation, 64 MiB of tables.
+    /// The most functions. With tabulation hashing, so many take 64 MiB of tables.
     pub const MOST_FUNCTIONS: usize = 4096;
 
-    /// So many functions of a family, from a seed. The first of multiplicative hashing is always that
-    /// of the golden ratio. The functions of a seed are the first of a greater number from that seed,
-    /// except those of [`Family::Default`].
+    /// Draws `count` functions of a family from a seed. The first function of multiplicative
+    /// hashing is always that of the golden ratio. With the same seed, a smaller number of
+    /// functions is a prefix of a greater one, except for [`Family::Default`].
     ///
-    /// The default sketch has 64, 128, 256 or 512 lanes. For another number its components are the
-    /// first so many of the next greater sketch, which cost as much as all of them; above 512 they are
-    /// those of several sketches.
+    /// The default sketch has 64, 128, 256 or 512 lanes. For other numbers, the components are the
+    /// first lanes of the next greater sketch, at the cost of that sketch. Above 512, several
+    /// sketches are combined.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`] unless the number is between 1 and
+    /// [`Error::InvalidSetting`] unless `count` is between 1 and
     /// [`MOST_FUNCTIONS`](Self::MOST_FUNCTIONS).
     pub fn new(family: Family, count: usize, seed: u64) -> Result<Self> {
         let seeds = seeds(count, seed)?;
         Ok(Self::made(
             count,
             match family {
-                Family::Modular => Functions::Modular(seeds.map(Modular::new).collect()),
-                Family::Jenkins => Functions::Jenkins(seeds.map(Jenkins::new).collect()),
+                Family::Modular => FamilyFunctions::Modular(seeds.map(Modular::new).collect()),
+                Family::Jenkins => FamilyFunctions::Jenkins(seeds.map(Jenkins::new).collect()),
                 Family::Multiplicative => {
                     let first = std::iter::once(Multiplicative::GOLDEN);
                     let functions = first.chain(seeds.map(Multiplicative::new)).take(count);
-                    Functions::Multiplicative(functions.collect())
+                    FamilyFunctions::Multiplicative(functions.collect())
                 }
-                Family::Murmur3 => Functions::Murmur3(seeds.map(Murmur3::new).collect()),
-                Family::Tabulation => Functions::Tabulation(seeds.map(Tabulation::new).collect()),
-                Family::Xxh3 => Functions::Xxh3(seeds.map(Xxh3::new).collect()),
+                Family::Murmur3 => FamilyFunctions::Murmur3(seeds.map(Murmur3::new).collect()),
+                Family::Tabulation => {
+                    FamilyFunctions::Tabulation(seeds.map(Tabulation::new).collect())
+                }
+                Family::Xxh3 => FamilyFunctions::Xxh3(seeds.map(Xxh3::new).collect()),
                 Family::Default => {
                     let widths = widths(count).into_iter().zip(seeds);
-                    Functions::Default(
+                    FamilyFunctions::Default(
                         widths
-                            .map(|(lanes, seed)| Lanewise::new(lanes, seed))
+                            .map(|(lanes, seed)| IndexSketch::new(lanes, seed))
                             .collect::<Result<_>>()?,
                     )
                 }
@@ -114,72 +115,72 @@ impl MinHash {
         ))
     }
 
-    /// So many functions (a x + b) mod p, p the least prime that is not below the number of rows: the
-    /// modular family for keys that are numbers of rows ([`RowModular`]).
+    /// Draws `count` functions (a x + b) mod p, where p is the least prime that is not below the
+    /// number of rows: the modular family for row numbers ([`RowModular`]).
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`] where there are more rows than [`Prime::MAX`], and for such a number
-    /// of functions as [`new`](Self::new) refuses.
+    /// [`Error::InvalidSetting`] if there are more rows than [`Prime::MAX`], or if
+    /// [`new`](Self::new) would refuse the number of functions.
     pub fn of_rows(rows: u64, count: usize, seed: u64) -> Result<Self> {
         let prime = Prime::at_least(rows)?;
         let functions = seeds(count, seed)?.map(|seed| RowModular::new(prime, seed));
-        Ok(Self::made(count, Functions::Rows(functions.collect())))
+        Ok(Self::made(count, FamilyFunctions::Rows(functions.collect())))
     }
 
-    /// So many functions (k p + m) mod z of the printed form, z the number of rows
-    /// ([`PrintedModular`]): for comparison only.
+    /// Draws `count` functions (k p + m) mod z as printed, where z is the number of rows
+    /// ([`PrintedModular`]). For comparison only.
     ///
     /// # Errors
     ///
     /// Those of [`of_rows`](Self::of_rows), and [`Error::InvalidSetting`] for no rows.
     pub fn as_printed(rows: u64, count: usize, seed: u64) -> Result<Self> {
         let functions = seeds(count, seed)?.map(|seed| PrintedModular::new(rows, seed));
-        Ok(Self::made(count, Functions::Printed(functions.collect::<Result<_>>()?)))
+        Ok(Self::made(count, FamilyFunctions::Printed(functions.collect::<Result<_>>()?)))
     }
 
-    fn made(count: usize, functions: Functions) -> Self {
+    fn made(count: usize, functions: FamilyFunctions) -> Self {
         Self { functions, count }
     }
 
-    /// The number of functions: k.
+    /// The number of functions, k.
     pub const fn functions(&self) -> usize {
         self.count
     }
 
     /// The least value of the keys under each function. Keys may come in any order and be repeated.
-    /// `None` for no keys: the empty set is similar to nothing.
+    /// `None` if there are no keys: the empty set is similar to nothing.
     pub fn signature(&self, keys: &[u64]) -> Option<Vec<u64>> {
         match &self.functions {
-            Functions::Modular(functions) => minima(functions, keys),
-            Functions::Rows(functions) => minima(functions, keys),
-            Functions::Printed(functions) => minima(functions, keys),
-            Functions::Jenkins(functions) => minima(functions, keys),
-            Functions::Multiplicative(functions) => minima(functions, keys),
-            Functions::Murmur3(functions) => minima(functions, keys),
-            Functions::Tabulation(functions) => minima(functions, keys),
-            Functions::Xxh3(functions) => minima(functions, keys),
-            Functions::Default(_) if keys.is_empty() => None,
-            Functions::Default(sketches) => {
+            FamilyFunctions::Modular(functions) => minima(functions, keys),
+            FamilyFunctions::Rows(functions) => minima(functions, keys),
+            FamilyFunctions::Printed(functions) => minima(functions, keys),
+            FamilyFunctions::Jenkins(functions) => minima(functions, keys),
+            FamilyFunctions::Multiplicative(functions) => minima(functions, keys),
+            FamilyFunctions::Murmur3(functions) => minima(functions, keys),
+            FamilyFunctions::Tabulation(functions) => minima(functions, keys),
+            FamilyFunctions::Xxh3(functions) => minima(functions, keys),
+            FamilyFunctions::Default(_) if keys.is_empty() => None,
+            FamilyFunctions::Default(sketches) => {
                 let lanes = sketches.iter().flat_map(|sketch| sketch.lanes_of(keys));
                 Some(lanes.take(self.count).collect())
             }
         }
     }
 
-    /// The share of components that are equal: the estimate of the similarity of two sets, from the
-    /// signatures that the same functions made of them.
+    /// Estimates the similarity of two sets by the share of equal components of their signatures,
+    /// which must come from the same functions.
     ///
     /// # Panics
     ///
-    /// Where the signatures have different lengths, or none.
+    /// If the signatures have different lengths or are empty.
     pub fn similarity(a: &[u64], b: &[u64]) -> f64 {
         assert!(a.len() == b.len() && !a.is_empty(), "{} and {} components", a.len(), b.len());
         a.iter().zip(b).filter(|(x, y)| x == y).count() as f64 / a.len() as f64
     }
 }
 
-/// The seeds of so many functions.
+/// The seeds of `count` functions.
 fn seeds(count: usize, seed: u64) -> Result<impl Iterator<Item = u64>> {
     if !(1..=MinHash::MOST_FUNCTIONS).contains(&count) {
         return Err(Error::InvalidSetting {
@@ -188,12 +189,12 @@ fn seeds(count: usize, seed: u64) -> Result<impl Iterator<Item = u64>> {
             expected: "a whole number from 1 to 4096",
         });
     }
-    // Apart from the words that start from the seed itself.
+    // The mixing separates these words from those that start from the seed itself.
     let mut words = SplitMix::new(fmix64(!seed));
     Ok((0..count).map(move |_| words.next()))
 }
 
-/// The sketches that have so many lanes between them, or the next greater number.
+/// The numbers of lanes of the sketches that together have at least `count` lanes.
 fn widths(count: usize) -> Vec<usize> {
     let mut left = count;
     let mut widths = Vec::new();
@@ -205,15 +206,15 @@ fn widths(count: usize) -> Vec<usize> {
     widths
 }
 
-impl Lanewise {
+impl IndexSketch {
     fn new(lanes: usize, seed: u64) -> Result<Self> {
         let mut words = SplitMix::new(seed);
         Ok(Self { hasher: LaneHasher::new(lanes, words.next())?, salt: words.next() })
     }
 
-    /// The lanes of the keys, of which there is one at least.
+    /// The lanes of the keys; there must be at least one key.
     fn lanes_of(&self, keys: &[u64]) -> Vec<u64> {
-        // A block at a time, so that it stays in the processor's nearest cache.
+        // Keys are mixed in blocks that fit the processor's nearest cache.
         const BLOCK: usize = 512;
         let mut mixed = [0; BLOCK];
         let mut visit = |sink: &mut dyn FnMut(&[u64])| {

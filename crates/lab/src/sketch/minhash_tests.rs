@@ -1,14 +1,14 @@
-//! MinHash of every family against the sets that it was made of.
+//! Compares the MinHash estimates of every family with the similarity of the sets.
 
 use super::*;
 
-/// Two sets of 80 keys each of which 60 are common, J = .6: the keys of numbers 0 to 79 and 20 to 99.
+/// Two sets of 80 keys with 60 common ones, J = 0.6: the keys of the numbers 0 to 79 and 20 to 99.
 fn pair(key: impl Fn(u64) -> u64) -> [Vec<u64>; 2] {
     [(0..80).map(&key).collect(), (20..100).map(&key).collect()]
 }
 
-/// The mean estimate of so many runs with k functions, each drawn anew, and four of its standard errors
-/// if each component agrees with probability .6.
+/// The mean estimate over runs with newly drawn functions, and four of its standard errors if each
+/// component agrees with probability 0.6.
 fn mean(
     functions: impl Fn(u64) -> MinHash,
     runs: u64,
@@ -41,7 +41,7 @@ fn every_family_is_unbiased_on_random_keys() {
     }
 }
 
-/// Rows of a passage that two documents share, in the order of the text.
+/// Two documents share a passage, and rows have the order of the text.
 #[test]
 fn only_modular_and_multiplicative_are_biased_on_neighbouring_rows() {
     for family in Family::ALL {
@@ -56,27 +56,27 @@ fn only_modular_and_multiplicative_are_biased_on_neighbouring_rows() {
 }
 
 #[test]
-fn row_numbers_are_unbiased_where_the_pair_has_all_rows_and_biased_among_more() {
+fn row_numbers_are_biased_unless_the_pair_has_all_rows() {
     let rows = |rows| move |run| MinHash::of_rows(rows, 64, run).expect("valid");
     let (all, four) = mean(rows(100), 60, |_| pair(|number| number));
     assert!((all - 0.6).abs() < four, "{all}");
     let (few, four) = mean(rows(10_000), 60, |_| pair(|number| number));
     assert!(few < 0.6 - 2.0 * four, "{few}");
-    // The printed form without the prime modulus has the same law there: p seldom divides z.
+    // The printed form without the prime modulus has the same law here, because p seldom divides z.
     let printed = |run| MinHash::as_printed(10_000, 64, run).expect("valid");
     let (few, four) = mean(printed, 60, |_| pair(|number| number));
     assert!(few < 0.6 - 2.0 * four, "{few}");
 }
 
 #[test]
-fn multiplicative_hashing_finds_all_sets_equal_that_hold_0() {
+fn multiplicative_hashing_takes_sets_that_hold_0_for_equal() {
     let functions = MinHash::new(Family::Multiplicative, 50, 3).expect("valid");
     let [a, b] = [[0, 17, 5], [88, 9, 0]].map(|keys| functions.signature(&keys).expect("keys"));
     assert_eq!(MinHash::similarity(&a, &b), 1.0);
 }
 
 #[test]
-fn order_and_repetition_of_keys_do_not_matter_and_no_keys_have_no_signature() {
+fn signatures_ignore_order_and_repetition_of_keys() {
     let keys: Vec<u64> = (1..700).map(|number| number * number).collect();
     let mut again: Vec<u64> = keys.iter().rev().copied().collect();
     again.extend_from_slice(&keys[..300]);
@@ -90,7 +90,7 @@ fn order_and_repetition_of_keys_do_not_matter_and_no_keys_have_no_signature() {
 }
 
 #[test]
-fn fewer_functions_are_the_first_of_more() {
+fn fewer_functions_are_a_prefix_of_more() {
     let keys: Vec<u64> = (1..50).collect();
     for family in Family::ALL {
         let [few, more] = [65, 100].map(|count| {
@@ -115,7 +115,7 @@ fn any_number_of_lanes_is_made_of_whole_sketches() {
     }
 }
 
-/// The default is the index's own sketch of the mixed keys.
+/// The default family is the sketch of an index, applied to mixed keys.
 #[test]
 fn the_default_family_is_the_sketch_of_the_index() {
     use twindex::{Normalization, Shingle, Shingler};

@@ -1,4 +1,4 @@
-//! What the literature's methods remember of a document.
+//! The sketches of documents that the literature's methods use.
 
 mod affine;
 mod families;

@@ -1,17 +1,19 @@
 //! P-MinHash: for each of k hash functions, the token whose exponential clock rings first.
 //!
-//! Moulton, Jiang 2018, "Maximally consistent sampling and the Jaccard index of probability distributions"
-//! (arXiv 1809.04052), section III: a token of weight w gets the time -ln(u)/w with u a hash of the
-//! token from 0 to 1. The token of least time is a sample of the weights as probabilities; both of two sets
-//! take the same one as often as any two samplers of theirs can that do not know each other.
+//! Moulton, Jiang 2018, "Maximally consistent sampling and the Jaccard index of probability
+//! distributions" (arXiv 1809.04052), section III: a token of weight w gets the time -ln(u)/w,
+//! where u is a hash of the token between 0 and 1. The token with the least time is sampled with a
+//! probability in proportion to its weight. No sampling that treats the two sets independently
+//! picks the same token of both more often.
 
 use twindex::internals::{GOLDEN, SplitMix, fmix64};
 use twindex::{Error, Result};
 
-/// Makes [`ProbabilityMinHash`]es with k hash functions (P-MinHash: Moulton, Jiang 2018, section III).
+/// Makes [`ProbabilityMinHash`]es with k hash functions (P-MinHash: Moulton, Jiang 2018, section
+/// III).
 ///
 /// ```
-/// use twindex::methods::{ProbabilityHasher, probability_jaccard};
+/// use twindex_lab::methods::{ProbabilityHasher, probability_jaccard};
 /// let a = [(1, 3.0), (2, 1.0)];
 /// let b = [(1, 20.0), (7, 10.0)];
 /// let exact = probability_jaccard(&a, &b);
@@ -28,17 +30,18 @@ pub struct ProbabilityHasher {
     keys: Box<[u64]>,
 }
 
-/// The tokens that a weighted set was sampled at, one for each hash function, by their hashes; none
-/// for the empty set (Moulton, Jiang 2018, section III). 8 bytes each.
+/// The hashes of the tokens sampled from a weighted set, one for each hash function, 8 bytes each
+/// (Moulton, Jiang 2018, section III). The empty set has none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProbabilityMinHash(Box<[u64]>);
 
 impl ProbabilityHasher {
-    /// The most hash functions there can be.
+    /// The most hash functions.
     pub const MAX_FUNCTIONS: usize = 1 << 16;
 
-    /// A hasher with so many functions under a seed. Only sketches of the same compare. The standard error of a
-    /// similarity J_P is the root of J_P (1 - J_P) / k.
+    /// Creates a hasher with `functions` functions from a seed. Only sketches with the same number
+    /// of functions and the same seed can be compared. The standard error of the estimate of J_P is
+    /// the root of J_P (1 - J_P) / k.
     ///
     /// # Errors
     ///
@@ -51,17 +54,17 @@ impl ProbabilityHasher {
                 expected: "a whole number from 1 to 65536",
             });
         }
-        // Apart from the keys of other methods under this seed.
+        // The mixing separates these keys from those of other methods under the same seed.
         let mut random = SplitMix::new(fmix64(seed ^ GOLDEN.rotate_left(16)));
         Ok(Self { keys: (0..functions).map(|_| random.next()).collect() })
     }
 
-    /// The sketch of a weighted set, given by distinct hashes of its tokens with finite weights from 0 on, as
-    /// [`Shingler::weights`](twindex::Shingler::weights) gives them. Some 20 ns a token and function.
+    /// The sketch of a weighted set, given by distinct hashes of its tokens with finite weights of
+    /// at least 0, as [`Shingler::weights`](twindex::Shingler::weights) returns them. Takes some 20
+    /// ns for each token and function.
     ///
-    /// What all weights have in common as a factor changes nothing. Times of two tokens that are
-    /// equal to the last digit of the platform's logarithm would be decided by it; nothing of this
-    /// is ever stored.
+    /// A common factor of all weights changes nothing. If the times of two tokens differ only in
+    /// the last digit, the platform's logarithm decides between them; sketches are never stored.
     pub fn of_weights(&self, weights: &[(u64, f64)]) -> ProbabilityMinHash {
         let greatest = weights.iter().fold(0.0, |greatest: f64, x| greatest.max(x.1));
         if greatest == 0.0 {
@@ -71,7 +74,8 @@ impl ProbabilityHasher {
             let times = weights
                 .iter()
                 .map(|&(token, weight)| (time(fmix64(token ^ key)) / (weight / greatest), token));
-            // A weight of 0 rings never: its time is infinite, that of the greatest is not.
+            // The clock of weight 0 never rings: its time is infinite. The time of the greatest
+            // weight is finite.
             times.min_by(|x, y| x.0.total_cmp(&y.0).then(x.1.cmp(&y.1))).map_or(0, |x| x.1)
         };
         ProbabilityMinHash(self.keys.iter().map(first).collect())
@@ -79,18 +83,18 @@ impl ProbabilityHasher {
 }
 
 impl ProbabilityMinHash {
-    /// The token that each function took, by its hash.
+    /// The hash of the token that each function took.
     pub fn tokens(&self) -> &[u64] {
         &self.0
     }
 
-    /// Whether it is that of the empty set.
+    /// Whether this is the sketch of the empty set.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-/// An exponential variable of mean 1 from a hash: -ln of what lies between 0 and 1, neither of them.
+/// An exponential variable with mean 1 from a hash: -ln of a number strictly between 0 and 1.
 fn time(hash: u64) -> f64 {
     -(((hash >> 11) as f64 + 0.5) * 2.0_f64.powi(-53)).ln()
 }
@@ -129,7 +133,8 @@ mod tests {
     fn a_set_without_weight_is_empty() {
         assert!(hasher(3).of_weights(&[]).is_empty());
         assert!(hasher(3).of_weights(&[(1, 0.0)]).is_empty());
-        // Next to the greatest a weight can be too small for a number: it rings never.
+        // A weight can be so small relative to the greatest that it underflows to 0. Its clock
+        // never rings.
         assert_eq!(hasher(3).of_weights(&[(1, 1e-320), (2, 1e300)]).tokens(), [2; 3]);
     }
 

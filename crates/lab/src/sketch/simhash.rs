@@ -1,19 +1,21 @@
-//! SimHash: a bit for each of many random hyperplanes, on which side of it a set lies.
+//! SimHash: one bit for each of many random hyperplanes, which tells on which side of it a set
+//! lies.
 //!
-//! Charikar 2002, "Similarity estimation techniques from rounding algorithms", section 3, with the hyperplanes of
-//! Manku, Jain, Das Sarma 2007, "Detecting near-duplicates for web crawling": each coordinate of a
-//! hyperplane is +1 or -1, a bit of the element's hash.
+//! Charikar 2002, "Similarity estimation techniques from rounding algorithms", section 3, with the
+//! hyperplanes of Manku, Jain, Das Sarma 2007, "Detecting near-duplicates for web crawling": each
+//! coordinate of a hyperplane is +1 or -1, according to a bit of the element's hash.
 
 use twindex::internals::{SplitMix, fmix64};
 use twindex::{Error, Result};
 
-/// The greatest of real weights becomes 2 to this power, and the others what is in proportion to it.
+/// Real weights are scaled so that the greatest becomes 2 to this power.
 const WEIGHT_BITS: i32 = 40;
 
-/// Makes [`SimHash`]es of so many bits (Charikar 2002, section 3, with the hyperplanes of Manku, Jain, Das Sarma 2007).
+/// Makes [`SimHash`]es with a chosen number of bits (Charikar 2002, section 3, with the hyperplanes
+/// of Manku, Jain, Das Sarma 2007).
 ///
 /// ```
-/// use twindex::methods::SimHasher;
+/// use twindex_lab::methods::SimHasher;
 /// let hasher = SimHasher::new(512, 0)?;
 /// let (a, b): (Vec<u64>, Vec<u64>) = ((0..1000).collect(), (200..1200).collect());
 /// let (a, b) = (hasher.of_hashes(&a), hasher.of_hashes(&b));
@@ -26,15 +28,16 @@ const WEIGHT_BITS: i32 = 40;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SimHasher {
-    /// One for each 64 bits.
+    /// One key for each 64 bits.
     keys: Box<[u64]>,
 }
 
-/// For each hyperplane, on which side of it a set lies: 64 to 1,024 bits (Charikar 2002, section 3).
+/// The sides of random hyperplanes on which a set lies: 64 to 1,024 bits (Charikar 2002, section
+/// 3).
 ///
-/// Two sets lie on different sides of a random hyperplane with a probability of their angle over π,
-/// so the share of different bits tells the angle, and its cosine, which is cosine similarity and not
-/// Jaccard's. `src/estimate/simhash.rs` says what follows for that.
+/// Two sets lie on different sides of a random hyperplane with a probability of their angle over π.
+/// So the share of different bits estimates the angle and its cosine, which is the cosine
+/// similarity. [`similarity`](Self::similarity) derives the Jaccard similarity from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SimHash {
     words: Box<[u64]>,
@@ -42,10 +45,11 @@ pub struct SimHash {
 }
 
 impl SimHasher {
-    /// The most bits there can be.
+    /// The most bits.
     pub const MAX_BITS: usize = 1024;
 
-    /// A hasher for so many bits under a seed. Only SimHashes of the same bits and seed compare.
+    /// Creates a hasher with a number of bits and a seed. Only SimHashes with the same number of
+    /// bits and the same seed can be compared.
     ///
     /// # Errors
     ///
@@ -67,29 +71,29 @@ impl SimHasher {
         64 * self.keys.len()
     }
 
-    /// The SimHash of a multiset that is given by 64-bit hashes of its elements, in any order: each element
-    /// has the weight of its number of occurrences. Give each once for a set. Some 5 ns an element and
-    /// 64 bits.
+    /// The SimHash of a multiset, given by 64-bit hashes of its elements in any order. The weight
+    /// of an element is its number of occurrences; for a set, give each element once. Takes some 5
+    /// ns for each element and 64 bits.
     pub fn of_hashes(&self, hashes: &[u64]) -> SimHash {
         self.of_iter(|| hashes.iter().map(|hash| (*hash, 1)))
     }
 
-    /// The SimHash of elements with a count each, in any order; elements that come again add up, and a count of 0
-    /// is absence. A count costs as much as it has ones in binary.
+    /// The SimHash of elements with counts, in any order. Counts of equal elements are added; a
+    /// count of 0 means absence. The cost of a count is proportional to its number of binary ones.
     pub fn of_counts(&self, counts: &[(u64, u64)]) -> SimHash {
         self.of_iter(|| counts.iter().copied())
     }
 
-    /// The SimHash of what this gives each time it is called.
+    /// The SimHash of the counts that the function returns at each call.
     fn of_iter<I: Iterator<Item = (u64, u64)>>(&self, counts: impl Fn() -> I) -> SimHash {
         let present = || counts().filter(|(_, count)| *count > 0);
-        // A sum of 0 is on neither side: what the element of least hash weighs more tips it.
+        // A sum of 0 is on neither side. The sign of the element with the least hash then decides.
         let Some(tip) = present().map(|(hash, _)| hash).min() else {
             return SimHash { words: self.keys.iter().map(|_| 0).collect(), empty: true };
         };
         let total = present().map(|(_, count)| u128::from(count)).sum();
         let words = self.keys.iter().map(|key| {
-            let mut positive = Columns::default();
+            let mut positive = BitSums::default();
             for (hash, count) in present() {
                 positive.add(fmix64(hash ^ key), count);
             }
@@ -98,12 +102,12 @@ impl SimHasher {
         SimHash { words: words.collect(), empty: false }
     }
 
-    /// The SimHash of a weighted set, given by elements with finite weights from 0 on, as
-    /// [`Shingler::weights`](twindex::Shingler::weights) gives them.
+    /// The SimHash of a weighted set, given by elements with finite weights of at least 0, as
+    /// [`Shingler::weights`](twindex::Shingler::weights) returns them.
     ///
-    /// Weights are taken in units of 2⁻⁴⁰ of the greatest, so that sums depend neither on the order nor on the
-    /// platform; those below half a unit count for nothing. A power of two that all weights have in common changes
-    /// no bit.
+    /// Weights are rounded to multiples of 2⁻⁴⁰ of the greatest weight, so that sums depend neither
+    /// on the order nor on the platform. Weights below half a unit are ignored. Multiplying all
+    /// weights by a power of two changes no bit.
     pub fn of_weights(&self, weights: &[(u64, f64)]) -> SimHash {
         let greatest = weights.iter().fold(0.0, |greatest: f64, x| greatest.max(x.1));
         let unit = 2.0_f64.powi(WEIGHT_BITS);
@@ -118,18 +122,19 @@ impl SimHash {
         64 * self.words.len()
     }
 
-    /// The bits, 64 a word.
+    /// The bits, 64 in each word.
     pub fn words(&self) -> &[u64] {
         &self.words
     }
 
-    /// Whether it is that of the empty set, which lies on no side and is similar to nothing.
+    /// Whether this is the SimHash of the empty set, which lies on no side and is similar to
+    /// nothing.
     pub fn is_empty(&self) -> bool {
         self.empty
     }
 
-    /// How many bits differ; `None` where one set is empty or the numbers of bits are not the same. A
-    /// few nanoseconds.
+    /// The number of different bits. `None` if a set is empty or the numbers of bits differ. Takes
+    /// a few nanoseconds.
     pub fn distance(&self, other: &SimHash) -> Option<u32> {
         let comparable = !self.empty && !other.empty && self.words.len() == other.words.len();
         let pairs = self.words.iter().zip(&other.words);
@@ -137,12 +142,12 @@ impl SimHash {
     }
 }
 
-/// 64 sums side by side: bit i of row r is bit r of the i-th sum, so that a word of 64 ones and zeros is
-/// added by a few operations on whole words.
+/// 64 sums in a transposed layout: bit i of row r is bit r of the i-th sum. A word of 64 bits is
+/// added to the 64 sums by a few operations on whole words.
 #[derive(Default)]
-struct Columns(Vec<u64>);
+struct BitSums(Vec<u64>);
 
-impl Columns {
+impl BitSums {
     /// Adds `count` to each sum whose bit is set in `ones`.
     fn add(&mut self, ones: u64, count: u64) {
         let mut rest = count;
@@ -162,8 +167,8 @@ impl Columns {
         }
     }
 
-    /// Which of the sums are more than half the total; of those that are half of it, which are set in
-    /// `ties`.
+    /// A word with a bit for each sum: 1 if the sum is more than half the total, the bit of `ties`
+    /// if it is exactly half.
     fn majority(&self, total: u128, ties: u64) -> u64 {
         (0..64).fold(0, |word, bit| {
             let rows = self.0.iter().enumerate();
@@ -223,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn one_element_is_its_own_bits_and_outweighs_lighter_ones() {
+    fn one_element_has_the_bits_of_its_hash_and_outweighs_lighter_ones() {
         let hasher = hasher(1024, 9);
         let one = hasher.of_hashes(&[77]);
         let bits: Vec<u64> = hasher.keys.iter().map(|key| fmix64(77 ^ key)).collect();
@@ -234,9 +239,9 @@ mod tests {
     }
 
     #[test]
-    fn equal_sums_are_tipped_the_same_way_in_every_order() {
+    fn ties_are_broken_the_same_way_in_every_order() {
         let hasher = hasher(256, 0);
-        // The sum of two signs is 0 for half of the bits.
+        // For half of the bits the sum of the two signs is 0.
         assert_eq!(hasher.of_hashes(&[5, 9]), hasher.of_hashes(&[9, 5]));
         assert_eq!(hasher.of_hashes(&[5, 9]).distance(&hasher.of_hashes(&[5])), Some(0));
     }

@@ -1,59 +1,64 @@
 //! Time to find all similar pairs, by approach and number of documents (Bergillos, Rambla,
 //! Cabeza 2018, section 8.3, figure 4).
 
-use super::approach::{Approach, BANDS, Bench, FUNCTIONS, ROWS, Run, pairs_of, threshold};
-use super::orders::{FIFTY_WORDS, random_order};
-use super::planted::Planted;
-use super::{Axis, Cell, Figure, Finding, Kind, Panel, Point, Report, Series, Table, Work};
+use super::approach_bench::{
+    Approach, ApproachRun, BANDS, Bench, FUNCTIONS, ROWS, pairs_of, threshold,
+};
+use super::planted_copies::PlantedTexts;
+use super::random_texts::{FIFTY_WORDS, random_order};
+use super::{
+    Axis, Cell, Figure, Finding, Panel, Point, Report, Series, SeriesKind, StudyContext, Table,
+};
 use crate::sketch::Family;
 use twindex::internals::SplitMix;
 use twindex::{Error, Result};
 
 const TITLE: &str = "Time to find all similar pairs, by approach and number of documents";
 
-/// How many documents there are at the most, and how long an approach may take.
+/// The settings of the study.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Settings {
-    /// The most documents: at least 8.
+pub(crate) struct ApproachesSettings {
+    /// The most documents, at least 8.
     pub(crate) docs: usize,
-    /// Seconds that one approach may take for one number of documents, as it grew until then; the three least
-    /// are always measured.
+    /// The seconds that an approach may take for one number of documents, extrapolated from smaller
+    /// numbers. The three smallest numbers are always measured.
     pub(crate) budget: f64,
     /// The family of the 200 hash functions.
     pub(crate) family: Family,
 }
 
-impl Default for Settings {
+impl Default for ApproachesSettings {
     fn default() -> Self {
         Self { docs: 100_000, budget: 10.0, family: Family::Modular }
     }
 }
 
-/// Numbers of random orders of one text, up to the 410 of Bergillos and others 2018.
+/// The numbers of random orders of one text, up to the 410 of Bergillos and others 2018.
 const ORDERS: [usize; 5] = [25, 50, 100, 200, 410];
 
-/// The fewest planted texts that are timed.
+/// The fewest planted texts to time.
 const LEAST: usize = 90;
 
-/// So many numbers of documents are timed whatever they take: fewer have no slope.
+/// This many numbers of documents are always timed. Fewer have no slope.
 const FEWEST: usize = 3;
 
-/// Runs that take less are repeated, and the shortest counts: what else the machine does would be seen in them.
+/// Runs shorter than this many seconds are repeated, and the shortest counts, because other
+/// processes would disturb them.
 const SHORT: f64 = 0.2;
 
-/// How much further above the threshold pairs are that must practically all be found.
+/// Pairs at least this far above the threshold must practically all be found.
 const ABOVE: f64 = 0.05;
 
-/// The runs of each approach with texts of one kind, by number of documents.
-struct Timed {
+/// The runs of each approach on texts of one kind, by number of documents.
+struct ApproachRuns {
     texts: &'static str,
-    runs: [Vec<Run>; 4],
-    /// Pairs at the threshold or above, with their exact similarity, ascending by the second; where they are
-    /// known.
+    runs: [Vec<ApproachRun>; 4],
+    /// The pairs at or above the threshold with their exact similarity, in ascending order of the
+    /// second text; empty if they are not known.
     similar: Vec<((u32, u32), f64)>,
 }
 
-pub(crate) fn run(settings: &Settings, work: &Work<'_>) -> Result<Report> {
+pub(crate) fn run(settings: &ApproachesSettings, context: &StudyContext<'_>) -> Result<Report> {
     if settings.docs < 8 {
         return Err(Error::InvalidSetting {
             setting: "docs",
@@ -63,24 +68,24 @@ pub(crate) fn run(settings: &Settings, work: &Work<'_>) -> Result<Report> {
     }
     let sizes = sizes(settings.docs);
     let total = 4 * (ORDERS.len() + sizes.len()) as u64;
-    let mut random = SplitMix::new(work.seed);
+    let mut random = SplitMix::new(context.seed);
     let orders: Vec<usize> = ORDERS.into_iter().filter(|size| *size <= settings.docs).collect();
     let most = orders.last().copied().unwrap_or(0);
     let texts: Vec<String> = (0..most).map(|_| random_order(FIFTY_WORDS, &mut random)).collect();
-    let mut bench = Bench::new(&texts, settings.family, work.seed)?;
-    let runs = runs(&mut bench, &orders, settings, (work, 0, total))?;
-    let of_orders = Timed { texts: "orders of one text", runs, similar: Vec::new() };
+    let mut bench = Bench::new(&texts, settings.family, context.seed)?;
+    let runs = runs(&mut bench, &orders, settings, (context, 0, total))?;
+    let of_orders = ApproachRuns { texts: "orders of one text", runs, similar: Vec::new() };
 
-    let planted = Planted::new(settings.docs, work.seed);
-    let mut bench = Bench::new(&planted.texts, settings.family, work.seed)?;
+    let planted = PlantedTexts::new(settings.docs, context.seed);
+    let mut bench = Bench::new(&planted.texts, settings.family, context.seed)?;
     let done = 4 * ORDERS.len() as u64;
-    let runs = self::runs(&mut bench, &sizes, settings, (work, done, total))?;
+    let runs = self::runs(&mut bench, &sizes, settings, (context, done, total))?;
     let exact = planted.copies.iter().map(|(a, b)| ((*a, *b), bench.similarity(*a, *b)));
     let similar = exact.filter(|(_, similarity)| *similarity >= threshold()).collect();
-    Ok(report(&of_orders, &Timed { texts: "varied texts", runs, similar }))
+    Ok(report(&of_orders, &ApproachRuns { texts: "varied texts", runs, similar }))
 }
 
-/// Half as many again and again, ascending, down to `LEAST` or to four numbers.
+/// `docs`, half of it, a quarter and so on, down to `LEAST` but at least four numbers, ascending.
 fn sizes(docs: usize) -> Vec<usize> {
     let halves = std::iter::successors(Some(docs), |size| Some(size / 2));
     let mut sizes: Vec<usize> = halves
@@ -92,14 +97,15 @@ fn sizes(docs: usize) -> Vec<usize> {
     sizes
 }
 
-/// Runs every approach with ever more texts: the fewest, then for as long as it can be expected to keep to the budget.
+/// Runs every approach with growing numbers of texts: always the smallest numbers, then as long as
+/// the expected time is within the budget.
 fn runs(
     bench: &mut Bench<'_>,
     sizes: &[usize],
-    settings: &Settings,
-    (work, before, total): (&Work<'_>, u64, u64),
-) -> Result<[Vec<Run>; 4]> {
-    let mut all = [const { Vec::<Run>::new() }; 4];
+    settings: &ApproachesSettings,
+    (context, before, total): (&StudyContext<'_>, u64, u64),
+) -> Result<[Vec<ApproachRun>; 4]> {
+    let mut all = [const { Vec::<ApproachRun>::new() }; 4];
     for (number, (approach, runs)) in Approach::ALL.into_iter().zip(&mut all).enumerate() {
         for (at, size) in sizes.iter().enumerate() {
             let seconds = runs.last().map_or(0.0, |last| expected(approach, last, *size));
@@ -107,7 +113,7 @@ fn runs(
                 break;
             }
             let done = before + (number * sizes.len() + at) as u64;
-            let mut run = || bench.run(approach, *size, &|| work.at(done, total));
+            let mut run = || bench.run(approach, *size, &|| context.at(done, total));
             let mut shortest = run()?;
             let repeated = if shortest.seconds() < SHORT { 2 } else { 0 };
             for _ in 0..repeated {
@@ -122,16 +128,16 @@ fn runs(
     Ok(all)
 }
 
-/// The seconds that so many documents will take, by what fewer took.
-fn expected(approach: Approach, last: &Run, documents: usize) -> f64 {
+/// The expected seconds for `documents`, extrapolated from a smaller run.
+fn expected(approach: Approach, last: &ApproachRun, documents: usize) -> f64 {
     let growth = documents as f64 / last.documents as f64;
     let power = if approach.compares_all() { growth * growth } else { growth };
     last.preparing * growth + last.comparing * power
 }
 
-/// The slope of the least-squares line through logarithms, over the greater sizes: of those at least an
-/// eighth of the greatest. `None` for fewer than three.
-fn slope(runs: &[Run], seconds: impl Fn(&Run) -> f64) -> Option<f64> {
+/// The slope of the least-squares line through the logarithms, over sizes of at least an eighth of
+/// the greatest. `None` for fewer than three sizes.
+fn slope(runs: &[ApproachRun], seconds: impl Fn(&ApproachRun) -> f64) -> Option<f64> {
     let most = runs.last()?.documents;
     let points: Vec<(f64, f64)> = runs
         .iter()
@@ -148,14 +154,14 @@ fn slope(runs: &[Run], seconds: impl Fn(&Run) -> f64) -> Option<f64> {
     Some(over(&|p| (p.0 - x) * (p.1 - y)) / over(&|p| (p.0 - x).powi(2)))
 }
 
-impl Timed {
-    fn of(&self, approach: Approach) -> &[Run] {
+impl ApproachRuns {
+    fn of(&self, approach: Approach) -> &[ApproachRun] {
         &self.runs[approach as usize]
     }
 
-    /// Of the similar pairs among the texts of a run, from a similarity on: how many there are, and how many
-    /// were found.
-    fn found(&self, run: &Run, from: f64) -> (usize, usize) {
+    /// The number of pairs among the texts of a run with at least the similarity `from`, and the
+    /// number of those that were found.
+    fn found(&self, run: &ApproachRun, from: f64) -> (usize, usize) {
         let here =
             |pair: &&((u32, u32), f64)| (pair.0.1 as usize) < run.documents && pair.1 >= from;
         let among = self.similar.iter().filter(here);
@@ -163,8 +169,8 @@ impl Timed {
         (among.count(), found.count())
     }
 
-    /// What a run found, by its columns: pairs compared, found, and the share of the similar ones.
-    fn cells(&self, run: &Run) -> [Cell; 3] {
+    /// The cells of a run: pairs compared, pairs found, and recall.
+    fn cells(&self, run: &ApproachRun) -> [Cell; 3] {
         let recall = match self.found(run, 0.0) {
             (0, _) => Cell::Empty,
             (all, found) => Cell::Share(found as f64 / all as f64),
@@ -173,7 +179,7 @@ impl Timed {
     }
 }
 
-fn report(orders: &Timed, varied: &Timed) -> Report {
+fn report(orders: &ApproachRuns, varied: &ApproachRuns) -> Report {
     let mut table = Table::new(&[
         "texts",
         "approach",
@@ -209,10 +215,15 @@ fn report(orders: &Timed, varied: &Timed) -> Report {
                 data.push(row);
             }
             let Some(run) = runs.last() else { continue };
-            let slope =
-                |seconds: fn(&Run) -> f64| slope(runs, seconds).map_or(Cell::Empty, Cell::Number);
+            let slope = |seconds: fn(&ApproachRun) -> f64| {
+                slope(runs, seconds).map_or(Cell::Empty, Cell::Number)
+            };
             let mut row = Vec::from(named);
-            row.extend([run.documents.into(), Cell::Number(run.seconds()), slope(Run::seconds)]);
+            row.extend([
+                run.documents.into(),
+                Cell::Number(run.seconds()),
+                slope(ApproachRun::seconds),
+            ]);
             row.extend([Cell::Number(run.comparing), slope(|run| run.comparing)]);
             row.extend(timed.cells(run));
             table.push(row);
@@ -222,11 +233,11 @@ fn report(orders: &Timed, varied: &Timed) -> Report {
     Report { title: TITLE.to_owned(), table, data, figure, findings: findings(varied) }
 }
 
-fn panel(timed: &Timed) -> Panel {
+fn panel(timed: &ApproachRuns) -> Panel {
     let series = Approach::ALL.into_iter().map(|approach| {
         let points = timed.of(approach).iter();
         let points = points.map(|run| Point::new(run.documents as f64, run.seconds()));
-        Series::new(approach.name(), Kind::Line, points)
+        Series::new(approach.name(), SeriesKind::Line, points)
     });
     Panel {
         title: format!("{}{}", timed.texts[..1].to_uppercase(), &timed.texts[1..]),
@@ -236,11 +247,11 @@ fn panel(timed: &Timed) -> Panel {
     }
 }
 
-fn findings(varied: &Timed) -> Vec<Finding> {
-    let slope_of = |approach, seconds: fn(&Run) -> f64| slope(varied.of(approach), seconds);
+fn findings(varied: &ApproachRuns) -> Vec<Finding> {
+    let slope_of = |approach, seconds: fn(&ApproachRun) -> f64| slope(varied.of(approach), seconds);
     let tell = |slope: Option<f64>| match slope {
         Some(slope) => format!("{slope:.2}"),
-        None => "unknown of fewer than three numbers of documents".to_owned(),
+        None => "unknown with fewer than three numbers of documents".to_owned(),
     };
     let within = |slope: Option<f64>, least: f64, most: f64| {
         slope.is_some_and(|slope| least <= slope && slope <= most)
@@ -253,7 +264,7 @@ fn findings(varied: &Timed) -> Vec<Finding> {
     )];
 
     let comparing = slope_of(Approach::Signatures, |run| run.comparing);
-    let whole = slope_of(Approach::Signatures, Run::seconds);
+    let whole = slope_of(Approach::Signatures, ApproachRun::seconds);
     let a_pair = |approach: Approach| {
         let run = varied.of(approach).last();
         run.map_or(0.0, |run| 1e9 * run.comparing / run.compared.unwrap_or(1).max(1) as f64)
@@ -263,13 +274,14 @@ fn findings(varied: &Timed) -> Vec<Finding> {
         "signatures, all pairs: comparing is quadratic, with a constant several times smaller",
         quadratic(varied.of(Approach::Signatures)) && 3.0 * by_signatures < by_sets,
         format!(
-            "slope {} of comparing, {} of all; {by_signatures:.0} ns a pair instead of {by_sets:.0}",
+            "slope {} of comparing, {} in total; {by_signatures:.0} ns for each pair instead of \
+             {by_sets:.0}",
             tell(comparing),
             tell(whole),
         ),
     ));
     for approach in [Approach::Banding, Approach::Index] {
-        let slope = slope_of(approach, Run::seconds);
+        let slope = slope_of(approach, ApproachRun::seconds);
         findings.push(Finding::new(
             format!("{}: near linear, a slope of about 1", approach.name()),
             within(slope, 0.6, 1.3),
@@ -281,22 +293,22 @@ fn findings(varied: &Timed) -> Vec<Finding> {
     findings
 }
 
-/// The slopes that time has where all pairs are compared. Work has 2 exactly; but of eight times as many documents a
-/// pair can take three times as long, as what is compared no longer fits the processor's caches, and less than half
-/// as long, where fixed costs count with few: 2 + ln 3 / ln 8, 2 - ln 2.3 / ln 8. Time that grows as the power 1.5 is
-/// below, and as 3 above.
+/// The range of slopes of the time to compare all pairs. The amount of work has slope 2. With eight
+/// times as many documents, a pair can take up to three times as long, because the data no longer
+/// fits the processor's caches, or less than half as long, because fixed costs matter less: 2 + ln
+/// 3 / ln 8 and 2 - ln 2.3 / ln 8. Powers of 1.5 and 3 are outside.
 const QUADRATIC: (f64, f64) = (1.6, 2.53);
 
-/// Whether every pair was compared, and in about the same time.
-fn quadratic(runs: &[Run]) -> bool {
-    let all = |run: &Run| run.compared == Some(pairs_of(run.documents));
+/// Whether every pair was compared, each in about the same time.
+fn quadratic(runs: &[ApproachRun]) -> bool {
+    let all = |run: &ApproachRun| run.compared == Some(pairs_of(run.documents));
     let (least, most) = QUADRATIC;
     let slope = slope(runs, |run| run.comparing);
     runs.iter().all(all) && slope.is_some_and(|slope| (least..=most).contains(&slope))
 }
 
-/// That what was planted is all there is to find.
-fn all_known(varied: &Timed) -> Finding {
+/// The finding that the planted pairs are exactly the similar pairs.
+fn all_known(varied: &ApproachRuns) -> Finding {
     let run = varied.of(Approach::Exact).last();
     let (all, found) = run.map_or((0, 0), |run| varied.found(run, 0.0));
     let others = run.map_or(0, |run| run.found.len() - found);
@@ -310,11 +322,11 @@ fn all_known(varied: &Timed) -> Finding {
     )
 }
 
-/// That an index finds what it promises, which the bands of the source do not.
-fn practically_all(varied: &Timed, run: &Run) -> Finding {
+/// The finding that an index reaches the promised recall, which the bands of the source do not.
+fn practically_all(varied: &ApproachRuns, run: &ApproachRun) -> Finding {
     let from = threshold() + ABOVE;
     let (all, found) = varied.found(run, from);
-    // Three standard deviations of what is found of pairs at a recall of 0.99.
+    // Three standard deviations of the number found at a recall of 0.99.
     let slack = 3.0 * (0.99 * 0.01 * all as f64).sqrt();
     let banding = varied.of(Approach::Banding).last().map(|run| varied.found(run, from));
     let (known, banded) = banding.unwrap_or((0, 0));
@@ -329,16 +341,16 @@ fn practically_all(varied: &Timed, run: &Run) -> Finding {
 mod tests {
     use super::*;
 
-    fn small() -> Settings {
-        Settings { docs: 200, budget: 60.0, family: Family::Default }
+    fn small() -> ApproachesSettings {
+        ApproachesSettings { docs: 200, budget: 60.0, family: Family::Default }
     }
 
     #[test]
-    fn every_approach_finds_what_is_planted() {
-        let report = run(&small(), &Work::unwatched(1)).expect("done");
-        // Four numbers of orders and four of varied texts, of which the greatest are printed.
+    fn every_approach_finds_the_planted_copies() {
+        let report = run(&small(), &StudyContext::unwatched(1)).expect("done");
+        // Four numbers of orders and four of varied texts; the greatest are printed.
         assert_eq!((report.table.rows.len(), report.data.rows.len()), (8, 4 * (4 + 4)));
-        // Times of so few documents say nothing; what is found does.
+        // Times of so few documents are not meaningful, but the pairs found are.
         let finding = |start: &str| {
             report
                 .findings
@@ -356,13 +368,13 @@ mod tests {
         };
         let varied = &report.table.rows[4..];
         assert_eq!(recall(&varied[0]), 1.0);
-        // At the threshold itself half of the estimates are below it.
+        // For pairs exactly at the threshold, half of the estimates are below it.
         assert!(varied[1..].iter().all(|row| recall(row) > 0.6), "{varied:?}");
     }
 
     #[test]
     fn slopes_are_those_of_powers() {
-        let run = |documents: usize, power: f64| Run {
+        let run = |documents: usize, power: f64| ApproachRun {
             documents,
             preparing: 0.0,
             comparing: 3e-6 * (documents as f64).powf(power),
@@ -370,19 +382,19 @@ mod tests {
             found: Vec::new(),
         };
         for power in [0.5, 1.0, 2.0] {
-            let mut runs: Vec<Run> = [1000, 2000, 4000, 8000].map(|n| run(n, power)).into();
-            // Too small to count.
+            let mut runs: Vec<ApproachRun> = [1000, 2000, 4000, 8000].map(|n| run(n, power)).into();
+            // This size is too small to be included.
             runs.insert(0, run(10, 9.0));
-            let got = slope(&runs, Run::seconds).expect("four sizes");
+            let got = slope(&runs, ApproachRun::seconds).expect("four sizes");
             assert!((got - power).abs() < 1e-9, "{got}");
-            assert_eq!(slope(&runs[..2], Run::seconds), None);
+            assert_eq!(slope(&runs[..2], ApproachRun::seconds), None);
         }
     }
 
     #[test]
-    fn quadratic_is_all_pairs_in_about_the_same_time() {
-        let runs = |power: f64| -> Vec<Run> {
-            let run = |documents: usize| Run {
+    fn quadratic_means_all_pairs_in_about_the_same_time() {
+        let runs = |power: f64| -> Vec<ApproachRun> {
+            let run = |documents: usize| ApproachRun {
                 documents,
                 preparing: 0.0,
                 comparing: 3e-8 * (documents as f64).powf(power),
@@ -408,8 +420,10 @@ mod tests {
     }
 
     #[test]
-    fn an_approach_stops_where_it_would_take_too_long() {
-        let report = run(&Settings { budget: 0.0, ..small() }, &Work::unwatched(1)).expect("done");
+    fn an_approach_stops_when_it_would_take_too_long() {
+        let report =
+            run(&ApproachesSettings { budget: 0.0, ..small() }, &StudyContext::unwatched(1))
+                .expect("done");
         assert_eq!(report.data.rows.len(), 8 * FEWEST, "the least numbers of documents");
         assert!(report.findings.iter().all(|finding| !finding.seen.contains("unknown")));
     }

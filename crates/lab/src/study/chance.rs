@@ -1,49 +1,50 @@
-//! Similarity that chance alone makes of random sets, of the sizes of real texts.
+//! How similar random sets of the sizes of real texts are by chance.
 //!
-//! Dembele, Lo 2017, "The exact probability law for the approximated similarity from the minhashing method", section
-//! 3 II; Dembele, Lo 2015, "Probabilistic, statistical and algorithmic aspects of the similarity of texts", sections
-//! 2.4 and 3.2.
+//! Dembele, Lo 2017, "The exact probability law for the approximated similarity from the minhashing
+//! method", section 3 II; Dembele, Lo 2015, "Probabilistic, statistical and algorithmic aspects of
+//! the similarity of texts", sections 2.4 and 3.2.
 
-mod curves;
-mod drawn;
-mod printed;
-mod texts;
+mod gospels;
+mod paper_claims;
+mod random_sets;
+mod universe_curves;
 
-use super::{Cell, Figure, Report, Table, Work};
+use super::{Cell, Figure, Report, StudyContext, Table};
 use twindex::RandomSubsets;
 use twindex::Result;
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Settings {
-    /// Sizes of two sets that are looked at beside the known ones. Time grows with their square root.
+pub(crate) struct ChanceSettings {
+    /// The sizes of two more sets to examine. The time grows with their square root.
     pub(crate) sizes: Option<(u64, u64)>,
-    /// How many elements there are to be drawn; by default those that the four Gospels use.
+    /// The size of the universe; by default the number of elements that the four Gospels use.
     pub(crate) universe: Option<u64>,
 }
 
-/// What chance makes of two sets of a universe.
+/// The similarity of two random subsets of a universe.
 #[derive(Clone, Copy)]
-struct Chance {
+struct RandomSimilarity {
     universe: u64,
     mean: f64,
-    /// From where to where 95 % of all are, at least.
+    /// A range that holds at least 95 % of all similarities.
     spread: (f64, f64),
 }
 
-impl Chance {
+impl RandomSimilarity {
     fn of(a: u64, b: u64, universe: u64) -> Result<Self> {
         Self::watched(a, b, universe, &|| Ok(()))
     }
 
-    /// The same of sets of any size, which asks before each tail whether to go on: one takes some 20 ms of
-    /// 10^12 elements.
+    /// The same for sets of any size. It calls `go_on` before each tail, because one takes some 20
+    /// ms for 10^12 elements.
     fn watched(a: u64, b: u64, universe: u64, go_on: &dyn Fn() -> Result<()>) -> Result<Self> {
         let law = RandomSubsets::new(a, b, universe)?;
         let similarity = |shared: u64| match u128::from(a) + u128::from(b) - u128::from(shared) {
             0 => 0.0,
             union => shared as f64 / union as f64,
         };
-        // The greatest number that as many or more are shared with at least this probability.
+        // The greatest number n such that at least n elements are shared with this probability or a
+        // greater one.
         let quantile = |tail: f64| -> Result<f64> {
             let (mut low, mut high) = (0, a.min(b));
             while low < high {
@@ -60,26 +61,26 @@ impl Chance {
         Ok(Self { universe, mean, spread })
     }
 
-    /// In the universe of the papers: as many elements as both sets have.
+    /// In the universe of the papers, which has as many elements as both sets together.
     fn of_the_papers(a: u64, b: u64) -> Result<Self> {
         Self::of(a, b, a.saturating_add(b))
     }
 }
 
-/// The row of two sets: what they are, their sizes, chance by the papers' universe and by another, what was seen
-/// and how probable that is, by the papers' universe and by the other.
-struct Row {
+/// The row of two sets, with their similarity by chance in the papers' universe and in another one.
+struct ChanceRow {
     what: String,
     sizes: (u64, u64),
-    papers: Chance,
-    given: Option<Chance>,
-    /// The similarity seen, with the decimal logarithms of the probabilities.
+    papers: RandomSimilarity,
+    given: Option<RandomSimilarity>,
+    /// The actual similarity, and log10 of the probability of one as high, in the papers' universe
+    /// and in the other.
     seen: Option<(f64, f64, f64)>,
 }
 
-impl Row {
+impl ChanceRow {
     fn cells(&self) -> Vec<Cell> {
-        let given = |of: fn(Chance) -> Cell| self.given.map_or(Cell::Empty, of);
+        let given = |of: fn(RandomSimilarity) -> Cell| self.given.map_or(Cell::Empty, of);
         let seen = |of: fn((f64, f64, f64)) -> Cell| self.seen.map_or(Cell::Empty, of);
         vec![
             self.what.as_str().into(),
@@ -113,35 +114,35 @@ const COLUMNS: [&str; 12] = [
     "log10_tail_there",
 ];
 
-/// Sizes of the texts of Dembele, Lo 2015, section 3.2: from the smallest to the greatest.
+/// The sizes of the texts of Dembele, Lo 2015, section 3.2, from the smallest to the greatest.
 const SIZES: [(u64, u64); 3] = [(50_000, 50_000), (50_000, 110_000), (110_000, 110_000)];
 
-pub(crate) fn run(settings: &Settings, work: &Work<'_>) -> Result<Report> {
-    let go_on = || work.at(0, 10);
+pub(crate) fn run(settings: &ChanceSettings, context: &StudyContext<'_>) -> Result<Report> {
+    let go_on = || context.at(0, 10);
     let mut rows = Vec::new();
     for (a, b) in SIZES.into_iter().chain(settings.sizes) {
-        rows.push(Row {
+        rows.push(ChanceRow {
             what: "by their sizes".to_owned(),
             sizes: (a, b),
-            papers: Chance::watched(a, b, a.saturating_add(b), &go_on)?,
-            // A universe that is meant for sets of texts may be too small for these.
+            papers: RandomSimilarity::watched(a, b, a.saturating_add(b), &go_on)?,
+            // A universe for the sets of the Gospels may be too small for these sizes.
             given: match settings.universe {
                 Some(universe) if Some((a, b)) == settings.sizes || universe >= a.max(b) => {
-                    Some(Chance::watched(a, b, universe, &go_on)?)
+                    Some(RandomSimilarity::watched(a, b, universe, &go_on)?)
                 }
                 _ => None,
             },
             seen: None,
         });
     }
-    let mut findings = printed::findings(&rows)?;
-    findings.push(drawn::run(work)?);
-    let (mut panels, of_curves) = curves::run(work)?;
-    let of_texts = texts::run(settings, work)?;
+    let mut findings = paper_claims::findings(&rows)?;
+    findings.push(random_sets::run(context)?);
+    let (mut panels, of_curves) = universe_curves::run(context)?;
+    let of_texts = gospels::run(settings, context)?;
     panels.extend(of_texts.panels);
     rows.extend(of_texts.rows);
     findings.extend(of_curves.into_iter().chain(of_texts.findings));
-    work.at(10, 10)?;
+    context.at(10, 10)?;
     let mut table = Table::new(&COLUMNS);
     rows.iter().for_each(|row| table.push(row.cells()));
     let title = "Similarity of random sets of the sizes of real texts";

@@ -1,10 +1,10 @@
-//! What the study of chance must say.
+//! Tests of the study of chance.
 
 use super::*;
 
 #[test]
-fn all_that_must_be_seen_is_seen() {
-    let report = run(&Settings::default(), &Work::unwatched(0)).expect("a report");
+fn all_findings_hold() {
+    let report = run(&ChanceSettings::default(), &StudyContext::unwatched(0)).expect("a report");
     assert_eq!((report.findings.len(), report.figure.panels.len()), (8, 6));
     for finding in &report.findings {
         assert!(finding.holds, "{}: {}", finding.expected, finding.seen);
@@ -15,11 +15,11 @@ fn all_that_must_be_seen_is_seen() {
     assert!(points.into_iter().all(|p| p.x.is_finite() && p.y.is_finite()));
 }
 
-/// The sums, and so the spread, are those of counting in small universes.
+/// Checks the range by summation in small universes.
 #[test]
 fn the_spread_holds_95_percent_of_all_pairs() {
     for (a, b, universe) in [(3, 5, 10), (5, 5, 10), (1, 4, 9), (8, 8, 12), (20, 30, 200)] {
-        let chance = Chance::of(a, b, universe).expect("sets that fit");
+        let chance = RandomSimilarity::of(a, b, universe).expect("sets that fit");
         let law = RandomSubsets::new(a, b, universe).expect("sets that fit");
         let similarity = |j: u64| j as f64 / (a + b - j) as f64;
         let tail = |j: u64| 10_f64.powf(law.tail_log10(j));
@@ -34,39 +34,40 @@ fn the_spread_holds_95_percent_of_all_pairs() {
 }
 
 #[test]
-fn what_is_printed_sums_to_the_mean_of_two_reciprocals() {
+fn the_printed_law_sums_to_the_mean_of_two_reciprocals() {
     // 1/C(8, 3) = 1/C(8, 5) = 1/56, and (1/C(20, 4) + 1/C(20, 7))/2.
-    assert!((printed::sum_as_printed((3, 5, 8)) - 1.0 / 56.0).abs() < 1e-15);
+    assert!((paper_claims::sum_as_printed((3, 5, 8)) - 1.0 / 56.0).abs() < 1e-15);
     let expected = (1.0 / 4_845.0 + 1.0 / 77_520.0) / 2.0;
-    assert!((printed::sum_as_printed((4, 7, 20)) - expected).abs() < 1e-15);
+    assert!((paper_claims::sum_as_printed((4, 7, 20)) - expected).abs() < 1e-15);
 }
 
 #[test]
-fn sizes_and_a_universe_of_ones_own_are_looked_at() {
-    let settings = Settings { sizes: Some((3_000, 3_000)), universe: Some(27 * 27 * 27) };
-    let report = run(&settings, &Work::unwatched(0)).expect("a report");
+fn given_sizes_and_a_given_universe_have_their_row() {
+    let settings = ChanceSettings { sizes: Some((3_000, 3_000)), universe: Some(27 * 27 * 27) };
+    let report = run(&settings, &StudyContext::unwatched(0)).expect("a report");
     let row = &report.table.rows[3];
     assert_eq!(row[1..4], [3_000_u64.into(), 3_000_u64.into(), 6_000_u64.into()]);
     let Cell::Share(there) = row[8] else { panic!("no mean") };
     let expected =
         RandomSubsets::new(3_000, 3_000, 19_683).expect("they fit").expected_similarity();
     assert_eq!(there, expected);
-    // Multisets have more shingles than there are in that universe.
+    // The multisets have more shingles than this universe.
     assert_eq!(report.table.rows[4][8], Cell::Empty);
 }
 
-/// In 3,400 shingles two pairs of sets are less alike than chance makes them; in 10 there is no pair at all.
+/// In a universe of 3,400 shingles two pairs of sets are less similar than by chance; no pair fits
+/// in 10.
 #[test]
-fn a_universe_that_accounts_for_what_was_seen_is_told() {
+fn a_universe_in_which_pairs_are_not_beyond_chance_is_reported() {
     let last = |universe| {
-        let settings = Settings { sizes: None, universe: Some(universe) };
-        run(&settings, &Work::unwatched(0)).expect("a report").findings
+        let settings = ChanceSettings { sizes: None, universe: Some(universe) };
+        run(&settings, &StudyContext::unwatched(0)).expect("a report").findings
     };
     let findings = last(3_400);
     let told = findings.last().expect("findings");
     assert!(findings.len() == 8 && !told.holds, "{}: {}", told.expected, told.seen);
     assert!(told.seen.starts_with("10 of 24 pairs fit"), "{}", told.seen);
-    assert!(told.seen.contains("of up to 0.9999; 2 are less alike"), "{}", told.seen);
+    assert!(told.seen.contains("of up to 0.9999; 2 are less similar"), "{}", told.seen);
     let findings = last(10);
     assert_eq!(findings.len(), 7);
     let told = findings.last().expect("findings");
@@ -77,17 +78,17 @@ fn a_universe_that_accounts_for_what_was_seen_is_told() {
 #[test]
 fn the_ends_of_all_settings_are_safe() {
     for (a, b) in [(0, 0), (0, 5), (1, 1), (u64::MAX / 2, 1)] {
-        let chance = Chance::of_the_papers(a, b).expect("they fit");
+        let chance = RandomSimilarity::of_the_papers(a, b).expect("they fit");
         let (low, high) = chance.spread;
         assert!(0.0 <= low && low <= high && high <= 1.0, "{a}, {b}: {low} to {high}");
         assert!((0.0..=1.0).contains(&chance.mean), "{a}, {b}: {}", chance.mean);
     }
-    let settings = Settings { sizes: Some((5, 6)), universe: Some(5) };
-    assert!(run(&settings, &Work::unwatched(0)).is_err());
+    let settings = ChanceSettings { sizes: Some((5, 6)), universe: Some(5) };
+    assert!(run(&settings, &StudyContext::unwatched(0)).is_err());
 }
 
 #[test]
-fn sets_of_any_size_end_when_they_are_told_to() {
+fn a_long_computation_ends_when_it_is_told_to() {
     let refused = || twindex::Error::Interrupted {
         path: "chance".into(),
         action: "the study",
@@ -98,6 +99,6 @@ fn sets_of_any_size_end_when_they_are_told_to() {
         asked.set(asked.get() + 1);
         if asked.get() < 3 { Ok(()) } else { Err(refused()) }
     };
-    assert!(Chance::watched(1_000_000, 1_000_000, 3_000_000, &go_on).is_err());
+    assert!(RandomSimilarity::watched(1_000_000, 1_000_000, 3_000_000, &go_on).is_err());
     assert_eq!(asked.get(), 3);
 }

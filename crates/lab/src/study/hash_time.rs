@@ -1,10 +1,12 @@
-//! Time to fill the signature matrix, by family of hash functions, and to hash a band.
+//! The time to fill the signature matrix, by family of hash functions, and to hash a band.
 //!
 //! Bergillos, Rambla, Cabeza 2018, sections 5.1 and 8.2; Vilaseca, Lacasa, Martín 2018, figure 16.
 
-use super::fillers::{Filled, Filler, fill};
-use super::timing::{Times, quartile, seconds};
-use super::{Axis, Cell, Figure, Finding, Kind, Panel, Point, Report, Series, Table, Work};
+use super::fill_times::{FilledMatrix, MatrixFiller, fill};
+use super::timing::{PartTimes, quartile, seconds};
+use super::{
+    Axis, Cell, Figure, Finding, Panel, Point, Report, Series, SeriesKind, StudyContext, Table,
+};
 use crate::methods::{Family, shift_xor_hash};
 use std::collections::HashSet;
 use std::hint::black_box;
@@ -12,55 +14,55 @@ use twindex::internals::SplitMix;
 use twindex::internals::word;
 use twindex::{Error, Result};
 
-/// Sizes of shingles, in characters.
+/// The sizes of shingles, in characters.
 pub(super) const SIZES: std::ops::RangeInclusive<u16> = 2..=20;
 
-/// Rows in a band.
+/// The numbers of rows in a band.
 const BAND_ROWS: std::ops::RangeInclusive<usize> = 2..=8;
 
 #[derive(Clone, Debug)]
-pub(crate) struct Settings {
-    /// How often everything is timed.
+pub(crate) struct HashTimeSettings {
+    /// The number of times everything is timed.
     pub(crate) runs: usize,
     pub(crate) hashes: usize,
     pub(crate) documents: usize,
-    /// Characters of a document.
+    /// The characters of a document.
     pub(crate) characters: usize,
 }
 
-impl Default for Settings {
+impl Default for HashTimeSettings {
     fn default() -> Self {
         Self { runs: 11, hashes: 200, documents: 10, characters: 1_000 }
     }
 }
 
-/// Times of hashing bands of so many rows, and how many of the similar bands are told apart.
-struct Banded {
+/// The times to hash bands of a number of rows, and the numbers of distinct hashes.
+struct BandTimes {
     rows: usize,
-    /// Of a band, by the hash of the source and by the index.
-    times: [Times; 2],
-    /// Among [`SIMILAR`] distinct bands.
+    /// The times of the paper's hash and of the index.
+    times: [PartTimes; 2],
+    /// The distinct hashes of [`SIMILAR`] bands.
     distinct: [usize; 2],
 }
 
-/// Times by how much time may grow more or less than the number of shingles: half as much again, which leaves
-/// room for what else the machine does.
+/// The factor by which the growth of the time may differ from that of the number of shingles. It
+/// leaves room for other processes.
 const AS_FAST: f64 = 1.5;
 
-/// Bands that are equal but for the last two components, of which each is any of 256 numbers.
+/// The number of bands that differ only in the last two components, each one of 256 numbers.
 const SIMILAR: usize = 1 << 16;
 
-fn band(settings: &Settings, rows: usize, seed: u64) -> Banded {
+fn band(settings: &HashTimeSettings, rows: usize, seed: u64) -> BandTimes {
     let mut words = SplitMix::new(seed);
     let common: Vec<u64> = (0..rows).map(|_| words.next() % 256).collect();
-    // One after the other, so that none has to be fetched from anywhere.
+    // All bands are contiguous, so that memory access does not matter.
     let mut bands = Vec::with_capacity(SIMILAR * rows);
     for last in 0..SIMILAR as u64 {
         bands.extend_from_slice(&common[..rows - 2]);
         bands.extend([last / 256, last % 256]);
     }
     let bands = bands.chunks_exact(rows);
-    // The lanes of the index take a byte, and a band of them 8.
+    // A lane of the index takes a byte, and a band of them 8.
     let lanes: Vec<[u8; 8]> = bands
         .clone()
         .map(|band| std::array::from_fn(|lane| band.get(lane).map_or(0, |row| *row as u8)))
@@ -81,14 +83,14 @@ fn band(settings: &Settings, rows: usize, seed: u64) -> Banded {
     }
     let hashes: HashSet<u64> = bands.map(shift_xor_hash).collect();
     let by_index: HashSet<u64> = lanes.iter().map(|lanes| word(lanes, 0, depth)).collect();
-    Banded {
+    BandTimes {
         rows,
-        times: times.map(|times| Times::of(vec![times])),
+        times: times.map(|times| PartTimes::of(vec![times])),
         distinct: [hashes.len(), by_index.len()],
     }
 }
 
-pub(crate) fn run(settings: &Settings, work: &Work<'_>) -> Result<Report> {
+pub(crate) fn run(settings: &HashTimeSettings, context: &StudyContext<'_>) -> Result<Report> {
     let longest = usize::from(*SIZES.end());
     for (setting, got, least, expected) in [
         ("runs", settings.runs, 1, "1 or more"),
@@ -100,13 +102,13 @@ pub(crate) fn run(settings: &Settings, work: &Work<'_>) -> Result<Report> {
         }
     }
     let total = (settings.runs + BAND_ROWS.count()) as u64;
-    let filled = fill(settings, work.seed, |run| work.at(run as u64, total))?;
+    let filled = fill(settings, context.seed, |run| context.at(run as u64, total))?;
     let mut banded = Vec::new();
     for rows in BAND_ROWS {
-        work.at((settings.runs + banded.len()) as u64, total)?;
-        banded.push(band(settings, rows, work.seed));
+        context.at((settings.runs + banded.len()) as u64, total)?;
+        banded.push(band(settings, rows, context.seed));
     }
-    work.at(total, total)?;
+    context.at(total, total)?;
     Ok(Report {
         title: TITLE.to_owned(),
         table: short(settings, &filled, &banded),
@@ -119,20 +121,22 @@ pub(crate) fn run(settings: &Settings, work: &Work<'_>) -> Result<Report> {
 const TITLE: &str = "Time to fill the signature matrix, by family of hash functions";
 const BANDERS: [&str; 2] = ["shift and xor", "the index's word"];
 
-/// The median of a filler, in nanoseconds for each shingle and function, over all sizes.
-fn nanoseconds(settings: &Settings, filled: &[Filled], filler: Filler) -> f64 {
-    let Some(at) = Filler::ALL.iter().position(|other| *other == filler) else { return f64::NAN };
-    let calls = |one: &Filled| (one.entries * settings.hashes as u64) as f64;
+/// The median time of a filler over all sizes, in nanoseconds for each shingle and function.
+fn nanoseconds(settings: &HashTimeSettings, filled: &[FilledMatrix], filler: MatrixFiller) -> f64 {
+    let Some(at) = MatrixFiller::ALL.iter().position(|other| *other == filler) else {
+        return f64::NAN;
+    };
+    let calls = |one: &FilledMatrix| (one.entries * settings.hashes as u64) as f64;
     let mut each: Vec<f64> =
         filled.iter().map(|one| 1e9 * one.times[at].median() / calls(one)).collect();
     each.sort_unstable_by(f64::total_cmp);
     quartile(&each, 2)
 }
 
-fn short(settings: &Settings, filled: &[Filled], banded: &[Banded]) -> Table {
+fn short(settings: &HashTimeSettings, filled: &[FilledMatrix], banded: &[BandTimes]) -> Table {
     let mut table =
         Table::new(&["what", "size", "milliseconds", "nanoseconds_each", "distinct_of_65536"]);
-    for (at, filler) in Filler::ALL.into_iter().enumerate() {
+    for (at, filler) in MatrixFiller::ALL.into_iter().enumerate() {
         for one in filled.iter().filter(|one| [2, 9, 20].contains(&one.size)) {
             let time = one.times[at].median();
             table.push(vec![
@@ -159,7 +163,7 @@ fn short(settings: &Settings, filled: &[Filled], banded: &[Banded]) -> Table {
     table
 }
 
-fn long(settings: &Settings, filled: &[Filled], banded: &[Banded]) -> Table {
+fn long(settings: &HashTimeSettings, filled: &[FilledMatrix], banded: &[BandTimes]) -> Table {
     let mut table = Table::new(&[
         "what",
         "size",
@@ -171,7 +175,7 @@ fn long(settings: &Settings, filled: &[Filled], banded: &[Banded]) -> Table {
         "distinct_of_65536",
     ]);
     for one in filled {
-        for (filler, times) in Filler::ALL.iter().zip(&one.times) {
+        for (filler, times) in MatrixFiller::ALL.iter().zip(&one.times) {
             let calls = one.entries * settings.hashes as u64;
             let mut row: Vec<Cell> = vec![filler.name().into(), u64::from(one.size).into()];
             row.extend([one.rows.into(), calls.into()]);
@@ -192,18 +196,22 @@ fn long(settings: &Settings, filled: &[Filled], banded: &[Banded]) -> Table {
     table
 }
 
-fn figure(settings: &Settings, filled: &[Filled], banded: &[Banded]) -> Figure {
-    // The last, modular with another p, is in the tables alone: eight lines are as many as can be told
-    // apart.
-    let drawn = Filler::ALL.len() - 1;
-    let panel = |title: String, y: &str, factor: &dyn Fn(&Filled) -> f64| Panel {
+fn figure(settings: &HashTimeSettings, filled: &[FilledMatrix], banded: &[BandTimes]) -> Figure {
+    // The last filler, modular with another p, is only in the tables: more than eight lines would
+    // be hard to distinguish.
+    let drawn = MatrixFiller::ALL.len() - 1;
+    let panel = |title: String, y: &str, factor: &dyn Fn(&FilledMatrix) -> f64| Panel {
         title,
         x: Axis::linear("shingle size (characters)"),
         y: Axis::log(y),
         series: (0..drawn)
             .map(|at| {
-                let point = |one: &Filled| one.times[at].point(one.size.into(), factor(one));
-                Series::new(Filler::ALL[at].name(), Kind::Line, filled.iter().map(point))
+                let point = |one: &FilledMatrix| one.times[at].point(one.size.into(), factor(one));
+                Series::new(
+                    MatrixFiller::ALL[at].name(),
+                    SeriesKind::Line,
+                    filled.iter().map(point),
+                )
             })
             .collect(),
     };
@@ -213,7 +221,7 @@ fn figure(settings: &Settings, filled: &[Filled], banded: &[Banded]) -> Figure {
     let each = panel(of_one, "time (ns): median, band: quartiles", &|one| {
         1e9 / (one.entries * settings.hashes as u64) as f64
     });
-    let banders = |title: &str, y: Axis, point: &dyn Fn(&Banded, usize) -> Point| Panel {
+    let banders = |title: &str, y: Axis, point: &dyn Fn(&BandTimes, usize) -> Point| Panel {
         title: title.to_owned(),
         x: Axis::linear("rows in a band"),
         y,
@@ -221,7 +229,7 @@ fn figure(settings: &Settings, filled: &[Filled], banded: &[Banded]) -> Figure {
             .into_iter()
             .enumerate()
             .map(|(at, name)| {
-                Series::new(name, Kind::Line, banded.iter().map(|one| point(one, at)))
+                Series::new(name, SeriesKind::Line, banded.iter().map(|one| point(one, at)))
             })
             .collect(),
     };
@@ -237,38 +245,44 @@ fn figure(settings: &Settings, filled: &[Filled], banded: &[Banded]) -> Figure {
     Figure { title: TITLE.to_owned(), panels: vec![matrix, each, time, distinct] }
 }
 
-fn findings(settings: &Settings, filled: &[Filled], banded: &[Banded]) -> Vec<Finding> {
+fn findings(
+    settings: &HashTimeSettings,
+    filled: &[FilledMatrix],
+    banded: &[BandTimes],
+) -> Vec<Finding> {
     let each = |filler| nanoseconds(settings, filled, filler);
-    let mut printed = Filler::PRINTED.map(|filler| (each(filler), filler));
+    let mut printed = MatrixFiller::PRINTED.map(|filler| (each(filler), filler));
     printed.sort_by(|a, b| a.0.total_cmp(&b.0));
     let listed = printed.map(|(time, filler)| format!("{} {time:.2}", filler.name())).join(", ");
     let fastest = printed[0];
-    let modular = each(Filler::Rows);
+    let modular = each(MatrixFiller::Rows);
     let mut findings = vec![
         Finding::new(
             "modular is the fastest of the printed families (Bergillos and others 2018)",
-            fastest.1 == Filler::Rows,
+            fastest.1 == MatrixFiller::Rows,
             format!(
-                "{} is; ns for each shingle and function: {listed}; multiplicative by the formula in reals {:.2}",
+                "the fastest is {}; ns for each shingle and function: {listed}; multiplicative in \
+                 floating point {:.2}",
                 fastest.1.name(),
-                each(Filler::Reals),
+                each(MatrixFiller::Reals),
             ),
         ),
         Finding::new(
-            "modular takes less than Jenkins' mix (Vilaseca and others 2018) and Murmur3 (Bergillos and others 2018)",
-            modular < each(Filler::Of(Family::Jenkins))
-                && modular < each(Filler::Of(Family::Murmur3)),
+            "modular is faster than Jenkins' mix (Vilaseca and others 2018) and Murmur3 \
+             (Bergillos and others 2018)",
+            modular < each(MatrixFiller::Of(Family::Jenkins))
+                && modular < each(MatrixFiller::Of(Family::Murmur3)),
             format!("{listed} ns"),
         ),
         Finding::new(
-            "the default sketch is far below all: a fifth of the fastest or less",
-            Filler::ALL
+            "the default sketch takes at most a fifth of the time of any other",
+            MatrixFiller::ALL
                 .into_iter()
-                .filter(|filler| *filler != Filler::Of(Family::Default))
-                .all(|filler| each(filler) >= 5.0 * each(Filler::Of(Family::Default))),
+                .filter(|filler| *filler != MatrixFiller::Of(Family::Default))
+                .all(|filler| each(filler) >= 5.0 * each(MatrixFiller::Of(Family::Default))),
             format!(
                 "{:.4} ns for each shingle and function, {} {:.2}",
-                each(Filler::Of(Family::Default)),
+                each(MatrixFiller::Of(Family::Default)),
                 fastest.1.name(),
                 fastest.0
             ),
@@ -278,19 +292,25 @@ fn findings(settings: &Settings, filled: &[Filled], banded: &[Banded]) -> Vec<Fi
         let ratio = last.times[0].median() / first.times[0].median();
         let entries = last.entries as f64 / first.entries as f64;
         findings.push(Finding::new(
-            "time grows with the size of shingles, as their number does",
+            "the time grows with the size of shingles, as their number does",
             entries > 1.0 && (1.0 / AS_FAST..=AS_FAST).contains(&(ratio / entries)),
             format!(
-                "from {} to {} characters {entries:.2} times the shingles, {ratio:.2} times the time of modular",
+                "from {} to {} characters, {entries:.2} times the shingles take {ratio:.2} times \
+                 the time of modular",
                 first.size, last.size
             ),
         ));
     }
     let told = |at: usize| banded.iter().map(|one| one.distinct[at]).max().unwrap_or(0);
     findings.push(Finding::new(
-        "the index tells all bands apart, shift and xor not half of those that differ in two small numbers",
+        "the index distinguishes all bands, shift and xor less than half of bands that differ in \
+         two small numbers",
         banded.iter().all(|one| one.distinct[1] == SIMILAR) && told(0) * 2 < SIMILAR,
-        format!("shift and xor tells {} of {SIMILAR} apart at most, the index {}", told(0), told(1)),
+        format!(
+            "shift and xor distinguishes at most {} of {SIMILAR}, the index {}",
+            told(0),
+            told(1)
+        ),
     ));
     findings
 }
@@ -299,11 +319,11 @@ fn findings(settings: &Settings, filled: &[Filled], banded: &[Banded]) -> Vec<Fi
 mod tests {
     use super::*;
 
-    /// Only what does not depend on the machine and on optimisation.
+    /// Checks only what does not depend on the machine and on optimisation.
     #[test]
-    fn every_filler_and_size_is_timed_and_bands_are_counted() {
-        let settings = Settings { runs: 1, hashes: 2, documents: 2, characters: 100 };
-        let report = run(&settings, &Work::unwatched(1)).expect("valid settings");
+    fn every_family_and_size_is_timed_and_hashes_of_bands_are_counted() {
+        let settings = HashTimeSettings { runs: 1, hashes: 2, documents: 2, characters: 100 };
+        let report = run(&settings, &StudyContext::unwatched(1)).expect("valid settings");
         assert_eq!(report.data.rows.len(), 19 * 9 + 7 * 2);
         assert_eq!(report.table.rows.len(), 3 * 9 + 3 * 2);
         assert_eq!(report.figure.panels.len(), 4);
@@ -312,10 +332,10 @@ mod tests {
         assert!(report.findings[4].holds, "{}", report.findings[4].seen);
     }
 
-    /// Counted in Python: all pairs of numbers below 256 have 16,711 hashes.
+    /// A Python program counted 16,711 hashes of all pairs of numbers below 256.
     #[test]
-    fn a_band_of_two_is_told_apart_as_often_as_counted_elsewhere() {
-        let settings = Settings { runs: 1, ..Settings::default() };
+    fn bands_of_two_have_the_distinct_hashes_of_another_program() {
+        let settings = HashTimeSettings { runs: 1, ..HashTimeSettings::default() };
         let banded = band(&settings, 2, 3);
         assert_eq!(banded.distinct, [16_711, SIMILAR]);
     }
@@ -323,12 +343,12 @@ mod tests {
     #[test]
     fn settings_without_any_work_are_refused() {
         for settings in [
-            Settings { runs: 0, ..Settings::default() },
-            Settings { hashes: 0, ..Settings::default() },
-            Settings { documents: 0, ..Settings::default() },
-            Settings { characters: 9, ..Settings::default() },
+            HashTimeSettings { runs: 0, ..HashTimeSettings::default() },
+            HashTimeSettings { hashes: 0, ..HashTimeSettings::default() },
+            HashTimeSettings { documents: 0, ..HashTimeSettings::default() },
+            HashTimeSettings { characters: 9, ..HashTimeSettings::default() },
         ] {
-            assert!(run(&settings, &Work::unwatched(0)).is_err(), "{settings:?}");
+            assert!(run(&settings, &StudyContext::unwatched(0)).is_err(), "{settings:?}");
         }
     }
 }

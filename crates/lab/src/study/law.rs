@@ -1,64 +1,66 @@
-//! The law of the estimate, how often intervals hold, and what affine maps and stacked rows make of it.
+//! The law of the estimate, the coverage of intervals, and the laws of affine maps and stacked
+//! rows.
 //!
-//! Dembele, Lo 2017, "The exact probability law for the approximated similarity from the minhashing method".
+//! Dembele, Lo 2017, "The exact probability law for the approximated similarity from the minhashing
+//! method".
 
-mod affine;
-mod coverage;
-mod simulated;
-mod stacked;
+mod affine_bias;
+mod interval_coverage;
+mod rum_moments;
+mod simulated_estimates;
 
-use super::{Figure, Finding, Panel, Report, Table, Work};
+use super::{Figure, Finding, Panel, Report, StudyContext, Table};
 use crate::estimate::EstimateLaw;
 use twindex::Result;
 
 #[derive(Clone, Debug)]
-pub(crate) struct Settings {
-    /// J of the two sets of the simulation; the nearest that so many rows have.
+pub(crate) struct LawSettings {
+    /// J of the two simulated sets, rounded to a multiple of 1/rows.
     pub(crate) similarity: f64,
-    /// Hash functions or maps: k, from 1 to 10,000.
+    /// The number of hash functions or maps, k, from 1 to 10,000.
     pub(crate) functions: u32,
-    /// Rows of the matrix: elements of the union, from 2 to 10,000.
+    /// The rows of the matrix, that is, elements of the union, from 2 to 10,000.
     pub(crate) rows: u32,
-    /// How often each simulation is run, from 100 on.
+    /// The number of runs of each simulation, at least 100.
     pub(crate) runs: u32,
 }
 
-impl Default for Settings {
+impl Default for LawSettings {
     fn default() -> Self {
         Self { similarity: 0.8, functions: 128, rows: 100, runs: 4_000 }
     }
 }
 
-impl Settings {
-    /// How many rows of all are of both sets.
+impl LawSettings {
+    /// The number of common rows.
     fn shared(&self) -> u32 {
         (self.similarity * f64::from(self.rows)).round() as u32
     }
 
-    /// J, as far as the number of rows allows.
+    /// J, rounded to what the number of rows allows.
     fn reached(&self) -> f64 {
         f64::from(self.shared()) / f64::from(self.rows)
     }
 }
 
-/// What one part of the study found.
-struct Part {
+/// The result of one part of the study.
+struct LawPart {
     panels: Vec<Panel>,
     findings: Vec<Finding>,
 }
 
-pub(crate) fn run(settings: &Settings, work: &Work<'_>) -> Result<Report> {
-    // No number of shared rows could be made of what is no similarity.
+pub(crate) fn run(settings: &LawSettings, context: &StudyContext<'_>) -> Result<Report> {
+    // Checks the similarity, from which the number of shared rows follows.
     EstimateLaw::new(settings.functions, settings.similarity)?;
-    // Stacked rows take about half the time, simulation of the law most of the rest.
-    work.at(0, 20)?;
-    let simulated = simulated::run(settings, work.seed)?;
-    work.at(7, 20)?;
-    let (covered, table) = coverage::run(settings)?;
-    work.at(8, 20)?;
-    let affine = affine::run(work.seed)?;
-    let stacked = stacked::run(settings, work)?;
-    work.at(20, 20)?;
+    // Stacked rows take about half the time, and the simulation of the law most of the rest.
+    context.at(0, 20)?;
+    let simulated = simulated_estimates::run(settings, context.seed)?;
+    context.at(7, 20)?;
+    let (covered, table) = interval_coverage::run(settings)?;
+    context.at(8, 20)?;
+    let affine = affine_bias::run(context.seed)?;
+    let stacked = rum_moments::run(settings, context)?;
+    context.at(20, 20)?;
     let title = "The law of the estimate, and how often intervals hold";
     let (mut panels, mut findings) = (Vec::new(), Vec::new());
     for part in [simulated, covered, affine, stacked] {
@@ -69,7 +71,7 @@ pub(crate) fn run(settings: &Settings, work: &Work<'_>) -> Result<Report> {
     Ok(Report { title: title.to_owned(), table, data: Table::of_points(&figure), figure, findings })
 }
 
-/// Mean and variance (over n) of some numbers.
+/// The mean and the variance, with divisor n, of some numbers.
 fn moments(values: &[f64]) -> (f64, f64) {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;

@@ -1,15 +1,15 @@
-//! What the study of the law must say, on few runs.
+//! Tests of the study of the law, with few runs.
 
 use super::*;
 use crate::study::Cell;
 
-fn quick() -> Settings {
-    Settings { runs: 150, rows: 40, ..Settings::default() }
+fn quick() -> LawSettings {
+    LawSettings { runs: 150, rows: 40, ..LawSettings::default() }
 }
 
 #[test]
-fn all_that_must_be_seen_is_seen() {
-    let report = run(&quick(), &Work::unwatched(3)).expect("a report");
+fn all_findings_hold() {
+    let report = run(&quick(), &StudyContext::unwatched(3)).expect("a report");
     assert_eq!(report.findings.len(), 11);
     for finding in &report.findings {
         assert!(finding.holds, "{}: {}", finding.expected, finding.seen);
@@ -18,20 +18,20 @@ fn all_that_must_be_seen_is_seen() {
     let points = report.figure.panels.iter().flat_map(|p| &p.series).flat_map(|s| &s.points);
     assert!(points.clone().all(|p| p.x.is_finite() && p.y.is_finite()));
     assert_eq!(points.count(), report.data.rows.len());
-    // Wilson's at J = 0.8, from `tests/scripts/chance.py coverage`.
+    // The coverage of Wilson's interval at J = 0.8, from `tests/scripts/chance.py coverage`.
     let Cell::Share(share) = report.table.rows[2][2] else { panic!("no share") };
     assert!((share - 0.954_031_106_434_734_9).abs() < 1e-9, "{share}");
 }
 
 #[test]
-fn a_law_that_is_not_followed_is_noticed() {
+fn chi_square_detects_a_wrong_law() {
     let law = EstimateLaw::new(20, 0.5).expect("a law");
     let counts = |j: f64| -> Vec<f64> {
         let law = EstimateLaw::new(20, j).expect("a law");
         law.probabilities().iter().map(|p| p * 2_000.0).collect()
     };
-    let (right, freedom) = simulated::chi_square(&counts(0.5), law, 2_000);
-    let (wrong, _) = simulated::chi_square(&counts(0.53), law, 2_000);
+    let (right, freedom) = simulated_estimates::chi_square(&counts(0.5), law, 2_000);
+    let (wrong, _) = simulated_estimates::chi_square(&counts(0.53), law, 2_000);
     assert!(right < 1e-9 && freedom > 5, "{right}, {freedom}");
     assert!(wrong > 100.0, "{wrong}");
 }
@@ -39,13 +39,13 @@ fn a_law_that_is_not_followed_is_noticed() {
 #[test]
 fn the_ends_of_all_settings_are_safe() {
     for (similarity, functions, rows) in [(0.0, 1, 2), (1.0, 1, 2), (0.5, 2, 3), (1.0, 128, 5)] {
-        let settings = Settings { similarity, functions, rows, runs: 100 };
-        let report = run(&settings, &Work::unwatched(0)).expect("a report");
+        let settings = LawSettings { similarity, functions, rows, runs: 100 };
+        let report = run(&settings, &StudyContext::unwatched(0)).expect("a report");
         let points = report.figure.panels.iter().flat_map(|p| &p.series).flat_map(|s| &s.points);
         assert!(points.into_iter().all(|p| p.x.is_finite() && p.y.is_finite()), "{settings:?}");
     }
     for similarity in [-0.1, 1.5, f64::NAN] {
-        let settings = Settings { similarity, ..quick() };
-        assert!(run(&settings, &Work::unwatched(0)).is_err(), "{similarity}");
+        let settings = LawSettings { similarity, ..quick() };
+        assert!(run(&settings, &StudyContext::unwatched(0)).is_err(), "{similarity}");
     }
 }

@@ -1,19 +1,19 @@
-//! What do the papers' experiments show? Each computed anew, with what must be seen.
+//! The papers' experiments, computed anew, with the findings that each must show.
 //!
-//! A study takes its settings and gives a [`Report`]; how that is printed and drawn is the command's.
+//! A study takes its settings and returns a [`Report`], which the command prints and draws.
 
-mod approach;
-mod columns;
-mod fillers;
-mod matrix;
-mod orders;
-mod planted;
-mod ranked;
+mod approach_bench;
+mod fill_times;
+mod gospel_texts;
+mod planted_copies;
+mod random_texts;
+mod ranked_occurrences;
 mod report;
-mod texts;
+mod shingle_matrix;
+mod similar_columns;
+mod study_context;
 mod timing;
 pub(crate) mod transactions;
-mod work;
 
 pub(crate) mod approaches;
 pub(crate) mod chance;
@@ -27,6 +27,6 @@ pub(crate) mod shingle_size;
 pub(crate) mod simhash;
 
 pub(crate) use report::{
-    Axis, Cell, Figure, Finding, Kind, Panel, Point, Report, Scale, Series, Table,
+    Axis, Cell, Figure, Finding, Panel, Point, Report, Scale, Series, SeriesKind, Table,
 };
-pub(crate) use work::Work;
+pub(crate) use study_context::StudyContext;

@@ -1,9 +1,11 @@
-//! Error of the estimate over the number of hash functions, by family.
+//! The error of the estimate over the number of hash functions, by family.
 //!
 //! Bergillos, Rambla, Cabeza 2018, section 8.4; Vilaseca, Lacasa, Martín 2018, section 7.1.2.
 
-use super::matrix::{Keys, Shingled};
-use super::{Axis, Cell, Figure, Finding, Kind, Panel, Point, Report, Series, Table, Work};
+mod findings;
+
+use super::shingle_matrix::{RowKeys, ShingledText};
+use super::{Axis, Cell, Figure, Panel, Point, Report, Series, SeriesKind, StudyContext, Table};
 use crate::methods::{Family, MinHash};
 use std::collections::HashSet;
 use std::f64::consts::PI;
@@ -11,98 +13,98 @@ use std::ops::Range;
 use twindex::internals::SplitMix;
 use twindex::{Error, Result};
 
-/// Numbers of functions, about as far from one another on a logarithmic axis.
+/// The numbers of functions, nearly evenly spaced on a logarithmic axis.
 const GRID: [usize; 27] = [
     1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 25, 32, 40, 50, 64, 80, 100, 128, 160, 200, 225, 256, 300,
     350, 375, 400,
 ];
 
-/// The similarity of the pair, as a fraction: .6 exactly.
+/// The similarity of the pair as a fraction, exactly .6.
 const SIMILARITY: (usize, usize) = (3, 5);
 
 const SHINGLE: u16 = 9;
 
 #[derive(Clone, Debug)]
-pub(crate) struct Settings {
-    /// How often every family is drawn anew.
+pub(crate) struct PrecisionSettings {
+    /// The number of times every family is drawn anew.
     pub(crate) runs: u64,
     /// The greatest number of functions.
     pub(crate) hashes: usize,
-    /// Shingles of a passage, about; two passages make the pair.
+    /// The approximate number of shingles of a passage. Two passages make the pair.
     pub(crate) passage: usize,
-    /// Characters of the text, whose shingles are the rows of the matrix.
+    /// The characters of the text, whose shingles are the rows of the matrix.
     pub(crate) characters: usize,
 }
 
-impl Default for Settings {
+impl Default for PrecisionSettings {
     fn default() -> Self {
         Self { runs: 50, hashes: 400, passage: 800, characters: 20_000 }
     }
 }
 
-/// What is drawn anew in each run.
+/// The functions that are drawn anew in each run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Functions {
+enum DrawnFunctions {
     Of(Family),
     /// (k p + m) mod z, as printed.
     Printed,
 }
 
 /// The estimates of one family for one kind of keys.
-struct Measured {
-    keys: Keys,
-    functions: Functions,
-    /// For each number of functions, the estimate of each run.
+struct FamilyEstimates {
+    keys: RowKeys,
+    functions: DrawnFunctions,
+    /// For each number of functions, the estimates of all runs.
     estimates: Vec<Vec<f64>>,
 }
 
-/// What the estimates of all runs with one number of functions say.
-struct Summary {
+/// A summary of the estimates of all runs with one number of functions.
+struct ErrorSummary {
     mean: f64,
-    /// Of the estimates.
+    /// The standard deviation of the estimates.
     deviation: f64,
     mean_error: f64,
-    /// Standard error of the mean absolute error.
+    /// The standard error of the mean absolute error.
     mean_error_deviation: f64,
     root_mean_square: f64,
 }
 
-impl Functions {
-    const ALL: [Functions; 8] = [
-        Functions::Of(Family::Modular),
-        Functions::Of(Family::Jenkins),
-        Functions::Of(Family::Multiplicative),
-        Functions::Of(Family::Murmur3),
-        Functions::Of(Family::Tabulation),
-        Functions::Of(Family::Xxh3),
-        Functions::Of(Family::Default),
-        Functions::Printed,
+impl DrawnFunctions {
+    const ALL: [DrawnFunctions; 8] = [
+        DrawnFunctions::Of(Family::Modular),
+        DrawnFunctions::Of(Family::Jenkins),
+        DrawnFunctions::Of(Family::Multiplicative),
+        DrawnFunctions::Of(Family::Murmur3),
+        DrawnFunctions::Of(Family::Tabulation),
+        DrawnFunctions::Of(Family::Xxh3),
+        DrawnFunctions::Of(Family::Default),
+        DrawnFunctions::Printed,
     ];
 
     fn name(self) -> &'static str {
         match self {
-            Functions::Of(family) => family.name(),
-            Functions::Printed => "modular as printed in C",
+            DrawnFunctions::Of(family) => family.name(),
+            DrawnFunctions::Printed => "modular as printed",
         }
     }
 
-    /// So many of them for keys that are rows, or hashes.
-    fn drawn(self, keys: Keys, rows: u64, hashes: usize, seed: u64) -> Result<MinHash> {
+    /// Draws `hashes` functions for keys that are row numbers or hashes.
+    fn drawn(self, keys: RowKeys, rows: u64, hashes: usize, seed: u64) -> Result<MinHash> {
         match self {
-            // Rows count from 1, so that the last is below p.
-            Functions::Of(Family::Modular) if keys != Keys::Hashed => {
+            // Rows count from 1, and the last must be below p.
+            DrawnFunctions::Of(Family::Modular) if keys != RowKeys::Hashed => {
                 MinHash::of_rows(rows + 1, hashes, seed)
             }
-            Functions::Of(family) => MinHash::new(family, hashes, seed),
-            Functions::Printed => MinHash::as_printed(rows, hashes, seed),
+            DrawnFunctions::Of(family) => MinHash::new(family, hashes, seed),
+            DrawnFunctions::Printed => MinHash::as_printed(rows, hashes, seed),
         }
     }
 
-    /// The estimates from the first so many components, for each number. The default sketch is another
-    /// for another number of lanes.
+    /// The estimates from a prefix of the signature, for each number of functions in the grid. The
+    /// default sketch is computed separately for each number of lanes.
     fn estimates(
         self,
-        keys: Keys,
+        keys: RowKeys,
         rows: u64,
         [a, b]: &[Vec<u64>; 2],
         grid: &[usize],
@@ -112,7 +114,7 @@ impl Functions {
             let functions = self.drawn(keys, rows, hashes, seed)?;
             Ok([a, b].map(|keys| functions.signature(keys).unwrap_or_default()))
         };
-        if self == Functions::Of(Family::Default) {
+        if self == DrawnFunctions::Of(Family::Default) {
             let one =
                 |hashes: &usize| signatures(*hashes).map(|[a, b]| MinHash::similarity(&a, &b));
             return grid.iter().map(one).collect();
@@ -122,15 +124,15 @@ impl Functions {
     }
 }
 
-impl Measured {
-    fn summary(&self, at: usize) -> Summary {
+impl FamilyEstimates {
+    fn summary(&self, at: usize) -> ErrorSummary {
         let estimates = &self.estimates[at];
         let runs = estimates.len() as f64;
         let mean_of = |f: &dyn Fn(f64) -> f64| estimates.iter().map(|e| f(*e)).sum::<f64>() / runs;
         let mean = mean_of(&|estimate| estimate);
         let mean_error = mean_of(&|estimate| (estimate - truth()).abs());
         let square = mean_of(&|estimate| (estimate - truth()).powi(2));
-        Summary {
+        ErrorSummary {
             mean,
             deviation: mean_of(&|estimate| (estimate - mean).powi(2)).sqrt(),
             mean_error,
@@ -139,9 +141,9 @@ impl Measured {
         }
     }
 
-    /// The slope of the logarithm of the mean absolute error over that of the number of functions, from
-    /// 10 functions on: of fewer the error is not near its normal law yet. `None` for fewer than five such
-    /// numbers, or where some error is 0.
+    /// The slope of log(mean absolute error) over log(functions), from 10 functions on; with fewer
+    /// the error is not nearly normal. `None` for fewer than five such numbers, or if an error is
+    /// 0.
     fn slope(&self, grid: &[usize]) -> Option<f64> {
         let from = sloped(grid)?;
         let errors = (from..grid.len()).map(|at| self.summary(at).mean_error.ln());
@@ -150,24 +152,24 @@ impl Measured {
     }
 }
 
-/// From where on the numbers of functions tell of a slope, if there are enough.
+/// The index of the first number of functions for the slope, if there are enough.
 fn sloped(grid: &[usize]) -> Option<usize> {
     let from = grid.iter().position(|k| *k >= 10)?;
     (grid.len() - from >= 5).then_some(from)
 }
 
-/// With which weight each number of functions counts in the slope of the least-squares line.
+/// The weight of each number of functions in the slope of the least-squares line.
 fn weights(grid: &[usize]) -> impl Iterator<Item = f64> {
     let mean = grid.iter().map(|k| (*k as f64).ln()).sum::<f64>() / grid.len() as f64;
     let square: f64 = grid.iter().map(|k| ((*k as f64).ln() - mean).powi(2)).sum();
     grid.iter().map(move |k| ((*k as f64).ln() - mean) / square)
 }
 
-/// The standard error of the slope from so many runs, in theory.
+/// The theoretical standard error of the slope from `runs` runs.
 ///
-/// The error with k functions is nearly normal, and correlated by √(j/k) with that with j of them, which are the first.
-/// Absolute values of such numbers with correlation r have the covariance √(1 - r²) + r asin r - 1 over the product of
-/// their means.
+/// The error with k functions is nearly normal. Its correlation with the error of the first j of
+/// them is r = √(j/k). The covariance of the absolute values of such errors, over the product of
+/// their means, is √(1 - r²) + r asin r - 1.
 fn slope_error(grid: &[usize], runs: usize) -> f64 {
     let shared = |j: &usize, k: &usize| {
         let r = (*j.min(k) as f64 / *j.max(k) as f64).sqrt();
@@ -187,14 +189,13 @@ fn law(hashes: usize) -> f64 {
     (2.0 * truth() * (1.0 - truth()) / (PI * hashes as f64)).sqrt()
 }
 
-/// Two overlapping passages from the beginning of the text, by the places of their shingles, that are
-/// similar to .6 exactly: the first documents of a matrix, whose rows follow the text. `None` where the
-/// text is too short.
+/// Two overlapping passages from the beginning of the text, as ranges of shingles, whose similarity
+/// is exactly .6. `None` if the text is too short.
 fn passages(keys: &[u64], length: usize) -> Option<[Range<usize>; 2]> {
     let a = 0..length;
     let of_a: HashSet<u64> = keys.get(a.clone())?.iter().copied().collect();
-    // Of two equal lengths three quarters overlap; where that is not .6 exactly, another beginning is
-    // tried, as far as the second still ends after the first.
+    // Two passages of equal length that overlap by three quarters have about that similarity. The
+    // search moves the beginning of the second passage until one of its ends gives exactly .6.
     (a.start + length / 4..a.start + 2 * length / 5).find_map(|from| {
         let mut of_b = HashSet::new();
         let mut shared = 0;
@@ -209,7 +210,7 @@ fn passages(keys: &[u64], length: usize) -> Option<[Range<usize>; 2]> {
     })
 }
 
-/// The keys of a set, each once.
+/// The distinct keys, ascending.
 fn set(keys: &[u64]) -> Vec<u64> {
     let mut set = keys.to_vec();
     set.sort_unstable();
@@ -217,7 +218,7 @@ fn set(keys: &[u64]) -> Vec<u64> {
     set
 }
 
-pub(crate) fn run(settings: &Settings, work: &Work<'_>) -> Result<Report> {
+pub(crate) fn run(settings: &PrecisionSettings, context: &StudyContext<'_>) -> Result<Report> {
     let wrong = |setting, got: String, expected| Error::InvalidSetting { setting, got, expected };
     if settings.runs < 2 {
         return Err(wrong("runs", settings.runs.to_string(), "2 or more"));
@@ -225,8 +226,8 @@ pub(crate) fn run(settings: &Settings, work: &Work<'_>) -> Result<Report> {
     if !(10..=MinHash::MOST_FUNCTIONS).contains(&settings.hashes) {
         return Err(wrong("hashes", settings.hashes.to_string(), "a whole number from 10 to 4096"));
     }
-    let text = Shingled::new(SHINGLE, settings.characters)?;
-    let places = passages(&text.keys(Keys::Hashed).0, settings.passage);
+    let text = ShingledText::new(SHINGLE, settings.characters)?;
+    let places = passages(&text.keys(RowKeys::Hashed).0, settings.passage);
     let Some(places) = places else {
         let expected = "so few shingles that the text has two passages of similarity .6";
         return Err(wrong("passage", settings.passage.to_string(), expected));
@@ -235,47 +236,47 @@ pub(crate) fn run(settings: &Settings, work: &Work<'_>) -> Result<Report> {
     grid.push(settings.hashes);
 
     let (mut measured, mut done) = (Vec::new(), 0);
-    // All but the printed form on hashes.
-    let total = (Keys::ALL.len() * Functions::ALL.len() - 1) as u64 * settings.runs;
-    for keys in Keys::ALL {
+    // All combinations except the printed form on hashes.
+    let total = (RowKeys::ALL.len() * DrawnFunctions::ALL.len() - 1) as u64 * settings.runs;
+    for keys in RowKeys::ALL {
         let (of_text, rows) = text.keys(keys);
         let sets = places.clone().map(|places| set(&of_text[places]));
-        for functions in Functions::ALL {
-            // The printed form is one of row numbers.
-            if functions == Functions::Printed && keys == Keys::Hashed {
+        for functions in DrawnFunctions::ALL {
+            // The printed form is only for row numbers.
+            if functions == DrawnFunctions::Printed && keys == RowKeys::Hashed {
                 continue;
             }
-            let mut seeds = SplitMix::new(work.seed);
+            let mut seeds = SplitMix::new(context.seed);
             let mut estimates = vec![Vec::new(); grid.len()];
             for _ in 0..settings.runs {
                 let run = functions.estimates(keys, rows, &sets, &grid, seeds.next())?;
                 estimates.iter_mut().zip(run).for_each(|(all, one)| all.push(one));
                 done += 1;
-                work.at(done, total)?;
+                context.at(done, total)?;
             }
-            measured.push(Measured { keys, functions, estimates });
+            measured.push(FamilyEstimates { keys, functions, estimates });
         }
     }
-    work.at(total, total)?;
+    context.at(total, total)?;
     Ok(Report {
         title: TITLE.to_owned(),
         table: short(&measured, &grid),
         data: long(&measured, &grid),
         figure: figure(&measured, &grid),
-        findings: findings(&measured, &grid),
+        findings: findings::all(&measured, &grid),
     })
 }
 
 const TITLE: &str = "Error of the estimate over the number of hash functions, J = .6";
 
-/// The mean of all runs of all functions lies within so much of the similarity, practically always,
-/// where the estimate is unbiased: four standard errors.
+/// Four standard errors of the mean over all runs and functions. The mean of an unbiased estimate
+/// is practically always within this distance of the similarity.
 fn four_errors(runs: usize, hashes: usize) -> f64 {
     4.0 * (truth() * (1.0 - truth()) / (runs * hashes) as f64).sqrt()
 }
 
-/// Each family at the greatest number of functions.
-fn short(measured: &[Measured], grid: &[usize]) -> Table {
+/// The table with each family at the greatest number of functions.
+fn short(measured: &[FamilyEstimates], grid: &[usize]) -> Table {
     let mut table = Table::new(&[
         "keys",
         "family",
@@ -305,7 +306,7 @@ fn short(measured: &[Measured], grid: &[usize]) -> Table {
     table
 }
 
-fn long(measured: &[Measured], grid: &[usize]) -> Table {
+fn long(measured: &[FamilyEstimates], grid: &[usize]) -> Table {
     let mut table = Table::new(&[
         "keys",
         "family",
@@ -336,35 +337,38 @@ fn long(measured: &[Measured], grid: &[usize]) -> Table {
     table
 }
 
-fn figure(measured: &[Measured], grid: &[usize]) -> Figure {
-    let panel = |keys: Keys,
+fn figure(measured: &[FamilyEstimates], grid: &[usize]) -> Figure {
+    let panel = |keys: RowKeys,
                  title: &str,
                  y: Axis,
                  reference: Series,
-                 point: &dyn Fn(&Measured, usize) -> Point| {
-        // The printed form is in the tables alone: eight lines are as many as can be told apart.
-        let drawn = |one: &&Measured| one.keys == keys && one.functions != Functions::Printed;
+                 point: &dyn Fn(&FamilyEstimates, usize) -> Point| {
+        // The printed form is only in the tables: more than eight lines would be hard to
+        // distinguish.
+        let drawn =
+            |one: &&FamilyEstimates| one.keys == keys && one.functions != DrawnFunctions::Printed;
         let of_keys = measured.iter().filter(drawn);
         let families = of_keys.map(|one| {
             let points = (0..grid.len()).map(|at| point(one, at));
-            Series::new(one.functions.name(), Kind::Line, points)
+            Series::new(one.functions.name(), SeriesKind::Line, points)
         });
         let series = std::iter::once(reference).chain(families).collect();
         let x = Axis::log("hash functions");
         Panel { title: format!("{title}: {}", keys.name()), x, y, series }
     };
     let x = |at: usize| grid[at] as f64;
-    let spread =
-        |one: &Measured| matches!(one.functions, Functions::Of(Family::Modular | Family::Jenkins));
-    let error = |one: &Measured, at: usize| {
-        let Summary { mean_error: y, mean_error_deviation: d, .. } = one.summary(at);
+    let spread = |one: &FamilyEstimates| {
+        matches!(one.functions, DrawnFunctions::Of(Family::Modular | Family::Jenkins))
+    };
+    let error = |one: &FamilyEstimates, at: usize| {
+        let ErrorSummary { mean_error: y, mean_error_deviation: d, .. } = one.summary(at);
         match spread(one) {
             true => Point::spread(x(at), y, y - d, y + d),
             false => Point::new(x(at), y),
         }
     };
-    let estimate = |one: &Measured, at: usize| {
-        let Summary { mean: y, deviation: d, .. } = one.summary(at);
+    let estimate = |one: &FamilyEstimates, at: usize| {
+        let ErrorSummary { mean: y, deviation: d, .. } = one.summary(at);
         match spread(one) {
             true => Point::spread(x(at), y, y - d, y + d),
             false => Point::new(x(at), y),
@@ -372,125 +376,21 @@ fn figure(measured: &[Measured], grid: &[usize]) -> Figure {
     };
     let errors = |keys| {
         let law = (0..grid.len()).map(|at| Point::new(x(at), law(grid[at])));
-        let law = Series::new("in theory", Kind::Dashed, law);
+        let law = Series::new("in theory", SeriesKind::Dashed, law);
         let y = Axis::log("mean absolute error; bands: its standard error").within(0.01, 0.6);
         panel(keys, "Error", y, law, &error)
     };
     let means = |keys| {
         let truth = (0..grid.len()).map(|at| Point::new(x(at), truth()));
-        let truth = Series::new("in theory", Kind::Dashed, truth);
+        let truth = Series::new("in theory", SeriesKind::Dashed, truth);
         let y = Axis::linear("mean estimate; bands: standard deviation").within(0.4, 0.8);
         panel(keys, "Estimate", y, truth, &estimate)
     };
-    let (rows, hashed) = (Keys::TextOrder, Keys::Hashed);
+    let (rows, hashed) = (RowKeys::TextOrder, RowKeys::Hashed);
     Figure {
         title: TITLE.to_owned(),
         panels: vec![errors(rows), errors(hashed), means(rows), means(hashed)],
     }
-}
-
-/// A slope is told where four of its standard errors are no more than this: half of what is to be seen.
-const TELLING_SLOPE: f64 = 0.25;
-
-/// A bias of rows is told where chance makes no more: half of what modular hashing has.
-const TELLING_BIAS: f64 = 0.04;
-
-fn findings(measured: &[Measured], grid: &[usize]) -> Vec<Finding> {
-    let last = grid.len() - 1;
-    let of = |keys: Keys| measured.iter().filter(move |one| one.keys == keys);
-    let one = |keys: Keys, family| of(keys).find(|one| one.functions == Functions::Of(family));
-    let mut findings = Vec::new();
-    findings.extend(falls(&of(Keys::Hashed).collect::<Vec<_>>(), grid));
-    findings.extend(little_gained(&of(Keys::Hashed).collect::<Vec<_>>(), grid));
-
-    if let (Some(modular), Some(jenkins)) =
-        (one(Keys::TextOrder, Family::Modular), one(Keys::TextOrder, Family::Jenkins))
-    {
-        let chance = four_errors(modular.estimates[last].len(), grid[last]);
-        let (modular, jenkins) = (modular.summary(last), jenkins.summary(last));
-        // Of fewer runs it cannot be told.
-        let telling = (chance <= TELLING_BIAS).then_some(());
-        findings.extend(telling.map(|()| Finding::new(
-            "modular is worse than Jenkins on raw keys: rows in the order of the text",
-            modular.root_mean_square > jenkins.root_mean_square
-                && (modular.mean - truth()).abs() > chance,
-            format!(
-                "{} functions: bias {:+.4}, root mean square error {:.4}; Jenkins {:+.4}, {:.4}; chance makes a \
-                 bias of {chance:.4} at most",
-                grid[last],
-                modular.mean - truth(),
-                modular.root_mean_square,
-                jenkins.mean - truth(),
-                jenkins.root_mean_square,
-            ),
-        )));
-    }
-
-    if let Some(modular) = one(Keys::Hashed, Family::Modular) {
-        let chance = four_errors(modular.estimates[last].len(), grid[last]);
-        let bias = modular.summary(last).mean - truth();
-        findings.push(Finding::new(
-            "modular is as good as any where keys are hashes: no bias beyond chance",
-            bias.abs() < chance,
-            format!("bias {bias:+.4}, of which chance makes {chance:.4} at most"),
-        ));
-    }
-    findings
-}
-
-/// That the error falls as 1 over the root, by the mean slope of these. `None` where they are too few to tell.
-fn falls(measured: &[&Measured], grid: &[usize]) -> Option<Finding> {
-    let from = sloped(grid)?;
-    let slopes: Option<Vec<f64>> = measured.iter().map(|one| one.slope(grid)).collect();
-    let slopes = slopes?;
-    let runs: usize = measured.iter().map(|one| one.estimates[from].len()).sum();
-    let chance = 4.0 * slope_error(&grid[from..], runs);
-    let mean = slopes.iter().sum::<f64>() / slopes.len() as f64;
-    let (least, most) =
-        slopes.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), s| (a.min(*s), b.max(*s)));
-    // Estimates are whole numbers over k, which for small k is no normal law: some hundredths.
-    let finding = Finding::new(
-        "the error falls as 1 over the root of the number of functions: a slope of about -.5",
-        (mean + 0.5).abs() < chance.max(0.1),
-        format!(
-            "of hashed shingles {mean:.3} on average, {least:.3} to {most:.3} by family; chance makes it {chance:.3} \
-             more or less at most"
-        ),
-    );
-    (chance <= TELLING_SLOPE).then_some(finding)
-}
-
-/// That from 200 to 400 functions little is gained. `None` where no more than 200 are looked at, or so few runs that
-/// chance makes what is much.
-fn little_gained(measured: &[&Measured], grid: &[usize]) -> Option<Finding> {
-    const LITTLE: f64 = 0.015;
-    let at = |hashes: usize| grid.iter().position(|k| *k == hashes);
-    let (from, to) = (at(200)?, at(400).unwrap_or(grid.len() - 1));
-    let runs: usize = measured.iter().map(|one| one.estimates[from].len()).sum();
-    // An absolute normal value deviates by √(π/2 - 1) of its mean. Errors with more functions deviate less, and are
-    // correlated with these.
-    let chance = 4.0 * law(200) * ((PI / 2.0 - 1.0) / runs as f64).sqrt();
-    if to <= from || law(200) - law(400) + chance > LITTLE {
-        return None;
-    }
-    let errors = |at: usize| {
-        measured.iter().map(|one| one.summary(at).mean_error).sum::<f64>() / measured.len() as f64
-    };
-    let percent = |from: f64, to: f64| 100.0 * (1.0 - to / from);
-    Some(Finding::new(
-        "little is gained past 200 functions, where errors are small: less than .015 up to 400",
-        errors(from) - errors(to) < LITTLE,
-        format!(
-            "hashed shingles, all families: {:.4} with 10 functions, {:.4} with 200, {:.4} with {}; that is {:.0} % less \
-             than with 200, {:.0} % by the law of 1 over the root",
-            errors(at(10).unwrap_or(0)),
-            errors(from),
-            errors(to),
-            grid[to],
-            percent(errors(from), errors(to)),
-            percent(law(200), law(grid[to])),
-        ),
-    ))
 }
 
 #[cfg(test)]

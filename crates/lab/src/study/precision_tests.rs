@@ -1,11 +1,12 @@
-//! The study in a small form, and the pair that it measures.
+//! Tests of the study with small settings, and of the pair that it measures.
 
+use super::findings::{falls, little_gained};
 use super::*;
 
 #[test]
-fn both_passages_are_similar_to_6_tenths_exactly() {
-    let text = Shingled::new(SHINGLE, 20_000).expect("valid");
-    for keys in Keys::ALL {
+fn the_similarity_of_both_passages_is_exactly_6_tenths() {
+    let text = ShingledText::new(SHINGLE, 20_000).expect("valid");
+    for keys in RowKeys::ALL {
         let (of_text, _) = text.keys(keys);
         for length in [60, 200, 800] {
             let places = passages(&of_text, length).expect("long enough");
@@ -17,13 +18,13 @@ fn both_passages_are_similar_to_6_tenths_exactly() {
     assert!(passages(&[1, 2, 3], 800).is_none());
 }
 
-fn small() -> Settings {
-    Settings { runs: 40, hashes: 128, passage: 80, characters: 2_000 }
+fn small() -> PrecisionSettings {
+    PrecisionSettings { runs: 40, hashes: 128, passage: 80, characters: 2_000 }
 }
 
 #[test]
-fn the_bias_of_modular_hashing_is_seen_in_few_runs() {
-    let report = run(&small(), &Work::unwatched(1)).expect("valid settings");
+fn few_runs_show_the_bias_of_modular_hashing() {
+    let report = run(&small(), &StudyContext::unwatched(1)).expect("valid settings");
     assert_eq!(report.findings.len(), 3, "200 functions are not reached");
     for finding in &report.findings {
         assert!(finding.holds, "{}: {}", finding.expected, finding.seen);
@@ -36,18 +37,19 @@ fn the_bias_of_modular_hashing_is_seen_in_few_runs() {
 
 #[test]
 fn a_seed_gives_the_same_points_and_another_gives_others() {
-    let settings = Settings { runs: 2, hashes: 10, ..small() };
-    let points = |seed| run(&settings, &Work::unwatched(seed)).expect("valid settings").data.rows;
+    let settings = PrecisionSettings { runs: 2, hashes: 10, ..small() };
+    let points =
+        |seed| run(&settings, &StudyContext::unwatched(seed)).expect("valid settings").data.rows;
     assert_eq!(points(3), points(3));
     assert_ne!(points(3), points(4));
 }
 
 #[test]
-fn few_runs_and_few_functions_tell_nothing_and_say_nothing() {
+fn findings_are_left_out_if_runs_or_functions_are_too_few() {
     for (runs, hashes) in [(3, 10), (2, 20), (2, 128), (2, 400)] {
         for seed in 0..6 {
-            let settings = Settings { runs, hashes, ..small() };
-            let report = run(&settings, &Work::unwatched(seed)).expect("valid settings");
+            let settings = PrecisionSettings { runs, hashes, ..small() };
+            let report = run(&settings, &StudyContext::unwatched(seed)).expect("valid settings");
             for finding in &report.findings {
                 assert!(finding.holds, "{}: {}", finding.expected, finding.seen);
                 assert!(!finding.seen.contains("NaN") && finding.seen.len() < 300);
@@ -57,14 +59,18 @@ fn few_runs_and_few_functions_tell_nothing_and_say_nothing() {
     }
 }
 
-/// What would be measured with errors of this size, by number of functions.
-fn with_errors(grid: &[usize], error: impl Fn(usize) -> f64) -> Measured {
+/// Estimates with errors of a given size for each number of functions.
+fn with_errors(grid: &[usize], error: impl Fn(usize) -> f64) -> FamilyEstimates {
     let estimates = grid.iter().map(|k| vec![truth() + error(*k); 400]).collect();
-    Measured { keys: Keys::Hashed, functions: Functions::Of(Family::Xxh3), estimates }
+    FamilyEstimates {
+        keys: RowKeys::Hashed,
+        functions: DrawnFunctions::Of(Family::Xxh3),
+        estimates,
+    }
 }
 
 #[test]
-fn errors_that_do_not_fall_as_the_root_are_noticed() {
+fn errors_that_do_not_fall_as_1_over_the_root_are_detected() {
     let grid: Vec<usize> = GRID.into_iter().filter(|k| *k <= 400).collect();
     for (power, holds) in [(-0.5, true), (-0.3, false), (0.0, false), (-1.0, false)] {
         let one = with_errors(&grid, |k| 0.3 * (k as f64).powf(power));
@@ -78,9 +84,9 @@ fn errors_that_do_not_fall_as_the_root_are_noticed() {
     assert!(finding.holds && finding.seen.contains("29 % less"), "{}", finding.seen);
 }
 
-/// The error of the slope in theory, beside the deviation of slopes of the study's own functions.
+/// Compares the theoretical error of the slope with the deviation of simulated slopes.
 #[test]
-fn slopes_deviate_as_theory_says() {
+fn slopes_deviate_as_in_theory() {
     let grid: Vec<usize> = GRID.into_iter().filter(|k| *k <= 128).collect();
     let from = sloped(&grid).expect("enough");
     let (mut random, mut slopes) = (SplitMix::new(1), Vec::new());
@@ -95,13 +101,17 @@ fn slopes_deviate_as_theory_says() {
                 }
             }
         }
-        let one = Measured { keys: Keys::Hashed, functions: Functions::Printed, estimates };
+        let one = FamilyEstimates {
+            keys: RowKeys::Hashed,
+            functions: DrawnFunctions::Printed,
+            estimates,
+        };
         slopes.push(one.slope(&grid).expect("a slope"));
     }
     let mean = slopes.iter().sum::<f64>() / 200.0;
     let variance = slopes.iter().map(|slope| (slope - mean).powi(2)).sum::<f64>() / 199.0;
     let ratio = variance.sqrt() / slope_error(&grid[from..], 20);
-    // An error is a twentieth, and the logarithm of so few runs deviates a little more.
+    // The standard error is a twentieth, and the logarithm of so few runs deviates slightly more.
     assert!((0.8..1.25).contains(&ratio), "{ratio}");
     assert!((mean + 0.5).abs() < 0.05, "{mean}");
 }
@@ -109,12 +119,12 @@ fn slopes_deviate_as_theory_says() {
 #[test]
 fn settings_out_of_range_are_refused() {
     for settings in [
-        Settings { runs: 1, ..small() },
-        Settings { hashes: 9, ..small() },
-        Settings { hashes: 5_000, ..small() },
-        Settings { passage: 2_000, ..small() },
-        Settings { characters: 5, ..small() },
+        PrecisionSettings { runs: 1, ..small() },
+        PrecisionSettings { hashes: 9, ..small() },
+        PrecisionSettings { hashes: 5_000, ..small() },
+        PrecisionSettings { passage: 2_000, ..small() },
+        PrecisionSettings { characters: 5, ..small() },
     ] {
-        assert!(run(&settings, &Work::unwatched(0)).is_err(), "{settings:?}");
+        assert!(run(&settings, &StudyContext::unwatched(0)).is_err(), "{settings:?}");
     }
 }

@@ -1,22 +1,22 @@
-//! What a study gives: tables, a figure, and findings. Only data; the command prints and draws it.
+//! The result of a study: tables, a figure, and findings. The command prints and draws it.
 
-/// All that a study found.
+/// The result of a study.
 pub(crate) struct Report {
-    /// What the study is about, in one line.
+    /// The subject of the study, in one line.
     pub(crate) title: String,
-    /// A few lines that are printed.
+    /// The short table that is printed.
     pub(crate) table: Table,
-    /// Every point, for further work.
+    /// All points, for further use.
     pub(crate) data: Table,
     pub(crate) figure: Figure,
     pub(crate) findings: Vec<Finding>,
 }
 
-/// Something that must be seen, and whether it was.
+/// An expected result, and whether it holds.
 pub(crate) struct Finding {
-    /// What must be seen.
+    /// The expected result.
     pub(crate) expected: String,
-    /// What was seen, with its figures.
+    /// The actual result, with figures.
     pub(crate) seen: String,
     pub(crate) holds: bool,
 }
@@ -27,7 +27,7 @@ impl Finding {
     }
 }
 
-/// Rows of cells below names.
+/// A table of named columns.
 pub(crate) struct Table {
     pub(crate) columns: Vec<String>,
     pub(crate) rows: Vec<Vec<Cell>>,
@@ -38,7 +38,7 @@ impl Table {
         Self { columns: columns.iter().map(|name| (*name).to_owned()).collect(), rows: Vec::new() }
     }
 
-    /// All points of a figure: the panel, the series, where the point is, and how far it spreads.
+    /// All points of a figure: panel, series, coordinates and spread.
     pub(crate) fn of_points(figure: &Figure) -> Self {
         let mut table = Self::new(&["panel", "series", "x", "y", "low", "high"]);
         for (panel, series) in
@@ -56,7 +56,7 @@ impl Table {
         table
     }
 
-    /// Adds a row, which has a cell for each column.
+    /// Adds a row with one cell for each column.
     pub(crate) fn push(&mut self, row: Vec<Cell>) {
         debug_assert_eq!(row.len(), self.columns.len(), "{:?}", self.columns);
         self.rows.push(row);
@@ -105,13 +105,13 @@ impl From<f64> for Cell {
     }
 }
 
-/// A picture of some panels below a title.
+/// A figure of several panels with a title.
 pub(crate) struct Figure {
     pub(crate) title: String,
     pub(crate) panels: Vec<Panel>,
 }
 
-/// Series over two axes. Series of one name have one colour in all panels of a figure.
+/// Series over two axes. Series with the same name have the same colour in all panels.
 pub(crate) struct Panel {
     pub(crate) title: String,
     pub(crate) x: Axis,
@@ -119,15 +119,15 @@ pub(crate) struct Panel {
     pub(crate) series: Vec<Series>,
 }
 
-/// What is drawn along one side.
+/// An axis of a panel.
 #[derive(Clone)]
 pub(crate) struct Axis {
-    /// What it is, with its unit.
+    /// The quantity with its unit.
     pub(crate) label: String,
     pub(crate) scale: Scale,
-    /// From where to where; by default as far as there are points.
+    /// The range; by default that of the points.
     pub(crate) range: Option<(f64, f64)>,
-    /// Of categories, the names of those at 0, 1, 2 and so on; none for numbers.
+    /// The names of categories at 0, 1, 2 and so on; empty for numbers.
     pub(crate) names: Vec<String>,
 }
 
@@ -136,7 +136,7 @@ impl Axis {
         Self { label: label.to_owned(), scale: Scale::Linear, range: None, names: Vec::new() }
     }
 
-    /// For numbers above 0 only; others are left out.
+    /// A logarithmic axis. Numbers of 0 or less are left out.
     pub(crate) fn log(label: &str) -> Self {
         Self { scale: Scale::Log, ..Self::linear(label) }
     }
@@ -156,17 +156,17 @@ pub(crate) enum Scale {
     Log,
 }
 
-/// Points that belong together.
+/// A series of points.
 pub(crate) struct Series {
     pub(crate) name: String,
-    pub(crate) kind: Kind,
+    pub(crate) kind: SeriesKind,
     pub(crate) points: Vec<Point>,
 }
 
 impl Series {
     pub(crate) fn new(
         name: impl Into<String>,
-        kind: Kind,
+        kind: SeriesKind,
         points: impl IntoIterator<Item = Point>,
     ) -> Self {
         Self { name: name.into(), kind, points: points.into_iter().collect() }
@@ -174,12 +174,12 @@ impl Series {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum SeriesKind {
     Line,
     Dots,
-    /// Only how far points spread, without a line.
+    /// Only the spread of the points, without a line.
     Band,
-    /// A line to compare with: what theory or a source says.
+    /// A reference line, from theory or a source.
     Dashed,
 }
 
@@ -187,7 +187,7 @@ pub(crate) enum Kind {
 pub(crate) struct Point {
     pub(crate) x: f64,
     pub(crate) y: f64,
-    /// From where to where it spreads: a band along a line, a bar at a dot.
+    /// The range of the spread: a band along a line, a bar at a dot.
     pub(crate) spread: Option<(f64, f64)>,
 }
 

@@ -1,10 +1,16 @@
-//! Columns of transactions that occur together (the encyclopedia's article on MinHash, applications; Cohen and
-//! others 2001, "Finding interesting associations without support pruning").
+//! Columns of transactions that occur together (the encyclopedia's article on MinHash,
+//! applications; Cohen and others 2001, "Finding interesting associations without support
+//! pruning").
 
-use super::columns::{Bands, Found, Together, Wanted, brute_force, find, similarity};
-use super::orders::below;
-use super::transactions::{Layout, Transactions};
-use super::{Axis, Cell, Figure, Finding, Kind, Panel, Point, Report, Series, Table, Work, texts};
+use super::random_texts::below;
+use super::similar_columns::{
+    BandPlan, ColumnPair, FoundPairs, PairCriteria, brute_force, find, similarity,
+};
+use super::transactions::{TransactionLayout, Transactions};
+use super::{
+    Axis, Cell, Figure, Finding, Panel, Point, Report, Series, SeriesKind, StudyContext, Table,
+    gospel_texts,
+};
 use std::path::PathBuf;
 use twindex::DEFAULT_RECALL;
 use twindex::Result;
@@ -13,27 +19,28 @@ use twindex_cli::run::ranges;
 
 const TITLE: &str = "Columns of transactions that occur together";
 
-/// Which transactions, and which pairs of their items.
+/// The settings of the study.
 #[derive(Clone, Debug)]
-pub(crate) struct Settings {
-    /// A file with a transaction a line; without one, the verses of the Gospels and their words.
+pub(crate) struct RulesSettings {
+    /// The file with one transaction per line; by default the verses of the Gospels and their
+    /// words.
     pub(crate) file: Option<PathBuf>,
-    pub(crate) layout: Layout,
+    pub(crate) layout: TransactionLayout,
     /// The least similarity of two columns.
     pub(crate) threshold: f64,
-    /// The probability with which a pair at the threshold is found.
+    /// The probability of finding a pair at the threshold.
     pub(crate) recall: f64,
     /// The least number of transactions with both.
     pub(crate) support: u64,
-    /// Pairs that are printed.
+    /// The most pairs to print.
     pub(crate) top: usize,
 }
 
-impl Default for Settings {
+impl Default for RulesSettings {
     fn default() -> Self {
         Self {
             file: None,
-            layout: Layout::default(),
+            layout: TransactionLayout::default(),
             threshold: 0.2,
             recall: DEFAULT_RECALL,
             support: 3,
@@ -42,58 +49,62 @@ impl Default for Settings {
     }
 }
 
-/// Numbers that brute force may look at: about a second.
+/// The most column entries that brute force may visit, which takes about a second.
 const AFFORDABLE: u64 = 1_000_000_000;
 
-/// All that is reported.
-struct Rules {
+/// The pairs found, and the data to check them.
+struct FoundRules {
     transactions: Transactions,
-    wanted: Wanted,
-    found: Found,
-    /// The columns that brute force compared with all others, and what it found, ascending.
+    wanted: PairCriteria,
+    found: FoundPairs,
+    /// The columns that brute force compared with all others, ascending.
     sample: Vec<u32>,
-    truth: Vec<Together>,
+    truth: Vec<ColumnPair>,
 }
 
-pub(crate) fn run(settings: &Settings, work: &Work<'_>) -> Result<Report> {
-    let wanted = Wanted {
+pub(crate) fn run(settings: &RulesSettings, context: &StudyContext<'_>) -> Result<Report> {
+    let wanted = PairCriteria {
         threshold: ranges::threshold(settings.threshold)?,
         recall: ranges::recall(settings.recall)?,
         support: settings.support,
     };
     let transactions = match &settings.file {
-        Some(path) => Transactions::read(path, settings.layout, work)?,
+        Some(path) => Transactions::read(path, settings.layout, context)?,
         None => {
-            let [_, english] = texts::embedded();
+            let [_, english] = gospel_texts::embedded();
             Transactions::of_verses(&english)
         }
     };
-    let rules = Rules::of(transactions, wanted, work)?;
+    let rules = FoundRules::of(transactions, wanted, context)?;
     Ok(rules.report(settings.top))
 }
 
-impl Rules {
-    fn of(transactions: Transactions, wanted: Wanted, work: &Work<'_>) -> Result<Self> {
+impl FoundRules {
+    fn of(
+        transactions: Transactions,
+        wanted: PairCriteria,
+        context: &StudyContext<'_>,
+    ) -> Result<Self> {
         let (columns, count) = (&transactions.columns, transactions.count);
-        let found = find(columns, count, wanted, work)?;
+        let found = find(columns, count, wanted, context)?;
         let most = AFFORDABLE / transactions.occurrences().max(1);
-        let sample = sample(columns.len(), most.max(1), work.seed);
-        let truth = brute_force(columns, count, &sample, wanted, work)?;
+        let sample = sample(columns.len(), most.max(1), context.seed);
+        let truth = brute_force(columns, count, &sample, wanted, context)?;
         Ok(Self { transactions, wanted, found, sample, truth })
     }
 
-    /// How many transactions have this item.
+    /// The number of transactions with this item.
     fn size(&self, item: u32) -> usize {
         self.transactions.columns[item as usize].len()
     }
 
-    fn similarity(&self, pair: &Together) -> f64 {
+    fn similarity(&self, pair: &ColumnPair) -> f64 {
         similarity(pair.both, self.size(pair.a), self.size(pair.b))
     }
 
-    /// What was found, the most similar first, of these those that occur most often.
-    fn ranked(&self) -> Vec<&Together> {
-        let mut ranked: Vec<&Together> = self.found.pairs.iter().collect();
+    /// The pairs by falling similarity, then by falling support.
+    fn ranked(&self) -> Vec<&ColumnPair> {
+        let mut ranked: Vec<&ColumnPair> = self.found.pairs.iter().collect();
         ranked.sort_by(|a, b| {
             self.similarity(b)
                 .total_cmp(&self.similarity(a))
@@ -103,7 +114,7 @@ impl Rules {
         ranked
     }
 
-    fn row(&self, pair: &Together) -> Vec<Cell> {
+    fn row(&self, pair: &ColumnPair) -> Vec<Cell> {
         let (a, b) = (self.size(pair.a) as f64, self.size(pair.b) as f64);
         let (both, all) = (pair.both as f64, f64::from(self.transactions.count));
         let name = |item: u32| Cell::from(self.transactions.items[item as usize].as_str());
@@ -115,7 +126,7 @@ impl Rules {
             Cell::Share(both / all),
             Cell::Share(both / a),
             Cell::Share(both / b),
-            // How much likelier one is where the other is.
+            // The lift: the factor by which one item makes the other more likely.
             Cell::Number(both * all / (a * b)),
         ]
     }
@@ -145,13 +156,14 @@ impl Rules {
     }
 
     fn findings(&self) -> Vec<Finding> {
-        let found = |pair: &&Together| self.found.pairs.binary_search(pair).is_ok();
+        let found = |pair: &&ColumnPair| self.found.pairs.binary_search(pair).is_ok();
         let (known, seen) = (self.truth.len(), self.truth.iter().filter(found).count());
         let recall = self.wanted.recall;
-        // Three standard deviations of how many are found of pairs that are all right at the threshold.
+        // Three standard deviations of the number found, if all pairs were exactly at the
+        // threshold.
         let slack = 3.0 * (recall * (1.0 - recall) * known as f64).sqrt();
         let items = self.transactions.items.len() as u64;
-        let Bands { bands, depth, .. } = self.found.bands;
+        let BandPlan { bands, depth, .. } = self.found.bands;
         let promised = || {
             Finding::new(
                 format!(
@@ -160,8 +172,8 @@ impl Rules {
                 ),
                 seen as f64 >= recall * known as f64 - slack,
                 format!(
-                    "{seen} of {known} that brute force finds with {} of {items} items; {} of {} pairs met in \
-                 {bands} bands of {depth}",
+                    "{seen} of the {known} that brute force finds with {} of {items} items; {} of \
+                     {} pairs are candidates by {bands} bands of {depth}",
                     self.sample.len(),
                     self.found.candidates,
                     items * items.saturating_sub(1) / 2,
@@ -174,23 +186,24 @@ impl Rules {
         let checked = checked.count();
         let exact = || {
             Finding::new(
-                "nothing is found that is less similar, or in fewer transactions",
+                "every pair found reaches the least similarity and the least support",
                 wrong == 0,
-                format!("{wrong} of {checked} found pairs are not those of brute force"),
+                format!("{wrong} of {checked} checked pairs are not found by brute force"),
             )
         };
-        // Of no pairs there is nothing to tell.
+        // Without pairs there is no finding.
         let told = [(known > 0).then(promised), (checked > 0).then(exact)];
         told.into_iter().flatten().collect()
     }
 
     fn figure(&self) -> Figure {
-        let point = |pair: &Together| Point::new(pair.both as f64, self.similarity(pair));
+        let point = |pair: &ColumnPair| Point::new(pair.both as f64, self.similarity(pair));
         let missed = self.truth.iter().filter(|pair| self.found.pairs.binary_search(pair).is_err());
         let missed: Vec<Point> = missed.map(point).collect();
-        let mut series = vec![Series::new("found", Kind::Dots, self.found.pairs.iter().map(point))];
+        let mut series =
+            vec![Series::new("found", SeriesKind::Dots, self.found.pairs.iter().map(point))];
         if !missed.is_empty() {
-            series.push(Series::new("missed", Kind::Dots, missed));
+            series.push(Series::new("missed", SeriesKind::Dots, missed));
         }
         let scatter = Panel {
             title: "Every pair found".to_owned(),
@@ -201,7 +214,7 @@ impl Rules {
         Figure { title: TITLE.to_owned(), panels: vec![scatter, self.pruned()] }
     }
 
-    /// What would be left of the pairs by a least support, as other methods need one.
+    /// The number of pairs left by a least support, which other methods need.
     fn pruned(&self) -> Panel {
         let mut supports: Vec<u64> = self.found.pairs.iter().map(|pair| pair.both).collect();
         supports.sort_unstable();
@@ -217,14 +230,14 @@ impl Rules {
             x: Axis::log("least support: transactions with both"),
             y: Axis::log("pairs"),
             series: vec![
-                Series::new("found", Kind::Line, left),
-                Series::new("1 % of all transactions", Kind::Dashed, bounds),
+                Series::new("found", SeriesKind::Line, left),
+                Series::new("1 % of all transactions", SeriesKind::Dashed, bounds),
             ],
         }
     }
 }
 
-/// So many of the columns at most, ascending, every choice being as likely.
+/// A random sample of at most `most` columns, ascending. Every choice is equally likely.
 fn sample(columns: usize, most: u64, seed: u64) -> Vec<u32> {
     let mut all: Vec<u32> = (0..columns as u32).collect();
     if most >= all.len() as u64 {
@@ -252,10 +265,10 @@ mod tests {
         }
     }
 
-    /// Pairs of words of the verses of Mark, counted in sets of strings.
+    /// Compares with pairs of words of the verses of Mark, counted with sets of strings.
     #[test]
-    fn words_of_a_gospel_are_paired_as_counting_verse_by_verse_does() {
-        let [_, english] = texts::embedded();
+    fn pairs_of_words_agree_with_counting_verse_by_verse() {
+        let [_, english] = gospel_texts::embedded();
         let mut words = BTreeMap::<&str, BTreeSet<usize>>::new();
         let verses = english.texts[2].to_lowercase();
         for (verse, line) in verses.lines().enumerate() {
@@ -286,8 +299,8 @@ mod tests {
             })
             .collect();
         std::fs::write(&file, joined).expect("written");
-        let settings = Settings { file: Some(file), top: 3, ..Settings::default() };
-        let report = run(&settings, &Work::unwatched(1)).expect("well-formed");
+        let settings = RulesSettings { file: Some(file), top: 3, ..RulesSettings::default() };
+        let report = run(&settings, &StudyContext::unwatched(1)).expect("well-formed");
         assert!(report.findings.iter().all(|finding| finding.holds));
         assert_eq!(report.table.rows.len(), 3);
         for row in &report.data.rows {
@@ -297,7 +310,7 @@ mod tests {
             let confidence = both as f64 / words[a].len() as f64;
             assert_eq!(row[5], Cell::Share(confidence), "{a} -> {b}");
         }
-        // At 0.99 right at the threshold, and more above it.
+        // The recall is 0.99 at the threshold and higher above it.
         let least = 0.97 * expected.len() as f64;
         assert!(
             report.data.rows.len() as f64 >= least,
@@ -308,13 +321,13 @@ mod tests {
     }
 
     #[test]
-    fn the_most_similar_come_first_with_what_they_imply() {
+    fn pairs_are_ranked_by_similarity_with_all_their_values() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let file = folder.path().join("baskets.txt");
         std::fs::write(&file, "beer chips\nbeer chips\nbeer\ntea cake\ntea cake\nmilk\n")
             .expect("written");
-        let settings = Settings { file: Some(file), support: 2, ..Settings::default() };
-        let report = run(&settings, &Work::unwatched(0)).expect("well-formed");
+        let settings = RulesSettings { file: Some(file), support: 2, ..RulesSettings::default() };
+        let report = run(&settings, &StudyContext::unwatched(0)).expect("well-formed");
         let (tea, beer) = (&report.table.rows[0], &report.table.rows[1]);
         assert_eq!((text(&tea[0]), text(&tea[1]), &tea[2]), ("tea", "cake", &Cell::Share(1.0)));
         let expected = [
@@ -332,17 +345,19 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_pair_and_a_wrong_one_are_seen() {
-        let pair = |a, b| Together { a, b, both: 2 };
+    fn findings_detect_a_lost_pair_and_a_wrong_one() {
+        let pair = |a, b| ColumnPair { a, b, both: 2 };
         let transactions = Transactions {
             items: ["a", "b", "c", "d"].map(str::to_owned).into(),
             columns: vec![vec![0, 1], vec![0, 1], vec![0, 1], vec![2]],
             count: 3,
         };
-        let wanted = Wanted { threshold: 0.8, recall: 0.99, support: 1 };
-        let mut rules = Rules::of(transactions, wanted, &Work::unwatched(0)).expect("done");
+        let wanted = PairCriteria { threshold: 0.8, recall: 0.99, support: 1 };
+        let mut rules =
+            FoundRules::of(transactions, wanted, &StudyContext::unwatched(0)).expect("done");
         assert_eq!(rules.found.pairs, [pair(0, 1), pair(0, 2), pair(1, 2)]);
-        let holds = |rules: &Rules| rules.findings().iter().map(|f| f.holds).collect::<Vec<_>>();
+        let holds =
+            |rules: &FoundRules| rules.findings().iter().map(|f| f.holds).collect::<Vec<_>>();
         assert_eq!(holds(&rules), [true, true]);
         rules.found.pairs = vec![pair(0, 1)];
         assert_eq!(holds(&rules), [false, true]);
@@ -351,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_is_of_different_columns() {
+    fn a_sample_has_distinct_columns() {
         for (columns, most) in [(10, 3), (10, 10), (10, 99), (1000, 400)] {
             let chosen = sample(columns, most, 4);
             assert_eq!(chosen.len() as u64, most.min(columns as u64));

@@ -1,8 +1,10 @@
 //! Similarity of random orders of one text over the size of shingles (Vilaseca, Lacasa,
 //! Martín 2018, section 7.1.1; Bergillos, Rambla, Cabeza 2018, section 8.1, figure 2).
 
-use super::orders::{FIFTY_WORDS, random_order};
-use super::{Axis, Cell, Figure, Finding, Kind, Panel, Point, Report, Series, Table, Work};
+use super::random_texts::{FIFTY_WORDS, random_order};
+use super::{
+    Axis, Cell, Figure, Finding, Panel, Point, Report, Series, SeriesKind, StudyContext, Table,
+};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use twindex::Overlap;
@@ -13,24 +15,24 @@ use twindex_cli::input::open_text;
 
 const TITLE: &str = "Similarity of random orders of one text over the size of shingles";
 
-/// What is put into random orders, and how far it is measured.
+/// The settings of the study.
 #[derive(Clone, Debug)]
-pub(crate) struct Settings {
-    /// A text file; without one, fifty words.
+pub(crate) struct ShingleSizeSettings {
+    /// The text file; by default fifty words of lorem ipsum.
     pub(crate) text: Option<PathBuf>,
-    /// Random orders, at least 2.
+    /// The number of random orders, at least 2.
     pub(crate) orders: usize,
     /// The greatest number of characters of a shingle, at least 1.
     pub(crate) widest: u16,
 }
 
-impl Default for Settings {
+impl Default for ShingleSizeSettings {
     fn default() -> Self {
         Self { text: None, orders: 20, widest: 20 }
     }
 }
 
-/// How texts are prepared: name, and normalisation.
+/// The forms of the text, with their normalisation.
 const FORMS: [(&str, Normalization); 3] = [
     ("with spaces", FOLDED),
     ("without spaces", Normalization { whitespace: Whitespace::Drop, ..FOLDED }),
@@ -40,16 +42,16 @@ const FORMS: [(&str, Normalization); 3] = [
 const FOLDED: Normalization =
     Normalization { lower: true, whitespace: Whitespace::Fold, ..Normalization::NONE };
 
-/// The similarities of all pairs at one size of shingles.
+/// The similarities of all pairs at one size of shingles, summarised.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Spread {
+struct SimilaritySpread {
     mean: f64,
     deviation: f64,
     least: f64,
     greatest: f64,
 }
 
-impl Spread {
+impl SimilaritySpread {
     fn of(values: &[f64]) -> Self {
         let count = values.len() as f64;
         let mean = values.iter().sum::<f64>() / count;
@@ -63,22 +65,22 @@ impl Spread {
     }
 }
 
-pub(crate) fn run(settings: &Settings, work: &Work<'_>) -> Result<Report> {
-    let texts = orders(settings, work.seed)?;
+pub(crate) fn run(settings: &ShingleSizeSettings, context: &StudyContext<'_>) -> Result<Report> {
+    let texts = orders(settings, context.seed)?;
     let mut curves = Vec::new();
     for (form, (_, normalization)) in FORMS.iter().enumerate() {
         let mut curve = Vec::new();
         for width in 1..=settings.widest {
             let done = form as u64 * u64::from(settings.widest) + u64::from(width - 1);
-            work.at(done, FORMS.len() as u64 * u64::from(settings.widest))?;
-            curve.push(Spread::of(&similarities(&texts, width, *normalization)?));
+            context.at(done, FORMS.len() as u64 * u64::from(settings.widest))?;
+            curve.push(SimilaritySpread::of(&similarities(&texts, width, *normalization)?));
         }
         curves.push(curve);
     }
     Ok(report(&curves, texts.len()))
 }
 
-fn orders(settings: &Settings, seed: u64) -> Result<Vec<String>> {
+fn orders(settings: &ShingleSizeSettings, seed: u64) -> Result<Vec<String>> {
     let invalid =
         |setting, got: String, expected| Err(Error::InvalidSetting { setting, got, expected });
     if settings.orders < 2 {
@@ -106,7 +108,7 @@ fn text_of(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// Of all pairs of texts, by sets of shingles of so many characters.
+/// The similarities of all pairs of texts, by sets of shingles of `width` characters.
 fn similarities(texts: &[String], width: u16, normalization: Normalization) -> Result<Vec<f64>> {
     let shingler = Shingler::new(Shingle::chars(width), normalization, false, 0)?;
     let set = |text: &String| {
@@ -120,7 +122,7 @@ fn similarities(texts: &[String], width: u16, normalization: Normalization) -> R
     Ok(pairs.map(|(a, b)| Overlap::of_sets(a, b).similarity()).collect())
 }
 
-fn report(curves: &[Vec<Spread>], orders: usize) -> Report {
+fn report(curves: &[Vec<SimilaritySpread>], orders: usize) -> Report {
     let pairs = orders * (orders - 1) / 2;
     let columns = ["shingle", "with_spaces", "least", "greatest", "without_spaces", "case_kept"];
     let mut table = Table::new(&columns);
@@ -149,14 +151,14 @@ fn report(curves: &[Vec<Spread>], orders: usize) -> Report {
     }
 }
 
-fn figure(curves: &[Vec<Spread>], pairs: usize) -> Figure {
+fn figure(curves: &[Vec<SimilaritySpread>], pairs: usize) -> Figure {
     let series = FORMS.iter().zip(curves).enumerate().map(|(form, ((name, _), curve))| {
-        // The third lies on the first: a band around it would hide both.
+        // The third line lies on the first, and its band would hide both.
         let points = curve.iter().enumerate().map(move |(at, s)| match form {
             2 => Point::new((at + 1) as f64, s.mean),
             _ => Point::spread((at + 1) as f64, s.mean, s.least, s.greatest),
         });
-        Series::new(*name, if form == 2 { Kind::Dashed } else { Kind::Line }, points)
+        Series::new(*name, if form == 2 { SeriesKind::Dashed } else { SeriesKind::Line }, points)
     });
     let panel = Panel {
         title: format!("Mean of {pairs} pairs; bands from the least to the greatest"),
@@ -167,9 +169,9 @@ fn figure(curves: &[Vec<Spread>], pairs: usize) -> Figure {
     Figure { title: TITLE.to_owned(), panels: vec![panel] }
 }
 
-/// What Vilaseca and others 2018, section 7.1.1, and Bergillos and others 2018, section 8.1, say, as far as so many characters
-/// were measured.
-fn findings(curves: &[Vec<Spread>]) -> Vec<Finding> {
+/// The statements of Vilaseca and others 2018, section 7.1.1, and Bergillos and others 2018,
+/// section 8.1, for the measured numbers of characters.
+fn findings(curves: &[Vec<SimilaritySpread>]) -> Vec<Finding> {
     let (spaced, bare) = (&curves[0], &curves[1]);
     let mut findings = Vec::new();
     findings.push(Finding::new(
@@ -190,7 +192,7 @@ fn findings(curves: &[Vec<Spread>]) -> Vec<Finding> {
     }
     if let Some(thirteen) = spaced.get(12) {
         findings.push(Finding::new(
-            "past 12 characters: similarity about 0, below 0.02",
+            "past 12 characters: similarity below 0.02",
             spaced[12..].iter().all(|spread| spread.mean < 0.02),
             format!("mean {:.4} at 13, greatest of a pair {:.4}", thirteen.mean, thirteen.greatest),
         ));
@@ -198,9 +200,9 @@ fn findings(curves: &[Vec<Spread>]) -> Vec<Finding> {
     findings
 }
 
-/// From each number of characters to the next.
-fn falls(spaced: &[Spread], bare: &[Spread]) -> Finding {
-    let rises = |curve: &[Spread]| {
+/// The finding that the mean falls from each number of characters to the next.
+fn falls(spaced: &[SimilaritySpread], bare: &[SimilaritySpread]) -> Finding {
+    let rises = |curve: &[SimilaritySpread]| {
         let steps = curve.windows(2).enumerate();
         steps.filter(|(_, w)| w[1].mean > w[0].mean).map(|(at, _)| at + 2).collect::<Vec<_>>()
     };
@@ -209,14 +211,15 @@ fn falls(spaced: &[Spread], bare: &[Spread]) -> Finding {
         "the mean falls with every character",
         rises.is_empty() && bare_rises.is_empty(),
         match (rises.is_empty(), bare_rises.is_empty()) {
-            (true, true) => "it rises nowhere".to_owned(),
+            (true, true) => "it never rises".to_owned(),
             _ => format!("it rises at {rises:?} with spaces, at {bare_rises:?} without"),
         },
     )
 }
 
-/// At 1 character both are 1; past 12 both are about 0.
-fn falls_sooner(spaced: &[Spread], bare: &[Spread]) -> Finding {
+/// The finding that the mean without spaces is lower. At 1 character both are 1, and past 12 both
+/// are about 0.
+fn falls_sooner(spaced: &[SimilaritySpread], bare: &[SimilaritySpread]) -> Finding {
     let both = || spaced.iter().zip(bare);
     let above: Vec<usize> = both()
         .enumerate()
@@ -231,8 +234,8 @@ fn falls_sooner(spaced: &[Spread], bare: &[Spread]) -> Finding {
         "without spaces it falls sooner, from 2 characters to 12",
         holds,
         match above.is_empty() {
-            true => format!("higher nowhere; lower by as much as {gap:.4}, at {}", at + 1),
-            false => format!("higher at {above:?}; lower by as much as {gap:.4}, at {}", at + 1),
+            true => format!("never higher; lower by up to {gap:.4}, at {}", at + 1),
+            false => format!("higher at {above:?}; lower by up to {gap:.4}, at {}", at + 1),
         },
     )
 }
@@ -242,14 +245,15 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    fn study(settings: &Settings) -> Report {
-        run(settings, &Work::unwatched(1)).expect("valid settings")
+    fn study(settings: &ShingleSizeSettings) -> Report {
+        run(settings, &StudyContext::unwatched(1)).expect("valid settings")
     }
 
     #[test]
-    fn everything_that_must_be_seen_is_seen_under_any_seed() {
+    fn all_findings_hold_under_any_seed() {
         for seed in 0..2 {
-            let report = run(&Settings::default(), &Work::unwatched(seed)).expect("valid settings");
+            let report = run(&ShingleSizeSettings::default(), &StudyContext::unwatched(seed))
+                .expect("valid settings");
             assert_eq!(report.findings.len(), 5);
             for finding in &report.findings {
                 assert!(finding.holds, "{}: {}", finding.expected, finding.seen);
@@ -258,9 +262,9 @@ mod tests {
         }
     }
 
-    /// Sets of strings, compared without any hash.
+    /// Compares sets of strings, without hashes.
     #[test]
-    fn similarities_are_those_of_the_sets_of_substrings() {
+    fn similarities_agree_with_sets_of_substrings() {
         let texts = ["ab cab abba", "abba ab cab", "cab\tAB Abba"].map(str::to_owned);
         let set = |text: &str, width: usize| {
             let chars: Vec<char> = text.chars().collect();
@@ -284,24 +288,29 @@ mod tests {
     }
 
     #[test]
-    fn a_text_whose_words_never_mix_is_not_said_to_fall() {
+    fn findings_fail_for_a_text_whose_orders_are_all_the_same() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("same.txt");
         std::fs::write(&path, "so ".repeat(50)).expect("written");
-        let report = study(&Settings { text: Some(path), ..Settings::default() });
+        let report =
+            study(&ShingleSizeSettings { text: Some(path), ..ShingleSizeSettings::default() });
         let holds: Vec<bool> = report.findings.iter().map(|finding| finding.holds).collect();
-        // All orders are one text: similar at every size, with spaces and without.
+        // All orders are the same text, so all similarities are 1.
         assert_eq!(holds, [true, true, false, false, false]);
     }
 
     #[test]
-    fn what_cannot_be_measured_says_so() {
-        let one = Settings { orders: 1, ..Settings::default() };
-        let missing = Settings { text: Some("no/such.txt".into()), ..Settings::default() };
+    fn invalid_settings_are_refused() {
+        let one = ShingleSizeSettings { orders: 1, ..ShingleSizeSettings::default() };
+        let missing = ShingleSizeSettings {
+            text: Some("no/such.txt".into()),
+            ..ShingleSizeSettings::default()
+        };
         for (settings, message) in
             [(one, "orders 1: expected at least 2"), (missing, "no/such.txt")]
         {
-            let error = run(&settings, &Work::unwatched(0)).err().expect("refused").to_string();
+            let error =
+                run(&settings, &StudyContext::unwatched(0)).err().expect("refused").to_string();
             assert!(error.contains(message), "{error}");
         }
     }

@@ -1,19 +1,19 @@
-//! Times of work that is done again and again, on a machine that may do something else meanwhile.
+//! Times of repeated work, robust against other processes on the machine.
 
 use super::{Cell, Point};
 use std::time::Instant;
 
-/// Times of work in parts, in seconds: those of each part in all runs, ascending. Quartiles are taken
-/// part by part and added, as another process interrupts one part and not all.
-pub(super) struct Times(Vec<Vec<f64>>);
+/// Times in seconds of work in parts: for each part its times in all runs, ascending. Quartiles are
+/// taken for each part and then added, because another process rarely interrupts all parts.
+pub(super) struct PartTimes(Vec<Vec<f64>>);
 
-impl Times {
+impl PartTimes {
     pub(super) fn of(mut parts: Vec<Vec<f64>>) -> Self {
         parts.iter_mut().for_each(|part| part.sort_unstable_by(f64::total_cmp));
         Self(parts)
     }
 
-    /// The time below which so many quarters of all are.
+    /// The quartile with this number: 1, 2 or 3.
     fn quartile(&self, quarters: usize) -> f64 {
         self.0.iter().map(|part| quartile(part, quarters)).sum()
     }
@@ -32,7 +32,7 @@ impl Times {
     }
 }
 
-/// Of ascending numbers, the one that so many quarters are below.
+/// The number that is greater than so many quarters of ascending numbers.
 pub(super) fn quartile(ascending: &[f64], quarters: usize) -> f64 {
     let at = (ascending.len() * quarters / 4).min(ascending.len().saturating_sub(1));
     ascending.get(at).copied().unwrap_or(f64::NAN)

@@ -1,7 +1,7 @@
-//! Transactions as columns: which of them each item is in.
+//! Transactions by columns: the transactions that contain each item.
 
-use super::Work;
-use super::texts::{NORMALIZATION, Translation};
+use super::StudyContext;
+use super::gospel_texts::{NORMALIZATION, Translation};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::io::{self, BufRead, BufReader};
@@ -9,45 +9,51 @@ use std::path::Path;
 use twindex::{Error, Result};
 use twindex_cli::input::open_text;
 
-/// How a file is read.
+/// The layout of a file of transactions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Layout {
-    /// What stands between two items; without it, white space and commas, as many as there are.
+pub(crate) struct TransactionLayout {
+    /// The separator of items; by default any amount of white space and commas.
     pub(crate) separator: Option<char>,
-    /// Whether the first line names the items, and every other has a 1 or a 0 for each of them.
+    /// Whether the file is a matrix: the first line names the items, and every other line has a 1
+    /// or a 0 for each item.
     pub(crate) matrix: bool,
 }
 
-/// A matrix of transactions and items, by columns. 4 bytes for each time that a transaction has an item.
+/// A matrix of transactions and items, stored by columns. Takes 4 bytes for each item of each
+/// transaction.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Transactions {
-    /// The items, in order of appearance.
+    /// The items in order of appearance.
     pub(crate) items: Vec<String>,
-    /// For each item, the numbers of the transactions that have it, ascending.
+    /// For each item, the ascending numbers of the transactions with it.
     pub(crate) columns: Vec<Vec<u32>>,
-    /// How many transactions there are.
+    /// The number of transactions.
     pub(crate) count: u32,
 }
 
-/// Lines after which to look whether the work is to end.
+/// The number of lines between two reports of progress.
 const LINES: u64 = 10_000;
 
 impl Transactions {
-    /// Reads a file, or standard input, line by line; a compressed one as what was compressed. Empty lines are no transactions; an item that is repeated in one counts
-    /// once.
+    /// Reads a file or standard input line by line, decompressing it if necessary. Empty lines are
+    /// ignored. An item that is repeated in a transaction counts once.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] with the line, for a file that cannot be read, is no UTF-8, has fewer than two
-    /// transactions, or is not the matrix that it should be.
-    pub(crate) fn read(path: &Path, layout: Layout, work: &Work<'_>) -> Result<Self> {
+    /// [`Error::Io`] with the line, for a file that cannot be read, is not UTF-8, has fewer than
+    /// two transactions, or is not a valid matrix.
+    pub(crate) fn read(
+        path: &Path,
+        layout: TransactionLayout,
+        context: &StudyContext<'_>,
+    ) -> Result<Self> {
         let failed =
             |source| Error::Io { path: path.to_owned(), action: "reading transactions", source };
         let text = open_text(path).map_err(|bad| failed(io::Error::other(bad.cause)))?;
-        // Of standard input, no number is known, and of what was compressed only one that is too small.
+        // The size of standard input is unknown, and that of a compressed file is too small.
         let bytes = std::fs::metadata(path).map_or(0, |found| found.len());
         let (mut reader, mut line) = (BufReader::new(text), Vec::new());
-        let mut builder = Builder::new(layout);
+        let mut builder = TransactionsBuilder::new(layout);
         let (mut number, mut done) = (0, 0);
         loop {
             line.clear();
@@ -58,7 +64,7 @@ impl Transactions {
             done += read as u64;
             number += 1;
             if number % LINES == 0 {
-                work.at(done, bytes.max(done))?;
+                context.at(done, bytes.max(done))?;
             }
             builder
                 .line(&line)
@@ -67,9 +73,10 @@ impl Transactions {
         builder.finish().map_err(|what| failed(io::Error::other(what)))
     }
 
-    /// The verses of the four Gospels, with their words of three letters and more, in lower case.
+    /// The verses of the four Gospels as transactions of their words of at least three letters, in
+    /// lower case.
     pub(crate) fn of_verses(translation: &Translation) -> Self {
-        let mut builder = Builder::new(Layout::default());
+        let mut builder = TransactionsBuilder::new(TransactionLayout::default());
         for verse in translation.texts.iter().flat_map(|text| text.lines()) {
             let words = NORMALIZATION.apply(verse);
             if !words.is_empty() {
@@ -79,30 +86,31 @@ impl Transactions {
         builder.all
     }
 
-    /// How often any transaction has any item.
+    /// The total number of items of all transactions.
     pub(crate) fn occurrences(&self) -> u64 {
         self.columns.iter().map(|column| column.len() as u64).sum()
     }
 }
 
-struct Builder {
-    layout: Layout,
+struct TransactionsBuilder {
+    layout: TransactionLayout,
     all: Transactions,
     numbers: FxHashMap<String, usize>,
-    /// Of a matrix, how many columns its first line has named.
+    /// For a matrix, the number of columns in its first line.
     width: Option<usize>,
 }
 
-impl Builder {
-    fn new(layout: Layout) -> Self {
+impl TransactionsBuilder {
+    fn new(layout: TransactionLayout) -> Self {
         let (all, numbers) = (Transactions::default(), FxHashMap::default());
         Self { layout, all, numbers, width: None }
     }
 
-    /// Takes a line; what is wrong with it, if anything is, goes on after "line N".
+    /// Reads a line. An error continues the text "line N".
     fn line(&mut self, line: &[u8]) -> Result<(), String> {
-        let text = std::str::from_utf8(line)
-            .map_err(|_| "is not UTF-8; convert the file, as with iconv -t utf-8".to_owned())?;
+        let text = std::str::from_utf8(line).map_err(|_| {
+            "is not UTF-8; convert the file, for example with iconv -t utf-8".to_owned()
+        })?;
         let text = text.trim_start_matches('\u{feff}').trim_end_matches(['\n', '\r']);
         if text.trim().is_empty() {
             return Ok(());
@@ -155,7 +163,7 @@ impl Builder {
         self.all.count += 1;
     }
 
-    /// Puts an item, by its column, into the transaction that is being read.
+    /// Adds an item, given by its column, to the current transaction.
     fn put(&mut self, column: usize) {
         let column = &mut self.all.columns[column];
         if column.last() != Some(&self.all.count) {
@@ -165,7 +173,10 @@ impl Builder {
 
     fn row(&mut self, cells: &[Cow<'_, str>], width: usize) -> Result<(), String> {
         if cells.len() != width {
-            return Err(format!("has {} values, the first line {width} names", cells.len()));
+            return Err(format!(
+                "has {} values, but the first line has {width} names",
+                cells.len()
+            ));
         }
         for (column, cell) in cells.iter().enumerate() {
             match cell.as_ref() {
@@ -178,26 +189,22 @@ impl Builder {
         Ok(())
     }
 
-    /// All that was read; what is wrong with it, if anything is.
+    /// Returns all transactions, or what is wrong with them.
     fn finish(self) -> Result<Transactions, String> {
         match self.all.count {
-            0 => Err("there is none; expected one a line".to_owned()),
-            1 => {
-                Err("there is one only, in which everything occurs together; expected one a line, \
-                      and at least 2"
-                    .to_owned())
-            }
+            0 => Err("there is none; expected one per line".to_owned()),
+            1 => Err("there is only one; expected one per line, and at least 2".to_owned()),
             _ => Ok(self.all),
         }
     }
 }
 
-/// The items of a line between separators, without white space around them. One that begins with a quotation mark
-/// ends at the next, of which two are one of its own, as RFC 4180 has it.
+/// Splits a line into items without surrounding white space. As in RFC 4180, an item may be
+/// enclosed in quotation marks, and two quotation marks inside it stand for one.
 fn separated(text: &str, separator: char) -> Result<Vec<Cow<'_, str>>, String> {
     let (mut items, mut rest) = (Vec::new(), Some(text));
     while let Some(text) = rest {
-        // A tab or a blank may be what separates, and then is no white space around an item.
+        // If the separator is a tab or a space, it does not count as surrounding white space.
         let begun = text.trim_start_matches(|c: char| c.is_whitespace() && c != separator);
         let Some(quoted) = begun.strip_prefix('"') else {
             let (item, after) = match text.split_once(separator) {
@@ -225,10 +232,11 @@ fn separated(text: &str, separator: char) -> Result<Vec<Cow<'_, str>>, String> {
     Ok(items)
 }
 
-/// Characters of what is wrong that a message shows.
+/// The most characters of the wrong text to show in a message.
 const SHOWN: usize = 20;
 
-/// What is between a quotation mark, which is no longer there, and the one that ends it, and what follows that.
+/// The text up to the closing quotation mark, and the rest after it. The opening quotation mark is
+/// already removed.
 fn unquoted(mut text: &str) -> Result<(String, &str), String> {
     let mut item = String::new();
     while let Some((part, after)) = text.split_once('"') {
@@ -239,25 +247,28 @@ fn unquoted(mut text: &str) -> Result<(String, &str), String> {
         }
         item.push('"');
     }
-    Err("has a quotation mark that no other closes; an item cannot go on in another line"
-        .to_owned())
+    Err("has an unclosed quotation mark; an item cannot continue on another line".to_owned())
 }
 
-/// Words, without the quotation marks around one; one that has such a mark on one side only was a part of more.
+/// Removes the quotation marks around words. A word with a quotation mark on one side only is a
+/// part of a longer item, which is an error.
 fn words<'t>(all: impl Iterator<Item = &'t str>) -> Result<Vec<Cow<'t, str>>, String> {
     let word = |word: &'t str| {
         let Some(quoted) = word.strip_prefix('"') else { return Ok(Cow::Borrowed(word)) };
         match unquoted(quoted) {
             Ok((word, "")) => Ok(Cow::Owned(word)),
-            _ => Err("has a quotation mark before an item of several words; say what stands between two items, \
-                      as with --separator comma"
-                .to_owned()),
+            _ => {
+                Err("has a quotation mark before an item of several words; name the separator of \
+                      items, such as --separator comma"
+                    .to_owned())
+            }
         }
     };
     all.map(word).collect()
 }
 
-/// The cells of a row of a matrix. Commas and tabs end a cell each; white space ends one however long it is.
+/// The cells of a row of a matrix. Each comma or tab separates two cells; without them, any amount
+/// of white space does.
 fn cells(text: &str, separator: Option<char>) -> Result<Vec<Cow<'_, str>>, String> {
     let one = separator.or_else(|| [',', '\t'].into_iter().find(|mark| text.contains(*mark)));
     match one {
@@ -270,11 +281,11 @@ fn cells(text: &str, separator: Option<char>) -> Result<Vec<Cow<'_, str>>, Strin
 mod tests {
     use super::*;
 
-    fn read(content: &[u8], layout: Layout) -> Result<Transactions, String> {
+    fn read(content: &[u8], layout: TransactionLayout) -> Result<Transactions, String> {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("t.txt");
         std::fs::write(&path, content).expect("written");
-        let read = Transactions::read(&path, layout, &Work::unwatched(0));
+        let read = Transactions::read(&path, layout, &StudyContext::unwatched(0));
         read.map_err(|error| match std::error::Error::source(&error) {
             Some(cause) => format!("{error}: {cause}"),
             None => error.to_string(),
@@ -288,8 +299,10 @@ mod tests {
 
     #[test]
     fn items_stand_between_white_space_and_commas_and_count_once() {
-        let read =
-            read(b"\xef\xbb\xbfbread, milk\r\n\n  \nmilk\tmilk eggs,\n,bread", Layout::default());
+        let read = read(
+            b"\xef\xbb\xbfbread, milk\r\n\n  \nmilk\tmilk eggs,\n,bread",
+            TransactionLayout::default(),
+        );
         let read = read.expect("well-formed");
         assert_eq!(read.count, 3);
         assert_eq!(columns(&read), [("bread", &[0, 2][..]), ("milk", &[0, 1]), ("eggs", &[1])]);
@@ -298,14 +311,14 @@ mod tests {
 
     #[test]
     fn items_of_several_words_need_a_separator() {
-        let layout = Layout { separator: Some(';'), ..Layout::default() };
+        let layout = TransactionLayout { separator: Some(';'), ..TransactionLayout::default() };
         let read = read(b"whole milk; \"white, sliced bread\"\nwhole milk;;\n", layout);
         let read = read.expect("well-formed");
         assert_eq!(columns(&read), [("whole milk", &[0, 1][..]), ("white, sliced bread", &[0])]);
     }
 
     #[test]
-    fn an_item_in_quotation_marks_may_hold_what_separates() {
+    fn an_item_in_quotation_marks_may_contain_the_separator() {
         for (separator, line, expected) in [
             (',', "\"a, b\",c", &["a, b", "c"][..]),
             (',', " \"a \"\"b\"\"\" , c \"d\" ,", &["a \"b\"", "c \"d\"", ""]),
@@ -318,19 +331,19 @@ mod tests {
     }
 
     #[test]
-    fn a_compressed_file_is_read_as_what_was_compressed() {
+    fn a_compressed_file_is_decompressed() {
         let mut packed = Vec::new();
         let mut encoder = zstd::Encoder::new(&mut packed, 0).expect("an encoder");
         io::Write::write_all(&mut encoder, b"a b\na\n").expect("packed");
         encoder.finish().expect("packed");
-        let read = read(&packed, Layout::default()).expect("well-formed");
+        let read = read(&packed, TransactionLayout::default()).expect("well-formed");
         assert_eq!(columns(&read), [("a", &[0, 1][..]), ("b", &[0])]);
     }
 
     #[test]
-    fn a_matrix_gives_what_the_lists_of_its_rows_give() {
-        let layout = Layout { matrix: true, ..Layout::default() };
-        let expected = read(b"a c\nb\nc a b\n", Layout::default()).expect("well-formed");
+    fn a_matrix_gives_the_same_as_lists_of_its_rows() {
+        let layout = TransactionLayout { matrix: true, ..TransactionLayout::default() };
+        let expected = read(b"a c\nb\nc a b\n", TransactionLayout::default()).expect("well-formed");
         for matrix in [
             "a,\"c\",b\n1,1,0\n,,1\n1,1,1\n",
             "a c  b\n1 1 0\n0 0 1\n1 1 1\n",
@@ -341,19 +354,22 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_line() {
-        let (list, matrix) = (Layout::default(), Layout { matrix: true, ..Layout::default() });
-        let comma = Layout { separator: Some(','), ..Layout::default() };
+    fn errors_name_the_line() {
+        let (list, matrix) = (
+            TransactionLayout::default(),
+            TransactionLayout { matrix: true, ..TransactionLayout::default() },
+        );
+        let comma = TransactionLayout { separator: Some(','), ..TransactionLayout::default() };
         for (content, layout, message) in [
             (&b"a b\n\xff\n"[..], list, "line 2 is not UTF-8"),
             (b"a\n\"b c\",d\n", list, "line 2 has a quotation mark before an item of several"),
-            (b"\"a,b\n", comma, "line 1 has a quotation mark that no other closes"),
+            (b"\"a,b\n", comma, "line 1 has an unclosed quotation mark"),
             (b"\"a\" b,c\n", comma, "line 1 has \"b,c\" after a closing quotation mark"),
             (b"\n \n", list, "there is none"),
-            (b"a b\n\n", list, "there is one only"),
+            (b"a b\n\n", list, "there is only one"),
             (b"a,b\n", matrix, "there is none"),
             (b"a,b,a\n1,0,1\n1,1,1\n", matrix, "line 1 names an item twice"),
-            (b"a,b\n1,0\n1\n", matrix, "line 3 has 1 values, the first line 2 names"),
+            (b"a,b\n1,0\n1\n", matrix, "line 3 has 1 values, but the first line has 2 names"),
             (b"a,b\n1,yes\n0,1\n", matrix, "line 2 has \"yes\": expected 1, 0 or nothing"),
         ] {
             let error = read(content, layout).expect_err(message);
@@ -362,13 +378,13 @@ mod tests {
                 "{error}"
             );
         }
-        let missing = Transactions::read(Path::new("no/such"), list, &Work::unwatched(0));
+        let missing = Transactions::read(Path::new("no/such"), list, &StudyContext::unwatched(0));
         assert!(missing.is_err_and(|error| error.to_string().starts_with("no/such: reading")));
     }
 
     #[test]
     fn verses_are_transactions_of_words() {
-        let [_, english] = super::super::texts::embedded();
+        let [_, english] = super::super::gospel_texts::embedded();
         let verses = Transactions::of_verses(&english);
         let lines = english.texts.iter().flat_map(|text| text.lines());
         assert_eq!(verses.count as usize, lines.filter(|line| line.len() > 2).count());

@@ -1,16 +1,16 @@
-//! `twindex study law` and `study chance` as a person runs them.
+//! `study law` and `study chance` as commands.
 
 use crate::command::Shell;
 
 #[test]
-fn the_study_of_the_law_writes_its_points_and_its_picture() {
+fn law_writes_its_points_and_its_figure() {
     let shell = Shell::new();
     let done = shell.run("study law --runs 100 --rows 20 --seed 5 --csv law.csv --svg law.svg");
     assert_eq!(done.status, 0, "{}", done.stderr);
     assert!(done.stdout.contains("Wilson\t0.9584\t0.9540\t"), "{}", done.stdout);
     let csv = String::from_utf8(shell.read("law.csv")).expect("UTF-8");
     assert!(csv.starts_with("panel,series,x,y,low,high\n"), "{csv}");
-    // The printed interval at windows of 0.01 to 0.02, 0.021 to 0.04 and so on.
+    // The printed interval has a point for each 20 of 999 similarities.
     assert_eq!(csv.lines().filter(|line| line.contains(",as printed,")).count(), 50);
     assert!(shell.read("law.svg").starts_with(b"<svg"));
     let again = shell.run("study law --runs 100 --rows 20 --seed 5");
@@ -18,17 +18,17 @@ fn the_study_of_the_law_writes_its_points_and_its_picture() {
 }
 
 #[test]
-fn the_study_of_chance_takes_sizes_and_a_universe() {
+fn chance_accepts_sizes_and_a_universe() {
     let shell = Shell::new();
     let done = shell.run("study chance --sizes 3 5 --universe 10");
     assert_eq!(done.status, 0, "{}", done.stderr);
     let row = done.stdout.lines().find(|line| line.starts_with("by their sizes\t3\t5\t"));
-    // 0.248412698 for 3 and 5 of 10, as in the reference values of `RandomSubsets`.
+    // The reference value of `RandomSubsets` for 3 and 5 of 10 is 0.248412698.
     assert!(row.is_some_and(|row| row.contains("\t10\t0.2484\t")), "{}", done.stdout);
 }
 
 #[test]
-fn settings_that_make_no_sense_are_refused() {
+fn invalid_settings_are_refused() {
     let shell = Shell::new();
     for (words, said) in [
         ("study law --similarity 1.2", "from 0 to 1"),

@@ -1,10 +1,10 @@
-//! `compare --method`: every method on the same texts, beside what is exact.
+//! `compare --method`: every method on the same texts, compared with the exact values.
 
 use crate::command::{Done, Shell};
 use serde_json::Value;
 use std::path::Path;
 
-/// Four standard errors to each side, as the confidence of a normal variable.
+/// The confidence of four standard errors of a normal variable.
 const SURE: &str = "--confidence 0.99993666";
 
 /// A folder with the texts of the documentation.
@@ -30,7 +30,7 @@ fn number(row: &Value, field: &str) -> f64 {
     row[field].as_f64().unwrap_or_else(|| panic!("no number {field}: {row}"))
 }
 
-/// The exact value of what a row estimates.
+/// The row with the exact value that a row estimates.
 fn exact<'r>(rows: &'r [Value], row: &Value) -> &'r Value {
     let same = |other: &&Value| {
         ["exact", "multiset"].iter().any(|name| other["method"] == *name)
@@ -40,13 +40,13 @@ fn exact<'r>(rows: &'r [Value], row: &Value) -> &'r Value {
     rows.iter().find(same).unwrap_or_else(|| panic!("nothing exact for {row}"))
 }
 
-/// Every estimate is within its interval of what is exact, if it has one. So many have.
+/// Asserts that every interval holds the exact value, and returns the number of intervals.
 fn hold(done: &Done) -> usize {
     let rows = rows(done);
     let mut held = 0;
     for row in rows.iter().filter(|row| !row["low"].is_null()) {
         let expected = number(exact(&rows, row), "estimate");
-        // What is printed has four digits.
+        // Values are printed with four digits.
         let (low, high) = (number(row, "low") - 1e-4, number(row, "high") + 1e-4);
         assert!(low <= expected && expected <= high, "{expected}: {row}");
         held += 1;
@@ -55,24 +55,23 @@ fn hold(done: &Done) -> usize {
 }
 
 #[test]
-fn every_interval_holds_what_is_exact() {
+fn every_interval_holds_the_exact_value() {
     let words = format!("compare old.txt new.txt --method all --family all --runs 1 --json {SURE}");
     assert_eq!(hold(&shell().run(&words).succeeds()), 40);
 }
 
 #[test]
-fn every_interval_holds_what_is_exact_of_two_gospels() {
+fn every_interval_holds_the_exact_value_for_two_gospels() {
     let texts = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/gospels");
     let path = |name: &str| texts.join(name).to_str().expect("UTF-8").to_owned();
     let (a, b) = (path("en_kjv_john.txt"), path("en_kjv_mark.txt"));
-    let words = format!(
-        "--method all --runs 1 --hashes 64 --shingle char:3 --normalize lower,minword=3 --json {SURE}"
-    );
+    let options = "--method all --runs 1 --hashes 64 --shingle char:3 --normalize lower,minword=3";
+    let words = format!("{options} --json {SURE}");
     let args = ["compare", &a, &b].into_iter().chain(words.split(' '));
     let done = Shell::new().args(&args.collect::<Vec<_>>(), "").succeeds();
-    // But the multisets of SimHash: a few shingles are so frequent that they outweigh the others.
+    // SimHash of multisets has no interval: a few frequent shingles outweigh the others.
     assert_eq!(hold(&done), 26);
-    // Computed apart from this project: see data/gospels.
+    // Computed independently of this project: see data/gospels.
     let rows = rows(&done);
     let multiset = rows.iter().find(|row| row["method"] == "multiset").expect("a row");
     assert!((number(multiset, "estimate") - 0.6534).abs() < 5e-5, "{multiset}");
@@ -81,7 +80,7 @@ fn every_interval_holds_what_is_exact_of_two_gospels() {
 }
 
 #[test]
-fn the_mean_of_many_runs_is_what_is_exact() {
+fn the_mean_of_many_runs_is_near_the_exact_value() {
     let words = "compare old.txt new.txt --method all --runs 40 --json";
     let rows = rows(&shell().run(words).succeeds());
     let mut several = 0;
@@ -89,7 +88,7 @@ fn the_mean_of_many_runs_is_what_is_exact() {
         let expected = number(exact(&rows, row), "estimate");
         let error = number(row, "spread") / 40.0_f64.sqrt();
         let mean = number(row, "mean");
-        // RUM's similarity is a convex function of what it counts: 0.002 too much at 128 maps.
+        // RUM's similarity is a convex function of a share, which adds 0.002 with 128 maps.
         assert!((mean - expected).abs() < 4.0 * error + 0.002, "{expected} ± {error}: {row}");
         several += 1;
     }
@@ -97,7 +96,7 @@ fn the_mean_of_many_runs_is_what_is_exact() {
 }
 
 #[test]
-fn a_row_has_its_fields_in_their_order_and_chance_its_own() {
+fn rows_of_methods_and_of_chance_have_their_fields_in_order() {
     let shell = shell();
     let text = shell.run("compare old.txt new.txt --method minhash --json").succeeds().stdout;
     let places = |fields: &[&str], text: &str| {
@@ -121,7 +120,7 @@ fn a_row_has_its_fields_in_their_order_and_chance_its_own() {
 }
 
 #[test]
-fn chance_is_that_of_the_plain_comparison() {
+fn chance_is_the_same_as_in_the_plain_comparison() {
     let shell = shell();
     for options in ["", " --multiset", " --universe 1000", " --multiset --universe 1000"] {
         let all = format!("compare old.txt new.txt --method all --runs 1 --json{options}");
@@ -135,14 +134,14 @@ fn chance_is_that_of_the_plain_comparison() {
 }
 
 #[test]
-fn a_method_alone_gives_its_own_rows() {
+fn a_single_method_prints_only_its_rows() {
     let shell = shell();
     for (method, expected) in [
         ("exact", &["exact"; 3][..]),
         ("multiset", &["multiset"; 4]),
         ("sample", &["sample-independent", "sample-coordinated"]),
         ("ru", &["ru"]),
-        // All of the greater text would be the same rows again.
+        // A sample of the whole greater text would repeat the same rows.
         ("rum --sample 133", &["rum", "rum", "rum-on-samples", "rum-on-samples"]),
         ("rum --sample 134", &["rum", "rum"]),
         ("minhash --family xxh3", &["minhash:xxh3"]),
@@ -163,7 +162,7 @@ fn a_method_alone_gives_its_own_rows() {
 }
 
 #[test]
-fn the_cosine_of_multisets_is_that_of_the_same_weights() {
+fn the_cosine_of_multisets_is_that_of_equal_weights() {
     let shell = Shell::new();
     for (name, text) in [
         ("a", "x x x y"),
@@ -182,7 +181,7 @@ fn the_cosine_of_multisets_is_that_of_the_same_weights() {
 }
 
 #[test]
-fn simhash_has_no_interval_of_few_shingles() {
+fn simhash_has_no_interval_for_few_shingles() {
     let shell = shell();
     shell.write("few", "abcdefghij");
     shell.write("more", "abcdefghijk");
@@ -193,7 +192,7 @@ fn simhash_has_no_interval_of_few_shingles() {
 }
 
 #[test]
-fn a_seed_gives_the_same_estimates_and_another_seed_others() {
+fn the_seed_determines_the_estimates() {
     let shell = shell();
     let estimates = |options: &str| {
         let words = format!("compare old.txt new.txt --method all --hashes 64 --json {options}");
@@ -206,7 +205,7 @@ fn a_seed_gives_the_same_estimates_and_another_seed_others() {
 }
 
 #[test]
-fn texts_at_the_ends_of_all_ranges_have_numbers() {
+fn empty_equal_and_disjoint_texts_have_finite_numbers() {
     let shell = Shell::new();
     shell.write("empty", "");
     shell.write("short", "a few words");
@@ -224,7 +223,7 @@ fn texts_at_the_ends_of_all_ranges_have_numbers() {
             for field in ["estimate", "mean", "seconds", "bytes"] {
                 assert!(number(&row, field).is_finite(), "{a} {b}: {row}");
             }
-            // Estimates of disjoint sets may be above 0; no estimate of equal ones is below 1.
+            // Estimates for disjoint sets may be above 0; those for equal sets are exactly 1.
             let estimate = number(&row, "estimate");
             let near = if (a, b) == ("short", "other") { 0.3 } else { 0.0 };
             assert!((estimate - expected).abs() <= near, "{a} {b}: {row}");
@@ -246,7 +245,7 @@ fn standard_input_is_read_once() {
 
 #[cfg(unix)]
 #[test]
-fn a_pipe_is_read_once_whatever_its_name() {
+fn a_pipe_is_read_once_under_any_name() {
     let shell = shell();
     let options = "--method all --runs 1 --json";
     for (script, file) in [
@@ -262,7 +261,7 @@ fn a_pipe_is_read_once_whatever_its_name() {
 }
 
 #[test]
-fn rows_are_printed_even_if_those_of_files_cannot_be_made() {
+fn other_rows_are_printed_even_if_the_method_for_files_fails() {
     let shell = shell();
     shell.write("word", "w".repeat(40_000));
     let words = "compare old.txt word --method all --runs 1 --json --shingle word:2 --memory 1M";
@@ -273,13 +272,13 @@ fn rows_are_printed_even_if_those_of_files_cannot_be_made() {
 }
 
 #[test]
-fn every_method_takes_the_ends_of_the_range_of_hashes() {
+fn every_method_accepts_the_least_and_the_most_hashes() {
     let shell = shell();
     for hashes in [3, 4096] {
         let words = format!("compare old.txt new.txt --method all --family all --hashes {hashes}");
         let rows = rows(&shell.run(&format!("{words} --runs 1 --json")).succeeds());
         let named = |name: &str| rows.iter().find(|row| row["method"] == name).expect("a row");
-        // Of simhash 64 or 1,024 bits of each, with two sizes; of weighted 64 or 512 lanes.
+        // simhash has 64 or 1,024 bits for each text and two sizes, weighted 64 or 512 lanes.
         let few = hashes == 3;
         assert_eq!(named("simhash")["bytes"], if few { 32 } else { 272 });
         assert_eq!(named("weighted")["bytes"], if few { 128 } else { 1024 });
@@ -300,7 +299,7 @@ fn weights_have_their_own_methods() {
     assert!((exact("jaccard") - 2.5 / 5.25).abs() < 1e-6);
     let lengths = (9.0 + 1.0 + 0.25_f64).sqrt() * (4.0 + 1.0 + 0.0625_f64).sqrt();
     assert!((exact("cosine") - 6.5 / lengths).abs() < 1e-6);
-    // Of sea: 1 / (1 + 1/3 + 1/2 + 1/8); of sand: 1 / (6 + 2 + 1 + 1/4).
+    // sea has 1 / (1 + 1/3 + 1/2 + 1/8), sand has 1 / (6 + 2 + 1 + 1/4).
     let expected = 1.0 / (1.0 + 1.0 / 3.0 + 0.5 + 0.125) + 1.0 / (6.0 + 2.0 + 1.0 + 0.25);
     assert!((exact("probability") - expected).abs() < 1e-6);
     for method in ["exact", "weighted", "p-minhash", "simhash"] {
@@ -309,9 +308,9 @@ fn weights_have_their_own_methods() {
 }
 
 #[test]
-fn intervals_of_weights_hold_what_is_exact() {
+fn intervals_of_weights_hold_the_exact_value() {
     let shell = Shell::new();
-    // SimHash needs many tokens, of which none outweighs the others.
+    // SimHash needs many tokens, none of which outweighs the others.
     for (name, by) in [("a", 7), ("b", 11)] {
         let pairs =
             (1..200).map(|token| format!("\"t{token}\": {}", (token * by % 23) as f64 / 4.0));
@@ -323,12 +322,12 @@ fn intervals_of_weights_hold_what_is_exact() {
 }
 
 #[test]
-fn what_does_not_go_together_is_a_clear_error() {
+fn options_that_exclude_each_other_are_clear_errors() {
     let shell = shell();
     shell.write("w", "{}");
     for (words, error) in [
-        ("compare w w --weighted --method minhash", "takes no weights; take exact, weighted"),
-        ("compare w w --weighted --method file", "takes no weights; take exact, weighted"),
+        ("compare w w --weighted --method minhash", "takes no weights; use exact, weighted"),
+        ("compare w w --weighted --method file", "takes no weights; use exact, weighted"),
         ("compare old.txt new.txt --method all --explain", "cannot be used with"),
         ("compare old.txt new.txt --method ru --lanes 64", "cannot be used with"),
         ("compare old.txt new.txt --hashes 64", "--method <NAME>"),
@@ -375,7 +374,7 @@ fn what_does_not_go_together_is_a_clear_error() {
         ("compare old.txt new.txt --method rum --sample 0", "--sample <N>"),
         ("compare old.txt new.txt --method minhash --runs 0", "--runs"),
         ("compare old.txt new.txt --method nothing", "possible values"),
-        ("compare - - --method exact", "only one of both can be standard input"),
+        ("compare - - --method exact", "only one of the two texts can be standard input"),
     ] {
         let done = shell.run(words);
         assert_eq!(done.status, 2, "{words}: {done:?}");

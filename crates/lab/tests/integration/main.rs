@@ -1,4 +1,4 @@
-//! All integration tests in one binary, so that it is linked once.
+//! All integration tests in one binary, so that only one is linked.
 
 mod cli_compare_file;
 mod cli_families;
@@ -7,6 +7,7 @@ mod cli_methods;
 #[expect(dead_code, reason = "other tests use the rest")]
 #[path = "../../../cli/tests/integration/command.rs"]
 mod command;
+mod findings;
 #[cfg(unix)]
 mod lab_docs;
 #[cfg(unix)]

@@ -1,4 +1,4 @@
-//! `twindex study gospels`: the command, beside `compare` on the same texts.
+//! `study gospels`, compared with `compare` on the same texts.
 
 use crate::command::Shell;
 use std::path::Path;
@@ -8,7 +8,7 @@ fn gospel(name: &str) -> String {
 }
 
 #[test]
-fn the_study_says_what_compare_says_of_the_files() {
+fn the_study_agrees_with_compare_on_the_files() {
     let shell = Shell::new();
     let command = "study gospels --runs 2 --sample 500 --seed 3 --json --csv g.csv --svg g.svg";
     let lines = shell.run(command).succeeds().json();
@@ -27,7 +27,7 @@ fn the_study_says_what_compare_says_of_the_files() {
         let compared = compared.json().remove(0)["multiset_similarity"].as_f64().expect("a number");
         assert!((compared - similarity).abs() < 5e-5, "{pair}: {compared}");
     }
-    // What is random has its deviation, and the times are beside the paper's.
+    // Random values have their deviation, and the times are compared with the paper's.
     for name in ["independent", "coordinated", "simM", "sim"] {
         let deviation = row("John-Luke")[format!("{name}_sd")].as_f64().expect("a number");
         assert!(deviation > 0.0 && deviation < 0.5, "{name}: {deviation}");
@@ -43,7 +43,7 @@ fn the_study_says_what_compare_says_of_the_files() {
 }
 
 #[test]
-fn a_text_that_is_missing_is_named() {
+fn a_missing_text_is_named() {
     let shell = Shell::new();
     shell.write("fr_lsg1910_jean.txt", "Au commencement");
     let done = shell.run("study gospels .");

@@ -1,9 +1,10 @@
-//! The studies `shingle-size`, `approaches` and `rules` as commands: options, files, and what is refused.
+//! The studies `shingle-size`, `approaches` and `rules` as commands: options, files and errors.
 
 use crate::command::Shell;
+use crate::findings::assert_status_follows_from_findings;
 use serde_json::Value;
 
-/// The line of a finding that begins so.
+/// Whether the finding that begins with `start` holds.
 fn finding(lines: &[Value], start: &str) -> bool {
     let found = lines
         .iter()
@@ -12,7 +13,7 @@ fn finding(lines: &[Value], start: &str) -> bool {
 }
 
 #[test]
-fn random_orders_are_measured_written_and_drawn() {
+fn shingle_size_prints_writes_and_draws_random_orders() {
     let shell = Shell::new();
     let done = shell
         .run("study shingle-size --orders 6 --widest 13 --csv s.csv --svg s.svg --json --seed 3")
@@ -23,7 +24,7 @@ fn random_orders_are_measured_written_and_drawn() {
     let mut rows = csv.lines();
     assert_eq!(rows.next(), Some("form,shingle,pairs,mean,deviation,least,greatest"));
     let rows: Vec<Vec<&str>> = rows.map(|row| row.split(',').collect()).collect();
-    // 13 sizes in two forms; the third has a comma in its name, in quotation marks.
+    // 13 sizes in two forms. The name of the third form has a comma and quotation marks.
     assert_eq!(rows.iter().filter(|row| row[2] == "15").count(), 26);
     assert_eq!(csv.matches("\"with spaces, case kept\"").count(), 13);
     let svg = String::from_utf8(shell.read("s.svg")).expect("UTF-8");
@@ -38,7 +39,7 @@ fn random_orders_are_measured_written_and_drawn() {
 }
 
 #[test]
-fn what_cannot_be_written_is_told_before_the_study() {
+fn an_unwritable_file_is_reported_before_the_study_runs() {
     let shell = Shell::new();
     let done = shell.run("study gospels --runs 100000 --csv a.csv --svg none/b.svg");
     done.fails_with("none/b.svg: No such file or directory");
@@ -50,29 +51,30 @@ fn what_cannot_be_written_is_told_before_the_study() {
 }
 
 #[test]
-fn one_seed_gives_one_file_of_points() {
+fn the_seed_determines_the_points() {
     let shell = Shell::new();
     for (name, seed) in [("a", 1), ("b", 1), ("c", 2)] {
         let words =
-            format!("study shingle-size --orders 4 --widest 4 -q --csv {name} --seed {seed}");
-        assert!([0, 1].contains(&shell.run(&words).status));
+            format!("study shingle-size --orders 4 --widest 4 --json --csv {name} --seed {seed}");
+        assert_status_follows_from_findings(&shell.run(&words));
     }
     assert_eq!(shell.read("a"), shell.read("b"));
     assert_ne!(shell.read("a"), shell.read("c"));
 }
 
 #[test]
-fn approaches_are_timed_and_say_what_they_found() {
+fn approaches_are_timed_and_find_the_planted_pairs() {
     let shell = Shell::new();
     let done =
         shell.run("study approaches --docs 80 --family default --csv t.csv --svg t.svg --json");
-    // So few documents have no slopes worth the name, so that its status may be either.
-    assert!([0, 1].contains(&done.status), "{done:?}");
+    // The slopes of so few documents depend on the machine, so the status must follow from the
+    // findings that are printed; those that do not depend on times must hold.
+    assert_status_follows_from_findings(&done);
     let lines = done.json();
     assert!(finding(&lines, "exact, all pairs: finds every similar pair"));
     assert!(finding(&lines, "twindex: finds"));
     let csv = String::from_utf8(shell.read("t.csv")).expect("UTF-8");
-    // Two numbers of orders, and 10, 20, 40, 80 varied texts, for each of four approaches.
+    // Each of four approaches has two numbers of orders, and 10, 20, 40 and 80 varied texts.
     assert_eq!(csv.lines().count(), 1 + 4 * (2 + 4), "{csv}");
     let svg = String::from_utf8(shell.read("t.svg")).expect("UTF-8");
     assert!(svg.contains("signatures in bands") && svg.contains("Varied texts"));
@@ -81,7 +83,7 @@ fn approaches_are_timed_and_say_what_they_found() {
 }
 
 #[test]
-fn rules_of_a_file_come_with_what_they_imply() {
+fn rules_of_a_file_have_all_their_values() {
     let shell = Shell::new();
     shell.write("baskets.csv", "whole milk,tea\ntea,whole milk\ncake\n\ncake,tea\n");
     let done = shell.run("study rules baskets.csv --separator comma --support 1 --json").succeeds();
@@ -104,7 +106,7 @@ fn rules_of_a_file_come_with_what_they_imply() {
 }
 
 #[test]
-fn what_is_no_transaction_file_is_refused_with_its_line() {
+fn invalid_transaction_files_are_refused_with_the_line() {
     let shell = Shell::new();
     shell.run("study rules none.txt").fails_with("none.txt: reading transactions: No such file");
     shell.write("latin.txt", b"tea cake\ncaf\xe9\n");
@@ -112,7 +114,7 @@ fn what_is_no_transaction_file_is_refused_with_its_line() {
         .run("study rules latin.txt")
         .fails_with("latin.txt: reading transactions: line 2 is not UTF-8");
     shell.write("one.txt", "tea cake\n");
-    shell.run("study rules one.txt").fails_with("there is one only");
+    shell.run("study rules one.txt").fails_with("there is only one");
     shell.write("none.csv", "\n\n");
     shell.run("study rules none.csv").fails_with("there is none");
     shell.write("m.csv", "a,b\n1,2\n0,1\n");

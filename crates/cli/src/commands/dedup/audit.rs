@@ -3,7 +3,7 @@
 use crate::commands::dedup::partial_file::{Content, Part, Sink};
 use crate::commands::dedup::targets::Targets;
 use crate::run::failure::Failure;
-use crate::run::global::Global;
+use crate::run::global_options::GlobalOptions;
 use crate::terminal::output::{Results, json_line};
 use anyhow::Context;
 use serde_json::{Map, Value};
@@ -32,7 +32,7 @@ enum Echo {
 impl Audit {
     /// Begins anew, or goes on with this file.
     pub(crate) fn begin(
-        global: &Global,
+        global: &GlobalOptions,
         targets: &Targets,
         resumed: Option<Part>,
     ) -> Result<Self, Failure> {
@@ -81,7 +81,7 @@ impl Audit {
             Echo::Results(results) => {
                 let mut values = values.into_iter();
                 let fields = COLUMNS.map(|name| (name, values.next().unwrap_or_default()));
-                results.line(&fields)
+                Ok(results.line(&fields)?)
             }
         };
         self.tolerate(printed)
@@ -103,7 +103,7 @@ impl Audit {
         let flushed = match &mut self.echo {
             Echo::Nowhere => Ok(()),
             Echo::Stream(sink) => sink.sync().map(|_| ()),
-            Echo::Results(results) => results.flush(),
+            Echo::Results(results) => Ok(results.flush()?),
         };
         self.tolerate(flushed)?;
         self.spool.as_mut().map(Part::sync).transpose()
@@ -122,5 +122,5 @@ impl Audit {
 
 fn json(values: &[Value; 4]) -> Result<String, Failure> {
     let mut values = values.iter();
-    json_line(&COLUMNS.map(|name| (name, values.next().cloned().unwrap_or_default())))
+    Ok(json_line(&COLUMNS.map(|name| (name, values.next().cloned().unwrap_or_default())))?)
 }

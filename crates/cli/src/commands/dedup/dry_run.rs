@@ -2,7 +2,7 @@
 
 use crate::commands::dedup::options::Dedup;
 use crate::run::failure::Failure;
-use crate::run::global::Global;
+use crate::run::global_options::GlobalOptions;
 use crate::run::opening;
 use anyhow::Context;
 use std::fs;
@@ -17,7 +17,7 @@ pub(crate) struct Trial {
 }
 
 impl Trial {
-    pub(crate) fn of(global: &Global, args: &Dedup) -> Result<Self, Failure> {
+    pub(crate) fn of(global: &GlobalOptions, args: &Dedup) -> Result<Self, Failure> {
         let folder = tempfile::Builder::new().prefix("twindex-").tempdir();
         let folder = folder.context("a temporary folder")?;
         let index = folder.path().join("trial.twx");

@@ -6,7 +6,8 @@ use crate::commands::dedup::options::Dedup;
 use crate::commands::dedup::partial_file::{Content, Part, Sink, part_of};
 use crate::commands::dedup::targets::Targets;
 use crate::run::failure::Failure;
-use crate::run::global::Global;
+use crate::run::global_options::GlobalOptions;
+use crate::run::resume_key::ResumeKey;
 use crate::terminal::output::likeness;
 use anyhow::anyhow;
 use std::path::Path;
@@ -69,11 +70,11 @@ pub(crate) struct Judging<'a> {
 impl<'a> Judging<'a> {
     /// Begins, or goes on with what an interrupted run has left.
     pub(crate) fn begin(
-        global: &Global,
+        global: &GlobalOptions,
         args: &'a Dedup,
         targets: &'a Targets,
         comparing: (f64, &'a [&'a Snapshot]),
-        (key, interrupted): (&str, Option<DedupRun>),
+        (key, interrupted): (&ResumeKey, Option<DedupRun>),
         txn: &WriteTxn,
     ) -> Result<Self, Failure> {
         let (run, kept, audit) = match (interrupted, targets.file(), targets.spool()) {

@@ -1,7 +1,7 @@
 //! The output of `dedup`: kept records, each as it came.
 
 use crate::commands::dedup::partial_file::{Content, Sink};
-use crate::input::Raw;
+use crate::input::RawRecord;
 use crate::run::failure::Failure;
 use anyhow::anyhow;
 use std::sync::Arc;
@@ -21,11 +21,11 @@ pub(crate) enum Written {
 }
 
 impl Written {
-    pub(crate) fn new(raw: Raw<'_>, id: &str) -> Self {
+    pub(crate) fn new(raw: RawRecord<'_>, id: &str) -> Self {
         match raw {
-            Raw::File => Self::Path(id.to_owned()),
-            Raw::Bytes(bytes) => Self::Bytes(bytes.to_owned()),
-            Raw::Row { header, bytes } => {
+            RawRecord::File => Self::Path(id.to_owned()),
+            RawRecord::Bytes(bytes) => Self::Bytes(bytes.to_owned()),
+            RawRecord::Row { header, bytes } => {
                 Self::Row { header: Arc::clone(header), bytes: bytes.to_owned() }
             }
         }

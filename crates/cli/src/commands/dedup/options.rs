@@ -6,15 +6,17 @@ use crate::commands::dedup::judging::{Counts, Incoming, Judging, changed, output
 use crate::commands::dedup::kept_file::Written;
 use crate::commands::dedup::partial_file::Part;
 use crate::commands::dedup::targets::Targets;
-use crate::input::{BadRecord, Name, Raw, STANDARD_INPUT};
+use crate::input::{BadRecord, RawRecord, RecordName, STANDARD_INPUT};
 use crate::run::failure::Failure;
-use crate::run::global::Global;
-use crate::run::inputs::Input;
+use crate::run::global_options::GlobalOptions;
+use crate::run::index_settings::IndexSettings;
+use crate::run::input_options::InputOptions;
 use crate::run::records::Records;
-use crate::run::settings::Settings;
-use crate::run::{ending::Ending, interrupt, opening, records};
+use crate::run::resume_key::ResumeKey;
+use crate::run::{ending::Ending, opening, records};
+use crate::terminal::interrupt;
 use crate::terminal::output::{bytes, count, listed, similarity, summary, whole_millis};
-use crate::terminal::progress::Progress;
+use crate::terminal::progress_bar::ProgressBar;
 use anyhow::anyhow;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -73,15 +75,15 @@ pub(crate) struct Dedup {
     #[arg(long, value_name = "DOCS", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) batch: u32,
     #[command(flatten)]
-    pub(crate) input: Input,
+    pub(crate) input: InputOptions,
     #[command(flatten)]
-    pub(crate) settings: Settings,
+    pub(crate) settings: IndexSettings,
 }
 
 /// Records that are judged without looking whether the command was asked to end.
 const SLICE: usize = 1 << 10;
 
-pub(crate) fn run(global: &Global, args: &Dedup) -> Result<Ending, Failure> {
+pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failure> {
     interrupt::catch()?;
     let start = Instant::now();
     let targets = Targets::of(args)?;
@@ -105,7 +107,7 @@ pub(crate) fn run(global: &Global, args: &Dedup) -> Result<Ending, Failure> {
         report(global, args, counts, failed, recall, seconds, interrupted);
     };
 
-    let key = args.key(threshold);
+    let key = args.resume_key(threshold);
     let mut interrupted = match targets.file().is_some() && !args.restart {
         true => DedupRun::resume(&txn, &key)?,
         false => None,
@@ -122,7 +124,7 @@ pub(crate) fn run(global: &Global, args: &Dedup) -> Result<Ending, Failure> {
     let comparing = (threshold, &*against);
     let mut judging = Judging::begin(global, args, &targets, comparing, (&key, interrupted), &txn)?;
     let records = args.records(&targets, &index, Some(index.sketcher().clone()))?;
-    let mut progress = Progress::new(global, records.expected_bytes);
+    let mut progress = ProgressBar::new(global, records.expected_bytes);
     let mut failed = 0_u64;
     for parsed in records {
         let documents = parsed.results.len() as u64;
@@ -190,7 +192,7 @@ pub(crate) fn run(global: &Global, args: &Dedup) -> Result<Ending, Failure> {
 /// Gives their names to the files of a run that had judged everything. If that was this very input,
 /// returns how many of its records are bad; `None` if there is another input to judge.
 fn complete(
-    global: &Global,
+    global: &GlobalOptions,
     args: &Dedup,
     targets: &Targets,
     index: &Index,
@@ -253,7 +255,7 @@ fn forget(index: &Index, run: DedupRun) -> Result<(), Failure> {
 
 impl Dedup {
     /// Opens the index; the threshold of the run is that of the index only if it is new.
-    fn open(&self, global: &Global, place: &Path) -> Result<Index, Failure> {
+    fn open(&self, global: &GlobalOptions, place: &Path) -> Result<Index, Failure> {
         opening::open(global, self.settings.options_but_threshold(), |options| {
             match options.open(place) {
                 Err(Error::NotFound { .. }) => self.settings.options().open_or_create(place),
@@ -275,11 +277,11 @@ impl Dedup {
         let none = Signature::empty(settings.lanes())?;
         records::start(inputs, settings.shingle, move |record| {
             let (id, named) = match record.name {
-                Name::Id(id) => (id, true),
-                Name::Automatic => ("#".to_owned(), false),
+                RecordName::Id(id) => (id, true),
+                RecordName::Automatic => ("#".to_owned(), false),
             };
             let place = record.place;
-            if record.raw == Raw::File && id.contains('\n') {
+            if record.raw == RawRecord::File && id.contains('\n') {
                 let cause = "its name holds a line break, which a list of paths cannot have".into();
                 return Err(BadRecord { place, cause });
             }
@@ -300,20 +302,26 @@ impl Dedup {
         })
     }
 
-    /// Names everything that decides what is written.
-    fn key(&self, threshold: f64) -> String {
-        let Self { paths, output, removed, skip_known, against, touch, input, .. } = self;
-        let estimate = self.estimate;
-        let folder = std::env::current_dir().ok();
-        let asked = (
-            folder, paths, output, removed, skip_known, against, touch, input, threshold, estimate,
-        );
-        format!("{asked:?}")
+    /// What decides which records are written where. An interrupted run is resumed by a command
+    /// whose key is equal: the same folder, inputs in the same order, outputs, other indexes,
+    /// threshold and options. The sizes of commits and caches are not part of it.
+    fn resume_key(&self, threshold: f64) -> ResumeKey {
+        let key = ResumeKey::default()
+            .with_paths("folder", std::env::current_dir().ok().as_deref())
+            .with_paths("input", self.paths.iter().map(PathBuf::as_path))
+            .with_paths("output", self.output.as_deref())
+            .with_paths("removed", self.removed.as_deref())
+            .with_paths("against", self.against.iter().map(PathBuf::as_path))
+            .with("threshold", threshold.to_bits().to_le_bytes())
+            .with_flag("skip-known", self.skip_known)
+            .with_flag("touch", self.touch)
+            .with_flag("estimate", self.estimate);
+        self.input.add_to(key)
     }
 }
 
 /// Opens the other indexes to be read.
-fn others(global: &Global, args: &Dedup) -> Result<Vec<ReadOnlyIndex>, Failure> {
+fn others(global: &GlobalOptions, args: &Dedup) -> Result<Vec<ReadOnlyIndex>, Failure> {
     let open = |path: &PathBuf| match opening::same_file(path, &args.index) {
         true => Err(anyhow!(
             "{}: is the index itself, whose documents count anyway; leave out this --against",
@@ -326,7 +334,7 @@ fn others(global: &Global, args: &Dedup) -> Result<Vec<ReadOnlyIndex>, Failure> 
 }
 
 fn report(
-    global: &Global,
+    global: &GlobalOptions,
     args: &Dedup,
     counts: &Counts,
     failed: u64,

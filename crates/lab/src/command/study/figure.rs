@@ -1,16 +1,17 @@
-//! A study's figure as SVG: panels with axes, lines, dots and bands, each with its legend below.
+//! Draws the figure of a study as SVG: panels with axes, lines, dots, bands and a legend.
 
-use super::axis::Side;
-use super::clip::{self, Place};
-use crate::study::{Figure, Kind, Panel, Point, Series};
+use super::clip_to_panel::{self, PanelPoint};
+use super::drawn_axis::DrawnAxis;
+use crate::study::{Figure, Panel, Point, Series, SeriesKind};
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Side, Side>>;
+type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<DrawnAxis, DrawnAxis>>;
 
-/// As told apart by people who see few colours (Okabe, Ito 2008), their yellow darker, for lines on white.
+/// Colours that colour-blind people can tell apart (Okabe, Ito 2008), with a darker yellow for
+/// lines on white.
 const COLORS: [RGBColor; 8] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -22,7 +23,7 @@ const COLORS: [RGBColor; 8] = [
     RGBColor(150, 110, 20),
 ];
 
-/// How much of its colour a band has.
+/// The opacity of a band.
 const BAND: f64 = 0.18;
 
 const FONT: &str = "sans-serif";
@@ -30,15 +31,15 @@ const TITLE: i32 = 22;
 const HEADING: i32 = 17;
 const TEXT: i32 = 14;
 
-/// Pixels of a panel with its legend: of one alone, and of one beside another.
+/// The size in pixels of a panel with its legend, alone or beside another.
 const ALONE: (u32, u32) = (900, 560);
 const BESIDE: (u32, u32) = (620, 470);
 
-/// Pixels above the panels, and of a line of a legend.
+/// The height in pixels of the title and of a line of a legend.
 const TOP: u32 = 44;
 const LEGEND_LINE: u32 = 22;
 
-/// Pixels of a letter, on average, and of the sign before a name in a legend with its room.
+/// The average width in pixels of a letter, and the width of the symbol before a name in a legend.
 const LETTER: f64 = 7.2;
 const SIGN: i32 = 34;
 
@@ -65,7 +66,7 @@ pub(super) fn draw(figure: &Figure) -> anyhow::Result<String> {
     Ok(svg)
 }
 
-/// The names of all series in the order in which they come: each has its colour by its place.
+/// The names of all series in order of appearance, which decides their colours.
 fn names(figure: &Figure) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for series in figure.panels.iter().flat_map(|panel| &panel.series) {
@@ -88,8 +89,8 @@ fn draw_panel(panel: &Panel, area: &Area<'_>, names: &[&str]) -> anyhow::Result<
     let (plot, below) = area.split_vertically(height - legend);
     let points = || panel.series.iter().flat_map(|series| &series.points);
     let spreads = points().filter_map(|point| point.spread);
-    let x = Side::new(&panel.x, points().map(|point| point.x));
-    let y = Side::new(
+    let x = DrawnAxis::new(&panel.x, points().map(|point| point.x));
+    let y = DrawnAxis::new(
         &panel.y,
         points().map(|point| point.y).chain(spreads.flat_map(|(low, high)| [low, high])),
     );
@@ -108,11 +109,11 @@ fn draw_panel(panel: &Panel, area: &Area<'_>, names: &[&str]) -> anyhow::Result<
         mesh.disable_x_mesh();
     }
     mesh.draw()?;
-    // Dots of several series at one name stand beside each other.
-    let dots = panel.series.iter().filter(|series| series.kind == Kind::Dots).count();
+    // Dots of several series at one name are drawn beside each other.
+    let dots = panel.series.iter().filter(|series| series.kind == SeriesKind::Dots).count();
     let mut dot = 0;
     for series in &panel.series {
-        let shift = match named && series.kind == Kind::Dots {
+        let shift = match named && series.kind == SeriesKind::Dots {
             true => {
                 dot += 1;
                 (f64::from(dot) - (dots as f64 + 1.0) / 2.0) * f64::min(0.14, 0.8 / dots as f64)
@@ -135,41 +136,42 @@ fn draw_series(
         sides.x_spec().shows(point.x) && sides.y_spec().shows(point.y)
     };
     let points: Vec<Point> = series.points.iter().filter(shown).copied().collect();
-    let middle: Vec<Place> =
+    let middle: Vec<PanelPoint> =
         points.iter().map(|point| place(chart, point.x + shift, point.y)).collect();
     match series.kind {
-        Kind::Dots => {
+        SeriesKind::Dots => {
             let bars = points.iter().filter_map(|point| {
                 let (x, (low, high)) = (point.x + shift, point.spread?);
                 Some([place(chart, x, low), place(chart, x, high)])
             });
-            let bars: Vec<_> = bars.flat_map(|ends| inside(chart, clip::line(&ends))).collect();
+            let bars: Vec<_> =
+                bars.flat_map(|ends| inside(chart, clip_to_panel::line(&ends))).collect();
             chart.draw_series(bars.into_iter().map(|bar| PathElement::new(bar, color)))?;
-            let dots = middle.into_iter().filter(|dot| clip::is_inside(*dot)).collect();
+            let dots = middle.into_iter().filter(|dot| clip_to_panel::is_inside(*dot)).collect();
             for dot in inside(chart, vec![dots]).into_iter().flatten() {
                 chart.draw_series([Circle::new(dot, 3, color.filled())])?;
             }
         }
-        Kind::Line | Kind::Band => {
+        SeriesKind::Line | SeriesKind::Band => {
             let edge = |at: fn((f64, f64)) -> f64| {
                 points.iter().filter_map(move |point| Some((point.x, at(point.spread?))))
             };
             let mut band: Vec<(f64, f64)> = edge(|spread| spread.0).collect();
             band.extend(edge(|spread| spread.1).collect::<Vec<_>>().into_iter().rev());
             let places = band.into_iter().map(|(x, y)| place(chart, x, y)).collect();
-            for band in inside(chart, vec![clip::area(places)]) {
+            for band in inside(chart, vec![clip_to_panel::area(places)]) {
                 if band.len() > 2 {
                     chart.draw_series([Polygon::new(band, color.mix(BAND))])?;
                 }
             }
-            if series.kind == Kind::Line {
-                for part in inside(chart, clip::line(&middle)) {
+            if series.kind == SeriesKind::Line {
+                for part in inside(chart, clip_to_panel::line(&middle)) {
                     chart.draw_series(LineSeries::new(part, color.stroke_width(2)))?;
                 }
             }
         }
-        Kind::Dashed => {
-            for part in inside(chart, clip::line(&middle)) {
+        SeriesKind::Dashed => {
+            for part in inside(chart, clip_to_panel::line(&middle)) {
                 chart.draw_series(DashedLineSeries::new(part, 7, 4, color.stroke_width(2)))?;
             }
         }
@@ -177,20 +179,20 @@ fn draw_series(
     Ok(())
 }
 
-/// Where a point is in the panel, which it may be outside of.
-fn place(chart: &Chart<'_, '_>, x: f64, y: f64) -> Place {
+/// The position of a point relative to the panel. It may be outside.
+fn place(chart: &Chart<'_, '_>, x: f64, y: f64) -> PanelPoint {
     let sides = chart.as_coord_spec();
     (sides.x_spec().place(x), sides.y_spec().place(y))
 }
 
-/// The values at places.
-fn inside(chart: &Chart<'_, '_>, parts: Vec<Vec<Place>>) -> Vec<Vec<(f64, f64)>> {
+/// Converts positions to values.
+fn inside(chart: &Chart<'_, '_>, parts: Vec<Vec<PanelPoint>>) -> Vec<Vec<(f64, f64)>> {
     let sides = chart.as_coord_spec();
     let value = |(x, y)| (sides.x_spec().at(x), sides.y_spec().at(y));
     parts.into_iter().map(|part| part.into_iter().map(value).collect()).collect()
 }
 
-/// The series of each line of the legend.
+/// The series of the legend, line by line.
 fn legend_lines(series: &[Series], width: u32) -> Vec<Vec<&Series>> {
     let mut lines: Vec<Vec<&Series>> = Vec::new();
     let mut room = 0;
@@ -221,13 +223,13 @@ fn draw_legend(area: &Area<'_>, lines: &[Vec<&Series>], names: &[&str]) -> anyho
             let color = color(names, series);
             let thick = color.stroke_width(2);
             match series.kind {
-                Kind::Dots => area.draw(&Circle::new((x + 12, y), 4, color.filled()))?,
-                Kind::Band => {
+                SeriesKind::Dots => area.draw(&Circle::new((x + 12, y), 4, color.filled()))?,
+                SeriesKind::Band => {
                     let bar = [(x, y - 5), (x + 25, y + 5)];
                     area.draw(&Rectangle::new(bar, color.mix(BAND * 2.0).filled()))?;
                 }
-                Kind::Line => area.draw(&PathElement::new([(x, y), (x + 25, y)], thick))?,
-                Kind::Dashed => {
+                SeriesKind::Line => area.draw(&PathElement::new([(x, y), (x + 25, y)], thick))?,
+                SeriesKind::Dashed => {
                     for from in [0, 10, 20] {
                         let dash = [(x + from, y), (x + from + 6, y)];
                         area.draw(&PathElement::new(dash, thick))?;
@@ -258,9 +260,9 @@ mod tests {
             x: if number == 1 { Axis::log("size (characters)") } else { Axis::linear("size") },
             y: Axis::linear("similarity"),
             series: vec![
-                Series::new("measured", Kind::Line, wave(0.0)),
-                Series::new("law", Kind::Dashed, wave(0.5)),
-                Series::new("runs", Kind::Dots, wave(1.0)),
+                Series::new("measured", SeriesKind::Line, wave(0.0)),
+                Series::new("law", SeriesKind::Dashed, wave(0.5)),
+                Series::new("runs", SeriesKind::Dots, wave(1.0)),
             ],
         };
         Figure { title: "Waves".to_owned(), panels: (0..panels).map(panel).collect() }
@@ -278,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_drawn_is_left_out() {
+    fn points_that_cannot_be_drawn_are_left_out() {
         let mut figure = figure(1);
         figure.panels[0].x = Axis::of_names("who", ["a", "b"].map(str::to_owned));
         figure.panels[0].y = Axis::log("time (s)");
@@ -289,9 +291,8 @@ mod tests {
         draw(&figure).expect("a panel without series");
     }
 
-    /// One series of a figure, in a panel from 0 to 10 and 0 to 1; what of it is drawn in its colour and no other
-    /// thing is.
-    fn drawn(kind: Kind, points: &[Point]) -> String {
+    /// Draws one series in a panel from 0 to 10 and 0 to 1, and returns the elements in its colour.
+    fn drawn(kind: SeriesKind, points: &[Point]) -> String {
         let mut figure = figure(1);
         let panel = &mut figure.panels[0];
         panel.x = Axis::linear("x").within(0.0, 10.0);
@@ -299,7 +300,7 @@ mod tests {
         panel.series = vec![Series::new("", kind, points.iter().copied())];
         let svg = draw(&figure).expect("drawn");
         let plot = svg.lines().filter(|line| line.contains("#0072B2"));
-        // The last is the sign in the legend.
+        // The last element is the symbol in the legend.
         let mut lines: Vec<&str> = plot.collect();
         lines.pop();
         lines.join("\n")
@@ -308,29 +309,29 @@ mod tests {
     #[test]
     fn lines_and_dots_outside_of_the_panel_are_not_drawn_at_its_edge() {
         let above = [Point::new(1.0, 1.5), Point::new(5.0, 2.0), Point::new(9.0, 1.2)];
-        for kind in [Kind::Line, Kind::Dots] {
+        for kind in [SeriesKind::Line, SeriesKind::Dots] {
             assert_eq!(drawn(kind, &above), "", "{kind:?}");
         }
-        let dot = drawn(Kind::Dots, &[Point::new(1.0, 0.5), Point::new(2.0, -0.1)]);
+        let dot = drawn(SeriesKind::Dots, &[Point::new(1.0, 0.5), Point::new(2.0, -0.1)]);
         assert_eq!(dot.matches("<circle").count(), 1, "{dot}");
-        // There and back: two parts, each with an end at the edge.
+        // The line leaves the panel and returns, so it has two parts.
         let peak = [Point::new(0.0, 0.5), Point::new(5.0, 1.5), Point::new(10.0, 0.5)];
-        assert_eq!(drawn(Kind::Line, &peak).matches("<polyline").count(), 2);
+        assert_eq!(drawn(SeriesKind::Line, &peak).matches("<polyline").count(), 2);
     }
 
     #[test]
-    fn bars_and_bands_go_on_to_the_edge() {
+    fn bars_and_bands_reach_the_edge() {
         let wide = [Point::spread(2.0, 0.5, -1.0, 2.0), Point::spread(8.0, 0.5, -1.0, 2.0)];
-        let bars = drawn(Kind::Dots, &wide);
+        let bars = drawn(SeriesKind::Dots, &wide);
         assert_eq!((bars.matches("<circle").count(), bars.matches("<poly").count()), (2, 2));
-        let band = drawn(Kind::Band, &wide);
+        let band = drawn(SeriesKind::Band, &wide);
         assert_eq!((band.matches("<polygon").count(), band.matches("<polyline").count()), (1, 0));
     }
 
     #[test]
     fn a_long_legend_takes_several_lines() {
         let series: Vec<Series> = (0..9)
-            .map(|n| Series::new(format!("a rather long name {n}"), Kind::Line, []))
+            .map(|n| Series::new(format!("a rather long name {n}"), SeriesKind::Line, []))
             .collect();
         let lines = legend_lines(&series, 620);
         assert!(lines.len() > 1 && lines.iter().all(|line| !line.is_empty()));

@@ -1,43 +1,47 @@
-//! The options of `twindex study gospels`.
+//! The options of `twindex-lab study gospels`.
 
-use super::Outputs;
-use crate::study::gospels::Settings;
+use super::outputs::Outputs;
+use crate::study::gospels::GospelsSettings;
 use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The six pairs of the four Gospels, in French (Segond 1910) and English (King James Version),
-words of fewer than three letters dropped, by shingles of three characters: exact, by file, by
-chance, by samples, and by RUM on samples. Both texts are part of the command; a directory with
-files of the same names as in data/gospels can stand in for them.
+Compares the six pairs of the four Gospels, in French (Segond 1910) and English (King James
+Version), without words of fewer than three letters, by shingles of three characters: exactly, by
+file, by chance, by samples, and by RUM on samples. Both translations are part of the command. A
+directory with files of the same names as in data/gospels can replace them.
 
-Columns: exact of multisets, with what the paper has and the common shingles; sets; chance; the
-means of independent samples, what these tend to, and of coordinated samples; RUM's simM and sim
-with 20 functions. What is random has its standard deviation over the runs beside it, in a column
-whose name ends in _sd. The last line has the times, and the paper's. --csv has all, with their
-extremes and times.
+Columns: the exact similarity of multisets, with the paper's value and the number of common
+shingles; that of sets; that by chance; the mean of independent samples, its limit, and the mean
+of coordinated samples; RUM's simM and sim with 20 functions. A column whose name ends in _sd has
+the standard deviation over the runs. The last line compares the times with those of the paper.
+--csv writes all values, with their extremes and times.
 
 Examples:
-  twindex study gospels
-  twindex study gospels --svg gospels.svg --csv gospels.csv
-  twindex study gospels --runs 10 --sample 1000 --seed 7 --json")]
-pub(super) struct Gospels {
-    /// Directory of the eight texts, instead of those that are built in
+  twindex-lab study gospels
+  twindex-lab study gospels --svg gospels.svg --csv gospels.csv
+  twindex-lab study gospels --runs 10 --sample 1000 --seed 7 --json")]
+pub(super) struct GospelsArgs {
+    /// Directory with eight texts to use instead of the built-in ones
     directory: Option<PathBuf>,
-    /// How often samples are drawn
-    #[arg(long, value_name = "R", default_value_t = Settings::default().runs,
+    /// Number of samples to draw
+    #[arg(long, value_name = "R", default_value_t = GospelsSettings::default().runs,
           value_parser = clap::value_parser!(u32).range(2..=100_000))]
     runs: u32,
-    /// How many shingles are drawn of each text
-    #[arg(long, value_name = "N", default_value_t = Settings::default().sample as u64,
+    /// Shingles to draw from each text
+    #[arg(long, value_name = "N", default_value_t = GospelsSettings::default().sample as u64,
           value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     sample: u64,
     #[command(flatten)]
     pub(super) outputs: Outputs,
 }
 
-impl Gospels {
-    pub(super) fn settings(&self) -> Settings {
-        Settings { folder: self.directory.clone(), runs: self.runs, sample: self.sample as usize }
+impl GospelsArgs {
+    pub(super) fn settings(&self) -> GospelsSettings {
+        GospelsSettings {
+            folder: self.directory.clone(),
+            runs: self.runs,
+            sample: self.sample as usize,
+        }
     }
 }

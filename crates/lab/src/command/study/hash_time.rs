@@ -1,35 +1,40 @@
-//! The options of `twindex study hash-time`.
+//! The options of `twindex-lab study hash-time`.
 
-use super::Outputs;
-use crate::study::hash_time::Settings;
+use super::outputs::Outputs;
+use crate::study::hash_time::HashTimeSettings;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Times the signature matrix of 10 passages of 1,000 characters (Mark, in English), for shingles
-of 2 to 20 characters: 200 hash functions of each family on row numbers, on one thread. Then
-bands of 2 to 8 rows: the hash by shifts and exclusive or, and the index's own word.
+Times how long it takes to fill the signature matrix of 10 passages of 1,000 characters (Mark, in
+English), for shingles of 2 to 20 characters, with 200 hash functions of each family on row
+numbers, on one thread. Then times hashing bands of 2 to 8 rows, by shifts and exclusive or and by
+the word of an index.
 
-Output, a line for each family and some sizes: what, size (characters of a shingle; rows of a
-band), milliseconds (median), nanoseconds_each (for each shingle and function; for each band),
-distinct_of_65536 (hashes of so many bands that differ in two rows).
+Output, one line for each family and some sizes: what, size (characters of a shingle, or rows of a
+band), milliseconds (median), nanoseconds_each (for each shingle and function, or for each band),
+distinct_of_65536 (distinct hashes of 65,536 bands that differ in two rows).
 
 Examples:
-  twindex study hash-time --svg hash-time.svg
-  twindex study hash-time --runs 21 --hashes 400 --csv hash-time.csv")]
-pub(super) struct HashTime {
+  twindex-lab study hash-time --svg hash-time.svg
+  twindex-lab study hash-time --runs 21 --hashes 400 --csv hash-time.csv")]
+pub(super) struct HashTimeArgs {
     #[command(flatten)]
     pub(super) outputs: Outputs,
-    /// How often everything is timed
-    #[arg(long, value_name = "N", default_value_t = Settings::default().runs as u64,
+    /// Number of times everything is timed
+    #[arg(long, value_name = "N", default_value_t = HashTimeSettings::default().runs as u64,
           value_parser = clap::value_parser!(u64).range(1..=100_000))]
     runs: u64,
-    /// Hash functions of a signature
-    #[arg(long, value_name = "K", default_value_t = Settings::default().hashes)]
+    /// Hash functions in a signature
+    #[arg(long, value_name = "K", default_value_t = HashTimeSettings::default().hashes)]
     hashes: usize,
 }
 
-impl HashTime {
-    pub(super) fn settings(&self) -> Settings {
-        Settings { runs: self.runs as usize, hashes: self.hashes, ..Settings::default() }
+impl HashTimeArgs {
+    pub(super) fn settings(&self) -> HashTimeSettings {
+        HashTimeSettings {
+            runs: self.runs as usize,
+            hashes: self.hashes,
+            ..HashTimeSettings::default()
+        }
     }
 }

@@ -1,50 +1,50 @@
-//! The options of `twindex study rules`.
+//! The options of `twindex-lab study rules`.
 
-use super::Outputs;
-use crate::study::rules::Settings;
-use crate::study::transactions::Layout;
+use super::outputs::Outputs;
+use crate::study::rules::RulesSettings;
+use crate::study::transactions::TransactionLayout;
 use clap::ValueEnum;
 use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A transaction is a line of items, and an item a column: the set of transactions that have it.
-Pairs of columns that are similar are found by sketches and bands, however rare they are, and
-compared exactly:
-  similarity   transactions with both among those with either
-  support      transactions with both, and their share of all
-  a_to_b       share of those with b among those with a; b_to_a the other way
-  lift         how much likelier one is where the other is
-Brute force then looks for the same pairs, with as many columns as it can compare in about a
-second. Without a file, transactions are the verses of the Gospels, and items their words. A file
-may be compressed (gzip, zstd), and - is standard input. Items in quotation marks may hold what
---separator names.
+Each line of the file is a transaction, a list of items. The column of an item is the set of
+transactions that have it. The study finds similar columns by sketches and bands, however rare
+they are, and compares them exactly:
+  similarity   Jaccard similarity of both columns
+  support      number of transactions with both items; share is their share of all
+  a_to_b       share of the transactions with a that also have b; b_to_a is the reverse
+  lift         factor by which one item makes the other more likely
+Then brute force looks for the same pairs, with as many columns as it can compare in about a
+second. Without a file, transactions are the verses of the Gospels, and items their words. The
+file may be compressed (gzip, zstd); - is standard input. Items in quotation marks may contain the
+separator.
 
 Examples:
-  twindex study rules --threshold 0.4 --svg rules.svg
-  twindex study rules baskets.txt --support 10 --csv rules.csv
-  twindex study rules groceries.csv --separator comma
-  twindex study rules survey.csv --matrix --threshold 0.7")]
-pub(super) struct Rules {
-    /// File with a transaction a line
+  twindex-lab study rules --threshold 0.4 --svg rules.svg
+  twindex-lab study rules baskets.txt --support 10 --csv rules.csv
+  twindex-lab study rules groceries.csv --separator comma
+  twindex-lab study rules survey.csv --matrix --threshold 0.7")]
+pub(super) struct RulesArgs {
+    /// File with one transaction per line
     file: Option<PathBuf>,
     /// Least similarity of two columns
-    #[arg(long, value_name = "T", default_value_t = Settings::default().threshold)]
+    #[arg(long, value_name = "T", default_value_t = RulesSettings::default().threshold)]
     threshold: f64,
-    /// Least probability that a pair at the threshold is found
-    #[arg(long, value_name = "P", default_value_t = Settings::default().recall)]
+    /// Least probability of finding a pair at the threshold
+    #[arg(long, value_name = "P", default_value_t = RulesSettings::default().recall)]
     recall: f64,
-    /// Least number of transactions with both
-    #[arg(long, value_name = "N", default_value_t = Settings::default().support,
+    /// Least number of transactions with both items
+    #[arg(long, value_name = "N", default_value_t = RulesSettings::default().support,
           value_parser = clap::value_parser!(u64).range(1..=u64::from(u32::MAX)))]
     support: u64,
-    /// Pairs that are printed; all are written to --csv
-    #[arg(long, value_name = "K", default_value_t = Settings::default().top)]
+    /// Most pairs to print; --csv always gets all of them
+    #[arg(long, value_name = "K", default_value_t = RulesSettings::default().top)]
     top: usize,
-    /// What stands between two items, which may hold what does not [default: white space, commas]
+    /// Separator of items, which may then contain other separators [default: white space, commas]
     #[arg(long, value_enum, value_name = "NAME", requires = "file")]
     separator: Option<Separator>,
-    /// The first line names the items; others have a 1 or a 0 for each
+    /// Read a matrix: the first line names the items, other lines have a 1 or a 0 for each
     #[arg(long, requires = "file")]
     matrix: bool,
     #[command(flatten)]
@@ -70,11 +70,14 @@ impl Separator {
     }
 }
 
-impl Rules {
-    pub(super) fn settings(&self) -> Settings {
-        Settings {
+impl RulesArgs {
+    pub(super) fn settings(&self) -> RulesSettings {
+        RulesSettings {
             file: self.file.clone(),
-            layout: Layout { separator: self.separator.map(Separator::mark), matrix: self.matrix },
+            layout: TransactionLayout {
+                separator: self.separator.map(Separator::mark),
+                matrix: self.matrix,
+            },
             threshold: self.threshold,
             recall: self.recall,
             support: self.support,

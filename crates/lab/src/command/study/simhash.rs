@@ -1,43 +1,44 @@
-//! The options of `twindex study simhash`.
+//! The options of `twindex-lab study simhash`.
 
-use super::Outputs;
-use crate::study::simhash::Settings;
+use super::outputs::Outputs;
+use crate::study::simhash::SimhashSettings;
 use twindex_cli::run::ranges;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Texts of the English Gospels and edited copies of them, of all similarities, are compared by
-SimHash, by MinHash in lanes of a byte, and by MinHash in lanes of a bit, all in as many bytes.
+Compares texts of the English Gospels with edited copies of all similarities, by SimHash, by
+MinHash with one-byte lanes, and by MinHash with one-bit lanes. All sketches have the same size.
 
-Columns: sketch; its root mean square error at four similarities; its precision (the share of the
-pairs reported that are wanted) at three shares of the wanted that it reports.
+Columns: sketch; its root mean square error at four similarities; its precision (the share of
+reported pairs that are similar) at three values of recall (the share of similar pairs that are
+reported).
 
 Examples:
-  twindex study simhash --svg simhash.svg
-  twindex study simhash --bytes 32 --threshold 0.9 --csv simhash.csv")]
-pub(super) struct Simhash {
-    /// Bytes of each sketch: 32, 64 or 128 (without lanes of a bit, of which there are 512)
+  twindex-lab study simhash --svg simhash.svg
+  twindex-lab study simhash --bytes 32 --threshold 0.9 --csv simhash.csv")]
+pub(super) struct SimhashArgs {
+    /// Bytes of each sketch: 32, 64, or 128 without one-bit lanes
     #[arg(long, value_name = "N", default_value_t = 64)]
     bytes: usize,
-    /// From which similarity on pairs are to be found
+    /// Least similarity of the pairs to find
     #[arg(long, value_name = "T", default_value = "0.8", value_parser = threshold)]
     threshold: f64,
-    /// Pairs of each run
+    /// Pairs in each run
     #[arg(long, value_name = "N", default_value_t = 500)]
     pairs: usize,
-    /// Runs, each with other texts and other hash functions
+    /// Runs, each with new texts and new hash functions
     #[arg(long, value_name = "R", default_value_t = 20)]
     runs: u32,
-    /// Words of each text
+    /// Words in each text
     #[arg(long, value_name = "N", default_value_t = 200)]
     words: usize,
     #[command(flatten)]
     pub(super) outputs: Outputs,
 }
 
-impl Simhash {
-    pub(super) fn settings(&self) -> Settings {
-        Settings {
+impl SimhashArgs {
+    pub(super) fn settings(&self) -> SimhashSettings {
+        SimhashSettings {
             bytes: self.bytes,
             threshold: self.threshold,
             pairs: self.pairs,

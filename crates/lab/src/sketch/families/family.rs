@@ -1,4 +1,4 @@
-//! What a hash function is here, and the families by name.
+//! The trait of hash functions, and the names of the families.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,13 +6,13 @@ use twindex::{Error, Result};
 
 /// A function from 64-bit keys to 64-bit values, drawn at random from its family.
 ///
-/// MinHash takes the order of the values for a random order of the keys. A family serves as far as
-/// every key of a set is equally often the least (Broder, Charikar, Frieze, Mitzenmacher 1998,
-/// "Min-wise independent permutations"). Values may use fewer than 64 bits; two keys of one value are
-/// one element.
+/// MinHash uses the order of the values as a random order of the keys. A family is unbiased if
+/// every key of a set has the least value equally often (Broder, Charikar, Frieze, Mitzenmacher
+/// 1998, "Min-wise independent permutations"). Values may use fewer than 64 bits; two keys with the
+/// same value count as one element.
 ///
 /// ```
-/// use twindex::methods::{HashFunction, Xxh3};
+/// use twindex_lab::methods::{HashFunction, Xxh3};
 /// let (f, g) = (Xxh3::new(1), Xxh3::new(2));
 /// assert_eq!(f.hash(7), Xxh3::new(1).hash(7));
 /// assert_ne!(f.hash(7), g.hash(7));
@@ -22,10 +22,10 @@ pub trait HashFunction {
     fn hash(&self, key: u64) -> u64;
 }
 
-/// A family of hash functions, by the name that the command takes.
+/// A family of hash functions, with the name that the command accepts.
 ///
 /// ```
-/// use twindex::methods::Family;
+/// use twindex_lab::methods::Family;
 /// let family: Family = "murmur3".parse()?;
 /// assert_eq!(family, Family::Murmur3);
 /// assert_eq!(Family::ALL.len(), 7);
@@ -47,13 +47,13 @@ pub enum Family {
     Tabulation,
     /// XXH3 of the key's bytes, 64 bits: [`Xxh3`](super::Xxh3).
     Xxh3,
-    /// The sketch of the index, which fills all lanes in one pass over the keys.
+    /// The sketch of an index, which fills all lanes in one pass over the keys.
     #[default]
     Default,
 }
 
 impl Family {
-    /// All families, in the order in which they are listed.
+    /// All families, in the order of listings.
     pub const ALL: [Family; 7] = [
         Family::Modular,
         Family::Jenkins,
@@ -64,7 +64,7 @@ impl Family {
         Family::Default,
     ];
 
-    /// Its name.
+    /// The name.
     pub const fn name(self) -> &'static str {
         match self {
             Family::Modular => "modular",
@@ -76,10 +76,8 @@ impl Family {
             Family::Default => "default",
         }
     }
-}
 
-impl Family {
-    /// What its functions compute, in a few words.
+    /// A description of its functions in a few words.
     pub const fn summary(self) -> &'static str {
         match self {
             Family::Modular => "(a x + b) mod 2^61 - 1",
@@ -118,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_family_is_found_by_its_name_and_named_when_another_is_not() {
+    fn names_are_parsed_and_errors_list_all_families() {
         for family in Family::ALL {
             assert_eq!(family.to_string().parse::<Family>().ok(), Some(family));
             let message = "md5".parse::<Family>().expect_err("no such family").to_string();

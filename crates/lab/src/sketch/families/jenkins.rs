@@ -3,12 +3,13 @@
 use super::HashFunction;
 use twindex::internals::SplitMix;
 
-/// Mixes three words so that every bit of each reaches every bit of the last, reversibly: nine lines of
-/// two subtractions, a shift and an exclusive or (R. Jenkins, "Hash functions", 1997, public domain).
+/// Mixes three words reversibly, so that every bit of each word affects every bit of the last: nine
+/// steps of two subtractions, a shift and an exclusive or (R. Jenkins, "Hash functions", 1997,
+/// public domain).
 ///
 /// ```
-/// assert_eq!(twindex::methods::jenkins_mix(0, 0, 0), [0, 0, 0]);
-/// assert_ne!(twindex::methods::jenkins_mix(0, 0, 1)[2], 1);
+/// assert_eq!(twindex_lab::methods::jenkins_mix(0, 0, 0), [0, 0, 0]);
+/// assert_ne!(twindex_lab::methods::jenkins_mix(0, 0, 1)[2], 1);
 /// ```
 #[inline(always)]
 pub const fn jenkins_mix(mut a: u32, mut b: u32, mut c: u32) -> [u32; 3] {
@@ -24,15 +25,15 @@ pub const fn jenkins_mix(mut a: u32, mut b: u32, mut c: u32) -> [u32; 3] {
     [a, b, c]
 }
 
-/// A function of the family of [`jenkins_mix`]: two random words make the function, the key is the
-/// third (Vilaseca, Lacasa, Martín 2018, section 4.2.2: `mix(p, m, key)`). The value is the last word,
-/// 32 bits.
+/// A function of the family of [`jenkins_mix`]. Two random words define the function, and the key
+/// is the third word (Vilaseca, Lacasa, Martín 2018, section 4.2.2: `mix(p, m, key)`). The value is
+/// the last of the mixed words, 32 bits.
 ///
-/// A key of 64 bits is mixed in two parts: its low half is the third word, its high half is added to
-/// the second. Keys below 2^32, such as row numbers, are mixed as printed.
+/// The low half of a 64-bit key is the third word, and its high half is added to the second word.
+/// Keys below 2^32, such as row numbers, are mixed as printed.
 ///
 /// ```
-/// use twindex::methods::{HashFunction, Jenkins, jenkins_mix};
+/// use twindex_lab::methods::{HashFunction, Jenkins, jenkins_mix};
 /// let function = Jenkins::of_words(5, 7);
 /// assert_eq!(function.hash(11), u64::from(jenkins_mix(5, 7, 11)[2]));
 /// assert_eq!(function.hash((3 << 32) + 11), u64::from(jenkins_mix(5, 7 + 3, 11)[2]));
@@ -82,7 +83,7 @@ mod tests {
         }
     }
 
-    /// Of a good mix, each bit of the key turns half of the 32 bits over.
+    /// In a good mix, each bit of the key flips half of the 32 bits.
     #[test]
     fn every_bit_of_a_key_reaches_the_value() {
         let (function, mut keys) = (Jenkins::new(3), SplitMix::new(4));
@@ -91,7 +92,7 @@ mod tests {
             let turned =
                 |key: &u64| (function.hash(*key) ^ function.hash(key ^ (1 << bit))).count_ones();
             let mean = f64::from(keys.iter().map(turned).sum::<u32>()) / keys.len() as f64;
-            assert!((12.0..20.0).contains(&mean), "bit {bit} turns {mean} of 32 over");
+            assert!((12.0..20.0).contains(&mean), "bit {bit} flips {mean} of 32");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Which functions can stand for random orders of all keys? Families of hash functions, for MinHash.
+//! Families of hash functions for MinHash.
 
 mod family;
 mod jenkins;

@@ -4,20 +4,21 @@ use super::{HashFunction, Prime};
 use twindex::internals::SplitMix;
 use twindex::{Error, Result};
 
-/// A random number below the bound. Short of even by less than bound / 2^64.
+/// A random number below the bound. The bias is less than bound / 2^64.
 fn below(bound: u64, words: &mut SplitMix) -> u64 {
     ((u128::from(words.next()) * u128::from(bound)) >> 64) as u64
 }
 
-/// (a x + b) mod 2^61 - 1, with a from 1 to p - 1 and b from 0 to p - 1 (Carter, Wegman 1979,
-/// "Universal classes of hash functions").
+/// The function (a x + b) mod 2^61 - 1, with a from 1 to p - 1 and b from 0 to p - 1 (Carter,
+/// Wegman 1979, "Universal classes of hash functions").
 ///
-/// Keys below p are permuted; greater ones are taken modulo p first, so that up to 9 keys are one. Two
-/// keys are independent of each other, but not three: on random keys, such as hashes, it serves; of
-/// neighbouring rows those at both ends are the least more often than those in the middle.
+/// Keys below p are permuted. Greater keys are first reduced modulo p, so up to 9 keys have the
+/// same value. Values of two keys are independent, those of three are not. The family is unbiased
+/// on random keys, such as hashes. On neighbouring rows it is biased: rows at both ends have the
+/// least value more often than rows in the middle.
 ///
 /// ```
-/// use twindex::methods::{HashFunction, Modular};
+/// use twindex_lab::methods::{HashFunction, Modular};
 /// let function = Modular::of_numbers(3, 4);
 /// assert_eq!(function.hash(5), 19);
 /// assert_eq!(function.hash(Modular::PRIME), 4);
@@ -30,7 +31,8 @@ pub struct Modular {
 }
 
 impl Modular {
-    /// The modulus, a Mersenne prime: the remainder takes a shift and an addition, no division.
+    /// The modulus, a Mersenne prime. The remainder takes a shift and an addition instead of a
+    /// division.
     pub const PRIME: u64 = (1 << 61) - 1;
 
     /// The function of a seed.
@@ -40,12 +42,12 @@ impl Modular {
         Self { factor, addend: below(Self::PRIME, &mut words) }
     }
 
-    /// (a x + b) mod p for these two numbers, modulo p.
+    /// The function (a x + b) mod p, with a and b reduced modulo p.
     pub const fn of_numbers(a: u64, b: u64) -> Self {
         Self { factor: a % Self::PRIME, addend: b % Self::PRIME }
     }
 
-    /// A number below 2^62 modulo p.
+    /// Reduces a number below 2^62 modulo p.
     #[inline(always)]
     const fn folded(number: u64) -> u64 {
         if number >= Self::PRIME { number - Self::PRIME } else { number }
@@ -55,21 +57,22 @@ impl Modular {
 impl HashFunction for Modular {
     #[inline(always)]
     fn hash(&self, key: u64) -> u64 {
-        // 2^61 is 1 modulo p, so what is above the low 61 bits counts once.
+        // 2^61 is 1 modulo p, so the bits above the low 61 are added as they are.
         let key = Self::folded((key & Self::PRIME) + (key >> 61));
         let sum = u128::from(self.factor) * u128::from(key) + u128::from(self.addend);
         Self::folded((sum as u64 & Self::PRIME) + (sum >> 61) as u64)
     }
 }
 
-/// (a x + b) mod p for row numbers x, p the least prime that is not below the number of rows
-/// (Bergillos, Rambla, Cabeza 2018, section 6.1), with a from 1 to p - 1 and b from 0 to p - 1.
+/// The function (a x + b) mod p for row numbers x, where p is the least prime that is not below the
+/// number of rows, a is from 1 to p - 1 and b from 0 to p - 1 (Bergillos, Rambla, Cabeza 2018,
+/// section 6.1).
 ///
-/// It permutes the rows among p places. Where two sets have all p rows between them, every row is
-/// equally often the least. Otherwise it is biased as [`Modular`] is.
+/// It permutes the rows among p values. If two sets together have all p rows, every row has the
+/// least value equally often. Otherwise it is biased like [`Modular`].
 ///
 /// ```
-/// use twindex::methods::{HashFunction, Prime, RowModular};
+/// use twindex_lab::methods::{HashFunction, Prime, RowModular};
 /// let function = RowModular::of_numbers(Prime::at_least(10)?, 3, 4);
 /// let mut places: Vec<u64> = (0..11).map(|row| function.hash(row)).collect();
 /// places.sort();
@@ -91,7 +94,7 @@ impl RowModular {
         Self { prime: p, factor, addend: below(p, &mut words) }
     }
 
-    /// (a x + b) mod p for these two numbers, modulo p.
+    /// The function (a x + b) mod p, with a and b reduced modulo p.
     pub fn of_numbers(prime: Prime, a: u32, b: u32) -> Self {
         let p = u64::from(prime.get());
         Self { prime: p, factor: u64::from(a) % p, addend: u64::from(b) % p }
@@ -101,24 +104,24 @@ impl RowModular {
 impl HashFunction for RowModular {
     #[inline(always)]
     fn hash(&self, key: u64) -> u64 {
-        // A row is below p as a rule, which saves a division. All numbers are below 2^32, and
-        // (p - 1)^2 + p - 1 below 2^64.
+        // A row is usually below p, which saves a division. All numbers are below 2^32, so (p -
+        // 1)^2 + p - 1 is below 2^64.
         let row = if key < self.prime { key } else { key % self.prime };
         (self.factor * row + self.addend) % self.prime
     }
 }
 
-/// The printed form (k p + m) mod z of Vilaseca, Lacasa, Martín 2018, section 4.2.2: k the row, p a
-/// prime, m a random number below z, z the number of shingles. Kept for the studies: use
-/// [`RowModular`].
+/// The function (k p + m) mod z as printed in Vilaseca, Lacasa, Martín 2018, section 4.2.2: k is
+/// the row, p a prime, m a random number below z, and z the number of shingles. It is only for the
+/// studies; use [`RowModular`] instead.
 ///
-/// z is no prime in general. Where p divides it, z / p values stand for z rows, so that p rows each
-/// share one and the map is no permutation. The source does not say how p is chosen; here it is the
-/// least prime from a random number below z on, another for each function, and never z itself, which would
-/// make one value of all rows.
+/// In general z is not prime. If p divides z, there are only z / p values for z rows: p rows share
+/// each value, and the map is not a permutation. The source does not say how to choose p. Here each
+/// function takes the least prime from a random number below z on, but never z itself, which would
+/// map all rows to one value.
 ///
 /// ```
-/// use twindex::methods::{HashFunction, Prime, PrintedModular};
+/// use twindex_lab::methods::{HashFunction, Prime, PrintedModular};
 /// let function = PrintedModular::of_numbers(Prime::at_least(3)?, 1, 6)?;
 /// let values: Vec<u64> = (0..6).map(|row| function.hash(row)).collect();
 /// assert_eq!(values, [1, 4, 1, 4, 1, 4]);
@@ -132,26 +135,27 @@ pub struct PrintedModular {
 }
 
 impl PrintedModular {
-    /// The function of a seed for so many rows.
+    /// The function of a seed for a number of rows.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`](twindex::Error::InvalidSetting) where there is no row, or more than
+    /// [`Error::InvalidSetting`](twindex::Error::InvalidSetting) if there are no rows, or more than
     /// [`Prime::MAX`].
     pub fn new(rows: u64, seed: u64) -> Result<Self> {
         Self::check(rows)?;
         let mut words = SplitMix::new(seed);
-        // Below z there is no other prime for 2.
+        // For z = 2 there is no smaller prime.
         let mut drawn = || Prime::at_least(if rows == 2 { 3 } else { below(rows, &mut words) });
         let mut prime = drawn()?;
-        // z comes of the numbers between it and the prime before: of 3 in 11 at most.
+        // The result is z for the numbers between the previous prime and z, which are at most 3 in
+        // 11.
         while u64::from(prime.get()) == rows {
             prime = drawn()?;
         }
         Self::of_numbers(prime, below(rows, &mut words), rows)
     }
 
-    /// (k p + m) mod z for these numbers p, m, z.
+    /// The function (k p + m) mod z for these numbers p, m, z.
     ///
     /// # Errors
     ///

@@ -1,9 +1,9 @@
-//! Modular hashing against arithmetic of 128 bits, and against the law of its minima.
+//! Compares modular hashing with 128-bit arithmetic and with the law of its minima.
 
 use super::*;
 
 #[test]
-fn the_remainder_of_the_mersenne_prime_is_that_of_the_division() {
+fn the_remainder_without_division_is_exact() {
     let mut words = SplitMix::new(1);
     let p = u128::from(Modular::PRIME);
     let edges =
@@ -39,7 +39,8 @@ fn rows_are_permuted_and_no_product_overflows() {
     assert_eq!(function.hash(u64::MAX), function.hash(u64::MAX % p));
 }
 
-/// How often a row from 20 to 79 is the least of the rows 0 to 99, over all functions modulo p.
+/// Counts the functions modulo p under which a row from 20 to 79 is the least of the rows 0 to 99,
+/// and all functions.
 fn middle_is_least(prime: Prime) -> (u64, u64) {
     let p = prime.get();
     let (mut middle, mut all) = (0, 0);
@@ -54,20 +55,22 @@ fn middle_is_least(prime: Prime) -> (u64, u64) {
     (middle, all)
 }
 
-/// With p rows in all, b alone would make each the least equally often. Of 100 of 101 the 60 in the middle are
-/// the least in .6 of all functions, though not of those of one a. With a greater p they fall short of .6: the
-/// sum, over a, of the gaps before their places on the circle, computed apart.
+/// With p rows in all, uniform b alone makes each row the least equally often. With 100 rows of
+/// 101, the 60 rows in the middle are the least for 0.6 of all functions, though not for each a.
+/// With a greater p their share is below 0.6. The expected counts are the sums over a of the gaps
+/// before these rows on the circle, computed separately.
 #[test]
-fn neighbouring_rows_are_biased_unless_they_are_all_there_are() {
+fn neighbouring_rows_are_biased_unless_they_are_all_rows() {
     let all_rows = Prime::at_least(100).expect("small");
-    // 101 places, one of which is no row: where it is least, the row after it takes its part.
+    // There are 101 values but 100 rows. If the missing row would be the least, the next row takes
+    // its place.
     assert_eq!(middle_is_least(all_rows), (6_060, 10_100));
     let more_rows = Prime::at_least(200).expect("small");
     assert_eq!(middle_is_least(more_rows), (24_028, 44_310));
 }
 
 #[test]
-fn the_printed_form_loses_rows_where_its_prime_divides_their_number() {
+fn the_printed_form_merges_rows_if_its_prime_divides_their_number() {
     for (prime, rows, values) in [(3, 12, 4), (2, 12, 6), (5, 12, 12), (7, 7, 1), (13, 12, 12)] {
         let prime = Prime::at_least(prime).expect("small");
         let function = PrintedModular::of_numbers(prime, 5, rows).expect("rows");
@@ -81,7 +84,7 @@ fn the_printed_form_loses_rows_where_its_prime_divides_their_number() {
 }
 
 #[test]
-fn no_function_of_the_printed_form_makes_one_value_of_all_rows() {
+fn no_function_of_the_printed_form_maps_all_rows_to_one_value() {
     for rows in [2, 3, 5, 7, 11, 31, 1_009] {
         for seed in 0..200 {
             let function = PrintedModular::new(rows, seed).expect("rows");
@@ -93,7 +96,7 @@ fn no_function_of_the_printed_form_makes_one_value_of_all_rows() {
 }
 
 #[test]
-fn a_number_of_rows_that_is_refused_is_the_one_that_was_given() {
+fn errors_name_the_number_of_rows_that_was_given() {
     for rows in [0, u64::from(Prime::MAX.get()) + 1, u64::MAX] {
         let message = PrintedModular::new(rows, 1).expect_err("too many").to_string();
         assert!(message.contains(&rows.to_string()), "{message}");

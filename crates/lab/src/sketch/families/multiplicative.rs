@@ -4,16 +4,15 @@ use super::HashFunction;
 use twindex::internals::{GOLDEN, SplitMix};
 
 /// floor(m frac(x A)) with m = 2^64 and A = s / 2^64 for an odd s: the low word of the product s x
-/// (Knuth, "Sorting and searching", section 6.4; Bergillos, Rambla, Cabeza 2018, section 6.2, with w =
-/// p = 64).
+/// (Knuth, "Sorting and searching", section 6.4; Bergillos, Rambla, Cabeza 2018, section 6.2, with
+/// w = p = 64).
 ///
-/// An odd s makes it a permutation of all words. It is no random order, though: there is no addend, so
-/// that 0 is the least key under every function, and a set that holds 0 agrees in all components with
-/// every other that does. Where the keys are row numbers, count from 1; even so it is biased on
-/// neighbouring rows.
+/// Since s is odd, it is a permutation of all words, but not a random order: without an addend, the
+/// key 0 has the least value under every function, so any two sets that hold 0 agree in all
+/// components. Number rows from 1. Even then it is biased on neighbouring rows.
 ///
 /// ```
-/// use twindex::methods::{HashFunction, Multiplicative};
+/// use twindex_lab::methods::{HashFunction, Multiplicative};
 /// // 2^64 times 0.618033...
 /// assert_eq!(Multiplicative::GOLDEN.hash(1) as f64 / 2_f64.powi(64), (5_f64.sqrt() - 1.0) / 2.0);
 /// ```
@@ -23,11 +22,11 @@ pub struct Multiplicative {
 }
 
 impl Multiplicative {
-    /// The function of A = (sqrt 5 - 1) / 2, which Knuth proposes: neighbouring keys fall as far apart
-    /// as can be.
+    /// The function of A = (sqrt 5 - 1) / 2, which Knuth proposes. It spreads neighbouring keys as
+    /// far apart as possible.
     pub const GOLDEN: Multiplicative = Multiplicative { multiplier: GOLDEN };
 
-    /// The function of a seed, its multiplier odd.
+    /// The function of a seed. Its multiplier is odd.
     pub fn new(seed: u64) -> Self {
         Self { multiplier: SplitMix::new(seed).next() | 1 }
     }
@@ -44,10 +43,10 @@ impl HashFunction for Multiplicative {
 mod tests {
     use super::*;
 
-    /// floor(2^64 frac(k A)), computed apart with 80 digits. The multiplier is A 2^64 without its
-    /// fraction, so a product falls behind by up to k.
+    /// floor(2^64 frac(k A)), computed separately with 80 digits. The multiplier is A 2^64 rounded
+    /// down, so a product can be too small by up to k.
     #[test]
-    fn the_golden_function_is_the_fraction_of_the_golden_ratio() {
+    fn the_golden_function_multiplies_by_the_golden_ratio() {
         for (key, exact) in [
             (1, 0x9e37_79b9_7f4a_7c15_u64),
             (2, 0x3c6e_f372_fe94_f82b),
@@ -67,8 +66,8 @@ mod tests {
         }
     }
 
-    /// The three distances theorem (Sós 1958): so many multiples cut the circle into gaps of at most
-    /// three sizes.
+    /// The three distances theorem (Sós 1958): the multiples of a number divide the circle into
+    /// gaps of at most three sizes.
     #[test]
     fn the_multiples_of_a_key_leave_three_gaps() {
         for count in [10_u64, 34, 100] {

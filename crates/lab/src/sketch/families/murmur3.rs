@@ -2,12 +2,13 @@
 
 use super::HashFunction;
 
-/// MurmurHash3_x86_32 of bytes (A. Appleby 2011, public domain; printed by Bergillos, Rambla, Cabeza
-/// 2018, section 6.3). Words are little-endian on every platform; of the length, 32 bits are mixed in.
+/// MurmurHash3_x86_32 of bytes (A. Appleby 2011, public domain; printed by Bergillos, Rambla,
+/// Cabeza 2018, section 6.3). Words are little-endian on every platform. The low 32 bits of the
+/// length are mixed in.
 ///
 /// ```
-/// assert_eq!(twindex::methods::murmur3_32(b"", 0), 0);
-/// assert_eq!(twindex::methods::murmur3_32(b"Hello, world!", 1234), 0xFAF6_CDB3);
+/// assert_eq!(twindex_lab::methods::murmur3_32(b"", 0), 0);
+/// assert_eq!(twindex_lab::methods::murmur3_32(b"Hello, world!", 1234), 0xFAF6_CDB3);
 /// ```
 #[inline]
 pub fn murmur3_32(bytes: &[u8], seed: u32) -> u32 {
@@ -42,10 +43,10 @@ const fn finished(mut hash: u32, length: u32) -> u32 {
     hash ^ (hash >> 16)
 }
 
-/// [`murmur3_32`] of the key's 8 bytes, the least first. The seed makes the function.
+/// [`murmur3_32`] of the key's 8 bytes in little-endian order. The seed defines the function.
 ///
 /// ```
-/// use twindex::methods::{HashFunction, Murmur3, murmur3_32};
+/// use twindex_lab::methods::{HashFunction, Murmur3, murmur3_32};
 /// assert_eq!(Murmur3::of_seed(9).hash(258), u64::from(murmur3_32(&[2, 1, 0, 0, 0, 0, 0, 0], 9)));
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +55,7 @@ pub struct Murmur3 {
 }
 
 impl Murmur3 {
-    /// The function whose 32-bit seed is taken from the low half of the word.
+    /// The function whose seed is the low 32 bits of the word.
     pub const fn new(seed: u64) -> Self {
         Self::of_seed(seed as u32)
     }
@@ -76,8 +77,7 @@ impl HashFunction for Murmur3 {
 mod tests {
     use super::*;
 
-    /// Vectors that implementations of MurmurHash3_x86_32 are commonly checked with. They cover
-    /// tails of 0 to 3 bytes.
+    /// Common test vectors of MurmurHash3_x86_32. They cover tails of 0 to 3 bytes.
     #[test]
     fn published_vectors_hold() {
         let cases: [(&[u8], u32, u32); 16] = [

@@ -5,7 +5,7 @@ use twindex::{Error, Result};
 /// A prime number below 2^32.
 ///
 /// ```
-/// use twindex::methods::Prime;
+/// use twindex_lab::methods::Prime;
 /// assert_eq!(Prime::at_least(1_000)?.get(), 1_009);
 /// # Ok::<(), twindex::Error>(())
 /// ```
@@ -16,12 +16,12 @@ impl Prime {
     /// The greatest, 2^32 - 5.
     pub const MAX: Prime = Prime(4_294_967_291);
 
-    /// The least prime that is not below the number. Takes some 10 trial divisions by up to 32,768 odd
-    /// numbers.
+    /// The least prime that is not below the number. Takes some 10 primality tests, each by trial
+    /// division with up to 32,768 odd numbers.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`] where the number is above [`MAX`](Self::MAX).
+    /// [`Error::InvalidSetting`] if the number is above [`MAX`](Self::MAX).
     pub fn at_least(number: u64) -> Result<Self> {
         (number.max(2)..=u64::from(Self::MAX.0))
             .find_map(|number| u32::try_from(number).ok().filter(|number| is_prime(*number)))
@@ -39,7 +39,7 @@ impl Prime {
     }
 }
 
-/// By trial division, which the root of the number bounds.
+/// Tests by trial division up to the root of the number.
 fn is_prime(number: u32) -> bool {
     if number < 4 {
         return number >= 2;
@@ -53,9 +53,9 @@ fn is_prime(number: u32) -> bool {
 mod tests {
     use super::*;
 
-    /// Against the sieve of Eratosthenes.
+    /// Compares with the sieve of Eratosthenes.
     #[test]
-    fn the_next_prime_is_that_of_the_sieve() {
+    fn the_next_prime_agrees_with_the_sieve() {
         let mut composite = vec![false; 2_100];
         let mut primes = Vec::new();
         for number in 2..composite.len() {
@@ -74,8 +74,9 @@ mod tests {
     }
 
     #[test]
-    fn the_greatest_prime_is_reached_and_nothing_beyond() {
-        // 2^32 - 17 is the prime before 2^32 - 5 (Caldwell's list of primes just below powers of two).
+    fn numbers_above_the_greatest_prime_are_refused() {
+        // 2^32 - 17 is the prime before 2^32 - 5 (Caldwell's list of primes just below powers of
+        // two).
         assert_eq!(Prime::at_least((1 << 32) - 17).map(Prime::get).ok(), Some(4_294_967_279));
         assert_eq!(Prime::at_least((1 << 32) - 16).ok(), Some(Prime::MAX));
         assert!(Prime::at_least((1 << 32) - 4).is_err());

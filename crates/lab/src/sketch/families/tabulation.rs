@@ -3,17 +3,17 @@
 use super::HashFunction;
 use twindex::internals::SplitMix;
 
-/// The exclusive or of 8 random words, one for each byte of the key, from 8 tables of 256 (Zobrist
-/// 1970; Pătraşcu, Thorup 2012, "The power of simple tabulation hashing": three keys are independent,
-/// four are not, and a minimum of n keys is biased by a share of at most O(log^2 n / n^(1/8)) for keys
-/// of 8 bytes).
+/// The exclusive or of 8 random words, one for each byte of the key, from 8 tables of 256 words
+/// (Zobrist 1970; Pătraşcu, Thorup 2012, "The power of simple tabulation hashing"). Values of three
+/// keys are independent, those of four are not. The relative bias of a minimum of n keys of 8 bytes
+/// is at most O(log^2 n / n^(1/8)).
 ///
-/// A function takes 16 KiB, which its own key has to find in the processor's cache.
+/// A function takes 16 KiB of tables, which should fit the processor's cache.
 ///
 /// ```
-/// use twindex::methods::{HashFunction, Tabulation};
+/// use twindex_lab::methods::{HashFunction, Tabulation};
 /// let function = Tabulation::new(0);
-/// // Four keys that differ in two bytes cancel out: this is what it is not independent for.
+/// // Four keys that differ in two bytes cancel out, so their values are not independent.
 /// let all = [0x0000, 0x0001, 0x0100, 0x0101].map(|key| function.hash(key));
 /// assert_eq!(all.into_iter().fold(0, |sum, word| sum ^ word), 0);
 /// ```

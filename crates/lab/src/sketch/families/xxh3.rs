@@ -3,11 +3,11 @@
 use super::HashFunction;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// XXH3-64 of the key's 8 bytes, the least first (Y. Collet, xxHash 0.8). The seed makes the function,
-/// a permutation of all keys.
+/// XXH3-64 of the key's 8 bytes in little-endian order (Y. Collet, xxHash 0.8). The seed defines
+/// the function, which is a permutation of all keys.
 ///
 /// ```
-/// use twindex::methods::{HashFunction, Xxh3};
+/// use twindex_lab::methods::{HashFunction, Xxh3};
 /// assert_ne!(Xxh3::new(0).hash(1), Xxh3::new(0).hash(2));
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
     use twindex::internals::text_hash;
 
-    /// The hash of texts is pinned by golden values, and is XXH3-64 under the seed 0.
+    /// Golden values pin the hash of texts, which is XXH3-64 with seed 0.
     #[test]
     fn it_is_the_hash_of_the_bytes_that_the_file_format_pins() {
         for key in [0, 1, 0x6162_6364_6566_6768, u64::MAX] {

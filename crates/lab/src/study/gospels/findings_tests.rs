@@ -1,23 +1,23 @@
-//! Every finding holds of texts that are measured, and does not of values that are wrong.
+//! Every finding holds for measured texts and fails for wrong values.
 
 use super::*;
-use crate::study::gospels::measured::measure;
-use crate::study::texts::{PAIRS, Shingles, Translation};
+use crate::study::gospel_texts::{PAIRS, TextShingles, Translation};
+use crate::study::gospels::pair_measurements::measure;
 use std::borrow::Cow;
 use twindex::Overlap;
 
 const RUNS: u32 = 30;
 
-/// Four texts of one language, from words that are more frequent the shorter their numbers.
-fn measured() -> (Settings, Vec<Compared>) {
-    let settings = Settings { folder: Some("elsewhere".into()), runs: RUNS, sample: 300 };
+/// Four texts of random-looking numbers, some more frequent than others.
+fn measured() -> (GospelsSettings, Vec<MeasuredTranslation>) {
+    let settings = GospelsSettings { folder: Some("elsewhere".into()), runs: RUNS, sample: 300 };
     let texts = [1, 2, 3, 4].map(|text: u64| {
         let words =
             (0..400 * text).map(|n| (n * n * (text + 5) % 97 * (n % 13)).to_string() + "xy");
         words.collect::<Vec<_>>().join(" ")
     });
-    let shingles: Vec<Shingles> =
-        texts.iter().map(|text| Shingles::of(text).expect("shingles")).collect();
+    let shingles: Vec<TextShingles> =
+        texts.iter().map(|text| TextShingles::of(text).expect("shingles")).collect();
     let pair = |(at, (a, b)): (usize, (usize, usize))| {
         measure(&settings, (&texts[a], &texts[b]), (&shingles[a], &shingles[b]), at as u64)
     };
@@ -25,17 +25,17 @@ fn measured() -> (Settings, Vec<Compared>) {
     let pairs = pairs.expect("measured");
     let texts = texts.map(Cow::Owned);
     let translation = Translation { name: "numbers", language: "none", texts };
-    (settings, vec![Compared { translation, pairs }])
+    (settings, vec![MeasuredTranslation { translation, pairs }])
 }
 
 #[test]
-fn all_hold_of_what_was_measured_and_each_fails_where_that_is_changed() {
+fn all_findings_hold_and_each_fails_if_its_values_change() {
     let (settings, mut compared) = measured();
     for finding in all(&settings, &compared) {
         assert!(finding.holds, "{}: {}", finding.expected, finding.seen);
     }
     let pairs = compared[0].pairs.clone();
-    let mut fails = |number: usize, change: &dyn Fn(&mut [Measured])| {
+    let mut fails = |number: usize, change: &dyn Fn(&mut [MeasuredPair])| {
         compared[0].pairs.clone_from(&pairs);
         change(&mut compared[0].pairs);
         let findings = all(&settings, &compared);
@@ -69,18 +69,18 @@ fn an_exact_value_that_differs_from_the_published_one_is_named() {
 }
 
 #[test]
-fn texts_that_are_taken_whole_leave_nothing_to_chance() {
+fn samples_of_whole_texts_are_exact() {
     let (mut settings, _) = measured();
     settings.sample = 1_000_000;
     let texts = ["one word and another", "one word and yet another"];
-    let shingles = texts.map(|text| Shingles::of(text).expect("shingles"));
+    let shingles = texts.map(|text| TextShingles::of(text).expect("shingles"));
     let measured = measure(&settings, (texts[0], texts[1]), (&shingles[0], &shingles[1]), 0)
         .expect("measured");
     let exact = measured.exact.similarity();
     assert_eq!((measured.independent.mean, measured.coordinated.mean), (exact, exact));
     assert!(independent(&settings, &[&measured]).holds && coordinated(&[&measured]).holds);
-    // Of texts without a shingle nothing is common, and nothing is no number.
-    let empty = Shingles::of("").expect("none");
+    // Texts without shingles share nothing, and no result is NaN.
+    let empty = TextShingles::of("").expect("none");
     let measured = measure(&settings, ("", texts[1]), (&empty, &shingles[1]), 0).expect("measured");
     assert_eq!(measured.exact, Overlap { a: 0, b: 22, shared: 0 });
     assert!(all(&settings, &[]).len() == 6 && coordinated(&[&measured]).holds);

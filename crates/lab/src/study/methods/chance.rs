@@ -1,32 +1,34 @@
-//! Whether two texts are more similar than random ones of their sizes (Dembele, Lo 2015, section 6.3.3).
+//! Whether two texts are more similar than random ones of their sizes (Dembele, Lo 2015, section
+//! 6.3.3).
 
-use super::row::Of;
+use super::method_row::SetKind;
 use twindex::Result;
 use twindex::{Overlap, RandomSubsets};
 
-/// What chance would make of two texts.
+/// A comparison of two texts with random texts of their sizes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Chance {
-    pub(crate) of: Of,
+pub(crate) struct ChanceComparison {
+    pub(crate) of: SetKind,
     pub(crate) overlap: Overlap,
     pub(crate) universe: u64,
     /// The mean similarity of random sets of these sizes.
     pub(crate) expected: f64,
-    /// The decimal logarithm of the probability that they are as similar or more.
+    /// log10 of the probability that random sets are at least as similar.
     pub(crate) log10: f64,
 }
 
-/// A similarity that random texts have less often than once in a thousand times is not theirs.
+/// log10 of the probability below which a similarity is beyond chance: once in a thousand times.
 const BEYOND: f64 = -3.0;
 
-impl Chance {
-    /// Of what two texts share, and of how many elements there are in all: by default as many as both
-    /// have, which is the universe of the paper.
+impl ChanceComparison {
+    /// Compares an overlap with random subsets of a universe. By default the universe has as many
+    /// elements as both texts together, as in the paper.
     ///
     /// # Errors
     ///
-    /// [`InvalidSetting`](twindex::Error::InvalidSetting) where the universe is smaller than their union.
-    pub(crate) fn new(of: Of, overlap: Overlap, universe: Option<u64>) -> Result<Self> {
+    /// [`InvalidSetting`](twindex::Error::InvalidSetting) if the universe is smaller than the
+    /// union.
+    pub(crate) fn new(of: SetKind, overlap: Overlap, universe: Option<u64>) -> Result<Self> {
         let subsets = RandomSubsets::like(overlap, universe.unwrap_or(overlap.a + overlap.b))?;
         Ok(Self {
             of,
@@ -37,12 +39,12 @@ impl Chance {
         })
     }
 
-    /// Whether chance is no explanation.
+    /// Whether the similarity is beyond chance.
     pub(crate) fn is_beyond(&self) -> bool {
         self.log10 < BEYOND
     }
 
-    /// What that comes to, in words.
+    /// The verdict in words.
     pub(crate) fn verdict(&self) -> &'static str {
         if self.overlap.a == 0 || self.overlap.b == 0 {
             return "nothing to compare";
@@ -56,12 +58,12 @@ mod tests {
     use super::*;
 
     fn verdict(a: u64, b: u64, shared: u64) -> &'static str {
-        let chance = Chance::new(Of::Sets, Overlap { a, b, shared }, None);
+        let chance = ChanceComparison::new(SetKind::Sets, Overlap { a, b, shared }, None);
         chance.expect("the universe is large enough").verdict()
     }
 
     #[test]
-    fn what_random_sets_share_is_not_beyond_chance() {
+    fn the_overlap_of_random_sets_is_not_beyond_chance() {
         assert_eq!(verdict(100, 100, 50), "not beyond chance");
         assert_eq!(verdict(100, 100, 55), "not beyond chance");
         assert_eq!(verdict(100, 100, 70), "beyond chance");

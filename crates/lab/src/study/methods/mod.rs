@@ -1,13 +1,13 @@
-//! What does each method say of two texts? The rows of `compare --method`, and the verdict on chance.
+//! The rows of `compare --method` for two texts, and the verdict on chance.
 
 mod chance;
-mod pair;
-mod row;
-mod sets;
-mod weights;
+mod method_row;
+mod text_methods;
+mod text_pair;
+mod weighted_methods;
 
-pub(crate) use chance::Chance;
-pub(crate) use pair::Pair;
-pub(crate) use row::{Of, Row, mean_and_spread};
-pub(crate) use sets::{Settings, TextMethod};
-pub(crate) use weights::{WeightedMethod, weighted_rows};
+pub(crate) use chance::ChanceComparison;
+pub(crate) use method_row::{MethodRow, SetKind, mean_and_spread};
+pub(crate) use text_methods::{MethodSettings, TextMethod};
+pub(crate) use text_pair::TextPair;
+pub(crate) use weighted_methods::{WeightedMethod, weighted_rows};

@@ -1,25 +1,25 @@
-//! What the judged pairs show: error over similarity, precision over recall, and whether theory is right.
+//! The results: error over similarity, precision over recall, and the comparison with theory.
 
-use super::experiment::{Judged, Settings};
-use super::kept::Kept;
+use super::experiment::{JudgedPair, SimhashSettings};
+use super::sketch_kinds::SketchKind;
 use crate::study::methods::mean_and_spread;
-use crate::study::{Axis, Cell, Figure, Finding, Kind, Panel, Point, Report, Series, Table};
+use crate::study::{Axis, Cell, Figure, Finding, Panel, Point, Report, Series, SeriesKind, Table};
 
-/// The similarities over which errors are averaged: so many parts of 0 to 1.
+/// The number of parts of the range from 0 to 1 over which errors are averaged.
 const PARTS: usize = 20;
 
-/// Precision is looked at where the recall is at least 1/2, 21/40 and so on to 1.
+/// The number of steps of recall, from 1/2, 21/40 and so on to 1.
 const RECALLS: usize = 20;
 
-/// A number over the runs: its mean, and the standard deviation to both sides.
+/// The mean and the standard deviation of a number over the runs.
 #[derive(Clone, Copy)]
-struct Spread {
+struct MeanAndSpread {
     mean: f64,
     spread: f64,
 }
 
-impl Spread {
-    /// None where no run has a number.
+impl MeanAndSpread {
+    /// `None` if no run has the number.
     fn of(all: &[f64]) -> Option<Self> {
         let (mean, spread) = (!all.is_empty()).then(|| mean_and_spread(all))?;
         Some(Self { mean, spread: spread.unwrap_or(0.0) })
@@ -30,20 +30,24 @@ impl Spread {
     }
 }
 
-/// What was seen of one kind of sketch.
-struct Seen {
-    kept: Kept,
+/// The results of one kind of sketch.
+struct SketchResults {
+    kept: SketchKind,
     name: String,
-    /// The root mean square error in each part, where there are pairs.
-    errors: Vec<Option<Spread>>,
-    /// That of theory there.
+    /// The root mean square error in each part, if it has pairs.
+    errors: Vec<Option<MeanAndSpread>>,
+    /// The theoretical error in each part.
     theory: Vec<f64>,
-    /// The precision at each recall, where some run has pairs to find.
-    precision: Vec<Option<Spread>>,
+    /// The precision at each recall, if a run has pairs to find.
+    precision: Vec<Option<MeanAndSpread>>,
 }
 
-pub(super) fn report(settings: &Settings, kinds: &[Kept], runs: &[Vec<Judged>]) -> Report {
-    let seen: Vec<Seen> =
+pub(super) fn report(
+    settings: &SimhashSettings,
+    kinds: &[SketchKind],
+    runs: &[Vec<JudgedPair>],
+) -> Report {
+    let seen: Vec<SketchResults> =
         kinds.iter().enumerate().map(|(at, kept)| look(settings, *kept, at, runs)).collect();
     let title = format!(
         "SimHash and MinHash in {} bytes: pairs of {} words, {} runs of {}",
@@ -61,23 +65,28 @@ pub(super) fn report(settings: &Settings, kinds: &[Kept], runs: &[Vec<Judged>]) 
     }
 }
 
-fn look(settings: &Settings, kept: Kept, at: usize, runs: &[Vec<Judged>]) -> Seen {
+fn look(
+    settings: &SimhashSettings,
+    kept: SketchKind,
+    at: usize,
+    runs: &[Vec<JudgedPair>],
+) -> SketchResults {
     let errors = (0..PARTS).map(|part| {
-        let of_run = |run: &Vec<Judged>| {
+        let of_run = |run: &Vec<JudgedPair>| {
             let inside = run.iter().filter(|pair| part_of(pair.similarity) == part);
             let squares: Vec<f64> =
                 inside.map(|pair| (pair.estimates[at] - pair.similarity).powi(2)).collect();
             (!squares.is_empty()).then(|| mean_and_spread(&squares).0.sqrt())
         };
-        Spread::of(&runs.iter().filter_map(of_run).collect::<Vec<f64>>())
+        MeanAndSpread::of(&runs.iter().filter_map(of_run).collect::<Vec<f64>>())
     });
     let threshold = settings.threshold;
     let curves: Vec<Vec<f64>> = runs.iter().map(|run| precision(run, at, threshold)).collect();
     let at_recall = |number: usize| {
         let all: Vec<f64> = curves.iter().filter_map(|curve| curve.get(number).copied()).collect();
-        Spread::of(&all)
+        MeanAndSpread::of(&all)
     };
-    Seen {
+    SketchResults {
         kept,
         name: kept.name(settings.bytes),
         errors: errors.collect(),
@@ -98,9 +107,9 @@ fn recall(number: usize) -> f64 {
     0.5 + number as f64 / (2 * RECALLS) as f64
 }
 
-/// The precision at each recall: that of the highest cut of the estimates which finds as much. Empty where nothing is to
-/// be found.
-fn precision(run: &[Judged], at: usize, threshold: f64) -> Vec<f64> {
+/// The precision at each recall, for the highest cut of the estimates that reaches it. Empty if
+/// there are no pairs to find.
+fn precision(run: &[JudgedPair], at: usize, threshold: f64) -> Vec<f64> {
     let mut order: Vec<(f64, bool)> =
         run.iter().map(|pair| (pair.estimates[at], pair.similarity >= threshold)).collect();
     order.sort_by(|x, y| y.0.total_cmp(&x.0));
@@ -109,7 +118,7 @@ fn precision(run: &[Judged], at: usize, threshold: f64) -> Vec<f64> {
         return Vec::new();
     }
     let (mut curve, mut found, mut right) = (Vec::new(), 0_usize, 0_usize);
-    // Equal estimates lie on the same side of every cut.
+    // Equal estimates are on the same side of every cut.
     for equals in order.chunk_by(|x, y| x.0 == y.0) {
         found += equals.len();
         right += equals.iter().filter(|pair| pair.1).count();
@@ -120,7 +129,7 @@ fn precision(run: &[Judged], at: usize, threshold: f64) -> Vec<f64> {
     curve
 }
 
-fn table(seen: &[Seen]) -> Table {
+fn table(seen: &[SketchResults]) -> Table {
     let parts = [2, 9, 15, 18];
     let mut columns: Vec<String> = vec!["sketch".to_owned()];
     columns.extend(parts.map(|part| format!("error at {:.3}", middle(part))));
@@ -128,7 +137,7 @@ fn table(seen: &[Seen]) -> Table {
     let mut table = Table { columns, rows: Vec::new() };
     for one in seen {
         let mut row = vec![Cell::from(one.name.as_str())];
-        let mean = |of: Option<Spread>| of.map_or(Cell::Empty, |of| Cell::Share(of.mean));
+        let mean = |of: Option<MeanAndSpread>| of.map_or(Cell::Empty, |of| Cell::Share(of.mean));
         row.extend(parts.map(|part| mean(one.errors[part])));
         row.extend([8, 16, 18].map(|number| mean(one.precision[number])));
         table.push(row);
@@ -136,7 +145,7 @@ fn table(seen: &[Seen]) -> Table {
     table
 }
 
-fn data(seen: &[Seen]) -> Table {
+fn data(seen: &[SketchResults]) -> Table {
     let mut data = Table::new(&["what", "sketch", "x", "mean", "spread", "theory"]);
     for one in seen {
         for (part, error) in one.errors.iter().enumerate() {
@@ -165,14 +174,14 @@ fn data(seen: &[Seen]) -> Table {
     data
 }
 
-fn precision_panel(settings: &Settings, seen: &[Seen]) -> Panel {
-    let curve = |one: &Seen| {
+fn precision_panel(settings: &SimhashSettings, seen: &[SketchResults]) -> Panel {
+    let curve = |one: &SketchResults| {
         let points = one.precision.iter().enumerate();
-        let point = |(number, precision): (usize, &Option<Spread>)| {
+        let point = |(number, precision): (usize, &Option<MeanAndSpread>)| {
             let point = (*precision)?.point(recall(number));
             Some(Point { spread: point.spread.map(|(low, high)| (low, high.min(1.0))), ..point })
         };
-        Series::new(&one.name, Kind::Line, points.filter_map(point))
+        Series::new(&one.name, SeriesKind::Line, points.filter_map(point))
     };
     Panel {
         title: format!("Finding pairs of similarity {} and more", settings.threshold),
@@ -182,17 +191,17 @@ fn precision_panel(settings: &Settings, seen: &[Seen]) -> Panel {
     }
 }
 
-fn error_panel(seen: &[Seen]) -> Panel {
+fn error_panel(seen: &[SketchResults]) -> Panel {
     let mut series = Vec::new();
     for one in seen {
         let points = one.errors.iter().enumerate();
         let points = points.filter_map(|(part, error)| Some((*error)?.point(middle(part))));
-        series.push(Series::new(&one.name, Kind::Line, points));
+        series.push(Series::new(&one.name, SeriesKind::Line, points));
     }
     for one in seen {
         let points = one.theory.iter().enumerate();
         let points = points.map(|(part, error)| Point::new(middle(part), *error));
-        series.push(Series::new(&one.name, Kind::Dashed, points));
+        series.push(Series::new(&one.name, SeriesKind::Dashed, points));
     }
     Panel {
         title: "Error of the estimate (dashed: theory; band: deviation over runs)".to_owned(),
@@ -202,75 +211,78 @@ fn error_panel(seen: &[Seen]) -> Panel {
     }
 }
 
-fn findings(seen: &[Seen]) -> Vec<Finding> {
-    let of = |kept: Kept| seen.iter().find(|one| one.kept == kept);
-    let (Some(simhash), Some(bytes)) = (of(Kept::SimHash), of(Kept::Bytes)) else {
+fn findings(seen: &[SketchResults]) -> Vec<Finding> {
+    let of = |kept: SketchKind| seen.iter().find(|one| one.kept == kept);
+    let (Some(simhash), Some(bytes)) = (of(SketchKind::SimHash), of(SketchKind::Bytes)) else {
         return Vec::new();
     };
     let mut findings = vec![exact(seen)];
     findings.extend(near(simhash, bytes));
     findings.extend(far(simhash, bytes));
     findings.extend(precise(
-        "at the threshold SimHash errs less than MinHash in lanes of a byte, and is as precise or more",
+        "at the threshold SimHash is at least as precise as MinHash with one-byte lanes",
         simhash,
         bytes,
     ));
-    findings.extend(of(Kept::Bits).and_then(|bits| {
-        let expected = "MinHash in lanes of a bit errs less still, and is as precise or more";
+    findings.extend(of(SketchKind::Bits).and_then(|bits| {
+        let expected = "MinHash with one-bit lanes is at least as precise as SimHash";
         precise(expected, bits, simhash)
     }));
     findings
 }
 
-/// Whether one is as precise as the other or more, within one deviation, at recall 0.9. None where no pair is to be found.
-fn precise(expected: &str, one: &Seen, other: &Seen) -> Option<Finding> {
+/// The finding that one kind is at least as precise as the other at recall 0.9, within one standard
+/// deviation. `None` if there are no pairs to find.
+fn precise(expected: &str, one: &SketchResults, other: &SketchResults) -> Option<Finding> {
     let (a, b) = (one.precision[16]?, other.precision[16]?);
-    let seen = format!("precision {:.3} beside {:.3} at recall 0.9", a.mean, b.mean);
+    let seen = format!("precision {:.3} and {:.3} at recall 0.9", a.mean, b.mean);
     Some(Finding::new(expected, a.mean >= b.mean - b.spread, seen))
 }
 
-/// The mean error of those parts that have one, if any.
-fn error(one: &Seen, parts: std::ops::Range<usize>) -> Option<f64> {
+/// The mean error over those parts that have one, if any.
+fn error(one: &SketchResults, parts: std::ops::Range<usize>) -> Option<f64> {
     let all: Vec<f64> = parts.filter_map(|part| Some(one.errors[part]?.mean)).collect();
     (!all.is_empty()).then(|| mean_and_spread(&all).0)
 }
 
-fn near(simhash: &Seen, bytes: &Seen) -> Option<Finding> {
+fn near(simhash: &SketchResults, bytes: &SketchResults) -> Option<Finding> {
     let top = PARTS * 4 / 5..PARTS;
     let (a, b) = (error(simhash, top.clone())?, error(bytes, top)?);
-    let expected = "near duplicates, J from 0.8 on: SimHash errs less than MinHash in lanes of a byte, by a \
-                    factor of some √(π/2 √(1 - J)), which is 0.7 at 0.9";
+    let expected = "near duplicates, J from 0.8 on: the error of SimHash is smaller than that of \
+                    MinHash with one-byte lanes, by a factor of about √(π/2 √(1 - J)), which is \
+                    0.7 at 0.9";
     let seen = format!("errors {a:.4} and {b:.4}, a factor of {:.2}", a / b);
     Some(Finding::new(expected, a < b, seen))
 }
 
-/// None where no texts are so dissimilar: long ones have the phrases of their time in common.
-fn far(simhash: &Seen, bytes: &Seen) -> Option<Finding> {
+/// `None` if no texts are so dissimilar.
+fn far(simhash: &SketchResults, bytes: &SketchResults) -> Option<Finding> {
     let low = 0..PARTS / 20;
     let (a, b) = (error(simhash, low.clone())?, error(bytes, low)?);
-    let expected =
-        "unrelated texts, J below 0.05: MinHash in lanes of a byte errs less than SimHash";
-    Some(Finding::new(expected, b < a, format!("errors {b:.4} of MinHash and {a:.4} of SimHash")))
+    let expected = "unrelated texts, J below 0.05: the error of MinHash with one-byte lanes is \
+                    smaller than that of SimHash";
+    Some(Finding::new(expected, b < a, format!("errors {b:.4} for MinHash and {a:.4} for SimHash")))
 }
 
-fn exact(seen: &[Seen]) -> Finding {
-    // Beyond these ends estimates are cut off, or the error changes much within a part.
+fn exact(seen: &[SketchResults]) -> Finding {
+    // Outside this range estimates are cut off, or the error changes much within a part.
     let inside = PARTS * 3 / 10..PARTS * 9 / 10;
-    let ratios = |one: &Seen| -> Vec<f64> {
+    let ratios = |one: &SketchResults| -> Vec<f64> {
         let ratio = |part: usize| Some(one.errors[part]?.mean / one.theory[part]);
         inside.clone().filter_map(ratio).collect()
     };
-    let mean = |one: &Seen| mean_and_spread(&ratios(one)).0;
-    // Lanes of sets that have not many times as many elements err less than the binomial law says.
-    let fits = |one: &Seen| match one.kept {
-        Kept::SimHash | Kept::Bytes => (0.9..1.1).contains(&mean(one)),
-        Kept::Bits => (0.7..1.1).contains(&mean(one)),
+    let mean = |one: &SketchResults| mean_and_spread(&ratios(one)).0;
+    // If a set has not many more elements than lanes, the errors are smaller than by the binomial
+    // law.
+    let fits = |one: &SketchResults| match one.kept {
+        SketchKind::SimHash | SketchKind::Bytes => (0.9..1.1).contains(&mean(one)),
+        SketchKind::Bits => (0.7..1.1).contains(&mean(one)),
     };
     let each = seen.iter().map(|one| format!("{:.2} ({})", mean(one), one.name));
     Finding::new(
-        "errors are those of theory, J from 0.3 to 0.9; of many lanes on short texts less",
+        "errors agree with theory, J from 0.3 to 0.9; many lanes on short texts have smaller ones",
         seen.iter().all(fits),
-        format!("on average this multiple of them: {}", each.collect::<Vec<_>>().join(", ")),
+        format!("average ratios to theory: {}", each.collect::<Vec<_>>().join(", ")),
     )
 }
 
@@ -278,40 +290,43 @@ fn exact(seen: &[Seen]) -> Finding {
 mod tests {
     use super::*;
 
-    fn judged(pairs: &[(f64, f64)]) -> Vec<Judged> {
-        let judged =
-            |&(similarity, estimate): &(f64, f64)| Judged { similarity, estimates: vec![estimate] };
+    fn judged(pairs: &[(f64, f64)]) -> Vec<JudgedPair> {
+        let judged = |&(similarity, estimate): &(f64, f64)| JudgedPair {
+            similarity,
+            estimates: vec![estimate],
+        };
         pairs.iter().map(judged).collect()
     }
 
     #[test]
-    fn precision_is_that_of_the_highest_cut_that_finds_enough() {
+    fn precision_is_taken_at_the_highest_cut_that_reaches_the_recall() {
         let run = judged(&[(0.9, 0.9), (0.2, 0.8), (0.85, 0.7), (0.3, 0.7), (0.1, 0.1)]);
         let curve = precision(&run, 0, 0.8);
         assert_eq!(curve.len(), RECALLS + 1);
-        // One of two is found without a false one; both only with two others, one of them by its equal estimate.
+        // One of the two pairs is found without a false one. Both are found only with two false
+        // ones, one of which has an equal estimate.
         assert_eq!((curve[0], curve[1], curve[RECALLS]), (1.0, 0.5, 0.5));
         assert!(precision(&run, 0, 0.95).is_empty());
     }
 
-    /// What is seen of two runs of pairs, each of a similarity and the estimate of one kind.
-    fn seen(kept: Kept, pairs: &[(f64, f64)]) -> Seen {
+    /// The results of two equal runs of pairs, given by similarity and estimate.
+    fn seen(kept: SketchKind, pairs: &[(f64, f64)]) -> SketchResults {
         let runs = [judged(pairs), judged(pairs)];
-        look(&Settings::default(), kept, 0, &runs)
+        look(&SimhashSettings::default(), kept, 0, &runs)
     }
 
     #[test]
-    fn as_precise_is_enough() {
+    fn equal_precision_is_enough() {
         let (right, wrong) = ([(0.9, 0.9), (0.2, 0.2)], [(0.9, 0.2), (0.2, 0.9)]);
-        let (simhash, bytes) = (seen(Kept::SimHash, &right), seen(Kept::Bytes, &right));
-        let worse = seen(Kept::SimHash, &wrong);
-        let holds = |one: &Seen| precise("", one, &bytes).map(|finding| finding.holds);
+        let (simhash, bytes) = (seen(SketchKind::SimHash, &right), seen(SketchKind::Bytes, &right));
+        let worse = seen(SketchKind::SimHash, &wrong);
+        let holds = |one: &SketchResults| precise("", one, &bytes).map(|finding| finding.holds);
         assert_eq!((holds(&simhash), holds(&worse)), (Some(true), Some(false)));
     }
 
     #[test]
-    fn no_precision_is_told_where_nothing_is_to_be_found() {
-        let none = seen(Kept::SimHash, &[(0.2, 0.2), (0.3, 0.1)]);
+    fn without_pairs_to_find_there_is_no_precision() {
+        let none = seen(SketchKind::SimHash, &[(0.2, 0.2), (0.3, 0.1)]);
         assert!(precise("", &none, &none).is_none());
         assert!(none.precision.iter().all(Option::is_none));
         let empty = |row: &Vec<Cell>| matches!(row.last(), Some(Cell::Empty));

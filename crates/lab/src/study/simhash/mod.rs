@@ -1,8 +1,8 @@
 //! Precision and recall of SimHash and MinHash at equal size.
 
 mod curves;
-mod edited;
+mod edited_pairs;
 mod experiment;
-mod kept;
+mod sketch_kinds;
 
-pub(crate) use experiment::{Settings, run};
+pub(crate) use experiment::{SimhashSettings, run};

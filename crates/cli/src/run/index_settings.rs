@@ -1,0 +1,96 @@
+//! The options that set the settings of a new index.
+
+use clap::Args;
+use twindex::IndexOptions;
+use twindex::{Normalization, Shingle};
+
+/// Settings of a new index. An existing index must have been created with the same ones.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Settings of a new index")]
+pub struct IndexSettings {
+    /// Least Jaccard similarity that counts as similar, above 0, at most 1 [default: 0.8]
+    #[arg(long, value_name = "T")]
+    threshold: Option<f64>,
+    /// Least probability that a pair at the threshold becomes a candidate [default: 0.99]
+    #[arg(long, value_name = "P")]
+    recall: Option<f64>,
+    /// What a shingle is: char:N, word:N, line:N, token or kmer:N (DNA) [default: char:9]
+    #[arg(long, value_name = "KIND")]
+    shingle: Option<Shingle>,
+    /// Lanes of a signature, a byte each: 64, 128, 256 or 512 [default: 256]
+    #[arg(long, value_name = "K")]
+    lanes: Option<usize>,
+    /// A list of lower, nfc or nfkc, space or nospace, minword=N; or none
+    /// [default: lower,nfc,space; none for token and kmer:N]
+    #[arg(long, value_name = "LIST")]
+    normalize: Option<Normalization>,
+    /// Count repeated shingles as often as they occur
+    #[arg(long)]
+    multiset: bool,
+    /// Take weighted sets as documents: JSON Lines with `weights`, an object with a number for each
+    /// token. Implies --shingle token
+    #[arg(long)]
+    weighted: bool,
+    /// Keep the texts, compressed, so that answers are exact and `explain` and `rebuild` work
+    #[arg(long)]
+    store_text: bool,
+    /// Seed of all hashes [default: 0]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+}
+
+impl IndexSettings {
+    /// The shingle of a new index.
+    pub fn shingle(&self) -> Shingle {
+        self.shingle.unwrap_or(if self.weighted { Shingle::Tokens } else { Shingle::default() })
+    }
+
+    /// Whether a new index holds weighted sets.
+    pub fn weighted(&self) -> bool {
+        self.weighted
+    }
+
+    /// The options of the library for a new index.
+    pub fn options(&self) -> IndexOptions {
+        let options = self.options_but_threshold();
+        match self.threshold {
+            Some(threshold) => options.threshold(threshold),
+            None => options,
+        }
+    }
+
+    /// The least similarity that counts as similar, if it was given.
+    pub fn threshold(&self) -> Option<f64> {
+        self.threshold
+    }
+
+    /// The same without the threshold, for an index that may have another one.
+    pub fn options_but_threshold(&self) -> IndexOptions {
+        let mut options = IndexOptions::new();
+        if let Some(recall) = self.recall {
+            options = options.recall(recall);
+        }
+        if let Some(shingle) = self.shingle {
+            options = options.shingle(shingle);
+        }
+        if let Some(lanes) = self.lanes {
+            options = options.lanes(lanes);
+        }
+        if let Some(normalization) = self.normalize {
+            options = options.normalization(normalization);
+        }
+        if self.multiset {
+            options = options.multiset(true);
+        }
+        if self.weighted {
+            options = options.weighted(true);
+        }
+        if self.store_text {
+            options = options.store_text(true);
+        }
+        if let Some(seed) = self.seed {
+            options = options.seed(seed);
+        }
+        options
+    }
+}
