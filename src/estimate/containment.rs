@@ -1,10 +1,10 @@
 //! Containment: the share of one set that is in another, from their similarity and sizes.
 //!
 //! Let q and x be the sizes of two sets Q and X, c = |Q ∩ X| / |Q| the share of Q that is in X, and
-//! J their Jaccard similarity. From |Q ∪ X| = q + x - cq follow J = c / (1 + x/q - c) and c = J (q
-//! + x) / (q (1 + J)). Broder 1997, "On the resemblance and containment of documents", defines both
-//! measures. Zhu, Nargesian, Pu, Miller 2016, "LSH Ensemble", section 5.1, gives the map between
-//! them.
+//! J their Jaccard similarity. Because |Q ∪ X| = q + x - cq, the two are related by
+//! `J = c / (1 + x/q - c)` and `c = J (q + x) / (q (1 + J))`. Broder 1997, "On the resemblance and
+//! containment of documents", defines both measures. Zhu, Nargesian, Pu, Miller 2016, "LSH
+//! Ensemble", section 5.1, relates them in this way.
 
 use super::agreement::Agreement;
 use super::interval::Estimate;

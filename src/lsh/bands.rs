@@ -1,8 +1,9 @@
 //! The bands of an index: their number and depth follow from threshold and recall.
 //!
 //! A band is 8 consecutive stored lanes. Two documents of similarity J agree in the first r lanes
-//! of a band with probability J^r, and in those of at least one of b bands with probability 1 - (1
-//! - J^r)^b (Broder 1997; Leskovec, Rajaraman, Ullman, "Mining of Massive Datasets", section 3.4).
+//! of a given band with probability J^r. The probability that they agree in at least one of b bands
+//! is 1 - (1 - J^r)^b (Broder 1997; Leskovec, Rajaraman, Ullman, "Mining of Massive Datasets",
+//! section 3.4).
 
 use crate::error::{Error, Result};
 use crate::params::{Lanes, Recall, Threshold};

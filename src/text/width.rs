@@ -42,8 +42,8 @@ impl Shingle {
     }
 
     /// Returns an upper bound, by the same rule, of the probability that a given shingle of `width`
-    /// characters occurs in a text of `characters` characters: `characters` / 20^`width`, at most
-    /// 1.
+    /// characters occurs in a text of `characters` characters. The bound is
+    /// `characters` / 20^`width`, or 1 if that is less.
     ///
     /// ```
     /// let chance = twindex::Shingle::chance_by_length(3, 70_000);
