@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 use twindex::{Error, Index, WriteTxn};
 
-fn is_in_progress<T>(result: Result<T, Error>) -> bool {
+fn is_in_progress<T>(result: &Result<T, Error>) -> bool {
     matches!(result, Err(Error::WriteInProgress))
 }
 
@@ -55,7 +55,7 @@ fn the_thread_that_was_given_a_transaction_does_not_wait_for_itself() {
         scope.spawn(|| {
             let mut txn = txn;
             insert(&mut txn, "there");
-            assert!(is_in_progress(index.begin_write()));
+            assert!(is_in_progress(&index.begin_write()));
             txn.commit().expect("committed");
             assert!(index.begin_write().is_ok());
         });
@@ -80,7 +80,7 @@ fn any_use_takes_the_turn_along() {
         thread::scope(|scope| {
             scope.spawn(move || {
                 used(&mut txn);
-                assert!(is_in_progress(index.begin_write()));
+                assert!(is_in_progress(&index.begin_write()));
             });
         });
     }
@@ -97,7 +97,7 @@ fn a_transaction_that_came_back_counts_here_again() {
     });
     let txn = there.join().expect("no panic");
     assert_eq!(txn.len(), 1);
-    assert!(is_in_progress(index.begin_write()));
+    assert!(is_in_progress(&index.begin_write()));
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn before_it_is_used_elsewhere_a_transaction_counts_where_it_was_begun() {
         wait.recv().expect("told");
         drop(txn);
     });
-    assert!(is_in_progress(index.begin_write()));
+    assert!(is_in_progress(&index.begin_write()));
     give_back.send(()).expect("somebody listens");
     holder.join().expect("no panic");
     assert!(index.begin_write().is_ok());
@@ -168,9 +168,9 @@ fn compacting_refuses_while_there_is_a_transaction() {
     let place = Place::new();
     let mut index = Index::create(place.index()).expect("created");
     let txn = index.begin_write().expect("begun");
-    assert!(is_in_progress(index.compact().run()));
+    assert!(is_in_progress(&index.compact().run()));
     thread::scope(|scope| {
-        let there = scope.spawn(|| is_in_progress(index.compact().run()));
+        let there = scope.spawn(|| is_in_progress(&index.compact().run()));
         assert!(there.join().expect("no panic"), "on another thread");
     });
     drop(txn);

@@ -14,7 +14,7 @@ fn filled(folder: &tempfile::TempDir, options: &IndexOptions) -> PathBuf {
         let words = text(number % 40, number, 30);
         let document = index.prepare(number.to_string(), &words).expect("prepared");
         let document =
-            document.inserted_at(UNIX_EPOCH + Duration::from_secs(1_700_000_000 + number as u64));
+            document.inserted_at(UNIX_EPOCH + Duration::from_secs(1_700_000_000 + number));
         txn.insertion().document(document).expect("inserted");
     }
     assert!(txn.remove("7").expect("removed"));
