@@ -147,8 +147,8 @@ impl IndexOptions {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`] for a value out of range; [`Error::UnreachableRecall`] if the lanes
-    /// are too few for the threshold and the recall.
+    /// [`Error::InvalidSetting`] for a value out of range; [`Error::UnreachableRecall`] if the
+    /// lanes are too few for the threshold and the recall.
     pub fn settings(&self) -> Result<Settings> {
         self.request.resolve()
     }

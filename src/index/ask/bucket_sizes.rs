@@ -61,7 +61,8 @@ fn count_band(snapshot: &Snapshot, band: BandNo) -> Result<Counts> {
     let mut entries = BandEntries::new(&view, band);
     let (mut counts, mut largest) = (Vec::new(), 0);
     let mut take = |size: u64| {
-        // The number of binary digits of `size - 1`, which puts 1, 2, 3 to 4, 5 to 8, ... in classes.
+        // The number of binary digits of `size - 1`, which puts 1, 2, 3 to 4, 5 to 8, ... in
+        // classes.
         let class = (u64::BITS - (size - 1).leading_zeros()) as usize;
         if counts.len() <= class {
             counts.resize(class + 1, 0);

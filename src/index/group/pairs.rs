@@ -37,8 +37,8 @@ pub struct Pair {
 /// An iterator over the similar pairs of a snapshot. Each pair is returned once.
 ///
 /// The order depends on the documents alone. Pairs are sorted by the first band in which the two
-/// documents share a bucket, then by bucket, by signatures and by ids. A bucket with more than 1,024
-/// distinct signatures is processed in squares of 1,024 by 1,024.
+/// documents share a bucket, then by bucket, by signatures and by ids. A bucket with more than
+/// 1,024 distinct signatures is processed in squares of 1,024 by 1,024.
 ///
 /// Documents with equal signatures are compared as one. The two signatures show which band is the
 /// first they share, and the pair is reported only there, so no list of reported pairs is needed.
@@ -179,9 +179,9 @@ impl<'s> Pairs<'s> {
         self
     }
 
-    /// Sets the probability that the interval from [`Pair::low`] to [`Pair::high`] contains the true
-    /// similarity: above 0, below 1. The default is 0.95. It changes the intervals, not which pairs
-    /// are reported.
+    /// Sets the probability that the interval from [`Pair::low`] to [`Pair::high`] contains the
+    /// true similarity: above 0, below 1. The default is 0.95. It changes the intervals, not which
+    /// pairs are reported.
     ///
     /// Call it before taking the first pair.
     ///

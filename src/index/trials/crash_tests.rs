@@ -7,7 +7,8 @@ use crate::index::trials::workload::{
 use crate::store::{CrashReplay, Disk, Event, Tuning, Unsynced};
 use std::sync::Arc;
 
-/// The number of crashes. Long runs: `TWINDEX_CRASH_POINTS=10000 cargo test --release --lib -- crash --nocapture`.
+/// The number of crashes. Long runs:
+/// `TWINDEX_CRASH_POINTS=10000 cargo test --release --lib -- crash --nocapture`.
 fn points() -> u64 {
     number_from("TWINDEX_CRASH_POINTS", 260)
 }

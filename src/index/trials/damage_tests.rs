@@ -15,7 +15,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// The number of damaged files. Long runs: `TWINDEX_DAMAGES=20000 cargo test --release --lib -- damage --nocapture`.
+/// The number of damaged files. Long runs:
+/// `TWINDEX_DAMAGES=20000 cargo test --release --lib -- damage --nocapture`.
 fn damages() -> u64 {
     number_from("TWINDEX_DAMAGES", 300)
 }

@@ -1,4 +1,5 @@
-//! Encodes the rows of a document: in `documents`, in `signatures`, and in `texts` if it has a text.
+//! Encodes the rows of a document: in `documents`, in `signatures`, and in `texts` if it has a
+//! text.
 
 use crate::error::Result;
 use crate::hash::id_hash;
