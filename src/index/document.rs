@@ -1,4 +1,4 @@
-//! Documents on their way into an index, and what an index knows of them afterwards.
+//! Documents to insert into an index, and the facts that an index stores about them.
 
 use crate::error::{Error, Result};
 use crate::hash::text_hash;
@@ -11,15 +11,17 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 impl Document {
-    /// Sketches content with the sketcher of the index it is meant for. An index that stores texts
-    /// needs [`with_content`](Self::with_content) too, or [`Index::prepare`](crate::Index::prepare)
+    /// Makes a document from content, with the sketcher of the target index.
+    ///
+    /// The document does not keep its content. An index that stores texts refuses it; use
+    /// [`with_content`](Self::with_content) as well, or [`Index::prepare`](crate::Index::prepare)
     /// instead.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes; [`Error::NotWeights`],
-    /// [`Error::UnexpectedWeights`] or [`Error::UnexpectedTokens`] for content of a kind that the
-    /// sketcher does not take.
+    /// - [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes.
+    /// - [`Error::NotWeights`], [`Error::UnexpectedWeights`] or [`Error::UnexpectedTokens`] for
+    ///   content of a kind that the sketcher does not take.
     pub fn sketch<'c>(
         id: impl Into<String>,
         content: impl Into<Content<'c>>,
@@ -28,8 +30,9 @@ impl Document {
         Self::new(id.into(), content.into(), sketcher, false)
     }
 
-    /// Sketches content for an index with these settings, and keeps it if it is to be stored. As
-    /// [`Index::prepare`](crate::Index::prepare), for a thread that has no index at hand.
+    /// Makes a document for an index with these settings, and keeps the content if that index
+    /// stores texts. Does the same as [`Index::prepare`](crate::Index::prepare), for a thread
+    /// without access to the index.
     ///
     /// # Errors
     ///
@@ -57,12 +60,12 @@ impl Document {
         })
     }
 
-    /// The same document, stored text and time of insertion included, as another sketcher makes it.
+    /// Sketches the stored text again with another sketcher. Id and insertion time stay.
     ///
     /// # Errors
     ///
-    /// [`Error::NotWeights`] for a text from a sketcher of weighted sets, [`Error::UnexpectedWeights`]
-    /// for weights from another.
+    /// [`Error::NotWeights`] if the document is a text and the sketcher takes weighted sets;
+    /// [`Error::UnexpectedWeights`] in the opposite case.
     pub(crate) fn sketched_again(self, sketcher: &Sketcher) -> Result<Self> {
         match (self.kind, sketcher.is_weighted()) {
             (Kind::Weights, false) => return Err(Error::UnexpectedWeights),
@@ -75,13 +78,15 @@ impl Document {
         Ok(Self { signature, text_hash: hash, text_length: length, ..self })
     }
 
-    /// A document of which only the signature is known. Inserting it again with an equal signature
-    /// leaves it unchanged; its text counts as empty in length.
+    /// Makes a document from a signature alone, without its text.
+    ///
+    /// Its text hash is a hash of the signature, so inserting the same id with an equal signature
+    /// again leaves the stored document unchanged. Its text length is 0.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes. A signature with another
-    /// number of lanes than the index has is refused when it is inserted.
+    /// [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes. The insertion fails if the
+    /// signature has another number of lanes than the index.
     pub fn from_signature(id: impl Into<String>, signature: Signature) -> Result<Self> {
         Ok(Self {
             id: valid(id.into())?,
@@ -94,7 +99,7 @@ impl Document {
         })
     }
 
-    /// The same document under another id.
+    /// Replaces the id.
     ///
     /// # Errors
     ///
@@ -103,20 +108,21 @@ impl Document {
         Ok(Self { id: valid(id.into())?, ..self })
     }
 
-    /// The same document without an id. It is given the next automatic one when it is inserted, or
-    /// before that by [`WriteTxn::give_ids`](crate::WriteTxn::give_ids).
+    /// Removes the id. The document gets the next automatic id when it is inserted, or earlier from
+    /// [`WriteTxn::give_ids`](crate::WriteTxn::give_ids).
     pub fn without_id(self) -> Self {
         Self { id: String::new(), ..self }
     }
 
-    /// The same document with another hash and length in bytes of its text, as another program may
-    /// have kept them. By these it is known that a document is inserted again.
+    /// Replaces the text hash and the text length in bytes, for instance by values that another
+    /// program has stored, and drops the text. An insertion recognises an unchanged document by
+    /// these two values.
     pub fn with_text_hash(self, hash: u64, bytes: u64) -> Self {
         Self { text_hash: hash, text_length: bytes, text: None, ..self }
     }
 
-    /// The same document with its content, which an index that stores texts needs and others ignore.
-    /// Hash and length become those of the content.
+    /// Adds the content, which an index that stores texts requires and other indexes ignore. Text
+    /// hash and length become those of the content.
     pub fn with_content<'c>(self, content: impl Into<Content<'c>>) -> Self {
         let content = content.into();
         let text: Arc<str> = content.stored().into();
@@ -125,10 +131,10 @@ impl Document {
         Self { kind, text_hash: hash, text_length: length, text: Some(text), ..self }
     }
 
-    /// The same document with another time of insertion than the time at which it is inserted.
+    /// Sets the insertion time. By default it is the time at which the document is inserted.
     ///
-    /// An index stores whole seconds, rounded down, also before 1970. A time that is more than
-    /// 2^63 seconds away is stored as the nearest that is not.
+    /// The index stores whole seconds, rounded down, also before 1970. A time more than 2^63
+    /// seconds from 1970 is clamped.
     ///
     /// ```
     /// # fn main() -> twindex::Result<()> {
@@ -145,7 +151,7 @@ impl Document {
         Self { inserted: Some(seconds_of(time)), ..self }
     }
 
-    /// A document of an index with these settings, as it is there.
+    /// Makes a document from its record and signature in an index with these settings.
     pub(crate) fn stored(
         record: DocumentRecord,
         signature: Signature,
@@ -162,12 +168,12 @@ impl Document {
         }
     }
 
-    /// The same document with the text that is stored of it.
+    /// Adds the stored text.
     pub(crate) fn with_stored(self, text: String) -> Self {
         Self { text: Some(text.into()), ..self }
     }
 
-    /// Checks that it was made of what an index with these settings takes.
+    /// Checks that the document was made from content that an index with these settings takes.
     ///
     /// # Errors
     ///
@@ -180,7 +186,7 @@ impl Document {
         }
     }
 
-    /// The id; empty where it has none yet.
+    /// The id; empty if the document has none yet.
     pub fn id(&self) -> &str {
         &self.id
     }
@@ -190,28 +196,28 @@ impl Document {
         self.text_hash
     }
 
-    /// When it was inserted, in whole seconds; `None` for one that is new.
+    /// The insertion time in whole seconds; `None` for a new document without one.
     pub fn inserted(&self) -> Option<SystemTime> {
         self.inserted.map(time_of)
     }
 
-    /// The raw text, if it is known; `None` for weights.
+    /// The raw text; `None` if the document does not hold it, and for weights.
     pub fn text(&self) -> Option<&str> {
         self.stored_text().filter(|_| self.kind != Kind::Weights)
     }
 
-    /// The weights, if they are known; `None` for a text.
+    /// The weights; `None` if the document does not hold them, and for a text.
     ///
     /// # Errors
     ///
-    /// [`Error::NotWeights`] where the index it comes from stores something else, which it never does
-    /// unless it is damaged.
+    /// [`Error::NotWeights`] if the document comes from a damaged index and its stored text is not
+    /// the form of a weighted set.
     pub fn weights(&self) -> Result<Option<Weights>> {
         let text = self.stored_text().filter(|_| self.kind == Kind::Weights);
         text.map(Weights::from_stored).transpose()
     }
 
-    /// The text that is stored of it.
+    /// The text in its stored form, for texts and weights alike.
     pub(crate) fn stored_text(&self) -> Option<&str> {
         self.text.as_deref()
     }
@@ -234,7 +240,7 @@ fn valid(id: String) -> Result<String> {
     }
 }
 
-/// What an index knows of a document.
+/// The facts that an index stores about a document.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct DocumentInfo {
@@ -242,9 +248,9 @@ pub struct DocumentInfo {
     pub id: String,
     /// The length of the text in bytes.
     pub text_bytes: u64,
-    /// When it was inserted, in whole seconds, rounded down.
+    /// The insertion time in whole seconds, rounded down.
     pub inserted: SystemTime,
-    /// The number of distinct shingles, with an error below 0.4 %.
+    /// The number of distinct shingles, with a relative error below 0.4 %.
     pub shingles: f64,
     /// The signature.
     pub signature: Signature,

@@ -1,4 +1,4 @@
-//! The open index, for writing or for reading only.
+//! Handles to an open index, for reading and writing or for reading only.
 
 use crate::error::{Error, Result};
 use crate::index::document::Document;
@@ -18,8 +18,8 @@ use std::time::SystemTime;
 
 /// An index that is open for reading and writing.
 ///
-/// It is used from many threads at once: one [`WriteTxn`] and any number of [`Snapshot`]s, which
-/// hold the file open. Dropping the index closes the file, once the last of them is dropped too.
+/// Many threads can use it at once, with one [`WriteTxn`] and any number of [`Snapshot`]s. These
+/// keep the file open: it is closed when the index and all of them are dropped.
 ///
 /// ```
 /// # fn main() -> twindex::Result<()> {
@@ -55,7 +55,7 @@ impl Index {
         Ok(Self { engine, sketcher })
     }
 
-    /// Options to create or open an index with.
+    /// Returns default options for creating or opening an index.
     pub fn options() -> IndexOptions {
         IndexOptions::new()
     }
@@ -78,7 +78,7 @@ impl Index {
         Self::options().open(path)
     }
 
-    /// Repairs an index, if anything is wrong with it: see [`IndexOptions::repair`].
+    /// Repairs an index if it is damaged. See [`IndexOptions::repair`].
     ///
     /// # Errors
     ///
@@ -87,28 +87,28 @@ impl Index {
         Self::options().repair(path)
     }
 
-    /// The path it was opened under.
+    /// The path under which the index was opened.
     pub fn path(&self) -> &Path {
         self.engine.path()
     }
 
-    /// What it was created with.
+    /// The settings with which the index was created.
     pub fn settings(&self) -> &Settings {
         self.engine.settings()
     }
 
-    /// The sketcher that makes this index's signatures.
+    /// The sketcher that makes the signatures of this index.
     pub fn sketcher(&self) -> &Sketcher {
         &self.sketcher
     }
 
-    /// Sketches a document, on any thread, to be inserted later.
+    /// Sketches a document for a later insertion. Any number of threads may do this at once.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes; [`Error::NotWeights`],
-    /// [`Error::UnexpectedWeights`] or [`Error::UnexpectedTokens`] for content of another kind than
-    /// the index takes.
+    /// - [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes.
+    /// - [`Error::NotWeights`], [`Error::UnexpectedWeights`] or [`Error::UnexpectedTokens`] for
+    ///   content of a kind that the index does not take.
     pub fn prepare<'c>(
         &self,
         id: impl Into<String>,
@@ -117,30 +117,30 @@ impl Index {
         Document::prepare(id, content, &self.sketcher, self.settings())
     }
 
-    /// Starts the write transaction, of which there is one at a time. Waits for the one before to
-    /// end, on whichever thread that is.
+    /// Starts a write transaction. An index has at most one at a time, so this waits until the
+    /// current one ends, on whichever thread it is.
     ///
-    /// A thread that has the transaction itself would wait for ever, so it is told
-    /// [`Error::WriteInProgress`]. The transaction is taken to be on the thread that used it last;
-    /// beginning it and each call of its methods is a use. So a transaction that was moved to
-    /// another thread counts there from its first use on. Until then:
+    /// A thread that holds the current transaction would wait for ever, so it gets
+    /// [`Error::WriteInProgress`] instead. The index assumes that the transaction is on the thread
+    /// that used it last: the thread that began it or last called one of its methods. After a
+    /// transaction moves to another thread, and until that thread uses it:
     ///
-    /// - The thread that gave it away is still told [`Error::WriteInProgress`].
-    /// - The thread that was given it, and begins another before it uses this one, waits for
-    ///   itself.
+    /// - The old thread still gets [`Error::WriteInProgress`].
+    /// - The new thread waits for ever if it calls `begin_write` first.
     ///
-    /// Where transactions change threads, [`try_begin_write`](Self::try_begin_write) never waits.
+    /// A program that moves transactions between threads should use
+    /// [`try_begin_write`](Self::try_begin_write), which never waits.
     ///
     /// # Errors
     ///
-    /// [`Error::WriteInProgress`] where this thread has the transaction; [`Error::Storage`] where an
-    /// earlier write met damage.
+    /// [`Error::WriteInProgress`] if this thread holds the transaction; [`Error::Storage`] if an
+    /// earlier write found damage.
     pub fn begin_write(&self) -> Result<WriteTxn> {
         Ok(WriteTxn::new(self.engine.write()?, Arc::clone(&self.sketcher)))
     }
 
-    /// Starts the write transaction if there is none; `None` if there is one, on this thread or on
-    /// another. Never waits for it.
+    /// Starts a write transaction without waiting. Returns `None` if there already is one, on this
+    /// thread or on another.
     ///
     /// ```
     /// # fn main() -> twindex::Result<()> {
@@ -156,27 +156,26 @@ impl Index {
     ///
     /// # Errors
     ///
-    /// [`Error::Storage`] where an earlier write met damage.
+    /// [`Error::Storage`] if an earlier write found damage.
     pub fn try_begin_write(&self) -> Result<Option<WriteTxn>> {
         let writer = self.engine.try_write()?;
         Ok(writer.map(|writer| WriteTxn::new(writer, Arc::clone(&self.sketcher))))
     }
 
-    /// The state after the last commit, unchanged for as long as the snapshot lives. Never waits
-    /// for a writer. A few microseconds.
+    /// Takes a snapshot of the state after the last commit. Later writes do not change it. Never
+    /// waits for a writer, and takes a few microseconds.
     ///
-    /// A snapshot that lives long keeps the space of what was deleted meanwhile, so that the
-    /// file grows.
+    /// While a snapshot lives, the space of deleted data cannot be reused, so a long-lived snapshot
+    /// makes the file grow.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] or [`Error::Damaged`].
+    /// [`Error::Io`] or [`Error::Damaged`] if the file cannot be read.
     pub fn snapshot(&self) -> Result<Snapshot> {
         Ok(Snapshot::new(self.engine.read()?, Arc::clone(&self.sketcher)))
     }
 
-    /// Walks all invariants of the file format: see [`Snapshot::check`], which does it for the
-    /// state that a snapshot has.
+    /// Checks all invariants of the file format on the current state. See [`Snapshot::check`].
     ///
     /// # Errors
     ///
@@ -188,30 +187,31 @@ impl Index {
         })
     }
 
-    /// Merges all runs into one, forgets what was removed, and gives the space back to the file
-    /// system. Takes about as long as reading the file and writing all postings; memory stays
+    /// Merges all runs into one, drops removed documents from it, and returns the free space to the
+    /// file system. Takes about as long as reading the file and writing all band entries. Memory is
     /// bounded.
     ///
-    /// It counts band entries that are merged. It cannot be stopped while the pages are verified
-    /// at first, nor while the file is shrunk at last.
+    /// Progress counts merged band entries. The work cannot be stopped during the first phase,
+    /// which verifies the pages, and the last one, which shrinks the file.
     ///
     /// # Errors
     ///
-    /// [`Error::WriteInProgress`] while there is a write transaction, on whichever thread;
-    /// [`Error::SnapshotsLive`] while snapshots are in use. [`Error::Damaged`] where a page
-    /// does not have its checksum; then nothing is changed. [`Error::Interrupted`]: what was merged
-    /// stays merged, and no answer has changed.
+    /// - [`Error::WriteInProgress`] while any thread has a write transaction.
+    /// - [`Error::SnapshotsLive`] while snapshots exist.
+    /// - [`Error::Damaged`] if a page does not match its checksum. Nothing was changed then.
+    /// - [`Error::Interrupted`] if the caller stopped the work. Finished merges stay; query results
+    ///   do not change.
     pub fn compact(&mut self) -> Work<'_, ()> {
         Work::new(|tell| self.compact_telling(tell))
     }
 
     fn compact_telling(&mut self, tell: &mut Tell<'_>) -> Result<()> {
         const COMPACTING: (&str, &str) =
-            ("compacting", "no answer has changed, compact it again for the rest");
+            ("compacting", "query results are unchanged, compact again to finish");
         let path = self.path().to_owned();
         let mut watch = Watch::new(&path, COMPACTING, tell);
         watch.expect(0)?;
-        // On a damaged file the storage might never end to look for free pages.
+        // On a damaged file, the storage engine's search for free pages might never end.
         self.alone()?.verify()?;
         self.engine.finish_merges(&mut watch)?;
         let mut writer = self.engine.write()?;
@@ -223,13 +223,13 @@ impl Index {
         self.alone()?.shrink()
     }
 
-    /// Removes the documents that were inserted before this time; returns how many there were.
-    /// Times are compared in whole seconds, rounded down: one that was inserted in the second of
-    /// `time` stays.
+    /// Removes the documents that were inserted before `time`, and returns their number. Times are
+    /// compared in whole seconds, rounded down: a document inserted in the same second as `time`
+    /// stays.
     ///
-    /// It commits every 100,000 removals, so that this thread must have no write transaction open,
-    /// and memory stays bounded. Reads all document records. It counts documents that are removed, of
-    /// all that the index has, and can be stopped before each commit.
+    /// Reads all document records. Commits after every 100,000 removals, so memory is bounded, and
+    /// this thread must not hold a write transaction. Progress counts removed documents out of all
+    /// documents. The work can be stopped before each commit.
     ///
     /// ```
     /// # fn main() -> twindex::Result<()> {
@@ -245,14 +245,17 @@ impl Index {
     ///
     /// # Errors
     ///
-    /// [`Error::WriteInProgress`]; [`Error::Damaged`], [`Error::Io`] or [`Error::Storage`].
-    /// [`Error::Interrupted`]: the last [`Progress::done`] says how many documents were removed.
-    /// In each case the batches that are committed stay removed.
+    /// After each error, the documents removed by earlier commits stay removed.
+    ///
+    /// - [`Error::WriteInProgress`] if this thread holds a write transaction.
+    /// - [`Error::Damaged`], [`Error::Io`] or [`Error::Storage`] if reading or writing fails.
+    /// - [`Error::Interrupted`] if the caller stopped the work. The last [`Progress::done`] is the
+    ///   number of removed documents.
     pub fn remove_inserted_before(&self, time: SystemTime) -> Work<'_, u64> {
         Work::new(move |tell| {
             const REMOVING: (&str, &str) = (
                 "removing old documents",
-                "what was removed stays removed, remove them again for the rest",
+                "the documents removed so far stay removed, run it again to remove the rest",
             );
             let seconds = seconds_of(time);
             let total = self.snapshot()?.len();
@@ -273,7 +276,7 @@ impl Index {
         })
     }
 
-    /// The engine, if neither a write transaction nor a snapshot uses it.
+    /// The engine, if no write transaction and no snapshot uses it.
     fn alone(&mut self) -> Result<&mut Engine> {
         if self.engine.is_written() {
             return Err(Error::WriteInProgress);
@@ -282,21 +285,23 @@ impl Index {
         Arc::get_mut(&mut self.engine).ok_or(Error::SnapshotsLive { count })
     }
 
-    /// [Flushes](Self::flush) the index and closes the file. Dropping the index closes it too and
-    /// leaves the rest to the next writer: until then opening takes up to a tenth of a second
-    /// longer, and queries a little.
+    /// [Flushes](Self::flush) the index and closes the file.
+    ///
+    /// Dropping the index also closes the file but leaves the flush to the next writer. Until then,
+    /// opening takes up to a tenth of a second longer, and queries are slightly slower.
     ///
     /// # Errors
     ///
-    /// [`Error::WriteInProgress`] where this thread has the write transaction; [`Error::Io`] or
-    /// [`Error::Storage`].
+    /// [`Error::WriteInProgress`] if this thread holds the write transaction; [`Error::Io`] or
+    /// [`Error::Storage`] if writing fails.
     pub fn close(self) -> Result<()> {
         self.flush()
     }
 
-    /// Finishes merges under way, and writes band entries that are in memory only. A program that
-    /// exits without dropping the index calls it before, so that the next opening is fast; nothing
-    /// that is committed depends on it.
+    /// Finishes running merges and writes the memtable to a sorted run.
+    ///
+    /// A program that exits without dropping the index should call this first, so that the next
+    /// opening is fast. Committed data is durable without it.
     ///
     /// # Errors
     ///
@@ -310,7 +315,7 @@ impl Index {
     }
 }
 
-/// An index that is open for reading only, beside any number of other readers.
+/// An index that is open for reading only. Any number of processes can read it at the same time.
 ///
 /// ```no_run
 /// use twindex::ReadOnlyIndex;
@@ -346,32 +351,31 @@ impl ReadOnlyIndex {
         IndexOptions::new().open_read_only(path)
     }
 
-    /// The path it was opened under.
+    /// The path under which the index was opened.
     pub fn path(&self) -> &Path {
         self.engine.path()
     }
 
-    /// What it was created with.
+    /// The settings with which the index was created.
     pub fn settings(&self) -> &Settings {
         self.engine.settings()
     }
 
-    /// The sketcher that makes this index's signatures.
+    /// The sketcher that makes the signatures of this index.
     pub fn sketcher(&self) -> &Sketcher {
         &self.sketcher
     }
 
-    /// The state of the index.
+    /// Takes a snapshot of the index, which answers queries.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] or [`Error::Damaged`].
+    /// [`Error::Io`] or [`Error::Damaged`] if the file cannot be read.
     pub fn snapshot(&self) -> Result<Snapshot> {
         Ok(Snapshot::new(self.engine.read()?, Arc::clone(&self.sketcher)))
     }
 
-    /// Walks all invariants of the file format: see [`Snapshot::check`], which does it for the
-    /// state that a snapshot has.
+    /// Checks all invariants of the file format on the current state. See [`Snapshot::check`].
     ///
     /// # Errors
     ///

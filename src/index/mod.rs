@@ -1,4 +1,4 @@
-//! What can a caller do? Open an index, write to it, ask it.
+//! The public face of the database: open an index, write to it, query it.
 
 mod ask;
 mod document;

@@ -1,4 +1,4 @@
-//! How an index is created and opened.
+//! The options for creating and opening an index.
 
 use crate::error::{Error, Result};
 use crate::index::handle::{Index, ReadOnlyIndex};
@@ -9,18 +9,18 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// The longest pause between two looks at a file that another process has open: short beside what a
-/// person notices, long beside the 20 us that a look takes.
+/// The longest pause between two attempts to open a file that another process has locked: too short
+/// for a person to notice, and long compared with the 20 us of an attempt.
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 
-/// Options of creating and opening an index, in two groups.
+/// The options for creating and opening an index, in two groups.
 ///
-/// *Settings* are fixed when the index is created and stored in it: threshold, recall, lanes,
-/// shingle, normalisation, multiset, weighted, stored texts, seed. When an existing index is opened,
-/// a setting that is named here must be the stored one; those left out are taken from the file.
+/// *Settings* are fixed when the index is created, and stored in it: threshold, recall, lanes,
+/// shingle, normalisation, multiset, weighted, stored texts and seed. When an existing index is
+/// opened, a setting given here must equal the stored one; the others are read from the file.
 ///
-/// *Performance*: cache and flush size hold for as long as the index is open and are not stored.
-/// Answers do not depend on them. Nor do they on how long opening waits for other processes.
+/// *Performance options* apply while the index is open and are not stored: cache size, flush size,
+/// merge size, and the time to wait for other processes. They never change the results of queries.
 ///
 /// ```
 /// # fn main() -> twindex::Result<()> {
@@ -49,7 +49,7 @@ pub struct IndexOptions {
 }
 
 impl IndexOptions {
-    /// Default settings and sizes.
+    /// Returns options with the default values.
     pub fn new() -> Self {
         Self::default()
     }
@@ -67,74 +67,77 @@ impl IndexOptions {
         Self { tuning, ..Self::default() }
     }
 
-    /// The similarity from which on documents count as similar: above 0, at most 1; default 0.8.
+    /// Sets the similarity from which on documents count as similar: above 0, at most 1. The
+    /// default is 0.8.
     pub fn threshold(mut self, threshold: f64) -> Self {
         self.request.threshold = Some(threshold);
         self
     }
 
-    /// The probability with which a pair at the threshold becomes a candidate, at least: between
-    /// 0 and 1; default 0.99.
+    /// Sets the minimum probability that a pair at the threshold becomes a candidate: above 0,
+    /// below 1. The default is 0.99.
     pub fn recall(mut self, recall: f64) -> Self {
         self.request.recall = Some(recall);
         self
     }
 
-    /// Lanes of a signature: 64, 128, 256 or 512; default 256. A lane is a byte on disk.
+    /// Sets the number of lanes in a signature: 64, 128, 256 or 512. The default is 256. A lane
+    /// takes one byte on disk.
     pub fn lanes(mut self, lanes: usize) -> Self {
         self.request.lanes = Some(lanes);
         self
     }
 
-    /// What a shingle is; default `char:9`.
+    /// Sets the kind of shingles. The default is `char:9`.
     pub fn shingle(mut self, shingle: Shingle) -> Self {
         self.request.shingle = Some(shingle);
         self
     }
 
-    /// How texts are normalised; default `lower,nfc,space`, and `none` for tokens.
+    /// Sets how texts are normalised. The default is `lower,nfc,space`, and `none` for tokens.
     pub fn normalization(mut self, normalization: Normalization) -> Self {
         self.request.normalization = Some(normalization);
         self
     }
 
-    /// Whether repeated shingles count as often as they occur; default no.
+    /// Sets whether a repeated shingle counts as often as it occurs. The default is no.
     pub fn multiset(mut self, multiset: bool) -> Self {
         self.request.multiset = Some(multiset);
         self
     }
 
-    /// Whether documents are weighted sets, tokens with a number each, given by
-    /// [`Weights`](crate::Weights); default no. The shingle is then `token`, and texts are not
-    /// normalised unless [`normalization`](Self::normalization) says so.
+    /// Sets whether documents are weighted sets: tokens with a number each, given as
+    /// [`Weights`](crate::Weights). The default is no. If yes, the shingle is `token`, and texts
+    /// are normalised only if [`normalization`](Self::normalization) is set.
     pub fn weighted(mut self, weighted: bool) -> Self {
         self.request.weighted = Some(weighted);
         self
     }
 
-    /// Whether texts are stored, compressed, in the index; default no. Then queries, pairs, clusters
-    /// and check-and-insert give exact answers, and the index can be rebuilt under other settings.
+    /// Sets whether the index stores the texts, compressed. The default is no. With texts, queries,
+    /// pairs, clusters and insertions compute exact similarities, and the index can be
+    /// [rebuilt](Self::rebuild) with other settings.
     pub fn store_text(mut self, store: bool) -> Self {
         self.request.store_text = Some(store);
         self
     }
 
-    /// The seed of all hashes of shingles; default 0. Signatures of different seeds do not
-    /// compare.
+    /// Sets the seed of all shingle hashes. The default is 0. Signatures with different seeds
+    /// cannot be compared.
     pub fn seed(mut self, seed: u64) -> Self {
         self.request.seed = Some(seed);
         self
     }
 
-    /// The versions of the Unicode tables that a new index is marked with; default
-    /// [`UnicodeVersions::current`](crate::UnicodeVersions::current). For an index that takes in
-    /// signatures made elsewhere, by a program of other versions.
+    /// Sets the versions of the Unicode tables that a new index records. The default is
+    /// [`UnicodeVersions::current`](crate::UnicodeVersions::current). Set this for an index of
+    /// signatures that a program with other Unicode tables has made.
     pub fn unicode(mut self, versions: UnicodeVersions) -> Self {
         self.request.unicode = Some(versions);
         self
     }
 
-    /// The settings that an index created with these options has.
+    /// The settings of an index created with these options.
     ///
     /// ```
     /// let settings = twindex::Index::options().threshold(0.8).settings()?;
@@ -144,33 +147,36 @@ impl IndexOptions {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`], [`Error::UnreachableRecall`].
+    /// [`Error::InvalidSetting`] for a value out of range; [`Error::UnreachableRecall`] if the
+    /// lanes are too few for the threshold and the recall.
     pub fn settings(&self) -> Result<Settings> {
         self.request.resolve()
     }
 
-    /// Memory for pages of the file, in bytes; default 64 MiB.
+    /// Sets the memory for cached pages of the file, in bytes. The default is 64 MiB.
     pub fn cache_bytes(mut self, bytes: usize) -> Self {
         self.tuning.cache_bytes = bytes;
         self
     }
 
-    /// Latest documents that are held in memory before they are written as a sorted run: at
-    /// least 1; default 65,536, which takes some 20 MiB.
+    /// Sets the number of documents that the memtable holds before it is written as a sorted run:
+    /// at least 1. The default is 65,536, which takes about 20 MiB.
     pub fn flush_documents(mut self, documents: usize) -> Self {
         self.tuning.flush_documents = documents.max(1);
         self.tuning.merge_step = self.tuning.flush_documents as u64;
         self
     }
 
-    /// Runs of one size that are merged into one of the next: 2 to 64; default 8.
+    /// Sets the number of runs of one size that are merged into one of the next size: 2 to 64. The
+    /// default is 8.
     pub fn merge_runs(mut self, runs: usize) -> Self {
         self.tuning.merge_runs = runs.clamp(2, 64);
         self
     }
 
-    /// How long opening waits for other processes to close the index before it fails with
-    /// [`Error::Locked`]; default zero. There is no queue: of several that wait, any may be next.
+    /// Sets how long opening waits for other processes to close the index before it fails with
+    /// [`Error::Locked`]. The default is zero. Waiting processes get the file in no particular
+    /// order.
     ///
     /// ```no_run
     /// use std::time::Duration;
@@ -187,22 +193,26 @@ impl IndexOptions {
     ///
     /// # Errors
     ///
-    /// [`Error::AlreadyExists`], [`Error::InvalidSetting`], [`Error::UnreachableRecall`], or
-    /// [`Error::Io`] where the folder is missing or may not be written to.
+    /// - [`Error::AlreadyExists`] if there is a file at the path.
+    /// - [`Error::InvalidSetting`] or [`Error::UnreachableRecall`] for settings that are invalid.
+    /// - [`Error::Io`] if the folder is missing or not writable.
     pub fn create(&self, path: impl AsRef<Path>) -> Result<Index> {
         Engine::create(path.as_ref(), &self.request.resolve()?)?;
         self.open(path)
     }
 
-    /// Opens an index for reading and writing. No other process can have it open meanwhile.
+    /// Opens an index for reading and writing. No other process can open it meanwhile.
     ///
-    /// After an unclean stop it is repaired first: some milliseconds after a batch, a pass over
-    /// the file after single-document commits.
+    /// After an unclean stop, opening first recovers the file. This takes some milliseconds if the
+    /// last commit was a large batch, and one pass over the file if it was a small one.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`], [`Error::NotAnIndex`], [`Error::NewerFormat`], [`Error::Locked`],
-    /// [`Error::SettingMismatch`], [`Error::Damaged`], or [`Error::Io`].
+    /// - [`Error::NotFound`] if there is no file, [`Error::NotAnIndex`] if it is another kind of
+    ///   file, and [`Error::NewerFormat`] if a later version of this library wrote it.
+    /// - [`Error::Locked`] if another process has the index open.
+    /// - [`Error::SettingMismatch`] if a given setting differs from the stored one.
+    /// - [`Error::Damaged`] or [`Error::Io`] if the file cannot be read.
     pub fn open(&self, path: impl AsRef<Path>) -> Result<Index> {
         let path = path.as_ref();
         Index::new(self.patiently(|| Engine::open(path, &self.request, self.tuning))?)
@@ -216,7 +226,7 @@ impl IndexOptions {
     pub fn open_or_create(&self, path: impl AsRef<Path>) -> Result<Index> {
         match self.open(&path) {
             Err(Error::NotFound { .. }) => match self.create(&path) {
-                // Someone else was faster.
+                // Another process created the file in between.
                 Err(Error::AlreadyExists { .. }) => self.open(&path),
                 created => created,
             },
@@ -224,29 +234,29 @@ impl IndexOptions {
         }
     }
 
-    /// Opens an index for reading. Any number of processes may do so at once, but not beside
-    /// one that writes.
+    /// Opens an index for reading. Any number of processes may do so at once, but not while one has
+    /// it open for writing.
     ///
-    /// After an unclean stop the index is repaired once, for which this process must be allowed
-    /// to write to it.
+    /// After an unclean stop, opening first recovers the file, for which the process needs write
+    /// access.
     ///
     /// # Errors
     ///
-    /// Those of [`open`](Self::open), and [`Error::NeedsRepair`].
+    /// Those of [`open`](Self::open), and [`Error::NeedsRepair`] if recovery is needed and the file
+    /// is not writable.
     pub fn open_read_only(&self, path: impl AsRef<Path>) -> Result<ReadOnlyIndex> {
         let path = path.as_ref();
         let open = || Engine::open_read_only(path, &self.request, self.tuning);
         ReadOnlyIndex::new(self.patiently(open)?)
     }
 
-    /// Checks an index and every page of its file. If anything is wrong, makes a new file from the
-    /// documents that can be read, which takes the place of the old one.
+    /// Checks an index and every page of its file. If it is damaged, writes all readable documents
+    /// to a new file that replaces the old one.
     ///
-    /// Ids, signatures and all else that is stored of a document are taken over as they are, in
-    /// their order; bands and counters are made again from them. Needs the space of a second file
-    /// beside the first, and takes as long as inserting all signatures. Memory is that of inserting.
-    /// It counts rows that are read and checked, and cannot be stopped while the pages are verified
-    /// at first.
+    /// The new file keeps the ids, signatures and other stored data of the documents, and their
+    /// order. Bands and counters are rebuilt. A repair needs free space for a second file, and the
+    /// time and memory of inserting all signatures. Progress counts rows read and checked. The work
+    /// cannot be stopped during the first phase, which verifies the pages.
     ///
     /// ```
     /// # fn main() -> twindex::Result<()> {
@@ -264,8 +274,8 @@ impl IndexOptions {
     ///
     /// # Errors
     ///
-    /// Those of [`open`](Self::open); [`Error::Damaged`] where not even the settings can be read;
-    /// [`Error::Interrupted`]. The file is then as it was.
+    /// Those of [`open`](Self::open), [`Error::Damaged`] if even the settings are unreadable, and
+    /// [`Error::Interrupted`] if the caller stopped the work. The file is unchanged after an error.
     pub fn repair(&self, path: impl AsRef<Path>) -> Work<'static, Repair> {
         let (options, path) = (self.clone(), path.as_ref().to_owned());
         Work::new(move |tell| {
@@ -277,8 +287,8 @@ impl IndexOptions {
         })
     }
 
-    /// The settings of another index, of which nothing may then be asked for otherwise. A new index
-    /// also takes over which Unicode tables they were made with.
+    /// Takes all settings from another index. A new index also records the Unicode versions of that
+    /// index.
     ///
     /// ```
     /// # fn main() -> twindex::Result<()> {
@@ -296,8 +306,8 @@ impl IndexOptions {
         self
     }
 
-    /// Tries again for as long as another process has the file and there is time. Locks of the
-    /// operating system cannot be waited for with an end, so they are looked at.
+    /// Retries while another process has the file locked and time is left. This polls, because
+    /// operating systems offer no wait for a file lock with a timeout.
     pub(crate) fn patiently<T>(&self, open: impl Fn() -> Result<T>) -> Result<T> {
         let start = Instant::now();
         let mut pause = Duration::from_millis(1);

@@ -1,4 +1,4 @@
-//! A consistent state of an index to ask.
+//! A snapshot: a consistent, immutable state of an index that answers queries.
 
 use crate::error::{Error, Result};
 use crate::index::ask::bucket_sizes::BucketSizes;
@@ -22,8 +22,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// The state of an index after one commit. It stays as it is whatever is written, flushed or
-/// merged meanwhile, can be sent to and shared between threads, and keeps the file open.
+/// The state of an index after one commit.
+///
+/// Later writes, flushes and merges do not change a snapshot. It can be sent to other threads and
+/// shared between them, and it keeps the file open.
 pub struct Snapshot {
     reader: Reader,
     sketcher: Arc<Sketcher>,
@@ -57,7 +59,7 @@ impl Snapshot {
         &self.sizes
     }
 
-    /// What the index was created with.
+    /// The settings with which the index was created.
     pub fn settings(&self) -> &Settings {
         self.reader.engine().settings()
     }
@@ -67,12 +69,12 @@ impl Snapshot {
         crate::store::FORMAT_VERSION
     }
 
-    /// When the index was created, in whole seconds, rounded down.
+    /// The time at which the index was created, in whole seconds, rounded down.
     pub fn created(&self) -> SystemTime {
         time_of(self.reader.engine().created())
     }
 
-    /// The sketcher that makes this index's signatures.
+    /// The sketcher that makes the signatures of this index.
     pub fn sketcher(&self) -> &Sketcher {
         &self.sketcher
     }
@@ -82,18 +84,18 @@ impl Snapshot {
         self.reader.len()
     }
 
-    /// Whether there is no document.
+    /// Whether there are no documents.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// A question about similar documents.
+    /// Starts a query for similar documents.
     pub fn query(&self) -> Query<'_> {
         Query::new(self)
     }
 
-    /// All pairs of documents with an estimated similarity of at least the threshold, one after
-    /// the other. See [`Pairs`] for their order.
+    /// Iterates over all pairs of documents with a similarity of at least the threshold: above 0,
+    /// at most 1. See [`Pairs`] for order and cost.
     ///
     /// # Errors
     ///
@@ -102,8 +104,8 @@ impl Snapshot {
         Ok(Pairs::new(self, Threshold::new(threshold)?))
     }
 
-    /// Clusters of documents with an estimated similarity of at least the threshold. See
-    /// [`Clustering`] for what makes a cluster.
+    /// Starts a search for clusters of documents with a similarity of at least the threshold: above
+    /// 0, at most 1. See [`Linkage`](crate::Linkage) for the definition of a cluster.
     ///
     /// # Errors
     ///
@@ -112,7 +114,7 @@ impl Snapshot {
         Ok(Clustering::new(self, Threshold::new(threshold)?))
     }
 
-    /// Whether there is a document with this id.
+    /// Whether the index has a document with this id.
     ///
     /// ```
     /// # fn main() -> twindex::Result<()> {
@@ -134,7 +136,7 @@ impl Snapshot {
         Ok(self.view().find(id)?.is_some())
     }
 
-    /// What is known of a document; `None` where there is none with this id.
+    /// The facts that the index stores about a document; `None` if no document has this id.
     ///
     /// # Errors
     ///
@@ -147,8 +149,8 @@ impl Snapshot {
         Ok(Some(DocumentInfo::new(record, signature)))
     }
 
-    /// The raw text of a document; `None` where there is none with this id, and for weights
-    /// ([`weights`](Self::weights)).
+    /// The raw text of a document. `None` if no document has this id, and for weighted sets, whose
+    /// content [`weights`](Self::weights) returns.
     ///
     /// ```
     /// # fn main() -> twindex::Result<()> {
@@ -165,8 +167,9 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// [`Error::NoTexts`](crate::Error::NoTexts) where the index stores no texts;
-    /// [`Error::Damaged`](crate::Error::Damaged) or [`Error::Io`](crate::Error::Io).
+    /// [`Error::NoTexts`](crate::Error::NoTexts) if the index stores no texts;
+    /// [`Error::Damaged`](crate::Error::Damaged) or [`Error::Io`](crate::Error::Io) if the file
+    /// cannot be read.
     pub fn text(&self, id: &str) -> Result<Option<String>> {
         let view = self.view();
         if !view.has_texts() {
@@ -176,8 +179,8 @@ impl Snapshot {
         found.map(|(doc, _)| view.text(doc)).transpose()
     }
 
-    /// The weights of a document, from an index of weighted sets that stores texts; `None` where there
-    /// is none with this id, and for a text ([`text`](Self::text)).
+    /// The weights of a document, from an index of weighted sets that stores texts. `None` if no
+    /// document has this id, and for a text, which [`text`](Self::text) returns.
     ///
     /// ```
     /// # fn main() -> twindex::Result<()> {
@@ -205,26 +208,28 @@ impl Snapshot {
         let found = view.find(id)?.filter(|_| self.settings().weighted);
         let Some((doc, _)) = found else { return Ok(None) };
         let weights = Weights::from_stored(&view.text(doc)?);
-        let damaged = |_| view.damaged_text(doc, "not the text of a weighted set");
+        let damaged = |_| view.damaged_text(doc, "not the stored form of a weighted set");
         weights.map(Some).map_err(damaged)
     }
 
-    /// All ids in order of insertion.
+    /// Iterates over all ids in order of insertion.
     pub fn ids(&self) -> Ids<'_> {
         Ids { snapshot: self, next: Some(DocNo(0)), block: VecDeque::new(), seen: 0 }
     }
 
-    /// All documents in order of insertion, ready to be inserted into an index of equal settings.
+    /// Iterates over all documents in order of insertion. They can be inserted into another index
+    /// with equal settings.
     pub fn documents(&self) -> Documents<'_> {
         Documents::new(self)
     }
 
-    /// Writes a copy of the index, as this snapshot sees it, to a new file. Others may write to the
-    /// index meanwhile; what they write is not in the copy.
+    /// Writes a copy of this snapshot to a new file. Writers may change the index meanwhile; their
+    /// changes are not in the copy.
     ///
-    /// The copy has all that the index has, down to the numbers of documents, and no free space
-    /// between. Every record is verified on the way, and all of it is on the disk when this returns.
-    /// Takes about as long as copying the file; memory stays within twice the cache. It counts rows.
+    /// The copy has all the data of the snapshot, document numbers included, and no free space.
+    /// Every record is verified during the copy, and the copy is durable when this returns. Takes
+    /// about as long as copying the file, and at most twice the cache size in memory. Progress
+    /// counts rows.
     ///
     /// ```
     /// # fn main() -> twindex::Result<()> {
@@ -240,9 +245,12 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// [`Error::AlreadyExists`](crate::Error::AlreadyExists) where anything is at the path,
-    /// [`Error::Damaged`](crate::Error::Damaged), [`Error::Io`](crate::Error::Io),
-    /// [`Error::Interrupted`](crate::Error::Interrupted). There is no copy then.
+    /// No copy is left behind after an error.
+    ///
+    /// - [`Error::AlreadyExists`](crate::Error::AlreadyExists) if the path exists.
+    /// - [`Error::Damaged`](crate::Error::Damaged) or [`Error::Io`](crate::Error::Io) if reading or
+    ///   writing fails.
+    /// - [`Error::Interrupted`](crate::Error::Interrupted) if the caller stopped the work.
     pub fn backup(&self, path: impl AsRef<Path>) -> Work<'_, ()> {
         let path = path.as_ref().to_owned();
         Work::new(move |tell| {
@@ -251,13 +259,14 @@ impl Snapshot {
         })
     }
 
-    /// Walks all invariants of the file format. Reads the whole file. It counts documents and
-    /// chunks of band entries.
+    /// Checks all invariants of the file format. Reads the whole file. Progress counts documents
+    /// and chunks of band entries.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`](crate::Error::Io), [`Error::Interrupted`](crate::Error::Interrupted). Damage is
-    /// no error here but a violation in the report.
+    /// [`Error::Io`](crate::Error::Io) if the file cannot be read, or
+    /// [`Error::Interrupted`](crate::Error::Interrupted) if the caller stopped the work. Damage is
+    /// not an error here: the report lists it as violations.
     pub fn check(&self) -> Work<'_, CheckReport> {
         Work::new(|tell| {
             let mut watch = Watch::new(self.path(), CHECKING, tell);
@@ -265,12 +274,12 @@ impl Snapshot {
         })
     }
 
-    /// The path that the index was opened under.
+    /// The path under which the index was opened.
     pub fn path(&self) -> &Path {
         self.reader.engine().path()
     }
 
-    /// How much space is used for what.
+    /// The space that each part of the index takes in the file.
     ///
     /// # Errors
     ///
@@ -279,10 +288,10 @@ impl Snapshot {
         self.reader.usage()
     }
 
-    /// How many documents the buckets of the first so many bands hold; of all with `usize::MAX`.
+    /// Counts the documents in the buckets of the first `bands` bands; pass `usize::MAX` for all.
     ///
-    /// Reads the postings of these bands, on all threads: some 90 ns an entry, which is 90 ms of one core
-    /// for each band of a million documents.
+    /// Reads the entries of these bands on all threads. An entry costs about 90 ns, so a band of a
+    /// million documents costs 90 ms on one core.
     ///
     /// # Errors
     ///
@@ -292,11 +301,11 @@ impl Snapshot {
     }
 }
 
-/// The ids of a snapshot's documents, in order of insertion.
+/// An iterator over the ids of a snapshot's documents, in order of insertion.
 #[derive(Debug)]
 pub struct Ids<'s> {
     snapshot: &'s Snapshot,
-    /// Where to read on; `None` after the end or an error.
+    /// The number from which to read the next block; `None` after the end or an error.
     next: Option<DocNo>,
     block: VecDeque<String>,
     seen: u64,

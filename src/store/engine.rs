@@ -1,4 +1,4 @@
-//! One open index: opening it, the one writer, publishing commits to readers.
+//! One open index file: opens it, admits one writer, and publishes commits to readers.
 
 use crate::error::{Error, Result};
 use crate::store::bytes::schema::{POSTINGS, STATE_ROW, Table};
@@ -26,19 +26,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// How an open index behaves; nothing of it is stored.
+/// The performance options of an open index, which are not stored.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tuning {
-    /// The page cache, in bytes.
+    /// The size of the page cache in bytes.
     pub(crate) cache_bytes: usize,
-    /// The tail becomes a run when it has so many documents.
+    /// The number of documents at which the tail is flushed to a run.
     pub(crate) flush_documents: usize,
-    /// So many runs of a tier are merged into one of the next.
+    /// The number of runs of one tier that are merged into one of the next.
     pub(crate) merge_runs: usize,
-    /// Merging goes on in steps of at least so many entries.
+    /// The minimum number of entries in a merge step.
     pub(crate) merge_step: u64,
-    /// From so many changes on a commit also saves what makes recovery quick, which a commit of
-    /// few would feel: it triples the latency.
+    /// The number of changes from which on a commit also saves the data for a quick recovery. This
+    /// would triple the latency of a small commit.
     pub(crate) quick_repair_from: u64,
 }
 
@@ -54,8 +54,8 @@ impl Default for Tuning {
     }
 }
 
-/// The states that a new reader may find in the file: the last commit's, and during a commit
-/// also the next one's.
+/// The states that a new reader may find in the file: the state of the last commit and, during a
+/// commit, the next one.
 struct Published {
     current: Arc<State>,
     next: Option<Arc<State>>,
@@ -71,35 +71,35 @@ pub(crate) struct Engine {
     tuning: Tuning,
     published: Mutex<Published>,
     turns: Arc<Turns>,
-    /// Whether what an earlier process left of its merges has been deleted.
+    /// Whether the remains of unfinished merges of an earlier process have been deleted.
     tidy: AtomicBool,
-    /// Set when the storage panicked while it wrote: it may be in no state to write again.
+    /// Set when the storage engine panicked during a write, after which it may be inconsistent.
     broken: AtomicBool,
 }
 
-/// How much the file holds, in bytes by table, and in which state.
+/// The space that an index takes, in bytes by table, and the state of its documents and runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Usage {
-    /// The size of the file.
+    /// The size of the file in bytes.
     pub file_bytes: u64,
-    /// Pages of signatures.
+    /// The size of the pages with signatures, in bytes.
     pub signature_bytes: u64,
-    /// Pages of document records: ids, hashes, lengths, times.
+    /// The size of the pages with document records (ids, hashes, lengths, times), in bytes.
     pub document_bytes: u64,
-    /// Pages of band entries.
+    /// The size of the pages with band entries, in bytes.
     pub posting_bytes: u64,
-    /// Bytes of pages that hold texts.
+    /// The size of the pages with texts, in bytes.
     pub text_bytes: u64,
-    /// Live documents.
+    /// The number of live documents.
     pub documents: u64,
-    /// Removed documents whose band entries are not purged yet.
+    /// The number of removed documents whose band entries are not purged yet.
     pub dead: u64,
-    /// Documents whose band entries are in memory and in no run yet.
+    /// The number of documents in the memtable, whose band entries are in no run yet.
     pub tail: u64,
-    /// Runs, those of unfinished merges included.
+    /// The number of runs, including those of unfinished merges.
     pub runs: u64,
-    /// Commits so far.
+    /// The number of commits so far.
     pub commits: u64,
 }
 
@@ -109,14 +109,15 @@ pub(crate) fn now() -> i64 {
         .map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
 }
 
-/// A lock whose holder panicked is as good as any: the values behind ours are replaced whole.
+/// Locks a mutex and ignores poisoning. This is sound because the values behind our mutexes are
+/// always replaced as a whole.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Engine {
-    /// Opens the file for reading and writing, repairing it first if it was not closed cleanly.
-    /// A file of another program, or an index with other settings, is left untouched.
+    /// Opens the file for reading and writing. Recovers it first if it was not closed cleanly.
+    /// Leaves a file of another program, or an index with other settings, untouched.
     pub(crate) fn open(
         path: &Path,
         request: &SettingsRequest,
@@ -127,8 +128,8 @@ impl Engine {
 
     fn open_to_write(path: &Path, request: &SettingsRequest, tuning: Tuning) -> Result<Arc<Self>> {
         is_plausible(path)?;
-        // Opening for writing writes to the file, so it is looked at first. Where that is not
-        // possible, as after an unclean stop, the checks come after opening.
+        // Opening for writing changes the file, so this first reads the settings. If that is not
+        // possible, as after an unclean stop, `ready` checks them after opening.
         match redb::Builder::new().set_cache_size(1 << 20).open_read_only(path) {
             Ok(database) => {
                 let txn = database.begin_read().doing(path, "opening")?;
@@ -142,7 +143,7 @@ impl Engine {
         Self::ready(File::open_to_write(path, tuning)?, path, request, tuning)
     }
 
-    /// Takes an open file into use.
+    /// Makes an engine from an open file, and checks the requested settings.
     fn ready(
         file: File,
         path: &Path,
@@ -154,8 +155,8 @@ impl Engine {
         Ok(Arc::new(engine))
     }
 
-    /// Opens the file for reading. If it was not closed cleanly it is repaired once, which needs
-    /// permission to write.
+    /// Opens the file for reading. If it was not closed cleanly, this first recovers it, which
+    /// needs write access.
     pub(crate) fn open_read_only(
         path: &Path,
         request: &SettingsRequest,
@@ -169,10 +170,10 @@ impl Engine {
     }
 
     pub(crate) fn load(file: File, path: &Path, tuning: Tuning) -> Result<Self> {
-        let (settings, stored, state) = match Self::loaded(&file, path) {
+        let (settings, stored, state) = match Self::read_state(&file, path) {
             Ok(loaded) => loaded,
             Err(error) => {
-                // Closing would write to what may be damaged.
+                // Closing would write to a file that may be damaged.
                 abandon(file);
                 return Err(error);
             }
@@ -191,8 +192,8 @@ impl Engine {
         })
     }
 
-    /// What is kept in memory of a file.
-    fn loaded(file: &File, path: &Path) -> Result<(Settings, StoredSettings, State)> {
+    /// Reads the settings and the state, which stay in memory.
+    fn read_state(file: &File, path: &Path) -> Result<(Settings, StoredSettings, State)> {
         let txn = file.begin_read(path)?;
         let (settings, stored) = load::settings(&txn, path)?;
         let state = load::state(&txn, Fixed::new(path, &settings, &stored))?;
@@ -207,7 +208,7 @@ impl Engine {
         &self.settings
     }
 
-    /// Seconds since 1970 when the index was created.
+    /// The time at which the index was created, in seconds since 1970.
     pub(crate) fn created(&self) -> i64 {
         self.stored.created
     }
@@ -216,7 +217,7 @@ impl Engine {
         &self.stored
     }
 
-    /// The memory for pages that were read, in bytes.
+    /// The size of the page cache in bytes.
     pub(crate) fn cache_bytes(&self) -> usize {
         self.tuning.cache_bytes
     }
@@ -229,15 +230,15 @@ impl Engine {
         Fixed::new(&self.path, &self.settings, &self.stored)
     }
 
-    /// A reader of the last commit, without waiting for one that is under way.
+    /// Makes a reader of the last commit, without waiting for a running one.
     pub(crate) fn read(self: &Arc<Self>) -> Result<Reader> {
         guard(&self.path, || self.read_published())
     }
 
     fn read_published(self: &Arc<Self>) -> Result<Reader> {
         let (txn, state) = {
-            // While the lock is held nothing can be published, so the file shows the current
-            // state or, when its commit is just done, the next.
+            // The lock prevents publishing, so the file shows the current state or, if a commit
+            // has just finished, the next one.
             let published = lock(&self.published);
             let txn = self.file.begin_read(&self.path)?;
             let commit = load::counters(&txn, &self.path)?.commit;
@@ -255,14 +256,14 @@ impl Engine {
         Reader::new(Arc::clone(self), txn, state)
     }
 
-    /// Starts the one write transaction; waits for the one before to end.
+    /// Starts a write transaction. Waits until the current one ends.
     pub(crate) fn write(self: &Arc<Self>) -> Result<Writer> {
         let database = self.database()?;
         let turn = self.turns.wait().ok_or(Error::WriteInProgress)?;
         self.begin(database, turn)
     }
 
-    /// Starts the one write transaction, if there is none.
+    /// Starts a write transaction if there is none.
     pub(crate) fn try_write(self: &Arc<Self>) -> Result<Option<Writer>> {
         let database = self.database()?;
         self.turns.take().map(|turn| self.begin(database, turn)).transpose()
@@ -273,14 +274,14 @@ impl Engine {
         self.turns.is_taken()
     }
 
-    /// The file, if it may be written to.
+    /// The database, if the file was opened for writing.
     fn database(&self) -> Result<&Database> {
         match &self.file {
             File::Writable(database) => Ok(database),
             _ => Err(Error::Storage {
                 path: self.path.clone(),
                 action: "writing",
-                detail: "it was opened for reading only".into(),
+                detail: "the index was opened for reading only".into(),
             }),
         }
     }
@@ -290,7 +291,7 @@ impl Engine {
             return Err(Error::Storage {
                 path: self.path.clone(),
                 action: "starting a write",
-                detail: "an earlier write met damage".into(),
+                detail: "an earlier write found damage".into(),
             });
         }
         let begin = || database.begin_write().doing(&self.path, "starting a write");
@@ -299,12 +300,12 @@ impl Engine {
         Ok(Writer::new(Arc::clone(self), turn, txn, state))
     }
 
-    /// Does what writes; if the storage panics, nothing is written any more.
+    /// Runs work that writes. If the storage engine panics, no further writes are allowed.
     pub(crate) fn guard_write<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         guard_with(&self.path, || self.set_broken(), work)
     }
 
-    /// Whether nothing is left of merges that an earlier process did not finish.
+    /// Whether the remains of unfinished merges of an earlier process have been deleted.
     pub(crate) fn is_tidy(&self) -> bool {
         self.tidy.load(Ordering::Acquire)
     }
@@ -313,12 +314,12 @@ impl Engine {
         self.broken.store(true, Ordering::Release);
     }
 
-    /// Whether the storage has panicked while it wrote.
+    /// Whether the storage engine has panicked during a write.
     pub(crate) fn is_broken(&self) -> bool {
         self.broken.load(Ordering::Acquire)
     }
 
-    /// Commits the transaction and publishes the state that belongs to it.
+    /// Commits the transaction and publishes its state.
     pub(crate) fn publish(&self, txn: redb::WriteTransaction, state: State) -> Result<()> {
         let state = Arc::new(state);
         lock(&self.published).next = Some(Arc::clone(&state));
@@ -333,8 +334,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Lets another thread prepare the next step of merging, if the next commit of this size will
-    /// take one.
+    /// Lets a background thread prepare the next merge step, if another commit of this size will
+    /// need one.
     fn merge_ahead(&self, state: Arc<State>) {
         let step = self.tuning.merge_step;
         if state.merges.is_empty() || state.merge_credit + state.merge_pace < step {
@@ -350,12 +351,12 @@ impl Engine {
         }
     }
 
-    /// What was prepared of the next step of merging.
+    /// Takes the merge step that the background thread has prepared.
     pub(crate) fn merged_ahead(&self) -> Result<PreparedSteps> {
         self.background_merge.take(&self.path)
     }
 
-    /// Goes on with merges until none is left, or it is told to stop, a commit after the other.
+    /// Finishes all running merges, with a commit after each step, unless the watch stops it.
     pub(crate) fn finish_merges(self: &Arc<Self>, watch: &mut Watch<'_>) -> Result<()> {
         loop {
             let mut writer = self.write()?;
@@ -368,8 +369,8 @@ impl Engine {
         }
     }
 
-    /// Verifies the checksum of every page, and which pages are free. Nobody else may use the
-    /// engine.
+    /// Verifies the checksum of every page and the list of free pages. No one else may use the
+    /// engine meanwhile.
     pub(crate) fn verify(&mut self) -> Result<()> {
         let action = "verifying the pages";
         self.alone(|database, path| database.check_integrity().doing(path, action).map(|_| ()))
@@ -377,25 +378,27 @@ impl Engine {
             .inspect_err(|_| self.set_broken())
     }
 
-    /// Where the last commit was not whole, verifying goes back to the one before.
+    /// Checks that the file still shows the last commit. The verification rolls a damaged commit
+    /// back to the one before.
     fn is_at_its_commit(&self) -> Result<()> {
         let found = load::counters(&self.file.begin_read(&self.path)?, &self.path)?.commit;
         let expected = lock(&self.published).current.counters.commit;
         if found == expected {
             return Ok(());
         }
-        let detail = format!("the last commit, {expected}, is not whole; {found} is the last");
+        let detail = format!("the last commit, {expected}, is damaged; {found} is intact");
         Err(damaged(&self.path, Table::Meta, STATE_ROW, detail))
     }
 
-    /// Moves free space to the end of the file and cuts it off. Nobody else may use the engine.
+    /// Moves free space to the end of the file and truncates it. No one else may use the engine
+    /// meanwhile.
     pub(crate) fn shrink(&mut self) -> Result<()> {
         let action = "shrinking the file";
         self.alone(|database, path| database.compact().doing(path, action).map(|_| ()))
     }
 
     fn alone(&mut self, work: impl FnOnce(&mut Database, &Path) -> Result<()>) -> Result<()> {
-        // What waits there reads the file.
+        // Ends the background merge, which reads the file.
         drop(self.background_merge.take(&self.path));
         let Self { file: File::Writable(database), path, broken, .. } = self else { return Ok(()) };
         guard_with(path, || broken.store(true, Ordering::Release), || work(database, path))
@@ -404,10 +407,10 @@ impl Engine {
 
 impl Drop for Engine {
     fn drop(&mut self) {
-        // What waits there reads the file.
+        // Ends the background merge, which reads the file.
         drop(self.background_merge.take(&self.path));
         let file = std::mem::replace(&mut self.file, File::Closed);
-        // A file that is not closed well is repaired when it is opened next.
+        // If closing fails, the next opening recovers the file.
         if self.is_broken() {
             abandon(file);
         } else {
@@ -416,10 +419,10 @@ impl Drop for Engine {
     }
 }
 
-/// On a storage that tests can break.
+/// Opens indexes on a simulated disk that tests can break.
 #[cfg(test)]
 impl Engine {
-    /// Opens what is on the disk for reading and writing.
+    /// Opens the index on the disk for reading and writing.
     pub(crate) fn open_on(disk: Disk, tuning: Tuning) -> Result<Arc<Self>> {
         let path = Path::new(Disk::NAME);
         guard(path, || {

@@ -8,7 +8,7 @@ use twindex::{BottomK, Estimate, Normalization, Shingle, Shingler};
 /// A trial's error and whether its interval held the truth.
 type Trial = (f64, bool);
 
-/// The mean error, its root mean square, and how often the interval held the truth.
+/// The mean error, the root mean square error, and the share of intervals that held the truth.
 fn summary(trials: u64, trial: impl Fn(u64) -> Trial + Sync) -> (f64, f64, f64) {
     let all: Vec<Trial> = (0..trials).into_par_iter().map(&trial).collect();
     let mean = |of: &dyn Fn(&Trial) -> f64| all.iter().map(of).sum::<f64>() / trials as f64;
@@ -21,11 +21,10 @@ fn sketch(size: usize, hashes: &[u64]) -> BottomK {
 }
 
 #[test]
-fn similarity_and_containment_err_as_a_sample_does() {
+fn similarity_and_containment_have_the_error_of_a_sample() {
     let (size, union, trials) = (128, 2_560, 2_000);
     for similarity in [0.1, 0.5, 0.8, 0.95] {
-        // As many of the union as give the similarity are shared; the second set is the smaller
-        // one.
+        // The number of shared elements gives the similarity; the second set is the smaller one.
         let shared = (union as f64 * similarity) as usize;
         let of_a = shared + 3 * (union - shared) / 4;
         let sketches = |trial: u64| {
@@ -44,12 +43,13 @@ fn similarity_and_containment_err_as_a_sample_does() {
                 let got = estimates[trial as usize][at];
                 (got.similarity - truth, got.low <= truth && truth <= got.high)
             });
-            // So many of the k smallest are of the set from which the share is taken.
+            // The number of the k smallest hashes that belong to the set of which the share is
+            // taken.
             let drawn = (size * from) as f64 / union as f64;
             let deviation = (truth * (1.0 - truth) / drawn).sqrt();
             let what = format!("a share of {truth:.3} of {from}");
             assert!(bias.abs() < 4.0 * deviation / (trials as f64).sqrt(), "{what}: bias {bias}");
-            // Drawn without replacement, so a little less than the binomial law has it.
+            // Sampling without replacement errs a little less than the binomial law.
             let ratio = error / deviation;
             assert!((0.91..1.05).contains(&ratio), "{what}: error {ratio} of the binomial");
             assert!((0.93..=0.985).contains(&held), "{what}: held {held}");
@@ -58,7 +58,7 @@ fn similarity_and_containment_err_as_a_sample_does() {
 }
 
 #[test]
-fn a_count_is_unbiased_and_errs_as_its_law_says() {
+fn a_count_is_unbiased_and_has_the_error_of_its_law() {
     let trials = 2_000;
     for (size, elements) in [(3, 1_000), (16, 1_000), (64, 2_000), (256, 8_000)] {
         let truth = elements as f64;
@@ -71,7 +71,7 @@ fn a_count_is_unbiased_and_errs_as_its_law_says() {
         let deviation = 1.0 / (size as f64 - 2.0).sqrt();
         let what = format!("{elements} by {size}");
         assert!(bias.abs() < 4.0 * error / (trials as f64).sqrt(), "{what}: bias {bias}");
-        // Of 3 hashes the error has no variance that a sample could tell.
+        // With 3 hashes, the variance of the error is too large for a sample to estimate.
         if size > 3 {
             let ratio = error / deviation;
             assert!((0.93..1.06).contains(&ratio), "{what}: error {ratio} of the law");
@@ -81,7 +81,7 @@ fn a_count_is_unbiased_and_errs_as_its_law_says() {
 }
 
 #[test]
-fn sets_not_much_larger_than_the_sketch_are_known_better_than_the_interval_says() {
+fn intervals_are_conservative_for_sets_not_much_larger_than_the_sketch() {
     let truth = 0.5;
     let (_, error, held) = summary(2_000, |trial| {
         let mut random = Random(trial);
@@ -89,14 +89,14 @@ fn sets_not_much_larger_than_the_sketch_are_known_better_than_the_interval_says(
         let got = sketch(256, &all[..300]).similarity(&sketch(256, &all[100..]));
         (got.similarity - truth, got.low <= truth && truth <= got.high)
     });
-    // Of 400, 256 are drawn: the hypergeometric law's correction for a finite population.
+    // 256 of 400 are drawn: the hypergeometric correction for a finite population applies.
     let expected = (0.25_f64 / 256.0 * (400.0 - 256.0) / 399.0).sqrt();
     assert!((0.95..1.05).contains(&(error / expected)), "{error}, not {expected}");
     assert!(held > 0.99, "{held}");
 }
 
 #[test]
-fn shingles_of_real_text_do_not_bias_it() {
+fn shingles_of_real_text_do_not_bias_the_sketch() {
     let luke = include_str!("../../crates/lab/data/gospels/en_kjv_luke.txt");
     let words: Vec<&str> = luke.split_whitespace().collect();
     let (a, b) = (words[..2_000].join(" "), words[1_000..3_000].join(" "));

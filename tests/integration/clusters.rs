@@ -1,4 +1,4 @@
-//! Clusters against brute force over signatures, for both linkages and all ways to keep.
+//! Compares clusters with brute force over signatures, for both linkages and every `Keep`.
 
 use crate::support::{Place, Random, estimate, meet, probe, tiny};
 use std::cmp::Reverse;
@@ -9,7 +9,7 @@ use twindex::{Document, Error, Index, IndexOptions, Keep, Linkage, Signature, Sn
 /// A cluster: its representative and its members.
 type Cluster = (String, Vec<String>);
 
-/// A document as brute force sees it.
+/// A document in the brute-force computation.
 #[derive(Clone)]
 struct Known {
     id: String,
@@ -17,8 +17,8 @@ struct Known {
     signature: Signature,
 }
 
-/// Texts in families, in which each member differs a little from the one before it, so that
-/// clusters are chains; every fourth text is repeated.
+/// Texts in families. Each member differs a little from the one before it, so clusters are chains.
+/// Every fourth text is repeated.
 fn texts(seed: u64, count: usize) -> Vec<(String, String)> {
     let mut random = Random(seed);
     let mut words: Vec<String> = Vec::new();
@@ -31,7 +31,7 @@ fn texts(seed: u64, count: usize) -> Vec<(String, String)> {
                     words[random.below(60) as usize] = format!("{:06x}", random.next() & 0xFF_FFFF);
                 }
             }
-            // Ids in another order than that of insertion, of all lengths.
+            // Ids of many lengths, whose order differs from that of insertion.
             let id = format!("{:x}", random.next() >> random.below(40));
             (id, words.join(" ") + &" ".repeat(random.below(3) as usize))
         })
@@ -75,7 +75,7 @@ fn found(snapshot: &Snapshot, threshold: f64, linkage: Linkage, keep: Keep) -> V
     clusters.iter().map(cluster).collect()
 }
 
-/// The places of documents, the one to keep of all first.
+/// The positions of documents in the order in which `keep` prefers them.
 fn in_order(documents: &[Known], keep: Keep) -> Vec<usize> {
     let mut order: Vec<usize> = (0..documents.len()).collect();
     match keep {
@@ -86,7 +86,7 @@ fn in_order(documents: &[Known], keep: Keep) -> Vec<usize> {
     order
 }
 
-/// What clusters must be, from the definition.
+/// The clusters by definition.
 fn expected(
     documents: &[Known],
     similar: &dyn Fn(&Known, &Known) -> bool,
@@ -175,14 +175,14 @@ fn every_member_is_similar_to_its_representative() {
     }
 }
 
-/// Signatures A, B, C of which A and C each agree with B in nine of ten lanes, and with each other
-/// in eight of ten.
+/// Signatures A, B and C. A and C each agree with B in nine of ten lanes, and with each other in
+/// eight of ten.
 fn chain(index: &Index) -> Snapshot {
     let lanes = index.settings().lanes();
     let base: Vec<u8> = (0..lanes).map(|lane| lane as u8).collect();
     let changed = |from: usize| {
         let mut lanes = base.clone();
-        // Later lanes, so that the chain meets in the first bands for certain.
+        // Only later lanes differ, so the chain is certain to share the first bands.
         lanes[from..from + 26].iter_mut().for_each(|lane| *lane ^= 0xFF);
         Signature::from_lanes(lanes, 1_000)
     };
@@ -201,7 +201,7 @@ fn chain(index: &Index) -> Snapshot {
 }
 
 #[test]
-fn the_ends_of_a_chain_are_no_cluster_by_representative() {
+fn the_ends_of_a_chain_are_not_in_one_cluster_by_representative() {
     let place = Place::new();
     let snapshot = chain(&Index::create(place.index()).expect("created"));
     let clusters = found(&snapshot, 0.85, Linkage::Representative, Keep::First);
@@ -235,8 +235,8 @@ fn clusters_do_not_depend_on_batches_merges_and_cache() {
     }
 }
 
-/// Signatures that all share their first lanes, so that they are one bucket of many, and the others
-/// more or less with some of them.
+/// Signatures that all share their first lanes, so one bucket holds all of them. They agree to
+/// different degrees in the other lanes.
 fn one_bucket(index: &Index, count: usize) -> Snapshot {
     let mut random = Random(6);
     let lanes = index.settings().lanes();
@@ -260,7 +260,7 @@ fn one_bucket(index: &Index, count: usize) -> Snapshot {
 }
 
 #[test]
-fn a_bucket_of_many_signatures_gives_the_same_whatever_has_room_in_memory() {
+fn results_for_a_large_bucket_do_not_depend_on_the_memory() {
     let ask = |cache: usize| {
         let place = Place::new();
         let index = Index::options().cache_bytes(cache).create(place.index()).expect("created");
@@ -281,7 +281,7 @@ fn a_bucket_of_many_signatures_gives_the_same_whatever_has_room_in_memory() {
     let mut expected = Vec::new();
     for (at, x) in documents.iter().enumerate() {
         for y in &documents[at + 1..] {
-            // They meet in the first band.
+            // They share the first band.
             if estimate(&x.signature, &y.signature) >= 0.75 {
                 expected.push((x.id.clone().min(y.id.clone()), x.id.clone().max(y.id.clone())));
             }
@@ -294,7 +294,7 @@ fn a_bucket_of_many_signatures_gives_the_same_whatever_has_room_in_memory() {
 }
 
 #[test]
-fn no_document_is_in_more_pairs_than_asked_for() {
+fn no_document_is_in_more_pairs_than_the_limit() {
     let place = Place::new();
     let snapshot = one_bucket(&Index::create(place.index()).expect("created"), 300);
     let named =
@@ -319,7 +319,7 @@ fn no_document_is_in_more_pairs_than_asked_for() {
 }
 
 #[test]
-fn who_watches_can_stop_the_search() {
+fn a_watcher_can_stop_the_search() {
     let place = Place::new();
     let index = insert(&tiny(), &place, &texts(7, 60), 60);
     let snapshot = index.snapshot().expect("a snapshot");

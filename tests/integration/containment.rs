@@ -1,5 +1,4 @@
-//! Documents that contain what is asked about, against brute force over sets of shingles of real
-//! text.
+//! Compares containment queries with brute force over sets of shingles of real text.
 
 use crate::recall::assert_promised;
 use crate::support::{Place, all_ids, estimate, tiny};
@@ -10,8 +9,8 @@ use twindex::{
     WriteTxn,
 };
 
-/// The four Gospels of the King James Version, a verse a line, with the number of verses of each
-/// chapter.
+/// The four Gospels of the King James Version, one verse per line, with the number of verses in
+/// each chapter.
 const GOSPELS: [(&str, &str, &[usize]); 4] = [
     (
         "Matthew",
@@ -78,10 +77,10 @@ fn ids(matches: &Matches) -> HashSet<&str> {
     matches.iter().map(|found| found.id.as_str()).collect()
 }
 
-/// Passages as documents and as questions, so that many are contained in others of one to one and a
-/// half times their length: what bands can find.
+/// Uses passages as documents and as queries. Many are contained in others of 1 to 1.5 times their
+/// length, which bands can find.
 #[test]
-fn what_contains_the_share_becomes_a_candidate_as_often_as_promised() {
+fn documents_at_the_threshold_become_candidates_with_the_promised_recall() {
     let all: Vec<char> = GOSPELS.iter().flat_map(|(_, text, _)| text.chars()).collect();
     let passage = |first: usize, count: usize| all[first..first + count].iter().collect::<String>();
     for (options, share) in [
@@ -91,8 +90,7 @@ fn what_contains_the_share_becomes_a_candidate_as_often_as_promised() {
     ] {
         let place = Place::new();
         let index = options.create(place.index()).expect("created");
-        // Documents begin up to 800 characters before or behind the question of 4,000 that they may
-        // contain.
+        // A document begins up to 800 characters before or after the query of 4,000 characters.
         let mut documents = Vec::new();
         let mut questions = Vec::new();
         for (at, first) in (1000..all.len() - 8000).step_by(5000).enumerate() {
@@ -125,8 +123,8 @@ fn what_contains_the_share_becomes_a_candidate_as_often_as_promised() {
     }
 }
 
-/// The probability that a share is estimated to be at least the threshold, by the binomial law of
-/// equal lanes.
+/// The probability that the estimated share reaches the threshold, by the binomial law of equal
+/// lanes.
 fn reported(similarity: f64, size: f64, other: f64, threshold: f64, lanes: u64) -> f64 {
     let chance = 1.0 / 256.0;
     let law = Binomial::new(chance + (1.0 - chance) * similarity, lanes).expect("a probability");
@@ -142,7 +140,7 @@ fn reported(similarity: f64, size: f64, other: f64, threshold: f64, lanes: u64) 
 /// Gospels are 8 to 70 times as long as their chapters: no band finds them, and estimates are
 /// coarse.
 #[test]
-fn every_chapter_is_compared_with_its_gospel_and_reported_as_the_law_of_estimates_has_it() {
+fn every_chapter_is_compared_with_its_gospel_and_reported_with_the_expected_probability() {
     let place = Place::new();
     let index = Index::options().lanes(512).create(place.index()).expect("created");
     let documents = GOSPELS.iter().map(|(name, text, _)| ((*name).to_owned(), (*text).to_owned()));
@@ -171,7 +169,7 @@ fn every_chapter_is_compared_with_its_gospel_and_reported_as_the_law_of_estimate
                 let Containment { low, high, .. } =
                     estimated.and_then(|found| found.containment).expect("compared");
                 pairs += 1;
-                // The sizes' error may move the ends.
+                // Errors of the estimated sizes may move the ends of the interval.
                 within += usize::from(
                     low - 0.004 <= overlap.a_in_b() && overlap.a_in_b() <= high + 0.004,
                 );
@@ -183,9 +181,8 @@ fn every_chapter_is_compared_with_its_gospel_and_reported_as_the_law_of_estimate
     assert!(within * 100 >= 93 * pairs, "{within} of {pairs} intervals hold the share");
 }
 
-/// With texts nothing is reported that does not contain the share, and of what does no more is
-/// missed than the recall allows: here in buckets and in scans, of documents of up to ten times the
-/// size.
+/// With stored texts, every reported document contains the share, and no more are missed than the
+/// recall allows. Covers buckets and scans, with documents up to ten times the size of the query.
 #[test]
 fn stored_texts_make_answers_exact() {
     let all: Vec<char> = GOSPELS[2].1.chars().collect();
@@ -253,7 +250,7 @@ fn mixed(options: &IndexOptions, place: &Place) -> (Index, Vec<String>) {
     (index, texts)
 }
 
-/// What a scan reports, but for what bands may miss, and with the same scores.
+/// Buckets report what a scan reports, with the same scores, except what the recall allows to miss.
 #[test]
 fn buckets_report_nothing_that_a_scan_does_not() {
     let place = Place::new();
@@ -293,7 +290,7 @@ fn shares_are_those_of_the_documented_formula() {
     let size = asked.set_size().estimate();
     let query = snapshot.query().containment(true).scan(true).all_candidates(true);
     let all = query.by_signature(&asked).expect("an answer");
-    // All but the two that are empty.
+    // All except the two empty documents.
     assert_eq!((all.len(), all.candidates), (texts.len() - 2, texts.len() as u64 - 2));
     for found in &all {
         let document = snapshot.get(&found.id).expect("read").expect("it is there");
@@ -307,7 +304,7 @@ fn shares_are_those_of_the_documented_formula() {
 }
 
 #[test]
-fn the_most_containing_are_kept_and_the_others_counted() {
+fn the_matches_with_the_highest_containment_are_kept_and_the_others_counted() {
     let place = Place::new();
     let (index, texts) = mixed(&tiny(), &place);
     let named = texts.iter().enumerate().map(|(at, text)| (format!("{at:03}"), text.clone()));
@@ -326,7 +323,7 @@ fn the_most_containing_are_kept_and_the_others_counted() {
 }
 
 #[test]
-fn repetitions_count_where_the_index_counts_them() {
+fn repetitions_count_in_an_index_of_multisets() {
     let line = "And the Lord said unto him, Go thy way; and he went his way.\n";
     for multiset in [false, true] {
         let place = Place::new();
@@ -344,7 +341,7 @@ fn repetitions_count_where_the_index_counts_them() {
 }
 
 #[test]
-fn an_empty_text_is_in_nothing_and_nothing_in_an_empty_text() {
+fn an_empty_text_contains_nothing_and_is_contained_in_nothing() {
     let place = Place::new();
     let (index, texts) = mixed(&tiny(), &place);
     let named = texts.iter().enumerate().map(|(at, text)| (format!("{at:03}"), text.clone()));
@@ -357,7 +354,7 @@ fn an_empty_text_is_in_nothing_and_nothing_in_an_empty_text() {
 }
 
 #[test]
-fn an_index_of_weights_refuses_to_be_asked() {
+fn an_index_of_weights_refuses_containment_queries() {
     let place = Place::new();
     let index = Index::options().weighted(true).create(place.index()).expect("created");
     let weights = Weights::new([("sea", 1.5)]).expect("weights");

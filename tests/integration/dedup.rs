@@ -1,9 +1,9 @@
-//! Check and insert for many documents at once, beside the same one after the other by brute force.
+//! Compares inserting many documents unless similar with brute force, one document at a time.
 
 use crate::support::{Place, Random, all_ids, assert_clean, estimate, meet, probe, text, tiny};
 use twindex::{Document, Index, Inserted, OnConflict, Outcome, Signature, Snapshot};
 
-/// A document that is known, with its text.
+/// A known document with its text.
 #[derive(Clone)]
 struct Known {
     id: String,
@@ -11,7 +11,7 @@ struct Known {
     signature: Signature,
 }
 
-/// What one document after the other gives, by definition.
+/// The outcomes by definition, one document at a time.
 struct Oracle<'i> {
     index: &'i Index,
     threshold: f64,
@@ -25,7 +25,7 @@ impl Oracle<'_> {
         Known { id: id.to_owned(), text: text.to_owned(), signature }
     }
 
-    /// What becomes of a document, and of which it is a duplicate.
+    /// The outcome for a document, and the document that it duplicates.
     fn judge(&mut self, id: &str, text: &str) -> (&'static str, Option<String>) {
         let new = self.known(id, text);
         if self.own.iter().any(|known| known.id == id && known.text == text) {
@@ -42,7 +42,7 @@ impl Oracle<'_> {
         let own = own.map(|known| ("duplicate", known));
         let others = self.others.iter().flatten().filter(similar);
         let others = others.map(|known| ("elsewhere", known));
-        // The first of those that are most similar.
+        // The first of the most similar documents.
         let mut best: Option<(&'static str, &Known, f64)> = None;
         for (how, known) in own.chain(others) {
             let similarity = estimate(&new.signature, &known.signature);
@@ -72,7 +72,7 @@ fn named(outcome: Outcome) -> (&'static str, Option<String>) {
     }
 }
 
-/// Documents of few families under few ids, so that all of it happens.
+/// Documents of few families under few ids, so that all outcomes occur.
 fn record(random: &mut Random, ids: u64) -> (String, String) {
     let id = format!("d{}", random.below(ids));
     let text = match random.below(20) {
@@ -102,7 +102,7 @@ fn filled(place: &Place, name: &str, random: &mut Random, count: u64) -> (Index,
 }
 
 #[test]
-fn many_at_once_are_judged_as_one_after_the_other() {
+fn a_batch_gives_the_outcomes_of_single_insertions() {
     for seed in 0..12 {
         let mut random = Random(seed);
         let place = Place::new();
@@ -146,7 +146,7 @@ fn many_at_once_are_judged_as_one_after_the_other() {
 }
 
 #[test]
-fn one_by_one_gives_the_same_outcome_as_all_at_once() {
+fn single_insertions_give_the_outcomes_of_one_batch() {
     let place = Place::new();
     let index = tiny().create(place.index()).expect("created");
     let mut random = Random(99);
@@ -180,7 +180,7 @@ fn an_index_of_other_settings_is_refused_before_anything_is_judged() {
     assert!(error.contains("other.twx") && error.contains("lanes 64"), "{error}");
     let documents = vec![index.prepare("a", "a text of some length").expect("a valid id")];
     assert!(txn.insertion().unless_similar(1.5).documents(documents.clone()).is_err());
-    // An index may have another threshold and recall: they only say where its bands lie.
+    // An index may have another threshold and recall, which only determine its bands.
     let loose = tiny().threshold(0.5).create(place.path("loose.twx")).expect("created");
     let snapshot = loose.snapshot().expect("a snapshot");
     let others = [&snapshot];

@@ -1,11 +1,11 @@
-//! Deduplications that are interrupted and resumed, automatic ids, and conflicts in check-and-insert.
+//! Interrupted and resumed deduplications, automatic ids, and conflicts.
 
 use crate::support::{Place, Random, all_ids, assert_clean, text, tiny};
 use twindex::{DedupRun, Document, Error, Index, Inserted, OnConflict, Outcome};
 
 const KEY: &str = "what was asked for";
 
-/// Records of few families, some without an id, some again with the same text.
+/// Records of few families, some without an id, some repeated with the same text.
 fn records(count: u64) -> Vec<(Option<String>, String)> {
     let mut random = Random(11);
     let record = |_| {
@@ -23,8 +23,8 @@ fn documents(index: &Index, records: &[(Option<String>, String)]) -> Vec<Documen
     records.iter().map(document).collect::<Result<_, _>>().expect("valid ids")
 }
 
-/// Feeds records in parts of seven; after `commits` commits the process is as good as killed.
-/// Returns what became of the records whose part was committed.
+/// Feeds records in parts of seven, and stops after `commits` commits as if the process were
+/// killed. Returns the outcomes of the records whose part was committed.
 fn feed(
     index: &Index,
     records: &[(Option<String>, String)],
@@ -40,7 +40,7 @@ fn feed(
         let insertion = txn.insertion().unless_similar(0.8);
         let judged = run.insert(insertion, documents(index, part))?;
         if number >= commits {
-            // The transaction is dropped, and with it what was judged since the last commit.
+            // Dropping the transaction undoes everything since the last commit.
             return Ok(results);
         }
         results.extend(judged.into_iter().map(|judged| judged.map(|it| (it.id, it.outcome))));
@@ -54,7 +54,7 @@ fn feed(
 }
 
 #[test]
-fn a_run_that_is_interrupted_anywhere_ends_as_one_that_is_not() {
+fn an_interrupted_run_ends_like_an_uninterrupted_one() {
     let records = records(60);
     let place = Place::new();
     let whole = tiny().create(place.path("whole.twx")).expect("created");
@@ -97,7 +97,7 @@ fn a_run_remembers_its_notes_until_it_is_finished() {
 }
 
 #[test]
-fn another_input_than_that_of_the_interrupted_run_is_an_error() {
+fn resuming_with_another_input_is_an_error() {
     let place = Place::new();
     let index = tiny().create(place.index()).expect("created");
     let mut records = records(30);
@@ -114,7 +114,7 @@ fn another_input_than_that_of_the_interrupted_run_is_an_error() {
 }
 
 #[test]
-fn what_comes_again_in_a_run_is_a_duplicate_of_itself_and_what_was_there_is_unchanged() {
+fn a_document_repeated_in_a_run_is_a_duplicate_and_an_earlier_one_is_unchanged() {
     let place = Place::new();
     let index = tiny().create(place.index()).expect("created");
     let mut txn = index.begin_write().expect("begun");
@@ -137,7 +137,7 @@ fn a_conflict_is_decided_before_anything_is_compared() {
     let (one, other) = (text(1, 1, 40), text(2, 1, 40));
     let all = [("a", &one), ("b", &other)];
     txn.insertion().contents(&all).expect("inserted");
-    // The text of `b` under the id of `a`: left out as a conflict, else a duplicate of `b`.
+    // The text of `b` under the id of `a` is skipped as a conflict; otherwise it is a duplicate.
     let skipping = txn.insertion().unless_similar(0.8).on_conflict(OnConflict::Skip);
     let outcomes =
         skipping.contents(&[("a", &other), ("b", &other), ("c", &other)]).expect("judged");
@@ -161,7 +161,7 @@ fn other_indexes_without_a_threshold_are_an_error() {
 }
 
 #[test]
-fn automatic_ids_avoid_those_given_by_hand_however_documents_are_put_into_batches() {
+fn automatic_ids_avoid_given_ids_and_do_not_depend_on_batches() {
     let named = |index: &Index, id: Option<&str>, at: usize| {
         let document = index.prepare(id.unwrap_or("none"), &text(at as u64, 1, 40));
         let document = document.expect("a valid id");
@@ -181,7 +181,7 @@ fn automatic_ids_avoid_those_given_by_hand_however_documents_are_put_into_batche
         txn.commit().expect("committed");
         all.push(all_ids(&index.snapshot().expect("a snapshot")));
     }
-    // `#2` was given to the third document before the fifth came with it, and replaced.
+    // The third document got `#2` before the fifth, which has the id `#2`, replaced it.
     assert_eq!(all[0], ["#1", "#3", "#4", "#2", "#7", "#5", "#6", "#8"]);
     assert!(all.iter().all(|ids| *ids == all[0]), "{all:?}");
 }

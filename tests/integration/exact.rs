@@ -1,10 +1,10 @@
-//! Exact answers of an index that stores texts, against brute force over the texts.
+//! Compares the exact answers of an index that stores texts with brute force over the texts.
 
 use crate::support::{Random, text};
 use std::collections::{BTreeMap, BTreeSet};
 use twindex::{Index, Linkage, Outcome, Settings, Snapshot};
 
-/// Texts of families of variants, so that similarities of all sizes occur.
+/// Texts in families of variants, so that similarities of all sizes occur.
 fn texts() -> Vec<(String, String)> {
     let mut texts = Vec::new();
     for family in 0..20 {
@@ -15,7 +15,7 @@ fn texts() -> Vec<(String, String)> {
             ));
         }
     }
-    // Copies, equal but for white space, and the empty text.
+    // Copies that differ in white space only, and the empty text.
     for family in 0..5 {
         texts.push((format!("copy-{family}"), text(family, 0, 40 + 9 * family as usize) + " "));
     }
@@ -32,7 +32,7 @@ fn index(folder: &tempfile::TempDir, multiset: bool) -> Index {
     index
 }
 
-/// The exact similarity of every two texts that have anything in common.
+/// The exact similarity of all pairs of texts that have anything in common.
 fn brute_force(settings: &Settings) -> BTreeMap<(String, String), f64> {
     let sketcher = settings.sketcher().expect("valid settings");
     let sets: Vec<(String, BTreeSet<u64>)> = texts()
@@ -52,7 +52,7 @@ fn brute_force(settings: &Settings) -> BTreeMap<(String, String), f64> {
     similar
 }
 
-/// Those at the threshold or above.
+/// The pairs at or above the threshold.
 fn at_least(
     similar: &BTreeMap<(String, String), f64>,
     threshold: f64,
@@ -61,7 +61,7 @@ fn at_least(
     wanted.map(|(pair, similarity)| (pair.clone(), *similarity)).collect()
 }
 
-/// All of `found` must be there with just its similarity, and hardly anything may be missing.
+/// Every found pair must be expected with exactly its similarity, and at most 1 % may be missing.
 #[track_caller]
 fn assert_exact(
     found: &BTreeMap<(String, String), f64>,
@@ -72,7 +72,7 @@ fn assert_exact(
     }
     assert!(expected.len() > 50, "{} are not enough to judge", expected.len());
     let missed = expected.len() - found.len();
-    // 1 % is promised at the threshold, and most pairs lie well above.
+    // The recall allows 1 % misses at the threshold, and most pairs lie well above it.
     assert!(missed * 100 <= expected.len(), "{missed} of {} missed", expected.len());
 }
 
@@ -102,7 +102,7 @@ fn pairs_are_those_of_brute_force() {
 }
 
 #[test]
-fn queries_scans_and_the_most_similar_are_those_of_brute_force() {
+fn queries_scans_and_top_k_agree_with_brute_force() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let index = index(&folder, false);
     let similar = brute_force(index.settings());
@@ -135,7 +135,7 @@ fn queries_scans_and_the_most_similar_are_those_of_brute_force() {
 }
 
 #[test]
-fn the_most_similar_come_first_and_no_others() {
+fn top_k_finds_the_most_similar_documents_only() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let index = index(&folder, false);
     let similar = brute_force(index.settings());
@@ -159,7 +159,7 @@ fn the_most_similar_come_first_and_no_others() {
 }
 
 #[test]
-fn estimates_are_given_where_they_are_asked_for() {
+fn estimates_are_given_on_request() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let index = index(&folder, false);
     let snapshot = index.snapshot().expect("a snapshot");
@@ -174,7 +174,7 @@ fn estimates_are_given_where_they_are_asked_for() {
 }
 
 #[test]
-fn clusters_hold_what_is_exactly_similar() {
+fn the_members_of_clusters_are_exactly_similar() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let index = index(&folder, false);
     let similar = at_least(&brute_force(index.settings()), 0.8);
@@ -208,7 +208,7 @@ fn clusters_hold_what_is_exactly_similar() {
 }
 
 #[test]
-fn a_duplicate_is_one_exactly() {
+fn duplicates_are_exactly_similar() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let options = Index::options().store_text(true);
     let index = options.create(folder.path().join("one.twx")).expect("created");
@@ -221,7 +221,7 @@ fn a_duplicate_is_one_exactly() {
     let documents = texts.iter().map(|(id, text)| index.prepare(id, text).expect("prepared"));
     let documents: Vec<_> = documents.collect();
     let mut txn = index.begin_write().expect("begun");
-    // In several batches, so that duplicates are met in the index and in their batch.
+    // Several batches, so that duplicates occur in the index and within a batch.
     let mut outcomes = Vec::new();
     for batch in documents.chunks(90) {
         let insertion = txn.insertion().unless_similar(0.8);
@@ -234,7 +234,7 @@ fn a_duplicate_is_one_exactly() {
             let pair = (id.as_str().min(other).to_owned(), id.as_str().max(other).to_owned());
             similar.get(&pair).copied().unwrap_or(0.0)
         };
-        // The most similar one that was kept, the earliest among equals.
+        // The most similar kept document; ties go to the earliest.
         let best =
             kept.iter().map(|other| (of(other), *other)).fold(None, |best, next| match best {
                 Some((similarity, _)) if similarity >= next.0 => best,

@@ -1,4 +1,4 @@
-//! The programs of `examples/` do what they say.
+//! Runs the programs of `examples/` and checks their output.
 
 use crate::support::Place;
 

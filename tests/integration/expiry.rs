@@ -1,17 +1,17 @@
-//! Documents leave an index by their age.
+//! Removing old documents and renewing insertion times.
 
 use crate::support::{Place, all_ids, assert_clean, text, tiny};
 use std::ops::ControlFlow;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use twindex::{Error, Index};
 
-/// So many seconds after 1970.
+/// The time `seconds` after 1970.
 fn at(seconds: i64) -> SystemTime {
     let distance = Duration::from_secs(seconds.unsigned_abs());
     if seconds < 0 { UNIX_EPOCH - distance } else { UNIX_EPOCH + distance }
 }
 
-/// Documents `0`, `1`, ... that were inserted at the times `0`, `10`, ...
+/// Inserts documents `0`, `1`, ... with the insertion times 0, 10, ... seconds.
 fn aged(place: &Place, count: u64) -> Index {
     let index = tiny().create(place.index()).expect("created");
     let mut txn = index.begin_write().expect("begun");

@@ -1,7 +1,7 @@
-//! Files of each version of the format, as some build wrote them, and what they answer.
+//! Reads stored files of each version of the format and compares their answers.
 //!
-//! `cargo test --test integration -- --ignored make_the_file_of_this_format` makes those of the
-//! version that this build writes. It refuses to replace one: released files stay as they are.
+//! `cargo test --test integration -- --ignored make_the_file_of_this_format` makes the files of the
+//! current version. It refuses to replace an existing file, because released files must not change.
 
 use crate::support::{Place, all_ids, assert_clean, text, tiny};
 use std::fmt::Write;
@@ -13,7 +13,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
 }
 
-/// Everything that a snapshot answers: a line for each document, in order, and each pair.
+/// The answers of a snapshot: a line for each document, in order, and one for each pair.
 fn answers(snapshot: &Snapshot) -> String {
     let mut all = String::new();
     for id in all_ids(snapshot) {
@@ -30,7 +30,7 @@ fn answers(snapshot: &Snapshot) -> String {
 }
 
 #[test]
-fn files_of_every_format_are_read_and_go_on() {
+fn files_of_every_format_can_be_read_and_written() {
     let mut seen = 0;
     for entry in fs::read_dir(folder()).expect("the folder is there") {
         let file = entry.expect("readable").path();
@@ -62,7 +62,7 @@ fn files_of_every_format_are_read_and_go_on() {
         let mut pairs: Vec<String> =
             answers(&index.snapshot().expect("a snapshot")).lines().map(str::to_owned).collect();
         let mut expected: Vec<String> = expected.lines().map(str::to_owned).collect();
-        // Documents keep their order; that of the bands of pairs is the same too.
+        // Documents and pairs keep their order.
         pairs.sort();
         expected.sort();
         assert_eq!(pairs, expected, "{file:?} after writing");
@@ -84,7 +84,7 @@ fn make_the_file_of_this_format() {
         for number in batch * 9..batch * 9 + 9 {
             txn.insert(&format!("id {number}"), &text(number / 4, number, 30)).expect("inserted");
         }
-        // Replaced, removed, and without a text.
+        // A replaced, a removed and an empty document.
         txn.insert(&format!("id {}", batch * 3), &text(90 + batch, 1, 30)).expect("inserted");
         txn.remove(&format!("id {}", batch * 5)).expect("removed");
         txn.insert(&format!("empty {batch}"), " ").expect("inserted");

@@ -1,15 +1,15 @@
-//! Histories of an index against a plain map and brute force over signatures.
+//! Compares histories of an index with a plain map and brute force over signatures.
 
 use crate::support::{Place, all_ids, assert_clean, estimate, meet, probe, text, tiny};
 use std::collections::BTreeMap;
 use twindex::{Index, Inserted, Outcome, Signature, Snapshot, WriteTxn};
 
-/// How many ids, families of texts and texts in a family there are.
+/// The number of ids, of families of texts, and of texts in a family.
 pub const IDS: u8 = 40;
 pub const FAMILIES: u8 = 12;
 pub const VARIANTS: u8 = 6;
 
-/// What can be done to an index.
+/// An operation on an index.
 #[derive(Clone, Debug)]
 pub enum Op {
     Insert { id: u8, family: u8, variant: u8 },
@@ -25,7 +25,7 @@ pub enum Op {
     Pairs { percent: u8 },
 }
 
-/// Reads operations out of any bytes, until these end.
+/// Decodes operations from arbitrary bytes.
 pub fn operations(bytes: &[u8]) -> Vec<Op> {
     let mut bytes = bytes.iter().copied();
     std::iter::from_fn(|| operation(&mut bytes)).collect()
@@ -76,7 +76,7 @@ fn text_of(family: u8, variant: u8) -> String {
     }
 }
 
-/// The documents as they should be: id to text and signature, with the order of insertion.
+/// The expected documents: text and signature by id, and the order of insertion.
 #[derive(Clone, Default)]
 pub struct Model {
     documents: BTreeMap<String, (String, Signature)>,
@@ -101,7 +101,7 @@ impl Model {
         self.documents.remove(id).is_some()
     }
 
-    /// What a query must answer, by brute force.
+    /// The expected answer of a query, by brute force.
     fn similar(
         &self,
         asked: &Signature,
@@ -132,7 +132,7 @@ pub fn compare(snapshot: &Snapshot, model: &Model) {
     query(snapshot, model, 3, 1, 0.8);
 }
 
-/// Compares what is known of a document, or that there is none.
+/// Compares the stored facts about a document, or its absence.
 pub fn get(snapshot: &Snapshot, model: &Model, id: &str) {
     let known = snapshot.get(id).expect("readable");
     let known = known.map(|info| (info.text_bytes as usize, info.signature));
@@ -161,7 +161,7 @@ fn query(snapshot: &Snapshot, model: &Model, family: u8, variant: u8, threshold:
 
 impl Model {
     fn scan(&self, asked: &Signature, threshold: f64) -> Vec<(String, f64)> {
-        // Every two signatures share the first 0 lanes of a band.
+        // With depth 0, all signatures share a bucket.
         self.similar(asked, threshold, (1, 0))
     }
 }
@@ -187,8 +187,7 @@ fn pairs(snapshot: &Snapshot, model: &Model, threshold: f64) {
     assert_eq!(got, expected);
 }
 
-/// Does what an operation does within a transaction, and compares; gives back one that does
-/// nothing there.
+/// Applies an operation that belongs in a transaction, and compares. Returns any other operation.
 pub fn write(txn: &mut WriteTxn, index: &Index, model: &mut Model, op: Op) -> Option<Op> {
     let signature = |text: &str| index.sketcher().signature(text).expect("a text");
     match op {
@@ -219,7 +218,7 @@ pub fn write(txn: &mut WriteTxn, index: &Index, model: &mut Model, op: Op) -> Op
             let best =
                 similar.iter().max_by(|a, b| a.1.total_cmp(&b.1).then(rank(&b.0).cmp(&rank(&a.0))));
             let document = index.prepare(id.as_str(), &text).expect("a valid id");
-            // The model knows signatures; `exact.rs` has the brute force over texts.
+            // The model holds signatures only; `exact.rs` has the brute force over texts.
             let insertion = txn.insertion().unless_similar(0.8).estimate(true);
             match insertion.document(document).expect("done") {
                 Outcome::Inserted(done) => {
@@ -242,7 +241,7 @@ pub fn write(txn: &mut WriteTxn, index: &Index, model: &mut Model, op: Op) -> Op
     None
 }
 
-/// Asks what an operation asks, and compares.
+/// Runs the query of an operation, and compares.
 pub fn ask(snapshot: &Snapshot, model: &Model, op: &Op) {
     match op {
         Op::Query { family, variant, percent } => {
@@ -253,7 +252,7 @@ pub fn ask(snapshot: &Snapshot, model: &Model, op: &Op) {
     }
 }
 
-/// Does all operations and compares every answer on the way. Every other history keeps the texts.
+/// Applies all operations and compares every answer. Every other history stores the texts.
 pub fn run(ops: Vec<Op>) {
     let place = Place::new();
     let options = tiny().store_text(ops.len() % 2 == 1);

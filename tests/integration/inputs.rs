@@ -1,10 +1,10 @@
-//! The inputs of a fuzz target that are kept, for plain tests.
+//! Runs plain tests on the stored inputs of a fuzz target.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-/// Calls with every input of a target that is kept: its corpus, and what once failed if anything.
+/// Calls `run` with every stored input of a target: its corpus and its past crashes.
 pub fn for_each_input(target: &str, run: impl Fn(&[u8])) {
     let folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
     let mut places = folders.map(|folder| folder.join("fuzz"));
@@ -21,7 +21,7 @@ pub fn for_each_input(target: &str, run: impl Fn(&[u8])) {
     assert!(paths.is_empty(), "it fails on {paths:#?}");
 }
 
-/// The files of a folder, which may not be empty: a test over nothing would hold nothing.
+/// The files of a folder. The folder must not be empty, because a test of no inputs cannot fail.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
     let mut files: Vec<PathBuf> =

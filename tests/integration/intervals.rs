@@ -1,11 +1,11 @@
-//! How often intervals hold the truth, by real sketches of sets whose similarity is known.
+//! The coverage of intervals, measured with real sketches of sets of known similarity.
 
 use crate::support::{Random, text};
 use rayon::prelude::*;
 use twindex::{Index, Normalization, Shingle, Shingler, Sketcher, equal_lanes, wilson};
 
-/// Two sets of so many random hashes each, with the similarity that comes nearest to the one asked
-/// for, and that similarity.
+/// Two sets of `size` random hashes each, whose similarity is as near as possible to the given one,
+/// and their true similarity.
 fn two_sets(random: &mut Random, size: usize, similarity: f64) -> (Vec<u64>, Vec<u64>, f64) {
     let common = (2.0 * size as f64 * similarity / (1.0 + similarity)).round() as usize;
     let all: Vec<u64> = (0..2 * size - common).map(|_| random.next()).collect();
@@ -13,7 +13,7 @@ fn two_sets(random: &mut Random, size: usize, similarity: f64) -> (Vec<u64>, Vec
     (a, b, common as f64 / all.len() as f64)
 }
 
-/// How often, of so many trials, the 95 % interval held the similarity of two sets of a size.
+/// The share of trials in which the 95 % interval held the similarity of two sets.
 fn coverage(lanes: usize, size: usize, similarity: f64, trials: u64) -> f64 {
     let held = |trial: u64| {
         let mut random = Random(trial << 32 | (size as f64 * 1000.0 * similarity) as u64);
@@ -30,10 +30,10 @@ fn coverage(lanes: usize, size: usize, similarity: f64, trials: u64) -> f64 {
 
 #[test]
 fn intervals_hold_the_truth_between_93_and_98_5_percent_of_the_time() {
-    // Sets of many more elements than lanes, whose estimates err as the law says.
+    // The sets have many more elements than lanes, so the law of the error applies.
     for (lanes, size) in [(64, 512), (64, 1_536), (128, 1_024), (256, 2_048), (512, 4_096)] {
         for similarity in [0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.99] {
-            // The share is known to 0.0056.
+            // The standard error of the share is 0.0056.
             let held = coverage(lanes, size, similarity, 1_500);
             let what = format!("{lanes} lanes, {size} elements, J = {similarity}");
             assert!((0.93..=0.985).contains(&held), "{what}: {held}");

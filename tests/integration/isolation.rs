@@ -1,4 +1,4 @@
-//! Snapshots, transactions and threads: who sees what, and when.
+//! Isolation: which changes snapshots, transactions and threads see.
 
 use crate::support::{Place, all_ids, assert_clean, text, tiny};
 use std::thread;
@@ -13,7 +13,7 @@ fn fill(index: &Index, ids: std::ops::Range<u64>) {
     txn.commit().expect("committed");
 }
 
-/// Everything a snapshot can be asked, as text.
+/// The answers of a snapshot to all kinds of queries, as text.
 fn answers(snapshot: &Snapshot) -> String {
     let pairs: Vec<_> = snapshot.pairs(0.6).expect("valid").map(|p| p.expect("a pair")).collect();
     let mut out = format!("{} {:?} {pairs:?}", snapshot.len(), all_ids(snapshot));
@@ -97,7 +97,7 @@ fn a_second_write_transaction_of_one_thread_is_an_error() {
 }
 
 #[test]
-fn a_write_transaction_waits_for_that_of_another_thread() {
+fn a_write_transaction_waits_for_one_of_another_thread() {
     let place = Place::new();
     let index = Index::create(place.index()).expect("created");
     let mut txn = index.begin_write().expect("begun");
@@ -181,7 +181,7 @@ fn removed_documents_stay_removed_and_compacting_returns_their_space() {
 }
 
 #[test]
-fn the_same_text_again_writes_nothing() {
+fn inserting_the_same_text_again_writes_nothing() {
     let place = Place::new();
     let index = Index::create(place.index()).expect("created");
     fill(&index, 0..10);
@@ -223,7 +223,7 @@ fn settings_of_an_index_cannot_be_changed_by_opening_it() {
 }
 
 #[test]
-fn opening_waits_for_as_long_as_it_was_asked_to() {
+fn opening_waits_for_the_requested_time() {
     let place = Place::new();
     let index = Index::create(place.index()).expect("created");
     let options = Index::options().wait(Duration::from_millis(200));
@@ -242,7 +242,7 @@ fn opening_waits_for_as_long_as_it_was_asked_to() {
 }
 
 #[test]
-fn an_index_that_is_missing_is_not_waited_for() {
+fn opening_does_not_wait_for_a_missing_index() {
     let place = Place::new();
     let patient = Index::options().wait(Duration::from_secs(600));
     assert!(matches!(patient.open(place.index()), Err(Error::NotFound { .. })));

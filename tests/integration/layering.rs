@@ -1,9 +1,10 @@
-//! Layers point one way, one of them knows the storage library, and every file says what it is for.
+//! Checks the structure of the source: layers point one way, one of them uses the storage library,
+//! and every file begins with a description.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The layers of the library, each of which uses only those before it.
+/// The layers of the library. Each uses only those before it.
 const LAYERS: [&str; 11] = [
     "error",
     "hash",
@@ -18,7 +19,7 @@ const LAYERS: [&str; 11] = [
     "fuzzing",
 ];
 
-/// The layers of the command, each of which uses only those before it.
+/// The layers of the command. Each uses only those before it.
 const COMMAND_LAYERS: [&str; 7] =
     ["input", "terminal", "run", "commands", "args", "dispatch", "fuzzing"];
 
@@ -70,7 +71,7 @@ fn clients() -> Vec<(PathBuf, String)> {
     paths.map(read).collect()
 }
 
-/// The lines that are no comments.
+/// The lines that are not comments.
 fn code(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter(|line| !line.trim_start().starts_with("//"))
 }

@@ -1,5 +1,5 @@
-//! Random indexes that are put together: the same answers as one of all documents. Snapshots that
-//! are backed up while others write: exactly one commit.
+//! Merged random indexes answer like one index of all documents. A backup taken during writes holds
+//! exactly one commit.
 
 use crate::support::{Place, Random, all_ids, assert_clean, text, tiny};
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ fn pairs(snapshot: &Snapshot) -> Vec<Pair> {
     pairs.collect::<Result<_, _>>().expect("readable")
 }
 
-/// What the index says of each id: its number of bytes and its time.
+/// The stored facts about each id: hash, number of bytes and time.
 fn records(snapshot: &Snapshot) -> BTreeMap<String, (u64, u64, Option<SystemTime>)> {
     let record = |document: twindex::Result<twindex::Document>| {
         let document = document.expect("readable");
@@ -25,7 +25,7 @@ fn records(snapshot: &Snapshot) -> BTreeMap<String, (u64, u64, Option<SystemTime
 }
 
 #[test]
-fn merged_indexes_are_one_of_all_documents() {
+fn merged_indexes_answer_like_one_of_all_documents() {
     for seed in 0..12 {
         let mut random = Random(seed);
         let place = Place::new();
@@ -106,13 +106,12 @@ fn unequal_settings_are_refused_and_nothing_is_inserted() {
 }
 
 #[test]
-fn a_backup_beside_a_writer_is_exactly_one_commit() {
+fn a_backup_taken_during_writes_holds_exactly_one_commit() {
     let place = Place::new();
     let index = tiny().create(place.index()).expect("created");
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
-        // Every commit adds five documents, removes two of those before, and leaves a note of
-        // itself.
+        // Every commit adds five documents, removes two earlier ones, and records its number.
         scope.spawn(|| {
             for commit in 1_u64.. {
                 let mut txn = index.begin_write().expect("begun");
@@ -138,7 +137,7 @@ fn a_backup_beside_a_writer_is_exactly_one_commit() {
             assert_eq!(all_ids(&copied), all_ids(&snapshot), "round {round}");
             assert_eq!(records(&copied), records(&snapshot), "round {round}");
             assert_eq!(pairs(&copied), pairs(&snapshot), "round {round}");
-            // What is written to it afterwards continues where the index was.
+            // Writing to the copy continues from its last commit.
             drop(copied);
             let mut txn = copy.begin_write().expect("begun");
             (0..20).for_each(|n| {
@@ -153,7 +152,7 @@ fn a_backup_beside_a_writer_is_exactly_one_commit() {
 }
 
 #[test]
-fn work_that_is_watched_can_be_stopped_and_leaves_everything_whole() {
+fn watched_work_can_be_stopped_and_leaves_the_index_intact() {
     let place = Place::new();
     let mut index = tiny().create(place.index()).expect("created");
     for commit in 0..10 {

@@ -1,4 +1,4 @@
-//! Write transactions that change threads: who waits, who is told, and what is written.
+//! Write transactions that move between threads: which thread waits, and which gets an error.
 
 use crate::support::{Place, all_ids};
 use std::sync::mpsc;
@@ -25,7 +25,7 @@ fn a_transaction_is_owned_and_can_be_sent() {
 }
 
 #[test]
-fn the_thread_that_gave_a_transaction_away_waits_for_it_to_be_committed_elsewhere() {
+fn the_thread_that_gave_a_transaction_away_waits_for_its_commit() {
     let place = Place::new();
     let index = Index::create(place.index()).expect("created");
     let mut txn = index.begin_write().expect("begun");
@@ -35,7 +35,7 @@ fn the_thread_that_gave_a_transaction_away_waits_for_it_to_be_committed_elsewher
         scope.spawn(move || {
             insert(&mut txn, "there");
             send.send(()).expect("somebody listens");
-            // Long enough that the other thread waits; it must be right however long this takes.
+            // Long enough to make the other thread wait. The result must not depend on the time.
             thread::sleep(Duration::from_millis(50));
             txn.commit().expect("committed");
         });
@@ -47,7 +47,7 @@ fn the_thread_that_gave_a_transaction_away_waits_for_it_to_be_committed_elsewher
 }
 
 #[test]
-fn the_thread_that_was_given_a_transaction_does_not_wait_for_itself() {
+fn the_thread_that_got_a_transaction_does_not_wait_for_itself() {
     let place = Place::new();
     let index = Index::create(place.index()).expect("created");
     let txn = index.begin_write().expect("begun");
@@ -64,7 +64,7 @@ fn the_thread_that_was_given_a_transaction_does_not_wait_for_itself() {
 }
 
 #[test]
-fn any_use_takes_the_turn_along() {
+fn any_use_makes_the_thread_the_holder() {
     let place = Place::new();
     let index = Index::create(place.index()).expect("created");
     type Use = fn(&mut WriteTxn);
@@ -87,7 +87,7 @@ fn any_use_takes_the_turn_along() {
 }
 
 #[test]
-fn a_transaction_that_came_back_counts_here_again() {
+fn the_thread_that_got_its_transaction_back_is_the_holder_again() {
     let place = Place::new();
     let index = Index::create(place.index()).expect("created");
     let mut txn = index.begin_write().expect("begun");
@@ -101,7 +101,7 @@ fn a_transaction_that_came_back_counts_here_again() {
 }
 
 #[test]
-fn before_it_is_used_elsewhere_a_transaction_counts_where_it_was_begun() {
+fn an_unused_transaction_still_belongs_to_the_thread_that_began_it() {
     let place = Place::new();
     let index = Index::create(place.index()).expect("created");
     let txn = index.begin_write().expect("begun");
@@ -117,7 +117,7 @@ fn before_it_is_used_elsewhere_a_transaction_counts_where_it_was_begun() {
 }
 
 #[test]
-fn a_transaction_dropped_on_another_thread_is_undone_and_over() {
+fn dropping_a_transaction_on_another_thread_undoes_and_ends_it() {
     let place = Place::new();
     let index = Index::create(place.index()).expect("created");
     let mut txn = index.begin_write().expect("begun");

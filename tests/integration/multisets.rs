@@ -1,4 +1,4 @@
-//! Multisets from end to end: estimates beside the sum of minima over the sum of maxima.
+//! Compares estimates for multisets with the sum of minima over the sum of maxima.
 
 use crate::support::{Place, similar_pairs};
 use std::collections::BTreeMap;
@@ -17,12 +17,12 @@ fn counted<'a>(words: &[&'a str]) -> BTreeMap<&'a str, usize> {
 
 fn similarity(a: &BTreeMap<&str, usize>, b: &BTreeMap<&str, usize>) -> f64 {
     let minima: usize = a.iter().map(|(word, n)| *n.min(b.get(word).unwrap_or(&0))).sum();
-    // The greater of two numbers is what the lesser leaves of their sum.
+    // The maximum of two numbers is their sum less their minimum.
     minima as f64 / (a.values().sum::<usize>() + b.values().sum::<usize>() - minima) as f64
 }
 
 #[test]
-fn estimates_of_repetitive_text_have_no_bias_and_the_error_of_the_law() {
+fn estimates_for_repetitive_text_are_unbiased_with_the_expected_error() {
     let words = words();
     for (a, b) in [(0..2_000, 200..2_200), (0..2_000, 2_000..4_000), (0..300, 0..900)] {
         let (a, b) = (&words[a], &words[b]);
@@ -42,13 +42,13 @@ fn estimates_of_repetitive_text_have_no_bias_and_the_error_of_the_law() {
         let expected = Agreement::variance(truth, 256).sqrt();
         let (bias, rms) = (sum / runs as f64, (squares / runs as f64).sqrt());
         assert!(bias.abs() < 4.0 * expected / (runs as f64).sqrt(), "J = {truth}: bias {bias}");
-        // So few runs know the error to some 3.5 %.
+        // This number of runs measures the error to about 3.5 %.
         assert!(rms <= 1.1 * expected, "J = {truth}: error {rms}, formula {expected}");
     }
 }
 
 #[test]
-fn pairs_and_queries_of_an_index_of_multisets_are_those_of_brute_force() {
+fn pairs_and_queries_in_an_index_of_multisets_agree_with_brute_force() {
     let words = words();
     let place = Place::new();
     let options = Index::options().multiset(true).shingle(Shingle::Tokens);

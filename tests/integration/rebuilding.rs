@@ -1,4 +1,4 @@
-//! Rebuilding: the same texts under other settings, all or nothing.
+//! Rebuilding an index with other settings: it succeeds completely or changes nothing.
 
 use crate::support::{all_ids, assert_clean, text};
 use std::ops::ControlFlow;
@@ -45,7 +45,7 @@ fn content(path: &Path) -> Content {
 }
 
 #[test]
-fn a_rebuilt_index_is_one_that_was_created_so() {
+fn a_rebuilt_index_equals_one_created_with_the_new_settings() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let other = tempfile::tempdir().expect("a temporary folder");
     let options = Index::options().store_text(true);
@@ -58,7 +58,7 @@ fn a_rebuilt_index_is_one_that_was_created_so() {
     let settings = |path: &Path| *Index::open(path).expect("opened").settings();
     assert_eq!(settings(&path), settings(&new));
     let found = content(&path);
-    // That of the empty document is when it was inserted.
+    // The empty document has the time at which it was inserted.
     let mut expected = content(&new);
     expected.0.last_mut().expect("documents").2 = found.0.last().expect("documents").2;
     assert_eq!(found, expected);
@@ -68,7 +68,7 @@ fn a_rebuilt_index_is_one_that_was_created_so() {
 }
 
 #[test]
-fn settings_that_are_not_named_stay() {
+fn settings_that_are_not_given_stay() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let options = Index::options().store_text(true).seed(9).shingle(Shingle::chars(7));
     let path = filled(&folder, &options);
@@ -76,7 +76,7 @@ fn settings_that_are_not_named_stay() {
     let rebuilt = Index::options().recall(0.9).rebuild(&path).run().expect("rebuilt").settings;
     assert_eq!((rebuilt.seed, rebuilt.shingle), (9, Shingle::chars(7)));
     assert_eq!((rebuilt.threshold(), rebuilt.recall()), (before.threshold(), 0.9));
-    // Tokens are names and are not normalised, unless that was asked for.
+    // Tokens are names, so they are not normalised by default.
     let rebuilt =
         Index::options().shingle(Shingle::Tokens).rebuild(&path).run().expect("rebuilt").settings;
     assert_eq!(rebuilt.normalization, Shingle::Tokens.default_normalization());
@@ -94,7 +94,7 @@ fn an_index_without_texts_cannot_be_rebuilt() {
 }
 
 #[test]
-fn a_stopped_or_impossible_rebuild_leaves_the_index_as_it_was() {
+fn a_stopped_or_impossible_rebuild_leaves_the_index_unchanged() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = filled(&folder, &Index::options().store_text(true));
     let before = content(&path);
@@ -119,7 +119,7 @@ fn a_stopped_or_impossible_rebuild_leaves_the_index_as_it_was() {
 
 #[cfg(unix)]
 #[test]
-fn nobody_else_can_read_what_is_made_of_a_private_index() {
+fn the_files_made_from_a_private_index_are_private() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = filled(&folder, &Index::options().store_text(true));

@@ -1,10 +1,10 @@
-//! The promise of recall: what is similar becomes a candidate as often as was asked for.
+//! The promised recall: similar documents become candidates with the requested probability.
 
 use crate::support::{Place, Random, estimate, meet, probe};
 use statrs::distribution::{Binomial, DiscreteCDF};
 use twindex::{Document, Index, IndexOptions, Signature, Sketcher};
 
-/// The signatures of a pair of sets with similarity `similarity` exactly, at the least.
+/// The signatures of two sets whose similarity is the smallest possible not below `similarity`.
 pub fn pair(sketcher: &Sketcher, random: &mut Random, similarity: f64) -> (Signature, Signature) {
     let (size, union) = (400.0, 400.0 * 2.0 / (1.0 + similarity));
     let common = (similarity * union).ceil() as usize;
@@ -18,7 +18,7 @@ pub fn pair(sketcher: &Sketcher, random: &mut Random, similarity: f64) -> (Signa
     (set(), set())
 }
 
-/// Fills an index with one of each pair and asks for the other.
+/// Fills an index with one signature of each pair and queries for the other.
 fn share_of_candidates(options: &IndexOptions, threshold: f64, ask_at: f64, pairs: usize) -> usize {
     let place = Place::new();
     let index = options.create(place.index()).expect("created");
@@ -43,7 +43,7 @@ fn share_of_candidates(options: &IndexOptions, threshold: f64, ask_at: f64, pair
     asked.iter().enumerate().map(met).filter(|met| *met).count()
 }
 
-/// One-sided: fails only where so few would be seen less than once in 10,000 times.
+/// A one-sided test. It fails if the probability of so few candidates is below 1 in 10,000.
 pub fn assert_promised(found: usize, pairs: usize, recall: f64, what: &str) {
     let law = Binomial::new(recall, pairs as u64).expect("a probability");
     let chance = law.cdf(found as u64);
@@ -51,7 +51,7 @@ pub fn assert_promised(found: usize, pairs: usize, recall: f64, what: &str) {
 }
 
 #[test]
-fn pairs_at_the_threshold_become_candidates_as_often_as_promised() {
+fn pairs_at_the_threshold_become_candidates_with_the_promised_recall() {
     let pairs = 2_000;
     for threshold in [0.5, 0.6, 0.7, 0.8, 0.9] {
         for recall in [0.9, 0.95, 0.99] {
@@ -64,7 +64,7 @@ fn pairs_at_the_threshold_become_candidates_as_often_as_promised() {
 }
 
 #[test]
-fn the_promise_holds_for_other_thresholds_than_the_index_was_made_for() {
+fn the_promise_holds_for_thresholds_other_than_the_index_threshold() {
     let options = Index::options().threshold(0.8).recall(0.95);
     for ask_at in [0.6, 0.7, 0.9] {
         let found = share_of_candidates(&options, 0.8, ask_at, 1_000);
@@ -73,7 +73,7 @@ fn the_promise_holds_for_other_thresholds_than_the_index_was_made_for() {
 }
 
 #[test]
-fn too_low_a_threshold_says_what_recall_it_has() {
+fn the_reported_recall_holds_for_a_threshold_that_is_too_low() {
     let place = Place::new();
     let index = Index::create(place.index()).expect("created");
     let snapshot = index.snapshot().expect("a snapshot");
@@ -104,7 +104,7 @@ fn clusters(sketcher: &Sketcher, count: usize) -> Vec<Signature> {
 }
 
 #[test]
-fn every_answer_is_in_the_scan_and_what_the_pigeonhole_guarantees_is_found() {
+fn every_answer_is_in_the_scan_and_guaranteed_pairs_are_found() {
     let place = Place::new();
     let index = Index::options().flush_documents(300).create(place.index()).expect("created");
     let signatures = clusters(index.sketcher(), 1_000);
@@ -137,8 +137,8 @@ fn every_answer_is_in_the_scan_and_what_the_pigeonhole_guarantees_is_found() {
     }
 }
 
-/// Signatures in small clusters, the others of strangers; each cluster's lanes are those of its
-/// first, some of them changed.
+/// Signatures in small clusters. The lanes of each cluster are those of its first signature with
+/// some of them changed; different clusters are unrelated.
 fn clustered(count: usize, lanes: usize) -> Vec<Signature> {
     let mut random = Random(23);
     let mut base = Vec::new();
@@ -158,7 +158,7 @@ fn clustered(count: usize, lanes: usize) -> Vec<Signature> {
 }
 
 #[test]
-fn candidates_are_those_that_share_a_bucket_and_no_others() {
+fn exactly_the_documents_that_share_a_bucket_are_candidates() {
     let place = Place::new();
     let options = Index::options().flush_documents(600).merge_runs(3);
     let mut index = options.create(place.index()).expect("created");

@@ -1,4 +1,4 @@
-//! Which public types can be sent to other threads and shared between them: this compiles, or not.
+//! Asserts at compile time which public types are `Send` and `Sync`.
 
 use crate::support::{Place, tiny};
 use twindex::{

@@ -1,4 +1,5 @@
-//! The law of the sketch: unbiased, no worse than independent hashes, bands as the formula says.
+//! The statistics of the sketch: no bias, at most the error of independent hashes, and bands that
+//! collide with the probability of the formula.
 
 use crate::support::Random;
 use twindex::{Agreement, Normalization, Shingle, Shingler, Sketcher, candidate_probability};
@@ -9,8 +10,8 @@ fn sketcher(lanes: usize, seed: u64) -> Sketcher {
     Sketcher::new(shingler, lanes, seed).expect("valid lanes")
 }
 
-/// Two sets of `size` random hashes each, of which as many are common as comes nearest to the
-/// similarity; also gives the similarity they really have.
+/// Two sets of `size` random hashes each, whose similarity is as near as possible to the given one,
+/// and their true similarity.
 fn two_sets(random: &mut Random, size: usize, similarity: f64) -> (Vec<u64>, Vec<u64>, f64) {
     let common = (2.0 * size as f64 * similarity / (1.0 + similarity)).round() as usize;
     let shared: Vec<u64> = (0..common).map(|_| random.next()).collect();
@@ -23,7 +24,7 @@ fn two_sets(random: &mut Random, size: usize, similarity: f64) -> (Vec<u64>, Vec
     (a, b, common as f64 / (2 * size - common) as f64)
 }
 
-/// The similarities that DESIGN asks for, as far as sets of this size can have them.
+/// The tested sizes, each with the similarities that sets of that size can have.
 fn cases() -> Vec<(usize, f64)> {
     let mut cases = Vec::new();
     for size in [2, 5, 20, 100, 1_000, 10_000] {
@@ -42,7 +43,7 @@ fn full_lanes_agree_without_bias_and_no_worse_than_independent_hashes() {
     let mut random = Random(2026);
     for lanes in [64, 256] {
         for (size, similarity) in cases() {
-            // The ratio of two root mean squares is known to some 1/sqrt(2 runs).
+            // The standard error of the ratio of two root mean squares is about 1/sqrt(2 runs).
             let runs = if size >= 10_000 { 500 } else { 3_000 };
             let (mut sum, mut squares, mut real) = (0.0, 0.0, 0.0);
             for run in 0..runs {
@@ -88,7 +89,7 @@ fn stored_lanes_give_an_unbiased_estimate_with_the_variance_of_the_formula() {
 fn shingles_of_real_text_do_not_bias_the_sketch() {
     let verses = include_str!("../../crates/lab/data/gospels/en_kjv_luke.txt");
     let words: Vec<&str> = verses.split_whitespace().collect();
-    // Two halves that overlap by half: neighbouring shingles of natural text, not random hashes.
+    // Two parts of natural text that overlap by half, so their shingles are not random hashes.
     let (a, b) = (words[..3_000].join(" "), words[1_500..4_500].join(" "));
     for shingle in [Shingle::chars(5), Shingle::chars(9), Shingle::chars(12), Shingle::words(3)] {
         let set = |text: &str| -> std::collections::BTreeSet<u64> {

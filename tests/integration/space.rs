@@ -1,9 +1,9 @@
-//! What a plan says of the room that an index takes, against files that were built.
+//! Compares the planned size of an index with files that were built.
 
 use crate::support::{Place, Random};
 use twindex::{Document, Index, Result, Signature, Space};
 
-/// So many documents with random lanes and ids of 8 bytes, compacted.
+/// A compacted index of documents with random lanes and ids of 8 bytes.
 fn built(place: &Place, lanes: usize, threshold: f64, documents: u64) -> Result<Index> {
     let options = Index::options().lanes(lanes).threshold(threshold);
     let mut index = options.create(place.index())?;
@@ -21,7 +21,7 @@ fn built(place: &Place, lanes: usize, threshold: f64, documents: u64) -> Result<
 }
 
 #[test]
-fn a_built_index_takes_the_room_that_was_planned() -> Result<()> {
+fn a_built_index_has_the_planned_size() -> Result<()> {
     for (lanes, threshold, documents) in [(256, 0.8, 20_000), (64, 0.9, 20_000), (128, 0.6, 9_000)]
     {
         let place = Place::new();

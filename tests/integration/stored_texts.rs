@@ -1,5 +1,4 @@
-//! Texts that are stored: they come back, go where their documents go, and are missed when they are
-//! gone.
+//! Stored texts: they are returned unchanged, follow their documents, and are reported if missing.
 
 use crate::support::assert_clean;
 use twindex::{Document, Error, Index, IndexOptions, Inserted, OnConflict, Outcome};
@@ -25,7 +24,7 @@ fn filled(folder: &tempfile::TempDir, count: u32) -> Index {
     index
 }
 
-/// Whether the index has exactly the texts of these numbers.
+/// Asserts that the index has exactly the texts with these numbers.
 fn has(index: &Index, numbers: impl Iterator<Item = u32>) {
     let snapshot = index.snapshot().expect("a snapshot");
     let mut count = 0;
@@ -39,7 +38,7 @@ fn has(index: &Index, numbers: impl Iterator<Item = u32>) {
 }
 
 #[test]
-fn texts_come_back_byte_for_byte_with_a_dictionary_and_without() {
+fn texts_are_returned_byte_for_byte_with_and_without_a_dictionary() {
     for count in [20, 2000] {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let index = filled(&folder, count);
@@ -51,7 +50,7 @@ fn texts_come_back_byte_for_byte_with_a_dictionary_and_without() {
 }
 
 #[test]
-fn a_text_goes_with_its_document() {
+fn a_text_is_removed_with_its_document() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut index = filled(&folder, 1000);
     let mut txn = index.begin_write().expect("begun");
@@ -68,7 +67,7 @@ fn a_text_goes_with_its_document() {
 }
 
 #[test]
-fn what_is_not_committed_has_no_text_and_no_dictionary() {
+fn an_uncommitted_transaction_stores_no_text_and_no_dictionary() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let index = filled(&folder, 3);
     let mut txn = index.begin_write().expect("begun");
@@ -84,7 +83,7 @@ fn what_is_not_committed_has_no_text_and_no_dictionary() {
 }
 
 #[test]
-fn texts_travel_by_backup_and_merge() {
+fn backup_and_merge_copy_the_texts() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let index = filled(&folder, 700);
     let copy = folder.path().join("copy.twx");
@@ -113,7 +112,7 @@ fn a_document_without_its_text_is_refused() {
 }
 
 #[test]
-fn an_index_without_texts_says_so() {
+fn reading_a_text_from_an_index_without_texts_is_an_error() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("none.twx");
     let index = Index::create(&path).expect("created");

@@ -1,10 +1,10 @@
-//! What the tests share: temporary indexes, made-up texts, brute force.
+//! Shared helpers of the tests: temporary indexes, made-up texts, brute force.
 
 use std::collections::BTreeMap;
 use tempfile::TempDir;
 use twindex::{CheckReport, Index, IndexOptions, Settings, Signature, Snapshot};
 
-/// An index path in a temporary folder that goes when this is dropped.
+/// An index path in a temporary folder, which is deleted when this is dropped.
 pub struct Place {
     folder: TempDir,
 }
@@ -45,8 +45,8 @@ impl Random {
     }
 }
 
-/// A text of `words` words. Texts of one family differ in a few words, so that they are similar
-/// to each other and to no other family.
+/// A text of `words` words. Texts of one family differ in a few words, so they are similar to each
+/// other and to no text of another family.
 pub fn text(family: u64, variant: u64, words: usize) -> String {
     let mut base = Random(family.wrapping_mul(77) + 1);
     let mut change = Random(family ^ variant.wrapping_mul(0x1234_5678_9ABC));

@@ -1,4 +1,4 @@
-//! One thread writes and eight read: every answer is that of the commit it was asked of.
+//! One thread writes and eight read: every answer is that of the snapshot's commit.
 
 use crate::history::{Model, Op, ask, compare, get, id_of, operations, write};
 use crate::support::{Place, Random, assert_clean, tiny};
@@ -11,22 +11,23 @@ use twindex::{Index, Snapshot};
 
 const READERS: u64 = 8;
 
-/// Fewer commits would hold little, however busy the machine is.
+/// The minimum number of commits, even on a busy machine; fewer would test little.
 const LEAST_COMMITS: u64 = 20;
 
-/// The models of the last commit and of the one that is being made, by their numbers.
+/// The models of the last commit and of the running one, by commit number.
 #[derive(Default)]
 struct Models(RwLock<BTreeMap<u64, Arc<Model>>>);
 
 impl Models {
-    /// Says what the next commit will hold. None is asked for any more that is older than the last.
+    /// Announces the content of the next commit, and drops the models before the last one, which no
+    /// new snapshot can show.
     fn announce(&self, commit: u64, model: Arc<Model>) {
         let mut models = self.0.write().unwrap_or_else(PoisonError::into_inner);
         models.insert(commit, model);
         models.retain(|number, _| number + 1 >= commit);
     }
 
-    /// A snapshot with the model of its commit, which is not forgotten meanwhile.
+    /// Takes a snapshot with the model of its commit. The lock keeps that model meanwhile.
     fn snapshot(&self, index: &Index) -> (Snapshot, Arc<Model>) {
         let models = self.0.read().unwrap_or_else(PoisonError::into_inner);
         let snapshot = index.snapshot().expect("a snapshot");
@@ -40,7 +41,7 @@ fn commits(snapshot: &Snapshot) -> u64 {
     snapshot.usage().expect("measured").commits
 }
 
-/// Tells the readers that the writer has ended, in whatever way.
+/// Tells the readers on drop that the writer has ended, also after a panic.
 struct Writing<'a>(&'a AtomicBool);
 
 impl Drop for Writing<'_> {
@@ -49,7 +50,7 @@ impl Drop for Writing<'_> {
     }
 }
 
-/// Endless random operations, about 30 at a time.
+/// Endless random operations, decoded from about 30 at a time.
 fn random_operations(mut random: Random) -> impl Iterator<Item = Op> {
     std::iter::repeat_with(move || {
         let bytes: Vec<u8> = (0..12).flat_map(|_| random.next().to_le_bytes()).collect();
@@ -58,7 +59,7 @@ fn random_operations(mut random: Random) -> impl Iterator<Item = Op> {
     .flatten()
 }
 
-/// How many operations were done within transactions, and how many commits made.
+/// Writes until `end`. Returns the number of operations in transactions, and that of commits.
 fn write_on(index: &Index, models: &Models, random: Random, end: Instant) -> (u64, u64) {
     let (mut done, mut commit) = (0, commits(&index.snapshot().expect("a snapshot")));
     let mut committed = Model::default();
@@ -78,7 +79,7 @@ fn write_on(index: &Index, models: &Models, random: Random, end: Instant) -> (u6
             txn.abort();
             continue;
         }
-        // A transaction that changes nothing makes no commit, and the number is announced again.
+        // A transaction without changes makes no commit, so its number is announced again.
         models.announce(commit + 1, Arc::new(model.clone()));
         txn.commit().expect("committed");
         commit = commits(&index.snapshot().expect("a snapshot"));
@@ -87,7 +88,7 @@ fn write_on(index: &Index, models: &Models, random: Random, end: Instant) -> (u6
     (done, commit)
 }
 
-/// Asks for as long as there is writing, and returns how many answers it compared.
+/// Queries while the writer runs, and returns the number of compared answers.
 fn read_on(index: &Index, models: &Models, random: Random, writing: &AtomicBool) -> u64 {
     let mut answers = 0;
     let mut kept = models.snapshot(index);
@@ -123,7 +124,7 @@ fn from_environment(name: &str) -> Option<u64> {
 
 #[test]
 #[expect(clippy::print_stdout, reason = "what is needed to repeat it, and what a long run did")]
-fn every_answer_is_that_of_the_snapshots_commit_while_one_thread_writes() {
+fn every_answer_is_that_of_the_snapshots_commit_during_writes() {
     let seconds = from_environment("TWINDEX_THREADS_SECONDS").unwrap_or(1);
     let clock = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("after 1970");
     let seed = from_environment("TWINDEX_THREADS_SEED").unwrap_or(clock.subsec_nanos().into());

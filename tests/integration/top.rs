@@ -1,4 +1,4 @@
-//! The K most similar, and thresholds below the index's own, against brute force.
+//! Compares top-k queries, and queries below the threshold of the index, with brute force.
 
 use crate::recall::{assert_promised, pair};
 use crate::support::{Place, Random, estimate, tiny};
@@ -19,7 +19,8 @@ fn snapshot_of(index: &Index, signatures: &[Signature]) -> Snapshot {
     index.snapshot().expect("a snapshot")
 }
 
-/// Sets of 400 that share more or fewer elements with the centre of their family, and the centres.
+/// Sets of 400 elements that share different numbers with the centre of their family, and the
+/// centres.
 fn families(index: &Index, count: usize, size: usize) -> (Vec<Signature>, Vec<Signature>) {
     let mut random = Random(41);
     let (mut members, mut centres) = (Vec::new(), Vec::new());
@@ -50,7 +51,7 @@ fn named(matches: twindex::Matches) -> Vec<(String, f64)> {
 }
 
 #[test]
-fn the_most_similar_are_found_as_often_as_promised() {
+fn the_most_similar_are_found_with_the_promised_recall() {
     let place = Place::new();
     let index = Index::create(place.index()).expect("created");
     let (members, centres) = families(&index, 100, 12);
@@ -75,7 +76,7 @@ fn the_most_similar_are_found_as_often_as_promised() {
 }
 
 #[test]
-fn the_promise_is_the_recall_asked_for_where_enough_similar_ones_are_found() {
+fn the_promised_recall_is_the_requested_one_if_enough_documents_are_found() {
     let place = Place::new();
     let index = Index::create(place.index()).expect("created");
     let (members, centres) = families(&index, 30, 12);
@@ -140,7 +141,7 @@ fn the_most_similar_do_not_depend_on_batches_and_merges() {
 }
 
 #[test]
-fn any_threshold_finds_as_often_as_its_answer_says() {
+fn every_threshold_finds_documents_with_the_reported_recall() {
     for (made_for, recall) in [(0.8, 0.99), (0.9, 0.95)] {
         let options = Index::options().threshold(made_for).recall(recall);
         for similarity in [0.15, 0.3, 0.5, 0.7] {

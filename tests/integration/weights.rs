@@ -1,4 +1,4 @@
-//! Weighted sets: the law of their sketch, and indexes of them beside brute force.
+//! Weighted sets: the statistics of their sketch, and indexes of them compared with brute force.
 
 use crate::support::{Place, Random, assert_clean, estimate, similar_pairs};
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ fn weights(set: &Set) -> Weights {
     Weights::new(set.clone()).expect("valid weights")
 }
 
-/// Sum of minima over sum of maxima.
+/// The sum of minima over the sum of maxima.
 fn similarity(a: &Set, b: &Set) -> f64 {
     let of = |set: &Set, token: &String| set.get(token).copied().unwrap_or(0.0);
     let all: std::collections::BTreeSet<&String> = a.keys().chain(b.keys()).collect();
@@ -25,24 +25,24 @@ fn similarity(a: &Set, b: &Set) -> f64 {
     minima / all.iter().map(|token| of(a, token).max(of(b, token))).sum::<f64>()
 }
 
-/// From 0 to 1.
+/// A random number from 0 to 1.
 fn share(random: &mut Random) -> f64 {
     random.below(1 << 50) as f64 / (1_u64 << 50) as f64
 }
 
-/// From 1e-3 to 1e6, every power of ten as often.
+/// A random weight from 1e-3 to 1e6, uniform in its logarithm.
 fn weight(random: &mut Random) -> f64 {
     10.0_f64.powf(9.0 * share(random) - 3.0)
 }
 
-/// How the second set differs from the first.
+/// The way in which the second set differs from the first.
 #[derive(Clone, Copy, Debug)]
 enum Change {
-    /// All its weights are so many times as great.
+    /// All weights are multiplied by this factor.
     Scaled(f64),
-    /// So great a share of the tokens has another weight.
+    /// This share of the tokens has another weight.
     Drawn(f64),
-    /// So great a share of the tokens is missing in one of both.
+    /// This share of the tokens is missing in one of the sets.
     Missing(f64),
 }
 
@@ -65,7 +65,7 @@ fn two_sets(random: &mut Random, size: usize, change: Change) -> (Set, Set) {
 }
 
 #[test]
-fn lanes_agree_without_bias_and_as_independent_ones_over_nine_powers_of_ten() {
+fn lanes_agree_without_bias_like_independent_ones_over_nine_powers_of_ten() {
     let mut random = Random(2020);
     let cases = [
         (1, Change::Scaled(0.5)),
@@ -98,7 +98,7 @@ fn lanes_agree_without_bias_and_as_independent_ones_over_nine_powers_of_ten() {
                 mean += truth / runs as f64;
                 let (x, y) = (x.truncated(), y.truncated());
                 let equal = x.iter().zip(&y).filter(|(x, y)| x == y).count();
-                // Not clamped to 0, which would bias it.
+                // Not clamped to 0, because that would bias the mean.
                 let agreed = equal as f64 / lanes as f64;
                 stored += (agreed - 1.0 / 256.0) / (1.0 - 1.0 / 256.0) - truth;
                 stored_variance += Agreement::variance(truth, lanes);
@@ -107,7 +107,8 @@ fn lanes_agree_without_bias_and_as_independent_ones_over_nine_powers_of_ten() {
             assert!(sum.abs() < 4.0 * variance.sqrt() + 1e-9, "{what}: bias {}", sum / runs as f64);
             let bias = stored / runs as f64;
             assert!(stored.abs() < 4.0 * stored_variance.sqrt(), "{what}: bias of bytes {bias}");
-            // The ratio is known to some 1/sqrt(2 runs), more where most runs are alike.
+            // The standard error of the ratio is about 1/sqrt(2 runs), and larger if most runs are
+            // equal.
             let ratio = (squares / variance).sqrt();
             assert!(mean < 0.01 || ratio <= 1.05 + 1.0 / (runs as f64).sqrt(), "{what}: {ratio}");
         }
@@ -141,7 +142,7 @@ fn the_size_of_a_weighted_set_is_its_number_of_tokens() {
 }
 
 #[test]
-fn pairs_of_an_index_of_weights_are_those_of_brute_force() {
+fn pairs_in_an_index_of_weights_agree_with_brute_force() {
     let mut random = Random(31);
     let place = Place::new();
     let index = Index::options().weighted(true).create(place.index()).expect("created");
@@ -149,7 +150,7 @@ fn pairs_of_an_index_of_weights_are_those_of_brute_force() {
     for family in 0..60 {
         let first: Set = (0..60).map(|n| (format!("{family}-{n}"), weight(&mut random))).collect();
         for member in 0_u32..5 {
-            // The further, the less similar: down to some 0.6.
+            // Similarity falls with distance, down to about 0.6.
             let spread = f64::from(member) * 0.12;
             let changed = first.iter().map(|(token, weight)| {
                 (token.clone(), weight * (1.0 - spread * share(&mut random)))
@@ -169,7 +170,7 @@ fn pairs_of_an_index_of_weights_are_those_of_brute_force() {
     let signatures: Vec<_> = (0..sets.len()).map(|n| signature(&format!("{n:03}"))).collect();
     for (i, a) in sets.iter().enumerate() {
         for (j, b) in sets.iter().enumerate().skip(i + 1) {
-            // Those of different families share nothing.
+            // Sets of different families share nothing.
             let truth = if i / 5 == j / 5 { similarity(a, b) } else { 0.0 };
             let (a, b) = (format!("{i:03}"), format!("{j:03}"));
             let near = estimate(&signatures[i], &signatures[j]);
@@ -185,7 +186,7 @@ fn pairs_of_an_index_of_weights_are_those_of_brute_force() {
             }
         }
     }
-    // Promised is 0.99 at the threshold itself; most of these are above.
+    // The promised recall is 0.99 at the threshold, and most of these pairs are above it.
     assert!(above > 200 && missed <= above / 100, "{missed} of {above} missed");
     for (i, set) in sets.iter().enumerate() {
         let matches = snapshot.query().by_content(&weights(set)).expect("asked");
@@ -195,7 +196,7 @@ fn pairs_of_an_index_of_weights_are_those_of_brute_force() {
 }
 
 #[test]
-fn an_index_is_of_one_kind_for_ever() {
+fn the_kind_of_an_index_never_changes() {
     let place = Place::new();
     let weighted = || Index::options().weighted(true);
     weighted().create(place.index()).expect("created");
@@ -214,13 +215,13 @@ fn an_index_is_of_one_kind_for_ever() {
 }
 
 #[test]
-fn a_text_is_no_weighted_set_and_says_so() {
+fn inserting_a_text_into_an_index_of_weights_is_an_error() {
     let place = Place::new();
     let index = Index::options().weighted(true).create(place.index()).expect("created");
     let tokens = Tokens::new(["sea", "ship"]).expect("tokens");
     let stored = Weights::new([("sea", 1.5)]).expect("weights").to_export();
     let mut txn = index.begin_write().expect("a transaction");
-    // Not even the text that stands for weights is taken for them.
+    // Even the stored form of weights is refused if it is passed as a text.
     for text in ["some text", "", stored.as_str()] {
         assert!(matches!(txn.insert("a", text), Err(Error::NotWeights)));
         assert!(matches!(txn.insert_unless_similar("a", text), Err(Error::NotWeights)));
@@ -244,7 +245,7 @@ fn a_text_is_no_weighted_set_and_says_so() {
 }
 
 #[test]
-fn weights_and_tokens_are_refused_where_texts_are_cut() {
+fn weights_and_tokens_are_refused_by_an_index_of_texts() {
     let place = Place::new();
     let index = Index::create(place.index()).expect("created");
     let tokens = Tokens::new(["sea", "ship"]).expect("tokens");
@@ -289,7 +290,7 @@ fn weights_are_stored_and_read_as_weights() {
     let found: Vec<_> = found.iter().map(|m| (m.id.as_str(), m.similarity)).collect();
     assert_eq!(found, [("a", 1.0), ("b", 0.5)]);
     drop((snapshot, index));
-    // Weights are not cut as texts are, and texts do not become weights.
+    // Weights cannot become texts, nor texts weights.
     let refused = Index::options().weighted(false).rebuild(place.index()).run();
     let is_refused = matches!(refused, Err(Error::SettingMismatch { setting: "weighted", .. }));
     assert!(is_refused, "{refused:?}");
@@ -304,7 +305,7 @@ fn hashed_weights_have_the_signature_of_their_set() {
     let mut hashed = sketcher.shingler().weights(&set);
     let signature = sketcher.signature(&set).expect("weights");
     assert_eq!(sketcher.signature_of_weights(&hashed).expect("weights"), signature);
-    // Neither the order nor absent tokens count.
+    // The order of tokens and absent tokens make no difference.
     hashed.reverse();
     hashed.push((12, 0.0));
     assert_eq!(sketcher.signature_of_weights(&hashed).expect("weights"), signature);

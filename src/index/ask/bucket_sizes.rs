@@ -1,40 +1,41 @@
-//! How many documents the buckets of an index hold: whether some text is in too many of them.
+//! Counts the documents in each bucket, which shows whether one text dominates the index.
 
 use crate::error::Result;
 use crate::index::snapshot::Snapshot;
 use crate::store::{BandEntries, BandNo};
 use rayon::prelude::*;
 
-/// How many buckets of which size there are, in some bands, at the index's own depth. Every document with
-/// shingles is in one bucket of each band.
+/// The distribution of bucket sizes in the first bands of an index, at the index's own depth.
+///
+/// A document with shingles is in exactly one bucket of each band. An empty document is in none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BucketSizes {
     /// The number of bands that were counted.
     pub bands: usize,
-    /// The number of documents in the largest bucket; 0 where there is none.
+    /// The number of documents in the largest bucket; 0 if there are no buckets.
     pub largest: u64,
-    /// Buckets of 1, 2, 3 to 4, 5 to 8, 9 to 16, ... documents, up to the largest.
+    /// The buckets by size: 1, 2, 3 to 4, 5 to 8, 9 to 16, ... documents, up to the largest.
     pub classes: Vec<SizeClass>,
 }
 
-/// Buckets of about the same size.
+/// The number of buckets whose sizes lie in one range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SizeClass {
-    /// The least number of documents.
+    /// The smallest size in the range, in documents.
     pub from: u64,
-    /// The greatest number of documents.
+    /// The largest size in the range, in documents.
     pub to: u64,
-    /// How many buckets there are.
+    /// The number of buckets in the range.
     pub buckets: u64,
 }
 
-/// The counts of one band, by class, and the largest size.
+/// The bucket counts of one band by size class, and the size of its largest bucket.
 type Counts = (Vec<u64>, u64);
 
 impl BucketSizes {
-    /// Counts on all threads, a band at a time each; memory does not grow with the index.
+    /// Counts one band per thread. Memory use does not depend on the size of the index.
     pub(crate) fn count(snapshot: &Snapshot, bands: usize) -> Result<Self> {
         let bands = bands.min(snapshot.settings().plan.bands());
         let counts: Result<Vec<Counts>> = (0..bands)
@@ -60,7 +61,8 @@ fn count_band(snapshot: &Snapshot, band: BandNo) -> Result<Counts> {
     let mut entries = BandEntries::new(&view, band);
     let (mut counts, mut largest) = (Vec::new(), 0);
     let mut take = |size: u64| {
-        // The binary digits of the size less one: 1, 2, 3 to 4, 5 to 8, ...
+        // The number of binary digits of `size - 1`, which puts 1, 2, 3 to 4, 5 to 8, ... in
+        // classes.
         let class = (u64::BITS - (size - 1).leading_zeros()) as usize;
         if counts.len() <= class {
             counts.resize(class + 1, 0);

@@ -1,10 +1,10 @@
-//! Finding the documents that contain what is asked about.
+//! Containment queries: finds the documents that contain most of the query's shingles.
 
 use crate::error::{Error, Result};
 use crate::estimate::{Agreement, Containment, equal_lanes, least_equal_lanes};
-use crate::index::ask::matches::{Likeness, Match, Matches};
+use crate::index::ask::matches::{Match, Matches, Score};
 use crate::index::ask::query::Query;
-use crate::index::ask::set_sizes::{Classes, Placed};
+use crate::index::ask::set_sizes::{Classes, SizedDoc};
 use crate::index::ask::verify::{Elements, compare};
 use crate::lsh::{BandPlan, ClassSearch, ContainmentPlan, Margin, Probe, word};
 use crate::params::{Confidence, Recall, Threshold};
@@ -13,29 +13,29 @@ use crate::store::{BandNo, Bucket, DocNo};
 use rayon::prelude::*;
 use std::cell::OnceCell;
 
-/// How a query for containment searched documents of different sizes.
+/// How a containment query searched documents of different sizes.
 ///
-/// Sizes are classed by quarters of a doubling, so that the largest of a class is at most 5/4 of its
-/// least. Only classes that have documents are counted.
+/// Each doubling of the set size is divided into four classes, so the largest size in a class is at
+/// most 5/4 of the smallest. Only classes that have documents are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct SizesSearched {
-    /// Classes whose documents are too small to contain the share.
+    /// The number of classes whose documents are too small to contain the required share.
     pub skipped: usize,
-    /// Classes that were looked for in buckets.
+    /// The number of classes that were searched through buckets.
     pub probed: usize,
-    /// Classes of which every document was compared.
+    /// The number of classes in which every document was compared.
     pub scanned: usize,
-    /// The documents of the classes that were scanned.
+    /// The number of documents in the scanned classes.
     pub documents_scanned: u64,
-    /// The greatest similarity that a document of a scanned class has if it contains just the threshold's
-    /// share: no band of the index reaches the recall there. `None` where no class was scanned, or
-    /// all because [`Query::scan`] said so.
+    /// The highest Jaccard similarity at which the bands of the index miss the requested recall.
+    /// It is the similarity of a document in a scanned class that contains exactly the threshold's
+    /// share. `None` if no class was scanned, or if [`Query::scan`] forced the scan.
     pub out_of_reach: Option<f64>,
 }
 
 impl SizesSearched {
-    /// What a plan means for the classes that there are.
+    /// Counts the classes that have documents by how the plan searches them.
     fn new(plan: &ContainmentPlan, classes: &Classes) -> Self {
         let mut searched = Self::default();
         for (class, documents) in classes.iter() {
@@ -55,11 +55,11 @@ impl SizesSearched {
     }
 }
 
-/// What is asked.
+/// The parameters of a containment query.
 #[derive(Clone, Copy)]
-pub(crate) struct Asked<'q> {
+pub(crate) struct ContainmentRequest<'q> {
     pub(crate) signature: &'q Signature,
-    /// Where answers are to be exact.
+    /// The elements of the query, for exact answers; `None` for estimates.
     pub(crate) elements: Option<&'q Elements>,
     pub(crate) threshold: Threshold,
     pub(crate) recall: Recall,
@@ -67,29 +67,29 @@ pub(crate) struct Asked<'q> {
     pub(crate) excluded: Option<DocNo>,
 }
 
-/// A document that was compared.
+/// A document that was compared with the query.
 #[derive(Clone, Copy, Debug)]
 struct Compared {
     doc: DocNo,
-    likeness: Likeness,
-    /// The share of what is asked about that it contains.
+    score: Score,
+    /// The share of the query's set that the document contains, from 0 to 1.
     share: f64,
     size: f64,
 }
 
-/// A question on its way.
+/// The state of a running containment query.
 struct Search<'q> {
-    asked: Asked<'q>,
+    asked: ContainmentRequest<'q>,
     query: &'q Query<'q>,
     size: f64,
     plan: ContainmentPlan,
-    /// What is known of each class, once it is needed: margins of exact answers take 0.1 ms to find.
+    /// The margin of each class, computed on first use: an exact query's margin takes 0.1 ms.
     margins: Vec<OnceCell<Margin>>,
     found: Vec<Compared>,
 }
 
 impl<'q> Search<'q> {
-    fn new(query: &'q Query<'q>, asked: Asked<'q>) -> Self {
+    fn new(query: &'q Query<'q>, asked: ContainmentRequest<'q>) -> Self {
         let size = asked.signature.set_size().estimate();
         let bands = query.snapshot.settings().plan;
         let plan = ContainmentPlan::new(bands, asked.threshold, asked.recall, size);
@@ -109,11 +109,11 @@ impl<'q> Search<'q> {
         }
     }
 
-    /// The least number of equal lanes with which a document of a class is looked into, and the
-    /// probability that one with the threshold's share is.
+    /// The minimum number of equal lanes at which a document of a class is examined, and the
+    /// probability that a document with exactly the threshold's share reaches it.
     fn margin(&self, class: usize) -> Margin {
         *self.margins[class].get_or_init(|| {
-            let Asked { elements, recall, .. } = self.asked;
+            let ContainmentRequest { elements, recall, .. } = self.asked;
             let lanes = self.query.snapshot.settings().lanes;
             let (probe, similarity) = (self.probe(class), self.plan.class(class).similarity);
             let met = probe.map_or(1.0, Probe::recall);
@@ -129,31 +129,30 @@ impl<'q> Search<'q> {
         })
     }
 
-    /// The number of equal lanes, where a document of the class is looked into.
+    /// The number of equal lanes; `None` if it is below the margin of the class.
     fn equal_lanes(&self, class: usize, other: &[u8]) -> Option<usize> {
         let equal = equal_lanes(self.asked.signature.lanes(), other);
         (equal >= self.margin(class).least).then_some(equal)
     }
 
-    /// Takes a document with its number of equal lanes, unless an estimate decides that it has not the
-    /// share.
+    /// Keeps a document unless the answer relies on estimates and its estimated share is too low.
     fn judge(&mut self, doc: DocNo, equal: usize, size: SetSize) {
         let size = size.estimate();
         let estimate = Agreement::new(equal, self.asked.signature.lanes().len()).similarity();
         let share = Containment::of_similarity(estimate, self.size, size);
         let open = self.asked.elements.is_some() || self.query.all_candidates;
         if open || share >= self.asked.threshold.get() {
-            self.found.push(Compared { doc, likeness: Likeness::Estimated(equal), share, size });
+            self.found.push(Compared { doc, score: Score::Estimated(equal), share, size });
         }
     }
 
-    /// Of what was found, what has the share exactly.
+    /// Computes exact shares and drops the documents whose share is below the threshold.
     fn verify(&mut self, elements: &Elements) -> Result<()> {
         let (view, sketcher) = (self.query.snapshot.view(), self.query.snapshot.sketcher());
         let exact = |compared: &Compared| {
             let found = compare(&view, sketcher, elements, compared.doc)?;
-            let likeness = Likeness::Exact(found.similarity);
-            Ok(Compared { likeness, share: found.share, ..*compared })
+            let score = Score::Exact(found.similarity);
+            Ok(Compared { score, share: found.share, ..*compared })
         };
         self.found = self.found.par_iter().map(exact).collect::<Result<_>>()?;
         let least = self.asked.threshold.get();
@@ -162,21 +161,21 @@ impl<'q> Search<'q> {
     }
 
     fn named(&self, compared: Compared, id: String) -> Match {
-        let Compared { likeness, share, size, .. } = compared;
+        let Compared { score, share, size, .. } = compared;
         let lanes = self.asked.signature.lanes().len();
-        let containment = match likeness {
-            Likeness::Exact(_) => Containment { share, low: share, high: share },
-            Likeness::Estimated(equal) => {
+        let containment = match score {
+            Score::Exact(_) => Containment { share, low: share, high: share },
+            Score::Estimated(equal) => {
                 let estimate = Agreement::new(equal, lanes).estimate_with(self.asked.confidence);
                 Containment::estimate(estimate, self.size, size)
             }
         };
-        let found = likeness.named(id, lanes, self.asked.confidence);
+        let found = score.named(id, lanes, self.asked.confidence);
         Match { containment: Some(containment), ..found }
     }
 }
 
-/// The buckets that any of some probes looks at, one a band: the shallowest holds the deeper ones.
+/// The buckets of several probes, merged to one per band: the shallowest contains the deeper ones.
 fn merged_buckets(lanes: &[u8], plan: BandPlan, probes: &[Probe]) -> Vec<Bucket> {
     let bucket = |band: usize| {
         let reaching = probes.iter().filter(|probe| band < probe.bands());
@@ -188,13 +187,13 @@ fn merged_buckets(lanes: &[u8], plan: BandPlan, probes: &[Probe]) -> Vec<Bucket>
 }
 
 impl Query<'_> {
-    /// Finds documents that contain at least the threshold's share of the signature's set.
-    pub(crate) fn containing(&self, asked: Asked<'_>) -> Result<Matches> {
+    /// Finds documents that contain at least the threshold's share of the query's set.
+    pub(crate) fn containing(&self, asked: ContainmentRequest<'_>) -> Result<Matches> {
         if self.snapshot.settings().weighted {
             return Err(Error::InvalidSetting {
                 setting: "containment",
-                got: "asked of an index of weights".to_owned(),
-                expected: "an index of sets or multisets: it goes by the sizes of sets",
+                got: "a query to an index of weighted sets".to_owned(),
+                expected: "an index of sets or multisets, because containment needs set sizes",
             });
         }
         if asked.signature.is_empty() {
@@ -207,7 +206,7 @@ impl Query<'_> {
         let plan = search.plan.clone();
         let is_scanned = |class| plan.class(class).search == ClassSearch::Scan;
         let classes = self.snapshot.sizes().scan(&view, is_scanned, |placed, other| {
-            let Placed { doc, class, size } = placed;
+            let SizedDoc { doc, class, size } = placed;
             if let Some(equal) = search.equal_lanes(class, other) {
                 search.judge(doc, equal, size);
             }
@@ -243,7 +242,7 @@ impl Query<'_> {
         Ok(Matches { matches, recall, candidates, left_out, sizes: Some(searched) })
     }
 
-    /// Orders what was found and reads the ids of what is reported. Tells how many were left out.
+    /// Sorts the results and reads the ids of the reported ones. Returns how many were left out.
     fn most_containing(&self, mut search: Search<'_>) -> Result<(Vec<Match>, u64)> {
         let view = self.snapshot.view();
         let mut found = std::mem::take(&mut search.found);

@@ -1,42 +1,44 @@
-//! The answer to a query, and how similar what it found is.
+//! The result of a query: matches with their similarities.
 
 use crate::estimate::{Agreement, Containment};
 use crate::index::ask::containment::SizesSearched;
-use crate::index::ask::search::Scored;
+use crate::index::ask::search::Candidate;
 use crate::params::Confidence;
 use crate::store::DocNo;
 use std::cmp::Ordering;
 
-/// A document that is similar to the one asked about.
+/// A document that is similar to the query.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Match {
-    /// Its id.
+    /// The id of the document.
     pub id: String,
-    /// Its Jaccard similarity, from 0 to 1.
+    /// The Jaccard similarity to the query, from 0 to 1.
     pub similarity: f64,
-    /// The lower end of the similarity's interval, at the confidence that was asked for or 95 %.
+    /// The lower end of the confidence interval of the similarity, at the confidence set by
+    /// [`Query::confidence`](crate::Query::confidence). Equals the similarity if that is exact.
     pub low: f64,
-    /// The upper end of the interval.
+    /// The upper end of the confidence interval.
     pub high: f64,
-    /// Whether the similarity is exact, from stored texts, rather than estimated. Estimates have a
-    /// standard error of about 0.025 with 256 lanes.
+    /// Whether the similarity was computed exactly from stored texts. If not, it is an estimate
+    /// with a standard error of about 0.025 for 256 lanes.
     pub exact: bool,
-    /// How much of what was asked about it contains, where [`Query::containment`](crate::Query::containment)
-    /// asked for that; exact if the similarity is.
+    /// The share of the query that the document contains; exact if the similarity is exact. `None`
+    /// unless the query was a [containment](crate::Query::containment) query.
     pub containment: Option<Containment>,
 }
 
-/// How similar a document is, as far as that was found out.
+/// The similarity of a document to a query, estimated or exact.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Likeness {
-    /// So many lanes are equal.
+pub(crate) enum Score {
+    /// The number of equal lanes, from which the similarity is estimated.
     Estimated(usize),
+    /// The exact Jaccard similarity.
     Exact(f64),
 }
 
-impl Likeness {
-    pub(crate) fn estimated((equal, doc): Scored) -> (Self, DocNo) {
+impl Score {
+    pub(crate) fn estimated((equal, doc): Candidate) -> (Self, DocNo) {
         (Self::Estimated(equal), doc)
     }
 
@@ -44,7 +46,7 @@ impl Likeness {
         (Self::Exact(similarity), doc)
     }
 
-    /// The similarity, of signatures with so many lanes.
+    /// The Jaccard similarity, for signatures with this number of lanes.
     pub(crate) fn similarity(self, lanes: usize) -> f64 {
         match self {
             Self::Estimated(equal) => Agreement::new(equal, lanes).similarity(),
@@ -52,7 +54,7 @@ impl Likeness {
         }
     }
 
-    /// How it compares with another one that was found out in the same way.
+    /// Compares two scores of the same kind. Every exact score ranks above every estimate.
     pub(crate) fn order(self, other: Self) -> Ordering {
         match (self, other) {
             (Self::Estimated(a), Self::Estimated(b)) => a.cmp(&b),
@@ -62,7 +64,7 @@ impl Likeness {
         }
     }
 
-    /// The document with this id as a match.
+    /// Makes a match for the document with this id.
     pub(crate) fn named(self, id: String, lanes: usize, confidence: Confidence) -> Match {
         let similarity = self.similarity(lanes);
         let (low, high) = match self {
@@ -77,48 +79,50 @@ impl Likeness {
     }
 }
 
-/// The answer to a query: matches by falling similarity, or of
-/// [`Query::containment`](crate::Query::containment) by falling containment, then by id.
+/// The result of a query.
+///
+/// Matches are sorted by descending similarity, then by ascending id. Those of a
+/// [containment](crate::Query::containment) query are sorted by descending containment instead.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Matches {
     pub(crate) matches: Vec<Match>,
-    /// The probability with which a document at the threshold became a candidate, at least. 1 for
-    /// scans. A candidate is reported when its *estimate* reaches the threshold, so a document
-    /// right at the threshold is reported about half the time.
+    /// A lower bound on the recall at the threshold, from 0 to 1.
     ///
-    /// Of exact answers: the probability with which a document at the threshold was found, at
-    /// least, and thus reported.
-    ///
-    /// Of [`Query::top`](crate::Query::top), where as many as asked for were found: the probability with which a
-    /// document as similar as the last of them became a candidate.
+    /// - Estimated answers: the probability that a document at the threshold became a candidate; 1
+    ///   for scans. A candidate is reported if its *estimate* reaches the threshold, so a document
+    ///   exactly at the threshold is reported about half the time.
+    /// - Exact answers: the probability that a document at the threshold was found and reported.
+    /// - [`Query::top`](crate::Query::top) that found as many documents as requested: the
+    ///   probability that a document as similar as the last of them became a candidate.
     pub recall: f64,
-    /// How many documents were compared by signature.
+    /// The number of documents whose signatures were compared with the query's.
     pub candidates: u64,
-    /// Matches that were found and that [`Query::limit`](crate::Query::limit) or [`Query::top`](crate::Query::top) left out.
+    /// The number of matches that [`Query::limit`](crate::Query::limit) or
+    /// [`Query::top`](crate::Query::top) left out.
     pub left_out: u64,
-    /// How [`Query::containment`](crate::Query::containment) searched documents of different sizes; `None` of
-    /// other queries.
+    /// How a [containment](crate::Query::containment) query searched documents of different sizes;
+    /// `None` for other queries.
     pub sizes: Option<SizesSearched>,
 }
 
 impl Matches {
-    /// How many there are.
+    /// The number of matches.
     pub fn len(&self) -> usize {
         self.matches.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no matches.
     pub fn is_empty(&self) -> bool {
         self.matches.is_empty()
     }
 
-    /// The matches in order.
+    /// Iterates over the matches, best first.
     pub fn iter(&self) -> std::slice::Iter<'_, Match> {
         self.matches.iter()
     }
 
-    /// The most similar one.
+    /// The best match.
     pub fn first(&self) -> Option<&Match> {
         self.matches.first()
     }

@@ -1,9 +1,9 @@
-//! Queries: which documents are similar to this one?
+//! The query builder: finds the documents that are similar to a given one.
 
 use crate::error::{Error, Result};
 use crate::estimate::least_equal_lanes;
-use crate::index::ask::containment::Asked;
-use crate::index::ask::matches::{Likeness, Match, Matches};
+use crate::index::ask::containment::ContainmentRequest;
+use crate::index::ask::matches::{Match, Matches, Score};
 use crate::index::ask::search::{SearchResult, Sources, search};
 use crate::index::ask::top::{ByEstimate, ByText, Top, search_top};
 use crate::index::ask::verify::{Elements, verified};
@@ -14,7 +14,7 @@ use crate::sketch::Signature;
 use crate::store::DocNo;
 use crate::text::Content;
 
-/// A question to a snapshot, built by value and ended by one of the `by_` verbs.
+/// A query to a snapshot. The setters take it by value; one of the `by_` methods runs it.
 ///
 /// ```
 /// # fn main() -> twindex::Result<()> {
@@ -35,7 +35,7 @@ use crate::text::Content;
 /// # }
 /// ```
 #[derive(Clone, Debug)]
-#[must_use = "a query asks nothing until one of its `by_` methods is called"]
+#[must_use = "a query does not run until one of its `by_` methods is called"]
 pub struct Query<'s> {
     pub(crate) snapshot: &'s Snapshot,
     threshold: Option<f64>,
@@ -67,39 +67,42 @@ impl<'s> Query<'s> {
         }
     }
 
-    /// The least similarity to report: above 0, at most 1; default is the index's own. Below
-    /// that the bands may not reach the recall: [`Matches::recall`] says what they give.
+    /// Sets the minimum similarity to report: above 0, at most 1. The default is the threshold of
+    /// the index. Below that, the bands of the index may not reach the requested recall;
+    /// [`Matches::recall`] is the recall that they reach.
     pub fn threshold(mut self, threshold: f64) -> Self {
         self.threshold = Some(threshold);
         self
     }
 
-    /// The probability to find a document at the threshold, at least; default is the index's own.
+    /// Sets the minimum probability of finding a document at the threshold: above 0, below 1. The
+    /// default is the recall of the index.
     pub fn recall(mut self, recall: f64) -> Self {
         self.recall = Some(recall);
         self
     }
 
-    /// The probability with which [`Match::low`] and [`Match::high`] enclose the true similarity:
-    /// above 0, below 1; default is 0.95. It changes what is said of matches, not which there are.
+    /// Sets the probability that the interval from [`Match::low`] to [`Match::high`] contains the
+    /// true similarity: above 0, below 1. The default is 0.95. It changes the intervals, not which
+    /// documents match.
     pub fn confidence(mut self, confidence: f64) -> Self {
         self.confidence = Some(confidence);
         self
     }
 
-    /// Reports at most so many matches, the most similar.
+    /// Reports at most `limit` matches, the most similar ones.
     pub fn limit(mut self, limit: usize) -> Self {
         self.limit = Some(limit);
         self
     }
 
-    /// Finds the most similar documents, so many, with a similarity of at least the threshold. Of
-    /// equally similar ones those with the smallest ids are reported.
+    /// Finds the `count` most similar documents whose similarity is at least the threshold. Among
+    /// equally similar documents, those with the smallest ids are reported.
     ///
-    /// Cheaper than the threshold alone where that is low: buckets are searched from the deepest to
-    /// shallower ones only until a document as similar as the last one found would have been met
-    /// with the recall. [`Matches::recall`] says what holds for it, and with fewer matches for a
-    /// document at the threshold.
+    /// With a low threshold this is cheaper than a query without `top`. It searches the deepest
+    /// buckets first, then shallower ones, and stops once a document as similar as the last one
+    /// found would have been a candidate with the requested recall. [`Matches::recall`] is the
+    /// recall for such a document or, if fewer than `count` were found, for one at the threshold.
     ///
     /// ```
     /// # fn main() -> twindex::Result<()> {
@@ -124,49 +127,56 @@ impl<'s> Query<'s> {
         self
     }
 
-    /// Compares with every document instead of looking into buckets: finds all, at 10 ns a
-    /// document and the time to read all signatures.
+    /// Compares the query with every document instead of searching buckets. Misses no document,
+    /// and costs 10 ns per document plus the time to read all signatures.
     pub fn scan(mut self, scan: bool) -> Self {
         self.scan = scan;
         self
     }
 
-    /// Reports every document that was compared, whatever its estimate: to verify candidates
-    /// by other means, or to measure recall.
+    /// Reports every document that was compared, whatever its estimate. This serves to verify
+    /// candidates by other means, or to measure recall.
     pub fn all_candidates(mut self, all: bool) -> Self {
         self.all_candidates = all;
         self
     }
 
-    /// Finds documents that contain at least the threshold's share of what is asked about: with Q its
-    /// shingles and X those of a document, |Q ∩ X| / |Q| instead of |Q ∩ X| / |Q ∪ X|. So a chapter is
-    /// found in a book, however much larger that is.
+    /// Finds documents that contain a large share of the query, however large they are: a chapter
+    /// finds the book.
     ///
-    /// A document whose share is the threshold is compared with the recall, at least. Where texts are
-    /// stored it is reported if its share is at least the threshold indeed, and missed no more often than the
-    /// recall allows; candidates are then verified whose equal lanes leave that open.
+    /// With Q the shingles of the query and X those of a document, the threshold applies to the
+    /// containment |Q ∩ X| / |Q| instead of the Jaccard similarity |Q ∩ X| / |Q ∪ X|. A document
+    /// whose containment equals the threshold becomes a candidate with at least the requested
+    /// recall.
     ///
-    /// Without texts it is reported where its estimated share reaches the threshold. **Such estimates are coarse** where a document is much
-    /// larger than what is asked about: see [`Containment`](crate::Containment), and [`Match::containment`] for the interval.
-    /// Of documents that contain just the threshold, half are reported; of those far larger, many that
-    /// contain somewhat less are, and many that contain all are not, so ask at a threshold two errors lower
-    /// and take the intervals into account.
+    /// If the index stores texts, the candidates whose equal lanes leave the answer open are
+    /// verified. A document is then reported only if its exact containment reaches the threshold,
+    /// and missed no more often than the recall allows.
     ///
-    /// Documents are classed by size, and each class is searched at the depth that the least similarity in
-    /// it allows; classes for which the bands of the index are too few are scanned, which
-    /// [`Matches::sizes`] tells. The first such query of a [`Snapshot`] reads all signatures to learn the
-    /// sizes of all documents, which take 4 bytes of memory each, as long as the snapshot
-    /// lives; each query reads what it scans.
+    /// Without texts, a document is reported if its estimated containment reaches the threshold.
+    /// **This estimate is coarse** if the document is much larger than the query: see
+    /// [`Containment`](crate::Containment), and [`Match::containment`] for the interval. Half of
+    /// the documents exactly at the threshold are reported. Among documents far larger than the
+    /// query, many below the threshold are reported and many that contain all of it are missed. Set
+    /// the threshold two standard errors lower, and read the intervals.
     ///
-    /// [`top`](Self::top) and [`limit`](Self::limit) keep those that contain most. Of an index of weights it
-    /// is an error, as only their number is stored, not their sum.
+    /// Documents are divided into classes by size. Each class is searched at the depth that the
+    /// smallest similarity in it allows. A class for which the index has too few bands is scanned;
+    /// [`Matches::sizes`] reports this. The first containment query of a [`Snapshot`] reads all
+    /// signatures to learn the sizes, which take 4 bytes of memory per document while the snapshot
+    /// lives. Each query reads the signatures that it scans.
+    ///
+    /// [`top`](Self::top) and [`limit`](Self::limit) keep the matches with the highest containment.
+    /// An index of weighted sets answers with an error, because it stores the number of weights and
+    /// not their sum.
     ///
     /// ```
     /// # fn main() -> twindex::Result<()> {
     /// # let folder = tempfile::tempdir().expect("a temporary folder");
     /// # let index = twindex::Index::create(folder.path().join("c.twx"))?;
     /// # let mut txn = index.begin_write()?;
-    /// # txn.insert("a", "It was the best of times, it was the worst of times, it was the age of wisdom")?;
+    /// # let text = "It was the best of times, it was the worst of times, it was the age of wisdom";
+    /// # txn.insert("a", text)?;
     /// # txn.commit()?;
     /// let snapshot = index.snapshot()?;
     /// let quoted = "it was the worst of times, it was the age";
@@ -182,19 +192,19 @@ impl<'s> Query<'s> {
         self
     }
 
-    /// Leaves the document with this id out of the answer.
+    /// Leaves the document with this id out of the result.
     pub fn excluding(mut self, id: impl Into<String>) -> Self {
         self.excluded = Some(id.into());
         self
     }
 
-    /// Goes by estimates although the index stores texts: faster, as no text is read.
+    /// Uses estimates even if the index stores texts. This is faster because no text is read.
     pub fn estimate(mut self, estimate: bool) -> Self {
         self.estimate = estimate;
         self
     }
 
-    /// Finds documents similar to a text. An empty text is similar to nothing.
+    /// Finds documents similar to a text. An empty text matches nothing.
     ///
     /// # Errors
     ///
@@ -203,15 +213,16 @@ impl<'s> Query<'s> {
         self.by_content(text)
     }
 
-    /// Finds documents similar to a text, a set of tokens or a weighted set. An empty one is similar
-    /// to nothing.
+    /// Finds documents similar to a text, a set of tokens or a weighted set. Empty content matches
+    /// nothing.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`] for a threshold or recall out of range and for
-    /// [`containment`](Self::containment) of weights; [`Error::NotWeights`],
-    /// [`Error::UnexpectedWeights`] or [`Error::UnexpectedTokens`] for content of another kind than
-    /// the index takes; [`Error::Damaged`], [`Error::Io`].
+    /// - [`Error::InvalidSetting`] if the threshold, the recall or the confidence is out of range,
+    ///   and for a [`containment`](Self::containment) query to an index of weighted sets.
+    /// - [`Error::NotWeights`], [`Error::UnexpectedWeights`] or [`Error::UnexpectedTokens`] for
+    ///   content of a kind that the index does not take.
+    /// - [`Error::Damaged`] or [`Error::Io`] if the file cannot be read.
     pub fn by_content<'c>(self, content: impl Into<Content<'c>>) -> Result<Matches> {
         let (content, sketcher) = (content.into(), self.snapshot.sketcher());
         let signature = sketcher.signature(content)?;
@@ -219,8 +230,8 @@ impl<'s> Query<'s> {
         self.ask(&signature, elements.as_ref())
     }
 
-    /// Finds documents similar to the one with this id, itself left out; `None` where there is no
-    /// such document.
+    /// Finds documents similar to the one with this id, which is itself left out. Returns `None` if
+    /// the index has no such document.
     ///
     /// ```
     /// # fn main() -> twindex::Result<()> {
@@ -249,12 +260,13 @@ impl<'s> Query<'s> {
         self.excluding(id).ask(&signature, elements.as_ref()).map(Some)
     }
 
-    /// Finds documents similar to the one with this signature, by estimates: there is no text to
-    /// verify them with.
+    /// Finds documents similar to the one with this signature. The similarities are estimates,
+    /// because there is no text to verify them with.
     ///
     /// # Errors
     ///
-    /// Those of [`by_content`](Self::by_content), and [`Error::SignatureMismatch`].
+    /// Those of [`by_content`](Self::by_content), and [`Error::SignatureMismatch`] for a signature
+    /// with another number of lanes than the index has.
     pub fn by_signature(self, signature: &Signature) -> Result<Matches> {
         let lanes = self.snapshot.settings().lanes.get();
         match signature.lanes().len() == lanes {
@@ -265,12 +277,12 @@ impl<'s> Query<'s> {
         }
     }
 
-    /// Whether answers are to be exact.
+    /// Whether the query verifies candidates with stored texts.
     fn verifies(&self) -> bool {
         self.snapshot.settings().store_text && !self.estimate && !self.all_candidates
     }
 
-    /// Finds what is similar; exactly if elements are given.
+    /// Runs the query. Verifies candidates if elements are given.
     fn ask(&self, signature: &Signature, elements: Option<&Elements>) -> Result<Matches> {
         let settings = self.snapshot.settings();
         let threshold = self.threshold.map_or(Ok(settings.threshold), Threshold::new)?;
@@ -285,11 +297,12 @@ impl<'s> Query<'s> {
             if settings.weighted {
                 return Err(Error::InvalidSetting {
                     setting: "containment",
-                    got: "of weights".to_owned(),
-                    expected: "an index of sets or multisets, as sums of weights are not stored",
+                    got: "a query to an index of weighted sets".to_owned(),
+                    expected: "an index of sets or multisets: sums of weights are not stored",
                 });
             }
-            let asked = Asked { signature, elements, threshold, recall, confidence, excluded };
+            let asked =
+                ContainmentRequest { signature, elements, threshold, recall, confidence, excluded };
             return self.containing(asked);
         }
         let probe = Probe::of(settings.plan, threshold, recall);
@@ -311,12 +324,12 @@ impl<'s> Query<'s> {
             if let Some(elements) = elements {
                 let mut ranking = ByText::new(&view, self.snapshot.sketcher(), elements, top);
                 let (found, promised) = search_top(&view, lanes, settings.plan, top, &mut ranking)?;
-                let exact = ranking.verified.into_iter().map(Likeness::exact).collect();
+                let exact = ranking.verified.into_iter().map(Score::exact).collect();
                 return self.name(exact, found.candidates, confidence, promised);
             }
             let mut ranking = ByEstimate { count, lanes: settings.lanes };
             let (found, promised) = search_top(&view, lanes, settings.plan, top, &mut ranking)?;
-            let estimated = found.scored.into_iter().map(Likeness::estimated).collect();
+            let estimated = found.scored.into_iter().map(Score::estimated).collect();
             return self.name(estimated, found.candidates, confidence, promised);
         }
         let sources = match self.scan {
@@ -330,18 +343,18 @@ impl<'s> Query<'s> {
                 let sketcher = self.snapshot.sketcher();
                 verified(&view, sketcher, elements, &scored, threshold.get())?
                     .into_iter()
-                    .map(Likeness::exact)
+                    .map(Score::exact)
                     .collect()
             }
-            None => scored.into_iter().map(Likeness::estimated).collect(),
+            None => scored.into_iter().map(Score::estimated).collect(),
         };
         self.name(found, candidates, confidence, promised)
     }
 
-    /// Orders what was found and reads the ids of what is reported.
+    /// Sorts the results and reads the ids of the reported ones.
     fn name(
         &self,
-        mut found: Vec<(Likeness, DocNo)>,
+        mut found: Vec<(Score, DocNo)>,
         candidates: u64,
         confidence: Confidence,
         recall: f64,
@@ -351,14 +364,14 @@ impl<'s> Query<'s> {
         found.sort_unstable_by(|a, b| b.0.order(a.0));
         let limit = self.limit.unwrap_or(usize::MAX).min(self.top.unwrap_or(usize::MAX));
         let mut matches: Vec<Match> = Vec::with_capacity(found.len().min(limit));
-        // Ids order documents of equal similarity, so only these need all their ids read.
+        // Ids break ties, so every id of a tied group must be read, and none after the limit.
         for equals in found.chunk_by(|a, b| a.0.order(b.0).is_eq()) {
             if matches.len() >= limit {
                 break;
             }
             let start = matches.len();
-            for &(likeness, doc) in equals {
-                matches.push(likeness.named(view.document(doc)?.id, lanes, confidence));
+            for &(score, doc) in equals {
+                matches.push(score.named(view.document(doc)?.id, lanes, confidence));
             }
             if let Some(equals) = matches.get_mut(start..) {
                 equals.sort_unstable_by(|a, b| a.id.cmp(&b.id));

@@ -1,8 +1,8 @@
-//! Finding the documents that are similar to given lanes, in any state: candidates, then estimates.
+//! Similarity search over a view: collects candidates from buckets and compares their lanes.
 
 use crate::error::Result;
 use crate::estimate::{equal_lanes, least_equal_lanes};
-use crate::index::ask::matches::Likeness;
+use crate::index::ask::matches::Score;
 use crate::index::ask::verify::{Elements, Margins, best};
 use crate::lsh::{BandPlan, Probe, word};
 use crate::params::Threshold;
@@ -12,24 +12,24 @@ use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
 
-/// A document that was compared, with the number of lanes that are equal.
-pub(crate) type Scored = (usize, DocNo);
+/// A compared document: its number of equal lanes and its number.
+pub(crate) type Candidate = (usize, DocNo);
 
 /// Where candidates come from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Sources {
-    /// The buckets that a probe looks at.
+    /// The buckets of a probe.
     Buckets(BandPlan, Probe),
     /// All documents.
     Everything,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug, Default)]
 pub(crate) struct SearchResult {
     /// Documents with at least the required number of equal lanes, in no order.
-    pub(crate) scored: Vec<Scored>,
-    /// How many documents were compared.
+    pub(crate) scored: Vec<Candidate>,
+    /// The number of documents that were compared.
     pub(crate) candidates: u64,
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn search<P: ChunkTable, D: DocTable>(
     Ok(found)
 }
 
-/// The buckets that a probe looks at.
+/// The buckets in which a probe searches for these lanes.
 pub(crate) fn buckets(lanes: &[u8], plan: BandPlan, probe: Probe) -> Vec<Bucket> {
     let bucket = |band: usize| Bucket {
         band: BandNo(band as u8),
@@ -70,27 +70,27 @@ pub(crate) fn buckets(lanes: &[u8], plan: BandPlan, probe: Probe) -> Vec<Bucket>
     (0..probe.bands()).map(bucket).collect()
 }
 
-/// The text of a document that is to be compared exactly, and from which similarity on.
+/// A text to compare exactly, and the minimum similarity.
 #[derive(Clone, Copy)]
-pub(crate) struct Exact<'a> {
+pub(crate) struct ExactText<'a> {
     pub(crate) text: &'a str,
     pub(crate) sketcher: &'a Sketcher,
     pub(crate) threshold: f64,
 }
 
-/// Where and for how many equal lanes candidates are looked for.
+/// Which buckets a search reads, and how many equal lanes a candidate needs.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Look {
+pub(crate) struct SearchPlan {
     pub(crate) plan: BandPlan,
     pub(crate) probe: Probe,
     pub(crate) least: usize,
-    /// The probability with which a document at the threshold becomes a candidate, at least; with
-    /// texts to compare, with which it is found.
+    /// A lower bound on the probability that a document at the threshold becomes a candidate; if
+    /// texts are compared, on the probability that it is found.
     pub(crate) recall: f64,
 }
 
-impl Look {
-    /// Where an index with these settings looks, and for what: `exact` where texts decide.
+impl SearchPlan {
+    /// The search that these settings imply for a threshold; `exact` if texts are compared.
     pub(crate) fn new(
         settings: &Settings,
         margins: &Margins,
@@ -112,20 +112,20 @@ impl Look {
     }
 }
 
-/// The most similar documents, as many as `most`, the most similar first, among equals by number. Only of
-/// those that count.
-pub(crate) fn near<P: ChunkTable, D: DocTable>(
+/// Finds at most `most` documents, the most similar first and ties by number. Considers only the
+/// documents for which `counts` is true.
+pub(crate) fn find_similar<P: ChunkTable, D: DocTable>(
     view: &View<'_, P, D>,
     lanes: &[u8],
-    look: Look,
-    exact: Option<Exact<'_>>,
+    search_plan: SearchPlan,
+    exact: Option<ExactText<'_>>,
     most: usize,
     counts: impl Fn(DocNo) -> bool,
-) -> Result<Vec<(Likeness, DocNo)>> {
-    let Look { plan, probe, least, .. } = look;
-    let Some(Exact { text, sketcher, threshold }) = exact else {
-        let found = nearest(view, lanes, (plan, probe), least, most, counts)?;
-        return Ok(found.into_iter().map(Likeness::estimated).collect());
+) -> Result<Vec<(Score, DocNo)>> {
+    let SearchPlan { plan, probe, least, .. } = search_plan;
+    let Some(ExactText { text, sketcher, threshold }) = exact else {
+        let found = most_equal_lanes(view, lanes, (plan, probe), least, most, counts)?;
+        return Ok(found.into_iter().map(Score::estimated).collect());
     };
     let mut candidates = search(view, lanes, Sources::Buckets(plan, probe), least)?.scored;
     candidates.retain(|(_, doc)| counts(*doc));
@@ -135,22 +135,22 @@ pub(crate) fn near<P: ChunkTable, D: DocTable>(
     candidates.sort_unstable_by_key(|(equal, doc)| (Reverse(*equal), *doc));
     let asked = Elements::of_stored(text, sketcher)?;
     let found = best(view, sketcher, &asked, &candidates, (threshold, most))?;
-    Ok(found.into_iter().map(Likeness::exact).collect())
+    Ok(found.into_iter().map(Score::exact).collect())
 }
 
-/// The documents of a probe's buckets that are most similar, as many as `most`: with at least
-/// `least` lanes equal, the most similar first, among equals by number. Only of those that count.
-fn nearest<P: ChunkTable, D: DocTable>(
+/// Finds at most `most` documents in a probe's buckets that have at least `least` equal lanes, the
+/// most equal lanes first and ties by number. Considers only documents for which `counts` is true.
+fn most_equal_lanes<P: ChunkTable, D: DocTable>(
     view: &View<'_, P, D>,
     lanes: &[u8],
     (plan, probe): (BandPlan, Probe),
     least: usize,
     most: usize,
     counts: impl Fn(DocNo) -> bool,
-) -> Result<Vec<Scored>> {
-    let best: RefCell<Vec<Scored>> = RefCell::default();
-    // Where as many are equal in all lanes, later ones are not looked at: a cluster of copies costs
-    // its numbers, not its signatures.
+) -> Result<Vec<Candidate>> {
+    let best: RefCell<Vec<Candidate>> = RefCell::default();
+    // Once `most` documents agree in all lanes, a document with a higher number cannot displace
+    // them. Skipping it here saves the read of its signature in a large cluster of copies.
     let is_wanted = |doc: DocNo| {
         let best = best.borrow();
         let full = best.last().filter(|_| best.len() >= most);
@@ -160,7 +160,7 @@ fn nearest<P: ChunkTable, D: DocTable>(
         let equal = equal_lanes(lanes, other);
         if equal >= least {
             let mut best = best.borrow_mut();
-            let key = |scored: &Scored| (Reverse(scored.0), scored.1);
+            let key = |scored: &Candidate| (Reverse(scored.0), scored.1);
             let at = best.partition_point(|scored| key(scored) < (Reverse(equal), doc));
             best.insert(at, (equal, doc));
             best.truncate(most);

@@ -1,46 +1,46 @@
-//! Which documents have sets of which size: read once for a snapshot, when it is first asked.
+//! The set sizes of a snapshot's documents, read by its first containment query.
 
 use crate::error::Result;
-use crate::index::group::by_number::ByNumber;
+use crate::index::group::doc_map::DocMap;
 use crate::lsh::size_class;
 use crate::sketch::SetSize;
 use crate::store::{ChunkTable, DocNo, DocTable, View};
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A row that is looked up takes about as long as so many that are read one after the other.
+/// The cost of one lookup of a row, in rows of a sequential pass.
 const ROWS_OF_A_LOOKUP: u64 = 8;
 
-/// The set sizes of a snapshot's documents, by class; unknown until somebody asks.
+/// The size classes of a snapshot's documents; `None` before the first scan.
 #[derive(Debug, Default)]
 pub(crate) struct SetSizes(Mutex<Option<Arc<Classes>>>);
 
-/// A document with its size and the class of that.
+/// A document with its set size and the class of that size.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Placed {
+pub(crate) struct SizedDoc {
     pub(crate) doc: DocNo,
     pub(crate) class: usize,
     pub(crate) size: SetSize,
 }
 
-/// The size class of each document that is not empty: 4 bytes each.
+/// The size class of each non-empty document, at 4 bytes per document.
 #[derive(Debug)]
 pub(crate) struct Classes {
-    by_number: ByNumber,
-    /// How many documents each class has, as far as there are any.
+    class_by_doc: DocMap,
+    /// The number of documents in each class, up to the highest class that has any.
     documents: Vec<u64>,
 }
 
 impl SetSizes {
-    /// The classes of all documents, after comparing with those of the classes that are scanned.
+    /// Hands the documents of the scanned classes to `compare` and returns the classes of all.
     ///
-    /// Where sizes are not known yet, one pass over all signatures does both. Threads that ask at the same
-    /// time wait for it.
+    /// The first call does both in one pass over all signatures. Other threads that call this
+    /// meanwhile wait for that pass.
     pub(crate) fn scan<P: ChunkTable, D: DocTable>(
         &self,
         view: &View<'_, P, D>,
         is_scanned: impl Fn(usize) -> bool,
-        mut compare: impl FnMut(Placed, &[u8]),
+        mut compare: impl FnMut(SizedDoc, &[u8]),
     ) -> Result<Arc<Classes>> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(classes) = &*known {
@@ -50,13 +50,13 @@ impl SetSizes {
             return Ok(classes);
         }
         let mut classes =
-            Classes { by_number: ByNumber::new(Classes::NONE), documents: Vec::new() };
+            Classes { class_by_doc: DocMap::new(Classes::NONE), documents: Vec::new() };
         view.for_each_signature(|doc, lanes, size| {
             if !size.is_empty() {
                 let class = size_class(size.estimate());
                 classes.add(doc, class);
                 if is_scanned(class) {
-                    compare(Placed { doc, class, size }, lanes);
+                    compare(SizedDoc { doc, class, size }, lanes);
                 }
             }
             ControlFlow::Continue(())
@@ -71,47 +71,48 @@ impl Classes {
     const NONE: u32 = u32::MAX;
 
     fn add(&mut self, doc: DocNo, class: usize) {
-        self.by_number.set(doc, class as u32);
+        self.class_by_doc.set(doc, class as u32);
         if class >= self.documents.len() {
             self.documents.resize(class + 1, 0);
         }
         self.documents[class] += 1;
     }
 
-    /// The class of a document; `None` of an empty one.
+    /// The class of a document; `None` if the document is empty.
     pub(crate) fn of(&self, doc: DocNo) -> Option<usize> {
-        let class = self.by_number.get(doc);
+        let class = self.class_by_doc.get(doc);
         (class != Self::NONE).then_some(class as usize)
     }
 
-    /// The classes that have documents, and how many.
+    /// The classes that have documents, each with their number.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, u64)> {
         self.documents.iter().copied().enumerate().filter(|(_, documents)| *documents > 0)
     }
 
-    /// Reads the signatures of some classes: by number if they are few, else in one pass over all.
+    /// Reads the signatures of the scanned classes: by lookups if these have few documents, in one
+    /// pass over all signatures otherwise.
     fn scan<P: ChunkTable, D: DocTable>(
         &self,
         view: &View<'_, P, D>,
         is_scanned: impl Fn(usize) -> bool,
-        mut compare: impl FnMut(Placed, &[u8]),
+        mut compare: impl FnMut(SizedDoc, &[u8]),
     ) -> Result<()> {
         let some = |(class, documents)| if is_scanned(class) { documents } else { 0 };
         let (scanned, all) = (self.iter().map(some).sum::<u64>(), self.documents.iter().sum());
         if scanned.saturating_mul(ROWS_OF_A_LOOKUP) > all {
             return view.for_each_signature(|doc, lanes, size| {
                 if let Some(class) = self.of(doc).filter(|class| is_scanned(*class)) {
-                    compare(Placed { doc, class, size }, lanes);
+                    compare(SizedDoc { doc, class, size }, lanes);
                 }
                 ControlFlow::Continue(())
             });
         }
         if scanned > 0 {
-            for (doc, class) in self.by_number.iter() {
+            for (doc, class) in self.class_by_doc.iter() {
                 let class = class as usize;
                 if is_scanned(class) {
                     view.with_signature(doc, |lanes, size| {
-                        compare(Placed { doc, class, size }, lanes);
+                        compare(SizedDoc { doc, class, size }, lanes);
                     })?;
                 }
             }
@@ -127,7 +128,7 @@ mod tests {
     use crate::sketch::Signature;
     use std::collections::BTreeSet;
 
-    /// The numbers and set sizes that a scan of some classes hands over.
+    /// The numbers and set sizes of the documents that a scan hands over.
     fn scanned(
         sizes: &SetSizes,
         index: &Index,
@@ -135,7 +136,7 @@ mod tests {
     ) -> BTreeSet<(u32, u64)> {
         let snapshot = index.snapshot().expect("a snapshot");
         let mut found = BTreeSet::new();
-        let compare = |Placed { doc, class, size }: Placed, _: &[u8]| {
+        let compare = |SizedDoc { doc, class, size }: SizedDoc, _: &[u8]| {
             assert_eq!(size_class(size.estimate()), class);
             assert!(found.insert((doc.0, size.estimate() as u64)), "compared twice");
         };
@@ -154,7 +155,7 @@ mod tests {
             txn.insertion().document(document).expect("inserted");
         }
         txn.commit().expect("committed");
-        // Few, half, all and none: by number, and in a pass.
+        // Few, half, all and none of the documents: this covers lookups and full passes.
         for (least, documents) in [(3072.0, 4), (896.0, 30), (1.0, 59), (1e6, 0)] {
             let least = size_class(least);
             let sizes = SetSizes::default();

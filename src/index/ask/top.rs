@@ -1,8 +1,8 @@
-//! Finding the most similar documents: from the deepest buckets to shallower ones, until there are enough.
+//! Top-k search: reads the deepest buckets first, then shallower ones until the recall is reached.
 
 use crate::error::Result;
 use crate::estimate::{Agreement, equal_lanes};
-use crate::index::ask::search::{Scored, SearchResult, buckets};
+use crate::index::ask::search::{Candidate, SearchResult, buckets};
 use crate::index::ask::verify::{Elements, compare};
 use crate::lsh::{BandPlan, Margin, Probe};
 use crate::params::{Lanes, Recall, Threshold};
@@ -10,35 +10,37 @@ use crate::sketch::Sketcher;
 use crate::store::{ChunkTable, DocNo, DocTable, View};
 use rustc_hash::FxHashSet;
 
-/// What is asked for.
+/// The parameters of a top-k search.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Top {
-    /// How many documents.
+    /// The number of documents wanted.
     pub(crate) count: usize,
-    /// The least similarity.
+    /// The minimum similarity.
     pub(crate) floor: Threshold,
-    /// The least equal lanes to be found.
+    /// The minimum number of equal lanes of a candidate.
     pub(crate) least: usize,
     pub(crate) recall: Recall,
-    /// A document that does not count.
+    /// A document to leave out.
     pub(crate) excluded: Option<DocNo>,
 }
 
-/// How similar what was found is.
+/// Ranks the candidates of a top-k search, by estimates or by texts.
 pub(crate) trait Ranking {
-    /// The similarity of the last of as many as are asked for; `None` where there are fewer.
-    fn last(&mut self, scored: &mut Vec<Scored>) -> Result<Option<f64>>;
+    /// The similarity of the last document wanted; `None` if fewer were found so far.
+    fn last(&mut self, scored: &mut Vec<Candidate>) -> Result<Option<f64>>;
 
-    /// The probability that one of the probes finds a document of this similarity, at least.
+    /// A lower bound on the probability that one of these probes finds a document of this
+    /// similarity.
     fn promised(&self, done: &[Probe], similarity: f64) -> f64;
 }
 
-/// Finds the most similar documents, and perhaps some more, with the probability that one as
-/// similar as the last of them was found; with that at the floor where there are fewer.
+/// Finds the most similar documents, and perhaps some more. Returns with them the probability that
+/// a document as similar as the last one wanted was found or, if fewer were found, a document at
+/// the floor.
 ///
-/// Goes on to shallower buckets until a document as similar as the last one would have been found with
-/// the recall, or the probe of the floor is done. Each candidate is compared once. Whether it goes on
-/// depends on what was found and on settings, not on what anything costs.
+/// The search goes on to shallower buckets until that probability reaches the recall, or until the
+/// probe of the floor is done. Each candidate is compared once. The decision to go on depends on
+/// the results and the settings alone, never on measured cost, so results are reproducible.
 pub(crate) fn search_top<P: ChunkTable, D: DocTable>(
     view: &View<'_, P, D>,
     lanes: &[u8],
@@ -73,14 +75,14 @@ pub(crate) fn search_top<P: ChunkTable, D: DocTable>(
     Ok((found, ranking.promised(&done, last)))
 }
 
-/// By estimates.
+/// Ranks by estimated similarity.
 pub(crate) struct ByEstimate {
     pub(crate) count: usize,
     pub(crate) lanes: Lanes,
 }
 
 impl Ranking for ByEstimate {
-    fn last(&mut self, scored: &mut Vec<Scored>) -> Result<Option<f64>> {
+    fn last(&mut self, scored: &mut Vec<Candidate>) -> Result<Option<f64>> {
         if self.count == 0 || scored.len() < self.count {
             return Ok(None);
         }
@@ -93,22 +95,22 @@ impl Ranking for ByEstimate {
     }
 }
 
-/// By the texts: candidates are verified in the order of their estimates, until those that are left are
-/// hardly as similar as the last of as many as are asked for.
+/// Ranks by exact similarity. Verifies candidates in the order of their estimates, and stops when
+/// the rest are unlikely to be as similar as the last document wanted.
 pub(crate) struct ByText<'a, P, D> {
     view: &'a View<'a, P, D>,
     sketcher: &'a Sketcher,
     asked: &'a Elements,
     top: Top,
-    /// Documents that are at least as similar as the floor, the most similar first.
+    /// The verified documents at or above the floor, the most similar first.
     pub(crate) verified: Vec<(f64, DocNo)>,
-    /// Candidates that have less equal lanes than are worth reading so far, the most equal ones last.
-    waiting: Vec<Scored>,
-    /// Candidates with at least so many equal lanes were verified.
+    /// The candidates with too few equal lanes to be worth reading so far, the best one last.
+    waiting: Vec<Candidate>,
+    /// The number of equal lanes from which on every candidate was verified.
     least: usize,
 }
 
-/// What of the misses that are tolerated is spent on candidates that are not read.
+/// The part of the tolerated misses that unread candidates may cause; buckets may cause the rest.
 const SHARE: f64 = 0.1;
 
 impl<'a, P: ChunkTable, D: DocTable> ByText<'a, P, D> {
@@ -127,7 +129,7 @@ impl<'a, P: ChunkTable, D: DocTable> ByText<'a, P, D> {
         self.verified.get(at).map(|(similarity, _)| *similarity)
     }
 
-    /// Candidates with fewer equal lanes are hardly as similar as this.
+    /// The number of equal lanes below which a candidate is unlikely to reach this similarity.
     fn worth_reading(&self, similarity: f64) -> Result<usize> {
         let recall = Recall::new(1.0 - SHARE * (1.0 - self.top.recall.get()))?;
         let margin = Margin::of_scan(self.sketcher.width(), Threshold::new(similarity)?, recall);
@@ -136,13 +138,14 @@ impl<'a, P: ChunkTable, D: DocTable> ByText<'a, P, D> {
 }
 
 impl<P: ChunkTable, D: DocTable> Ranking for ByText<'_, P, D> {
-    fn last(&mut self, scored: &mut Vec<Scored>) -> Result<Option<f64>> {
+    fn last(&mut self, scored: &mut Vec<Candidate>) -> Result<Option<f64>> {
         self.waiting.append(scored);
-        // By number among equals, from the end.
+        // The loop pops from the end: the most equal lanes first, ties by ascending number.
         self.waiting.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)));
         let (mut nth, mut level) = (None, None);
         while let Some((equal, doc)) = self.waiting.pop() {
-            // Of equal estimates all are read or none, so that their numbers do not matter.
+            // Candidates with equal estimates are all read or all skipped, so that the result does
+            // not depend on their numbers.
             if level != Some(equal) {
                 level = Some(equal);
                 if self.nth() != nth {

@@ -1,9 +1,9 @@
-//! Exact similarities, from the texts that an index stores.
+//! Exact similarities, computed from the texts that an index stores.
 
 use crate::error::Result;
 use crate::estimate::{Overlap, weighted_jaccard};
 use crate::hash::fmix64;
-use crate::index::ask::search::Scored;
+use crate::index::ask::search::Candidate;
 use crate::index::snapshot::Snapshot;
 use crate::lsh::{Margin, Probe};
 use crate::params::{Recall, Threshold};
@@ -14,27 +14,28 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What a text is made of, ready to be compared.
+/// The elements of a document: its shingles or its weighted tokens, as hashes.
 ///
-/// Two shingles with one hash of 64 bits would count as the same: in a million pairs of texts of a
-/// million shingles that is to be expected once or never.
+/// Two different shingles with the same 64-bit hash count as equal. Among a million pairs of texts
+/// with a million shingles each, at most about one such collision is expected.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Elements {
-    /// The hashes of its shingles, ascending, each once. Of a multiset every occurrence has a hash of
-    /// its own, so that sets of them are enough.
+    /// The distinct hashes of the shingles, ascending. Each occurrence of an element in a multiset
+    /// has its own hash, so this form serves multisets too.
     Set(Vec<u64>),
-    /// Tokens with their weights, by ascending hash.
+    /// The hashes of the tokens with their weights, by ascending hash.
     Weighted(Vec<(u64, f64)>),
 }
 
 impl Elements {
-    /// Of content that is asked about.
+    /// The elements of a query's content.
     ///
     /// # Errors
     ///
     /// [`Error::NotWeights`](crate::Error::NotWeights),
     /// [`Error::UnexpectedWeights`](crate::Error::UnexpectedWeights) or
-    /// [`Error::UnexpectedTokens`](crate::Error::UnexpectedTokens) for content of another kind.
+    /// [`Error::UnexpectedTokens`](crate::Error::UnexpectedTokens) for content of a kind that the
+    /// sketcher does not take.
     pub(crate) fn of(content: Content<'_>, sketcher: &Sketcher) -> Result<Self> {
         sketcher.takes(content)?;
         match content {
@@ -43,12 +44,12 @@ impl Elements {
         }
     }
 
-    /// Of a document on its way in, that is given by its stored text.
+    /// The elements of a document that is given in its stored form.
     ///
     /// # Errors
     ///
-    /// [`Error::NotWeights`](crate::Error::NotWeights) for a text that is not that of a weighted set,
-    /// from a sketcher of these.
+    /// [`Error::NotWeights`](crate::Error::NotWeights) if the sketcher takes weighted sets and the
+    /// text is not the stored form of one.
     pub(crate) fn of_stored(text: &str, sketcher: &Sketcher) -> Result<Self> {
         match sketcher.is_weighted() {
             true => Ok(Self::Weighted(sketcher.shingler().stored_weights(text)?)),
@@ -56,19 +57,19 @@ impl Elements {
         }
     }
 
-    /// Of a document of an index, from the text that is stored of it.
+    /// The elements of a document of the index, from its stored text.
     ///
     /// # Errors
     ///
-    /// [`Error::Damaged`](crate::Error::Damaged), also for a text that is not what the index stores;
-    /// [`Error::Io`](crate::Error::Io).
+    /// [`Error::Damaged`](crate::Error::Damaged), also if the text is not of the kind that the
+    /// index stores, or [`Error::Io`](crate::Error::Io).
     pub(crate) fn read<P: ChunkTable, D: DocTable>(
         view: &View<'_, P, D>,
         sketcher: &Sketcher,
         doc: DocNo,
     ) -> Result<Self> {
         Self::of_stored(&view.text(doc)?, sketcher)
-            .map_err(|_| view.damaged_text(doc, "not the text of a weighted set"))
+            .map_err(|_| view.damaged_text(doc, "not the stored form of a weighted set"))
     }
 
     fn of_set(text: &str, sketcher: &Sketcher) -> Self {
@@ -79,7 +80,8 @@ impl Elements {
         Self::Set(hashes)
     }
 
-    /// The similarity to others of the same index, and the share of these that the others contain.
+    /// The Jaccard similarity, and the share of these elements that `other` contains. Elements of
+    /// different kinds have nothing in common.
     pub(crate) fn compare(&self, other: &Self) -> Comparison {
         match (self, other) {
             (Self::Set(a), Self::Set(b)) => {
@@ -90,7 +92,8 @@ impl Elements {
                 let similarity = weighted_jaccard(a, b);
                 let sum = |weights: &[(u64, f64)]| weights.iter().map(|(_, w)| w).sum::<f64>();
                 let (of_a, of_b) = (sum(a), sum(b));
-                // The sum of the lesser weights, m, from J = m / (a + b - m).
+                // The common weight is m = J (a + b) / (1 + J), because J = m / (a + b - m). The
+                // share is m / a.
                 let share = (1.0 + of_b / of_a) * similarity / (1.0 + similarity);
                 Comparison { similarity, share: if of_a > 0.0 { share.min(1.0) } else { 0.0 } }
             }
@@ -98,7 +101,7 @@ impl Elements {
         }
     }
 
-    /// A hash of all of them.
+    /// A hash of all elements.
     fn fingerprint(&self) -> u64 {
         let chained = |hash: u64, element: u64| fmix64(hash ^ element);
         match self {
@@ -118,7 +121,7 @@ impl Elements {
     }
 }
 
-/// How two texts compare, exactly.
+/// The exact result of comparing two documents.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Comparison {
     pub(crate) similarity: f64,
@@ -126,7 +129,7 @@ pub(crate) struct Comparison {
     pub(crate) share: f64,
 }
 
-/// Compares what is asked about with a document.
+/// Compares the elements of a query with those of a document.
 pub(crate) fn compare<P: ChunkTable, D: DocTable>(
     view: &View<'_, P, D>,
     sketcher: &Sketcher,
@@ -136,11 +139,11 @@ pub(crate) fn compare<P: ChunkTable, D: DocTable>(
     Ok(asked.compare(&Elements::read(view, sketcher, doc)?))
 }
 
-/// A text takes some 10 us and more to be read and compared. From so many on it is worth to look for equal
-/// ones first, and to call other threads.
-const MANY: usize = 16;
+/// The number of texts from which on it pays to detect equal texts first and to use more threads.
+/// Reading and comparing one text takes 10 us or more.
+const LARGE_BATCH: usize = 16;
 
-/// What tells equal texts: their hash and length.
+/// Identifies equal texts: hash and length.
 type TextKey = (u64, u64);
 
 fn text_key<P: ChunkTable, D: DocTable>(view: &View<'_, P, D>, doc: DocNo) -> Result<TextKey> {
@@ -148,16 +151,16 @@ fn text_key<P: ChunkTable, D: DocTable>(view: &View<'_, P, D>, doc: DocNo) -> Re
     Ok((record.text_hash, record.text_length))
 }
 
-/// Those of the candidates whose exact similarity is at least the threshold, in their order.
+/// The candidates whose exact similarity is at least the threshold, in the given order.
 pub(crate) fn verified<P: ChunkTable + Sync, D: DocTable + Sync>(
     view: &View<'_, P, D>,
     sketcher: &Sketcher,
     asked: &Elements,
-    candidates: &[Scored],
+    candidates: &[Candidate],
     threshold: f64,
 ) -> Result<Vec<(f64, DocNo)>> {
     let exact = |doc: DocNo| Ok(compare(view, sketcher, asked, doc)?.similarity);
-    let mut found: Vec<(f64, DocNo)> = if candidates.len() < MANY {
+    let mut found: Vec<(f64, DocNo)> = if candidates.len() < LARGE_BATCH {
         candidates.iter().map(|(_, doc)| Ok((exact(*doc)?, *doc))).collect::<Result<_>>()?
     } else {
         let keys = candidates.par_iter().map(|(_, doc)| Ok((text_key(view, *doc)?, *doc)));
@@ -171,26 +174,26 @@ pub(crate) fn verified<P: ChunkTable + Sync, D: DocTable + Sync>(
     Ok(found)
 }
 
-/// The most similar of the candidates, among equals the one with the least number; none below the
-/// threshold. Candidates come with the most equal lanes first, then by number.
+/// The `most` candidates with the highest exact similarity at or above the threshold, ties by
+/// number. The caller passes candidates with the most equal lanes first, then by number.
 pub(crate) fn best<P: ChunkTable, D: DocTable>(
     view: &View<'_, P, D>,
     sketcher: &Sketcher,
     asked: &Elements,
-    candidates: &[Scored],
+    candidates: &[Candidate],
     (threshold, most): (f64, usize),
 ) -> Result<Vec<(f64, DocNo)>> {
     let mut best: Vec<(f64, DocNo)> = Vec::new();
     let mut of_text: FxHashMap<TextKey, f64> = FxHashMap::default();
     for &(_, doc) in candidates {
-        // What is equal has all lanes equal and so comes first, by number.
+        // Equal documents agree in all lanes, so they come first and in the order of their numbers.
         if best.len() >= most && best.iter().all(|(similarity, _)| *similarity >= 1.0) {
             break;
         }
         let exact = || Ok(compare(view, sketcher, asked, doc)?.similarity);
         let similarity = match candidates.len() {
-            0..MANY => exact()?,
-            _ => once(&mut of_text, text_key(view, doc)?, exact)?,
+            0..LARGE_BATCH => exact()?,
+            _ => memoized(&mut of_text, text_key(view, doc)?, exact)?,
         };
         if similarity >= threshold {
             let at = best.partition_point(|(other, number)| {
@@ -203,8 +206,8 @@ pub(crate) fn best<P: ChunkTable, D: DocTable>(
     Ok(best)
 }
 
-/// The similarity of a text, found out when it is met first.
-fn once(
+/// The similarity of a text, computed on the first request and remembered.
+fn memoized(
     of_text: &mut FxHashMap<TextKey, f64>,
     key: TextKey,
     exact: impl FnOnce() -> Result<f64>,
@@ -217,20 +220,21 @@ fn once(
     Ok(similarity)
 }
 
-/// The margins of what was asked last: each takes some 0.1 ms to find, and questions come in rows.
+/// The margin of the last query. Computing one takes about 0.1 ms, and successive queries mostly
+/// use the same parameters.
 #[derive(Debug, Default)]
-pub(crate) struct Margins(Mutex<Option<(Asked, Margin)>>);
+pub(crate) struct Margins(Mutex<Option<(MarginKey, Margin)>>);
 
-/// What a margin depends on beside the settings of the index.
+/// What a margin depends on besides the settings of the index.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Asked {
+struct MarginKey {
     threshold: Threshold,
     recall: Recall,
     scan: bool,
 }
 
 impl Margins {
-    /// Which candidates of a threshold are to be verified.
+    /// The margin that decides which candidates must be verified for a threshold.
     pub(crate) fn of(
         &self,
         settings: &Settings,
@@ -238,7 +242,7 @@ impl Margins {
         recall: Recall,
         scan: bool,
     ) -> Margin {
-        let asked = Asked { threshold, recall, scan };
+        let asked = MarginKey { threshold, recall, scan };
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match *last {
             Some((before, margin)) if before == asked => margin,
@@ -254,14 +258,14 @@ impl Margins {
     }
 }
 
-/// Exact similarities of the documents of a snapshot. Elements that were needed lately are kept, as
-/// many as the cache of the index has room for.
+/// Computes exact similarities between documents of a snapshot. Keeps recently used elements in
+/// memory, up to the cache size of the index.
 pub(crate) struct Verifier<'s> {
     snapshot: &'s Snapshot,
-    /// Those that were needed lately, and those that were needed before them.
+    /// Recently used elements. When they fill half the cache, they replace `old`.
     young: FxHashMap<DocNo, Arc<Elements>>,
     old: FxHashMap<DocNo, Arc<Elements>>,
-    /// What the young ones take.
+    /// The size of `young` in bytes.
     bytes: usize,
 }
 
@@ -276,7 +280,7 @@ impl<'s> Verifier<'s> {
         Ok(a.compare(&b).similarity)
     }
 
-    /// Keeps those of the others that are similar to a document, or are itself.
+    /// Keeps the documents in `others` that are similar to `doc` or are `doc` itself.
     pub(crate) fn retain_similar(
         &mut self,
         doc: DocNo,
@@ -284,14 +288,14 @@ impl<'s> Verifier<'s> {
         threshold: f64,
     ) -> Result<()> {
         let mut of_text: FxHashMap<TextKey, f64> = FxHashMap::default();
-        let (many, mut kept) = (others.len() >= MANY, 0);
+        let (many, mut kept) = (others.len() >= LARGE_BATCH, 0);
         for at in 0..others.len() {
             let other = others[at];
             let similar = other == doc || {
                 let similarity = match many {
                     true => {
                         let key = text_key(&self.snapshot.view(), other)?;
-                        once(&mut of_text, key, || self.similarity(doc, other))?
+                        memoized(&mut of_text, key, || self.similarity(doc, other))?
                     }
                     false => self.similarity(doc, other)?,
                 };
@@ -304,9 +308,9 @@ impl<'s> Verifier<'s> {
         Ok(())
     }
 
-    /// Parts documents into those whose elements are all the same, in an order that is theirs, not
-    /// that of their numbers. Equal texts are read once.
-    pub(crate) fn alike(&mut self, docs: &[DocNo]) -> Result<Vec<Vec<DocNo>>> {
+    /// Splits documents into parts with equal elements. The order of the parts depends on the
+    /// elements, not on the numbers. Reads each distinct text once.
+    pub(crate) fn split_by_content(&mut self, docs: &[DocNo]) -> Result<Vec<Vec<DocNo>>> {
         if let [_] = docs {
             return Ok(vec![docs.to_vec()]);
         }
@@ -340,12 +344,12 @@ impl<'s> Verifier<'s> {
                 Arc::new(Elements::read(&self.snapshot.view(), sketcher, doc)?)
             }
         };
-        /// What a document takes beside its elements.
-        const BESIDE: usize = 64;
-        self.bytes += elements.bytes() + BESIDE;
+        /// The memory of one entry besides its elements, in bytes.
+        const ENTRY_BYTES: usize = 64;
+        self.bytes += elements.bytes() + ENTRY_BYTES;
         if 2 * self.bytes > self.snapshot.reader().engine().cache_bytes() {
             self.old = std::mem::take(&mut self.young);
-            self.bytes = elements.bytes() + BESIDE;
+            self.bytes = elements.bytes() + ENTRY_BYTES;
         }
         self.young.insert(doc, Arc::clone(&elements));
         Ok(elements)
@@ -359,7 +363,7 @@ mod tests {
     use crate::text::Weights;
 
     #[test]
-    fn a_stored_text_that_is_no_weighted_set_is_damage() {
+    fn a_stored_text_that_is_not_a_weighted_set_is_reported_as_damage() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let options = Index::options().weighted(true).store_text(true).threshold(0.5);
         let index = options.create(folder.path().join("weights.twx")).expect("created");

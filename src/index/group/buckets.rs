@@ -1,4 +1,4 @@
-//! Walking the buckets of a probe, band by band: the documents that share one.
+//! Walks the buckets of a probe, band by band.
 
 use crate::error::Result;
 use crate::lsh::{BandPlan, Probe};
@@ -35,7 +35,7 @@ impl Buckets {
         &self.docs
     }
 
-    /// How many entries were passed since this was asked last.
+    /// The number of entries read since the last call.
     pub(crate) fn take_passed(&mut self) -> u64 {
         std::mem::take(&mut self.passed)
     }

@@ -1,10 +1,10 @@
-//! Clusters of similar documents, each with one that stands for it.
+//! Clusters of similar documents, each with a representative.
 
 use crate::error::Result;
 use crate::estimate::least_equal_lanes;
 use crate::index::ask::verify::Verifier;
-use crate::index::group::by_number::ByNumber;
-use crate::index::group::linkage::{self, Job, NOBODY};
+use crate::index::group::doc_map::DocMap;
+use crate::index::group::linkage::{self, Job, NO_DOC};
 use crate::index::snapshot::Snapshot;
 use crate::lsh::Probe;
 use crate::params::Threshold;
@@ -13,32 +13,33 @@ use std::cmp::Reverse;
 use std::fmt;
 use std::ops::Range;
 
-/// What makes documents one cluster.
+/// The rule that puts documents in one cluster.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Linkage {
-    /// Every member was compared with the representative, and its similarity to it, estimated or
-    /// exact, is at least the threshold. Documents become representatives in the order of [`Keep`], and each
-    /// takes what is similar to it and belongs to no other yet.
+    /// Leader clustering (Hartigan 1975): the similarity of every member to the representative,
+    /// estimated or exact, is at least the threshold. Documents become representatives in the order
+    /// of [`Keep`]. Each takes all similar documents that do not belong to a cluster yet.
     #[default]
     Representative,
-    /// Two documents belong together if a chain of similar pairs leads from one to the other. Members
-    /// at both ends of a long chain may have nothing in common.
+    /// Single linkage: two documents belong to one cluster if a chain of similar pairs connects
+    /// them. Documents at the two ends of a long chain may have nothing in common.
     Connected,
 }
 
-/// Which document of a cluster stands for it.
+/// The rule that selects the representative of a cluster.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Keep {
-    /// The one that was inserted earliest.
+    /// The document that was inserted first.
     #[default]
     First,
-    /// The one whose text has the most bytes; the earlier one where two have as many.
+    /// The document with the longest text in bytes; among equally long ones, the first inserted.
     Longest,
-    /// The one with the smallest id, byte by byte.
+    /// The document with the smallest id in byte order.
     Id,
 }
 
-/// How clusters are to be found; built by value and ended by [`find`](Self::find).
+/// The options of a search for clusters. The setters take it by value; [`find`](Self::find) ends
+/// it.
 ///
 /// ```
 /// # fn main() -> twindex::Result<()> {
@@ -62,7 +63,7 @@ pub enum Keep {
 /// # }
 /// ```
 #[derive(Clone, Copy, Debug)]
-#[must_use = "no clusters are looked for until `find` is called"]
+#[must_use = "the search for clusters does not start until `find` is called"]
 pub struct Clustering<'s> {
     snapshot: &'s Snapshot,
     threshold: Threshold,
@@ -77,19 +78,20 @@ impl<'s> Clustering<'s> {
         Self { snapshot, threshold, linkage, keep, estimate: false }
     }
 
-    /// What makes documents one cluster; default [`Linkage::Representative`].
+    /// Sets the rule that puts documents in one cluster. The default is
+    /// [`Linkage::Representative`].
     pub fn linkage(mut self, linkage: Linkage) -> Self {
         self.linkage = linkage;
         self
     }
 
-    /// Which document stands for a cluster; default [`Keep::First`].
+    /// Sets the rule that selects the representative. The default is [`Keep::First`].
     pub fn keep(mut self, keep: Keep) -> Self {
         self.keep = keep;
         self
     }
 
-    /// Goes by estimates although the index stores texts: faster, as no text is read.
+    /// Uses estimates even if the index stores texts. This is faster because no text is read.
     pub fn estimate(mut self, estimate: bool) -> Self {
         self.estimate = estimate;
         self
@@ -97,15 +99,16 @@ impl<'s> Clustering<'s> {
 
     /// Finds all clusters of two or more documents.
     ///
-    /// Takes about 12 bytes of memory for each document that shares a bucket with another one, 20
-    /// more while these are ordered by length or id, and for [`Linkage::Connected`] what
-    /// [`Pairs`](crate::Pairs) takes. With [`Linkage::Representative`] it costs a query for each
+    /// Memory: about 12 bytes for each document that shares a bucket with another one, and 20 more
+    /// while [`Keep::Longest`] or [`Keep::Id`] sorts these. [`Linkage::Connected`] also needs the
+    /// memory of [`Pairs`](crate::Pairs). Time: [`Linkage::Representative`] costs one query per
     /// representative.
     ///
     /// # Errors
     ///
-    /// [`Error::Damaged`](crate::Error::Damaged), [`Error::Io`](crate::Error::Io),
-    /// [`Error::Interrupted`](crate::Error::Interrupted).
+    /// [`Error::Damaged`](crate::Error::Damaged) or [`Error::Io`](crate::Error::Io) if the file
+    /// cannot be read; [`Error::Interrupted`](crate::Error::Interrupted) if the caller stopped the
+    /// work.
     pub fn find(self) -> Work<'s, Clusters<'s>> {
         Work::new(move |tell| self.find_telling(tell))
     }
@@ -139,7 +142,8 @@ impl<'s> Clustering<'s> {
         self.snapshot.settings().store_text && !self.estimate
     }
 
-    /// The least equal lanes of what is compared or similar, and the recall at the threshold.
+    /// The minimum number of equal lanes of a similar document (or, with texts, of one to verify),
+    /// and the recall at the threshold.
     fn least_and_recall(&self) -> (usize, f64) {
         let (settings, threshold) = (self.snapshot.settings(), self.threshold);
         if self.verifies() {
@@ -155,8 +159,10 @@ impl<'s> Clustering<'s> {
     }
 }
 
-/// The clusters of a snapshot: the largest first, then in the order in which their representatives
-/// were inserted. They hold numbers, some 4 bytes a document; ids are read when they are asked for.
+/// The clusters of a snapshot: the largest first, clusters of equal size in the order in which
+/// their representatives were inserted.
+///
+/// Takes about 4 bytes of memory per member. Ids are read from the file on demand.
 pub struct Clusters<'s> {
     snapshot: &'s Snapshot,
     recall: f64,
@@ -175,9 +181,9 @@ impl fmt::Debug for Clusters<'_> {
 }
 
 impl Clusters<'_> {
-    /// Takes the clusters from what stands for each document; those of one are none.
-    fn with(mut self, assigned: &ByNumber) -> Self {
-        let mut sizes = ByNumber::new(0);
+    /// Builds the clusters from the representative of each document. Leaves out single documents.
+    fn with(mut self, assigned: &DocMap) -> Self {
+        let mut sizes = DocMap::new(0);
         for (_, leader) in assigned.iter() {
             sizes.set(DocNo(leader), sizes.get(DocNo(leader)) + 1);
         }
@@ -186,14 +192,14 @@ impl Clusters<'_> {
             sized.map(|(leader, size)| (Reverse(size), leader)).collect();
         drop(sizes);
         leaders.sort_unstable();
-        let mut places = ByNumber::new(NOBODY);
+        let mut places = DocMap::new(NO_DOC);
         let mut end = 0;
         for (Reverse(size), leader) in leaders {
             places.set(leader, end);
             self.clusters.push((leader, end..end + size));
             end += size;
         }
-        self.members = vec![DocNo(NOBODY); end as usize];
+        self.members = vec![DocNo(NO_DOC); end as usize];
         for (doc, leader) in assigned.iter() {
             let leader = DocNo(leader);
             let place = places.get(leader);
@@ -205,27 +211,27 @@ impl Clusters<'_> {
         self
     }
 
-    /// How many clusters there are.
+    /// The number of clusters.
     pub fn len(&self) -> usize {
         self.clusters.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no clusters.
     pub fn is_empty(&self) -> bool {
         self.clusters.is_empty()
     }
 
-    /// How many documents belong to a cluster.
+    /// The number of documents in all clusters.
     pub fn documents(&self) -> u64 {
         self.members.len() as u64
     }
 
-    /// The probability with which a pair at the threshold was compared, at least.
+    /// A lower bound on the probability that a pair at the threshold was compared, from 0 to 1.
     pub fn recall(&self) -> f64 {
         self.recall
     }
 
-    /// The clusters in order.
+    /// Iterates over the clusters, the largest first.
     pub fn iter(&self) -> impl Iterator<Item = Cluster<'_>> {
         self.clusters.iter().map(|(representative, members)| Cluster {
             snapshot: self.snapshot,
@@ -244,7 +250,7 @@ impl<'c> IntoIterator for &'c Clusters<'_> {
     }
 }
 
-/// Two or more similar documents.
+/// A cluster of two or more similar documents.
 #[derive(Clone, Copy, Debug)]
 pub struct Cluster<'c> {
     snapshot: &'c Snapshot,
@@ -254,12 +260,12 @@ pub struct Cluster<'c> {
 
 #[expect(clippy::len_without_is_empty, reason = "a cluster has two members at least")]
 impl<'c> Cluster<'c> {
-    /// How many documents it has, the representative included.
+    /// The number of documents, the representative included.
     pub fn len(&self) -> usize {
         self.members.len()
     }
 
-    /// The id of the document that stands for it.
+    /// The id of the representative, read from the file.
     ///
     /// # Errors
     ///
@@ -268,13 +274,13 @@ impl<'c> Cluster<'c> {
         Ok(self.snapshot.view().document(self.representative)?.id)
     }
 
-    /// The ids of all its documents in order of insertion, the representative among them, each read
-    /// as its turn comes.
+    /// Iterates over the ids of all documents in order of insertion, the representative included.
+    /// Reads each id from the file when the iterator reaches it.
     pub fn members(self) -> impl Iterator<Item = Result<String>> + 'c {
         self.ids_of(|_| true)
     }
 
-    /// The ids of all its documents but the representative: what may go.
+    /// Iterates over the ids of all documents except the representative: the redundant copies.
     pub fn duplicates(self) -> impl Iterator<Item = Result<String>> + 'c {
         let representative = self.representative;
         self.ids_of(move |doc| doc != representative)

@@ -1,46 +1,48 @@
-//! A bucket as groups of equal signatures, of which every two are looked at once.
+//! Divides a bucket into groups of equal signatures and iterates over all pairs of groups.
 
 use crate::error::Result;
 use crate::index::group::buckets::Buckets;
-use crate::index::group::loaded::LoadedSignatures;
-use crate::index::group::order;
+use crate::index::group::signature_cache::SignatureCache;
+use crate::index::group::sort;
 use crate::index::snapshot::Snapshot;
 use crate::lsh::{Probe, word};
 use crate::store::{ChunkTable, DocNo, DocTable, View};
 use std::ops::Range;
 
-/// Groups whose signatures are in memory at once, twice. Every two of a bucket are looked at
-/// square by square of so many, so that a signature is read from the file for a thousand comparisons. Part
-/// of the order of results, therefore no setting.
+/// The number of groups on each side of a square. The pairs of a large bucket are compared square
+/// by square, with the signatures of both sides in memory, so one read of a signature serves a
+/// thousand comparisons. The value determines the order of results, so it is not a setting.
 const SIDE: usize = 1024;
 
 /// All buckets of a probe, grouped.
 ///
-/// Memory: the cache's size again for signatures, and some 30 bytes for each document of the
+/// Memory: once more the cache size for signatures, and about 30 bytes for each document of the
 /// largest bucket.
 pub(crate) struct Groups<'s> {
     snapshot: &'s Snapshot,
     buckets: Buckets,
-    /// Signatures in memory, as many as the cache has room for; read when first needed.
-    loaded: Option<LoadedSignatures>,
+    /// Signatures in memory, up to the cache size; read on first use.
+    cache: Option<SignatureCache>,
     bucket: Bucket,
 }
 
-/// A bucket that is being worked on.
+/// The current bucket.
 struct Bucket {
-    /// Ordered by lanes, so that equal ones are neighbours, then by number.
+    /// Sorted by lanes, which makes equal signatures adjacent, then by number.
     docs: Vec<DocNo>,
-    /// Where each group begins in `docs`.
+    /// The start of each group in `docs`.
     starts: Vec<u32>,
-    /// The next two groups.
+    /// The next pair of groups.
     next: (usize, usize),
-    /// Lanes of the groups on the left of the square that is being looked at, and on its right.
+    /// The left side of the current square.
     left: Side,
+    /// The right side of the current square; empty on the diagonal, where both sides are equal.
     right: Side,
+    /// The maximum number of groups on a side.
     side: usize,
 }
 
-/// The lanes of neighbouring groups, one signature each.
+/// The lanes of consecutive groups, one signature each.
 #[derive(Default)]
 struct Side {
     groups: Range<usize>,
@@ -50,24 +52,24 @@ struct Side {
 impl<'s> Groups<'s> {
     pub(crate) fn new(snapshot: &'s Snapshot, probe: Probe) -> Self {
         let buckets = Buckets::new(snapshot.settings().plan, probe);
-        Self { snapshot, buckets, loaded: None, bucket: Bucket::new(SIDE) }
+        Self { snapshot, buckets, cache: None, bucket: Bucket::new(SIDE) }
     }
 
     pub(crate) fn probe(&self) -> Probe {
         self.buckets.probe()
     }
 
-    /// How many entries were passed since this was asked last.
+    /// The number of entries read since the last call.
     pub(crate) fn take_passed(&mut self) -> u64 {
         self.buckets.take_passed()
     }
 
-    /// Whether the bucket is one of the first band, in which equal signatures meet.
+    /// Whether the bucket belongs to the first band, where all equal signatures meet.
     pub(crate) fn in_first_band(&self) -> bool {
         self.buckets.band() == 0
     }
 
-    /// How many groups the bucket has.
+    /// The number of groups in the bucket.
     pub(crate) fn len(&self) -> usize {
         self.bucket.starts.len()
     }
@@ -77,46 +79,46 @@ impl<'s> Groups<'s> {
         self.bucket.docs(group)
     }
 
-    /// The first document of a group of the bucket, for which it stands.
+    /// The first document of a group of the bucket, which represents the group.
     #[inline]
     pub(crate) fn first(&self, group: usize) -> Option<DocNo> {
         self.bucket.docs.get(*self.bucket.starts.get(group)? as usize).copied()
     }
 
-    /// Goes on to the next bucket of several documents; false after the last.
+    /// Moves to the next bucket with several documents; returns false after the last.
     pub(crate) fn next_bucket(&mut self) -> Result<bool> {
         let view = self.snapshot.reader().view();
-        let loaded = match &mut self.loaded {
-            Some(loaded) => loaded,
+        let cache = match &mut self.cache {
+            Some(cache) => cache,
             none => {
                 let lanes = self.snapshot.settings().lanes.get();
                 let budget = self.snapshot.reader().engine().cache_bytes();
-                none.insert(LoadedSignatures::read(&view, lanes, self.snapshot.len(), budget)?)
+                none.insert(SignatureCache::read(&view, lanes, self.snapshot.len(), budget)?)
             }
         };
         if !self.buckets.next(&view)? {
             return Ok(false);
         }
-        self.bucket.fill(&view, loaded, self.buckets.docs())?;
+        self.bucket.fill(&view, cache, self.buckets.docs())?;
         Ok(true)
     }
 
-    /// The next two groups of the bucket, each also with itself.
+    /// The next pair of groups in the bucket. Every group is also paired with itself.
     pub(crate) fn next_two(&mut self) -> Result<Option<(usize, usize)>> {
-        let Some(loaded) = &self.loaded else { return Ok(None) };
+        let Some(cache) = &self.cache else { return Ok(None) };
         if let Some(two) = self.bucket.next_in_square() {
             return Ok(Some(two));
         }
-        self.bucket.next_square(&self.snapshot.reader().view(), loaded)
+        self.bucket.next_square(&self.snapshot.reader().view(), cache)
     }
 
-    /// The lanes of two groups that were handed out last.
+    /// The lanes of the two groups that [`next_two`](Self::next_two) returned last.
     pub(crate) fn lanes(&self, (left, right): (usize, usize)) -> (&[u8], &[u8]) {
         let width = self.snapshot.settings().lanes.get();
         (self.bucket.left.lanes(left, width), self.bucket.right_side().lanes(right, width))
     }
 
-    /// Whether two signatures share a bucket of an earlier band.
+    /// Whether two signatures share a bucket in an earlier band.
     pub(crate) fn met_before(&self, a: &[u8], b: &[u8]) -> bool {
         let depth = self.probe().depth();
         (0..self.buckets.band()).any(|band| word(a, band, depth) == word(b, band, depth))
@@ -130,11 +132,11 @@ impl Bucket {
         Self { docs, starts, next: (0, 0), left, right, side }
     }
 
-    /// Takes the documents of the next bucket and groups them, in the order of signatures.
+    /// Takes the documents of the next bucket and groups them by signature, in lane order.
     fn fill<P: ChunkTable, D: DocTable>(
         &mut self,
         view: &View<'_, P, D>,
-        loaded: &LoadedSignatures,
+        cache: &SignatureCache,
         docs: &[DocNo],
     ) -> Result<()> {
         self.docs.clear();
@@ -143,16 +145,16 @@ impl Bucket {
         self.right.groups = 0..0;
         if docs.len() > self.side {
             self.docs.extend_from_slice(docs);
-            let read = |doc, out: &mut Vec<u8>| loaded.append(view, doc, out);
-            self.starts = order::sort_by_bytes(&mut self.docs, order::ROOM, read)?;
+            let read = |doc, out: &mut Vec<u8>| cache.append(view, doc, out);
+            self.starts = sort::sort_by_bytes(&mut self.docs, sort::ROOM, read)?;
             return Ok(());
         }
-        // All lanes have room in one side of a square.
-        let width = loaded.width();
+        // The lanes of the whole bucket fit in one side of a square.
+        let width = cache.width();
         let Side { lanes: sorted, groups } = &mut self.left;
         let all = &mut self.right.lanes;
         all.clear();
-        docs.iter().try_for_each(|doc| loaded.append(view, *doc, all))?;
+        docs.iter().try_for_each(|doc| cache.append(view, *doc, all))?;
         let mut rows: Vec<(&[u8], DocNo)> =
             all.chunks_exact(width).zip(docs.iter().copied()).collect();
         rows.sort_unstable();
@@ -173,7 +175,7 @@ impl Bucket {
         self.docs.get(start..end).unwrap_or_default()
     }
 
-    /// The right side, which on the diagonal is the left one.
+    /// The right side of the square; on the diagonal, this is the left side.
     fn right_side(&self) -> &Side {
         if self.right.groups.is_empty() { &self.left } else { &self.right }
     }
@@ -190,26 +192,26 @@ impl Bucket {
             true => (left, right + 1),
             false => (left + 1, first.max(left + 1)),
         };
-        // The last row of the diagonal has nothing after it.
+        // In the last row of a square on the diagonal, the pair of a group with itself is the last.
         Some((left, right))
     }
 
-    /// Reads the lanes of the next square and takes its first two groups.
+    /// Reads the lanes of the next square and returns its first pair of groups.
     fn next_square<P: ChunkTable, D: DocTable>(
         &mut self,
         view: &View<'_, P, D>,
-        loaded: &LoadedSignatures,
+        cache: &SignatureCache,
     ) -> Result<Option<(usize, usize)>> {
         let groups = self.starts.len();
         let side = |start: usize| start..groups.min(start + self.side);
         let right = self.right_side().groups.end;
         if right < groups && !self.left.groups.is_empty() {
             let old = std::mem::take(&mut self.right);
-            self.right = self.read(view, loaded, side(right), old)?;
+            self.right = self.read(view, cache, side(right), old)?;
             self.next = (self.left.groups.start, self.right.groups.start);
         } else {
             let (left, old) = (side(self.left.groups.end), std::mem::take(&mut self.left));
-            self.left = self.read(view, loaded, left, old)?;
+            self.left = self.read(view, cache, left, old)?;
             self.right.groups = 0..0;
             self.next = (self.left.groups.start, self.left.groups.start);
         }
@@ -219,14 +221,14 @@ impl Bucket {
     fn read<P: ChunkTable, D: DocTable>(
         &self,
         view: &View<'_, P, D>,
-        loaded: &LoadedSignatures,
+        cache: &SignatureCache,
         groups: Range<usize>,
         Side { mut lanes, .. }: Side,
     ) -> Result<Side> {
         lanes.clear();
         for group in groups.clone() {
             let first = self.docs(group).first();
-            first.map_or(Ok(()), |doc| loaded.append(view, *doc, &mut lanes))?;
+            first.map_or(Ok(()), |doc| cache.append(view, *doc, &mut lanes))?;
         }
         Ok(Side { groups, lanes })
     }

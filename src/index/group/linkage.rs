@@ -1,43 +1,43 @@
-//! Which documents belong together: leader clustering and union-find, both over numbers.
+//! The two clustering algorithms, leader clustering and union-find, over document numbers.
 
 use crate::error::Result;
 use crate::estimate::equal_lanes;
 use crate::index::ask::search::buckets;
 use crate::index::ask::verify::Verifier;
 use crate::index::group::buckets::Buckets;
-use crate::index::group::by_number::ByNumber;
 use crate::index::group::clusters::Keep;
+use crate::index::group::doc_map::DocMap;
 use crate::index::group::groups::Groups;
-use crate::index::group::order;
+use crate::index::group::sort;
 use crate::index::snapshot::Snapshot;
 use crate::lsh::Probe;
 use crate::store::{DocNo, Watch};
 use rustc_hash::FxHashMap;
 
-/// No document's number: there are fewer.
-pub(crate) const NOBODY: u32 = u32::MAX;
+/// Stands for "no document": an index has fewer documents, so the number is never used.
+pub(crate) const NO_DOC: u32 = u32::MAX;
 
-/// What to cluster, and who is told about it.
+/// The input of a clustering, and the watch that reports its progress.
 pub(crate) struct Job<'s, 'w> {
     pub(crate) snapshot: &'s Snapshot,
     pub(crate) probe: Probe,
-    /// The least equal lanes of similar documents, or of those whose texts are compared.
+    /// The minimum number of equal lanes of a similar document or, with texts, of one to verify.
     pub(crate) least: usize,
     pub(crate) threshold: f64,
-    /// What texts are compared by; `None` for estimates.
+    /// Compares texts; `None` for estimates.
     pub(crate) verifier: Option<Verifier<'s>>,
     pub(crate) watch: Watch<'w>,
 }
 
 impl Job<'_, '_> {
-    /// The entries of all bands that are looked at.
+    /// The number of entries in all bands of the probe.
     fn entries(&self) -> u64 {
         self.snapshot.len().saturating_mul(self.probe.bands() as u64)
     }
 }
 
 impl Job<'_, '_> {
-    /// Whether two documents that have enough equal lanes are similar.
+    /// Whether two documents with enough equal lanes are similar.
     fn are_similar(&mut self, a: DocNo, b: DocNo) -> Result<bool> {
         match &mut self.verifier {
             Some(verifier) => Ok(verifier.similarity(a, b)? >= self.threshold),
@@ -45,34 +45,35 @@ impl Job<'_, '_> {
         }
     }
 
-    /// Parts documents of equal signatures into those that are one for certain.
-    fn alike(&mut self, docs: &[DocNo]) -> Result<Vec<Vec<DocNo>>> {
+    /// Splits documents with equal signatures into parts with equal content. Without texts, there
+    /// is only one part.
+    fn split_by_content(&mut self, docs: &[DocNo]) -> Result<Vec<Vec<DocNo>>> {
         match &mut self.verifier {
-            Some(verifier) => verifier.alike(docs),
+            Some(verifier) => verifier.split_by_content(docs),
             None => Ok(vec![docs.to_vec()]),
         }
     }
 }
 
-/// For each document, by number, the one that stands for it.
-type Assigned = Result<ByNumber>;
+/// Maps each document to the representative of its cluster.
+type Assigned = Result<DocMap>;
 
-/// Documents in order of `keep`: one that has nobody yet stands for itself and for all that are
-/// similar to it and have nobody (leader clustering: J. A. Hartigan, *Clustering algorithms*, 1975,
-/// chapter 3).
+/// Leader clustering (J. A. Hartigan, *Clustering Algorithms*, 1975, chapter 3). Visits documents
+/// in the order of `keep`. A document without a representative becomes one, and takes all similar
+/// documents that have none.
 pub(crate) fn by_representative(job: &mut Job<'_, '_>, keep: Keep) -> Assigned {
-    // Finding company is the first half of what is told, asking the other.
+    // Reading the buckets is half of the reported work; the queries are the other half.
     job.watch.expect(2 * job.entries())?;
-    let mut order = with_company(job)?;
+    let mut order = sharing_a_bucket(job)?;
     in_order_of(keep, &mut order, job)?;
     let share = job.entries() / order.len().max(1) as u64;
     let view = job.snapshot.view();
     let plan = job.snapshot.settings().plan;
-    let mut assigned = ByNumber::new(NOBODY);
+    let mut assigned = DocMap::new(NO_DOC);
     let (mut lanes, mut found) = (Vec::new(), Vec::new());
     for doc in order {
         job.watch.advance(share)?;
-        let is_free = |doc: DocNo| assigned.get(doc) == NOBODY;
+        let is_free = |doc: DocNo| assigned.get(doc) == NO_DOC;
         if !is_free(doc) {
             continue;
         }
@@ -86,27 +87,27 @@ pub(crate) fn by_representative(job: &mut Job<'_, '_>, keep: Keep) -> Assigned {
         if let Some(verifier) = &mut job.verifier {
             verifier.retain_similar(doc, &mut found, job.threshold)?;
         }
-        // Itself is one of them.
+        // The document itself is among the found ones.
         found.drain(..).for_each(|other| assigned.set(other, doc.0));
     }
     Ok(assigned)
 }
 
-/// The documents that share a bucket with another one, by number.
-fn with_company(job: &mut Job<'_, '_>) -> Result<Vec<DocNo>> {
+/// The documents that share a bucket with another document, by number.
+fn sharing_a_bucket(job: &mut Job<'_, '_>) -> Result<Vec<DocNo>> {
     let view = job.snapshot.view();
-    let mut has_company = ByNumber::new(NOBODY);
+    let mut shares_a_bucket = DocMap::new(NO_DOC);
     let mut buckets = Buckets::new(job.snapshot.settings().plan, job.probe);
     while buckets.next(&view)? {
         job.watch.advance(buckets.take_passed())?;
-        buckets.docs().iter().for_each(|doc| has_company.set(*doc, doc.0));
+        buckets.docs().iter().for_each(|doc| shares_a_bucket.set(*doc, doc.0));
     }
-    Ok(has_company.iter().map(|(doc, _)| doc).collect())
+    Ok(shares_a_bucket.iter().map(|(doc, _)| doc).collect())
 }
 
-/// Orders documents, given by number, so that the one that would be kept of all comes first.
+/// Sorts documents, given in the order of numbers, by how much `keep` prefers them.
 fn in_order_of(keep: Keep, docs: &mut [DocNo], job: &mut Job<'_, '_>) -> Result<()> {
-    /// So many documents are read before whoever watches is asked whether to go on.
+    /// The number of documents read between two checks for an interruption.
     const STRIDE: u32 = 1 << 12;
     let view = job.snapshot.view();
     let mut reads = 0_u32;
@@ -119,9 +120,9 @@ fn in_order_of(keep: Keep, docs: &mut [DocNo], job: &mut Job<'_, '_>) -> Result<
     };
     match keep {
         Keep::First => {}
-        Keep::Longest => order::sort_by_greatest(docs, |doc| Ok(read(doc)?.text_length))?,
+        Keep::Longest => sort::sort_by_greatest(docs, |doc| Ok(read(doc)?.text_length))?,
         Keep::Id => {
-            order::sort_by_bytes(docs, order::ROOM, |doc, out| {
+            sort::sort_by_bytes(docs, sort::ROOM, |doc, out| {
                 out.extend_from_slice(read(doc)?.id.as_bytes());
                 Ok(())
             })?;
@@ -130,23 +131,23 @@ fn in_order_of(keep: Keep, docs: &mut [DocNo], job: &mut Job<'_, '_>) -> Result<
     Ok(())
 }
 
-/// Whatever is connected by similar pairs. Of documents with equal signatures only the first is
-/// compared, and two that are connected already are not compared at all.
+/// Connected components of the graph of similar pairs. Compares one document for each group of
+/// equal signatures, and skips pairs that are already connected.
 pub(crate) fn connected(job: &mut Job<'_, '_>, keep: Keep) -> Assigned {
     job.watch.expect(job.entries())?;
-    let mut forest = Forest(ByNumber::new(NOBODY));
+    let mut forest = Forest(DocMap::new(NO_DOC));
     let mut groups = Groups::new(job.snapshot, job.probe);
     let mut roots = Vec::new();
-    let mut parted = Parted::default();
+    let mut content_parts = ContentParts::default();
     while groups.next_bucket()? {
         job.watch.advance(groups.take_passed())?;
         roots.clear();
         for group in 0..groups.len() {
             let docs = groups.docs(group);
             let Some((first, others)) = docs.split_first() else { continue };
-            // Equal signatures meet in the first band already.
+            // Equal signatures all meet in the first band, so they are joined there once.
             if groups.in_first_band() && !others.is_empty() {
-                let parts = job.alike(docs)?;
+                let parts = job.split_by_content(docs)?;
                 for part in &parts {
                     part.windows(2).for_each(|two| {
                         forest.join(two[0], two[1]);
@@ -154,10 +155,10 @@ pub(crate) fn connected(job: &mut Job<'_, '_>, keep: Keep) -> Assigned {
                 }
                 if parts.len() > 1 {
                     let firsts = parts.iter().filter_map(|part| part.first().copied());
-                    parted.0.insert(*first, firsts.collect());
+                    content_parts.0.insert(*first, firsts.collect());
                 }
             }
-            roots.extend(parted.firsts(first).iter().map(|doc| forest.root(*doc)));
+            roots.extend(content_parts.firsts(first).iter().map(|doc| forest.root(*doc)));
         }
         roots.sort_unstable();
         roots.dedup();
@@ -168,14 +169,14 @@ pub(crate) fn connected(job: &mut Job<'_, '_>, keep: Keep) -> Assigned {
         {
             if row != Some(two.0) {
                 row = Some(two.0);
-                // A large bucket takes long: asks whether to go on.
+                // A large bucket takes long, so each row of it checks for an interruption.
                 job.watch.expect(0)?;
             }
             let (Some(left), Some(right)) = (groups.first(two.0), groups.first(two.1)) else {
                 continue;
             };
             let mut compared = None;
-            for (x, y) in parted.twos(&left, &right) {
+            for (x, y) in content_parts.twos(&left, &right) {
                 if apart == 1 {
                     break;
                 }
@@ -199,13 +200,13 @@ pub(crate) fn connected(job: &mut Job<'_, '_>, keep: Keep) -> Assigned {
     Ok(assigned)
 }
 
-/// Groups of equal signatures whose texts differ all the same, by the first document: the first one of
-/// each part of equal texts.
+/// Groups with equal signatures but different texts. Maps the first document of such a group to the
+/// first document of each of its parts with equal texts.
 #[derive(Default)]
-struct Parted(FxHashMap<DocNo, Vec<DocNo>>);
+struct ContentParts(FxHashMap<DocNo, Vec<DocNo>>);
 
-impl Parted {
-    /// Documents that stand for all of a group, whose first one is given.
+impl ContentParts {
+    /// The documents that represent a group, which is given by its first document.
     fn firsts<'f>(&'f self, first: &'f DocNo) -> &'f [DocNo] {
         match self.0.is_empty() {
             true => std::slice::from_ref(first),
@@ -213,7 +214,7 @@ impl Parted {
         }
     }
 
-    /// Every two documents that stand for two groups.
+    /// All pairs of documents that represent two groups.
     fn twos<'f>(
         &'f self,
         left: &'f DocNo,
@@ -224,14 +225,14 @@ impl Parted {
     }
 }
 
-/// Has each cluster, which its first document stands for, named after the one to keep.
-fn rename(assigned: &mut ByNumber, keep: Keep, job: &mut Job<'_, '_>) -> Result<()> {
+/// Replaces the first document of each cluster by the one that `keep` selects.
+fn rename(assigned: &mut DocMap, keep: Keep, job: &mut Job<'_, '_>) -> Result<()> {
     let mut docs: Vec<DocNo> = assigned.iter().map(|(doc, _)| doc).collect();
     in_order_of(keep, &mut docs, job)?;
-    let mut kept = ByNumber::new(NOBODY);
+    let mut kept = DocMap::new(NO_DOC);
     for doc in docs {
         let root = DocNo(assigned.get(doc));
-        if kept.get(root) == NOBODY {
+        if kept.get(root) == NO_DOC {
             kept.set(root, doc.0);
         }
         assigned.set(doc, kept.get(root));
@@ -239,15 +240,15 @@ fn rename(assigned: &mut ByNumber, keep: Keep, job: &mut Job<'_, '_>) -> Result<
     Ok(())
 }
 
-/// Trees of documents, in which parents have smaller numbers: the parent of each that was joined to
-/// another one (R. E. Tarjan, *Efficiency of a good but not linear set union algorithm*, 1975; with
-/// path halving).
-struct Forest(ByNumber);
+/// A union-find forest with path halving (R. E. Tarjan, *Efficiency of a Good But Not Linear Set
+/// Union Algorithm*, 1975). Maps each joined document to its parent. A parent never has a higher
+/// number than its child.
+struct Forest(DocMap);
 
 impl Forest {
     fn parent(&self, doc: DocNo) -> DocNo {
         match self.0.get(doc) {
-            NOBODY => doc,
+            NO_DOC => doc,
             parent => DocNo(parent),
         }
     }
@@ -266,7 +267,7 @@ impl Forest {
         }
     }
 
-    /// Joins two trees; false where they were one.
+    /// Joins two trees; returns false if they were already one.
     fn join(&mut self, a: DocNo, b: DocNo) -> bool {
         let (a, b) = (self.root(a), self.root(b));
         let root = a.min(b);
@@ -277,11 +278,11 @@ impl Forest {
         a != b
     }
 
-    /// The root of each document that was joined to another one.
-    fn trees(self) -> ByNumber {
+    /// Maps each joined document to its root.
+    fn trees(self) -> DocMap {
         let mut trees = self.0.clone();
         for (doc, parent) in self.0.iter() {
-            // A parent comes before and has its root already.
+            // A parent has a lower number than its child, so it already maps to its root.
             trees.set(doc, trees.get(DocNo(parent)));
         }
         trees

@@ -1,11 +1,11 @@
-//! Questions about all documents: similar pairs, and clusters of them.
+//! Operations over all documents: similar pairs and clusters.
 
-pub(crate) mod block;
 pub(crate) mod buckets;
-pub(crate) mod by_number;
 pub(crate) mod clusters;
+pub(crate) mod doc_map;
 pub(crate) mod groups;
 pub(crate) mod linkage;
-pub(crate) mod loaded;
-pub(crate) mod order;
+pub(crate) mod pair_block;
 pub(crate) mod pairs;
+pub(crate) mod signature_cache;
+pub(crate) mod sort;

@@ -1,11 +1,11 @@
-//! All pairs of similar documents, band by band and bucket by bucket.
+//! The iterator over all pairs of similar documents, band by band and bucket by bucket.
 
 use crate::error::Result;
 use crate::estimate::{equal_lanes, least_equal_lanes};
-use crate::index::ask::matches::{Likeness, Match};
+use crate::index::ask::matches::{Match, Score};
 use crate::index::ask::verify::Verifier;
-use crate::index::group::block::{Block, Named, PairCounts};
 use crate::index::group::groups::Groups;
+use crate::index::group::pair_block::{NamedDoc, PairBlock, PairCounts};
 use crate::index::snapshot::Snapshot;
 use crate::lsh::Probe;
 use crate::params::{Confidence, Threshold};
@@ -15,34 +15,37 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
-/// Two similar documents, the first with the smaller id.
+/// A pair of similar documents.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Pair {
-    /// The smaller id.
+    /// The smaller of the two ids, in byte order.
     pub a: String,
     /// The greater id.
     pub b: String,
     /// The Jaccard similarity, from 0 to 1.
     pub similarity: f64,
-    /// The lower end of the similarity's interval, at the confidence that was asked for or 95 %.
+    /// The lower end of the confidence interval of the similarity, at the confidence set by
+    /// [`Pairs::confidence`]. Equals the similarity if that is exact.
     pub low: f64,
-    /// The upper end of the interval.
+    /// The upper end of the confidence interval.
     pub high: f64,
-    /// Whether the similarity is exact rather than estimated.
+    /// Whether the similarity was computed exactly from stored texts rather than estimated.
     pub exact: bool,
 }
 
-/// The pairs of a snapshot, each once.
+/// An iterator over the similar pairs of a snapshot. Each pair is returned once.
 ///
-/// Their order is fixed by the documents alone: the first band in which two meet, their bucket,
-/// their signatures (in a bucket of more than 1,024 different ones, square by square of so many),
-/// their ids. Documents with equal signatures are compared as one. A pair is reported in the first
-/// band where it meets, which its signatures tell, so that no pair has to be remembered.
+/// The order depends on the documents alone. Pairs are sorted by the first band in which the two
+/// documents share a bucket, then by bucket, by signatures and by ids. A bucket with more than
+/// 1,024 distinct signatures is processed in squares of 1,024 by 1,024.
 ///
-/// Memory: the [cache](crate::IndexOptions::cache_bytes) a second time, for signatures; some 30
-/// bytes for each document of the largest bucket; and the ids of two groups of documents with
-/// equal signatures.
+/// Documents with equal signatures are compared as one. The two signatures show which band is the
+/// first they share, and the pair is reported only there, so no list of reported pairs is needed.
+///
+/// Memory: once more the [cache size](crate::IndexOptions::cache_bytes) for signatures, about 30
+/// bytes for each document of the largest bucket, and the ids of two groups of documents with equal
+/// signatures.
 ///
 /// ```
 /// # fn main() -> twindex::Result<()> {
@@ -64,15 +67,16 @@ pub struct Pairs<'s> {
     threshold: Threshold,
     least: usize,
     recall: f64,
-    /// What texts are compared by; `None` for estimates.
-    exact: Option<Parted<'s>>,
+    /// Compares texts; `None` for estimates.
+    exact: Option<ContentParts<'s>>,
     /// The two groups that are being compared.
     comparing: Option<Comparing>,
-    /// The ids of the documents on the left and the first of them, read when first needed.
-    left: Option<(DocNo, Vec<Named>)>,
-    block: Option<Block>,
-    /// The similarity of the pairs of the block, and its interval.
-    like: Match,
+    /// The documents on the left with their ids, and the first of them; read on first use.
+    left: Option<(DocNo, Vec<NamedDoc>)>,
+    /// The pairs that are being reported.
+    block: Option<PairBlock>,
+    /// The similarity of all pairs in the block, with its interval.
+    block_match: Match,
     confidence: Confidence,
     counts: Option<PairCounts>,
     left_out: u64,
@@ -89,16 +93,18 @@ impl fmt::Debug for Pairs<'_> {
     }
 }
 
-/// Documents of equal signatures, parted by what their texts are made of; without texts in one part.
+/// Documents with equal signatures, split into parts with equal content. Without texts, there is
+/// only one part.
 type Parts = Arc<Vec<Vec<DocNo>>>;
 
-/// Two groups of equal signatures, or one of them twice, of which every two parts are compared.
+/// Compares every part of one group with every part of another, or of the same group.
 struct Comparing {
     lefts: Parts,
-    /// `None` where the group on the left is compared with itself.
+    /// `None` if the group on the left is compared with itself.
     rights: Option<Parts>,
-    /// The next two parts; of one group, the same twice stands for the pairs within a part.
+    /// The next two parts. In a single group, equal values mean the pairs within that part.
     at: (usize, usize),
+    /// The number of equal lanes of the two groups.
     equal: usize,
 }
 
@@ -108,13 +114,13 @@ struct Similar {
     /// `None` for the pairs within the part on the left.
     rights: Option<Parts>,
     at: (usize, usize),
-    likeness: Likeness,
+    score: Score,
 }
 
-/// The groups of a bucket, parted by their texts.
-struct Parted<'s> {
+/// Splits the groups of a bucket by their texts.
+struct ContentParts<'s> {
     verifier: Verifier<'s>,
-    /// Those that have several documents.
+    /// The parts of each group with several documents, by group.
     parts: FxHashMap<usize, Parts>,
 }
 
@@ -133,7 +139,7 @@ impl<'s> Pairs<'s> {
             comparing: None,
             left: None,
             block: None,
-            like: Likeness::Exact(0.0).named(String::new(), lanes, Confidence::DEFAULT),
+            block_match: Score::Exact(0.0).named(String::new(), lanes, Confidence::DEFAULT),
             confidence: Confidence::DEFAULT,
             counts: None,
             left_out: 0,
@@ -142,9 +148,9 @@ impl<'s> Pairs<'s> {
         pairs.estimate(false)
     }
 
-    /// Goes by estimates although the index stores texts: faster, as no text is read.
+    /// Uses estimates even if the index stores texts. This is faster because no text is read.
     ///
-    /// To be called before the first pair is taken.
+    /// Call it before taking the first pair.
     pub fn estimate(mut self, estimate: bool) -> Self {
         let settings = self.snapshot.settings();
         let (threshold, lanes) = (self.threshold, settings.lanes.get());
@@ -152,7 +158,7 @@ impl<'s> Pairs<'s> {
             let margin = self.snapshot.margins.of(settings, threshold, settings.recall, false);
             (self.least, self.recall) = (margin.least, margin.recall);
             let verifier = Verifier::new(self.snapshot);
-            self.exact = Some(Parted { verifier, parts: FxHashMap::default() });
+            self.exact = Some(ContentParts { verifier, parts: FxHashMap::default() });
         } else {
             self.least = least_equal_lanes(threshold.get(), lanes);
             self.recall = self.groups.probe().recall();
@@ -161,37 +167,40 @@ impl<'s> Pairs<'s> {
         self
     }
 
-    /// Reports each document in at most so many pairs: a pair is reported if, when its turn comes,
-    /// neither has been in so many. Takes 4 bytes a document; of `n` documents with equal
-    /// signatures, about `n * most` pairs are looked at instead of `n * n`.
+    /// Limits the number of pairs in which each document is reported to `most`. A pair is left out
+    /// if one of its documents has already been reported in `most` pairs.
     ///
-    /// To be called before the first pair is taken.
+    /// Takes 4 bytes of memory per document. For `n` documents with equal signatures, the iterator
+    /// examines about `n * most` pairs instead of `n * n`.
+    ///
+    /// Call it before taking the first pair.
     pub fn max_per_document(mut self, most: u32) -> Self {
         self.counts = Some(PairCounts::new(most));
         self
     }
 
-    /// Sets the probability with which [`Pair::low`] and [`Pair::high`] enclose the true similarity:
-    /// above 0, below 1; default is 0.95. It changes what is said of pairs, not which there are.
+    /// Sets the probability that the interval from [`Pair::low`] to [`Pair::high`] contains the
+    /// true similarity: above 0, below 1. The default is 0.95. It changes the intervals, not which
+    /// pairs are reported.
     ///
-    /// To be called before the first pair is taken.
+    /// Call it before taking the first pair.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) for another number.
+    /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) for a number out of range.
     pub fn confidence(mut self, confidence: f64) -> Result<Self> {
         self.confidence = Confidence::new(confidence)?;
         Ok(self)
     }
 
-    /// How many pairs [`max_per_document`](Self::max_per_document) left out so far; all of them once
-    /// there are no more pairs.
+    /// The number of pairs that [`max_per_document`](Self::max_per_document) has left out so far.
+    /// The count is complete once the iterator has ended.
     pub fn left_out(&self) -> u64 {
         self.left_out
     }
 
-    /// The probability with which a pair at the threshold becomes a candidate, at least; with stored
-    /// texts, with which it is reported.
+    /// A lower bound on the probability that a pair at the threshold becomes a candidate; with
+    /// stored texts, that it is reported. From 0 to 1.
     pub fn recall(&self) -> f64 {
         self.recall
     }
@@ -206,10 +215,10 @@ impl<'s> Pairs<'s> {
                         _ => (x, y),
                     };
                     let (a, b) = (a.id.clone(), b.id.clone());
-                    let Match { similarity, low, high, exact, .. } = self.like;
+                    let Match { similarity, low, high, exact, .. } = self.block_match;
                     return Ok(Some(Pair { a, b, similarity, low, high, exact }));
                 }
-                self.left = self.block.take().map(Block::into_left);
+                self.left = self.block.take().map(PairBlock::into_left);
             }
             if !self.next_block()? {
                 self.left = None;
@@ -223,7 +232,7 @@ impl<'s> Pairs<'s> {
         }
     }
 
-    /// Finds the next documents of the bucket that are to be reported.
+    /// Finds the next two similar parts of the bucket that have pairs to report.
     fn next_block(&mut self) -> Result<bool> {
         loop {
             if let Some(comparing) = &mut self.comparing {
@@ -262,7 +271,8 @@ impl<'s> Pairs<'s> {
         }
     }
 
-    /// Begins to report documents; false if none of them may be reported again.
+    /// Begins to report the pairs of two parts; returns false if all their documents have reached
+    /// the limit on one side.
     fn begin(&mut self, similar: &Similar) -> Result<bool> {
         let (left, right) = similar.docs();
         let all = pairs_of(left.len(), right.map(<[DocNo]>::len));
@@ -278,22 +288,22 @@ impl<'s> Pairs<'s> {
             _ => self.named(left)?,
         };
         let others = right.map(|docs| self.named(docs)).transpose()?;
-        // Those that were in enough pairs already have no name.
+        // `named` drops the documents that have reached the limit.
         let of_named = pairs_of(named.len(), others.as_ref().map(Vec::len));
         self.left_out += all - of_named;
-        self.block = Some(Block::new(first, named, others, self.counts.is_some()));
+        self.block = Some(PairBlock::new(first, named, others, self.counts.is_some()));
         let lanes = self.snapshot.settings().lanes.get();
-        self.like = similar.likeness.named(String::new(), lanes, self.confidence);
+        self.block_match = similar.score.named(String::new(), lanes, self.confidence);
         Ok(true)
     }
 
-    /// Those of the documents that may be reported, by id.
-    fn named(&self, docs: &[DocNo]) -> Result<Vec<Named>> {
+    /// Reads the ids of the documents below the limit, and sorts them by id.
+    fn named(&self, docs: &[DocNo]) -> Result<Vec<NamedDoc>> {
         let view = self.snapshot.view();
         let is_open = |doc: &DocNo| self.counts.as_ref().is_none_or(|counts| counts.is_open(*doc));
         let docs = docs.iter().copied().filter(is_open);
-        let named = docs.map(|doc| Ok(Named { id: view.document(doc)?.id, doc }));
-        let mut named = named.collect::<Result<Vec<Named>>>()?;
+        let named = docs.map(|doc| Ok(NamedDoc { id: view.document(doc)?.id, doc }));
+        let mut named = named.collect::<Result<Vec<NamedDoc>>>()?;
         named.sort_unstable_by(|a, b| a.id.cmp(&b.id));
         Ok(named)
     }
@@ -301,7 +311,11 @@ impl<'s> Pairs<'s> {
 
 impl Comparing {
     /// The next two parts that are similar.
-    fn next(&mut self, mut exact: Option<&mut Parted<'_>>, least: f64) -> Result<Option<Similar>> {
+    fn next(
+        &mut self,
+        mut exact: Option<&mut ContentParts<'_>>,
+        least: f64,
+    ) -> Result<Option<Similar>> {
         loop {
             let (left, right) = self.at;
             let rights = self.rights.as_ref().unwrap_or(&self.lefts);
@@ -316,42 +330,42 @@ impl Comparing {
             if within && x.len() < 2 {
                 continue;
             }
-            let likeness = match (exact.as_deref_mut(), x.first(), y.first()) {
-                (None, _, _) => Likeness::Estimated(self.equal),
-                (Some(_), _, _) if within => Likeness::Exact(1.0),
+            let score = match (exact.as_deref_mut(), x.first(), y.first()) {
+                (None, _, _) => Score::Estimated(self.equal),
+                (Some(_), _, _) if within => Score::Exact(1.0),
                 (Some(exact), Some(a), Some(b)) => {
                     let similarity = exact.verifier.similarity(*a, *b)?;
                     if similarity < least {
                         continue;
                     }
-                    Likeness::Exact(similarity)
+                    Score::Exact(similarity)
                 }
                 (Some(_), _, _) => continue,
             };
             let lefts = Arc::clone(&self.lefts);
             let rights = (!within).then(|| Arc::clone(rights));
-            return Ok(Some(Similar { lefts, rights, at: (left, right), likeness }));
+            return Ok(Some(Similar { lefts, rights, at: (left, right), score }));
         }
     }
 }
 
 impl Similar {
-    /// The documents on the left, and those on the right if they are others.
+    /// The documents on the left, and those on the right unless both sides are the same part.
     fn docs(&self) -> (&[DocNo], Option<&[DocNo]>) {
         let (left, right) = self.at;
         (&self.lefts[left], self.rights.as_ref().map(|rights| &rights[right][..]))
     }
 }
 
-impl Parted<'_> {
+impl ContentParts<'_> {
     /// The parts of a group of the bucket.
     fn parts(&mut self, groups: &Groups<'_>, group: usize) -> Result<Parts> {
         if let Some(parts) = self.parts.get(&group) {
             return Ok(Arc::clone(parts));
         }
         let docs = groups.docs(group);
-        let parts = Arc::new(self.verifier.alike(docs)?);
-        // That one document is one part needs no remembering.
+        let parts = Arc::new(self.verifier.split_by_content(docs)?);
+        // A single document is trivially one part, so it takes no entry.
         if docs.len() > 1 {
             self.parts.insert(group, Arc::clone(&parts));
         }
@@ -359,7 +373,7 @@ impl Parted<'_> {
     }
 }
 
-/// How many pairs there are between two groups, or within one.
+/// The number of pairs between two groups, or within one.
 fn pairs_of(left: usize, right: Option<usize>) -> u64 {
     let left = left as u64;
     match right {

@@ -1,4 +1,4 @@
-//! Power fails at every point of a run: what was committed is there, and nothing else.
+//! Tests power failures at every point of a run: committed data survives, and nothing else does.
 
 use crate::index::handle::Index;
 use crate::index::trials::workload::{
@@ -7,17 +7,18 @@ use crate::index::trials::workload::{
 use crate::store::{CrashReplay, Disk, Event, Tuning, Unsynced};
 use std::sync::Arc;
 
-/// Long runs: `TWINDEX_CRASH_POINTS=10000 cargo test --release --lib -- crash --nocapture`.
+/// The number of crashes. Long runs:
+/// `TWINDEX_CRASH_POINTS=10000 cargo test --release --lib -- crash --nocapture`.
 fn points() -> u64 {
     number_from("TWINDEX_CRASH_POINTS", 260)
 }
 
-/// The seed of the next run: `TWINDEX_CRASH_SEED=17` runs one again.
+/// The seed of the first run: `TWINDEX_CRASH_SEED=17` repeats a failed one.
 fn first_seed() -> u64 {
     number_from("TWINDEX_CRASH_SEED", 1)
 }
 
-/// Opens what a crash left, which must be one of these states and whole.
+/// Opens the disk after a crash. The index must pass `check` and be in one of the allowed states.
 fn recovered(disk: &Disk, allowed: &[Arc<Expected>], tuning: Tuning, place: &str) -> Index {
     let index = open_on(disk, tuning).unwrap_or_else(|error| panic!("{place}: {error}"));
     let snapshot = index.snapshot().unwrap_or_else(|error| panic!("{place}: {error}"));
@@ -30,7 +31,7 @@ fn recovered(disk: &Disk, allowed: &[Arc<Expected>], tuning: Tuning, place: &str
     index
 }
 
-/// Writes to an index that has recovered, and opens it once more.
+/// Writes to a recovered index and opens it once more.
 fn go_on(index: Index, disk: &Disk, tuning: Tuning, place: &str) {
     let mut txn = index.begin_write().expect("begun");
     txn.insert("after the crash", "what comes after the crash").expect("inserted");
@@ -42,7 +43,7 @@ fn go_on(index: Index, disk: &Disk, tuning: Tuning, place: &str) {
     assert!(index.check().run().expect("readable").is_clean(), "{place}");
 }
 
-/// Crashes a run at every sync, and at some writes between; returns at how many points.
+/// Crashes a run at every sync and at some writes in between. Returns the number of crashes.
 fn crash(seed: u64, tuning: Tuning) -> u64 {
     let disk = Disk::default();
     create_on(&disk).expect("created");
@@ -70,7 +71,7 @@ fn crash(seed: u64, tuning: Tuning) -> u64 {
             let recovery = disk.events();
             go_on(index, &disk, tuning, &place);
             points += 1;
-            // Power fails again while it recovers.
+            // A second power failure during the recovery.
             if random.u32(..4) == 0 {
                 let mut second = CrashReplay::new(image);
                 let end = random.usize(..=recovery.len());
@@ -97,17 +98,17 @@ fn crash_until(points: u64, tuning: Tuning) {
 }
 
 #[test]
-fn a_crash_anywhere_loses_nothing_that_was_committed() {
+fn a_crash_at_any_point_loses_no_committed_data() {
     crash_until(points(), Tuning { quick_repair_from: u64::MAX, ..TUNING });
 }
 
 #[test]
-fn a_crash_anywhere_loses_nothing_with_quick_repair() {
+fn a_crash_at_any_point_loses_no_committed_data_with_quick_repair() {
     crash_until(points(), Tuning { quick_repair_from: 0, ..TUNING });
 }
 
 #[test]
-fn a_new_index_is_on_the_disk_before_it_gets_its_name() {
+fn a_new_index_is_durable_before_its_file_gets_its_name() {
     let disk = Disk::default();
     disk.record();
     create_on(&disk).expect("created");
@@ -121,7 +122,7 @@ fn a_new_index_is_on_the_disk_before_it_gets_its_name() {
 }
 
 #[test]
-fn a_disk_that_only_says_it_has_synced_is_found_out() {
+fn the_crash_test_detects_a_disk_that_does_not_sync() {
     let disk = Disk::default();
     create_on(&disk).expect("created");
     let mut crash = CrashReplay::new(disk.bytes());

@@ -1,5 +1,5 @@
-//! Bytes and pages of a finished file are changed: what is asked gets the right answer or an error,
-//! or `check` finds a violation.
+//! Tests damage to bytes and pages of a finished file: each query gives the right answer or an
+//! error, or `check` reports a violation.
 
 use crate::error::{Error, Result};
 use crate::index::handle::{Index, ReadOnlyIndex};
@@ -15,31 +15,33 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Long runs: `TWINDEX_DAMAGES=20000 cargo test --release --lib -- damage --nocapture`.
+/// The number of damaged files. Long runs:
+/// `TWINDEX_DAMAGES=20000 cargo test --release --lib -- damage --nocapture`.
 fn damages() -> u64 {
     number_from("TWINDEX_DAMAGES", 300)
 }
 
-/// The seed of the first damage: `TWINDEX_DAMAGE_SEED=17` does one again.
+/// The seed of the first damaged file: `TWINDEX_DAMAGE_SEED=17` repeats one.
 fn first_seed() -> u64 {
     number_from("TWINDEX_DAMAGE_SEED", 1)
 }
 
 const PAGE: usize = 4096;
 
-/// A finished file, and what it must answer.
+/// A finished file and its expected answers.
 struct Finished {
     bytes: Vec<u8>,
-    /// Pages that hold anything.
+    /// The pages that are not all zeros.
     used: Vec<usize>,
     expected: Arc<Expected>,
-    /// What it held before the last commit. Where a file was not closed, damage to its last commit
-    /// cannot be told from a power failure during it, and that commit is rolled back.
+    /// The expected answers before the last commit. In a file that was not closed, damage to the
+    /// last commit looks like a power failure during it, so recovery rolls that commit back.
     before: Option<Arc<Expected>>,
 }
 
 impl Finished {
-    /// With runs, an unfinished merge, dead documents and a tail; closed, or in need of repair.
+    /// Makes a file with runs, an unfinished merge, dead documents and a memtable, either closed or
+    /// in need of recovery.
     fn new(seed: u64) -> Self {
         let disk = Disk::default();
         create_on(&disk).expect("created");
@@ -61,7 +63,7 @@ impl Finished {
         Self { bytes, used, expected: last, before }
     }
 
-    /// The file with one to three damages, and what they are.
+    /// The file with one to three damages, and their description.
     fn damaged(&self, seed: u64) -> (Vec<u8>, String) {
         let mut random = fastrand::Rng::with_seed(seed);
         let mut bytes = self.bytes.clone();
@@ -70,7 +72,7 @@ impl Finished {
             let page = self.used[random.usize(..self.used.len())];
             let other = self.used[random.usize(..self.used.len())];
             let (start, from) = (page * PAGE, other * PAGE);
-            // The first bytes of a page say what it is.
+            // The first bytes of a page hold its type, so half of the damages hit them.
             let within = if random.bool() { random.usize(..64) } else { random.usize(..PAGE) };
             let at = start + within;
             if bytes.len() < (page.max(other) + 1) * PAGE {
@@ -119,24 +121,26 @@ impl Finished {
     }
 }
 
-/// How an index that was damaged answers.
+/// The answers of a damaged index.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Answer {
+    /// All answers are right.
     Right,
-    /// Right for the commit before, which is the last one that is whole.
+    /// The answers are those of the commit before, which is the last intact one.
     Older,
+    /// An error.
     Refused,
-    /// Wrong, and `check` says so.
+    /// Some answer is wrong, and `check` reports the damage.
     Seen,
-    /// Repaired, with the number of documents that were lost.
+    /// The index was repaired, and reports the documents that were lost.
     Lost,
-    /// Repaired with documents that had been removed: their page was there again.
+    /// The repaired index has removed documents again, because an old page of them came back.
     Outdated(String),
     Wrong(String),
 }
 
 impl Finished {
-    /// Whether the snapshot is what was finished.
+    /// Compares the snapshot with the finished file.
     fn compare(&self, snapshot: &Snapshot) -> Result<Answer> {
         if let Some(before) = &self.before
             && before.difference(snapshot)?.is_none()
@@ -156,7 +160,7 @@ fn judge(snapshot: Result<Snapshot>, report: Result<CheckReport>, file: &Finishe
     }
 }
 
-/// Opens, asks, checks.
+/// Opens the file for reading, queries and checks it.
 fn read(path: &Path, file: &Finished) -> Answer {
     match ReadOnlyIndex::open(path) {
         Ok(index) => judge(index.snapshot(), index.check().run(), file),
@@ -164,7 +168,7 @@ fn read(path: &Path, file: &Finished) -> Answer {
     }
 }
 
-/// Opens for writing, asks, compacts, asks and checks again.
+/// Opens the file for writing, compacts it and writes to it; queries and checks it after each step.
 fn write(path: &Path, file: &Finished) -> Answer {
     let mut index = match IndexOptions::with_tuning(TUNING).open(path) {
         Ok(index) => index,
@@ -176,7 +180,7 @@ fn write(path: &Path, file: &Finished) -> Answer {
         return first.max(Answer::Refused);
     }
     let compacted = judge(index.snapshot(), index.check().run(), file);
-    // All pages have been verified, so that it can be written to.
+    // Compaction has verified all pages, so writing must succeed.
     if let Err(error) = change(&index) {
         return Answer::Wrong(format!("after compaction: {error}"));
     }
@@ -185,7 +189,7 @@ fn write(path: &Path, file: &Finished) -> Answer {
     first.max(compacted).max(changed).max(read(path, file))
 }
 
-/// Repairs, asks and checks; what was lost is said.
+/// Repairs the file, queries and checks it. The repair must report the lost documents.
 fn repair(path: &Path, file: &Finished) -> Answer {
     let repaired = Index::repair(path).run();
     let lost = match &repaired {
@@ -220,7 +224,7 @@ fn change(index: &Index) -> Result<()> {
     txn.commit()
 }
 
-/// Ends the process if one damage takes too long, which is how a hang is seen.
+/// Ends the process if one damaged file takes too long, which detects hangs.
 #[expect(clippy::print_stderr, reason = "the process ends")]
 fn watch(seed: &'static AtomicU64) {
     std::thread::spawn(move || {
@@ -240,11 +244,11 @@ fn watch(seed: &'static AtomicU64) {
 
 #[test]
 #[expect(clippy::print_stdout, reason = "what was found")]
-fn damage_is_never_a_wrong_answer_that_check_does_not_see() {
+fn check_reports_every_damage_that_makes_an_answer_wrong() {
     static SEED: AtomicU64 = AtomicU64::new(0);
     watch(&SEED);
     crate::store::silence_storage_panics();
-    // In memory where there is such a folder: syncs would take most of the time.
+    // A folder in memory if there is one, because syncs would take most of the time.
     let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
     let folder = folder.expect("a temporary folder");
     let path = folder.path().join("x.twx");
@@ -272,14 +276,14 @@ fn damage_is_never_a_wrong_answer_that_check_does_not_see() {
                 Ok(answer) => *counts.entry(format!("{name} {answer:?}")).or_default() += 1,
                 Err(_) => wrong.push(format!("seed {seed}, {name}: {said}: panic")),
             }
-            // A repair may have kept the file, or not.
+            // A repair leaves the damaged file only in some cases.
             let _ = std::fs::remove_file(path.with_extension("twx.damaged"));
         }
     }
     SEED.store(0, Ordering::Relaxed);
     println!("{counts:?}, {} MiB of memory at most", peak_memory("VmPeak") >> 20);
-    // Other tests of this process have memory of their own.
+    // The limit applies to a run of this test alone, because other tests use memory too.
     let alone = std::env::var_os("TWINDEX_DAMAGES").is_some();
-    assert!(!alone || peak_memory("VmPeak") < 4 << 30, "memory was asked for by what damage says");
+    assert!(!alone || peak_memory("VmPeak") < 4 << 30, "a damaged length must not allocate memory");
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }

@@ -1,9 +1,9 @@
-//! An index whose rows were changed, each under a good checksum: an error or an answer, no panic.
+//! Fuzzes an index with changed rows under valid checksums: it must return errors and not panic.
 
 use crate::error::{Error, Result};
 use crate::index::{Index, ReadOnlyIndex, Snapshot};
 
-/// Opens, asks, checks and writes an index with rows changed as the input says.
+/// Changes rows of an index according to the input; then opens, queries, checks and writes it.
 pub fn damage(input: &[u8]) {
     let (_folder, path) = crate::store::sim::fuzz::damaged(input);
     tolerate(ReadOnlyIndex::open(&path).and_then(|index| {
@@ -22,7 +22,7 @@ pub fn damage(input: &[u8]) {
     }));
 }
 
-/// Any error is right but that of a panic: the file itself is whole, only its rows are not.
+/// Accepts every error except that of a caught panic: the file is intact, only its rows are not.
 fn tolerate<T>(result: Result<T>) {
     if let Err(Error::Damaged { table: "file", detail, .. }) = result {
         panic!("a panic became an error: {detail}");

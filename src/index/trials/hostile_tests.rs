@@ -1,4 +1,4 @@
-//! Documents that were made to meet: memory stays within its setting, and answers are right.
+//! Tests documents that an attacker made collide: memory stays bounded, and answers are right.
 
 use crate::index::document::Document;
 use crate::index::handle::Index;
@@ -11,7 +11,7 @@ use crate::store::Engine;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// How many documents, where a long run has so many:
+/// The number of documents: `long` in a long run, a fiftieth of it otherwise. Long runs:
 /// `TWINDEX_HOSTILE=1 cargo test --release --lib -- hostile --nocapture --test-threads 1`.
 fn count(long: u64) -> u64 {
     match std::env::var_os("TWINDEX_HOSTILE") {
@@ -20,8 +20,8 @@ fn count(long: u64) -> u64 {
     }
 }
 
-/// Says what it took, and holds a run of its own to it.
-#[expect(clippy::print_stdout, reason = "what it took")]
+/// Prints the memory used, and asserts its limit in a long run.
+#[expect(clippy::print_stdout, reason = "prints a measurement")]
 fn bounded(what: &str, index: &Index) {
     let peak = peak_memory("VmHWM") >> 20;
     let file = index.snapshot().expect("a snapshot").usage().expect("measured").file_bytes >> 20;
@@ -53,18 +53,19 @@ fn insert(index: &Index, documents: impl Iterator<Item = Document>) -> Vec<Inser
     all
 }
 
-/// A document of its own.
+/// A document that is similar to no other one.
 fn other(id: String, number: u64) -> Document {
     let mut random = fastrand::Rng::with_seed(number);
     let lanes: Vec<u8> = (0..256).map(|_| random.u8(..)).collect();
     Document::from_signature(id, Signature::from_lanes(lanes, 100)).expect("a valid id")
 }
 
-/// What the hash of ids multiplies the second eight bytes with is the first eight, a constant and
-/// the key, combined so that with this key these bytes give zero: what follows does not count.
+/// The first eight bytes of colliding ids. The hash of ids multiplies the second eight bytes by a
+/// combination of the first eight, a constant and the key. With [`known_key`], that factor is 0 for
+/// these bytes, so the following bytes do not change the hash.
 const NOTHING: &[u8; 8] = b"01234567";
 
-/// The key for which they do. The constant begins the secret of XXH3.
+/// The key that makes the factor of [`NOTHING`] 0. The constant is the beginning of XXH3's secret.
 fn known_key() -> u64 {
     let secret = u64::from_le_bytes([0xb8, 0xfe, 0x6c, 0x39, 0x23, 0xa4, 0x4b, 0xbe]);
     u64::from_le_bytes(*NOTHING).wrapping_sub(secret)
@@ -75,7 +76,7 @@ fn id_of_one_hash(number: u64) -> String {
 }
 
 #[test]
-fn ids_of_one_hash_are_told_apart_in_bounded_memory() {
+fn ids_with_equal_hashes_are_distinguished_in_bounded_memory() {
     let key = known_key();
     assert_eq!(crate::hash::id_hash(&id_of_one_hash(1), key), {
         crate::hash::id_hash(&id_of_one_hash(99_999_999), key)
@@ -100,12 +101,12 @@ fn ids_of_one_hash_are_told_apart_in_bounded_memory() {
 }
 
 #[test]
-fn documents_that_meet_in_every_bucket_are_compared_in_bounded_memory() {
+fn documents_that_share_every_bucket_are_compared_in_bounded_memory() {
     let count = count(100_000);
     let (_folder, index) = create(1);
     let plan = index.settings().plan;
     let depth = plan.depth() as usize;
-    // Alike in the lanes of the bands, and nowhere else.
+    // Equal in the lanes of the bands, random in all others.
     let document = |number: u64| {
         let mut random = fastrand::Rng::with_seed(number);
         let lane = |lane: usize| match lane % 8 < depth && lane / 8 < plan.bands() {
@@ -125,7 +126,7 @@ fn documents_that_meet_in_every_bucket_are_compared_in_bounded_memory() {
     assert!(none.is_empty());
     let ten = snapshot.query().threshold(threshold).limit(10).by_signature(asked.signature());
     assert_eq!(ten.expect("asked").len(), 10);
-    // Each is compared with each, which takes minutes for more of them.
+    // This compares all pairs, which would take minutes for more documents.
     if count <= 2000 {
         assert_eq!(snapshot.pairs(0.99).expect("a threshold").count(), 0);
     }

@@ -1,4 +1,4 @@
-//! What breaks an index on purpose: crashes, failing calls, damaged files, hostile documents.
+//! Tests that break an index on purpose: crashes, disk errors, damaged files, hostile documents.
 
 #[cfg(test)]
 mod crash_tests;

@@ -1,5 +1,5 @@
-//! Every read, write, change of length and sync of a run fails once, and for good: each failure is
-//! an error, and what was committed is there when the index is opened again.
+//! Tests disk errors: each read, write, resize and sync of a run fails, once or for good. Each
+//! failure is reported as an error, and committed data is there when the index is opened again.
 
 use crate::error::{Error, Result};
 use crate::index::handle::Index;
@@ -10,7 +10,8 @@ use crate::store::{Call, Disk, DiskFailure};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// Only every n-th call of one run fails in the normal test. Every call of ten runs:
+/// The step between failing calls, and the seeds of the runs. The normal test lets every `step`-th
+/// call of one run fail. Every call of ten runs:
 /// `TWINDEX_TROUBLE=all cargo test --release --lib -- trouble --nocapture`.
 fn extent(step: u64) -> (u64, RangeInclusive<u64>) {
     match std::env::var("TWINDEX_TROUBLE").is_ok_and(|extent| extent == "all") {
@@ -21,11 +22,11 @@ fn extent(step: u64) -> (u64, RangeInclusive<u64>) {
 
 const STEPS: usize = 30;
 
-/// What became of a run in trouble.
+/// The state of a run after a failure.
 struct Broken {
-    /// Steps that have returned well.
+    /// The number of steps that succeeded.
     done: usize,
-    /// The index after the step that failed, if it is open still.
+    /// The index after the failed step, if it is still open.
     index: Option<Index>,
     error: Option<Error>,
 }
@@ -62,18 +63,18 @@ fn is_one_of(index: &Index, allowed: &[Arc<Expected>], place: &str) {
     assert!(differences.iter().any(Option::is_none), "{place}: {differences:#?}");
 }
 
-/// What came of one call that failed.
+/// The outcome of one failing call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
-    /// The run has not so many.
+    /// The run makes fewer calls, so none failed.
     None,
-    /// A step said so: that one, or where it was done already, the next.
+    /// A step reported the error: that step, or the next one if it was already done.
     Told,
-    /// The storage has tried again, and everything is there.
+    /// The storage engine retried with success.
     Recovered,
 }
 
-/// Lets the n-th call of a kind fail.
+/// Runs the steps with one failing call, and checks the index afterwards.
 fn fail(start: &[u8], expected: &[Arc<Expected>], seed: u64, trouble: DiskFailure) -> Outcome {
     let place = format!("seed {seed}, {trouble:?}");
     let disk = Disk::with(start.to_vec());
@@ -86,12 +87,12 @@ fn fail(start: &[u8], expected: &[Arc<Expected>], seed: u64, trouble: DiskFailur
     let allowed = &expected[done..expected.len().min(done + 2)];
     let mut written = false;
     if let Some(index) = index {
-        // Where it can still be read it shows a commit.
+        // If the index can still be read, it shows a committed state.
         if let Ok(snapshot) = index.snapshot() {
             let mut answers = allowed.iter().map(|expected| expected.difference(&snapshot));
             assert!(answers.any(|answer| matches!(answer, Ok(None) | Err(_))), "{place}");
         }
-        // It recovers, or refuses.
+        // Writing succeeds or returns an error.
         written = write(&index).is_ok();
     }
     disk.set_failure(None);
@@ -134,35 +135,35 @@ fn fail_each(call: Call, step: u64) {
             println!(
                 "seed {seed}, {call:?}, lasting {lasting}: {told} told, {recovered} recovered"
             );
-            // From what fails for good, only a file that is being closed recovers, by being
-            // repaired.
+            // After a lasting failure, only a file that was being closed recovers: the next opening
+            // repairs it.
             assert!(told > 0 && (!lasting || told > 4 * recovered), "{told} of {recovered}");
         }
     }
 }
 
 #[test]
-fn a_read_that_fails_is_an_error_and_nothing_is_lost() {
+fn a_failed_read_is_an_error_and_loses_nothing() {
     fail_each(Call::Read, 7);
 }
 
 #[test]
-fn a_write_that_fails_is_an_error_and_nothing_is_lost() {
+fn a_failed_write_is_an_error_and_loses_nothing() {
     fail_each(Call::Write, 11);
 }
 
 #[test]
-fn a_resize_that_fails_is_an_error_and_nothing_is_lost() {
+fn a_failed_resize_is_an_error_and_loses_nothing() {
     fail_each(Call::Resize, 1);
 }
 
 #[test]
-fn a_sync_that_fails_is_an_error_and_nothing_is_lost() {
+fn a_failed_sync_is_an_error_and_loses_nothing() {
     fail_each(Call::Sync, 1);
 }
 
 #[test]
-fn a_creation_that_fails_is_an_error_or_leaves_an_empty_index() {
+fn a_failed_creation_is_an_error_or_leaves_an_empty_index() {
     for call in [Call::Read, Call::Write, Call::Resize, Call::Sync] {
         for lasting in [false, true] {
             for after in 0.. {
@@ -173,7 +174,7 @@ fn a_creation_that_fails_is_an_error_or_leaves_an_empty_index() {
                     created.expect("nothing failed");
                     break;
                 }
-                // What fails when the file is closed cannot be told, and does no harm.
+                // A failure while the file is closed cannot be reported and does no harm.
                 if created.is_ok() {
                     disk.set_failure(None);
                     let index = open_on(&disk, TUNING).expect("opened");

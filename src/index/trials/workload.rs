@@ -1,4 +1,4 @@
-//! What the tests that break an index do to it: random steps, and what it must hold after each.
+//! The workload of the tests that break an index: random steps, and the expected state after each.
 
 use crate::error::Result;
 use crate::index::handle::Index;
@@ -9,7 +9,7 @@ use crate::store::{Disk, Engine, SettingsRequest, Tuning};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Sizes so small that flushes and merges happen all the time, and pages are read again.
+/// Sizes so small that a run flushes, merges and reads evicted pages all the time.
 pub(crate) const TUNING: Tuning = Tuning {
     cache_bytes: 32 << 10,
     flush_documents: 12,
@@ -18,13 +18,13 @@ pub(crate) const TUNING: Tuning = Tuning {
     quick_repair_from: 64,
 };
 
-/// A number of the environment, which says how long a run is or which one it repeats.
+/// A number from an environment variable, which sets the length or the seed of a test.
 pub(crate) fn number_from(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).ok().and_then(|number| number.parse().ok()).unwrap_or(otherwise)
 }
 
-/// The most memory that this process has had, in bytes, where the system tells: `VmHWM` of real memory,
-/// `VmPeak` of address space.
+/// The peak memory use of this process in bytes: `VmHWM` for resident memory, `VmPeak` for address
+/// space. 0 on systems that do not report it.
 pub(crate) fn peak_memory(kind: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix(kind)?.strip_prefix(':'));
@@ -32,7 +32,7 @@ pub(crate) fn peak_memory(kind: &str) -> u64 {
     kib.unwrap_or(0) << 10
 }
 
-/// The settings of all these indexes.
+/// The settings of all test indexes.
 pub(crate) fn settings() -> SettingsRequest {
     SettingsRequest {
         lanes: Some(64),
@@ -59,18 +59,18 @@ pub(crate) enum Change {
     Remove(String),
 }
 
-/// Something that is done to an index as a whole.
+/// An operation on a whole index.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     Commit(Vec<Change>),
     Compact,
-    /// Finishing merges, writing the tail, closing, and opening again.
+    /// Finish merges, flush the memtable, close the index and open it again.
     Close,
-    /// Dropping it, and opening it again.
+    /// Drop the index and open it again.
     Reopen,
 }
 
-/// Texts of one family are similar.
+/// A random text. Texts of the same family are similar.
 fn text(random: &mut fastrand::Rng) -> String {
     let (family, variant) = (random.u32(..14), random.u32(..4));
     if family == 0 {
@@ -83,7 +83,7 @@ fn text(random: &mut fastrand::Rng) -> String {
     text.join(" ")
 }
 
-/// So many steps. The same seed gives the same ones.
+/// A sequence of `count` steps. The same seed gives the same steps.
 pub(crate) fn steps(seed: u64, count: usize) -> Vec<Step> {
     let mut random = fastrand::Rng::with_seed(seed);
     let id = |random: &mut fastrand::Rng| format!("document {}", random.u32(..60));
@@ -104,7 +104,7 @@ pub(crate) fn steps(seed: u64, count: usize) -> Vec<Step> {
     (0..count).map(|_| step(&mut random)).collect()
 }
 
-/// What an index holds: texts by id, and the ids in order of insertion.
+/// The model of an index: texts by id, and the ids in order of insertion.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Model {
     texts: BTreeMap<String, String>,
@@ -130,9 +130,9 @@ impl Model {
     }
 }
 
-/// Takes a step; returns the index and what it holds then.
+/// Takes a step. Returns the index and the model after it.
 ///
-/// With an error comes what it might hold: the step may have been the last to be committed.
+/// After an error, the model includes the step, because its commit may have succeeded.
 pub(crate) fn take(
     mut index: Index,
     step: &Step,
@@ -175,7 +175,7 @@ fn commit(index: &Index, changes: &[Change], model: &mut Model) -> Result<()> {
     txn.commit()
 }
 
-/// What an index with the documents of a model must answer.
+/// The answers that an index with the documents of a model must give.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Expected {
     model: Model,
@@ -184,7 +184,7 @@ pub(crate) struct Expected {
 }
 
 impl Expected {
-    /// The answers of an index that holds these documents and was never in trouble.
+    /// Computes the answers from a new index with the documents of the model.
     pub(crate) fn of(model: &Model, sketcher: &Sketcher) -> Result<Self> {
         let disk = Disk::default();
         create_on(&disk)?;
@@ -201,7 +201,7 @@ impl Expected {
         Ok(Self { model: model.clone(), signatures, pairs })
     }
 
-    /// The first answer of the snapshot that is not the expected one, if any.
+    /// The first answer of the snapshot that differs from the expected one, if any.
     pub(crate) fn difference(&self, snapshot: &Snapshot) -> Result<Option<String>> {
         let ids = snapshot.ids().collect::<Result<Vec<_>>>()?;
         if ids != self.model.order {
@@ -228,7 +228,7 @@ impl Expected {
         Ok((pairs != self.pairs).then(|| format!("pairs {pairs:?}, expected {:?}", self.pairs)))
     }
 
-    /// Whether the snapshot holds all of these documents but so many, and nothing else.
+    /// Whether the snapshot holds these documents except `lost` of them, and no others.
     pub(crate) fn holds(&self, snapshot: &Snapshot, lost: usize) -> bool {
         let Ok(ids) = snapshot.ids().collect::<Result<Vec<_>>>() else { return false };
         let mut expected = self.model.order.iter();
@@ -250,7 +250,7 @@ fn pairs(snapshot: &Snapshot) -> Result<Vec<(String, String)>> {
     Ok(pairs)
 }
 
-/// What an unbroken run of the steps holds after each of them, the start included.
+/// Runs the steps without failures. Returns the expected answers at the start and after each step.
 pub(crate) fn unbroken(steps: &[Step], disk: &Disk, tuning: Tuning) -> Vec<Arc<Expected>> {
     let mut index = open_on(disk, tuning).expect("opened");
     let sketcher = index.sketcher().clone();

@@ -1,4 +1,4 @@
-//! Documents on their way from one index to another.
+//! Copies documents from one index to another.
 
 use crate::error::Result;
 use crate::index::document::Document;
@@ -9,12 +9,13 @@ use crate::sketch::Signature;
 use crate::store::{DocNo, Tell, Watch, Work};
 use std::collections::VecDeque;
 
-/// The documents of a snapshot, in order of insertion, with all that an index knows of them. Memory
-/// is that of a thousand of them, and of one text.
+/// An iterator over the documents of a snapshot, in order of insertion, with all their stored data.
+///
+/// Holds 1,024 documents and one text in memory.
 #[derive(Debug)]
 pub struct Documents<'s> {
     snapshot: &'s Snapshot,
-    /// Where to read on; `None` after the end or an error.
+    /// The number from which to read the next block; `None` after the end or an error.
     next: Option<DocNo>,
     block: VecDeque<(DocNo, Document)>,
     seen: u64,
@@ -69,13 +70,15 @@ impl Iterator for Documents<'_> {
 }
 
 impl Documents<'_> {
-    /// The next documents, at most so many, fewer where their texts are long; none at the end.
+    /// Returns the next documents, at most `most`. Returns fewer once their texts reach 64 MiB, and
+    /// none at the end.
     ///
     /// # Errors
     ///
-    /// [`Error::Damaged`](crate::Error::Damaged) or [`Error::Io`](crate::Error::Io).
+    /// [`Error::Damaged`](crate::Error::Damaged) or [`Error::Io`](crate::Error::Io) if the file
+    /// cannot be read.
     pub fn block(&mut self, most: usize) -> Result<Vec<Document>> {
-        /// Of texts.
+        /// The size of the texts that ends a block, in bytes.
         const BYTES: u64 = 64 << 20;
         let (mut block, mut bytes) = (Vec::new(), 0);
         while bytes < BYTES && block.len() < most {
@@ -87,26 +90,27 @@ impl Documents<'_> {
     }
 }
 
-/// What taking in the documents of another index did.
+/// The result of merging another index into this one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Merged {
-    /// Documents whose ids were new.
+    /// The number of documents whose ids were new.
     pub added: u64,
-    /// Documents that replaced one of their id with another text.
+    /// The number of documents that replaced a document with the same id and another text.
     pub replaced: u64,
-    /// Documents that were there already.
+    /// The number of documents that were already in the index with the same id and text.
     pub unchanged: u64,
-    /// Documents that were left out, as one with another text has their id.
+    /// The number of documents left out because the index has their id with another text.
     pub skipped: u64,
 }
 
 impl WriteTxn {
-    /// Inserts all documents of another index, in their order, with their signatures and times of
-    /// insertion; no text is needed.
+    /// Inserts all documents of another index in their order, with their signatures and insertion
+    /// times. The texts are not needed.
     ///
-    /// All of it is one transaction. It counts documents. To commit on the way, take
-    /// [`Snapshot::documents`] and [`insertion`](Self::insertion).
+    /// All documents go into this one transaction. To commit in between, use
+    /// [`Snapshot::documents`] and [`insertion`](Self::insertion) instead. Progress counts
+    /// documents.
     ///
     /// ```
     /// # fn main() -> twindex::Result<()> {
@@ -128,10 +132,12 @@ impl WriteTxn {
     ///
     /// # Errors
     ///
-    /// [`Error::UnequalSettings`](crate::Error::UnequalSettings), where nothing was inserted; those
-    /// of [`Insertion::documents`](crate::Insertion::documents), of reading the other index, and
-    /// [`Error::Interrupted`](crate::Error::Interrupted), after which this transaction has a part of
-    /// it.
+    /// - [`Error::UnequalSettings`](crate::Error::UnequalSettings) if the settings of the two
+    ///   indexes differ. Nothing was inserted then.
+    /// - Those of [`Insertion::documents`](crate::Insertion::documents), and those of reading the
+    ///   other index.
+    /// - [`Error::Interrupted`](crate::Error::Interrupted) if the caller stopped the work. The
+    ///   transaction then has a part of the documents.
     pub fn merge<'w>(
         &'w mut self,
         source: &'w Snapshot,
@@ -147,7 +153,7 @@ impl WriteTxn {
         tell: &mut Tell<'_>,
     ) -> Result<Merged> {
         const MERGING: (&str, &str) =
-            ("merging", "the transaction has a part of it, drop it or commit that part");
+            ("merging", "the transaction has a part of the documents, drop it or commit that part");
         self.takes(source)?;
         let mut watch = Watch::new(source.path(), MERGING, tell);
         watch.expect(source.len())?;

@@ -1,4 +1,4 @@
-//! Deduplications that take many transactions and go on where they were interrupted.
+//! Deduplication over many transactions, which can be resumed after an interruption.
 
 use crate::error::{Error, Result};
 use crate::hash::{GOLDEN, text_hash};
@@ -7,9 +7,9 @@ use crate::index::write::insertion::{Insertion, Outcome};
 use crate::index::write::transaction::WriteTxn;
 use crate::store::DedupRow;
 
-/// The documents that a deduplication was given: how many, and a hash of them in order.
+/// The number of documents that a deduplication has received, and a hash of them in order.
 ///
-/// Two inputs are equal if they have equal ids and texts in the same order.
+/// Two inputs are equal if they have the same ids and texts in the same order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DedupInput {
     documents: u64,
@@ -30,32 +30,32 @@ impl DedupInput {
         self.documents
     }
 
-    /// Whether there is no document.
+    /// Whether there are no documents.
     pub fn is_empty(&self) -> bool {
         self.documents == 0
     }
 }
 
-/// What became of one document of a [`DedupRun`].
+/// The result for one document of a [`DedupRun`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judged {
-    /// The id of the document, which it may have been given by the index.
+    /// The id of the document, which may be an automatic one.
     pub id: String,
-    /// What became of it.
+    /// Whether the document was inserted or is a duplicate.
     pub outcome: Outcome,
 }
 
-/// A deduplication of a long input, which is committed in parts and can be resumed after a crash.
+/// A deduplication of a long input that commits in parts and can be resumed after a crash.
 ///
-/// How far the run has come is stored under a key, in the same transaction as the documents. After
-/// an interruption the caller gives the same input again from its beginning. The run passes over
-/// the documents that it has judged and goes on with the next one.
+/// The run stores its progress under a key, in the same transaction as the documents. After an
+/// interruption, the caller passes the same input again from the beginning. The run skips the
+/// documents that it has already judged and continues with the next one.
 ///
-/// The caller stores ten numbers with it ([`notes`](Self::notes)), such as the length of an output
-/// file and counts. On resuming, the caller cuts its output back to what the notes say.
+/// The caller can store ten numbers with the progress ([`notes`](Self::notes)), such as counts and
+/// the length of an output file. On resuming, the caller truncates its output to that length.
 ///
-/// A document of the run that comes a second time in its input, with its id and its text, is a
-/// duplicate of itself. One that was in the index before the run began is unchanged.
+/// If a document appears twice in the input with the same id and text, the second is a duplicate of
+/// the first. A document that was in the index before the run began is unchanged.
 ///
 /// # Steps
 ///
@@ -72,7 +72,7 @@ pub struct Judged {
 /// # let path = folder.path().join("run.twx");
 /// use twindex::{DedupRun, Index};
 ///
-/// /// Returns the lines that are no duplicates; stops after `parts` parts, as if it were killed.
+/// /// Returns the lines that are not duplicates; stops after `parts` parts, as if it were killed.
 /// fn dedup(index: &Index, lines: &[&str], parts: usize) -> twindex::Result<Vec<String>> {
 ///     const KEY: &str = "lines.txt, threshold 0.8";
 ///     let mut txn = index.begin_write()?;
@@ -86,7 +86,7 @@ pub struct Judged {
 ///         let documents = documents.collect::<twindex::Result<Vec<_>>>()?;
 ///         let insertion = txn.insertion().unless_similar(0.8);
 ///         for (judged, line) in run.insert(insertion, documents)?.into_iter().zip(part) {
-///             // `None` was judged before the interruption.
+///             // `None` means that the line was judged before the interruption.
 ///             if judged.is_some_and(|judged| judged.outcome.inserted().is_some()) {
 ///                 kept.push(line.to_string());
 ///             }
@@ -100,7 +100,7 @@ pub struct Judged {
 ///     }
 ///     run.save_judged(&mut txn, [0; 10])?;
 ///     txn.commit()?;
-///     // Here the output would be completed.
+///     // Complete the output here.
 ///     let mut txn = index.begin_write()?;
 ///     run.finish(&mut txn)?;
 ///     txn.commit()?;
@@ -117,33 +117,33 @@ pub struct Judged {
 /// ```
 #[derive(Clone, Debug)]
 pub struct DedupRun {
-    /// The number that its row is stored under.
+    /// The hash of the caller's key, under which the row is stored.
     key: u64,
-    /// What is stored, or will be.
+    /// The stored progress, or the initial progress of a new run.
     row: DedupRow,
-    /// The documents that this run was given.
+    /// The documents that this run has received.
     given: DedupInput,
-    /// Whether documents of an interrupted run are still to be given again.
+    /// Whether the caller still has to pass documents again that an interrupted run has judged.
     passing: bool,
 }
 
 impl DedupRun {
-    /// Begins a run. The first [`save`](Self::save) replaces what an interrupted run of this key
-    /// has stored.
+    /// Begins a run. The first [`save`](Self::save) replaces the progress of an interrupted run
+    /// with the same key.
     ///
-    /// The key names everything that decides the result: the input, the threshold, other indexes,
-    /// where the output goes. The index keeps a hash of it.
+    /// The key should contain everything that determines the result: the input, the threshold, the
+    /// other indexes, and the destination of the output. The index stores a hash of it.
     pub fn begin(txn: &WriteTxn, key: impl AsRef<[u8]>) -> Self {
         let row = DedupRow { base: txn.writer().next_number(), ..DedupRow::default() };
         let key = text_hash(key.as_ref());
         Self { key, row, given: DedupInput::default(), passing: false }
     }
 
-    /// Resumes the interrupted run of this key; `None` if there is none.
+    /// Resumes the interrupted run with this key. Returns `None` if there is none.
     ///
     /// # Errors
     ///
-    /// [`Error::Damaged`], [`Error::Io`] or [`Error::Storage`].
+    /// [`Error::Damaged`], [`Error::Io`] or [`Error::Storage`] if the index cannot be read.
     pub fn resume(txn: &WriteTxn, key: impl AsRef<[u8]>) -> Result<Option<Self>> {
         let key = text_hash(key.as_ref());
         let row = txn.writer().dedup_row(key)?;
@@ -155,12 +155,12 @@ impl DedupRun {
         }))
     }
 
-    /// The documents that this run was given. After an interruption they are given again.
+    /// The documents that this run has received since it was begun or resumed.
     pub fn given(&self) -> DedupInput {
         self.given
     }
 
-    /// The documents that the run has judged, those of before an interruption included.
+    /// The documents that the run has judged, including those before an interruption.
     pub fn judged(&self) -> DedupInput {
         match self.passing {
             true => self.stored(),
@@ -168,17 +168,18 @@ impl DedupRun {
         }
     }
 
-    /// The numbers that the caller stored last.
+    /// The numbers that the caller saved last.
     pub fn notes(&self) -> [u64; 10] {
         self.row.notes
     }
 
-    /// Whether all documents are judged, so that only the output has to be completed.
+    /// Whether all documents are judged, so that only the output remains to be completed.
     pub fn is_judged(&self) -> bool {
         self.row.judged
     }
 
-    /// Whether documents that were judged before an interruption are still to be given again.
+    /// Whether the caller still has to pass documents again that were judged before an
+    /// interruption.
     pub fn is_behind(&self) -> bool {
         self.passing
     }
@@ -187,14 +188,14 @@ impl DedupRun {
         DedupInput { documents: self.row.documents, hash: self.row.input }
     }
 
-    /// Inserts the next documents of the input; the insertion should say
-    /// [`unless_similar`](Insertion::unless_similar). There is one result for each document, in
-    /// order: `None` for one that was judged before an interruption.
+    /// Inserts the next documents of the input. Pass an insertion with
+    /// [`unless_similar`](Insertion::unless_similar). Returns one result per document, in order;
+    /// `None` for a document that was judged before an interruption.
     ///
     /// # Errors
     ///
-    /// [`Error::InputDiffers`] where the documents are not those that were judged before the
-    /// interruption, or more than those of a run that was judged as a whole; those of
+    /// [`Error::InputDiffers`] if the documents differ from those judged before the interruption,
+    /// or if a run that has judged its whole input receives more; those of
     /// [`Insertion::documents`].
     pub fn insert(
         &mut self,
@@ -237,13 +238,14 @@ impl DedupRun {
         Ok(results)
     }
 
-    /// Stores how far the run has come, and the caller's notes, in the transaction that has
-    /// inserted the documents. Does nothing while the run [is behind](Self::is_behind): what the
-    /// interrupted run has stored holds.
+    /// Stores the progress of the run and the caller's notes, in the transaction that has inserted
+    /// the documents. Does nothing while the run [is behind](Self::is_behind), because the stored
+    /// progress is further ahead.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] or [`Error::Storage`], after which the transaction cannot be committed.
+    /// [`Error::Io`] or [`Error::Storage`] if writing fails. The transaction cannot be committed
+    /// then.
     pub fn save(&mut self, txn: &mut WriteTxn, notes: [u64; 10]) -> Result<()> {
         match self.passing {
             true => Ok(()),
@@ -251,12 +253,12 @@ impl DedupRun {
         }
     }
 
-    /// As [`save`](Self::save), and stores that the input has ended.
+    /// Does the same as [`save`](Self::save), and records that the input has ended.
     ///
     /// # Errors
     ///
-    /// Those of [`save`](Self::save), and [`Error::InputDiffers`] where the input has ended before
-    /// the place of the interruption.
+    /// Those of [`save`](Self::save), and [`Error::InputDiffers`] if the input ended before the
+    /// point of the interruption.
     pub fn save_judged(&mut self, txn: &mut WriteTxn, notes: [u64; 10]) -> Result<()> {
         match self.passing {
             true => Err(self.differs()),
@@ -272,11 +274,11 @@ impl DedupRun {
         Ok(())
     }
 
-    /// Forgets the run. The next one of its key begins anew.
+    /// Deletes the stored progress. The next run with this key starts from the beginning.
     ///
     /// # Errors
     ///
-    /// [`Error::Damaged`], [`Error::Io`] or [`Error::Storage`].
+    /// [`Error::Damaged`], [`Error::Io`] or [`Error::Storage`] if reading or writing fails.
     pub fn finish(self, txn: &mut WriteTxn) -> Result<()> {
         let writer = txn.writer_mut();
         match writer.dedup_row(self.key)? {

@@ -1,9 +1,9 @@
-//! Finding what a new document is a duplicate of: in the index, in others, earlier in its batch.
+//! Finds the document that a new one duplicates: in the index, in others, or in the same batch.
 
 use crate::error::Result;
 use crate::estimate::equal_lanes;
-use crate::index::ask::matches::{Likeness, Match};
-use crate::index::ask::search::{Exact, Look, near};
+use crate::index::ask::matches::{Match, Score};
+use crate::index::ask::search::{ExactText, SearchPlan, find_similar};
 use crate::index::ask::verify::Elements;
 use crate::index::snapshot::Snapshot;
 use crate::index::write::insertion::Outcome;
@@ -16,24 +16,25 @@ use std::cell::{Cell, OnceCell};
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-/// So many matches of a document are remembered: an earlier one of its batch may replace the first.
+/// The number of matches remembered for a document. An earlier document of the same batch may
+/// replace the best ones.
 const BEST: usize = 4;
 
-/// How documents are compared.
+/// The parameters by which new documents are compared with known ones.
 pub(super) struct Comparison<'s> {
-    look: Look,
-    /// Whether texts are compared, not only signatures.
+    search_plan: SearchPlan,
+    /// Whether texts are compared after signatures.
     verifies: bool,
     threshold: f64,
     against: Vec<Against<'s>>,
-    /// A document that comes again is a duplicate of itself from this number on.
+    /// A repeated document counts as a duplicate of itself if its number is at least this.
     again_from: u64,
 }
 
-/// Another index that documents are compared with.
+/// Another index with which documents are compared.
 struct Against<'s> {
     snapshot: &'s Snapshot,
-    look: Look,
+    search_plan: SearchPlan,
     /// Whether its documents can be compared exactly.
     exact: bool,
 }
@@ -42,16 +43,17 @@ impl<'s> Against<'s> {
     fn new(snapshot: &'s Snapshot, threshold: Threshold, verifies: bool) -> Self {
         let settings = snapshot.settings();
         let exact = verifies && settings.store_text;
-        let look = Look::new(settings, &snapshot.margins, threshold, exact);
-        Self { snapshot, look, exact }
+        let search_plan = SearchPlan::new(settings, &snapshot.margins, threshold, exact);
+        Self { snapshot, search_plan, exact }
     }
 }
 
 impl<'s> Comparison<'s> {
-    /// Compares as `look` says in an index with these settings, and with other indexes.
+    /// Compares by `search_plan` in an index with these settings, and with other indexes. Fails if
+    /// the signatures of another index are not comparable.
     pub(super) fn new(
         settings: &Settings,
-        look: Look,
+        search_plan: SearchPlan,
         verifies: bool,
         threshold: Threshold,
         against: &[&'s Snapshot],
@@ -62,58 +64,64 @@ impl<'s> Comparison<'s> {
         }
         let others = against.iter();
         let against = others.map(|other| Against::new(other, threshold, verifies)).collect();
-        Ok(Self { look, verifies, threshold: threshold.get(), against, again_from: u64::MAX })
+        Ok(Self {
+            search_plan,
+            verifies,
+            threshold: threshold.get(),
+            against,
+            again_from: u64::MAX,
+        })
     }
 
-    /// The same, where a document that comes again is a duplicate of itself from this number on.
+    /// Makes a repeated document a duplicate of itself if its number is at least `number`.
     pub(super) fn again_from(self, number: u64) -> Self {
         Self { again_from: number, ..self }
     }
 
-    /// The probability with which a document at the threshold is found, at least.
+    /// A lower bound on the probability that a document at the threshold is found.
     pub(super) fn recall(&self) -> f64 {
-        let others = self.against.iter().map(|other| other.look.recall);
-        others.fold(self.look.recall, f64::min)
+        let others = self.against.iter().map(|other| other.search_plan.recall);
+        others.fold(self.search_plan.recall, f64::min)
     }
 
-    /// The text of a document, if it is to be compared exactly.
-    fn exact<'d>(&self, document: &'d Document, sketcher: &'d Sketcher) -> Option<Exact<'d>> {
+    /// The text of a document if texts are compared.
+    fn exact<'d>(&self, document: &'d Document, sketcher: &'d Sketcher) -> Option<ExactText<'d>> {
         let text = document.text.as_deref().filter(|_| self.verifies)?;
-        Some(Exact { text, sketcher, threshold: self.threshold })
+        Some(ExactText { text, sketcher, threshold: self.threshold })
     }
 }
 
-/// What a document is similar to of what was known before its batch.
+/// The documents known before the batch that are most similar to a new one.
 #[derive(Default)]
 struct Nearest {
-    /// The best in the index, by falling similarity, then by number.
-    own: Vec<(Likeness, DocNo)>,
-    /// The id of the first.
+    /// The best matches in the index, by descending similarity, then by number.
+    own: Vec<(Score, DocNo)>,
+    /// The id of the first match in `own`.
     first_id: Option<String>,
-    /// Whether there are more than these.
+    /// Whether the index has more matches than `own`.
     more: bool,
-    /// The best in another index, which index, its number.
-    other: Option<(Likeness, usize, DocNo)>,
+    /// The best match in another index: its score, the index, and its number there.
+    other: Option<(Score, usize, DocNo)>,
 }
 
-/// Judges the documents of a batch, one after the other.
+/// Decides for each document of a batch, in order, whether it is a duplicate.
 pub(super) struct Judge<'c> {
     comparison: &'c Comparison<'c>,
     sketcher: &'c Sketcher,
-    /// What the documents to come are similar to.
+    /// The earlier matches of the documents still to be judged.
     nearest: std::vec::IntoIter<Nearest>,
     kept: Kept,
-    /// Documents of the batch have numbers from here on.
+    /// The first number that the documents of the batch get.
     first: u64,
 }
 
-/// The documents of a batch that were kept so far.
+/// The documents of a batch that were not duplicates so far.
 struct Kept {
     probe: Probe,
     documents: Vec<KeptDocument>,
-    /// Places in `documents`, by band and the beginning of its word.
+    /// Positions in `documents`, by band and the prefix of the band's word.
     buckets: FxHashMap<(usize, u64), Vec<u32>>,
-    /// What remembered elements take, in bytes.
+    /// The size of all remembered elements in bytes.
     remembered: Cell<usize>,
 }
 
@@ -122,20 +130,20 @@ struct KeptDocument {
     id: String,
     lanes: Box<[u8]>,
     text: Option<Arc<str>>,
-    /// What the text is made of, once it was compared with another.
+    /// The elements of the text, remembered after its first comparison.
     elements: OnceCell<Elements>,
 }
 
 impl<'c> Judge<'c> {
-    /// Compares the documents of a batch with what was known before it, on all threads; `writes`
-    /// says which of them would be written at all.
+    /// Compares the documents of a batch with those known before it, on all threads. `writes`
+    /// returns whether a document would be written if it is no duplicate.
     pub(super) fn of(
         batch: &mut Batch<'_>,
         comparison: &'c Comparison<'_>,
         sketcher: &'c Sketcher,
         writes: impl Fn(Existing) -> bool + Sync + Send,
     ) -> Result<Self> {
-        // Nothing replaces the first match of a document that is alone.
+        // In a batch of one, no earlier document can replace the best match.
         let most = if batch.len() == 1 { 1 } else { BEST };
         let nearest = batch.ask(|view, document, existing| {
             match document.signature.is_empty() || !writes(existing) {
@@ -147,7 +155,7 @@ impl<'c> Judge<'c> {
             }
         })?;
         let kept = Kept {
-            probe: comparison.look.probe,
+            probe: comparison.search_plan.probe,
             documents: Vec::new(),
             buckets: FxHashMap::default(),
             remembered: Cell::new(0),
@@ -156,8 +164,9 @@ impl<'c> Judge<'c> {
         Ok(Self { comparison, sketcher, nearest: nearest.into_iter(), kept, first })
     }
 
-    /// What the next document of the batch is a duplicate of, if of anything but its own former
-    /// text. One that is none, and is written, is one that later documents are compared with.
+    /// Judges the next document of the batch. Returns the outcome if it is a duplicate; its own
+    /// former version does not count. A document that is written joins those with which later
+    /// documents are compared.
     pub(super) fn judge(
         &mut self,
         entry: &mut Entry<'_, '_>,
@@ -193,12 +202,19 @@ impl<'c> Judge<'c> {
         let counts =
             |entry: &Entry<'_, '_>, doc: DocNo| Some(doc) != own && !entry.was_replaced(doc);
         if nearest.more && !nearest.own.iter().any(|(_, doc)| counts(entry, *doc)) {
-            // All that were remembered have been replaced since.
+            // The batch has replaced every remembered match, so this searches again.
             let first = self.first;
             nearest.own = entry.read(|view, document| {
                 let counts = |doc: DocNo| u64::from(doc.0) < first && Some(doc) != own;
                 let exact = comparison.exact(document, sketcher);
-                near(view, document.signature.lanes(), comparison.look, exact, 1, counts)
+                find_similar(
+                    view,
+                    document.signature.lanes(),
+                    comparison.search_plan,
+                    exact,
+                    1,
+                    counts,
+                )
             })?;
             nearest.first_id = None;
         }
@@ -206,27 +222,28 @@ impl<'c> Judge<'c> {
         let mine = mine.and_then(|at| nearest.own.get(at).map(|scored| (*scored, at)));
         let document = entry.document();
         let exact = comparison.exact(document, sketcher);
-        let fresh = self.kept.best(document, comparison.look, exact, |doc| counts(entry, doc))?;
-        let likeness = mine.map(|((likeness, _), _)| likeness);
+        let fresh =
+            self.kept.best(document, comparison.search_plan, exact, |doc| counts(entry, doc))?;
+        let score = mine.map(|((score, _), _)| score);
         let lanes = document.signature.lanes().len();
-        let named = |id: String, likeness: Likeness| likeness.named(id, lanes, Confidence::DEFAULT);
-        let is_more = |other: Likeness, than: Option<Likeness>| {
-            let similarity = |likeness: Likeness| likeness.similarity(lanes);
+        let named = |id: String, score: Score| score.named(id, lanes, Confidence::DEFAULT);
+        let is_more = |other: Score, than: Option<Score>| {
+            let similarity = |score: Score| score.similarity(lanes);
             than.is_none_or(|than| similarity(other) > similarity(than))
         };
-        let (best, likeness) = match (mine, fresh) {
-            (_, Some((more, kept))) if is_more(more, likeness) => {
+        let (best, score) = match (mine, fresh) {
+            (_, Some((more, kept))) if is_more(more, score) => {
                 (Some(named(kept.id.clone(), more)), Some(more))
             }
-            (Some(((likeness, doc), at)), _) => {
+            (Some(((score, doc), at)), _) => {
                 let first = if at == 0 { nearest.first_id } else { None };
                 let id = first.map_or_else(|| entry.id_of(doc), Ok)?;
-                (Some(named(id, likeness)), Some(likeness))
+                (Some(named(id, score)), Some(score))
             }
             (None, _) => (None, None),
         };
         if let Some((more, against, doc)) = nearest.other
-            && is_more(more, likeness)
+            && is_more(more, score)
             && let Some(Against { snapshot, .. }) = comparison.against.get(against)
         {
             let id = snapshot.view().document(doc)?.id;
@@ -235,48 +252,49 @@ impl<'c> Judge<'c> {
         Ok(best.map(|of| Outcome::Duplicate { of, against: None }))
     }
 
-    /// A document as a match of itself.
+    /// Makes a match of a document with itself.
     fn itself(&self, document: &Document) -> Match {
         let lanes = document.signature.lanes().len();
-        let likeness = match self.comparison.exact(document, self.sketcher) {
-            Some(_) => Likeness::Exact(1.0),
-            None => Likeness::Estimated(lanes),
+        let score = match self.comparison.exact(document, self.sketcher) {
+            Some(_) => Score::Exact(1.0),
+            None => Score::Estimated(lanes),
         };
-        likeness.named(document.id.clone(), lanes, Confidence::DEFAULT)
+        score.named(document.id.clone(), lanes, Confidence::DEFAULT)
     }
 }
 
 impl Nearest {
-    /// Remembers `most` of the index, without the document that has the id of the new one.
+    /// Finds the `most` best matches in the index, without the document `own` that has the same id,
+    /// and the best match in the other indexes.
     fn new(
         view: &WriteView<'_, '_>,
         document: &Document,
         own: Option<DocNo>,
         comparison: &Comparison<'_>,
-        exact: Option<Exact<'_>>,
+        exact: Option<ExactText<'_>>,
         most: usize,
     ) -> Result<Self> {
         let lanes = document.signature.lanes();
-        // One more tells whether there are more; a document that is alone need not know.
+        // One extra result shows whether there are more. A batch of one does not need to know.
         let asked = if most > 1 { most + 1 } else { most };
         let counts = |doc: DocNo| Some(doc) != own;
-        let mut found = near(view, lanes, comparison.look, exact, asked, counts)?;
+        let mut found = find_similar(view, lanes, comparison.search_plan, exact, asked, counts)?;
         let more = found.len() > most;
         found.truncate(most);
         let first_id = match found.first() {
             Some((_, doc)) => Some(view.document(*doc)?.id),
             None => None,
         };
-        let mut other: Option<(Likeness, usize, DocNo)> = None;
-        let similarity = |likeness: Likeness| likeness.similarity(lanes.len());
+        let mut other: Option<(Score, usize, DocNo)> = None;
+        let similarity = |score: Score| score.similarity(lanes.len());
         for (number, against) in comparison.against.iter().enumerate() {
             let exact = exact.filter(|_| against.exact);
             let view = against.snapshot.view();
-            let found = near(&view, lanes, against.look, exact, 1, |_| true)?;
-            if let Some((likeness, doc)) = found.into_iter().next()
-                && other.is_none_or(|best| similarity(likeness) > similarity(best.0))
+            let found = find_similar(&view, lanes, against.search_plan, exact, 1, |_| true)?;
+            if let Some((score, doc)) = found.into_iter().next()
+                && other.is_none_or(|best| similarity(score) > similarity(best.0))
             {
-                other = Some((likeness, number, doc));
+                other = Some((score, number, doc));
             }
         }
         Ok(Self { own: found, first_id, more, other })
@@ -284,7 +302,7 @@ impl Nearest {
 }
 
 impl Kept {
-    /// Remembers what a text is made of, as long as there is room.
+    /// Remembers the elements of a text while the total stays within 64 MiB.
     fn remember(&self, kept: &KeptDocument, elements: Elements) {
         const ROOM: usize = 64 << 20;
         let bytes = self.remembered.get() + elements.bytes();
@@ -303,20 +321,20 @@ impl Kept {
             let key = (band, word(&lanes, band, self.probe.depth()));
             self.buckets.entry(key).or_default().push(at);
         }
-        // A number that does not fit is refused when the document is written.
+        // Writing the document fails if the number does not fit.
         let number = DocNo(number.try_into().unwrap_or(u32::MAX));
         let (id, text) = (document.id.clone(), document.text.clone());
         self.documents.push(KeptDocument { number, id, lanes, text, elements: OnceCell::new() });
     }
 
-    /// The most similar of these, and among equals the first, of those that count.
+    /// The most similar of the kept documents for which `counts` is true, ties by number.
     fn best(
         &self,
         document: &Document,
-        look: Look,
-        exact: Option<Exact<'_>>,
+        search_plan: SearchPlan,
+        exact: Option<ExactText<'_>>,
         counts: impl Fn(DocNo) -> bool,
-    ) -> Result<Option<(Likeness, &KeptDocument)>> {
+    ) -> Result<Option<(Score, &KeptDocument)>> {
         let lanes = document.signature.lanes();
         let buckets = (0..self.probe.bands())
             .filter_map(|band| self.buckets.get(&(band, word(lanes, band, self.probe.depth()))));
@@ -327,10 +345,10 @@ impl Kept {
         let candidates = candidates
             .filter(|document| counts(document.number))
             .map(|document| (equal_lanes(lanes, &document.lanes), document))
-            .filter(|(equal, _)| *equal >= look.least);
-        let Some(Exact { text, sketcher, threshold }) = exact else {
+            .filter(|(equal, _)| *equal >= search_plan.least);
+        let Some(ExactText { text, sketcher, threshold }) = exact else {
             let best = candidates.min_by_key(|(equal, kept)| (Reverse(*equal), kept.number));
-            return Ok(best.map(|(equal, kept)| (Likeness::Estimated(equal), kept)));
+            return Ok(best.map(|(equal, kept)| (Score::Estimated(equal), kept)));
         };
         let mut asked = None;
         let mut best: Option<(f64, &KeptDocument)> = None;
@@ -356,6 +374,6 @@ impl Kept {
                 best = Some((similarity, kept));
             }
         }
-        Ok(best.map(|(similarity, kept)| (Likeness::Exact(similarity), kept)))
+        Ok(best.map(|(similarity, kept)| (Score::Exact(similarity), kept)))
     }
 }

@@ -1,4 +1,4 @@
-//! Insertions: what to do on a conflict, what counts as a duplicate, and what became of documents.
+//! Insertions: options for conflicts and duplicates, and the outcome for each document.
 
 use crate::error::{Error, Result};
 use crate::index::ask::matches::Match;
@@ -13,16 +13,16 @@ use crate::text::Content;
 use rayon::prelude::*;
 use std::fmt;
 
-/// What inserting a document did.
+/// The effect of inserting a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Inserted {
-    /// Its id was new.
+    /// The id was new, and the document was added.
     Added,
-    /// A document with this id had another text and was replaced.
+    /// The document replaced one with the same id and another text.
     Replaced,
-    /// A document with this id has the same text. Nothing was written.
+    /// The index already has the document with the same id and text. Nothing was written.
     Unchanged,
-    /// A document with this id has another text and was kept ([`OnConflict::Skip`]).
+    /// The index has the id with another text and keeps that document ([`OnConflict::Skip`]).
     Skipped,
 }
 
@@ -36,40 +36,40 @@ impl Inserted {
         }
     }
 
-    /// Whether the document is written.
+    /// Whether the insertion writes the document.
     fn writes(self) -> bool {
         matches!(self, Self::Added | Self::Replaced)
     }
 }
 
-/// What to do with a document whose id is in the index with another text.
+/// The policy for a document whose id is in the index with another text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum OnConflict {
-    /// It replaces the one in the index.
+    /// The new document replaces the one in the index.
     #[default]
     Replace,
-    /// It is left out.
+    /// The new document is left out.
     Skip,
 }
 
-/// What became of a document that was given to an index.
+/// The outcome for a document that was passed to an insertion.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// It was no duplicate, or duplicates were not looked for.
+    /// The document is not a duplicate, or the insertion did not search for duplicates.
     Inserted(Inserted),
-    /// It is similar to a document that was known, and was not inserted.
+    /// The document is similar to a known one and was not inserted.
     Duplicate {
-        /// The most similar document. Among equals, this index comes before others, which come in
-        /// their order, and the earliest inserted comes first.
+        /// The most similar document. Ties go to this index before the others, to the others in
+        /// their order, and to the document that was inserted first.
         of: Match,
-        /// Which of the indexes of [`Insertion::against`] has that document, counted from 0;
+        /// The position in [`Insertion::against`] of the index that has the document, from 0;
         /// `None` for this index.
         against: Option<usize>,
     },
 }
 
 impl Outcome {
-    /// What inserting the document did; `None` for a duplicate.
+    /// The effect of the insertion; `None` for a duplicate.
     pub fn inserted(&self) -> Option<Inserted> {
         match self {
             Self::Inserted(inserted) => Some(*inserted),
@@ -78,14 +78,15 @@ impl Outcome {
     }
 }
 
-/// An insertion of one document or of many, made by [`WriteTxn::insertion`]. Options come first;
-/// [`document`](Self::document), [`documents`](Self::documents) or [`contents`](Self::contents) ends it.
+/// An insertion of one or more documents, made by [`WriteTxn::insertion`]. Set its options first;
+/// then [`document`](Self::document), [`documents`](Self::documents) or
+/// [`contents`](Self::contents) runs it.
 ///
-/// Without options, a document replaces the one that has its id. With
-/// [`unless_similar`](Self::unless_similar) it is inserted only if no similar document is known.
+/// Without options, a document replaces the one with the same id. With
+/// [`unless_similar`](Self::unless_similar), it is inserted only if no similar document is known.
 ///
-/// Many documents go in as if one came after the other, and faster: they are looked up in one
-/// sweep and compared on all threads.
+/// Inserting many documents at once gives the same result as inserting them in order, and is
+/// faster: one pass looks up their ids, and all threads compare them.
 ///
 /// ```
 /// # fn main() -> twindex::Result<()> {
@@ -140,18 +141,20 @@ impl<'t> Insertion<'t> {
         }
     }
 
-    /// What to do with a document whose id is in the index with another text;
-    /// [`OnConflict::Replace`] if this is not said.
+    /// Sets the policy for a document whose id is in the index with another text. The default is
+    /// [`OnConflict::Replace`].
     pub fn on_conflict(self, on_conflict: OnConflict) -> Self {
         Self { on_conflict, ..self }
     }
 
-    /// Leaves a document out if one of at least this similarity is known: in the index, earlier in
-    /// this transaction, or in an index of [`against`](Self::against).
+    /// Leaves out a document if another one has at least this similarity to it: above 0, at most 1.
+    /// Compares with the documents in the index, those inserted earlier in this transaction, and
+    /// those in the indexes passed to [`against`](Self::against).
     ///
-    /// A document with the same id does not count as similar. If its text is the same, the new one
-    /// is [`Inserted::Unchanged`]. Else [`on_conflict`](Self::on_conflict) decides, and a document
-    /// that is to be replaced stays if another document is similar to the new one.
+    /// A document with the same id does not count as similar. If it has the same text, the new
+    /// document is [`Inserted::Unchanged`]. If it has another text,
+    /// [`on_conflict`](Self::on_conflict) decides; but if a third document is similar to the new
+    /// one, the old one stays.
     pub fn unless_similar(self, threshold: f64) -> Self {
         Self { threshold: Some(threshold), ..self }
     }
@@ -162,13 +165,13 @@ impl<'t> Insertion<'t> {
         Self { against: others, ..self }
     }
 
-    /// Goes by estimates although the index stores texts: faster, as no text is read.
+    /// Uses estimates even if the index stores texts. This is faster because no text is read.
     pub fn estimate(self, estimate: bool) -> Self {
         Self { estimate, ..self }
     }
 
-    /// Takes a document that comes again with its id and its text for a duplicate of itself, if it
-    /// has this number or a later one; an earlier one is unchanged.
+    /// Makes a repeated document (same id, same text) a duplicate of itself if its number is at
+    /// least `number`. One with a lower number is unchanged.
     pub(super) fn again_from(self, number: u64) -> Self {
         Self { again_from: number, ..self }
     }
@@ -177,9 +180,9 @@ impl<'t> Insertion<'t> {
         self.txn
     }
 
-    /// The probability with which a document at the threshold is found here and in each of the
-    /// other indexes, at least. With stored texts it is then a duplicate for certain. 1 without
-    /// [`unless_similar`](Self::unless_similar).
+    /// A lower bound on the probability that a document at the threshold is found, in this index
+    /// and in each of the others; from 0 to 1. With stored texts, a document that is found is
+    /// always a duplicate. Returns 1 without [`unless_similar`](Self::unless_similar).
     ///
     /// # Errors
     ///
@@ -189,7 +192,7 @@ impl<'t> Insertion<'t> {
         Ok(self.comparison()?.map_or(1.0, |comparison| comparison.recall()))
     }
 
-    /// How documents are compared; `None` where they are not.
+    /// The parameters of the comparison; `None` without a threshold.
     fn comparison(&self) -> Result<Option<Comparison<'t>>> {
         let Some(threshold) = self.threshold else {
             return match self.against.len() {
@@ -197,40 +200,44 @@ impl<'t> Insertion<'t> {
                 others => Err(Error::InvalidSetting {
                     setting: "against",
                     got: format!("{others} indexes"),
-                    expected: "a threshold with it, by unless_similar",
+                    expected: "a threshold set by unless_similar as well",
                 }),
             };
         };
         let threshold = Threshold::new(threshold)?;
         let verifies = self.txn.settings().store_text && !self.estimate;
-        let look = self.txn.look(threshold, verifies);
-        Comparison::new(self.txn.settings(), look, verifies, threshold, self.against)
+        let search_plan = self.txn.search_plan(threshold, verifies);
+        Comparison::new(self.txn.settings(), search_plan, verifies, threshold, self.against)
             .map(|comparison| Some(comparison.again_from(self.again_from)))
     }
 
-    /// Inserts a document. One without an id is given the next automatic one.
+    /// Inserts a document. A document without an id gets the next automatic one.
     ///
     /// # Errors
     ///
     /// Those of [`documents`](Self::documents).
     pub fn document(self, document: Document) -> Result<Outcome> {
         let outcomes = self.documents(vec![document])?;
-        // There is an outcome for each document.
+        // `documents` returns one outcome per document, so the default is never used.
         Ok(outcomes.into_iter().next().unwrap_or(Outcome::Inserted(Inserted::Skipped)))
     }
 
-    /// Inserts documents as if one came after the other. Those without an id are given the next
-    /// automatic ones. The outcomes are in the order of the documents.
+    /// Inserts documents in order. Documents without an id get the next automatic ones. Returns the
+    /// outcomes in the same order.
     ///
     /// # Errors
     ///
-    /// These leave the transaction as it was: [`Error::InvalidSetting`] for a threshold out of
-    /// range, or `against` without a threshold; [`Error::SettingMismatch`] for an index whose
-    /// signatures do not compare with those of this one; [`Error::SignatureMismatch`];
-    /// [`Error::MissingText`]; [`Error::NotWeights`] and [`Error::UnexpectedWeights`].
+    /// These errors leave the transaction unchanged:
     ///
-    /// After [`Error::Full`], [`Error::Damaged`], [`Error::Io`] or [`Error::Storage`] the
-    /// transaction cannot be committed, unless nothing of this insertion was done yet.
+    /// - [`Error::InvalidSetting`] for a threshold out of range, or for
+    ///   [`against`](Self::against) without a threshold.
+    /// - [`Error::SettingMismatch`] if the signatures of another index are not comparable.
+    /// - [`Error::SignatureMismatch`] for a signature with another number of lanes.
+    /// - [`Error::MissingText`] for a document without a text if the index stores texts.
+    /// - [`Error::NotWeights`] or [`Error::UnexpectedWeights`] for a document of the wrong kind.
+    ///
+    /// After [`Error::Full`], [`Error::Damaged`], [`Error::Io`] or [`Error::Storage`], the
+    /// transaction cannot be committed if the insertion had already begun to write.
     pub fn documents(self, mut documents: Vec<Document>) -> Result<Vec<Outcome>> {
         let comparison = self.comparison()?;
         let Self { txn, on_conflict, .. } = self;
@@ -244,7 +251,7 @@ impl<'t> Insertion<'t> {
             let compared = comparison.as_ref().map(|comparison| (comparison, &*sketcher));
             let inserted = insert(writer, documents, on_conflict, compared, &mut outcomes);
             if inserted.is_err() && !outcomes.is_empty() {
-                // The caller cannot know how many are in.
+                // The error does not tell the caller how many documents were inserted.
                 writer.fail();
             }
             inserted?;
@@ -253,8 +260,8 @@ impl<'t> Insertion<'t> {
         Ok(outcomes)
     }
 
-    /// Inserts contents under their ids, sketching them on all threads: pairs of an id and a text,
-    /// of an id and [`Weights`](crate::Weights), or of an id and [`Tokens`](crate::Tokens).
+    /// Sketches contents on all threads and inserts them. Takes pairs of an id and a text,
+    /// [`Weights`](crate::Weights) or [`Tokens`](crate::Tokens).
     ///
     /// # Errors
     ///
@@ -275,7 +282,7 @@ impl<'t> Insertion<'t> {
     }
 }
 
-/// Inserts the documents of one batch, compared where duplicates are looked for.
+/// Inserts the documents of one batch; `compared` finds the duplicates among them.
 fn insert(
     writer: &mut Writer,
     documents: Vec<Document>,
@@ -297,7 +304,7 @@ fn insert(
     batch.finish()
 }
 
-/// Decides about one document of a batch.
+/// Inserts or skips one document of a batch.
 fn decide(
     mut entry: Entry<'_, '_>,
     on_conflict: OnConflict,

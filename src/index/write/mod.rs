@@ -1,4 +1,4 @@
-//! Changing an index: the write transaction, deduplication, documents from other indexes.
+//! Writing to an index: the write transaction, deduplication, merging and rebuilding.
 
 pub(crate) mod copies;
 pub(crate) mod dedup_run;

@@ -1,4 +1,4 @@
-//! Making an index again from its texts, under other settings.
+//! Rebuilds an index from its stored texts with other settings.
 
 use crate::error::{Error, Result};
 use crate::index::document::Document;
@@ -10,28 +10,28 @@ use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What rebuilding made.
+/// The result of rebuilding an index.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Rebuilt {
-    /// Documents of the index.
+    /// The number of documents.
     pub documents: u64,
-    /// What it was created with now.
+    /// The new settings.
     pub settings: Settings,
 }
 
-/// Documents that are sketched together and written in one commit, at most.
+/// The maximum number of documents that are sketched together and written in one commit.
 const DOCUMENTS: usize = 10_000;
 
 impl IndexOptions {
-    /// Makes an index that stores texts again, under other settings: those named here are changed,
-    /// the others stay. The new file takes the place of the old one when it is complete; until
-    /// then, and if anything goes wrong, the old one is as it was.
+    /// Rebuilds an index that stores texts with other settings. The settings given here change; the
+    /// others stay. The new file replaces the old one when it is complete. Until then, and after an
+    /// error, the old one is unchanged.
     ///
-    /// Ids, texts and times of insertion are taken over, in their order. Texts are cut with the
-    /// Unicode tables of this program. How far an interrupted deduplication has come is forgotten.
-    /// Needs the space of a second file, takes as long as adding all texts, and the memory of that
-    /// and of some 64 MiB of texts. It counts documents.
+    /// The new index keeps the documents' ids, texts, insertion times and order. It shingles the
+    /// texts with the Unicode tables of this program, and drops the stored progress of interrupted
+    /// deduplications. Rebuilding needs free space for a second file, the time and memory of
+    /// inserting all texts, and memory for about 64 MiB of texts. Progress counts documents.
     ///
     /// ```
     /// # fn main() -> twindex::Result<()> {
@@ -53,12 +53,15 @@ impl IndexOptions {
     ///
     /// # Errors
     ///
-    /// [`Error::NoTexts`] where the index stores no texts; [`Error::NotWeights`] or
-    /// [`Error::UnexpectedWeights`] where texts are to become weights or the reverse; those of
-    /// [`open`](Self::open) and [`create`](Self::create); [`Error::Interrupted`]. The file is then as
-    /// it was.
+    /// The file is unchanged after an error.
+    ///
+    /// - [`Error::NoTexts`] if the index stores no texts.
+    /// - [`Error::NotWeights`] or [`Error::UnexpectedWeights`] if the new settings turn texts into
+    ///   weighted sets or the reverse.
+    /// - Those of [`open`](Self::open) and [`create`](Self::create).
+    /// - [`Error::Interrupted`] if the caller stopped the work.
     pub fn rebuild(&self, path: impl AsRef<Path>) -> Work<'static, Rebuilt> {
-        const REBUILDING: (&str, &str) = ("rebuilding", "the index is as it was");
+        const REBUILDING: (&str, &str) = ("rebuilding", "the index is unchanged");
         let (options, path) = (self.clone(), path.as_ref().to_owned());
         Work::new(move |tell| {
             let tell = RefCell::new(tell);
@@ -77,7 +80,7 @@ impl IndexOptions {
     }
 }
 
-/// Puts the documents of one index into another.
+/// Inserts the documents of one index into another.
 fn fill(old: &Arc<Engine>, new: &Arc<Engine>, watch: &mut Watch<'_>) -> Result<Rebuilt> {
     let (old, new) = (Index::new(Arc::clone(old))?, Index::new(Arc::clone(new))?);
     let source = old.snapshot()?;

@@ -1,7 +1,7 @@
-//! The write transaction: insert, check and insert, remove, commit.
+//! The write transaction: inserts, removes and commits documents.
 
 use crate::error::{Error, Result};
-use crate::index::ask::search::Look;
+use crate::index::ask::search::SearchPlan;
 use crate::index::ask::verify::Margins;
 use crate::index::document::Document;
 use crate::index::snapshot::Snapshot;
@@ -14,11 +14,13 @@ use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
-/// The one write transaction of an index: all of it becomes durable and visible to others at
-/// [`commit`](Self::commit), or nothing if it is dropped. It sees its own changes at once.
+/// A write transaction. An index has at most one at a time.
 ///
-/// It holds the index open and can be moved to another thread. [`Index::begin_write`] says how a
-/// moved transaction and a thread that begins a second one go together.
+/// [`commit`](Self::commit) makes all changes durable and visible to others at once; dropping the
+/// transaction undoes them. The transaction itself sees its changes immediately.
+///
+/// It keeps the file open and can be moved to another thread. [`Index::begin_write`] describes what
+/// happens if that thread then begins a second one.
 ///
 /// [`Index::begin_write`]: crate::Index::begin_write
 ///
@@ -56,22 +58,25 @@ impl WriteTxn {
         Self { writer, sketcher, margins: Margins::default() }
     }
 
-    /// Inserts a document under an id, replacing what was there.
+    /// Inserts a document, or replaces the one with the same id.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes, [`Error::NotWeights`],
-    /// [`Error::UnexpectedWeights`] or [`Error::UnexpectedTokens`] for content of another kind than
-    /// the index takes, which leave the transaction usable; those of [`Insertion::documents`].
+    /// - [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes.
+    /// - [`Error::NotWeights`], [`Error::UnexpectedWeights`] or [`Error::UnexpectedTokens`] for
+    ///   content of a kind that the index does not take.
+    /// - Those of [`Insertion::documents`].
+    ///
+    /// The first two leave the transaction usable.
     pub fn insert<'c>(&mut self, id: &str, content: impl Into<Content<'c>>) -> Result<Inserted> {
         let document = Document::prepare(id, content, &self.sketcher, self.settings())?;
         let outcome = self.insertion().document(document)?;
-        // Without a threshold nothing is a duplicate.
+        // Without a threshold, no document is a duplicate.
         Ok(outcome.inserted().unwrap_or(Inserted::Skipped))
     }
 
-    /// Inserts a document unless one of at least the index's threshold is known, in the index or
-    /// earlier in this transaction: [`Insertion::unless_similar`].
+    /// Inserts a document unless a similar one is known, in the index or earlier in this
+    /// transaction. The threshold is that of the index. See [`Insertion::unless_similar`].
     ///
     /// # Errors
     ///
@@ -86,15 +91,15 @@ impl WriteTxn {
         self.insertion().unless_similar(threshold).document(document)
     }
 
-    /// Begins an insertion of prepared documents or of many texts, with a policy for conflicts, a
-    /// threshold of duplicates, and other indexes to compare with.
+    /// Begins an insertion with options: a policy for conflicts, a threshold for duplicates, and
+    /// other indexes to compare with.
     pub fn insertion(&mut self) -> Insertion<'_> {
         Insertion::new(self)
     }
 
-    /// Where what is similar to a document is looked for.
-    pub(super) fn look(&self, threshold: Threshold, verifies: bool) -> Look {
-        Look::new(self.settings(), &self.margins, threshold, verifies)
+    /// The plan by which the index is searched for documents similar to a new one.
+    pub(super) fn search_plan(&self, threshold: Threshold, verifies: bool) -> SearchPlan {
+        SearchPlan::new(self.settings(), &self.margins, threshold, verifies)
     }
 
     pub(super) fn settings(&self) -> &Settings {
@@ -105,29 +110,30 @@ impl WriteTxn {
         Arc::clone(&self.sketcher)
     }
 
-    /// The transaction of the store; this thread has it now.
+    /// The transaction of the store. Records that this thread holds it.
     pub(super) fn writer(&self) -> &Writer {
         self.writer.used();
         &self.writer
     }
 
-    /// The same, to be changed.
+    /// The transaction of the store, for changes. Records that this thread holds it.
     pub(super) fn writer_mut(&mut self) -> &mut Writer {
         self.writer.used();
         &mut self.writer
     }
 
-    /// Removes a document; returns whether there was one with this id.
+    /// Removes the document with this id. Returns whether there was one.
     ///
     /// # Errors
     ///
-    /// [`Error::Damaged`], [`Error::Io`] or [`Error::Storage`], where nothing was removed.
+    /// [`Error::Damaged`], [`Error::Io`] or [`Error::Storage`] if the index cannot be read. Nothing
+    /// was removed then.
     pub fn remove(&mut self, id: &str) -> Result<bool> {
         self.writer_mut().remove(id)
     }
 
-    /// Removes the documents with these ids; returns how many of them there were. Faster than one
-    /// by one: they are looked up in one sweep.
+    /// Removes the documents with these ids. Returns how many there were. This is faster than
+    /// removing one at a time, because one pass looks up all ids.
     ///
     /// # Errors
     ///
@@ -137,26 +143,26 @@ impl WriteTxn {
         self.writer_mut().remove_all(&ids)
     }
 
-    /// Sets the time of insertion of the documents with these ids to now; returns how many of them
-    /// there were. A document that has a later time, as after the clock was set back, keeps it.
+    /// Sets the insertion time of the documents with these ids to now. Returns how many there were.
+    /// A document with a later time, for instance because the clock was set back, keeps it.
     ///
     /// # Errors
     ///
-    /// [`Error::Damaged`], [`Error::Io`] or [`Error::Storage`], after which the transaction cannot
-    /// be committed.
+    /// [`Error::Damaged`], [`Error::Io`] or [`Error::Storage`] if reading or writing fails. The
+    /// transaction cannot be committed then.
     pub fn renew_batch(&mut self, ids: &[impl AsRef<str>]) -> Result<u64> {
         let ids: Vec<&str> = ids.iter().map(AsRef::as_ref).collect();
         self.writer_mut().renew_all(&ids)
     }
 
-    /// The next automatic id, `#1`, `#2` and so on: this index never gives one twice, nor one that
-    /// a document was given by hand.
+    /// Returns the next automatic id: `#1`, `#2` and so on. An index never returns the same id
+    /// twice, and never one that a document already has.
     ///
-    /// Documents [without an id](Document::without_id) are given theirs when they are inserted.
+    /// An insertion calls this for documents [without an id](Document::without_id).
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] or [`Error::Damaged`].
+    /// [`Error::Io`] or [`Error::Damaged`] if the index cannot be read.
     pub fn auto_id(&mut self) -> Result<String> {
         loop {
             let id = self.writer_mut().auto_id();
@@ -166,10 +172,10 @@ impl WriteTxn {
         }
     }
 
-    /// Gives the documents that have no id the next automatic ones, in their order. An id of an
-    /// earlier document among these is not given again.
+    /// Gives the next automatic ids to the documents without an id, in order. Does not reuse the id
+    /// of an earlier document in the slice.
     ///
-    /// Inserting documents does this too; it is for who wants to know the ids.
+    /// An insertion does this too. Call it to know the ids beforehand.
     ///
     /// ```
     /// # fn main() -> twindex::Result<()> {
@@ -190,10 +196,10 @@ impl WriteTxn {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] or [`Error::Damaged`].
+    /// [`Error::Io`] or [`Error::Damaged`] if the index cannot be read.
     pub fn give_ids(&mut self, documents: &mut [Document]) -> Result<()> {
-        // Ids that look like automatic ones and may not be in the index yet. Only those before a
-        // document count, so that it does not matter which are in one batch.
+        // Ids in the form of automatic ones that may not be in the index yet. Only those of earlier
+        // documents count, so the result does not depend on how the input is divided into batches.
         let mut given: HashSet<String> = HashSet::new();
         for document in documents {
             if document.id.starts_with('#') {
@@ -210,31 +216,31 @@ impl WriteTxn {
         Ok(())
     }
 
-    /// Whether there is a document with this id, this transaction's changes included.
+    /// Whether there is a document with this id, including this transaction's changes.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] or [`Error::Damaged`].
+    /// [`Error::Io`] or [`Error::Damaged`] if the index cannot be read.
     pub fn contains(&self, id: &str) -> Result<bool> {
         self.writer().contains(id)
     }
 
-    /// The number of documents, this transaction's changes included.
+    /// The number of documents, including this transaction's changes.
     pub fn len(&self) -> u64 {
         self.writer().len()
     }
 
-    /// Whether there is no document.
+    /// Whether there are no documents.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Makes all changes durable, then visible. Once it has returned, they survive a crash of
-    /// the process and of the machine. Takes at least the time in which the disk confirms a write.
+    /// Makes all changes durable, then visible. After it returns, they survive a crash of the
+    /// process and of the machine. Takes at least the time of one disk sync.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] or [`Error::Storage`]: nothing was changed.
+    /// [`Error::Io`] or [`Error::Storage`] if writing fails. The index is unchanged then.
     pub fn commit(self) -> Result<()> {
         self.writer.commit()
     }
@@ -242,12 +248,12 @@ impl WriteTxn {
     /// Undoes all changes, as dropping the transaction does.
     pub fn abort(self) {}
 
-    /// Documents that are best inserted together.
+    /// The number of documents that is best inserted together.
     pub(super) fn batch_size(&self) -> usize {
         self.writer().batch_size()
     }
 
-    /// Whether the documents of another index can be inserted.
+    /// Checks that the documents of another index can be inserted into this one.
     pub(super) fn takes(&self, source: &Snapshot) -> Result<()> {
         self.settings().same(self.writer().path(), source.settings(), source.path())
     }

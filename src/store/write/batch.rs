@@ -1,5 +1,5 @@
-//! The one way into an index: documents are looked up together, decided in order, and written
-//! together.
+//! The single path by which documents enter an index: one lookup for all, decisions in order, and
+//! one write for all.
 
 use crate::error::Result;
 use crate::store::bytes::schema::DocNo;
@@ -10,7 +10,7 @@ use crate::store::write::writer::{WriteView, Writer};
 use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
 
-/// What the index has under the id of a document.
+/// The document that the index has under the id of a new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Existing {
     /// Nothing.
@@ -39,29 +39,30 @@ impl Existing {
     }
 }
 
-/// Documents that go into an index as if one after the other.
+/// A batch of documents to insert, with the same result as inserting them one at a time.
 ///
-/// Their ids are looked up once, when the batch begins. What was found stays true because the
-/// batch borrows the transaction until it ends. Each document comes out as an [`Entry`], which
-/// decides about it. [`finish`](Self::finish) writes the documents that still wait. If a batch is
-/// dropped before that, and has inserted anything, nothing of the transaction can be committed.
+/// The batch looks up all ids once, when it begins. The result stays valid because the batch
+/// borrows the transaction until it ends. [`next`](Self::next) returns each document as an
+/// [`Entry`], which the caller inserts or skips. [`finish`](Self::finish) writes the documents that
+/// still wait. If a batch that has inserted a document is dropped before that, the transaction
+/// cannot be committed.
 pub(crate) struct Batch<'w> {
     writer: &'w mut Writer,
-    /// Documents to be decided, with what the index had under their ids.
+    /// The documents still to be decided, with the result of looking up their ids.
     rest: VecDeque<(Document, Known)>,
-    /// Documents to be written. Their ids are free and differ.
+    /// Inserted documents that are not written yet. Their ids are distinct and free.
     waiting: Vec<Document>,
-    /// The numbers of documents that others of this batch have replaced.
+    /// The numbers of documents that this batch has replaced.
     replaced: FxHashSet<DocNo>,
-    /// Whether anything was inserted, until the batch has ended.
+    /// Whether the batch has inserted a document and has not finished.
     unfinished: bool,
 }
 
 impl Writer {
-    /// Begins a batch. Best with as many documents as [`batch_size`](Self::batch_size) says.
+    /// Begins a batch. [`batch_size`](Self::batch_size) is the best number of documents.
     pub(crate) fn batch(&mut self, documents: Vec<Document>) -> Result<Batch<'_>> {
         let known = match &*documents {
-            // A single document is found faster without a segment for the ones before it.
+            // Looking up a single id is faster without building a segment of waiting documents.
             [document] => vec![self.known_under(&document.id)?],
             _ => {
                 let ids: Vec<&str> = documents.iter().map(|document| &*document.id).collect();
@@ -79,7 +80,7 @@ impl Writer {
 }
 
 impl<'w> Batch<'w> {
-    /// How many documents are to be decided.
+    /// The number of documents still to be decided.
     pub(crate) fn len(&self) -> usize {
         self.rest.len()
     }
@@ -89,8 +90,8 @@ impl<'w> Batch<'w> {
         self.writer.next_number() + self.waiting.len() as u64
     }
 
-    /// Asks about each document to be decided, on all threads. The view has all documents that
-    /// are written; of the second document of an id it says that none has its id.
+    /// Calls `ask` for each document still to be decided, on all threads. The view contains all
+    /// written documents. For the second document with the same id, `existing` is absent.
     pub(crate) fn ask<T: Send>(
         &mut self,
         ask: impl Fn(&WriteView<'_, '_>, &Document, Existing) -> Result<T> + Sync + Send,
@@ -105,7 +106,7 @@ impl<'w> Batch<'w> {
         })
     }
 
-    /// The next document to be decided.
+    /// The next document to be decided; `None` at the end.
     pub(crate) fn next(&mut self) -> Result<Option<Entry<'_, 'w>>> {
         let Some((document, known)) = self.rest.pop_front() else { return Ok(None) };
         let known = match known {
@@ -119,12 +120,12 @@ impl<'w> Batch<'w> {
         Ok(Some(Entry { batch: self, document, existing }))
     }
 
-    /// Writes the documents that wait.
+    /// Writes the waiting documents.
     fn write(&mut self) -> Result<()> {
         self.writer.insert_all(std::mem::take(&mut self.waiting))
     }
 
-    /// Ends the batch when all documents are decided.
+    /// Ends the batch after all documents were decided.
     pub(crate) fn finish(mut self) -> Result<()> {
         self.write()?;
         self.unfinished = !self.rest.is_empty();
@@ -135,13 +136,13 @@ impl<'w> Batch<'w> {
 impl Drop for Batch<'_> {
     fn drop(&mut self) {
         if self.unfinished {
-            // What was replaced may have nothing in its place yet.
+            // The replacement of a removed document may not be written yet.
             self.writer.fail();
         }
     }
 }
 
-/// A document that is to be decided: [`insert`](Self::insert) or [`skip`](Self::skip).
+/// A document to be decided by [`insert`](Self::insert) or [`skip`](Self::skip).
 #[must_use = "a document that is dropped is skipped"]
 pub(crate) struct Entry<'b, 'w> {
     batch: &'b mut Batch<'w>,
@@ -163,22 +164,22 @@ impl Entry<'_, '_> {
         self.batch.next_number()
     }
 
-    /// How many documents of the batch come after this one.
+    /// The number of documents in the batch after this one.
     pub(crate) fn later(&self) -> usize {
         self.batch.len()
     }
 
-    /// Whether a document has been replaced since the batch began.
+    /// Whether the batch has replaced this document.
     pub(crate) fn was_replaced(&self, doc: DocNo) -> bool {
         self.batch.replaced.contains(&doc)
     }
 
-    /// The id of a document that is written.
+    /// The id of a written document.
     pub(crate) fn id_of(&self, doc: DocNo) -> Result<String> {
         self.batch.writer.view(|view| Ok(view.document(doc)?.id))
     }
 
-    /// Reads what is written, which may include earlier documents of the batch.
+    /// Reads the written documents, which may include earlier ones of the batch.
     pub(crate) fn read<T>(
         &mut self,
         read: impl FnOnce(&WriteView<'_, '_>, &Document) -> Result<T>,
@@ -187,7 +188,7 @@ impl Entry<'_, '_> {
         batch.writer.read(|view| read(view, document))
     }
 
-    /// Inserts the document. It replaces the one that has its id, if there is one.
+    /// Inserts the document, and replaces the one with the same id.
     pub(crate) fn insert(self) -> Result<()> {
         let Self { batch, document, existing } = self;
         batch.unfinished = true;
@@ -233,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn the_second_document_of_an_id_meets_the_first() {
+    fn a_second_document_with_the_same_id_finds_the_first() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let engine = filled(&folder, 20);
         let all = documents(&engine, 100..103);
@@ -252,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_that_is_not_finished_fails_its_transaction() {
+    fn an_unfinished_batch_fails_its_transaction() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let engine = filled(&folder, 20);
         let new = documents(&engine, 100..102);

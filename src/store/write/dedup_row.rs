@@ -1,4 +1,4 @@
-//! How far a deduplication has come, stored with its documents (`docs/format.md`, "Dedup row").
+//! The progress of a deduplication, stored with its documents (`docs/format.md`, "Dedup row").
 
 use crate::error::Result;
 use crate::store::bytes::codec::seal;
@@ -11,24 +11,24 @@ use crate::store::write::writer::Writer;
 use redb::ReadableTable;
 use std::path::Path;
 
-/// How far a deduplication has come whose output is not complete yet.
+/// The progress of a deduplication whose output is not complete yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct DedupRow {
-    /// Documents from this number on were inserted by it.
+    /// The first document number that the run may have inserted.
     pub(crate) base: u64,
-    /// Whether all documents have been judged, and only the output has to be completed.
+    /// Whether all documents have been judged and only the output remains to be completed.
     pub(crate) judged: bool,
-    /// The documents that have been judged.
+    /// The number of judged documents.
     pub(crate) documents: u64,
-    /// A hash of them, in order.
+    /// A hash of the judged documents in order.
     pub(crate) input: u64,
-    /// What the caller stores with it. Of the command: bytes and hash of the output, bytes and
-    /// hash of the audit, and six counts.
+    /// The caller's notes. The command stores the length and hash of the output, the length and
+    /// hash of the audit file, and six counts.
     pub(crate) notes: [u64; 10],
 }
 
 impl DedupRow {
-    /// The row of the run with this number.
+    /// Encodes the row of the run with this number.
     pub(crate) fn encode(&self, run: u64) -> Vec<u8> {
         let Self { base, judged, documents, input, notes } = *self;
         let mut row = Vec::with_capacity(128);
@@ -45,7 +45,7 @@ impl DedupRow {
             judged: match numbers.u64()? {
                 0 => false,
                 1 => true,
-                _ => return Err("it is neither judged nor not"),
+                _ => return Err("its judged flag is neither 0 nor 1"),
             },
             documents: numbers.u64()?,
             input: numbers.u64()?,
@@ -76,7 +76,7 @@ pub(crate) fn for_each_bad(
         let Some(run) = name.value().strip_prefix(DEDUP_ROWS) else { break };
         let decoded = match u64::from_str_radix(run, 16) {
             Ok(run) if key(run) == name.value() => DedupRow::decode(row.value(), run).map(|_| ()),
-            _ => Err("its key names no run"),
+            _ => Err("its key is not the number of a run"),
         };
         if let Err(fault) = decoded {
             bad(name.value(), fault);
@@ -86,7 +86,7 @@ pub(crate) fn for_each_bad(
 }
 
 impl Writer {
-    /// How far a deduplication has come, if its output is not complete.
+    /// The stored progress of a deduplication; `None` if there is none.
     pub(crate) fn dedup_row(&self, run: u64) -> Result<Option<DedupRow>> {
         let (txn, path, action) = (self.txn()?, self.path(), "reading a dedup row");
         let key = key(run);
@@ -98,7 +98,7 @@ impl Writer {
         })
     }
 
-    /// Stores how far a deduplication has come; `None` when its output is complete.
+    /// Stores the progress of a deduplication, or deletes it if `row` is `None`.
     pub(crate) fn set_dedup_row(&mut self, run: u64, row: Option<&DedupRow>) -> Result<()> {
         self.change(|writer| {
             let (txn, path, action) = (writer.txn()?, writer.path(), "writing a dedup row");
@@ -120,7 +120,7 @@ mod tests {
     use crate::store::sim::testing::{filled, open};
 
     #[test]
-    fn a_row_is_there_until_it_is_taken_away() {
+    fn a_row_is_stored_until_it_is_deleted() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let engine = filled(&folder, 5);
         let stored = DedupRow { base: 1, documents: 2, input: 3, ..DedupRow::default() };

@@ -1,4 +1,4 @@
-//! Learning and storing the dictionary by which the texts of an index are compressed.
+//! Trains and stores the dictionary that compresses the texts of an index.
 
 use crate::error::Result;
 use crate::store::bytes::codec::seal;
@@ -10,7 +10,7 @@ use crate::store::write::writer::Writer;
 use std::sync::Arc;
 
 impl Writer {
-    /// Learns a dictionary from the first texts that are worth it.
+    /// Trains a dictionary from the first batch that has enough texts, unless there already is one.
     pub(super) fn learn_dictionary(&mut self, documents: &[Document]) -> Result<()> {
         if self.state().dictionary.is_some() || documents.len() < Dictionary::MIN_TEXTS {
             return Ok(());
@@ -22,7 +22,7 @@ impl Writer {
         }
     }
 
-    /// Has texts compressed with this dictionary from now on.
+    /// Stores a dictionary and uses it for all texts from now on.
     pub(crate) fn take_dictionary(&mut self, dictionary: Arc<Dictionary>) -> Result<()> {
         let (path, action) = (self.path(), "writing the dictionary");
         let row = seal(dictionary.bytes().to_vec(), Table::Meta, DICTIONARY_KEY);

@@ -1,4 +1,5 @@
-//! The rows of a document: in `documents`, in `signatures`, and in `texts` if its text is stored.
+//! Encodes the rows of a document: in `documents`, in `signatures`, and in `texts` if it has a
+//! text.
 
 use crate::error::Result;
 use crate::hash::id_hash;
@@ -12,7 +13,7 @@ use redb::WriteTransaction;
 use std::ops::Bound;
 use std::path::Path;
 
-/// A document as it is written.
+/// The encoded rows of a document.
 pub(crate) struct Rows {
     pub(crate) id: String,
     pub(crate) record: Vec<u8>,
@@ -40,8 +41,8 @@ impl Rows {
     }
 }
 
-/// Writes rows in the order of their numbers, which follow all that are there: each goes to the
-/// end of its table.
+/// Appends rows in the order of their numbers, which must be greater than all numbers in the
+/// tables. Each row therefore goes to the end of its table.
 pub(crate) fn append(txn: &WriteTransaction, path: &Path, rows: &[Rows]) -> Result<()> {
     let action = "writing documents";
     let mut records = txn.open_table(DOCUMENTS).doing(path, action)?;

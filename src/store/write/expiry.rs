@@ -1,4 +1,4 @@
-//! Times of insertion: renewing them, and removing what is old.
+//! Insertion times: renews them, and removes old documents.
 
 use crate::error::Result;
 use crate::store::bytes::record::DocumentRecord;
@@ -8,24 +8,25 @@ use crate::store::write::writer::Writer;
 use redb::ReadableTable;
 
 impl Writer {
-    /// Removes documents that were inserted before a time, among those from number `from` on, as
-    /// many as make a commit, and returns how many; and the number from which on to look next, if
-    /// any.
+    /// Removes documents that were inserted before a time, starting at number `from`, until the
+    /// transaction is large enough to commit. Returns how many, and the number from which to
+    /// continue; `None` at the end.
     pub(crate) fn remove_inserted_before(
         &mut self,
         seconds: i64,
         from: DocNo,
     ) -> Result<(u64, Option<DocNo>)> {
-        /// Documents that are looked at in one transaction: a second or so, in which no other can
-        /// write.
-        const LOOKED_AT: usize = 1_000_000;
+        /// The maximum number of documents examined in one transaction: about a second, during
+        /// which no other transaction can begin.
+        const EXAMINED: usize = 1_000_000;
+        /// The maximum number of documents removed in one transaction.
         const REMOVED: usize = 100_000;
         self.settle();
         let (old, next) = self.view(|view| {
-            let (path, action) = (view.fixed.path, "looking for old documents");
+            let (path, action) = (view.fixed.path, "searching for old documents");
             let mut old = Vec::new();
             let rows = view.documents.range(from.0..).doing(path, action)?;
-            for (row, looked_at) in rows.zip(1..) {
+            for (row, examined) in rows.zip(1..) {
                 let (number, row) = row.doing(path, action)?;
                 let doc = DocNo(number.value());
                 let record = DocumentRecord::decode(row.value(), doc)
@@ -33,7 +34,7 @@ impl Writer {
                 if record.inserted < seconds && view.is_live(doc) {
                     old.push(doc);
                 }
-                if old.len() == REMOVED || looked_at == LOOKED_AT {
+                if old.len() == REMOVED || examined == EXAMINED {
                     return Ok((old, doc.0.checked_add(1).map(DocNo)));
                 }
             }
@@ -43,8 +44,8 @@ impl Writer {
         Ok((old.len() as u64, next))
     }
 
-    /// Sets the time of insertion of the documents with these ids to that of this transaction;
-    /// returns how many there were. A clock that went backwards makes no document older.
+    /// Sets the insertion time of the documents with these ids to the time of this transaction.
+    /// Returns how many there were. Never makes a document older, even if the clock went back.
     pub(crate) fn renew_all(&mut self, ids: &[&str]) -> Result<u64> {
         let mut docs = self.numbers_of(ids)?;
         docs.sort_unstable();
@@ -104,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn renewed_documents_have_the_time_of_the_transaction_and_others_their_own() {
+    fn renewing_sets_the_time_of_the_transaction_and_changes_no_other_document() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let engine = filled(&folder, 20);
         insert(&engine, "old", 1_000);
@@ -123,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_that_was_removed_is_not_renewed() {
+    fn a_removed_document_is_not_renewed() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let engine = filled(&folder, 20);
         let mut writer = engine.write().expect("begun");

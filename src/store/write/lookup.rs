@@ -1,4 +1,4 @@
-//! Finding documents by their ids, as a write transaction sees them.
+//! Looks up documents by id inside a write transaction.
 
 use crate::error::Result;
 use crate::hash::id_hash;
@@ -11,18 +11,18 @@ use crate::store::read::view::Fixed;
 use crate::store::write::writer::Writer;
 use std::collections::HashMap;
 
-/// What the index has under one of several ids.
+/// The result of looking up one of several ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Known {
-    /// Nothing.
+    /// The index has no document with this id.
     Absent,
-    /// A document.
+    /// The index has a document with this id.
     Document(Former),
-    /// The id is that of an earlier one of them.
+    /// The id repeats an earlier one in the list.
     Repeated,
 }
 
-/// A document of the index, as far as it is compared with a new one of its id.
+/// The data of a stored document that an insertion compares with a new one of the same id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Former {
     pub(super) doc: DocNo,
@@ -45,7 +45,7 @@ impl Former {
         Self { doc, text_hash: record.text_hash, text_length: record.text_length }
     }
 
-    /// Whether it has the text of a new document.
+    /// Whether it has the same text as a new document, by hash and length.
     pub(super) fn has_text_of(&self, document: &Document) -> bool {
         (self.text_hash, self.text_length) == (document.text_hash, document.text_length)
     }
@@ -65,7 +65,7 @@ impl Writer {
         }
     }
 
-    /// What the index has under one id.
+    /// Looks up one id.
     pub(super) fn known_under(&self, id: &str) -> Result<Known> {
         let found = match self.unsettled(id) {
             Some(doc) => Some((doc, self.view(|view| view.document(doc))?)),
@@ -75,13 +75,13 @@ impl Writer {
         Ok(found.unwrap_or(Known::Absent))
     }
 
-    /// Looks up what the index has under these ids, in the order of their hashes, so that each
-    /// page is read once.
+    /// Looks up these ids. Goes through them in the order of their hashes, so each page is read
+    /// once.
     pub(super) fn known(&mut self, ids: &[&str]) -> Result<Vec<Known>> {
         self.settle();
         let Fixed { id_key, layout, .. } = self.engine().fixed();
         let state = self.state();
-        // Most ids are new, which memory tells, on all threads.
+        // Most ids are new. The filters in memory rule these out, on all threads.
         let shared = ids.len() >= parallel::MIN_DOCUMENTS;
         let hash = |(at, id): (usize, &&str)| (id_hash(id, id_key), at);
         let mut hashes = parallel::map(ids.iter().enumerate().collect(), shared, hash);
@@ -93,7 +93,7 @@ impl Writer {
         self.view(|view| {
             let mut set = |at: usize, what| known.get_mut(at).map(|known| *known = what);
             for equals in hashes.chunk_by(|a, b| a.0 == b.0) {
-                // Hardly ever more than one.
+                // Almost every hash belongs to a single id.
                 if let [(_, at, possible)] = *equals {
                     if let (true, Some(id)) = (possible, ids.get(at))
                         && let Some((doc, record)) = view.find(id)?
@@ -103,7 +103,7 @@ impl Writer {
                     continue;
                 }
                 let mut wanted: HashMap<&str, usize> = HashMap::with_capacity(equals.len());
-                // Equal hashes are in the order of the ids.
+                // Ids with equal hashes are still in the order of the list, so the first one wins.
                 for &(_, at, _) in equals {
                     let Some(id) = ids.get(at) else { continue };
                     if wanted.contains_key(id) {
@@ -113,7 +113,7 @@ impl Writer {
                     }
                 }
                 let Some(&(hash, _, true)) = equals.first() else { continue };
-                // However many ids have one hash, their bucket is read once.
+                // The bucket is read once, even if an attacker made many ids with the same hash.
                 for doc in view.with_id_hash(hash)? {
                     let record = view.document(doc)?;
                     if let Some(at) = wanted.remove(record.id.as_str()) {
@@ -129,7 +129,7 @@ impl Writer {
         Ok(known)
     }
 
-    /// The numbers of the documents with these ids, as far as there are any.
+    /// The numbers of the documents with these ids. Skips unknown ids.
     pub(super) fn numbers_of(&mut self, ids: &[&str]) -> Result<Vec<DocNo>> {
         let known = self.known(ids)?.into_iter();
         Ok(known.filter_map(|known| known.former()).map(|former| former.doc).collect())

@@ -1,4 +1,4 @@
-//! What a write transaction does to keep the index in shape: it flushes the tail and merges runs.
+//! Maintenance inside a write transaction: flushes the tail (the memtable) and merges runs.
 
 use crate::error::Result;
 use crate::store::bytes::schema::DocNo;
@@ -14,8 +14,8 @@ impl Writer {
         Ok(RunWriter { path: self.engine().path(), txn: self.txn()?, layout: fixed.layout })
     }
 
-    /// Turns the tail into a run. The dead of the tail are not written, and so need not be
-    /// remembered any longer.
+    /// Writes the tail as a run. Removed documents of the tail are left out, so their tombstones
+    /// are dropped.
     pub(super) fn flush(&mut self) -> Result<()> {
         self.settle();
         self.change(Self::flush_tail)
@@ -48,7 +48,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Goes on with merging, paced to twice what was added.
+    /// Continues merging at a pace of two entries merged for each entry added, so that merges keep
+    /// up with insertions.
     pub(super) fn merge_on(&mut self) -> Result<()> {
         let bands = self.engine().fixed().layout.count() as u64;
         let added = self.take_added();
@@ -68,10 +69,10 @@ impl Writer {
         Ok(())
     }
 
-    /// Goes on with every merge under way by `budget` entries: by what another thread has
-    /// prepared, if there is anything.
+    /// Advances every running merge by `budget` entries. Uses the step that the background thread
+    /// has prepared, if there is one.
     pub(in crate::store) fn merge_step(&mut self, budget: u64) -> Result<()> {
-        // Where the other thread failed the step is prepared here, and what is wrong shows again.
+        // If the background thread failed, this thread prepares the step and meets the same error.
         let prepared = self.engine().merged_ahead().unwrap_or_default();
         self.touch(budget.max(1));
         self.change(|writer| {
@@ -84,8 +85,9 @@ impl Writer {
         })
     }
 
-    /// Flushes a tail that would be felt when the file is opened next.
+    /// Flushes a tail that is large enough to slow down the next opening.
     pub(crate) fn flush_for_close(&mut self) -> Result<()> {
+        /// A tail above this fraction of the flush size is flushed.
         const SHARE: usize = 16;
         self.settle();
         match self.state().tail.documents() > self.engine().tuning().flush_documents / SHARE {
@@ -94,8 +96,8 @@ impl Writer {
         }
     }
 
-    /// Flushes the tail and starts merging all runs into one, whatever their tiers; returns how
-    /// many entries these have.
+    /// Flushes the tail and starts a merge of all runs into one, whatever their tiers. Returns the
+    /// number of their entries.
     pub(crate) fn begin_compaction(&mut self) -> Result<u64> {
         self.flush()?;
         let entries = self.state().manifest.bands().map(|band| band.entries).sum();
@@ -112,10 +114,10 @@ impl Writer {
         Ok(entries)
     }
 
-    /// Takes a step with all merges under way; returns how many entries it was for, and `None` when
-    /// no merge is left.
+    /// Advances all running merges by one step. Returns the size of the step in entries, or `None`
+    /// if no merge is left.
     pub(crate) fn merge_some(&mut self) -> Result<Option<u64>> {
-        // Enough for an eighth of a second, and some 15 MiB to write.
+        // A step takes about an eighth of a second and writes about 15 MiB.
         const STEP: u64 = 2 << 20;
         if !self.state().merges.is_empty() {
             self.state_mut().merge_pace = STEP;
@@ -126,7 +128,7 @@ impl Writer {
         Ok((!self.state().merges.is_empty()).then_some(STEP))
     }
 
-    /// Deletes what unfinished merges of an earlier process left.
+    /// Deletes the chunks that unfinished merges of an earlier process left behind.
     pub(super) fn delete_abandoned(&mut self) -> Result<()> {
         for (run, band) in merge::abandoned(self.txn()?, self.path(), self.state())? {
             self.run_writer()?.delete_chunks(run, band)?;

@@ -1,4 +1,4 @@
-//! The write transaction, and the upkeep that its commits do.
+//! The write transaction, and the maintenance that its commits do.
 
 pub(crate) mod batch;
 pub(crate) mod dedup_row;

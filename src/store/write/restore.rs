@@ -1,4 +1,4 @@
-//! Putting the rows and counters of an old file into a new one.
+//! Copies the rows and counters of an old file into a new one.
 
 use crate::error::Result;
 use crate::store::bytes::record::Counters;
@@ -6,8 +6,8 @@ use crate::store::write::encode::{Rows, append};
 use crate::store::write::writer::Writer;
 
 impl Writer {
-    /// Inserts rows as they are, which follow all that are in already. Numbers between them stay
-    /// unused.
+    /// Inserts rows unchanged. Their numbers must be greater than all numbers in the index; gaps
+    /// between them stay unused.
     pub(crate) fn restore(&mut self, rows: &[Rows]) -> Result<()> {
         let Some(last) = rows.last() else { return Ok(()) };
         let next = u64::from(last.fresh.doc.0) + 1;
@@ -18,7 +18,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes the tail, and takes over what an index counts beside its documents.
+    /// Flushes the tail, and copies the counters that do not follow from the documents.
     pub(crate) fn restore_counters(&mut self, old: Counters) -> Result<()> {
         self.flush()?;
         let counters = &mut self.state_mut().counters;

@@ -1,33 +1,34 @@
-//! Whose turn it is to write: one transaction at a time, and the thread that has it.
+//! The lock that admits one write transaction at a time, and records the thread that holds it.
 
 use crate::store::engine::lock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-/// The number of no thread.
-const NOBODY: u64 = 0;
+/// Stands for "no thread".
+const NO_THREAD: u64 = 0;
 
-/// The number of this thread, which no other thread of the process ever has.
+/// The number of this thread. No other thread of the process ever gets the same number.
 fn this_thread() -> u64 {
-    static NEXT: AtomicU64 = AtomicU64::new(NOBODY + 1);
+    static NEXT: AtomicU64 = AtomicU64::new(NO_THREAD + 1);
     thread_local! {
         static NUMBER: u64 = NEXT.fetch_add(1, Ordering::Relaxed);
     }
     NUMBER.with(|number| *number)
 }
 
-/// The turns of those who write to one index.
+/// The write lock of one index.
 #[derive(Default)]
 pub(crate) struct Turns {
     taken: Mutex<bool>,
     ended: Condvar,
-    /// The thread that used the transaction last. A transaction that is moved to another thread
-    /// takes its turn with it when it is used there.
+    /// The thread that used the transaction last. If a transaction moves to another thread, that
+    /// thread becomes the holder on its first use.
     holder: AtomicU64,
 }
 
 impl Turns {
-    /// Waits for the turn. `None` where this thread has it, so that waiting would never end.
+    /// Waits for the turn. Returns `None` if this thread holds it, because the wait would never
+    /// end.
     pub(crate) fn wait(self: &Arc<Self>) -> Option<Turn> {
         let mut taken = lock(&self.taken);
         while *taken {
@@ -40,31 +41,31 @@ impl Turns {
         Some(Turn::new(self))
     }
 
-    /// Takes the turn if nobody has it.
+    /// Takes the turn if it is free.
     pub(crate) fn take(self: &Arc<Self>) -> Option<Turn> {
         let mut taken = lock(&self.taken);
         let free = !std::mem::replace(&mut *taken, true);
         free.then(|| Turn::new(self))
     }
 
-    /// Whether anybody has the turn.
+    /// Whether the turn is taken.
     pub(crate) fn is_taken(&self) -> bool {
         *lock(&self.taken)
     }
 }
 
-/// The right to write. It ends when it is dropped.
+/// The right to write, until it is dropped.
 pub(crate) struct Turn(Arc<Turns>);
 
 impl Turn {
-    /// Notes that this thread has it. The lock is held.
+    /// Makes the turn and records this thread as its holder. The caller holds the mutex.
     fn new(turns: &Arc<Turns>) -> Self {
         let turn = Self(Arc::clone(turns));
         turn.used();
         turn
     }
 
-    /// Notes that this thread has it.
+    /// Records this thread as the holder.
     pub(crate) fn used(&self) {
         let this = this_thread();
         if self.0.holder.load(Ordering::Relaxed) != this {
@@ -76,10 +77,11 @@ impl Turn {
 impl Drop for Turn {
     fn drop(&mut self) {
         let mut taken = lock(&self.0.taken);
-        self.0.holder.store(NOBODY, Ordering::Relaxed);
+        self.0.holder.store(NO_THREAD, Ordering::Relaxed);
         *taken = false;
         drop(taken);
-        // All look again: one that finds the index broken does not pass it on.
+        // Wakes all waiting threads, because a thread that finds the index broken takes no turn and
+        // so would wake no other.
         self.0.ended.notify_all();
     }
 }

@@ -1,4 +1,4 @@
-//! The write transaction: insertions and removals, seen by itself at once and by others at commit.
+//! The write transaction. It sees its own changes at once; others see them after the commit.
 
 use crate::error::{Error, Result};
 use crate::store::bytes::schema::{
@@ -20,32 +20,32 @@ use std::path::Path;
 use std::sync::Arc;
 
 type WriteTable<'t, K> = redb::Table<'t, K, &'static [u8]>;
-/// What a write transaction reads.
+/// The view that a write transaction reads.
 pub(crate) type WriteView<'v, 't> = View<'v, WriteTable<'t, u64>, WriteTable<'t, u32>>;
 
 /// The one write transaction of an index. Dropping it undoes everything.
 pub(crate) struct Writer {
     engine: Arc<Engine>,
-    /// Taken by commit; present otherwise.
+    /// The transaction of the storage engine; `None` after the commit has taken it.
     txn: Option<WriteTransaction>,
-    /// The state as it was, to see what has changed.
+    /// The state at the start, from which the commit computes the changes.
     before: Arc<State>,
     state: State,
     /// Documents that are in no segment yet.
     fresh: Vec<TailDocument>,
-    /// Their ids, which others choose: a hash without a key could be made slow by them.
+    /// The ids of `fresh`. Users choose ids, so the map needs a keyed hash against collisions.
     fresh_ids: HashMap<String, DocNo>,
-    /// Documents that were removed and have rows still.
+    /// Removed documents whose rows still exist.
     removed: Vec<DocNo>,
-    /// How many rows were changed; nothing is written where there are none.
+    /// The number of changed rows. A commit without changes writes nothing.
     changes: u64,
-    /// Documents that were inserted since merging went on last.
+    /// The number of documents inserted since the last merge step.
     added: u64,
-    /// Seconds since 1970 when the transaction began.
+    /// The start of the transaction, in seconds since 1970.
     now: i64,
-    /// Set when a change fails, and for good: nothing of this transaction is whole any more.
+    /// Set for good when a change fails, because the transaction is then incomplete.
     failed: bool,
-    /// Ends after the storage's transaction.
+    /// Declared last, so that it is dropped after the transaction of the storage engine.
     turn: Turn,
 }
 
@@ -72,7 +72,7 @@ impl Writer {
         }
     }
 
-    /// Notes that this thread has the transaction.
+    /// Records that this thread holds the transaction.
     pub(crate) fn used(&self) {
         self.turn.used();
     }
@@ -81,17 +81,17 @@ impl Writer {
         &self.engine
     }
 
-    /// The state with this transaction's own changes, but for documents that wait for a segment.
+    /// The state with this transaction's changes, except documents that wait for a segment.
     pub(super) fn state(&self) -> &State {
         &self.state
     }
 
-    /// The state to be changed, with a [`touch`](Self::touch).
+    /// The state, for changes. The caller must also call [`touch`](Self::touch).
     pub(super) fn state_mut(&mut self) -> &mut State {
         &mut self.state
     }
 
-    /// Seconds since 1970 when the transaction began.
+    /// The start of the transaction, in seconds since 1970.
     pub(super) fn now(&self) -> i64 {
         self.now
     }
@@ -108,17 +108,17 @@ impl Writer {
         self.engine.path()
     }
 
-    /// Documents that wait for a segment at the most: sorting more at once gains nothing.
+    /// The maximum number of documents that wait for a segment. Sorting more at once gains nothing.
     pub(crate) fn batch_size(&self) -> usize {
         self.engine.tuning().flush_documents.min(1 << 14)
     }
 
-    /// Lets nothing of this transaction be committed.
+    /// Makes the commit of this transaction fail.
     pub(crate) fn fail(&mut self) {
         self.failed = true;
     }
 
-    /// Makes a change; if it fails, or panics on damage, nothing can be committed.
+    /// Makes a change. If it fails or panics on damage, the transaction cannot be committed.
     pub(super) fn change(&mut self, change: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
         let engine = Arc::clone(&self.engine);
         engine.guard_write(|| change(self)).inspect_err(|_| self.failed = true)
@@ -128,7 +128,7 @@ impl Writer {
         Error::Full { path: self.engine.path().to_owned() }
     }
 
-    /// Live documents, this transaction's changes included.
+    /// The number of live documents, including this transaction's changes.
     pub(crate) fn len(&self) -> u64 {
         self.state.counters.documents
     }
@@ -145,7 +145,8 @@ impl Writer {
         format!("#{}", self.state.counters.auto_ids)
     }
 
-    /// Reads the state with this transaction's own changes, all of them in segments.
+    /// Reads the state with all changes of this transaction. Puts waiting documents in a segment
+    /// first.
     pub(super) fn read<T>(
         &mut self,
         read: impl FnOnce(&WriteView<'_, '_>) -> Result<T>,
@@ -155,7 +156,7 @@ impl Writer {
         self.view(read)
     }
 
-    /// Reads the state but for documents that wait in `fresh`.
+    /// Reads the state without the documents that wait in `fresh`.
     pub(super) fn view<T>(&self, read: impl FnOnce(&WriteView<'_, '_>) -> Result<T>) -> Result<T> {
         let (txn, path) = (self.txn()?, self.engine.path());
         self.engine.guard_write(|| {
@@ -187,7 +188,8 @@ impl Writer {
         }
     }
 
-    /// Inserts documents whose ids are free and differ: [`Batch`](super::batch::Batch) sees to it.
+    /// Inserts documents. Their ids must be distinct and free, which
+    /// [`Batch`](super::batch::Batch) ensures.
     pub(super) fn insert_all(&mut self, documents: Vec<Document>) -> Result<()> {
         if documents.is_empty() {
             return Ok(());
@@ -221,10 +223,10 @@ impl Writer {
             .map_err(|(doc, fault)| damaged(path, Table::Documents, doc, fault))?;
         append(self.txn()?, path, &rows)?;
         self.state.counters.next_doc += rows.len() as u64;
-        // Many at once are found in a segment as soon as in a map.
-        const MANY: usize = 1 << 10;
+        // From this number on, a lookup in a segment is as fast as one in a map.
+        const SEGMENT_FROM: usize = 1 << 10;
         let waiting = self.fresh.len() + rows.len();
-        let settles = rows.len() >= MANY || waiting >= self.batch_size();
+        let settles = rows.len() >= SEGMENT_FROM || waiting >= self.batch_size();
         if !settles {
             let ids = rows.iter_mut().map(|row| (std::mem::take(&mut row.id), row.fresh.doc));
             self.fresh_ids.extend(ids);
@@ -240,7 +242,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Counts documents whose rows are written and has them wait for a segment.
+    /// Counts documents whose rows are written, and lets them wait for a segment.
     pub(super) fn wait_for_segment(&mut self, fresh: impl ExactSizeIterator<Item = TailDocument>) {
         let added = fresh.len() as u64;
         self.state.counters.documents += added;
@@ -254,17 +256,17 @@ impl Writer {
         self.fresh_ids.get(id).copied()
     }
 
-    /// Counts rows that are changed, so that the next commit writes.
+    /// Counts changed rows, so that the commit writes the state.
     pub(super) fn touch(&mut self, rows: u64) {
         self.changes += rows;
     }
 
-    /// Documents that were inserted since this was asked last.
+    /// The number of documents inserted since the last call.
     pub(super) fn take_added(&mut self) -> u64 {
         std::mem::take(&mut self.added)
     }
 
-    /// Removes the document with this id; returns whether there was one.
+    /// Removes the document with this id. Returns whether there was one.
     pub(crate) fn remove(&mut self, id: &str) -> Result<bool> {
         let Some(doc) = self.number_of(id)? else { return Ok(false) };
         self.fresh_ids.remove(id);
@@ -272,25 +274,27 @@ impl Writer {
         Ok(true)
     }
 
-    /// Removes the documents with these ids; returns how many there were. Faster than one by one.
+    /// Removes the documents with these ids. Returns how many there were. This is faster than
+    /// removing one at a time.
     pub(crate) fn remove_all(&mut self, ids: &[&str]) -> Result<u64> {
         let docs = self.numbers_of(ids)?;
         docs.iter().for_each(|doc| self.remove_number(*doc));
         Ok(docs.len() as u64)
     }
 
-    /// Removes a live document. Its rows go later, with others in the order of their numbers:
-    /// nothing looks at the rows of the dead.
+    /// Removes a live document. [`remove_rows`](Self::remove_rows) deletes its rows later, together
+    /// with others and in the order of numbers; until then no reader uses them.
     pub(super) fn remove_number(&mut self, doc: DocNo) {
         self.removed.push(doc);
         self.state.tombstones.insert(doc);
-        // A count that is too small is for `check` to name; one below 0 could not be read again.
+        // On a damaged file the count can be too small, which `check` reports. A count below 0
+        // could not be stored.
         let documents = &mut self.state.counters.documents;
         *documents = documents.saturating_sub(1);
         self.changes += 1;
     }
 
-    /// Removes the rows of removed documents.
+    /// Deletes the rows of removed documents.
     fn remove_rows(&mut self) -> Result<()> {
         if self.removed.is_empty() {
             return Ok(());
@@ -310,11 +314,11 @@ impl Writer {
         })
     }
 
-    /// Makes all changes durable and visible. Without changes nothing is written.
+    /// Makes all changes durable and visible. Without changes, writes nothing.
     ///
     /// # Errors
     ///
-    /// Where an insertion or removal of this transaction failed, nothing of it can be committed.
+    /// Fails if an earlier change of this transaction failed, or if writing fails.
     pub(crate) fn commit(mut self) -> Result<()> {
         if self.failed {
             return Err(Error::Storage {
@@ -345,7 +349,7 @@ impl Writer {
 }
 
 impl Writer {
-    /// Writes what the next commit says of itself.
+    /// Writes the counters and the changed tombstones of the next commit.
     fn write_state(&mut self) -> Result<()> {
         self.state.counters.commit = self.state.counters.commit.wrapping_add(1);
         let (txn, path, action) = (self.txn()?, self.engine.path(), "writing the state");
@@ -364,7 +368,7 @@ impl Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        // The storage's transaction ends before the next may start.
+        // The transaction of the storage engine must end before the turn does.
         if self.engine.is_broken() {
             abandon(self.txn.take());
         } else if !drop_catching_panics(self.txn.take()) {
@@ -394,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn a_transaction_that_failed_stays_failed() {
+    fn a_failed_transaction_stays_failed() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let engine = filled(&folder, 50);
         let mut writer = engine.write().expect("begun");
@@ -411,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn everyone_who_waits_is_told_that_the_index_is_broken() {
+    fn all_waiting_threads_get_an_error_when_the_index_breaks() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let engine = filled(&folder, 50);
         let writer = engine.write().expect("begun");

@@ -60,10 +60,10 @@ struct Side {
 
 pub(crate) fn run(global: &GlobalOptions, args: &Compare) -> Result<Ending, Failure> {
     args.texts.check()?;
-    if args.texts.weighted {
-        return compare_weighted::run(global, &args.texts, args.lanes);
+    if args.explain {
+        return show_passages(global, &args.texts);
     }
-    if args.explain { show_passages(global, &args.texts) } else { compare(global, args) }
+    compare(global, &args.texts, args.lanes, args.universe)
 }
 
 /// Prints the passages that both texts share.
@@ -81,11 +81,18 @@ fn show_passages(global: &GlobalOptions, texts: &TwoTexts) -> Result<Ending, Fai
     Ok(if any { Ending::Done } else { Ending::Nothing })
 }
 
-/// Prints the similarity of both texts, exactly and by estimate.
-fn compare(global: &GlobalOptions, args: &Compare) -> Result<Ending, Failure> {
-    let texts = &args.texts;
+/// Prints the similarity of two texts or weighted sets, exactly and by estimate.
+pub fn compare(
+    global: &GlobalOptions,
+    texts: &TwoTexts,
+    lanes: usize,
+    universe: Option<u64>,
+) -> Result<Ending, Failure> {
+    if texts.weighted {
+        return compare_weighted::run(global, texts, lanes);
+    }
     let plain = texts.shingler(false)?;
-    let sketcher = Sketcher::new(texts.shingler(texts.multiset)?, args.lanes, texts.seed)?;
+    let sketcher = Sketcher::new(texts.shingler(texts.multiset)?, lanes, texts.seed)?;
     let side = |path: &Path| -> Result<Side, Failure> {
         let text = texts.read(path)?;
         let mut shingles = plain.hashes(&text);
@@ -99,7 +106,7 @@ fn compare(global: &GlobalOptions, args: &Compare) -> Result<Ending, Failure> {
     b.shingles.dedup();
     let sets = Overlap::of_sets(&a.shingles, &b.shingles);
     let asked = if texts.multiset { multisets } else { sets };
-    let chance = RandomSubsets::like(asked, args.universe.unwrap_or(asked.a + asked.b))?;
+    let chance = RandomSubsets::like(asked, universe.unwrap_or(asked.a + asked.b))?;
     // Nothing is similar to an empty text, for certain.
     let nothing = Estimate { similarity: 0.0, low: 0.0, high: 0.0 };
     let estimate = a.signature.similarity_at(&b.signature, texts.confidence)?.unwrap_or(nothing);

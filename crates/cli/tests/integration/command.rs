@@ -1,7 +1,7 @@
 //! Running the command as a person would: in a folder of its own, with files and streams.
 
-use crate::BINARY;
 use crate::support::text;
+use crate::{BINARY, PROGRAM};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::PathBuf;
@@ -244,7 +244,7 @@ impl Done {
         assert_eq!(self.status, 2, "{self:?}");
         assert_eq!(self.stdout, "", "{self:?}");
         assert_eq!(self.stderr.lines().count(), 1, "{self:?}");
-        assert!(self.stderr.starts_with("twindex: "), "{self:?}");
+        assert!(self.stderr.starts_with(&format!("{PROGRAM}: ")), "{self:?}");
         assert!(self.stderr.contains(words), "{words:?} is not in {self:?}");
     }
 

@@ -54,5 +54,4 @@ mod wishes;
 const BINARY: &str = env!("CARGO_BIN_EXE_twindex");
 
 /// Its name.
-#[cfg(unix)]
 const PROGRAM: &str = "twindex";

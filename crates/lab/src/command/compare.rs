@@ -12,6 +12,8 @@ use crate::study::methods::{
 use clap::builder::RangedU64ValueParser;
 use serde_json::Value;
 use std::path::Path;
+use twindex::DEFAULT_LANES;
+use twindex_cli::commands::compare::compare as direct;
 use twindex_cli::input::STANDARD_INPUT;
 use twindex_cli::run::ending::Ending;
 use twindex_cli::run::failure::Failure;
@@ -68,37 +70,35 @@ Examples:
 pub(super) struct CompareArgs {
     #[command(flatten)]
     pub(super) texts: TwoTexts,
-    /// Method to compare by
-    #[arg(long, value_enum, value_name = "NAME", default_value_t = MethodName::All)]
-    method: MethodName,
-    /// Family of the hash functions for --method minhash and all [default: default]
+    /// Method to compare by [default: none: compare as `twindex compare` does]
     #[arg(long, value_enum, value_name = "NAME")]
+    method: Option<MethodName>,
+    /// Family of the hash functions for --method minhash and all [default: default]
+    #[arg(long, requires = "method", value_enum, value_name = "NAME")]
     family: Option<FamilyChoice>,
     /// Number of hash functions, maps or smallest values, from 3 to 4096. weighted uses the next
     /// greater of 64, 128, 256 and 512 lanes, and at most 512; simhash uses 8 bits for each,
     /// rounded up to a multiple of 64, and at most 1024 [default: 128]
-    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(3..=4096))]
+    #[arg(long, requires = "method", value_name = "K", value_parser = clap::value_parser!(u16).range(3..=4096))]
     hashes: Option<u16>,
     /// Runs of random methods, with consecutive seeds from --seed on [default: 1; with --method all
     /// 20]
-    #[arg(long, value_name = "R", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, requires = "method", value_name = "R", value_parser = clap::value_parser!(u32).range(1..))]
     runs: Option<u32>,
     /// Elements that --method sample and rum-on-samples draw from each text [default: 10000]
-    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
+    #[arg(long, requires = "method", value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     sample: Option<usize>,
     /// Most bytes of memory for --method file, at least 1M [default: 64M]
-    #[arg(long, value_name = "SIZE", value_parser = size)]
+    #[arg(long, requires = "method", value_name = "SIZE", value_parser = size)]
     pub(super) memory: Option<usize>,
     /// Size of the universe from which --method all draws random sets, or random multisets with
     /// --multiset [default: shingles_a + shingles_b]
-    #[arg(long, value_name = "N", conflicts_with = "weighted")]
+    #[arg(long, requires = "method", value_name = "N", conflicts_with = "weighted")]
     universe: Option<u64>,
 }
 
 /// Refuses options that the method does not read.
-fn check(args: &CompareArgs) -> CommandResult<()> {
-    args.texts.check()?;
-    let method = args.method;
+fn check(args: &CompareArgs, method: MethodName) -> CommandResult<()> {
     if args.texts.weighted && !method.takes_weights() {
         let takers = MethodName::names(MethodName::takes_weights);
         let cause = "--weighted: this --method takes no weights; use";
@@ -130,8 +130,11 @@ fn check(args: &CompareArgs) -> CommandResult<()> {
 }
 
 pub(super) fn run(global: &GlobalOptions, args: &CompareArgs) -> CommandResult<Ending> {
-    check(args)?;
-    let method = args.method;
+    args.texts.check()?;
+    let Some(method) = args.method else {
+        return direct(global, &args.texts, DEFAULT_LANES, None);
+    };
+    check(args, method)?;
     if method == MethodName::File {
         return compare_file::run(global, args);
     }

@@ -23,5 +23,4 @@ mod support;
 const BINARY: &str = env!("CARGO_BIN_EXE_twindex-lab");
 
 /// Its name.
-#[cfg(unix)]
 const PROGRAM: &str = "twindex-lab";

@@ -1,31 +1,31 @@
-//! The pairs between two groups of documents, or within one, handed out one by one.
+//! Iterates over the pairs between two groups of documents, or within one group.
 
-use crate::index::group::by_number::ByNumber;
+use crate::index::group::doc_map::DocMap;
 use crate::store::DocNo;
 
 /// A document with its id.
-pub(crate) struct Named {
+pub(crate) struct NamedDoc {
     pub(crate) id: String,
     pub(crate) doc: DocNo,
 }
 
-/// In how many pairs each document was reported, and the limit of that.
+/// Counts in how many pairs each document was reported, and enforces the limit on that number.
 pub(crate) struct PairCounts {
-    counts: ByNumber,
+    counts: DocMap,
     most: u32,
 }
 
 impl PairCounts {
     pub(crate) fn new(most: u32) -> Self {
-        Self { counts: ByNumber::new(0), most }
+        Self { counts: DocMap::new(0), most }
     }
 
-    /// Whether a document may be reported again.
+    /// Whether a document is below the limit.
     pub(crate) fn is_open(&self, doc: DocNo) -> bool {
         self.counts.get(doc) < self.most
     }
 
-    /// Whether no document of a group may be reported again.
+    /// Whether every document of a group has reached the limit.
     pub(crate) fn none_open(&self, docs: &[DocNo]) -> bool {
         !docs.iter().any(|doc| self.is_open(*doc))
     }
@@ -35,24 +35,25 @@ impl PairCounts {
     }
 }
 
-/// Pairs of two groups, or within one, in the order of ids.
-pub(crate) struct Block {
-    /// The first of the documents on the left, by number.
+/// The pairs between two groups, or within one, in the order of ids.
+pub(crate) struct PairBlock {
+    /// The document with the lowest number on the left.
     first: DocNo,
-    left: Vec<Named>,
+    left: Vec<NamedDoc>,
     /// `None` for pairs within the left group.
-    right: Option<Vec<Named>>,
+    right: Option<Vec<NamedDoc>>,
+    /// The positions on the left and on the right of the next pair.
     at: (usize, usize),
-    /// Where counts have a most: for each on the right the first that is open, or where to look
-    /// on, from there on.
+    /// Skips documents at the limit: `open[i]` is `i` if the document at `i` on the right is below
+    /// the limit, and a later position to continue from if it is not. Empty without a limit.
     open: Vec<u32>,
 }
 
-impl Block {
+impl PairBlock {
     pub(crate) fn new(
         first: DocNo,
-        left: Vec<Named>,
-        right: Option<Vec<Named>>,
+        left: Vec<NamedDoc>,
+        right: Option<Vec<NamedDoc>>,
         counted: bool,
     ) -> Self {
         let at = (0, usize::from(right.is_none()));
@@ -61,17 +62,18 @@ impl Block {
         Self { first, left, right, at, open }
     }
 
-    /// The left group with the names that were read for it, to be used again.
-    pub(crate) fn into_left(self) -> (DocNo, Vec<Named>) {
+    /// Returns the left group with the ids read for it, so that the next block can use them.
+    pub(crate) fn into_left(self) -> (DocNo, Vec<NamedDoc>) {
         (self.first, self.left)
     }
 
-    /// The next pair that may be reported; counts it, or those that are left out.
+    /// The next pair whose documents are below the limit. Counts the pair, and adds the pairs that
+    /// it skips to `left_out`.
     pub(crate) fn next(
         &mut self,
         mut counts: Option<&mut PairCounts>,
         left_out: &mut u64,
-    ) -> Option<(&Named, &Named)> {
+    ) -> Option<(&NamedDoc, &NamedDoc)> {
         loop {
             let rights = self.right.as_ref().unwrap_or(&self.left).len();
             let x = self.left.get(self.at.0)?;
@@ -106,7 +108,7 @@ impl Block {
     }
 }
 
-/// The first place from `place` on that is open; shortens the way there for the next who asks.
+/// The first open place at or after `place`. Compresses the path, so later searches are short.
 fn first_open(open: &mut [u32], place: usize) -> usize {
     let mut last = place;
     while open.get(last).is_some_and(|next| *next as usize != last) {
@@ -126,12 +128,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn named(docs: std::ops::Range<u32>) -> Vec<Named> {
-        docs.map(|doc| Named { id: format!("{doc:04}"), doc: DocNo(doc) }).collect()
+    fn named(docs: std::ops::Range<u32>) -> Vec<NamedDoc> {
+        docs.map(|doc| NamedDoc { id: format!("{doc:04}"), doc: DocNo(doc) }).collect()
     }
 
-    /// What the block hands out, and how many it leaves out.
-    fn drain(mut block: Block, mut counts: Option<PairCounts>) -> (Vec<(u32, u32)>, u64) {
+    /// All pairs of the block, and the number of pairs it leaves out.
+    fn drain(mut block: PairBlock, mut counts: Option<PairCounts>) -> (Vec<(u32, u32)>, u64) {
         let (mut out, mut left_out) = (Vec::new(), 0);
         while let Some((x, y)) = block.next(counts.as_mut(), &mut left_out) {
             out.push((x.doc.0, y.doc.0));
@@ -141,14 +143,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_pair_is_reported_if_both_were_in_fewer(
+        fn a_pair_is_reported_if_both_documents_are_below_the_limit(
             left in 0_u32..12,
             right in proptest::option::of(0_u32..12),
             most in 0_u32..6,
         ) {
             let block = |counted| {
                 let others = right.map(|right| named(100..100 + right));
-                Block::new(DocNo(0), named(0..left), others, counted)
+                PairBlock::new(DocNo(0), named(0..left), others, counted)
             };
             let (all, none) = drain(block(false), None);
             let mut seen = vec![0; 200];
@@ -167,9 +169,9 @@ mod tests {
     }
 
     #[test]
-    fn a_clique_costs_no_more_than_what_is_reported() {
+    fn a_clique_costs_time_in_proportion_to_the_reported_pairs() {
         let count = 200_000;
-        let block = Block::new(DocNo(0), named(0..count), None, true);
+        let block = PairBlock::new(DocNo(0), named(0..count), None, true);
         let (found, left_out) = drain(block, Some(PairCounts::new(3)));
         assert_eq!(found.len(), 3 * count as usize / 2);
         let all = u64::from(count) * u64::from(count - 1) / 2;

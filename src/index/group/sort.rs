@@ -1,18 +1,18 @@
-//! Sorting documents by what is too much to be held in memory for all of them.
+//! Sorts documents by keys that do not fit in memory all at once.
 
 use crate::error::Result;
 use crate::store::DocNo;
 use std::cmp::Reverse;
 
-/// Bytes that are held in memory to sort by them: those of some 100,000 ids, or 16,384 signatures.
+/// The memory for keys in bytes: enough for about 100,000 ids or 16,384 signatures.
 pub(crate) const ROOM: usize = 4 << 20;
 
-/// Sorts documents by the bytes that `read` appends for each, then by number. Returns where in the
-/// order each different string of bytes begins.
+/// Sorts documents by the byte string that `read` appends for each, then by number. Returns the
+/// position at which each distinct string begins.
 ///
-/// Takes 16 bytes a document and `room`. Documents whose bytes have not all room at once are
-/// sorted by the first eight in which they differ at all, and those that are still equal by later
-/// ones: each is read twice for that, at a time, and one that is equal to all others once.
+/// Takes `room` bytes plus 16 bytes per document. Strings that do not fit in `room` together are
+/// sorted by the first eight bytes after their common prefix; ties are then sorted by later bytes
+/// in the same way. Each such step reads a string twice, or once if all strings are equal.
 pub(crate) fn sort_by_bytes(
     docs: &mut [DocNo],
     room: usize,
@@ -20,7 +20,7 @@ pub(crate) fn sort_by_bytes(
 ) -> Result<Vec<u32>> {
     let mut starts = Vec::new();
     let mut bytes = Vec::new();
-    // Stretches whose documents have their first bytes in common, and how many.
+    // Ranges of documents still to sort, each with the length of a known common prefix.
     let mut undecided = vec![(0..docs.len(), 0)];
     while let Some((range, common)) = undecided.pop() {
         let Some(stretch) = docs.get_mut(range.clone()) else { continue };
@@ -59,7 +59,7 @@ pub(crate) fn sort_by_bytes(
     Ok(starts)
 }
 
-/// Eight bytes of a string, and how many of it were left there.
+/// Eight bytes of a string, and how many bytes of it remained at that position.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     next: u64,
@@ -69,7 +69,7 @@ struct Key {
 
 impl Key {
     const BYTES: usize = 8;
-    /// More are left than the key holds.
+    /// The value of `left` for a string with more bytes than the key holds.
     const MORE: u8 = Self::BYTES as u8 + 1;
 
     fn new(rest: &[u8], doc: DocNo) -> Self {
@@ -80,16 +80,17 @@ impl Key {
     }
 }
 
-/// What reading all strings of a stretch told.
+/// The result of reading the strings of a range of documents.
 enum Gathered {
-    /// They are in memory and end there.
+    /// All strings are in memory and end at these positions.
     All(Vec<usize>),
+    /// All strings are equal.
     AllEqual,
-    /// So many first bytes are the same.
+    /// The strings have a common prefix of this length.
     Common(usize),
 }
 
-/// Reads the strings of a stretch, which have their first `common` bytes in common.
+/// Reads the strings of a range of documents, which share their first `common` bytes.
 fn gather(
     stretch: &[DocNo],
     room: usize,
@@ -136,7 +137,7 @@ fn strings<'b>(bytes: &'b [u8], ends: &'b [usize]) -> impl Iterator<Item = &'b [
     starts.zip(ends).map(|(start, end)| bytes.get(start..*end).unwrap_or_default())
 }
 
-/// Sorts documents whose strings are in memory, and tells where each different one begins.
+/// Sorts documents whose strings are in memory. Calls `begins` with the start of each distinct one.
 fn sort_gathered(
     stretch: &mut [DocNo],
     bytes: &[u8],
@@ -153,8 +154,8 @@ fn sort_gathered(
     stretch.iter_mut().zip(rows).for_each(|(doc, row)| *doc = row.1);
 }
 
-/// Sorts documents by the numbers that `read` has for them, the greatest first, then by number.
-/// Takes 16 bytes a document.
+/// Sorts documents by the value that `read` returns for each, the greatest first, then by document
+/// number. Takes 16 bytes per document.
 pub(crate) fn sort_by_greatest(
     docs: &mut [DocNo],
     mut read: impl FnMut(DocNo) -> Result<u64>,
@@ -173,7 +174,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_strings_are_sorted_whatever_the_room(
+        fn strings_are_sorted_with_any_amount_of_room(
             strings in proptest::collection::vec("[a\0]{0,30}[ab]{0,3}", 0..60),
             room in 0_usize..500,
         ) {
@@ -193,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_strings_are_read_a_few_times_however_long_they_are() {
+    fn equal_strings_are_read_once_even_if_they_are_long() {
         let reads = std::cell::Cell::new(0);
         let mut docs: Vec<DocNo> = (0..1000).rev().map(DocNo).collect();
         let starts = sort_by_bytes(&mut docs, 2_000, |_, out| {

@@ -1,4 +1,4 @@
-//! Signatures kept in memory, as many as a budget has room for.
+//! Keeps signatures in memory, up to a budget in bytes.
 
 use crate::error::Result;
 use crate::store::{ChunkTable, DocNo, DocTable, View};
@@ -6,40 +6,40 @@ use std::ops::ControlFlow;
 
 /// The lanes of the documents with the lowest numbers.
 #[derive(Debug, Default)]
-pub(crate) struct LoadedSignatures {
+pub(crate) struct SignatureCache {
     width: usize,
-    /// Where a document's lanes are, in signatures; by number.
+    /// The position of each document's signature in `lanes`, by document number.
     places: Vec<u32>,
     lanes: Vec<u8>,
 }
 
-/// The place of a number that is no document's.
+/// The position of a number that belongs to no document.
 const NOWHERE: u32 = u32::MAX;
 
-impl LoadedSignatures {
-    /// Reads the signatures of at most so many documents, in the order of their rows, up to so
-    /// many bytes.
+impl SignatureCache {
+    /// Reads the signatures of at most `documents` documents, in the order of their rows, until
+    /// they take `budget` bytes.
     pub(crate) fn read<P: ChunkTable, D: DocTable>(
         view: &View<'_, P, D>,
         width: usize,
         documents: u64,
         budget: usize,
     ) -> Result<Self> {
-        // Exact, as growing would take up to twice the budget.
+        // Reserves the exact size, because growing could take twice the budget.
         let most = usize::try_from(documents).unwrap_or(usize::MAX).min(budget / (width + 4));
         let lanes = Vec::with_capacity(most * width);
-        let mut loaded = Self { width, places: Vec::with_capacity(most), lanes };
+        let mut cache = Self { width, places: Vec::with_capacity(most), lanes };
         view.for_each_signature(|doc, lanes, _| {
             let places = doc.0 as usize + 1;
-            if 4 * places + loaded.lanes.len() + width > budget {
+            if 4 * places + cache.lanes.len() + width > budget {
                 return ControlFlow::Break(());
             }
-            loaded.places.resize(places, NOWHERE);
-            loaded.places[doc.0 as usize] = (loaded.lanes.len() / width) as u32;
-            loaded.lanes.extend_from_slice(lanes);
+            cache.places.resize(places, NOWHERE);
+            cache.places[doc.0 as usize] = (cache.lanes.len() / width) as u32;
+            cache.lanes.extend_from_slice(lanes);
             ControlFlow::Continue(())
         })?;
-        Ok(loaded)
+        Ok(cache)
     }
 
     /// The number of lanes of a signature.

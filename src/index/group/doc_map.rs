@@ -1,20 +1,20 @@
-//! Numbers kept for documents, by the number of the document.
+//! A sparse map from document numbers to `u32` values.
 
 use crate::store::DocNo;
 
-/// Documents whose numbers lie in memory together. Numbers are never given twice, so those of an
-/// index whose documents were replaced many times are few among many.
+/// The number of values in a page. The index never reuses a document number, so after many
+/// replacements the numbers in use are sparse, and whole pages stay unallocated.
 const PAGE: usize = 4096;
 
-/// A number for each document: 4 bytes for each that was set or lies near one that was.
+/// A value for each document. Takes 4 bytes for each document number in a page that has a value.
 #[derive(Clone, Debug)]
-pub(crate) struct ByNumber {
+pub(crate) struct DocMap {
     pages: Vec<Option<Box<[u32]>>>,
     unset: u32,
 }
 
-impl ByNumber {
-    /// `unset` for every document.
+impl DocMap {
+    /// An empty map, whose [`get`](Self::get) returns `unset` for every document.
     pub(crate) fn new(unset: u32) -> Self {
         Self { pages: Vec::new(), unset }
     }
@@ -37,7 +37,7 @@ impl ByNumber {
         page.get_or_insert_with(|| vec![self.unset; PAGE].into())[place % PAGE] = value;
     }
 
-    /// All that are set to something, by number.
+    /// All documents whose value is not `unset`, by number.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (DocNo, u32)> {
         let pages = (0_u32..).step_by(PAGE).zip(&self.pages);
         let all = pages.flat_map(|(first, page)| {
@@ -52,8 +52,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_set_is_there_and_nothing_else() {
-        let mut numbers = ByNumber::new(7);
+    fn values_that_were_set_are_returned_and_no_others() {
+        let mut numbers = DocMap::new(7);
         let set = [(0, 1), (4095, 2), (4096, 3), (1 << 30, 4)].map(|(doc, n)| (DocNo(doc), n));
         set.iter().rev().for_each(|(doc, value)| numbers.set(*doc, *value));
         assert_eq!(numbers.iter().collect::<Vec<_>>(), set);
