@@ -1,4 +1,4 @@
-//! The one error type of the library, and its `Result`.
+//! The error type of the library, and its `Result`.
 
 use std::any::Any;
 use std::io;
@@ -7,11 +7,11 @@ use std::path::PathBuf;
 /// A result whose error is [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Everything that can go wrong, each with what is wrong, where, and what to do.
+/// Any error of the library. The message says what is wrong, where, and what to do.
 ///
-/// The message is one line without its cause, which
-/// [`source`](std::error::Error::source) gives. [`kind`](Self::kind) sorts errors by what a caller
-/// can do. Absence is never an error: looking up an unknown id gives `None` or `false`.
+/// The message is one line and does not include the cause, which
+/// [`source`](std::error::Error::source) returns. [`kind`](Self::kind) classifies errors by what a
+/// caller can do. Absence is not an error: looking up an unknown id returns `None` or `false`.
 ///
 /// ```
 /// use twindex::{ErrorKind, Index};
@@ -22,7 +22,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// There is no file at the path. Create the index first, or use
+    /// No file exists at the path. Create the index first, or use
     /// [`open_or_create`](crate::IndexOptions::open_or_create).
     #[error("{}: no such index; create it first", path.display())]
     NotFound {
@@ -30,14 +30,15 @@ pub enum Error {
         path: PathBuf,
     },
 
-    /// A file is already there. Open it, or choose another path.
+    /// A file already exists at the path. Open it, or choose another path.
     #[error("{}: already exists; open it, or choose another path", path.display())]
     AlreadyExists {
-        /// The path that was to be created.
+        /// The path at which the file was to be created.
         path: PathBuf,
     },
 
-    /// The file is not a twindex index: another kind of file, a directory, or one cut short.
+    /// The file is not a twindex index, but another kind of file, a directory, or an index that was
+    /// cut short.
     #[error("{}: not a twindex index: {detail}", path.display())]
     NotAnIndex {
         /// The path that was opened.
@@ -46,7 +47,7 @@ pub enum Error {
         detail: String,
     },
 
-    /// The file was written by a newer twindex. Upgrade, or rebuild the index with this one.
+    /// A newer twindex wrote the file. Upgrade, or create the index again with this version.
     #[error(
         "{}: written in format {found}, this twindex reads up to {supported}; use a newer twindex",
         path.display()
@@ -56,21 +57,21 @@ pub enum Error {
         path: PathBuf,
         /// The format version in the file.
         found: u32,
-        /// The newest version this build reads.
+        /// The newest format version that this build reads.
         supported: u32,
     },
 
-    /// Another process has the file open: a writer excludes all others, readers exclude a writer.
-    /// Wait for it to end and try again, or have opening wait:
-    /// [`IndexOptions::wait`](crate::IndexOptions::wait).
+    /// Another process has the file open. A writer excludes all other processes; a reader excludes
+    /// a writer. Try again when it has finished, or let the opening call wait
+    /// ([`IndexOptions::wait`](crate::IndexOptions::wait)).
     #[error("{}: in use by another process; wait until it has finished", path.display())]
     Locked {
         /// The path that was opened.
         path: PathBuf,
     },
 
-    /// The index was not closed cleanly and can only be repaired by someone who may write to it.
-    /// Open it once for writing.
+    /// The index was not closed cleanly, and its recovery needs write permission, which this
+    /// process lacks. Open the index once with write permission.
     #[error(
         "{}: was not closed cleanly and this process may not write to it; \
          open it once with write permission to repair it",
@@ -81,8 +82,8 @@ pub enum Error {
         path: PathBuf,
     },
 
-    /// The options ask for something else than the settings the index was created with.
-    /// Leave the option out, or create another index.
+    /// An option differs from the setting that the index was created with. Leave the option out, or
+    /// create another index.
     #[error(
         "{}: created with {setting} {stored}, not {asked}; \
          leave {setting} out, or create another index",
@@ -104,16 +105,17 @@ pub enum Error {
     InvalidSetting {
         /// The name of the setting.
         setting: &'static str,
-        /// What was given.
+        /// The value that was given.
         got: String,
-        /// What would be valid.
+        /// The values that are valid.
         expected: &'static str,
     },
 
-    /// No choice of bands reaches the recall at this threshold with so few lanes.
-    /// Raise the threshold, lower the recall, or take more lanes.
+    /// No choice of bands reaches the recall at this threshold with this number of lanes. Raise the
+    /// threshold, lower the recall, or take more lanes.
     #[error(
-        "recall {recall} at threshold {threshold} needs {needed} bands, {lanes} lanes give {available}; \
+        "recall {recall} at threshold {threshold} needs {needed} bands, \
+         {lanes} lanes give {available}; \
          raise the threshold, lower the recall, or take more lanes"
     )]
     UnreachableRecall {
@@ -123,9 +125,9 @@ pub enum Error {
         recall: f64,
         /// The number of lanes.
         lanes: usize,
-        /// The bands that the shallowest depth would need.
+        /// The number of bands that the shallowest depth would need.
         needed: usize,
-        /// The bands that the lanes allow.
+        /// The greatest number of bands that the lanes allow.
         available: usize,
     },
 
@@ -138,42 +140,44 @@ pub enum Error {
         most: usize,
     },
 
-    /// A token of a weighted set has a weight that is none. Leave the token out, or give it another.
+    /// A token of a weighted set has an invalid weight or two weights. Leave the token out, or
+    /// correct its weight.
     #[error("weight {got} of {token:?}: expected {expected}")]
     InvalidWeight {
         /// The token.
         token: String,
         /// Its weight.
         got: String,
-        /// What would be valid.
+        /// The weights that are valid.
         expected: &'static str,
     },
 
-    /// A text, or a set of tokens, was given to an index of weighted sets, or a text that is no export
-    /// of [`Weights`](crate::Weights) to [`from_export`](crate::Weights::from_export). Give
-    /// [`Weights`](crate::Weights), or create an index of another kind.
+    /// The content is not a weighted set. Either an index or sketcher of weighted sets was given a
+    /// text or a set of tokens, or [`from_export`](crate::Weights::from_export) was given a text
+    /// that is no export of [`Weights`](crate::Weights). Give [`Weights`](crate::Weights), or
+    /// create an index of another kind.
     #[error(
-        "a text, where an index of weights needs tokens with a number each; \
-         give weights, or take an index created without weighted"
+        "not a weighted set, which has a weight for each token; \
+         give weights, or use an index created without weighted"
     )]
     NotWeights,
 
     /// Weights were given to an index or sketcher that is not one of weighted sets. Give a text, or
     /// create the index with [`weighted`](crate::IndexOptions::weighted).
     #[error(
-        "weights, where an index of texts needs a text; \
-         give texts, or take an index created with weighted"
+        "weights given to an index of texts; \
+         give a text, or use an index created with weighted"
     )]
     UnexpectedWeights,
 
-    /// A set of tokens was given where texts are cut into other shingles than tokens. Give a text, or
-    /// create the index with the shingle [`token`](crate::Shingle::Tokens).
+    /// A set of tokens was given to an index or sketcher whose shingle is not
+    /// [`token`](crate::Shingle::Tokens). Give a text, or create the index with that shingle.
     #[error(
-        "a set of tokens, where texts are cut by {shingle}; \
-         give texts, or take an index created with shingle token"
+        "a set of tokens given to an index of shingle {shingle}; \
+         give a text, or use an index created with shingle token"
     )]
     UnexpectedTokens {
-        /// What texts are cut by.
+        /// The shingle of the index or sketcher.
         shingle: String,
     },
 
@@ -184,52 +188,56 @@ pub enum Error {
         token: String,
     },
 
-    /// A signature made under other settings was offered to this index.
+    /// A signature has another number of lanes than this index. Make it with the index's own
+    /// sketcher ([`Index::sketcher`](crate::Index::sketcher)).
     #[error(
         "signature of {got} lanes: expected {expected}; make it with this index's own sketcher"
     )]
     SignatureMismatch {
-        /// The lanes of this index.
+        /// The number of lanes of this index.
         expected: usize,
-        /// The lanes of the signature.
+        /// The number of lanes of the signature.
         got: usize,
     },
 
-    /// The index stores no texts, and what was asked for needs them. Create it with
+    /// The call needs stored texts, and the index stores none. Create it with
     /// [`store_text`](crate::IndexOptions::store_text), and add the texts again.
-    #[error("{}: stores no texts; create it with store_text and add the texts again", path.display())]
+    #[error(
+        "{}: stores no texts; create it with store_text and add the texts again",
+        path.display()
+    )]
     NoTexts {
         /// The path of the index.
         path: PathBuf,
     },
 
-    /// A document comes without the text that the index is to store. Make it with
+    /// The index stores texts, and a document has none. Make the document with
     /// [`Index::prepare`](crate::Index::prepare) or
     /// [`Document::with_content`](crate::Document::with_content).
-    #[error("{id}: comes without its text, which this index stores; give the text with it")]
+    #[error("{id}: has no text, but this index stores texts; give the text too")]
     MissingText {
         /// The id of the document.
         id: String,
     },
 
-    /// A text that is read as a stream is not UTF-8. Convert it first.
+    /// A text that is read as a stream is not UTF-8. Convert it to UTF-8 first.
     #[error("not valid UTF-8 at byte {at}")]
     NotUtf8 {
-        /// The first byte that is not, counted from 1.
+        /// The position of the first invalid byte, counted from 1.
         at: u64,
     },
 
-    /// Something that must be in memory as a whole is longer than the memory that was given has room
-    /// for. Give more.
-    #[error("{what} of more than {most} bytes, for which there is no room; give more memory")]
+    /// A part of a stream that must be in memory as a whole is longer than the limit. Raise the
+    /// limit.
+    #[error("{what} of more than {most} bytes does not fit; give more memory")]
     NoRoom {
-        /// What is so long.
+        /// The part that is too long.
         what: &'static str,
-        /// The most that it may have.
+        /// The greatest length in bytes that it may have.
         most: usize,
     },
 
-    /// A stream cannot be read.
+    /// A stream could not be read.
     #[error("cannot be read")]
     Unreadable {
         /// The cause.
@@ -237,7 +245,8 @@ pub enum Error {
     },
 
     /// A stored record or page is damaged. Restore the file from a copy, or repair it
-    /// ([`Index::repair`](crate::Index::repair)); `check` lists all damage.
+    /// ([`Index::repair`](crate::Index::repair)). [`Index::check`](crate::Index::check) lists all
+    /// damage.
     #[error(
         "{}: damaged: {table} {key}: {detail}; restore a copy, or repair it",
         path.display()
@@ -245,137 +254,138 @@ pub enum Error {
     Damaged {
         /// The path of the index.
         path: PathBuf,
-        /// The table the record is in (`docs/format.md`).
+        /// The table that holds the record (`docs/format.md`).
         table: &'static str,
-        /// Its key.
+        /// The key of the record.
         key: String,
-        /// What is wrong with it.
+        /// A description of the damage.
         detail: String,
     },
 
-    /// A write transaction of this index is in use: on this thread, where waiting for it would never
-    /// end, or on any, where the work needs the index to itself. Commit or drop it first.
+    /// A write transaction of this index is in use. Either this thread holds it, so that waiting
+    /// for it would never end, or the work needs the index to itself. Commit or drop it first.
     #[error("a write transaction of this index is in use; commit or drop it first")]
     WriteInProgress,
 
     /// Compacting needs the file to itself. Drop the snapshots first.
     #[error("{count} snapshots are still in use; drop them before compacting")]
     SnapshotsLive {
-        /// How many there are.
+        /// The number of snapshots.
         count: usize,
     },
 
-    /// An interrupted deduplication had other documents. Give it the same ones from their beginning,
-    /// or [begin](crate::DedupRun::begin) a new one.
+    /// The input differs from that of the interrupted deduplication. Give the same documents from
+    /// the beginning, or [begin](crate::DedupRun::begin) a new run.
     #[error(
         "the input is not the one of the interrupted run, which judged {documents} documents; \
          give the same input again, or begin a new run"
     )]
     InputDiffers {
-        /// The documents that the interrupted run has judged.
+        /// The number of documents that the interrupted run has judged.
         documents: u64,
     },
 
-    /// The settings of two indexes differ, so that their signatures cannot be put together. Make one of
+    /// The settings of two indexes differ, so one cannot be merged into the other. Create one of
     /// them again from the texts, under the settings of the other.
     #[error(
-        "{}: its {setting} is {found}, that of {} is {expected}; only indexes of equal settings can be joined",
+        "{}: its {setting} is {found}, that of {} is {expected}; \
+         only indexes of equal settings can be joined",
         path.display(),
         other.display()
     )]
     UnequalSettings {
-        /// What was to be taken in.
+        /// The path of the index that was to be merged.
         path: PathBuf,
         /// The name of the setting.
         setting: &'static str,
-        /// Its value there.
-        found: String,
-        /// The index that was to take it in.
-        other: PathBuf,
         /// Its value in that index.
+        found: String,
+        /// The path of the index that was to take it in.
+        other: PathBuf,
+        /// The value of the setting there.
         expected: String,
     },
 
-    /// Whoever watched the work has stopped it. What it was about is whole.
+    /// The watcher of the work has stopped it. The index is consistent; the message says what was
+    /// done.
     #[error("{}: {action} was interrupted; {outcome}", path.display())]
     Interrupted {
         /// The path of the index.
         path: PathBuf,
-        /// What was being done.
+        /// The work that was stopped.
         action: &'static str,
-        /// What it has left, and what can be done.
+        /// The state that the work has left, and what can be done.
         outcome: &'static str,
     },
 
-    /// All 4,294,967,295 numbers of documents, or of runs, are used up. Rebuild the index.
+    /// All 4,294,967,295 document numbers, or all run numbers, are used up. Rebuild the index.
     #[error("{}: all numbers of documents or runs are used up; rebuild the index", path.display())]
     Full {
         /// The path of the index.
         path: PathBuf,
     },
 
-    /// The operating system refused a read or write.
+    /// The operating system returned an error from a read or write.
     #[error("{}: {action}", path.display())]
     Io {
         /// The path of the index.
         path: PathBuf,
-        /// What was being done.
+        /// The action that failed.
         action: &'static str,
         /// The cause.
         source: io::Error,
     },
 
-    /// The storage refused to go on, mostly after an earlier I/O error.
-    /// Drop the index and open it again: it is at its last commit.
+    /// The storage library failed, mostly after an earlier I/O error. Drop the index and open it
+    /// again: it is then at its last commit.
     #[error("{}: {action}: {detail}; close and open the index again", path.display())]
     Storage {
         /// The path of the index.
         path: PathBuf,
-        /// What was being done.
+        /// The action that failed.
         action: &'static str,
-        /// The cause in the storage's words.
+        /// The cause in the words of the storage library.
         detail: String,
     },
 }
 
-/// What a caller can do about an [`Error`].
+/// The class of an [`Error`], by what a caller can do about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// There is no index at the path. Create it, or take another path.
+    /// No index exists at the path. Create it, or choose another path.
     NotFound,
-    /// Something is at the path already. Open it, or take another path.
+    /// A file already exists at the path. Open it, or choose another path.
     AlreadyExists,
-    /// An argument, a setting or a document is not valid. Correct it; trying again gives the same
-    /// error.
+    /// An argument, a setting or a document is not valid. Correct it; another attempt with the same
+    /// input gives the same error.
     InvalidInput,
-    /// The call needs an index with other settings. Leave the setting out, or make the index again
-    /// with the settings that are needed.
+    /// The call needs an index with other settings. Leave the setting out, or create the index
+    /// again with the settings that are needed.
     Mismatch,
-    /// Another process, transaction or snapshot is in the way. Wait for it or end it, and try
-    /// again.
+    /// Another process, transaction or snapshot is in use. Wait for it or end it, and try again.
     Busy,
     /// The caller stopped the work. The message says what was done and what was left. Start the
     /// work again, or leave it.
     Interrupted,
-    /// The file must be repaired before it can be used as a whole. The message says whether
-    /// opening it for writing is enough, or whether to repair it
-    /// ([`Index::repair`](crate::Index::repair)) or to restore a copy.
+    /// The file must be repaired before all of it can be used. The message says whether opening it
+    /// for writing is enough, or whether to repair it ([`Index::repair`](crate::Index::repair)) or
+    /// restore a copy.
     Damaged,
-    /// This version of the library cannot read the file: it is no index, or a newer one. Take
-    /// another file, or a newer version.
+    /// This version of the library cannot read the file: it is not an index, or its format is
+    /// newer. Choose another file, or use a newer version of the library.
     Unsupported,
-    /// There is no more room: the index has no free numbers, or the memory that was given is too
-    /// small. Rebuild the index, or give more memory.
+    /// A limit is reached: the index has no free numbers, or the memory given is too small. Rebuild
+    /// the index, or give more memory.
     Full,
-    /// The operating system or the storage failed. Remove the cause, which
-    /// [`source`](std::error::Error::source) or the message gives, and open the index again: it is
-    /// at its last commit.
+    /// The operating system or the storage library failed. The message or
+    /// [`source`](std::error::Error::source) gives the cause. Remove it and open the index again,
+    /// which is then at its last commit.
     Io,
 }
 
 impl Error {
-    /// What a caller can do about it.
+    /// Returns the class of the error, by what a caller can do about it.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::NotFound { .. } => ErrorKind::NotFound,
@@ -407,7 +417,7 @@ impl Error {
     }
 }
 
-/// What a panic said.
+/// The message of a panic.
 pub(crate) fn panic_text(payload: &(dyn Any + Send)) -> &str {
     let text = payload.downcast_ref::<&str>().copied();
     text.or_else(|| payload.downcast_ref::<String>().map(String::as_str))
@@ -420,7 +430,7 @@ mod tests {
     use std::error::Error as _;
 
     #[test]
-    fn a_cause_is_given_once_as_the_source() {
+    fn the_cause_is_the_source_and_not_part_of_the_message() {
         let cause = || io::Error::other("the disk is on fire");
         let path = PathBuf::from("i.twx");
         let io = Error::Io { path, action: "committing", source: cause() };

@@ -1,15 +1,15 @@
-//! The hash functions that stored bytes depend on: shingles, ids, texts, checksums.
+//! The hash functions on which stored bytes depend: of shingles, ids and texts, and checksums.
 //!
-//! All of them are part of the file format (`docs/format.md`, section "Hashes") and pinned by
-//! golden vectors. Nothing here depends on the platform.
+//! All of them are part of the file format (`docs/format.md`, section "Hashes"), and golden vectors
+//! pin them. Nothing here depends on the platform.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// 2^64 divided by the golden ratio, made odd: the increment of the SplitMix64 generator.
 pub const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// The finaliser of MurmurHash3 (Appleby 2011): a bijection of 64-bit words that lets every
-/// input bit reach every output bit.
+/// The finaliser of MurmurHash3 (Appleby 2011): a bijection of 64-bit words in which every input
+/// bit affects every output bit.
 #[inline(always)]
 pub const fn fmix64(mut x: u64) -> u64 {
     x ^= x >> 33;
@@ -19,32 +19,34 @@ pub const fn fmix64(mut x: u64) -> u64 {
     x ^ (x >> 33)
 }
 
-/// Both halves of the 128-bit product.
+/// The low and the high half of the 128-bit product.
 #[inline(always)]
 const fn multiply(a: u64, b: u64) -> (u64, u64) {
     let product = (a as u128) * (b as u128);
     (product as u64, (product >> 64) as u64)
 }
 
-/// A stream of independent 64-bit words from a seed (SplitMix64, Steele, Lea, Flood 2014).
+/// A generator of pseudo-random 64-bit words from a seed (SplitMix64: Steele, Lea, Flood 2014).
 #[derive(Debug)]
 pub struct SplitMix(u64);
 
 impl SplitMix {
-    /// The stream of a seed.
+    /// Returns the generator of a seed.
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// The next word.
+    /// Returns the next word.
     pub const fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(GOLDEN);
         fmix64(self.0)
     }
 
-    /// A number below the bound, which is not 0, each as likely as the other: the high half of a word times the
-    /// bound, without the words that would make some numbers come once more than others (Lemire 2019,
-    /// "Fast random integer generation in an interval").
+    /// Returns a uniform number below `bound`, which must not be 0.
+    ///
+    /// The number is the high half of a word times the bound. Words that would make some numbers
+    /// more likely than others are rejected (Lemire 2019, "Fast random integer generation in an
+    /// interval").
     pub const fn below(&mut self, bound: u64) -> u64 {
         loop {
             let (low, high) = multiply(self.next(), bound);
@@ -57,9 +59,10 @@ impl SplitMix {
 
 /// Hashes the bytes of a shingle under a seed.
 ///
-/// Up to 8 bytes are one zero-padded word, mixed with the length and finalised: distinct shingles
-/// of equal length never collide. 9 to 16 bytes are two overlapping words and two folded
-/// multiplications. Longer ones go through XXH3-64.
+/// A shingle of up to 8 bytes is one zero-padded word, which is mixed with the length and
+/// finalised: distinct shingles of equal length never collide. A shingle of 9 to 16 bytes is two
+/// overlapping words, which are mixed by two folded multiplications. A longer shingle is hashed by
+/// XXH3-64.
 #[derive(Clone, Debug)]
 pub struct ShingleHasher {
     seed: u64,
@@ -70,7 +73,7 @@ pub struct ShingleHasher {
 }
 
 impl ShingleHasher {
-    /// The hash functions of a seed.
+    /// Returns the hash functions of a seed.
     pub const fn new(seed: u64) -> Self {
         let mut words = SplitMix::new(seed);
         Self {
@@ -82,7 +85,7 @@ impl ShingleHasher {
         }
     }
 
-    /// The hash of a shingle of any length.
+    /// Returns the hash of a shingle of any length.
     #[inline]
     pub fn hash(&self, shingle: &[u8]) -> u64 {
         match shingle.len() {
@@ -94,13 +97,14 @@ impl ShingleHasher {
         }
     }
 
-    /// The hash of a shingle of at most 8 bytes, given as a little-endian word with zeros above.
+    /// Returns the hash of a shingle of at most 8 bytes, given as a little-endian word that is
+    /// padded with zeros.
     #[inline(always)]
     pub const fn short(&self, word: u64, length: usize) -> u64 {
         fmix64(word ^ self.short.wrapping_add((length as u64).wrapping_mul(GOLDEN)))
     }
 
-    /// The hash of a shingle of 9 to 16 bytes, given by its first and its last 8 bytes.
+    /// Returns the hash of a shingle of 9 to 16 bytes, given by its first and its last 8 bytes.
     #[inline(always)]
     pub const fn medium(&self, first: u64, last: u64, length: usize) -> u64 {
         let (a, b) = multiply(first ^ self.low, last ^ self.high);
@@ -108,7 +112,8 @@ impl ShingleHasher {
         a ^ b
     }
 
-    /// The hash of the occurrence of rank `rank` (0 for the first) of a shingle hashed to `hash`.
+    /// Returns the hash of an occurrence of a shingle in a multiset, from the shingle's hash and
+    /// the rank of the occurrence (0 for the first).
     #[inline]
     pub const fn ranked(&self, hash: u64, rank: u32) -> u64 {
         match rank {
@@ -132,21 +137,23 @@ fn load_short(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// The hash of a document's raw text, by which an unchanged text is known.
+/// Returns the hash of a document's raw text, by which an unchanged text is recognised.
 pub fn text_hash(text: &[u8]) -> u64 {
     xxh3_64_with_seed(text, 0)
 }
 
-/// The bits of an id's hash. Two of a million ids share one in every second index, which costs one
-/// more record to be read; 24 more bits would cost every document 3 bytes.
+/// The number of bits of an id's hash. Among a million ids, a collision occurs in about every
+/// second index and costs the reading of one more record. The other 24 bits of the hash would cost
+/// every document 3 bytes.
 pub(crate) const ID_BITS: u32 = 40;
 
-/// The hash of an id under the file's own key.
+/// The hash of an id under the key of the file.
 pub(crate) fn id_hash(id: &str, key: u64) -> u64 {
     xxh3_64_with_seed(id.as_bytes(), key) >> (64 - ID_BITS)
 }
 
-/// The checksum that ends a stored record, bound to the place where it is stored.
+/// The checksum at the end of a stored record. It depends on `place`, so a record that is stored in
+/// the wrong place is detected.
 pub(crate) fn checksum(record: &[u8], place: u64) -> u32 {
     xxh3_64_with_seed(record, place) as u32
 }
@@ -156,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn word_loads_and_byte_slices_give_one_hash() {
+    fn hashing_words_and_hashing_bytes_agree() {
         let hasher = ShingleHasher::new(7);
         let text = b"abcdefghijklmnopqrstuvwxyz";
         for length in 1..=8 {
@@ -172,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_are_distinct_elements() {
+    fn occurrences_of_different_rank_have_different_hashes() {
         let hasher = ShingleHasher::new(0);
         let x = hasher.hash(b"abc");
         let mut seen: Vec<u64> = (0..1000).map(|rank| hasher.ranked(x, rank)).collect();

@@ -1,5 +1,5 @@
-//! What the laboratory shares with the index, so that both mix and sketch in the same way. Nobody
-//! else should use it: it may change or go without notice.
+//! Functions that the laboratory (`crates/lab`) shares with the index, so that both mix and sketch
+//! in the same way. They are not part of the public API and may change without notice.
 
 pub use crate::estimate::{deviance, stirling_rest};
 pub use crate::hash::{GOLDEN, ShingleHasher, SplitMix, fmix64, text_hash};

@@ -1,5 +1,5 @@
-//! Numbers that users set. The public face takes them as plain numbers; inside, each is validated
-//! once and then carried by a type of its own.
+//! Numbers that users set. The public API takes plain numbers. The library validates each once and
+//! then carries it in a type of its own.
 
 use crate::error::{Error, Result};
 use std::fmt;
@@ -7,26 +7,27 @@ use std::fmt;
 /// The longest id of a document, in bytes of UTF-8.
 pub const MAX_ID_BYTES: usize = 4096;
 
-/// The default threshold of an index: the similarity from which on documents count as similar.
+/// The default threshold of an index: the least similarity with which documents count as similar.
 pub const DEFAULT_THRESHOLD: f64 = 0.8;
 
 /// The default recall of an index: the least probability with which a pair at the threshold becomes
 /// a candidate.
 pub const DEFAULT_RECALL: f64 = 0.99;
 
-/// The default confidence of an interval: the probability with which it holds the true value.
+/// The default confidence of an interval: the probability that it holds the true value.
 pub const DEFAULT_CONFIDENCE: f64 = 0.95;
 
 /// The default number of lanes of a signature.
 ///
-/// There may be 64, 128, 256 or 512, one byte each on disk. The error of an estimate falls with the
-/// root of it: at similarity 0.8 the standard error is 0.050, 0.035, 0.025 and 0.018.
+/// A signature has 64, 128, 256 or 512 lanes, which take one byte each on disk. The standard error
+/// of an estimate falls with the square root of their number: at similarity 0.8, it is 0.050,
+/// 0.035, 0.025 and 0.018.
 pub const DEFAULT_LANES: usize = 256;
 
-/// The most lanes that a signature can have.
+/// The greatest number of lanes of a signature.
 pub const MAX_LANES: usize = 512;
 
-/// A Jaccard similarity above 0 and at most 1, from which on documents count as similar.
+/// The least Jaccard similarity, above 0 and at most 1, with which documents count as similar.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub(crate) struct Threshold(f64);
 
@@ -86,7 +87,7 @@ impl Recall {
     }
 }
 
-/// The probability with which an interval is to hold the true value, strictly between 0 and 1.
+/// The probability, strictly between 0 and 1, that an interval holds the true value.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub(crate) struct Confidence(f64);
 
@@ -116,7 +117,7 @@ impl Confidence {
     }
 }
 
-/// How many lanes a signature has: 64, 128, 256 or 512.
+/// The number of lanes of a signature: 64, 128, 256 or 512.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Lanes(u16);
 

@@ -1,4 +1,4 @@
-//! The number of equal lanes of two signatures, and the similarity it stands for.
+//! The number of equal lanes of two signatures, and the similarity that it estimates.
 
 use super::interval::{Estimate, wilson};
 use crate::error::Result;
@@ -9,13 +9,18 @@ use multiversion::multiversion;
 /// The probability that two one-byte lanes are equal by chance.
 pub(super) const CHANCE: f64 = 1.0 / 256.0;
 
-/// The number of equal bytes at equal places; the longer one's rest counts for nothing.
+/// Returns the number of positions at which both slices hold the same byte. If one slice is longer,
+/// its rest is ignored.
 ///
-/// About 10 ns for 256 lanes.
+/// Takes about 10 ns for 256 lanes.
+///
+/// ```
+/// assert_eq!(twindex::equal_lanes(&[1, 2, 3, 4], &[1, 2, 9]), 2);
+/// ```
 #[multiversion(targets("x86_64+avx2", "x86_64+sse4.2", "aarch64+neon"))]
 pub fn equal_lanes(a: &[u8], b: &[u8]) -> usize {
-    // The equal bytes of a row are counted in one byte, which the compiler turns into a comparison
-    // and a sum of whole registers; a count for each column is taken apart byte by byte.
+    // Counting the equal bytes of a row in one byte lets the compiler compare and sum whole vector
+    // registers. It cannot do so with one count a column.
     const WIDTH: usize = 64;
     let length = a.len().min(b.len());
     let (rows_a, rest_a) = a[..length].as_chunks::<WIDTH>();
@@ -34,7 +39,12 @@ pub fn equal_lanes(a: &[u8], b: &[u8]) -> usize {
     total
 }
 
-/// So many of so many lanes are equal.
+/// The number of equal lanes of two signatures, out of all their lanes.
+///
+/// ```
+/// let agreement = twindex::Agreement::new(205, 256);
+/// assert!((agreement.similarity() - 0.8).abs() < 0.001);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Agreement {
     equal: u32,
@@ -42,34 +52,41 @@ pub struct Agreement {
 }
 
 impl Agreement {
-    /// An agreement of `equal` out of `lanes`.
+    /// Returns an agreement in `equal` out of `lanes` lanes.
     ///
     /// # Panics
     ///
-    /// Where `lanes` is 0 or `equal` is greater.
+    /// If `lanes` is 0, or `equal` is greater than `lanes`.
     pub fn new(equal: usize, lanes: usize) -> Self {
         assert!(lanes > 0 && equal <= lanes, "{equal} of {lanes} lanes");
         Self { equal: equal as u32, lanes: lanes as u32 }
     }
 
-    /// The estimated Jaccard similarity: with p the share of equal lanes and C = 1/256 the chance
-    /// of equal bytes, (p - C)/(1 - C), kept within 0 and 1. Unbiased but for that.
+    /// Returns the estimated Jaccard similarity, from 0 to 1.
+    ///
+    /// It is (p - C)/(1 - C) limited to 0 and 1, where p is the share of equal lanes and C = 1/256
+    /// the probability that two bytes are equal by chance (Li, König 2010, "b-bit minwise hashing",
+    /// section 2). The estimate is unbiased except for the limit.
     pub fn similarity(self) -> f64 {
         corrected(f64::from(self.equal) / f64::from(self.lanes))
     }
 
-    /// The similarity with its interval at the [default](crate::DEFAULT_CONFIDENCE) confidence, 95 %.
+    /// Returns the similarity with its interval at the
+    /// [default confidence](crate::DEFAULT_CONFIDENCE), 95 %.
     pub fn estimate(self) -> Estimate {
         self.estimate_with(Confidence::DEFAULT)
     }
 
-    /// The similarity with the Wilson interval of the share of equal lanes, taken through the
-    /// same correction.
+    /// Returns the similarity with its interval at a confidence above 0 and below 1.
     ///
-    /// At 95 % it holds a true similarity from 0.05 to 0.99 with a probability between 93 and 98.1 %, 95 %
-    /// on average; but for some narrow gaps, 0.2 % of the range with 64 lanes and 0.02 % with 128, where it is
-    /// 91.6 and 92.5 % at least. This is by the binomial law, which is that of sets of many more elements than there are lanes; those of
-    /// fewer are sketched with less error, and their intervals hold more often.
+    /// The interval is the [Wilson interval](crate::wilson) of the share of equal lanes, with the
+    /// same correction as [`similarity`](Self::similarity).
+    ///
+    /// At 95 %, it holds a true similarity from 0.05 to 0.99 with a probability between 93 and
+    /// 98.1 %, on average 95 %. In some narrow gaps (0.2 % of the range with 64 lanes, 0.02 % with
+    /// 128), the probability is lower, at least 91.6 and 92.5 %. These figures follow from the
+    /// binomial law, which holds for sets of many more elements than lanes. The sketch of a smaller
+    /// set has less error, and its interval holds the true similarity more often.
     ///
     /// ```
     /// let agreement = twindex::Agreement::new(205, 256);
@@ -81,20 +98,21 @@ impl Agreement {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) for a confidence that is not above 0
-    /// and below 1.
+    /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) for any other confidence.
     pub fn estimate_at(self, confidence: f64) -> Result<Estimate> {
         Ok(self.estimate_with(Confidence::new(confidence)?))
     }
 
-    /// The same for a confidence that is validated.
+    /// Like [`estimate_at`](Self::estimate_at), for a validated confidence.
     pub(crate) fn estimate_with(self, confidence: Confidence) -> Estimate {
         let (low, high) = wilson(self.equal, self.lanes, confidence.z());
         Estimate { similarity: self.similarity(), low: corrected(low), high: corrected(high) }
     }
 
-    /// The variance of the estimate where the true similarity is `similarity`:
-    /// (1-J)(C + (1-C)J) / (k(1-C)). One-byte lanes cost 0.25 % of error at J = 0.8.
+    /// Returns the variance of the estimate for a true similarity J: (1-J)(C + (1-C)J) / (k(1-C)),
+    /// where k is the number of lanes and C = 1/256.
+    ///
+    /// At J = 0.8, one-byte lanes raise the standard error by 0.25 %.
     pub fn variance(similarity: f64, lanes: usize) -> f64 {
         let rest = 1.0 - CHANCE;
         (1.0 - similarity) * (CHANCE + rest * similarity) / (lanes as f64 * rest)
@@ -102,18 +120,20 @@ impl Agreement {
 }
 
 impl Signature {
-    /// The estimated Jaccard similarity of both documents with its 95 % interval; `None` where one is
-    /// empty or the numbers of lanes differ.
+    /// Returns the estimated Jaccard similarity of two documents with its 95 % interval; `None` if
+    /// a document is empty or the numbers of lanes differ.
+    ///
+    /// Both signatures must be made under the same settings.
     pub fn similarity(&self, other: &Signature) -> Option<Estimate> {
         self.similarity_with(other, Confidence::DEFAULT)
     }
 
-    /// The same with the interval of a confidence.
+    /// Like [`similarity`](Self::similarity), with an interval at another confidence, above 0 and
+    /// below 1.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) for a confidence that is not above 0
-    /// and below 1.
+    /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) for any other confidence.
     pub fn similarity_at(&self, other: &Signature, confidence: f64) -> Result<Option<Estimate>> {
         Ok(self.similarity_with(other, Confidence::new(confidence)?))
     }
@@ -146,7 +166,7 @@ mod tests {
     use statrs::distribution::{Binomial, Discrete};
 
     #[test]
-    fn equal_lanes_are_counted_as_one_by_one() {
+    fn equal_lanes_agrees_with_a_simple_count() {
         let mut words = SplitMix::new(1);
         for length in [0, 1, 31, 32, 33, 64, 128, 256, 511, 512, 9000] {
             let a: Vec<u8> = (0..length).map(|_| (words.next() % 3) as u8).collect();
@@ -157,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn all_lanes_equal_is_similarity_one_and_chance_is_zero() {
+    fn all_lanes_equal_is_similarity_1_and_one_in_256_is_0() {
         let all = Agreement::new(256, 256).estimate();
         assert_eq!((all.similarity, all.high), (1.0, 1.0));
         assert_eq!(Agreement::new(1, 256).similarity(), 0.0);
@@ -176,14 +196,14 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_holds_similarities_from_05_to_99_as_often_as_it_says() {
+    fn the_default_interval_covers_similarities_from_005_to_099_at_its_confidence() {
         let similarities = || (0..=1880).map(|step| 0.05 + f64::from(step) / 2000.0);
         for lanes in [64, 128, 256, 512] {
             let all: Vec<f64> =
                 similarities().map(|j| coverage(j, lanes, Confidence::DEFAULT)).collect();
             let mean = all.iter().sum::<f64>() / all.len() as f64;
             assert!((0.949..=0.952).contains(&mean), "{lanes} lanes: {mean} on average");
-            // With 64 lanes each count of equal ones is so large a step that some gaps remain.
+            // With 64 lanes, one equal lane more is a large step, so some gaps remain.
             let least = if lanes == 64 { 0.917 } else { 0.93 };
             for (j, held) in similarities().zip(&all) {
                 assert!((least..=0.985).contains(held), "{lanes} lanes, J = {j}: {held}");
@@ -194,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn other_confidences_hold_as_often_as_they_say() {
+    fn intervals_at_other_confidences_cover_at_their_confidence() {
         for (confidence, range) in [
             (0.5, 0.45..=0.56),
             (0.8, 0.77..=0.83),
@@ -213,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_equal_lanes_are_the_first_that_reach_a_similarity() {
+    fn least_equal_lanes_is_the_least_number_that_reaches_the_similarity() {
         for lanes in [64, 128, 256, 512] {
             for similarity in [0.0, 0.3, 0.5, 0.8, 0.95, 1.0] {
                 let least = least_equal_lanes(similarity, lanes);

@@ -1,14 +1,14 @@
-//! What bottom-k sketches say of two sets and of one.
+//! Estimates from bottom-k sketches: similarity, containment and cardinality.
 
 use super::interval::{Estimate, wilson};
 use crate::error::Result;
 use crate::params::Confidence;
 use crate::sketch::BottomK;
 
-/// A number of elements with its interval at some confidence.
+/// An estimated number of elements, with its interval at some confidence.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cardinality {
-    /// The number; a whole one where it is exact.
+    /// The estimate; a whole number if it is exact.
     pub count: f64,
     /// The lower end of the interval.
     pub low: f64,
@@ -16,85 +16,99 @@ pub struct Cardinality {
     pub high: f64,
 }
 
-/// What is known of two sets: of how many elements of their union, how many are in which.
+/// A random sample of the union of two sets.
 #[derive(Default)]
 struct Sample {
+    /// The number of elements in the sample.
     union: u32,
+    /// Those in the first set.
     a: u32,
+    /// Those in both sets.
     shared: u32,
-    /// Whether what they say is exact: they are all there are, or all that could be shared.
-    whole: bool,
+    /// Whether the sample gives exact answers: it is the whole union, or one set is empty.
+    exact: bool,
 }
 
 impl BottomK {
-    /// The estimated Jaccard similarity of both sets with its 95 % interval.
+    /// Returns the estimated Jaccard similarity of both sets with its 95 % interval.
     pub fn similarity(&self, other: &BottomK) -> Estimate {
         self.similarity_with(other, Confidence::DEFAULT)
     }
 
-    /// The estimated Jaccard similarity of both sets: of the k smallest hashes of their union, the share
-    /// of those that both have (Broder 1997, theorem 1), with k the smaller one of both. Unbiased.
+    /// Returns the estimated Jaccard similarity of both sets, with its interval at a confidence
+    /// above 0 and below 1.
     ///
-    /// Exact, with `low` = `high`, where both sketches are [whole](Self::is_whole), or one set is empty: then 0. Else the
-    /// interval is Wilson's. It takes the k for drawn with replacement, which they are not: it holds the truth as often
-    /// as it says where the union is many times k, and more often where it is not. A correction would need
-    /// the size of the union, which is an estimate too. Takes some 2k steps.
+    /// The estimate is the share of the k smallest hashes of the union that both sets have (Broder
+    /// 1997, theorem 1), where k is the smaller of the two sizes. It is unbiased. The cost is about
+    /// 2k steps.
+    ///
+    /// The estimate is exact, with `low` = `high`, if both sketches are [whole](Self::is_whole). It
+    /// is exactly 0 if one set is empty. Otherwise the interval is Wilson's, which assumes that the
+    /// k hashes are drawn with replacement. They are not, so the interval covers the truth at its
+    /// confidence if the union is many times k, and more often if the union is smaller. A
+    /// correction would need the size of the union, which is itself an estimate.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) for a confidence that is not above 0
-    /// and below 1.
+    /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) for any other confidence.
     pub fn similarity_at(&self, other: &BottomK, confidence: f64) -> Result<Estimate> {
         Ok(self.similarity_with(other, Confidence::new(confidence)?))
     }
 
     fn similarity_with(&self, other: &BottomK, confidence: Confidence) -> Estimate {
         let sample = sample(self, other);
-        share(sample.shared, sample.union, sample.whole, confidence)
+        share(sample.shared, sample.union, sample.exact, confidence)
     }
 
-    /// How much of this set is in the other, |A ∩ B| / |A|, with its 95 % interval.
+    /// Returns the estimated share of this set that is in the other, |A ∩ B| / |A|, with its 95 %
+    /// interval.
     pub fn containment(&self, other: &BottomK) -> Estimate {
         self.containment_with(other, Confidence::DEFAULT)
     }
 
-    /// How much of this set is in the other: of this set's hashes among the k smallest of the union, the share
-    /// of those that the other has too. They are fewer than k where this set is the smaller one, and
-    /// the interval is wider, as their number tells: from 0 to 1 where there is none.
+    /// Returns the estimated share of this set that is in the other, with its interval at a
+    /// confidence above 0 and below 1.
     ///
-    /// Exact where both sketches are whole, and 0 for certain where a set is empty.
+    /// The estimate is taken over this set's hashes among the k smallest of the union: the share of
+    /// them that the other set has too. If this set is the smaller one, they are fewer than k and
+    /// the interval is wider. If there are none, the interval is from 0 to 1.
+    ///
+    /// The estimate is exact if both sketches are [whole](Self::is_whole), and exactly 0 if a set
+    /// is empty.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) for a confidence that is not above 0
-    /// and below 1.
+    /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) for any other confidence.
     pub fn containment_at(&self, other: &BottomK, confidence: f64) -> Result<Estimate> {
         Ok(self.containment_with(other, Confidence::new(confidence)?))
     }
 
     fn containment_with(&self, other: &BottomK, confidence: Confidence) -> Estimate {
         let sample = sample(self, other);
-        share(sample.shared, sample.a, sample.whole, confidence)
+        share(sample.shared, sample.a, sample.exact, confidence)
     }
 
-    /// The number of distinct elements with its 95 % interval.
+    /// Returns the estimated number of distinct elements with its 95 % interval.
     pub fn cardinality(&self) -> Cardinality {
         self.cardinality_with(Confidence::DEFAULT)
     }
 
-    /// The number of distinct elements: exact, with `low` = `high`, where the sketch is
-    /// [whole](Self::is_whole); else (k - 1) / u, with u the k-th smallest hash as a share of all hashes,
-    /// which is unbiased with a standard error of at most 1/√(k - 2) of the number (Beyer and others 2007, "On
-    /// synopses for distinct-value estimation under multiset operations", section 4).
+    /// Returns the estimated number of distinct elements, with its interval at a confidence above 0
+    /// and below 1.
     ///
-    /// n u follows a gamma law of shape k where the number n is many times k; the interval is that of
-    /// the approximation of its quantiles by Wilson and Hilferty (1931). It holds the truth more often
-    /// where n is but a few times k.
+    /// If the sketch is [whole](Self::is_whole), the number is exact, with `low` = `high`.
+    /// Otherwise it is (k - 1) / u, where u is the k-th smallest hash as a share of the range of
+    /// hashes. This is unbiased, with a standard error of at most 1/√(k - 2) of the number (Beyer
+    /// and others 2007, "On synopses for distinct-value estimation under multiset operations",
+    /// section 4).
+    ///
+    /// If the true number n is many times k, n u follows a gamma law of shape k. The interval uses
+    /// the approximation of its quantiles by Wilson and Hilferty (1931). If n is only a few times
+    /// k, the interval covers the truth more often than its confidence.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) for a confidence that is not above 0
-    /// and below 1.
+    /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) for any other confidence.
     pub fn cardinality_at(&self, confidence: f64) -> Result<Cardinality> {
         Ok(self.cardinality_with(Confidence::new(confidence)?))
     }
@@ -110,7 +124,7 @@ impl BottomK {
         let z = confidence.z();
         let at = |z: f64| {
             let root = 1.0 - 1.0 / (9.0 * kept) + z / (3.0 * kept.sqrt());
-            // At least one element more than were kept is there.
+            // The set has at least one element more than the sketch.
             (kept * root.max(0.0).powi(3) / greatest).max(kept + 1.0)
         };
         let count = ((kept - 1.0) / greatest).max(kept + 1.0);
@@ -118,17 +132,17 @@ impl BottomK {
     }
 }
 
-/// The elements of the union up to the k-th smallest; all of them if no sketch has left out any.
-/// An empty set shares nothing, however much is left out of the other.
+/// Samples the k smallest elements of the union, or all of them if both sketches are whole. If one
+/// set is empty, the answers are exact even if the other sketch is not whole.
 fn sample(a: &BottomK, b: &BottomK) -> Sample {
     let (a, b) = (a.settled(), b.settled());
-    // A whole set is known beyond its sketch: only what was cut limits the sample.
+    // A whole sketch knows all larger elements too, so only the other sketches limit the sample.
     let cut = [&a, &b].into_iter().filter(|sketch| !sketch.is_whole());
     let most = cut.map(|sketch| sketch.size()).min();
     let (of_a, of_b) = (a.hashes(), b.hashes());
     let (mut rest_a, mut rest_b) = (of_a.iter().peekable(), of_b.iter().peekable());
-    let whole = most.is_none() || of_a.is_empty() || of_b.is_empty();
-    let mut sample = Sample { whole, ..Sample::default() };
+    let exact = most.is_none() || of_a.is_empty() || of_b.is_empty();
+    let mut sample = Sample { exact, ..Sample::default() };
     while most.is_none_or(|most| (sample.union as usize) < most) {
         let next = match (rest_a.peek(), rest_b.peek()) {
             (Some(x), Some(y)) => **x.min(y),
@@ -144,12 +158,12 @@ fn sample(a: &BottomK, b: &BottomK) -> Sample {
     sample
 }
 
-fn share(part: u32, all: u32, whole: bool, confidence: Confidence) -> Estimate {
+fn share(part: u32, all: u32, exact: bool, confidence: Confidence) -> Estimate {
     if all == 0 {
-        return Estimate { similarity: 0.0, low: 0.0, high: if whole { 0.0 } else { 1.0 } };
+        return Estimate { similarity: 0.0, low: 0.0, high: if exact { 0.0 } else { 1.0 } };
     }
     let similarity = f64::from(part) / f64::from(all);
-    let (low, high) = match whole {
+    let (low, high) = match exact {
         true => (similarity, similarity),
         false => wilson(part, all, confidence.z()),
     };
@@ -185,7 +199,8 @@ mod tests {
                 (a.containment(&b), ratio(both, x.len())),
                 (b.containment(&a), ratio(both, y.len())),
             ] {
-                prop_assert_eq!((got.low, got.similarity, got.high), (expected, expected, expected));
+                let got = [got.low, got.similarity, got.high];
+                prop_assert_eq!(got, [expected; 3]);
             }
             let size = x.len() as f64;
             let exact = Cardinality { count: size, low: size, high: size };
@@ -193,7 +208,7 @@ mod tests {
         }
 
         #[test]
-        fn cut_sets_are_compared_by_the_smallest_of_the_union(
+        fn other_sets_are_compared_by_the_smallest_hashes_of_the_union(
             a in proptest::collection::vec(0_u64..400, 0..300),
             b in proptest::collection::vec(0_u64..400, 0..300),
             (of_a, of_b) in (3_usize..50, 3_usize..50),
@@ -216,7 +231,7 @@ mod tests {
 
     #[test]
     fn an_unknown_containment_has_the_interval_from_0_to_1() {
-        // Of the smallest three, none is in the first set.
+        // None of the three smallest is in the first set.
         let (a, b) = (sketch(3, &[100]), sketch(3, &[1, 2, 3, 4]));
         let got = a.containment(&b);
         assert_eq!((got.similarity, got.low, got.high), (0.0, 0.0, 1.0));
@@ -224,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_set_shares_nothing_for_certain() {
+    fn an_empty_set_shares_exactly_nothing() {
         let (cut, empty) = (sketch(3, &[1, 2, 3, 4]), sketch(3, &[]));
         for got in [
             cut.similarity(&empty),
@@ -237,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_is_never_below_what_was_seen() {
+    fn a_count_is_above_the_number_of_hashes_kept() {
         let full = u64::MAX - 1;
         let got = sketch(3, &[full - 3, full - 2, full - 1, full]).cardinality();
         assert_eq!((got.count, got.low), (4.0, 4.0));

@@ -1,22 +1,25 @@
-//! The law of the number of equal lanes: what an estimate will say of a similarity that is known.
+//! The probability law of the number of equal lanes for a known similarity.
 //!
-//! A stored lane of two documents of similarity J is equal with probability q = C + (1-C) J, where
-//! C = 1/256 is the chance of equal bytes (Li, König 2010, "b-bit minwise hashing", section 2). Lanes
-//! taken as independent, k of them are a binomial law with the generating function (1-q + qx)^k. The
-//! lanes of the sketch vary less than independent ones (Dahlgaard, Knudsen, Thorup 2017), so the law
-//! is on the safe side.
+//! A stored lane is equal in two documents of similarity J with probability q = C + (1-C) J, where
+//! C = 1/256 is the probability that two bytes are equal by chance (Li, König 2010, "b-bit minwise
+//! hashing", section 2). If lanes are independent, the number of equal ones among k follows a
+//! binomial law with the generating function (1-q + qx)^k. The lanes of the sketch vary less than
+//! independent ones (Dahlgaard, Knudsen, Thorup 2017), so the law is on the safe side.
 
 use super::agreement::{CHANCE, least_equal_lanes};
 use crate::error::Result;
 use crate::params::{Lanes, Threshold};
 
-/// The probability that a stored lane of two documents of this similarity is equal.
+/// The probability that a stored lane is equal in two documents of this similarity.
 pub(crate) fn equal_lane_probability(similarity: f64) -> f64 {
     CHANCE + (1.0 - CHANCE) * similarity
 }
 
-/// The probability that two documents of true similarity `similarity` are estimated to be at least
-/// `threshold`, from so many lanes, by the binomial law: about a half where both are equal.
+/// Returns the probability that the estimated similarity of two documents reaches `threshold`, for
+/// a true similarity `similarity` from 0 to 1 and signatures of `lanes` lanes.
+///
+/// The probability follows from the binomial law of equal lanes. It is about 1/2 if the similarity
+/// equals the threshold.
 ///
 /// ```
 /// let reported = |j| twindex::estimate_probability(j, 0.8, 256);
@@ -33,32 +36,32 @@ pub fn estimate_probability(similarity: f64, threshold: f64, lanes: usize) -> Re
     Ok(estimated_at_least(similarity, Threshold::new(threshold)?, Lanes::new(lanes)?))
 }
 
-/// The same for numbers that are validated.
+/// Like [`estimate_probability`], for validated numbers.
 pub(crate) fn estimated_at_least(similarity: f64, threshold: Threshold, lanes: Lanes) -> f64 {
     let law = EqualLanes::none().and_lanes(lanes.get(), equal_lane_probability(similarity));
     law.at_least(least_equal_lanes(threshold.get(), lanes.get()))
 }
 
-/// The probabilities of 0, 1, 2, ... equal lanes: the coefficients of a generating function.
+/// The probabilities of 0, 1, 2, ... equal lanes, as the coefficients of a generating function.
 ///
-/// They are made by products of sums without a negative term, so that nothing cancels out; for 512
-/// lanes that takes some 130,000 multiplications.
+/// They are computed by products and sums of non-negative terms, so no digits cancel. For 512 lanes
+/// this takes about 130,000 multiplications.
 #[derive(Clone, Debug)]
 pub(crate) struct EqualLanes(Vec<f64>);
 
 impl EqualLanes {
-    /// Of no lane at all.
+    /// The law of no lanes.
     pub(crate) fn none() -> Self {
         Self(vec![1.0])
     }
 
-    /// With so many more lanes, each equal with this probability.
+    /// Adds `count` lanes, each equal with probability `equal`.
     pub(crate) fn and_lanes(self, count: usize, equal: f64) -> Self {
         (0..count).fold(self, |law, _| law.times(&[1.0 - equal, equal]))
     }
 
-    /// With so many more words of `depth` lanes each, of which none may be equal as a whole. The
-    /// probabilities no longer sum to 1, but to that of this condition.
+    /// Adds `count` words of `depth` lanes each, under the condition that no word is equal in all
+    /// its lanes. The probabilities then sum to the probability of this condition.
     pub(crate) fn and_unequal_words(self, count: usize, depth: u32, equal: f64) -> Self {
         let mut word = Self::none().and_lanes(depth as usize, equal).0;
         word.pop();
@@ -75,10 +78,10 @@ impl EqualLanes {
         Self(product)
     }
 
-    /// The probability of so many equal lanes or more.
+    /// The probability of at least `equal` equal lanes.
     pub(crate) fn at_least(&self, equal: usize) -> f64 {
         let tail = self.0.iter().skip(equal);
-        // From the smallest terms on, which lie at the end.
+        // Adding the smallest terms first, which are at the end, loses the fewest digits.
         tail.rev().sum::<f64>().clamp(0.0, 1.0)
     }
 }
@@ -103,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_texts_are_always_reported_and_texts_with_nothing_in_common_never() {
+    fn equal_texts_are_always_reported_and_unrelated_texts_never() {
         for lanes in [64, 128, 256, 512] {
             let reported = |similarity, threshold| {
                 estimate_probability(similarity, threshold, lanes).expect("in range")
@@ -114,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn words_without_an_equal_one_have_the_probability_of_missing() {
+    fn the_law_of_unequal_words_sums_to_the_probability_of_missing() {
         for (words, depth, share) in [(16, 6, 0.8_f64), (3, 2, 0.5), (1, 1, 0.3)] {
             let law = EqualLanes::none().and_unequal_words(words, depth, share).and_lanes(9, share);
             let missed = (1.0 - share.powi(depth as i32)).powi(words as i32);

@@ -1,20 +1,23 @@
-//! How much of one set lies in another, from their similarity and their sizes.
+//! Containment: the share of one set that is in another, from their similarity and sizes.
 //!
-//! With q and x the sizes of sets Q and X, c = |Q ∩ X| / |Q| the share of Q that is in X and J their
-//! Jaccard similarity, |Q ∪ X| = q + x - cq, so that J = c / (1 + x/q - c) and c = J (q + x) / (q (1 + J))
-//! (Broder 1997, "On the resemblance and containment of documents", has both measures; Zhu, Nargesian, Pu,
-//! Miller 2016, "LSH Ensemble", section 5.1, the map between them).
+//! Let q and x be the sizes of two sets Q and X, c = |Q ∩ X| / |Q| the share of Q that is in X, and
+//! J their Jaccard similarity. Because |Q ∪ X| = q + x - cq, the two are related by
+//! `J = c / (1 + x/q - c)` and `c = J (q + x) / (q (1 + J))`. Broder 1997, "On the resemblance and
+//! containment of documents", defines both measures. Zhu, Nargesian, Pu, Miller 2016, "LSH
+//! Ensemble", section 5.1, relates them in this way.
 
 use super::agreement::Agreement;
 use super::interval::Estimate;
 
-/// How much of one set lies in another, by estimate, with its 95 % interval: shares from 0 to 1.
+/// An estimated share of one set that is in another, with its 95 % interval. All are from 0 to 1.
 ///
-/// The interval is that of the similarity, taken through the same map, which rises with it. Sizes are
-/// taken as they are: their standard error, below 0.4 %, comes on top, and moves a share by no more.
+/// The interval is that of the similarity, mapped to shares. It takes the sizes as exact: their
+/// standard error, below 0.4 %, is not part of the interval, and moves a share by no more than
+/// that.
 ///
-/// An estimate is **coarse where the other set is much larger**, as it stretches a small similarity to a
-/// large share. With 256 lanes, the standard error where 0.9 of the first set is in the other:
+/// The estimate is **coarse if the other set is much larger**, as a small similarity then stands
+/// for a large share. This is the standard error with 256 lanes if 0.9 of the first set is in the
+/// other:
 ///
 /// | sizes, other to first | 1 | 2 | 4 | 8 | 16 | 64 |
 /// |---|---|---|---|---|---|---|
@@ -23,7 +26,7 @@ use super::interval::Estimate;
 ///
 /// ```
 /// use twindex::{Agreement, Containment};
-/// // 128 of 256 lanes are equal, of sets of 1,000 and 2,000 elements.
+/// // Two sets of 1,000 and 2,000 elements agree in 128 of 256 lanes.
 /// let contained = Containment::estimate(Agreement::new(128, 256).estimate(), 1000.0, 2000.0);
 /// assert!((contained.share - 0.997).abs() < 0.001);
 /// assert!(contained.low > 0.89 && contained.high == 1.0);
@@ -39,16 +42,18 @@ pub struct Containment {
 }
 
 impl Containment {
-    /// The share of a set of `size` elements that is in one of `other` elements, from the similarity of
-    /// the two. No share is above what the other set has room for, `other / size`.
+    /// Returns the share of a set of `size` elements that is in a set of `other` elements, from the
+    /// estimated similarity of the two. No share is above `other / size`, the most that the other
+    /// set has room for.
     pub fn estimate(similarity: Estimate, size: f64, other: f64) -> Self {
         let share = |similarity| Self::of_similarity(similarity, size, other);
         let Estimate { similarity, low, high } = similarity;
         Self { share: share(similarity), low: share(low), high: share(high) }
     }
 
-    /// The share c = J (q + x) / (q (1 + J)) that similarity J means for a set of q = `size` elements and
-    /// another of x = `other`, at most 1 and x/q; 0 where either is empty.
+    /// Converts a similarity J to the share c = J (q + x) / (q (1 + J)) of a set of q = `size`
+    /// elements that is in a set of x = `other` elements. The share is at most 1 and x/q, and 0 if
+    /// a set is empty.
     pub fn of_similarity(similarity: f64, size: f64, other: f64) -> f64 {
         if size <= 0.0 || other <= 0.0 {
             return 0.0;
@@ -57,21 +62,24 @@ impl Containment {
         share.clamp(0.0, (other / size).min(1.0))
     }
 
-    /// The similarity J = c / (1 + x/q - c) of a set of q = `size` elements, above 0, with one of
-    /// x = `other`, where the share c of the first is in the other. c must be at most 1 and x/q.
+    /// Converts the share c of a set of q = `size` elements that is in a set of x = `other`
+    /// elements to the similarity J = c / (1 + x/q - c) of the two sets. q must be above 0, and c
+    /// at most 1 and x/q.
     ///
     /// ```
     /// use twindex::Containment;
-    /// // Half of 100 elements among 200: 50 of the 250 that there are.
+    /// // Half of 100 elements are among 200 others: 50 of the 250 elements of both.
     /// assert_eq!(Containment::to_similarity(0.5, 100.0, 200.0), 0.2);
     /// ```
     pub fn to_similarity(share: f64, size: f64, other: f64) -> f64 {
         share / (1.0 + other / size - share)
     }
 
-    /// The variance of the estimate of a true share, from so many lanes, by the delta method: that of
-    /// the similarity ([`Agreement::variance`]) times (dc/dJ)², with dc/dJ = (q + x) / (q (1 + J)²).
-    /// Within a tenth of the exact one as long as two standard errors fit on either side of the share.
+    /// Returns the variance of the estimate of a true share from signatures of `lanes` lanes.
+    ///
+    /// By the delta method, it is the variance of the similarity ([`Agreement::variance`]) times
+    /// (dc/dJ)², where dc/dJ = (q + x) / (q (1 + J)²). It is within 10 % of the exact variance if
+    /// the possible range of shares extends at least two standard errors to either side.
     pub fn variance(share: f64, size: f64, other: f64, lanes: usize) -> f64 {
         let similarity = Self::to_similarity(share, size, other);
         let slope = (size + other) / (size * (1.0 + similarity).powi(2));
@@ -86,7 +94,7 @@ mod tests {
     use statrs::distribution::{Binomial, Discrete};
 
     #[test]
-    fn shares_and_similarities_are_those_of_sets_at_hand() {
+    fn shares_and_similarities_agree_with_those_of_explicit_sets() {
         let a: Vec<u64> = (0..120).collect();
         for (first, last) in [(0, 120), (60, 90), (30, 500), (119, 2000), (100, 121)] {
             let b: Vec<u64> = (first..last).collect();
@@ -100,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn no_share_is_above_what_the_other_set_has_room_for() {
+    fn no_share_is_above_the_most_that_the_other_set_has_room_for() {
         assert_eq!(Containment::of_similarity(0.9, 100.0, 50.0), 0.5);
         assert_eq!(Containment::of_similarity(0.9, 50.0, 100.0), 1.0);
         assert_eq!(Containment::of_similarity(0.0, 50.0, 100.0), 0.0);
@@ -136,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn the_variance_is_that_of_the_law_of_equal_lanes() {
+    fn the_variance_agrees_with_the_law_of_equal_lanes() {
         let mut tried = 0;
         for lanes in [128, 256, 512] {
             for ratio in [0.7, 1.0, 2.0, 5.0, 10.0] {

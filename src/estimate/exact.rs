@@ -1,16 +1,14 @@
-//! Exact similarity of two sets, multisets or weighted sets that are at hand, given by hashes of their
-//! elements.
+//! Exact similarity of two sets, multisets or weighted sets, given by hashes of their elements.
 
 use std::cmp::Ordering;
 
-/// How many elements two sets have, and how many they share; and what similarity that is, by each of
-/// the usual measures.
+/// The sizes of two sets and of their intersection, with the usual measures of similarity.
 ///
-/// Of multisets, an element counts as often as it occurs, and is shared as often as it occurs in
-/// both: the lesser of the two numbers.
+/// In a multiset, each occurrence of an element counts. Two multisets share an element as many
+/// times as it occurs in the one with fewer occurrences.
 ///
-/// Elements are 64-bit hashes, so two different ones can pass for one: with n elements in all, the
-/// probability that this happens at all is about n²/2⁶⁵, 1 in 300,000 for 10 million.
+/// Elements are 64-bit hashes, so two different elements can collide. With n elements in all, the
+/// probability of any collision is about n²/2⁶⁵: 1 in 300,000 for 10 million.
 ///
 /// ```
 /// use twindex::Overlap;
@@ -22,32 +20,32 @@ use std::cmp::Ordering;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overlap {
-    /// The number of elements of the first.
+    /// The number of elements of the first set.
     pub a: u64,
-    /// The number of elements of the second.
+    /// The number of elements of the second set.
     pub b: u64,
-    /// The number of elements that both have.
+    /// The number of elements that both sets have.
     pub shared: u64,
 }
 
 impl Overlap {
-    /// Compares two sets, each given by its elements in ascending order, without repetition. A few
+    /// Compares two sets, each given by its elements in strictly ascending order. Takes a few
     /// nanoseconds an element.
     ///
     /// # Panics
     ///
-    /// Where one is not in strictly ascending order.
+    /// If a set is not in strictly ascending order.
     pub fn of_sets(a: &[u64], b: &[u64]) -> Self {
         assert!(ascends_strictly(a) && ascends_strictly(b), "sets in strictly ascending order");
         Self::of_sorted(a, b)
     }
 
-    /// Compares two multisets, each given by its elements in ascending order, each as often as it
-    /// occurs.
+    /// Compares two multisets, each given by its elements in ascending order, with repetitions.
+    /// Takes a few nanoseconds an element.
     ///
     /// # Panics
     ///
-    /// Where one is not in ascending order.
+    /// If a multiset is not in ascending order.
     pub fn of_multisets(a: &[u64], b: &[u64]) -> Self {
         assert!(a.is_sorted() && b.is_sorted(), "multisets in ascending order");
         Self::of_sorted(a, b)
@@ -68,35 +66,42 @@ impl Overlap {
         Self { a: a.len() as u64, b: b.len() as u64, shared }
     }
 
-    /// Jaccard's similarity: |A ∩ B| / |A ∪ B|; of multisets, the sum of minima over the sum of maxima.
-    /// 0 of two empty ones, as an empty text is similar to nothing. 1 less it is a metric of all others.
+    /// Returns the Jaccard similarity |A ∩ B| / |A ∪ B|; for multisets, the sum of the lesser
+    /// counts over the sum of the greater counts. From 0 to 1.
+    ///
+    /// The similarity of two empty sets is 0, as an empty text is similar to nothing. For all other
+    /// sets, 1 minus the similarity is a metric.
     pub fn similarity(self) -> f64 {
         share(self.shared, self.a + self.b - self.shared)
     }
 
-    /// How much of the first is in the second: |A ∩ B| / |A|; 0 where the first is empty.
+    /// Returns the share of the first set that is in the second, |A ∩ B| / |A|; 0 if the first is
+    /// empty.
     pub fn a_in_b(self) -> f64 {
         share(self.shared, self.a)
     }
 
-    /// How much of the second is in the first: |A ∩ B| / |B|; 0 where the second is empty.
+    /// Returns the share of the second set that is in the first, |A ∩ B| / |B|; 0 if the second is
+    /// empty.
     pub fn b_in_a(self) -> f64 {
         share(self.shared, self.b)
     }
 
-    /// Dice's coefficient: 2 |A ∩ B| / (|A| + |B|); 0 of two empty ones. With J Jaccard's similarity it
-    /// is 2J / (1 + J).
+    /// Returns the Dice coefficient 2 |A ∩ B| / (|A| + |B|); 0 if both sets are empty. It equals
+    /// 2J / (1 + J), where J is the Jaccard similarity.
     pub fn dice(self) -> f64 {
         share(2 * self.shared, self.a + self.b)
     }
 }
 
-/// Jaccard's similarity of two weighted sets: the sum of the lesser weights over the sum of the greater
-/// ones; 0 of two empty ones. Sets are given by their elements in strictly ascending order, with finite
-/// weights from 0 on, as [`Shingler::weights`](crate::Shingler::weights) gives them.
+/// Returns the Jaccard similarity of two weighted sets: the sum of the lesser weights over the sum
+/// of the greater weights, from 0 to 1; 0 if both sets are empty.
 ///
-/// Sums are taken in the order of the elements, so that the result is the same to the last bit on every
-/// platform; n elements leave an error of at most n 2⁻⁵². A few nanoseconds an element.
+/// Each set is given by its elements in strictly ascending order, with finite weights of at least
+/// 0, as [`Shingler::weights`](crate::Shingler::weights) returns them.
+///
+/// The weights are added in the order of the elements, so the result is the same to the last bit on
+/// every platform. The error for n elements is at most n 2⁻⁵². Takes a few nanoseconds an element.
 ///
 /// ```
 /// use twindex::weighted_jaccard;
@@ -107,11 +112,11 @@ impl Overlap {
 ///
 /// # Panics
 ///
-/// Where one is not in strictly ascending order.
+/// If a set is not in strictly ascending order.
 pub fn weighted_jaccard(a: &[(u64, f64)], b: &[(u64, f64)]) -> f64 {
     let ascends = |set: &[(u64, f64)]| set.is_sorted_by(|x, y| x.0 < y.0);
     assert!(ascends(a) && ascends(b), "weighted sets in strictly ascending order");
-    // Sums of the greatest weights would be infinite. A power of two changes nothing else.
+    // Sums of very large weights would be infinite. Scaling by a power of two rounds nothing.
     let greatest = a.iter().chain(b).fold(0.0, |greatest: f64, x| greatest.max(x.1));
     let scale = if greatest > 2.0_f64.powi(900) { 2.0_f64.powi(-100) } else { 1.0 };
     let (mut rest_a, mut rest_b) = (a, b);
@@ -150,7 +155,7 @@ mod tests {
 
     #[test]
     fn similarities_of_shifted_ranges_follow_their_closed_forms() {
-        // Two runs of 100 numbers that overlap in all but the first and the last d.
+        // Two ranges of 100 numbers, the second shifted by d.
         for d in [0, 1, 10, 50, 99, 100] {
             let (a, b): (Vec<u64>, Vec<u64>) = ((0..100).collect(), (d..100 + d).collect());
             let overlap = Overlap::of_sets(&a, &b);
@@ -158,7 +163,7 @@ mod tests {
             assert_eq!(overlap.dice(), (100 - d) as f64 / 100.0, "{d}");
             assert_eq!(overlap.a_in_b(), overlap.b_in_a());
         }
-        // Twice an element against three times.
+        // An element occurs twice in the first multiset and three times in the second.
         let overlap = Overlap::of_multisets(&[7, 7], &[7, 7, 7]);
         assert_eq!((overlap.similarity(), overlap.b_in_a()), (2.0 / 3.0, 2.0 / 3.0));
     }
@@ -199,13 +204,14 @@ mod tests {
         counts
     }
 
-    /// 1 less the similarity, that a metric is made of.
+    /// 1 minus the similarity.
     fn distance(a: &[u64], b: &[u64]) -> f64 {
         1.0 - Overlap::of_multisets(a, b).similarity()
     }
 
     proptest! {
-        /// The way of Vilaseca, Lacasa, Martín 2018, section 6.1.1, which looks the elements of the one set up in the other.
+        /// The hash set follows Vilaseca, Lacasa, Martín 2018, section 6.1.1: it looks up the
+        /// elements of one set in the other.
         #[test]
         fn the_merge_agrees_with_a_hash_set(
             a in proptest::collection::hash_set(0_u64..60, 0..40),
@@ -222,11 +228,12 @@ mod tests {
             prop_assert_eq!(merged.similarity(), share(shared, a.union(&b).count() as u64));
         }
 
-        /// Dembele, Lo 2015, proposition 1, which leaves the inequality to Gower; and the same of multisets. Of empty
-        /// sets, which are similar to nothing, only the inequality holds.
+        /// Dembele, Lo 2015, proposition 1, which refers to Gower for the inequality; here for
+        /// multisets as well. For empty sets, which are similar to nothing, only the inequality
+        /// holds.
         #[test]
-        fn one_less_the_similarity_is_a_metric(
-            // Few elements, so that many triples come close to equality.
+        fn one_minus_the_similarity_is_a_metric(
+            // With few possible elements, many triples come close to equality.
             mut sets in proptest::collection::vec(proptest::collection::vec(0_u64..6, 0..9), 3),
             as_sets in any::<bool>(),
         ) {
@@ -243,7 +250,7 @@ mod tests {
         }
 
         #[test]
-        fn it_agrees_with_brute_force(
+        fn all_measures_agree_with_brute_force(
             mut a in proptest::collection::vec(0_u64..40, 0..60),
             mut b in proptest::collection::vec(0_u64..40, 0..60),
         ) {
@@ -260,9 +267,11 @@ mod tests {
             let weights = |counts: &BTreeMap<u64, u64>| -> Vec<(u64, f64)> {
                 counts.iter().map(|(x, count)| (*x, *count as f64)).collect()
             };
-            prop_assert_eq!(weighted_jaccard(&weights(&of_a), &weights(&of_b)), share(minima, maxima));
+            let weighted = weighted_jaccard(&weights(&of_a), &weights(&of_b));
+            prop_assert_eq!(weighted, share(minima, maxima));
 
-            let (a, b): (BTreeSet<u64>, BTreeSet<u64>) = (a.into_iter().collect(), b.into_iter().collect());
+            let a: BTreeSet<u64> = a.into_iter().collect();
+            let b: BTreeSet<u64> = b.into_iter().collect();
             let list = |set: &BTreeSet<u64>| set.iter().copied().collect::<Vec<u64>>();
             let sets = Overlap::of_sets(&list(&a), &list(&b));
             let both = a.intersection(&b).count() as u64;

@@ -1,4 +1,4 @@
-//! What two texts have in common: the passages that their shared shingles make, with their places.
+//! Explanations of a similarity: the passages that two texts share, with their positions.
 
 use super::exact::Overlap;
 use super::suffixes::longest_matches;
@@ -7,47 +7,51 @@ use crate::text::{CharOffsets, Located, Shingler};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// A stretch of a text, in bytes of its UTF-8 and in characters (Unicode scalar values), both from 0.
-/// Its ends are on boundaries of characters, and it is never empty.
+/// A range of a text, in bytes of UTF-8 and in characters (Unicode scalar values), both counted
+/// from
+/// 0. It is never empty and begins and ends on character boundaries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Span {
-    /// The first byte.
+    /// The position of the first byte.
     pub start: usize,
-    /// The byte after the last.
+    /// The position after the last byte.
     pub end: usize,
-    /// The first character.
+    /// The position of the first character.
     pub char_start: usize,
-    /// The character after the last.
+    /// The position after the last character.
     pub char_end: usize,
 }
 
 impl Span {
-    /// The bytes, to take the stretch out of its text.
+    /// Returns the range of bytes, to slice the text with.
     pub const fn bytes(self) -> Range<usize> {
         self.start..self.end
     }
 }
 
-/// A stretch of one text that is, but for normalisation, a stretch of the other.
+/// A stretch of one text that occurs in the other, after normalisation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Passage {
-    /// Where it is in the first text.
+    /// Its range in the first text.
     pub a: Span,
-    /// Where it is in the second.
+    /// Its range in the second text.
     pub b: Span,
-    /// How many consecutive shingles of both it is made of, at least 1.
+    /// The number of consecutive shingles that it is made of, at least 1.
     pub shingles: usize,
 }
 
-/// Why two texts are similar: their shared passages, and how much of each these are.
+/// An explanation of why two texts are similar: their shared passages, and the share of each text
+/// that lies in passages.
 ///
 /// A passage is a longest run of consecutive shingles of the first text that occurs in the second.
-/// The first text is gone through from its beginning. Where a shingle that no passage has covered so far
-/// occurs in the second, the longest run from there on is the next passage; of equally long ones, the
-/// first in the second text. So every shared shingle of the first text lies in passages, and
-/// passages of the first text do not overlap: where consecutive ones share characters (neighbouring
-/// shingles do), the later one begins after what the earlier has, in both texts. In the second text they may
-/// come in any order, and overlap where the first text repeats itself.
+/// The search goes through the first text from its beginning. At the first shingle that no passage
+/// covers yet and that occurs in the second text, the longest run from there on is the next
+/// passage. Of several places in the second text, the first is taken.
+///
+/// So every shared shingle of the first text lies in passages. Passages of the first text do not
+/// overlap: neighbouring shingles share characters, so the later of two such passages is cut, in
+/// both texts, to begin after the earlier one. In the second text, passages may come in any order,
+/// and overlap if the first text repeats itself.
 ///
 /// ```
 /// use twindex::{Explanation, Normalization, Shingle, Shingler};
@@ -67,30 +71,30 @@ pub struct Passage {
 pub struct Explanation {
     /// The shared passages, in the order of the first text.
     pub passages: Vec<Passage>,
-    /// The exact sizes of both sets of shingles and of what they share; of multisets where the
-    /// shingler counts repetitions.
+    /// The exact sizes of both sets of shingles and of their intersection; of multisets if the
+    /// shingler is one of multisets.
     pub overlap: Overlap,
-    /// Characters of the first text that lie in passages.
+    /// The number of characters of the first text that lie in passages.
     pub covered_a: usize,
-    /// Characters of the second text that lie in passages.
+    /// The number of characters of the second text that lie in passages.
     pub covered_b: usize,
-    /// All characters of the first text.
+    /// The number of all characters of the first text.
     pub chars_a: usize,
-    /// All characters of the second text.
+    /// The number of all characters of the second text.
     pub chars_b: usize,
 }
 
 impl Explanation {
-    /// Explains what two texts share under the settings of a shingler. Repetitions are no shingles of
-    /// their own here, also where it counts them: only `overlap` is then that of multisets.
+    /// Explains what two texts share under the settings of a shingler.
     ///
-    /// Time and memory are linear in the length of both texts, however often they repeat themselves;
-    /// some 60 bytes a shingle.
+    /// Passages do not depend on whether the shingler is one of multisets; `overlap` does. Time and
+    /// memory are linear in the length of both texts, even if they are highly repetitive. The
+    /// memory is about 60 bytes a shingle.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`] where a text has 4 GiB or more, or both together more than four
-    /// billion shingles.
+    /// [`Error::InvalidSetting`] if a text has 4 GiB or more, if both together have more than four
+    /// billion shingles, or if the shingles are k-mers.
     pub fn new(shingler: &Shingler, a: &str, b: &str) -> Result<Self> {
         let (of_a, of_b) = (shingler.locate(a)?, shingler.locate(b)?);
         let shingles = of_a.hashes.len() + of_b.hashes.len();
@@ -119,12 +123,12 @@ impl Explanation {
         })
     }
 
-    /// The share of the first text's characters that lie in passages; 0 of an empty one.
+    /// Returns the share of the first text's characters that lie in passages; 0 if it is empty.
     pub fn share_of_a(&self) -> f64 {
         share(self.covered_a, self.chars_a)
     }
 
-    /// The share of the second text's characters that lie in passages; 0 of an empty one.
+    /// Returns the share of the second text's characters that lie in passages; 0 if it is empty.
     pub fn share_of_b(&self) -> f64 {
         share(self.covered_b, self.chars_b)
     }
@@ -138,7 +142,7 @@ fn overlap(shingler: &Shingler, a: &str, b: &str) -> Overlap {
     let elements = |text| {
         let mut hashes = shingler.hashes(text);
         hashes.sort_unstable();
-        // Of a multiset every occurrence is another element.
+        // The hashes of a multiset are distinct already.
         hashes.dedup();
         hashes
     };
@@ -154,12 +158,13 @@ fn span(offsets: &CharOffsets<'_>, bytes: Range<usize>) -> Span {
     }
 }
 
-/// The bytes of both texts and the shingles of each passage.
+/// The byte ranges in both texts and the number of shingles of each passage.
 fn runs<'l>(
     a: &'l Located,
     b: &'l Located,
 ) -> impl Iterator<Item = (Range<usize>, Range<usize>, usize)> + 'l {
     let (names_a, names_b, most) = numbered(&a.hashes, &b.hashes);
+    // The length and the place in the second text of the longest run at each shingle of the first.
     let matches = longest_matches(&names_a, &names_b, most);
     let mut at = 0;
     let starts = std::iter::from_fn(move || {
@@ -168,25 +173,25 @@ fn runs<'l>(
         at += length;
         Some((at - length..at, place..place + length))
     });
-    // Units and bytes of the first text that are covered so far.
+    // The numbers of units and bytes of the first text that passages cover so far.
     let (mut units, mut bytes) = (0_usize, 0_usize);
     starts.filter_map(move |(in_a, in_b)| {
         let shingles = in_a.len();
         let (mut of_a, mut of_b) = (a.units(in_a), b.units(in_b));
-        let again = units.saturating_sub(of_a.start).min(of_a.len().min(of_b.len()) - 1);
-        of_a.start += again;
-        of_b.start += again;
+        let covered = units.saturating_sub(of_a.start).min(of_a.len().min(of_b.len()) - 1);
+        of_a.start += covered;
+        of_b.start += covered;
         units = of_a.end;
         let (mut of_a, of_b) = (a.bytes(of_a), b.bytes(of_b));
-        // Two units can come from one character, as those of a ligature do.
+        // Two units can come from one character, such as a ligature.
         of_a.start = of_a.start.max(bytes);
         bytes = of_a.end;
         (!of_a.is_empty()).then_some((of_a, of_b, shingles))
     })
 }
 
-/// Small numbers for hashes: one each for those that both have, and for the others one that only this
-/// side has; with the greatest.
+/// Maps hashes to small numbers, and returns the greatest number. Each hash that both sides have
+/// gets a number of its own. The hashes that only one side has share one number per side.
 fn numbered(a: &[u64], b: &[u64]) -> (Vec<u32>, Vec<u32>, u32) {
     const ONLY_A: u32 = 1;
     const ONLY_B: u32 = 2;
@@ -205,7 +210,7 @@ fn numbered(a: &[u64], b: &[u64]) -> (Vec<u32>, Vec<u32>, u32) {
     (names_a, names_b, most)
 }
 
-/// How many characters lie in at least one of these.
+/// The number of characters that lie in at least one span.
 fn covered(mut spans: Vec<Span>) -> usize {
     spans.sort_unstable_by_key(|span| span.char_start);
     let mut end = 0;

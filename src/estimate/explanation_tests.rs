@@ -1,4 +1,4 @@
-//! Passages cover what is shared, lie where they should, and stay cheap.
+//! Passages cover all shared shingles, have the right positions, and take linear time.
 
 use super::*;
 use crate::text::Normalization;
@@ -10,7 +10,7 @@ fn shingler(shingle: &str, list: &str, multiset: bool) -> Shingler {
     Shingler::new(shingle, list, multiset, 0).expect("valid")
 }
 
-/// The passages as they stand in both texts.
+/// The text of each passage in both texts.
 fn shared<'t>(shingle: &str, a: &'t str, b: &'t str) -> Vec<(&'t str, &'t str)> {
     let explanation = Explanation::new(&shingler(shingle, "lower,nfc,space", false), a, b);
     let passages = explanation.expect("short").passages.into_iter();
@@ -18,7 +18,7 @@ fn shared<'t>(shingle: &str, a: &'t str, b: &'t str) -> Vec<(&'t str, &'t str)> 
 }
 
 #[test]
-fn a_passage_goes_as_far_as_both_texts_agree() {
+fn a_passage_extends_as_far_as_both_texts_agree() {
     let (a, b) = ("xx the quick brown fox yy", "the QUICK  brown fox, zz");
     assert_eq!(shared("char:5", a, b), [("the quick brown fox", "the QUICK  brown fox")]);
     assert_eq!(shared("word:2", a, b), [("the quick brown fox", "the QUICK  brown fox")]);
@@ -26,7 +26,7 @@ fn a_passage_goes_as_far_as_both_texts_agree() {
 }
 
 #[test]
-fn places_are_those_of_the_original_texts() {
+fn spans_are_positions_in_the_original_texts() {
     let (a, b) = ("1 Le Cafe\u{301}\u{a0}\u{a0}NOIR. 2", "Un\tle café\nnoir.");
     assert_eq!(shared("char:6", a, b), [(" Le Cafe\u{301}\u{a0}\u{a0}NOIR.", "\tle café\nnoir.")]);
     let (a, b) = ("【敏捷的棕色狐狸】跳过", "一只敏捷的棕色狐狸。");
@@ -38,7 +38,7 @@ fn places_are_those_of_the_original_texts() {
 }
 
 #[test]
-fn marks_that_only_one_text_has_are_in_no_passage() {
+fn marks_that_only_one_text_has_lie_in_no_passage() {
     let accents = ("a\u{301}", "a\u{301}\u{301}");
     assert_eq!(shared("char:1", accents.0, accents.1), [("a\u{301}", "a\u{301}")]);
     let jamos = ("\u{212b}", "\u{212b}\u{1161}\u{11ab}");
@@ -48,26 +48,26 @@ fn marks_that_only_one_text_has_are_in_no_passage() {
 }
 
 #[test]
-fn many_marks_do_not_hide_that_their_letters_differ() {
+fn many_equal_marks_do_not_hide_different_letters() {
     let marks = "\u{301}\u{327}".repeat(60_000);
     let [a, b] = ["a", "b"].map(|letter| format!("{letter}{marks}"));
     let found = Explanation::new(&shingler("char:1", "lower,nfc,space", false), &a, &b);
     let found = found.expect("short");
-    // With the first letter goes the first of its marks, which nothing of the second is made of.
+    // The first mark of the first text composes with its letter, and so has no match.
     let places: Vec<_> = found.passages.iter().map(|p| (p.a.char_start, p.b.char_start)).collect();
     assert_eq!(places, [(2, 1)]);
     assert_eq!((found.covered_a, found.covered_b), (119_999, 120_000));
 }
 
 #[test]
-fn the_first_of_equally_long_passages_in_the_second_text_is_taken() {
+fn of_equally_long_runs_the_first_in_the_second_text_is_taken() {
     let found = Explanation::new(&shingler("token", "none", false), "b", "a b c b").expect("short");
     assert_eq!(found.passages.iter().map(|passage| passage.b.start).collect::<Vec<_>>(), [2]);
 }
 
 #[test]
-fn passages_that_would_overlap_are_cut_in_both_texts() {
-    // "bcde" follows "abcd" at once, and is elsewhere in the second text.
+fn overlapping_passages_are_cut_in_both_texts() {
+    // "bcdef" overlaps "abcd" in the first text, and is elsewhere in the second.
     assert_eq!(shared("char:4", "abcdef", "abcd bcdef"), [("abcd", "abcd"), ("ef", "ef")]);
 }
 
@@ -79,7 +79,7 @@ fn a_text_shorter_than_a_shingle_matches_its_equal() {
 }
 
 #[test]
-fn repetitions_count_in_the_similarity_of_multisets_and_nowhere_else() {
+fn the_multiset_setting_changes_the_overlap_but_not_the_passages() {
     let of = |multiset| {
         Explanation::new(&shingler("token", "none", multiset), "x x y", "x z z").expect("short")
     };
@@ -91,9 +91,9 @@ fn repetitions_count_in_the_similarity_of_multisets_and_nowhere_else() {
     assert_eq!(of(true).passages.len(), 2, "both of the first text");
 }
 
-/// A quadratic way would compare some 10^10 elements.
+/// A quadratic algorithm would compare about 10^10 elements.
 #[test]
-fn texts_that_repeat_themselves_are_no_more_work() {
+fn repetitive_texts_take_linear_time() {
     let characters = "a".repeat(100_000);
     let lines = "the same line\n".repeat(100_000);
     for (shingle, text) in [("char:9", &characters), ("line:2", &lines)] {
@@ -105,10 +105,11 @@ fn texts_that_repeat_themselves_are_no_more_work() {
     }
 }
 
-/// Words of two letters, so that much is shared and much repeated; some with marks that change
-/// places.
+/// Texts of few different characters, which share and repeat much. Some have marks that composition
+/// reorders.
 fn words() -> impl Strategy<Value = String> {
-    let parts = "[abé]|e\u{301}| |\u{3000}\n|AB|ﬁ|ab ba aab |\u{301}|\u{212b}\u{1161}|[\u{1100}\u{1161}\u{11ab}]";
+    let parts = "[abé]|e\u{301}| |\u{3000}\n|AB|ﬁ|ab ba aab |\u{301}|\u{212b}\u{1161}|\
+        [\u{1100}\u{1161}\u{11ab}]";
     let in_order = proptest::string::string_regex(&format!("({parts}){{0,40}}"));
     let with_cedillas = proptest::string::string_regex(&format!("({parts}|\u{327}){{0,40}}"));
     prop_oneof![3 => in_order.expect("a pattern"), 1 => with_cedillas.expect("a pattern")]
@@ -116,7 +117,7 @@ fn words() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn passages_are_shared_and_cover_what_is_shared(
+    fn passages_are_shared_and_cover_all_shared_shingles(
         a in words(), b in words(), nfkc in any::<bool>(), kind in 0_usize..5,
     ) {
         let shingle = ["char:1", "char:3", "char:6", "word:2", "line:1"][kind];
@@ -138,11 +139,11 @@ proptest! {
                 prop_assert_eq!(plain(of_a), plain(of_b));
             }
         }
-        // Brute force: characters of the first text that lie in a shingle of the second.
+        // Brute force: the bytes of the first text that lie in a shingle of the second.
         let of_b: BTreeSet<u64> = shingler.hashes(&b).into_iter().collect();
         let places = shingler.places(&a).expect("short").into_iter().zip(shingler.hashes(&a));
         let shared = places.filter(|(_, hash)| of_b.contains(hash)).flat_map(|(place, _)| place);
-        // What is dropped between two units may lie in a passage, between two, or in none.
+        // Text that is dropped between two units may lie in a passage or not, so it is left out.
         let unit = shingle.replace(|c: char| c.is_ascii_digit(), "1");
         let units = self::shingler(&unit, list, false).places(&a).expect("short");
         let units: BTreeSet<usize> = units.into_iter().flatten().collect();
@@ -155,16 +156,17 @@ proptest! {
         prop_assert_eq!(found.covered_a, chars);
         let covered_b: BTreeSet<usize> =
             found.passages.iter().flat_map(|passage| passage.b.bytes()).collect();
-        prop_assert_eq!(found.covered_b, b.char_indices().filter(|(at, _)| covered_b.contains(at)).count());
+        let chars = b.char_indices().filter(|(at, _)| covered_b.contains(at)).count();
+        prop_assert_eq!(found.covered_b, chars);
         prop_assert_eq!(found.passages.is_empty(), found.overlap.shared == 0);
     }
 
-    /// Each passage ends where the texts cease to agree.
     #[test]
-    fn no_passage_could_be_longer(a in "[ab]{0,40}", b in "[ab]{0,40}") {
+    fn the_texts_differ_after_the_end_of_a_passage(a in "[ab]{0,40}", b in "[ab]{0,40}") {
         let found = Explanation::new(&shingler("char:3", "none", false), &a, &b).expect("short");
         for passage in found.passages {
-            let (next_a, next_b) = (a[passage.a.end..].chars().next(), b[passage.b.end..].chars().next());
+            let next_a = a[passage.a.end..].chars().next();
+            let next_b = b[passage.b.end..].chars().next();
             prop_assert!(next_a != next_b || next_a.is_none());
         }
     }

@@ -1,9 +1,9 @@
-//! Confidence intervals of a share of successes.
+//! Confidence intervals for a probability.
 
-/// A similarity with its interval at some confidence, all from 0 to 1.
+/// An estimated similarity, with its interval at some confidence. All are from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// The similarity.
+    /// The estimated similarity.
     pub similarity: f64,
     /// The lower end of the interval.
     pub low: f64,
@@ -11,16 +11,22 @@ pub struct Estimate {
     pub high: f64,
 }
 
-/// The score interval of a probability of which `successes` out of `trials` were seen (Wilson
-/// 1927), `z` being the quantile of the normal distribution ([`normal_quantile`](crate::normal_quantile)):
-/// 1.96 for 95 %.
+/// Returns the ends of the score interval (Wilson 1927) for a probability, after `successes` out of
+/// `trials` trials.
 ///
-/// Unlike Wald's it covers the truth near 0 and 1, where near duplicates are: mostly 94.7 to 96.2 % of
-/// the time at 95 %.
+/// `z` is the quantile of the normal distribution that the confidence requires
+/// ([`normal_quantile`](crate::normal_quantile)): 1.96 for 95 %. Unlike Wald's interval, this one
+/// covers the truth near 0 and 1 too, where near duplicates are: at 95 %, mostly 94.7 to 96.2 % of
+/// the time.
+///
+/// ```
+/// let (low, high) = twindex::wilson(205, 256, 1.96);
+/// assert!((low - 0.7476).abs() < 1e-4 && (high - 0.8451).abs() < 1e-4);
+/// ```
 ///
 /// # Panics
 ///
-/// Where `trials` is 0 or less than `successes`.
+/// If `trials` is 0, or less than `successes`.
 pub fn wilson(successes: u32, trials: u32, z: f64) -> (f64, f64) {
     assert!(trials > 0 && successes <= trials, "{successes} of {trials}");
     let (n, p) = (f64::from(trials), f64::from(successes) / f64::from(trials));
@@ -36,7 +42,7 @@ pub fn wilson(successes: u32, trials: u32, z: f64) -> (f64, f64) {
 mod tests {
     use super::*;
 
-    /// Reference values from the closed form, computed apart with 40 digits.
+    /// The reference values were computed from the closed form with 40 digits.
     #[test]
     fn wilson_agrees_with_reference_values() {
         let z = 1.959_963_984_540_054;
@@ -52,9 +58,9 @@ mod tests {
         }
     }
 
-    /// The chance that the interval covers the truth, by exact summation.
+    /// The coverage is summed exactly over the binomial law.
     #[test]
-    fn coverage_is_near_its_promise() {
+    fn the_coverage_is_near_95_percent() {
         use statrs::distribution::{Binomial, Discrete};
         for trials in [64, 128, 256, 512] {
             for p in [0.2, 0.5, 0.8, 0.9, 0.95] {

@@ -1,4 +1,5 @@
-//! How similar, and how sure? Counting equal lanes, and what the count says.
+//! How similar, and how sure? Estimates from equal lanes and bottom-k samples with their intervals,
+//! exact similarities, and explanations.
 
 mod agreement;
 mod bottom;

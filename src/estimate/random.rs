@@ -1,23 +1,25 @@
-//! How similar two random sets are, and how unlikely it is that they are as similar as two that were seen.
+//! The similarity of two random sets, and the probability that they share as much as two given
+//! ones.
 //!
-//! Dembele, Lo 2017, "The exact probability law for the approximated similarity from the minhashing method",
-//! equation 10: two subsets of a and b elements, drawn at random from a universe of n,
-//! share j with the hypergeometric probability C(a, j) C(n-a, b-j) / C(n, b).
+//! Two subsets of a and b elements, drawn at random from a universe of n elements, share j elements
+//! with the hypergeometric probability C(a, j) C(n-a, b-j) / C(n, b) (Dembele, Lo 2017, "The exact
+//! probability law for the approximated similarity from the minhashing method", equation 10).
 
 use super::Overlap;
 use crate::error::{Error, Result};
 use std::f64::consts::{LN_10, TAU};
 
-/// Two random subsets of given sizes of a universe: what similarity chance alone makes.
+/// Two random subsets of a universe, of given sizes: the similarity that chance alone produces.
 ///
-/// Subsets of half the universe each have, on average, a similarity of about 1/3; large texts share little
-/// by chance, small ones of few letters a lot.
+/// Two subsets of half the universe each have an average similarity of about 1/3. Sets of long
+/// shingles come from a large universe and share little by chance; sets of short shingles come from
+/// a small universe and share much.
 ///
 /// ```
 /// use twindex::{Overlap, RandomSubsets};
 /// let chance = RandomSubsets::new(100, 100, 200)?;
 /// assert!((chance.expected_similarity() - 1.0 / 3.0).abs() < 0.001);
-/// // 70 shared elements of two hundreds: less than once in 10,000,000 by chance.
+/// // Two sets of 100 out of 200 elements share 70 less than once in 10,000,000 by chance.
 /// assert!(chance.tail_log10(70) < -7.0);
 ///
 /// let seen = Overlap { a: 2, b: 1, shared: 1 };
@@ -32,8 +34,8 @@ pub struct RandomSubsets {
     universe: u64,
 }
 
-/// What both share, what only the one or the other has, and what neither: four numbers that sum to
-/// the universe.
+/// The numbers of elements in both subsets, in only one of them, and in neither. They sum to the
+/// size of the universe.
 #[derive(Clone, Copy)]
 struct Split {
     both: u64,
@@ -43,21 +45,21 @@ struct Split {
 }
 
 impl RandomSubsets {
-    /// Subsets of `a` and of `b` elements of a universe of so many.
+    /// Returns random subsets of `a` and `b` elements out of `universe` elements.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`] where the universe is smaller than one of them.
+    /// [`Error::InvalidSetting`] if the universe is smaller than one of the subsets.
     pub fn new(a: u64, b: u64, universe: u64) -> Result<Self> {
         let expected = "at least the size of the greater set";
         Self::checked(Self { a, b, universe }, a.max(b).into(), expected)
     }
 
-    /// Subsets of the sizes of two sets that were seen.
+    /// Returns random subsets of the same sizes as two given sets.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`] where the universe is smaller than the union of these.
+    /// [`Error::InvalidSetting`] if the universe is smaller than the union of the given sets.
     pub fn like(seen: Overlap, universe: u64) -> Result<Self> {
         let union = u128::from(seen.a) + u128::from(seen.b) - u128::from(seen.shared);
         let expected = "at least the number of different elements of both sets";
@@ -71,16 +73,18 @@ impl RandomSubsets {
         Err(Error::InvalidSetting { setting: "universe", got: self.universe.to_string(), expected })
     }
 
-    /// The size of the universe.
+    /// Returns the number of elements of the universe.
     pub fn universe(self) -> u64 {
         self.universe
     }
 
-    /// The mean of Jaccard's similarity: the sum over j of j/(a+b-j) times the probability to share j.
-    /// 0 where a set is empty. Within 1e-11, relatively; at most a millisecond.
+    /// Returns the mean Jaccard similarity: the sum over j of j/(a+b-j) times the probability of
+    /// sharing j elements; 0 if a set is empty.
+    ///
+    /// The relative error is at most 1e-11. Takes at most a millisecond.
     pub fn expected_similarity(self) -> f64 {
-        // From here on the curvature of j/(a+b-j) is so small that two terms of its series leave out less
-        // than 4 / LARGE² of the mean.
+        // From this size on, j/(a+b-j) is so flat that the first two terms of its series leave out
+        // less than 4 / LARGE² of the mean.
         const LARGE: u64 = 10_000_000;
         if self.a == 0 || self.b == 0 {
             return 0.0;
@@ -91,8 +95,8 @@ impl RandomSubsets {
         }
     }
 
-    /// The sum, from about the most probable number outwards. Probabilities are in proportion to that
-    /// of where it starts, and their own sum makes up for it: no factorial is ever needed.
+    /// Sums from about the most probable number outwards. Probabilities are relative to that of the
+    /// starting number and are divided by their sum at the end, so no factorial is needed.
     fn summed(self) -> f64 {
         let (mut mass, mut mean) = (0.0, 0.0);
         let mut add = |weight: f64, at: Split| {
@@ -117,7 +121,8 @@ impl RandomSubsets {
         mean / mass
     }
 
-    /// By the mean μ of the shared number and its variance: f(μ) + f''(μ)/2 variance, f(j) = j/(a+b-j).
+    /// Approximates the mean of f(j) = j/(a+b-j) by f(μ) + f''(μ)/2 · variance, where μ and the
+    /// variance are those of the number j of shared elements.
     fn by_moments(self) -> f64 {
         let (a, b, n) = (self.a as f64, self.b as f64, self.universe as f64);
         let mean = a * (b / n);
@@ -127,12 +132,14 @@ impl RandomSubsets {
         mean / union + variance / union * ((a + b) / union / union)
     }
 
-    /// The decimal logarithm of the probability that they share `shared` elements or more: 0 where
-    /// that is certain, minus infinity where it is impossible. So it is also that of a similarity as
-    /// high as of sets that share so many.
+    /// Returns the decimal logarithm of the probability that the subsets share `shared` elements or
+    /// more: 0 if that is certain, minus infinity if it is impossible.
     ///
-    /// The probability is within 1e-9 of the true one, relatively, as far as its logarithm has digits
-    /// to tell. Time grows with the square root of the sizes: some 20 ms for 10^12 elements.
+    /// The same probability applies to the similarity: for subsets of fixed sizes, it rises with
+    /// the number of shared elements.
+    ///
+    /// The relative error of the probability is at most 1e-9, as far as the digits of its logarithm
+    /// allow. The time grows with the square root of the sizes: about 20 ms for 10^12 elements.
     pub fn tail_log10(self, shared: u64) -> f64 {
         let least = (u128::from(self.a) + u128::from(self.b)).saturating_sub(self.universe.into());
         if u128::from(shared) <= least {
@@ -149,33 +156,35 @@ impl RandomSubsets {
         let at = self.sharing(shared - 1);
         let below =
             self.ln_probability(at).exp() * series((at.both, at.neither), (at.only_a, at.only_b));
-        // A negative zero would be a lie of the sign.
+        // The minimum also turns a negative zero into 0.
         ((-below.min(1.0)).ln_1p() / LN_10).min(0.0)
     }
 
-    /// About the most probable number of shared elements: the mean.
+    /// The mean number of shared elements, rounded down. It is about the most probable number.
     fn likely(self) -> u64 {
         let product = u128::from(self.a) * u128::from(self.b);
         product.checked_div(self.universe.into()).unwrap_or(0) as u64
     }
 
-    /// What is where if they share so many, which must be possible.
+    /// The split in which the subsets share `both` elements, which must be possible.
     fn sharing(self, both: u64) -> Split {
         let (only_a, only_b) = (self.a - both, self.b - both);
         Split { both, only_a, only_b, neither: self.universe - self.a - only_b }
     }
 
-    /// The logarithm of the probability of a split.
+    /// The natural logarithm of the probability of a split.
     ///
-    /// That is a! (n-a)! b! (n-b)! / n! over the four factorials of the split. Factorials of 10^12 cancel each other
-    /// but for their last digits; so each is taken as Stirling's x^x e^-x times a rest, which is small, and
-    /// the powers are put together to the deviance of the split from its mean, which is a sum of
-    /// positive terms (Loader 2000, "Fast and accurate computation of binomial probabilities", for this law).
+    /// The probability is a! (n-a)! b! (n-b)! / n! divided by the factorials of the four numbers of
+    /// the split. The logarithms of factorials of 10^12 cancel in all but their last digits. So
+    /// each factorial is written as Stirling's x^x e^-x times a small remainder. The powers combine
+    /// to the deviance of the split from its mean, which is a sum of positive terms (Loader 2000,
+    /// "Fast and accurate computation of binomial probabilities", here applied to this law).
     fn ln_probability(self, at: Split) -> f64 {
         let (a, b, n) = (self.a, self.b, self.universe);
         let whole = f64::max(n as f64, 1.0);
         let (got, mean) = (u128::from(at.both) * u128::from(n), u128::from(a) * u128::from(b));
-        // By how much the shared ones exceed their mean; the other three numbers differ by as much.
+        // The difference of the shared number from its mean. The other three numbers of the split
+        // differ from theirs by as much.
         let excess = match got >= mean {
             true => (got - mean) as f64 / whole,
             false => -((mean - got) as f64 / whole),
@@ -192,7 +201,7 @@ impl RandomSubsets {
 }
 
 impl Split {
-    /// With one more in both.
+    /// The split with one more shared element.
     fn up(self) -> Self {
         Self {
             both: self.both + 1,
@@ -202,7 +211,7 @@ impl Split {
         }
     }
 
-    /// With one fewer in both.
+    /// The split with one fewer shared element.
     fn down(self) -> Self {
         Self {
             both: self.both - 1,
@@ -212,25 +221,27 @@ impl Split {
         }
     }
 
-    /// How much more probable the next one up is than this.
+    /// The probability of [`up`](Self::up) divided by that of this split.
     fn ratio_up(self) -> f64 {
         ratio((self.only_a, self.only_b), (self.both, self.neither))
     }
 
-    /// How much more probable the next one down is than this.
+    /// The probability of [`down`](Self::down) divided by that of this split.
     fn ratio_down(self) -> f64 {
         ratio((self.both, self.neither), (self.only_a, self.only_b))
     }
 }
 
-/// How much more probable it is that one element more has left the first two parts for the others.
+/// The factor by which the probability changes if each number of `from` falls by 1 and each number
+/// of `to` rises by 1.
 fn ratio(from: (u64, u64), to: (u64, u64)) -> f64 {
-    // The sum of all four is at most 2^64 - 1, so 1 can be added wherever the other two have any.
     (from.0 as f64 / (to.0 as f64 + 1.0)) * (from.1 as f64 / (to.1 as f64 + 1.0))
 }
 
-/// 1 plus all the products of successive ratios from here on, until they no longer count. To be begun
-/// beyond the most probable split, where ratios are below 1 and fall.
+/// The sum of the probabilities from a split on, relative to the first: 1 plus the products of
+/// successive ratios, until a product no longer changes the sum. The first split must be beyond the
+/// most probable one, where the ratios are below 1 and fall. The numbers cannot overflow: all four
+/// sum to at most 2^64 - 1, and those of `from` fall as those of `to` rise.
 fn series(mut from: (u64, u64), mut to: (u64, u64)) -> f64 {
     let (mut sum, mut term) = (1.0, 1.0);
     while from.0 > 0 && from.1 > 0 && term > sum * f64::EPSILON / 16.0 {
@@ -241,8 +252,8 @@ fn series(mut from: (u64, u64), mut to: (u64, u64)) -> f64 {
     sum
 }
 
-/// x ln(x/m) + m - x for x = `number` and m = `mean`, which is never negative; `excess` is x - m, known
-/// better than both could tell.
+/// Returns x ln(x/m) + m - x for x = `number` and m = `mean`. The result is never negative.
+/// `excess` is x - m, which the caller knows to more digits than a subtraction would give.
 pub fn deviance(number: u64, mean: f64, excess: f64) -> f64 {
     let x = number as f64;
     if number == 0 {
@@ -251,7 +262,7 @@ pub fn deviance(number: u64, mean: f64, excess: f64) -> f64 {
     if excess.abs() >= 0.1 * (x + mean) {
         return x * (x / mean).ln() - excess;
     }
-    // ln(x/m) is twice the inverse hyperbolic tangent of v; the first terms cancel exactly.
+    // ln(x/m) is 2 artanh(v). The first terms of its series cancel against m - x exactly.
     let v = excess / (x + mean);
     let mut sum = excess * v;
     let mut power = 2.0 * x * v;
@@ -266,7 +277,7 @@ pub fn deviance(number: u64, mean: f64, excess: f64) -> f64 {
     sum
 }
 
-/// ln x! less x ln x - x.
+/// Returns ln x! - (x ln x - x), the logarithm of Stirling's remainder.
 pub fn stirling_rest(x: u64) -> f64 {
     if x == 0 {
         return 0.0;
@@ -276,7 +287,8 @@ pub fn stirling_rest(x: u64) -> f64 {
         let factorial: u64 = (1..=x).product();
         return (factorial as f64).ln() - (number * number.ln() - number);
     }
-    // Stirling's series (Abramowitz, Stegun, 6.1.41), to 1e-16 from 16 on.
+    // Stirling's series (Abramowitz, Stegun, 6.1.41), with an error of at most 1e-16 from x = 16
+    // on.
     let square = number * number;
     let tail =
         [-691.0 / 360_360.0, 1.0 / 1188.0, -1.0 / 1680.0, 1.0 / 1260.0, -1.0 / 360.0, 1.0 / 12.0];

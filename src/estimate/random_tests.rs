@@ -1,4 +1,4 @@
-//! Random subsets, beside exact fractions and values of 60 digits that were computed apart.
+//! Random subsets against exact fractions and reference values that were computed with 60 digits.
 
 use super::*;
 
@@ -34,7 +34,7 @@ fn the_mean_agrees_with_reference_values() {
     }
 }
 
-/// From `tests/scripts/chance.py chance`: decimals of 60 digits, made by exact ratios.
+/// The values are from `tests/scripts/chance.py chance`, which uses exact ratios and 60 digits.
 #[test]
 fn the_mean_for_a_million_elements_agrees_with_reference_values() {
     let check = |a, b, universe, mean: f64| {
@@ -65,7 +65,7 @@ fn the_mean_for_a_million_elements_agrees_with_reference_values() {
     ] {
         check(a, b, 1_000_000, mean);
     }
-    // The universe of the paper: as many as both have.
+    // The universe of Dembele, Lo 2017 has as many elements as both subsets together.
     for (a, b, mean) in [
         (50_000, 50_000, 0.333_334_814_834_568_1),
         (50_000, 110_000, 0.273_632_436_814_913_95),
@@ -107,20 +107,20 @@ fn the_tail_agrees_with_reference_values() {
         ),
     ] {
         let got = subsets(a, b, universe).tail_log10(shared);
-        // 1e-9 of the probability, or of its complement; and what a logarithm has no digits for.
+        // 1e-9 of the probability or of its complement, plus the rounding error of the logarithm.
         let allowed = 4e-10 * f64::min(1.0, -log) - 1e-15 * log;
         let what = format!("{shared} of {a}, {b} of {universe}");
         assert!((got - log).abs() < allowed, "{what}: {got}, not {log}");
     }
 }
 
-/// The number of ways to choose.
+/// The binomial coefficient.
 fn choices(of: u64, some: u64) -> u64 {
     (0..some).fold(1, |product, at| product * (of - at) / (at + 1))
 }
 
 #[test]
-fn small_universes_give_what_counting_gives() {
+fn small_universes_agree_with_exhaustive_counting() {
     for universe in 0..12 {
         for (a, b) in (0..=universe).flat_map(|a| (0..=universe).map(move |b| (a, b))) {
             let chance = subsets(a, b, universe);
@@ -142,7 +142,7 @@ fn small_universes_give_what_counting_gives() {
 }
 
 #[test]
-fn empty_and_full_sets_leave_nothing_to_chance() {
+fn empty_and_full_subsets_have_certain_results() {
     for n in [1, 2, 1_000_000, 1 << 40, u64::MAX] {
         assert_eq!(subsets(0, n, n).expected_similarity(), 0.0, "nothing and all of {n}");
         assert_eq!(subsets(0, n, n).tail_log10(0), 0.0);
@@ -153,14 +153,14 @@ fn empty_and_full_sets_leave_nothing_to_chance() {
         let part = subsets(n, 1, n);
         assert!((part.expected_similarity() * n as f64 - 1.0).abs() < 1e-15, "one of {n}");
         assert_eq!(part.tail_log10(1), 0.0);
-        // One element and another: the same with the probability 1/n.
+        // Two single elements are the same with probability 1/n.
         let log = -(n as f64).log10();
         assert!((subsets(1, 1, n).tail_log10(1) - log).abs() <= 1e-14 * -log, "{n}");
     }
 }
 
 #[test]
-fn equal_halves_of_a_universe_have_a_similarity_of_a_third() {
+fn halves_of_a_universe_have_an_expected_similarity_of_one_third() {
     for size in [50, 1_000, 100_000, 20_000_000, 1 << 60] {
         let mean = subsets(size, size, 2 * size).expected_similarity();
         assert!((mean - 1.0 / 3.0).abs() < 0.1 / size as f64 + 1e-15, "{size}: {mean}");
@@ -168,7 +168,7 @@ fn equal_halves_of_a_universe_have_a_similarity_of_a_third() {
 }
 
 #[test]
-fn a_universe_too_small_for_its_sets_is_an_error() {
+fn a_universe_too_small_for_its_subsets_is_an_error() {
     for (a, b, universe) in [(2, 1, 1), (1, 2, 1), (1, 0, 0)] {
         assert!(RandomSubsets::new(a, b, universe).is_err(), "{a}, {b} of {universe}");
     }

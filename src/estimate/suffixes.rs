@@ -1,34 +1,35 @@
-//! The longest stretch at each place of a sequence that occurs in another one.
+//! Longest matches: for each place of a sequence, the longest stretch that occurs in another one.
 
-/// For each place of `a`, the length of the longest stretch that begins there and occurs in `b`, and the
-/// first place of `b` where it does; (0, 0) where there is none. Linear in time and memory, however
-/// often anything repeats: some 40 bytes an element of both.
+/// For each place of `a`, the length of the longest stretch that begins there and occurs in `b`,
+/// and its first place in `b`; (0, 0) if there is none.
 ///
-/// Of a suffix array of both (Nong, Zhang, Chan 2009: SA-IS) with the lengths of common prefixes
-/// (Kasai et al. 2001), the intervals of a common prefix are visited from the longest on
-/// (Abouelhoda, Kurtz, Ohlebusch 2004): a place of `a` belongs to the first that has one of `b`.
+/// The algorithm builds a suffix array of both sequences (SA-IS: Nong, Zhang, Chan 2009) with the
+/// lengths of common prefixes (Kasai et al. 2001). It visits the intervals of suffixes with a
+/// common prefix, inner ones with longer prefixes first (Abouelhoda, Kurtz, Ohlebusch 2004). The
+/// match of a place of `a` is the first visited interval around it that holds a place of `b`.
 ///
-/// All elements must be from 1 to `most`, and together fewer than 2^32 - 1.
+/// Time and memory are linear, even for repetitive sequences: about 40 bytes an element of both.
+/// All elements must be from 1 to `most`, and their total number below 2^32 - 1.
 pub(super) fn longest_matches(a: &[u32], b: &[u32], most: u32) -> Vec<(u32, u32)> {
-    // Nothing reaches over the 0 in between.
+    // No match crosses the 0 between the two sequences.
     let both: Vec<u32> = b.iter().copied().chain([0]).chain(a.iter().copied()).collect();
     let order = suffix_array(&both, most);
     let prefixes = common_prefixes(&both, &order);
     let mut matches = vec![(0, 0); a.len()];
-    // Places of `a` in no interval so far that has one of `b`.
-    let mut waiting: Vec<usize> = Vec::new();
-    let mut open = vec![Interval { length: 0, first: NONE, waiting: 0 }];
+    // The places of `a` that no visited interval has matched yet.
+    let mut unmatched: Vec<usize> = Vec::new();
+    let mut open = vec![Interval { length: 0, first: NONE, unmatched: 0 }];
     for (rank, &place) in order.iter().enumerate() {
-        let mut within = Interval { length: 0, first: NONE, waiting: waiting.len() };
+        let mut within = Interval { length: 0, first: NONE, unmatched: unmatched.len() };
         match (place as usize).checked_sub(b.len() + 1) {
-            Some(in_a) => waiting.push(in_a),
+            Some(in_a) => unmatched.push(in_a),
             None => within.first = place,
         }
         let next = prefixes.get(rank + 1).copied().unwrap_or(0);
         while let Some(interval) = open.pop_if(|interval| interval.length > next) {
             let first = interval.first.min(within.first);
             if first != NONE {
-                for in_a in waiting.drain(interval.waiting..) {
+                for in_a in unmatched.drain(interval.unmatched..) {
                     matches[in_a] = (interval.length, first);
                 }
             }
@@ -44,17 +45,19 @@ pub(super) fn longest_matches(a: &[u32], b: &[u32], most: u32) -> Vec<(u32, u32)
 
 const NONE: u32 = u32::MAX;
 
-/// Suffixes that lie together and share a prefix.
+/// An interval of the suffix array whose suffixes share a prefix.
 #[derive(Clone, Copy)]
 struct Interval {
+    /// The length of the prefix.
     length: u32,
-    /// The first place of `b` among them, or `NONE`.
+    /// The first place of `b` in the interval, or `NONE`.
     first: u32,
-    /// How many places waited when it began.
-    waiting: usize,
+    /// The number of unmatched places of `a` when the interval began.
+    unmatched: usize,
 }
 
-/// Of each suffix but the first in this order, how long a prefix it shares with the one before it.
+/// For each suffix but the first of the order, the length of the prefix that it shares with the
+/// suffix before it.
 fn common_prefixes(text: &[u32], order: &[u32]) -> Vec<u32> {
     let mut rank = vec![0_u32; text.len()];
     for (at, &place) in order.iter().enumerate() {
@@ -77,13 +80,14 @@ fn common_prefixes(text: &[u32], order: &[u32]) -> Vec<u32> {
     prefixes
 }
 
-/// The places of all suffixes in their order, of elements from 0 to `most`.
+/// The places of all suffixes in lexicographic order. Elements are from 0 to `most`.
 fn suffix_array(text: &[u32], most: u32) -> Vec<u32> {
     let length = text.len();
     if length < 2 {
         return (0..length as u32).collect();
     }
-    // Whether a suffix comes before the one that begins after it.
+    // A suffix rises if it is less than the suffix that begins one later (S-type in the paper), and
+    // falls otherwise (L-type).
     let mut rises = vec![false; length];
     for at in (0..length - 1).rev() {
         rises[at] = match text[at].cmp(&text[at + 1]) {
@@ -92,7 +96,7 @@ fn suffix_array(text: &[u32], most: u32) -> Vec<u32> {
         };
     }
     let sorting = Sorting::new(text, &rises, most);
-    // Where it turns from falling to rising.
+    // A valley is a rising suffix after a falling one (LMS in the paper).
     let valleys: Vec<u32> =
         (1..length).filter(|&at| !rises[at - 1] && rises[at]).map(|at| at as u32).collect();
     let mut number = vec![NONE; length];
@@ -105,10 +109,11 @@ fn suffix_array(text: &[u32], most: u32) -> Vec<u32> {
         return order;
     }
 
-    // The stretches from valley to valley, sorted now, become the elements of a shorter text.
+    // The stretches from valley to valley are sorted now. Their ranks are the elements of a shorter
+    // text.
     let stretch = |valley: u32| {
         let next = valleys.get(number[valley as usize] as usize + 1);
-        // With the first element of the next one; the last reaches beyond the end.
+        // A stretch includes the first element of the next. The last stretch equals no other.
         next.map(|&next| &text[valley as usize..=next as usize])
     };
     let mut shorter = vec![0; valleys.len()];
@@ -129,13 +134,13 @@ fn suffix_array(text: &[u32], most: u32) -> Vec<u32> {
     order
 }
 
-/// Sorts all suffixes from some that are sorted.
+/// Induced sorting: derives the order of all suffixes from that of the valleys.
 struct Sorting<'t> {
     text: &'t [u32],
     rises: &'t [bool],
-    /// Where the suffixes begin in the order that begin with an element and fall.
+    /// For each element, the position in the order of the first falling suffix that begins with it.
     falling: Vec<u32>,
-    /// The same of those that rise.
+    /// For each element, the position in the order of the first rising suffix that begins with it.
     rising: Vec<u32>,
 }
 
@@ -181,7 +186,8 @@ impl<'t> Sorting<'t> {
         next.clone_from(&self.falling);
         for at in (0..order.len()).rev() {
             if let Some(place) = self.before(order[at], true) {
-                // From the end, where those that fall with the next element begin.
+                // Rising suffixes are placed from the end of their bucket, where the falling ones
+                // of the next element begin.
                 let next = &mut next[element(place) + 1];
                 *next -= 1;
                 order[*next as usize] = place as u32;
@@ -189,7 +195,7 @@ impl<'t> Sorting<'t> {
         }
     }
 
-    /// The suffix that begins one earlier, if it rises or falls as asked.
+    /// The suffix that begins one earlier, if it rises (`rises`) or falls (not `rises`).
     fn before(&self, place: u32, rises: bool) -> Option<usize> {
         let before = (place != NONE).then_some(place as usize)?.checked_sub(1)?;
         (self.rises[before] == rises).then_some(before)
@@ -218,22 +224,25 @@ mod tests {
 
     proptest! {
         #[test]
-        fn suffixes_are_in_their_order(text in (0_u32..6).prop_flat_map(|most| elements(most + 1, 200))) {
+        fn suffixes_are_in_lexicographic_order(
+            text in (0_u32..6).prop_flat_map(|most| elements(most + 1, 200)),
+        ) {
             let mut expected: Vec<u32> = (0..text.len() as u32).collect();
             expected.sort_by_key(|place| &text[*place as usize..]);
             prop_assert_eq!(suffix_array(&text, 6), expected);
         }
 
         #[test]
-        fn matches_are_those_of_brute_force(a in elements(3, 60), b in elements(3, 60)) {
+        fn matches_agree_with_brute_force(a in elements(3, 60), b in elements(3, 60)) {
             prop_assert_eq!(longest_matches(&a, &b, 3), by_brute_force(&a, &b));
         }
 
         #[test]
-        fn repeated_parts_are_matched_as_by_brute_force(
+        fn matches_of_repetitive_sequences_agree_with_brute_force(
             part in elements(4, 9), other in elements(4, 9), times in 0_usize..8,
         ) {
-            let (a, b) = ([part.repeat(times), other.clone()].concat(), [other, part.repeat(times / 2 + 1)].concat());
+            let a = [part.repeat(times), other.clone()].concat();
+            let b = [other, part.repeat(times / 2 + 1)].concat();
             prop_assert_eq!(longest_matches(&a, &b, 4), by_brute_force(&a, &b));
         }
     }

@@ -1,21 +1,25 @@
-//! The bands of an index: how many, and how deep, from threshold and recall.
+//! The bands of an index: their number and depth follow from threshold and recall.
 //!
 //! A band is 8 consecutive stored lanes. Two documents of similarity J agree in the first r lanes
-//! of a band with probability J^r, and so in at least one of b bands with 1 - (1 - J^r)^b
-//! (Broder 1997; Leskovec, Rajaraman, Ullman, "Mining of Massive Datasets", section 3.4).
+//! of a given band with probability J^r. The probability that they agree in at least one of b bands
+//! is 1 - (1 - J^r)^b (Broder 1997; Leskovec, Rajaraman, Ullman, "Mining of Massive Datasets",
+//! section 3.4).
 
 use crate::error::{Error, Result};
 use crate::params::{Lanes, Recall, Threshold};
 
-/// Lanes from the start of one band to the start of the next.
+/// The number of lanes from the start of one band to the start of the next.
 const BAND_LANES: usize = 8;
 
-/// The depths an index may have. Deeper bands saved nothing even at threshold 0.9; at depth 1
-/// every bucket would hold a 256th of all documents.
+/// The depths that an index may have. In measurements, deeper bands saved nothing even at threshold
+/// 0.9. At depth 1, every bucket would hold a 256th of all documents.
 pub(crate) const DEPTHS: std::ops::RangeInclusive<u32> = 2..=6;
 
-/// The probability that two documents of similarity `similarity` meet in one of `bands` bands at
-/// depth `depth`: 1 - (1 - J^r)^b.
+/// Returns the probability that two documents become candidates: 1 - (1 - J^r)^b for similarity
+/// J = `similarity` from 0 to 1, depth r = `depth` and b = `bands` bands.
+///
+/// Lanes that are equal by chance are not counted. The result is the same to the last bit on every
+/// platform.
 ///
 /// ```
 /// let p = twindex::candidate_probability(0.8, 6, 16);
@@ -25,17 +29,17 @@ pub fn candidate_probability(similarity: f64, depth: u32, bands: usize) -> f64 {
     1.0 - misses(similarity, depth).take(bands + 1).last().unwrap_or(1.0)
 }
 
-/// The probability of meeting in none of 0, 1, 2, ... bands.
+/// The probabilities that two documents agree in none of 0, 1, 2, ... bands.
 ///
-/// By multiplication alone, which IEEE 754 rounds the same on every platform, as the choice of
-/// bands must not depend on a mathematical library.
+/// They are computed by multiplication alone, which IEEE 754 rounds the same on every platform: the
+/// choice of bands must not depend on a mathematical library.
 fn misses(similarity: f64, depth: u32) -> impl Iterator<Item = f64> {
     let meet = (0..depth).fold(1.0, |product, _| product * similarity);
     std::iter::successors(Some(1.0), move |miss| Some(miss * (1.0 - meet)))
 }
 
-/// The least number of bands, at least 1, with which pairs at the threshold meet at this depth
-/// with the recall; `most + 1` where more than `most` would be needed.
+/// Returns the least number of bands, at least 1, with which pairs at the threshold become
+/// candidates with the recall at this depth; `most + 1` if more than `most` bands are needed.
 pub fn needed_bands(threshold: f64, recall: f64, depth: u32, most: usize) -> usize {
     let tolerated = 1.0 - recall;
     misses(threshold, depth)
@@ -44,7 +48,13 @@ pub fn needed_bands(threshold: f64, recall: f64, depth: u32, most: usize) -> usi
         .map_or(most + 1, |bands| bands.max(1))
 }
 
-/// The bands that an index stores: how many, and how many lanes of each.
+/// The bands that an index stores: their number and depth.
+///
+/// ```
+/// let plan = twindex::BandPlan::new(0.8, 0.99, 256)?;
+/// assert_eq!((plan.bands(), plan.depth()), (16, 6));
+/// # Ok::<(), twindex::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BandPlan {
     bands: u8,
@@ -52,17 +62,18 @@ pub struct BandPlan {
 }
 
 impl BandPlan {
-    /// The deepest bands that reach the recall at the threshold with so many lanes.
+    /// Returns the deepest bands that reach the recall at the threshold with `lanes` lanes. The
+    /// depth is from 2 to 6.
     ///
     /// # Errors
     ///
-    /// [`Error::UnreachableRecall`] where not even depth 2 does; [`Error::InvalidSetting`] for a
-    /// number out of range.
+    /// [`Error::UnreachableRecall`] if not even depth 2 reaches the recall;
+    /// [`Error::InvalidSetting`] for a number out of range.
     pub fn new(threshold: f64, recall: f64, lanes: usize) -> Result<Self> {
         Self::of(Threshold::new(threshold)?, Recall::new(recall)?, Lanes::new(lanes)?)
     }
 
-    /// The same for numbers that are validated.
+    /// Like [`new`](Self::new), for validated numbers.
     pub(crate) fn of(threshold: Threshold, recall: Recall, lanes: Lanes) -> Result<Self> {
         let (most, threshold, recall) = (lanes.get() / BAND_LANES, threshold.get(), recall.get());
         for depth in DEPTHS.rev() {
@@ -80,27 +91,27 @@ impl BandPlan {
         })
     }
 
-    /// A stored plan; `None` where no settings give it.
+    /// A plan read from a file; `None` if it is not valid.
     pub(crate) fn stored(bands: u8, depth: u8, lanes: Lanes) -> Option<Self> {
         let fits = (1..=lanes.get() / BAND_LANES).contains(&usize::from(bands));
         (fits && DEPTHS.contains(&u32::from(depth))).then_some(Self { bands, depth })
     }
 
-    /// The number of bands.
+    /// Returns the number of bands.
     pub const fn bands(self) -> usize {
         self.bands as usize
     }
 
-    /// The number of lanes in each band's word.
+    /// Returns the number of lanes in each band's word.
     pub const fn depth(self) -> u32 {
         self.depth as u32
     }
 }
 
-/// The word of a band: its first `depth` lanes as a big-endian number, so that words with a
-/// common beginning are neighbours in order.
+/// Returns the word of a band: its first `depth` lanes as a big-endian number. Words with a common
+/// prefix are therefore neighbours in order.
 ///
-/// The lanes must have the band, and depth is from 1 to 8.
+/// The lanes must include the band, and `depth` must be from 1 to 8.
 pub fn word(lanes: &[u8], band: usize, depth: u32) -> u64 {
     let lanes = lanes.get(band * BAND_LANES..).and_then(|rest| rest.first_chunk::<BAND_LANES>());
     lanes.map_or(0, |lanes| u64::from_be_bytes(*lanes) >> (64 - 8 * depth))
@@ -138,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recall_out_of_reach_says_what_it_would_need() {
+    fn an_unreachable_recall_is_an_error_that_names_the_bands_needed() {
         let error = plan(0.2, 0.99, 256).expect_err("113 bands do not fit");
         assert!(matches!(error, Error::UnreachableRecall { needed: 113, available: 32, .. }));
     }

@@ -1,37 +1,43 @@
-//! How a query finds documents that contain a part of it: by classes of set sizes, each with its own probe.
+//! Containment search: finds documents that contain a share of a query, by classes of set sizes
+//! with a probe each.
 //!
-//! A share t of a query of q shingles, in a document of x, is a similarity of t / (1 + x/q - t): the larger
-//! the document, the less similar. So documents are classed by size, and each class is searched as deep as the
-//! least similarity in it allows (the idea of Zhu, Nargesian, Pu, Miller 2016, "LSH Ensemble: Internet-Scale
-//! Domain Search", sections 5.2 and 5.3, whose classes hold equally many documents; here they are fixed, as
-//! answers must not depend on what else is in an index). What a class gets depends on the settings of the
-//! index, threshold, recall and the size of the query alone.
+//! If a document of x shingles contains a share t of a query of q shingles, their similarity is t /
+//! (1 + x/q - t): the larger the document, the less similar. So documents are divided into classes
+//! by size, and each class is searched as deep as the least similarity in it allows. This is the
+//! idea of Zhu, Nargesian, Pu, Miller 2016, "LSH Ensemble: Internet-Scale Domain Search", sections
+//! 5.2 and 5.3. Their classes hold equally many documents. Here the classes are fixed, as answers
+//! must not depend on what else is in the index.
+//!
+//! How a class is searched depends only on the settings of the index, the threshold, the recall and
+//! the size of the query.
 
 use super::bands::BandPlan;
 use super::probe::Probe;
 use crate::estimate::Containment;
 use crate::params::{Recall, Threshold};
 
-/// Classes in a doubling of sizes. A class of a whole doubling would be searched for documents of twice
-/// the size of its least, at little more than half their similarity.
+/// The number of classes in a doubling of sizes. With one class a doubling, the largest documents
+/// of a class would have twice the size of the smallest and little more than half their similarity,
+/// and the whole class would be searched for that.
 const IN_A_DOUBLING: u32 = 4;
 
-/// The number of classes: of all sizes below 2^32, more than linear counting tells apart.
+/// The number of classes. They cover all sizes below 2^32, more than linear counting can
+/// distinguish.
 const CLASSES: usize = 32 * IN_A_DOUBLING as usize;
 
-/// By how much the quotient of two estimated sizes may be off: three and a half standard errors, where
-/// each size has one of at most 0.4 %.
+/// The factor by which the quotient of two estimated sizes may be wrong: three and a half standard
+/// errors, if each size has a standard error of at most 0.4 %.
 const QUOTIENT_ERROR: f64 = 1.02;
 
-/// The class of documents whose sets have about so many elements: the binary logarithm and the next two
-/// binary digits, so that the largest of a class is at most 5/4 of its least.
+/// The class of a document whose set has about `size` elements: the binary logarithm of the size
+/// and its next two binary digits. The largest size of a class is at most 5/4 of the least.
 pub(crate) fn size_class(size: f64) -> usize {
     let size = (size as u64).clamp(1, u64::from(u32::MAX));
     let log = size.ilog2();
     (IN_A_DOUBLING * log) as usize + ((size << 2 >> log) & 3) as usize
 }
 
-/// The largest size of a class, or somewhat more.
+/// An upper bound of the sizes in a class.
 fn largest(class: usize) -> f64 {
     let (log, quarter) = (class / IN_A_DOUBLING as usize, class % IN_A_DOUBLING as usize);
     ((5 + quarter) as u64 * (1 << log)) as f64 / 4.0
@@ -40,19 +46,19 @@ fn largest(class: usize) -> f64 {
 /// How the documents of a class are searched.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum ClassSearch {
-    /// Not at all: they are too small to contain the share.
+    /// They are not searched, as they are too small to contain the share.
     Skip,
-    /// In the buckets of a probe.
+    /// The buckets of a probe are searched.
     Probe(Probe),
-    /// By comparing with each, as no band of the index finds them with the recall.
+    /// Every document of the class is compared, as no probe reaches the recall.
     Scan,
 }
 
-/// What is done about a class.
+/// The plan for a class.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ClassPlan {
     pub(crate) search: ClassSearch,
-    /// The least similarity of a document of the class that contains the share.
+    /// The least similarity that a document of the class has if it contains the share.
     pub(crate) similarity: f64,
 }
 
@@ -63,7 +69,7 @@ pub(crate) struct ContainmentPlan {
 }
 
 impl ContainmentPlan {
-    /// The plan for a query of so many shingles, above 0.
+    /// The plan for a query of `size` shingles, which must be above 0.
     pub(crate) fn new(plan: BandPlan, share: Threshold, recall: Recall, size: f64) -> Self {
         let class = |class| {
             let largest = largest(class) * QUOTIENT_ERROR;
@@ -87,12 +93,12 @@ impl ContainmentPlan {
         self
     }
 
-    /// What is done about each class, in the order of [`size_class`].
+    /// The plans of all classes, in the order of [`size_class`].
     pub(crate) fn classes(&self) -> &[ClassPlan] {
         &self.classes
     }
 
-    /// What is done about a class, as [`size_class`] numbers it.
+    /// The plan of a class, as numbered by [`size_class`].
     pub(crate) fn class(&self, class: usize) -> ClassPlan {
         self.classes[class]
     }
@@ -109,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn classes_follow_each_other_and_are_narrow() {
+    fn classes_rise_with_the_size_and_are_narrow() {
         let mut last = 0;
         for size in 1..100_000_u32 {
             let class = size_class(f64::from(size));
@@ -122,7 +128,7 @@ mod tests {
         assert_eq!(size_class(0.0), 0);
     }
 
-    /// Every size from far too small to far too large, against the closed form.
+    /// Compares sizes from far too small to far too large with the closed form.
     #[test]
     fn a_probe_reaches_the_recall_for_every_size_of_its_class() -> Result<()> {
         for (threshold, share, recall) in [(0.5, 0.8, 0.9), (0.8, 0.9, 0.99), (0.3, 0.5, 0.8)] {
@@ -134,7 +140,7 @@ mod tests {
                 let mut probed = 0;
                 for other in (1..400).map(|step| (size * f64::from(step) / 100.0).ceil()) {
                     let class = plan.class(size_class(other));
-                    // The similarity of the document at hand, with the sizes as they are.
+                    // The similarity of a document of this exact size.
                     let similarity = share / (1.0 + other / size - share);
                     match class.search {
                         ClassSearch::Skip => assert!(other < share * size),
@@ -155,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_no_depth_can_serve_is_scanned() -> Result<()> {
+    fn only_classes_that_no_depth_serves_are_scanned() -> Result<()> {
         let (bands, share) = (index(0.8)?, Threshold::new(0.9)?);
         let plan = ContainmentPlan::new(bands, share, Recall::DEFAULT, 5000.0);
         let least = 2..=bands.depth();
@@ -178,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn larger_documents_are_searched_shallower() -> Result<()> {
+    fn classes_of_larger_documents_have_shallower_probes() -> Result<()> {
         let share = Threshold::new(0.9)?;
         let plan = ContainmentPlan::new(index(0.5)?, share, Recall::DEFAULT, 1000.0);
         let depths: Vec<u32> = (0..CLASSES)

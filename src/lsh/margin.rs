@@ -1,60 +1,64 @@
-//! How far below the threshold an estimate may lie, so that exact answers miss no more than was promised.
+//! The margin below the threshold within which candidates are verified, so that exact answers keep
+//! the promised recall.
 
 use super::probe::Probe;
 use crate::estimate::{EqualLanes, equal_lane_probability, least_equal_lanes};
 use crate::params::{Lanes, Recall, Threshold};
 
-/// Which candidates are verified exactly, and the share of similar documents that are.
+/// The candidates that are verified exactly, and the recall that results.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Margin {
-    /// Candidates with at least so many equal lanes are verified.
+    /// The least number of equal lanes with which a candidate is verified.
     pub(crate) least: usize,
-    /// The probability that a document at the threshold is met and verified.
+    /// The probability that a document at the threshold becomes a candidate and is verified.
     pub(crate) recall: f64,
 }
 
-/// Where no probe reaches the recall, estimates may miss this share of what is tolerated, of what it
-/// meets.
+/// If the probe does not reach the recall, verification may lose this share of the tolerated misses
+/// (1 - recall), relative to what the probe finds.
 const SHARE: f64 = 0.1;
 
-/// What is met less often than this, as far as rounding lets it be known, is all verified.
-const HARDLY: f64 = 1e-9;
+/// If the probe finds a document with less than this probability, all candidates are verified:
+/// rounding errors would dominate any margin.
+const NEGLIGIBLE: f64 = 1e-9;
 
 impl Margin {
-    /// The margin of what a probe meets: the greatest one with which meeting and verifying together
-    /// reach the recall.
+    /// The margin for the candidates of a probe: the greatest `least` with which probing and
+    /// verifying together reach the recall.
     ///
-    /// A lane is equal with the same probability as any other and apart from them, so a document meets and
-    /// has at least m equal lanes with the probability that it has them, less that it has them and
-    /// every word differs somewhere. The lanes of the sketch vary less than that law.
+    /// Lanes are taken as independent and equal with the same probability. The probability that a
+    /// document becomes a candidate and has at least m equal lanes is then that of at least m equal
+    /// lanes, minus that of at least m equal lanes with a difference in every word. The lanes of
+    /// the sketch vary less than independent ones, so the law is on the safe side.
     pub(crate) fn of_probe(
         probe: Probe,
         lanes: Lanes,
         threshold: Threshold,
         recall: Recall,
     ) -> Self {
-        let (all, unmet) = laws(probe, lanes, threshold.get());
+        let (all, missed) = laws(probe, lanes, threshold.get());
         Self::greatest(lanes, (threshold, recall), |least| {
-            all.at_least(least) - unmet.at_least(least)
+            all.at_least(least) - missed.at_least(least)
         })
     }
 
-    /// The probability that a document of this similarity is met by the probe with at least so many
-    /// equal lanes.
+    /// The probability that a document of this similarity is a candidate of the probe and has at
+    /// least `least` equal lanes.
     pub(crate) fn keeps(probe: Probe, lanes: Lanes, similarity: f64, least: usize) -> f64 {
-        let (all, unmet) = laws(probe, lanes, similarity);
-        (all.at_least(least) - unmet.at_least(least)).max(0.0)
+        let (all, missed) = laws(probe, lanes, similarity);
+        (all.at_least(least) - missed.at_least(least)).max(0.0)
     }
 
-    /// The margin where every document is compared.
+    /// The margin if every document is compared.
     pub(crate) fn of_scan(lanes: Lanes, threshold: Threshold, recall: Recall) -> Self {
         let equal = equal_lane_probability(threshold.get());
         let all = EqualLanes::none().and_lanes(lanes.get(), equal);
         Self::greatest(lanes, (threshold, recall), |least| all.at_least(least))
     }
 
-    /// The greatest number of lanes that keeps the recall, where `verified` falls as it grows.
-    /// But none that leaves out what is estimated to be similar, however low the recall.
+    /// The greatest number of equal lanes that keeps the recall. `verified` gives the probability
+    /// of being verified for such a number, and falls as it rises. However low the recall is,
+    /// documents whose estimate reaches the threshold are always verified.
     fn greatest(
         lanes: Lanes,
         (threshold, recall): (Threshold, Recall),
@@ -63,7 +67,7 @@ impl Margin {
         let most = verified(0).max(0.0);
         let wanted = match most >= recall.get() {
             true => recall.get(),
-            false if most < HARDLY => return Self { least: 0, recall: most },
+            false if most < NEGLIGIBLE => return Self { least: 0, recall: most },
             false => most * (1.0 - SHARE * (1.0 - recall.get())),
         };
         let similar = least_equal_lanes(threshold.get(), lanes.get());
@@ -79,13 +83,14 @@ impl Margin {
     }
 }
 
-/// The law of equal lanes at a similarity, and its part where no band of the probe meets.
+/// The law of equal lanes at a similarity, and its part for documents that the probe misses because
+/// they differ in every word.
 fn laws(probe: Probe, lanes: Lanes, similarity: f64) -> (EqualLanes, EqualLanes) {
     let equal = equal_lane_probability(similarity);
     let (bands, depth) = (probe.bands(), probe.depth());
     let others = lanes.get() - bands * depth as usize;
-    let unmet = EqualLanes::none().and_unequal_words(bands, depth, equal);
-    (EqualLanes::none().and_lanes(lanes.get(), equal), unmet.and_lanes(others, equal))
+    let missed = EqualLanes::none().and_unequal_words(bands, depth, equal);
+    (EqualLanes::none().and_lanes(lanes.get(), equal), missed.and_lanes(others, equal))
 }
 
 #[cfg(test)]
@@ -108,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn the_recall_is_kept_and_nothing_more_could_be_left_out() -> Result<()> {
+    fn the_margin_keeps_the_recall_and_all_documents_estimated_to_be_similar() -> Result<()> {
         let (mut kept, mut out_of_reach) = (0, 0);
         for threshold in [0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0] {
             for recall in [0.5, 0.9, 0.99, 0.999] {
@@ -133,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn the_margin_of_the_default_is_some_three_standard_errors() -> Result<()> {
+    fn the_margin_of_the_default_settings_is_about_three_standard_errors() -> Result<()> {
         let (_, margin) = of_probe(0.8, 0.99, 256)?;
         let estimate = Agreement::new(margin.least, 256).similarity();
         assert!((0.70..0.74).contains(&estimate), "{margin:?} {estimate}");
@@ -141,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_probe_that_cannot_reach_the_recall_loses_little_more_to_estimates() -> Result<()> {
+    fn with_a_probe_below_the_recall_verification_loses_little_more() -> Result<()> {
         let (threshold, recall, lanes) = settings(0.8, 0.99, 256)?;
         let plan = BandPlan::of(threshold, recall, lanes)?;
         let low = Threshold::new(0.3)?;
@@ -153,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lower_threshold_never_leaves_more_candidates_out() -> Result<()> {
+    fn a_lower_threshold_leaves_out_few_more_candidates_at_most() -> Result<()> {
         for (built, recall) in [(0.8, 0.99), (0.8, 0.5), (0.95, 0.5), (0.95, 0.9), (0.5, 0.999)] {
             let (threshold, recall, lanes) = settings(built, recall, 256)?;
             let plan = BandPlan::of(threshold, recall, lanes)?;
@@ -167,7 +172,7 @@ mod tests {
                 assert!(margin.recall >= least, "{built} {recall:?} {threshold}: {margin:?}");
                 let similar = least_equal_lanes(threshold.get(), 256);
                 assert!(margin.least <= similar, "{built} {recall:?} {threshold}: {margin:?}");
-                // Another probe may leave more or less for estimates, but not much.
+                // The probe changes with the threshold, which changes the margin a little.
                 assert!(margin.least + 24 >= last, "{built} {recall:?} {threshold}: {margin:?}");
                 last = margin.least;
             }
@@ -176,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scan_leaves_out_what_the_estimate_alone_may_miss() -> Result<()> {
+    fn the_margin_of_a_scan_uses_all_misses_that_the_recall_tolerates() -> Result<()> {
         use statrs::distribution::{Binomial, DiscreteCDF};
         let (threshold, recall, lanes) = settings(0.6, 0.99, 128)?;
         let margin = Margin::of_scan(lanes, threshold, recall);
@@ -186,7 +191,8 @@ mod tests {
         Ok(())
     }
 
-    /// Lanes that are equal with the probability of the threshold, met and counted as an index does.
+    /// Simulates lanes that are equal with the probability of the threshold, and probes and counts
+    /// them as an index does.
     #[test]
     fn the_law_agrees_with_simulated_lanes() -> Result<()> {
         const PAIRS: u32 = 20_000;

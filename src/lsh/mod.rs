@@ -1,4 +1,5 @@
-//! Who could be similar? Bands of lanes, and how many of them a threshold and a recall need.
+//! Which documents could be similar? Bands of lanes, and how many bands a threshold and a recall
+//! need.
 
 mod bands;
 mod containment;

@@ -1,12 +1,12 @@
-//! What a threshold and a recall mean before there is an index: bands and depth, and who will be met,
-//! reported and missed at every similarity.
+//! Forecasts for a threshold and a recall, before an index exists: bands and depth, and the
+//! probability that a pair of any similarity is found or missed.
 
 use super::bands::{BandPlan, candidate_probability};
 use crate::error::Result;
 use crate::estimate::{EqualLanes, equal_lane_probability, estimated_at_least, least_equal_lanes};
 use crate::params::{Lanes, Recall, Threshold};
 
-/// What a new index with these settings will do.
+/// A forecast of what an index with these settings finds and misses.
 ///
 /// ```
 /// let forecast = twindex::Forecast::new(0.8, 0.99, 256)?;
@@ -23,52 +23,56 @@ pub struct Forecast {
     plan: BandPlan,
 }
 
-/// What becomes of a pair of some similarity; probabilities.
+/// The probabilities that a pair of some similarity passes each step of a search.
+///
+/// [`Forecast::at`] computes them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Chances {
-    /// That the pair meets in a bucket and so becomes a candidate, at least: lanes that are equal by
-    /// chance alone add a little and are not counted.
+    /// A lower bound of the probability that the pair shares a bucket and so becomes a candidate.
+    /// Lanes that are equal by chance would add a little and are not counted.
     pub candidate: f64,
-    /// That its estimate reaches the threshold.
+    /// The probability that the estimate of the pair reaches the threshold.
     pub estimated: f64,
-    /// That it is reported: both together. Lanes that make a pair meet also raise its estimate, so
-    /// this is more than their product.
+    /// The probability that the pair is reported, which requires both. The lanes that put a pair in
+    /// one bucket also raise its estimate, so this is more than the product of the two.
     pub reported: f64,
 }
 
-/// The bands that textbooks advise: k = b r lanes with the (1/b)^(1/r) that is nearest to the
-/// threshold (Leskovec, Rajaraman, Ullman, "Mining of Massive Datasets", section 3.4.3).
+/// The bands that the textbook rule gives: of all splits k = b r of the lanes into b bands of r
+/// lanes, the one whose (1/b)^(1/r) is nearest to the threshold (Leskovec, Rajaraman, Ullman,
+/// "Mining of Massive Datasets", section 3.4.3).
 ///
-/// There the curve is steepest, and a pair has a probability of about 1 - 1/e to meet; with
-/// the threshold above that point more, below it less. It takes no recall.
+/// At (1/b)^(1/r), the curve of the candidate probability is steepest and about 1 - 1/e high. A
+/// pair at the threshold has a higher probability if the threshold is above that point, and a lower
+/// one if it is below. The rule does not take a recall. [`Forecast::textbook`] computes it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Textbook {
     /// The number of bands, b.
     pub bands: usize,
-    /// Lanes in each, r.
+    /// The number of lanes in each band, r.
     pub depth: u32,
-    /// Where its curve is steepest: (1/b)^(1/r).
+    /// The similarity at which the curve is steepest, (1/b)^(1/r).
     pub middle: f64,
     /// The probability that a pair at the threshold becomes a candidate.
     pub recall: f64,
 }
 
 impl Textbook {
-    /// The probability that a pair of this similarity becomes a candidate.
+    /// Returns the probability that a pair of this similarity, from 0 to 1, becomes a candidate.
     pub fn candidate(self, similarity: f64) -> f64 {
         candidate_probability(similarity, self.depth, self.bands)
     }
 }
 
 impl Forecast {
-    /// Plans an index.
+    /// Returns the forecast for an index with this threshold, recall and number of lanes.
     ///
     /// # Errors
     ///
-    /// [`Error::UnreachableRecall`](crate::Error::UnreachableRecall) where no bands reach the recall
-    /// at the threshold with so many lanes;
+    /// [`Error::UnreachableRecall`](crate::Error::UnreachableRecall) if no bands reach the recall
+    /// at the threshold with that many lanes;
     /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) for a number out of range.
     pub fn new(threshold: f64, recall: f64, lanes: usize) -> Result<Self> {
         let (threshold, recall) = (Threshold::new(threshold)?, Recall::new(recall)?);
@@ -76,29 +80,32 @@ impl Forecast {
         Ok(Self { threshold, lanes, plan: BandPlan::of(threshold, recall, lanes)? })
     }
 
-    /// The bands of the index.
+    /// Returns the bands of the index.
     pub fn plan(&self) -> BandPlan {
         self.plan
     }
 
-    /// The probability that a pair at the threshold becomes a candidate: the recall asked for, or
-    /// somewhat more, as bands are whole.
+    /// Returns the probability that a pair at the threshold becomes a candidate. It is at least the
+    /// recall asked for, and usually a little more, as the number of bands is whole.
     pub fn recall(&self) -> f64 {
         candidate_probability(self.threshold.get(), self.plan.depth(), self.plan.bands())
     }
 
-    /// What becomes of a pair of this true similarity, from 0 to 1. Less than a millisecond.
+    /// Returns the chances of a pair of this true similarity, from 0 to 1. Takes less than a
+    /// millisecond.
     ///
-    /// A pair is reported if its estimate reaches the threshold, but for those that meet nowhere: of
-    /// all lanes, those of the bands' words are then restricted to words that differ somewhere
-    /// (`estimate/chance.rs` has the law).
+    /// The probability of being reported is that of an estimate at or above the threshold, minus
+    /// that of such an estimate with a difference in the words of all bands. Both follow from the
+    /// binomial law of equal lanes ([`estimate_probability`](crate::estimate_probability)).
     pub fn at(&self, similarity: f64) -> Chances {
         self.in_bands(self.plan.bands(), self.plan.depth(), similarity)
     }
 
-    /// What would become of it in the bands of the [`textbook`](Self::textbook), with the same estimate:
-    /// its false negatives are those not reported at the threshold or above, its false positives those
-    /// reported below it.
+    /// Returns the chances of a pair of this true similarity in the bands of the
+    /// [`textbook`](Self::textbook), with the same estimate.
+    ///
+    /// False negatives are pairs at or above the threshold that are not reported. False positives
+    /// are pairs below it that are reported.
     pub fn textbook_at(&self, similarity: f64) -> Chances {
         let textbook = self.textbook();
         self.in_bands(textbook.bands, textbook.depth, similarity)
@@ -107,25 +114,26 @@ impl Forecast {
     fn in_bands(&self, bands: usize, depth: u32, similarity: f64) -> Chances {
         let equal = equal_lane_probability(similarity);
         let others = self.lanes.get() - bands * depth as usize;
-        let unmet =
+        let missed =
             EqualLanes::none().and_unequal_words(bands, depth, equal).and_lanes(others, equal);
         let least = least_equal_lanes(self.threshold.get(), self.lanes.get());
         let estimated = estimated_at_least(similarity, self.threshold, self.lanes);
         Chances {
             candidate: candidate_probability(similarity, depth, bands),
             estimated,
-            reported: (estimated - unmet.at_least(least)).max(0.0),
+            reported: (estimated - missed.at_least(least)).max(0.0),
         }
     }
 
-    /// The candidates that a query can expect among so many documents that all have this similarity
-    /// to it, equal bytes by chance included: what it compares in vain.
+    /// Returns the expected number of candidates of a query among `documents` documents that all
+    /// have this similarity to it. Unlike [`Chances::candidate`], this counts lanes that are equal
+    /// by chance. For a low similarity, it is the number of comparisons in vain.
     pub fn candidates_among(&self, documents: u64, similarity: f64) -> f64 {
         let equal = equal_lane_probability(similarity);
         documents as f64 * candidate_probability(equal, self.plan.depth(), self.plan.bands())
     }
 
-    /// What the textbook would choose for the same lanes and threshold.
+    /// Returns the bands that the textbook rule gives for the same lanes and threshold.
     pub fn textbook(&self) -> Textbook {
         let (lanes, threshold) = (self.lanes.get(), self.threshold.get());
         let rule = |depth: usize| {
@@ -135,7 +143,7 @@ impl Forecast {
             Textbook { bands, depth: depth as u32, middle, recall }
         };
         let off = |rule: Textbook| (rule.middle - threshold).abs();
-        // Lanes are a power of two, and so are their divisors.
+        // The number of lanes is a power of two, and so are its divisors.
         let depths = (1..=self.lanes.log2()).map(|power| 1 << power);
         depths.map(rule).fold(rule(1), |best, next| if off(next) < off(best) { next } else { best })
     }
@@ -156,10 +164,10 @@ mod tests {
         Ok(())
     }
 
-    /// The point (1/b)^(1/r) is that of 1 - (1 - 1/b)^b, which falls to 1 - 1/e with many bands: one
-    /// half at no number of bands above one (0.75 of two).
+    /// At the point (1/b)^(1/r), the probability is 1 - (1 - 1/b)^b. It is 0.75 for two bands and
+    /// falls to 1 - 1/e with many bands, so it is never one half.
     #[test]
-    fn the_textbooks_point_is_that_of_more_than_one_half() {
+    fn the_probability_at_the_textbooks_point_is_above_one_half() {
         let limit = 1.0 - (-1.0_f64).exp();
         let mut last = 1.0;
         for bands in [2, 4, 16, 20, 64, 1000] {
@@ -174,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn the_textbooks_bands_are_judged_by_the_same_estimate() -> Result<()> {
+    fn the_textbooks_chances_use_the_same_estimate() -> Result<()> {
         let forecast = Forecast::new(0.8, 0.99, 256)?;
         for similarity in [0.5, 0.75, 0.8, 0.9, 1.0] {
             let (ours, textbook) = (forecast.at(similarity), forecast.textbook_at(similarity));
@@ -184,14 +192,15 @@ mod tests {
             assert!(textbook.reported >= textbook.candidate * textbook.estimated - 1e-12);
             assert!(textbook.reported <= textbook.candidate + 0.01);
         }
-        // At the threshold four of ten pairs that ought to be found have no bucket in common.
+        // At the threshold, most pairs share none of the textbook's buckets.
         let (ours, textbook) = (forecast.at(0.8), forecast.textbook_at(0.8));
         assert!(textbook.reported < 0.3 && ours.reported > 0.5, "{textbook:?}");
         Ok(())
     }
 
     #[test]
-    fn reports_rise_with_similarity_and_need_both_a_bucket_and_an_estimate() -> Result<()> {
+    fn the_probability_of_a_report_rises_with_similarity_and_needs_bucket_and_estimate()
+    -> Result<()> {
         for (threshold, recall, lanes) in [(0.8, 0.99, 256), (0.5, 0.9, 128), (0.9, 0.999, 512)] {
             let forecast = Forecast::new(threshold, recall, lanes)?;
             let mut last = 0.0;
@@ -208,13 +217,13 @@ mod tests {
         Ok(())
     }
 
-    /// Pairs of lanes that are equal with the probability of a similarity, put through the bands and
-    /// the estimate as the index does.
+    /// Simulates lanes that are equal with the probability of a similarity, and applies bands and
+    /// estimate as an index does.
     #[test]
     fn the_law_agrees_with_simulated_lanes() -> Result<()> {
         const PAIRS: u32 = 20_000;
         let mut words = SplitMix::new(11);
-        // Few lanes and a low recall, so that meeting and estimating both matter.
+        // With few lanes and a low recall, both the bands and the estimate matter.
         for similarity in [0.5, 0.6, 0.7] {
             let forecast = Forecast::new(0.6, 0.8, 64)?;
             let (bands, depth) = (forecast.plan.bands(), forecast.plan.depth());
@@ -235,7 +244,7 @@ mod tests {
             }
             let expected = forecast.at(similarity);
             let share = |count: u32| f64::from(count) / f64::from(PAIRS);
-            // Four standard errors of a share, and what chance equality adds to meeting.
+            // Four standard errors of a share. Lanes that are equal by chance add up to 0.02.
             let error = 4.0 * (0.25 / f64::from(PAIRS)).sqrt();
             assert!((share(reported) - expected.reported).abs() < error, "{expected:?}");
             let more = share(met) - expected.candidate;
@@ -245,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn background_candidates_are_few() -> Result<()> {
+    fn unrelated_documents_are_rarely_candidates() -> Result<()> {
         let at_a_million = Forecast::new(0.8, 0.99, 256)?.candidates_among(1_000_000, 0.05);
         assert!(at_a_million > 0.25 && at_a_million < 0.5, "{at_a_million}");
         Ok(())

@@ -1,10 +1,23 @@
-//! What a query looks at: how many bands, and how deep, from settings, threshold and recall alone.
+//! Probes: the bands and the depth that a query searches. They depend only on the settings of the
+//! index, the threshold and the recall.
 
 use super::bands::{BandPlan, DEPTHS, candidate_probability, needed_bands};
 use crate::error::Result;
 use crate::params::{Recall, Threshold};
 
-/// How a query finds its candidates: it probes the first `bands` bands at depth `depth`.
+/// The bands and the depth that a query searches for candidates: the first [`bands`](Self::bands)
+/// bands, each at depth [`depth`](Self::depth).
+///
+/// ```
+/// use twindex::{BandPlan, Probe};
+/// let plan = BandPlan::new(0.8, 0.99, 256)?;
+/// let probe = Probe::new(plan, 0.9, 0.99)?;
+/// assert_eq!((probe.bands(), probe.depth()), (7, 6));
+/// assert!(probe.recall() >= 0.99);
+/// // A threshold below that of the index can be out of reach.
+/// assert!(Probe::new(plan, 0.3, 0.99)?.recall() < 0.99);
+/// # Ok::<(), twindex::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Probe {
     bands: u8,
@@ -13,8 +26,9 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// The deepest probe that reaches the recall at the threshold with the bands there are; all
-    /// bands at depth 2 where none does, with the recall that gives.
+    /// Returns the deepest probe that reaches the recall at the threshold with the bands of an
+    /// index. If none does, returns the probe of all bands at depth 2, whose recall is the greatest
+    /// possible.
     ///
     /// # Errors
     ///
@@ -23,7 +37,7 @@ impl Probe {
         Ok(Self::of(plan, Threshold::new(threshold)?, Recall::new(recall)?))
     }
 
-    /// The same for numbers that are validated.
+    /// Like [`new`](Self::new), for validated numbers.
     pub(crate) fn of(plan: BandPlan, threshold: Threshold, recall: Recall) -> Self {
         let (least, wanted) = (threshold.get(), recall.get());
         let probe = |bands: usize, depth: u32| Self {
@@ -40,9 +54,9 @@ impl Probe {
         probe(plan.bands(), *DEPTHS.start())
     }
 
-    /// The probes of a search for the most similar documents, from the deepest to the one that
-    /// [`of`](Self::of) gives for the least similarity: all bands at each depth above that one's,
-    /// as in an LSH forest (Bawa, Condie, Ganesan 2005, section 3).
+    /// The probes of a search for the most similar documents: all bands at each depth, from that of
+    /// the index down, and last the probe that [`of`](Self::of) returns for the least similarity.
+    /// This is the descent of an LSH forest (Bawa, Condie, Ganesan 2005, section 3).
     pub(crate) fn deepening(plan: BandPlan, threshold: Threshold, recall: Recall) -> Vec<Self> {
         let last = Self::of(plan, threshold, recall);
         let bands = plan.bands();
@@ -59,23 +73,23 @@ impl Probe {
         candidate_probability(similarity, self.depth(), self.bands())
     }
 
-    /// How many bands are probed.
+    /// Returns the number of bands that are searched.
     pub const fn bands(self) -> usize {
         self.bands as usize
     }
 
-    /// How many lanes must agree in a band.
+    /// Returns the number of lanes that must agree in a band.
     pub const fn depth(self) -> u32 {
         self.depth as u32
     }
 
-    /// The probability that a pair at the threshold becomes a candidate: at least the recall
-    /// asked for, unless the threshold is too low for the bands of the index.
+    /// Returns the probability that a pair at the threshold becomes a candidate. It is at least the
+    /// recall asked for, unless the threshold is too low for the bands of the index.
     pub const fn recall(self) -> f64 {
         self.recall
     }
 
-    /// The words of the bucket that `word` is in, where words have `plan.depth()` lanes.
+    /// The words of the bucket that holds `word`. Words have `plan.depth()` lanes.
     pub(crate) const fn bucket(self, word: u64, plan: BandPlan) -> WordRange {
         let free = 8 * (plan.depth() - self.depth());
         let first = word >> free << free;
@@ -83,7 +97,7 @@ impl Probe {
     }
 }
 
-/// Words from the first to the last, both included.
+/// A range of words, including both ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WordRange {
     pub(crate) first: u64,
@@ -107,7 +121,7 @@ mod tests {
     use crate::params::Lanes;
 
     #[test]
-    fn higher_thresholds_probe_fewer_bands_and_lower_ones_shallower() -> Result<()> {
+    fn higher_thresholds_probe_fewer_bands_and_lower_ones_probe_shallower() -> Result<()> {
         let plan = BandPlan::of(Threshold::DEFAULT, Recall::DEFAULT, Lanes::DEFAULT)?;
         let probe = |t| Threshold::new(t).map(|t| Probe::of(plan, t, Recall::DEFAULT));
         let at = |t| probe(t).map(|p| (p.bands(), p.depth()));
@@ -135,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bucket_is_the_range_of_words_with_a_common_beginning() -> Result<()> {
+    fn a_bucket_is_the_range_of_words_with_a_common_prefix() -> Result<()> {
         let plan = BandPlan::of(Threshold::DEFAULT, Recall::DEFAULT, Lanes::DEFAULT)?;
         let shallow = Probe { bands: 1, depth: 2, recall: 0.0 };
         let range = shallow.bucket(0x0102_0304_0506, plan);

@@ -1,28 +1,29 @@
-//! Bottom-k: the k smallest hashes of a set, by one hash function.
+//! Bottom-k sketches: the k smallest hashes of a set under one hash function.
 //!
-//! They are a random sample of the set, and those of two sets are of the same elements where these have
-//! them in common (Broder 1997, "On the resemblance and containment of documents", theorem 1; Cohen, Kaplan
-//! 2007, "Summarizing data using bottom-k sketches").
+//! The k smallest hashes are a random sample of the set. The samples of two sets are coordinated:
+//! an element that both sets have is in both samples if it is in that of their union (Broder 1997,
+//! "On the resemblance and containment of documents", theorem 1; Cohen, Kaplan 2007, "Summarizing
+//! data using bottom-k sketches").
 
 use crate::error::{Error, Result};
 use crate::text::{Scratch, Shingler};
 use std::borrow::Cow;
 
-/// The k smallest distinct hashes of a set: a sample that merges exactly, and tells how similar two sets
-/// are, how much of one is in the other, and how many elements a set has.
+/// The k smallest distinct hashes of a set: a sample that merges exactly and estimates similarity,
+/// containment and the number of elements.
 ///
-/// A set of at most k elements is kept whole, and all answers about two such sets are exact. Unlike a
-/// [`Signature`](crate::Signature) it has no bands: it compares, but an index cannot look it up. It takes 8
-/// bytes a hash, and up to as much again while it grows.
+/// A set of at most k elements is kept whole, and all estimates for two such sets are exact. Unlike
+/// a [`Signature`](crate::Signature), a bottom-k sketch has no bands: it can be compared, but an
+/// index cannot look it up. It takes 8 bytes a hash, and up to as much again while it grows.
 ///
-/// Sketches compare when their hashes were made alike: by [`Shingler`]s of the same settings.
+/// Two sketches can be compared only if [`Shingler`]s of the same settings made their hashes.
 ///
 /// ```
 /// use twindex::{BottomK, Normalization, Shingle, Shingler};
 /// let shingler = Shingler::new(Shingle::chars(5), Normalization::default(), false, 0)?;
 /// let a = BottomK::of_text(256, &shingler, "The quick brown fox jumps over the lazy dog.")?;
 /// let b = BottomK::of_text(256, &shingler, "The quick brown fox jumps over the lazy dogs.")?;
-/// // Both are kept whole, so this is exact.
+/// // Both sketches are whole, so the estimate is exact.
 /// let estimate = a.similarity(&b);
 /// assert_eq!((estimate.low, estimate.similarity), (39.0 / 42.0, 39.0 / 42.0));
 /// assert_eq!(a.cardinality().count, 40.0);
@@ -35,29 +36,31 @@ use std::borrow::Cow;
 #[derive(Clone, Debug)]
 pub struct BottomK {
     size: usize,
-    /// Distinct and ascending, at most `size`.
+    /// The smallest hashes at the last merge with `pending`: distinct, ascending, at most `size`.
     least: Vec<u64>,
-    /// Came since and may belong there, in any order, with repetitions.
+    /// Hashes added since that may belong to `least`, in any order, with repetitions.
     pending: Vec<u64>,
-    /// No hash above this one belongs there.
+    /// No hash above this one belongs to `least`.
     bound: u64,
-    /// Whether the set has more elements than can be kept.
+    /// Whether the set has more elements than the sketch keeps.
     cut: bool,
 }
 
 impl BottomK {
-    /// The least k: the error of a count is finite from there on.
+    /// The least k. With fewer hashes, the standard error of a count is infinite.
     pub const LEAST_SIZE: usize = 3;
 
-    /// The greatest k: 128 MiB of hashes.
+    /// The greatest k, with 128 MiB of hashes.
     pub const MOST_SIZE: usize = 1 << 24;
 
-    /// The sketch of the empty set, to keep so many hashes. The standard error of a similarity J is at
-    /// most the root of J (1 - J) / k, that of a count 1 / the root of k - 2 of it.
+    /// Returns the sketch of the empty set, which keeps at most k = `size` hashes.
+    ///
+    /// The standard error of a similarity J is at most √(J (1 - J) / k). The relative standard
+    /// error of a count is at most 1/√(k - 2).
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`] unless the number is between [`LEAST_SIZE`](Self::LEAST_SIZE) and
+    /// [`Error::InvalidSetting`] unless `size` is from [`LEAST_SIZE`](Self::LEAST_SIZE) to
     /// [`MOST_SIZE`](Self::MOST_SIZE).
     pub fn new(size: usize) -> Result<Self> {
         if !(Self::LEAST_SIZE..=Self::MOST_SIZE).contains(&size) {
@@ -70,8 +73,8 @@ impl BottomK {
         Ok(Self { size, least: Vec::new(), pending: Vec::new(), bound: u64::MAX, cut: false })
     }
 
-    /// The sketch of a set that is given by well-mixed 64-bit hashes of its elements, in any order,
-    /// repetitions allowed.
+    /// Returns the sketch of a set that is given by well-mixed 64-bit hashes of its elements. The
+    /// hashes may be in any order and repeat.
     ///
     /// # Errors
     ///
@@ -83,7 +86,7 @@ impl BottomK {
         Ok(sketch)
     }
 
-    /// The sketch of a text's shingles, which are not all in memory at once.
+    /// Returns the sketch of a text's shingles. The hashes are never all in memory at once.
     ///
     /// # Errors
     ///
@@ -97,23 +100,25 @@ impl BottomK {
         Ok(sketch)
     }
 
-    /// Adds an element by its hash. Most hashes of a large set are above all that are kept and
-    /// cost a comparison; the others are sorted in, k at a time.
+    /// Adds an element by its hash.
+    ///
+    /// Most hashes of a large set are above all hashes kept and cost one comparison. The others are
+    /// sorted in, k at a time.
     pub fn insert(&mut self, hash: u64) {
         if hash > self.bound {
             self.cut = true;
             return;
         }
         self.pending.push(hash);
-        // Sorting fewer than this at a time would not pay for small sketches.
+        // For small sketches, sorting fewer hashes at a time would cost more.
         if self.pending.len() >= self.size.max(64) {
             self.settle();
         }
     }
 
-    /// Makes this the sketch of the union of both sets, exactly: what
-    /// [`from_hashes`](Self::from_hashes) makes of all their elements. It keeps as many hashes as the smaller
-    /// of both.
+    /// Makes this the sketch of the union of both sets. The result is exactly what
+    /// [`from_hashes`](Self::from_hashes) returns for all their elements, with the smaller of the
+    /// two sizes.
     pub fn merge(&mut self, other: &BottomK) {
         self.size = self.size.min(other.size);
         self.pending.extend(other.least.iter().chain(&other.pending));
@@ -121,12 +126,12 @@ impl BottomK {
         self.settle();
     }
 
-    /// The number of hashes that it keeps at most: k.
+    /// Returns k, the greatest number of hashes that the sketch keeps.
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// The smallest hashes, ascending: k of them, or all there are.
+    /// Returns the k smallest hashes in ascending order, or all hashes if there are fewer.
     pub fn hashes(&self) -> Cow<'_, [u64]> {
         match self.settled() {
             Cow::Borrowed(sketch) => Cow::Borrowed(&sketch.least),
@@ -134,12 +139,12 @@ impl BottomK {
         }
     }
 
-    /// Whether it holds the whole set, so that what it says is exact.
+    /// Returns whether the sketch holds the whole set, so that estimates are exact.
     pub fn is_whole(&self) -> bool {
         !self.settled().cut
     }
 
-    /// Itself with nothing pending.
+    /// This sketch with all pending hashes sorted in.
     pub(crate) fn settled(&self) -> Cow<'_, BottomK> {
         if self.pending.is_empty() {
             return Cow::Borrowed(self);
@@ -163,7 +168,8 @@ impl BottomK {
     }
 }
 
-/// Two are equal if they keep the same hashes and as many at most: whatever came first.
+/// Two sketches are equal if they have the same size and keep the same hashes, in whatever order
+/// the hashes were added.
 impl PartialEq for BottomK {
     fn eq(&self, other: &Self) -> bool {
         let (a, b) = (self.settled(), other.settled());
@@ -185,7 +191,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_keeps_the_smallest_of_the_set(
+        fn the_sketch_keeps_the_smallest_hashes(
             hashes in proptest::collection::vec(0_u64..500, 0..400),
             size in 3_usize..80,
         ) {
@@ -213,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn merging_takes_what_is_pending_on_both_sides() {
+    fn merging_includes_the_pending_hashes_of_both_sides() {
         let (mut a, mut b) = (BottomK::new(4).expect("valid"), BottomK::new(4).expect("valid"));
         [5, 1, 9].iter().for_each(|hash| a.insert(*hash));
         [7, 1, 3].iter().for_each(|hash| b.insert(*hash));

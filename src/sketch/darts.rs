@@ -1,22 +1,26 @@
-//! The sketch of a weighted set: darts thrown at the weights, of which each lane keeps the first.
+//! The sketch of a weighted set: DartMinHash, in which each lane keeps the dart of least rank.
 //!
-//! For each token, darts lie at random, one per unit of area, in a plane of weight and rank, each in
-//! one lane. A set sees the darts below its weight of the token. The dart of least rank that it sees in
-//! a lane is anywhere below its weights with equal chance, so two sets have the same one with a
-//! probability of the sum of the lesser weights over the sum of the greater ones, in each lane apart
-//! from the others. That is the sampler of Christiani 2020, "DartMinHash: Fast sketching for weighted
-//! sets" (arXiv 2005.11547, section 3); which part of the plane is thrown at together is chosen
-//! otherwise, so that no scale of weights has to be known beforehand and light tokens cost one hash
-//! for 8 powers of two of the rank.
+//! Each token has a plane of weight and rank, with random darts at a density of one per unit of
+//! area. Each dart belongs to one random lane. A set sees the darts below its weight of the token.
+//! In each lane, the visible dart of least rank lies uniformly below the weights of the set. So two
+//! sets have the same dart in a lane with a probability of the sum of the lesser weights over the
+//! sum of the greater weights, independently in each lane.
 //!
-//! Only integers and powers of two decide what is in a lane, so that every platform gets the same.
+//! This is the sampler of Christiani 2020, "DartMinHash: Fast sketching for weighted sets" (arXiv
+//! 2005.11547, section 3). The plane is divided into cells in another way here, so that the scale
+//! of the weights need not be known in advance, and a light token costs one hash for 8 powers of
+//! two of the rank.
+//!
+//! The content of a lane is computed with integers and powers of two alone, so it is the same on
+//! every platform.
 
 use super::lanes::LaneTable;
 use crate::hash::{GOLDEN, SplitMix, fmix64};
 use crate::params::Lanes;
 
-/// The binary logarithm of cells for a dart: the darts of a cell are Poisson with mean 1/2. More
-/// in a cell are more that lie above the weight of a light token, fewer are more cells.
+/// The binary logarithm of the number of cells per dart: the number of darts in a cell is Poisson
+/// with mean 1/2. With more darts in a cell, more of them lie above the weight of a light token and
+/// are wasted; with fewer, there are more cells to visit.
 const CELLS: i32 = 1;
 
 /// 2^64 times the probability that a cell has at most 0, 1, 2, ... darts: e^-½ Σ ½^i / i!.
@@ -39,75 +43,80 @@ const AT_MOST: [u64; 16] = [
     0xFFFF_FFFF_FFFF_FFF7,
 ];
 
-/// Tells the darts of a cell from the cells of a token: 2^64 divided by the real root of x^3 = x + 1, as
-/// GOLDEN is by the greater root of x^2 = x + 1.
+/// The increment between the darts of a cell, which must differ from GOLDEN, that between the cells
+/// of a token. It is 2^64 divided by the real root of x^3 = x + 1; GOLDEN is 2^64 divided by the
+/// greater root of x^2 = x + 1.
 const DART: u64 = 0xC13F_A9A9_02A6_328F;
 
-/// Powers of two of the rank that a light token has in one cell.
+/// The number of powers of two of the rank in a group. A cell of a light token spans a group.
 const GROUP: i32 = 8;
 
-/// The binary logarithm of the rank at which a group begins, in units of which its end has 2^45.
+/// The binary logarithm of the rank at which a group begins, in units in which the group ends at
+/// 2^45.
 const BEGIN: u32 = 45 - GROUP as u32;
 
-/// Ranks below 2^-32 of where one dart is expected are passed over: at most one signature in 2^31
-/// misses a dart there.
-const PASSED_OVER: i32 = 32;
+/// Ranks below 2^-32 of the rank at which one dart is expected are skipped. At most one signature
+/// in 2^31 misses a dart there.
+const SKIPPED: i32 = 32;
 
-/// Powers of two of the rank, above that where a lane expects one dart, after which the throwing ends
-/// in any case. A lane without a dart until then has the probability e^-512.
+/// The throwing ends at the latest this many powers of two above the rank at which a lane expects
+/// one dart. The probability that a lane has no dart by then is e^-512.
 const LAST: i32 = 9;
 
-/// Added to the binary logarithm of a rank, so that it is positive.
+/// The number that is added to the binary logarithm of a rank to make it positive.
 const OFFSET: i32 = 2048;
 
-/// Bits of a lane's value below the logarithm.
+/// The number of bits of a lane's value below the logarithm.
 const FRACTION: u32 = 20;
 
-/// The unit of the part of a cell that lies below a weight.
+/// The width of a cell, in the units of a position within it.
 const WHOLE: u64 = 1 << 53;
 
-/// Throws darts under a seed.
+/// The random darts of a seed.
 #[derive(Clone, Debug)]
 pub(super) struct DartHasher {
     lanes: Lanes,
     seed: u64,
 }
 
-/// Where the darts of a cell lie, by rank.
+/// The ranks that a cell spans.
 #[derive(Clone, Copy)]
 enum Ranks {
-    /// From this power of two to the next.
+    /// The ranks from this power of two to the next.
     One(i32),
-    /// From this power of two over so many as a group has.
+    /// The ranks of the group that begins at this power of two.
     Group(i32),
 }
 
 impl DartHasher {
     pub(super) fn new(lanes: Lanes, seed: u64) -> Self {
-        // Apart from the constants of shingles and of the lanes of sets.
+        // The derivation must differ from those of the constants of shingles and of unweighted
+        // lanes.
         Self { lanes, seed: SplitMix::new(fmix64(seed ^ GOLDEN.rotate_left(32))).next() }
     }
 
-    /// Fills the lanes of a weighted set that is not empty, given by distinct hashes and finite weights
-    /// above 0 in an order that depends on them alone. Scales the weights.
+    /// Fills the lanes of a weighted set that is not empty. The set is given by distinct hashes
+    /// with finite weights above 0, in an order that depends on nothing else. The weights are
+    /// scaled in place.
     pub(super) fn throw(&self, table: &mut LaneTable, weights: &mut [(u64, f64)]) {
         let greatest = weights.iter().map(|&(_, weight)| weight).fold(0.0, f64::max);
         let scale = exponent(greatest);
         for (_, weight) in weights.iter_mut() {
-            // In two steps, as 2^1074 is no f64. What is lost of the lightest is below 2^-1000 of all.
+            // In two steps, as 2^1074 is no f64. The rounding of the lightest weights is below
+            // 2^-1000 of the total.
             *weight = *weight * power(-(scale / 2)) * power(scale / 2 - scale);
         }
         let total: f64 = weights.iter().map(|&(_, weight)| weight).sum();
-        // Ranks at which a lane expects 1 to 2 darts begin here.
+        // From this power of two on, a lane expects 1 to 2 darts.
         let middle = -scale - exponent(total);
         let fan = self.lanes.log2() as i32;
-        let mut group = (middle - fan - PASSED_OVER).div_euclid(GROUP);
+        let mut group = (middle - fan - SKIPPED).div_euclid(GROUP);
         loop {
             let least = group * GROUP;
             let heavy =
                 self.light_part(table, weights, least, power(CELLS + fan + least + GROUP + scale));
             for rank in least..least + GROUP {
-                // All darts of lesser ranks are thrown.
+                // All darts of lesser ranks have been thrown.
                 if table.is_below(self.lanes, tag(rank)) || rank > middle + LAST {
                     return;
                 }
@@ -119,8 +128,8 @@ impl DartHasher {
         }
     }
 
-    /// Throws the darts of a group of ranks whose weight is below the width of one cell; returns
-    /// whether a token weighs more.
+    /// Throws the darts of a group of ranks whose weight coordinate is within the first cell.
+    /// Returns whether the weight of any token reaches beyond it.
     fn light_part(
         &self,
         table: &mut LaneTable,
@@ -138,7 +147,8 @@ impl DartHasher {
         heavy
     }
 
-    /// Throws the darts of one power of two of the rank whose weight is not below that width.
+    /// Throws the darts of one power of two of the rank whose weight coordinate is beyond that
+    /// first cell.
     fn heavy_part(
         &self,
         table: &mut LaneTable,
@@ -167,7 +177,8 @@ impl DartHasher {
         }
     }
 
-    /// Throws the darts of a cell that is hashed to `y`; those count that lie in this part of it.
+    /// Throws the darts of the cell with hash `y`. Only darts at positions in `counted` are
+    /// visible.
     #[inline(always)]
     fn cell(&self, table: &mut LaneTable, y: u64, counted: std::ops::Range<u64>, ranks: Ranks) {
         if y >= AT_MOST[0] {
@@ -189,8 +200,8 @@ impl DartHasher {
             let value = match ranks {
                 Ranks::One(rank) => tag(rank) | (rest >> (64 - FRACTION)) as u32,
                 Ranks::Group(least) => {
-                    // Evenly from 0 to the end of the group, so that the cell's area is the one its
-                    // number of darts is drawn for. What lies below the group counts in those before.
+                    // The rank is uniform from 0 to the end of the group, as the number of darts is
+                    // drawn for that area. Darts below the group belong to earlier groups.
                     let rank = rest >> 19;
                     if rank >> BEGIN == 0 {
                         continue;
@@ -209,12 +220,12 @@ impl DartHasher {
     }
 }
 
-/// What a lane holds for the least rank of this power of two.
+/// The value of a lane for the least rank of this power of two.
 const fn tag(rank: i32) -> u32 {
     ((rank + OFFSET) as u32) << FRACTION
 }
 
-/// A part of a cell, from 0 to 1, in units of which a cell has `WHOLE`.
+/// Converts a share of a cell, from 0 to 1, to a position within it, from 0 to `WHOLE`.
 fn part(share: f64) -> u64 {
     (share * WHOLE as f64) as u64
 }
@@ -228,7 +239,7 @@ const fn exponent(number: f64) -> i32 {
     }
 }
 
-/// 2 to this power, which is between -1022 and 1023.
+/// 2 to the power of `exponent`, which must be from -1022 to 1023.
 const fn power(exponent: i32) -> f64 {
     f64::from_bits(((exponent + 1023) as u64) << 52)
 }

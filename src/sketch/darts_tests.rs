@@ -1,5 +1,6 @@
 //! Sketches of known weighted sets, which are part of the file format (`docs/format.md`, section
-//! "Hashes"), as a script in exact fractions computed them from there; and what must not matter.
+//! "Hashes"), and the probability law of the darts. A script with exact fractions computed the
+//! golden values from that document.
 
 use super::*;
 use crate::sketch::lanes::truncate;
@@ -23,7 +24,7 @@ fn weighted_sets_have_their_golden_sketches() {
     let spread: Vec<f64> = vec![1e-3, 1e-2, 1e-1, 1.0, 10.0, 1e2, 1e3, 1e4, 1e5, 1e6];
     let hundred: Vec<f64> = (1..=100).map(|n| f64::from(n) / 8.0).collect();
     let light: Vec<f64> = (0..3_000).map(|n| power(n % 7 - 12)).chain([1.0]).collect();
-    // The first two lanes, the last, and the first 8 stored bytes.
+    // Each case has the first two lanes, the last lane, and the first 8 stored bytes.
     for (weights, lanes, [first, second, last], stored) in [
         (
             &[1.0][..],
@@ -113,7 +114,7 @@ fn weighted_sets_have_their_golden_sketches() {
 }
 
 #[test]
-fn numbers_of_darts_have_the_distribution_of_poisson() {
+fn the_number_of_darts_in_a_cell_follows_the_poisson_distribution() {
     let mut below = 0.0;
     for (darts, least) in AT_MOST.iter().enumerate().take(6) {
         let chance = *least as f64 / 2.0_f64.powi(64) - below;
@@ -125,9 +126,9 @@ fn numbers_of_darts_have_the_distribution_of_poisson() {
 }
 
 #[test]
-fn light_tokens_count_as_much_as_a_heavy_one() {
-    // Half of the first set is one token, which is all of the second; the others are so light that
-    // nearly every lane is decided by darts of cells of eight powers of two.
+fn many_light_tokens_count_as_much_as_one_heavy_token_of_their_weight() {
+    // One token is half the weight of the first set and all of the second. The other tokens are so
+    // light that cells of eight powers of two decide nearly every lane.
     const RUNS: u64 = 100_000;
     const THREADS: u64 = 2;
     let lanes = Lanes::new(64).unwrap();
@@ -151,12 +152,13 @@ fn light_tokens_count_as_much_as_a_heavy_one() {
     });
     let all = (RUNS * 64) as f64;
     let (mean, error) = (sum / all, 0.5 / all.sqrt());
-    // Light tokens that count 256 times instead of 255 make it 0.4990, five errors away.
+    // If light tokens counted 256 times instead of 255, the mean would be 0.4990, which is five
+    // standard errors away.
     assert!((mean - 0.5).abs() < 3.0 * error, "{mean} with a standard error of {error}");
 }
 
 #[test]
-fn binary_logarithms_are_those_of_every_number() {
+fn binary_logarithms_are_right_from_the_least_to_the_greatest_number() {
     for number in [5e-324, 1e-310, f64::MIN_POSITIVE, 0.75, 1.0, 1.5, 2.0, 1e300, f64::MAX] {
         let log2 = exponent(number);
         let (half, rest) = (log2 / 2, log2 - log2 / 2);
@@ -166,8 +168,8 @@ fn binary_logarithms_are_those_of_every_number() {
 }
 
 #[test]
-fn a_scaled_set_has_the_same_darts_at_other_ranks() {
-    // All weights times 2^n, all ranks over 2^n: another set, whose law must be the same.
+fn scaling_all_weights_scales_the_ranks_inversely() {
+    // All weights times 2^n give a set with the same law, but with ranks divided by 2^n.
     for (weights, scaled) in
         [([1e-3, 5.0], [1e-3 * 1024.0, 5.0 * 1024.0]), ([3.0, 3.0], [0.375, 0.375])]
     {
@@ -177,7 +179,7 @@ fn a_scaled_set_has_the_same_darts_at_other_ranks() {
         };
         let (least, most) = (mean(thrown(512, &weights)), mean(thrown(512, &scaled)));
         let shift = (scaled[0] / weights[0]).log2();
-        // A mean of 512 logarithms is known to some 0.08.
+        // The standard error of a mean of 512 logarithms is about 0.08.
         assert!((least - most - shift).abs() < 0.4, "{least} and {most}, {shift} apart");
     }
 }

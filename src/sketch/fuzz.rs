@@ -1,4 +1,5 @@
-//! Any set of hashes, beside the definition of `docs/format.md`, and any text as its hashes.
+//! Fuzz target: compares sketches with a direct implementation of `docs/format.md`, and sketches of
+//! texts with those of their hashes.
 
 use super::{DistinctCounter, Sketcher};
 use crate::hash::{GOLDEN, SplitMix, fmix64};
@@ -6,7 +7,7 @@ use crate::params::Lanes;
 use crate::text::fuzz::Cutting;
 use std::collections::BTreeSet;
 
-/// Sketches what follows eight bytes of settings, as hashes and as a text.
+/// Reads eight bytes of settings, and sketches the rest both as hashes and as a text.
 pub fn sketch(input: &[u8]) {
     let Some((cutting, rest)) = input.split_first_chunk() else { return };
     let Some((&[lanes, seed, expected, half], content)) = rest.split_first_chunk() else { return };
@@ -35,7 +36,7 @@ pub fn sketch(input: &[u8]) {
     assert_eq!(signature.set_size().pack(), (1 << 16) - low.len() as u32);
     let mut counter = DistinctCounter::new(1 << (expected % 20));
     counter.add(&hashes);
-    assert_eq!(counter.finish(), signature.set_size(), "wherever counting starts");
+    assert_eq!(counter.finish(), signature.set_size(), "for any expected number of hashes");
     match &whole {
         Some(sketch) => assert!(signature.lanes().iter().eq(sketch.truncated().iter())),
         None => assert!(signature.is_empty() && signature.lanes().iter().all(|lane| *lane == 0)),
@@ -46,7 +47,7 @@ pub fn sketch(input: &[u8]) {
     assert_eq!(sketcher.signature(&*text).expect("a text"), of_hashes, "{text:?}");
 }
 
-/// The lanes of a set by the document of the format; `None` for the empty set.
+/// The lanes of a set as `docs/format.md` defines them; `None` for the empty set.
 fn defined(hashes: &[u64], lanes: Lanes, seed: u64) -> Option<Vec<u32>> {
     let mut words = SplitMix::new(fmix64(seed ^ GOLDEN));
     let s = words.next();

@@ -1,5 +1,5 @@
 //! Sketches and sizes of known sets, which are part of the file format (`docs/format.md`, section
-//! "Hashes"): a change of any value here makes stored signatures meaningless.
+//! "Hashes"). If any value here changes, stored signatures become useless.
 
 use super::*;
 use crate::hash::{SplitMix, text_hash};
@@ -12,10 +12,10 @@ const CHINESE: &str = "敏捷的棕色狐狸跳过了懒狗的背";
 const EMOJI: &str = "👩\u{200d}👩\u{200d}👧\u{200d}👦 A family, an astronaut 👩\u{1f3fd}\u{200d}🚀";
 const MARKS: &str = "Z\u{351}\u{36b}a\u{308}\u{334}l\u{327}go\u{301} text";
 
-/// What a set is made of.
+/// The elements of a set.
 #[derive(Clone, Copy, Debug)]
 enum Of {
-    /// So many words of the generator that has this number for its seed.
+    /// This many words of the generator, with the same number as its seed.
     Random(u64),
     /// The shingles of 9 characters of a text.
     Text(&'static str),
@@ -25,8 +25,8 @@ struct Golden {
     of: Of,
     /// The packed size of the set.
     size: u32,
-    /// For 64, 128, 256 and 512 lanes: the hash of the full-width lanes, each 4 bytes and
-    /// little-endian, and the first 8 stored bytes.
+    /// For 64, 128, 256 and 512 lanes: the hash of the full-width lanes (4 bytes each,
+    /// little-endian) and the first 8 stored bytes.
     sketches: [(u64, [u8; 8]); 4],
 }
 
@@ -210,7 +210,7 @@ fn texts_have_their_golden_sketches_under_a_seed() {
     }
 }
 
-/// The generator of the sets above, so that another program can make them.
+/// These values let another program verify its generator and make the sets above.
 #[test]
 fn random_words_have_their_golden_values() {
     assert_eq!(random(2), [0xf8f7_6353_b6d8_77c5, 0x6453_dd52_2580_790d]);

@@ -1,25 +1,25 @@
-//! The default sketch: one pass that throws each hash into a lane and keeps the minimum per lane,
-//! with two more rounds and a fallback for lanes that stay empty.
+//! The default sketch: one pass throws each hash into a lane and keeps the minimum of each lane.
+//! Two more rounds and a fallback fill lanes that stay empty.
 //!
-//! Of the Fast Similarity Sketching family (Dahlgaard, Knudsen, Thorup 2017, "Fast similarity
-//! sketching", section 2): the cost does not grow with the number of lanes, every lane agrees
-//! between two sets with probability equal to their Jaccard similarity, and the lane-wise
-//! minimum of two sketches is the sketch of the union.
+//! The method is of the Fast Similarity Sketching family (Dahlgaard, Knudsen, Thorup 2017, "Fast
+//! similarity sketching", section 2). The cost does not grow with the number of lanes. Two sets
+//! agree in each lane with a probability equal to their Jaccard similarity. The lane-wise minimum
+//! of two sketches is the sketch of the union.
 
 use crate::error::Result;
 use crate::hash::{GOLDEN, SplitMix, fmix64};
 use crate::params::{Lanes, MAX_LANES};
 
-/// Rounds that throw a hash into one lane; the first uses the hash itself.
+/// The number of rounds that throw each hash into one lane. The first uses the hash itself.
 const ROUNDS: u32 = 3;
 
-/// Bits of a lane that hold the value; the two above hold the round.
+/// The number of bits of a lane that hold the value. The two bits above hold the round.
 const VALUE_BITS: u32 = 30;
 
-/// The tag of values that come from the fallback, above those of all rounds.
+/// The tag of values that come from the fallback. It is above the tags of all rounds.
 const FALLBACK: u32 = ROUNDS << VALUE_BITS;
 
-/// A lane that nothing has reached. No value equals it: the fallback's greatest is kept below.
+/// The value of an empty lane. No other value equals it, as those of the fallback are limited.
 const EMPTY: u32 = u32::MAX;
 
 /// The random constants of a sketch, derived from a seed.
@@ -27,41 +27,43 @@ const EMPTY: u32 = u32::MAX;
 pub struct LaneHasher {
     lanes: Lanes,
     seed: u64,
-    /// Multiplier (odd) and addend of each lane's fallback.
+    /// The multiplier (odd) and addend of each lane's fallback.
     affine: Vec<(u64, u64)>,
 }
 
 impl LaneHasher {
-    /// The hash functions of so many lanes under a seed.
+    /// Returns the hash functions of a seed for this number of lanes.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) for a number of lanes out of range.
+    /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) unless there are 64, 128, 256 or 512
+    /// lanes.
     pub fn new(lanes: usize, seed: u64) -> Result<Self> {
         Ok(Self::of(Lanes::new(lanes)?, seed))
     }
 
-    /// The same for a number of lanes that is validated.
+    /// Like [`new`](Self::new), for a validated number of lanes.
     pub(crate) fn of(lanes: Lanes, seed: u64) -> Self {
-        // Apart from the shingle hashes' constants, which start from the seed itself.
+        // The constants of the shingle hashes are derived from the seed itself, so these must not
+        // be.
         let mut words = SplitMix::new(fmix64(seed ^ GOLDEN));
         let seed = words.next();
         let affine = (0..lanes.get()).map(|_| (words.next() | 1, words.next())).collect();
         Self { lanes, seed, affine }
     }
 
-    /// The number of lanes.
+    /// Returns the number of lanes.
     pub const fn lanes(&self) -> usize {
         self.lanes.get()
     }
 
-    /// The same as a validated number.
+    /// The number of lanes as a validated number.
     pub(crate) const fn width(&self) -> Lanes {
         self.lanes
     }
 }
 
-/// The full-width lanes of a set under construction. 2 KiB.
+/// The full-width lanes of a set under construction. Takes 2 KiB.
 #[derive(Clone, Debug)]
 pub struct LaneTable {
     values: [u32; MAX_LANES],
@@ -74,17 +76,17 @@ impl Default for LaneTable {
 }
 
 impl LaneTable {
-    /// A table of no hashes.
+    /// Returns a table with all lanes empty.
     pub const fn new() -> Self {
         Self { values: [EMPTY; MAX_LANES] }
     }
 
-    /// Forgets all hashes.
+    /// Makes all lanes empty.
     pub fn clear(&mut self) {
         self.values = [EMPTY; MAX_LANES];
     }
 
-    /// The lanes, after [`finish`](Self::finish).
+    /// Returns the lanes. They are complete after [`finish`](Self::finish).
     pub fn values(&self, lanes: usize) -> &[u32] {
         &self.values[..lanes.min(MAX_LANES)]
     }
@@ -93,25 +95,26 @@ impl LaneTable {
         self.values(lanes.get()).contains(&EMPTY)
     }
 
-    /// Whether every lane has a value, and all are below this one.
+    /// Whether every lane has a value below `bound`.
     pub(super) fn is_below(&self, lanes: Lanes, bound: u32) -> bool {
         self.values(lanes.get()).iter().all(|value| *value < bound)
     }
 
-    /// Takes a value into a lane that is its least.
+    /// Lowers a lane to a value, if the value is less.
     pub(super) fn lower(&mut self, lane: usize, value: u32) {
         let lane = &mut self.values[lane % MAX_LANES];
         *lane = value.min(*lane);
     }
 
-    /// Takes hashes in round 0. Must see every hash before any other round.
+    /// Throws hashes in round 0. All hashes of the set must be thrown before
+    /// [`finish`](Self::finish).
     #[inline]
     pub fn first_round(&mut self, hasher: &LaneHasher, hashes: &[u64]) {
         throw(&mut self.values, hasher.lanes, hashes, 0, None);
     }
 
-    /// Goes on with the further rounds and the fallback while lanes are empty. `visit` must hand
-    /// over all hashes of the set each time it is called.
+    /// Runs the further rounds and the fallback, until no lane is empty. Each call of `visit` must
+    /// pass all hashes of the set to its argument.
     pub fn finish(&mut self, hasher: &LaneHasher, mut visit: impl FnMut(&mut dyn FnMut(&[u64]))) {
         for round in 1..ROUNDS {
             if !self.has_empty(hasher.lanes) {
@@ -122,15 +125,15 @@ impl LaneTable {
                 throw(&mut self.values, hasher.lanes, hashes, round, Some(salt));
             });
         }
-        // Tags order the rounds, so only lanes that are empty still can take a fallback value.
+        // The tag of the fallback is above all others, so only empty lanes can take its values.
         let empty: Vec<usize> =
             (0..hasher.lanes.get()).filter(|&lane| self.values[lane] == EMPTY).collect();
         if empty.is_empty() {
             return;
         }
-        // A set that leaves lanes empty in three rounds is small, though its text may be long and
-        // full of repetitions: these are dropped when they have taken as much room again. Below
-        // that they change no minimum, and a list is passed over many times faster than a set.
+        // A set that leaves lanes empty after three rounds is small, but its text may be long and
+        // repetitive. Repetitions are removed whenever the list has doubled. A few repetitions do
+        // no harm: they change no minimum, and a list is scanned many times faster than a hash set.
         const FEW: usize = 1 << 12;
         let mut distinct: Vec<u64> = Vec::new();
         let mut room = FEW;
@@ -153,7 +156,7 @@ impl LaneTable {
     }
 }
 
-/// Throws each hash, re-mixed with the salt if there is one, into its lane.
+/// Throws each hash into its lane. With a salt, the hash is mixed again first.
 fn throw(
     values: &mut [u32; MAX_LANES],
     lanes: Lanes,
@@ -161,7 +164,7 @@ fn throw(
     round: u32,
     salt: Option<u64>,
 ) {
-    // The number of lanes as a constant makes both shifts constant.
+    // A constant number of lanes makes both shifts constant.
     match lanes.log2() {
         6 => throw_into::<6>(values, hashes, round, salt),
         7 => throw_into::<7>(values, hashes, round, salt),
@@ -182,7 +185,7 @@ fn throw_into<const BITS: u32>(
         let value = tag | ((x << BITS) >> (64 - VALUE_BITS)) as u32;
         ((x >> (64 - BITS)) as usize % MAX_LANES, value)
     };
-    // Whether a lane changes cannot be predicted while a text is young, so nothing branches on it.
+    // At the beginning of a text it is unpredictable whether a lane changes, so there is no branch.
     let mut lower = |(lane, value): (usize, u32)| values[lane] = values[lane].min(value);
     match salt {
         None => hashes.iter().for_each(|x| lower(split(*x))),
@@ -190,10 +193,20 @@ fn throw_into<const BITS: u32>(
     }
 }
 
-/// The full-width sketch of a non-empty set: what signatures are cut from.
+/// The full-width sketch of a non-empty set, with four bytes a lane. A
+/// [`Signature`](crate::Signature) keeps one byte of each lane.
 ///
-/// Four bytes a lane. Two sketches made by the same [`Sketcher`](crate::Sketcher) can be merged;
-/// one-byte [`Signature`](crate::Signature)s cannot.
+/// Two sketches made by the same [`Sketcher`](crate::Sketcher) can be merged; signatures cannot.
+///
+/// ```
+/// use twindex::{Normalization, Shingle, Shingler, Sketcher};
+/// let shingler = Shingler::new(Shingle::words(1), Normalization::default(), false, 0)?;
+/// let sketcher = Sketcher::new(shingler, 64, 0)?;
+/// let mut union = sketcher.sketch("one two")?.expect("not empty");
+/// union.merge(&sketcher.sketch("two three")?.expect("not empty"));
+/// assert_eq!(Some(union), sketcher.sketch("one two three")?);
+/// # Ok::<(), twindex::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sketch {
     lanes: Box<[u32]>,
@@ -204,19 +217,21 @@ impl Sketch {
         Self { lanes: lanes.into() }
     }
 
-    /// The lanes: a round in the top 2 bits, a value in the other 30. Of a weighted set, a rank: its
-    /// binary logarithm plus 2,048 in the top 12 bits, what follows its first binary digit in the
-    /// other 20.
+    /// Returns the lanes.
+    ///
+    /// A lane holds a round in the top 2 bits and a value in the other 30. A lane of a weighted set
+    /// holds a rank: its binary logarithm plus 2,048 in the top 12 bits, and the digits after its
+    /// first binary digit in the other 20.
     pub fn lanes(&self) -> &[u32] {
         &self.lanes
     }
 
-    /// Makes this the sketch of the union of both sets, exactly; of weighted sets, of the set that has
-    /// the greater weight of each token.
+    /// Makes this the exact sketch of the union of both sets. The union of weighted sets has the
+    /// greater weight of each token.
     ///
     /// # Panics
     ///
-    /// Where the numbers of lanes differ.
+    /// If the numbers of lanes differ.
     pub fn merge(&mut self, other: &Sketch) {
         assert_eq!(self.lanes.len(), other.lanes.len(), "sketches of different widths");
         for (lane, other) in self.lanes.iter_mut().zip(&other.lanes) {
@@ -224,13 +239,13 @@ impl Sketch {
         }
     }
 
-    /// The one-byte form of each lane, as it is stored.
+    /// Returns the lanes in the one-byte form in which an index stores them.
     pub fn truncated(&self) -> Box<[u8]> {
         self.lanes.iter().map(|lane| truncate(*lane)).collect()
     }
 }
 
-/// The low 8 bits of the re-mixed lane.
+/// The one-byte form of a lane: the low 8 bits after mixing.
 #[inline]
 pub(crate) const fn truncate(lane: u32) -> u8 {
     fmix64(lane as u64 ^ GOLDEN) as u8

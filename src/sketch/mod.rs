@@ -1,4 +1,4 @@
-//! What do we remember of a document? A signature of fixed size, made in one pass.
+//! What do we remember of a document? A signature of fixed size, computed in one pass.
 
 mod bottom;
 mod count;

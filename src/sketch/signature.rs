@@ -1,14 +1,20 @@
-//! The stored form of a sketch: one byte a lane, and the size of the set.
+//! The stored form of a sketch: one byte a lane and the size of the set.
 
 use super::count::{LEAST_BITS, MOST_BITS};
 use crate::error::Result;
 use crate::params::Lanes;
 
-/// The number of distinct shingles of a document, as linear counting remembers it: how many bits
-/// of a map of `2^bits` stayed zero.
+/// The number of distinct shingles of a document, in the form of linear counting: the size of a bit
+/// map and the number of its bits that stayed zero (Whang, Vander-Zanden, Taylor 1990).
 ///
-/// Integers are stored and the logarithm is taken on reading, so that files do not depend on the
-/// platform's arithmetic.
+/// An index stores these integers and computes the logarithm on reading, so files do not depend on
+/// the platform's arithmetic.
+///
+/// ```
+/// use twindex::SetSize;
+/// assert_eq!(SetSize::about(1000).estimate(), 1000.0);
+/// assert!(SetSize::EMPTY.is_empty());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SetSize {
     bits: u32,
@@ -23,7 +29,7 @@ impl SetSize {
         Self { bits, zeros }
     }
 
-    /// The size that estimates to this number as nearly as can be.
+    /// Returns the size whose estimate is nearest to this number.
     pub fn about(number: u64) -> Self {
         if number == 0 {
             return Self::EMPTY;
@@ -35,41 +41,51 @@ impl SetSize {
         Self { bits, zeros: zeros.min((1 << bits) - 1) }
     }
 
-    /// The estimated number, a whole one. Its standard error is below 0.4 % (1 in a thousand
-    /// for long texts).
+    /// Returns the estimated number, a whole number. Its standard error is below 0.4 %, and below
+    /// 0.1 % for long texts.
     pub fn estimate(self) -> f64 {
         let m = f64::from(1_u32 << self.bits);
-        // A full map counts as one bit left: the most it can tell apart.
+        // A full map counts like one with a single zero bit, the greatest finite estimate.
         let zeros = f64::from(self.zeros.max(1));
         (-m * (zeros / m).ln()).round().max(0.0)
     }
 
-    /// Whether the set is empty.
+    /// Returns whether the set is empty.
     pub fn is_empty(self) -> bool {
         self == Self::EMPTY
     }
 
-    /// One word that stands for the size, as it is stored: zeros in the low 26 bits, the binary
-    /// logarithm of the bitmap less 16 in the next 4, 2 bits of zero.
+    /// Returns the stored form of the size: the number of zero bits in the low 26 bits, the binary
+    /// logarithm of the map's size minus 16 in the next 4, and 2 bits of zero.
     pub const fn pack(self) -> u32 {
         self.zeros | (self.bits - LEAST_BITS) << 26
     }
 
-    /// The size that [`pack`](Self::pack) made this word of; `None` for a word that it never makes.
+    /// Returns the size with this stored form; `None` for a word that [`pack`](Self::pack) never
+    /// returns.
     pub fn unpack(word: u32) -> Option<Self> {
         let bits = LEAST_BITS + (word >> 26);
         let zeros = word & ((1 << 26) - 1);
         let size = Self { bits, zeros };
-        // Only the empty set leaves a map untouched, and it has a map of the least size.
+        // Only the empty set leaves all bits zero, and its map has the least size.
         let possible = bits <= MOST_BITS && (zeros < 1 << bits || size == Self::EMPTY);
         possible.then_some(size)
     }
 }
 
-/// What an index remembers of a document: one byte for each lane, and the size of its set.
+/// The fixed-size summary of a document that an index stores: one byte for each lane, and the size
+/// of the document's set.
 ///
-/// Signatures compare ([`similarity`](Self::similarity)) only with signatures made under the same
-/// settings, best by the [`Sketcher`](crate::Sketcher) of the same index.
+/// [`similarity`](Self::similarity) is meaningful only for two signatures that were made under the
+/// same settings, best by the [`Sketcher`](crate::Sketcher) of one index.
+///
+/// ```
+/// use twindex::Signature;
+/// let a = Signature::from_lanes([7; 64], 100);
+/// assert_eq!(a.similarity(&a).map(|estimate| estimate.similarity), Some(1.0));
+/// assert_eq!(Signature::empty(64)?.similarity(&a), None);
+/// # Ok::<(), twindex::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Signature {
     lanes: Box<[u8]>,
@@ -77,42 +93,43 @@ pub struct Signature {
 }
 
 impl Signature {
-    /// A signature of stored lanes, a byte each, and the size of the set. An index refuses one whose
-    /// number of lanes is not its own.
+    /// Returns a signature of stored lanes, one byte each, and the size of the set. An index
+    /// refuses a signature with another number of lanes than its own.
     pub fn new(lanes: Box<[u8]>, size: SetSize) -> Self {
         Self { lanes, size }
     }
 
-    /// The signature of the empty set, which is similar to nothing, not even to itself.
+    /// Returns the signature of the empty set, which is similar to nothing, not even to itself.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) for a number of lanes out of range.
+    /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) unless there are 64, 128, 256 or 512
+    /// lanes.
     pub fn empty(lanes: usize) -> Result<Self> {
         Ok(Self::of_nothing(Lanes::new(lanes)?))
     }
 
-    /// The same for a number of lanes that is validated.
+    /// Like [`empty`](Self::empty), for a validated number of lanes.
     pub(crate) fn of_nothing(lanes: Lanes) -> Self {
         Self { lanes: vec![0; lanes.get()].into(), size: SetSize::EMPTY }
     }
 
-    /// A signature of ready lanes, as another program may have computed and kept them, of a set
-    /// of about `shingles` elements; of 0, it is that of the empty set.
+    /// Returns a signature of lanes that another program computed, for a set of about `shingles`
+    /// elements. With 0 shingles, it is the signature of the empty set.
     ///
-    /// Lanes made in another way than by a [`Sketcher`](crate::Sketcher) with equal settings
-    /// compare with each other, but not with its signatures.
+    /// Lanes that were not made by a [`Sketcher`](crate::Sketcher) can be compared with each other,
+    /// but not with lanes that were.
     pub fn from_lanes(lanes: impl Into<Box<[u8]>>, shingles: u64) -> Self {
         Self { lanes: lanes.into(), size: SetSize::about(shingles) }
     }
 
-    /// The stored lanes.
+    /// Returns the stored lanes, one byte each.
     pub fn lanes(&self) -> &[u8] {
         &self.lanes
     }
 
-    /// The lanes and then the packed set size, little-endian: as in a stored row. There is room
-    /// for a checksum.
+    /// The lanes followed by the packed set size, little-endian, as in a stored row. The buffer has
+    /// room for a checksum.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.lanes.len() + 8);
         bytes.extend_from_slice(&self.lanes);
@@ -124,12 +141,12 @@ impl Signature {
         self.lanes
     }
 
-    /// The number of distinct shingles.
+    /// Returns the number of distinct shingles.
     pub fn set_size(&self) -> SetSize {
         self.size
     }
 
-    /// Whether the document had no shingle at all.
+    /// Returns whether the document had no shingle.
     pub fn is_empty(&self) -> bool {
         self.size.is_empty()
     }

@@ -1,4 +1,4 @@
-//! From a text to its signature under fixed settings, on any thread.
+//! The sketcher: computes the signatures of documents under fixed settings, on any thread.
 
 use super::count::DistinctCounter;
 use super::darts::DartHasher;
@@ -10,8 +10,10 @@ use crate::text::{Content, Scratch, Shingle, Shingler, add_equal};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-/// Makes signatures of documents' contents or of ready hashes. Shared freely between threads; its buffers, some
-/// 100 KiB and as much again as the longest text, are kept per thread.
+/// Computes signatures of documents, or of sets that are given by hashes.
+///
+/// Threads can share a sketcher. Each thread keeps buffers of its own: about 100 KiB, and the
+/// length of the longest text while it is sketched.
 ///
 /// ```
 /// use twindex::{Normalization, Shingle, Shingler, Sketcher};
@@ -27,7 +29,7 @@ use std::collections::BTreeSet;
 pub struct Sketcher {
     shingler: Shingler,
     hasher: LaneHasher,
-    /// What weighted sets are sketched with, where it takes these.
+    /// The darts, if this is a sketcher of weighted sets.
     darts: Option<DartHasher>,
 }
 
@@ -46,23 +48,25 @@ thread_local! {
 }
 
 impl Sketcher {
-    /// A sketcher for what the shingler cuts. The seed is that of the lanes; indexes use the
-    /// shingler's own.
+    /// Returns a sketcher of sets, or of multisets if the shingler is one of multisets.
+    ///
+    /// `lanes` is 64, 128, 256 or 512. `seed` selects the hash functions of the lanes; an index
+    /// uses the same seed for the shingler and the lanes.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`] where there are not 64, 128, 256 or 512 lanes.
+    /// [`Error::InvalidSetting`] for any other number of lanes.
     pub fn new(shingler: Shingler, lanes: usize, seed: u64) -> Result<Self> {
         Ok(Self::of(shingler, Lanes::new(lanes)?, seed))
     }
 
-    /// The same for a number of lanes that is validated.
+    /// Like [`new`](Self::new), for a validated number of lanes.
     pub(crate) fn of(shingler: Shingler, lanes: Lanes, seed: u64) -> Self {
         Self { shingler, hasher: LaneHasher::of(lanes, seed), darts: None }
     }
 
-    /// A sketcher of weighted sets ([`Weights`](crate::Weights)). The similarity that its signatures
-    /// estimate is the sum of the lesser weights over the sum of the greater ones.
+    /// Returns a sketcher of weighted sets ([`Weights`](crate::Weights)). Its signatures estimate
+    /// the sum of the lesser weights over the sum of the greater weights.
     ///
     /// ```
     /// use twindex::{Normalization, Shingle, Shingler, Sketcher, Weights};
@@ -78,8 +82,8 @@ impl Sketcher {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`] where the shingler does not take tokens, or takes multisets, and
-    /// where there are not 64, 128, 256 or 512 lanes.
+    /// [`Error::InvalidSetting`] if the shingle is not [`token`](Shingle::Tokens), if the shingler
+    /// is one of multisets, or if there are not 64, 128, 256 or 512 lanes.
     pub fn weighted(shingler: Shingler, lanes: usize, seed: u64) -> Result<Self> {
         let lanes = Lanes::new(lanes)?;
         if shingler.shingle() != Shingle::Tokens || shingler.is_multiset() {
@@ -96,33 +100,35 @@ impl Sketcher {
         Ok(Self { darts, ..Self::of(shingler, lanes, seed) })
     }
 
-    /// Whether it is one of weighted sets.
+    /// Returns whether this is a sketcher of weighted sets.
     pub fn is_weighted(&self) -> bool {
         self.darts.is_some()
     }
 
-    /// The number of lanes of its signatures.
+    /// Returns the number of lanes of the signatures.
     pub fn lanes(&self) -> usize {
         self.width().get()
     }
 
-    /// The same as a validated number.
+    /// The number of lanes as a validated number.
     pub(crate) fn width(&self) -> Lanes {
         self.hasher.width()
     }
 
-    /// What it cuts texts with.
+    /// Returns the shingler that cuts texts.
     pub fn shingler(&self) -> &Shingler {
         &self.shingler
     }
 
-    /// The signature of a document. Takes about 3 ns a character of a text; of a weighted set, some
-    /// 75 us and 120 ns a token.
+    /// Returns the signature of a document.
+    ///
+    /// Takes about 3 ns a character for a text, and about 75 us plus 120 ns a token for a weighted
+    /// set.
     ///
     /// # Errors
     ///
-    /// [`Error::NotWeights`], [`Error::UnexpectedWeights`] or [`Error::UnexpectedTokens`] for content
-    /// of a kind that the sketcher does not take: see [`Content`].
+    /// [`Error::NotWeights`], [`Error::UnexpectedWeights`] or [`Error::UnexpectedTokens`] for
+    /// content of a kind that the sketcher does not take; see [`Content`].
     pub fn signature<'c>(&self, content: impl Into<Content<'c>>) -> Result<Signature> {
         let signature = self.with_content(content.into(), signature)?;
         Ok(signature.unwrap_or_else(|| Signature::of_nothing(self.width())))
@@ -132,7 +138,8 @@ impl Sketcher {
     ///
     /// # Errors
     ///
-    /// [`Error::NotWeights`] for a text that is not that of a weighted set, from a sketcher of these.
+    /// [`Error::NotWeights`] if this is a sketcher of weighted sets and the text is not that of
+    /// one.
     pub(crate) fn signature_of_stored(&self, text: &str) -> Result<Signature> {
         let signature = match &self.darts {
             Some(darts) => {
@@ -144,8 +151,8 @@ impl Sketcher {
         Ok(signature.unwrap_or_else(|| Signature::of_nothing(self.width())))
     }
 
-    /// The full-width sketch of a document, which can be merged; `None` if it has no shingle or
-    /// token.
+    /// Returns the full-width sketch of a document, which can be merged; `None` if the document has
+    /// no shingle or token.
     ///
     /// # Errors
     ///
@@ -154,7 +161,7 @@ impl Sketcher {
         self.with_content(content.into(), |lanes, _| Sketch::new(lanes))
     }
 
-    /// Checks that content is of a kind that the sketcher takes.
+    /// Checks that the content is of a kind that the sketcher takes.
     ///
     /// # Errors
     ///
@@ -171,8 +178,9 @@ impl Sketcher {
         }
     }
 
-    /// The signature of a set that is given by well-mixed 64-bit hashes of its elements, in any
-    /// order, repetitions allowed. A sketcher of weighted sets gives each the weight 1.
+    /// Returns the signature of a set that is given by well-mixed 64-bit hashes of its elements.
+    /// The hashes may be in any order and repeat. A sketcher of weighted sets gives each element
+    /// the weight 1.
     pub fn signature_of_hashes(&self, hashes: &[u64]) -> Signature {
         let Some(sketch) = self.sketch_of_hashes(hashes) else {
             return Signature::of_nothing(self.width());
@@ -182,14 +190,14 @@ impl Sketcher {
         Signature::new(sketch.truncated(), counter.finish())
     }
 
-    /// The signature of a weighted set that is given by well-mixed 64-bit hashes of its tokens, each
-    /// with its weight, as [`Shingler::weights`] makes them. Weights of equal hashes are added; a
-    /// weight of 0 is absence.
+    /// Returns the signature of a weighted set that is given by well-mixed 64-bit hashes of its
+    /// tokens with their weights, as [`Shingler::weights`] returns them. Weights of equal hashes
+    /// are added, and a token of weight 0 is left out.
     ///
     /// # Errors
     ///
-    /// [`Error::UnexpectedWeights`] from a sketcher of other sets; [`Error::InvalidWeight`] for a
-    /// weight that is negative, infinite or NaN.
+    /// [`Error::UnexpectedWeights`] if this is no sketcher of weighted sets;
+    /// [`Error::InvalidWeight`] for a weight that is negative, infinite or NaN.
     pub fn signature_of_weights(&self, weights: &[(u64, f64)]) -> Result<Signature> {
         let darts = self.darts.as_ref().ok_or(Error::UnexpectedWeights)?;
         if let Some((hash, weight)) = weights.iter().find(|(_, w)| !w.is_finite() || *w < 0.0) {
@@ -206,8 +214,9 @@ impl Sketcher {
         Ok(signature.unwrap_or_else(|| Signature::of_nothing(self.width())))
     }
 
-    /// The full-width sketch of a set given by hashes; `None` for the empty set. A sketcher of weighted
-    /// sets gives each the weight 1.
+    /// Returns the full-width sketch of a set that is given by well-mixed 64-bit hashes of its
+    /// elements; `None` for the empty set. A sketcher of weighted sets gives each element the
+    /// weight 1.
     pub fn sketch_of_hashes(&self, hashes: &[u64]) -> Option<Sketch> {
         if hashes.is_empty() {
             return None;
@@ -227,7 +236,8 @@ impl Sketcher {
         Some(Sketch::new(lanes.values(self.lanes())))
     }
 
-    /// Sketches content and hands over its lanes; `None` if it has no shingle or token.
+    /// Sketches content and passes its lanes and size to `take`; `None` if it has no shingle or
+    /// token.
     fn with_content<T>(
         &self,
         content: Content<'_>,
@@ -243,7 +253,8 @@ impl Sketcher {
         })
     }
 
-    /// Sketches a text in the thread's buffers and hands over its lanes; `None` if it is empty.
+    /// Sketches a text in the thread's buffers and passes its lanes and size to `take`; `None` if
+    /// it is empty.
     fn with_text<T>(&self, text: &str, take: impl FnOnce(&[u32], SetSize) -> T) -> Option<T> {
         BUFFERS.with_borrow_mut(|Buffers { scratch, lanes, counter }| {
             lanes.clear();
@@ -263,8 +274,8 @@ impl Sketcher {
     }
 }
 
-/// Sketches a weighted set in the thread's buffers, scaling its weights, and hands over its lanes;
-/// `None` if it is empty.
+/// Sketches a weighted set in the thread's buffers and passes its lanes and size to `take`; `None`
+/// if it is empty. The weights are scaled in place.
 fn with_weights<T>(
     darts: &DartHasher,
     width: Lanes,

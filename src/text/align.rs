@@ -1,25 +1,27 @@
-//! Normalisation that knows of each character from where in the raw text it comes.
+//! Normalisation that records which bytes of the raw text each normalised character comes from.
 //!
-//! The steps are those of [`Normalization::apply`], one character at a time and beside the fast
-//! path, and must give the same characters.
+//! The steps are those of [`Normalization::apply`], without its fast paths and one character at a
+//! time. Both must produce the same characters; the tests compare them.
 
 use super::compose::compose;
 use super::normalize::{Form, Normalization, Whitespace, is_in_word};
 
-/// A character of the normalised text and the bytes of the raw text that became it, from the first
-/// to the last. Neither beginnings nor ends ever go back from letter to letter.
+/// A character of the normalised text and the range of raw bytes it was made from.
+///
+/// In a normalised text, neither the starts nor the ends decrease from one character to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Letter {
+pub(super) struct SourcedChar {
     pub(super) character: char,
     pub(super) start: u32,
     pub(super) end: u32,
 }
 
-/// The normalised text of a raw one that begins at `offset`. All of it must lie below 4 GiB.
-pub(super) fn align(raw: &str, offset: usize, normalization: &Normalization) -> Vec<Letter> {
+/// Normalises a raw text. Its first byte has the position `offset`; all positions must be below
+/// 4 GiB.
+pub(super) fn align(raw: &str, offset: usize, normalization: &Normalization) -> Vec<SourcedChar> {
     let letters = raw.char_indices().map(|(at, character)| {
         let start = offset + at;
-        Letter { character, start: start as u32, end: (start + character.len_utf8()) as u32 }
+        SourcedChar { character, start: start as u32, end: (start + character.len_utf8()) as u32 }
     });
     let mut letters = pass(letters.collect(), normalization);
     while !normalization.settles_at_once() {
@@ -32,16 +34,16 @@ pub(super) fn align(raw: &str, offset: usize, normalization: &Normalization) -> 
     letters
 }
 
-/// The characters alone.
-pub(super) fn text_of(letters: &[Letter]) -> String {
+/// Joins the characters, without their source ranges.
+pub(super) fn text_of(letters: &[SourcedChar]) -> String {
     characters(letters).collect()
 }
 
-pub(super) fn characters(letters: &[Letter]) -> impl Iterator<Item = char> + Clone {
+pub(super) fn characters(letters: &[SourcedChar]) -> impl Iterator<Item = char> + Clone {
     letters.iter().map(|letter| letter.character)
 }
 
-fn pass(mut letters: Vec<Letter>, normalization: &Normalization) -> Vec<Letter> {
+fn pass(mut letters: Vec<SourcedChar>, normalization: &Normalization) -> Vec<SourcedChar> {
     if normalization.lower {
         letters = lower(letters);
     }
@@ -59,9 +61,9 @@ fn pass(mut letters: Vec<Letter>, normalization: &Normalization) -> Vec<Letter> 
     letters
 }
 
-/// Each character's lower case. Which of its two a sigma gets depends on the text around it, so the
-/// text is lowered as a whole and shared out.
-fn lower(mut letters: Vec<Letter>) -> Vec<Letter> {
+/// Lowers each character. The lower case of a sigma depends on the text around it, so the text is
+/// lowered as a whole and the result is distributed over the characters.
+fn lower(mut letters: Vec<SourcedChar>) -> Vec<SourcedChar> {
     if letters.iter().all(|letter| letter.character.is_ascii()) {
         letters.iter_mut().for_each(|letter| letter.character.make_ascii_lowercase());
         return letters;
@@ -71,36 +73,36 @@ fn lower(mut letters: Vec<Letter>) -> Vec<Letter> {
     let mut out = Vec::with_capacity(letters.len());
     for letter in letters {
         let own = letter.character.to_lowercase().count();
-        out.extend(lowered.by_ref().take(own).map(|character| Letter { character, ..letter }));
+        out.extend(lowered.by_ref().take(own).map(|character| SourcedChar { character, ..letter }));
     }
     out
 }
 
-/// The words of at least `least` characters, joined by one space, which stands for all that lies
-/// between them.
-fn long_words(letters: &[Letter], least: usize) -> Vec<Letter> {
+/// Keeps the words of at least `least` characters and joins them by one space. The source of that
+/// space is everything between the two words.
+fn long_words(letters: &[SourcedChar], least: usize) -> Vec<SourcedChar> {
     let mut out = Vec::with_capacity(letters.len());
-    // Where the last word that was kept ends, and where this stretch begins.
-    let (mut kept, mut at) = (0, 0);
+    // The end of the last word that was kept, and the start of the current run.
+    let (mut kept_end, mut at) = (0, 0);
     for run in letters.chunk_by(|x, y| is_in_word(x.character) == is_in_word(y.character)) {
         let is_word = run.first().is_some_and(|letter| is_in_word(letter.character));
         if is_word && run.len() >= least {
             if !out.is_empty() {
-                out.extend(joined(&letters[kept..at]));
+                out.extend(joined(&letters[kept_end..at]));
             }
             out.extend_from_slice(run);
-            kept = at + run.len();
+            kept_end = at + run.len();
         }
         at += run.len();
     }
     out
 }
 
-/// Each run of white space as one space, trimmed at both ends.
-fn fold_spaces(letters: &[Letter]) -> Vec<Letter> {
+/// Replaces each run of white space by one space and trims both ends.
+fn fold_spaces(letters: &[SourcedChar]) -> Vec<SourcedChar> {
     let mut out = Vec::with_capacity(letters.len());
     let mut space = None;
-    let is_space = |letter: &Letter| letter.character.is_whitespace();
+    let is_space = |letter: &SourcedChar| letter.character.is_whitespace();
     for run in letters.chunk_by(|x, y| is_space(x) == is_space(y)) {
         if run.first().is_some_and(is_space) {
             space = joined(run).filter(|_| !out.is_empty());
@@ -112,10 +114,10 @@ fn fold_spaces(letters: &[Letter]) -> Vec<Letter> {
     out
 }
 
-/// One space for all of these.
-fn joined(letters: &[Letter]) -> Option<Letter> {
+/// One space whose source is all of these characters.
+fn joined(letters: &[SourcedChar]) -> Option<SourcedChar> {
     let (first, last) = letters.first().zip(letters.last())?;
-    Some(Letter { character: ' ', start: first.start, end: last.end })
+    Some(SourcedChar { character: ' ', start: first.start, end: last.end })
 }
 
 #[cfg(test)]

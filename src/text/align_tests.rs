@@ -1,4 +1,4 @@
-//! Aligned normalisation gives the characters of the other one, each from the right place.
+//! Aligned normalisation produces the characters of the fast path, each with the right source.
 
 use super::*;
 use proptest::prelude::*;
@@ -17,7 +17,7 @@ pub(in crate::text) fn all_settings() -> Vec<Normalization> {
     all
 }
 
-/// Texts of characters that change with others, change their number, or vanish.
+/// Random texts of characters that combine with others, become several, or disappear.
 pub(in crate::text) fn tricky() -> impl Strategy<Value = String> {
     let letters = "aAzZ  \t\n\r\u{feff}.'0éÉİıßẞΣσςΌᾼ\u{301}\u{308}\u{345}\u{327}\u{344}ℌÅﬁﷺ¨½①ㅏ가각\
         \u{1100}\u{1161}\u{11a8}क्षक़\u{93c}หน\u{200d}👩漢字\u{2f800}\u{3000}\u{85}\u{2028}\u{1f}";
@@ -26,7 +26,7 @@ pub(in crate::text) fn tricky() -> impl Strategy<Value = String> {
     prop_oneof![some.prop_map(|chars| chars.into_iter().collect()), any::<String>()]
 }
 
-/// Each character with what of the text it comes from.
+/// Each normalised character with the part of the text it comes from.
 pub(in crate::text) fn sources<'t>(text: &'t str, list: &str) -> Vec<(char, &'t str)> {
     let normalization = list.parse().expect("a list");
     let letters = align(text, 0, &normalization).into_iter();
@@ -36,21 +36,21 @@ pub(in crate::text) fn sources<'t>(text: &'t str, list: &str) -> Vec<(char, &'t 
 }
 
 #[test]
-fn all_characters_of_a_ligature_come_from_it() {
+fn every_character_of_a_ligature_has_the_ligature_as_source() {
     let ligature = [('e', "e"), ('f', "ﬁ"), ('i', "ﬁ"), ('n', "n")];
     assert_eq!(sources("eﬁn", "nfkc"), ligature);
     assert_eq!(sources("½", "minword=1,nfkc"), [('1', "½"), (' ', "½"), ('2', "½")]);
 }
 
 #[test]
-fn lower_case_may_be_longer_or_depend_on_its_neighbours() {
+fn lower_case_can_be_longer_and_can_depend_on_neighbours() {
     assert_eq!(sources("aİb", "lower"), [('a', "a"), ('i', "İ"), ('\u{307}', "İ"), ('b', "b")]);
     let sigmas = [('σ', "Σ"), ('ς', "Σ"), (' ', " "), ('ß', "ẞ")];
     assert_eq!(sources("ΣΣ ẞ", "lower"), sigmas);
 }
 
 #[test]
-fn one_space_comes_from_all_the_white_space_it_stands_for() {
+fn a_folded_space_has_the_whole_run_of_white_space_as_source() {
     assert_eq!(
         sources("\u{feff} a\r\n\u{3000} b\n", "space")[2..],
         [('a', "a"), (' ', "\r\n\u{3000} "), ('b', "b")]
@@ -63,12 +63,14 @@ fn one_space_comes_from_all_the_white_space_it_stands_for() {
 
 proptest! {
     #[test]
-    fn characters_are_those_of_the_fast_path(text in tricky()) {
+    fn aligned_normalisation_gives_the_characters_of_the_fast_path(text in tricky()) {
         for settings in all_settings() {
             let letters = align(&text, 0, &settings);
             prop_assert_eq!(text_of(&letters), settings.apply(&text), "{}", settings);
             prop_assert!(letters.iter().all(|letter| letter.start < letter.end));
-            let forward = |two: &[Letter]| two[0].start <= two[1].start && two[0].end <= two[1].end;
+            let forward = |two: &[SourcedChar]| {
+                two[0].start <= two[1].start && two[0].end <= two[1].end
+            };
             prop_assert!(letters.windows(2).all(forward), "{}: {:?}", settings, letters);
             for letter in letters {
                 prop_assert!(text.get(letter.start as usize..letter.end as usize).is_some());
@@ -76,12 +78,13 @@ proptest! {
         }
     }
 
-    /// What a character comes from is enough to make it, but for the sigma, which needs its word.
+    /// The final sigma is the exception: it depends on the rest of its word.
     #[test]
-    fn the_source_of_a_character_makes_it(text in tricky()) {
+    fn normalising_the_source_of_a_character_produces_it(text in tricky()) {
         for form in [Form::Unchanged, Form::Nfc, Form::Nfkc] {
             for lower in [false, true] {
-                let settings = Normalization { lower, form, whitespace: Whitespace::Keep, min_word: 0 };
+                let whitespace = Whitespace::Keep;
+                let settings = Normalization { lower, form, whitespace, min_word: 0 };
                 for letter in align(&text, 0, &settings) {
                     let made = settings.apply(&text[letter.start as usize..letter.end as usize]);
                     let found = made.contains(letter.character) || letter.character == 'ς';

@@ -1,22 +1,24 @@
-//! Composition (UAX #15) that knows of each character from where in the raw text it comes.
+//! Composition (UAX #15) that records which bytes of the raw text each character comes from.
 
-use super::align::{Letter, characters};
+use super::align::{SourcedChar, characters};
 use super::normalize::Form;
 use unicode_normalization::char::{
     canonical_combining_class, compose as composite, decompose_canonical, decompose_compatible,
 };
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick, is_nfkc_quick};
 
-/// A character that nothing can be taken from, and its canonical combining class.
+/// A fully decomposed character and its canonical combining class.
 struct Part {
     class: u8,
-    letter: Letter,
+    letter: SourcedChar,
 }
 
-/// The text in a form. A character comes from all that was composed to it. What lies between these
-/// belongs to its place too, also marks that are characters of their own; where marks changed places,
-/// theirs reach over each other.
-pub(super) fn compose(letters: Vec<Letter>, form: Form) -> Vec<Letter> {
+/// Converts a text to a normalisation form.
+///
+/// The source of a composed character is the range from the first to the last character that was
+/// composed into it. The range can include marks in between that stayed separate characters. If
+/// composition reordered marks, their sources overlap.
+pub(super) fn compose(letters: Vec<SourcedChar>, form: Form) -> Vec<SourcedChar> {
     let is_composed = match form {
         Form::Unchanged => IsNormalized::Yes,
         Form::Nfc => is_nfc_quick(characters(&letters)),
@@ -27,10 +29,11 @@ pub(super) fn compose(letters: Vec<Letter>, form: Form) -> Vec<Letter> {
     }
     let whole = composed(characters(&letters), form);
     let traced = traced(&letters, form);
-    // It never differed. But rather vague than wrong, should the library do it another way one day.
+    // The two have never differed. If a later version of the library composes differently, the
+    // characters stay right and only the sources become coarse.
     match characters(&traced).eq(whole.chars()) {
         true => traced,
-        false => all_from_all(&letters, &whole),
+        false => with_common_source(&letters, &whole),
     }
 }
 
@@ -42,17 +45,17 @@ fn composed(characters: impl Iterator<Item = char>, form: Form) -> String {
     }
 }
 
-/// These characters, each from anywhere in the text.
-fn all_from_all(letters: &[Letter], whole: &str) -> Vec<Letter> {
+/// Gives every character the whole text as its source.
+fn with_common_source(letters: &[SourcedChar], whole: &str) -> Vec<SourcedChar> {
     let ends = letters.first().zip(letters.last());
     let (start, end) = ends.map_or((0, 0), |(first, last)| (first.start, last.end));
-    whole.chars().map(|character| Letter { character, start, end }).collect()
+    whole.chars().map(|character| SourcedChar { character, start, end }).collect()
 }
 
-fn traced(letters: &[Letter], form: Form) -> Vec<Letter> {
+fn traced(letters: &[SourcedChar], form: Form) -> Vec<SourcedChar> {
     let mut parts = decomposed(letters, form);
     for marks in parts.split_mut(|part| part.class == 0) {
-        // Of one class the first stays the first.
+        // The sort must be stable: marks of the same class keep their order.
         marks.sort_by_key(|part| part.class);
     }
     let mut out = recomposed(&parts);
@@ -60,7 +63,7 @@ fn traced(letters: &[Letter], form: Form) -> Vec<Letter> {
     out
 }
 
-fn decomposed(letters: &[Letter], form: Form) -> Vec<Part> {
+fn decomposed(letters: &[SourcedChar], form: Form) -> Vec<Part> {
     let mut parts = Vec::with_capacity(letters.len());
     for letter in letters {
         let character = letter.character;
@@ -70,7 +73,7 @@ fn decomposed(letters: &[Letter], form: Form) -> Vec<Part> {
         }
         let push = |character| {
             let class = canonical_combining_class(character);
-            parts.push(Part { class, letter: Letter { character, ..*letter } });
+            parts.push(Part { class, letter: SourcedChar { character, ..*letter } });
         };
         match form {
             Form::Nfkc => decompose_compatible(character, push),
@@ -81,33 +84,35 @@ fn decomposed(letters: &[Letter], form: Form) -> Vec<Part> {
 }
 
 /// The canonical composition algorithm (Unicode, section 3.11, D117).
-fn recomposed(parts: &[Part]) -> Vec<Letter> {
-    let mut out: Vec<Letter> = Vec::with_capacity(parts.len());
-    // Where the last starter stands, and the class of the last mark after it; 0 if none was left.
-    let (mut starter, mut before) = (None, 0);
+fn recomposed(parts: &[Part]) -> Vec<SourcedChar> {
+    let mut out: Vec<SourcedChar> = Vec::with_capacity(parts.len());
+    // The position of the last starter, and the class of the last uncomposed mark after it (0 if
+    // there is none).
+    let (mut starter, mut last_class) = (None, 0);
     for Part { class, letter } in parts {
-        let is_blocked = before != 0 && before >= *class;
-        // Nothing is composed with an ASCII character that comes second.
+        let is_blocked = last_class != 0 && last_class >= *class;
+        // No ASCII character is the second of a composed pair.
         if !is_blocked
             && !letter.character.is_ascii()
             && let Some(first) = starter.and_then(|at: usize| out.get_mut(at))
             && let Some(character) = composite(first.character, letter.character)
         {
             let (start, end) = (first.start.min(letter.start), first.end.max(letter.end));
-            *first = Letter { character, start, end };
+            *first = SourcedChar { character, start, end };
             continue;
         }
         if *class == 0 {
             starter = Some(out.len());
         }
-        before = *class;
+        last_class = *class;
         out.push(*letter);
     }
     out
 }
 
-/// Widens places until neither beginnings nor ends go back, as they do where marks changed places.
-fn widen(letters: &mut [Letter]) {
+/// Widens source ranges until neither starts nor ends decrease. They decrease where marks were
+/// reordered.
+fn widen(letters: &mut [SourcedChar]) {
     let mut end = 0;
     for letter in letters.iter_mut() {
         end = letter.end.max(end);

@@ -1,5 +1,5 @@
-//! Composed characters come from what was composed to them, and from nothing else where that can
-//! be.
+//! The source of a composed character holds what was composed into it, and nothing else unless
+//! marks were reordered.
 
 use super::super::align::tests::{sources, tricky};
 use super::super::align::{align, text_of};
@@ -7,7 +7,7 @@ use super::super::normalize::{Normalization, Whitespace};
 use super::*;
 use proptest::prelude::*;
 
-fn places(text: &str, form: Form) -> Vec<Letter> {
+fn places(text: &str, form: Form) -> Vec<SourcedChar> {
     let whitespace = Whitespace::Keep;
     align(text, 0, &Normalization { lower: false, form, whitespace, min_word: 0 })
 }
@@ -19,24 +19,24 @@ fn composed_characters_come_from_letter_and_marks() {
         sources("x\u{1100}\u{1161}\u{11a8}y", "nfc")[1..],
         [('각', "\u{1100}\u{1161}\u{11a8}"), ('y', "y")]
     );
-    // One that decomposes for good keeps to itself.
+    // A character excluded from composition becomes two with the same source.
     assert_eq!(sources("\u{958}", "nfc"), [('क', "\u{958}"), ('\u{93c}', "\u{958}")]);
     assert_eq!(sources("aÅ", "nfc"), [('a', "a"), ('Å', "Å")]);
 }
 
 #[test]
-fn a_mark_that_is_left_over_has_its_own_place() {
+fn a_mark_that_stays_uncomposed_has_its_own_source() {
     assert_eq!(sources("a\u{301}\u{301}", "nfc"), [('á', "a\u{301}"), ('\u{301}', "\u{301}")]);
     assert_eq!(
         sources("\u{212b}\u{1161}\u{11ab}", "nfc"),
         [('Å', "\u{212b}"), ('\u{1161}', "\u{1161}"), ('\u{11ab}', "\u{11ab}")]
     );
-    // What was composed only in part is in both places.
+    // A mark that was composed only in part is in both sources.
     assert_eq!(sources("a\u{344}", "nfc"), [('ä', "a\u{344}"), ('\u{301}', "\u{344}")]);
 }
 
 #[test]
-fn marks_that_changed_places_reach_over_each_other() {
+fn reordered_marks_have_overlapping_sources() {
     assert_eq!(
         sources("b\u{301}\u{323}", "nfkc"),
         [('ḅ', "b\u{301}\u{323}"), ('\u{301}', "\u{301}\u{323}")]
@@ -57,18 +57,18 @@ fn marks_that_changed_places_reach_over_each_other() {
 }
 
 #[test]
-fn characters_that_no_rule_explains_come_from_the_whole_text() {
+fn the_fallback_gives_every_character_the_whole_text_as_source() {
     let letters = align("ae\u{301} b", 0, &Normalization::NONE);
-    let vague = all_from_all(&letters, "aé b");
-    assert_eq!(text_of(&vague), "aé b");
-    assert!(vague.iter().all(|letter| (letter.start, letter.end) == (0, 6)), "{vague:?}");
+    let coarse = with_common_source(&letters, "aé b");
+    assert_eq!(text_of(&coarse), "aé b");
+    assert!(coarse.iter().all(|letter| (letter.start, letter.end) == (0, 6)), "{coarse:?}");
 }
 
-/// Each character after some of every kind: Latin, Bengali, Hangul, marks, and Malayalam.
+/// Each character follows characters of several kinds: Latin, Bengali, Hangul, marks, Malayalam.
 #[test]
-fn every_character_is_composed_as_by_the_library() {
+fn every_pair_composes_as_the_unicode_library_composes_it() {
     let before = "a\u{9c7}\u{1100}가e\u{301}\u{308}\u{d4a}\u{1133}";
-    // Without the ideographs and syllables, of which one is as good as any.
+    // Most ideographs and Hangul syllables are left out, as they all behave alike.
     let some =
         ('\u{80}'..='\u{3400}').chain('\u{a000}'..='\u{ac1c}').chain('\u{f900}'..='\u{1ffff}');
     for second in some.chain('\u{2f800}'..='\u{2fa1f}') {
@@ -81,7 +81,7 @@ fn every_character_is_composed_as_by_the_library() {
     }
 }
 
-/// How often each character is in the text once it is taken apart.
+/// The fully decomposed characters of a text, sorted.
 fn parts(text: &str, form: Form) -> Vec<char> {
     let mut parts: Vec<char> = match form {
         Form::Nfkc => text.nfkd().collect(),
@@ -93,8 +93,9 @@ fn parts(text: &str, form: Form) -> Vec<char> {
 
 proptest! {
     #[test]
-    fn any_marks_are_composed_as_by_the_library(
-        text in "[aeńﬁ\u{1100}\u{1161}\u{11ab}\u{301}\u{308}\u{344}\u{327}\u{323}\u{345}\u{1d165}]{0,40}",
+    fn any_sequence_of_marks_composes_as_the_unicode_library_composes_it(
+        text in "[aeńﬁ\u{1100}\u{1161}\u{11ab}\u{301}\u{308}\u{344}\u{327}\
+            \u{323}\u{345}\u{1d165}]{0,40}",
     ) {
         for form in [Form::Nfc, Form::Nfkc] {
             let letters = align(&text, 0, &Normalization::NONE);
@@ -102,9 +103,9 @@ proptest! {
         }
     }
 
-    /// With no marks to change places, nothing lies in two places or in none.
+    /// Without reordered marks, every byte is in the source of exactly one character.
     #[test]
-    fn places_are_exact_where_nothing_is_reordered(
+    fn sources_are_exact_where_nothing_is_reordered(
         text in "[abe áế\u{212b}\u{301}\u{302}\u{1100}\u{1161}\u{11ab}가각漢]{0,30}",
     ) {
         let mut at = 0;
@@ -117,9 +118,9 @@ proptest! {
         prop_assert_eq!(at as usize, text.len());
     }
 
-    /// No letter or mark that went into some characters is cut off from them.
+    /// The source of a run of characters holds every letter and mark that was composed into them.
     #[test]
-    fn the_place_of_characters_holds_all_that_went_into_them(
+    fn the_source_of_characters_holds_everything_composed_into_them(
         text in prop_oneof![tricky(), "[ae\u{301}\u{327}\u{323}\u{344}ếç\u{345}]{0,12}"],
         first in 0_usize..24, more in 1_usize..6,
     ) {
@@ -129,7 +130,8 @@ proptest! {
             let Some((start, end)) = some.first().zip(some.last()) else { continue };
             let mut found = parts(&text[start.start as usize..end.end as usize], form).into_iter();
             let wanted = parts(&text_of(some), form);
-            prop_assert!(wanted.iter().all(|part| found.any(|here| here == *part)), "{:?}: {:?}", text, some);
+            let holds_all = wanted.iter().all(|part| found.any(|here| here == *part));
+            prop_assert!(holds_all, "{:?}: {:?}", text, some);
         }
     }
 }

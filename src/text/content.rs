@@ -1,19 +1,21 @@
-//! What a document is given as: a text, a set of tokens or a weighted set.
+//! The content of a document as a caller gives it: a text, a set of tokens or a weighted set.
 
 use super::tokens::Tokens;
 use super::weights::Weights;
 use crate::hash::text_hash;
 use std::borrow::Cow;
 
-/// What a document is made of, as a caller gives it: a text, or a set that is ready.
+/// The content of a document as a caller gives it: a text, a set of tokens or a weighted set.
 ///
 /// Methods that take a document's content accept `&str`, `&String`, [`&Tokens`](Tokens) and
-/// [`&Weights`](Weights) directly. An index of weighted sets takes weights only, every other index
-/// takes no weights, and a set of tokens needs the shingle
-/// [`token`](crate::Shingle::Tokens). Anything else is
-/// [`Error::NotWeights`](crate::Error::NotWeights),
-/// [`Error::UnexpectedWeights`](crate::Error::UnexpectedWeights) or
-/// [`Error::UnexpectedTokens`](crate::Error::UnexpectedTokens).
+/// [`&Weights`](Weights) directly. Which content is accepted depends on the index or sketcher:
+///
+/// - One of weighted sets accepts only weights. Anything else is
+///   [`Error::NotWeights`](crate::Error::NotWeights).
+/// - Every other one refuses weights with
+///   [`Error::UnexpectedWeights`](crate::Error::UnexpectedWeights).
+/// - A set of tokens needs the shingle [`token`](crate::Shingle::Tokens). With any other shingle it
+///   is [`Error::UnexpectedTokens`](crate::Error::UnexpectedTokens).
 ///
 /// ```
 /// # let folder = tempfile::tempdir().expect("a temporary folder");
@@ -30,14 +32,14 @@ use std::borrow::Cow;
 pub enum Content<'a> {
     /// A text, which the index normalises and cuts into shingles.
     Text(&'a str),
-    /// A set of tokens that is ready.
+    /// A set of tokens, which is not cut further.
     Tokens(&'a Tokens),
     /// A weighted set.
     Weights(&'a Weights),
 }
 
 impl<'a> Content<'a> {
-    /// The hash by which an index knows the same content again: XXH3 of 64 bits, the same as
+    /// Returns the hash by which an index recognises equal content: XXH3 of 64 bits, the same as
     /// [`Document::text_hash`](crate::Document::text_hash).
     pub fn text_hash(self) -> u64 {
         text_hash(self.stored().as_bytes())
@@ -94,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_stored_form_tells_content_apart_and_gives_its_hash() {
+    fn the_stored_form_distinguishes_contents_and_determines_the_hash() {
         let tokens = Tokens::new(["a b", "c"]).expect("tokens");
         let weights = Weights::new([("a", 0.5)]).expect("weights");
         for (content, stored) in [

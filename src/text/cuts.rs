@@ -1,21 +1,24 @@
-//! Where a raw text can be cut so that its parts normalise apart: what makes normalising a stream exact.
+//! Places where a raw text can be cut so that its parts can be normalised separately. They make the
+//! normalisation of a stream exact.
 //!
-//! Lower case looks around for the sigma at the end of a word, composition (UAX #15) joins a character with
-//! marks that follow, and dropped white space brings neighbours together. None of these reaches over the
-//! two kinds of cut that are used here:
+//! Three steps of normalisation look at neighbouring characters: the lower case of a sigma depends
+//! on whether it ends a word, composition (UAX #15) joins a character with the marks after it, and
+//! dropping white space makes distant characters neighbours. None of them crosses the two kinds of
+//! cut that this module uses:
 //!
-//! - *after white space*, where the normalised text keeps something of it, or where one pass settles all;
-//! - *between plain characters*: before a plain character that another one follows, and after a third.
-//!   A plain character is not composed with anything before it, is not taken apart, begins a new word for
-//!   marks (its combining class is 0), and ends the search for the neighbours of a sigma. So the second
-//!   stays what it is, whatever comes later, and keeps what is behind it from what is before it. As plain
-//!   characters become plain characters, this holds for every further pass as well.
+//! - *After white space*, if the normalised text keeps a space there or if one pass is enough.
+//! - *Between plain characters*: of three plain characters in a row, the cut is after the first. A
+//!   plain character does not compose with anything before it, does not decompose, has combining
+//!   class 0 and therefore stops the reordering of marks, and ends the search for the neighbours of
+//!   a sigma. So no later text changes the second of the three, and it separates the text on its
+//!   two sides. Normalisation maps plain characters to plain characters, so the argument holds for
+//!   every further pass.
 
 use super::normalize::{Form, Normalization, Whitespace};
 use std::ops::RangeInclusive;
 
-/// The letters and digits that are taken to be plain: the scripts that are written in long stretches without
-/// marks, each range without gaps. A test holds every character to what is asked of it.
+/// The plain characters: letters and digits of scripts that are written in long runs without marks,
+/// as ranges without gaps. A test checks the required properties of every character.
 const PLAIN: [RangeInclusive<char>; 11] = [
     '0'..='9',
     'A'..='Z',
@@ -39,22 +42,22 @@ fn is_plain(c: char) -> bool {
 /// A place to cut a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cut {
-    /// The first part ends before this byte.
+    /// The length in bytes of the first part.
     pub(super) end: usize,
-    /// Whether white space lies there.
+    /// Whether the first part ends in white space.
     pub(super) after_space: bool,
 }
 
-/// The last place at which this text, which goes on, can be cut; `None` if there is none. Looks at each
-/// character once.
+/// The last place at which a text can be cut if more text may follow; `None` if there is none. The
+/// cost is linear in the length of the text.
 pub(super) fn last_cut(text: &str, normalization: &Normalization) -> Option<Cut> {
     let Normalization { form, whitespace, min_word, .. } = *normalization;
-    // Where white space is dropped and a second pass may be needed, it meets the neighbours.
+    // If white space is dropped, its neighbours can interact in a second pass.
     let by_space = whitespace != Whitespace::Drop || form == Form::Unchanged || min_word > 0;
     let by_space = by_space.then(|| last_space(text)).flatten();
     match by_space {
         Some(cut) if cut.end >= text.len() / 2 => Some(cut),
-        // A cut within a word would make two words of it, of which one could be too short.
+        // A cut within a word would make two words, and one of them could be too short.
         _ if min_word > 0 => by_space,
         _ => by_space.into_iter().chain(last_plain(text)).max_by_key(|cut| cut.end),
     }
@@ -65,16 +68,16 @@ fn last_space(text: &str) -> Option<Cut> {
     Some(Cut { end: at + space.len_utf8(), after_space: true })
 }
 
-/// The last place between plain characters, of which one comes before and two come after.
+/// The last place with one plain character before it and two plain characters after it.
 pub(super) fn last_plain(text: &str) -> Option<Cut> {
-    let mut row = 0;
-    let mut later = 0;
+    let mut run = 0;
+    let mut next = 0;
     for (at, c) in text.char_indices().rev() {
-        row = if is_plain(c) { row + 1 } else { 0 };
-        if row == 3 {
-            return Some(Cut { end: later, after_space: false });
+        run = if is_plain(c) { run + 1 } else { 0 };
+        if run == 3 {
+            return Some(Cut { end: next, after_space: false });
         }
-        later = at;
+        next = at;
     }
     None
 }

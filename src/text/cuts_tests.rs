@@ -1,4 +1,4 @@
-//! What cuts rest on, asked of every character there is.
+//! The properties that cuts rely on, checked for every Unicode character.
 
 use super::*;
 use crate::text::normalize::is_in_word;
@@ -15,10 +15,10 @@ fn lowered_sigma(before: &str, after: &str) -> char {
 }
 
 #[test]
-fn plain_characters_stay_themselves_in_every_form() {
+fn no_normalisation_form_changes_plain_characters() {
     for c in plain() {
         assert_eq!(canonical_combining_class(c), 0, "{c:?}");
-        // `Yes` is said only of what cannot be composed with anything before it either.
+        // `Yes` also means that the character cannot compose with anything before it.
         for c in std::iter::once(c).chain(c.to_lowercase()) {
             assert_eq!(is_nfc_quick(std::iter::once(c)), IsNormalized::Yes, "{c:?}");
             assert_eq!(is_nfkc_quick(std::iter::once(c)), IsNormalized::Yes, "{c:?}");
@@ -27,7 +27,7 @@ fn plain_characters_stay_themselves_in_every_form() {
 }
 
 #[test]
-fn plain_characters_stay_plain_in_lower_case() {
+fn the_lower_case_of_a_plain_character_is_plain() {
     for c in plain() {
         let lower: Vec<char> = c.to_lowercase().collect();
         assert!(lower.len() == 1 && is_plain(lower[0]), "{c:?} becomes {lower:?}");
@@ -36,7 +36,7 @@ fn plain_characters_stay_plain_in_lower_case() {
 }
 
 #[test]
-fn the_neighbours_of_a_sigma_are_not_looked_for_beyond_a_plain_character() {
+fn a_plain_character_ends_the_search_for_the_neighbours_of_a_sigma() {
     for c in plain() {
         for far in ["", "1", "a", ".", "\u{301}"] {
             let before = [format!("{far}{c}"), format!("a{far}{c}")];
@@ -48,7 +48,7 @@ fn the_neighbours_of_a_sigma_are_not_looked_for_beyond_a_plain_character() {
 }
 
 #[test]
-fn composition_never_reaches_over_white_space() {
+fn composition_and_lower_case_never_cross_white_space() {
     for c in (0..=u32::from(char::MAX)).filter_map(char::from_u32).filter(|c| c.is_whitespace()) {
         for space in [c.to_string(), c.nfc().collect(), c.nfkc().collect::<String>()] {
             assert!(space.chars().all(char::is_whitespace), "{c:?}");
@@ -64,10 +64,10 @@ fn composition_never_reaches_over_white_space() {
     }
 }
 
-/// Where white space is dropped and short words are, the words that stay are one long word from the
-/// second pass on, of which nothing is dropped any more.
+/// If white space and short words are both dropped, the first pass joins the remaining words to one
+/// long word. Further passes must not drop anything from it.
 #[test]
-fn what_is_in_a_word_is_so_in_later_passes() {
+fn word_characters_stay_word_characters_in_later_passes() {
     for c in (0..=u32::from(char::MAX)).filter_map(char::from_u32).filter(|c| is_in_word(*c)) {
         for form in [Form::Nfc, Form::Nfkc] {
             let of = |text: &str| -> String {
@@ -76,7 +76,7 @@ fn what_is_in_a_word_is_so_in_later_passes() {
                     _ => text.nfc().collect(),
                 }
             };
-            // What a pass leaves, and what the next makes of it.
+            // The result of one pass, and what the next pass makes of it.
             let once = of(c.encode_utf8(&mut [0; 4]));
             for c in once.chars().filter(|c| is_in_word(*c)) {
                 let later = of(&c.to_lowercase().to_string());
@@ -84,7 +84,7 @@ fn what_is_in_a_word_is_so_in_later_passes() {
             }
         }
     }
-    // And what is composed of letters and marks is a letter.
+    // A character composed of word characters is a word character.
     for c in (0..=u32::from(char::MAX)).filter_map(char::from_u32) {
         let apart = std::iter::once(c).nfd();
         assert!(is_in_word(c) || !apart.into_iter().all(is_in_word), "{c:?}");
@@ -92,7 +92,7 @@ fn what_is_in_a_word_is_so_in_later_passes() {
 }
 
 #[test]
-fn a_cut_is_as_late_as_it_can_be() {
+fn the_last_possible_cut_is_found() {
     let cut = |text: &str, list: &str| {
         let normalization = list.parse().expect("settings");
         last_cut(text, &normalization).map(|cut| (cut.end, cut.after_space))

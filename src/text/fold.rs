@@ -1,16 +1,16 @@
-//! Lower case, NFC and folded white space in one pass: what most texts go through.
+//! Lower case, NFC and white space folding in one pass: the fast path for most texts.
 //!
-//! ASCII goes eight bytes at a time. The words of a text that are not ASCII are normalised apart,
-//! from one ASCII white space to the next: nothing in lower case or NFC reaches over one.
+//! ASCII is processed eight bytes at a time. Stretches of other text are normalised separately,
+//! from one ASCII white space to the next. Neither lower case nor NFC looks across white space.
 
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
-/// Writes a text with every run of white space as one space, trimmed, after what `out` holds.
+/// Appends a text to `out`, with each run of white space as one space and both ends trimmed.
 pub(super) fn fold(text: &str, lower: bool, nfc: bool, out: &mut Vec<u8>) {
     let mut folding = Folding { lower, nfc, length: out.len(), after_space: true, out };
     let start = folding.length;
     folding.text(text);
-    // What ends in a space is trimmed there; a leading one was never kept.
+    // Only a trailing space is left to trim: a leading one was never kept.
     let end = folding.length - usize::from(folding.after_space && folding.length > start);
     out.truncate(end);
 }
@@ -18,14 +18,15 @@ pub(super) fn fold(text: &str, lower: bool, nfc: bool, out: &mut Vec<u8>) {
 struct Folding<'o> {
     lower: bool,
     nfc: bool,
-    /// Longer than what is written, so that words can be written whole.
+    /// Longer than the text written so far, so that eight bytes can be written at once.
     out: &'o mut Vec<u8>,
+    /// The length of the text written so far.
     length: usize,
     after_space: bool,
 }
 
-/// ASCII bytes in a row, from white space on, that end a stretch of other words: with fewer, going
-/// back and forth costs more than it saves.
+/// The number of consecutive ASCII bytes, starting with white space, that end a stretch of other
+/// text. With fewer, switching between the two paths costs more than it saves.
 const ASCII_AGAIN: usize = 8;
 
 impl Folding<'_> {
@@ -34,20 +35,22 @@ impl Folding<'_> {
         let mut start = 0;
         while start < bytes.len() {
             let ascii_end = start + ascii_prefix(&bytes[start..]);
-            let island = match bytes[start..ascii_end].iter().rposition(|b| is_ascii_space(*b)) {
-                _ if ascii_end == bytes.len() => ascii_end,
-                Some(space) => start + space + 1,
-                None => start,
-            };
-            self.ascii(&bytes[start..island]);
-            let end = island + island_length(&bytes[island..], ascii_end - island);
-            self.unicode(&text[island..end]);
+            let unicode_start =
+                match bytes[start..ascii_end].iter().rposition(|b| is_ascii_space(*b)) {
+                    _ if ascii_end == bytes.len() => ascii_end,
+                    Some(space) => start + space + 1,
+                    None => start,
+                };
+            self.ascii(&bytes[start..unicode_start]);
+            let end =
+                unicode_start + unicode_stretch(&bytes[unicode_start..], ascii_end - unicode_start);
+            self.unicode(&text[unicode_start..end]);
             start = end;
         }
     }
 
     fn make_room(&mut self, bytes: usize) {
-        // A word is written whole, so there is room for one more.
+        // Eight bytes are written at once, so there must be room for eight more.
         let needed = self.length + bytes + 8;
         if self.out.len() < needed {
             self.out.resize(needed, 0);
@@ -67,7 +70,7 @@ impl Folding<'_> {
                 (false, true) => byte.to_ascii_lowercase(),
                 (false, false) => byte,
             };
-            // A space after a space is overwritten by what comes next.
+            // The next byte overwrites a space that follows a space.
             self.length += usize::from(!(space && self.after_space));
             self.after_space = space;
         }
@@ -83,12 +86,12 @@ impl Folding<'_> {
         let mut doubled = spaces & (spaces << 8 | u64::from(self.after_space) << 7);
         self.after_space = spaces >> 63 != 0;
         let mut kept = 8;
-        // Mostly one run of spaces, as where a line is indented.
+        // The common case is one run of spaces, such as an indentation.
         while doubled != 0 {
             let first = doubled.trailing_zeros() & !7;
             let run = (!(doubled >> (first + 7)) & ONES).trailing_zeros();
             let before = (1 << first) - 1;
-            // In two steps, as all eight bytes may go.
+            // In two shifts: all eight bytes can be dropped, and a shift by 64 would overflow.
             let cut = |bytes: u64| (bytes >> (run - 8) >> 8) & !before;
             word = (word & before) | cut(word);
             doubled = cut(doubled);
@@ -98,14 +101,14 @@ impl Folding<'_> {
         self.length += kept;
     }
 
-    /// Folds words of which some are not ASCII.
+    /// Folds a stretch of text that is not all ASCII.
     fn unicode(&mut self, text: &str) {
         if text.is_empty() {
             return;
         }
         let lowered = self.lower.then(|| text.to_lowercase());
         let text = lowered.as_deref().unwrap_or(text);
-        // Composing costs the most, so each word is looked at by itself.
+        // Composition is the most expensive step, so only the words that need it are composed.
         for word in text.split_inclusive(|c| u8::try_from(c).is_ok_and(is_ascii_space)) {
             let composed =
                 !self.nfc || word.is_ascii() || is_nfc_quick(word.chars()) == IsNormalized::Yes;
@@ -116,7 +119,7 @@ impl Folding<'_> {
         }
     }
 
-    /// Folds white space, of Unicode too, in a text that is normalised but for that.
+    /// Folds white space, including that beyond ASCII, in a text that is otherwise normalised.
     fn spaces(&mut self, text: &str) {
         self.make_room(text.len());
         for piece in text.split_inclusive(char::is_whitespace) {
@@ -133,9 +136,9 @@ impl Folding<'_> {
     }
 }
 
-/// The length of the stretch of words that are not ASCII, of which `ascii` bytes at the front are:
-/// up to a white space from which on there is ASCII for a while.
-fn island_length(bytes: &[u8], ascii: usize) -> usize {
+/// The length of the stretch at the front that takes the Unicode path. It ends before a white space
+/// that begins [`ASCII_AGAIN`] ASCII bytes. The first `ascii` bytes are known to be ASCII.
+fn unicode_stretch(bytes: &[u8], ascii: usize) -> usize {
     let mut end = ascii;
     while let Some(space) = bytes[end..].iter().position(|byte| is_ascii_space(*byte)) {
         let from = end + space;
@@ -148,20 +151,21 @@ fn island_length(bytes: &[u8], ascii: usize) -> usize {
     bytes.len()
 }
 
-/// The ASCII characters with the Unicode property `White_Space` (it has the vertical tab, which
-/// `u8::is_ascii_whitespace` has not).
+/// Whether an ASCII character has the Unicode property `White_Space`. Unlike
+/// `u8::is_ascii_whitespace`, this includes the vertical tab.
 pub(super) const fn is_ascii_space(byte: u8) -> bool {
     matches!(byte, b'\t'..=b'\r' | b' ')
 }
 
-/// The length of the ASCII stretch at the front, looked at a word at a time.
+/// The length of the ASCII stretch at the front. Checks eight bytes at a time.
 pub(super) fn ascii_prefix(text: &[u8]) -> usize {
     let (words, _) = text.as_chunks::<8>();
     let whole = words.iter().take_while(|word| word.is_ascii()).count() * 8;
     whole + text[whole..].iter().take_while(|byte| byte.is_ascii()).count()
 }
 
-// Eight bytes at once; all of them must be ASCII, so that no sum carries into the next byte.
+// The functions below work on eight bytes at once. All eight must be ASCII, so that no sum carries
+// into the next byte.
 
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = 0x80 * ONES;
@@ -171,7 +175,7 @@ const fn bytes_from(word: u64, byte: u8) -> u64 {
     word + (0x80 - byte as u64) * ONES
 }
 
-/// The high bit of each byte that is white space, as of [`is_ascii_space`].
+/// The high bit of each byte that is white space by [`is_ascii_space`].
 const fn space_bytes(word: u64) -> u64 {
     let controls = bytes_from(word, b'\t') & !bytes_from(word, b'\r' + 1);
     let blanks = bytes_from(word, b' ') & !bytes_from(word, b' ' + 1);
@@ -196,7 +200,7 @@ mod tests {
         String::from_utf8(text.to_vec()).expect("still UTF-8")
     }
 
-    /// The same by the whole text, one step after the other.
+    /// The definition: one step after the other, each over the whole text.
     fn expected(text: &str, lower: bool, nfc: bool) -> String {
         let text = if lower { text.to_lowercase() } else { text.to_owned() };
         let text: String = if nfc { text.nfc().collect() } else { text };
@@ -204,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn every_byte_is_folded_as_its_character() {
+    fn every_ascii_byte_is_folded_like_its_character() {
         for byte in 0..0x80_u8 {
             for text in [[byte, b'x'], [b' ', byte], [byte, byte]] {
                 let text = String::from_utf8(text.repeat(9)).expect("ASCII");
@@ -214,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn folding_never_reaches_over_a_space() {
+    fn words_beyond_ascii_fold_the_same_between_ascii_stretches() {
         let far = "plain words that go on for quite a while, so that the stretch ends ";
         for text in [
             "ΑΣ ΑΣ",
@@ -238,7 +242,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn in_parts_or_as_a_whole_is_the_same(
+        fn the_fast_path_agrees_with_the_definition(
             parts in proptest::collection::vec(
                 prop_oneof![
                     "[a-zA-Z;(){}]{0,12}",

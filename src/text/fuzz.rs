@@ -1,4 +1,5 @@
-//! Any text under any settings, beside the steps of `docs/format.md` done one after the other.
+//! Fuzz target: compares normalisation and shingling with a direct implementation of
+//! `docs/format.md`.
 
 use super::{Form, Normalization, Shingle, Shingler, Whitespace};
 use crate::hash::ShingleHasher;
@@ -9,7 +10,7 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// How a text is cut, as four bytes say.
+/// Settings of a shingler, decoded from four bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cutting {
     normalization: Normalization,
@@ -18,11 +19,11 @@ pub(crate) struct Cutting {
     seed: u64,
 }
 
-/// From here on the byte that says the kind of shingle says k-mers.
+/// The least value of the shingle byte that stands for k-mers.
 const KMERS: u8 = 192;
 
 impl Cutting {
-    pub(crate) fn of(&[how, kind, width, least]: &[u8; 4]) -> Self {
+    pub(crate) fn of(&[normalization, kind, width, least]: &[u8; 4]) -> Self {
         let seed = u64::from(kind / 8);
         let multiset = kind & 4 != 0;
         if kind >= KMERS {
@@ -32,13 +33,13 @@ impl Cutting {
         let width = u16::from(width % 32);
         Self {
             normalization: Normalization {
-                lower: how & 1 == 0,
-                form: match how / 2 % 3 {
+                lower: normalization & 1 == 0,
+                form: match normalization / 2 % 3 {
                     0 => Form::Nfc,
                     1 => Form::Nfkc,
                     _ => Form::Unchanged,
                 },
-                whitespace: match how / 8 % 3 {
+                whitespace: match normalization / 8 % 3 {
                     0 => Whitespace::Fold,
                     1 => Whitespace::Drop,
                     _ => Whitespace::Keep,
@@ -56,12 +57,12 @@ impl Cutting {
         }
     }
 
-    /// A shingler with these settings; `None` where the width is 0.
+    /// A shingler with these settings; `None` if they are not valid.
     pub(crate) fn shingler(&self) -> Option<Shingler> {
         Shingler::new(self.shingle, self.normalization, self.multiset, self.seed).ok()
     }
 
-    /// The hashes of a text's shingles by the document of the format.
+    /// The hashes of a text's shingles as `docs/format.md` defines them.
     fn hashes(&self, text: &str) -> Vec<u64> {
         let hasher = ShingleHasher::new(self.seed);
         let mut ranks = BTreeMap::new();
@@ -83,11 +84,11 @@ impl Cutting {
     }
 }
 
-/// Normalises and cuts a text by the settings of the first four bytes.
+/// Normalises and cuts a text under the settings that the first four bytes give.
 pub fn text(input: &[u8]) {
     let Some((cutting, text)) = input.split_first_chunk() else { return };
     let (cutting, text) = (Cutting::of(cutting), String::from_utf8_lossy(text));
-    survives_being_shown(&cutting.normalization);
+    parses_back(&cutting.normalization);
     parse::<Normalization>(&text);
     parse::<Shingle>(&text);
 
@@ -98,7 +99,7 @@ pub fn text(input: &[u8]) {
         Some(shingler) => {
             let hashes = shingler.hashes(&text);
             assert_eq!(hashes, cutting.hashes(&text), "{cutting:?}");
-            // K-mers have none.
+            // K-mers have no places.
             let Ok(places) = shingler.places(&text) else { return };
             assert_eq!(places.len(), hashes.len(), "{cutting:?}");
             assert!(places.into_iter().all(|place| text.get(place).is_some()), "{cutting:?}");
@@ -108,10 +109,10 @@ pub fn text(input: &[u8]) {
 }
 
 fn parse<T: FromStr + Display + Debug + PartialEq>(text: &str) {
-    text.parse::<T>().iter().for_each(survives_being_shown);
+    text.parse::<T>().iter().for_each(parses_back);
 }
 
-fn survives_being_shown<T: FromStr + Display + Debug + PartialEq>(value: &T) {
+fn parses_back<T: FromStr + Display + Debug + PartialEq>(value: &T) {
     assert_eq!(value.to_string().parse::<T>().ok().as_ref(), Some(value));
 }
 
@@ -188,7 +189,7 @@ fn shingles(shingle: Shingle, normalization: &Normalization, raw: &str) -> Vec<S
     }
 }
 
-/// The canonical k-mers of a text, each as the eight bytes that are hashed.
+/// The canonical k-mers of a text. Each is the eight bytes that are hashed.
 fn kmers(text: &str, width: usize) -> Vec<Vec<u8>> {
     const LETTERS: &str = "ACGT";
     let mut sequence = String::new();

@@ -1,17 +1,18 @@
-//! K-mers: the words of k letters of a DNA sequence, each counted as one with its reverse complement.
+//! K-mers: the words of k letters of a DNA sequence. A word and its reverse complement are the same
+//! k-mer.
 
-use super::shingle::Shingle;
+use super::kind::Shingle;
 use crate::hash::ShingleHasher;
 use multiversion::multiversion;
 
-/// What is no letter of the alphabet: no k-mer reaches over it.
+/// The code of a byte that is no letter of the alphabet. No k-mer holds it.
 const BREAK: u8 = 4;
 
-/// Spaces, tabs and form feeds, which are nothing. Its bit is that of no other code, so that those of a line tell
-/// together whether there is any.
-const NOTHING: u8 = 8;
+/// The code of a space, tab or form feed, which is skipped. No other code has this bit, so the
+/// bitwise or of a line's codes shows whether any has to be skipped.
+const SKIP: u8 = 8;
 
-/// The codes of bytes. A letter and its complement add up to 3.
+/// The code of each byte. The codes of a letter and its complement add up to 3.
 const CODES: [u8; 256] = {
     let mut codes = [BREAK; 256];
     let letters = [(b'A', 0), (b'C', 1), (b'G', 2), (b'T', 3), (b'U', 3)];
@@ -25,19 +26,20 @@ const CODES: [u8; 256] = {
     let white = *b"\t\x0C ";
     at = 0;
     while at < white.len() {
-        codes[white[at] as usize] = NOTHING;
+        codes[white[at] as usize] = SKIP;
         at += 1;
     }
     codes
 };
 
-/// Reads a text as FASTA, or as a bare sequence: puts its letters, as codes, into `out`, with a break
-/// for each record and for each byte that is neither a letter nor a space, tab or form feed.
+/// Reads a text as FASTA or as a bare sequence. Writes the codes of its letters to `out`, with a
+/// break for each record and for each byte that is neither a letter nor a space, tab or form feed.
 pub(super) fn letters(text: &str, out: &mut Vec<u8>) {
     out.clear();
     out.reserve(text.len());
     let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
-    // One character at a time is searched for by words, two at once byte by byte.
+    // The standard library searches for a single character by machine words, but for one of two
+    // characters byte by byte.
     for line in text.split('\n').flat_map(|line| line.split('\r')) {
         letters_of_line(line.as_bytes(), out);
     }
@@ -58,35 +60,35 @@ fn letters_of_sequence(line: &[u8], out: &mut Vec<u8>) {
         all |= code;
         code
     }));
-    if all & NOTHING != 0 {
-        drop_white_space(out, start);
+    if all & SKIP != 0 {
+        drop_skipped(out, start);
     }
 }
 
-/// The letters of a text that comes in parts.
+/// Reads the letters of a text that arrives in chunks.
 #[derive(Default)]
 pub(super) struct Letters {
     begun: bool,
-    /// The line that the last part ends in.
+    /// The state of the line in which the last chunk ended.
     line: Line,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Line {
-    /// Nothing of it has come.
+    /// The line has no byte yet.
     #[default]
     New,
-    /// It is a header or a comment.
+    /// The line is a header or a comment.
     Skipped,
     Sequence,
 }
 
 impl Letters {
-    /// Appends the letters of the next part, which may end anywhere, but not within its first character.
-    pub(super) fn take(&mut self, part: &str, out: &mut Vec<u8>) {
-        let mark = if self.begun { None } else { part.strip_prefix('\u{FEFF}') };
-        self.begun |= !part.is_empty();
-        for (number, line) in mark.unwrap_or(part).split(['\n', '\r']).enumerate() {
+    /// Appends the letters of the next chunk. A chunk may end anywhere between two characters.
+    pub(super) fn take(&mut self, chunk: &str, out: &mut Vec<u8>) {
+        let without_mark = if self.begun { None } else { chunk.strip_prefix('\u{FEFF}') };
+        self.begun |= !chunk.is_empty();
+        for (number, line) in without_mark.unwrap_or(chunk).split(['\n', '\r']).enumerate() {
             let line = line.as_bytes();
             let before = if number == 0 { self.line } else { Line::New };
             self.line = match (before, line.first()) {
@@ -103,37 +105,38 @@ impl Letters {
     }
 }
 
-fn drop_white_space(codes: &mut Vec<u8>, start: usize) {
+fn drop_skipped(codes: &mut Vec<u8>, start: usize) {
     let mut kept = start;
     for at in start..codes.len() {
         codes[kept] = codes[at];
-        kept += usize::from(codes[at] != NOTHING);
+        kept += usize::from(codes[at] != SKIP);
     }
     codes.truncate(kept);
 }
 
-/// The stretches of letters that have a k-mer.
+/// The runs of letters that are long enough to hold a k-mer.
 pub(super) fn runs(codes: &[u8], width: usize) -> impl Iterator<Item = &[u8]> {
     codes.split(|code| *code == BREAK).filter(move |run| run.len() >= width)
 }
 
-/// The last k letters of a run and their reverse complement, two bits a letter.
+/// The last k letters of a run and their reverse complement, with two bits a letter.
 pub(super) struct Window {
     forward: u64,
     reverse: u64,
     mask: u64,
-    /// The place of the first letter.
+    /// The bit position of the first letter.
     first: u32,
 }
 
 impl Window {
-    /// A window of `width` letters, from 1 to 32, before any letter.
+    /// An empty window for `width` letters, from 1 to 32.
     pub(super) const fn new(width: u32) -> Self {
         let first = 2 * (width - 1);
         Self { forward: 0, reverse: 0, mask: u64::MAX >> (62 - first), first }
     }
 
-    /// Moves on by a letter; returns the k-mer's code: the lesser of both strands.
+    /// Moves on by a letter and returns the code of the k-mer: the smaller of the two strands'
+    /// codes.
     #[inline(always)]
     pub(super) fn push(&mut self, letter: u8) -> u64 {
         let letter = u64::from(letter);
@@ -149,7 +152,7 @@ pub(super) fn hash(hasher: &ShingleHasher, window: &mut Window, letters: &[u8], 
     for (hash, letter) in out.iter_mut().zip(letters) {
         *hash = window.push(*letter);
     }
-    // Apart from the loop above, in which each step waits for the one before.
+    // A loop of its own can be vectorised. In the loop above, each step depends on the last.
     for hash in out {
         *hash = hasher.short(*hash, 8);
     }

@@ -1,4 +1,4 @@
-//! K-mers beside their definition, with hash values that are part of the file format.
+//! K-mers against their definition, with hash values that are part of the file format.
 
 use crate::hash::{ShingleHasher, SplitMix, fmix64};
 use crate::text::{Normalization, Shingle, Shingler, fuzz};
@@ -30,7 +30,7 @@ fn reverse_complement(sequence: &str) -> String {
 }
 
 #[test]
-fn a_kmer_is_hashed_as_the_code_of_the_lesser_strand() {
+fn a_kmer_is_hashed_as_the_smaller_code_of_both_strands() {
     let hasher = ShingleHasher::new(0);
     let code = |code: u64| hasher.hash(&code.to_le_bytes());
     // AAC is 000001, its reverse complement GTT is 101111.
@@ -49,7 +49,7 @@ fn both_strands_have_the_same_kmers() {
 }
 
 #[test]
-fn a_substitution_changes_the_kmers_that_hold_it() {
+fn a_substitution_changes_exactly_the_kmers_that_hold_it() {
     for k in [11, 21, 32] {
         let before = sequence(1000, 5);
         let mut after = before.clone();
@@ -62,7 +62,7 @@ fn a_substitution_changes_the_kmers_that_hold_it() {
 }
 
 #[test]
-fn headers_comments_case_and_line_breaks_are_no_letters() {
+fn headers_comments_case_and_line_breaks_do_not_change_the_kmers() {
     let plain = "ACGTTGCAAGGCT";
     for same in [
         "acgttGCAAggct",
@@ -79,7 +79,7 @@ fn headers_comments_case_and_line_breaks_are_no_letters() {
 }
 
 #[test]
-fn no_kmer_reaches_over_another_letter_or_the_end_of_a_record() {
+fn no_kmer_crosses_another_letter_or_the_end_of_a_record() {
     for broken in
         ["ACGTNCGTA", "ACGT-CGTA", "ACGT>CGTA", "ACGT\n>two\nCGTA", "ACGTéCGTA", "ACGT1CGTA"]
     {
@@ -115,10 +115,11 @@ fn pinned(k: u16, text: &str) -> (usize, u64) {
     (hashes.len(), hashes.iter().fold(0, |all, hash| fmix64(all ^ hash)))
 }
 
-/// Made by a program of its own from the definition in `docs/format.md`.
+/// An independent program computed these values from the definition in `docs/format.md`.
 #[test]
 fn kmers_have_their_golden_hashes() {
-    let text = ">x\nACGTTGCAAGGCTNNTTGACCATGCATTGACCAGATACCAGATTACAGGAC\n>y\nGATTACAGATTACAGATTACAGATTACAGATTACA\n";
+    let text = ">x\nACGTTGCAAGGCTNNTTGACCATGCATTGACCAGATACCAGATTACAGGAC\n\
+        >y\nGATTACAGATTACAGATTACAGATTACAGATTACA\n";
     let golden: [(u16, (usize, u64)); 5] = [
         (1, (84, 0xe997_838e_4d5d_c4e7)),
         (4, (75, 0x6b88_7fd7_1918_defd)),
@@ -135,7 +136,7 @@ fn kmers_have_their_golden_hashes() {
 }
 
 #[test]
-fn long_sequences_cross_blocks_without_a_seam() {
+fn long_sequences_have_the_kmers_of_the_definition() {
     let mut text = sequence(5000, 1);
     text.replace_range(2500..2501, "N");
     let input = |k: u8| [&[0, 192, k, 0][..], text.as_bytes()].concat();
@@ -144,8 +145,10 @@ fn long_sequences_cross_blocks_without_a_seam() {
 
 proptest! {
     #[test]
-    fn kmers_are_those_of_the_definition(text in "[ACGTacgtuN>;\r\n \u{e9}]{0,200}", k in 0u8..34) {
-        // With every occurrence apart and not.
+    fn sequences_have_the_kmers_of_the_definition(
+        text in "[ACGTacgtuN>;\r\n \u{e9}]{0,200}", k in 0u8..34,
+    ) {
+        // 192 is a set of k-mers, 255 a multiset.
         for kind in [192, 255] {
             fuzz::text(&[&[0, kind, k, 0][..], text.as_bytes()].concat());
         }

@@ -1,13 +1,15 @@
-//! What is a document made of? Text is normalised and cut into shingles, and each shingle hashed.
+//! What is a document made of? Its text is normalised and cut into shingles, and each shingle is
+//! hashed.
 
 mod align;
+mod chunked;
 mod compose;
 mod content;
 mod cuts;
 mod fold;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
-mod joining;
+mod kind;
 mod kmer;
 mod normalize;
 mod positions;
@@ -20,8 +22,9 @@ mod weights;
 mod width;
 
 pub use content::Content;
+pub use kind::Shingle;
 pub use normalize::{Form, Normalization, Whitespace};
-pub use shingle::{Shingle, Shingler};
+pub use shingle::Shingler;
 pub use stream::ShingleStream;
 pub use tokens::Tokens;
 pub use weights::Weights;
@@ -32,22 +35,29 @@ pub(crate) use weights::add_equal;
 
 use std::fmt;
 
-/// Versions of the Unicode tables that normalising and cutting depend on.
+/// The versions of the Unicode tables that normalisation and segmentation depend on, each as major,
+/// minor and update number.
 ///
-/// They are stored in an index; a text with characters that are new in a later version could be
-/// cut differently there.
+/// An index stores the versions it was created with. A build with newer tables may cut a text
+/// differently if the text holds characters that Unicode added in between.
+///
+/// ```
+/// let versions = twindex::UnicodeVersions::current();
+/// assert!(versions.case.0 >= 15);
+/// assert!(versions.to_string().starts_with("case "));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnicodeVersions {
-    /// Of the standard library: lower case and white space.
+    /// The version of lower case and white space (the standard library).
     pub case: (u8, u8, u8),
-    /// Of the normalisation forms.
+    /// The version of the normalisation forms.
     pub normalization: (u8, u8, u8),
-    /// Of word boundaries.
+    /// The version of the word boundaries.
     pub segmentation: (u8, u8, u8),
 }
 
 impl UnicodeVersions {
-    /// The versions this build uses.
+    /// Returns the versions that this build uses.
     pub fn current() -> Self {
         let small = |(a, b, c): (u64, u64, u64)| (a as u8, b as u8, c as u8);
         let (a, b, c) = unicode_normalization::UNICODE_VERSION;

@@ -1,4 +1,4 @@
-//! Normalisation: makes texts equal that differ only in what the user says does not matter.
+//! Normalisation: makes texts equal that differ only in ways the settings declare irrelevant.
 
 use super::fold::{fold, is_ascii_space};
 use crate::error::{Error, Result};
@@ -7,36 +7,51 @@ use std::fmt;
 use std::str::FromStr;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick, is_nfkc_quick};
 
-/// The Unicode normalisation form (UAX #15).
+/// The Unicode normalisation form (UAX #15) that a text is converted to.
+///
+/// ```
+/// use twindex::{Form, Normalization};
+/// let nfkc = Normalization { form: Form::Nfkc, ..Normalization::NONE };
+/// assert_eq!(nfkc.apply("ﬁn ①"), "fin 1");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Form {
-    /// Characters stay as they are.
+    /// No conversion.
     Unchanged,
     /// Canonical composition: `e` and a combining acute accent become `é`.
     #[default]
     Nfc,
-    /// Compatibility composition: also `ﬁ` becomes `fi` and `①` becomes `1`.
+    /// Compatibility composition: in addition, `ﬁ` becomes `fi` and `①` becomes `1`.
     Nfkc,
 }
 
-/// What becomes of white space (the Unicode property `White_Space`).
+/// The treatment of white space (the Unicode property `White_Space`).
+///
+/// ```
+/// use twindex::{Normalization, Whitespace};
+/// let with = |whitespace| Normalization { whitespace, ..Normalization::NONE };
+/// assert_eq!(with(Whitespace::Fold).apply(" a \n b "), "a b");
+/// assert_eq!(with(Whitespace::Drop).apply(" a \n b "), "ab");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Whitespace {
-    /// It stays as it is.
+    /// White space stays unchanged.
     Keep,
-    /// Each run becomes one space; at both ends it is trimmed.
+    /// Each run becomes one space, and both ends are trimmed.
     #[default]
     Fold,
-    /// It is dropped.
+    /// All white space is removed.
     Drop,
 }
 
-/// How a text is normalised before it is cut into shingles: lower case, then the Unicode form,
-/// then short words dropped, then white space. Doing it twice is doing it once.
+/// How a text is normalised before it is cut into shingles.
 ///
-/// Its text form is a list, as in the command's `--normalize`: `lower,nfc,space` is the default;
-/// `nfkc` and `nospace` are the other choices, `minword=3` drops words shorter than 3 characters,
-/// and `none` changes nothing.
+/// The steps are, in this order: lower case, Unicode form, removal of short words, white space.
+/// Normalisation is idempotent: normalising a text twice gives the same as normalising it once.
+///
+/// The text form is a comma-separated list. `lower,nfc,space` is the default. `nfkc` replaces
+/// `nfc`, `nospace` replaces `space`, `minword=3` removes words shorter than 3 characters, and
+/// `none` alone changes nothing.
 ///
 /// ```
 /// use twindex::Normalization;
@@ -47,25 +62,26 @@ pub enum Whitespace {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Normalization {
-    /// Whether letters become lower case (full Unicode mapping, final sigma included).
+    /// Whether letters become lower case (full Unicode mapping, including the final sigma).
     pub lower: bool,
     /// The Unicode normalisation form.
     pub form: Form,
-    /// What becomes of white space.
+    /// The treatment of white space.
     pub whitespace: Whitespace,
-    /// Words with fewer characters are dropped, and the others joined by one space; 0 keeps the
-    /// text as it is. A word here is a longest run of letters, digits and combining marks.
+    /// The least number of characters of a word. Shorter words are removed, and the others are
+    /// joined by one space. With 0, this step is left out. A word is a maximal run of letters,
+    /// digits and combining marks.
     pub min_word: u16,
 }
 
 impl Default for Normalization {
     fn default() -> Self {
-        Self { lower: true, ..Self::NONE_BUT_FORM_AND_SPACE }
+        Self { lower: true, ..Self::NFC_AND_FOLD }
     }
 }
 
 impl Normalization {
-    /// Leaves every text as it is.
+    /// Leaves every text unchanged.
     pub const NONE: Normalization = Normalization {
         lower: false,
         form: Form::Unchanged,
@@ -73,27 +89,30 @@ impl Normalization {
         min_word: 0,
     };
 
-    const NONE_BUT_FORM_AND_SPACE: Normalization =
+    const NFC_AND_FOLD: Normalization =
         Normalization { lower: false, form: Form::Nfc, whitespace: Whitespace::Fold, min_word: 0 };
 
-    /// The normalised text.
+    /// Returns the normalised text.
+    ///
+    /// The time is linear in the length of the text. ASCII text is the fastest.
     pub fn apply(&self, text: &str) -> String {
         let mut out = String::new();
         self.apply_into(text, &mut out);
         out
     }
 
-    /// Replaces `out` by the normalised text.
+    /// Replaces the content of `out` by the normalised text.
     pub(crate) fn apply_into(&self, text: &str, out: &mut String) {
         out.clear();
         let folds = self.whitespace == Whitespace::Fold && self.form != Form::Nfkc;
         if self.min_word == 0 && (folds || text.is_ascii()) {
-            return self.at_once(text, out);
+            return self.fast(text, out);
         }
         self.unicode(text, out);
         if !self.settles_at_once() {
-            // Dropping white space can join a letter with an accent, and NFKC can bring forth
-            // capitals. Each pass only composes, lowers or drops, so this ends soon.
+            // Removing white space can bring a letter and an accent together, and NFKC can produce
+            // capitals. Each pass only composes, lowers or removes, so the loop ends after few
+            // passes.
             let mut again = String::new();
             loop {
                 again.clear();
@@ -106,7 +125,7 @@ impl Normalization {
         }
     }
 
-    /// Whether one pass over any text gives what further passes would leave alone.
+    /// Whether one pass is enough for every text: a second one would change nothing.
     pub(super) fn settles_at_once(&self) -> bool {
         match self.form {
             Form::Unchanged => true,
@@ -115,8 +134,9 @@ impl Normalization {
         }
     }
 
-    /// In one pass: any text where white space is folded, else ASCII, which no form changes.
-    fn at_once(&self, text: &str, out: &mut String) {
+    /// Normalises in one pass over the bytes. The text must be ASCII, which no form changes, unless
+    /// white space is folded.
+    fn fast(&self, text: &str, out: &mut String) {
         let lower = |byte: u8| match self.lower {
             true => byte.to_ascii_lowercase(),
             false => byte,
@@ -129,11 +149,11 @@ impl Normalization {
             }
             Whitespace::Fold => fold(text, self.lower, self.form == Form::Nfc, &mut bytes),
         }
-        // Whole characters were written, so the check cannot fail.
+        // Only whole characters were written, so the check cannot fail.
         *out = String::from_utf8(bytes).unwrap_or_default();
     }
 
-    /// Appends what one pass makes of a text.
+    /// Appends the result of one pass over a text.
     pub(super) fn unicode(&self, text: &str, out: &mut String) {
         let text = match self.lower {
             true => Cow::Owned(text.to_lowercase()),
@@ -165,7 +185,7 @@ impl Normalization {
     }
 }
 
-/// The words of at least `least` characters, joined by one space.
+/// Joins the words of at least `least` characters by one space.
 fn long_words(text: &str, least: usize) -> String {
     let mut out = String::with_capacity(text.len());
     for word in text.split(|c| !is_in_word(c)) {
@@ -179,7 +199,7 @@ fn long_words(text: &str, least: usize) -> String {
     out
 }
 
-/// Whether words, as far as their length is asked for, are made of this.
+/// Whether a character is part of a word, in the sense of [`Normalization::min_word`].
 pub(super) fn is_in_word(c: char) -> bool {
     c.is_alphanumeric() || unicode_normalization::char::is_combining_mark(c)
 }
@@ -266,7 +286,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn settings_survive_being_written_and_read() {
+    fn settings_parse_back_from_their_text_form() {
         for settings in Normalization::all() {
             assert_eq!(settings.to_string().parse::<Normalization>().ok(), Some(settings));
         }
@@ -276,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn white_space_is_folded_dropped_or_kept() {
+    fn white_space_is_folded_removed_or_kept() {
         let text = "\u{3000}A\u{a0}\t b\r\n\u{2028}c ";
         let with = |list: &str| list.parse::<Normalization>().map(|n| n.apply(text));
         assert_eq!(with("space").ok().as_deref(), Some("A b c"));
@@ -286,17 +306,17 @@ mod tests {
     }
 
     #[test]
-    fn short_words_go_and_apostrophes_split() {
+    fn short_words_are_removed_and_apostrophes_split_words() {
         let normalization = Normalization { min_word: 3, ..Normalization::default() };
         assert_eq!(normalization.apply("L\u{2019}homme, il est né."), "homme est");
         assert_eq!(normalization.apply("हिन्दी में"), "हिन्दी में");
     }
 
     #[test]
-    fn one_character_normalised_twice_is_normalised_once() {
+    fn normalising_any_single_character_is_idempotent() {
         for settings in Normalization::all() {
-            // Beyond this are planes without letters that any form or case changes, and the two
-            // of private use.
+            // The other planes are for private use, or hold no character that a form or lower case
+            // changes.
             for c in ('\0'..='\u{33FFF}').chain('\u{E0000}'..='\u{E0FFF}') {
                 let once = settings.apply(c.encode_utf8(&mut [0; 4]));
                 assert_eq!(settings.apply(&once), once, "{settings} on {c:?}");
@@ -304,9 +324,9 @@ mod tests {
         }
     }
 
-    /// Composition works on pairs, and each composed pair is one character's decomposition.
+    /// Composition works on pairs, and each pair that composes is the decomposition of a character.
     #[test]
-    fn composed_pairs_of_lowered_characters_stay_lower() {
+    fn normalising_any_decomposed_character_is_idempotent() {
         let settings = Normalization::default();
         for c in '\0'..=char::MAX {
             let apart: String = std::iter::once(c).nfd().collect();
@@ -316,7 +336,8 @@ mod tests {
     }
 
     fn tricky() -> impl Strategy<Value = String> {
-        let letters = "aAzZ  \t\n.'0éÉİıßΣσςΌᾼ\u{301}\u{308}\u{345}\u{327}ℌÅﬁ¨①가각각क्षिหน\u{200d}👩漢字\u{3000}\u{85}";
+        let letters = "aAzZ  \t\n.'0éÉİıßΣσςΌᾼ\u{301}\u{308}\u{345}\u{327}\
+            ℌÅﬁ¨①가각각क्षिหน\u{200d}👩漢字\u{3000}\u{85}";
         let choices: Vec<char> = letters.chars().collect();
         proptest::collection::vec(proptest::sample::select(choices), 0..24)
             .prop_map(|chars| chars.into_iter().collect())
@@ -324,7 +345,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn normalising_is_idempotent(text in tricky()) {
+        fn normalising_tricky_text_is_idempotent(text in tricky()) {
             for settings in Normalization::all() {
                 let once = settings.apply(&text);
                 prop_assert_eq!(settings.apply(&once), once, "{}", settings);
@@ -332,7 +353,7 @@ mod tests {
         }
 
         #[test]
-        fn any_text_normalises_idempotently(text in any::<String>()) {
+        fn normalising_any_text_is_idempotent(text in any::<String>()) {
             for settings in Normalization::all() {
                 let once = settings.apply(&text);
                 prop_assert_eq!(settings.apply(&once), once, "{}", settings);
@@ -340,7 +361,7 @@ mod tests {
         }
 
         #[test]
-        fn ascii_and_unicode_paths_agree(text in "[ -~\t\n\r\x0b\x0c]{0,60}") {
+        fn the_ascii_and_unicode_paths_agree(text in "[ -~\t\n\r\x0b\x0c]{0,60}") {
             for settings in Normalization::all() {
                 let mut slow = String::new();
                 settings.unicode(&text, &mut slow);

@@ -1,29 +1,31 @@
-//! Where in the raw text each shingle lies.
+//! The byte range of each shingle in the raw text.
 
-use super::align::{Letter, align, text_of};
-use super::shingle::{Shingle, Shingler};
+use super::align::{SourcedChar, align, text_of};
+use super::kind::Shingle;
+use super::shingle::Shingler;
 use super::units::{ELEMENT_END, Units, line_normalization};
 use crate::error::{Error, Result};
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// The shingles of a text with the places of their units in the raw text.
+/// The shingles of a text with the byte ranges of their units (characters, words, lines or tokens)
+/// in the raw text.
 pub(crate) struct Located {
-    /// Of each shingle, in order of appearance; ranks of a multiset are left out.
+    /// The hash of each shingle, in order of appearance, without the ranks of a multiset.
     pub(crate) hashes: Vec<u64>,
-    /// From which byte to which each character, word, line or token goes.
+    /// The byte range of each unit.
     units: Vec<(u32, u32)>,
-    /// The units of a shingle; fewer than the setting says where the text has fewer.
+    /// The number of units in a shingle. It is below the setting if the text has fewer units.
     width: usize,
 }
 
 impl Located {
-    /// The units that consecutive shingles are made of.
+    /// The units of a range of shingles.
     pub(crate) fn units(&self, shingles: Range<usize>) -> Range<usize> {
         shingles.start..shingles.end + self.width - 1
     }
 
-    /// The bytes of the raw text from the first of some units to the last.
+    /// The bytes of the raw text from the first unit of a range to the last.
     pub(crate) fn bytes(&self, units: Range<usize>) -> Range<usize> {
         let (first, last) = (self.units[units.start], self.units[units.end - 1]);
         first.0 as usize..last.1 as usize
@@ -31,13 +33,16 @@ impl Located {
 }
 
 impl Shingler {
-    /// The places of the shingles of a text, in the order of [`hashes`](Self::hashes): from which byte
-    /// to which of the text as it was given, before normalisation.
+    /// Returns the byte range of each shingle in the text as given, before normalisation. The
+    /// ranges are in the order of [`hashes`](Self::hashes).
     ///
-    /// They are on boundaries of characters. White space that was folded belongs to the shingle as a
-    /// whole, and so do the letter and the accents that were composed; what was dropped between two
-    /// units lies within, what was dropped around the shingle outside. Takes 16 bytes a shingle, and
-    /// some 40 a character meanwhile; several times as long as the hashes alone.
+    /// Ranges begin and end on character boundaries. A range includes all of a run of white space
+    /// that was folded, and all letters and accents that were composed. It includes text that was
+    /// removed between two of its units, but not text that was removed before the first or after
+    /// the last.
+    ///
+    /// The result takes 16 bytes a shingle. While it works, the method takes about 40 bytes a
+    /// character more. It takes several times as long as [`hashes`](Self::hashes).
     ///
     /// ```
     /// use twindex::{Normalization, Shingle, Shingler};
@@ -51,20 +56,19 @@ impl Shingler {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`] for a text of 4 GiB or more, and for k-mers, which are those of both
-    /// strands at once.
+    /// [`Error::InvalidSetting`] for a text of 4 GiB or more, and for k-mers, as a k-mer stands for
+    /// both strands.
     pub fn places(&self, text: &str) -> Result<Vec<Range<usize>>> {
         let located = self.locate(text)?;
         let place = |at| located.bytes(located.units(at..at + 1));
         Ok((0..located.hashes.len()).map(place).collect())
     }
 
-    /// The shingles of a text with their places.
+    /// The shingles of a text with their byte ranges.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`] for a text of 4 GiB or more, and for k-mers, which are those of both
-    /// strands at once.
+    /// Those of [`places`](Self::places).
     pub(crate) fn locate(&self, text: &str) -> Result<Located> {
         if u32::try_from(text.len()).is_err() {
             return Err(Error::InvalidSetting {
@@ -73,7 +77,7 @@ impl Shingler {
                 expected: "less than 4 GiB, to tell where its shingles lie",
             });
         }
-        let mut cut = Cut::default();
+        let mut cut = LocatedUnits::default();
         match self.shingle {
             Shingle::Kmers(_) => return Err(no_place(self.shingle)),
             Shingle::Chars(width) => {
@@ -90,7 +94,7 @@ impl Shingler {
             Shingle::Tokens if text.contains(ELEMENT_END) => {
                 for (element, offset) in parts(text, ELEMENT_END) {
                     match element {
-                        // The end after it is all that there is of it.
+                        // The range of an empty element is the character that ends it.
                         "" => cut.push_empty(offset),
                         _ => cut.push(&align(element, offset, &self.normalization), ' '),
                     }
@@ -113,12 +117,12 @@ impl Shingler {
         Ok(Located { hashes, units: cut.places, width })
     }
 
-    fn characters(&self, letters: &[Letter], width: usize) -> Located {
+    fn characters(&self, letters: &[SourcedChar], width: usize) -> Located {
         let units: Vec<(u32, u32)> =
             letters.iter().map(|letter| (letter.start, letter.end)).collect();
         let width = width.min(letters.len());
         let text = text_of(letters);
-        let bytes = |letter: &Letter| letter.character.len_utf8();
+        let bytes = |letter: &SourcedChar| letter.character.len_utf8();
         let mut hashes = Vec::with_capacity(letters.len());
         let (mut start, mut end) = (0, letters[..width].iter().map(bytes).sum::<usize>());
         let next = letters[width..].iter().map(Some).chain([None]);
@@ -131,7 +135,7 @@ impl Shingler {
     }
 }
 
-/// K-mers that are shared may lie on the other strand and run backwards there.
+/// A shared k-mer can lie on the other strand and run backwards there, so k-mers have no places.
 fn no_place(shingle: Shingle) -> Error {
     Error::InvalidSetting {
         setting: "shingle",
@@ -140,7 +144,7 @@ fn no_place(shingle: Shingle) -> Error {
     }
 }
 
-/// What lies between the ends, each with where it begins; nothing after the last end.
+/// The parts of a text, each with its offset. Every `end` ends a part; the last part needs none.
 fn parts(text: &str, end: char) -> impl Iterator<Item = (&str, usize)> {
     let mut offset = 0;
     text.split_terminator(end).map(move |part| {
@@ -150,30 +154,30 @@ fn parts(text: &str, end: char) -> impl Iterator<Item = (&str, usize)> {
     })
 }
 
-/// The units of a text and their places.
+/// The units of a text and their byte ranges in the raw text.
 #[derive(Default)]
-struct Cut {
+struct LocatedUnits {
     units: Units,
     places: Vec<(u32, u32)>,
 }
 
-impl Cut {
-    /// A unit of these letters, unless there are none.
-    fn push(&mut self, letters: &[Letter], separator: char) {
+impl LocatedUnits {
+    /// Adds a unit of these characters, unless there are none.
+    fn push(&mut self, letters: &[SourcedChar], separator: char) {
         if let (Some(first), Some(last)) = (letters.first(), letters.last()) {
             self.units.push(&text_of(letters), separator);
             self.places.push((first.start, last.end));
         }
     }
 
-    /// An element that is empty but for its end.
+    /// Adds an empty element, whose end is at `offset`.
     fn push_empty(&mut self, offset: usize) {
         self.units.push("", ' ');
         self.places.push((offset as u32, offset as u32 + 1));
     }
 
-    /// The words (UAX #29); where there are only signs, all of them as one.
-    fn words(&mut self, letters: &[Letter]) {
+    /// Adds the words (UAX #29). If there are none, adds all that is not white space as one unit.
+    fn words(&mut self, letters: &[SourcedChar]) {
         let text = text_of(letters);
         let (mut at, mut byte) = (0, 0);
         let mut letter_at = |target: usize| {
@@ -189,7 +193,7 @@ impl Cut {
             self.push(&letters[first..end], ' ');
         }
         if self.places.is_empty() {
-            let is_space = |letter: &Letter| letter.character.is_whitespace();
+            let is_space = |letter: &SourcedChar| letter.character.is_whitespace();
             let first = letters.iter().position(|letter| !is_space(letter));
             let last = letters.iter().rposition(|letter| !is_space(letter));
             if let Some((first, last)) = first.zip(last) {
@@ -199,14 +203,15 @@ impl Cut {
     }
 }
 
-/// From places in bytes to places in characters.
+/// Converts byte offsets of a text to character offsets.
 pub(crate) struct CharOffsets<'t> {
     text: &'t str,
-    /// The characters that begin before every so many bytes.
+    /// The number of characters that begin before each multiple of [`STEP`] bytes.
     before: Vec<usize>,
 }
 
-/// So few bytes are counted for a place that it costs little more than finding them.
+/// The distance between the stored offsets, in bytes. A conversion examines fewer bytes than this,
+/// which costs little more than finding the stored offset.
 const STEP: usize = 256;
 
 impl<'t> CharOffsets<'t> {
@@ -228,7 +233,7 @@ impl<'t> CharOffsets<'t> {
     }
 }
 
-/// The bytes with which a character begins.
+/// The number of bytes with which a character begins.
 fn first_bytes(bytes: &[u8]) -> usize {
     bytes.iter().filter(|byte| !matches!(byte, 0x80..0xC0)).count()
 }

@@ -1,4 +1,4 @@
-//! Shingles with places are those of the fast path, and lie where they should.
+//! Located shingles have the hashes of the fast path and the right byte ranges.
 
 use super::super::align::tests::{all_settings, tricky};
 use super::*;
@@ -23,14 +23,14 @@ fn shingler(shingle: Shingle, list: &str) -> Shingler {
     Shingler::new(shingle, list.parse().expect("a list"), false, 0).expect("valid")
 }
 
-/// What of the text each shingle comes from.
+/// The part of the text that each shingle comes from.
 fn shown<'t>(shingle: Shingle, list: &str, text: &'t str) -> Vec<&'t str> {
     let places = shingler(shingle, list).places(text).expect("short");
     places.into_iter().map(|place| &text[place]).collect()
 }
 
 #[test]
-fn characters_lie_in_the_original_text() {
+fn shingles_of_characters_have_ranges_of_the_original_text() {
     let text = " A\u{3000}\n e\u{301}漢";
     assert_eq!(
         shown(Shingle::Chars(3), "lower,nfc,space", text),
@@ -44,7 +44,7 @@ fn characters_lie_in_the_original_text() {
 }
 
 #[test]
-fn words_and_lines_leave_out_what_is_around_them() {
+fn ranges_of_words_and_lines_leave_out_surrounding_text() {
     assert_eq!(
         shown(Shingle::Words(2), "lower", "« One,  two; three! »"),
         ["One,  two", "two; three"]
@@ -58,7 +58,7 @@ fn words_and_lines_leave_out_what_is_around_them() {
 }
 
 #[test]
-fn tokens_and_elements_lie_between_their_separators() {
+fn ranges_of_tokens_and_elements_leave_out_separators() {
     assert_eq!(shown(Shingle::Tokens, "none", " b  aa\n"), ["b", "aa"]);
     assert_eq!(shown(Shingle::Tokens, "none", "a b\u{1f}\u{1f}c\u{1f}"), ["a b", "\u{1f}", "c"]);
     assert_eq!(shown(Shingle::Tokens, "space", " a \u{1f} \u{1f}c"), ["a", "c"]);
@@ -74,7 +74,7 @@ fn an_empty_text_has_no_positions() {
 }
 
 #[test]
-fn bytes_become_characters_at_every_boundary() {
+fn byte_offsets_convert_at_every_character_boundary() {
     let text = "aé漢👩\u{301}".repeat(200);
     let offsets = CharOffsets::new(&text);
     for (count, (byte, _)) in text.char_indices().enumerate() {
@@ -90,12 +90,15 @@ proptest! {
         for normalization in all_settings() {
             let shingler = Shingler::new(shingle, normalization, false, 5).expect("valid");
             let located = shingler.locate(&text).expect("short");
-            prop_assert_eq!(located.hashes, shingler.hashes(&text), "{} {}", shingle, normalization);
+            let expected = shingler.hashes(&text);
+            prop_assert_eq!(located.hashes, expected, "{} {}", shingle, normalization);
         }
     }
 
     #[test]
-    fn every_shingle_has_a_place_on_boundaries(text in tricky(), shingle in select(&KINDS[..])) {
+    fn every_range_is_not_empty_and_on_character_boundaries(
+        text in tricky(), shingle in select(&KINDS[..]),
+    ) {
         for normalization in all_settings() {
             let multiset = Shingler::new(shingle, normalization, true, 5).expect("valid");
             let places = multiset.places(&text).expect("short");
@@ -104,9 +107,10 @@ proptest! {
         }
     }
 
-    /// Without normalisation a shingle of characters is its place, to the letter.
     #[test]
-    fn places_of_unchanged_characters_are_their_windows(text in any::<String>(), width in 1_u16..12) {
+    fn without_normalisation_a_shingle_is_the_text_of_its_range(
+        text in any::<String>(), width in 1_u16..12,
+    ) {
         let shingle = Shingle::Chars(width);
         let keep = Normalization { whitespace: Whitespace::Keep, ..Normalization::NONE };
         let shingler = Shingler::new(shingle, keep, false, 0).expect("valid");

@@ -1,24 +1,25 @@
-//! The occurrences of a shingle become elements of their own: what a multiset is made of.
+//! Multisets: each occurrence of a shingle becomes an element of its own, numbered by its rank.
 
 use crate::hash::ShingleHasher;
 use rustc_hash::FxHashMap;
 
-/// Hashes from which on they are sorted to be ranked. Below, a table in the cache is up to twice as
-/// fast; above, sorting is, and takes 8 bytes a hash where a table takes up to 51.
-const MANY: usize = 1 << 18;
+/// Texts with more hashes than this are ranked by sorting. With fewer, a hash table fits the cache
+/// and is up to twice as fast. With more, sorting is faster and takes 8 bytes a hash, where a table
+/// takes up to 51.
+const MOST_COUNTED: usize = 1 << 18;
 
-/// How often each hash has come.
+/// Ranks the occurrences of each hash, by counting or by sorting.
 #[derive(Default)]
 pub(super) struct Ranks {
     counts: FxHashMap<u64, u32>,
-    /// All hashes of a long text, ranked.
+    /// All ranked hashes of a text that is ranked by sorting.
     sorted: Vec<u64>,
 }
 
 impl Ranks {
-    /// Whether at most so many hashes are better sorted than counted.
+    /// Whether a text with at most `most` hashes is ranked by sorting.
     pub(super) const fn are_sorted(most: usize) -> bool {
-        most > MANY
+        most > MOST_COUNTED
     }
 
     pub(super) fn clear(&mut self) {
@@ -26,7 +27,7 @@ impl Ranks {
         self.sorted.clear();
     }
 
-    /// Gives back tables of more than so many bytes.
+    /// Frees buffers of more than `kept` bytes.
     pub(super) fn shrink(&mut self, kept: usize) {
         if self.counts.capacity() > kept / 16 {
             self.counts = FxHashMap::default();
@@ -36,7 +37,7 @@ impl Ranks {
         }
     }
 
-    /// Ranks some hashes of a text in the order in which they come.
+    /// Ranks the next hashes of a text by counting, in place.
     pub(super) fn count(&mut self, hasher: &ShingleHasher, hashes: &mut [u64]) {
         for hash in hashes {
             let rank = self.counts.entry(*hash).or_insert(0);
@@ -45,12 +46,12 @@ impl Ranks {
         }
     }
 
-    /// Takes some hashes of a text that is ranked by sorting.
+    /// Takes the next hashes of a text that is ranked by sorting.
     pub(super) fn gather(&mut self, hashes: &[u64]) {
         self.sorted.extend_from_slice(hashes);
     }
 
-    /// Ranks all that were gathered, in no order that matters.
+    /// Ranks the gathered hashes. Their order afterwards has no meaning.
     pub(super) fn sort(&mut self, hasher: &ShingleHasher) {
         self.sorted.sort_unstable();
         for equals in self.sorted.chunk_by_mut(|a, b| a == b) {
@@ -60,7 +61,7 @@ impl Ranks {
         }
     }
 
-    /// The hashes that were gathered, ranked.
+    /// The ranked hashes, after [`sort`](Self::sort).
     pub(super) fn sorted(&self) -> &[u64] {
         &self.sorted
     }

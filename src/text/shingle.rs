@@ -1,158 +1,14 @@
-//! Shingling: a text becomes a set of hashed shingles.
+//! Shingling: cuts a text into a set of hashed shingles.
 
 use super::fold::ascii_prefix;
+use super::kind::Shingle;
 use super::kmer;
 use super::normalize::Normalization;
 use super::ranks::Ranks;
 use super::units::{ELEMENT_END, Units};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::hash::ShingleHasher;
 use multiversion::multiversion;
-use std::fmt;
-use std::str::FromStr;
-
-/// What a shingle is. Its text form is that of the command: `char:9`, `word:3`, `line:2`, `token`,
-/// `kmer:21`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Shingle {
-    /// So many consecutive characters (Unicode scalar values).
-    Chars(u16),
-    /// So many consecutive words (UAX #29, so that Chinese and Japanese split too), in order.
-    Words(u16),
-    /// So many consecutive non-empty lines, white space folded within each: for source code.
-    Lines(u16),
-    /// The text is a set already: its elements are what white space separates. Where a text holds
-    /// the character U+001F, its elements are instead what U+001F follows, and may hold white space
-    /// or be empty.
-    Tokens,
-    /// So many consecutive letters of DNA, 1 to 32, counted as one with their reverse complement: the
-    /// canonical k-mers of Mash (Ondov et al. 2016, Methods).
-    ///
-    /// The letters are A, C, G, T, in either case, and U, which is T. The text is a bare sequence, or
-    /// FASTA: lines that begin with `>` separate sequences, lines that begin with `;` are skipped, as
-    /// are line breaks, spaces, tabs and form feeds. Every other letter (N, gaps) breaks the sequence:
-    /// no k-mer holds it. A text without a k-mer has no shingle, however short it is: it is empty.
-    Kmers(u16),
-}
-
-impl Default for Shingle {
-    /// 9 characters.
-    fn default() -> Self {
-        Self::Chars(9)
-    }
-}
-
-impl Shingle {
-    /// The most units a shingle may have.
-    pub const MAX_WIDTH: u16 = 1000;
-
-    /// The most letters a k-mer may have: as many as fit into 64 bits.
-    pub const MAX_KMER: u16 = 32;
-
-    /// Shingles of `n` characters.
-    pub const fn chars(n: u16) -> Self {
-        Self::Chars(n)
-    }
-
-    /// Shingles of `n` words.
-    pub const fn words(n: u16) -> Self {
-        Self::Words(n)
-    }
-
-    /// Shingles of `n` lines.
-    pub const fn lines(n: u16) -> Self {
-        Self::Lines(n)
-    }
-
-    /// Canonical k-mers of `k` letters. 21 tells the genomes of bacteria apart (Ondov et al. 2016).
-    pub const fn kmers(k: u16) -> Self {
-        Self::Kmers(k)
-    }
-
-    /// The normalisation that fits this kind of shingle when the user names none: `none` for
-    /// tokens, which are exact names, and for k-mers, else `lower,nfc,space`.
-    pub fn default_normalization(self) -> Normalization {
-        match self {
-            Self::Tokens | Self::Kmers(_) => Normalization::NONE,
-            _ => Normalization::default(),
-        }
-    }
-
-    /// The letters of a k-mer; `None` for other shingles.
-    pub fn kmer_width(self) -> Option<u16> {
-        match self {
-            Self::Kmers(k) => Some(k),
-            _ => None,
-        }
-    }
-
-    /// Checks the width, and that k-mers are not to be normalised, which would join lines or drop them.
-    pub(crate) fn validate_with(self, normalization: &Normalization) -> Result<Self> {
-        let shingle = self.validate()?;
-        match shingle {
-            Self::Kmers(_) if *normalization != Normalization::NONE => Err(Error::InvalidSetting {
-                setting: "normalization",
-                got: format!("{normalization} with {shingle}"),
-                expected: "none, as k-mers are letters of DNA, which are not normalised",
-            }),
-            _ => Ok(shingle),
-        }
-    }
-
-    pub(crate) fn validate(self) -> Result<Self> {
-        match self {
-            Self::Tokens => Ok(self),
-            Self::Chars(n) | Self::Words(n) | Self::Lines(n)
-                if (1..=Self::MAX_WIDTH).contains(&n) =>
-            {
-                Ok(self)
-            }
-            Self::Kmers(k) if (1..=Self::MAX_KMER).contains(&k) => Ok(self),
-            _ => Err(invalid(&self.to_string())),
-        }
-    }
-}
-
-fn invalid(got: &str) -> Error {
-    Error::InvalidSetting {
-        setting: "shingle",
-        got: got.to_owned(),
-        expected: "char:N, word:N or line:N with N from 1 to 1000, token, or kmer:N with N from 1 to 32",
-    }
-}
-
-impl fmt::Display for Shingle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Chars(n) => write!(f, "char:{n}"),
-            Self::Words(n) => write!(f, "word:{n}"),
-            Self::Lines(n) => write!(f, "line:{n}"),
-            Self::Tokens => f.write_str("token"),
-            Self::Kmers(k) => write!(f, "kmer:{k}"),
-        }
-    }
-}
-
-impl FromStr for Shingle {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        let bad = || invalid(text);
-        if text == "token" {
-            return Ok(Self::Tokens);
-        }
-        let (kind, width) = text.split_once(':').ok_or_else(bad)?;
-        let width = width.parse().map_err(|_| bad())?;
-        match kind {
-            "char" => Self::Chars(width).validate(),
-            "word" => Self::Words(width).validate(),
-            "line" => Self::Lines(width).validate(),
-            "kmer" => Self::Kmers(width).validate(),
-            _ => Err(bad()),
-        }
-    }
-}
 
 /// Cuts texts into hashed shingles under fixed settings.
 ///
@@ -172,26 +28,26 @@ pub struct Shingler {
     pub(super) hasher: ShingleHasher,
 }
 
-/// How many hashes are handed over at once: 8 KiB, which leaves room in the first-level cache for
-/// the lanes and the counter.
+/// The number of hashes in a block: 8 KiB, which leaves room in the first-level cache for the lanes
+/// and the counter.
 const BLOCK: usize = 1024;
 
-/// Windows of an ASCII stretch from which on they are hashed as words.
+/// The least number of windows in an ASCII stretch for which the word-wise path pays.
 const LEAST_STRETCH: usize = 32;
 
-/// Bytes after a normalised text that let every window be loaded as whole words.
+/// Bytes after a normalised text, so that eight bytes can be loaded from any position of it.
 pub(super) const PADDING: &str = "\0\0\0\0\0\0\0\0";
 
-/// Buffers that are used again from text to text.
+/// Buffers that are reused from text to text.
 pub(crate) struct Scratch {
-    /// The normalised text; for shingles of characters with `PADDING` after it.
+    /// The normalised text, followed by `PADDING` for shingles of characters.
     pub(super) text: String,
     pub(super) units: Units,
     /// The letters of a sequence, for k-mers.
     pub(super) letters: Vec<u8>,
     block: Box<[u64; BLOCK]>,
     ranks: Ranks,
-    /// Whether the ranks hold all hashes of the text, so that it need not be cut again.
+    /// Whether `ranks` holds all hashes of the text, so that it need not be cut again.
     sorted: bool,
 }
 
@@ -209,7 +65,7 @@ impl Default for Scratch {
 }
 
 impl Scratch {
-    /// Gives back what one very long text took.
+    /// Frees buffers that a very long text made larger than 4 MiB.
     pub(crate) fn shrink(&mut self) {
         const KEPT: usize = 4 << 20;
         if self.text.capacity() > KEPT {
@@ -224,13 +80,17 @@ impl Scratch {
 }
 
 impl Shingler {
-    /// A shingler with these settings. With `multiset`, the i-th occurrence of a shingle is an
-    /// element of its own, so that similarity becomes sum of minima over sum of maxima.
+    /// Returns a shingler with these settings.
+    ///
+    /// With `multiset`, each occurrence of a shingle is an element of its own. The Jaccard
+    /// similarity is then the sum of the lesser counts over the sum of the greater counts. `seed`
+    /// selects the hash functions: hashes compare only under equal seeds.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`] where the width of the shingle is 0 or above
-    /// [`Shingle::MAX_WIDTH`], for k-mers [`Shingle::MAX_KMER`], or where k-mers are to be normalised.
+    /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) if the width of the shingle is 0 or
+    /// above [`Shingle::MAX_WIDTH`] (for k-mers [`Shingle::MAX_KMER`]), and for k-mers with any
+    /// normalisation but [`Normalization::NONE`].
     pub fn new(
         shingle: Shingle,
         normalization: Normalization,
@@ -245,8 +105,10 @@ impl Shingler {
         })
     }
 
-    /// The hashes of the shingles of a text, in order of appearance, repetitions included. With
-    /// `multiset` there are none, and the order is fixed but says nothing. Takes 8 bytes a shingle,
+    /// Returns the hashes of the shingles of a text.
+    ///
+    /// The hashes are in order of appearance and include repetitions. With `multiset`, all hashes
+    /// are distinct, and their order is deterministic but has no meaning. Takes 8 bytes a shingle,
     /// 16 with `multiset`.
     pub fn hashes(&self, text: &str) -> Vec<u64> {
         let mut scratch = Scratch::default();
@@ -256,8 +118,8 @@ impl Shingler {
         out
     }
 
-    /// Normalises and cuts a text, to be visited afterwards, as often as needed. Returns a bound
-    /// of the number of its shingles.
+    /// Normalises and cuts a text. Afterwards [`visit`](Self::visit) can be called any number of
+    /// times. Returns an upper bound of the number of shingles.
     pub(crate) fn prepare(&self, text: &str, scratch: &mut Scratch) -> usize {
         let most = self.cut(text, scratch);
         scratch.ranks.clear();
@@ -314,7 +176,7 @@ impl Shingler {
         }
     }
 
-    /// Hands over the hashes of the prepared text in blocks.
+    /// Passes the hashes of the prepared text to `sink`, in blocks.
     pub(crate) fn visit(&self, scratch: &mut Scratch, mut sink: impl FnMut(&[u64])) {
         if scratch.sorted {
             return scratch.ranks.sorted().chunks(BLOCK).for_each(sink);
@@ -325,7 +187,8 @@ impl Shingler {
         scratch.ranks = ranks;
     }
 
-    /// Hands over the hashes of a cut text as they come, ranked if there are ranks.
+    /// Passes the hashes of a cut text to `sink` in order of appearance, ranked if `ranks` is
+    /// given.
     fn walk(&self, scratch: &mut Scratch, ranks: Option<&mut Ranks>, sink: &mut dyn FnMut(&[u64])) {
         let Scratch { text, units, letters, block, .. } = scratch;
         let mut out = Blocks { block, length: 0, ranks, hasher: &self.hasher, sink };
@@ -361,11 +224,11 @@ impl Shingler {
         if length == 0 {
             return;
         }
-        // The window starts at `start` and ends before the character at `end`.
+        // The window is the bytes from `start` up to, but without, `end`.
         let (mut start, mut end) = (0, 0);
         for _ in 0..width {
             if end == length {
-                // Shorter than a shingle, or just one.
+                // The text has at most `width` characters, so it is one shingle.
                 break;
             }
             end += char_bytes(text[end]);
@@ -375,7 +238,7 @@ impl Shingler {
             if start >= ascii_until && text[start].is_ascii() {
                 ascii_until = start + ascii_prefix(&text[start..]);
             }
-            // Setting out for a few windows costs more than it saves.
+            // For a few windows, the setup of the word-wise path costs more than it saves.
             if ascii_until >= start + width + LEAST_STRETCH {
                 let count = ascii_until - start - width + 1;
                 self.ascii(&padded[start..], width, count, out);
@@ -394,8 +257,9 @@ impl Shingler {
         }
     }
 
-    /// Hashes `count` windows of `width` ASCII characters, each loaded as one or two words, which
-    /// may read up to 8 bytes beyond. Must give the hashes of the general path.
+    /// Hashes `count` windows of `width` ASCII characters. Each is loaded as one or two words,
+    /// which can reach up to 8 bytes beyond the window. The hashes must be those of the general
+    /// path.
     fn ascii(&self, padded: &[u8], width: usize, count: usize, out: &mut Blocks<'_>) {
         for first in (0..count).step_by(BLOCK) {
             let count = BLOCK.min(count - first);
@@ -414,10 +278,10 @@ impl Shingler {
     }
 }
 
-// Plain loops: a closure would not be inlined into a function with more instructions than the
-// iterator that calls it.
+// The next two functions use plain loops. They are compiled for more CPU features than their
+// callees, so a closure passed to an iterator would not be inlined.
 
-/// Hashes windows of up to 8 bytes, which must be followed by 8 more bytes.
+/// Hashes windows of up to 8 bytes. At least 8 more bytes must follow the last window.
 #[multiversion(targets("x86_64+avx2+bmi1+bmi2"))]
 fn hash_short(hasher: &ShingleHasher, text: &[u8], width: usize, out: &mut [u64]) {
     let mask = u64::MAX >> (64 - 8 * width);
@@ -435,7 +299,7 @@ fn hash_medium(hasher: &ShingleHasher, text: &[u8], width: usize, out: &mut [u64
     }
 }
 
-/// The bytes of the character that starts with this byte, in valid UTF-8.
+/// The length in bytes of the character that starts with this byte, in valid UTF-8.
 #[inline]
 const fn char_bytes(first: u8) -> usize {
     match first {
@@ -453,10 +317,10 @@ fn word(window: &[u8]) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// Gathers hashes into blocks, ranking repetitions where asked to.
+/// Collects hashes into blocks, and ranks repetitions if `ranks` is given.
 struct Blocks<'a> {
     block: &'a mut [u64; BLOCK],
-    /// How many of the block are hashes that wait.
+    /// The number of hashes in the block that were not passed on yet.
     length: usize,
     ranks: Option<&'a mut Ranks>,
     hasher: &'a ShingleHasher,
@@ -472,7 +336,8 @@ impl Blocks<'_> {
         }
     }
 
-    /// Makes up to a block of hashes in place and hands them over, after those that wait.
+    /// Passes on the collected hashes, then lets `make` write up to a block of hashes and passes
+    /// these on.
     #[inline]
     fn fill(&mut self, count: usize, make: impl FnOnce(&mut [u64])) {
         self.flush();

@@ -1,4 +1,4 @@
-//! What shingling promises, with hash values that are part of the file format.
+//! The promises of shingling, with hash values that are part of the file format.
 
 use super::*;
 use proptest::prelude::*;
@@ -50,7 +50,7 @@ fn a_text_shorter_than_a_shingle_is_one_shingle() {
 }
 
 #[test]
-fn words_are_joined_in_order_and_chinese_splits() {
+fn words_are_joined_in_order_and_chinese_is_split() {
     let words = |n| shingler(Shingle::words(n), false);
     assert_eq!(words(2).hashes("a b, c"), words(2).hashes("A  B; C!"));
     assert_ne!(words(2).hashes("a b"), words(2).hashes("b a"));
@@ -68,7 +68,7 @@ fn lines_ignore_blank_lines_and_indentation() {
 }
 
 #[test]
-fn tokens_are_taken_to_the_letter() {
+fn tokens_are_not_normalised_by_default() {
     let tokens = shingler(Shingle::Tokens, false);
     assert_ne!(tokens.hashes("A"), tokens.hashes("a"));
     assert_eq!(tokens.hashes("b a  c").len(), 3);
@@ -88,7 +88,7 @@ fn elements_that_end_in_001f_keep_their_white_space() {
 }
 
 #[test]
-fn no_normalisation_joins_elements_or_makes_their_order_matter() {
+fn normalisation_neither_joins_elements_nor_makes_their_order_matter() {
     for list in ["lower,nfc,space", "nfkc,nospace", "nospace", "minword=1", "lower,nfkc,minword=2"]
     {
         let normalization: Normalization = list.parse().expect("a list");
@@ -105,7 +105,7 @@ fn no_normalisation_joins_elements_or_makes_their_order_matter() {
 }
 
 #[test]
-fn an_element_that_normalisation_empties_is_dropped_but_not_one_that_was_empty() {
+fn an_element_that_normalisation_empties_is_dropped_but_an_empty_one_is_kept() {
     let normalization = "minword=3".parse().expect("a list");
     let tokens = Shingler::new(Shingle::Tokens, normalization, false, 0).expect("valid");
     assert_eq!(tokens.hashes("ab\u{1f}abc\u{1f}\u{1f} \u{1f}").len(), 2);
@@ -127,7 +127,7 @@ fn a_multiset_counts_each_occurrence() {
     };
     assert_eq!(sorted(multi.hashes("aab")), sorted(multi.hashes("aba")));
     let long = "ab".repeat(10_000);
-    assert_eq!(distinct(multi.hashes(&long)), 20_000, "ranks go on from block to block");
+    assert_eq!(distinct(multi.hashes(&long)), 20_000, "ranks continue from block to block");
 }
 
 #[test]
@@ -173,7 +173,8 @@ const MARKS: &str = "Z\u{351}\u{36b}a\u{308}\u{334}l\u{327}go\u{301} text";
 const CODE: &str = "fn main() {\n\n    let name = \"Zoé\";\r\n\tprint(name)\n}\n";
 const LINES: &str = "हिन्दी\n敏捷 的\n\u{3000}\nCafe\u{301}  noir";
 /// 248 bytes.
-const LONG: &str = "a shingle of more than two hundred and forty bytes goes through the longest of the three \
+const LONG: &str = "a shingle of more than two hundred and forty bytes \
+    goes through the longest of the three \
     paths of XXH3, as its inputs of up to 16, 128 and 240 bytes have ways of their own, and so \
     it takes a good many words to get there, which this one does at last";
 
@@ -271,7 +272,7 @@ fn occurrences_under_a_seed_have_their_golden_hashes() {
     assert_eq!(hasher.hash(b"seventeen bytes o"), 0xa076_40d4_2b26_d361);
 }
 
-/// The windows of the definition, cut by characters and hashed one by one.
+/// The definition: windows cut by characters and hashed one by one.
 fn by_definition(text: &str, width: usize) -> Vec<u64> {
     let hasher = ShingleHasher::new(0);
     let chars: Vec<char> = Normalization::default().apply(text).chars().collect();
@@ -286,7 +287,7 @@ fn by_definition(text: &str, width: usize) -> Vec<u64> {
 
 proptest! {
     #[test]
-    fn ascii_windows_are_those_of_the_definition(text in "[ -~]{0,80}", width in 1u16..24) {
+    fn ascii_text_has_the_shingles_of_the_definition(text in "[ -~]{0,80}", width in 1u16..24) {
         prop_assert_eq!(
             shingler(Shingle::chars(width), false).hashes(&text),
             by_definition(&text, width.into())
@@ -294,7 +295,7 @@ proptest! {
     }
 
     #[test]
-    fn unicode_windows_are_those_of_the_definition(text in any::<String>(), width in 1u16..24) {
+    fn any_text_has_the_shingles_of_the_definition(text in any::<String>(), width in 1u16..24) {
         prop_assert_eq!(
             shingler(Shingle::chars(width), false).hashes(&text),
             by_definition(&text, width.into())
@@ -302,7 +303,7 @@ proptest! {
     }
 
     #[test]
-    fn stretches_of_ascii_between_other_letters_leave_no_seam(
+    fn mixed_text_has_the_shingles_of_the_definition(
         parts in proptest::collection::vec("[a-z ]{0,70}[é漢👩]?", 1..8), width in 1u16..40
     ) {
         let text = parts.concat();
@@ -312,10 +313,9 @@ proptest! {
         );
     }
 
-    /// A text that is ASCII but for its last character goes the other way, and all windows
-    /// before that character must hash alike.
+    /// A last character beyond ASCII changes the path, but must not change the windows before it.
     #[test]
-    fn ascii_and_unicode_paths_agree(text in "[a-z ,.]{30,90}[a-z]", width in 1u16..24) {
+    fn the_ascii_and_unicode_paths_agree(text in "[a-z ,.]{30,90}[a-z]", width in 1u16..24) {
         let shingler = shingler(Shingle::chars(width), false);
         let ascii = shingler.hashes(&text);
         let unicode = shingler.hashes(&format!("{text}é"));
@@ -324,7 +324,7 @@ proptest! {
 }
 
 #[test]
-fn long_texts_cross_blocks_without_a_seam() {
+fn long_texts_have_the_shingles_of_the_definition() {
     let text: String = (0..20_000).map(|i| char::from(b'a' + (i * i % 26) as u8)).collect();
     for width in [3, 9, 20] {
         assert_eq!(
@@ -335,9 +335,9 @@ fn long_texts_cross_blocks_without_a_seam() {
 }
 
 #[test]
-fn a_multiset_is_the_same_whether_it_is_ranked_by_counting_or_by_sorting() {
+fn ranking_by_counting_and_by_sorting_gives_the_same_multiset() {
     let (set, multi) = (shingler(Shingle::chars(2), false), shingler(Shingle::chars(2), true));
-    // Above the length from which on hashes are sorted.
+    // This is longer than the longest text that is ranked by counting.
     let long: String = (0_u64..300_000).map(|n| (b'a' + (n * n % 89 % 26) as u8) as char).collect();
     let mut counts = std::collections::BTreeMap::<u64, u32>::new();
     let mut ranked: Vec<u64> = Vec::new();

@@ -1,31 +1,51 @@
-//! Shingling a text that comes as bytes, piece by piece, in bounded memory: the same hashes, each as often,
-//! as shingling the text as a whole.
+//! Shingles a text that arrives as bytes, piece by piece, in bounded memory. The result is the same
+//! multiset of hashes as that of the whole text.
 //!
-//! Bytes become characters, those a normalised text up to the last place where it can be cut, and that text
-//! shingles up to the last that is whole. What is unfinished on each of these ways is carried over.
+//! Bytes are decoded to characters, these are normalised up to the last place where the text can be
+//! cut, and the normalised text is shingled up to the last complete shingle. Each of these stages
+//! keeps its unfinished rest for the next piece.
 
-use super::joining::Joining;
+use super::chunked::ChunkNormalizer;
+use super::kind::Shingle;
 use super::kmer::Letters;
 use super::normalize::Normalization;
-use super::shingle::{PADDING, Scratch, Shingle, Shingler};
+use super::shingle::{PADDING, Scratch, Shingler};
 use super::units::{ELEMENT_END, line_normalization};
 use crate::error::{Error, Result};
 use std::fmt;
 use std::str;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Takes a text as it comes and hands over the hashes of its shingles, repetitions included.
+/// Shingles a text that arrives in pieces. The text is never in memory as a whole.
+///
+/// The hashes are those of [`Shingler::hashes`] on the whole text, repetitions included.
+/// Repetitions are never ranked, even if the shingler is one of multisets.
+///
+/// ```
+/// use twindex::{Normalization, Shingle, ShingleStream, Shingler};
+/// let shingler = Shingler::new(Shingle::words(2), Normalization::default(), false, 0)?;
+/// let mut stream = ShingleStream::new(&shingler, 1 << 20);
+/// let mut hashes = Vec::new();
+/// for piece in [&b"the quick br"[..], b"own fox"] {
+///     stream.take(piece, &mut |block| hashes.extend_from_slice(block))?;
+/// }
+/// stream.end(&mut |block| hashes.extend_from_slice(block))?;
+/// assert_eq!(hashes, shingler.hashes("the quick brown fox"));
+/// # Ok::<(), twindex::Error>(())
+/// ```
 pub struct ShingleStream {
     shingler: Shingler,
-    /// The most bytes of a word, a line, or anything else that must be there as a whole.
-    most: usize,
-    /// Bytes that came and are not taken, and how many were before them.
+    /// The greatest length in bytes of a word, a line, or anything else that must be in memory as a
+    /// whole.
+    limit: usize,
+    /// Bytes that arrived and were not used yet.
     bytes: Vec<u8>,
-    before: u64,
-    /// So many bytes are looked at again.
-    want: usize,
-    way: Way,
-    /// What is unfinished: text, units or letters; and buffers.
+    /// The number of bytes that were used.
+    used: u64,
+    /// The number of buffered bytes from which on they are processed again.
+    process_from: usize,
+    stage: Stage,
+    /// The unfinished rest (text, units or letters) and buffers.
     scratch: Scratch,
     /// Whether there was any shingle.
     any: bool,
@@ -35,161 +55,170 @@ impl fmt::Debug for ShingleStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ShingleStream")
             .field("shingler", &self.shingler)
-            .field("most", &self.most)
+            .field("limit", &self.limit)
             .finish_non_exhaustive()
     }
 }
 
-/// From raw text to what shingles are made of.
-enum Way {
-    Characters(Joining),
-    Words(Joining, Signs),
+/// The stage from raw text to the units of shingles, with its state.
+enum Stage {
+    Characters(ChunkNormalizer),
+    Words(ChunkNormalizer, WordCutter),
     Lines(Normalization),
-    /// It is open whether [`ELEMENT_END`] ends the elements of a set, or white space does.
-    Unknown,
-    Tokens(Joining),
+    /// No byte has shown yet whether elements end in [`ELEMENT_END`] or in white space.
+    Undecided,
+    Tokens(ChunkNormalizer),
     Elements,
     Letters(Letters),
 }
 
-/// A text without any word is one shingle.
+/// Cuts a text into words. A text without any word is one shingle, so it is kept until the first
+/// word.
 #[derive(Default)]
-struct Signs {
+struct WordCutter {
     any_word: bool,
     text: String,
     too_long: bool,
 }
 
 impl ShingleStream {
-    /// So many parts of the longest word are looked at together.
+    /// Bytes are processed in pieces of the limit divided by this number.
     const PIECES: usize = 8;
 
-    /// A stream of a text of which no word, line, token or stretch without white space has more bytes
-    /// than `most`. Takes some ten times as much memory at the most, mostly less than twice.
-    pub fn new(shingler: &Shingler, most: usize) -> Self {
+    /// Returns a stream for a text in which no word, line, token or stretch without white space is
+    /// longer than `limit` bytes.
+    ///
+    /// The stream takes about ten times `limit` bytes of memory at most, and mostly less than
+    /// twice.
+    pub fn new(shingler: &Shingler, limit: usize) -> Self {
         let shingler = Shingler { multiset: false, ..shingler.clone() };
-        let joining = Joining::new(shingler.normalization);
-        let way = match shingler.shingle {
-            Shingle::Chars(_) => Way::Characters(joining),
-            Shingle::Words(_) => Way::Words(joining, Signs::default()),
-            Shingle::Lines(_) => Way::Lines(line_normalization(&shingler.normalization)),
-            Shingle::Tokens => Way::Unknown,
-            Shingle::Kmers(_) => Way::Letters(Letters::default()),
+        let normalizer = ChunkNormalizer::new(shingler.normalization);
+        let stage = match shingler.shingle {
+            Shingle::Chars(_) => Stage::Characters(normalizer),
+            Shingle::Words(_) => Stage::Words(normalizer, WordCutter::default()),
+            Shingle::Lines(_) => Stage::Lines(line_normalization(&shingler.normalization)),
+            Shingle::Tokens => Stage::Undecided,
+            Shingle::Kmers(_) => Stage::Letters(Letters::default()),
         };
         Self {
             shingler,
-            most,
+            limit,
             bytes: Vec::new(),
-            before: 0,
-            want: most / Self::PIECES,
-            way,
+            used: 0,
+            process_from: limit / Self::PIECES,
+            stage,
             scratch: Scratch::default(),
             any: false,
         }
     }
 
-    /// Takes the next bytes of the text, as many as there are.
+    /// Takes the next bytes of the text, and passes the hashes of the shingles that are complete to
+    /// `sink`. A piece may have any length and may end within a character.
     ///
     /// # Errors
     ///
-    /// [`Error::NotUtf8`], and [`Error::NoRoom`] for what is longer than it may be. Nothing more can be
-    /// taken afterwards.
+    /// [`Error::NotUtf8`] for bytes that are not UTF-8, and [`Error::NoRoom`] if something is
+    /// longer than the limit. The stream cannot be used after an error.
     pub fn take(&mut self, bytes: &[u8], sink: &mut dyn FnMut(&[u64])) -> Result<()> {
-        for some in bytes.chunks((self.most / Self::PIECES).max(1)) {
-            self.bytes.extend_from_slice(some);
-            if self.bytes.len() >= self.want {
-                self.go_on(false, sink)?;
+        for piece in bytes.chunks((self.limit / Self::PIECES).max(1)) {
+            self.bytes.extend_from_slice(piece);
+            if self.bytes.len() >= self.process_from {
+                self.process(false, sink)?;
             }
         }
         Ok(())
     }
 
-    /// Bytes of its buffers.
+    /// Returns the size of the stream's buffers in bytes.
     pub fn memory(&self) -> usize {
-        let joined = match &self.way {
-            Way::Characters(joining) | Way::Words(joining, _) | Way::Tokens(joining) => {
-                joining.memory()
-            }
+        let normalizer = match &self.stage {
+            Stage::Characters(normalizer)
+            | Stage::Words(normalizer, _)
+            | Stage::Tokens(normalizer) => normalizer.memory(),
             _ => 0,
         };
         let Scratch { text, units, letters, .. } = &self.scratch;
-        self.bytes.capacity() + joined + text.capacity() + units.len().1 + letters.capacity()
+        self.bytes.capacity() + normalizer + text.capacity() + units.len().1 + letters.capacity()
     }
 
-    /// Ends the text. Nothing more can be taken afterwards.
+    /// Ends the text, and passes the remaining hashes to `sink`. The stream cannot be used
+    /// afterwards.
     ///
     /// # Errors
     ///
-    /// As those of [`ShingleStream::take`].
+    /// Those of [`take`](Self::take).
     pub fn end(&mut self, sink: &mut dyn FnMut(&[u64])) -> Result<()> {
-        if matches!(self.way, Way::Unknown) {
-            self.go_on(false, sink)?;
+        if matches!(self.stage, Stage::Undecided) {
+            self.process(false, sink)?;
         }
-        self.go_on(true, sink)
+        self.process(true, sink)
     }
 
-    fn go_on(&mut self, ended: bool, sink: &mut dyn FnMut(&[u64])) -> Result<()> {
+    fn process(&mut self, ended: bool, sink: &mut dyn FnMut(&[u64])) -> Result<()> {
         let bytes = std::mem::take(&mut self.bytes);
         let text = self.valid(&bytes, ended)?;
-        let taken = match &mut self.way {
-            Way::Characters(joining) | Way::Words(joining, _) | Way::Tokens(joining) => {
-                let taken = joining.take(text, ended, &mut self.scratch.text);
-                fits(text.len() - taken, self.most, "a stretch without white space")?;
-                fits(joining.waiting(), self.most, "a stretch of words without a plain letter")?;
-                taken
+        let used = match &mut self.stage {
+            Stage::Characters(normalizer)
+            | Stage::Words(normalizer, _)
+            | Stage::Tokens(normalizer) => {
+                let used = normalizer.take(text, ended, &mut self.scratch.text);
+                fits(text.len() - used, self.limit, "a stretch without white space")?;
+                fits(normalizer.uncut(), self.limit, "a stretch of words without a plain letter")?;
+                used
             }
-            Way::Lines(normalization) => {
+            Stage::Lines(normalization) => {
                 let end = text.rfind('\n').map_or(0, |at| at + 1);
                 let end = if ended { text.len() } else { end };
-                fits(text.len() - end, self.most, "a line")?;
+                fits(text.len() - end, self.limit, "a line")?;
                 self.scratch.units.more_lines(&text[..end], normalization);
                 end
             }
-            Way::Unknown => {
-                self.way = if text.contains(ELEMENT_END) {
-                    Way::Elements
+            Stage::Undecided => {
+                self.stage = if text.contains(ELEMENT_END) {
+                    Stage::Elements
                 } else {
-                    Way::Tokens(Joining::new(self.shingler.normalization))
+                    Stage::Tokens(ChunkNormalizer::new(self.shingler.normalization))
                 };
                 0
             }
-            Way::Elements => {
+            Stage::Elements => {
                 let end = text.rfind(ELEMENT_END).map_or(0, |at| at + 1);
                 let end = if ended { text.len() } else { end };
-                fits(text.len() - end, self.most, "an element")?;
+                fits(text.len() - end, self.limit, "an element")?;
                 self.scratch.units.more_elements(&text[..end], &self.shingler.normalization);
                 end
             }
-            Way::Letters(letters) => {
+            Stage::Letters(letters) => {
                 letters.take(text, &mut self.scratch.letters);
                 text.len()
             }
         };
-        if matches!(self.way, Way::Tokens(_)) && text[..taken].contains(ELEMENT_END) {
-            return Err(Error::NoRoom { what: "an element", most: self.most });
+        if matches!(self.stage, Stage::Tokens(_)) && text[..used].contains(ELEMENT_END) {
+            // The first element is longer than the text that showed no end of an element.
+            return Err(Error::NoRoom { what: "an element", most: self.limit });
         }
-        self.before += taken as u64;
+        self.used += used as u64;
         self.bytes = bytes;
-        self.bytes.drain(..taken);
-        self.want = self.bytes.len() + (self.most / Self::PIECES).max(1);
-        if taken > 0 || ended {
+        self.bytes.drain(..used);
+        self.process_from = self.bytes.len() + (self.limit / Self::PIECES).max(1);
+        if used > 0 || ended {
             self.shingle(ended, sink)?;
         }
         Ok(())
     }
 
-    /// The characters that are whole.
+    /// Decodes the complete characters.
     fn valid<'b>(&self, bytes: &'b [u8], ended: bool) -> Result<&'b str> {
         match str::from_utf8(bytes) {
             Ok(text) => Ok(text),
             Err(error) if error.error_len().is_some() || ended => {
-                Err(Error::NotUtf8 { at: self.before + error.valid_up_to() as u64 + 1 })
+                Err(Error::NotUtf8 { at: self.used + error.valid_up_to() as u64 + 1 })
             }
             Err(error) => Ok(str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default()),
         }
     }
 
-    /// Hands over the hashes of the shingles that are whole.
+    /// Passes the hashes of the complete shingles to `sink`.
     fn shingle(&mut self, ended: bool, sink: &mut dyn FnMut(&[u64])) -> Result<()> {
         let width = match self.shingler.shingle {
             Shingle::Chars(width) => return self.characters(width.into(), ended, sink),
@@ -203,9 +232,9 @@ impl ShingleStream {
             Shingle::Lines(width) => usize::from(width),
             Shingle::Tokens => 1,
         };
-        match &mut self.way {
-            Way::Words(_, signs) => signs.words(&mut self.scratch, self.most, ended)?,
-            Way::Tokens(_) => tokens(&mut self.scratch, self.most, ended)?,
+        match &mut self.stage {
+            Stage::Words(_, cutter) => cutter.cut(&mut self.scratch, self.limit, ended)?,
+            Stage::Tokens(_) => cut_tokens(&mut self.scratch, self.limit, ended)?,
             _ => {}
         }
         let (count, bytes) = self.scratch.units.len();
@@ -213,7 +242,7 @@ impl ShingleStream {
             self.visit(sink);
             self.scratch.units.keep_last(width - 1);
         } else {
-            fits(bytes, Self::PIECES * self.most, "a shingle")?;
+            fits(bytes, Self::PIECES * self.limit, "a shingle")?;
         }
         Ok(())
     }
@@ -246,15 +275,15 @@ impl ShingleStream {
     }
 }
 
-impl Signs {
-    /// Makes units of the words of a normalised text that are whole.
-    fn words(&mut self, scratch: &mut Scratch, most: usize, ended: bool) -> Result<()> {
+impl WordCutter {
+    /// Cuts the complete words off a normalised text and makes them units.
+    fn cut(&mut self, scratch: &mut Scratch, limit: usize, ended: bool) -> Result<()> {
         let text = &mut scratch.text;
         let end = match ended {
             true => text.len(),
             false => last_boundary(text),
         };
-        fits(text.len() - end, most, "a word")?;
+        fits(text.len() - end, limit, "a word")?;
         for word in text[..end].unicode_words() {
             self.any_word = true;
             scratch.units.push(word, ' ');
@@ -262,14 +291,14 @@ impl Signs {
         if self.any_word {
             self.text = String::new();
         } else {
-            self.too_long |= self.text.len() + end > most;
+            self.too_long |= self.text.len() + end > limit;
             let room = if self.too_long { 0 } else { end };
             self.text.push_str(&text[..room]);
         }
         text.drain(..end);
         if ended && !self.any_word {
             if self.too_long {
-                return Err(Error::NoRoom { what: "a text without any word", most });
+                return Err(Error::NoRoom { what: "a text without any word", most: limit });
             }
             let signs = self.text.trim();
             if !signs.is_empty() {
@@ -280,18 +309,19 @@ impl Signs {
     }
 }
 
-/// The last place of a text that goes on where words end for certain, 0 if there is none.
+/// The last word boundary of a text that no further text can change; 0 if there is none.
 ///
-/// That is between ASCII white space and a letter or digit. Else boundaries of words (UAX #29) are found from
-/// the left, each from the one before alone. What decides is what follows up to the first character
-/// of the segment after the next (rules WB6, WB7b, WB12), so all but the last segments are final; one more
-/// is left out, to be safe.
+/// There is always such a boundary between ASCII white space and an ASCII letter or digit. The
+/// other boundaries (UAX #29) are found from the left, each from the one before it. A boundary
+/// depends on the text after it up to the first character of the segment after the next (rules WB6,
+/// WB7b, WB12), so all segments but the last few are final. One segment more than necessary is left
+/// out, to be safe.
 fn last_boundary(text: &str) -> usize {
     let bytes = text.as_bytes();
-    let easy = bytes
+    let after_space = bytes
         .windows(2)
         .rposition(|two| two[0].is_ascii_whitespace() && two[1].is_ascii_alphanumeric());
-    if let Some(at) = easy.filter(|at| *at >= text.len() / 2) {
+    if let Some(at) = after_space.filter(|at| *at >= text.len() / 2) {
         return at + 1;
     }
     let mut starts = [0; 4];
@@ -299,26 +329,27 @@ fn last_boundary(text: &str) -> usize {
         starts.rotate_left(1);
         starts[3] = start;
     }
-    starts[0].max(easy.map_or(0, |at| at + 1))
+    starts[0].max(after_space.map_or(0, |at| at + 1))
 }
 
-fn tokens(scratch: &mut Scratch, most: usize, ended: bool) -> Result<()> {
+/// Cuts the complete tokens off a normalised text and makes them units.
+fn cut_tokens(scratch: &mut Scratch, limit: usize, ended: bool) -> Result<()> {
     let text = &mut scratch.text;
     let last = text.char_indices().rfind(|(_, c)| c.is_whitespace());
     let end = match ended {
         true => text.len(),
         false => last.map_or(0, |(at, space)| at + space.len_utf8()),
     };
-    fits(text.len() - end, most, "a token")?;
+    fits(text.len() - end, limit, "a token")?;
     text[..end].split_whitespace().for_each(|token| scratch.units.push(token, ' '));
     text.drain(..end);
     Ok(())
 }
 
-fn fits(bytes: usize, most: usize, what: &'static str) -> Result<()> {
-    match bytes <= most {
+fn fits(bytes: usize, limit: usize, what: &'static str) -> Result<()> {
+    match bytes <= limit {
         true => Ok(()),
-        false => Err(Error::NoRoom { what, most }),
+        false => Err(Error::NoRoom { what, most: limit }),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Streams of every kind, cut anywhere, against the text as a whole.
+//! Streams of every kind of shingle, in pieces of any length, against the whole text.
 
 use super::*;
 use crate::text::Whitespace;
@@ -9,7 +9,7 @@ const KINDS: [&str; 14] = [
     "token", "kmer:1", "kmer:3", "kmer:8", "kmer:32",
 ];
 
-/// The sorted hashes of a text that comes in pieces of these lengths, over and over.
+/// The sorted hashes of a text in pieces of these lengths, which are repeated in turn.
 fn streamed(shingler: &Shingler, text: &[u8], lengths: &[usize], most: usize) -> Result<Vec<u64>> {
     let mut stream = ShingleStream::new(shingler, most);
     let mut out = Vec::new();
@@ -39,8 +39,8 @@ fn shinglers(kind: &str) -> impl Iterator<Item = Shingler> {
         .map(move |normalization| Shingler::new(kind, normalization, false, 7).expect("valid"))
 }
 
-/// Compares under all normalisations; a text that has no room is none that is wrong. Returns how
-/// many were compared.
+/// Compares a stream with the whole text under all normalisations. Skips a normalisation under
+/// which the text does not fit the limit. Returns the number of comparisons.
 fn agrees(
     kind: &str,
     text: &str,
@@ -69,10 +69,11 @@ fn agrees(
     Ok(compared)
 }
 
-/// Characters that some rule looks at: of case, composition, white space, words, elements and
-/// FASTA.
+/// Characters that matter to some rule of case, composition, white space, words, elements or FASTA.
 fn tricky() -> impl Strategy<Value = String> {
-    let letters = "aAzZbb  \t\n\r.'0,:;_\"<>é ÉİıßΣσςΌᾼ\u{301}\u{308}\u{345}\u{327}\u{338}ℌÅﬁ¨①\u{fdfa}가각각क्षिหน\u{200d}ℹ👩🇫🇷🅰漢字かか\u{3099}カ\u{ff9e}\u{3000}\u{85}\u{a0}\u{1f}אב\"׳ְ\u{ad}\u{feff}ACGTn;>";
+    let letters = "aAzZbb  \t\n\r.'0,:;_\"<>é ÉİıßΣσςΌᾼ\u{301}\u{308}\u{345}\u{327}\u{338}\
+        ℌÅﬁ¨①\u{fdfa}가각각क्षिหน\u{200d}ℹ👩🇫🇷🅰\
+        漢字かか\u{3099}カ\u{ff9e}\u{3000}\u{85}\u{a0}\u{1f}אב\"׳ְ\u{ad}\u{feff}ACGTn;>";
     let choices: Vec<char> = letters.chars().collect();
     let wild = proptest::collection::vec(proptest::sample::select(choices), 0..30)
         .prop_map(|chars| chars.into_iter().collect::<String>());
@@ -93,9 +94,9 @@ fn tricky() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases()))]
 
-    /// Pieces are as small as can be, so that there are as many cuts as can be.
+    /// The limit is small, so that the text is cut in many places.
     #[test]
-    fn any_text_in_any_pieces_has_the_shingles_of_the_whole(
+    fn a_text_in_any_pieces_has_the_shingles_of_the_whole_text(
         kind in proptest::sample::select(&KINDS[..]),
         text in tricky(),
         lengths in proptest::collection::vec(1_usize..24, 1..6),
@@ -105,18 +106,18 @@ proptest! {
     }
 
     #[test]
-    fn what_has_room_is_compared(
+    fn every_text_within_the_limit_is_compared(
         kind in proptest::sample::select(&KINDS[..]),
         text in tricky(),
         lengths in proptest::collection::vec(1_usize..24, 1..6),
     ) {
-        // Looked at after 300 bytes, and nothing is too long.
+        // Bytes are processed 300 at a time, and nothing is longer than the limit.
         let compared = agrees(kind, &text, &lengths, 2_400)?;
         prop_assert_eq!(compared, shinglers(kind).count());
     }
 }
 
-/// `TWINDEX_CASES=5000` takes more.
+/// The number of random cases. The environment variable `TWINDEX_CASES` sets another one.
 fn cases() -> u32 {
     std::env::var("TWINDEX_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(150)
 }
@@ -126,7 +127,7 @@ fn shingler(kind: &str, normalization: &str) -> Shingler {
     Shingler::new(kind, normalization.expect("settings"), false, 0).expect("valid")
 }
 
-/// So many bytes of words, lines and signs, of several scripts.
+/// At least `bytes` bytes of words, lines and punctuation of several scripts.
 fn long_text(bytes: usize) -> String {
     let mut random = crate::hash::SplitMix::new(5);
     let words = [
@@ -150,7 +151,7 @@ fn long_text(bytes: usize) -> String {
 }
 
 #[test]
-fn long_texts_are_never_held_as_a_whole() {
+fn texts_longer_than_the_limit_have_the_shingles_of_the_whole_text() {
     let text = long_text(8_000);
     for shingler in KINDS.into_iter().flat_map(shinglers) {
         let mut whole = shingler.hashes(&text);
@@ -170,7 +171,7 @@ fn long_texts_are_never_held_as_a_whole() {
 }
 
 #[test]
-fn one_endless_word_is_cut_where_it_can_be_and_else_an_error() {
+fn a_word_longer_than_the_limit_is_cut_if_possible_and_an_error_otherwise() {
     let most = 4_096;
     let word = "abcdefghij".repeat(5_000);
     let default = shingler("char:9", "lower,nfc,space");
@@ -193,14 +194,14 @@ fn one_endless_word_is_cut_where_it_can_be_and_else_an_error() {
 }
 
 #[test]
-fn many_long_lines_in_one_shingle_are_an_error() {
+fn a_shingle_of_too_many_long_lines_is_an_error() {
     let text = format!("{}\n", "x".repeat(1_000)).repeat(900);
     let error = streamed(&shingler("line:1000", "none"), text.as_bytes(), &[999], 4_096);
     assert!(error.expect_err("no room").to_string().starts_with("a shingle of more than 32768"));
 }
 
 #[test]
-fn an_element_end_that_comes_too_late_is_an_error() {
+fn a_first_element_longer_than_the_limit_is_an_error() {
     let tokens = shingler("token", "none");
     for (before, is_error) in [(100, false), (9_000, true)] {
         let text = "ab ".repeat(before / 3) + "\u{1F}";
@@ -227,7 +228,7 @@ fn a_text_without_words_is_one_shingle() {
 }
 
 #[test]
-fn bad_bytes_are_named_by_their_place() {
+fn an_error_about_bad_bytes_names_their_position() {
     let good = "naïve text,\n".repeat(1_000);
     let place = good.len() + 3;
     for tail in [&b"abc\xFFdef"[..], b"abc\xE2\x82", b"abc\xE2\x82 more"] {

@@ -1,12 +1,12 @@
-//! Sets of tokens that are ready, and the one text that stands for such a set.
+//! Sets of tokens, and the text in which an index stores them.
 
-use super::units::{ELEMENT_END, shown};
+use super::units::{ELEMENT_END, excerpt};
 use crate::error::{Error, Result};
 
 /// A set of tokens, for an index or sketcher whose shingle is [`token`](crate::Shingle::Tokens).
 ///
-/// A token may hold white space or be empty, unlike those that are cut from a text. The order of
-/// tokens does not matter to similarity, and repeated ones count only in an index of multisets.
+/// A token may be empty or hold white space, unlike the tokens that are cut from a text. The order
+/// of the tokens does not affect similarity. Repetitions count only in an index of multisets.
 ///
 /// ```
 /// use twindex::{Normalization, Shingle, Shingler, Sketcher, Tokens};
@@ -21,20 +21,20 @@ use crate::error::{Error, Result};
 pub struct Tokens(String);
 
 impl Tokens {
-    /// A set of these tokens, in this order.
+    /// Returns a set of these tokens, in this order.
     ///
     /// # Errors
     ///
     /// [`Error::InvalidToken`] for a token that holds the character U+001F.
     pub fn new<T: AsRef<str>>(tokens: impl IntoIterator<Item = T>) -> Result<Self> {
-        // Each token with ELEMENT_END after it.
+        // Each token is followed by ELEMENT_END.
         let mut text = String::new();
-        // Whether spaces would tell them apart.
+        // Whether spaces can separate the tokens.
         let mut spaces = true;
         for token in tokens {
             let token = token.as_ref();
             if token.contains(ELEMENT_END) {
-                return Err(Error::InvalidToken { token: shown(token) });
+                return Err(Error::InvalidToken { token: excerpt(token) });
             }
             spaces &= !token.is_empty() && !token.contains(char::is_whitespace);
             text.push_str(token);
@@ -47,13 +47,13 @@ impl Tokens {
         Ok(Self(text))
     }
 
-    /// The text that stands for the set, which the shingle `token` takes apart: its tokens joined
-    /// by spaces if that tells them apart, else each followed by U+001F.
+    /// The text that the shingle `token` cuts into the tokens of this set. The tokens are joined by
+    /// spaces if no token is empty or holds white space; otherwise each is followed by U+001F.
     pub(crate) fn as_stored(&self) -> &str {
         &self.0
     }
 
-    /// The tokens, in the order in which they were given.
+    /// Returns the tokens in the order in which they were given.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         let ended = self.0.contains(ELEMENT_END);
         let spaced = if ended || self.0.is_empty() { None } else { Some(self.0.split(' ')) };
@@ -61,7 +61,7 @@ impl Tokens {
         spaced.into_iter().flatten().chain(ended.into_iter().flatten())
     }
 
-    /// Whether there is no token.
+    /// Returns whether the set has no token.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

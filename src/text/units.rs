@@ -1,21 +1,21 @@
-//! Texts as a row of units (words, lines, tokens) with one separating byte between them.
+//! The units of a text (words, lines or tokens), joined by one separating byte.
 
 use super::normalize::{Normalization, Whitespace};
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Follows each element of a set that a text stands for, where white space cannot separate them.
-/// It is no white space, no letter, and no normalisation form touches it.
+/// The character that ends each element of a set if white space cannot separate the elements. It is
+/// neither white space nor a letter, and no normalisation form changes it.
 pub(super) const ELEMENT_END: char = '\u{1F}';
 
-/// The beginning of a token, as an error shows it.
-pub(super) fn shown(token: &str) -> String {
-    const SHOWN: usize = 80;
-    let end = token.char_indices().nth(SHOWN).map_or(token.len(), |(end, _)| end);
+/// The first 80 characters of a token, for an error message.
+pub(super) fn excerpt(token: &str) -> String {
+    const CHARACTERS: usize = 80;
+    let end = token.char_indices().nth(CHARACTERS).map_or(token.len(), |(end, _)| end);
     let more = if end < token.len() { "..." } else { "" };
     format!("{}{more}", &token[..end])
 }
 
-/// The units of a text, joined by one byte, with the place where each starts.
+/// The units of a text, joined by one byte, and the position at which each starts.
 #[derive(Default)]
 pub(super) struct Units {
     joined: String,
@@ -23,28 +23,28 @@ pub(super) struct Units {
 }
 
 impl Units {
-    /// Takes the words (UAX #29) of a normalised text, and returns how many there are.
+    /// Takes the words (UAX #29) of a normalised text. Returns their number.
     pub(super) fn words(&mut self, normalised: &str) -> usize {
         self.clear();
         for word in normalised.unicode_words() {
             self.push(word, ' ');
         }
         if self.starts.is_empty() && !normalised.trim().is_empty() {
-            // Signs only: shorter than any shingle of words, so it is one shingle by itself.
+            // A text without any word is one unit, and so one shingle.
             self.push(normalised.trim(), ' ');
         }
         self.starts.len()
     }
 
-    /// Takes the non-empty lines of a raw text, each normalised, white space folded; returns how
-    /// many there are.
+    /// Takes the non-empty lines of a raw text, each normalised and with white space folded.
+    /// Returns their number.
     pub(super) fn lines(&mut self, text: &str, normalization: &Normalization) -> usize {
         self.clear();
         self.more_lines(text, &line_normalization(normalization));
         self.starts.len()
     }
 
-    /// Takes the lines of more of a text, normalised as lines are.
+    /// Adds the lines of a further part of a text. `normalization` is that of a line.
     pub(super) fn more_lines(&mut self, text: &str, normalization: &Normalization) {
         let mut line = String::new();
         for raw in text.split('\n') {
@@ -55,8 +55,7 @@ impl Units {
         }
     }
 
-    /// Takes the tokens of a normalised text, what white space separates; returns how many there
-    /// are.
+    /// Takes the tokens of a normalised text, which white space separates. Returns their number.
     pub(super) fn tokens(&mut self, normalised: &str) -> usize {
         self.clear();
         for token in normalised.split_whitespace() {
@@ -65,15 +64,15 @@ impl Units {
         self.starts.len()
     }
 
-    /// Takes the elements of a set, each of which [`ELEMENT_END`] follows, normalised one by one;
-    /// returns how many there are. One of which normalisation leaves nothing is dropped.
+    /// Takes the elements of a set, each ended by [`ELEMENT_END`] and normalised separately. Drops
+    /// an element that normalisation makes empty. Returns the number of elements.
     pub(super) fn elements(&mut self, text: &str, normalization: &Normalization) -> usize {
         self.clear();
         self.more_elements(text, normalization);
         self.starts.len()
     }
 
-    /// Takes more elements of a set.
+    /// Adds the elements of a further part of a set.
     pub(super) fn more_elements(&mut self, text: &str, normalization: &Normalization) {
         let mut element = String::new();
         for raw in text.split_terminator(ELEMENT_END) {
@@ -84,19 +83,19 @@ impl Units {
         }
     }
 
-    /// Gives back buffers of more than so many bytes.
+    /// Frees buffers of more than `kept` bytes.
     pub(super) fn shrink(&mut self, kept: usize) {
         if self.joined.capacity() + 8 * self.starts.capacity() > kept {
             *self = Self::default();
         }
     }
 
-    /// How many units there are, and their bytes.
+    /// The number of units, and the number of their bytes.
     pub(super) fn len(&self) -> (usize, usize) {
         (self.starts.len(), self.joined.len())
     }
 
-    /// Drops all but the last units.
+    /// Drops all but the last `count` units.
     pub(super) fn keep_last(&mut self, count: usize) {
         let gone = self.starts.len().saturating_sub(count);
         let start = self.starts.get(gone).copied().unwrap_or(self.joined.len());
@@ -118,8 +117,9 @@ impl Units {
         self.joined.push_str(unit);
     }
 
-    /// Calls back with every `width` consecutive units and the separators between them; with all
-    /// of them once where there are fewer; not at all where there are none.
+    /// Calls `visit` with every run of `width` consecutive units, including the separators between
+    /// them. If there are fewer units, calls it once with all of them; if there are none, not at
+    /// all.
     pub(super) fn windows(&self, width: usize, mut visit: impl FnMut(&[u8])) {
         let bytes = self.joined.as_bytes();
         if self.starts.len() <= width {
@@ -135,8 +135,8 @@ impl Units {
     }
 }
 
-/// How each line of a text is normalised: white space goes in any case, or a line that was indented
-/// would be another.
+/// The normalisation of a line. White space is folded even if the text keeps it, so that
+/// indentation does not distinguish lines.
 pub(super) fn line_normalization(normalization: &Normalization) -> Normalization {
     let whitespace = match normalization.whitespace {
         Whitespace::Keep => Whitespace::Fold,

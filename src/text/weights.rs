@@ -1,14 +1,14 @@
-//! Weighted sets: tokens with a number each, and the one text that stands for such a set.
+//! Weighted sets: tokens with a weight each, and the text in which an index stores them.
 
 use super::shingle::Shingler;
-use super::units::{ELEMENT_END, shown};
+use super::units::{ELEMENT_END, excerpt};
 use crate::error::{Error, Result};
 
 /// A weighted set: tokens, each with a finite weight above 0.
 ///
-/// The similarity of two is the sum of the lesser weights over the sum of the greater ones. A token
-/// that one of them lacks has weight 0 there: a set with twice all weights of another has similarity
-/// 1/2 to it.
+/// The similarity of two weighted sets is the sum of the lesser weights over the sum of the greater
+/// weights, token by token. A token that a set lacks has weight 0 there. Doubling all weights of a
+/// set gives a set of similarity 1/2 to it.
 ///
 /// ```
 /// use twindex::{Index, Weights};
@@ -27,16 +27,16 @@ use crate::error::{Error, Result};
 pub struct Weights(Vec<(String, f64)>);
 
 impl Weights {
-    /// A weighted set of tokens, in any order. A weight of 0 is absence, and left out.
+    /// Returns the weighted set of these tokens, which may be in any order. A token of weight 0 is
+    /// left out.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidWeight`], which names the token, for a weight that is negative, infinite or
-    /// NaN, and for a second weight of a token; [`Error::InvalidToken`] for a token that holds the
-    /// character U+001F.
+    /// [`Error::InvalidWeight`] for a weight that is negative, infinite or NaN, and for a token
+    /// that occurs twice; [`Error::InvalidToken`] for a token that holds the character U+001F.
     pub fn new<T: Into<String>>(weights: impl IntoIterator<Item = (T, f64)>) -> Result<Self> {
         let invalid = |token: &str, weight: f64, expected| Error::InvalidWeight {
-            token: shown(token),
+            token: excerpt(token),
             got: weight.to_string(),
             expected,
         };
@@ -46,11 +46,11 @@ impl Weights {
                 return Err(invalid(&token, weight, "a finite number from 0 on"));
             }
             if token.contains(ELEMENT_END) {
-                return Err(Error::InvalidToken { token: shown(&token) });
+                return Err(Error::InvalidToken { token: excerpt(&token) });
             }
             Ok((token, weight))
         });
-        // In place, where they come from a vector.
+        // If the weights come from a vector, they are collected in place.
         let mut all: Vec<(String, f64)> = checked.collect::<Result<_>>()?;
         all.sort_by(|a, b| a.0.cmp(&b.0));
         let second = all.windows(2).find(|pair| pair[0].0 == pair[1].0).map(|pair| &pair[1]);
@@ -62,13 +62,12 @@ impl Weights {
         Ok(Self(all))
     }
 
-    /// The text by which exports and `twindex get` show the set, the reverse of
-    /// [`from_export`](Self::from_export). Equal sets have equal texts. The text of the empty set is
-    /// empty.
+    /// Returns the text form of the set, which [`from_export`](Self::from_export) reads. Equal sets
+    /// have equal texts. The text of the empty set is empty.
     ///
-    /// It has the tokens in the order of their bytes, each followed by U+001F, its weight in
-    /// decimal and U+001F. A weight has as few digits as tell it from others, and an exponent
-    /// (`1e-7`) where it is below 0.00001 or not below 10¹⁶.
+    /// The text lists the tokens in byte order. Each is followed by U+001F, its weight in decimal,
+    /// and U+001F. A weight has the fewest digits that identify it, and an exponent (`1e-7`) if it
+    /// is below 0.00001 or at least 10¹⁶.
     ///
     /// ```
     /// let weights = twindex::Weights::new([("b", 3.0), ("a", 0.5)])?;
@@ -89,7 +88,7 @@ impl Weights {
         Self::from_stored(text)
     }
 
-    /// The text that an index stores, and whose hash tells that two sets are the same.
+    /// The text that an index stores. Its hash identifies equal sets.
     pub(crate) fn to_stored(&self) -> String {
         let mut text = String::new();
         for (token, weight) in &self.0 {
@@ -112,26 +111,26 @@ impl Weights {
         weights.collect::<Result<_>>().map(Self)
     }
 
-    /// The tokens with their weights, in the order of their bytes.
+    /// Returns the tokens with their weights, in byte order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, f64)> {
         self.0.iter().map(|(token, weight)| (token.as_str(), *weight))
     }
 
-    /// The number of tokens.
+    /// Returns the number of tokens.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is no token.
+    /// Returns whether the set has no token.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-/// The tokens and weights that a text stands for. Tokens that do not ascend could not have been
-/// written so, and one that came twice would count twice.
+/// Reads the tokens and weights of a stored text. Tokens must ascend strictly: otherwise the text
+/// was not written by this module, and a repeated token would count twice.
 fn tokens(text: &str) -> impl Iterator<Item = Result<(&str, f64)>> {
-    // What follows the last end is a token without a weight, even if it is a number.
+    // Text after the last ELEMENT_END is a token without a weight, even if it is a number.
     let ends = text.rfind(ELEMENT_END).map_or(0, |at| at + ELEMENT_END.len_utf8());
     let (text, rest) = text.split_at(ends);
     let mut parts = text.split_terminator(ELEMENT_END);
@@ -148,19 +147,20 @@ fn tokens(text: &str) -> impl Iterator<Item = Result<(&str, f64)>> {
 }
 
 impl Shingler {
-    /// The hashes of the tokens of a weighted set with their weights, by ascending hash: as
-    /// [`weighted_jaccard`](crate::weighted_jaccard) and
-    /// [`Sketcher::signature_of_weights`](crate::Sketcher::signature_of_weights) take them.
+    /// Returns the hashes of the tokens of a weighted set with their weights, in ascending order of
+    /// the hashes. [`weighted_jaccard`](crate::weighted_jaccard) and
+    /// [`Sketcher::signature_of_weights`](crate::Sketcher::signature_of_weights) take this form.
     ///
-    /// Each token is normalised as the settings say. Weights of tokens that are then equal are
-    /// added, and a token that normalisation leaves empty is dropped. 16 bytes a token.
+    /// Each token is normalised under the shingler's settings. Weights of tokens that are then
+    /// equal are added, and a token that normalisation makes empty is dropped. Takes 16 bytes a
+    /// token.
     pub fn weights(&self, weights: &Weights) -> Vec<(u64, f64)> {
         let mut hashed = Hashed::new(self);
         weights.iter().for_each(|(token, weight)| hashed.push(token, weight));
         hashed.finish()
     }
 
-    /// The same of a set that is given as its stored text.
+    /// Like [`weights`](Self::weights), for a set that is given by its stored text.
     ///
     /// # Errors
     ///
@@ -175,7 +175,7 @@ impl Shingler {
     }
 }
 
-/// Hashes of tokens with their weights.
+/// Collects the hashes of tokens with their weights.
 struct Hashed<'s> {
     shingler: &'s Shingler,
     weights: Vec<(u64, f64)>,
@@ -200,9 +200,10 @@ impl<'s> Hashed<'s> {
     }
 }
 
-/// Orders weights by hash and adds those of equal hashes.
+/// Sorts weights by hash and adds the weights of equal hashes.
 pub(crate) fn add_equal(weights: &mut Vec<(u64, f64)>) {
-    // Weights too, so that they are added in an order that depends on nothing else.
+    // Sorting equal hashes by weight makes the order of addition, and so the rounding, independent
+    // of the input order.
     weights.sort_unstable_by_key(|&(hash, weight)| (hash, weight.to_bits()));
     weights.dedup_by(|next, first| {
         let equal = next.0 == first.0;
@@ -225,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_set_has_one_text_whatever_the_order_and_absent_tokens() {
+    fn the_text_of_a_set_does_not_depend_on_order_or_tokens_of_weight_0() {
         let text = "a\u{1f}0.1\u{1f}b c\u{1f}1000000\u{1f}z\u{1f}1e-7\u{1f}";
         for tokens in [
             [("a", 0.1), ("b c", 1e6), ("z", 1e-7), ("none", 0.0)],
@@ -237,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_that_are_none_are_refused_with_their_token() {
+    fn invalid_weights_are_refused_by_an_error_that_names_the_token() {
         for bad in [-1.0, -1e-300, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             let error = Weights::new([("good", 1.0), ("bad", bad)]).expect_err("not a weight");
             assert!(error.to_string().contains("\"bad\""), "{error}");
@@ -250,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn another_text_is_no_weighted_set() {
+    fn a_text_that_is_no_weighted_set_is_refused() {
         for text in [
             "a",
             "a b",
@@ -273,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_that_normalise_to_one_add_their_weights() {
+    fn weights_of_tokens_that_normalisation_makes_equal_are_added() {
         let weights = Weights::new([("Sea", 1.0), ("sea", 0.25), ("  ", 9.0), ("", 2.0)]);
         let set = weights.expect("valid");
         let weights = shingler("lower,space").weights(&set);
@@ -288,14 +289,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_text_gives_its_set_again(
-            tokens in proptest::collection::btree_map("[^\u{1f}]*", proptest::num::f64::POSITIVE, 0..8),
+        fn a_stored_text_reads_back_as_its_set(
+            tokens in proptest::collection::btree_map(
+                "[^\u{1f}]*", proptest::num::f64::POSITIVE, 0..8,
+            ),
         ) {
             let weights = Weights::new(tokens.clone()).expect("valid");
             prop_assert_eq!(&weights.0, &tokens.into_iter().collect::<Vec<_>>());
             let text = weights.to_stored();
             let shingler = shingler("lower,space");
-            prop_assert_eq!(shingler.stored_weights(&text).expect("its own"), shingler.weights(&weights));
+            let stored = shingler.stored_weights(&text).expect("its own");
+            prop_assert_eq!(stored, shingler.weights(&weights));
             prop_assert_eq!(Weights::from_stored(&text).expect("its own"), weights);
         }
     }

@@ -1,22 +1,28 @@
-//! How many characters a shingle should have for texts of a given length.
+//! The number of characters of a shingle that suits texts of a given length.
 
 use super::Shingle;
 
-/// Characters that a text is taken to be written with, all equally often (Leskovec, Rajaraman, Ullman, *Mining
-/// of massive datasets*, section 3.2.2): fewer than an alphabet has, as letters differ in frequency.
+/// The number of different characters that the rule assumes, all equally frequent (Leskovec,
+/// Rajaraman, Ullman, *Mining of massive datasets*, section 3.2.2). It is below the size of an
+/// alphabet because letters differ in frequency.
 const LETTERS: u64 = 20;
 
-/// How many more shingles there must be than places in the text.
+/// The least ratio of possible shingles to positions in the text.
 const SPARSE: u64 = 100;
 
 impl Shingle {
-    /// The least number of characters by the textbook's rule for texts of so many characters: 20^N, about as many
-    /// shingles as there are, is well above the length, so that a given shingle is in a given text by chance at
-    /// most once in a hundred (*Mining of massive datasets*, section 3.2.2; Bergillos, Rambla, Cabeza 2018, section 3.1).
+    /// Returns the least number of characters that the textbook rule gives for texts of
+    /// `characters` characters.
     ///
-    /// Shorter shingles make texts similar that have nothing in common but their language; longer ones let fewer of them
-    /// survive an edit. The rule counts letters as if each came by itself: real text is more predictable, so that
-    /// some characters more do no harm. The default of 9 is for texts of any length.
+    /// The rule assumes about 20^N possible shingles of N characters, and takes the least N for
+    /// which a given shingle is in a given text by chance with a probability of at most 1 in 100
+    /// (Leskovec, Rajaraman, Ullman, *Mining of massive datasets*, section 3.2.2; Bergillos,
+    /// Rambla, Cabeza 2018, section 3.1).
+    ///
+    /// With shorter shingles, unrelated texts of the same language are similar. With longer ones,
+    /// fewer shingles survive an edit. The rule treats letters as independent. Real text is more
+    /// predictable, so somewhat longer shingles do no harm. The default of 9 suits texts of any
+    /// length.
     ///
     /// ```
     /// use twindex::Shingle;
@@ -35,12 +41,13 @@ impl Shingle {
         Self::Chars(width)
     }
 
-    /// The probability by the same rule that a given shingle of so many characters is at any of the places of a
-    /// text, at most: its length over 20^N, and 1 where that is more.
+    /// Returns an upper bound, by the same rule, of the probability that a given shingle of `width`
+    /// characters occurs in a text of `characters` characters. The bound is
+    /// `characters` / 20^`width`, or 1 if that is less.
     ///
     /// ```
     /// let chance = twindex::Shingle::chance_by_length(3, 70_000);
-    /// assert_eq!(chance, 1.0); // 70,000 places for 8000 shingles
+    /// assert_eq!(chance, 1.0); // 70,000 positions for 8000 possible shingles
     /// assert_eq!(twindex::Shingle::chance_by_length(6, 64_000), 0.001);
     /// ```
     pub fn chance_by_length(width: u16, characters: u64) -> f64 {

@@ -186,7 +186,7 @@ fn exactly_the_documents_that_share_a_bucket_are_candidates() {
             stored.push((snapshot.get(&id).expect("readable").expect("there").signature, id));
         }
         let (bands, depth) = probe(snapshot.settings(), 0.8);
-        for (at, asked) in signatures.iter().enumerate().step_by(3) {
+        for (at, asked) in signatures.iter().enumerate().step_by(10) {
             let query = snapshot.query().threshold(0.8).all_candidates(true);
             let found = query.by_signature(asked).expect("an answer");
             let mut found: Vec<&str> = found.iter().map(|found| found.id.as_str()).collect();

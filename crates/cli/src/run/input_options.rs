@@ -2,6 +2,7 @@
 
 use crate::input::{Fields, Format, Inputs, WANTS_WEIGHTS, WalkOptions, check_glob};
 use crate::run::failure::Failure;
+use crate::run::resume_key::ResumeKey;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
@@ -47,6 +48,32 @@ pub struct InputOptions {
 }
 
 impl InputOptions {
+    /// Adds every option that decides which records are read, and how.
+    pub fn add_to(&self, key: ResumeKey) -> ResumeKey {
+        let Self {
+            format,
+            per_record,
+            id_field,
+            text_field,
+            id_prefix,
+            max_record,
+            hidden,
+            glob,
+            follow,
+        } = self;
+        let format = format.to_possible_value();
+        let key = key
+            .with_option("format", format.as_ref().map(|format| format.get_name()))
+            .with_flag("per-record", *per_record)
+            .with("id-field", id_field)
+            .with_option("text-field", text_field.as_ref())
+            .with_option("id-prefix", id_prefix.as_ref())
+            .with("max-record", (*max_record as u64).to_le_bytes())
+            .with_flag("hidden", *hidden)
+            .with_flag("follow", *follow);
+        glob.iter().fold(key, |key, glob| key.with("glob", glob))
+    }
+
     /// The inputs to read from these paths. The index itself is left out of directories.
     pub fn of(&self, paths: &[PathBuf], index: &Path, weighted: bool) -> Inputs {
         let text = if weighted { "weights" } else { "text" };

@@ -12,5 +12,6 @@ pub mod ranges;
 pub mod read_ahead;
 pub mod records;
 pub mod results_file;
+pub mod resume_key;
 pub(crate) mod seconds;
 pub mod two_texts;

@@ -384,7 +384,7 @@ fn a_page_in_the_wrong_place_is_refused_or_seen_by_check() {
     let pages = index.len() / 4_096;
     let mut random = Random(7);
     let (mut refused, mut answered) = (0, 0);
-    for page in (1..pages).flat_map(|page| [page; 3]) {
+    for page in 1..pages {
         let other = random.below(pages as u64) as usize;
         let mut damaged = index.clone();
         damaged.copy_within(4_096 * other..4_096 * (other + 1), 4_096 * page);

@@ -35,9 +35,9 @@ fn folder(copies: u64) -> Shell {
 }
 
 #[test]
-fn a_hundred_thousand_copies_fit_into_memory() {
+fn a_hundred_thousand_copies_fit_into_memory_and_take_ten_times_the_work_of_a_tenth() {
     let copies = number_from("TWINDEX_COPIES").unwrap_or(100_000);
-    let shell = folder(copies);
+    let (shell, tenth) = (folder(copies), folder(copies / 10));
     let clusters = [
         ("clusters i.twx --duplicates --json", copies - 1),
         ("clusters i.twx --duplicates --json --linkage connected --keep id", copies - 1),
@@ -45,11 +45,18 @@ fn a_hundred_thousand_copies_fit_into_memory() {
         ("pairs i.twx --json --max-per-document 3", copies * 3 / 2),
     ];
     for (words, lines) in clusters {
+        let mut small = tenth.start(words);
+        small.read_a_line();
         let mut running = shell.start(words);
         running.read_a_line();
         // It has found all by now, or it walks a cluster of which it knows the ids.
         #[cfg(target_os = "linux")]
-        assert!(running.peak_memory() < MEMORY, "{words}: {} bytes", running.peak_memory());
+        {
+            assert!(running.peak_memory() < MEMORY, "{words}: {} bytes", running.peak_memory());
+            // Comparing each copy with each would take a hundred times the work.
+            let (work, of_tenth) = (running.work(), small.work());
+            assert!(work < 30 * of_tenth.max(2), "{words}: {work} and {of_tenth} of a tenth");
+        }
         let done = running.finish();
         assert_eq!(done.stdout.lines().count() as u64, lines - 1, "{words}");
     }

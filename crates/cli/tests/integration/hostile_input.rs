@@ -165,7 +165,8 @@ mod memory {
     fn stays_small(words: &str, byte: u8) {
         let shell = Shell::with(&[("a", "some text")]);
         let mut running = shell.start(words);
-        flood(&mut running, byte, 1_200);
+        // 50 MiB: whoever holds all of it takes more memory than it may.
+        flood(&mut running, byte, 800);
         let peak = running.peak_memory();
         assert!(peak < MOST, "{words}: {peak} bytes of memory for a flood of {byte}");
         drop(running);

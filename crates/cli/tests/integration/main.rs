@@ -26,6 +26,7 @@ mod cli_signals;
 mod cli_terminal;
 mod cli_texts;
 mod cli_weights;
+#[allow(dead_code, reason = "the tests of the laboratory use the rest")]
 mod command;
 mod compressed;
 mod copies;

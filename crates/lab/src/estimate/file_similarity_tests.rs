@@ -134,7 +134,8 @@ fn unreadable_texts_and_too_little_memory_are_errors() {
         }
     }
     let error = similarity().compare(&b"some text"[..], Broken).expect_err("broken");
-    assert_eq!(error.to_string(), "the tape is torn");
+    let cause = std::error::Error::source(&error).expect("a cause");
+    assert_eq!(cause.to_string(), "the tape is torn");
     let error = similarity().compare(&b"some \xFF"[..], &b""[..]).expect_err("no UTF-8");
     assert_eq!(error.to_string(), "not valid UTF-8 at byte 6");
     let error = FileSimilarity::new(shingler(), (1 << 20) - 1).expect_err("little memory");

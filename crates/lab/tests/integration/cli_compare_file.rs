@@ -180,9 +180,7 @@ fn errors_are_the_same_as_with_the_direct_method() {
     let much = shell.run("compare good good --method file --memory 9000000G");
     much.fails_with("expected no more than this machine gives");
     let long = shell.run("compare good word --method file --memory 1M --shingle word:2");
-    long.fails_with(
-        "word: a word of more than 32768 bytes, for which there is no room; give more memory",
-    );
+    long.fails_with("word: a word of more than 32768 bytes does not fit; give more memory");
     shell.run("compare - - --method file").fails_with("only one of the two texts");
 }
 

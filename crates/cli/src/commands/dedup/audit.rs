@@ -81,7 +81,7 @@ impl Audit {
             Echo::Results(results) => {
                 let mut values = values.into_iter();
                 let fields = COLUMNS.map(|name| (name, values.next().unwrap_or_default()));
-                Ok(results.line(&fields)?)
+                results.line(&fields).map_err(Failure::from)
             }
         };
         self.tolerate(printed)
@@ -103,7 +103,7 @@ impl Audit {
         let flushed = match &mut self.echo {
             Echo::Nowhere => Ok(()),
             Echo::Stream(sink) => sink.sync().map(|_| ()),
-            Echo::Results(results) => Ok(results.flush()?),
+            Echo::Results(results) => results.flush().map_err(Failure::from),
         };
         self.tolerate(flushed)?;
         self.spool.as_mut().map(Part::sync).transpose()

@@ -7,6 +7,7 @@ use crate::commands::dedup::partial_file::{Content, Part, Sink, part_of};
 use crate::commands::dedup::targets::Targets;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
+use crate::run::resume_key::ResumeKey;
 use crate::terminal::output::likeness;
 use anyhow::anyhow;
 use std::path::Path;
@@ -73,7 +74,7 @@ impl<'a> Judging<'a> {
         args: &'a Dedup,
         targets: &'a Targets,
         comparing: (f64, &'a [&'a Snapshot]),
-        (key, interrupted): (&str, Option<DedupRun>),
+        (key, interrupted): (&ResumeKey, Option<DedupRun>),
         txn: &WriteTxn,
     ) -> Result<Self, Failure> {
         let (run, kept, audit) = match (interrupted, targets.file(), targets.spool()) {

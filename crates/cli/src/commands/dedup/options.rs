@@ -12,6 +12,7 @@ use crate::run::global_options::GlobalOptions;
 use crate::run::index_settings::IndexSettings;
 use crate::run::input_options::InputOptions;
 use crate::run::records::Records;
+use crate::run::resume_key::ResumeKey;
 use crate::run::{ending::Ending, opening, records};
 use crate::terminal::interrupt;
 use crate::terminal::output::{bytes, count, listed, similarity, summary, whole_millis};
@@ -106,7 +107,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
         report(global, args, counts, failed, recall, seconds, interrupted);
     };
 
-    let key = args.key(threshold);
+    let key = args.resume_key(threshold);
     let mut interrupted = match targets.file().is_some() && !args.restart {
         true => DedupRun::resume(&txn, &key)?,
         false => None,
@@ -301,15 +302,21 @@ impl Dedup {
         })
     }
 
-    /// Names everything that decides what is written.
-    fn key(&self, threshold: f64) -> String {
-        let Self { paths, output, removed, skip_known, against, touch, input, .. } = self;
-        let estimate = self.estimate;
-        let folder = std::env::current_dir().ok();
-        let asked = (
-            folder, paths, output, removed, skip_known, against, touch, input, threshold, estimate,
-        );
-        format!("{asked:?}")
+    /// What decides which records are written where. An interrupted run is resumed by a command
+    /// whose key is equal: the same folder, inputs in the same order, outputs, other indexes,
+    /// threshold and options. The sizes of commits and caches are not part of it.
+    fn resume_key(&self, threshold: f64) -> ResumeKey {
+        let key = ResumeKey::default()
+            .with_paths("folder", std::env::current_dir().ok().as_deref())
+            .with_paths("input", self.paths.iter().map(PathBuf::as_path))
+            .with_paths("output", self.output.as_deref())
+            .with_paths("removed", self.removed.as_deref())
+            .with_paths("against", self.against.iter().map(PathBuf::as_path))
+            .with("threshold", threshold.to_bits().to_le_bytes())
+            .with_flag("skip-known", self.skip_known)
+            .with_flag("touch", self.touch)
+            .with_flag("estimate", self.estimate);
+        self.input.add_to(key)
     }
 }
 
