@@ -81,7 +81,7 @@ impl SetSize {
 ///
 /// ```
 /// use twindex::Signature;
-/// let a = Signature::from_lanes([7; 64], 100);
+/// let a = Signature::from_lanes([7_u8; 64], 100);
 /// assert_eq!(a.similarity(&a).map(|estimate| estimate.similarity), Some(1.0));
 /// assert_eq!(Signature::empty(64)?.similarity(&a), None);
 /// # Ok::<(), twindex::Error>(())
