@@ -137,7 +137,8 @@ fn a_conflict_is_decided_before_anything_is_compared() {
     let (one, other) = (text(1, 1, 40), text(2, 1, 40));
     let all = [("a", &one), ("b", &other)];
     txn.insertion().contents(&all).expect("inserted");
-    // The text of `b` under the id of `a` is skipped as a conflict; otherwise it is a duplicate.
+    // The text of `b` under the id of `a` is skipped as a conflict. With the default
+    // policy it is a duplicate of `b`.
     let skipping = txn.insertion().unless_similar(0.8).on_conflict(OnConflict::Skip);
     let outcomes =
         skipping.contents(&[("a", &other), ("b", &other), ("c", &other)]).expect("judged");

@@ -20,7 +20,7 @@ fn value_can_be_sent<T: Send>(value: T) -> T {
 }
 
 const _: () = {
-    // What is open, and what reads it.
+    // Handles and what they read.
     can_be_shared::<Index>();
     can_be_shared::<ReadOnlyIndex>();
     can_be_shared::<Snapshot>();
@@ -43,7 +43,7 @@ const _: () = {
     can_be_shared::<OnConflict>();
     can_be_shared::<Linkage>();
     can_be_shared::<Keep>();
-    // What goes in.
+    // Inputs.
     can_be_sent::<WriteTxn>();
     can_be_sent::<Insertion<'_>>();
     can_be_shared::<Document>();
@@ -55,7 +55,7 @@ const _: () = {
     can_be_shared::<SetSize>();
     can_be_shared::<BottomK>();
     can_be_shared::<DistinctCounter>();
-    // What comes out.
+    // Results.
     can_be_shared::<Error>();
     can_be_shared::<ErrorKind>();
     can_be_shared::<Match>();
@@ -80,7 +80,7 @@ const _: () = {
     can_be_shared::<BucketSizes>();
     can_be_shared::<SizeClass>();
     can_be_shared::<SizesSearched>();
-    // Numbers without an index.
+    // Estimates without an index.
     can_be_shared::<Agreement>();
     can_be_shared::<Cardinality>();
     can_be_shared::<Containment>();

@@ -1,4 +1,4 @@
-//! Questions about one document: what is similar to it, and what contains it.
+//! Queries about one document: which documents are similar to it, and which contain it.
 
 pub(crate) mod bucket_sizes;
 pub(crate) mod containment;

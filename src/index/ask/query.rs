@@ -175,7 +175,8 @@ impl<'s> Query<'s> {
     /// # let folder = tempfile::tempdir().expect("a temporary folder");
     /// # let index = twindex::Index::create(folder.path().join("c.twx"))?;
     /// # let mut txn = index.begin_write()?;
-    /// # let text = "It was the best of times, it was the worst of times, it was the age of wisdom";
+    /// # let text = "It was the best of times, it was the worst of times, it was the age of \
+    /// #     wisdom";
     /// # txn.insert("a", text)?;
     /// # txn.commit()?;
     /// let snapshot = index.snapshot()?;

@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 /// A compared document: its number of equal lanes and its number.
 pub(crate) type Candidate = (usize, DocNo);
 
-/// Where candidates come from.
+/// The source of candidates.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Sources {
     /// The buckets of a probe.

@@ -271,8 +271,8 @@ impl<'s> Pairs<'s> {
         }
     }
 
-    /// Begins to report the pairs of two parts; returns false if all their documents have reached
-    /// the limit on one side.
+    /// Begins to report the pairs of two parts; returns false if all documents on one side
+    /// have reached the limit.
     fn begin(&mut self, similar: &Similar) -> Result<bool> {
         let (left, right) = similar.docs();
         let all = pairs_of(left.len(), right.map(<[DocNo]>::len));

@@ -44,7 +44,8 @@ impl IndexOptions {
     /// txn.commit()?;
     /// drop(index);
     ///
-    /// let rebuilt = Index::options().shingle(Shingle::words(2)).threshold(0.6).rebuild(&path).run()?;
+    /// let options = Index::options().shingle(Shingle::words(2)).threshold(0.6);
+    /// let rebuilt = options.rebuild(&path).run()?;
     /// assert_eq!(rebuilt.documents, 1);
     /// assert_eq!(Index::open(&path)?.settings().shingle, Shingle::words(2));
     /// # Ok(())

@@ -87,7 +87,7 @@ impl Writer {
 
     /// Flushes a tail that is large enough to slow down the next opening.
     pub(crate) fn flush_for_close(&mut self) -> Result<()> {
-        /// A tail above this fraction of the flush size is flushed.
+        /// A tail above the flush size divided by this is flushed.
         const SHARE: usize = 16;
         self.settle();
         match self.state().tail.documents() > self.engine().tuning().flush_documents / SHARE {
