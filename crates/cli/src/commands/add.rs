@@ -1,4 +1,4 @@
-//! `twindex add`: documents from files and streams go into an index.
+//! `twindex add`: adds documents from files and streams to an index.
 
 use crate::input::{BadRecord, RecordName};
 use crate::run::failure::Failure;
@@ -42,13 +42,14 @@ pub(crate) struct Add {
     #[arg(long, value_enum, default_value_t = Conflict::Replace)]
     pub(crate) on_conflict: Conflict,
     /// Documents in one commit
-    #[arg(long, value_name = "DOCS", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "DOCS", default_value_t = 10_000,
+          value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) batch: u32,
     #[command(flatten)]
     pub(crate) settings: IndexSettings,
 }
 
-/// What happened so far.
+/// The number of documents by outcome, and the bytes of their texts.
 #[derive(Default)]
 struct Counts {
     added: u64,
@@ -60,8 +61,8 @@ struct Counts {
     bytes: u64,
 }
 
-/// A document on its way in, and where it was read.
-struct Incoming {
+/// A document to insert, and the place in the input that it was read from.
+struct PlacedDocument {
     document: Document,
     place: String,
 }
@@ -70,7 +71,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Add) -> Result<Ending, Failure>
     interrupt::catch()?;
     let start = Instant::now();
     if !args.index.exists() {
-        // Before an index is created that cannot take the input.
+        // An input that does not fit the settings must fail before the index is created.
         args.input.check(args.settings.shingle(), args.settings.weighted(), &args.index)?;
     }
     let index = opening::open(global, args.settings.options(), |options| {
@@ -87,8 +88,8 @@ pub(crate) fn run(global: &GlobalOptions, args: &Add) -> Result<Ending, Failure>
         };
         let place = record.place;
         match Document::prepare(id, record.body.content(), &sketcher, &settings) {
-            Ok(document) if named => Ok(Incoming { document, place }),
-            Ok(document) => Ok(Incoming { document: document.without_id(), place }),
+            Ok(document) if named => Ok(PlacedDocument { document, place }),
+            Ok(document) => Ok(PlacedDocument { document: document.without_id(), place }),
             Err(error) => Err(BadRecord { place, cause: error.to_string() }),
         }
     })?;
@@ -103,12 +104,12 @@ pub(crate) fn run(global: &GlobalOptions, args: &Add) -> Result<Ending, Failure>
         bad.iter().filter_map(|bad| bad.as_ref().err()).for_each(|bad| {
             progress.say(&bad.to_string());
         });
-        let mut good: Vec<Incoming> = good.into_iter().flatten().collect();
+        let mut good: Vec<PlacedDocument> = good.into_iter().flatten().collect();
         while !good.is_empty() {
             let room = (args.batch as usize - in_batch).min(good.len());
             let later = good.split_off(room);
             in_batch += good.len();
-            insert(&mut txn, good, args.on_conflict, &mut counts, &progress)?;
+            insert_batch(&mut txn, good, args.on_conflict, &mut counts, &progress)?;
             good = later;
             if in_batch >= args.batch as usize {
                 txn.commit()?;
@@ -141,9 +142,10 @@ pub(crate) fn run(global: &GlobalOptions, args: &Add) -> Result<Ending, Failure>
     Ok(if counts.failed > 0 { Ending::SomeFailed } else { Ending::Done })
 }
 
-fn insert(
+/// Inserts documents in the open transaction, and counts and reports the outcomes.
+fn insert_batch(
     txn: &mut WriteTxn,
-    incoming: Vec<Incoming>,
+    incoming: Vec<PlacedDocument>,
     conflict: Conflict,
     counts: &mut Counts,
     progress: &ProgressBar,
@@ -152,7 +154,7 @@ fn insert(
         Conflict::Replace => OnConflict::Replace,
         Conflict::Skip | Conflict::Error => OnConflict::Skip,
     };
-    for Incoming { document, .. } in &incoming {
+    for PlacedDocument { document, .. } in &incoming {
         counts.bytes += document.text_bytes();
         counts.empty += u64::from(document.signature().is_empty());
     }
@@ -174,6 +176,7 @@ fn insert(
     Ok(())
 }
 
+/// Prints the summary.
 fn report(global: &GlobalOptions, counts: &Counts, seconds: f64, interrupted: bool) {
     let fields = [
         ("added", counts.added.into()),

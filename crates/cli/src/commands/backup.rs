@@ -1,4 +1,4 @@
-//! `twindex backup`: a copy of an index.
+//! `twindex backup`: copies an index to a new file.
 
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;

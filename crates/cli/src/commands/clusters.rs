@@ -1,4 +1,4 @@
-//! `twindex clusters`: which documents belong together, and which of them may go.
+//! `twindex clusters`: groups similar documents, and lists the duplicates to remove.
 
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
@@ -15,7 +15,7 @@ use std::io::{self, BufRead, BufReader, Seek, Write};
 use std::path::PathBuf;
 use std::time::Instant;
 use tempfile::SpooledTempFile;
-use twindex::{Cluster, Clusters as Found, Keep, Linkage, Snapshot};
+use twindex::{Cluster, Clusters as FoundClusters, Keep, Linkage, Snapshot};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -36,11 +36,11 @@ pub(crate) struct Clusters {
     #[arg(long)]
     pub(crate) estimate: bool,
     /// What makes documents a cluster
-    #[arg(long, value_enum, default_value_t = By::Representative)]
-    pub(crate) linkage: By,
+    #[arg(long, value_enum, default_value_t = LinkageChoice::Representative)]
+    pub(crate) linkage: LinkageChoice,
     /// Which document of a cluster stands for it
-    #[arg(long, value_enum, default_value_t = Kept::First)]
-    pub(crate) keep: Kept,
+    #[arg(long, value_enum, default_value_t = KeepChoice::First)]
+    pub(crate) keep: KeepChoice,
     /// Print the ids of all members but the representatives, one a line, as they are, to be
     /// removed. The index is closed before the first is printed
     #[arg(long)]
@@ -48,7 +48,7 @@ pub(crate) struct Clusters {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum By {
+pub(crate) enum LinkageChoice {
     /// Every member was found similar to the representative
     Representative,
     /// A chain of similar pairs leads from each member to every other
@@ -56,7 +56,7 @@ pub(crate) enum By {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Kept {
+pub(crate) enum KeepChoice {
     /// The one that was added earliest
     First,
     /// The one with the longest text, in bytes; the earliest of them
@@ -65,14 +65,14 @@ pub(crate) enum Kept {
     Id,
 }
 
-/// Ids in memory before they go to a temporary file.
-const SPOOLED: usize = 8 << 20;
+/// The most bytes of ids held in memory; more go to a temporary file.
+const MAX_SPOOL_BYTES: usize = 8 << 20;
 
-/// So many clusters are aligned together on a terminal.
-const ALIGNED: usize = 64;
+/// The number of clusters whose columns are aligned together on a terminal.
+const ALIGNED_CLUSTERS: usize = 64;
 
-/// The widest column of representatives on a terminal.
-const WIDEST: usize = 60;
+/// The greatest width of the representative column on a terminal, in characters.
+const MAX_NAME_WIDTH: usize = 60;
 
 pub(crate) fn run(global: &GlobalOptions, args: &Clusters) -> Result<Ending, Failure> {
     interrupt::catch()?;
@@ -80,20 +80,20 @@ pub(crate) fn run(global: &GlobalOptions, args: &Clusters) -> Result<Ending, Fai
     let index = opening::to_read(global, &args.index)?;
     let snapshot = index.snapshot()?;
     let threshold = args.threshold.unwrap_or(index.settings().threshold());
-    let clusters = find(global, args, &snapshot, threshold)?;
+    let clusters = find_clusters(global, args, &snapshot, threshold)?;
     let mut results = Results::new(global);
     let (number, documents) = (clusters.len() as u64, clusters.documents());
     let (recall, all) = (clusters.recall(), snapshot.len());
     let mut failed = 0;
     if args.duplicates {
-        let mut ids = spool(&clusters)?;
-        // Who reads the ids may be waiting for the index.
+        let mut ids = spool_duplicates(&clusters)?;
+        // The program that reads the ids may wait for the index, so it is closed first.
         drop(clusters);
         drop(snapshot);
         drop(index);
         failed = print_ids(&mut results, &mut ids)?;
     } else {
-        print(&mut results, &clusters)?;
+        print_clusters(&mut results, &clusters)?;
     }
     results.flush()?;
     let duplicates = documents - number;
@@ -123,20 +123,21 @@ pub(crate) fn run(global: &GlobalOptions, args: &Clusters) -> Result<Ending, Fai
     })
 }
 
-fn find<'s>(
+/// Finds the clusters with the linkage and the representatives that the arguments choose.
+fn find_clusters<'s>(
     global: &GlobalOptions,
     args: &Clusters,
     snapshot: &'s Snapshot,
     threshold: f64,
-) -> Result<Found<'s>, Failure> {
+) -> Result<FoundClusters<'s>, Failure> {
     let linkage = match args.linkage {
-        By::Representative => Linkage::Representative,
-        By::Connected => Linkage::Connected,
+        LinkageChoice::Representative => Linkage::Representative,
+        LinkageChoice::Connected => Linkage::Connected,
     };
     let keep = match args.keep {
-        Kept::First => Keep::First,
-        Kept::Longest => Keep::Longest,
-        Kept::Id => Keep::Id,
+        KeepChoice::First => Keep::First,
+        KeepChoice::Longest => Keep::Longest,
+        KeepChoice::Id => Keep::Id,
     };
     let progress = ProgressBar::of_parts(global);
     let clustering = snapshot.clusters(threshold)?.linkage(linkage).keep(keep);
@@ -146,22 +147,24 @@ fn find<'s>(
     Ok(found?)
 }
 
+/// The error for an interrupted command.
 fn interrupted() -> Failure {
     anyhow::anyhow!("interrupted; not all clusters were printed").into()
 }
 
-fn print(results: &mut Results, clusters: &Found<'_>) -> Result<(), Failure> {
-    // The first is the largest.
+/// Prints one line for each cluster.
+fn print_clusters(results: &mut Results, clusters: &FoundClusters<'_>) -> Result<(), Failure> {
+    // The first cluster is the largest, so its size is the widest number.
     let digits = clusters.iter().next().map_or(0, |largest| largest.len().to_string().len());
     let mut rest = clusters.iter().peekable();
     while rest.peek().is_some() {
-        let some: Vec<Cluster<'_>> = rest.by_ref().take(ALIGNED).collect();
+        let group: Vec<Cluster<'_>> = rest.by_ref().take(ALIGNED_CLUSTERS).collect();
         let names =
-            some.iter().map(Cluster::representative).collect::<twindex::Result<Vec<_>>>()?;
+            group.iter().map(Cluster::representative).collect::<twindex::Result<Vec<_>>>()?;
         let width = names.iter().map(|name| for_terminal(name).chars().count()).max().unwrap_or(0);
-        for (cluster, name) in some.into_iter().zip(names) {
+        for (cluster, name) in group.into_iter().zip(names) {
             let fields = [("representative", Value::from(name)), ("size", cluster.len().into())];
-            let widths = [width.min(WIDEST), digits];
+            let widths = [width.min(MAX_NAME_WIDTH), digits];
             let members = cluster.members().map(|member| member.map_err(Failure::from));
             results.line_with_list(&fields, &widths, "members", members)?;
             if interrupt::asked() {
@@ -173,9 +176,11 @@ fn print(results: &mut Results, clusters: &Found<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes down what may go, as lengths and bytes: an id may hold anything.
-fn spool(clusters: &Found<'_>) -> Result<SpooledTempFile, Failure> {
-    let mut ids = tempfile::spooled_tempfile(SPOOLED);
+/// Writes the ids of all duplicates to a temporary file.
+///
+/// Each id is stored as its length and its bytes, because an id may contain line breaks.
+fn spool_duplicates(clusters: &FoundClusters<'_>) -> Result<SpooledTempFile, Failure> {
+    let mut ids = tempfile::spooled_tempfile(MAX_SPOOL_BYTES);
     for cluster in clusters.iter() {
         if interrupt::asked() {
             return Err(interrupted());
@@ -193,12 +198,12 @@ fn spool(clusters: &Found<'_>) -> Result<SpooledTempFile, Failure> {
     Ok(ids)
 }
 
-/// Prints ids one a line; returns how many are more than a line and were left out.
+/// Prints one id per line. Returns the number of ids left out because they contain a line break.
 fn print_ids(results: &mut Results, ids: &mut SpooledTempFile) -> Result<u64, Failure> {
     let mut ids = BufReader::new(ids);
     let mut failed = 0;
     while let Some(id) = read_id(&mut ids).context("a temporary file")? {
-        // A line ends with what looks like its end.
+        // A reader would take a line break inside an id, or a final `\r`, for the end of the line.
         if !results.is_json() && (id.contains('\n') || id.ends_with('\r')) {
             failed += 1;
             message(&format!("{id}: an id with a line break is left out; take --json"));
@@ -213,6 +218,7 @@ fn print_ids(results: &mut Results, ids: &mut SpooledTempFile) -> Result<u64, Fa
     Ok(failed)
 }
 
+/// Reads the next id of the temporary file, or `None` at its end.
 fn read_id(ids: &mut impl BufRead) -> io::Result<Option<String>> {
     if ids.fill_buf()?.is_empty() {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! `twindex compare`: two texts, exactly and by estimate, without an index.
+//! `twindex compare`: compares two texts, exactly and by estimate, without an index.
 
 use super::compare_weighted;
 use super::explain::{explain, not_explained};
@@ -52,8 +52,8 @@ pub(crate) struct Compare {
     universe: Option<u64>,
 }
 
-/// What is made of a text: its shingles in ascending order, with repetitions, and its signature.
-struct Side {
+/// The shingle hashes of a text, in ascending order with repetitions, and its signature.
+struct SketchedText {
     shingles: Vec<u64>,
     signature: Signature,
 }
@@ -66,7 +66,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Compare) -> Result<Ending, Fail
     compare(global, &args.texts, args.lanes, args.universe)
 }
 
-/// Prints the passages that both texts share.
+/// Prints the passages that the two texts share.
 fn show_passages(global: &GlobalOptions, texts: &TwoTexts) -> Result<Ending, Failure> {
     let names = [&texts.a, &texts.b].map(|path| path.display().to_string());
     if let Some(cause) = not_explained(texts.shingle()) {
@@ -81,7 +81,7 @@ fn show_passages(global: &GlobalOptions, texts: &TwoTexts) -> Result<Ending, Fai
     Ok(if any { Ending::Done } else { Ending::Nothing })
 }
 
-/// Prints the similarity of two texts or weighted sets, exactly and by estimate.
+/// Prints the exact and the estimated similarity of two texts or weighted sets.
 pub fn compare(
     global: &GlobalOptions,
     texts: &TwoTexts,
@@ -93,23 +93,24 @@ pub fn compare(
     }
     let plain = texts.shingler(false)?;
     let sketcher = Sketcher::new(texts.shingler(texts.multiset)?, lanes, texts.seed)?;
-    let side = |path: &Path| -> Result<Side, Failure> {
+    let sketch = |path: &Path| -> Result<SketchedText, Failure> {
         let text = texts.read(path)?;
         let mut shingles = plain.hashes(&text);
         shingles.sort_unstable();
-        Ok(Side { shingles, signature: sketcher.signature(&text)? })
+        Ok(SketchedText { shingles, signature: sketcher.signature(&text)? })
     };
-    let (mut a, mut b) = (side(&texts.a)?, side(&texts.b)?);
+    let (mut a, mut b) = (sketch(&texts.a)?, sketch(&texts.b)?);
 
     let multisets = Overlap::of_multisets(&a.shingles, &b.shingles);
     a.shingles.dedup();
     b.shingles.dedup();
     let sets = Overlap::of_sets(&a.shingles, &b.shingles);
-    let asked = if texts.multiset { multisets } else { sets };
-    let chance = RandomSubsets::like(asked, universe.unwrap_or(asked.a + asked.b))?;
-    // Nothing is similar to an empty text, for certain.
-    let nothing = Estimate { similarity: 0.0, low: 0.0, high: 0.0 };
-    let estimate = a.signature.similarity_at(&b.signature, texts.confidence)?.unwrap_or(nothing);
+    let overlap = if texts.multiset { multisets } else { sets };
+    let chance = RandomSubsets::like(overlap, universe.unwrap_or(overlap.a + overlap.b))?;
+    // An empty text is similar to no other text; the interval has no width.
+    let no_similarity = Estimate { similarity: 0.0, low: 0.0, high: 0.0 };
+    let estimate =
+        a.signature.similarity_at(&b.signature, texts.confidence)?.unwrap_or(no_similarity);
 
     let mut results = Results::new(global);
     let mut fields = vec![
@@ -120,21 +121,21 @@ pub fn compare(
         ("estimate", similarity(estimate.similarity)),
         ("low", similarity(estimate.low)),
         ("high", similarity(estimate.high)),
-        ("containment_a_in_b", rounded(asked.a_in_b())),
-        ("containment_b_in_a", rounded(asked.b_in_a())),
-        ("dice", rounded(asked.dice())),
-        ("shingles_a", asked.a.into()),
-        ("shingles_b", asked.b.into()),
-        ("shared", asked.shared.into()),
+        ("containment_a_in_b", rounded(overlap.a_in_b())),
+        ("containment_b_in_a", rounded(overlap.b_in_a())),
+        ("dice", rounded(overlap.dice())),
+        ("shingles_a", overlap.a.into()),
+        ("shingles_b", overlap.b.into()),
+        ("shared", overlap.shared.into()),
         ("universe", chance.universe().into()),
         ("expected_by_chance", significant(chance.expected_similarity())),
-        ("chance_log10", similarity(chance.tail_log10(asked.shared))),
+        ("chance_log10", similarity(chance.tail_log10(overlap.shared))),
     ];
     if let Some(k) = texts.shingle().kmer_width() {
         fields.push(distance(sets.similarity(), k));
     }
     results.object(&fields)?;
     results.flush()?;
-    let below = texts.is_below(asked.similarity());
+    let below = texts.is_below(overlap.similarity());
     Ok(if below { Ending::Nothing } else { Ending::Done })
 }

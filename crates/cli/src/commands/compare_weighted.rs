@@ -1,4 +1,5 @@
-//! `twindex compare --weighted`: two weighted sets, exactly and by estimate, without an index.
+//! `twindex compare --weighted`: compares two weighted sets, exactly and by estimate, without an
+//! index.
 
 use crate::run::ending::Ending;
 use crate::run::failure::Failure;
@@ -8,13 +9,15 @@ use crate::terminal::output::{Results, rounded, similarity};
 use std::path::Path;
 use twindex::{Estimate, Signature, Sketcher, weighted_jaccard};
 
-/// What is made of a file: its tokens with their weights, by ascending hash, and its signature.
-struct Side {
+/// The token hashes of a file with their weights, in ascending order of hash, and its signature.
+struct SketchedWeights {
     weights: Vec<(u64, f64)>,
     signature: Signature,
 }
 
-/// Prints the similarity of both sets. Fields: a, b, similarity, estimate, low, high, tokens_a,
+/// Prints the exact and the estimated similarity of the two sets.
+///
+/// The fields are a, b, similarity, estimate, low, high, tokens_a,
 /// tokens_b, shared.
 pub(crate) fn run(
     global: &GlobalOptions,
@@ -22,18 +25,19 @@ pub(crate) fn run(
     lanes: usize,
 ) -> Result<Ending, Failure> {
     let sketcher = Sketcher::weighted(texts.shingler(false)?, lanes, texts.seed)?;
-    let side = |path: &Path| -> Result<Side, Failure> {
+    let sketch = |path: &Path| -> Result<SketchedWeights, Failure> {
         let weights = texts.read_weights(path)?;
         let signature = sketcher.signature_of_weights(&weights)?;
-        Ok(Side { weights, signature })
+        Ok(SketchedWeights { weights, signature })
     };
-    let (a, b) = (side(&texts.a)?, side(&texts.b)?);
+    let (a, b) = (sketch(&texts.a)?, sketch(&texts.b)?);
     let exact = weighted_jaccard(&a.weights, &b.weights);
     let in_b = |(hash, _): &&(u64, f64)| b.weights.binary_search_by_key(hash, |x| x.0).is_ok();
     let shared = a.weights.iter().filter(in_b).count();
-    // Nothing is similar to an empty set, for certain.
-    let nothing = Estimate { similarity: 0.0, low: 0.0, high: 0.0 };
-    let estimate = a.signature.similarity_at(&b.signature, texts.confidence)?.unwrap_or(nothing);
+    // An empty set is similar to no other set; the interval has no width.
+    let no_similarity = Estimate { similarity: 0.0, low: 0.0, high: 0.0 };
+    let estimate =
+        a.signature.similarity_at(&b.signature, texts.confidence)?.unwrap_or(no_similarity);
 
     let mut results = Results::new(global);
     results.object(&[

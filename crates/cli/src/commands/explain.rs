@@ -1,5 +1,5 @@
-//! `twindex explain`, and `compare --explain`: the passages that two texts share, as lines for programs or
-//! side by side for a person.
+//! `twindex explain` and `compare --explain`: show the passages that two texts share, as lines for
+//! a program or side by side on a terminal.
 
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
@@ -56,7 +56,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Explain) -> Result<Ending, Fail
     Ok(if found.passages.is_empty() { Ending::Nothing } else { Ending::Done })
 }
 
-/// Why texts that are cut like this cannot be explained, if they cannot.
+/// The reason why passages cannot be shown for this kind of shingle, or `None` if they can.
 pub(crate) fn not_explained(shingle: Shingle) -> Option<&'static str> {
     shingle.kmer_width().map(|_| {
         "k-mers cannot be explained, as those that are shared may lie on other strands and make no \
@@ -64,7 +64,8 @@ pub(crate) fn not_explained(shingle: Shingle) -> Option<&'static str> {
     })
 }
 
-/// Prints the passages that two texts share, and on standard error how much of each they are.
+/// Prints the passages that two texts share, and a summary of their share of each text on standard
+/// error.
 pub(crate) fn explain(
     global: &GlobalOptions,
     shingler: &Shingler,
@@ -98,13 +99,14 @@ pub(crate) fn explain(
     Ok(explanation)
 }
 
+/// Prints the number of passages, their share of each text and the similarity.
 fn summarise(global: &GlobalOptions, explanation: &Explanation, a: &str, b: &str) {
     let (share_of_a, share_of_b) = (explanation.share_of_a(), explanation.share_of_b());
     let overlap = explanation.overlap;
     let passages = explanation.passages.len() as u64;
-    // Rounding must not make nearly all of a text all of it.
-    let most = |share: f64| if share < 1.0 { 99.9 } else { 100.0 };
-    let percent = |share: f64| format!("{:.1} %", (100.0 * share).min(most(share)));
+    // A share below 1 must not be rounded up to 100 %.
+    let cap = |share: f64| if share < 1.0 { 99.9 } else { 100.0 };
+    let percent = |share: f64| format!("{:.1} %", (100.0 * share).min(cap(share)));
     let sentence = format!(
         "{}: {} of {a}, {} of {b}; similarity {}",
         count(passages, "shared passage"),

@@ -1,4 +1,4 @@
-//! `twindex export`: an index as JSON Lines.
+//! `twindex export`: writes an index as JSON Lines.
 
 use crate::commands::exported;
 use crate::run::failure::Failure;
