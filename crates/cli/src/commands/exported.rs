@@ -1,4 +1,4 @@
-//! The lines of an export: a header with the settings, then a document a line.
+//! The lines of an export: a header with the settings, then one line for each document.
 
 use crate::run::failure::in_options;
 use crate::run::seconds::{seconds_of, time_of};
@@ -11,14 +11,16 @@ use twindex::{
     Snapshot, UnicodeVersions, Weights,
 };
 
-/// The version of these lines that this build writes, and the newest that it reads.
-const VERSION: u64 = 1;
+/// The export version that this build writes, and the newest that it reads.
+const EXPORT_VERSION: u64 = 1;
 
-/// The most bytes of a line: more than any document of ours has, with a text of 256 MiB in which every
-/// character is escaped.
+/// The most bytes that a line may have.
+///
+/// No line that `export` writes is longer, even one with a text of 256 MiB in which every character
+/// is escaped.
 pub(crate) const LONGEST: usize = 2 << 30;
 
-/// What the first line says.
+/// The settings and the number of documents that the first line gives.
 pub(crate) struct Header {
     pub(crate) settings: Settings,
     pub(crate) documents: u64,
@@ -64,7 +66,8 @@ struct HeaderIn<'a> {
 
 #[derive(Deserialize)]
 struct SettingsIn<'a> {
-    // As they are written: a number that is read in haste can differ in its last bit.
+    // The digits are kept as written and parsed by `str::parse`, which rounds correctly. The faster
+    // float parser of serde_json can differ in the last bit.
     #[serde(borrow)]
     threshold: &'a RawValue,
     #[serde(borrow)]
@@ -81,7 +84,7 @@ struct SettingsIn<'a> {
     unicode: Option<Unicode>,
 }
 
-/// Versions of the tables that the texts were normalised and cut with.
+/// The versions of the Unicode tables that the texts were normalised and cut with.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 struct Unicode {
     case: (u8, u8, u8),
@@ -89,12 +92,12 @@ struct Unicode {
     segmentation: (u8, u8, u8),
 }
 
-/// The first line of an export.
+/// Returns the first line of an export.
 pub(crate) fn header(snapshot: &Snapshot) -> serde_json::Result<String> {
     let settings = snapshot.settings();
     let UnicodeVersions { case, normalization, segmentation } = settings.unicode;
     serde_json::to_string(&HeaderOut {
-        twindex_export: VERSION,
+        twindex_export: EXPORT_VERSION,
         format: snapshot.format_version(),
         settings: SettingsOut {
             threshold: settings.threshold(),
@@ -116,36 +119,40 @@ pub(crate) fn header(snapshot: &Snapshot) -> serde_json::Result<String> {
 
 /// Reads the first line.
 pub(crate) fn read_header(line: &[u8]) -> Result<Header, String> {
-    const NONE: &str = "no export of twindex: its first line is no header with `twindex_export`";
-    let versions: Versions = serde_json::from_slice(line).map_err(|_| NONE.to_owned())?;
-    let version = versions.twindex_export.ok_or(NONE)?;
+    const NOT_AN_EXPORT: &str =
+        "no export of twindex: its first line is no header with `twindex_export`";
+    let versions: Versions = serde_json::from_slice(line).map_err(|_| NOT_AN_EXPORT.to_owned())?;
+    let version = versions.twindex_export.ok_or(NOT_AN_EXPORT)?;
     let newer = |what: &str, found: u64, known: u64| {
         format!("{what} {found}, this twindex reads up to {known}; use a newer twindex")
     };
-    if version > VERSION {
-        return Err(newer("an export of version", version, VERSION));
+    if version > EXPORT_VERSION {
+        return Err(newer("an export of version", version, EXPORT_VERSION));
     }
     if let Some(format) = versions.format.filter(|format| *format > u64::from(FORMAT_VERSION)) {
         return Err(newer("an export from an index of format", format, FORMAT_VERSION.into()));
     }
-    let wrong = |error: &dyn std::fmt::Display| format!("its header is wrong: {error}");
+    let invalid = |error: &dyn std::fmt::Display| format!("its header is wrong: {error}");
     let HeaderIn { settings, documents } =
-        serde_json::from_slice(line).map_err(|error| wrong(&cause(&error)))?;
+        serde_json::from_slice(line).map_err(|error| invalid(&json_error(&error)))?;
     let number = |name: &str, raw: &RawValue| {
-        raw.get().parse::<f64>().map_err(|_| wrong(&format!("`{name}` is not a number")))
+        raw.get().parse::<f64>().map_err(|_| invalid(&format!("`{name}` is not a number")))
     };
     let mut options = IndexOptions::new()
         .threshold(number("threshold", settings.threshold)?)
         .recall(number("recall", settings.recall)?)
         .lanes(settings.lanes)
         .shingle(
-            settings.shingle.parse().map_err(|error: twindex::Error| wrong(&in_options(&error)))?,
+            settings
+                .shingle
+                .parse()
+                .map_err(|error: twindex::Error| invalid(&in_options(&error)))?,
         )
         .normalization(
             settings
                 .normalize
                 .parse()
-                .map_err(|error: twindex::Error| wrong(&in_options(&error)))?,
+                .map_err(|error: twindex::Error| invalid(&in_options(&error)))?,
         )
         .multiset(settings.multiset)
         .weighted(settings.weighted)
@@ -158,7 +165,7 @@ pub(crate) fn read_header(line: &[u8]) -> Result<Header, String> {
             segmentation: tables.segmentation,
         });
     }
-    let settings = options.settings().map_err(|error| wrong(&in_options(&error)))?;
+    let settings = options.settings().map_err(|error| invalid(&in_options(&error)))?;
     Ok(Header { settings, documents })
 }
 
@@ -191,7 +198,7 @@ struct DocumentIn<'a> {
     text: Option<Cow<'a, str>>,
 }
 
-/// The line of a document.
+/// Returns the line of a document.
 pub(crate) fn line(document: &Document) -> anyhow::Result<String> {
     let weights = document.weights()?.map(|weights| weights.to_export());
     let signature = document.signature();
@@ -212,15 +219,17 @@ pub(crate) fn line(document: &Document) -> anyhow::Result<String> {
     })?)
 }
 
-/// Reads the line of a document whose signature has so many lanes, and that must have a text if the
-/// index stores texts. One that is not the text of the signature is refused.
+/// Reads the line of a document.
+///
+/// The signature must have as many lanes as the sketcher. With `with_text`, the line must have a
+/// text, and a text that does not match the other fields is refused.
 pub(crate) fn read_line(
     line: &[u8],
     sketcher: &Sketcher,
     with_text: bool,
 ) -> Result<Document, String> {
     let lanes = sketcher.lanes();
-    let found: DocumentIn<'_> = serde_json::from_slice(line).map_err(|error| cause(&error))?;
+    let found: DocumentIn<'_> = serde_json::from_slice(line).map_err(|error| json_error(&error))?;
     let signature = from_hex(&found.signature).ok_or("`signature` is not hexadecimal")?;
     if signature.len() != lanes {
         return Err(format!("`signature` has {} lanes, expected {lanes}", signature.len()));
@@ -277,6 +286,7 @@ pub(crate) fn read_line(
     })
 }
 
+/// Decodes hexadecimal digits, or returns `None` if the text has anything else.
 fn from_hex(text: &str) -> Option<Vec<u8>> {
     let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
     let (pairs, rest) = text.as_bytes().as_chunks::<2>();
@@ -284,8 +294,8 @@ fn from_hex(text: &str) -> Option<Vec<u8>> {
     if rest.is_empty() { bytes.collect() } else { None }
 }
 
-/// What is wrong with a JSON text, without the line, which is always the first.
-fn cause(error: &serde_json::Error) -> String {
+/// Describes a JSON error by its column only, because each text has a single line.
+fn json_error(error: &serde_json::Error) -> String {
     let said = error.to_string();
     match said.split_once(" at line 1 ") {
         Some((what, column)) => format!("{what} at {column}"),
@@ -304,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_must_be_that_of_the_other_fields() {
+    fn a_text_that_does_not_match_the_other_fields_is_refused() {
         let sketcher = sketcher();
         let document = |text: &str| {
             let document = Document::sketch("a", text, &sketcher).expect("a valid id");
@@ -315,7 +325,7 @@ mod tests {
         assert!(read(&one).is_ok() && read(&other).is_ok());
         let mixed = one.replace("one text of some length", "one text of same length");
         assert!(read(&mixed).expect_err("refused").contains("is not the text"));
-        // Without a hash the signature tells.
+        // Without `text_hash` and `text_bytes`, the text is checked against the signature.
         let bare = |line: &str| {
             let start = line.find(",\"text_bytes\"").expect("a field");
             let end = line.find(",\"inserted\"").expect("a field");
@@ -345,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_of_another_program_needs_an_id_a_signature_and_a_size() {
+    fn a_document_from_another_program_needs_an_id_a_signature_and_a_size() {
         let hex = "ab".repeat(64);
         let read = |line: String| read_line(line.as_bytes(), &sketcher(), false);
         let least = format!("{{\"id\":\"a\",\"signature\":\"{hex}\",\"set_size\":20}}");
@@ -379,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_line_of_ours_fits() {
+    fn a_line_without_a_text_is_shorter_than_100_000_bytes() {
         let signature = Signature::new(vec![255; 512].into(), SetSize::about(9));
         let id = "\u{1}".repeat(twindex::MAX_ID_BYTES);
         let document = Document::from_signature(id, signature).expect("a valid id");

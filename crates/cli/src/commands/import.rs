@@ -1,4 +1,4 @@
-//! `twindex import`: the JSON Lines of an export go into an index.
+//! `twindex import`: adds the JSON Lines of an export to an index.
 
 use crate::commands::exported::{self, Header, LONGEST};
 use crate::commands::info::warn_of_other_unicode;
@@ -36,22 +36,22 @@ pub(crate) struct Import {
     pub(crate) taking: Taking,
 }
 
-/// The lines of an export, of which the header is read.
-struct Lines {
+/// A reader of the lines of an export. It has read the header.
+struct ExportReader {
     name: String,
     blocks: ReadAhead<io::Result<Block>>,
     header: Header,
-    /// The line that the header is on, after which documents begin.
+    /// The number of the header's line. Documents follow it.
     header_line: u64,
-    /// The block that has it.
+    /// The block that contains the header, until `next` returns it.
     first: Option<Block>,
 }
 
 pub(crate) fn run(global: &GlobalOptions, args: &Import) -> Result<Ending, Failure> {
     interrupt::catch()?;
     let start = Instant::now();
-    let mut lines = Lines::open(&args.path)?;
-    let index = open(global, args, &lines)?;
+    let mut lines = ExportReader::open(&args.path)?;
+    let index = open_or_create(global, args, &lines)?;
     let progress = ProgressBar::of_documents(global, lines.header.documents);
     let mut intake = Intake::new(&index, &args.taking, start)?;
     let mut seen = 0_u64;
@@ -74,7 +74,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Import) -> Result<Ending, Failu
     progress.finish();
     let ending = intake.finish(global, &args.index)?;
     index.close()?;
-    let Lines { name, header: Header { documents, .. }, .. } = lines;
+    let ExportReader { name, header: Header { documents, .. }, .. } = lines;
     if seen != documents {
         let cause = match seen < documents {
             true => "it was cut short",
@@ -90,8 +90,12 @@ pub(crate) fn run(global: &GlobalOptions, args: &Import) -> Result<Ending, Failu
     Ok(ending)
 }
 
-/// The index that it goes into, created if there is none.
-fn open(global: &GlobalOptions, args: &Import, lines: &Lines) -> Result<Index, Failure> {
+/// Opens the index to write to, or creates it with the settings of the export.
+fn open_or_create(
+    global: &GlobalOptions,
+    args: &Import,
+    lines: &ExportReader,
+) -> Result<Index, Failure> {
     let settings = &lines.header.settings;
     if args.index.symlink_metadata().is_err() {
         let options = IndexOptions::new().like(settings);
@@ -103,7 +107,8 @@ fn open(global: &GlobalOptions, args: &Import, lines: &Lines) -> Result<Index, F
     Ok(index)
 }
 
-impl Lines {
+impl ExportReader {
+    /// Opens an export and reads its header.
     fn open(path: &Path) -> Result<Self, Failure> {
         let standard = path.as_os_str() == STANDARD_INPUT;
         let name = match standard {
@@ -139,6 +144,7 @@ impl Lines {
         }
     }
 
+    /// Returns the next block of lines, or `None` at the end.
     fn next(&mut self) -> Result<Option<Block>, Failure> {
         if let Some(first) = self.first.take() {
             return Ok(Some(first));
@@ -151,7 +157,7 @@ impl Lines {
             .map_err(|error| anyhow::anyhow!("{name}: {error}; what came before is not all in"))?)
     }
 
-    /// The documents of a block, each or why it cannot be read.
+    /// Reads the documents of a block in parallel. A line that cannot be read gives its error message.
     fn read(&self, block: &Block, index: &Index) -> Vec<Result<Found, String>> {
         let Self { name, header_line, .. } = self;
         let place = |number: u64| format!("{name}:{number}");

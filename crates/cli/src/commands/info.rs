@@ -1,4 +1,4 @@
-//! `twindex info`: settings, counts and sizes of an index, and how full its buckets are.
+//! `twindex info`: prints the settings, counts, sizes and bucket sizes of an index.
 
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
@@ -78,15 +78,15 @@ pub(crate) fn run(global: &GlobalOptions, args: &Info) -> Result<Ending, Failure
     }
     results.object(&fields)?;
     if !global.json {
-        histogram(&mut results, &sizes)?;
+        print_histogram(&mut results, &sizes)?;
     }
     results.flush()?;
     warn_of_unicode(&args.index, settings.unicode);
     Ok(Ending::Done)
 }
 
-/// Prints a line for each size of bucket.
-fn histogram(results: &mut Results, sizes: &BucketSizes) -> Result<(), Failure> {
+/// Prints one line for each class of bucket sizes.
+fn print_histogram(results: &mut Results, sizes: &BucketSizes) -> Result<(), Failure> {
     for class in &sizes.classes {
         let name = match class.from == class.to {
             true => format!("buckets_of_{}", class.from),
@@ -101,16 +101,19 @@ fn histogram(results: &mut Results, sizes: &BucketSizes) -> Result<(), Failure> 
     Ok(())
 }
 
+/// The JSON object of a class of bucket sizes.
 fn class_object(class: &SizeClass) -> Value {
     json!({"from": class.from, "to": class.to, "buckets": class.buckets})
 }
 
-/// A bar as long as the number has binary digits: else only that of the smallest buckets would show.
+/// A bar whose length is the number of binary digits of `number`.
+///
+/// On a linear scale, only the bar of the smallest buckets would be visible.
 fn bar(number: u64) -> String {
     "█".repeat((u64::BITS - number.leading_zeros()) as usize)
 }
 
-/// Says when texts would be cut by other tables than those the index was made with.
+/// Warns if this build has other Unicode tables than those that the index was made with.
 fn warn_of_unicode(path: &Path, stored: UnicodeVersions) {
     let current = UnicodeVersions::current();
     if stored != current {
@@ -122,7 +125,8 @@ fn warn_of_unicode(path: &Path, stored: UnicodeVersions) {
     }
 }
 
-/// Says when texts were cut by other tables than those of the index that takes them in.
+/// Warns if the source was made with other Unicode tables than the index that receives its
+/// documents.
 pub(crate) fn warn_of_other_unicode(
     path: &Path,
     found: UnicodeVersions,

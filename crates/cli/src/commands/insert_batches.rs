@@ -1,4 +1,4 @@
-//! Documents that were sketched elsewhere go into an index, a commit for each batch.
+//! Inserts documents that have their signatures already, with one commit for each batch.
 
 use crate::run::ending::Ending;
 use crate::run::failure::Failure;
@@ -17,17 +17,18 @@ pub(crate) struct Taking {
     #[arg(long, value_enum, default_value_t = Conflict::Replace)]
     on_conflict: Conflict,
     /// Documents in one commit
-    #[arg(long, value_name = "DOCS", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "DOCS", default_value_t = 10_000,
+          value_parser = clap::value_parser!(u32).range(1..))]
     batch: u32,
 }
 
-/// A document, and where it was found.
+/// A document, and the place in the input that it was found at.
 pub(crate) struct Found {
     pub(crate) document: Document,
     pub(crate) place: String,
 }
 
-/// What happened so far.
+/// The number of documents by outcome.
 #[derive(Default)]
 struct Counts {
     added: u64,
@@ -37,7 +38,7 @@ struct Counts {
     failed: u64,
 }
 
-/// Documents on their way into an index.
+/// An insertion of many documents into an index, in batches.
 pub(crate) struct Intake<'i> {
     index: &'i Index,
     txn: WriteTxn,
@@ -49,6 +50,7 @@ pub(crate) struct Intake<'i> {
 }
 
 impl<'i> Intake<'i> {
+    /// Begins the first transaction.
     pub(crate) fn new(index: &'i Index, taking: &Taking, start: Instant) -> Result<Self, Failure> {
         Ok(Self {
             index,
@@ -61,12 +63,13 @@ impl<'i> Intake<'i> {
         })
     }
 
-    /// Documents that are best taken together.
+    /// The number of documents to pass to [`Intake::take`] at once.
     pub(crate) fn block(&self) -> usize {
         self.batch.min(4096)
     }
 
-    /// Takes documents, and commits where a batch ends. Stops there if the command was asked to end.
+    /// Inserts documents, and commits at the end of each batch. If the command is interrupted, stops
+    /// after a commit.
     pub(crate) fn take(
         mut self,
         documents: Vec<Found>,
@@ -90,11 +93,12 @@ impl<'i> Intake<'i> {
         Ok(self)
     }
 
-    /// Notes that something could not be taken, and was reported.
+    /// Counts a document that could not be inserted. The caller has reported it.
     pub(crate) fn failed(&mut self) {
         self.counts.failed += 1;
     }
 
+    /// Inserts documents in the open transaction, and counts and reports the outcomes.
     fn insert(&mut self, found: Vec<Found>, progress: &ProgressBar) -> Result<(), Failure> {
         let policy = match self.conflict {
             Conflict::Replace => OnConflict::Replace,
@@ -119,7 +123,7 @@ impl<'i> Intake<'i> {
         Ok(())
     }
 
-    /// Commits what is left and says what came of all.
+    /// Commits the last batch and prints the summary.
     pub(crate) fn finish(self, global: &GlobalOptions, path: &Path) -> Result<Ending, Failure> {
         let Self { txn, counts, start, .. } = self;
         txn.commit()?;
@@ -138,6 +142,7 @@ impl<'i> Intake<'i> {
     }
 }
 
+/// Prints the summary.
 fn report(global: &GlobalOptions, counts: &Counts, seconds: f64, interrupted: bool) {
     let fields = [
         ("added", counts.added.into()),

@@ -1,4 +1,4 @@
-//! `twindex list` and `get`: what is in an index.
+//! `twindex list` and `twindex get`: print the ids of an index and single documents.
 
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
@@ -42,6 +42,7 @@ pub(crate) struct Get {
     pub(crate) text: bool,
 }
 
+/// Prints the id of each document.
 pub(crate) fn list(global: &GlobalOptions, args: &List) -> Result<Ending, Failure> {
     let index = opening::to_read(global, &args.index)?;
     let snapshot = index.snapshot()?;
@@ -53,6 +54,7 @@ pub(crate) fn list(global: &GlobalOptions, args: &List) -> Result<Ending, Failur
     Ok(Ending::Done)
 }
 
+/// Prints one document, or its text alone.
 pub(crate) fn get(global: &GlobalOptions, args: &Get) -> Result<Ending, Failure> {
     let index = opening::to_read(global, &args.index)?;
     let snapshot = index.snapshot()?;
@@ -87,7 +89,7 @@ pub(crate) fn get(global: &GlobalOptions, args: &Get) -> Result<Ending, Failure>
     Ok(Ending::Done)
 }
 
-/// The text of a document, or the text that stands for its weights.
+/// The stored text of a document, or its weights in the text form of an export.
 fn text_of(snapshot: &Snapshot, id: &str) -> Result<Option<String>, Failure> {
     Ok(match snapshot.settings().weighted {
         true => snapshot.weights(id)?.map(|weights| weights.to_export()),

@@ -1,4 +1,4 @@
-//! `twindex create`, `check` and `compact`: the file as a whole.
+//! `twindex create`, `check` and `compact`: create, verify, repair and compact an index file.
 
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
@@ -60,6 +60,7 @@ pub(crate) struct Compact {
     pub(crate) index: PathBuf,
 }
 
+/// Creates an empty index.
 pub(crate) fn create(global: &GlobalOptions, args: &Create) -> Result<Ending, Failure> {
     interrupt::catch()?;
     let wait = global.wait.unwrap_or_default();
@@ -93,6 +94,7 @@ pub(crate) fn create(global: &GlobalOptions, args: &Create) -> Result<Ending, Fa
     Ok(Ending::Done)
 }
 
+/// Checks the invariants of an index, or repairs it.
 pub(crate) fn check(global: &GlobalOptions, args: &Check) -> Result<Ending, Failure> {
     interrupt::catch()?;
     let progress = ProgressBar::of_parts(global);
@@ -145,6 +147,7 @@ pub(crate) fn check(global: &GlobalOptions, args: &Check) -> Result<Ending, Fail
     Ok(if report.is_clean() { Ending::Done } else { Ending::Nothing })
 }
 
+/// Rebuilds a damaged index from the documents that can be read, and prints the ids of lost ones.
 fn repair(global: &GlobalOptions, args: &Check, progress: &ProgressBar) -> Result<Ending, Failure> {
     let repair = opening::open(global, IndexOptions::new(), |options| {
         options.repair(&args.index).watch(progress.watch())
@@ -185,6 +188,7 @@ fn repair(global: &GlobalOptions, args: &Check, progress: &ProgressBar) -> Resul
     Ok(if repair.lost == 0 { Ending::Done } else { Ending::Nothing })
 }
 
+/// Compacts an index file.
 pub(crate) fn compact(global: &GlobalOptions, args: &Compact) -> Result<Ending, Failure> {
     interrupt::catch()?;
     let start = Instant::now();
@@ -194,7 +198,7 @@ pub(crate) fn compact(global: &GlobalOptions, args: &Compact) -> Result<Ending, 
     let compacted = index.compact().watch(progress.watch());
     progress.finish();
     compacted?;
-    // Closing trims the file once more.
+    // Closing the index trims the file once more, so its size is read afterwards.
     index.close()?;
     let after =
         std::fs::metadata(&args.index).with_context(|| args.index.display().to_string())?.len();
