@@ -157,7 +157,7 @@ impl ExportReader {
             .map_err(|error| anyhow::anyhow!("{name}: {error}; what came before is not all in"))?)
     }
 
-    /// Reads the documents of a block in parallel. A line that cannot be read gives its error message.
+    /// Reads the documents of a block in parallel. A line that cannot be read gives a message.
     fn read(&self, block: &Block, index: &Index) -> Vec<Result<Found, String>> {
         let Self { name, header_line, .. } = self;
         let place = |number: u64| format!("{name}:{number}");

@@ -68,8 +68,8 @@ impl<'i> Intake<'i> {
         self.batch.min(4096)
     }
 
-    /// Inserts documents, and commits at the end of each batch. If the command is interrupted, stops
-    /// after a commit.
+    /// Inserts documents, and commits at the end of each batch. If the command is interrupted, it
+    /// stops after a commit.
     pub(crate) fn take(
         mut self,
         documents: Vec<Found>,

@@ -1,4 +1,4 @@
-//! `twindex merge`: indexes of equal settings become one, without the texts.
+//! `twindex merge`: merges indexes of equal settings into one. It does not read the original texts.
 
 use crate::commands::info::warn_of_other_unicode;
 use crate::commands::insert_batches::{Found, Intake, Taking};
@@ -54,8 +54,8 @@ pub(crate) fn run(global: &GlobalOptions, args: &Merge) -> Result<Ending, Failur
             break;
         }
         let source = opening::to_read(global, path)?;
-        agree(&index, &source, path)?;
-        intake = take(intake, &source, path, &progress)?;
+        require_same_settings(&index, &source, path)?;
+        intake = insert_source(intake, &source, path, &progress)?;
     }
     progress.finish();
     let ending = intake.finish(global, &args.dest)?;
@@ -63,8 +63,10 @@ pub(crate) fn run(global: &GlobalOptions, args: &Merge) -> Result<Ending, Failur
     Ok(ending)
 }
 
-/// Opens every source, and the destination, before anything is written to it; returns that and how
-/// many documents there are to take in. `None` if the command was asked to end.
+/// Opens the destination and each source, and compares their settings, before anything is inserted.
+///
+/// Returns the destination and the number of documents in all sources, or `None` if the command was
+/// interrupted.
 fn open_all(global: &GlobalOptions, args: &Merge) -> Result<Option<(Index, u64)>, Failure> {
     let mut dest = match args.dest.symlink_metadata() {
         Ok(_) => Some(opening::to_write(global, &args.dest)?),
@@ -76,13 +78,13 @@ fn open_all(global: &GlobalOptions, args: &Merge) -> Result<Option<(Index, u64)>
         let source = opening::to_read(global, path)?;
         documents += source.snapshot()?.len();
         match (&dest, &first) {
-            (Some(dest), _) => agree(dest, &source, path)?,
+            (Some(dest), _) => require_same_settings(dest, &source, path)?,
             (None, Some((settings, first))) => settings.same(first, source.settings(), path)?,
             (None, None) => {}
         }
-        let (like, _) = *first.get_or_insert((*source.settings(), path));
-        let like = dest.as_ref().map_or(like, |dest| *dest.settings());
-        warn_of_other_unicode(path, source.settings().unicode, like.unicode);
+        let (expected, _) = *first.get_or_insert((*source.settings(), path));
+        let expected = dest.as_ref().map_or(expected, |dest| *dest.settings());
+        warn_of_other_unicode(path, source.settings().unicode, expected.unicode);
         if interrupt::asked() {
             return Ok(None);
         }
@@ -94,12 +96,13 @@ fn open_all(global: &GlobalOptions, args: &Merge) -> Result<Option<(Index, u64)>
     Ok(dest.map(|dest| (dest, documents)))
 }
 
-fn agree(dest: &Index, source: &ReadOnlyIndex, path: &Path) -> twindex::Result<()> {
+/// Fails unless the destination and the source have equal settings.
+fn require_same_settings(dest: &Index, source: &ReadOnlyIndex, path: &Path) -> twindex::Result<()> {
     dest.settings().same(dest.path(), source.settings(), path)
 }
 
-/// Takes in all documents of a source, as far as the command is not asked to end.
-fn take<'i>(
+/// Inserts the documents of a source until its end or until the command is interrupted.
+fn insert_source<'i>(
     mut intake: Intake<'i>,
     source: &ReadOnlyIndex,
     path: &Path,
@@ -108,11 +111,11 @@ fn take<'i>(
     let snapshot = source.snapshot()?;
     let mut documents = snapshot.documents();
     while !interrupt::asked() {
-        let found = |document: Document| {
+        let locate = |document: Document| {
             let place = format!("{}: {}", path.display(), document.id());
             Found { document, place }
         };
-        let block: Vec<Found> = documents.block(intake.block())?.into_iter().map(found).collect();
+        let block: Vec<Found> = documents.block(intake.block())?.into_iter().map(locate).collect();
         if block.is_empty() {
             break;
         }

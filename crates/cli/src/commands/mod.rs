@@ -1,4 +1,4 @@
-//! One file a command, or a family of commands: its arguments, its help, and what it does.
+//! One file for each command or family of commands, with its arguments, its help and its code.
 
 pub(crate) mod add;
 pub(crate) mod backup;

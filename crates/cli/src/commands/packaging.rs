@@ -1,4 +1,4 @@
-//! `twindex completions` and `twindex man`: what packages of the command bring along.
+//! `twindex completions` and `twindex man`: write shell completions and manual pages for packages.
 
 use crate::run::ending::Ending;
 use crate::run::failure::Failure;
@@ -21,11 +21,11 @@ Examples:
 pub(crate) struct Completions {
     /// The shell
     #[arg(value_enum)]
-    shell: Kind,
+    shell: SupportedShell,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Kind {
+enum SupportedShell {
     Bash,
     Zsh,
     Fish,
@@ -43,13 +43,14 @@ pub(crate) struct Man {
     directory: PathBuf,
 }
 
+/// Prints the completion script of a shell.
 pub(crate) fn completions(mut twindex: Command, args: &Completions) -> Result<Ending, Failure> {
     let shell = match args.shell {
-        Kind::Bash => Shell::Bash,
-        Kind::Zsh => Shell::Zsh,
-        Kind::Fish => Shell::Fish,
+        SupportedShell::Bash => Shell::Bash,
+        SupportedShell::Zsh => Shell::Zsh,
+        SupportedShell::Fish => Shell::Fish,
     };
-    // Written at once, so that a reader who leaves early is no panic in there.
+    // `generate` panics on a write error, such as a closed pipe, so it writes to memory.
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut twindex, "twindex", &mut script);
     let mut out = io::stdout().lock();
@@ -58,6 +59,7 @@ pub(crate) fn completions(mut twindex: Command, args: &Completions) -> Result<En
     Ok(Ending::Done)
 }
 
+/// Writes a manual page for each command.
 pub(crate) fn man(twindex: Command, global: &GlobalOptions, args: &Man) -> Result<Ending, Failure> {
     let place = || args.directory.display().to_string();
     std::fs::create_dir_all(&args.directory).with_context(place)?;
@@ -69,7 +71,7 @@ pub(crate) fn man(twindex: Command, global: &GlobalOptions, args: &Man) -> Resul
         waiting.extend(command.get_subcommands().filter(|below| below.get_name() != "help"));
         let name = command.get_display_name().unwrap_or(command.get_name());
         let path = args.directory.join(format!("{name}.1"));
-        let page = page(command.clone()).context("writing a page")?;
+        let page = manual_page(command.clone()).context("writing a page")?;
         std::fs::write(&path, page).with_context(|| path.display().to_string())?;
         pages += 1;
     }
@@ -78,8 +80,8 @@ pub(crate) fn man(twindex: Command, global: &GlobalOptions, args: &Man) -> Resul
     Ok(Ending::Done)
 }
 
-/// A manual page, with what stands after the options of the help as notes and examples.
-fn page(command: Command) -> io::Result<Vec<u8>> {
+/// Renders a manual page. The text after the options of the help becomes its notes and examples.
+fn manual_page(command: Command) -> io::Result<Vec<u8>> {
     let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let (notes, examples) = help.split_once("Examples:\n").unwrap_or((&help, ""));
     let mut page = Vec::new();
@@ -94,15 +96,15 @@ fn page(command: Command) -> io::Result<Vec<u8>> {
         man.render_subcommands_section(&mut page)?;
     }
     if !notes.trim().is_empty() {
-        writeln!(page, ".SH NOTES\n{}", roff(notes.trim_end()))?;
+        writeln!(page, ".SH NOTES\n{}", escape_roff(notes.trim_end()))?;
     }
-    // Lines of examples stay as they are, however long.
-    writeln!(page, ".SH EXAMPLES\n.nf\n{}\n.fi", roff(examples.trim_end()))?;
+    // `.nf` keeps the lines of the examples as they are, however long.
+    writeln!(page, ".SH EXAMPLES\n.nf\n{}\n.fi", escape_roff(examples.trim_end()))?;
     Ok(page)
 }
 
-/// The text with what roff would take for its own escaped.
-fn roff(text: &str) -> String {
+/// Escapes the characters of a text that roff would interpret.
+fn escape_roff(text: &str) -> String {
     let escaped = text.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq");
     let line =
         |line: &str| if line.starts_with('.') { format!("\\&{line}") } else { line.to_owned() };
@@ -114,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn roff_takes_no_text_for_a_request() {
-        assert_eq!(roff(".SH\n a 'b' -c \\n"), "\\&.SH\n a \\(aqb\\(aq \\-c \\en");
+    fn text_is_escaped_so_that_roff_reads_no_request_in_it() {
+        assert_eq!(escape_roff(".SH\n a 'b' -c \\n"), "\\&.SH\n a \\(aqb\\(aq \\-c \\en");
     }
 }

@@ -1,4 +1,4 @@
-//! `twindex pairs`: every pair of similar documents.
+//! `twindex pairs`: prints every pair of similar documents.
 
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;

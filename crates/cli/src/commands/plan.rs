@@ -1,4 +1,4 @@
-//! `twindex plan`: what an index with these settings will find, miss and take, before it is made.
+//! `twindex plan`: forecasts the recall, errors and size of an index before it is created.
 
 use crate::run::ending::Ending;
 use crate::run::failure::Failure;
@@ -58,19 +58,19 @@ pub(crate) struct Plan {
     svg: Option<PathBuf>,
 }
 
-/// An id of middling length, as a path or a URL without its host.
+/// The length assumed for an id: that of a typical path, or of a URL without its host.
 const ID_BYTES: usize = 20;
 
-/// The similarity of texts in one language that have nothing to do with each other, at the most.
-const BACKGROUND: f64 = 0.05;
+/// The greatest similarity to expect between unrelated texts in one language.
+const BACKGROUND_SIMILARITY: f64 = 0.05;
 
-/// A row of the table.
+/// A row of the table: probabilities for pairs of one similarity.
 struct Row {
     similarity: f64,
     candidate: f64,
     reported: f64,
-    /// Whether the similarity is one that should be reported.
-    wanted: bool,
+    /// Whether pairs of this similarity should be reported.
+    should_report: bool,
     textbook: f64,
     textbook_reported: f64,
 }
@@ -96,17 +96,20 @@ pub(crate) fn run(global: &GlobalOptions, args: &Plan) -> Result<Ending, Failure
         ("depth", forecast.plan().depth().into()),
         ("recall_at_threshold", similarity(forecast.recall())),
         ("documents", args.docs.into()),
-        ("signature_bytes_per_document", tenths(space.signatures)),
-        ("posting_bytes_per_document", tenths(space.postings + space.ids)),
-        ("document_bytes_per_document", tenths(space.documents)),
-        ("bytes_per_document", tenths(space.total())),
+        ("signature_bytes_per_document", one_decimal(space.signatures)),
+        ("posting_bytes_per_document", one_decimal(space.postings + space.ids)),
+        ("document_bytes_per_document", one_decimal(space.documents)),
+        ("bytes_per_document", one_decimal(space.total())),
         ("bytes", ((space.total() * args.docs as f64).round() as u64).into()),
-        ("background_candidates", digits(forecast.candidates_among(args.docs, BACKGROUND))),
+        (
+            "background_candidates",
+            four_digits(forecast.candidates_among(args.docs, BACKGROUND_SIMILARITY)),
+        ),
         ("textbook_bands", textbook.bands.into()),
         ("textbook_depth", textbook.depth.into()),
         ("textbook_recall_at_threshold", similarity(textbook.recall)),
     ];
-    settings.extend(args.length.into_iter().flat_map(shingle));
+    settings.extend(args.length.into_iter().flat_map(recommended_shingle));
     if global.json {
         let named = |(name, value): (&str, Value)| (name.to_owned(), value);
         let curve = rows.iter().map(|row| row.fields().into_iter().map(named).collect::<Value>());
@@ -127,8 +130,8 @@ pub(crate) fn run(global: &GlobalOptions, args: &Plan) -> Result<Ending, Failure
         results.flush()?;
     }
     let sentence = format!(
-        "{} of {} lanes: {:.1} % of pairs at {threshold} are compared; by the textbook's {} of {} it \
-         would be {:.1} %; {} documents take {}",
+        "{} of {} lanes: {:.1} % of pairs at {threshold} are compared; by the textbook's {} of {} \
+         it would be {:.1} %; {} documents take {}",
         count(forecast.plan().bands() as u64, "band"),
         forecast.plan().depth(),
         100.0 * forecast.recall(),
@@ -142,17 +145,18 @@ pub(crate) fn run(global: &GlobalOptions, args: &Plan) -> Result<Ending, Failure
     Ok(Ending::Done)
 }
 
-/// What shingles should be of texts of so many characters.
-fn shingle(length: u64) -> [(&'static str, Value); 3] {
+/// The recommended shingle for texts of `length` characters, and its chance to occur in one.
+fn recommended_shingle(length: u64) -> [(&'static str, Value); 3] {
     let shingle = Shingle::chars_for_length(length);
     let chance = match shingle {
-        Shingle::Chars(width) => digits(Shingle::chance_by_length(width, length)),
+        Shingle::Chars(width) => four_digits(Shingle::chance_by_length(width, length)),
         _ => Value::Null,
     };
     [("length", length.into()), ("shingle", shingle.to_string().into()), ("shingle_chance", chance)]
 }
 
-/// Similarities in steps of 0.05, from half below the threshold on, and the threshold itself.
+/// Returns the rows for similarities in steps of 0.05, from 0.5 below the threshold to 1, and for the
+/// threshold itself.
 fn table(forecast: &Forecast, threshold: f64) -> Vec<Row> {
     let first = ((threshold * 20.0).floor() as u32).saturating_sub(10).max(1);
     let mut similarities: Vec<f64> = (first..=20).map(|step| f64::from(step) / 20.0).collect();
@@ -165,7 +169,7 @@ fn table(forecast: &Forecast, threshold: f64) -> Vec<Row> {
             similarity,
             candidate: chances.candidate,
             reported: chances.reported,
-            wanted: similarity >= threshold,
+            should_report: similarity >= threshold,
             textbook: textbook.candidate,
             textbook_reported: textbook.reported,
         }
@@ -186,21 +190,22 @@ impl Row {
         "textbook_extra",
     ];
 
+    /// The named values of the row.
     fn fields(&self) -> [(&'static str, Value); 9] {
-        let errors = |reported: f64| match self.wanted {
-            true => (digits(1.0 - reported), Value::Null),
-            false => (Value::Null, digits(reported)),
+        let errors = |reported: f64| match self.should_report {
+            true => (four_digits(1.0 - reported), Value::Null),
+            false => (Value::Null, four_digits(reported)),
         };
         let (missed, extra) = errors(self.reported);
         let (textbook_missed, textbook_extra) = errors(self.textbook_reported);
         let values = [
             self.similarity.into(),
-            digits(self.candidate),
-            digits(1.0 - self.candidate),
-            digits(self.reported),
+            four_digits(self.candidate),
+            four_digits(1.0 - self.candidate),
+            four_digits(self.reported),
             missed,
             extra,
-            digits(self.textbook),
+            four_digits(self.textbook),
             textbook_missed,
             textbook_extra,
         ];
@@ -209,6 +214,7 @@ impl Row {
     }
 }
 
+/// The curves of the plot.
 fn curves(forecast: &Forecast, textbook: Textbook) -> [Curve; 3] {
     [
         Curve::new('o', "textbook", |similarity| textbook.candidate(similarity)),
@@ -217,13 +223,14 @@ fn curves(forecast: &Forecast, textbook: Textbook) -> [Curve; 3] {
     ]
 }
 
-/// A probability or a small number, in four digits from the first that is not zero.
-fn digits(number: f64) -> Value {
-    // What is left of a difference of 1 and 1 is rounding.
+/// Rounds a number to four significant digits.
+fn four_digits(number: f64) -> Value {
+    // A difference of two equal probabilities may leave a rounding error instead of zero.
     let number = if number.abs() < 1e-12 { 0.0 } else { number };
     format!("{number:.3e}").parse::<f64>().map_or(Value::Null, Value::from)
 }
 
-fn tenths(number: f64) -> Value {
+/// Rounds a number to one decimal.
+fn one_decimal(number: f64) -> Value {
     json!((number * 10.0).round() / 10.0)
 }

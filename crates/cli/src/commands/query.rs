@@ -1,4 +1,4 @@
-//! `twindex query`: who is similar to these texts?
+//! `twindex query`: finds the documents that are similar to texts or to a stored document.
 
 use crate::input::{RecordName, no_sequence, weights};
 use crate::run::failure::Failure;
@@ -68,16 +68,18 @@ pub(crate) struct Query {
     pub(crate) scan: bool,
 }
 
+/// Parses a whole number from 1 on.
 fn at_least_one(text: &str) -> Result<usize, &'static str> {
     text.parse().ok().filter(|number| *number > 0).ok_or("expected a whole number from 1 on")
 }
 
-/// An answered question.
+/// The matches of one query, with its name.
 struct Answer {
     query: String,
     matches: Matches,
 }
 
+/// Sums over all queries, for the summary.
 #[derive(Default)]
 struct Totals {
     queries: u64,
@@ -85,20 +87,22 @@ struct Totals {
     candidates: u64,
     failed: u64,
     left_out: u64,
-    /// Classes of set sizes that were scanned, and their documents.
+    /// The number of set-size classes that were scanned.
     classes_scanned: u64,
+    /// The number of documents in these classes.
     scanned: u64,
-    /// The greatest similarity for which that was necessary.
+    /// The greatest similarity at which the bands do not reach the recall, which makes scans
+    /// necessary.
     out_of_reach: Option<f64>,
-    /// The least recall that was promised.
+    /// The least recall of all queries.
     recall: Option<f64>,
-    /// The letters of a k-mer, where the index has such shingles.
+    /// The width of the k-mers, if the index has k-mer shingles.
     kmer_width: Option<u16>,
 }
 
-/// How every question is asked.
+/// The options that all queries share.
 #[derive(Clone, Copy)]
-struct How {
+struct QueryOptions {
     threshold: Option<f64>,
     confidence: f64,
     top: Option<usize>,
@@ -107,7 +111,8 @@ struct How {
     estimate: bool,
 }
 
-impl How {
+impl QueryOptions {
+    /// Queries for a content. A record with an id of its own does not match itself.
     fn ask(
         self,
         snapshot: &Snapshot,
@@ -121,6 +126,7 @@ impl How {
         }
     }
 
+    /// Builds a query with these options.
     fn query(self, snapshot: &Snapshot) -> twindex::Query<'_> {
         let query = snapshot
             .query()
@@ -144,7 +150,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Query) -> Result<Ending, Failur
     let start = Instant::now();
     let index = opening::to_read(global, &args.index)?;
     let snapshot = Arc::new(index.snapshot()?);
-    let how = How {
+    let options = QueryOptions {
         threshold: args.threshold,
         confidence: args.confidence,
         top: args.top,
@@ -163,11 +169,11 @@ pub(crate) fn run(global: &GlobalOptions, args: &Query) -> Result<Ending, Failur
         let weights = snapshot.settings().weighted.then(|| weights(text)).transpose();
         let weights = weights.map_err(|cause| anyhow::anyhow!("--text: {cause}"))?;
         let content = weights.as_ref().map_or(Content::Text(text), Content::Weights);
-        let matches = how.ask(&snapshot, content, None)?;
+        let matches = options.ask(&snapshot, content, None)?;
         totals.print(&mut results, &Answer { query: "text".into(), matches })?;
     }
     if let Some(id) = &args.id {
-        match how.query(&snapshot).by_id(id)? {
+        match options.query(&snapshot).by_id(id)? {
             Some(matches) => {
                 totals.print(&mut results, &Answer { query: id.clone(), matches })?;
             }
@@ -178,19 +184,19 @@ pub(crate) fn run(global: &GlobalOptions, args: &Query) -> Result<Ending, Failur
         }
     }
     if !args.paths.is_empty() {
-        // A number out of range is one error, not one a record.
-        how.query(&snapshot).by_signature(&Signature::empty(snapshot.settings().lanes())?)?;
+        // An option out of range must give one error, not one for each record. This query checks.
+        options.query(&snapshot).by_signature(&Signature::empty(snapshot.settings().lanes())?)?;
         let (shingle, weighted) = (snapshot.settings().shingle, snapshot.settings().weighted);
         args.input.check(shingle, weighted, &args.index)?;
-        let asked = Arc::clone(&snapshot);
+        let shared = Arc::clone(&snapshot);
         let inputs = args.input.of(&args.paths, &args.index, weighted);
         let records = records::start(inputs, shingle, move |record| {
             let (query, own) = match record.name {
                 RecordName::Id(id) => (id.clone(), Some(id)),
                 RecordName::Automatic => (record.place.clone(), None),
             };
-            // What fails here is the index, not the record, and ends the command.
-            let matches = how.ask(&asked, record.body.content(), own.as_deref());
+            // An error here comes from the index, not from the record, so it ends the command.
+            let matches = options.ask(&shared, record.body.content(), own.as_deref());
             Ok(matches.map(|matches| Answer { query, matches }))
         })?;
         for parsed in records {
@@ -207,7 +213,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Query) -> Result<Ending, Failur
         }
     }
     results.flush()?;
-    totals.report(global, how, start.elapsed().as_secs_f64());
+    totals.report(global, options, start.elapsed().as_secs_f64());
     Ok(match (interrupt::asked(), totals.failed > 0, results.any()) {
         (true, _, _) => return Err(anyhow::anyhow!("interrupted").into()),
         (false, true, _) => Ending::SomeFailed,
@@ -217,6 +223,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Query) -> Result<Ending, Failur
 }
 
 impl Totals {
+    /// Adds an answer to the totals and prints its matches.
     fn print(&mut self, results: &mut Results, answer: &Answer) -> Result<(), Failure> {
         self.queries += 1;
         self.matches += answer.matches.len() as u64;
@@ -252,7 +259,8 @@ impl Totals {
         Ok(())
     }
 
-    fn report(&self, global: &GlobalOptions, how: How, seconds: f64) {
+    /// Prints the summary.
+    fn report(&self, global: &GlobalOptions, options: QueryOptions, seconds: f64) {
         let recall = self.recall.map_or(Value::Null, similarity);
         let mut fields = vec![
             ("queries", self.queries.into()),
@@ -263,7 +271,7 @@ impl Totals {
             ("limited", (self.left_out > 0).into()),
             ("left_out", self.left_out.into()),
         ];
-        if how.containment {
+        if options.containment {
             fields.push(("classes_scanned", self.classes_scanned.into()));
             fields.push(("scanned", self.scanned.into()));
         }
@@ -279,7 +287,7 @@ impl Totals {
         let mut sentence =
             format!("{queries}, {matches}, {} compared", count(self.candidates, "candidate"));
         if self.recall.is_some() {
-            let place = match how.top.is_some() && !how.containment {
+            let place = match options.top.is_some() && !options.containment {
                 true => "the last match or the threshold",
                 false => "the threshold",
             };
@@ -288,11 +296,12 @@ impl Totals {
         if self.left_out > 0 {
             sentence += &format!("; {} left out", grouped(self.left_out));
         }
-        sentence += &self.sizes();
+        sentence += &self.scan_note();
         summary(global, &fields, &sentence);
     }
-    /// What was scanned for its size, and why; nothing if that was nothing.
-    fn sizes(&self) -> String {
+
+    /// Describes the scan of size classes and its reason, or returns nothing without a scan.
+    fn scan_note(&self) -> String {
         if self.classes_scanned == 0 {
             return String::new();
         }

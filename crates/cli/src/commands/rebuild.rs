@@ -1,4 +1,4 @@
-//! `twindex rebuild`: the same texts under other settings.
+//! `twindex rebuild`: indexes the stored texts again with other settings.
 
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;

@@ -1,4 +1,4 @@
-//! `twindex remove`: documents leave an index.
+//! `twindex remove`: removes documents from an index, by id or by age.
 
 use crate::input::{Block, Blocks, Line, open_lines};
 use crate::run::failure::Failure;
@@ -42,7 +42,7 @@ pub(crate) struct Remove {
     pub(crate) older_than: Option<i64>,
 }
 
-/// A number of seconds.
+/// Parses an age such as `90d` into seconds.
 fn age(text: &str) -> std::result::Result<i64, &'static str> {
     let units = [('s', 1), ('m', 60), ('h', 3600), ('d', 24 * 3600), ('w', 7 * 24 * 3600)];
     let found = units.into_iter().find_map(|(unit, seconds)| {
@@ -53,28 +53,31 @@ fn age(text: &str) -> std::result::Result<i64, &'static str> {
     found.ok_or("expected a whole number and s, m, h, d or w, as 45s, 30m, 12h, 90d or 2w")
 }
 
-/// Ids in one commit: what a killed run has to do again at the most.
-const BATCH: usize = 100_000;
+/// The most ids in one commit. A killed run has at most this many to remove again.
+const BATCH_IDS: usize = 100_000;
 
-/// Bytes of them, which are in memory.
+/// The most bytes of ids in one commit, because they are held in memory.
 const BATCH_BYTES: usize = 16 << 20;
 
-/// Ids on their way out of an index.
+/// A removal of many ids from an index, in batches.
 struct Removal<'i> {
     index: &'i Index,
-    /// Those of the next commit.
+    /// The ids of the next commit.
     ids: Vec<String>,
+    /// The total length of `ids`.
     bytes: usize,
+    /// The number of committed ids, including those not in the index.
     named: u64,
+    /// The number of removed documents.
     removed: u64,
 }
 
 pub(crate) fn run(global: &GlobalOptions, args: &Remove) -> std::result::Result<Ending, Failure> {
     interrupt::catch()?;
     let start = Instant::now();
-    // The ids may come from a command that reads this very index: it has closed it when the first
-    // ones come.
-    let list = args.ids_from.as_deref().map(Listed::begin).transpose()?;
+    // The ids may come from a command that reads this same index. It closes the index before it
+    // prints the first id, so this command waits for the first lines before it opens the index.
+    let list = args.ids_from.as_deref().map(IdList::begin).transpose()?;
     let index = opening::to_write(global, &args.index)?;
     if let Some(age) = args.older_than {
         let removed = remove_older(&index, age)?;
@@ -93,11 +96,11 @@ pub(crate) fn run(global: &GlobalOptions, args: &Remove) -> std::result::Result<
     report(global, &args.index, &Counts { removed, missing: named - removed, failed }, start)
 }
 
-/// Removes what was inserted longer ago, as far as the command is not asked to end; returns how many
-/// documents there were.
+/// Removes the documents that were inserted more than `age` seconds ago, unless the command is
+/// interrupted first. Returns the number of removed documents.
 fn remove_older(index: &Index, age: i64) -> Result<u64> {
     let Some(time) = time_of(seconds_of(SystemTime::now()).saturating_sub(age)) else {
-        // Nothing is as old as that.
+        // The system cannot represent the time, so no document is that old.
         return Ok(0);
     };
     let mut removed = 0;
@@ -114,6 +117,7 @@ fn remove_older(index: &Index, age: i64) -> Result<u64> {
     }
 }
 
+/// The numbers of ids by outcome.
 #[derive(Default)]
 struct Counts {
     removed: u64,
@@ -121,6 +125,7 @@ struct Counts {
     failed: u64,
 }
 
+/// Prints the summary.
 fn report(
     global: &GlobalOptions,
     index: &Path,
@@ -152,14 +157,14 @@ fn report(
     Ok(if failed > 0 { Ending::SomeFailed } else { Ending::Done })
 }
 
-/// Ids that are read from a file, one a line.
-struct Listed {
+/// A reader of a file with one id per line.
+struct IdList {
     place: String,
     blocks: Blocks<Box<dyn Read + Send>>,
     first: Option<Block>,
 }
 
-impl Listed {
+impl IdList {
     /// Opens the file and waits for its first lines.
     fn begin(list: &Path) -> std::result::Result<Self, Failure> {
         let place = list.display().to_string();
@@ -170,15 +175,21 @@ impl Listed {
 }
 
 impl Removal<'_> {
+    /// Adds an id to the batch, and commits a full batch.
     fn add(&mut self, id: &str) -> Result<()> {
         self.ids.push(id.to_owned());
         self.bytes += id.len();
-        if self.ids.len() == BATCH || self.bytes >= BATCH_BYTES { self.commit() } else { Ok(()) }
+        if self.ids.len() == BATCH_IDS || self.bytes >= BATCH_BYTES {
+            self.commit()
+        } else {
+            Ok(())
+        }
     }
 
-    /// Takes listed ids until the command is asked to end; returns how many lines hold none.
-    fn add_listed(&mut self, list: Listed) -> std::result::Result<u64, Failure> {
-        let Listed { place, mut blocks, first } = list;
+    /// Adds the ids of a list until its end or until the command is interrupted. Returns the number
+    /// of lines without a valid id.
+    fn add_listed(&mut self, list: IdList) -> std::result::Result<u64, Failure> {
+        let IdList { place, mut blocks, first } = list;
         let mut failed = 0;
         let mut bad = |line: u64, cause: &str| {
             failed += 1;
@@ -208,7 +219,7 @@ impl Removal<'_> {
         Ok(failed)
     }
 
-    /// Removes the ids that wait, in a commit of their own.
+    /// Removes the ids of the batch in one commit.
     fn commit(&mut self) -> Result<()> {
         if self.ids.is_empty() {
             return Ok(());
