@@ -155,8 +155,8 @@ fn recommended_shingle(length: u64) -> [(&'static str, Value); 3] {
     [("length", length.into()), ("shingle", shingle.to_string().into()), ("shingle_chance", chance)]
 }
 
-/// Returns the rows for similarities in steps of 0.05, from 0.5 below the threshold to 1, and for the
-/// threshold itself.
+/// Returns the rows for similarities in steps of 0.05, from 0.5 below the threshold to 1, and for
+/// the threshold itself.
 fn table(forecast: &Forecast, threshold: f64) -> Vec<Row> {
     let first = ((threshold * 20.0).floor() as u32).saturating_sub(10).max(1);
     let mut similarities: Vec<f64> = (first..=20).map(|step| f64::from(step) / 20.0).collect();
