@@ -174,7 +174,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
     let Deduplication { kept, audit, counts, run, .. } = deduplication;
     let given = run.given().len();
     if !interrupted {
-        // If the process is killed before the last commit, the next run repeats these steps.
+        // If the process is killed before `forget` commits, the next run completes these steps.
         index.flush()?;
         let spool = audit.finish()?;
         kept.finish()?;
@@ -255,8 +255,8 @@ fn complete(
     }
     match args.paths.iter().any(|path| path.as_os_str() == STANDARD_INPUT) {
         true => Err(anyhow!(
-            "{}: the run to it that was interrupted is complete now; standard input was another one \
-             and has been read, so run the command again",
+            "{}: the run to it that was interrupted is complete now; standard input was another \
+             one and has been read, so run the command again",
             out.display()
         )
         .into()),
@@ -282,8 +282,8 @@ impl Dedup {
         })
     }
 
-    /// Starts to read the input. Without a sketcher, a document has only its id, the hash and the
-    /// length of its text, which suffice to tell whether two inputs are the same.
+    /// Starts to read the input. Without a sketcher, documents have an empty signature: their ids
+    /// and text hashes suffice to tell whether two inputs are the same.
     fn records(
         &self,
         targets: &Targets,

@@ -169,14 +169,14 @@ mod tests {
     fn a_missing_line_end_is_written_before_the_next_line() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("out");
-        let part = PartialFile::create(&path).ok().expect("created");
-        let mut kept = KeptOutput::new(OutputWriter::File(part));
+        let file = PartialFile::create(&path).ok().expect("created");
+        let mut kept = KeptOutput::new(OutputWriter::File(file));
         for text in ["\u{feff}a\r\n", "\u{feff}b"] {
             assert!(kept.write(&bytes(text)).is_ok());
         }
         let begun = kept.sync().ok().flatten().expect("a file");
-        let part = PartialFile::resume(&path, begun).ok().flatten().expect("it is there");
-        let mut kept = KeptOutput::new(OutputWriter::File(part));
+        let file = PartialFile::resume(&path, begun).ok().flatten().expect("it is there");
+        let mut kept = KeptOutput::new(OutputWriter::File(file));
         assert!(kept.write(&bytes("c")).is_ok());
         assert!(kept.finish().is_ok());
         assert_eq!(std::fs::read_to_string(&path).expect("a file"), "\u{feff}a\r\nb\nc");

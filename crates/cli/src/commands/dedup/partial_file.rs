@@ -198,8 +198,9 @@ impl OutputWriter {
         }
     }
 
-    /// Flushes a stream, or makes a file durable and returns its length and hash. Returns `None` for
-    /// anything but a file, as only a file can be resumed.
+    /// Flushes a stream, or makes a file durable and returns its length and hash.
+    ///
+    /// Returns `None` for anything but a file, as only a file can be resumed.
     pub fn sync(&mut self) -> Result<Option<LengthAndHash>, Failure> {
         match self {
             Self::File(file) => file.sync().map(Some),
@@ -237,9 +238,9 @@ mod tests {
         fs::read_to_string(path).expect("a file")
     }
 
-    fn put(part: &mut PartialFile, text: &str) -> LengthAndHash {
-        assert!(part.write(text.as_bytes()).is_ok());
-        part.sync().ok().expect("synced")
+    fn put(file: &mut PartialFile, text: &str) -> LengthAndHash {
+        assert!(file.write(text.as_bytes()).is_ok());
+        file.sync().ok().expect("synced")
     }
 
     fn resumed(path: &Path, content: LengthAndHash) -> Option<PartialFile> {
@@ -250,18 +251,18 @@ mod tests {
     fn a_resumed_file_continues_after_the_synced_content_and_gets_its_name_at_the_end() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("out");
-        let mut part = PartialFile::create(&path).ok().expect("created");
-        let begun = put(&mut part, "one\n");
-        put(&mut part, "two\nthr");
-        drop(part);
+        let mut file = PartialFile::create(&path).ok().expect("created");
+        let begun = put(&mut file, "one\n");
+        put(&mut file, "two\nthr");
+        drop(file);
         assert!(!path.exists());
         let other = (4, begun.1 ^ 1);
         assert!(resumed(&path, other).is_none(), "other bytes than there were");
         assert!(resumed(&path, (40, begun.1)).is_none(), "more than there are");
-        let mut part = resumed(&path, begun).expect("it is there");
-        assert_eq!(part.last(), Some(b'\n'));
-        let whole = put(&mut part, "2\n");
-        assert!(part.finish().is_ok());
+        let mut file = resumed(&path, begun).expect("it is there");
+        assert_eq!(file.last(), Some(b'\n'));
+        let whole = put(&mut file, "2\n");
+        assert!(file.finish().is_ok());
         assert_eq!(content(&path), "one\n2\n");
         assert!(resumed(&path, whole).is_none(), "what has its name is left alone");
         assert!(PartialFile::complete(&path, whole).ok().expect("readable"));
@@ -273,9 +274,9 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("out");
         fs::write(&path, "of an earlier run").expect("written");
-        let mut part = PartialFile::create(&path).ok().expect("created");
-        let whole = put(&mut part, "one\n");
-        drop(part);
+        let mut file = PartialFile::create(&path).ok().expect("created");
+        let whole = put(&mut file, "one\n");
+        drop(file);
         for _ in 0..2 {
             assert!(PartialFile::complete(&path, whole).ok().expect("readable"));
             assert_eq!(content(&path), "one\n");

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 pub(crate) enum Target {
     /// A file, which may not exist yet. The path has its links resolved.
     File(PathBuf),
-    /// Standard output, a pipe or a device, which receives each record at once.
+    /// Standard output, a pipe or a device, which the run writes to directly.
     Stream(PathBuf),
 }
 
