@@ -79,7 +79,7 @@ impl<'a> Deduplication<'a> {
     ///
     /// # Errors
     ///
-    /// Fails if a partial file has changed since the interrupted run last stored its progress.
+    /// Fails if a partial file does not start with the content that the interrupted run has stored.
     pub(crate) fn begin(
         global: &GlobalOptions,
         args: &'a Dedup,
