@@ -4,7 +4,7 @@ use crate::commands::add::Add;
 use crate::commands::backup::Backup;
 use crate::commands::clusters::Clusters;
 use crate::commands::compare::Compare;
-use crate::commands::dedup::options::Dedup;
+use crate::commands::dedup::command::Dedup;
 use crate::commands::explain::Explain;
 use crate::commands::export::Export;
 use crate::commands::import::Import;

@@ -26,7 +26,7 @@ fn run(args: &Args) -> Result<Ending, Failure> {
     match &args.command {
         Command::Create(command) => maintain::create(global, command),
         Command::Add(command) => add::run(global, command),
-        Command::Dedup(command) => dedup::options::run(global, command),
+        Command::Dedup(command) => dedup::command::run(global, command),
         Command::Remove(command) => remove::run(global, command),
         Command::List(command) => inspect::list(global, command),
         Command::Get(command) => inspect::get(global, command),

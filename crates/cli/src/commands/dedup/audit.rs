@@ -1,6 +1,6 @@
-//! The audit of `dedup`: which record was removed, because of which document, and how similar it is.
+//! The audit of `dedup`: one line for each removed record, with the document it duplicates.
 
-use crate::commands::dedup::partial_file::{Content, Part, Sink};
+use crate::commands::dedup::partial_file::{LengthAndHash, OutputWriter, PartialFile};
 use crate::commands::dedup::targets::Targets;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
@@ -9,51 +9,55 @@ use anyhow::Context;
 use serde_json::{Map, Value};
 use std::io::BufRead;
 
-/// The columns of a line.
+/// The columns of an audit line.
 const COLUMNS: [&str; 4] = ["id", "duplicate_of", "similarity", "exact"];
 
-/// Where the lines of the audit go.
+/// The audit of one run.
 pub(crate) struct Audit {
-    /// JSON lines in a file: for the user, or so that an interrupted run can go on.
-    spool: Option<Part>,
-    /// Whether that file is the user's.
-    asked: bool,
-    echo: Echo,
+    /// A file of JSON lines. The user requested it, or an interrupted run needs it to resume.
+    spool: Option<PartialFile>,
+    /// Whether the user requested the spool file.
+    spool_is_requested: bool,
+    printer: AuditPrinter,
 }
 
-/// Where the lines go as they come.
-enum Echo {
+/// Where each line is printed as soon as it is known.
+enum AuditPrinter {
+    /// Standard output, in the format of the command's results.
     Results(Results),
-    /// What the user named and is no file.
-    Stream(Sink),
+    /// The stream that the user named with `--removed`.
+    Stream(OutputWriter),
     Nowhere,
 }
 
 impl Audit {
-    /// Begins anew, or goes on with this file.
+    /// Starts an audit, or resumes the one in the given file.
     pub(crate) fn begin(
         global: &GlobalOptions,
         targets: &Targets,
-        resumed: Option<Part>,
+        resumed: Option<PartialFile>,
     ) -> Result<Self, Failure> {
-        let echo = match &targets.audit {
-            Some(target) if !targets.audit_is_file() => Echo::Stream(Sink::open(target)?),
-            None if targets.printed => Echo::Results(Results::new(global)),
-            _ => Echo::Nowhere,
+        let printer = match &targets.audit {
+            Some(target) if !targets.audit_is_file() => {
+                AuditPrinter::Stream(OutputWriter::open(target)?)
+            }
+            None if targets.printed => AuditPrinter::Results(Results::new(global)),
+            _ => AuditPrinter::Nowhere,
         };
-        let asked = targets.audit_is_file();
-        let mut audit = Self { spool: resumed, asked, echo };
+        let spool_is_requested = targets.audit_is_file();
+        let mut audit = Self { spool: resumed, spool_is_requested, printer };
         match (&audit.spool, targets.spool()) {
             (Some(_), _) => audit.repeat()?,
-            (None, Some(path)) => audit.spool = Some(Part::create(&path)?),
+            (None, Some(path)) => audit.spool = Some(PartialFile::create(&path)?),
             (None, None) => {}
         }
         Ok(audit)
     }
 
-    /// Prints what an interrupted run has found.
+    /// Prints the lines that an interrupted run has already written to the spool file.
     fn repeat(&mut self) -> Result<(), Failure> {
-        let (Some(spool), false) = (&self.spool, matches!(self.echo, Echo::Nowhere)) else {
+        let (Some(spool), false) = (&self.spool, matches!(self.printer, AuditPrinter::Nowhere))
+        else {
             return Ok(());
         };
         for line in spool.reader()?.lines() {
@@ -66,7 +70,7 @@ impl Audit {
         Ok(())
     }
 
-    /// Says that a record was removed.
+    /// Writes the line of one removed record, with a value for each column.
     pub(crate) fn line(&mut self, values: [Value; 4]) -> Result<(), Failure> {
         if let Some(spool) = &mut self.spool {
             spool.write(json(&values)?.as_bytes())?;
@@ -74,52 +78,59 @@ impl Audit {
         self.print(values)
     }
 
+    /// Prints one line. A broken pipe is an error only without a spool file.
     fn print(&mut self, values: [Value; 4]) -> Result<(), Failure> {
-        let printed = match &mut self.echo {
-            Echo::Nowhere => Ok(()),
-            Echo::Stream(sink) => json(&values).and_then(|line| sink.write(line.as_bytes())),
-            Echo::Results(results) => {
+        let printed = match &mut self.printer {
+            AuditPrinter::Nowhere => Ok(()),
+            AuditPrinter::Stream(stream) => {
+                json(&values).and_then(|line| stream.write(line.as_bytes()))
+            }
+            AuditPrinter::Results(results) => {
                 let mut values = values.into_iter();
                 let fields = COLUMNS.map(|name| (name, values.next().unwrap_or_default()));
                 results.line(&fields).map_err(Failure::from)
             }
         };
-        self.tolerate(printed)
+        self.tolerate_broken_pipe(printed)
     }
 
-    /// Who reads the audit may have enough of it: the output is wanted all the same.
-    fn tolerate(&mut self, printed: Result<(), Failure>) -> Result<(), Failure> {
+    /// Ignores a broken pipe if a spool file keeps the audit, and prints nothing from then on.
+    ///
+    /// The reader of the printed audit may stop early; the run must still complete the output.
+    fn tolerate_broken_pipe(&mut self, printed: Result<(), Failure>) -> Result<(), Failure> {
         match printed {
             Err(Failure::BrokenPipe) if self.spool.is_some() => {
-                self.echo = Echo::Nowhere;
+                self.printer = AuditPrinter::Nowhere;
                 Ok(())
             }
             printed => printed,
         }
     }
 
-    /// Makes durable what was written; what that is, where it can be gone on from.
-    pub(crate) fn sync(&mut self) -> Result<Option<Content>, Failure> {
-        let flushed = match &mut self.echo {
-            Echo::Nowhere => Ok(()),
-            Echo::Stream(sink) => sink.sync().map(|_| ()),
-            Echo::Results(results) => results.flush().map_err(Failure::from),
+    /// Makes the written lines durable. Returns the length and hash of the spool file, or `None`
+    /// without a spool file.
+    pub(crate) fn sync(&mut self) -> Result<Option<LengthAndHash>, Failure> {
+        let flushed = match &mut self.printer {
+            AuditPrinter::Nowhere => Ok(()),
+            AuditPrinter::Stream(stream) => stream.sync().map(|_| ()),
+            AuditPrinter::Results(results) => results.flush().map_err(Failure::from),
         };
-        self.tolerate(flushed)?;
-        self.spool.as_mut().map(Part::sync).transpose()
+        self.tolerate_broken_pipe(flushed)?;
+        self.spool.as_mut().map(PartialFile::sync).transpose()
     }
 
-    /// Lets the file appear, if one was asked for; what else was kept is to be discarded when nothing
-    /// needs it any more.
-    pub(crate) fn finish(mut self) -> Result<Option<Part>, Failure> {
+    /// Gives a requested spool file its final name. Returns any other spool file: the caller
+    /// discards it once no later run can need it.
+    pub(crate) fn finish(mut self) -> Result<Option<PartialFile>, Failure> {
         self.sync()?;
-        match (self.spool, self.asked) {
+        match (self.spool, self.spool_is_requested) {
             (Some(spool), true) => spool.finish().map(|()| None),
             (spool, _) => Ok(spool),
         }
     }
 }
 
+/// Returns the audit line as JSON.
 fn json(values: &[Value; 4]) -> Result<String, Failure> {
     let mut values = values.iter();
     Ok(json_line(&COLUMNS.map(|name| (name, values.next().cloned().unwrap_or_default())))?)

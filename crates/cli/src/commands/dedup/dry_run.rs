@@ -1,6 +1,6 @@
-//! A copy of an index that `dedup --dry-run` works on.
+//! The temporary copy of the index that `dedup --dry-run` writes to.
 
-use crate::commands::dedup::options::Dedup;
+use crate::commands::dedup::command::Dedup;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::opening;
@@ -9,14 +9,16 @@ use std::fs;
 use std::path::PathBuf;
 use tempfile::TempDir;
 
-/// A copy of an index to try on.
-pub(crate) struct Trial {
+/// A temporary copy of the index, so that a dry run leaves the index unchanged.
+pub(crate) struct DryRun {
+    /// The path of the copy.
     pub(crate) index: PathBuf,
-    /// Removes the folder when this is dropped.
+    /// Deletes the folder when it is dropped.
     _folder: TempDir,
 }
 
-impl Trial {
+impl DryRun {
+    /// Copies the index of `args` to a temporary folder. Copies nothing if there is no index yet.
     pub(crate) fn of(global: &GlobalOptions, args: &Dedup) -> Result<Self, Failure> {
         let folder = tempfile::Builder::new().prefix("twindex-").tempdir();
         let folder = folder.context("a temporary folder")?;
@@ -25,13 +27,13 @@ impl Trial {
             let options = args.settings.options_but_threshold();
             let open =
                 opening::open(global, options, |options| options.open_read_only(&args.index))?;
-            // While it is open nobody can write to it.
+            // The open handle keeps writers out during the copy.
             let place = || index.display().to_string();
             fs::copy(&args.index, &index).with_context(place)?;
             drop(open);
-            // What is only read may be a file that must not be written to.
+            // The copy inherits the permissions of the index, which may be read-only.
             let mut permissions = fs::metadata(&index).with_context(place)?.permissions();
-            #[expect(clippy::permissions_set_readonly_false, reason = "in a folder of one's own")]
+            #[expect(clippy::permissions_set_readonly_false, reason = "the folder is private")]
             permissions.set_readonly(false);
             fs::set_permissions(&index, permissions).with_context(place)?;
         }

@@ -1,9 +1,9 @@
-//! `twindex dedup`: keep the records that are similar to nothing known, and remember them.
+//! `twindex dedup`: keep the records that are similar to no known document, and remember them.
 
 pub(crate) mod audit;
+pub(crate) mod command;
+pub(crate) mod deduplication;
 pub(crate) mod dry_run;
-pub(crate) mod judging;
-pub(crate) mod kept_file;
-pub(crate) mod options;
+pub(crate) mod kept_output;
 pub(crate) mod partial_file;
 pub(crate) mod targets;

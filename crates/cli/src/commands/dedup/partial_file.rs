@@ -1,4 +1,4 @@
-//! Files that are written beside and appear when they are complete, or grow where that cannot be.
+//! Output files that get their final name when they are complete, and output streams.
 
 use crate::commands::dedup::targets::Target;
 use crate::input::STANDARD_INPUT;
@@ -10,44 +10,48 @@ use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::Xxh3;
 
-/// How many bytes a file has, and their hash.
-pub type Content = (u64, u64);
+/// The length of a file in bytes, and the hash of those bytes.
+pub type LengthAndHash = (u64, u64);
 
-/// A file that is written under another name until it is complete.
-pub struct Part {
+/// A file that has a temporary name until it is complete.
+pub struct PartialFile {
     file: BufWriter<File>,
-    part: PathBuf,
+    /// The temporary name.
+    partial: PathBuf,
+    /// The final name.
     path: PathBuf,
     length: u64,
     hash: Box<Xxh3>,
+    /// The last byte.
     last: Option<u8>,
 }
 
-impl Part {
-    /// Begins anew.
+impl PartialFile {
+    /// Creates an empty file, and replaces a partial file of an earlier run.
     pub fn create(path: &Path) -> Result<Self, Failure> {
-        let part = part_of(path);
-        let place = || part.display().to_string();
-        let file = File::create(&part).with_context(place)?;
-        sync_folder(&part).with_context(place)?;
+        let partial = partial_path(path);
+        let place = || partial.display().to_string();
+        let file = File::create(&partial).with_context(place)?;
+        sync_folder(&partial).with_context(place)?;
         Ok(Self::new(file, path, Box::new(Xxh3::new()), 0, None))
     }
 
     fn new(file: File, path: &Path, hash: Box<Xxh3>, length: u64, last: Option<u8>) -> Self {
         let file = BufWriter::with_capacity(1 << 16, file);
-        Self { file, part: part_of(path), path: path.to_owned(), length, hash, last }
+        Self { file, partial: partial_path(path), path: path.to_owned(), length, hash, last }
     }
 
-    /// Goes on with what a run left that was stopped, and cuts off what came after this content.
-    /// `None`, and nothing is changed, if it is not there.
-    pub fn resume(path: &Path, content: Content) -> Result<Option<Self>, Failure> {
-        let part = part_of(path);
-        let place = || part.display().to_string();
-        let Some((hash, last)) = read(&part, content).with_context(place)? else {
+    /// Resumes the partial file of an interrupted run, and truncates it to the given length.
+    ///
+    /// Returns `None` and changes nothing if the file is absent, shorter, or has another hash.
+    pub fn resume(path: &Path, content: LengthAndHash) -> Result<Option<Self>, Failure> {
+        let partial = partial_path(path);
+        let place = || partial.display().to_string();
+        let Some((hash, last)) = read(&partial, content).with_context(place)? else {
             return Ok(None);
         };
         let open = || -> io::Result<File> {
-            let mut file = OpenOptions::new().write(true).open(&part)?;
+            let mut file = OpenOptions::new().write(true).open(&partial)?;
             file.set_len(content.0)?;
             file.seek(SeekFrom::End(0))?;
             Ok(file)
@@ -56,12 +60,14 @@ impl Part {
         Ok(Some(Self::new(file, path, hash, content.0, last)))
     }
 
-    /// Gives a file its name that a run has completed, if it has not got it. False if it is not there.
-    pub fn complete(path: &Path, content: Content) -> Result<bool, Failure> {
-        let part = part_of(path);
+    /// Gives a complete file its final name, unless it has that name already.
+    ///
+    /// Returns false if neither name belongs to a file with this content.
+    pub fn complete(path: &Path, content: LengthAndHash) -> Result<bool, Failure> {
+        let partial = partial_path(path);
         let place = || path.display().to_string();
-        if read(&part, content).with_context(place)?.is_some() {
-            fs::rename(&part, path).and_then(|()| sync_folder(path)).with_context(place)?;
+        if read(&partial, content).with_context(place)?.is_some() {
+            fs::rename(&partial, path).and_then(|()| sync_folder(path)).with_context(place)?;
             return Ok(true);
         }
         let length = |found: fs::Metadata| found.len();
@@ -69,46 +75,49 @@ impl Part {
         Ok(whole && read(path, content).with_context(place)?.is_some())
     }
 
-    /// The last byte.
+    /// Returns the last byte, or `None` if the file is empty.
     pub fn last(&self) -> Option<u8> {
         self.last
     }
 
-    /// What is there already.
+    /// Reads the file from its start, as far as it is written.
     pub fn reader(&self) -> Result<impl BufRead + use<>, Failure> {
-        let file = File::open(&self.part).with_context(|| self.part.display().to_string())?;
+        let file = File::open(&self.partial).with_context(|| self.partial.display().to_string())?;
         Ok(BufReader::new(file.take(self.length)))
     }
 
+    /// Appends bytes.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         self.length += bytes.len() as u64;
         self.hash.update(bytes);
         self.last = bytes.last().copied().or(self.last);
-        Ok(self.file.write_all(bytes).with_context(|| self.part.display().to_string())?)
+        Ok(self.file.write_all(bytes).with_context(|| self.partial.display().to_string())?)
     }
 
-    /// Makes durable what was written, and returns what that is.
-    pub fn sync(&mut self) -> Result<Content, Failure> {
+    /// Makes the written bytes durable, and returns the length and hash of the file.
+    pub fn sync(&mut self) -> Result<LengthAndHash, Failure> {
         let synced = self.file.flush().and_then(|()| self.file.get_ref().sync_data());
-        synced.with_context(|| self.part.display().to_string())?;
+        synced.with_context(|| self.partial.display().to_string())?;
         Ok((self.length, self.hash.digest()))
     }
 
-    /// Gives it its name.
+    /// Makes the file durable and gives it its final name.
     pub fn finish(mut self) -> Result<(), Failure> {
         self.sync()?;
-        let named = fs::rename(&self.part, &self.path).and_then(|()| sync_folder(&self.path));
+        let named = fs::rename(&self.partial, &self.path).and_then(|()| sync_folder(&self.path));
         Ok(named.with_context(|| self.path.display().to_string())?)
     }
 
-    /// Deletes it: its content was printed.
+    /// Deletes the partial file, which no later run needs.
     pub fn discard(self) -> Result<(), Failure> {
-        Ok(fs::remove_file(&self.part).with_context(|| self.part.display().to_string())?)
+        Ok(fs::remove_file(&self.partial).with_context(|| self.partial.display().to_string())?)
     }
 }
 
-/// Hashes the first bytes of a file; `None` if they are others, or if there are fewer.
-fn read(path: &Path, (length, hash): Content) -> io::Result<Option<(Box<Xxh3>, Option<u8>)>> {
+/// Hashes the first `length` bytes of a file. Returns the hasher and the last of these bytes.
+///
+/// Returns `None` if the file is absent, shorter, or has another hash.
+fn read(path: &Path, (length, hash): LengthAndHash) -> io::Result<Option<(Box<Xxh3>, Option<u8>)>> {
     let file = match File::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         file => file?,
@@ -129,7 +138,7 @@ fn read(path: &Path, (length, hash): Content) -> io::Result<Option<(Box<Xxh3>, O
     Ok((read == length && found.digest() == hash).then_some((found, last)))
 }
 
-/// Makes a new name durable.
+/// Makes a new name durable: syncs its folder, on Unix.
 fn sync_folder(path: &Path) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     match cfg!(unix) {
@@ -138,30 +147,33 @@ fn sync_folder(path: &Path) -> io::Result<()> {
     }
 }
 
-/// The name of a file that is not complete yet.
-pub fn part_of(path: &Path) -> PathBuf {
+/// Returns the temporary name of a file that is not complete.
+pub fn partial_path(path: &Path) -> PathBuf {
     with_suffix(path, ".part")
 }
 
-/// The path with something behind its name.
+/// Appends a suffix to the file name of a path.
 pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(suffix);
     PathBuf::from(name)
 }
 
-/// Where lines go.
-pub enum Sink {
-    Part(Part),
-    /// Standard output, a pipe, a device: written as it comes, under this name.
+/// An open output: a file, a stream, or nothing.
+pub enum OutputWriter {
+    /// A file that gets its final name when it is complete.
+    File(PartialFile),
+    /// Standard output, a pipe or a device, with its name for messages. It cannot be resumed.
     Stream(BufWriter<Box<dyn Write>>, String),
+    /// Discards everything.
     Nowhere,
 }
 
-impl Sink {
+impl OutputWriter {
+    /// Opens a target. A file starts empty.
     pub fn open(target: &Target) -> Result<Self, Failure> {
         let path = match target {
-            Target::File(path) => return Part::create(path).map(Self::Part),
+            Target::File(path) => return PartialFile::create(path).map(Self::File),
             Target::Stream(path) => path,
         };
         let (stream, name): (Box<dyn Write>, _) = match path.as_os_str() == STANDARD_INPUT {
@@ -175,9 +187,10 @@ impl Sink {
         Ok(Self::Stream(BufWriter::with_capacity(1 << 16, stream), name))
     }
 
+    /// Writes bytes. A closed pipe gives [`Failure::BrokenPipe`].
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         match self {
-            Self::Part(part) => part.write(bytes),
+            Self::File(file) => file.write(bytes),
             Self::Stream(stream, name) => {
                 stream.write_all(bytes).map_err(|error| failed(name, &error))
             }
@@ -185,10 +198,12 @@ impl Sink {
         }
     }
 
-    /// Makes durable what was written; what that is, where it can be gone on from.
-    pub fn sync(&mut self) -> Result<Option<Content>, Failure> {
+    /// Flushes a stream, or makes a file durable and returns its length and hash.
+    ///
+    /// Returns `None` for anything but a file, as only a file can be resumed.
+    pub fn sync(&mut self) -> Result<Option<LengthAndHash>, Failure> {
         match self {
-            Self::Part(part) => part.sync().map(Some),
+            Self::File(file) => file.sync().map(Some),
             Self::Stream(stream, name) => {
                 stream.flush().map_err(|error| failed(name, &error))?;
                 Ok(None)
@@ -197,16 +212,17 @@ impl Sink {
         }
     }
 
-    /// Lets a file appear.
+    /// Completes the output: a file gets its final name.
     pub fn finish(mut self) -> Result<(), Failure> {
         self.sync()?;
         match self {
-            Self::Part(part) => part.finish(),
+            Self::File(file) => file.finish(),
             Self::Stream(..) | Self::Nowhere => Ok(()),
         }
     }
 }
 
+/// Converts an error of a stream.
 fn failed(name: &str, error: &io::Error) -> Failure {
     match error.kind() {
         io::ErrorKind::BrokenPipe => Failure::BrokenPipe,
@@ -222,47 +238,47 @@ mod tests {
         fs::read_to_string(path).expect("a file")
     }
 
-    fn put(part: &mut Part, text: &str) -> Content {
-        assert!(part.write(text.as_bytes()).is_ok());
-        part.sync().ok().expect("synced")
+    fn put(file: &mut PartialFile, text: &str) -> LengthAndHash {
+        assert!(file.write(text.as_bytes()).is_ok());
+        file.sync().ok().expect("synced")
     }
 
-    fn resumed(path: &Path, content: Content) -> Option<Part> {
-        Part::resume(path, content).ok().expect("readable")
+    fn resumed(path: &Path, content: LengthAndHash) -> Option<PartialFile> {
+        PartialFile::resume(path, content).ok().expect("readable")
     }
 
     #[test]
-    fn an_output_goes_on_where_it_was_and_appears_at_the_end() {
+    fn a_resumed_file_continues_after_the_synced_content_and_gets_its_name_at_the_end() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("out");
-        let mut part = Part::create(&path).ok().expect("created");
-        let begun = put(&mut part, "one\n");
-        put(&mut part, "two\nthr");
-        drop(part);
+        let mut file = PartialFile::create(&path).ok().expect("created");
+        let begun = put(&mut file, "one\n");
+        put(&mut file, "two\nthr");
+        drop(file);
         assert!(!path.exists());
         let other = (4, begun.1 ^ 1);
         assert!(resumed(&path, other).is_none(), "other bytes than there were");
         assert!(resumed(&path, (40, begun.1)).is_none(), "more than there are");
-        let mut part = resumed(&path, begun).expect("it is there");
-        assert_eq!(part.last(), Some(b'\n'));
-        let whole = put(&mut part, "2\n");
-        assert!(part.finish().is_ok());
+        let mut file = resumed(&path, begun).expect("it is there");
+        assert_eq!(file.last(), Some(b'\n'));
+        let whole = put(&mut file, "2\n");
+        assert!(file.finish().is_ok());
         assert_eq!(content(&path), "one\n2\n");
         assert!(resumed(&path, whole).is_none(), "what has its name is left alone");
-        assert!(Part::complete(&path, whole).ok().expect("readable"));
-        assert!(!Part::complete(&path, begun).ok().expect("readable"), "another file");
+        assert!(PartialFile::complete(&path, whole).ok().expect("readable"));
+        assert!(!PartialFile::complete(&path, begun).ok().expect("readable"), "another file");
     }
 
     #[test]
-    fn what_is_complete_gets_its_name() {
+    fn a_complete_file_gets_its_final_name_once() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("out");
         fs::write(&path, "of an earlier run").expect("written");
-        let mut part = Part::create(&path).ok().expect("created");
-        let whole = put(&mut part, "one\n");
-        drop(part);
+        let mut file = PartialFile::create(&path).ok().expect("created");
+        let whole = put(&mut file, "one\n");
+        drop(file);
         for _ in 0..2 {
-            assert!(Part::complete(&path, whole).ok().expect("readable"));
+            assert!(PartialFile::complete(&path, whole).ok().expect("readable"));
             assert_eq!(content(&path), "one\n");
         }
     }

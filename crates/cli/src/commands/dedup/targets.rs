@@ -1,7 +1,7 @@
-//! Where `dedup` writes: links followed, and nothing written over what is read.
+//! The targets that `dedup` writes to: resolves links, and refuses to overwrite an input.
 
-use crate::commands::dedup::options::Dedup;
-use crate::commands::dedup::partial_file::{part_of, with_suffix};
+use crate::commands::dedup::command::Dedup;
+use crate::commands::dedup::partial_file::{partial_path, with_suffix};
 use crate::input::STANDARD_INPUT;
 use crate::run::failure::Failure;
 use crate::run::opening::same_file;
@@ -9,28 +9,28 @@ use anyhow::{Context, anyhow};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What a path names to write to.
+/// A place to write to, as a path names it.
 #[derive(Clone, Debug)]
 pub(crate) enum Target {
-    /// A file, or one that is not there yet, with its links followed.
+    /// A file, which may not exist yet. The path has its links resolved.
     File(PathBuf),
-    /// Standard output, a pipe, a device: written as it comes.
+    /// Standard output, a pipe or a device, which the run writes to directly.
     Stream(PathBuf),
 }
 
-/// Where kept records and the audit go.
+/// Where the kept records and the audit go.
 #[derive(Clone, Debug)]
 pub(crate) struct Targets {
-    /// None in a dry run.
+    /// The output for kept records; `None` in a dry run.
     pub(crate) out: Option<Target>,
-    /// None where the audit is printed, if anything.
+    /// The target that `--removed` names; `None` if the run prints the audit or drops it.
     pub(crate) audit: Option<Target>,
-    /// Whether standard output is free for the audit, and wanted for it.
+    /// Whether the run prints the audit to standard output.
     pub(crate) printed: bool,
 }
 
 impl Targets {
-    /// Checks everything that can be wrong with names before anything is written.
+    /// Finds the targets of a command, and checks all its paths before it writes anything.
     pub(crate) fn of(args: &Dedup) -> Result<Self, Failure> {
         for path in args.paths.iter().filter(|path| path.as_os_str() != STANDARD_INPUT) {
             fs::metadata(path).with_context(|| path.display().to_string())?;
@@ -49,45 +49,53 @@ impl Targets {
         Ok(targets)
     }
 
-    /// The output, if it is a file that can be gone on with.
-    pub(crate) fn file(&self) -> Option<&Path> {
+    /// Returns the output if it is a file, which a later run can resume.
+    pub(crate) fn output_file(&self) -> Option<&Path> {
         self.out.as_ref().and_then(Target::file)
     }
 
-    /// The file that keeps the audit, to be gone on with: the user's, or one beside the output.
+    /// Returns the file that keeps the audit, so that a later run can resume it: the file that the
+    /// user requested, or one beside the output. `None` if neither is a file.
     pub(crate) fn spool(&self) -> Option<PathBuf> {
         match &self.audit {
             Some(Target::File(path)) => Some(path.clone()),
-            _ => self.file().map(|out| with_suffix(out, ".removed")),
+            _ => self.output_file().map(|out| with_suffix(out, ".removed")),
         }
     }
 
-    /// Whether that file is the user's.
+    /// Whether the user requested a file for the audit.
     pub(crate) fn audit_is_file(&self) -> bool {
         matches!(self.audit, Some(Target::File(_)))
     }
 
-    /// All files that are written.
+    /// Returns all files that the run may write, under their temporary and final names.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
-        let named = self.file().map(Path::to_owned).into_iter().chain(self.spool());
-        named.flat_map(|path| [part_of(&path), path]).collect()
+        let named = self.output_file().map(Path::to_owned).into_iter().chain(self.spool());
+        named.flat_map(|path| [partial_path(&path), path]).collect()
     }
 
+    /// Checks that each folder exists, and that no file to write is another output, an index or an
+    /// input.
     fn check(&self, args: &Dedup) -> Result<(), Failure> {
         let files = self.files();
         for (at, file) in files.iter().enumerate() {
             let place = file.display();
             let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
             fs::metadata(folder.unwrap_or(Path::new("."))).with_context(|| place.to_string())?;
-            if files.iter().skip(at + 1).any(|other| is_one(file, other)) {
+            if files.iter().skip(at + 1).any(|other| is_same_destination(file, other)) {
                 let error =
                     anyhow!("{place}: cannot take both the output and the audit; name two files");
                 return Err(error.into());
             }
-            if args.against.iter().chain([&args.index]).any(|index| is_one(index, file)) {
+            if args
+                .against
+                .iter()
+                .chain([&args.index])
+                .any(|index| is_same_destination(index, file))
+            {
                 return Err(anyhow!("{place}: is an index; write to another file").into());
             }
-            if args.paths.iter().any(|input| is_one(input, file)) {
+            if args.paths.iter().any(|input| is_same_destination(input, file)) {
                 return Err(anyhow!("{place}: is an input; write to another file").into());
             }
         }
@@ -96,14 +104,15 @@ impl Targets {
 }
 
 impl Target {
+    /// Resolves the links of a path, and tells a file from a stream.
     fn of(path: &Path) -> Self {
         if path.as_os_str() == STANDARD_INPUT {
             return Self::Stream(path.to_owned());
         }
-        /// More links one after the other than any system follows.
-        const LINKS: usize = 64;
+        /// A bound on chained links. Operating systems follow fewer.
+        const MAX_LINKS: usize = 64;
         let mut at = path.to_owned();
-        for _ in 0..LINKS {
+        for _ in 0..MAX_LINKS {
             let device = at.starts_with("/dev") && !at.starts_with("/dev/shm");
             if device || at.starts_with("/proc") {
                 return Self::Stream(path.to_owned());
@@ -117,6 +126,7 @@ impl Target {
         }
     }
 
+    /// Returns the path of a file, or `None` for a stream.
     fn file(&self) -> Option<&Path> {
         match self {
             Self::File(path) => Some(path),
@@ -125,8 +135,8 @@ impl Target {
     }
 }
 
-/// Whether two paths name one file, also one that is not there yet.
-fn is_one(a: &Path, b: &Path) -> bool {
+/// Whether two paths name the same file, which may not exist yet.
+fn is_same_destination(a: &Path, b: &Path) -> bool {
     fn absolute(path: &Path) -> Option<PathBuf> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         Some(folder.unwrap_or(Path::new(".")).canonicalize().ok()?.join(path.file_name()?))

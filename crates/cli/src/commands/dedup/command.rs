@@ -1,10 +1,12 @@
-//! `twindex dedup`: keep what is similar to nothing known, and remember it.
+//! The `twindex dedup` command: its options, its run and its summary.
 
 use crate::commands::dedup::audit::Audit;
-use crate::commands::dedup::dry_run::Trial;
-use crate::commands::dedup::judging::{Counts, Incoming, Judging, changed, outputs};
-use crate::commands::dedup::kept_file::Written;
-use crate::commands::dedup::partial_file::Part;
+use crate::commands::dedup::deduplication::{
+    Counts, Deduplication, InputRecord, changed_error, stored_outputs,
+};
+use crate::commands::dedup::dry_run::DryRun;
+use crate::commands::dedup::kept_output::OutputRecord;
+use crate::commands::dedup::partial_file::PartialFile;
 use crate::commands::dedup::targets::Targets;
 use crate::input::{BadRecord, RawRecord, RecordName, STANDARD_INPUT};
 use crate::run::failure::Failure;
@@ -72,7 +74,12 @@ pub(crate) struct Dedup {
     #[arg(long)]
     pub(crate) restart: bool,
     /// Records in one commit
-    #[arg(long, value_name = "DOCS", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(
+        long,
+        value_name = "DOCS",
+        default_value_t = 10_000,
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
     pub(crate) batch: u32,
     #[command(flatten)]
     pub(crate) input: InputOptions,
@@ -80,9 +87,10 @@ pub(crate) struct Dedup {
     pub(crate) settings: IndexSettings,
 }
 
-/// Records that are judged without looking whether the command was asked to end.
-const SLICE: usize = 1 << 10;
+/// The number of records that the run judges between two checks for an interrupt.
+const RECORDS_PER_SLICE: usize = 1 << 10;
 
+/// Runs the command.
 pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failure> {
     interrupt::catch()?;
     let start = Instant::now();
@@ -90,16 +98,16 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
     if !args.index.exists() {
         args.input.check(args.settings.shingle(), args.settings.weighted(), &args.index)?;
     }
-    let trial = args.dry_run.then(|| Trial::of(global, args)).transpose()?;
-    let place = trial.as_ref().map_or(&args.index, |trial| &trial.index);
+    let dry_run = args.dry_run.then(|| DryRun::of(global, args)).transpose()?;
+    let place = dry_run.as_ref().map_or(&args.index, |copy| &copy.index);
     let index = args.open(global, place)?;
     args.input.check(index.settings().shingle, index.settings().weighted, &args.index)?;
-    let others = others(global, args)?;
+    let others = open_against(global, args)?;
     let snapshots = others.iter().map(ReadOnlyIndex::snapshot).collect::<Result<Vec<_>, _>>()?;
     let against: Vec<&Snapshot> = snapshots.iter().collect();
     let threshold = args.settings.threshold().unwrap_or(index.settings().threshold());
     let mut txn = index.begin_write()?;
-    // What is wrong with settings shows before anything is written.
+    // This call checks the settings, so it runs before the command writes anything.
     let insertion = txn.insertion().unless_similar(threshold).against(&against);
     let recall = insertion.estimate(args.estimate).recall()?;
     let report = |counts: &Counts, failed: u64, interrupted: bool| {
@@ -108,7 +116,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
     };
 
     let key = args.resume_key(threshold);
-    let mut interrupted = match targets.file().is_some() && !args.restart {
+    let mut interrupted = match targets.output_file().is_some() && !args.restart {
         true => DedupRun::resume(&txn, &key)?,
         false => None,
     };
@@ -122,14 +130,15 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
         txn = index.begin_write()?;
     }
     let comparing = (threshold, &*against);
-    let mut judging = Judging::begin(global, args, &targets, comparing, (&key, interrupted), &txn)?;
+    let mut deduplication =
+        Deduplication::begin(global, args, &targets, comparing, (&key, interrupted), &txn)?;
     let records = args.records(&targets, &index, Some(index.sketcher().clone()))?;
     let mut progress = ProgressBar::new(global, records.expected_bytes);
     let mut failed = 0_u64;
     for parsed in records {
         let documents = parsed.results.len() as u64;
         if let Some(header) = &parsed.header {
-            judging.kept.begin_table(header)?;
+            deduplication.kept.begin_table(header)?;
         }
         let mut good = Vec::with_capacity(parsed.results.len());
         for result in parsed.results {
@@ -142,15 +151,15 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
             }
         }
         while !good.is_empty() && !interrupt::asked() {
-            let room = (args.batch as usize - judging.in_batch).min(SLICE);
+            let room = (args.batch as usize - deduplication.in_batch).min(RECORDS_PER_SLICE);
             let later = good.split_off(good.len().min(room));
-            judging.take(&mut txn, good)?;
+            deduplication.judge(&mut txn, good)?;
             good = later;
-            if judging.in_batch >= args.batch as usize {
-                judging.store(&mut txn, false)?;
+            if deduplication.in_batch >= args.batch as usize {
+                deduplication.store(&mut txn, false)?;
                 txn.commit()?;
                 if global.verbose {
-                    let records = count(judging.run.given().len(), "record");
+                    let records = count(deduplication.run.given().len(), "record");
                     progress.note(&format!("committed {records}"));
                 }
                 txn = index.begin_write()?;
@@ -159,25 +168,25 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
         progress.add(documents, parsed.bytes);
     }
     let interrupted = interrupt::asked();
-    judging.store(&mut txn, !interrupted)?;
+    deduplication.store(&mut txn, !interrupted)?;
     txn.commit()?;
     progress.finish();
-    let Judging { kept, audit, counts, run, .. } = judging;
+    let Deduplication { kept, audit, counts, run, .. } = deduplication;
     let given = run.given().len();
     if !interrupted {
-        // A kill up to the last commit is made good by the next run.
+        // If the process is killed before `forget` commits, the next run completes these steps.
         index.flush()?;
         let spool = audit.finish()?;
         kept.finish()?;
-        if targets.file().is_some() {
+        if targets.output_file().is_some() {
             forget(&index, run)?;
         }
-        spool.map_or(Ok(()), Part::discard)?;
+        spool.map_or(Ok(()), PartialFile::discard)?;
         drop(index);
     }
     report(&counts, failed, interrupted);
     if interrupted {
-        let again = match (args.dry_run, targets.file().is_some()) {
+        let again = match (args.dry_run, targets.output_file().is_some()) {
             (true, _) => "nothing was changed",
             (false, true) => "run the same command again to go on",
             (false, false) => "what was kept of them is in the index",
@@ -189,8 +198,15 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
     Ok(if failed > 0 { Ending::SomeFailed } else { Ending::Done })
 }
 
-/// Gives their names to the files of a run that had judged everything. If that was this very input,
-/// returns how many of its records are bad; `None` if there is another input to judge.
+/// Completes an interrupted run that has judged all its records: gives its files their final names.
+///
+/// Returns the number of bad records if that run had the same input. Returns `None` if the input
+/// differs and must still be judged.
+///
+/// # Errors
+///
+/// Fails if a file of the interrupted run has changed, or if the input differs and standard input,
+/// which cannot be read again, is part of it.
 fn complete(
     global: &GlobalOptions,
     args: &Dedup,
@@ -198,14 +214,16 @@ fn complete(
     index: &Index,
     run: DedupRun,
 ) -> Result<Option<u64>, Failure> {
-    let (Some(out), Some(spool)) = (targets.file(), targets.spool()) else { return Ok(None) };
-    let (kept_content, audit_content) = outputs(&run);
+    let (Some(out), Some(spool)) = (targets.output_file(), targets.spool()) else {
+        return Ok(None);
+    };
+    let (kept_content, audit_content) = stored_outputs(&run);
     let audit = match targets.audit_is_file() {
-        true => Part::complete(&spool, audit_content)?,
+        true => PartialFile::complete(&spool, audit_content)?,
         false => true,
     };
-    if !audit || !Part::complete(out, kept_content)? {
-        return Err(changed(out));
+    if !audit || !PartialFile::complete(out, kept_content)? {
+        return Err(changed_error(out));
     }
     let (mut found, mut failed) = (DedupInput::default(), 0);
     let records = args.records(targets, index, None)?;
@@ -223,22 +241,22 @@ fn complete(
     let same = found == run.judged();
     let spool = match targets.audit_is_file() {
         true => None,
-        false => Part::resume(&spool, audit_content)?,
+        false => PartialFile::resume(&spool, audit_content)?,
     };
     let spool = match spool {
-        // It may have been printed for nobody.
+        // The interrupted run may have ended before it printed the audit, so this prints it again.
         Some(spool) if same => Audit::begin(global, targets, Some(spool))?.finish()?,
         spool => spool,
     };
     forget(index, run)?;
-    spool.map_or(Ok(()), Part::discard)?;
+    spool.map_or(Ok(()), PartialFile::discard)?;
     if same {
         return Ok(Some(failed));
     }
     match args.paths.iter().any(|path| path.as_os_str() == STANDARD_INPUT) {
         true => Err(anyhow!(
-            "{}: the run to it that was interrupted is complete now; standard input was another one and \
-             has been read, so run the command again",
+            "{}: the run to it that was interrupted is complete now; standard input was another \
+             one and has been read, so run the command again",
             out.display()
         )
         .into()),
@@ -246,7 +264,7 @@ fn complete(
     }
 }
 
-/// Forgets how far a run was that is complete.
+/// Deletes the stored progress of a completed run from the index.
 fn forget(index: &Index, run: DedupRun) -> Result<(), Failure> {
     let mut txn = index.begin_write()?;
     run.finish(&mut txn)?;
@@ -254,7 +272,7 @@ fn forget(index: &Index, run: DedupRun) -> Result<(), Failure> {
 }
 
 impl Dedup {
-    /// Opens the index; the threshold of the run is that of the index only if it is new.
+    /// Opens the index, or creates it. Only a new index stores the threshold of this run.
     fn open(&self, global: &GlobalOptions, place: &Path) -> Result<Index, Failure> {
         opening::open(global, self.settings.options_but_threshold(), |options| {
             match options.open(place) {
@@ -264,13 +282,14 @@ impl Dedup {
         })
     }
 
-    /// Starts reading; without a sketcher documents are only told apart.
+    /// Starts to read the input. Without a sketcher, documents have an empty signature: their ids
+    /// and text hashes suffice to tell whether two inputs are the same.
     fn records(
         &self,
         targets: &Targets,
         index: &Index,
         sketcher: Option<Sketcher>,
-    ) -> Result<Records<Incoming>, Failure> {
+    ) -> Result<Records<InputRecord>, Failure> {
         let mut inputs = self.input.of(&self.paths, &self.index, index.settings().weighted);
         inputs.leave_out.extend(targets.files().into_iter().chain(self.against.iter().cloned()));
         let settings = *index.settings();
@@ -285,7 +304,7 @@ impl Dedup {
                 let cause = "its name holds a line break, which a list of paths cannot have".into();
                 return Err(BadRecord { place, cause });
             }
-            let written = Written::new(record.raw, &id);
+            let written = OutputRecord::new(record.raw, &id);
             let document = match &sketcher {
                 Some(sketcher) => Document::prepare(id, record.body.content(), sketcher, &settings),
                 None => Document::from_signature(id, none.clone()).map(|document| {
@@ -295,16 +314,18 @@ impl Dedup {
                 }),
             };
             match document {
-                Ok(document) if named => Ok(Incoming { document, place, written }),
-                Ok(document) => Ok(Incoming { document: document.without_id(), place, written }),
+                Ok(document) if named => Ok(InputRecord { document, place, written }),
+                Ok(document) => Ok(InputRecord { document: document.without_id(), place, written }),
                 Err(error) => Err(BadRecord { place, cause: error.to_string() }),
             }
         })
     }
 
-    /// What decides which records are written where. An interrupted run is resumed by a command
-    /// whose key is equal: the same folder, inputs in the same order, outputs, other indexes,
-    /// threshold and options. The sizes of commits and caches are not part of it.
+    /// Returns the key of everything that decides which records go where.
+    ///
+    /// A command resumes an interrupted run if their keys are equal: the same folder, inputs in the
+    /// same order, outputs, `--against` indexes, threshold and options. The sizes of commits and
+    /// caches are not part of the key.
     fn resume_key(&self, threshold: f64) -> ResumeKey {
         let key = ResumeKey::default()
             .with_paths("folder", std::env::current_dir().ok().as_deref())
@@ -320,8 +341,8 @@ impl Dedup {
     }
 }
 
-/// Opens the other indexes to be read.
-fn others(global: &GlobalOptions, args: &Dedup) -> Result<Vec<ReadOnlyIndex>, Failure> {
+/// Opens the indexes of `--against` for reading.
+fn open_against(global: &GlobalOptions, args: &Dedup) -> Result<Vec<ReadOnlyIndex>, Failure> {
     let open = |path: &PathBuf| match opening::same_file(path, &args.index) {
         true => Err(anyhow!(
             "{}: is the index itself, whose documents count anyway; leave out this --against",
@@ -333,6 +354,7 @@ fn others(global: &GlobalOptions, args: &Dedup) -> Result<Vec<ReadOnlyIndex>, Fa
     args.against.iter().map(open).collect()
 }
 
+/// Prints the summary of the run.
 fn report(
     global: &GlobalOptions,
     args: &Dedup,

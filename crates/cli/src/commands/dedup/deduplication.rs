@@ -1,9 +1,11 @@
-//! A deduplication under way: each record is judged, written or audited, and how far it is is stored.
+//! One run of `dedup`: judges each record, writes or audits it, and stores the progress.
 
 use crate::commands::dedup::audit::Audit;
-use crate::commands::dedup::kept_file::{Kept, Written};
-use crate::commands::dedup::options::Dedup;
-use crate::commands::dedup::partial_file::{Content, Part, Sink, part_of};
+use crate::commands::dedup::command::Dedup;
+use crate::commands::dedup::kept_output::{KeptOutput, OutputRecord};
+use crate::commands::dedup::partial_file::{
+    LengthAndHash, OutputWriter, PartialFile, partial_path,
+};
 use crate::commands::dedup::targets::Targets;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
@@ -13,7 +15,7 @@ use anyhow::anyhow;
 use std::path::Path;
 use twindex::{DedupRun, Document, Error, Inserted, Judged, Outcome, Snapshot, WriteTxn};
 
-/// What happened so far, in the order in which it is stored.
+/// The outcomes so far, in the order in which the index stores them.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Counts {
     pub(crate) added: u64,
@@ -25,50 +27,59 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// The numbers that are stored with how far a run has come: bytes and hash of the output, bytes
-    /// and hash of the audit, and these counts.
-    fn notes(self, kept: Content, audit: Content) -> [u64; 10] {
+    /// Returns the numbers that the index stores with the progress of a run: length and hash of the
+    /// output, length and hash of the audit, and the counts.
+    fn notes(self, kept: LengthAndHash, audit: LengthAndHash) -> [u64; 10] {
         let Self { added, replaced, unchanged, duplicates, empty, bytes } = self;
         let counts = [added, replaced, unchanged, duplicates, empty, bytes];
         let [a, b, c, d, e, f] = counts;
         [kept.0, kept.1, audit.0, audit.1, a, b, c, d, e, f]
     }
 
+    /// Reads the counts that a run has stored.
     pub(crate) fn of(run: &DedupRun) -> Self {
         let [.., added, replaced, unchanged, duplicates, empty, bytes] = run.notes();
         Self { added, replaced, unchanged, duplicates, empty, bytes }
     }
 }
 
-/// The bytes and the hash of the output and of the audit that a run has stored.
-pub(crate) fn outputs(run: &DedupRun) -> (Content, Content) {
+/// Returns the length and hash of the output, then those of the audit, as a run has stored them.
+pub(crate) fn stored_outputs(run: &DedupRun) -> (LengthAndHash, LengthAndHash) {
     let [kept_bytes, kept_hash, audit_bytes, audit_hash, ..] = run.notes();
     ((kept_bytes, kept_hash), (audit_bytes, audit_hash))
 }
 
-/// A record on its way; without an id it is given one when it is judged.
-pub(crate) struct Incoming {
+/// A record of the input. If its document has no id, the run assigns one when it judges it.
+pub(crate) struct InputRecord {
     pub(crate) document: Document,
+    /// Where the record stands in the input, for messages.
     pub(crate) place: String,
-    pub(crate) written: Written,
+    /// What the output receives if the record is kept.
+    pub(crate) written: OutputRecord,
 }
 
-/// A deduplication under way.
-pub(crate) struct Judging<'a> {
+/// A run of `dedup` in progress.
+pub(crate) struct Deduplication<'a> {
     pub(crate) args: &'a Dedup,
     pub(crate) targets: &'a Targets,
     pub(crate) run: DedupRun,
+    /// The similarity from which a record is a duplicate.
     pub(crate) threshold: f64,
+    /// The indexes of `--against`.
     pub(crate) against: &'a [&'a Snapshot],
-    pub(crate) kept: Kept,
+    pub(crate) kept: KeptOutput,
     pub(crate) audit: Audit,
     pub(crate) counts: Counts,
-    /// Records that were judged since the last commit.
+    /// The number of records that were judged since the last commit.
     pub(crate) in_batch: usize,
 }
 
-impl<'a> Judging<'a> {
-    /// Begins, or goes on with what an interrupted run has left.
+impl<'a> Deduplication<'a> {
+    /// Starts a run, or resumes the interrupted one from its partial files.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a partial file does not start with the content that the interrupted run has stored.
     pub(crate) fn begin(
         global: &GlobalOptions,
         args: &'a Dedup,
@@ -77,15 +88,16 @@ impl<'a> Judging<'a> {
         (key, interrupted): (&ResumeKey, Option<DedupRun>),
         txn: &WriteTxn,
     ) -> Result<Self, Failure> {
-        let (run, kept, audit) = match (interrupted, targets.file(), targets.spool()) {
+        let (run, kept, audit) = match (interrupted, targets.output_file(), targets.spool()) {
             (Some(run), Some(file), Some(spool)) => {
-                let (kept, audit) = outputs(&run);
-                let parts = (Part::resume(file, kept)?, Part::resume(&spool, audit)?);
-                let (Some(kept), Some(audit)) = parts else { return Err(changed(file)) };
-                (run, Sink::Part(kept), Some(audit))
+                let (kept, audit) = stored_outputs(&run);
+                let parts = (PartialFile::resume(file, kept)?, PartialFile::resume(&spool, audit)?);
+                let (Some(kept), Some(audit)) = parts else { return Err(changed_error(file)) };
+                (run, OutputWriter::File(kept), Some(audit))
             }
             _ => {
-                let kept = targets.out.as_ref().map_or(Ok(Sink::Nowhere), Sink::open)?;
+                let kept =
+                    targets.out.as_ref().map_or(Ok(OutputWriter::Nowhere), OutputWriter::open)?;
                 (DedupRun::begin(txn, key), kept, None)
             }
         };
@@ -94,7 +106,7 @@ impl<'a> Judging<'a> {
             targets,
             threshold: comparing.0,
             against: comparing.1,
-            kept: Kept::new(kept),
+            kept: KeptOutput::new(kept),
             audit: Audit::begin(global, targets, audit)?,
             counts: Counts::of(&run),
             run,
@@ -102,16 +114,18 @@ impl<'a> Judging<'a> {
         })
     }
 
+    /// The error for an input that differs from that of the interrupted run.
     fn other_input(&self) -> Failure {
-        let out = self.targets.file().unwrap_or(Path::new(""));
+        let out = self.targets.output_file().unwrap_or(Path::new(""));
         anyhow!(
-            "{}: a run to it was interrupted, which had other records; run with the same input to go \
-             on, or with --restart to start over",
+            "{}: a run to it was interrupted, which had other records; run with the same input to \
+             go on, or with --restart to start over",
             out.display()
         )
         .into()
     }
 
+    /// Converts an error of the library, and says what to do if the input differs.
     fn failure(&self, error: Error) -> Failure {
         match error {
             Error::InputDiffers { .. } => self.other_input(),
@@ -119,18 +133,18 @@ impl<'a> Judging<'a> {
         }
     }
 
-    /// Judges some records, but for those that an interrupted run has judged.
-    pub(crate) fn take(
+    /// Judges a slice of records. Skips those that an interrupted run has already judged.
+    pub(crate) fn judge(
         &mut self,
         txn: &mut WriteTxn,
-        incoming: Vec<Incoming>,
+        incoming: Vec<InputRecord>,
     ) -> Result<(), Failure> {
         let mut records = Vec::with_capacity(incoming.len());
         let mut documents = Vec::with_capacity(incoming.len());
-        for Incoming { document, place, written } in incoming {
+        for InputRecord { document, place, written } in incoming {
             self.kept.admit(&written, &place)?;
             records.push((document.text_bytes(), document.signature().is_empty(), written));
-            // A dry run numbers nothing, as it is no run of the index.
+            // A dry run assigns no numbers from the index; it names the record by its place.
             documents.push(match document.id().is_empty() && self.args.dry_run {
                 true => document.with_id(place)?,
                 false => document,
@@ -139,7 +153,7 @@ impl<'a> Judging<'a> {
         let insertion = txn.insertion().unless_similar(self.threshold).against(self.against);
         let insertion = insertion.estimate(self.args.estimate);
         let judged = self.run.insert(insertion, documents).map_err(|error| self.failure(error))?;
-        let mut met = Vec::new();
+        let mut met_again = Vec::new();
         for (judged, (bytes, empty, written)) in judged.into_iter().zip(records) {
             let Some(Judged { id, outcome }) = judged else { continue };
             self.in_batch += 1;
@@ -158,13 +172,13 @@ impl<'a> Judging<'a> {
                         self.kept.write(&written)?;
                     }
                     if known {
-                        met.push(id);
+                        met_again.push(id);
                     }
                     continue;
                 }
                 Outcome::Duplicate { of, against: Some(_) } => of,
                 Outcome::Duplicate { of, against: None } => {
-                    met.push(of.id.clone());
+                    met_again.push(of.id.clone());
                     of
                 }
             };
@@ -173,13 +187,13 @@ impl<'a> Judging<'a> {
             self.audit.line([id.into(), found.id.into(), similarity, found.exact.into()])?;
         }
         if self.args.touch {
-            txn.renew_batch(&met)?;
+            txn.renew_batch(&met_again)?;
         }
         Ok(())
     }
 
-    /// Stores how far this has come in the transaction that holds it; `judged` when the input has
-    /// ended.
+    /// Syncs both outputs and stores the progress of the run in the transaction. `judged` says that
+    /// the input has ended.
     pub(crate) fn store(&mut self, txn: &mut WriteTxn, judged: bool) -> Result<(), Failure> {
         if judged && self.run.is_behind() {
             return Err(self.other_input());
@@ -197,11 +211,11 @@ impl<'a> Judging<'a> {
     }
 }
 
-/// What is said where an interrupted run cannot be gone on with.
-pub(crate) fn changed(out: &Path) -> Failure {
+/// The error for partial files that are not as the interrupted run has left them.
+pub(crate) fn changed_error(out: &Path) -> Failure {
     anyhow!(
         "{}: is not as the interrupted run has left it; --restart starts over",
-        part_of(out).display()
+        partial_path(out).display()
     )
     .into()
 }

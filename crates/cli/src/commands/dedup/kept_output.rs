@@ -1,0 +1,204 @@
+//! The output of `dedup`: the kept records, each with the bytes it had in the input.
+
+use crate::commands::dedup::partial_file::{LengthAndHash, OutputWriter};
+use crate::input::RawRecord;
+use crate::run::failure::Failure;
+use anyhow::anyhow;
+use std::sync::Arc;
+
+/// The mark that some programs write at the start of a UTF-8 file.
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// The form in which the output receives a kept record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum OutputRecord {
+    /// The path of a file, written on its own line.
+    Path(String),
+    /// The bytes of a record of a stream, with its line end if it has one.
+    Bytes(Vec<u8>),
+    /// A row of a table. The output starts with the header of the table.
+    Row { header: Arc<[u8]>, bytes: Vec<u8> },
+}
+
+impl OutputRecord {
+    /// Takes the bytes of a record, or its id if the record is a whole file.
+    pub(crate) fn new(raw: RawRecord<'_>, id: &str) -> Self {
+        match raw {
+            RawRecord::File => Self::Path(id.to_owned()),
+            RawRecord::Bytes(bytes) => Self::Bytes(bytes.to_owned()),
+            RawRecord::Row { header, bytes } => {
+                Self::Row { header: Arc::clone(header), bytes: bytes.to_owned() }
+            }
+        }
+    }
+}
+
+/// The format that all records of one output share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum OutputFormat {
+    Paths,
+    Lines,
+    /// Rows of tables with this header.
+    Rows(Arc<[u8]>),
+}
+
+impl OutputFormat {
+    /// Whether one output can hold records of both formats. Tables match if their headers are equal
+    /// apart from the byte order mark and the line end.
+    fn is_like(&self, other: &Self) -> bool {
+        fn columns(header: &[u8]) -> &[u8] {
+            let header = header.strip_prefix(BYTE_ORDER_MARK).unwrap_or(header);
+            let end = header.iter().rposition(|byte| !b"\r\n".contains(byte));
+            header.get(..end.map_or(0, |last| last + 1)).unwrap_or_default()
+        }
+        match (self, other) {
+            (Self::Rows(one), Self::Rows(other)) => columns(one) == columns(other),
+            (one, other) => one == other,
+        }
+    }
+}
+
+/// The output that receives the kept records.
+pub(crate) struct KeptOutput {
+    writer: OutputWriter,
+    /// `None` until the first record or table.
+    format: Option<OutputFormat>,
+    /// The last byte of the output, which an interrupted run may have written.
+    last: Option<u8>,
+}
+
+impl KeptOutput {
+    /// Starts an output, or continues the one that an interrupted run has written.
+    pub(crate) fn new(writer: OutputWriter) -> Self {
+        let last = match &writer {
+            OutputWriter::File(file) => file.last(),
+            OutputWriter::Stream(..) | OutputWriter::Nowhere => None,
+        };
+        Self { writer, format: None, last }
+    }
+
+    /// Checks that a record has the format of the records before it. The first record sets the
+    /// format.
+    pub(crate) fn admit(&mut self, written: &OutputRecord, place: &str) -> Result<(), Failure> {
+        let format = match written {
+            OutputRecord::Path(_) => OutputFormat::Paths,
+            OutputRecord::Bytes(_) => OutputFormat::Lines,
+            OutputRecord::Row { header, .. } => OutputFormat::Rows(Arc::clone(header)),
+        };
+        let Some(before) = &self.format else {
+            self.format = Some(format);
+            return Ok(());
+        };
+        if before.is_like(&format) {
+            return Ok(());
+        }
+        let why = match (before, &format) {
+            (OutputFormat::Rows(_), OutputFormat::Rows(_)) => "tables with other columns",
+            (OutputFormat::Rows(_), _) | (_, OutputFormat::Rows(_)) => "tables and others",
+            _ => "files and lines",
+        };
+        Err(anyhow!(
+            "{place}: {why} cannot be written to one output; deduplicate them one after the other"
+        )
+        .into())
+    }
+
+    /// Starts the output as a table and writes its header. Does nothing if the output has a format
+    /// already, and writes no header to a resumed output that is not empty.
+    pub(crate) fn begin_table(&mut self, header: &Arc<[u8]>) -> Result<(), Failure> {
+        if self.format.is_some() {
+            return Ok(());
+        }
+        self.format = Some(OutputFormat::Rows(Arc::clone(header)));
+        if self.last.is_some() { Ok(()) } else { self.put(header) }
+    }
+
+    /// Writes a record that [`Self::admit`] has accepted.
+    pub(crate) fn write(&mut self, written: &OutputRecord) -> Result<(), Failure> {
+        // A row of a table may end in `\r` alone.
+        let in_table = matches!(self.format, Some(OutputFormat::Rows(_)));
+        let ended = match self.last {
+            None | Some(b'\n') => true,
+            Some(b'\r') => in_table,
+            Some(_) => false,
+        };
+        if !ended {
+            self.put(b"\n")?;
+        }
+        match written {
+            OutputRecord::Path(path) => {
+                self.put(path.as_bytes())?;
+                self.put(b"\n")
+            }
+            // A byte order mark belongs only at the start of a file.
+            OutputRecord::Bytes(bytes) if self.last.is_some() => {
+                self.put(bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes))
+            }
+            OutputRecord::Bytes(bytes) | OutputRecord::Row { bytes, .. } => self.put(bytes),
+        }
+    }
+
+    /// Writes bytes and remembers the last one.
+    fn put(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        self.last = bytes.last().copied().or(self.last);
+        self.writer.write(bytes)
+    }
+
+    /// Makes the written records durable. Returns the length and hash of the file, or `None` if the
+    /// output is no file.
+    pub(crate) fn sync(&mut self) -> Result<Option<LengthAndHash>, Failure> {
+        self.writer.sync()
+    }
+
+    /// Completes the output: a file gets its final name.
+    pub(crate) fn finish(self) -> Result<(), Failure> {
+        self.writer.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::dedup::partial_file::PartialFile;
+
+    fn bytes(text: &str) -> OutputRecord {
+        OutputRecord::Bytes(text.into())
+    }
+
+    #[test]
+    fn a_missing_line_end_is_written_before_the_next_line() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("out");
+        let file = PartialFile::create(&path).ok().expect("created");
+        let mut kept = KeptOutput::new(OutputWriter::File(file));
+        for text in ["\u{feff}a\r\n", "\u{feff}b"] {
+            assert!(kept.write(&bytes(text)).is_ok());
+        }
+        let begun = kept.sync().ok().flatten().expect("a file");
+        let file = PartialFile::resume(&path, begun).ok().flatten().expect("it is there");
+        let mut kept = KeptOutput::new(OutputWriter::File(file));
+        assert!(kept.write(&bytes("c")).is_ok());
+        assert!(kept.finish().is_ok());
+        assert_eq!(std::fs::read_to_string(&path).expect("a file"), "\u{feff}a\r\nb\nc");
+    }
+
+    #[test]
+    fn rows_may_end_in_a_carriage_return_alone() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("out");
+        for (header, expected) in
+            [("id,text\r", "id,text\ra,x\rb,y\nc,z\r"), ("id,text", "id,text\na,x\rb,y\nc,z\r")]
+        {
+            let mut kept = KeptOutput::new(OutputWriter::File(
+                PartialFile::create(&path).ok().expect("created"),
+            ));
+            assert!(kept.begin_table(&header.as_bytes().into()).is_ok());
+            for row in ["a,x\r", "b,y", "c,z\r"] {
+                let header = header.as_bytes().into();
+                assert!(kept.write(&OutputRecord::Row { header, bytes: row.into() }).is_ok());
+            }
+            assert!(kept.finish().is_ok());
+            assert_eq!(std::fs::read_to_string(&path).expect("a file"), expected);
+        }
+    }
+}
