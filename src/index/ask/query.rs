@@ -298,7 +298,7 @@ impl<'s> Query<'s> {
             if settings.weighted {
                 return Err(Error::InvalidSetting {
                     setting: "containment",
-                    got: "a query to an index of weighted sets".to_owned(),
+                    got: "of weights".to_owned(),
                     expected: "an index of sets or multisets: sums of weights are not stored",
                 });
             }
