@@ -91,9 +91,9 @@ pub(super) struct CompareArgs {
     /// Most bytes of memory for --method file, at least 1M [default: 64M]
     #[arg(long, requires = "method", value_name = "SIZE", value_parser = size)]
     pub(super) memory: Option<usize>,
-    /// Size of the universe from which --method all draws random sets, or random multisets with
+    /// Size of the universe of random sets, without --method and for --method all: of multisets with
     /// --multiset [default: shingles_a + shingles_b]
-    #[arg(long, requires = "method", value_name = "N", conflicts_with = "weighted")]
+    #[arg(long, value_name = "N", conflicts_with = "weighted")]
     universe: Option<u64>,
 }
 
@@ -132,7 +132,7 @@ fn check(args: &CompareArgs, method: MethodName) -> CommandResult<()> {
 pub(super) fn run(global: &GlobalOptions, args: &CompareArgs) -> CommandResult<Ending> {
     args.texts.check()?;
     let Some(method) = args.method else {
-        return direct(global, &args.texts, DEFAULT_LANES, None);
+        return direct(global, &args.texts, DEFAULT_LANES, args.universe);
     };
     check(args, method)?;
     if method == MethodName::File {
