@@ -18,7 +18,12 @@ pub struct GlobalOptions {
     #[arg(long, global = true)]
     pub no_progress: bool,
     /// Threads that parse and sketch [default: all cores]
-    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(
+        long,
+        global = true,
+        value_name = "N",
+        value_parser = clap::value_parser!(u16).range(1..),
+    )]
     pub threads: Option<u16>,
     /// Wait at most this long while another process has the index open [default: 0]
     #[arg(long, global = true, value_name = "SECONDS", value_parser = seconds)]

@@ -11,8 +11,8 @@ use std::thread::{JoinHandle, sleep, spawn};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// A command that takes longer hangs: it is ended and fails its test. No other test of time looks at
-/// the clock, which on a busy machine says little.
+/// A command that takes longer hangs: it is ended and fails its test. No other test of time looks
+/// at the clock, which on a busy machine says little.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A temporary folder that commands run in.

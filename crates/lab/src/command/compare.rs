@@ -79,20 +79,35 @@ pub(super) struct CompareArgs {
     /// Number of hash functions, maps or smallest values, from 3 to 4096. weighted uses the next
     /// greater of 64, 128, 256 and 512 lanes, and at most 512; simhash uses 8 bits for each,
     /// rounded up to a multiple of 64, and at most 1024 [default: 128]
-    #[arg(long, requires = "method", value_name = "K", value_parser = clap::value_parser!(u16).range(3..=4096))]
+    #[arg(
+        long,
+        requires = "method",
+        value_name = "K",
+        value_parser = clap::value_parser!(u16).range(3..=4096),
+    )]
     hashes: Option<u16>,
     /// Runs of random methods, with consecutive seeds from --seed on [default: 1; with --method all
     /// 20]
-    #[arg(long, requires = "method", value_name = "R", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(
+        long,
+        requires = "method",
+        value_name = "R",
+        value_parser = clap::value_parser!(u32).range(1..),
+    )]
     runs: Option<u32>,
     /// Elements that --method sample and rum-on-samples draw from each text [default: 10000]
-    #[arg(long, requires = "method", value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
+    #[arg(
+        long,
+        requires = "method",
+        value_name = "N",
+        value_parser = RangedU64ValueParser::<usize>::new().range(1..),
+    )]
     sample: Option<usize>,
     /// Most bytes of memory for --method file, at least 1M [default: 64M]
     #[arg(long, requires = "method", value_name = "SIZE", value_parser = size)]
     pub(super) memory: Option<usize>,
-    /// Size of the universe of random sets, without --method and for --method all: of multisets with
-    /// --multiset [default: shingles_a + shingles_b]
+    /// Size of the universe of random sets, or of random multisets with --multiset; read without
+    /// --method and by --method all [default: shingles_a + shingles_b]
     #[arg(long, value_name = "N", conflicts_with = "weighted")]
     universe: Option<u64>,
 }
