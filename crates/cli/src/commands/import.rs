@@ -2,7 +2,7 @@
 
 use crate::commands::exported::{self, Header, LONGEST};
 use crate::commands::info::warn_of_other_unicode;
-use crate::commands::insert_batches::{Found, Intake, Taking};
+use crate::commands::insert_batches::{BatchInserter, InsertOptions, PlacedDocument};
 use crate::input::{Block, Line, STANDARD_INPUT, open_lines};
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
@@ -19,9 +19,9 @@ use twindex::{Index, IndexOptions};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The first line is the header that export writes, with the settings; a missing INDEX is created
-with them, and one that exists must have equal ones. Of a document, id, signature, and set_code
-or set_size are needed; text_hash, text_bytes and inserted may be left out.
+The first line is the header that export writes; it has the settings. If INDEX does not exist, it
+is created with them; if it exists, its settings must be equal. A document needs the fields id,
+signature, and set_code or set_size. text_hash, text_bytes and inserted are optional.
 
 Examples:
   twindex import copy.twx pages.jsonl
@@ -33,7 +33,7 @@ pub(crate) struct Import {
     #[arg(default_value = STANDARD_INPUT)]
     pub(crate) path: PathBuf,
     #[command(flatten)]
-    pub(crate) taking: Taking,
+    pub(crate) insert: InsertOptions,
 }
 
 /// A reader of the lines of an export. It has read the header.
@@ -53,26 +53,23 @@ pub(crate) fn run(global: &GlobalOptions, args: &Import) -> Result<Ending, Failu
     let mut lines = ExportReader::open(&args.path)?;
     let index = open_or_create(global, args, &lines)?;
     let progress = ProgressBar::of_documents(global, lines.header.documents);
-    let mut intake = Intake::new(&index, &args.taking, start)?;
+    let mut inserter = BatchInserter::new(&index, &args.insert, global, start);
     let mut seen = 0_u64;
     while let Some(block) = lines.next()? {
-        let found = lines.read(&block, &index);
-        seen += found.len() as u64;
-        progress.add_documents(found.len() as u64);
-        let mut good = Vec::with_capacity(found.len());
-        for found in found {
-            match found {
-                Ok(found) => good.push(found),
-                Err(bad) => {
-                    intake.failed();
-                    progress.say(&bad);
-                }
+        let read = lines.read(&block, &index);
+        seen += read.len() as u64;
+        progress.add_documents(read.len() as u64);
+        let mut good = Vec::with_capacity(read.len());
+        for document in read {
+            match document {
+                Ok(document) => good.push(document),
+                Err(bad) => inserter.failed(&bad, &progress),
             }
         }
-        intake = intake.take(good, &progress)?;
+        inserter.insert(good, &progress)?;
     }
     progress.finish();
-    let ending = intake.finish(global, &args.index)?;
+    let ending = inserter.finish(global, &args.index)?;
     index.close()?;
     let ExportReader { name, header: Header { documents, .. }, .. } = lines;
     if seen != documents {
@@ -98,7 +95,7 @@ fn open_or_create(
 ) -> Result<Index, Failure> {
     let settings = &lines.header.settings;
     if args.index.symlink_metadata().is_err() {
-        let options = IndexOptions::new().like(settings);
+        let options = IndexOptions::new().with_settings(settings);
         return opening::open(global, options, |options| options.open_or_create(&args.index));
     }
     let index = opening::to_write(global, &args.index)?;
@@ -158,7 +155,7 @@ impl ExportReader {
     }
 
     /// Reads the documents of a block in parallel. A line that cannot be read gives a message.
-    fn read(&self, block: &Block, index: &Index) -> Vec<Result<Found, String>> {
+    fn read(&self, block: &Block, index: &Index) -> Vec<Result<PlacedDocument, String>> {
         let Self { name, header_line, .. } = self;
         let place = |number: u64| format!("{name}:{number}");
         let too_long =
@@ -174,7 +171,7 @@ impl ExportReader {
                 return Some(Err(too_long(number)));
             }
             Some(match exported::read_line(text, index.sketcher(), index.settings().store_text) {
-                Ok(document) => Ok(Found { document, place: place(number) }),
+                Ok(document) => Ok(PlacedDocument { document, place: place(number) }),
                 Err(cause) => Err(format!("{}: {cause}", place(number))),
             })
         };

@@ -27,7 +27,7 @@ pub struct IndexSettings {
     /// Count repeated shingles as often as they occur
     #[arg(long)]
     multiset: bool,
-    /// Take weighted sets as documents: JSON Lines with `weights`, an object with a number for each
+    /// Documents are weighted sets: JSON Lines with `weights`, an object with a number for each
     /// token. Implies --shingle token
     #[arg(long)]
     weighted: bool,

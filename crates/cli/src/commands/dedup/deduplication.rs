@@ -13,7 +13,7 @@ use crate::run::resume_key::ResumeKey;
 use crate::terminal::output::likeness;
 use anyhow::anyhow;
 use std::path::Path;
-use twindex::{DedupRun, Document, Error, Inserted, Judged, Outcome, Snapshot, WriteTxn};
+use twindex::{DedupOutcome, DedupRun, Document, Error, Inserted, Outcome, Snapshot, WriteTxn};
 
 /// The outcomes so far, in the order in which the index stores them.
 #[derive(Clone, Copy, Default)]
@@ -155,7 +155,7 @@ impl<'a> Deduplication<'a> {
         let judged = self.run.insert(insertion, documents).map_err(|error| self.failure(error))?;
         let mut met_again = Vec::new();
         for (judged, (bytes, empty, written)) in judged.into_iter().zip(records) {
-            let Some(Judged { id, outcome }) = judged else { continue };
+            let Some(DedupOutcome { id, outcome }) = judged else { continue };
             self.in_batch += 1;
             self.counts.bytes += bytes;
             self.counts.empty += u64::from(empty);
@@ -195,7 +195,7 @@ impl<'a> Deduplication<'a> {
     /// Syncs both outputs and stores the progress of the run in the transaction. `judged` says that
     /// the input has ended.
     pub(crate) fn store(&mut self, txn: &mut WriteTxn, judged: bool) -> Result<(), Failure> {
-        if judged && self.run.is_behind() {
+        if judged && self.run.is_catching_up() {
             return Err(self.other_input());
         }
         self.in_batch = 0;
