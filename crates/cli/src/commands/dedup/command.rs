@@ -132,7 +132,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
     }
     let comparing = (threshold, &*against);
     let mut deduplication =
-        Deduplication::begin(global, args, &targets, comparing, (&key, interrupted), &txn)?;
+        Deduplication::begin(global, args, &targets, comparing, (&key, interrupted))?;
     let records = args.records(&targets, &index, Some(index.sketcher().clone()))?;
     let mut progress = ProgressBar::new(global, records.expected_bytes);
     let mut failed = 0_u64;

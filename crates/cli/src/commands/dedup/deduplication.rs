@@ -86,7 +86,6 @@ impl<'a> Deduplication<'a> {
         targets: &'a Targets,
         comparing: (f64, &'a [&'a Snapshot]),
         (key, interrupted): (&ResumeKey, Option<DedupRun>),
-        txn: &WriteTxn,
     ) -> Result<Self, Failure> {
         let (run, kept, audit) = match (interrupted, targets.output_file(), targets.spool()) {
             (Some(run), Some(file), Some(spool)) => {
@@ -98,7 +97,7 @@ impl<'a> Deduplication<'a> {
             _ => {
                 let kept =
                     targets.out.as_ref().map_or(Ok(OutputWriter::Nowhere), OutputWriter::open)?;
-                (DedupRun::begin(txn, key), kept, None)
+                (DedupRun::begin(key), kept, None)
             }
         };
         Ok(Self {
