@@ -50,7 +50,8 @@ pub(crate) struct Dedup {
     /// Files, directories, or - for standard input
     #[arg(default_value = "-")]
     pub(crate) paths: Vec<PathBuf>,
-    /// Write the kept records to this file, unchanged; for whole files, their paths; - for standard output
+    /// Write the kept records to this file, unchanged; for whole files, their paths; - for standard
+    /// output
     #[arg(long, short, value_name = "OUT", required_unless_present = "dry_run")]
     pub(crate) output: Option<PathBuf>,
     /// Write a JSON line for each removed record to this file [default: standard output]
