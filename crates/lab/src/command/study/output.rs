@@ -11,7 +11,7 @@ use twindex_cli::terminal::output::{Results, significant, similarity};
 pub(super) fn print(global: &GlobalOptions, study: &str, report: &Report) -> Result<(), Failure> {
     let mut results = Results::new(global);
     if results.is_aligned() {
-        results.text(&format!("{}\n\n", report.title))?;
+        results.text(&format!("{study}: {}\n\n", report.title))?;
     }
     let names: Vec<&str> = report.table.columns.iter().map(String::as_str).collect();
     results.heading(&names)?;
