@@ -299,8 +299,8 @@ pub(crate) struct Reach {
     pub(crate) full: f64,
 }
 
-/// The binomial probability that at least this many lanes are equal. For probabilities near 1, where
-/// the first terms are below the least number, it is 1.
+/// The binomial probability that at least this many lanes are equal. For probabilities near 1,
+/// where the first terms are below the least number, it is 1.
 fn at_least(least: usize, lanes: usize, equal: f64) -> f64 {
     let odds = equal / (1.0 - equal).max(f64::EPSILON);
     let (mut term, mut below) = ((1.0 - equal).powi(lanes as i32), 0.0);

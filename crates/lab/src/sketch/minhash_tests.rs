@@ -56,8 +56,8 @@ fn only_modular_and_multiplicative_are_biased_on_neighbouring_rows() {
     }
 }
 
-/// Three functions must vary with the seed as 300 do. A first function that is always the same would
-/// give every run the same third of its estimate.
+/// Three functions must vary with the seed as 300 do. A first function that is always the same
+/// would give every run the same third of its estimate.
 #[test]
 fn all_functions_are_drawn_from_the_seed() {
     let keys: Vec<u64> = (1..50).collect();

@@ -46,8 +46,8 @@ const FEWEST: usize = 3;
 /// processes would disturb them.
 const SHORT: f64 = 0.2;
 
-/// If the signatures of all pairs are compared in fewer seconds, fixed costs are a part of all times,
-/// and nothing is told of them.
+/// If the signatures of all pairs are compared in fewer seconds, fixed costs are a part of all
+/// times, and nothing is told of them.
 const SHORTEST_TOLD: f64 = 0.05;
 
 /// Pairs at least this far above the threshold must practically all be found.
