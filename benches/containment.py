@@ -2,10 +2,11 @@
 """Compares the output of `twindex query --containment` with exact shares of shingles.
 
 usage: containment.py ask CORPUS.jsonl NUMBER > QUESTIONS.jsonl
+       containment.py cut CORPUS.jsonl NUMBER CHARACTERS > QUESTIONS.jsonl
        containment.py judge CORPUS.jsonl QUESTIONS.jsonl FOUND.tsv THRESHOLD
 
-`ask` takes paragraphs of 300 to 3,000 characters, one of a document, of documents drawn at random. `judge`
-counts the shingles that each question shares with each document (char:9 of lower case, NFC and folded
+`ask` takes paragraphs of 300 to 3,000 characters, one of a document, of documents drawn at random. `cut` takes
+excerpts of so many characters, from anywhere in documents drawn at random. `judge` counts the shingles that each question shares with each document (char:9 of lower case, NFC and folded
 white space, as sets), and prints how many of the documents that contain the threshold's share were
 reported, by how much larger they are than the question, and how much of what was reported does contain it.
 """
@@ -43,6 +44,25 @@ def ask(corpus, number):
             print(json.dumps({"id": f"question {asked}: {name}", "text": random.choice(paragraphs)}))
 
 
+def cut(corpus, number, characters):
+    number, characters = int(number), int(characters)
+    documents = list(read(corpus))
+    random.seed(1)
+    random.shuffle(documents)
+    asked = 0
+    for name, text in documents:
+        if asked == number:
+            break
+        if len(text) <= characters:
+            continue
+        start = random.randrange(len(text) - characters)
+        excerpt = text[start:start + characters]
+        # White space is folded, and an excerpt of little else has few shingles.
+        if len(" ".join(excerpt.split())) >= 0.8 * characters:
+            asked += 1
+            print(json.dumps({"id": f"question {asked}: {name}", "text": excerpt}))
+
+
 def judge(corpus, questions, found, threshold):
     threshold = float(threshold)
     sizes, holders = {}, collections.defaultdict(list)
@@ -57,8 +77,9 @@ def judge(corpus, questions, found, threshold):
             question, name, _, _, _, exact, share, low, high = line.rstrip("\n").split("\t")
             assert (question, name) not in reported, f"reported twice: {question} {name}"
             reported[question, name] = float(share), float(low), float(high), exact
-    ratios = [0, 1.5, 3, 6, 12, 24, 1e9]
+    ratios = [0, 1.5, 3, 6, 12, 24, 100, 1e9]
     wanted, met = [0] * len(ratios), [0] * len(ratios)
+    told, held = [0] * len(ratios), [0] * len(ratios)
     true = inside = near = 0
     vain = set(reported)
     for name, text in read(corpus):
@@ -69,8 +90,8 @@ def judge(corpus, questions, found, threshold):
         for question, count in shared.items():
             share = count / sizes[question]
             got = reported.get((question, name))
+            place = sum(len(elements) / sizes[question] >= ratio for ratio in ratios) - 1
             if share >= threshold:
-                place = sum(len(elements) / sizes[question] >= ratio for ratio in ratios) - 1
                 wanted[place] += 1
                 met[place] += got is not None
             if got is not None:
@@ -78,13 +99,17 @@ def judge(corpus, questions, found, threshold):
                 true += share >= threshold
                 near += share >= threshold - 0.2
                 # Printed with four digits, and sizes have an error of 0.4 %.
-                inside += got[1] - 0.004 <= share <= got[2] + 0.004
+                holds = got[1] - 0.004 <= share <= got[2] + 0.004
+                inside += holds
+                told[place] += 1
+                held[place] += holds
     judged = len(reported)
     inside += sum(reported[pair][1] <= 0.004 for pair in vain)
-    print("times as large   contain it   reported")
+    print("times as large   contain it   reported    share   intervals that hold")
     for place, (least, most) in enumerate(zip(ratios, ratios[1:])):
         share = met[place] / max(1, wanted[place])
-        print(f"{least:5.1f} to {min(most, 9999):6.1f} {wanted[place]:12} {met[place]:10} {share:8.4f}")
+        print(f"{least:5.1f} to {min(most, 9999):6.1f} {wanted[place]:12} {met[place]:10} {share:8.4f}"
+              f" {held[place]:8} of {told[place]:8} {held[place] / max(1, told[place]):8.4f}")
     print(f"in all {sum(met)} of {sum(wanted)}, {sum(met) / max(1, sum(wanted)):.4f}")
     print(f"reported {judged}, of which {true / max(1, judged):.4f} contain {threshold}, "
           f"{near / max(1, judged):.4f} contain {threshold - 0.2:.1f}")
@@ -93,6 +118,8 @@ def judge(corpus, questions, found, threshold):
 
 if len(sys.argv) == 4 and sys.argv[1] == "ask":
     ask(*sys.argv[2:])
+elif len(sys.argv) == 5 and sys.argv[1] == "cut":
+    cut(*sys.argv[2:])
 elif len(sys.argv) == 6 and sys.argv[1] == "judge":
     judge(*sys.argv[2:])
 else:

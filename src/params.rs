@@ -65,6 +65,10 @@ impl Recall {
     /// The default.
     pub(crate) const DEFAULT: Recall = Recall(DEFAULT_RECALL);
 
+    /// The recall of a scan with stored texts. A text is passed over only if its signature would be
+    /// as it is with a probability below 10⁻¹² if the document were similar.
+    pub(crate) const CERTAIN: Recall = Recall(1.0 - 1e-12);
+
     /// Checks that the value lies strictly between 0 and 1.
     ///
     /// # Errors

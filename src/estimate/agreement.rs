@@ -62,6 +62,16 @@ impl Agreement {
         Self { equal: equal as u32, lanes: lanes as u32 }
     }
 
+    /// Returns the number of equal lanes.
+    pub fn equal(self) -> usize {
+        self.equal as usize
+    }
+
+    /// Returns the number of lanes.
+    pub fn lanes(self) -> usize {
+        self.lanes as usize
+    }
+
     /// Returns the estimated Jaccard similarity, from 0 to 1.
     ///
     /// It is (p - C)/(1 - C) limited to 0 and 1, where p is the share of equal lanes and C = 1/256

@@ -7,13 +7,22 @@
 //! Ensemble", section 5.1, relates them in this way.
 
 use super::agreement::Agreement;
-use super::interval::Estimate;
+use super::shares::SharePrior;
+use crate::error::Result;
+use crate::params::Confidence;
 
-/// An estimated share of one set that is in another, with its 95 % interval. All are from 0 to 1.
+/// An estimated share of one set that is in another, with its interval. All are from 0 to 1.
 ///
-/// The interval is that of the similarity, mapped to shares. It takes the sizes as exact: their
-/// standard error, below 0.4 %, is not part of the interval, and moves a share by no more than
-/// that.
+/// The interval is the shortest one that holds the share with the wanted probability, if before the
+/// comparison all possible shares are equally probable. It never leaves the range of possible
+/// shares, which ends at the most that the other set has room for. It takes the sizes as exact:
+/// their standard error, below 0.4 %, is not part of the interval, and moves a share by no more
+/// than that.
+///
+/// The interval of **one** comparison is wrong for the best of many. Among 10,000 sets that share
+/// nothing with the first, some agree with it in as many lanes as one that contains it. A
+/// [query](crate::Query::containment) takes this into account: the shares of all documents that it
+/// compares are the prior for each of them.
 ///
 /// The estimate is **coarse if the other set is much larger**, as a small similarity then stands
 /// for a large share. This is the standard error with 256 lanes if 0.9 of the first set is in the
@@ -27,7 +36,7 @@ use super::interval::Estimate;
 /// ```
 /// use twindex::{Agreement, Containment};
 /// // Two sets of 1,000 and 2,000 elements agree in 128 of 256 lanes.
-/// let contained = Containment::estimate(Agreement::new(128, 256).estimate(), 1000.0, 2000.0);
+/// let contained = Containment::estimate(Agreement::new(128, 256), 1000.0, 2000.0);
 /// assert!((contained.share - 0.997).abs() < 0.001);
 /// assert!(contained.low > 0.89 && contained.high == 1.0);
 /// ```
@@ -43,12 +52,41 @@ pub struct Containment {
 
 impl Containment {
     /// Returns the share of a set of `size` elements that is in a set of `other` elements, from the
-    /// estimated similarity of the two. No share is above `other / size`, the most that the other
-    /// set has room for.
-    pub fn estimate(similarity: Estimate, size: f64, other: f64) -> Self {
-        let share = |similarity| Self::of_similarity(similarity, size, other);
-        let Estimate { similarity, low, high } = similarity;
-        Self { share: share(similarity), low: share(low), high: share(high) }
+    /// equal lanes of their signatures, with its interval at the
+    /// [default confidence](crate::DEFAULT_CONFIDENCE), 95 %. It is 0 if a set is empty.
+    pub fn estimate(agreement: Agreement, size: f64, other: f64) -> Self {
+        Self::estimate_with(agreement, size, other, Confidence::DEFAULT)
+    }
+
+    /// Like [`estimate`](Self::estimate), with an interval at another confidence, above 0 and below
+    /// 1.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) for any other confidence.
+    pub fn estimate_at(
+        agreement: Agreement,
+        size: f64,
+        other: f64,
+        confidence: f64,
+    ) -> Result<Self> {
+        Ok(Self::estimate_with(agreement, size, other, Confidence::new(confidence)?))
+    }
+
+    /// Like [`estimate_at`](Self::estimate_at), for a validated confidence.
+    pub(crate) fn estimate_with(
+        agreement: Agreement,
+        size: f64,
+        other: f64,
+        confidence: Confidence,
+    ) -> Self {
+        if size <= 0.0 || other <= 0.0 {
+            return Self { share: 0.0, low: 0.0, high: 0.0 };
+        }
+        let share = Self::of_similarity(agreement.similarity(), size, other);
+        let law = SharePrior::unknown(size, agreement.lanes()).judge(agreement.equal(), other);
+        let (low, high) = law.interval(confidence);
+        Self { share, low: low.min(share), high: high.max(share) }
     }
 
     /// Converts a similarity J to the share c = J (q + x) / (q (1 + J)) of a set of q = `size`
@@ -120,9 +158,9 @@ mod tests {
     fn the_interval_holds_the_share() {
         for equal in 0..=256 {
             for ratio in [0.3, 1.0, 3.0, 30.0] {
-                let estimate = Agreement::new(equal, 256).estimate();
+                let agreement = Agreement::new(equal, 256);
                 let Containment { share, low, high } =
-                    Containment::estimate(estimate, 100.0, 100.0 * ratio);
+                    Containment::estimate(agreement, 100.0, 100.0 * ratio);
                 assert!(0.0 <= low && low <= share && share <= high, "{equal}, {ratio}");
                 assert!(high <= ratio.min(1.0), "{equal}, {ratio}");
             }

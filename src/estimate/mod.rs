@@ -11,6 +11,7 @@ mod explanation;
 mod interval;
 mod normal;
 mod random;
+mod shares;
 mod suffixes;
 
 pub use agreement::{Agreement, equal_lanes};
@@ -26,3 +27,4 @@ pub use random::{RandomSubsets, deviance, stirling_rest};
 
 pub(crate) use agreement::least_equal_lanes;
 pub(crate) use chance::{EqualLanes, equal_lane_probability, estimated_at_least};
+pub(crate) use shares::{SharePrior, SizeCount};

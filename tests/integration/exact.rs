@@ -134,6 +134,33 @@ fn queries_scans_and_top_k_agree_with_brute_force() {
     assert_exact(&asking(false, Some(100)), &expected);
 }
 
+/// The symptom: with stored texts, a scan still let the estimates choose which texts to read, and
+/// missed what the recall of the index allows to miss.
+#[test]
+fn a_scan_with_stored_texts_finds_every_similar_document_whatever_the_recall_of_the_index() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let options = Index::options().store_text(true).recall(0.5).lanes(64);
+    let index = options.create(folder.path().join("scanned.twx")).expect("created");
+    let mut txn = index.begin_write().expect("begun");
+    txn.insertion().contents(&texts()).expect("inserted");
+    txn.commit().expect("committed");
+    let similar = brute_force(index.settings());
+    let snapshot = index.snapshot().expect("a snapshot");
+    for threshold in [0.4, 0.5, 0.6, 0.7, 0.8, 0.9] {
+        let expected = at_least(&similar, threshold);
+        let mut found = BTreeMap::new();
+        for (id, _) in texts() {
+            let query = snapshot.query().scan(true).threshold(threshold);
+            for other in query.by_id(&id).expect("asked").expect("there") {
+                let pair = (id.clone().min(other.id.clone()), id.clone().max(other.id));
+                found.insert(pair, other.similarity);
+            }
+        }
+        assert!(expected.len() > 50, "{threshold}: {} are not enough to judge", expected.len());
+        assert_eq!(found, expected, "{threshold}");
+    }
+}
+
 #[test]
 fn top_k_finds_the_most_similar_documents_only() {
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -1,17 +1,20 @@
 //! Containment queries: finds the documents that contain most of the query's shingles.
 
 use crate::error::{Error, Result};
-use crate::estimate::{Agreement, Containment, equal_lanes, least_equal_lanes};
+use crate::estimate::{
+    Agreement, Containment, SharePrior, SizeCount, equal_lanes, least_equal_lanes,
+};
 use crate::index::ask::matches::{Match, Matches, Score};
 use crate::index::ask::query::Query;
 use crate::index::ask::set_sizes::{Classes, SizedDoc};
 use crate::index::ask::verify::{Elements, compare};
 use crate::lsh::{BandPlan, ClassSearch, ContainmentPlan, Margin, Probe, word};
 use crate::params::{Confidence, Recall, Threshold};
-use crate::sketch::{SetSize, Signature};
+use crate::sketch::Signature;
 use crate::store::{BandNo, Bucket, DocNo};
 use rayon::prelude::*;
-use std::cell::OnceCell;
+use std::cmp::Ordering;
+use std::sync::OnceLock;
 
 /// How a containment query searched documents of different sizes.
 ///
@@ -32,6 +35,10 @@ pub struct SizesSearched {
     /// It is the similarity of a document in a scanned class that contains exactly the threshold's
     /// share. `None` if no class was scanned, or if [`Query::scan`] forced the scan.
     pub out_of_reach: Option<f64>,
+    /// The number of compared documents that are so large that estimates cannot tell whether they
+    /// contain the query: one of their size that contains all of it would be reported with a
+    /// probability below 1/2. Only stored texts can answer for them. 0 if the answer is exact.
+    pub undecidable: u64,
 }
 
 impl SizesSearched {
@@ -67,14 +74,34 @@ pub(crate) struct ContainmentRequest<'q> {
     pub(crate) excluded: Option<DocNo>,
 }
 
-/// A document that was compared with the query.
+/// A document with enough equal lanes to be looked at.
 #[derive(Clone, Copy, Debug)]
 struct Compared {
     doc: DocNo,
-    score: Score,
-    /// The share of the query's set that the document contains, from 0 to 1.
-    share: f64,
+    class: usize,
+    equal: usize,
+    /// The number of elements.
     size: f64,
+}
+
+/// A document that is reported.
+#[derive(Clone, Copy, Debug)]
+struct Found {
+    doc: DocNo,
+    score: Score,
+    containment: Containment,
+}
+
+impl Found {
+    /// Whether both rank equally. The interval's lower end ranks first, then the share.
+    fn ranks_with(&self, other: &Self) -> bool {
+        self.order(other).is_eq()
+    }
+
+    fn order(&self, other: &Self) -> Ordering {
+        let (a, b) = (self.containment, other.containment);
+        b.low.total_cmp(&a.low).then(b.share.total_cmp(&a.share))
+    }
 }
 
 /// The state of a running containment query.
@@ -83,9 +110,14 @@ struct Search<'q> {
     query: &'q Query<'q>,
     size: f64,
     plan: ContainmentPlan,
+    /// For each class, whether its documents are out of the reach of bands. Their estimates are
+    /// judged together, also if a forced scan compares the documents of all classes.
+    is_far: Vec<bool>,
+    /// The compared documents of each such class.
+    far: Vec<SizeCount>,
     /// The margin of each class, computed on first use: an exact query's margin takes 0.1 ms.
-    margins: Vec<OnceCell<Margin>>,
-    found: Vec<Compared>,
+    margins: Vec<OnceLock<Margin>>,
+    met: Vec<Compared>,
 }
 
 impl<'q> Search<'q> {
@@ -93,9 +125,12 @@ impl<'q> Search<'q> {
         let size = asked.signature.set_size().estimate();
         let bands = query.snapshot.settings().plan;
         let plan = ContainmentPlan::new(bands, asked.threshold, asked.recall, size);
+        let is_far = plan.classes().iter().map(|class| class.search == ClassSearch::Scan);
+        let is_far: Vec<bool> = is_far.collect();
         let plan = if query.scan { plan.scan() } else { plan };
-        let margins = plan.classes().iter().map(|_| OnceCell::new()).collect();
-        Self { asked, query, size, plan, margins, found: Vec::new() }
+        let margins = plan.classes().iter().map(|_| OnceLock::new()).collect();
+        let far = vec![SizeCount::default(); is_far.len()];
+        Self { asked, query, size, plan, is_far, far, margins, met: Vec::new() }
     }
 
     fn is_scanned(&self, class: usize) -> bool {
@@ -118,60 +153,108 @@ impl<'q> Search<'q> {
             let (probe, similarity) = (self.probe(class), self.plan.class(class).similarity);
             let met = probe.map_or(1.0, Probe::recall);
             let least = Threshold::new(similarity).ok();
+            let recall = if self.query.scan { Recall::CERTAIN } else { recall };
             match (elements, least, probe) {
                 _ if self.query.all_candidates => Margin { least: 0, recall: met },
                 (Some(_), Some(least), Some(probe)) => {
                     Margin::of_probe(probe, lanes, least, recall)
                 }
                 (Some(_), Some(least), None) => Margin::of_scan(lanes, least, recall),
+                // What the others contain may raise an estimate. This is the similarity of half the
+                // share; documents with less are never reported.
+                _ if self.is_far[class] => {
+                    let half = similarity / (2.0 + similarity);
+                    Margin { least: least_equal_lanes(half, lanes.get()), recall: met }
+                }
                 _ => Margin { least: least_equal_lanes(similarity, lanes.get()), recall: met },
             }
         })
     }
 
-    /// The number of equal lanes; `None` if it is below the margin of the class.
-    fn equal_lanes(&self, class: usize, other: &[u8]) -> Option<usize> {
-        let equal = equal_lanes(self.asked.signature.lanes(), other);
-        (equal >= self.margin(class).least).then_some(equal)
-    }
-
-    /// Keeps a document unless the answer relies on estimates and its estimated share is too low.
-    fn judge(&mut self, doc: DocNo, equal: usize, size: SetSize) {
-        let size = size.estimate();
-        let estimate = Agreement::new(equal, self.asked.signature.lanes().len()).similarity();
-        let share = Containment::of_similarity(estimate, self.size, size);
-        let open = self.asked.elements.is_some() || self.query.all_candidates;
-        if open || share >= self.asked.threshold.get() {
-            self.found.push(Compared { doc, score: Score::Estimated(equal), share, size });
+    /// Counts a document of a far class, and keeps a document that reaches the margin of its class.
+    fn meet(&mut self, compared: Compared) {
+        let Compared { doc, class, equal, size } = compared;
+        if Some(doc) == self.asked.excluded {
+            return;
+        }
+        if self.is_far[class] {
+            self.far[class].add(size, equal);
+        }
+        if equal >= self.margin(class).least {
+            self.met.push(compared);
         }
     }
 
-    /// Computes exact shares and drops the documents whose share is below the threshold.
-    fn verify(&mut self, elements: &Elements) -> Result<()> {
-        let (view, sketcher) = (self.query.snapshot.view(), self.query.snapshot.sketcher());
-        let exact = |compared: &Compared| {
-            let found = compare(&view, sketcher, elements, compared.doc)?;
-            let score = Score::Exact(found.similarity);
-            Ok(Compared { score, share: found.share, ..*compared })
-        };
-        self.found = self.found.par_iter().map(exact).collect::<Result<_>>()?;
-        let least = self.asked.threshold.get();
-        self.found.retain(|compared| compared.share >= least);
-        Ok(())
+    fn equal_lanes(&self, other: &[u8]) -> usize {
+        equal_lanes(self.asked.signature.lanes(), other)
     }
 
-    fn named(&self, compared: Compared, id: String) -> Match {
-        let Compared { score, share, size, .. } = compared;
-        let lanes = self.asked.signature.lanes().len();
-        let containment = match score {
-            Score::Exact(_) => Containment { share, low: share, high: share },
-            Score::Estimated(equal) => {
-                let estimate = Agreement::new(equal, lanes).estimate_with(self.asked.confidence);
-                Containment::estimate(estimate, self.size, size)
-            }
+    /// Computes exact shares and drops the documents whose share is below the threshold.
+    fn verified(&self, elements: &Elements) -> Result<Vec<Found>> {
+        let (view, sketcher) = (self.query.snapshot.view(), self.query.snapshot.sketcher());
+        let exact = |met: &Compared| {
+            let found = compare(&view, sketcher, elements, met.doc)?;
+            let containment =
+                Containment { share: found.share, low: found.share, high: found.share };
+            Ok(Found { doc: met.doc, score: Score::Exact(found.similarity), containment })
         };
-        let found = score.named(id, lanes, self.asked.confidence);
-        Match { containment: Some(containment), ..found }
+        let mut found: Vec<Found> = self.met.par_iter().map(exact).collect::<Result<_>>()?;
+        let least = self.asked.threshold.get();
+        found.retain(|found| found.containment.share >= least);
+        Ok(found)
+    }
+
+    /// Judges documents by their equal lanes. Returns those that are told to contain the share, and
+    /// the number of documents that are too large to be told about.
+    fn estimated(&self) -> (Vec<Found>, u64) {
+        let lanes = self.asked.signature.lanes().len();
+        let prior = SharePrior::among(self.size, lanes, &self.far);
+        let reach = |far: &SizeCount| {
+            let mean = far.mean_size();
+            (far.documents() > 0).then(|| {
+                let errors = prior.common_errors(mean);
+                (prior.reach(self.asked.threshold, mean, &errors), errors)
+            })
+        };
+        let reaches: Vec<_> = self.far.par_iter().map(reach).collect();
+        let undecidable = self.far.iter().zip(&reaches);
+        let undecidable = undecidable
+            .filter(|(_, reach)| reach.as_ref().is_some_and(|(reach, _)| reach.full < 0.5))
+            .map(|(far, _)| far.documents());
+
+        let judge = |met: &Compared| {
+            let Compared { doc, class, equal, size } = *met;
+            let agreement = Agreement::new(equal, lanes);
+            let containment = if let Some((reach, errors)) = &reaches[class] {
+                // The largest document of a class has 5/4 of the size of the smallest, so it may be
+                // told about with fewer lanes than one of the mean size.
+                let least = 0.8 * reach.least as f64 - 1.0;
+                if !self.query.all_candidates && (equal as f64) < least {
+                    return None;
+                }
+                let law = prior.judge_among(errors, equal, size);
+                if !self.query.all_candidates && !law.tells(self.asked.threshold) {
+                    return None;
+                }
+                let (low, high) = law.interval(self.asked.confidence);
+                let share = law.median();
+                Containment { share, low: low.min(share), high: high.max(share) }
+            } else {
+                let contained = Containment::of_similarity(agreement.similarity(), self.size, size);
+                if !self.query.all_candidates && contained < self.asked.threshold.get() {
+                    return None;
+                }
+                Containment::estimate_with(agreement, self.size, size, self.asked.confidence)
+            };
+            Some(Found { doc, score: Score::Estimated(equal), containment })
+        };
+        (self.met.par_iter().filter_map(judge).collect(), undecidable.sum())
+    }
+
+    fn named(&self, found: &Found, id: String) -> Match {
+        let lanes = self.asked.signature.lanes().len();
+        let named = found.score.named(id, lanes, self.asked.confidence);
+        Match { containment: Some(found.containment), ..named }
     }
 }
 
@@ -207,9 +290,8 @@ impl Query<'_> {
         let is_scanned = |class| plan.class(class).search == ClassSearch::Scan;
         let classes = self.snapshot.sizes().scan(&view, is_scanned, |placed, other| {
             let SizedDoc { doc, class, size } = placed;
-            if let Some(equal) = search.equal_lanes(class, other) {
-                search.judge(doc, equal, size);
-            }
+            let equal = search.equal_lanes(other);
+            search.meet(Compared { doc, class, equal, size: size.estimate() });
         })?;
         let mut searched = SizesSearched::new(&search.plan, &classes);
         if self.scan {
@@ -224,38 +306,47 @@ impl Query<'_> {
         let (mut candidates, mut met) = (searched.documents_scanned, Vec::new());
         view.candidates_among(&buckets, is_probed, |doc, other| {
             candidates += 1;
-            let equal = classes.of(doc).and_then(|class| search.equal_lanes(class, other));
-            met.extend(equal.map(|equal| (doc, equal)));
+            let equal = search.equal_lanes(other);
+            let class = classes.of(doc).filter(|class| equal >= search.margin(*class).least);
+            met.extend(class.map(|class| (doc, class, equal)));
         })?;
-        for (doc, equal) in met {
-            view.with_signature(doc, |_, size| search.judge(doc, equal, size))?;
+        for (doc, class, equal) in met {
+            let size = view.with_signature(doc, |_, size| size.estimate())?;
+            search.meet(Compared { doc, class, equal, size });
         }
 
-        search.found.retain(|compared| Some(compared.doc) != asked.excluded);
-        if let Some(elements) = asked.elements {
-            search.verify(elements)?;
-        }
+        let found = match asked.elements {
+            Some(elements) => search.verified(elements)?,
+            None => {
+                let (found, undecidable) = search.estimated();
+                searched.undecidable = undecidable;
+                found
+            }
+        };
         let looked = |class: &usize| search.is_scanned(*class) || search.probe(*class).is_some();
         let looked = classes.iter().map(|(class, _)| class).filter(looked);
         let recall = looked.map(|class| search.margin(class).recall).fold(1.0, f64::min);
-        let (matches, left_out) = self.most_containing(search)?;
+        let (matches, left_out) = self.most_containing(&search, found)?;
         Ok(Matches { matches, recall, candidates, left_out, sizes: Some(searched) })
     }
 
     /// Sorts the results and reads the ids of the reported ones. Returns how many were left out.
-    fn most_containing(&self, mut search: Search<'_>) -> Result<(Vec<Match>, u64)> {
+    fn most_containing(
+        &self,
+        search: &Search<'_>,
+        mut found: Vec<Found>,
+    ) -> Result<(Vec<Match>, u64)> {
         let view = self.snapshot.view();
-        let mut found = std::mem::take(&mut search.found);
-        found.sort_unstable_by(|a, b| b.share.total_cmp(&a.share));
+        found.sort_unstable_by(Found::order);
         let limit = self.limit.unwrap_or(usize::MAX).min(self.top.unwrap_or(usize::MAX));
         let mut matches: Vec<Match> = Vec::with_capacity(found.len().min(limit));
-        for equals in found.chunk_by(|a, b| a.share == b.share) {
+        for equals in found.chunk_by(Found::ranks_with) {
             if matches.len() >= limit {
                 break;
             }
             let start = matches.len();
-            for compared in equals {
-                matches.push(search.named(*compared, view.document(compared.doc)?.id));
+            for found in equals {
+                matches.push(search.named(found, view.document(found.doc)?.id));
             }
             if let Some(equals) = matches.get_mut(start..) {
                 equals.sort_unstable_by(|a, b| a.id.cmp(&b.id));

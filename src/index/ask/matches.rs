@@ -82,7 +82,8 @@ impl Score {
 /// The result of a query.
 ///
 /// Matches are sorted by descending similarity, then by ascending id. Those of a
-/// [containment](crate::Query::containment) query are sorted by descending containment instead.
+/// [containment](crate::Query::containment) query are sorted by the lower end of the interval of
+/// their containment, then by the containment, both descending.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Matches {

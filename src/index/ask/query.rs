@@ -127,8 +127,12 @@ impl<'s> Query<'s> {
         self
     }
 
-    /// Compares the query with every document instead of searching buckets. Misses no document,
-    /// and costs 10 ns per document plus the time to read all signatures.
+    /// Compares the query with every document instead of searching buckets. This costs 10 ns per
+    /// document plus the time to read all signatures.
+    ///
+    /// If the index stores texts, every document at or above the threshold is found. A text is not
+    /// read only if its signature rules it out: a document at the threshold would have such a
+    /// signature with a probability below 10⁻¹². Without texts, every document is estimated.
     pub fn scan(mut self, scan: bool) -> Self {
         self.scan = scan;
         self
@@ -153,12 +157,17 @@ impl<'s> Query<'s> {
     /// verified. A document is then reported only if its exact containment reaches the threshold,
     /// and missed no more often than the recall allows.
     ///
-    /// Without texts, a document is reported if its estimated containment reaches the threshold.
-    /// **This estimate is coarse** if the document is much larger than the query: see
-    /// [`Containment`](crate::Containment), and [`Match::containment`] for the interval. Half of
-    /// the documents exactly at the threshold are reported. Among documents far larger than the
-    /// query, many below the threshold are reported and many that contain all of it are missed. Set
-    /// the threshold two standard errors lower, and read the intervals.
+    /// Without texts, the containment is estimated. **The estimate is coarse** if the document is
+    /// much larger than the query: see [`Containment`](crate::Containment), and
+    /// [`Match::containment`] for the interval. A document that bands can reach is reported if its
+    /// estimated containment reaches the threshold, so half of the documents exactly at the
+    /// threshold are reported. A larger one is reported if it contains the threshold's share with a
+    /// probability of at least 1/2 and its interval says something: the interval does not begin at
+    /// 0 and is no wider than 3/5 of what the document has room for. The shares of all such documents that
+    /// the query compares are the prior for each of them, because the one of 10,000 documents with
+    /// the most equal lanes often has them by chance. So these answers depend on what else is in
+    /// the index. [`SizesSearched::undecidable`](crate::SizesSearched) counts the documents that
+    /// are so large that only stored texts can answer.
     ///
     /// Documents are divided into classes by size. Each class is searched at the depth that the
     /// smallest similarity in it allows. A class for which the index has too few bands is scanned;
@@ -166,7 +175,8 @@ impl<'s> Query<'s> {
     /// signatures to learn the sizes, which take 4 bytes of memory per document while the snapshot
     /// lives. Each query reads the signatures that it scans.
     ///
-    /// [`top`](Self::top) and [`limit`](Self::limit) keep the matches with the highest containment.
+    /// Matches are sorted by the lower end of their interval, then by the share.
+    /// [`top`](Self::top) and [`limit`](Self::limit) keep the first ones.
     /// An index of weighted sets answers with an error, because it stores the number of weights and
     /// not their sum.
     ///

@@ -249,7 +249,7 @@ impl Margins {
             _ => {
                 let probe = Probe::of(settings.plan, threshold, recall);
                 let margin = match scan {
-                    true => Margin::of_scan(settings.lanes, threshold, recall),
+                    true => Margin::of_scan(settings.lanes, threshold, Recall::CERTAIN),
                     false => Margin::of_probe(probe, settings.lanes, threshold, recall),
                 };
                 last.insert((asked, margin)).1

@@ -1,6 +1,6 @@
 //! `twindex query`: finds the documents that are similar to texts or to a stored document.
 
-use crate::input::{RecordName, no_sequence, weights};
+use crate::input::{RecordName, no_sequence, unmarked, weights};
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::input_options::InputOptions;
@@ -94,6 +94,8 @@ struct Totals {
     classes_scanned: u64,
     /// The number of documents in these classes.
     scanned: u64,
+    /// The number of compared documents for which only stored texts can answer.
+    undecidable: u64,
     /// The greatest similarity at which the bands do not reach the recall, which makes scans
     /// necessary.
     out_of_reach: Option<f64>,
@@ -165,7 +167,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Query) -> Result<Ending, Failur
     let kmer_width = snapshot.settings().shingle.kmer_width();
     let mut totals = Totals { kmer_width, ..Totals::default() };
 
-    if let Some(text) = &args.text {
+    if let Some(text) = args.text.as_deref().map(unmarked) {
         if let Some(cause) = kmer_width.and_then(|_| no_sequence(text)) {
             return Err(anyhow::anyhow!("--text: {cause}").into());
         }
@@ -237,6 +239,7 @@ impl Totals {
         if let Some(sizes) = answer.matches.sizes {
             self.classes_scanned += sizes.scanned as u64;
             self.scanned += sizes.documents_scanned;
+            self.undecidable += sizes.undecidable;
             let most = sizes.out_of_reach.into_iter().chain(self.out_of_reach);
             self.out_of_reach = most.reduce(f64::max);
         }
@@ -277,6 +280,7 @@ impl Totals {
         if options.containment {
             fields.push(("classes_scanned", self.classes_scanned.into()));
             fields.push(("scanned", self.scanned.into()));
+            fields.push(("undecidable", self.undecidable.into()));
         }
         fields.push(("seconds", whole_millis(seconds)));
         let queries = match self.queries {
@@ -300,6 +304,13 @@ impl Totals {
             sentence += &format!("; {} left out", grouped(self.left_out));
         }
         sentence += &self.scan_note();
+        if self.undecidable > 0 {
+            let documents = count(self.undecidable, "document");
+            sentence += &format!(
+                "; {documents} too large for their query to be told by estimate: only stored \
+                 texts can answer"
+            );
+        }
         summary(global, &fields, &sentence);
     }
 

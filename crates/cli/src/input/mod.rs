@@ -24,7 +24,7 @@ pub use fasta::no_sequence;
 pub use format::Format;
 pub use json::{Fields, weights};
 pub use listing::open_lines;
-pub use record::{BadRecord, Body, RawRecord, Record, RecordName, WANTS_WEIGHTS};
+pub use record::{BadRecord, Body, RawRecord, Record, RecordName, WANTS_WEIGHTS, unmarked};
 pub use source::{Inputs, Reading, STANDARD_INPUT, whole_text};
 pub use stream::{open_sequence, open_text};
 pub use walk::{WalkOptions, check_glob};

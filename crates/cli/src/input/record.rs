@@ -9,6 +9,12 @@ use twindex::{Content, Tokens, Weights};
 /// The byte order mark that some programs write before UTF-8. It is no part of JSON or of a table.
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
+/// The text without a byte order mark at its beginning. The mark says how a file is encoded, and is
+/// no character of the text.
+pub fn unmarked(text: &str) -> &str {
+    text.strip_prefix('\u{FEFF}').unwrap_or(text)
+}
+
 /// The name of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RecordName {
@@ -51,19 +57,19 @@ impl Body<'_> {
         }
     }
 
-    /// The body as an index takes it.
+    /// The body as an index takes it: a text is without its byte order mark.
     pub fn content(&self) -> Content<'_> {
         match self {
-            Self::Text(text) => Content::Text(text),
+            Self::Text(text) => Content::Text(unmarked(text)),
             Self::Set(tokens) => Content::Tokens(tokens),
             Self::Weights(weights) => Content::Weights(weights),
         }
     }
 
-    /// The text; `None` if the body is a set.
+    /// The text without its byte order mark; `None` if the body is a set.
     pub fn text(&self) -> Option<&str> {
         match self {
-            Self::Text(text) => Some(text),
+            Self::Text(text) => Some(unmarked(text)),
             Self::Set(_) | Self::Weights(_) => None,
         }
     }

@@ -2,7 +2,7 @@
 
 use super::compression::{self, Decompressed};
 use super::fasta::no_sequence;
-use super::record::BadRecord;
+use super::record::{BYTE_ORDER_MARK, BadRecord};
 use super::source::STANDARD_INPUT;
 use std::fs::File;
 use std::io::{self, Cursor, Read};
@@ -11,8 +11,8 @@ use std::path::Path;
 /// The number of first bytes that are checked for being a sequence.
 const LOOKED_AT: u64 = 64 << 10;
 
-/// Opens a file or standard input as one text, and decompresses it if needed. Errors are worded as
-/// for [`whole_text`](super::whole_text).
+/// Opens a file or standard input as one text without its byte order mark, and decompresses it if
+/// needed. Errors are worded as for [`whole_text`](super::whole_text).
 pub fn open_text(path: &Path) -> Result<Box<dyn Read + Send>, BadRecord> {
     let bad = |cause: String| BadRecord { place: path.display().to_string(), cause };
     let io = |error: io::Error| bad(error.to_string());
@@ -24,7 +24,13 @@ pub fn open_text(path: &Path) -> Result<Box<dyn Read + Send>, BadRecord> {
     };
     let Decompressed { start, rest } =
         compression::open(stream, compression::is_named(path)).map_err(io)?;
-    Ok(Box::new(Cursor::new(start).chain(rest)))
+    let mut text = Cursor::new(start).chain(rest);
+    let mut first = Vec::new();
+    text.by_ref().take(BYTE_ORDER_MARK.len() as u64).read_to_end(&mut first).map_err(io)?;
+    if first == BYTE_ORDER_MARK {
+        first.clear();
+    }
+    Ok(Box::new(Cursor::new(first).chain(text)))
 }
 
 /// Opens a text that will be cut into k-mers. Refuses it if its first bytes are FASTQ.

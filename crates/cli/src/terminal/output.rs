@@ -278,7 +278,8 @@ pub fn similarity(number: f64) -> Value {
 
 /// An exact value, rounded to six decimal places.
 pub fn rounded(number: f64) -> Value {
-    Value::from((number * 1e6).round() / 1e6)
+    // Adding zero turns negative zero into zero.
+    Value::from((number * 1e6).round() / 1e6 + 0.0)
 }
 
 /// The similarity of a match or pair: exact ones show more digits.

@@ -89,3 +89,35 @@ fn documents_that_are_too_small_are_not_looked_at() {
         shell.args(&["query", "i.twx", "--containment", "--json", "--text", &text(5, 0, 900)], "");
     assert_eq!((found.status, found.counted("candidates"), found.counted("scanned")), (1, 0, 0));
 }
+
+#[test]
+fn the_summary_says_for_how_many_documents_only_stored_texts_can_answer() {
+    let shell = Shell::new();
+    for number in 0..20 {
+        shell.write(&format!("long/{number}"), text(number, 0, 4000));
+    }
+    shell.run("add -q i.twx long").succeeds();
+    shell.run("add -q t.twx --store-text long").succeeds();
+    let part = &text(3, 0, 4000)[..60];
+    let ask = |index: &str, more: &[&str]| {
+        shell.args(&[&["query", index, "--containment", "--text", part], more].concat(), "")
+    };
+    let said = ask("i.twx", &[]).stderr;
+    let note = "; 20 documents too large for their query to be told by estimate: only stored texts \
+                can answer\n";
+    assert!(said.ends_with(note), "{said}");
+    assert_eq!(ask("i.twx", &["--json"]).counted("undecidable"), 20);
+    let exact = ask("t.twx", &["--json"]).succeeds();
+    assert_eq!((exact.counted("undecidable"), exact.counted("matches")), (0, 1));
+}
+
+#[test]
+fn what_surely_contains_the_text_comes_first() {
+    let (shell, half) = shell();
+    let words = ["query", "i.twx", "--threshold", "0.2", "--json", "--containment", "--text"];
+    let found = shell.args(&[&words[..], &[&part(&half)]].concat(), "").succeeds();
+    let low = |row: &serde_json::Value| row["containment_low"].as_f64().expect("a number");
+    let lows: Vec<f64> = found.json().iter().filter(|row| !row["id"].is_null()).map(low).collect();
+    assert!(lows.len() > 1 && lows.is_sorted_by(|a, b| a >= b), "{lows:?}");
+    assert!(lows.iter().all(|low| *low > 0.0), "{lows:?}");
+}

@@ -1,5 +1,6 @@
 //! The examples of the documentation print what it says.
 
+use crate::command::Shell;
 use crate::pages::{has_examples_of_every_command, run_page};
 
 #[test]
@@ -20,4 +21,14 @@ fn the_tour_of_the_readme_prints_what_it_says() {
 #[test]
 fn every_command_has_examples_on_its_page() {
     has_examples_of_every_command("docs/cli.md");
+}
+
+/// The header names all settings and the versions of Unicode, so it changes with them.
+#[test]
+fn the_header_of_an_export_is_that_of_its_example() {
+    let shell = Shell::with(&[("a", "some text"), ("b", "another text")]);
+    let export = shell.run("export i.twx").succeeds().stdout;
+    let header = export.lines().next().expect("a header");
+    let page = include_str!("../../../../docs/cli.md");
+    assert!(page.lines().any(|line| line == header), "docs/cli.md has no line {header}");
 }

@@ -79,3 +79,26 @@ fn marked_weights_are_compared_and_asked_for() {
     let found = shell.args(&["query", "-q", "w.twx", "--text", &text], "").succeeds();
     assert_eq!(found.column(1), ["x"]);
 }
+
+#[test]
+fn a_mark_at_the_beginning_of_a_text_is_no_character_of_it() {
+    let shell = Shell::new();
+    shell.write("plain.txt", "some words that are a text\n");
+    shell.write("marked.txt", format!("{MARK}some words that are a text\n"));
+    let compared = shell.run("compare plain.txt marked.txt --json --normalize none").succeeds();
+    assert_eq!(compared.json()[0]["similarity"], 1.0, "{compared:?}");
+
+    shell.run("add -q i.twx --store-text --normalize none --files plain.txt").succeeds();
+    let found = shell.run("query -q i.twx --scan --threshold 1 --files marked.txt").succeeds();
+    assert_eq!((found.column(1), found.column(2)), (vec!["plain.txt"], vec!["1.0"]));
+    shell.run("add -q i.twx --files marked.txt").succeeds();
+    assert_eq!(
+        shell.run("get i.twx marked.txt --text").succeeds().stdout,
+        "some words that are a text\n"
+    );
+    // A text in a record may have been read from a marked file.
+    let record =
+        format!("{{\"id\":\"plain.txt\",\"text\":\"{MARK}some words that are a text\\n\"}}\n");
+    let again = shell.pipe("add i.twx --json -", record).succeeds();
+    assert_eq!(again.counted("unchanged"), 1);
+}

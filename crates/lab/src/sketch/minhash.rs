@@ -74,8 +74,7 @@ impl MinHash {
     /// The most functions. With tabulation hashing, so many take 64 MiB of tables.
     pub const MOST_FUNCTIONS: usize = 4096;
 
-    /// Draws `count` functions of a family from a seed. The first function of multiplicative
-    /// hashing is always that of the golden ratio. With the same seed, a smaller number of
+    /// Draws `count` functions of a family from a seed. With the same seed, a smaller number of
     /// functions is a prefix of a greater one, except for [`Family::Default`].
     ///
     /// The default sketch has 64, 128, 256 or 512 lanes. For other numbers, the components are the
@@ -94,9 +93,7 @@ impl MinHash {
                 Family::Modular => FamilyFunctions::Modular(seeds.map(Modular::new).collect()),
                 Family::Jenkins => FamilyFunctions::Jenkins(seeds.map(Jenkins::new).collect()),
                 Family::Multiplicative => {
-                    let first = std::iter::once(Multiplicative::GOLDEN);
-                    let functions = first.chain(seeds.map(Multiplicative::new)).take(count);
-                    FamilyFunctions::Multiplicative(functions.collect())
+                    FamilyFunctions::Multiplicative(seeds.map(Multiplicative::new).collect())
                 }
                 Family::Murmur3 => FamilyFunctions::Murmur3(seeds.map(Murmur3::new).collect()),
                 Family::Tabulation => {

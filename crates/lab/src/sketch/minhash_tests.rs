@@ -1,6 +1,7 @@
 //! Compares the MinHash estimates of every family with the similarity of the sets.
 
 use super::*;
+use std::collections::BTreeSet;
 
 /// Two sets of 80 keys with 60 common ones, J = 0.6: the keys of the numbers 0 to 79 and 20 to 99.
 fn pair(key: impl Fn(u64) -> u64) -> [Vec<u64>; 2] {
@@ -52,6 +53,21 @@ fn only_modular_and_multiplicative_are_biased_on_neighbouring_rows() {
             }
             _ => assert!((mean - 0.6).abs() < four, "{family}: {mean} is not .6 to {four}"),
         }
+    }
+}
+
+/// Three functions must vary with the seed as 300 do. A first function that is always the same
+/// would give every run the same third of its estimate.
+#[test]
+fn all_functions_are_drawn_from_the_seed() {
+    let keys: Vec<u64> = (1..50).collect();
+    for family in Family::ALL {
+        let first = |seed| {
+            let functions = MinHash::new(family, 1, seed).expect("valid");
+            functions.signature(&keys).expect("keys")
+        };
+        let firsts: BTreeSet<Vec<u64>> = (0..20).map(first).collect();
+        assert!(firsts.len() > 10, "{family}: {} first functions in 20 runs", firsts.len());
     }
 }
 

@@ -7,11 +7,20 @@ use twindex_cli::run::global_options::GlobalOptions;
 use twindex_cli::run::results_file::ResultsFile;
 use twindex_cli::terminal::output::{Results, significant, similarity};
 
-/// Prints the short table, then the findings.
-pub(super) fn print(global: &GlobalOptions, study: &str, report: &Report) -> Result<(), Failure> {
+/// Prints the short table, then the findings. `is_one_of_many` puts a line with the name of the
+/// study before them.
+pub(super) fn print(
+    global: &GlobalOptions,
+    study: &str,
+    report: &Report,
+    is_one_of_many: bool,
+) -> Result<(), Failure> {
     let mut results = Results::new(global);
+    if is_one_of_many && !results.is_aligned() {
+        results.heading(&["study", study])?;
+    }
     if results.is_aligned() {
-        results.text(&format!("{}\n\n", report.title))?;
+        results.text(&format!("{study}: {}\n\n", report.title))?;
     }
     let names: Vec<&str> = report.table.columns.iter().map(String::as_str).collect();
     results.heading(&names)?;

@@ -164,7 +164,7 @@ pub(in crate::command) fn run(
 ) -> std::result::Result<Ending, Failure> {
     interrupt::catch()?;
     if let Some((name, outputs, run)) = args.which.one() {
-        return carry_out(global, name, outputs, &run);
+        return carry_out(global, name, outputs, &run, false);
     }
     let StudyCommand::All(all) = &args.which else { return Ok(Ending::Done) };
     let place = || all.directory.display().to_string();
@@ -176,7 +176,7 @@ pub(in crate::command) fn run(
     for (name, run) in ALL {
         let file = |end: &str| Some(all.directory.join(format!("{name}.{end}")));
         let outputs = Outputs { csv: file("csv"), svg: file("svg"), seed: all.seed };
-        if carry_out(global, name, &outputs, &run)? != Ending::Done {
+        if carry_out(global, name, &outputs, &run, true)? != Ending::Done {
             ending = Ending::Nothing;
         }
     }
@@ -190,6 +190,7 @@ fn carry_out(
     name: &str,
     outputs: &Outputs,
     run: &dyn Fn(&StudyContext<'_>) -> Result<Report>,
+    is_one_of_many: bool,
 ) -> std::result::Result<Ending, Failure> {
     let begun = Instant::now();
     // Opened before the study runs, so that an unwritable file is reported at once.
@@ -216,7 +217,7 @@ fn carry_out(
         complete.push(output::written(out, &figure::draw(&report.figure)?)?);
     }
     complete.into_iter().try_for_each(ResultsFile::finish)?;
-    output::print(global, name, &report)?;
+    output::print(global, name, &report, is_one_of_many)?;
     let holding = report.findings.iter().filter(|finding| finding.holds).count();
     let all = report.findings.len();
     let seconds = begun.elapsed().as_secs_f64();

@@ -69,6 +69,17 @@ fn an_exact_value_that_differs_from_the_published_one_is_named() {
 }
 
 #[test]
+fn nothing_is_told_of_samples_that_are_too_small() {
+    let (mut settings, compared) = measured();
+    for sample in [1, 30, 99] {
+        settings.sample = sample;
+        let findings = all(&settings, &compared);
+        assert_eq!(findings.len(), 2, "{sample}");
+        assert!(findings.iter().all(|finding| finding.holds), "{sample}");
+    }
+}
+
+#[test]
 fn samples_of_whole_texts_are_exact() {
     let (mut settings, _) = measured();
     settings.sample = 1_000_000;

@@ -119,7 +119,8 @@ pub(super) fn cosine(a: &[(u64, f64)], b: &[(u64, f64)]) -> f64 {
         let at = b.binary_search_by_key(token, |y| y.0).ok()?;
         Some((x / most_a) * (b.get(at)?.1 / most_b))
     };
-    let products: f64 = a.iter().filter_map(product).sum();
+    // The sum of no numbers is -0.
+    let products = a.iter().filter_map(product).sum::<f64>() + 0.0;
     (products / (squares(a, most_a).sqrt() * squares(b, most_b).sqrt())).min(1.0)
 }
 
@@ -136,6 +137,12 @@ mod tests {
             assert!((cosine(&a, &other) - 24.0 / 25.0).abs() < 1e-15, "{scale}");
         }
         assert_eq!((cosine(&a, &[]), cosine(&[], &[]), cosine(&[(1, 0.0)], &a)), (0.0, 0.0, 0.0));
+    }
+
+    #[test]
+    fn the_cosine_of_disjoint_sets_is_0_without_a_sign() {
+        let cosine = cosine(&[(1, 3.0)], &[(2, 4.0)]);
+        assert!(cosine == 0.0 && cosine.is_sign_positive(), "{cosine:?}");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The results: error over similarity, precision over recall, and the comparison with theory.
 
+use super::bands;
 use super::experiment::{JudgedPair, SimhashSettings};
 use super::sketch_kinds::SketchKind;
 use crate::study::methods::mean_and_spread;
@@ -59,7 +60,11 @@ pub(super) fn report(
         data: data(&seen),
         figure: Figure {
             title,
-            panels: vec![precision_panel(settings, &seen), error_panel(&seen)],
+            panels: vec![
+                precision_panel(settings, &seen),
+                error_panel(&seen),
+                bands::panel(kinds, settings.bytes, settings.threshold),
+            ],
         },
         findings: findings(&seen),
     }

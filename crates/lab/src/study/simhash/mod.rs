@@ -1,5 +1,6 @@
 //! Precision and recall of SimHash and MinHash at equal size.
 
+mod bands;
 mod curves;
 mod edited_pairs;
 mod experiment;
