@@ -14,6 +14,7 @@ mod engine;
 mod file;
 mod leftover;
 mod load;
+mod pages;
 mod parallel;
 mod progress;
 mod read;

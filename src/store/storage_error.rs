@@ -2,6 +2,8 @@
 
 use crate::error::{Error, Result, panic_text};
 use crate::store::bytes::schema::Table;
+use crate::store::pages::page_file::NotClosed;
+use crate::store::pages::verifier::{PageFault, fault_of};
 use std::fmt::Display;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -20,8 +22,21 @@ impl<T, E: Into<redb::Error>> Doing<T> for std::result::Result<T, E> {
 }
 
 fn storage_error(error: redb::Error, path: &Path, action: &'static str) -> Error {
+    let inner = |source: &io::Error| source.get_ref().map(|inner| inner.is::<NotClosed>());
+    let fault = match &error {
+        redb::Error::Io(source) => {
+            source.get_ref().and_then(|inner| inner.downcast_ref::<PageFault>()).cloned()
+        }
+        // redb refuses every call after one that failed.
+        redb::Error::PreviousIo => fault_of(path),
+        _ => None,
+    };
     let path = path.to_owned();
+    if let Some(PageFault { table, place, detail }) = fault {
+        return Error::Damaged { path, table, key: place, detail };
+    }
     match error {
+        redb::Error::Io(source) if inner(&source) == Some(true) => Error::NeedsRepair { path },
         redb::Error::Io(source) => Error::Io { path, action, source },
         redb::Error::DatabaseAlreadyOpen => Error::Locked { path },
         redb::Error::RepairAborted => Error::NeedsRepair { path },
@@ -91,6 +106,9 @@ pub(crate) fn drop_catching_panics<T>(value: T) -> bool {
 /// may have panicked in the middle of a change, or the file may be damaged. The next opening
 /// recovers the file.
 pub(crate) fn abandon<T>(value: T) {
+    if std::thread::panicking() {
+        return drop(value);
+    }
     let _ = catch_unwind(AssertUnwindSafe(|| {
         let _value = value;
         resume_unwind(Box::new("abandoned"));
