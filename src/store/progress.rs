@@ -122,6 +122,12 @@ impl<'w> Watch<'w> {
         if self.unreported >= Self::STRIDE { self.report() } else { Ok(()) }
     }
 
+    /// Adds to the amount that is done, and reports it: for steps that may take long.
+    pub(crate) fn advance_now(&mut self, done: u64) -> Result<()> {
+        self.unreported += done;
+        self.report()
+    }
+
     fn report(&mut self) -> Result<()> {
         let Progress { done, total } = &mut self.progress;
         *done = done.saturating_add(std::mem::take(&mut self.unreported)).min(*total);

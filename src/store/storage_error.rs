@@ -31,10 +31,10 @@ fn storage_error(error: redb::Error, path: &Path, action: &'static str) -> Error
         redb::Error::PreviousIo => fault_of(path),
         _ => None,
     };
-    let path = path.to_owned();
-    if let Some(PageFault { table, place, detail }) = fault {
-        return Error::Damaged { path, table, key: place, detail };
+    if let Some(fault) = fault {
+        return fault_error(path, fault);
     }
+    let path = path.to_owned();
     match error {
         redb::Error::Io(source) if inner(&source) == Some(true) => Error::NeedsRepair { path },
         redb::Error::Io(source) => Error::Io { path, action, source },
@@ -54,6 +54,12 @@ fn storage_error(error: redb::Error, path: &Path, action: &'static str) -> Error
         }
         other => Error::Storage { path, action, detail: other.to_string() },
     }
+}
+
+/// The error of a damaged page.
+pub(crate) fn fault_error(path: &Path, fault: PageFault) -> Error {
+    let PageFault { table, place, detail } = fault;
+    Error::Damaged { path: path.to_owned(), table, key: place, detail }
 }
 
 /// The error of a failed system call on a path.

@@ -80,13 +80,16 @@ impl Dictionary {
     /// The dictionary of an index, if it has one.
     pub(crate) fn load(txn: &ReadTransaction, path: &Path) -> Result<Option<Arc<Self>>> {
         let action = "reading the dictionary";
-        let fault = |detail| damaged(path, Table::Meta, DICTIONARY_ROW, detail);
         let meta = txn.open_table(META).doing(path, action)?;
         let Some(row) = meta.get(DICTIONARY_ROW).doing(path, action)? else { return Ok(None) };
-        let bytes = unseal(row.value(), Table::Meta, DICTIONARY_KEY).map_err(fault)?;
-        let dictionary =
-            Self::new(bytes.to_vec()).ok_or_else(|| fault("it is not a zstd dictionary"))?;
-        Ok(Some(Arc::new(dictionary)))
+        let fault = |detail| damaged(path, Table::Meta, DICTIONARY_ROW, detail);
+        Self::decode(row.value()).map(Some).map_err(fault)
+    }
+
+    /// Decodes the dictionary row.
+    pub(crate) fn decode(row: &[u8]) -> Result<Arc<Self>, DecodeError> {
+        let bytes = unseal(row, Table::Meta, DICTIONARY_KEY)?;
+        Self::new(bytes.to_vec()).map(Arc::new).ok_or("it is not a zstd dictionary")
     }
 }
 

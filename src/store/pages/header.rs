@@ -1,6 +1,7 @@
 //! The header of redb's file: its geometry, and the two slots that hold the last two commits.
 
 use crate::store::pages::page::{Named, PAGE_BYTES, REGION_PAGES, root_at};
+use crate::store::pages::verifier::STORAGE;
 
 /// The bytes of the header.
 pub(crate) const HEADER_BYTES: usize = 320;
@@ -12,8 +13,6 @@ const FIRST_SLOT: usize = 64;
 /// A commit: the roots of the two trees that list the tables.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slot {
-    /// The number of redb's transaction, which ascends.
-    pub(crate) transaction: u64,
     /// The tree of our tables.
     pub(crate) tables: Option<Named>,
     /// The tree of redb's own tables.
@@ -32,16 +31,13 @@ impl Slot {
             0 => Some(None),
             _ => root_at(content, at).map(Some),
         };
-        Some(Self {
-            transaction: u64::from_le_bytes(content.get(104..112)?.try_into().ok()?),
-            tables: root(1, 8)?,
-            system: root(2, 40)?,
-        })
+        Some(Self { tables: root(1, 8)?, system: root(2, 40)? })
     }
 
-    /// The roots that the slot names.
-    pub(crate) fn roots(&self) -> impl Iterator<Item = Named> {
-        [self.tables, self.system].into_iter().flatten()
+    /// The roots that the slot names, with what messages call their pages.
+    pub(crate) fn roots(&self) -> impl Iterator<Item = (&'static str, Named)> {
+        let named = |name, root: Option<Named>| root.map(|root| (name, root));
+        [named("file", self.tables), named(STORAGE, self.system)].into_iter().flatten()
     }
 }
 
@@ -90,13 +86,19 @@ impl Header {
         })
     }
 
+    /// Whether redb recovers the file when it opens it. Closing a file ends in a commit of two
+    /// phases, and recovery begins by clearing the mark of an unclean stop.
+    pub(crate) fn needs_recovery(&self) -> bool {
+        self.is_unclean || !self.is_two_phase
+    }
+
     /// What is wrong with the header of a file of this length; `None` if nothing is.
     pub(crate) fn fault(&self, length: u64) -> Option<String> {
         if !self.has_known_sizes {
             return Some("the sizes of pages in its header are wrong".into());
         }
         // Recovery goes back to the commit before, unless this one was synced in two phases.
-        let can_go_back = self.is_unclean && !self.is_two_phase && self.secondary.is_some();
+        let can_go_back = !self.is_two_phase && self.secondary.is_some();
         if self.primary.is_none() && !can_go_back {
             return Some("the last commit in its header is damaged".into());
         }
@@ -105,8 +107,10 @@ impl Header {
             .then(|| format!("it has {length} bytes instead of {}", self.length))
     }
 
-    /// The commits from which the rows of a damaged file can be read, the best first.
-    pub(crate) fn commits(&self) -> impl Iterator<Item = Slot> {
-        [self.primary, self.secondary].into_iter().flatten()
+    /// The commits from which the rows of a damaged file can be read, the last first, and whether
+    /// each is the last one.
+    pub(crate) fn commits(&self) -> impl Iterator<Item = (bool, Slot)> {
+        let slots = [(true, self.primary), (false, self.secondary)];
+        slots.into_iter().filter_map(|(is_last, slot)| Some((is_last, slot?)))
     }
 }

@@ -87,16 +87,16 @@ impl PageFile {
             if let Some(fault) = header.fault(length) {
                 return Err(self.damage(PageFault::of_file(fault)));
             }
-            if header.is_unclean && self.overlay.is_some() {
+            if header.needs_recovery() && self.overlay.is_some() {
                 return Err(io::Error::other(NotClosed));
             }
             // redb verifies the pages itself, to decide which of two commits is whole.
-            self.verifier.set_lenient(header.is_unclean && !header.is_two_phase);
+            self.verifier.set_lenient(!header.is_two_phase);
         }
         // The last commit comes last: its pages may lie where the one before had others.
         let slots = [header.secondary.filter(|_| is_first), header.primary];
-        for root in slots.iter().flatten().flat_map(|slot| slot.roots()) {
-            self.verifier.name_root(root, length);
+        for slot in slots.iter().flatten() {
+            self.verifier.name_roots(slot, length);
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! Which checksum each page must have: told by its parent when that is read, and by every write.
 
 use crate::store::bytes::schema::Table;
+use crate::store::pages::header::Slot;
 use crate::store::pages::page::{Named, PAGE_BYTES, Page, PageNumber, Shape};
 use std::fmt;
 use std::ops::Range;
@@ -11,7 +12,8 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 /// Damage of the file beneath redb.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PageFault {
-    /// The table that the page belongs to; `file` if it is not one of ours.
+    /// The table that the page belongs to; `file` for the list of tables, `storage` for what redb
+    /// keeps for itself.
     pub(crate) table: &'static str,
     /// The page, or another part of the file.
     pub(crate) place: String,
@@ -42,8 +44,11 @@ impl std::error::Error for PageFault {}
 /// The name of a table in messages.
 pub(crate) fn table_name(name: &[u8]) -> &'static str {
     let known = Table::ALL.into_iter().map(Table::name);
-    known.into_iter().find(|known| known.as_bytes() == name).unwrap_or("file")
+    known.into_iter().find(|known| known.as_bytes() == name).unwrap_or(STORAGE)
 }
+
+/// The name of redb's own tables in messages: they say which pages are free.
+pub(crate) const STORAGE: &str = "storage";
 
 /// What is known of a page, in 8 bytes for each smallest page of the file:
 ///
@@ -92,9 +97,11 @@ impl Verifier {
         fault
     }
 
-    /// Remembers the root of a master tree.
-    pub(crate) fn name_root(&self, root: Named, file: u64) {
-        self.name(root, ("file", Shape::MASTER), file);
+    /// Remembers the roots of a commit.
+    pub(crate) fn name_roots(&self, slot: &Slot, file: u64) {
+        for (table, root) in slot.roots() {
+            self.name(root, (table, Shape::MASTER), file);
+        }
     }
 
     /// Remembers a page that another names, in a file of this length.

@@ -15,6 +15,8 @@ pub(crate) struct Leaf<'a> {
     pub(crate) page: Page<'a>,
     /// Whether the content of the page matches its checksum.
     pub(crate) is_sound: bool,
+    /// Whether the page that names it is sound, and so is the checksum that it stores.
+    pub(crate) is_sure: bool,
 }
 
 /// What a walk meets.
@@ -28,6 +30,8 @@ struct Pending {
     page: Named,
     table: &'static str,
     shape: Shape,
+    /// Whether the page that names it is sound.
+    is_sure: bool,
 }
 
 /// Visits the pages of a commit in order of their keys. Reports each page that is damaged, and each
@@ -49,11 +53,11 @@ pub(crate) fn walk(
     };
     let mut visited = Visited::new(length);
     let mut pending: Vec<Pending> = Vec::new();
-    for page in slot.roots() {
-        pending.push(Pending { page, table: "file", shape: Shape::MASTER });
+    for (table, page) in slot.roots() {
+        pending.push(Pending { page, table, shape: Shape::MASTER, is_sure: true });
     }
     let mut bytes = Vec::new();
-    while let Some(Pending { page: named, table, shape }) = pending.pop() {
+    while let Some(Pending { page: named, table, shape, is_sure }) = pending.pop() {
         let Some(place) = named.number.bytes() else {
             meet(Met::Fault(PageFault::of_file("it names a page of a size that none has")))?;
             continue;
@@ -84,7 +88,8 @@ pub(crate) fn walk(
         }
         if page.is_branch() {
             let first = pending.len();
-            pending.extend(page.children().map(|page| Pending { page, table, shape }));
+            let named = |page| Pending { page, table, shape, is_sure: is_sound };
+            pending.extend(page.children().map(named));
             // The last one pushed is visited first.
             if let Some(children) = pending.get_mut(first..) {
                 children.reverse();
@@ -92,9 +97,10 @@ pub(crate) fn walk(
             continue;
         }
         for (name, page, shape) in page.tables() {
-            pending.push(Pending { page, table: table_name(name), shape });
+            let table = table_name(name);
+            pending.push(Pending { page, table, shape, is_sure: is_sound });
         }
-        meet(Met::Leaf(Leaf { table, number: named.number, page, is_sound }))?;
+        meet(Met::Leaf(Leaf { table, number: named.number, page, is_sound, is_sure }))?;
     }
     Ok(Ok(()))
 }
