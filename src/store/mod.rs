@@ -55,7 +55,7 @@ pub(crate) use settings::SettingsRequest;
 #[cfg(test)]
 pub(crate) use sim::disk::{Call, CrashReplay, Disk, DiskFailure, Event, Unsynced};
 #[cfg(test)]
-pub(crate) use sim::testing::silence_storage_panics;
+pub(crate) use sim::testing::{leaves_of, silence_storage_panics};
 pub(crate) use write::batch::{Batch, Entry, Existing};
 pub(crate) use write::dedup_row::DedupRow;
 pub(crate) use write::writer::{WriteView, Writer};

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod crash_tests;
 #[cfg(test)]
+mod damage;
+#[cfg(test)]
 mod damage_tests;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;

@@ -4,13 +4,14 @@ use crate::error::{Error, Result};
 use crate::store::bytes::schema::Table;
 use crate::store::file::{is_plausible, open_error};
 use crate::store::pages::header::{HEADER_BYTES, Header, Slot};
-use crate::store::pages::page::{PAGE_BYTES, Page, PageNumber, Shape};
-use crate::store::pages::verifier::PageFault;
-use crate::store::pages::walk::{Leaf, Met, walk};
+use crate::store::pages::page::{Named, PAGE_BYTES, Page, PageNumber, Shape};
+use crate::store::pages::verifier::{PageFault, STORAGE};
+use crate::store::pages::walk::{Leaf, Met, Tree, walk};
 use crate::store::progress::Watch;
 use crate::store::storage_error::{fault_error, io_error};
 use redb::StorageBackend;
 use redb::backends::FileBackend;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::fs;
 use std::ops::{Bound, Range};
@@ -88,9 +89,9 @@ impl<'p> OldFile<'p> {
     fn first_fault(&self, slot: &Slot, watch: &mut Watch<'_>) -> Result<Option<PageFault>> {
         watch.expect(self.length / PAGE_BYTES)?;
         let mut first = None;
-        self.walk(slot, false, &mut |met| {
+        self.walk(Tree::of(slot), false, &mut |met| {
             match met {
-                Met::Fault(fault) => first = first.take().or(Some(fault)),
+                Met::Fault(fault, _) => first = first.take().or(Some(fault)),
                 Met::Leaf(leaf) => watch.advance_now(1 << leaf.number.order())?,
             }
             Ok(())
@@ -100,32 +101,98 @@ impl<'p> OldFile<'p> {
 
     fn walk(
         &self,
-        slot: &Slot,
+        trees: Vec<Tree>,
         is_lenient: bool,
         meet: &mut dyn FnMut(Met<'_>) -> Result<()>,
     ) -> Result<()> {
-        walk(&self.file, slot, is_lenient, meet)?
+        walk(&self.file, trees, is_lenient, meet)?
             .map_err(|source| io_error(self.path, ACTION, source))
     }
 
     /// Finds the rows of a commit that are left.
+    ///
+    /// A page that is not where its parent says may lie elsewhere, if pages were exchanged or the
+    /// parent is damaged. Its checksum is known, so the file is searched for it.
     pub(crate) fn rows_left(&self, slot: &Slot, watch: &mut Watch<'_>) -> Result<RowsLeft> {
-        watch.expect(self.length / PAGE_BYTES)?;
         let mut left = RowsLeft::default();
-        self.walk(slot, true, &mut |met| {
+        self.add_trees(Tree::of(slot), &mut left, watch)?;
+        let mut known = FxHashSet::default();
+        while !left.missing.is_empty() {
+            let missing = std::mem::take(&mut left.missing);
+            let missing = missing.into_iter().filter(|tree| known.insert(tree.root.checksum));
+            let found = self.search(missing.collect(), watch)?;
+            self.add_trees(found, &mut left, watch)?;
+        }
+        left.signatures.sound.sort_unstable();
+        left.documents.sound.sort_unstable();
+        left.texts.sound.sort_unstable();
+        Ok(left)
+    }
+
+    fn add_trees(
+        &self,
+        trees: Vec<Tree>,
+        left: &mut RowsLeft,
+        watch: &mut Watch<'_>,
+    ) -> Result<()> {
+        watch.expect(self.length / PAGE_BYTES)?;
+        self.walk(trees, true, &mut |met| {
             match met {
-                Met::Fault(fault) => left.add_fault(fault),
+                Met::Fault(fault, tree) => left.add_fault(fault, tree),
                 Met::Leaf(leaf) => {
                     left.add_leaf(&leaf);
                     watch.advance_now(1 << leaf.number.order())?;
                 }
             }
             Ok(())
-        })?;
-        left.signatures.sound.sort_unstable();
-        left.documents.sound.sort_unstable();
-        left.texts.sound.sort_unstable();
-        Ok(left)
+        })
+    }
+
+    /// Searches the whole file for pages with the checksums of these trees.
+    fn search(&self, missing: Vec<Tree>, watch: &mut Watch<'_>) -> Result<Vec<Tree>> {
+        /// No page with rows of twindex is longer, except for texts, which are then lost.
+        const LONGEST: usize = 256 << 20;
+        let shapes: FxHashSet<Shape> = missing.iter().map(|tree| tree.shape).collect();
+        let mut missing: FxHashMap<u128, Tree> =
+            missing.into_iter().map(|tree| (tree.root.checksum, tree)).collect();
+        let mut found = Vec::new();
+        let mut bytes = vec![0; PAGE_BYTES as usize];
+        watch.expect(self.length / PAGE_BYTES)?;
+        for start in (PAGE_BYTES..self.length).step_by(PAGE_BYTES as usize) {
+            if missing.is_empty() {
+                break;
+            }
+            watch.advance_now(1)?;
+            bytes.truncate(PAGE_BYTES as usize);
+            let first = (self.length - start).min(PAGE_BYTES) as usize;
+            let Some(page) = bytes.get_mut(..first) else { continue };
+            self.read_bytes(start, page)?;
+            for shape in &shapes {
+                let Some(length) = bytes.get(..first).and_then(|page| Page::length(page, *shape))
+                else {
+                    continue;
+                };
+                if length > LONGEST || start + length as u64 > self.length {
+                    continue;
+                }
+                if length > bytes.len() {
+                    bytes.resize(length, 0);
+                    self.read_bytes(start, &mut bytes)?;
+                }
+                let Some(page) = Page::new(&bytes, *shape) else { continue };
+                let Some(tree) = missing.remove(&page.checksum()) else { continue };
+                let order = (length as u64).div_ceil(PAGE_BYTES).next_power_of_two();
+                let number = PageNumber::at(start, order.trailing_zeros() as u8);
+                let root = number.map(|number| Named { number, ..tree.root });
+                found.extend(root.map(|root| Tree { root, ..tree }));
+            }
+        }
+        Ok(found)
+    }
+
+    fn read_bytes(&self, start: u64, bytes: &mut [u8]) -> Result<()> {
+        let read = self.file.read(start, bytes);
+        read.map_err(|source| io_error(self.path, ACTION, source))
     }
 
     /// Reads the rows with these numbers that are left. Rows of sound pages come first: a damaged
@@ -171,8 +238,7 @@ impl<'p> OldFile<'p> {
             return Ok(());
         };
         let mut bytes = vec![0; (place.end - place.start) as usize];
-        let read = self.file.read(place.start, &mut bytes);
-        read.map_err(|source| io_error(self.path, ACTION, source))?;
+        self.read_bytes(place.start, &mut bytes)?;
         if let Some(page) = Page::new(&bytes, NUMBERED) {
             page.rows().for_each(|(key, row)| take(number_of(key), row));
         }
@@ -226,8 +292,10 @@ impl RowPages {
 /// The rows of a commit that are left.
 #[derive(Debug, Default)]
 pub(crate) struct RowsLeft {
-    /// The rows of `meta`.
-    pub(crate) meta: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// The rows of `meta` on sound pages.
+    meta: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// The rows of `meta` on other pages, which may be out of date.
+    old_meta: BTreeMap<Vec<u8>, Vec<u8>>,
     /// The rows of `dead`.
     pub(crate) dead: BTreeMap<u16, Vec<u8>>,
     pub(crate) signatures: RowPages,
@@ -237,11 +305,18 @@ pub(crate) struct RowsLeft {
     pub(crate) fault: Option<PageFault>,
     /// Whether a whole page of documents is at the wrong place, or out of date.
     pub(crate) has_misplaced: bool,
+    /// The pages with rows that are not where they should be.
+    missing: Vec<Tree>,
 }
 
 impl RowsLeft {
-    fn add_fault(&mut self, fault: PageFault) {
+    fn add_fault(&mut self, fault: PageFault, tree: Tree) {
         self.fault.get_or_insert(fault);
+        // What follows from other rows is made anew.
+        let derived = [Table::Postings, Table::Runs, Table::Fences].map(Table::name);
+        if tree.table != STORAGE && !derived.contains(&tree.table) {
+            self.missing.push(tree);
+        }
     }
 
     fn add_leaf(&mut self, leaf: &Leaf<'_>) {
@@ -250,9 +325,8 @@ impl RowsLeft {
             table if table == Table::Documents.name() => &mut self.documents,
             table if table == Table::Texts.name() => &mut self.texts,
             table if table == Table::Meta.name() => {
-                for (key, row) in leaf.page.rows() {
-                    self.meta.insert(key.to_vec(), row.to_vec());
-                }
+                let rows = if leaf.is_sound { &mut self.meta } else { &mut self.old_meta };
+                rows.extend(leaf.page.rows().map(|(key, row)| (key.to_vec(), row.to_vec())));
                 return;
             }
             table if table == Table::Dead.name() => {
@@ -268,8 +342,14 @@ impl RowsLeft {
         self.has_misplaced |= !leaf.is_sound && leaf.is_sure;
     }
 
-    /// A row of `meta`.
-    pub(crate) fn meta(&self, key: &str) -> Option<&[u8]> {
+    /// A row of `meta` that changes with every commit.
+    pub(crate) fn changing(&self, key: &str) -> Option<&[u8]> {
         self.meta.get(key.as_bytes()).map(Vec::as_slice)
+    }
+
+    /// A row of `meta` that never changes, so that an old one is as good.
+    pub(crate) fn lasting(&self, key: &str) -> Option<&[u8]> {
+        let old = || self.old_meta.get(key.as_bytes()).map(Vec::as_slice);
+        self.changing(key).or_else(old)
     }
 }

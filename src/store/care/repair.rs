@@ -125,7 +125,7 @@ fn readable(old: &OldFile<'_>, path: &Path, watch: &mut Watch<'_>) -> Result<Rea
     let mut first = None;
     for (is_last, slot) in old.commits() {
         let left = old.rows_left(&slot, watch)?;
-        match load::settings_of(left.meta(FORMAT_ROW), left.meta(SETTINGS_ROW), path) {
+        match load::settings_of(left.lasting(FORMAT_ROW), left.lasting(SETTINGS_ROW), path) {
             Ok((settings, stored)) => return Ok(Readable { left, settings, stored, is_last }),
             // What is wrong with the page says more than that its rows are missing.
             Err(error) => {
@@ -151,14 +151,14 @@ fn salvage(
     let Readable { left, settings, stored, is_last } = readable(&old, path, watch)?;
     request.check(&settings, path)?;
     let fixed = Fixed::new(path, &settings, &stored);
-    let counters = left.meta(STATE_ROW).and_then(|row| Counters::decode(row).ok());
+    let counters = left.changing(STATE_ROW).and_then(|row| Counters::decode(row).ok());
     let mut tombstones = Tombstones::default();
     for (number, row) in &left.dead {
         // Without a tombstone, rows that a removal has left are taken for a document.
         let _ = tombstones.add_row(*number, row);
     }
     // Without the dictionary, the texts that need it are lost, and so are their documents.
-    let dictionary = left.meta(DICTIONARY_ROW).and_then(|row| Dictionary::decode(row).ok());
+    let dictionary = left.lasting(DICTIONARY_ROW).and_then(|row| Dictionary::decode(row).ok());
     let new = NewFile::begin_like(path, &stored, path)?;
     let engine = Engine::open(new.temporary_path(), &SettingsRequest::default(), tuning)?;
     let mut repair =
@@ -184,6 +184,9 @@ fn salvage(
         return Err(damaged(path, Table::Documents, "all", detail));
     }
     repair.documents = report.documents;
+    if !is_last && let Some(cause) = &mut repair.cause {
+        cause.push_str("; the last commit cannot be read, so the one before it is used");
+    }
     // Only the counter tells how many rows a damaged page hides. An outdated page may show removed
     // documents, so the difference may be too small.
     if let Some(counters) = counters {

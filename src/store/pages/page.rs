@@ -37,6 +37,16 @@ impl PageNumber {
     }
 }
 
+impl PageNumber {
+    /// The number of the page of this order that begins at this byte. `None` if none does.
+    pub(crate) fn at(start: u64, order: u8) -> Option<Self> {
+        let page = start.checked_sub(PAGE_BYTES)? / PAGE_BYTES;
+        let (region, index) = (page / REGION_PAGES, page % REGION_PAGES);
+        let number = Self(u64::from(order) << 59 | region << 20 | index >> order);
+        (number.bytes()?.start == start).then_some(number)
+    }
+}
+
 /// A page, and the checksum that the place which names it stores for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Named {
@@ -45,7 +55,7 @@ pub(crate) struct Named {
 }
 
 /// How the rows of a tree are laid out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Shape {
     /// The bytes of a key; `None` if they differ.
     pub(crate) key: Option<u32>,
@@ -74,6 +84,15 @@ pub(crate) struct Page<'a> {
 impl<'a> Page<'a> {
     /// Returns `None` if the bytes are no page of a tree of this shape.
     pub(crate) fn new(bytes: &'a [u8], shape: Shape) -> Option<Self> {
+        Self::beginning(bytes, shape).filter(|page| page.end <= bytes.len())
+    }
+
+    /// The bytes of a page of which these are the first. `None` if they are none, or too few.
+    pub(crate) fn length(bytes: &'a [u8], shape: Shape) -> Option<usize> {
+        Self::beginning(bytes, shape).map(|page| page.end)
+    }
+
+    fn beginning(bytes: &'a [u8], shape: Shape) -> Option<Self> {
         let kind = *bytes.first()?;
         let count = usize::from(u16::from_le_bytes(bytes.get(2..4)?.try_into().ok()?));
         if count == 0 || !matches!(kind, LEAF | BRANCH) {
@@ -84,7 +103,7 @@ impl<'a> Page<'a> {
             true => page.branch_key_end(count - 1)?,
             false => page.value_end(count - 1)?,
         };
-        (page.end <= bytes.len()).then_some(page)
+        Some(page)
     }
 
     pub(crate) fn is_branch(&self) -> bool {

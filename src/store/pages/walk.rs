@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::store::pages::header::Slot;
 use crate::store::pages::page::{Named, Page, PageNumber, Shape};
-use crate::store::pages::verifier::{PageFault, Visited, table_name};
+use crate::store::pages::verifier::{PageFault, STORAGE, Visited, table_name};
 use redb::StorageBackend;
 use std::io;
 
@@ -22,19 +22,28 @@ pub(crate) struct Leaf<'a> {
 /// What a walk meets.
 pub(crate) enum Met<'a> {
     Leaf(Leaf<'a>),
-    Fault(PageFault),
+    /// A page that is damaged. The tree is the one whose page is missing.
+    Fault(PageFault, Tree),
 }
 
-/// A page that is still to be visited.
-struct Pending {
-    page: Named,
-    table: &'static str,
-    shape: Shape,
-    /// Whether the page that names it is sound.
-    is_sure: bool,
+/// The root of a tree, or of a part of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tree {
+    pub(crate) root: Named,
+    /// The table.
+    pub(crate) table: &'static str,
+    pub(crate) shape: Shape,
 }
 
-/// Visits the pages of a commit in order of their keys. Reports each page that is damaged, and each
+impl Tree {
+    /// The two trees of a commit, which list the tables.
+    pub(crate) fn of(slot: &Slot) -> Vec<Self> {
+        let tree = |(table, root)| Self { root, table, shape: Shape::MASTER };
+        slot.roots().map(tree).collect()
+    }
+}
+
+/// Visits the pages of trees in order of their keys. Reports each page that is damaged, and each
 /// leaf.
 ///
 /// A page whose checksum does not match is skipped with all that it names, unless `is_lenient`:
@@ -43,7 +52,7 @@ struct Pending {
 /// each page and the children of one path.
 pub(crate) fn walk(
     file: &dyn StorageBackend,
-    slot: &Slot,
+    trees: Vec<Tree>,
     is_lenient: bool,
     meet: &mut dyn FnMut(Met<'_>) -> Result<()>,
 ) -> Result<io::Result<()>> {
@@ -52,17 +61,17 @@ pub(crate) fn walk(
         Err(error) => return Ok(Err(error)),
     };
     let mut visited = Visited::new(length);
-    let mut pending: Vec<Pending> = Vec::new();
-    for (table, page) in slot.roots() {
-        pending.push(Pending { page, table, shape: Shape::MASTER, is_sure: true });
-    }
+    // The pages that are still to be visited, and whether the page that names each is sound.
+    let mut pending: Vec<(Tree, bool)> = trees.into_iter().map(|tree| (tree, true)).collect();
     let mut bytes = Vec::new();
-    while let Some(Pending { page: named, table, shape, is_sure }) = pending.pop() {
+    while let Some((tree, is_sure)) = pending.pop() {
+        let Tree { root: named, table, shape } = tree;
         let Some(place) = named.number.bytes() else {
-            meet(Met::Fault(PageFault::of_file("it names a page of a size that none has")))?;
+            let fault = PageFault::of_file("it names a page of a size that none has");
+            meet(Met::Fault(fault, tree))?;
             continue;
         };
-        let fault = |detail| Met::Fault(PageFault::at(table, place.start, detail));
+        let fault = |detail| Met::Fault(PageFault::at(table, place.start, detail), tree);
         if place.end > length {
             meet(fault("it lies beyond the end of the file"))?;
             continue;
@@ -88,17 +97,17 @@ pub(crate) fn walk(
         }
         if page.is_branch() {
             let first = pending.len();
-            let named = |page| Pending { page, table, shape, is_sure: is_sound };
-            pending.extend(page.children().map(named));
+            pending.extend(page.children().map(|root| (Tree { root, ..tree }, is_sound)));
             // The last one pushed is visited first.
             if let Some(children) = pending.get_mut(first..) {
                 children.reverse();
             }
             continue;
         }
-        for (name, page, shape) in page.tables() {
-            let table = table_name(name);
-            pending.push(Pending { page, table, shape, is_sure: is_sound });
+        for (name, root, shape) in page.tables() {
+            // A table of redb's own has no name of ours, whatever it is called.
+            let table = if table == STORAGE { STORAGE } else { table_name(name) };
+            pending.push((Tree { root, table, shape }, is_sound));
         }
         meet(Met::Leaf(Leaf { table, number: named.number, page, is_sound, is_sure }))?;
     }
