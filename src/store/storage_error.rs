@@ -2,8 +2,10 @@
 
 use crate::error::{Error, Result, panic_text};
 use crate::store::bytes::schema::Table;
+use crate::store::bytes::texts::NO_MEMORY;
 use crate::store::pages::page_file::NotClosed;
 use crate::store::pages::verifier::{PageFault, fault_of};
+use std::any::Any;
 use std::fmt::Display;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -67,17 +69,22 @@ pub(crate) fn io_error(path: &Path, action: &'static str, source: io::Error) -> 
     Error::Io { path: path.to_owned(), action, source }
 }
 
-/// The error of a damaged row. `detail` says what is wrong with it.
+/// The error of a damaged row. `detail` says what is wrong with it. If memory is missing, the row
+/// is not damaged.
 pub(crate) fn damaged(path: &Path, table: Table, key: impl Display, detail: impl Display) -> Error {
-    Error::Damaged {
-        path: path.to_owned(),
-        table: table.name(),
-        key: key.to_string(),
-        detail: detail.to_string(),
+    let detail = detail.to_string();
+    if detail == NO_MEMORY {
+        let what = format!("row {key} of {}", table.name());
+        return Error::NoMemory { path: path.to_owned(), what };
     }
+    Error::Damaged { path: path.to_owned(), table: table.name(), key: key.to_string(), detail }
 }
 
-/// Converts a panic of `work` into an error, because redb panics on some kinds of damage.
+/// A panic of a function that the caller gave. It is passed on to the caller.
+pub(crate) struct CallerPanic(pub(crate) Box<dyn Any + Send>);
+
+/// Converts a panic of `work` into an error. Pages and records are verified, so a panic comes from
+/// want of threads, or from a defect of twindex or redb. It does not mean that the file is damaged.
 ///
 /// This is unwind safe: readers change nothing, and a write transaction that fails half-way cannot
 /// be committed.
@@ -93,12 +100,10 @@ pub(crate) fn guard_with<T>(
 ) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         on_panic();
-        Err(Error::Damaged {
-            path: path.to_owned(),
-            table: "file",
-            key: "structure".into(),
-            detail: panic_text(&*panic).to_owned(),
-        })
+        if panic.is::<CallerPanic>() {
+            resume_unwind(panic);
+        }
+        Err(Error::Panicked { path: path.to_owned(), detail: panic_text(&*panic).to_owned() })
     })
 }
 

@@ -141,11 +141,11 @@ pub(crate) fn decode_text(
     let length = get_frame_content_size(packed).ok().flatten().ok_or(bad)?;
     let length = usize::try_from(length).map_err(|_| bad)?;
     let mut text = Vec::new();
-    text.try_reserve_exact(length).map_err(|_| "it does not fit into memory")?;
+    text.try_reserve_exact(length).map_err(|_| NO_MEMORY)?;
     let done = DECOMPRESSOR.with_borrow_mut(|decompressor| {
         let decompressor = match decompressor {
             Some(decompressor) => decompressor,
-            none => none.insert(DCtx::try_create()?),
+            none => none.insert(DCtx::try_create().ok_or(NO_MEMORY)?),
         };
         let done = match dictionary {
             Some(dictionary) => {
@@ -153,13 +153,16 @@ pub(crate) fn decode_text(
             }
             None => decompressor.decompress(&mut text, packed),
         };
-        done.ok()
+        done.map_err(|_| bad)
     });
-    match done {
-        Some(bytes) if bytes == length => String::from_utf8(text).map_err(|_| NOT_UTF8),
+    match done? {
+        bytes if bytes == length => String::from_utf8(text).map_err(|_| NOT_UTF8),
         _ => Err(bad),
     }
 }
+
+/// The process may not use enough memory. This is no damage.
+pub(crate) const NO_MEMORY: DecodeError = "it does not fit into memory";
 
 const NOT_UTF8: DecodeError = "it is not valid UTF-8";
 

@@ -6,7 +6,7 @@ use crate::store::bytes::record::{Counters, DocumentRecord, decode_signature};
 use crate::store::bytes::schema::{
     DICTIONARY_ROW, DocNo, FORMAT_ROW, SETTINGS_ROW, STATE_ROW, Table,
 };
-use crate::store::bytes::texts::{Dictionary, decode_text};
+use crate::store::bytes::texts::{Dictionary, NO_MEMORY, decode_text};
 use crate::store::care::old_file::{OldFile, RowsLeft};
 use crate::store::create::{NewFile, resolve_link};
 use crate::store::engine::{Engine, Tuning};
@@ -264,11 +264,11 @@ impl Salvage<'_, '_> {
             for (number, signature) in old.read(&left.signatures, numbers)? {
                 let (record, text) = (records.remove(&number), texts.remove(&number));
                 let old = OldRows { record: record.as_deref(), signature: &signature, text };
-                rows.extend(self.accept(DocNo(number), old));
+                rows.extend(self.accept(DocNo(number), old)?);
             }
             for (number, record) in records {
                 let old = OldRows { record: Some(&record), signature: &[], text: None };
-                rows.extend(self.accept(DocNo(number), old));
+                rows.extend(self.accept(DocNo(number), old)?);
             }
             rows.sort_unstable_by_key(|row| row.fresh.doc);
             if !rows.is_empty() {
@@ -291,11 +291,11 @@ impl Salvage<'_, '_> {
     }
 
     /// Returns the rows of a document if they are whole. Otherwise counts the document as lost.
-    fn accept(&mut self, doc: DocNo, old: OldRows<'_>) -> Option<Rows> {
+    fn accept(&mut self, doc: DocNo, old: OldRows<'_>) -> Result<Option<Rows>> {
         if self.tombstones.contains(doc) {
-            return None;
+            return Ok(None);
         }
-        match self.decode(doc, old) {
+        Ok(match self.decode(doc, old)? {
             Decoded::Whole(rows) => {
                 self.next_doc = self.next_doc.max(u64::from(doc.0) + 1);
                 Some(rows)
@@ -314,36 +314,41 @@ impl Salvage<'_, '_> {
                 self.repair.lost += 1;
                 None
             }
-        }
+        })
     }
 
-    fn decode(&mut self, doc: DocNo, old: OldRows<'_>) -> Decoded {
+    fn decode(&mut self, doc: DocNo, old: OldRows<'_>) -> Result<Decoded> {
         let OldRows { record, signature, text } = old;
-        let Some(record) = record else { return Decoded::LostWithoutId };
+        let Some(record) = record else { return Ok(Decoded::LostWithoutId) };
         let Ok(decoded) = DocumentRecord::decode(record, doc) else {
-            return Decoded::LostWithoutId;
+            return Ok(Decoded::LostWithoutId);
         };
         let automatic = decoded.id.strip_prefix('#').and_then(|number| number.parse().ok());
         self.auto_ids = self.auto_ids.max(automatic.unwrap_or(0));
         let Ok((lanes, size)) = decode_signature(signature, doc, self.fixed.lanes) else {
-            return Decoded::LostWithId(decoded.id);
+            return Ok(Decoded::LostWithId(decoded.id));
         };
         if self.fixed.texts {
             let dictionary = self.dictionary.as_deref();
-            let whole = |text: &Vec<u8>| decode_text(text, doc, dictionary).is_ok();
-            if !text.as_ref().is_some_and(whole) {
-                return Decoded::LostWithId(decoded.id);
+            let text = text.as_ref().map(|text| decode_text(text, doc, dictionary));
+            match text {
+                Some(Ok(_)) => {}
+                // A text that does not fit into memory is whole.
+                Some(Err(NO_MEMORY)) => {
+                    return Err(damaged(self.fixed.path, Table::Texts, doc.0, NO_MEMORY));
+                }
+                _ => return Ok(Decoded::LostWithId(decoded.id)),
             }
         }
         let lanes = (!size.is_empty()).then(|| Box::from(lanes));
         let id_hash = id_hash(&decoded.id, self.fixed.id_key);
-        Decoded::Whole(Rows {
+        Ok(Decoded::Whole(Rows {
             id: decoded.id,
             record: record.to_vec(),
             signature: signature.to_vec(),
             text,
             fresh: TailDocument { doc, id_hash, lanes },
-        })
+        }))
     }
 }
 

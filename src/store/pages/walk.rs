@@ -80,7 +80,12 @@ pub(crate) fn walk(
             meet(fault("two places name it"))?;
             continue;
         }
-        bytes.resize((place.end - place.start) as usize, 0);
+        let length_of_page = (place.end - place.start) as usize;
+        bytes.clear();
+        if bytes.try_reserve(length_of_page).is_err() {
+            return Ok(Err(io::ErrorKind::OutOfMemory.into()));
+        }
+        bytes.resize(length_of_page, 0);
         if let Err(error) = file.read(place.start, &mut bytes) {
             return Ok(Err(error));
         }
