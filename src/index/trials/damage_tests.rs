@@ -272,7 +272,8 @@ fn check_reports_every_damage_that_makes_an_answer_wrong() {
     let folder = folder.expect("a temporary folder");
     let path = folder.path().join("x.twx");
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
-    let mut finished = Finished::new(1);
+    // A hundred damages share a file, so a seed gives the same file wherever a run begins.
+    let mut finished = Finished::new(first_seed() / 100);
     let mut wrong = Vec::new();
     for seed in first_seed()..first_seed() + damages() {
         SEED.store(seed, Ordering::Relaxed);

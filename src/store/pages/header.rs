@@ -20,18 +20,16 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    /// Reads a slot. Returns `None` if its checksum does not match.
-    fn read(bytes: &[u8]) -> Option<Self> {
+    /// Reads a slot, and tells whether its checksum matches.
+    fn read(bytes: &[u8]) -> Option<(Self, bool)> {
         let (content, checksum) = bytes.split_at_checked(SLOT_BYTES - 16)?;
         let checksum = u128::from_le_bytes(checksum.try_into().ok()?);
-        if xxhash_rust::xxh3::xxh3_128(content) != checksum {
-            return None;
-        }
+        let is_whole = xxhash_rust::xxh3::xxh3_128(content) == checksum;
         let root = |flag: usize, at| match content.get(flag)? {
             0 => Some(None),
             _ => root_at(content, at).map(Some),
         };
-        Some(Self { tables: root(1, 8)?, system: root(2, 40)? })
+        Some((Self { tables: root(1, 8)?, system: root(2, 40)? }, is_whole))
     }
 
     /// The roots that the slot names, with what messages call their pages.
@@ -52,6 +50,8 @@ pub(crate) struct Header {
     pub(crate) primary: Option<Slot>,
     /// The commit before, or one that was under way; `None` if its slot is damaged.
     pub(crate) secondary: Option<Slot>,
+    /// Both slots, whether they are damaged or not.
+    slots: [Slot; 2],
     /// The length of the file, as of its last closing.
     length: u64,
     /// Whether the sizes of pages and regions are those of every file of twindex.
@@ -73,12 +73,15 @@ impl Header {
             Slot::read(bytes.get(at..at + SLOT_BYTES)?)
         };
         let first = usize::from(flags & 1 != 0);
+        let (primary, secondary) = (slot(first)?, slot(1 - first)?);
+        let whole = |(slot, is_whole): (Slot, bool)| is_whole.then_some(slot);
         let pages = u64::from(number(24)?) * REGION_PAGES + u64::from(number(28)?);
         Some(Self {
             is_unclean: flags & 2 != 0,
             is_two_phase: flags & 4 != 0,
-            primary: slot(first),
-            secondary: slot(1 - first),
+            primary: whole(primary),
+            secondary: whole(secondary),
+            slots: [primary.0, secondary.0],
             length: PAGE_BYTES.saturating_add(pages.saturating_mul(PAGE_BYTES)),
             has_known_sizes: u64::from(number(12)?) == PAGE_BYTES
                 && number(16)? == 0
@@ -105,6 +108,12 @@ impl Header {
         // After an unclean stop, the length in the header may be old.
         (!self.is_unclean && self.length != length)
             .then(|| format!("it has {length} bytes instead of {}", self.length))
+    }
+
+    /// The commits among which recovery chooses. It tries a slot whose checksum does not match if
+    /// the other one leads to damaged pages.
+    pub(crate) fn choices(&self) -> impl Iterator<Item = Slot> {
+        self.slots.into_iter().rev()
     }
 
     /// The commits from which the rows of a damaged file can be read, the last first, and whether

@@ -94,9 +94,9 @@ impl PageFile {
             self.verifier.set_lenient(!header.is_two_phase);
         }
         // The last commit comes last: its pages may lie where the one before had others.
-        let slots = [header.secondary.filter(|_| is_first), header.primary];
-        for slot in slots.iter().flatten() {
-            self.verifier.name_roots(slot, length);
+        let choices = header.choices().filter(|_| is_first && !header.is_two_phase);
+        for slot in choices.chain(header.primary) {
+            self.verifier.name_roots(&slot, length);
         }
         Ok(())
     }
