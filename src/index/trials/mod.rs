@@ -11,6 +11,8 @@ pub(crate) mod fuzz;
 #[cfg(test)]
 mod hostile_tests;
 #[cfg(test)]
+mod page_tests;
+#[cfg(test)]
 mod trouble_tests;
 #[cfg(test)]
 mod workload;
