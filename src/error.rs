@@ -262,6 +262,27 @@ pub enum Error {
         detail: String,
     },
 
+    /// The process may not use enough memory for a record. The record is not damaged: give the
+    /// process more memory.
+    #[error("{}: {what} does not fit into memory; give the process more", path.display())]
+    NoMemory {
+        /// The path of the index.
+        path: PathBuf,
+        /// The record.
+        what: String,
+    },
+
+    /// A thread panicked: mostly because the system gives the process no more threads, else because
+    /// of a defect. Nothing says that the file is damaged: [`Index::check`](crate::Index::check)
+    /// tells.
+    #[error("{}: failed: {detail}; the file is not known to be damaged", path.display())]
+    Panicked {
+        /// The path of the index.
+        path: PathBuf,
+        /// The message of the panic.
+        detail: String,
+    },
+
     /// A write transaction of this index is in use. Either this thread holds it, so that waiting
     /// for it would never end, or the work needs the index to itself. Commit or drop it first.
     #[error("a write transaction of this index is in use; commit or drop it first")]
@@ -411,8 +432,11 @@ impl Error {
             Self::Interrupted { .. } => ErrorKind::Interrupted,
             Self::NeedsRepair { .. } | Self::Damaged { .. } => ErrorKind::Damaged,
             Self::NotAnIndex { .. } | Self::NewerFormat { .. } => ErrorKind::Unsupported,
-            Self::PieceTooLong { .. } | Self::Full { .. } => ErrorKind::Full,
-            Self::Unreadable { .. } | Self::Io { .. } | Self::Storage { .. } => ErrorKind::Io,
+            Self::PieceTooLong { .. } | Self::NoMemory { .. } | Self::Full { .. } => ErrorKind::Full,
+            Self::Unreadable { .. }
+            | Self::Io { .. }
+            | Self::Storage { .. }
+            | Self::Panicked { .. } => ErrorKind::Io,
         }
     }
 }

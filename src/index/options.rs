@@ -278,8 +278,10 @@ impl IndexOptions {
     ///
     /// The new file keeps the ids, signatures and other stored data of the documents, and their
     /// order. Bands and counters are rebuilt. A repair needs free space for a second file, and the
-    /// time and memory of inserting all signatures. Progress counts rows read and checked. The work
-    /// cannot be stopped during the first phase, which verifies the pages.
+    /// time and memory of inserting all signatures. Progress counts pages and rows read and checked.
+    ///
+    /// The pages are verified beneath the storage library before it opens the file, so a damaged
+    /// file is not written to. A file that is shorter or longer than its header says is damaged too.
     ///
     /// ```
     /// # fn main() -> twindex::Result<()> {
@@ -300,12 +302,40 @@ impl IndexOptions {
     /// Those of [`open`](Self::open), [`Error::Damaged`] if even the settings are unreadable, and
     /// [`Error::Interrupted`] if the caller stopped the work. The file is unchanged after an error.
     pub fn repair(&self, path: impl AsRef<Path>) -> Work<'static, Repair> {
+        self.repair_listing_lost(path, |_| {})
+    }
+
+    /// Repairs an index as [`repair`](Self::repair) does, and calls `lost` with the id of each
+    /// document that is lost, as far as it can be read. [`Repair::lost_ids`] has only the first
+    /// thousand.
+    ///
+    /// ```
+    /// # fn main() -> twindex::Result<()> {
+    /// # let folder = tempfile::tempdir().expect("a temporary folder");
+    /// # let path = folder.path().join("pages.twx");
+    /// # drop(twindex::Index::create(&path)?);
+    /// let mut lost = Vec::new();
+    /// let options = twindex::Index::options();
+    /// options.repair_listing_lost(&path, |id| lost.push(id.to_owned())).run()?;
+    /// assert!(lost.is_empty());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`repair`](Self::repair).
+    pub fn repair_listing_lost<'w>(
+        &self,
+        path: impl AsRef<Path>,
+        lost: impl FnMut(&str) + Send + 'w,
+    ) -> Work<'w, Repair> {
         let (options, path) = (self.clone(), path.as_ref().to_owned());
         Work::new(move |tell| {
-            let tell = RefCell::new(tell);
+            let hooks = RefCell::new((tell, lost));
             options.patiently(|| {
-                let mut tell = tell.borrow_mut();
-                repair(&path, &options.request, options.tuning, &mut **tell)
+                let (tell, lost) = &mut *hooks.borrow_mut();
+                repair(&path, &options.request, options.tuning, lost, &mut **tell)
             })
         })
     }

@@ -3,9 +3,11 @@
 use crate::error::{Error, Result};
 use crate::store::bytes::schema::{POSTINGS, STATE_ROW, Table};
 #[cfg(test)]
-use crate::store::file::open_error;
+use crate::store::file::open;
 use crate::store::file::{File, is_plausible};
 use crate::store::load;
+#[cfg(test)]
+use crate::store::pages::page_file::PageFile;
 use crate::store::progress::Watch;
 use crate::store::read::reader::Reader;
 use crate::store::read::view::Fixed;
@@ -20,7 +22,7 @@ use crate::store::storage_error::{
 };
 use crate::store::write::turn::{Turn, Turns};
 use crate::store::write::writer::Writer;
-use redb::{Database, DatabaseError, ReadableDatabase};
+use redb::Database;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -130,14 +132,12 @@ impl Engine {
         is_plausible(path)?;
         // Opening for writing changes the file, so this first reads the settings. If that is not
         // possible, as after an unclean stop, `ready` checks them after opening.
-        match redb::Builder::new().set_cache_size(1 << 20).open_read_only(path) {
-            Ok(database) => {
-                let txn = database.begin_read().doing(path, "opening")?;
-                request.check(&load::settings(&txn, path)?.0, path)?;
+        let small = Tuning { cache_bytes: 1 << 20, ..tuning };
+        match File::open_closed(path, small) {
+            Ok(file) => {
+                request.check(&load::settings(&file.begin_read(path)?, path)?.0, path)?;
             }
-            Err(DatabaseError::DatabaseAlreadyOpen) => {
-                return Err(Error::Locked { path: path.to_owned() });
-            }
+            Err(error @ Error::Locked { .. }) => return Err(error),
             Err(_) => {}
         }
         Self::ready(File::open_to_write(path, tuning)?, path, request, tuning)
@@ -426,10 +426,7 @@ impl Engine {
     pub(crate) fn open_on(disk: Disk, tuning: Tuning) -> Result<Arc<Self>> {
         let path = Path::new(Disk::NAME);
         guard(path, || {
-            let database = redb::Builder::new()
-                .set_cache_size(tuning.cache_bytes)
-                .create_with_backend(disk)
-                .map_err(|error| open_error(error.into(), path))?;
+            let database = open(PageFile::to_write(disk), path, tuning)?;
             Self::ready(File::Writable(database), path, &SettingsRequest::default(), tuning)
         })
     }

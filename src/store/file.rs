@@ -2,25 +2,44 @@
 
 use crate::error::{Error, Result};
 use crate::store::engine::{Engine, Tuning};
-use crate::store::storage_error::{Doing, io_error};
-use redb::{Database, ReadOnlyDatabase, ReadTransaction, ReadableDatabase};
+use crate::store::pages::page_file::PageFile;
+use crate::store::pages::verifier::{PageFault, register};
+use crate::store::storage_error::{Doing, abandon, io_error};
+use redb::backends::FileBackend;
+use redb::{Database, ReadTransaction, ReadableDatabase};
 use std::path::Path;
+use std::sync::Arc;
 use std::{fs, io};
 
 /// An open file.
 pub(crate) enum File {
     Writable(Database),
-    ReadOnly(ReadOnlyDatabase),
+    ReadOnly(ReadOnlyFile),
     /// The state while the engine is dropped.
     Closed,
+}
+
+/// A file that redb believes to write, while [`PageFile`] keeps what it writes in memory.
+pub(crate) struct ReadOnlyFile {
+    /// `None` while it is dropped.
+    database: Option<Database>,
+}
+
+impl Drop for ReadOnlyFile {
+    fn drop(&mut self) {
+        // There is nothing to write, so redb need not prepare it.
+        abandon(self.database.take());
+    }
 }
 
 impl File {
     /// Opens a file for writing and recovers it if it was not closed cleanly.
     pub(crate) fn open_to_write(path: &Path, tuning: Tuning) -> Result<Self> {
         let before = file_identity(path);
-        let database = redb::Builder::new().set_cache_size(tuning.cache_bytes).open(path);
-        let database = database.map_err(|error| open_error(error.into(), path))?;
+        let file = fs::OpenOptions::new().read(true).write(true).open(path);
+        let file = file.map_err(|error| open_error(redb::Error::Io(error), path))?;
+        let file = FileBackend::new(file).map_err(|error| open_error(error.into(), path))?;
+        let database = open(PageFile::to_write(file), path, tuning)?;
         // A repair may have replaced the file before redb locked it.
         if file_identity(path) != before {
             return Err(Error::Locked { path: path.to_owned() });
@@ -32,54 +51,64 @@ impl File {
     /// permission to write.
     pub(crate) fn open_to_read(path: &Path, tuning: Tuning) -> Result<Self> {
         is_plausible(path)?;
-        let mut builder = redb::Builder::new();
-        builder.set_cache_size(tuning.cache_bytes);
-        let open = || builder.open_read_only(path).map_err(redb::Error::from);
-        let database = match open() {
-            Err(redb::Error::RepairAborted) => {
-                match builder.open(path).map_err(redb::Error::from) {
-                    Err(redb::Error::Io(error))
-                        if error.kind() == io::ErrorKind::PermissionDenied
-                            || error.kind() == io::ErrorKind::ReadOnlyFilesystem =>
+        match Self::open_closed(path, tuning) {
+            Err(Error::NeedsRepair { .. }) => {
+                match Self::open_to_write(path, tuning) {
+                    Err(Error::Io { source, .. })
+                        if source.kind() == io::ErrorKind::PermissionDenied
+                            || source.kind() == io::ErrorKind::ReadOnlyFilesystem =>
                     {
                         return Err(Error::NeedsRepair { path: path.to_owned() });
                     }
                     // Another reader is recovering the file, or has just done so.
-                    Err(redb::Error::DatabaseAlreadyOpen) => {}
-                    recovered => {
-                        let file =
-                            Self::Writable(recovered.map_err(|error| open_error(error, path))?);
-                        // Closing the file writes that it is clean, unless it is damaged:
-                        // `load` fails then.
-                        drop(Engine::load(file, path, tuning)?);
-                    }
+                    Err(Error::Locked { .. }) => {}
+                    // Closing the file writes that it is clean, unless it is damaged: `load` fails
+                    // then.
+                    recovered => drop(Engine::load(recovered?, path, tuning)?),
                 }
-                open()
+                match Self::open_closed(path, tuning) {
+                    // The disk has no space for what closing writes, so the recovered file is read
+                    // as it is, without closing it first.
+                    Err(Error::NeedsRepair { .. }) => Self::open_to_write(path, tuning),
+                    opened => opened,
+                }
             }
             opened => opened,
-        };
-        match database {
-            // The disk has no space for what closing writes, so the recovered file is read as it
-            // is, without closing it first.
-            Err(redb::Error::RepairAborted) => builder
-                .open(path)
-                .map(Self::Writable)
-                .map_err(|error| open_error(error.into(), path)),
-            opened => opened.map(Self::ReadOnly).map_err(|error| open_error(error, path)),
         }
+    }
+
+    /// Opens a file for reading that was closed cleanly, and shares it with other readers.
+    pub(crate) fn open_closed(path: &Path, tuning: Tuning) -> Result<Self> {
+        let file = fs::File::open(path).and_then(PageFile::to_read);
+        let file = file.map_err(|error| open_error(redb::Error::Io(error), path))?;
+        let database = Some(open(file, path, tuning)?);
+        Ok(Self::ReadOnly(ReadOnlyFile { database }))
     }
 
     /// Begins a read transaction on the last commit.
     pub(crate) fn begin_read(&self, path: &Path) -> Result<ReadTransaction> {
-        match self {
-            Self::Writable(database) => database.begin_read(),
-            Self::ReadOnly(database) => database.begin_read(),
-            Self::Closed => {
-                Err(redb::TransactionError::Storage(redb::StorageError::DatabaseClosed))
-            }
-        }
-        .doing(path, "starting a read")
+        let database = match self {
+            Self::Writable(database) => Some(database),
+            Self::ReadOnly(file) => file.database.as_ref(),
+            Self::Closed => None,
+        };
+        let closed = || redb::TransactionError::Storage(redb::StorageError::DatabaseClosed);
+        database
+            .ok_or_else(closed)
+            .and_then(ReadableDatabase::begin_read)
+            .doing(path, "starting a read")
     }
+}
+
+/// Lets redb open a file.
+pub(crate) fn open(file: PageFile, path: &Path, tuning: Tuning) -> Result<Database> {
+    let verifier = Arc::clone(file.verifier());
+    register(path, &verifier);
+    let mut builder = redb::Builder::new();
+    let database = builder.set_cache_size(tuning.cache_bytes).create_with_backend(file);
+    let database = database.map_err(|error| open_error(error.into(), path))?;
+    verifier.set_lenient(false);
+    Ok(database)
 }
 
 /// Device and inode, which distinguish a file from another of the same name. `None` on systems
@@ -114,7 +143,10 @@ pub(crate) fn is_plausible(path: &Path) -> Result<()> {
 /// Converts an error of opening a file. Invalid data means that the file is not an index.
 pub(crate) fn open_error(error: redb::Error, path: &Path) -> Error {
     match error {
-        redb::Error::Io(error) if error.kind() == io::ErrorKind::InvalidData => {
+        redb::Error::Io(error)
+            if error.kind() == io::ErrorKind::InvalidData
+                && !error.get_ref().is_some_and(|source| source.is::<PageFault>()) =>
+        {
             Error::NotAnIndex { path: path.to_owned(), detail: error.to_string() }
         }
         other => match Err::<(), _>(other).doing(path, "opening") {

@@ -19,21 +19,35 @@ use crate::store::runs::tombstones::Tombstones;
 use crate::store::settings::{Settings, StoredSettings};
 use crate::store::state::State;
 use crate::store::storage_error::{Doing, damaged};
-use redb::{ReadTransaction, ReadableTable, TableDefinition};
+use redb::{ReadTransaction, ReadableTable, TableDefinition, TableError};
 use std::path::Path;
 use std::sync::Arc;
 
 /// Checks the format row (invariant 1) and reads the settings.
 pub(crate) fn settings(txn: &ReadTransaction, path: &Path) -> Result<(Settings, StoredSettings)> {
-    let not_an_index =
-        |detail: &str| Error::NotAnIndex { path: path.to_owned(), detail: detail.to_owned() };
-    let Ok(meta) = txn.open_table(META) else {
-        return Err(not_an_index(FOREIGN));
-    };
     let action = "reading the settings";
+    let meta = match txn.open_table(META) {
+        Ok(meta) => meta,
+        Err(TableError::Storage(error)) => return Err(error).doing(path, action),
+        Err(_) => return Err(not_an_index(path)),
+    };
     let format = meta.get(FORMAT_ROW).doing(path, action)?;
-    let format = format.ok_or_else(|| not_an_index(FOREIGN))?;
-    let version = format_version(format.value()).ok_or_else(|| not_an_index(FOREIGN))?;
+    let stored = meta.get(SETTINGS_ROW).doing(path, action)?;
+    let (format, stored) = (format.as_ref().map(|row| row.value()), stored.as_ref());
+    settings_of(format, stored.map(|row| row.value()), path)
+}
+
+fn not_an_index(path: &Path) -> Error {
+    Error::NotAnIndex { path: path.to_owned(), detail: FOREIGN.to_owned() }
+}
+
+/// Checks the format row (invariant 1) and decodes the settings row.
+pub(crate) fn settings_of(
+    format: Option<&[u8]>,
+    stored: Option<&[u8]>,
+    path: &Path,
+) -> Result<(Settings, StoredSettings)> {
+    let version = format.and_then(format_version).ok_or_else(|| not_an_index(path))?;
     match version {
         FORMAT_VERSION => {}
         0 => return Err(damaged(path, Table::Meta, FORMAT_ROW, "there is no format 0")),
@@ -46,9 +60,8 @@ pub(crate) fn settings(txn: &ReadTransaction, path: &Path) -> Result<(Settings, 
         }
     }
     let fault = |detail| damaged(path, Table::Meta, SETTINGS_ROW, detail);
-    let row = meta.get(SETTINGS_ROW).doing(path, action)?;
-    let row = row.ok_or_else(|| fault("its row is missing"))?;
-    let stored = StoredSettings::decode(row.value()).map_err(fault)?;
+    let row = stored.ok_or_else(|| fault("its row is missing"))?;
+    let stored = StoredSettings::decode(row).map_err(fault)?;
     Ok((stored.settings().map_err(fault)?, stored))
 }
 

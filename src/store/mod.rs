@@ -14,6 +14,7 @@ mod engine;
 mod file;
 mod leftover;
 mod load;
+mod pages;
 mod parallel;
 mod progress;
 mod read;
@@ -54,7 +55,7 @@ pub(crate) use settings::{SeedRequest, SettingsRequest};
 #[cfg(test)]
 pub(crate) use sim::disk::{Call, CrashReplay, Disk, DiskFailure, Event, Unsynced};
 #[cfg(test)]
-pub(crate) use sim::testing::silence_storage_panics;
+pub(crate) use sim::testing::{leaves_of, silence_storage_panics};
 pub(crate) use write::batch::{Batch, Entry, Existing};
 pub(crate) use write::dedup_row::{DedupRow, OwnNumbers};
 pub(crate) use write::writer::{WriteView, Writer};

@@ -1,8 +1,10 @@
 //! Long work: how it reports its progress, and how a caller stops it.
 
 use crate::error::{Error, Result};
+use crate::store::storage_error::CallerPanic;
 use std::fmt;
 use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 
 /// A caller's function that receives the progress of work and decides whether it continues.
@@ -52,7 +54,7 @@ impl<'w, T> Work<'w, T> {
     ///
     /// Those of the method that returned the work.
     pub fn run(self) -> Result<T> {
-        (self.job)(&mut unwatched)
+        passing_on_panics(self.job, &mut unwatched)
     }
 
     /// Does the work and reports its progress to `tell`, at least at the beginning of each part.
@@ -65,7 +67,23 @@ impl<'w, T> Work<'w, T> {
     ///
     /// Those of [`run`](Self::run). [`Error::Interrupted`] if `tell` stopped the work.
     pub fn watch(self, mut tell: impl FnMut(Progress) -> ControlFlow<()>) -> Result<T> {
-        (self.job)(&mut tell)
+        passing_on_panics(self.job, &mut tell)
+    }
+}
+
+/// Does the job. A panic of `tell` reaches the caller as it was, through all that catches panics of
+/// the storage library.
+fn passing_on_panics<T>(job: Box<Job<'_, T>>, tell: &mut Tell<'_>) -> Result<T> {
+    let mut tell = |progress| {
+        catch_unwind(AssertUnwindSafe(|| tell(progress)))
+            .unwrap_or_else(|panic| resume_unwind(Box::new(CallerPanic(panic))))
+    };
+    match catch_unwind(AssertUnwindSafe(|| job(&mut tell))) {
+        Ok(done) => done,
+        Err(panic) => match panic.downcast::<CallerPanic>() {
+            Ok(of_caller) => resume_unwind(of_caller.0),
+            Err(other) => resume_unwind(other),
+        },
     }
 }
 
@@ -120,6 +138,12 @@ impl<'w> Watch<'w> {
     pub(crate) fn advance(&mut self, done: u64) -> Result<()> {
         self.unreported += done;
         if self.unreported >= Self::STRIDE { self.report() } else { Ok(()) }
+    }
+
+    /// Adds to the amount that is done, and reports it: for steps that may take long.
+    pub(crate) fn advance_now(&mut self, done: u64) -> Result<()> {
+        self.unreported += done;
+        self.report()
     }
 
     fn report(&mut self) -> Result<()> {

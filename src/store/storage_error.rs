@@ -2,6 +2,10 @@
 
 use crate::error::{Error, Result, panic_text};
 use crate::store::bytes::schema::Table;
+use crate::store::bytes::texts::NO_MEMORY;
+use crate::store::pages::page_file::NotClosed;
+use crate::store::pages::verifier::{PageFault, fault_of};
+use std::any::Any;
 use std::fmt::Display;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -20,8 +24,21 @@ impl<T, E: Into<redb::Error>> Doing<T> for std::result::Result<T, E> {
 }
 
 fn storage_error(error: redb::Error, path: &Path, action: &'static str) -> Error {
+    let inner = |source: &io::Error| source.get_ref().map(|inner| inner.is::<NotClosed>());
+    let fault = match &error {
+        redb::Error::Io(source) => {
+            source.get_ref().and_then(|inner| inner.downcast_ref::<PageFault>()).cloned()
+        }
+        // redb refuses every call after one that failed.
+        redb::Error::PreviousIo => fault_of(path),
+        _ => None,
+    };
+    if let Some(fault) = fault {
+        return fault_error(path, fault);
+    }
     let path = path.to_owned();
     match error {
+        redb::Error::Io(source) if inner(&source) == Some(true) => Error::NeedsRepair { path },
         redb::Error::Io(source) => Error::Io { path, action, source },
         redb::Error::DatabaseAlreadyOpen => Error::Locked { path },
         redb::Error::RepairAborted => Error::NeedsRepair { path },
@@ -41,22 +58,33 @@ fn storage_error(error: redb::Error, path: &Path, action: &'static str) -> Error
     }
 }
 
+/// The error of a damaged page.
+pub(crate) fn fault_error(path: &Path, fault: PageFault) -> Error {
+    let PageFault { table, place, detail } = fault;
+    Error::Damaged { path: path.to_owned(), table, key: place, detail }
+}
+
 /// The error of a failed system call on a path.
 pub(crate) fn io_error(path: &Path, action: &'static str, source: io::Error) -> Error {
     Error::Io { path: path.to_owned(), action, source }
 }
 
-/// The error of a damaged row. `detail` says what is wrong with it.
+/// The error of a damaged row. `detail` says what is wrong with it. If memory is missing, the row
+/// is not damaged.
 pub(crate) fn damaged(path: &Path, table: Table, key: impl Display, detail: impl Display) -> Error {
-    Error::Damaged {
-        path: path.to_owned(),
-        table: table.name(),
-        key: key.to_string(),
-        detail: detail.to_string(),
+    let detail = detail.to_string();
+    if detail == NO_MEMORY {
+        let what = format!("row {key} of {}", table.name());
+        return Error::NoMemory { path: path.to_owned(), what };
     }
+    Error::Damaged { path: path.to_owned(), table: table.name(), key: key.to_string(), detail }
 }
 
-/// Converts a panic of `work` into an error, because redb panics on some kinds of damage.
+/// A panic of a function that the caller gave. It is passed on to the caller.
+pub(crate) struct CallerPanic(pub(crate) Box<dyn Any + Send>);
+
+/// Converts a panic of `work` into an error. Pages and records are verified, so a panic comes from
+/// want of threads, or from a defect of twindex or redb. It does not mean that the file is damaged.
 ///
 /// This is unwind safe: readers change nothing, and a write transaction that fails half-way cannot
 /// be committed.
@@ -72,12 +100,10 @@ pub(crate) fn guard_with<T>(
 ) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         on_panic();
-        Err(Error::Damaged {
-            path: path.to_owned(),
-            table: "file",
-            key: "structure".into(),
-            detail: panic_text(&*panic).to_owned(),
-        })
+        if panic.is::<CallerPanic>() {
+            resume_unwind(panic);
+        }
+        Err(Error::Panicked { path: path.to_owned(), detail: panic_text(&*panic).to_owned() })
     })
 }
 
@@ -91,6 +117,9 @@ pub(crate) fn drop_catching_panics<T>(value: T) -> bool {
 /// may have panicked in the middle of a change, or the file may be damaged. The next opening
 /// recovers the file.
 pub(crate) fn abandon<T>(value: T) {
+    if std::thread::panicking() {
+        return drop(value);
+    }
     let _ = catch_unwind(AssertUnwindSafe(|| {
         let _value = value;
         resume_unwind(Box::new("abandoned"));

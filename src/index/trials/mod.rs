@@ -3,11 +3,15 @@
 #[cfg(test)]
 mod crash_tests;
 #[cfg(test)]
+mod damage;
+#[cfg(test)]
 mod damage_tests;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
 #[cfg(test)]
 mod hostile_tests;
+#[cfg(test)]
+mod page_tests;
 #[cfg(test)]
 mod trouble_tests;
 #[cfg(test)]

@@ -50,6 +50,17 @@ pub(crate) enum Table {
 }
 
 impl Table {
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Meta,
+        Self::Signatures,
+        Self::Documents,
+        Self::Texts,
+        Self::Runs,
+        Self::Fences,
+        Self::Postings,
+        Self::Dead,
+    ];
+
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Meta => "meta",

@@ -80,13 +80,16 @@ impl Dictionary {
     /// The dictionary of an index, if it has one.
     pub(crate) fn load(txn: &ReadTransaction, path: &Path) -> Result<Option<Arc<Self>>> {
         let action = "reading the dictionary";
-        let fault = |detail| damaged(path, Table::Meta, DICTIONARY_ROW, detail);
         let meta = txn.open_table(META).doing(path, action)?;
         let Some(row) = meta.get(DICTIONARY_ROW).doing(path, action)? else { return Ok(None) };
-        let bytes = unseal(row.value(), Table::Meta, DICTIONARY_KEY).map_err(fault)?;
-        let dictionary =
-            Self::new(bytes.to_vec()).ok_or_else(|| fault("it is not a zstd dictionary"))?;
-        Ok(Some(Arc::new(dictionary)))
+        let fault = |detail| damaged(path, Table::Meta, DICTIONARY_ROW, detail);
+        Self::decode(row.value()).map(Some).map_err(fault)
+    }
+
+    /// Decodes the dictionary row.
+    pub(crate) fn decode(row: &[u8]) -> Result<Arc<Self>, DecodeError> {
+        let bytes = unseal(row, Table::Meta, DICTIONARY_KEY)?;
+        Self::new(bytes.to_vec()).map(Arc::new).ok_or("it is not a zstd dictionary")
     }
 }
 
@@ -138,11 +141,11 @@ pub(crate) fn decode_text(
     let length = get_frame_content_size(packed).ok().flatten().ok_or(bad)?;
     let length = usize::try_from(length).map_err(|_| bad)?;
     let mut text = Vec::new();
-    text.try_reserve_exact(length).map_err(|_| "it does not fit into memory")?;
+    text.try_reserve_exact(length).map_err(|_| NO_MEMORY)?;
     let done = DECOMPRESSOR.with_borrow_mut(|decompressor| {
         let decompressor = match decompressor {
             Some(decompressor) => decompressor,
-            none => none.insert(DCtx::try_create()?),
+            none => none.insert(DCtx::try_create().ok_or(NO_MEMORY)?),
         };
         let done = match dictionary {
             Some(dictionary) => {
@@ -150,13 +153,16 @@ pub(crate) fn decode_text(
             }
             None => decompressor.decompress(&mut text, packed),
         };
-        done.ok()
+        done.map_err(|_| bad)
     });
-    match done {
-        Some(bytes) if bytes == length => String::from_utf8(text).map_err(|_| NOT_UTF8),
+    match done? {
+        bytes if bytes == length => String::from_utf8(text).map_err(|_| NOT_UTF8),
         _ => Err(bad),
     }
 }
+
+/// The process may not use enough memory. This is no damage.
+pub(crate) const NO_MEMORY: DecodeError = "it does not fit into memory";
 
 const NOT_UTF8: DecodeError = "it is not valid UTF-8";
 

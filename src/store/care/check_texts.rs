@@ -3,12 +3,12 @@
 use crate::error::Result;
 use crate::hash::text_hash;
 use crate::store::bytes::record::DocumentRecord;
-use crate::store::bytes::schema::{DOCUMENTS, DocNo, TEXTS};
-use crate::store::bytes::texts::decode_text;
+use crate::store::bytes::schema::{DOCUMENTS, DocNo, TEXTS, Table};
+use crate::store::bytes::texts::{NO_MEMORY, decode_text};
 use crate::store::care::check::{CheckReport, Invariant};
 use crate::store::progress::Watch;
 use crate::store::read::reader::Reader;
-use crate::store::storage_error::Doing;
+use crate::store::storage_error::{Doing, damaged};
 use redb::{AccessGuard, ReadableTable};
 
 /// Checks that every document has its text, and that there are no other texts.
@@ -54,6 +54,7 @@ pub(crate) fn check_texts(
         // A damaged record is reported as a violation of invariant 5.
         let Ok(record) = DocumentRecord::decode(record.value(), doc) else { continue };
         match decode_text(row.value(), doc, reader.state.dictionary.as_deref()) {
+            Err(NO_MEMORY) => return Err(damaged(path, Table::Texts, doc.0, NO_MEMORY)),
             Err(fault) => violation(doc.0, fault),
             Ok(text) => {
                 let found = (text_hash(text.as_bytes()), text.len() as u64);

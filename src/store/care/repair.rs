@@ -3,24 +3,25 @@
 use crate::error::{Error, Result};
 use crate::hash::id_hash;
 use crate::store::bytes::record::{Counters, DocumentRecord, decode_signature};
-use crate::store::bytes::schema::{DOCUMENTS, DocNo, SIGNATURES, TEXTS, Table};
-use crate::store::bytes::texts::{Dictionary, decode_text};
+use crate::store::bytes::schema::{
+    DICTIONARY_ROW, DocNo, FORMAT_ROW, SETTINGS_ROW, STATE_ROW, Table,
+};
+use crate::store::bytes::texts::{Dictionary, NO_MEMORY, decode_text};
+use crate::store::care::old_file::{OldFile, RowsLeft};
 use crate::store::create::{NewFile, resolve_link};
 use crate::store::engine::{Engine, Tuning};
-use crate::store::file::File;
 use crate::store::load;
+use crate::store::pages::verifier::PageFault;
 use crate::store::progress::{Tell, Watch};
 use crate::store::read::view::Fixed;
 use crate::store::runs::segment::TailDocument;
 use crate::store::runs::tombstones::Tombstones;
-use crate::store::settings::SettingsRequest;
-use crate::store::storage_error::{Doing, abandon, damaged, guard, io_error};
+use crate::store::settings::{Settings, SettingsRequest, StoredSettings};
+use crate::store::storage_error::{damaged, io_error};
 use crate::store::write::encode::Rows;
-use redb::{ReadOnlyTable, ReadTransaction, ReadableTable};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -42,40 +43,48 @@ pub struct Repair {
 }
 
 /// Checks an index and all its pages. If anything is wrong, makes a new file from the readable
-/// rows.
+/// rows. `lost` is called with the id of each document that is lost, as far as it is known.
 pub(crate) fn repair(
     path: &Path,
     request: &SettingsRequest,
     tuning: Tuning,
+    lost: &mut dyn FnMut(&str),
     tell: &mut Tell<'_>,
 ) -> Result<Repair> {
     let path = &*resolve_link(path);
     let mut watch = Watch::new(path, ("repairing", "the file is as it was"), tell);
-    match find_damage(path, request, tuning, &mut watch) {
-        Ok((documents, None)) => {
-            Ok(Repair { cause: None, documents, lost: 0, lost_ids: Vec::new(), kept: None })
-        }
-        Ok((_, Some(cause))) => salvage(path, request, tuning, cause, &mut watch),
-        Err(Error::Damaged { table, key, detail, .. }) => {
-            salvage(path, request, tuning, format!("{table} {key}: {detail}"), &mut watch)
-        }
-        Err(other) => Err(other),
-    }
+    // The pages are verified beneath redb first: redb may panic on a damaged page, and writes to
+    // the file when it opens it.
+    let fault = OldFile::open(path)?.verify(&mut watch)?;
+    let cause = match fault {
+        Some(fault) => fault.to_string(),
+        None => match find_violation(path, request, tuning, &mut watch) {
+            Ok((documents, None)) => {
+                return Ok(Repair {
+                    cause: None,
+                    documents,
+                    lost: 0,
+                    lost_ids: Vec::new(),
+                    kept: None,
+                });
+            }
+            Ok((_, Some(cause))) => cause,
+            Err(Error::Damaged { table, key, detail, .. }) => format!("{table} {key}: {detail}"),
+            Err(other) => return Err(other),
+        },
+    };
+    salvage(path, request, tuning, cause, lost, &mut watch)
 }
 
-/// Counts the documents of an index and describes its damage, if there is any.
-fn find_damage(
+/// Counts the documents of an index whose pages are whole, and describes what is wrong with its
+/// rows, if anything is.
+fn find_violation(
     path: &Path,
     request: &SettingsRequest,
     tuning: Tuning,
     watch: &mut Watch<'_>,
 ) -> Result<(u64, Option<String>)> {
-    let mut engine = Engine::open(path, request, tuning)?;
-    // The pages are verified first: if they are damaged, the engine does not close the file, which
-    // would write to it.
-    if let Some(engine) = Arc::get_mut(&mut engine) {
-        engine.verify()?;
-    }
+    let engine = Engine::open(path, request, tuning)?;
     let report = crate::store::care::check::check_watching(&engine.read()?, watch)?;
     let Some(violation) = report.violations.first() else { return Ok((report.documents, None)) };
     let more = match report.violation_count {
@@ -83,15 +92,6 @@ fn find_damage(
         many => format!(", and {} more", many - 1),
     };
     Ok((report.documents, Some(format!("{violation}{more}"))))
-}
-
-/// The damaged file. It is abandoned rather than closed, because closing would write to it.
-struct DamagedFile(Option<File>);
-
-impl Drop for DamagedFile {
-    fn drop(&mut self) {
-        abandon(self.0.take());
-    }
 }
 
 /// The rows of one document number, as far as they exist.
@@ -111,40 +111,72 @@ enum Decoded {
     LostWithoutId,
 }
 
+/// A commit of the old file from which rows can be read.
+struct Readable {
+    left: RowsLeft,
+    settings: Settings,
+    stored: StoredSettings,
+    /// Whether it is the last commit.
+    is_last: bool,
+}
+
+/// Finds the last commit whose settings can be read.
+fn readable(old: &OldFile<'_>, path: &Path, watch: &mut Watch<'_>) -> Result<Readable> {
+    let mut first = None;
+    for (is_last, slot) in old.commits() {
+        let left = old.rows_left(&slot, watch)?;
+        match load::settings_of(left.lasting(FORMAT_ROW), left.lasting(SETTINGS_ROW), path) {
+            Ok((settings, stored)) => return Ok(Readable { left, settings, stored, is_last }),
+            // What is wrong with the page says more than that its rows are missing.
+            Err(error) => {
+                first.get_or_insert(left.fault.map_or(error, |fault| old.error(fault)));
+            }
+        }
+    }
+    let headless = || old.error(PageFault::of_file("both commits in its header are damaged"));
+    Err(first.unwrap_or_else(headless))
+}
+
 /// Makes a new file from the readable rows of the old one, and replaces the old file.
 fn salvage(
     path: &Path,
     request: &SettingsRequest,
     tuning: Tuning,
     cause: String,
+    lost: &mut dyn FnMut(&str),
     watch: &mut Watch<'_>,
 ) -> Result<Repair> {
     // The old file stays open, and so locked, until the new file has its name.
-    let held = DamagedFile(Some(guard(path, || File::open_to_write(path, tuning))?));
-    let file = held.0.as_ref().unwrap_or(&File::Closed);
-    let txn = guard(path, || file.begin_read(path))?;
-    let (settings, stored) = guard(path, || load::settings(&txn, path))?;
+    let old = OldFile::open(path)?;
+    let Readable { left, settings, stored, is_last } = readable(&old, path, watch)?;
     request.check(&settings, path)?;
     let fixed = Fixed::new(path, &settings, &stored);
-    let old = guard(path, || load::counters(&txn, path)).ok();
-    let tombstones = guard(path, || load::tombstones(&txn, path)).unwrap_or_default();
+    let counters = left.changing(STATE_ROW).and_then(|row| Counters::decode(row).ok());
+    let mut tombstones = Tombstones::default();
+    for (number, row) in &left.dead {
+        // Without a tombstone, rows that a removal has left are taken for a document.
+        let _ = tombstones.add_row(*number, row);
+    }
     // Without the dictionary, the texts that need it are lost, and so are their documents.
-    let dictionary = guard(path, || Dictionary::load(&txn, path)).ok().flatten();
+    let dictionary = left.lasting(DICTIONARY_ROW).and_then(|row| Dictionary::decode(row).ok());
     let new = NewFile::begin_like(path, &stored, path)?;
     let engine = Engine::open(new.temporary_path(), &SettingsRequest::default(), tuning)?;
     let mut repair =
         Repair { cause: Some(cause), documents: 0, lost: 0, lost_ids: Vec::new(), kept: None };
     let mut salvage = Salvage {
         fixed,
+        old: &old,
+        left: &left,
         repair: &mut repair,
+        tell_lost: lost,
         tombstones,
         dictionary,
+        named: 0,
         auto_ids: 0,
         next_doc: 0,
-        has_gaps: old.is_none(),
     };
-    salvage.copy(&txn, old, &engine, watch)?;
-    let has_gaps = salvage.has_gaps;
+    salvage.copy(counters, &engine, watch)?;
+    let named = salvage.named;
     engine.finish_merges(watch)?;
     let report = crate::store::care::check::check_watching(&engine.read()?, watch)?;
     if let Some(violation) = report.violations.first() {
@@ -152,20 +184,26 @@ fn salvage(
         return Err(damaged(path, Table::Documents, "all", detail));
     }
     repair.documents = report.documents;
+    if !is_last && let Some(cause) = &mut repair.cause {
+        cause.push_str("; the last commit cannot be read, so the one before it is used");
+    }
     // Only the counter tells how many rows a damaged page hides. An outdated page may show removed
     // documents, so the difference may be too small.
-    if let Some(old) = old {
-        let missing = old.documents.saturating_sub(repair.documents);
-        repair.lost = missing.max(repair.lost_ids.len() as u64);
+    if let Some(counters) = counters {
+        let missing = counters.documents.saturating_sub(repair.documents);
+        repair.lost = missing.max(named);
+    }
+    if repair.documents == 0 && repair.lost > 0 && repair.lost_ids.is_empty() {
+        let fault = left.fault.unwrap_or_else(|| PageFault::of_file("no row can be read"));
+        return Err(old.error(fault));
     }
     drop(engine);
-    if repair.lost > 0 || has_gaps {
+    if repair.lost > 0 || counters.is_none() || left.has_misplaced || !is_last {
         repair.kept = Some(keep_old_file(path)?);
     }
-    drop(txn);
     // Windows cannot replace an open file.
     #[cfg(windows)]
-    drop(held);
+    drop(old);
     new.replace().inspect_err(|_| {
         // The old file stays in place, so its second name is removed.
         repair.kept.as_ref().map(fs::remove_file);
@@ -173,23 +211,24 @@ fn salvage(
     Ok(repair)
 }
 
-type OldTable = ReadOnlyTable<u32, &'static [u8]>;
-
 /// Copies readable rows from the old file to the new one.
-struct Salvage<'a> {
+struct Salvage<'a, 't> {
     fixed: Fixed<'a>,
+    old: &'a OldFile<'a>,
+    left: &'a RowsLeft,
     repair: &'a mut Repair,
+    tell_lost: &'t mut dyn FnMut(&str),
     /// If a document with a tombstone has rows, they come from an outdated page.
     tombstones: Tombstones,
     dictionary: Option<Arc<Dictionary>>,
+    /// The number of lost documents whose ids are known.
+    named: u64,
     /// The greatest automatic id found.
     auto_ids: u64,
     next_doc: u64,
-    /// Whether rows could not be read that may have belonged to documents.
-    has_gaps: bool,
 }
 
-impl Salvage<'_> {
+impl Salvage<'_, '_> {
     /// The number of documents that are read together.
     const BLOCK: u64 = 1 << 10;
     /// The same with texts, which may be long.
@@ -197,117 +236,66 @@ impl Salvage<'_> {
 
     fn copy(
         &mut self,
-        txn: &ReadTransaction,
-        old: Option<Counters>,
+        counters: Option<Counters>,
         new: &Arc<Engine>,
         watch: &mut Watch<'_>,
     ) -> Result<()> {
-        let path = self.fixed.path;
-        let tables = guard(path, || {
-            let action = "opening the tables";
-            let signatures = txn.open_table(SIGNATURES).doing(path, action)?;
-            let texts = match self.fixed.texts {
-                true => Some(txn.open_table(TEXTS).doing(path, action)?),
-                false => None,
-            };
-            Ok((signatures, txn.open_table(DOCUMENTS).doing(path, action)?, texts))
-        });
-        let (signatures, documents, texts) = tables?;
         if let Some(dictionary) = &self.dictionary {
             let mut writer = new.write()?;
             writer.take_dictionary(Arc::clone(dictionary))?;
             writer.commit()?;
         }
-        let end = match old {
-            Some(old) => old.next_doc,
-            None => self.end(&signatures, &documents)?,
-        };
+        let (old, left) = (self.old, self.left);
+        // The number after the last document. Both tables have a row of it, so one that is
+        // readable suffices.
+        let last = left.signatures.last(old)?.max(left.documents.last(old)?);
+        let end = counters.map_or(last.map_or(0, |last| u64::from(last) + 1), |c| c.next_doc);
         watch.expect(end)?;
-        let block = if texts.is_some() { Self::BLOCK_WITH_TEXTS } else { Self::BLOCK };
+        let has_texts = self.fixed.texts;
+        let block = if has_texts { Self::BLOCK_WITH_TEXTS } else { Self::BLOCK };
         for first in (0..end).step_by(block as usize) {
             let numbers = first..end.min(first + block);
-            let mut records = self.read_block(&documents, numbers.clone());
-            let mut texts = texts
-                .as_ref()
-                .map_or_else(BTreeMap::new, |texts| self.read_block(texts, numbers.clone()));
+            let mut records = old.read(&left.documents, numbers.clone())?;
+            let mut texts = match has_texts {
+                true => old.read(&left.texts, numbers.clone())?,
+                false => BTreeMap::new(),
+            };
             let mut rows = Vec::new();
-            for (number, signature) in self.read_block(&signatures, numbers) {
+            for (number, signature) in old.read(&left.signatures, numbers)? {
                 let (record, text) = (records.remove(&number), texts.remove(&number));
                 let old = OldRows { record: record.as_deref(), signature: &signature, text };
-                rows.extend(self.accept(DocNo(number), old));
+                rows.extend(self.accept(DocNo(number), old)?);
             }
             for (number, record) in records {
                 let old = OldRows { record: Some(&record), signature: &[], text: None };
-                rows.extend(self.accept(DocNo(number), old));
+                rows.extend(self.accept(DocNo(number), old)?);
             }
             rows.sort_unstable_by_key(|row| row.fresh.doc);
-            let mut writer = new.write()?;
-            writer.restore(&rows)?;
-            writer.commit()?;
-            watch.advance(block)?;
+            if !rows.is_empty() {
+                let mut writer = new.write()?;
+                writer.restore(&rows)?;
+                writer.commit()?;
+                watch.advance_now(block)?;
+            } else {
+                watch.advance(block)?;
+            }
         }
         let mut writer = new.write()?;
         writer.restore_counters(Counters {
-            auto_ids: old.map_or(self.auto_ids, |old| old.auto_ids),
+            auto_ids: counters.map_or(self.auto_ids, |old| old.auto_ids),
             next_doc: end.max(self.next_doc),
-            commit: old.map_or(0, |old| old.commit),
+            commit: counters.map_or(0, |old| old.commit),
             ..Counters::default()
         })?;
         writer.commit()
     }
 
-    /// The number after the last document. Both tables have a row of it, so one that is readable
-    /// suffices.
-    fn end(&self, one: &OldTable, other: &OldTable) -> Result<u64> {
-        let (path, action) = (self.fixed.path, "looking for the last document");
-        let end = |table: &OldTable| {
-            guard(path, || {
-                let last = table.last().doing(path, action)?;
-                Ok(last.map_or(0, |(number, _)| u64::from(number.value()) + 1))
-            })
-        };
-        match (end(one), end(other)) {
-            (Ok(one), Ok(other)) => Ok(one.max(other)),
-            (one, other) => one.or(other),
-        }
-    }
-
-    /// Reads the rows with these numbers, as far as possible.
-    fn read_block(&mut self, table: &OldTable, numbers: Range<u64>) -> BTreeMap<u32, Vec<u8>> {
-        let (path, action) = (self.fixed.path, "reading the rows that are left");
-        let keys = numbers.start as u32..=(numbers.end - 1) as u32;
-        let read = guard(path, || {
-            let mut rows = BTreeMap::new();
-            for row in table.range(keys.clone()).doing(path, action)? {
-                let (number, row) = row.doing(path, action)?;
-                let number = number.value();
-                // A misplaced page has other numbers. A cycle of pages would never end.
-                if !keys.contains(&number) || rows.contains_key(&number) {
-                    return Err(damaged(path, Table::Documents, number, "its page is misplaced"));
-                }
-                rows.insert(number, row.value().to_vec());
-            }
-            Ok(rows)
-        });
-        // If one of several pages is damaged, rows on the others can still be read by number.
-        read.unwrap_or_else(|_| {
-            let get = |number: u32| {
-                let row = guard(path, || {
-                    Ok(table.get(number).doing(path, action)?.map(|row| row.value().to_vec()))
-                });
-                self.has_gaps |= row.is_err();
-                Some((number, row.ok().flatten()?))
-            };
-            keys.clone().filter_map(get).collect()
-        })
-    }
-
     /// Returns the rows of a document if they are whole. Otherwise counts the document as lost.
-    fn accept(&mut self, doc: DocNo, old: OldRows<'_>) -> Option<Rows> {
+    fn accept(&mut self, doc: DocNo, old: OldRows<'_>) -> Result<Option<Rows>> {
         if self.tombstones.contains(doc) {
-            return None;
+            return Ok(None);
         }
-        match self.decode(doc, old) {
+        Ok(match self.decode(doc, old)? {
             Decoded::Whole(rows) => {
                 self.next_doc = self.next_doc.max(u64::from(doc.0) + 1);
                 Some(rows)
@@ -315,6 +303,8 @@ impl Salvage<'_> {
             Decoded::LostWithId(id) => {
                 const MAX_LOST_IDS: usize = 1000;
                 self.repair.lost += 1;
+                self.named += 1;
+                (self.tell_lost)(&id);
                 if self.repair.lost_ids.len() < MAX_LOST_IDS {
                     self.repair.lost_ids.push(id);
                 }
@@ -324,36 +314,41 @@ impl Salvage<'_> {
                 self.repair.lost += 1;
                 None
             }
-        }
+        })
     }
 
-    fn decode(&mut self, doc: DocNo, old: OldRows<'_>) -> Decoded {
+    fn decode(&mut self, doc: DocNo, old: OldRows<'_>) -> Result<Decoded> {
         let OldRows { record, signature, text } = old;
-        let Some(record) = record else { return Decoded::LostWithoutId };
+        let Some(record) = record else { return Ok(Decoded::LostWithoutId) };
         let Ok(decoded) = DocumentRecord::decode(record, doc) else {
-            return Decoded::LostWithoutId;
+            return Ok(Decoded::LostWithoutId);
         };
         let automatic = decoded.id.strip_prefix('#').and_then(|number| number.parse().ok());
         self.auto_ids = self.auto_ids.max(automatic.unwrap_or(0));
         let Ok((lanes, size)) = decode_signature(signature, doc, self.fixed.lanes) else {
-            return Decoded::LostWithId(decoded.id);
+            return Ok(Decoded::LostWithId(decoded.id));
         };
         if self.fixed.texts {
             let dictionary = self.dictionary.as_deref();
-            let whole = |text: &Vec<u8>| decode_text(text, doc, dictionary).is_ok();
-            if !text.as_ref().is_some_and(whole) {
-                return Decoded::LostWithId(decoded.id);
+            let text = text.as_ref().map(|text| decode_text(text, doc, dictionary));
+            match text {
+                Some(Ok(_)) => {}
+                // A text that does not fit into memory is whole.
+                Some(Err(NO_MEMORY)) => {
+                    return Err(damaged(self.fixed.path, Table::Texts, doc.0, NO_MEMORY));
+                }
+                _ => return Ok(Decoded::LostWithId(decoded.id)),
             }
         }
         let lanes = (!size.is_empty()).then(|| Box::from(lanes));
         let id_hash = id_hash(&decoded.id, self.fixed.id_key);
-        Decoded::Whole(Rows {
+        Ok(Decoded::Whole(Rows {
             id: decoded.id,
             record: record.to_vec(),
             signature: signature.to_vec(),
             text,
             fresh: TailDocument { doc, id_hash, lanes },
-        })
+        }))
     }
 }
 

@@ -1,7 +1,9 @@
 //! Tests what a repair restores, what it loses, and what it leaves unchanged.
 
 use super::*;
-use crate::store::bytes::schema::{DEAD, FENCES, META, POSTINGS, RUNS, STATE_ROW};
+use crate::store::bytes::schema::{
+    DEAD, DOCUMENTS, FENCES, META, POSTINGS, RUNS, SIGNATURES, STATE_ROW, TEXTS,
+};
 use crate::store::progress::unwatched;
 use crate::store::sim::testing::{TUNING, documents, filled, filled_with_texts, open};
 use redb::{Database, ReadableDatabase, ReadableTable, WriteTransaction};
@@ -12,7 +14,7 @@ fn path(folder: &TempDir) -> PathBuf {
 }
 
 fn repair_file(path: &Path) -> Result<Repair> {
-    repair(path, &SettingsRequest::default(), TUNING, &mut unwatched)
+    repair(path, &SettingsRequest::default(), TUNING, &mut |_| {}, &mut unwatched)
 }
 
 /// An index of 200 documents, a fifth of them removed, with a change made directly to its tables.

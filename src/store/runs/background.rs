@@ -1,12 +1,11 @@
 //! Prepares the next merge step on another thread while the writer goes on.
 
-use crate::error::Result;
-use crate::store::bytes::schema::Table;
+use crate::error::{Error, Result, panic_text};
 use crate::store::engine::lock;
 use crate::store::read::view::Fixed;
 use crate::store::runs::merge::{PreparedSteps, prepare_all};
 use crate::store::state::State;
-use crate::store::storage_error::{damaged, guard};
+use crate::store::storage_error::guard;
 use redb::ReadOnlyTable;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -47,7 +46,9 @@ impl BackgroundMerge {
     /// an earlier step. [`BandStep`](super::merge::BandStep) says where it fits.
     pub(crate) fn take(&self, path: &Path) -> Result<PreparedSteps> {
         let Some(pending) = lock(&self.pending).take() else { return Ok(PreparedSteps::new()) };
-        let panicked = "the merge thread panicked";
-        pending.join().unwrap_or_else(|_| Err(damaged(path, Table::Postings, "all", panicked)))
+        pending.join().unwrap_or_else(|panic| {
+            let detail = panic_text(&*panic).to_owned();
+            Err(Error::Panicked { path: path.to_owned(), detail })
+        })
     }
 }

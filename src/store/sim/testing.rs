@@ -97,3 +97,26 @@ pub(crate) fn silence_storage_panics() {
         }
     }));
 }
+
+/// The pages of 4,096 bytes on which the leaves of a table of this file begin; `storage` for what
+/// redb keeps for itself.
+#[cfg(test)]
+pub(crate) fn leaves_of(bytes: &[u8], table: &str) -> Vec<usize> {
+    use crate::store::pages::header::{HEADER_BYTES, Header};
+    use crate::store::pages::walk::{Met, Tree, walk};
+    use crate::store::sim::disk::Disk;
+    let header = bytes.get(..HEADER_BYTES).and_then(Header::read).expect("a header");
+    let (_, slot) = header.commits().next().expect("a commit");
+    let mut pages = Vec::new();
+    let walked = walk(&Disk::with(bytes.to_vec()), Tree::of(&slot), false, &mut |met| {
+        match met {
+            Met::Leaf(leaf) if leaf.table == table => {
+                pages.extend(leaf.number.bytes().map(|place| (place.start / 4096) as usize));
+            }
+            _ => {}
+        }
+        Ok(())
+    });
+    walked.expect("visited").expect("read");
+    pages
+}

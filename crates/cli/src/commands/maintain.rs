@@ -1,16 +1,19 @@
 //! `twindex create`, `check` and `compact`: create, verify, repair and compact an index file.
 
-use crate::run::failure::Failure;
+use crate::run::failure::{self, Failure};
 use crate::run::global_options::GlobalOptions;
 use crate::run::index_settings::IndexSettings;
 use crate::run::{ending::Ending, opening};
-use crate::terminal::interrupt;
 use crate::terminal::messages::message;
 use crate::terminal::output::{Results, bytes, count, summary, whole_millis};
 use crate::terminal::progress_bar::ProgressBar;
+use crate::terminal::{escape, interrupt};
 use anyhow::Context;
 use serde_json::Value;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 use twindex::IndexOptions;
 
@@ -32,20 +35,32 @@ pub(crate) struct Create {
 Output columns (fields of violations with --json): invariant, place, detail. The invariants are
 numbered as in docs/format.md. The exit status is 1 if anything is wrong.
 
+<<<<<<< HEAD
 --repair also verifies every page. If anything is wrong, it makes a new file from the documents that
 can be read, and replaces the old file. It counts the documents that cannot be read and lists their
 ids where they are known, so that you can add them again. In that case it keeps the old file as
 INDEX.damaged, and the exit status is 1.
+=======
+With --repair all pages are verified too. If anything is wrong, a new file is made from the
+documents that can be read and takes the place of the old one. Documents that cannot be read are
+counted, and listed by id as far as they are known: add them again. In that case the old file is
+kept beside, as INDEX.damaged, and the exit status is 1. The first thousand ids are printed; --lost
+writes all of them to a file.
+>>>>>>> damage
 
 Examples:
   twindex check pages.twx
-  twindex check pages.twx --repair")]
+  twindex check pages.twx --repair
+  twindex check pages.twx --repair --lost lost.txt")]
 pub(crate) struct Check {
     /// The index file
     pub(crate) index: PathBuf,
     /// If anything is wrong, make a new file from what can be read
     #[arg(long)]
     pub(crate) repair: bool,
+    /// With --repair, write the ids of all lost documents to a new file, one a line
+    #[arg(long, value_name = "FILE", requires = "repair")]
+    pub(crate) lost: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -150,11 +165,21 @@ pub(crate) fn check(global: &GlobalOptions, args: &Check) -> Result<Ending, Fail
 
 /// Rebuilds a damaged index from the documents that can be read, and prints the ids of lost ones.
 fn repair(global: &GlobalOptions, args: &Check, progress: &ProgressBar) -> Result<Ending, Failure> {
+    let list = Mutex::new(args.lost.as_deref().map(LostList::begin).transpose()?);
     let repair = opening::open(global, IndexOptions::new(), |options| {
-        options.repair(&args.index).watch(progress.watch())
+        let mut list = list.lock().unwrap_or_else(PoisonError::into_inner);
+        let list = &mut *list;
+        let lost = |id: &str| list.iter_mut().for_each(|list| list.add(id));
+        options.repair_listing_lost(&args.index, lost).watch(progress.watch())
     });
     progress.finish();
-    let repair = repair?;
+    let list = list.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let repair = repair.map_err(|failure| {
+        // Nothing was lost: the index is as it was.
+        let _ = list.as_ref().map(|list| std::fs::remove_file(list.path));
+        failure::of_repair(failure)
+    })?;
+    let listed = list.map(LostList::finish).transpose()?;
     let mut results = Results::new(global);
     for id in &repair.lost_ids {
         results.line(&[("lost", id.as_str().into())])?;
@@ -162,6 +187,10 @@ fn repair(global: &GlobalOptions, args: &Check, progress: &ProgressBar) -> Resul
     results.flush()?;
     let name = args.index.display();
     let documents = count(repair.documents, "document");
+    if let (Some(listed), Some(path)) = (listed, &args.lost) {
+        let listed = count(listed, "id");
+        message(&format!("{name}: {listed} of lost documents written to {}", path.display()));
+    }
     if let Some(cause) = &repair.cause {
         message(&format!("{name}: was damaged: {cause}"));
     }
@@ -187,6 +216,36 @@ fn repair(global: &GlobalOptions, args: &Check, progress: &ProgressBar) -> Resul
     ];
     summary(global, &fields, &sentence);
     Ok(if repair.lost == 0 { Ending::Done } else { Ending::Nothing })
+}
+
+/// The file of the ids of lost documents. It must be new, so that no other file is overwritten.
+struct LostList<'p> {
+    path: &'p Path,
+    file: BufWriter<File>,
+    written: u64,
+    /// The first error, which is told at the end.
+    failed: Option<io::Error>,
+}
+
+impl<'p> LostList<'p> {
+    fn begin(path: &'p Path) -> Result<Self, Failure> {
+        let file = File::create_new(path).with_context(|| path.display().to_string())?;
+        Ok(Self { path, file: BufWriter::new(file), written: 0, failed: None })
+    }
+
+    fn add(&mut self, id: &str) {
+        self.written += 1;
+        let written = writeln!(self.file, "{}", escape::one_line(id));
+        self.failed = self.failed.take().or(written.err());
+    }
+
+    /// Returns the number of ids.
+    fn finish(mut self) -> Result<u64, Failure> {
+        let flushed = self.file.flush();
+        let written = self.failed.map_or(flushed, Err);
+        written.with_context(|| self.path.display().to_string())?;
+        Ok(self.written)
+    }
 }
 
 /// Compacts an index file.

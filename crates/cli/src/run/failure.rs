@@ -72,6 +72,19 @@ pub fn in_options(error: &Error) -> String {
     }
 }
 
+/// The failure of a repair: to repair the file is no advice then.
+pub fn of_repair(failure: Failure) -> Failure {
+    let Failure::Error(error) = &failure else { return failure };
+    match error.downcast_ref() {
+        Some(Error::Damaged { path, table, key, detail }) => Failure::Error(anyhow::anyhow!(
+            "{}: {table} {key}: {detail}; it cannot be repaired and was left as it is; \
+             restore a copy, or create the index again from its documents",
+            path.display()
+        )),
+        _ => failure,
+    }
+}
+
 /// The name of the option that sets a setting of the library.
 fn option(setting: &str) -> &str {
     match setting {

@@ -66,3 +66,99 @@ fn a_file_that_is_no_index_is_not_repaired() {
     shell.run("check text.twx --repair").fails_with("text.twx: not a twindex index");
     assert_eq!(shell.read("text.twx"), b"some text");
 }
+
+/// The leaf page that holds these bytes, as they were written last.
+fn page_with(bytes: &[u8], text: &str) -> usize {
+    let at = bytes.windows(text.len()).rposition(|window| window == text.as_bytes());
+    at.expect("stored") / 4096
+}
+
+#[test]
+fn a_truncated_or_padded_file_is_repaired_and_the_old_file_is_kept() {
+    let shell = filled();
+    let (whole, ids) = (shell.read("i.twx"), shell.ids());
+    for length in [whole.len() - 4096, whole.len() - 1, whole.len() + 100, whole.len() + 8192] {
+        let mut bytes = whole.clone();
+        bytes.resize(length, 0);
+        shell.write("i.twx", bytes);
+        shell.run("list i.twx").fails_with("i.twx: damaged: file header: it has");
+        let done = shell.run("check i.twx --repair");
+        assert!(done.stderr.contains("was damaged"), "{length}: {done:?}");
+        assert!(!done.stderr.contains("check --repair"), "{length}: {done:?}");
+        shell.assert_clean();
+        if length > whole.len() {
+            assert_eq!(shell.ids(), ids, "{length}");
+        }
+        let _ = std::fs::remove_file(shell.path("i.twx.damaged"));
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_repaired_is_not_told_to_be_repaired() {
+    let shell = filled();
+    let mut bytes = shell.read("i.twx");
+    bytes.truncate(8192);
+    shell.write("i.twx", &bytes);
+    let done = shell.run("check i.twx --repair");
+    assert_eq!(done.status, 2, "{done:?}");
+    assert!(done.stderr.contains("it cannot be repaired"), "{done:?}");
+    assert!(!done.stderr.contains("check --repair"), "{done:?}");
+    assert!(done.stderr.contains("restore a copy"), "{done:?}");
+    assert_eq!(shell.read("i.twx"), bytes, "it is left as it was");
+}
+
+#[test]
+fn all_lost_ids_are_written_to_a_file() {
+    let shell = Shell::new();
+    shell.pipe("add i.twx -q --id-prefix p -", lines(4000)).succeeds();
+    shell.run("compact i.twx -q").succeeds();
+    let ids = shell.ids();
+    let mut bytes = shell.read("i.twx");
+    // The second half of the signatures is gone: zeros on every page that holds no id.
+    let whole = bytes.clone();
+    let mut lost = 0;
+    for (number, page) in bytes.chunks_mut(4096).enumerate().skip(1) {
+        let holds = |text: &[u8]| page.windows(text.len()).any(|window| window == text);
+        // A leaf of signatures: 4-byte keys, rows of one length.
+        let is_leaf = page[0] == 1 && !holds(b"p1") && !holds(b"p2") && !holds(b"p3");
+        if is_leaf && number % 2 == 0 {
+            page[200..4000].fill(0);
+            lost += 1;
+        }
+    }
+    assert!(lost > 5 && bytes != whole);
+    shell.write("i.twx", bytes);
+    let done = shell.run("check i.twx --repair --lost lost.txt");
+    assert!(done.status == 1 || done.status == 2, "{done:?}");
+    if done.status == 1 {
+        let listed = String::from_utf8(shell.read("lost.txt")).expect("text");
+        let listed: Vec<&str> = listed.lines().collect();
+        assert_eq!(listed.len() + shell.ids().len(), ids.len());
+        assert!(listed.iter().all(|id| ids.iter().any(|other| other == id)));
+        shell.run("check i.twx --repair --lost lost.txt").fails_with("lost.txt");
+    }
+}
+
+#[test]
+fn a_flipped_bit_where_redb_keeps_its_free_pages_is_found_before_a_write() {
+    let shell = filled();
+    let (whole, ids) = (shell.read("i.twx"), shell.ids());
+    let storage = page_with(&whole, "allocator_state");
+    let mut refused = 0;
+    // The pages around the list of redb's own tables, and that list.
+    for page in 1..whole.len() / 4096 {
+        let mut bytes = whole.clone();
+        bytes[page * 4096 + 40] ^= 64;
+        shell.write("i.twx", bytes);
+        let clean = shell.run("check i.twx").status == 0;
+        let added = shell.pipe("add i.twx -q --id-prefix q -", lines(50));
+        if clean {
+            added.succeeds();
+            shell.assert_clean();
+            assert_eq!(shell.ids().len(), ids.len() + 50, "page {page}");
+        } else {
+            refused += usize::from(page == storage);
+        }
+    }
+    assert_eq!(refused, 1, "the list of redb's own tables is page {storage}");
+}

@@ -1,0 +1,355 @@
+//! A damaged file, read beneath redb: its pages are verified, and the rows that are left are found.
+
+use crate::error::{Error, Result};
+use crate::store::bytes::schema::Table;
+use crate::store::file::{is_plausible, open_error};
+use crate::store::pages::header::{HEADER_BYTES, Header, Slot};
+use crate::store::pages::page::{Named, PAGE_BYTES, Page, PageNumber, Shape};
+use crate::store::pages::verifier::{PageFault, STORAGE};
+use crate::store::pages::walk::{Leaf, Met, Tree, walk};
+use crate::store::progress::Watch;
+use crate::store::storage_error::{fault_error, io_error};
+use redb::StorageBackend;
+use redb::backends::FileBackend;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
+use std::fs;
+use std::ops::{Bound, Range};
+use std::path::Path;
+
+const ACTION: &str = "reading the damaged file";
+
+/// A file that nobody else has open.
+pub(crate) struct OldFile<'p> {
+    path: &'p Path,
+    file: FileBackend,
+    header: Header,
+    length: u64,
+}
+
+impl Drop for OldFile<'_> {
+    fn drop(&mut self) {
+        // Closing the file would unlock it too.
+        let _ = self.file.close();
+    }
+}
+
+impl<'p> OldFile<'p> {
+    /// Opens and locks the file. Writes nothing.
+    pub(crate) fn open(path: &'p Path) -> Result<Self> {
+        is_plausible(path)?;
+        let failed = |source| io_error(path, "opening", source);
+        let file = fs::OpenOptions::new().read(true).write(true).open(path).map_err(failed)?;
+        let file = FileBackend::new(file).map_err(|error| open_error(error.into(), path))?;
+        match file.try_lock_range(Bound::Unbounded, Bound::Unbounded) {
+            Ok(false) => return Err(Error::Locked { path: path.to_owned() }),
+            Err(redb::BackendError::Io(error)) => return Err(failed(error)),
+            // Some systems have no locks.
+            Ok(true) | Err(_) => {}
+        }
+        let length = file.len().map_err(failed)?;
+        let mut bytes = [0; HEADER_BYTES];
+        let read = if length < HEADER_BYTES as u64 { Ok(()) } else { file.read(0, &mut bytes) };
+        read.map_err(failed)?;
+        let header = Header::read(&bytes).ok_or_else(|| Error::NotAnIndex {
+            path: path.to_owned(),
+            detail: "it does not begin as an index does".into(),
+        })?;
+        Ok(Self { path, file, header, length })
+    }
+
+    /// The commits whose rows may be left, the last first, and whether each is the last one.
+    pub(crate) fn commits(&self) -> impl Iterator<Item = (bool, Slot)> {
+        self.header.commits()
+    }
+
+    /// Verifies the header and every page of the last commit. Returns the first damage.
+    ///
+    /// If redb recovers the file by going back to the commit before, and that one is whole, there
+    /// is no damage.
+    pub(crate) fn verify(&self, watch: &mut Watch<'_>) -> Result<Option<PageFault>> {
+        if let Some(fault) = self.header.fault(self.length) {
+            return Ok(Some(PageFault::of_file(fault)));
+        }
+        let Header { is_two_phase, primary, secondary, .. } = self.header;
+        let mut found = None;
+        for slot in [primary, secondary].iter().flatten() {
+            let fault = self.first_fault(slot, watch)?;
+            if fault.is_none() {
+                return Ok(None);
+            }
+            found = found.or(fault);
+            if is_two_phase {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    fn first_fault(&self, slot: &Slot, watch: &mut Watch<'_>) -> Result<Option<PageFault>> {
+        watch.expect(self.length / PAGE_BYTES)?;
+        let mut first = None;
+        self.walk(Tree::of(slot), false, &mut |met| {
+            match met {
+                Met::Fault(fault, _) => first = first.take().or(Some(fault)),
+                Met::Leaf(leaf) => watch.advance_now(1 << leaf.number.order())?,
+            }
+            Ok(())
+        })?;
+        Ok(first)
+    }
+
+    fn walk(
+        &self,
+        trees: Vec<Tree>,
+        is_lenient: bool,
+        meet: &mut dyn FnMut(Met<'_>) -> Result<()>,
+    ) -> Result<()> {
+        walk(&self.file, trees, is_lenient, meet)?
+            .map_err(|source| io_error(self.path, ACTION, source))
+    }
+
+    /// Finds the rows of a commit that are left.
+    ///
+    /// A page that is not where its parent says may lie elsewhere, if pages were exchanged or the
+    /// parent is damaged. Its checksum is known, so the file is searched for it.
+    pub(crate) fn rows_left(&self, slot: &Slot, watch: &mut Watch<'_>) -> Result<RowsLeft> {
+        let mut left = RowsLeft::default();
+        self.add_trees(Tree::of(slot), &mut left, watch)?;
+        let mut known = FxHashSet::default();
+        while !left.missing.is_empty() {
+            let missing = std::mem::take(&mut left.missing);
+            let missing = missing.into_iter().filter(|tree| known.insert(tree.root.checksum));
+            let found = self.search(missing.collect(), watch)?;
+            self.add_trees(found, &mut left, watch)?;
+        }
+        left.signatures.sound.sort_unstable();
+        left.documents.sound.sort_unstable();
+        left.texts.sound.sort_unstable();
+        Ok(left)
+    }
+
+    fn add_trees(
+        &self,
+        trees: Vec<Tree>,
+        left: &mut RowsLeft,
+        watch: &mut Watch<'_>,
+    ) -> Result<()> {
+        watch.expect(self.length / PAGE_BYTES)?;
+        self.walk(trees, true, &mut |met| {
+            match met {
+                Met::Fault(fault, tree) => left.add_fault(fault, tree),
+                Met::Leaf(leaf) => {
+                    left.add_leaf(&leaf);
+                    watch.advance_now(1 << leaf.number.order())?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Searches the whole file for pages with the checksums of these trees.
+    fn search(&self, missing: Vec<Tree>, watch: &mut Watch<'_>) -> Result<Vec<Tree>> {
+        /// No page with rows of twindex is longer, except for texts, which are then lost.
+        const LONGEST: usize = 256 << 20;
+        let shapes: FxHashSet<Shape> = missing.iter().map(|tree| tree.shape).collect();
+        let mut missing: FxHashMap<u128, Tree> =
+            missing.into_iter().map(|tree| (tree.root.checksum, tree)).collect();
+        let mut found = Vec::new();
+        let mut bytes = vec![0; PAGE_BYTES as usize];
+        watch.expect(self.length / PAGE_BYTES)?;
+        for start in (PAGE_BYTES..self.length).step_by(PAGE_BYTES as usize) {
+            if missing.is_empty() {
+                break;
+            }
+            watch.advance_now(1)?;
+            bytes.truncate(PAGE_BYTES as usize);
+            let first = (self.length - start).min(PAGE_BYTES) as usize;
+            let Some(page) = bytes.get_mut(..first) else { continue };
+            self.read_bytes(start, page)?;
+            for shape in &shapes {
+                let Some(length) = bytes.get(..first).and_then(|page| Page::length(page, *shape))
+                else {
+                    continue;
+                };
+                if length > LONGEST || start + length as u64 > self.length {
+                    continue;
+                }
+                if length > bytes.len() {
+                    bytes.resize(length, 0);
+                    self.read_bytes(start, &mut bytes)?;
+                }
+                let Some(page) = Page::new(&bytes, *shape) else { continue };
+                let Some(tree) = missing.remove(&page.checksum()) else { continue };
+                let order = (length as u64).div_ceil(PAGE_BYTES).next_power_of_two();
+                let number = PageNumber::at(start, order.trailing_zeros() as u8);
+                let root = number.map(|number| Named { number, ..tree.root });
+                found.extend(root.map(|root| Tree { root, ..tree }));
+            }
+        }
+        Ok(found)
+    }
+
+    fn read_bytes(&self, start: u64, bytes: &mut [u8]) -> Result<()> {
+        let read = self.file.read(start, bytes);
+        read.map_err(|source| io_error(self.path, ACTION, source))
+    }
+
+    /// Reads the rows with these numbers that are left. Rows of sound pages come first: a damaged
+    /// page may have numbers that are not its own.
+    pub(crate) fn read(
+        &self,
+        table: &RowPages,
+        numbers: Range<u64>,
+    ) -> Result<BTreeMap<u32, Vec<u8>>> {
+        let mut rows = BTreeMap::new();
+        let wanted = |number: u32| numbers.contains(&u64::from(number));
+        let after = table.sound.partition_point(|(first, _)| u64::from(*first) <= numbers.start);
+        let leaves = table.sound.get(after.saturating_sub(1)..).unwrap_or_default();
+        let leaves = leaves.iter().take_while(|(first, _)| u64::from(*first) < numbers.end);
+        for (_, page) in leaves {
+            self.read_leaf(*page, &mut |number, row| {
+                if wanted(number) {
+                    rows.insert(number, row.to_vec());
+                }
+            })?;
+        }
+        let first = numbers.start.min(u64::from(u32::MAX)) as u32;
+        let mut last = None;
+        for (number, page) in table.strays.range(first..) {
+            if !wanted(*number) {
+                break;
+            }
+            // A page has many rows, and they come one after the other.
+            if last.replace(*page) == Some(*page) {
+                continue;
+            }
+            self.read_leaf(*page, &mut |number, row| {
+                if wanted(number) {
+                    rows.entry(number).or_insert_with(|| row.to_vec());
+                }
+            })?;
+        }
+        Ok(rows)
+    }
+
+    fn read_leaf(&self, page: u64, take: &mut dyn FnMut(u32, &[u8])) -> Result<()> {
+        let Some(place) = PageNumber(page).bytes().filter(|place| place.end <= self.length) else {
+            return Ok(());
+        };
+        let mut bytes = vec![0; (place.end - place.start) as usize];
+        self.read_bytes(place.start, &mut bytes)?;
+        if let Some(page) = Page::new(&bytes, NUMBERED) {
+            page.rows().for_each(|(key, row)| take(number_of(key), row));
+        }
+        Ok(())
+    }
+
+    /// The error of a fault in this file.
+    pub(crate) fn error(&self, fault: PageFault) -> Error {
+        fault_error(self.path, fault)
+    }
+}
+
+/// The shape of a table whose keys are document numbers.
+const NUMBERED: Shape = Shape { key: Some(4), value: None, names_tables: false };
+
+fn number_of(key: &[u8]) -> u32 {
+    key.try_into().map_or(0, u32::from_le_bytes)
+}
+
+/// The leaves of a table whose keys are document numbers.
+#[derive(Debug, Default)]
+pub(crate) struct RowPages {
+    /// The first number of each sound leaf, and its page.
+    sound: Vec<(u32, u64)>,
+    /// The numbers on leaves that are not sound, and their pages.
+    strays: BTreeMap<u32, u64>,
+}
+
+impl RowPages {
+    fn add(&mut self, leaf: &Leaf<'_>) {
+        let mut numbers = leaf.page.rows().map(|(key, _)| number_of(key));
+        if leaf.is_sound {
+            self.sound.extend(numbers.next().map(|first| (first, leaf.number.0)));
+        } else {
+            for number in numbers {
+                self.strays.entry(number).or_insert(leaf.number.0);
+            }
+        }
+    }
+
+    /// The greatest number of the leaves, as far as it is known.
+    pub(crate) fn last(&self, old: &OldFile<'_>) -> Result<Option<u32>> {
+        let mut last = self.strays.keys().next_back().copied();
+        if let Some((_, page)) = self.sound.last() {
+            old.read_leaf(*page, &mut |number, _| last = last.max(Some(number)))?;
+        }
+        Ok(last)
+    }
+}
+
+/// The rows of a commit that are left.
+#[derive(Debug, Default)]
+pub(crate) struct RowsLeft {
+    /// The rows of `meta` on sound pages.
+    meta: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// The rows of `meta` on other pages, which may be out of date.
+    old_meta: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// The rows of `dead`.
+    pub(crate) dead: BTreeMap<u16, Vec<u8>>,
+    pub(crate) signatures: RowPages,
+    pub(crate) documents: RowPages,
+    pub(crate) texts: RowPages,
+    /// The first damage.
+    pub(crate) fault: Option<PageFault>,
+    /// Whether a whole page of documents is at the wrong place, or out of date.
+    pub(crate) has_misplaced: bool,
+    /// The pages with rows that are not where they should be.
+    missing: Vec<Tree>,
+}
+
+impl RowsLeft {
+    fn add_fault(&mut self, fault: PageFault, tree: Tree) {
+        self.fault.get_or_insert(fault);
+        // What follows from other rows is made anew.
+        let derived = [Table::Postings, Table::Runs, Table::Fences].map(Table::name);
+        if tree.table != STORAGE && !derived.contains(&tree.table) {
+            self.missing.push(tree);
+        }
+    }
+
+    fn add_leaf(&mut self, leaf: &Leaf<'_>) {
+        let pages = match leaf.table {
+            table if table == Table::Signatures.name() => &mut self.signatures,
+            table if table == Table::Documents.name() => &mut self.documents,
+            table if table == Table::Texts.name() => &mut self.texts,
+            table if table == Table::Meta.name() => {
+                let rows = if leaf.is_sound { &mut self.meta } else { &mut self.old_meta };
+                rows.extend(leaf.page.rows().map(|(key, row)| (key.to_vec(), row.to_vec())));
+                return;
+            }
+            table if table == Table::Dead.name() => {
+                for (key, row) in leaf.page.rows() {
+                    let key = key.try_into().map_or(0, u16::from_le_bytes);
+                    self.dead.insert(key, row.to_vec());
+                }
+                return;
+            }
+            _ => return,
+        };
+        pages.add(leaf);
+        self.has_misplaced |= !leaf.is_sound && leaf.is_sure;
+    }
+
+    /// A row of `meta` that changes with every commit.
+    pub(crate) fn changing(&self, key: &str) -> Option<&[u8]> {
+        self.meta.get(key.as_bytes()).map(Vec::as_slice)
+    }
+
+    /// A row of `meta` that never changes, so that an old one is as good.
+    pub(crate) fn lasting(&self, key: &str) -> Option<&[u8]> {
+        let old = || self.old_meta.get(key.as_bytes()).map(Vec::as_slice);
+        self.changing(key).or_else(old)
+    }
+}
