@@ -432,7 +432,9 @@ impl Error {
             Self::Interrupted { .. } => ErrorKind::Interrupted,
             Self::NeedsRepair { .. } | Self::Damaged { .. } => ErrorKind::Damaged,
             Self::NotAnIndex { .. } | Self::NewerFormat { .. } => ErrorKind::Unsupported,
-            Self::PieceTooLong { .. } | Self::NoMemory { .. } | Self::Full { .. } => ErrorKind::Full,
+            Self::PieceTooLong { .. } | Self::NoMemory { .. } | Self::Full { .. } => {
+                ErrorKind::Full
+            }
             Self::Unreadable { .. }
             | Self::Io { .. }
             | Self::Storage { .. }

@@ -147,7 +147,8 @@ fn a_page_number_with_a_wrong_order_asks_for_no_memory_and_its_page_is_found_aga
     let (_folder, path, bytes) = filled();
     for branch in branches(&bytes) {
         let mut bytes = bytes.clone();
-        let keys = usize::from(u16::from_le_bytes([bytes[branch * PAGE + 2], bytes[branch * PAGE + 3]]));
+        let keys =
+            usize::from(u16::from_le_bytes([bytes[branch * PAGE + 2], bytes[branch * PAGE + 3]]));
         // The highest byte of the first page number, after the checksums.
         bytes[branch * PAGE + 8 + 16 * (keys + 1) + 7] ^= 0xA0;
         std::fs::write(&path, bytes).expect("written");

@@ -35,18 +35,10 @@ pub(crate) struct Create {
 Output columns (fields of violations with --json): invariant, place, detail. The invariants are
 numbered as in docs/format.md. The exit status is 1 if anything is wrong.
 
-<<<<<<< HEAD
 --repair also verifies every page. If anything is wrong, it makes a new file from the documents that
-can be read, and replaces the old file. It counts the documents that cannot be read and lists their
-ids where they are known, so that you can add them again. In that case it keeps the old file as
-INDEX.damaged, and the exit status is 1.
-=======
-With --repair all pages are verified too. If anything is wrong, a new file is made from the
-documents that can be read and takes the place of the old one. Documents that cannot be read are
-counted, and listed by id as far as they are known: add them again. In that case the old file is
-kept beside, as INDEX.damaged, and the exit status is 1. The first thousand ids are printed; --lost
-writes all of them to a file.
->>>>>>> damage
+can be read, and replaces the old file. It counts the documents that cannot be read and prints their
+ids where they are known, so that you can add them again: the first thousand, or all of them with
+--lost. In that case it keeps the old file as INDEX.damaged, and the exit status is 1.
 
 Examples:
   twindex check pages.twx
