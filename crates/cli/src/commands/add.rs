@@ -98,13 +98,10 @@ pub(crate) fn run(global: &GlobalOptions, args: &Add) -> Result<Ending, Failure>
     let mut txn = index.begin_write()?;
     let mut in_batch = 0;
     for parsed in records {
-        let documents = parsed.results.len() as u64;
-        let (good, bad): (Vec<_>, Vec<_>) = parsed.results.into_iter().partition(Result::is_ok);
-        counts.failed += bad.len() as u64;
-        bad.iter().filter_map(|bad| bad.as_ref().err()).for_each(|bad| {
-            progress.say(&bad.to_string());
-        });
-        let mut good: Vec<PlacedDocument> = good.into_iter().flatten().collect();
+        let documents = parsed.len();
+        counts.failed += parsed.failed;
+        parsed.messages.iter().for_each(|message| progress.say(message));
+        let mut good = parsed.good;
         while !good.is_empty() {
             let room = (args.batch as usize - in_batch).min(good.len());
             let later = good.split_off(room);

@@ -200,14 +200,10 @@ pub(crate) fn run(global: &GlobalOptions, args: &Query) -> Result<Ending, Failur
             Ok(matches.map(|matches| Answer { query, matches }))
         })?;
         for parsed in records {
-            for answer in parsed.results {
-                match answer {
-                    Ok(answer) => totals.print(&mut results, &answer?)?,
-                    Err(bad) => {
-                        totals.failed += 1;
-                        message(&bad.to_string());
-                    }
-                }
+            totals.failed += parsed.failed;
+            parsed.messages.iter().for_each(|text| message(text));
+            for answer in parsed.good {
+                totals.print(&mut results, &answer?)?;
             }
             results.flush()?;
         }

@@ -2,6 +2,7 @@
 
 use super::compression::{self, Decompressed};
 use super::fasta::no_sequence;
+use super::foreign;
 use super::record::BadRecord;
 use super::source::STANDARD_INPUT;
 use std::fs::File;
@@ -22,8 +23,9 @@ pub fn open_text(path: &Path) -> Result<Box<dyn Read + Send>, BadRecord> {
         false if path.to_str().is_none() => return Err(bad("its name is not valid UTF-8".into())),
         false => Box::new(File::open(path).map_err(io)?),
     };
-    let Decompressed { start, rest } =
+    let Decompressed { mut start, mut rest } =
         compression::open(stream, compression::is_named(path)).map_err(io)?;
+    foreign::refuse(&mut rest, &mut start).map_err(io)?;
     Ok(Box::new(Cursor::new(start).chain(rest)))
 }
 

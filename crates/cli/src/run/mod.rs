@@ -1,5 +1,6 @@
 //! What all commands share: options, inputs, opening an index, failures, output files.
 
+mod bad_records;
 pub mod conflict;
 pub mod ending;
 pub mod failure;

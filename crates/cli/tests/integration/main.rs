@@ -36,7 +36,9 @@ mod disk_full;
 mod formats;
 mod genomes;
 mod hostile_input;
+mod identity;
 mod marked;
+mod nothing_made;
 mod packing;
 #[cfg(unix)]
 mod pages;
@@ -48,6 +50,7 @@ mod processes;
 #[path = "../../../../tests/integration/support.rs"]
 mod support;
 mod tables;
+mod unread_formats;
 mod wishes;
 
 /// The command under test.

@@ -212,6 +212,14 @@ impl OutputWriter {
         }
     }
 
+    /// Deletes what was written of a file, which no later run needs.
+    pub fn discard(self) -> Result<(), Failure> {
+        match self {
+            Self::File(file) => file.discard(),
+            Self::Stream(..) | Self::Nowhere => Ok(()),
+        }
+    }
+
     /// Completes the output: a file gets its final name.
     pub fn finish(mut self) -> Result<(), Failure> {
         self.sync()?;
