@@ -207,7 +207,7 @@ impl Reading {
             return Ok(None);
         }
         if format == Format::Auto {
-            format = self.by_name(path);
+            format = self.by_name(path, in_directory);
         }
         // Only a regular file can be read twice.
         if format == Format::Auto && found.is_file() {
@@ -225,8 +225,9 @@ impl Reading {
     }
 
     /// The format by the name of a file. FASTA is plain text unless texts are sequences.
-    fn by_name(&self, path: &Path) -> Format {
-        match format::by_name(path) {
+    fn by_name(&self, path: &Path, in_directory: bool) -> Format {
+        let by_name = if in_directory { format::by_name_in_directory } else { format::by_name };
+        match by_name(path) {
             Format::Fasta if !self.inputs.sequences => Format::Text,
             format => format,
         }
@@ -263,8 +264,9 @@ impl Reading {
         let id = id_of(path);
         let naming = match format {
             Format::Text | Format::Fasta => Naming::Path(id),
-            Format::FastaRecords => Naming::Required,
-            _ if self.requires_id(format) => Naming::Required,
+            // The header of a table shows at once that the wrong column was named.
+            Format::FastaRecords | Format::Csv | Format::Tsv => Naming::Required,
+            Format::JsonLines if self.inputs.id_required => Naming::Required,
             _ => Naming::Prefix(id),
         };
         Ok(self.open(shown, content, format, naming))

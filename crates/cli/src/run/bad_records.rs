@@ -21,8 +21,10 @@ impl BadRecords {
             messages.extend(self.finish());
             bad.file().clone_into(&mut self.file);
         }
-        self.seen += 1;
-        if self.seen <= SHOWN {
+        // What is wrong with a file as a whole, as when it is cut short, is always shown.
+        let of_a_line = bad.place != self.file;
+        self.seen += u64::from(of_a_line);
+        if self.seen <= SHOWN || !of_a_line {
             messages.push(bad.to_string());
         }
         messages
@@ -50,11 +52,13 @@ mod tests {
                 messages.extend(bad_records.add(&bad));
             }
         }
-        let whole = BadRecord { place: "e".into(), cause: "bad".into() };
-        messages.extend(bad_records.add(&whole));
+        for whole in ["d", "e"] {
+            let bad = BadRecord { place: whole.into(), cause: "cut short".into() };
+            messages.extend(bad_records.add(&bad));
+        }
         messages.extend(bad_records.finish());
-        assert_eq!(messages.len(), 10 + 1 + 10 + 10 + 1 + 1);
+        assert_eq!(messages.len(), 10 + 1 + 10 + 10 + 1 + 1 + 1);
         assert_eq!(messages[9..12], ["a:b:9: bad", "a:b: 2 more bad records", "c:0: bad"]);
-        assert_eq!(messages[31..], ["d: 1 more bad record", "e: bad"]);
+        assert_eq!(messages[31..], ["d: cut short", "d: 1 more bad record", "e: cut short"]);
     }
 }

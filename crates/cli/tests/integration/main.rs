@@ -29,6 +29,7 @@ mod cli_weights;
 #[allow(dead_code, reason = "the tests of the laboratory use the rest")]
 mod command;
 mod compressed;
+mod compressed_output;
 mod copies;
 mod directories;
 #[cfg(target_os = "linux")]
