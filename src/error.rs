@@ -230,7 +230,7 @@ pub enum Error {
     /// A part of a stream that must be in memory as a whole is longer than the limit. Raise the
     /// limit.
     #[error("{what} of more than {most} bytes does not fit; give more memory")]
-    NoRoom {
+    PieceTooLong {
         /// The part that is too long.
         what: &'static str,
         /// The greatest length in bytes that it may have.
@@ -411,7 +411,7 @@ impl Error {
             Self::Interrupted { .. } => ErrorKind::Interrupted,
             Self::NeedsRepair { .. } | Self::Damaged { .. } => ErrorKind::Damaged,
             Self::NotAnIndex { .. } | Self::NewerFormat { .. } => ErrorKind::Unsupported,
-            Self::NoRoom { .. } | Self::Full { .. } => ErrorKind::Full,
+            Self::PieceTooLong { .. } | Self::Full { .. } => ErrorKind::Full,
             Self::Unreadable { .. } | Self::Io { .. } | Self::Storage { .. } => ErrorKind::Io,
         }
     }

@@ -130,8 +130,8 @@ pub use estimate::{
     wilson,
 };
 pub use index::{
-    BucketSizes, Cluster, Clustering, Clusters, DedupInput, DedupRun, Document, DocumentInfo,
-    Documents, Ids, Index, IndexOptions, Inserted, Insertion, Judged, Keep, Linkage, Match,
+    BucketSizes, Cluster, Clustering, Clusters, DedupInput, DedupOutcome, DedupRun, Document,
+    DocumentInfo, Documents, Ids, Index, IndexOptions, Inserted, Insertion, Keep, Linkage, Match,
     Matches, Merged, OnConflict, Outcome, Pair, Pairs, Query, ReadOnlyIndex, Rebuilt, SizeClass,
     SizesSearched, Snapshot, WriteTxn,
 };

@@ -23,7 +23,7 @@ use std::f64::consts::{LN_10, TAU};
 /// assert!(chance.tail_log10(70) < -7.0);
 ///
 /// let seen = Overlap { a: 2, b: 1, shared: 1 };
-/// let chance = RandomSubsets::like(seen, 4)?;
+/// let chance = RandomSubsets::with_sizes_of(seen, 4)?;
 /// assert!((10_f64.powf(chance.tail_log10(seen.shared)) - 0.5).abs() < 1e-12);
 /// # Ok::<(), twindex::Error>(())
 /// ```
@@ -60,7 +60,7 @@ impl RandomSubsets {
     /// # Errors
     ///
     /// [`Error::InvalidSetting`] if the universe is smaller than the union of the given sets.
-    pub fn like(seen: Overlap, universe: u64) -> Result<Self> {
+    pub fn with_sizes_of(seen: Overlap, universe: u64) -> Result<Self> {
         let union = u128::from(seen.a) + u128::from(seen.b) - u128::from(seen.shared);
         let expected = "at least the number of different elements of both sets";
         Self::checked(Self { a: seen.a, b: seen.b, universe }, union, expected)

@@ -173,6 +173,6 @@ fn a_universe_too_small_for_its_subsets_is_an_error() {
         assert!(RandomSubsets::new(a, b, universe).is_err(), "{a}, {b} of {universe}");
     }
     let seen = Overlap { a: 3, b: 4, shared: 2 };
-    assert!(RandomSubsets::like(seen, 4).is_err());
-    assert_eq!(RandomSubsets::like(seen, 5).expect("they fit"), subsets(3, 4, 5));
+    assert!(RandomSubsets::with_sizes_of(seen, 4).is_err());
+    assert_eq!(RandomSubsets::with_sizes_of(seen, 5).expect("they fit"), subsets(3, 4, 5));
 }

@@ -21,7 +21,7 @@ pub use handle::{Index, ReadOnlyIndex};
 pub use options::IndexOptions;
 pub use snapshot::{Ids, Snapshot};
 pub use write::copies::{Documents, Merged};
-pub use write::dedup_run::{DedupInput, DedupRun, Judged};
+pub use write::dedup_run::{DedupInput, DedupOutcome, DedupRun};
 pub use write::insertion::{Inserted, Insertion, OnConflict, Outcome};
 pub use write::rebuild::Rebuilt;
 pub use write::transaction::WriteTxn;

@@ -296,12 +296,12 @@ impl IndexOptions {
     /// # let (one, other) = (folder.path().join("1.twx"), folder.path().join("2.twx"));
     /// use twindex::Index;
     /// let one = Index::options().threshold(0.7).create(one)?;
-    /// let other = Index::options().like(one.settings()).create(other)?;
+    /// let other = Index::options().with_settings(one.settings()).create(other)?;
     /// assert_eq!(one.settings(), other.settings());
     /// # Ok(())
     /// # }
     /// ```
-    pub fn like(mut self, settings: &Settings) -> Self {
+    pub fn with_settings(mut self, settings: &Settings) -> Self {
         self.request = SettingsRequest::of(settings);
         self
     }

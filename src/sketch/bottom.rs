@@ -48,10 +48,10 @@ pub struct BottomK {
 
 impl BottomK {
     /// The least k. With fewer hashes, the standard error of a count is infinite.
-    pub const LEAST_SIZE: usize = 3;
+    pub const MIN_SIZE: usize = 3;
 
     /// The greatest k, with 128 MiB of hashes.
-    pub const MOST_SIZE: usize = 1 << 24;
+    pub const MAX_SIZE: usize = 1 << 24;
 
     /// Returns the sketch of the empty set, which keeps at most k = `size` hashes.
     ///
@@ -60,10 +60,10 @@ impl BottomK {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`] unless `size` is from [`LEAST_SIZE`](Self::LEAST_SIZE) to
-    /// [`MOST_SIZE`](Self::MOST_SIZE).
+    /// [`Error::InvalidSetting`] unless `size` is from [`MIN_SIZE`](Self::MIN_SIZE) to
+    /// [`MAX_SIZE`](Self::MAX_SIZE).
     pub fn new(size: usize) -> Result<Self> {
-        if !(Self::LEAST_SIZE..=Self::MOST_SIZE).contains(&size) {
+        if !(Self::MIN_SIZE..=Self::MAX_SIZE).contains(&size) {
             return Err(Error::InvalidSetting {
                 setting: "bottom-k size",
                 got: size.to_string(),
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn sizes_out_of_range_are_refused() {
-        for bad in [0, 2, BottomK::MOST_SIZE + 1, usize::MAX] {
+        for bad in [0, 2, BottomK::MAX_SIZE + 1, usize::MAX] {
             assert!(BottomK::new(bad).is_err(), "{bad}");
         }
     }

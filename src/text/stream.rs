@@ -117,7 +117,7 @@ impl ShingleStream {
     ///
     /// # Errors
     ///
-    /// [`Error::NotUtf8`] for bytes that are not UTF-8, and [`Error::NoRoom`] if something is
+    /// [`Error::NotUtf8`] for bytes that are not UTF-8, and [`Error::PieceTooLong`] if something is
     /// longer than the limit. The stream cannot be used after an error.
     pub fn take(&mut self, bytes: &[u8], sink: &mut dyn FnMut(&[u64])) -> Result<()> {
         for piece in bytes.chunks((self.limit / Self::PIECES).max(1)) {
@@ -195,7 +195,7 @@ impl ShingleStream {
         };
         if matches!(self.stage, Stage::Tokens(_)) && text[..used].contains(ELEMENT_END) {
             // The first element is longer than the text that showed no end of an element.
-            return Err(Error::NoRoom { what: "an element", most: self.limit });
+            return Err(Error::PieceTooLong { what: "an element", most: self.limit });
         }
         self.used += used as u64;
         self.bytes = bytes;
@@ -298,7 +298,7 @@ impl WordCutter {
         text.drain(..end);
         if ended && !self.any_word {
             if self.too_long {
-                return Err(Error::NoRoom { what: "a text without any word", most: limit });
+                return Err(Error::PieceTooLong { what: "a text without any word", most: limit });
             }
             let signs = self.text.trim();
             if !signs.is_empty() {
@@ -349,7 +349,7 @@ fn cut_tokens(scratch: &mut Scratch, limit: usize, ended: bool) -> Result<()> {
 fn fits(bytes: usize, limit: usize, what: &'static str) -> Result<()> {
     match bytes <= limit {
         true => Ok(()),
-        false => Err(Error::NoRoom { what, most: limit }),
+        false => Err(Error::PieceTooLong { what, most: limit }),
     }
 }
 

@@ -62,7 +62,7 @@ fn agrees(
                 );
                 compared += 1;
             }
-            Err(Error::NoRoom { .. }) => {}
+            Err(Error::PieceTooLong { .. }) => {}
             Err(error) => prop_assert!(false, "{error}"),
         }
     }

@@ -66,7 +66,7 @@ fn found(snapshot: &Snapshot, threshold: f64, linkage: Linkage, keep: Keep) -> V
     let clustering = snapshot.clusters(threshold).expect("a threshold");
     let clusters = clustering.linkage(linkage).keep(keep).find().run().expect("found");
     let documents: usize = clusters.iter().map(|cluster| cluster.len()).sum();
-    assert_eq!(clusters.documents(), documents as u64);
+    assert_eq!(clusters.member_count(), documents as u64);
     let cluster = |cluster: twindex::Cluster<'_>| {
         let members = cluster.members().collect::<Result<Vec<_>, _>>().expect("readable");
         assert_eq!(members.len(), cluster.len());

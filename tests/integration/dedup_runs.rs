@@ -88,7 +88,7 @@ fn a_run_remembers_its_notes_until_it_is_finished() {
     let mut txn = index.begin_write().expect("begun");
     let run = DedupRun::resume(&txn, KEY).expect("readable").expect("interrupted");
     assert_eq!((run.notes(), run.judged().len(), run.is_judged()), ([1; 10], 14, false));
-    assert!(run.is_behind() && run.given().is_empty());
+    assert!(run.is_catching_up() && run.given().is_empty());
     assert!(DedupRun::resume(&txn, "another key").expect("readable").is_none());
     run.finish(&mut txn).expect("forgotten");
     txn.commit().expect("committed");

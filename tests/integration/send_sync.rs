@@ -3,13 +3,13 @@
 use crate::support::{Place, tiny};
 use twindex::{
     Agreement, BandPlan, BottomK, BucketSizes, Cardinality, Chances, CheckReport, Cluster,
-    Clustering, Clusters, Containment, DedupInput, DedupRun, DistinctCounter, Document,
-    DocumentInfo, Documents, Error, ErrorKind, Estimate, Explanation, Forecast, Form, Ids, Index,
-    IndexOptions, Inserted, Insertion, Invariant, Judged, Keep, Linkage, Match, Matches, Merged,
-    Normalization, OnConflict, Outcome, Overlap, Pair, Pairs, Passage, Probe, Progress, Query,
-    RandomSubsets, ReadOnlyIndex, Rebuilt, Repair, SetSize, Settings, Shingle, Shingler, Signature,
-    SizeClass, SizesSearched, Sketch, Sketcher, Snapshot, Space, Span, Textbook, UnicodeVersions,
-    Usage, Violation, Weights, Whitespace, Work, WriteTxn,
+    Clustering, Clusters, Containment, DedupInput, DedupOutcome, DedupRun, DistinctCounter,
+    Document, DocumentInfo, Documents, Error, ErrorKind, Estimate, Explanation, Forecast, Form,
+    Ids, Index, IndexOptions, Inserted, Insertion, Invariant, Keep, Linkage, Match, Matches,
+    Merged, Normalization, OnConflict, Outcome, Overlap, Pair, Pairs, Passage, Probe, Progress,
+    Query, RandomSubsets, ReadOnlyIndex, Rebuilt, Repair, SetSize, Settings, Shingle, Shingler,
+    Signature, SizeClass, SizesSearched, Sketch, Sketcher, Snapshot, Space, Span, Textbook,
+    UnicodeVersions, Usage, Violation, Weights, Whitespace, Work, WriteTxn,
 };
 
 const fn can_be_sent<T: Send>() {}
@@ -64,7 +64,7 @@ const _: () = {
     can_be_shared::<DocumentInfo>();
     can_be_shared::<Inserted>();
     can_be_shared::<Outcome>();
-    can_be_shared::<Judged>();
+    can_be_shared::<DedupOutcome>();
     can_be_shared::<DedupInput>();
     can_be_shared::<DedupRun>();
 

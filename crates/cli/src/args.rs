@@ -51,13 +51,13 @@ pub(crate) enum Command {
     Create(Create),
     /// Add documents to an index, creating it if there is none
     Add(Add),
-    /// Keep documents that are similar to none seen before, and remember them
+    /// Keep the records that are similar to none seen before, and remember them
     Dedup(Box<Dedup>),
     /// Remove documents by id or age
     Remove(Remove),
     /// Print all ids in insertion order
     List(List),
-    /// Print what the index stores of one document
+    /// Print what the index stores about one document
     Get(Get),
     /// Find the documents similar to given texts
     Query(Query),
@@ -71,11 +71,11 @@ pub(crate) enum Command {
     Check(Check),
     /// Merge all runs, purge removed documents, shrink the file
     Compact(Compact),
-    /// Build an index again from its texts with other settings
+    /// Rebuild an index from its stored texts with other settings
     Rebuild(Rebuild),
     /// Copy an index to a new file
     Backup(Backup),
-    /// Add the documents of other indexes to one index
+    /// Add the documents of other indexes to an index
     Merge(Merge),
     /// Write an index as JSON Lines
     Export(Export),

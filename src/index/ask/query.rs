@@ -295,13 +295,6 @@ impl<'s> Query<'s> {
             None => None,
         };
         if self.containment {
-            if settings.weighted {
-                return Err(Error::InvalidSetting {
-                    setting: "containment",
-                    got: "of weights".to_owned(),
-                    expected: "an index of sets or multisets: sums of weights are not stored",
-                });
-            }
             let asked =
                 ContainmentRequest { signature, elements, threshold, recall, confidence, excluded };
             return self.containing(asked);

@@ -58,7 +58,7 @@ pub enum Keep {
 ///     let members: Vec<String> = cluster.members().collect::<Result<_, _>>()?;
 ///     assert_eq!(members, ["b", "a"]);
 /// }
-/// assert_eq!((clusters.len(), clusters.documents()), (1, 2));
+/// assert_eq!((clusters.len(), clusters.member_count()), (1, 2));
 /// # Ok(())
 /// # }
 /// ```
@@ -175,7 +175,7 @@ impl fmt::Debug for Clusters<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Clusters")
             .field("clusters", &self.len())
-            .field("documents", &self.documents())
+            .field("members", &self.member_count())
             .finish_non_exhaustive()
     }
 }
@@ -222,7 +222,7 @@ impl Clusters<'_> {
     }
 
     /// The number of documents in all clusters.
-    pub fn documents(&self) -> u64 {
+    pub fn member_count(&self) -> u64 {
         self.members.len() as u64
     }
 

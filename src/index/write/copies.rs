@@ -77,7 +77,7 @@ impl Documents<'_> {
     ///
     /// [`Error::Damaged`](crate::Error::Damaged) or [`Error::Io`](crate::Error::Io) if the file
     /// cannot be read.
-    pub fn block(&mut self, most: usize) -> Result<Vec<Document>> {
+    pub fn next_block(&mut self, most: usize) -> Result<Vec<Document>> {
         /// The size of the texts that ends a block, in bytes.
         const BYTES: u64 = 64 << 20;
         let (mut block, mut bytes) = (Vec::new(), 0);
@@ -160,7 +160,7 @@ impl WriteTxn {
         let mut merged = Merged::default();
         let mut documents = source.documents();
         loop {
-            let block = documents.block(self.batch_size())?;
+            let block = documents.next_block(self.batch_size())?;
             if block.is_empty() {
                 return Ok(merged);
             }

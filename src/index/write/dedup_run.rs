@@ -38,7 +38,7 @@ impl DedupInput {
 
 /// The result for one document of a [`DedupRun`].
 #[derive(Clone, Debug, PartialEq)]
-pub struct Judged {
+pub struct DedupOutcome {
     /// The id of the document, which may be an automatic one.
     pub id: String,
     /// Whether the document was inserted or is a duplicate.
@@ -180,7 +180,7 @@ impl DedupRun {
 
     /// Whether the caller still has to pass documents again that were judged before an
     /// interruption.
-    pub fn is_behind(&self) -> bool {
+    pub fn is_catching_up(&self) -> bool {
         self.passing
     }
 
@@ -201,8 +201,8 @@ impl DedupRun {
         &mut self,
         mut insertion: Insertion<'_>,
         documents: Vec<Document>,
-    ) -> Result<Vec<Option<Judged>>> {
-        let mut results: Vec<Option<Judged>> = Vec::with_capacity(documents.len());
+    ) -> Result<Vec<Option<DedupOutcome>>> {
+        let mut results: Vec<Option<DedupOutcome>> = Vec::with_capacity(documents.len());
         let mut documents = documents.into_iter();
         let mut rest: Vec<Document> = Vec::new();
         let mut given = self.given;
@@ -234,12 +234,12 @@ impl DedupRun {
         let outcomes = insertion.again_from(self.row.base).documents(rest)?;
         self.given = given;
         let judged = ids.into_iter().zip(outcomes);
-        results.extend(judged.map(|(id, outcome)| Some(Judged { id, outcome })));
+        results.extend(judged.map(|(id, outcome)| Some(DedupOutcome { id, outcome })));
         Ok(results)
     }
 
     /// Stores the progress of the run and the caller's notes, in the transaction that has inserted
-    /// the documents. Does nothing while the run [is behind](Self::is_behind), because the stored
+    /// the documents. Does nothing while the run [is behind](Self::is_catching_up), because the stored
     /// progress is further ahead.
     ///
     /// # Errors

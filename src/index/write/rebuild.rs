@@ -90,7 +90,7 @@ fn fill(old: &Arc<Engine>, new: &Arc<Engine>, watch: &mut Watch<'_>) -> Result<R
     let again = |document: Document| document.sketched_again(sketcher);
     let mut documents = source.documents();
     loop {
-        let batch = documents.block(DOCUMENTS)?;
+        let batch = documents.next_block(DOCUMENTS)?;
         if batch.is_empty() {
             let (documents, settings) = (new.snapshot()?.len(), *settings);
             return Ok(Rebuilt { documents, settings });

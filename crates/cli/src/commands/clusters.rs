@@ -19,8 +19,8 @@ use twindex::{Cluster, Clusters as FoundClusters, Keep, Linkage, Snapshot};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-One cluster of two or more documents a line, the largest first. Output columns (fields with
---json): representative, size, members; the representative is one of the members.
+Each line is a cluster of two or more documents; the largest comes first. Output columns (fields
+with --json): representative, size, members. The representative is one of the members.
 
 Examples:
   twindex clusters pages.twx
@@ -29,16 +29,16 @@ Examples:
 pub(crate) struct Clusters {
     /// The index file
     pub(crate) index: PathBuf,
-    /// Least similarity of documents that belong together [default: the index's own]
+    /// Least similarity of two documents in one cluster [default: the index's own]
     #[arg(long, value_name = "T")]
     pub(crate) threshold: Option<f64>,
-    /// Go by estimates although the index stores texts: faster, as no text is read
+    /// Use estimates even if the index stores texts: faster, because no text is read
     #[arg(long)]
     pub(crate) estimate: bool,
-    /// What makes documents a cluster
+    /// How similar documents form clusters
     #[arg(long, value_enum, default_value_t = LinkageChoice::Representative)]
     pub(crate) linkage: LinkageChoice,
-    /// Which document of a cluster stands for it
+    /// Which document represents a cluster
     #[arg(long, value_enum, default_value_t = KeepChoice::First)]
     pub(crate) keep: KeepChoice,
     /// Print the ids of all members but the representatives, one a line, as they are, to be
@@ -57,9 +57,9 @@ pub(crate) enum LinkageChoice {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum KeepChoice {
-    /// The one that was added earliest
+    /// The one added first
     First,
-    /// The one with the longest text, in bytes; the earliest of them
+    /// The one with the most bytes of text; ties go to the one added first
     Longest,
     /// The one with the smallest id, byte by byte
     Id,
@@ -82,7 +82,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Clusters) -> Result<Ending, Fai
     let threshold = args.threshold.unwrap_or(index.settings().threshold());
     let clusters = find_clusters(global, args, &snapshot, threshold)?;
     let mut results = Results::new(global);
-    let (number, documents) = (clusters.len() as u64, clusters.documents());
+    let (number, documents) = (clusters.len() as u64, clusters.member_count());
     let (recall, all) = (clusters.recall(), snapshot.len());
     let mut failed = 0;
     if args.duplicates {

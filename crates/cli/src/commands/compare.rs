@@ -13,20 +13,20 @@ use twindex::{DEFAULT_LANES, Estimate, Overlap, RandomSubsets, Signature, Sketch
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Output, a name and a value a line (fields of one object with --json): a, b, similarity,
+Each line is a name and a value (with --json, a field of one object): a, b, similarity,
 multiset_similarity, estimate, low, high, containment_a_in_b, containment_b_in_a, dice,
 shingles_a, shingles_b, shared, universe, expected_by_chance, chance_log10; for kmer:N also
 distance. Both similarities are exact; low and high are the interval of the estimate at
---confidence. expected_by_chance is the similarity of two random sets of these sizes, out of
---universe elements; they are as similar as these or more with a probability of 10 to the power of
-chance_log10. distance is the Mash distance -ln(2J/(1+J))/N of the similarity J. An empty text is
-similar to nothing. Memory: 8 bytes for each shingle of both. The exit status is 1 if the
-similarity is below --threshold.
+--confidence. expected_by_chance is the similarity of two random sets of these sizes, drawn from
+--universe elements; 10 to the power of chance_log10 is the probability that two such sets are at
+least this similar. distance is the Mash distance -ln(2J/(1+J))/N of the similarity J. An empty
+text is similar to nothing. Memory: 8 bytes for each shingle of both texts. The exit status is 1 if
+the similarity is below --threshold.
 
-With --explain, a line for each passage that both share, by its place in A: a_start, a_end,
-b_start, b_end (bytes of the files), the same four with char_ (characters), shingles, text (as it
-stands in A). On a terminal instead both texts side by side, shared passages in colour. The exit
-status is 1 also if there is none. Memory: some 60 bytes for each shingle of both.
+With --explain, each line is a passage that both texts share, in the order of A: a_start, a_end,
+b_start, b_end (bytes of the files), the same four with char_ (characters), shingles, text (as
+written in A). A terminal shows both texts side by side instead, with shared passages in colour. The
+exit status is also 1 if they share none. Memory: some 60 bytes for each shingle of both texts.
 
 Examples:
   twindex compare old.txt new.txt
@@ -106,7 +106,7 @@ pub fn compare(
     b.shingles.dedup();
     let sets = Overlap::of_sets(&a.shingles, &b.shingles);
     let overlap = if texts.multiset { multisets } else { sets };
-    let chance = RandomSubsets::like(overlap, universe.unwrap_or(overlap.a + overlap.b))?;
+    let chance = RandomSubsets::with_sizes_of(overlap, universe.unwrap_or(overlap.a + overlap.b))?;
     // An empty text is similar to no other text; the interval has no width.
     let no_similarity = Estimate { similarity: 0.0, low: 0.0, high: 0.0 };
     let estimate =

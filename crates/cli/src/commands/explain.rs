@@ -12,11 +12,11 @@ use twindex::{Shingle, Shingler};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The index must have been created with --store-text. Output, a line for each passage that both
-documents share, by its place in A: a_start, a_end, b_start, b_end (bytes of the texts), the same
-four with char_ (characters), shingles, text (as it stands in A). On a terminal instead both texts
-side by side, shared passages in colour. The exit status is 1 if they share none. Memory: some 60
-bytes for each shingle of both.
+The index must have been created with --store-text. Each line is a passage that both documents
+share, in the order of A: a_start, a_end, b_start, b_end (bytes of the texts), the same four with
+char_ (characters), shingles, text (as written in A). A terminal shows both texts side by side
+instead, with shared passages in colour. The exit status is 1 if they share none. Memory: some 60
+bytes for each shingle of both texts.
 
 Examples:
   twindex explain pages.twx page-1 page-2

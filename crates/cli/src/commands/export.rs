@@ -14,8 +14,8 @@ use std::time::Instant;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The first line has the settings and the number of documents; each line after it is a document, in
-order of insertion: id, set_size, set_code, signature, text_bytes, text_hash, inserted.
+The first line has the settings and the number of documents. Each line after it is a document, in
+insertion order: id, set_size, set_code, signature, text_bytes, text_hash, inserted.
 
 Examples:
   twindex export pages.twx -o pages.jsonl
@@ -24,7 +24,7 @@ Examples:
 pub(crate) struct Export {
     /// The index file
     pub(crate) index: PathBuf,
-    /// Write to a file, which gets its name when it is complete [default: standard output]
+    /// Write to this file, which appears under its name when it is complete [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }

@@ -2,8 +2,9 @@
 
 use crate::commands::exported::{self, Header, LONGEST};
 use crate::commands::info::warn_of_other_unicode;
-use crate::commands::insert_batches::{Found, Intake, Taking};
-use crate::input::{Block, Line, STANDARD_INPUT, open_lines};
+use crate::commands::insert_batches::{BatchInserter, InsertOptions, PlacedDocument};
+use crate::input::{BadRecord, Block, Line, STANDARD_INPUT, open_lines};
+use crate::run::bad_records::BadRecords;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::read_ahead::ReadAhead;
@@ -19,9 +20,9 @@ use twindex::{Index, IndexOptions};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The first line is the header that export writes, with the settings; a missing INDEX is created
-with them, and one that exists must have equal ones. Of a document, id, signature, and set_code
-or set_size are needed; text_hash, text_bytes and inserted may be left out.
+The first line is the header that export writes; it has the settings. If INDEX does not exist, it
+is created with them; if it exists, its settings must be equal. A document needs the fields id,
+signature, and set_code or set_size. text_hash, text_bytes and inserted are optional.
 
 Examples:
   twindex import copy.twx pages.jsonl
@@ -33,7 +34,7 @@ pub(crate) struct Import {
     #[arg(default_value = STANDARD_INPUT)]
     pub(crate) path: PathBuf,
     #[command(flatten)]
-    pub(crate) taking: Taking,
+    pub(crate) insert: InsertOptions,
 }
 
 /// A reader of the lines of an export. It has read the header.
@@ -53,26 +54,25 @@ pub(crate) fn run(global: &GlobalOptions, args: &Import) -> Result<Ending, Failu
     let mut lines = ExportReader::open(&args.path)?;
     let index = open_or_create(global, args, &lines)?;
     let progress = ProgressBar::of_documents(global, lines.header.documents);
-    let mut intake = Intake::new(&index, &args.taking, start)?;
+    let mut inserter = BatchInserter::new(&args.insert, global, start);
+    let mut bad_records = BadRecords::default();
     let mut seen = 0_u64;
     while let Some(block) = lines.next()? {
-        let found = lines.read(&block, &index);
-        seen += found.len() as u64;
-        progress.add_documents(found.len() as u64);
-        let mut good = Vec::with_capacity(found.len());
-        for found in found {
-            match found {
-                Ok(found) => good.push(found),
-                Err(bad) => {
-                    intake.failed();
-                    progress.say(&bad);
-                }
+        let read = lines.read(&block, &index);
+        seen += read.len() as u64;
+        progress.add_documents(read.len() as u64);
+        let mut good = Vec::with_capacity(read.len());
+        for document in read {
+            match document {
+                Ok(document) => good.push(document),
+                Err(bad) => inserter.failed(1, &bad_records.add(&bad), &progress),
             }
         }
-        intake = intake.take(good, &progress)?;
+        inserter.insert(&index, good, &progress)?;
     }
+    inserter.failed(0, bad_records.finish().as_slice(), &progress);
     progress.finish();
-    let ending = intake.finish(global, &args.index)?;
+    let ending = inserter.finish(global, &args.index)?;
     index.close()?;
     let ExportReader { name, header: Header { documents, .. }, .. } = lines;
     if seen != documents {
@@ -98,7 +98,7 @@ fn open_or_create(
 ) -> Result<Index, Failure> {
     let settings = &lines.header.settings;
     if args.index.symlink_metadata().is_err() {
-        let options = IndexOptions::new().like(settings);
+        let options = IndexOptions::new().with_settings(settings);
         return opening::open(global, options, |options| options.open_or_create(&args.index));
     }
     let index = opening::to_write(global, &args.index)?;
@@ -157,12 +157,13 @@ impl ExportReader {
             .map_err(|error| anyhow::anyhow!("{name}: {error}; what came before is not all in"))?)
     }
 
-    /// Reads the documents of a block in parallel. A line that cannot be read gives a message.
-    fn read(&self, block: &Block, index: &Index) -> Vec<Result<Found, String>> {
+    /// Reads the documents of a block in parallel. A line that cannot be read is a bad record.
+    fn read(&self, block: &Block, index: &Index) -> Vec<Result<PlacedDocument, BadRecord>> {
         let Self { name, header_line, .. } = self;
         let place = |number: u64| format!("{name}:{number}");
+        let bad = |number: u64, cause: String| BadRecord { place: place(number), cause };
         let too_long =
-            |number: u64| format!("{}: longer than {LONGEST} bytes, no document", place(number));
+            |number: u64| bad(number, format!("longer than {LONGEST} bytes, no document"));
         if let Some(number) = block.cut {
             return vec![Err(too_long(number))];
         }
@@ -174,8 +175,8 @@ impl ExportReader {
                 return Some(Err(too_long(number)));
             }
             Some(match exported::read_line(text, index.sketcher(), index.settings().store_text) {
-                Ok(document) => Ok(Found { document, place: place(number) }),
-                Err(cause) => Err(format!("{}: {cause}", place(number))),
+                Ok(document) => Ok(PlacedDocument { document, place: place(number) }),
+                Err(cause) => Err(bad(number, cause)),
             })
         };
         block.lines().into_par_iter().filter_map(read).collect()

@@ -13,11 +13,12 @@ use twindex::{BucketSizes, SizeClass};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Output, a name and a value a line (fields of one object with --json). The last are how many
-buckets of a band hold 1, 2, 3 to 4, 5 to 8, ... documents, and how many the largest: buckets of
-thousands come of texts that are there thousands of times, or of a threshold so low that words
-are short. Bands are much alike, so the first is counted; --all-bands reads all postings. On a
-terminal they have bars, each step of which doubles the number.
+Each line is a name and a value (with --json, a field of one object). The last lines tell how many
+buckets of a band hold 1, 2, 3 to 4, 5 to 8, ... documents, and how large the largest bucket is.
+Buckets of thousands of documents come from texts that occur thousands of times, or from a
+threshold so low that words are short. The bands are much alike, so only the first is counted;
+--all-bands reads the entries of all. On a terminal each count has a bar on a logarithmic scale: one
+step doubles the count.
 
 Examples:
   twindex info pages.twx
@@ -26,7 +27,7 @@ Examples:
 pub(crate) struct Info {
     /// The index file
     index: PathBuf,
-    /// Count the buckets of all bands, not of the first alone
+    /// Count the buckets of all bands, not only of the first
     #[arg(long)]
     all_bands: bool,
 }

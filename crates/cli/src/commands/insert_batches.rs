@@ -1,18 +1,19 @@
-//! Inserts documents that have their signatures already, with one commit for each batch.
+//! Inserts documents with one commit for each batch, counts the outcomes, and prints the summary.
 
+use crate::commands::replace_guard::{ReplaceGuard, ReplaceOptions};
 use crate::run::ending::Ending;
 use crate::run::failure::Failure;
 use crate::run::{conflict::Conflict, global_options::GlobalOptions};
 use crate::terminal::interrupt;
-use crate::terminal::output::{count, listed, summary, whole_millis};
+use crate::terminal::output::{bytes, count, listed, summary, whole_millis};
 use crate::terminal::progress_bar::ProgressBar;
 use std::path::Path;
 use std::time::Instant;
 use twindex::{Document, Index, Inserted, OnConflict, WriteTxn};
 
-/// How documents are taken in.
+/// How documents are inserted.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Taking {
+pub(crate) struct InsertOptions {
     /// What to do with a document whose id is in the index with another text
     #[arg(long, value_enum, default_value_t = Conflict::Replace)]
     on_conflict: Conflict,
@@ -20,96 +21,153 @@ pub(crate) struct Taking {
     #[arg(long, value_name = "DOCS", default_value_t = 10_000,
           value_parser = clap::value_parser!(u32).range(1..))]
     batch: u32,
+    #[command(flatten)]
+    replace: ReplaceOptions,
 }
 
-/// A document, and the place in the input that it was found at.
-pub(crate) struct Found {
+/// A document to insert, and the place in the input that it was read from.
+pub(crate) struct PlacedDocument {
     pub(crate) document: Document,
     pub(crate) place: String,
 }
 
-/// The number of documents by outcome.
+/// The number of documents by outcome, and the bytes of their texts.
 #[derive(Default)]
 struct Counts {
     added: u64,
     replaced: u64,
     unchanged: u64,
     skipped: u64,
+    empty: u64,
     failed: u64,
+    bytes: u64,
 }
 
 /// An insertion of many documents into an index, in batches.
-pub(crate) struct Intake<'i> {
-    index: &'i Index,
-    txn: WriteTxn,
+pub(crate) struct BatchInserter {
+    /// The transaction of the batch under way. The first document of a batch begins it.
+    txn: Option<WriteTxn>,
     conflict: Conflict,
+    replace: ReplaceOptions,
+    /// The first documents begin it.
+    guard: Option<ReplaceGuard>,
     batch: usize,
     in_batch: usize,
     counts: Counts,
+    verbose: bool,
     start: Instant,
 }
 
-impl<'i> Intake<'i> {
-    /// Begins the first transaction.
-    pub(crate) fn new(index: &'i Index, taking: &Taking, start: Instant) -> Result<Self, Failure> {
-        Ok(Self {
-            index,
-            txn: index.begin_write()?,
-            conflict: taking.on_conflict,
-            batch: taking.batch as usize,
+impl BatchInserter {
+    /// An inserter that has written nothing yet. `start` is when the command began.
+    pub(crate) fn new(options: &InsertOptions, global: &GlobalOptions, start: Instant) -> Self {
+        Self {
+            txn: None,
+            conflict: options.on_conflict,
+            replace: options.replace,
+            guard: None,
+            batch: options.batch as usize,
             in_batch: 0,
             counts: Counts::default(),
+            verbose: global.verbose,
             start,
-        })
+        }
     }
 
-    /// The number of documents to pass to [`Intake::take`] at once.
+    /// The number of documents to pass to [`BatchInserter::insert`] at once.
     pub(crate) fn block(&self) -> usize {
         self.batch.min(4096)
     }
 
     /// Inserts documents, and commits at the end of each batch. If the command is interrupted, it
-    /// stops after a commit.
-    pub(crate) fn take(
-        mut self,
-        documents: Vec<Found>,
+    /// inserts nothing more after a commit.
+    pub(crate) fn insert(
+        &mut self,
+        index: &Index,
+        mut documents: Vec<PlacedDocument>,
         progress: &ProgressBar,
-    ) -> Result<Self, Failure> {
-        let mut rest = documents;
-        while !rest.is_empty() {
-            let later = rest.split_off(rest.len().min(self.batch - self.in_batch));
-            self.in_batch += rest.len();
-            self.insert(rest, progress)?;
-            rest = later;
+    ) -> Result<(), Failure> {
+        while !documents.is_empty() {
+            let room = (self.batch - self.in_batch).min(documents.len());
+            let later = documents.split_off(room);
+            self.in_batch += room;
+            self.insert_in_batch(index, documents, progress)?;
+            documents = later;
             if self.in_batch >= self.batch {
-                self.txn.commit()?;
-                self.txn = self.index.begin_write()?;
-                self.in_batch = 0;
+                self.commit()?;
+                if self.verbose {
+                    let done = self.counts.done() + self.counts.skipped;
+                    progress.note(&format!("committed {}", count(done, "document")));
+                }
                 if interrupt::asked() {
                     break;
                 }
             }
         }
-        Ok(self)
+        Ok(())
     }
 
-    /// Counts a document that could not be inserted. The caller has reported it.
-    pub(crate) fn failed(&mut self) {
-        self.counts.failed += 1;
+    /// Counts records that are no documents, and prints the messages about them.
+    pub(crate) fn failed(&mut self, records: u64, messages: &[String], progress: &ProgressBar) {
+        self.counts.failed += records;
+        messages.iter().for_each(|message| progress.say(message));
     }
 
-    /// Inserts documents in the open transaction, and counts and reports the outcomes.
-    fn insert(&mut self, found: Vec<Found>, progress: &ProgressBar) -> Result<(), Failure> {
+    /// Whether no record has failed so far.
+    pub(crate) fn has_not_failed(&self) -> bool {
+        self.counts.failed == 0
+    }
+
+    /// Commits the last batch and prints the summary.
+    pub(crate) fn finish(mut self, global: &GlobalOptions, path: &Path) -> Result<Ending, Failure> {
+        self.commit()?;
+        let interrupted = interrupt::asked();
+        report(global, &self.counts, self.start.elapsed().as_secs_f64(), interrupted);
+        if interrupted {
+            return Err(anyhow::anyhow!(
+                "{}: interrupted; {} are in the index, run the command again to go on",
+                path.display(),
+                count(self.counts.done(), "document")
+            )
+            .into());
+        }
+        Ok(if self.counts.failed > 0 { Ending::SomeFailed } else { Ending::Done })
+    }
+
+    /// Inserts documents in the transaction of this batch, and counts and reports the outcomes.
+    fn insert_in_batch(
+        &mut self,
+        index: &Index,
+        placed: Vec<PlacedDocument>,
+        progress: &ProgressBar,
+    ) -> Result<(), Failure> {
         let policy = match self.conflict {
             Conflict::Replace => OnConflict::Replace,
             Conflict::Skip | Conflict::Error => OnConflict::Skip,
         };
-        let (documents, places): (Vec<_>, Vec<_>) =
-            found.into_iter().map(|Found { document, place }| (document, place)).unzip();
         let counts = &mut self.counts;
-        let outcomes = self.txn.insertion().on_conflict(policy).documents(documents)?;
-        for (outcome, place) in outcomes.into_iter().zip(places) {
-            match outcome.inserted() {
+        for PlacedDocument { document, .. } in &placed {
+            counts.bytes += document.text_bytes();
+            counts.empty += u64::from(document.signature().is_empty());
+        }
+        let (documents, places): (Vec<_>, Vec<_>) =
+            placed.into_iter().map(|placed| (placed.document, placed.place)).unzip();
+        let guard = match &mut self.guard {
+            Some(guard) => guard,
+            none => none.insert(ReplaceGuard::new(self.replace, index, (0, 0))?),
+        };
+        let txn = match &mut self.txn {
+            Some(txn) => txn,
+            none => none.insert(index.begin_write()?),
+        };
+        let ids: Vec<String> = documents.iter().map(|document| document.id().to_owned()).collect();
+        let outcomes = txn.insertion().on_conflict(policy).documents(documents)?;
+        for ((outcome, place), id) in outcomes.into_iter().zip(places).zip(ids) {
+            let inserted = outcome.inserted();
+            if let Some(Inserted::Added | Inserted::Replaced) = inserted {
+                guard.wrote(&id, inserted == Some(Inserted::Replaced));
+            }
+            match inserted {
                 Some(Inserted::Added) => counts.added += 1,
                 Some(Inserted::Replaced) => counts.replaced += 1,
                 Some(Inserted::Unchanged) => counts.unchanged += 1,
@@ -120,25 +178,20 @@ impl<'i> Intake<'i> {
                 Some(Inserted::Skipped) | None => counts.skipped += 1,
             }
         }
-        Ok(())
+        guard.check(index.path())
     }
 
-    /// Commits the last batch and prints the summary.
-    pub(crate) fn finish(self, global: &GlobalOptions, path: &Path) -> Result<Ending, Failure> {
-        let Self { txn, counts, start, .. } = self;
-        txn.commit()?;
-        let interrupted = interrupt::asked();
-        report(global, &counts, start.elapsed().as_secs_f64(), interrupted);
-        if interrupted {
-            let done = counts.added + counts.replaced + counts.unchanged;
-            return Err(anyhow::anyhow!(
-                "{}: interrupted; {} are in, run the command again to go on",
-                path.display(),
-                count(done, "document")
-            )
-            .into());
-        }
-        Ok(if counts.failed > 0 { Ending::SomeFailed } else { Ending::Done })
+    /// Commits the batch under way, if there is one.
+    fn commit(&mut self) -> Result<(), Failure> {
+        self.in_batch = 0;
+        Ok(self.txn.take().map_or(Ok(()), WriteTxn::commit)?)
+    }
+}
+
+impl Counts {
+    /// The number of documents that are in the index as they were given.
+    fn done(&self) -> u64 {
+        self.added + self.replaced + self.unchanged
     }
 }
 
@@ -149,7 +202,9 @@ fn report(global: &GlobalOptions, counts: &Counts, seconds: f64, interrupted: bo
         ("replaced", counts.replaced.into()),
         ("unchanged", counts.unchanged.into()),
         ("skipped", counts.skipped.into()),
+        ("empty", counts.empty.into()),
         ("failed", counts.failed.into()),
+        ("bytes", counts.bytes.into()),
         ("seconds", whole_millis(seconds)),
         ("interrupted", interrupted.into()),
     ];
@@ -158,8 +213,13 @@ fn report(global: &GlobalOptions, counts: &Counts, seconds: f64, interrupted: bo
         (counts.replaced, "replaced"),
         (counts.unchanged, "unchanged"),
         (counts.skipped, "skipped"),
+        (counts.empty, "empty"),
         (counts.failed, "failed"),
     ]);
     sentence += &format!(" in {seconds:.1} s");
+    if counts.bytes > 0 {
+        let rate = (counts.bytes as f64 / seconds.max(1e-9)) as u64;
+        sentence += &format!(": {} of text, {}/s", bytes(counts.bytes), bytes(rate));
+    }
     summary(global, &fields, &sentence);
 }

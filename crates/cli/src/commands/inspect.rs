@@ -23,10 +23,10 @@ pub(crate) struct List {
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Output, a name and a value a line (fields of one object with --json): id, bytes of the text,
+Each line is a name and a value (with --json, a field of one object): id, bytes of the text,
 distinct shingles, inserted (seconds since 1970), signature (a byte a lane, hexadecimal), and the
-text if the index stores texts. --text prints the text alone, as it was added. The exit status is
-1 if there is no such document.
+text if the index stores texts. --text prints only the text, as it was added. The exit status is 1
+if there is no such document.
 
 Examples:
   twindex get pages.twx page-1

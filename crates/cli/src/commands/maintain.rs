@@ -2,7 +2,7 @@
 
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
-use crate::run::index_settings::IndexSettings;
+use crate::run::index_settings::{IndexSettings, described};
 use crate::run::{ending::Ending, opening};
 use crate::terminal::interrupt;
 use crate::terminal::messages::message;
@@ -29,13 +29,13 @@ pub(crate) struct Create {
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Output columns (fields of violations with --json): invariant, place, detail; the invariants are
+Output columns (fields of violations with --json): invariant, place, detail. The invariants are
 numbered as in docs/format.md. The exit status is 1 if anything is wrong.
 
-With --repair all pages are verified too. If anything is wrong, a new file is made from the
-documents that can be read and takes the place of the old one. Documents that cannot be read are
-counted, and listed by id as far as they are known: add them again. In that case the old file is
-kept beside, as INDEX.damaged, and the exit status is 1.
+--repair also verifies every page. If anything is wrong, it makes a new file from the documents that
+can be read, and replaces the old file. It counts the documents that cannot be read and lists their
+ids where they are known, so that you can add them again. In that case it keeps the old file as
+INDEX.damaged, and the exit status is 1.
 
 Examples:
   twindex check pages.twx
@@ -43,14 +43,15 @@ Examples:
 pub(crate) struct Check {
     /// The index file
     pub(crate) index: PathBuf,
-    /// Make a new file from what can be read, if anything is wrong
+    /// If anything is wrong, make a new file from what can be read
     #[arg(long)]
     pub(crate) repair: bool,
 }
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Needs the index to itself, and room for a second copy of its postings while it runs.
+No other process may have the index open. While it runs, compact needs space for a second copy of
+the band entries.
 
 Examples:
   twindex compact pages.twx
@@ -76,15 +77,9 @@ pub(crate) fn create(global: &GlobalOptions, args: &Create) -> Result<Ending, Fa
         ("normalize", settings.normalization.to_string().into()),
     ];
     let sentence = format!(
-        "created {}: threshold {}, recall {}, {} of {} lanes in signatures of {}, {}, {}",
+        "created {}: {}",
         args.index.display(),
-        settings.threshold(),
-        settings.recall(),
-        count(settings.plan.bands() as u64, "band"),
-        settings.plan.depth(),
-        settings.lanes(),
-        settings.shingle,
-        settings.normalization
+        described(settings)
     );
     summary(global, &fields, &sentence);
     if interrupt::asked() {

@@ -1,7 +1,7 @@
 //! `twindex merge`: merges indexes of equal settings into one. It does not read the original texts.
 
 use crate::commands::info::warn_of_other_unicode;
-use crate::commands::insert_batches::{Found, Intake, Taking};
+use crate::commands::insert_batches::{BatchInserter, InsertOptions, PlacedDocument};
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::opening::same_file;
@@ -15,21 +15,22 @@ use twindex::{Document, Index, IndexOptions, ReadOnlyIndex};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A missing DEST is created with the settings of the first SRC. All must have equal settings.
-Documents keep their order and their times of insertion; one that is in DEST with the same text
-is `unchanged`. Automatic ids (#1, #2, ...) of several indexes are the same, and so conflicts.
+If DEST does not exist, it is created with the settings of the first SRC. All indexes must have
+equal settings. Documents keep their order and their insertion times. A document that is in DEST
+with the same text is `unchanged`. Automatic ids (#1, #2, ...) of several indexes are equal, so
+they conflict.
 
 Examples:
   twindex merge all.twx monday.twx tuesday.twx
   twindex merge all.twx new.twx --on-conflict skip")]
 pub(crate) struct Merge {
-    /// The index that documents go into
+    /// The index to add documents to
     pub(crate) dest: PathBuf,
-    /// Indexes that are read
+    /// The indexes to read
     #[arg(required = true, value_name = "SRC")]
     pub(crate) sources: Vec<PathBuf>,
     #[command(flatten)]
-    pub(crate) taking: Taking,
+    pub(crate) insert: InsertOptions,
 }
 
 pub(crate) fn run(global: &GlobalOptions, args: &Merge) -> Result<Ending, Failure> {
@@ -48,17 +49,17 @@ pub(crate) fn run(global: &GlobalOptions, args: &Merge) -> Result<Ending, Failur
         );
     };
     let progress = ProgressBar::of_documents(global, documents);
-    let mut intake = Intake::new(&index, &args.taking, start)?;
+    let mut inserter = BatchInserter::new(&args.insert, global, start);
     for path in &args.sources {
         if interrupt::asked() {
             break;
         }
         let source = opening::to_read(global, path)?;
         require_same_settings(&index, &source, path)?;
-        intake = insert_source(intake, &source, path, &progress)?;
+        insert_source(&mut inserter, &index, &source, path, &progress)?;
     }
     progress.finish();
-    let ending = intake.finish(global, &args.dest)?;
+    let ending = inserter.finish(global, &args.dest)?;
     index.close()?;
     Ok(ending)
 }
@@ -90,7 +91,7 @@ fn open_all(global: &GlobalOptions, args: &Merge) -> Result<Option<(Index, u64)>
         }
     }
     if let (None, Some((settings, _))) = (&dest, &first) {
-        let options = IndexOptions::new().like(settings);
+        let options = IndexOptions::new().with_settings(settings);
         dest = Some(opening::open(global, options, |options| options.open_or_create(&args.dest))?);
     }
     Ok(dest.map(|dest| (dest, documents)))
@@ -102,26 +103,28 @@ fn require_same_settings(dest: &Index, source: &ReadOnlyIndex, path: &Path) -> t
 }
 
 /// Inserts the documents of a source until its end or until the command is interrupted.
-fn insert_source<'i>(
-    mut intake: Intake<'i>,
+fn insert_source(
+    inserter: &mut BatchInserter,
+    index: &Index,
     source: &ReadOnlyIndex,
     path: &Path,
     progress: &ProgressBar,
-) -> Result<Intake<'i>, Failure> {
+) -> Result<(), Failure> {
     let snapshot = source.snapshot()?;
     let mut documents = snapshot.documents();
     while !interrupt::asked() {
         let locate = |document: Document| {
             let place = format!("{}: {}", path.display(), document.id());
-            Found { document, place }
+            PlacedDocument { document, place }
         };
-        let block: Vec<Found> = documents.block(intake.block())?.into_iter().map(locate).collect();
+        let block = documents.next_block(inserter.block())?;
+        let block: Vec<_> = block.into_iter().map(locate).collect();
         if block.is_empty() {
             break;
         }
         let read = block.len() as u64;
-        intake = intake.take(block, progress)?;
+        inserter.insert(index, block, progress)?;
         progress.add_documents(read);
     }
-    Ok(intake)
+    Ok(())
 }

@@ -21,3 +21,4 @@ pub(crate) mod plan;
 pub(crate) mod query;
 pub(crate) mod rebuild;
 pub(crate) mod remove;
+pub(crate) mod replace_guard;

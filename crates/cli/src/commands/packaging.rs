@@ -39,7 +39,7 @@ Examples:
   twindex man /usr/share/man/man1
   twindex man pages && man pages/twindex-add.1")]
 pub(crate) struct Man {
-    /// The directory to write to; made if it is not there
+    /// The directory to write to; created if it does not exist
     directory: PathBuf,
 }
 

@@ -14,10 +14,10 @@ use twindex::DEFAULT_CONFIDENCE;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Output columns (fields with --json): a, b, similarity, low, high, exact; a is the smaller id. low
-and high are the interval of the similarity at --confidence. Where the index stores texts all
-similarities are exact, unless --estimate asks for estimates. An index of k-mers adds distance,
-the Mash distance -ln(2J/(1+J))/k of the similarity J.
+Output columns (fields with --json): a, b, similarity, low, high, exact. a is the smaller id. low
+and high are the interval of the similarity at --confidence. If the index stores texts, all
+similarities are exact, except with --estimate. An index of k-mers adds distance, the Mash distance
+-ln(2J/(1+J))/k of the similarity J.
 
 Examples:
   twindex pairs pages.twx
@@ -29,13 +29,13 @@ pub(crate) struct Pairs {
     /// Least similarity to report [default: the index's own]
     #[arg(long, value_name = "T")]
     pub(crate) threshold: Option<f64>,
-    /// Probability with which low and high enclose the true similarity
+    /// Probability that the true similarity lies between low and high
     #[arg(long, value_name = "P", default_value_t = DEFAULT_CONFIDENCE)]
     pub(crate) confidence: f64,
-    /// Go by estimates although the index stores texts: faster, as no text is read
+    /// Use estimates even if the index stores texts: faster, because no text is read
     #[arg(long)]
     pub(crate) estimate: bool,
-    /// Report no document in more than N pairs; the summary says how many were left out
+    /// Report each document in at most N pairs; the summary counts the pairs left out
     /// [default: no limit]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_per_document: Option<u32>,

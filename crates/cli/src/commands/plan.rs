@@ -15,20 +15,20 @@ use twindex::{Forecast, Textbook};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-For pairs of each similarity, the table has the probability
-  candidate  to meet in a bucket and be compared; unmet is the rest
-  reported   to be compared and to have an estimate of at least the threshold
-  missed     not to be reported, for similarities at or above the threshold
-  extra      to be reported all the same, for those below it
-  textbook   to be compared with the same lanes in bands by the rule (1/b)^(1/r) = threshold;
-             textbook_missed and textbook_extra are as above, in these bands
-A pair right at the threshold is reported about half the time, as estimates fall on both sides.
+Each row of the table is for pairs of one similarity. Its columns are probabilities:
+  candidate  that the pair shares a bucket and is compared; unmet is the rest
+  reported   that it is compared and its estimate reaches the threshold
+  missed     that it is not reported, for similarities at or above the threshold
+  extra      that it is reported, for similarities below the threshold
+  textbook   that it is compared, if the same lanes form bands by the rule (1/b)^(1/r) = threshold;
+             textbook_missed and textbook_extra are missed and extra with these bands
+A pair right at the threshold is reported about half the time, because estimates fall on both sides.
 
-Bytes are those of a compacted index with ids of 20 bytes. Background candidates are those that
-a query compares in vain among documents that have a similarity of 0.05 to it.
+Bytes are those of a compacted index with ids of 20 bytes. Background candidates are the documents
+of similarity 0.05 that a query compares in vain.
 
-With --length, shingle is the least char:N by the textbook's rule, 20^N well above the length, and
-shingle_chance how likely a given shingle is to be in a text by chance: at most 0.01.
+With --length, shingle is the least char:N by the textbook's rule (20^N well above the length), and
+shingle_chance is the probability that a text has a given shingle by chance: at most 0.01.
 
 Examples:
   twindex plan --threshold 0.8

@@ -18,11 +18,13 @@ use twindex::{Content, DEFAULT_CONFIDENCE, Matches, Signature, Snapshot};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A record whose id is in the index never matches itself. Output columns (fields with --json):
-query, id, similarity, low, high, exact; low and high are the interval of the similarity at
---confidence. With --containment, containment, containment_low and containment_high follow, of
-the share of the query that the document contains. An index of k-mers adds distance, the Mash
-distance -ln(2J/(1+J))/k of the similarity J. Where the index stores texts all of it is exact.
+A record whose id is in the index never matches itself.
+
+Output columns (fields with --json): query, id, similarity, low, high, exact. low and high are the
+interval of the similarity at --confidence. --containment adds containment, containment_low and
+containment_high: the share of the query that the document contains, and its interval. An index of
+k-mers adds distance, the Mash distance -ln(2J/(1+J))/k of the similarity J. If the index stores
+texts, all values are exact.
 
 Examples:
   twindex query pages.twx --text 'the quick brown fox'
@@ -40,30 +42,31 @@ pub(crate) struct Query {
     pub(crate) paths: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) input: InputOptions,
-    /// Ask about this text; of an index of weights, about this JSON object, a number for each token
+    /// Find documents similar to this text, or, in an index of weights, to this JSON object that
+    /// gives each token a number
     #[arg(long, value_name = "STR")]
     pub(crate) text: Option<String>,
-    /// Ask about the document with this id
+    /// Find documents similar to the document with this id
     #[arg(long)]
     pub(crate) id: Option<String>,
     /// Least similarity to report [default: the index's own]
     #[arg(long, value_name = "T")]
     pub(crate) threshold: Option<f64>,
-    /// Report the K most similar, of equally similar ones those with the smallest ids
+    /// Report the K most similar documents; ties go to the smaller id
     /// [default: all]
     #[arg(long, value_name = "K", value_parser = at_least_one)]
     pub(crate) top: Option<usize>,
-    /// Find documents that contain the query, however large they are: the threshold is then the least
-    /// share of the query's shingles that a document has
+    /// Find documents of any size that contain the query; the threshold is then the least share of
+    /// the query's shingles that a document must have
     #[arg(long)]
     pub(crate) containment: bool,
-    /// Probability with which low and high enclose the true similarity
+    /// Probability that the true similarity lies between low and high
     #[arg(long, value_name = "P", default_value_t = DEFAULT_CONFIDENCE)]
     pub(crate) confidence: f64,
-    /// Go by estimates although the index stores texts: faster, as no text is read
+    /// Use estimates even if the index stores texts: faster, because no text is read
     #[arg(long)]
     pub(crate) estimate: bool,
-    /// Compare with every document: finds all, at any threshold
+    /// Compare the query with every document: misses nothing, at any threshold
     #[arg(long)]
     pub(crate) scan: bool,
 }

@@ -13,9 +13,9 @@ use std::time::Instant;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Settings that are not named stay as they are. The new file takes the place of the old one when it
-is complete: until then, and after Ctrl-C or a kill, the index is as it was. Needs an index that
-was created with --store-text, and the space of a second file.
+Settings that are not given keep their values. The new file replaces the old one when it is
+complete; after Ctrl-C or a kill, the index is unchanged. The index must have been created with
+--store-text, and there must be space for a second file.
 
 Examples:
   twindex rebuild pages.twx --shingle word:3
@@ -26,7 +26,7 @@ pub(crate) struct Rebuild {
     index: PathBuf,
     #[command(flatten)]
     settings: IndexSettings,
-    /// Count every shingle once, where the index counts repeated ones as often as they occur
+    /// Count every shingle once, although the index counts repeated shingles as often as they occur
     #[arg(long, conflicts_with = "multiset")]
     no_multiset: bool,
 }

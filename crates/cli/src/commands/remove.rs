@@ -18,9 +18,9 @@ use twindex::{ErrorKind, Index, MAX_ID_BYTES, Result};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Ids that are not in the index are counted as missing, which is no error.
+Ids that are not in the index are counted as missing; that is not an error.
 
-With --older-than, documents go that were inserted longer ago: strictly, to the second.
+--older-than removes documents whose age in whole seconds is greater than AGE.
 
 Examples:
   twindex remove pages.twx page-1 page-2
@@ -36,8 +36,8 @@ pub(crate) struct Remove {
     /// Read ids from a file, one a line; - for standard input
     #[arg(long, value_name = "FILE", conflicts_with = "older_than")]
     pub(crate) ids_from: Option<PathBuf>,
-    /// Remove what was inserted longer ago: a whole number of seconds, minutes, hours, days or weeks,
-    /// as 45s, 30m, 12h, 90d or 2w
+    /// Remove documents inserted longer ago than this: a number of seconds, minutes, hours, days or
+    /// weeks, such as 45s, 30m, 12h, 90d or 2w
     #[arg(long, value_name = "AGE", value_parser = age)]
     pub(crate) older_than: Option<i64>,
 }

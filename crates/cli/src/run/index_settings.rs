@@ -1,8 +1,9 @@
 //! The options that set the settings of a new index.
 
+use crate::terminal::output::count;
 use clap::Args;
 use twindex::IndexOptions;
-use twindex::{Normalization, Shingle};
+use twindex::{Normalization, Settings, Shingle};
 
 /// Settings of a new index. An existing index must have been created with the same ones.
 #[derive(Debug, Args)]
@@ -27,7 +28,7 @@ pub struct IndexSettings {
     /// Count repeated shingles as often as they occur
     #[arg(long)]
     multiset: bool,
-    /// Take weighted sets as documents: JSON Lines with `weights`, an object with a number for each
+    /// Documents are weighted sets: JSON Lines with `weights`, an object with a number for each
     /// token. Implies --shingle token
     #[arg(long)]
     weighted: bool,
@@ -37,6 +38,20 @@ pub struct IndexSettings {
     /// Seed of all hashes [default: 0]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
+}
+
+/// The settings of an index in words.
+pub fn described(settings: &Settings) -> String {
+    format!(
+        "threshold {}, recall {}, {} of {} lanes in signatures of {}, {}, {}",
+        settings.threshold(),
+        settings.recall(),
+        count(settings.plan.bands() as u64, "band"),
+        settings.plan.depth(),
+        settings.lanes(),
+        settings.shingle,
+        settings.normalization
+    )
 }
 
 impl IndexSettings {

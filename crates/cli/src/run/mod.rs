@@ -1,6 +1,6 @@
 //! What all commands share: options, inputs, opening an index, failures, output files.
 
-mod bad_records;
+pub(crate) mod bad_records;
 pub(crate) mod compressor;
 pub mod conflict;
 pub mod ending;

@@ -27,7 +27,7 @@ pub struct TwoTexts {
     /// [default: lower,nfc,space; none for token and kmer:N]
     #[arg(long, value_name = "LIST")]
     pub normalize: Option<Normalization>,
-    /// Probability with which low and high enclose the true similarity
+    /// Probability that the true similarity lies between low and high
     #[arg(long, value_name = "P", default_value_t = DEFAULT_CONFIDENCE)]
     pub confidence: f64,
     /// Seed of all hashes

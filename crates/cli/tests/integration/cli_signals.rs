@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// The number before `documents are in`.
 fn said(stderr: &str) -> usize {
     let words: Vec<&str> = stderr.split_whitespace().collect();
-    let at = words.windows(4).position(|four| four[1..] == ["documents", "are", "in,"]);
+    let at = words.windows(4).position(|four| four[1..] == ["documents", "are", "in"]);
     let at = at.unwrap_or_else(|| panic!("does not say what is in: {stderr}"));
     words[at].replace(',', "").parse().expect("a number")
 }

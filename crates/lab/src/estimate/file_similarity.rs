@@ -101,7 +101,7 @@ impl FileSimilarity {
     ///
     /// # Errors
     ///
-    /// [`Error::NotUtf8`]; [`Error::Unreadable`] if a reader fails; [`Error::NoRoom`] for a word,
+    /// [`Error::NotUtf8`]; [`Error::Unreadable`] if a reader fails; [`Error::PieceTooLong`] for a word,
     /// line or the like that is too long; [`Error::Io`] if the temporary files cannot be written.
     pub fn compare(&self, a: impl Read, b: impl Read) -> Result<FileOverlap> {
         let go_on = &mut |_| ControlFlow::Continue(());

@@ -13,7 +13,7 @@ use crate::terminal::output::count;
 use crate::terminal::progress_bar::ProgressBar;
 use anyhow::anyhow;
 use std::path::Path;
-use twindex::{DedupRun, Error, Index, IndexOptions, Settings, Snapshot, WriteTxn};
+use twindex::{DedupRun, Index, Settings, Snapshot, WriteTxn};
 
 /// The number of records that the run judges between two checks for an interrupt.
 const RECORDS_PER_SLICE: usize = 1 << 10;
@@ -56,7 +56,7 @@ impl<'a> Begun<'a> {
         // This call checks the settings, so it runs before anything is written.
         let recall = plan.recall(&index)?;
         let txn = index.begin_write()?;
-        let deduplication = Deduplication::begin(plan, interrupted, &txn)?;
+        let deduplication = Deduplication::begin(plan, interrupted, (&index, &txn))?;
         Ok(Self { index, txn, deduplication, recall })
     }
 
@@ -139,13 +139,6 @@ impl Plan<'_> {
 
     /// Creates the index.
     fn create(&self) -> Result<Index, Failure> {
-        let create = |options: &IndexOptions| match options.create(self.place) {
-            // Another process has created it since.
-            Err(Error::AlreadyExists { .. }) => options.open(self.place),
-            created => created,
-        };
-        let index = opening::open(self.global, self.args.settings.options(), create)?;
-        index.settings().same(self.place, &self.settings, self.place)?;
-        Ok(index)
+        opening::create(self.global, &self.args.settings.options(), self.place, &self.settings)
     }
 }

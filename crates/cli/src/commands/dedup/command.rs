@@ -8,6 +8,7 @@ use crate::commands::dedup::dry_run::DryRun;
 use crate::commands::dedup::kept_output::OutputRecord;
 use crate::commands::dedup::partial_file::PartialFile;
 use crate::commands::dedup::targets::Targets;
+use crate::commands::replace_guard::ReplaceOptions;
 use crate::input::{BadRecord, RawRecord, RecordName, STANDARD_INPUT};
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
@@ -29,13 +30,14 @@ use twindex::{Signature, Sketcher};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Records are judged in order. One that is similar to a document known already (of the index, of an
-index of --against, or earlier in the input) is left out and audited; any other is written to OUT
-as it came, and remembered. One whose id and text are in the index is known: it is written again.
-The same id with another text is judged as any other, and replaces if it is kept.
+Records are judged in input order. A record that is similar to a known document is removed and
+reported in the audit; known documents are those of the index, of the indexes of --against, and the
+kept records before it. Any other record is written to OUT unchanged, and added to the index. A
+record whose id and text are in the index already is written again. A record whose id is in the
+index with another text is judged like any other, and replaces that document if it is kept.
 
-OUT appears when it is complete. Stopped or killed, the same command goes on where it was, unless
-it is told to --restart.
+OUT appears under its name when it is complete. If the command is stopped or killed, the same
+command resumes where it was; --restart starts over.
 Audit columns (fields in FILE, and with --json): id, duplicate_of, similarity, exact.
 
 Examples:
@@ -49,30 +51,32 @@ pub(crate) struct Dedup {
     /// Files, directories, or - for standard input
     #[arg(default_value = "-")]
     pub(crate) paths: Vec<PathBuf>,
-    /// Where kept records are written, as they came; paths for whole files; - for standard output
+    /// Write the kept records to this file, unchanged; for whole files, their paths; - for standard output
     #[arg(long, short, value_name = "OUT", required_unless_present = "dry_run")]
     pub(crate) output: Option<PathBuf>,
-    /// Where a JSON line is written for each removed record [default: standard output]
+    /// Write a JSON line for each removed record to this file [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub(crate) removed: Option<PathBuf>,
-    /// Change no file, only print what would be removed
+    /// Change no file; only print what would be removed
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Leave out records whose id and text are in the index
+    /// Do not write records whose id and text are in the index already
     #[arg(long)]
     pub(crate) skip_known: bool,
-    /// Remove also what is similar to a document of this index, which is only read; repeatable
+    /// Also remove records similar to a document of this index, which is only read (repeatable)
     #[arg(long, value_name = "INDEX")]
     pub(crate) against: Vec<PathBuf>,
-    /// Go by estimates although the index stores texts: faster, as no text is read
+    /// Use estimates even if the index stores texts: faster, because no text is read
     #[arg(long)]
     pub(crate) estimate: bool,
-    /// Renew the time of insertion of documents that are met again, or duplicates of them
+    /// Renew the insertion time of a document when it or a duplicate of it comes again
     #[arg(long)]
     pub(crate) touch: bool,
-    /// Start over, and do not go on with an interrupted run of the same command
+    /// Start over instead of resuming an interrupted run of the same command
     #[arg(long)]
     pub(crate) restart: bool,
+    #[command(flatten)]
+    pub(crate) replace: ReplaceOptions,
     /// Records in one commit
     #[arg(
         long,

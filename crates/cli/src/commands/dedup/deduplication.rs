@@ -9,12 +9,13 @@ use crate::commands::dedup::partial_file::{
 };
 use crate::commands::dedup::repetition::Repetition;
 use crate::commands::dedup::targets::Targets;
+use crate::commands::replace_guard::ReplaceGuard;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::terminal::output::likeness;
 use anyhow::anyhow;
 use std::path::Path;
-use twindex::{DedupRun, Document, Error, Inserted, Judged, Outcome, Snapshot, WriteTxn};
+use twindex::{DedupOutcome, DedupRun, Document, Index, Error, Inserted, Outcome, Snapshot, WriteTxn};
 
 /// The outcomes so far, in the order in which the index stores them.
 #[derive(Clone, Copy, Default)]
@@ -76,6 +77,7 @@ pub(crate) struct Deduplication<'a> {
     pub(crate) in_batch: usize,
     /// Whether the input repeats an earlier stream.
     repetition: Repetition,
+    guard: ReplaceGuard,
 }
 
 impl<'a> Deduplication<'a> {
@@ -87,7 +89,7 @@ impl<'a> Deduplication<'a> {
     pub(crate) fn begin(
         plan: &'a Plan<'a>,
         interrupted: Option<DedupRun>,
-        txn: &WriteTxn,
+        (index, txn): (&Index, &WriteTxn),
     ) -> Result<Self, Failure> {
         let Plan { global, args, targets, threshold, against, ref key, .. } = *plan;
         let (run, kept, audit) = match (interrupted, targets.output_file(), targets.spool()) {
@@ -103,6 +105,7 @@ impl<'a> Deduplication<'a> {
                 (DedupRun::begin(txn, key), kept, None)
             }
         };
+        let counts = Counts::of(&run);
         Ok(Self {
             global,
             args,
@@ -111,7 +114,8 @@ impl<'a> Deduplication<'a> {
             against,
             kept: KeptOutput::new(kept),
             audit: Audit::begin(global, targets, audit)?,
-            counts: Counts::of(&run),
+            guard: ReplaceGuard::new(args.replace, index, (counts.added, counts.replaced))?,
+            counts,
             run,
             in_batch: 0,
             repetition: Repetition::default(),
@@ -167,7 +171,7 @@ impl<'a> Deduplication<'a> {
         let judged = self.run.insert(insertion, documents).map_err(|error| self.failure(error))?;
         let mut met_again = Vec::new();
         for (judged, (bytes, empty, written)) in judged.into_iter().zip(records) {
-            let Some(Judged { id, outcome }) = judged else { continue };
+            let Some(DedupOutcome { id, outcome }) = judged else { continue };
             self.repetition.add(&id, &outcome);
             self.in_batch += 1;
             self.counts.bytes += bytes;
@@ -181,6 +185,9 @@ impl<'a> Deduplication<'a> {
                         Inserted::Added | Inserted::Skipped => &mut self.counts.added,
                     };
                     *counter += 1;
+                    if !known {
+                        self.guard.wrote(&id, done == Inserted::Replaced);
+                    }
                     if !(known && self.args.skip_known) {
                         self.kept.write(&written)?;
                     }
@@ -199,6 +206,7 @@ impl<'a> Deduplication<'a> {
             let similarity = likeness(found.similarity, found.exact);
             self.audit.line([id.into(), found.id.into(), similarity, found.exact.into()])?;
         }
+        self.guard.check(&self.args.index)?;
         if self.args.touch {
             txn.renew_batch(&met_again)?;
         }
@@ -208,7 +216,7 @@ impl<'a> Deduplication<'a> {
     /// Syncs both outputs and stores the progress of the run in the transaction. `judged` says that
     /// the input has ended.
     pub(crate) fn store(&mut self, txn: &mut WriteTxn, judged: bool) -> Result<(), Failure> {
-        if judged && self.run.is_behind() {
+        if judged && self.run.is_catching_up() {
             return Err(self.other_input());
         }
         self.in_batch = 0;

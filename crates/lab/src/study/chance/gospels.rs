@@ -67,7 +67,7 @@ fn row(
     let (a, b) = (overlap.a, overlap.b);
     let papers = RandomSubsets::new(a, b, a + b)?.tail_log10(overlap.shared);
     // If two texts have more elements than the universe, there is no such law.
-    let (given, there) = match RandomSubsets::like(overlap, universe) {
+    let (given, there) = match RandomSubsets::with_sizes_of(overlap, universe) {
         Ok(law) => (Some(RandomSimilarity::of(a, b, universe)?), law.tail_log10(overlap.shared)),
         Err(Error::InvalidSetting { .. }) => (None, f64::NAN),
         Err(error) => return Err(error),

@@ -29,7 +29,8 @@ impl ChanceComparison {
     /// [`InvalidSetting`](twindex::Error::InvalidSetting) if the universe is smaller than the
     /// union.
     pub(crate) fn new(of: SetKind, overlap: Overlap, universe: Option<u64>) -> Result<Self> {
-        let subsets = RandomSubsets::like(overlap, universe.unwrap_or(overlap.a + overlap.b))?;
+        let subsets =
+            RandomSubsets::with_sizes_of(overlap, universe.unwrap_or(overlap.a + overlap.b))?;
         Ok(Self {
             of,
             overlap,
