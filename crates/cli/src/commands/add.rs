@@ -48,12 +48,11 @@ pub(crate) fn run(global: &GlobalOptions, args: &Add) -> Result<Ending, Failure>
     interrupt::catch()?;
     let start = Instant::now();
     let options = args.settings.options();
-    let mut index = opening::open(global, options.clone(), |options| {
-        match options.open(&args.index) {
+    let mut index =
+        opening::open(global, options.clone(), |options| match options.open(&args.index) {
             Err(Error::NotFound { .. }) => Ok(None),
             opened => opened.map(Some),
-        }
-    })?;
+        })?;
     let settings = match &index {
         Some(index) => *index.settings(),
         None => options.settings()?,

@@ -154,7 +154,7 @@ impl BatchInserter {
             placed.into_iter().map(|placed| (placed.document, placed.place)).unzip();
         let guard = match &mut self.guard {
             Some(guard) => guard,
-            none => none.insert(ReplaceGuard::new(self.replace, index, (0, 0))?),
+            none => none.insert(ReplaceGuard::new(self.replace, index)?),
         };
         let txn = match &mut self.txn {
             Some(txn) => txn,

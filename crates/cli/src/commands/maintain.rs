@@ -76,11 +76,7 @@ pub(crate) fn create(global: &GlobalOptions, args: &Create) -> Result<Ending, Fa
         ("shingle", settings.shingle.to_string().into()),
         ("normalize", settings.normalization.to_string().into()),
     ];
-    let sentence = format!(
-        "created {}: {}",
-        args.index.display(),
-        described(settings)
-    );
+    let sentence = format!("created {}: {}", args.index.display(), described(settings));
     summary(global, &fields, &sentence);
     if interrupt::asked() {
         let name = args.index.display();

@@ -1,7 +1,7 @@
 //! Stops a run that would replace more than half of an index, unless it was asked for.
 
 use crate::run::failure::Failure;
-use crate::terminal::output::{count, grouped};
+use crate::terminal::output::count;
 use anyhow::anyhow;
 use std::collections::HashSet;
 use std::path::Path;
@@ -22,6 +22,13 @@ pub(crate) struct ReplaceOptions {
     replace_most: bool,
 }
 
+impl ReplaceOptions {
+    /// The same, which allow it also if `allowed` says so.
+    pub(crate) fn or(self, allowed: bool) -> Self {
+        Self { replace_most: self.replace_most || allowed }
+    }
+}
+
 /// Counts the documents of an index that a run replaces.
 #[derive(Debug)]
 pub(crate) struct ReplaceGuard {
@@ -34,14 +41,10 @@ pub(crate) struct ReplaceGuard {
 }
 
 impl ReplaceGuard {
-    /// A guard for a run that has added and replaced so many documents of the index before.
-    pub(crate) fn new(
-        options: ReplaceOptions,
-        index: &Index,
-        (added, replaced): (u64, u64),
-    ) -> Result<Self, Failure> {
-        let before = index.snapshot()?.len().saturating_sub(added);
-        Ok(Self { allowed: options.replace_most, before, replaced, written: HashSet::new() })
+    /// A guard for a run that has not written anything to the index.
+    pub(crate) fn new(options: ReplaceOptions, index: &Index) -> Result<Self, Failure> {
+        let (allowed, before) = (options.replace_most, index.snapshot()?.len());
+        Ok(Self { allowed, before, replaced: 0, written: HashSet::new() })
     }
 
     /// Takes account of a document that was added, or has replaced another one.
@@ -63,11 +66,10 @@ impl ReplaceGuard {
             return Ok(());
         }
         Err(anyhow!(
-            "{}: more than half of its {} ({} so far) would be replaced by others with the same \
-             ids; say --replace-most if that is meant",
+            "{}: more than half of its {} would be replaced by others with the same ids, so this \
+             batch was not written; say --replace-most if that is meant",
             path.display(),
             count(self.before, "document"),
-            grouped(self.replaced),
         )
         .into())
     }

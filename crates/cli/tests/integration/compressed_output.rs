@@ -39,11 +39,8 @@ fn the_output_of_dedup_is_compressed_if_its_name_says_so() {
         }
         // What was written is read again.
         let again = shell.run(&format!("add again{at}.twx --json out.{suffix}")).succeeds();
-        assert_eq!(
-            again.counted("added"),
-            150,
-            "the name does not say what it holds, but JSON does"
-        );
+        let kept = plain("out").lines().count() as u64;
+        assert_eq!(again.counted("added"), kept, "its first line says that it holds JSON");
     }
     shell.pipe("dedup e.twx -q -o empty.gz -", "").succeeds();
     assert_eq!(unpacked("gz", &shell.read("empty.gz")), "");

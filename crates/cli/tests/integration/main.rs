@@ -47,6 +47,7 @@ mod pages;
 mod phases;
 #[cfg(unix)]
 mod processes;
+mod replacing;
 #[expect(dead_code, reason = "other tests use the rest")]
 #[path = "../../../../tests/integration/support.rs"]
 mod support;

@@ -63,6 +63,7 @@ impl<'a> Begun<'a> {
     /// Judges some records, and commits at the end of each batch. Stops early after a signal.
     pub(crate) fn judge(
         mut self,
+        plan: &Plan<'_>,
         records: Vec<InputRecord>,
         progress: &ProgressBar,
     ) -> Result<Self, Failure> {
@@ -72,6 +73,12 @@ impl<'a> Begun<'a> {
             let room = (batch - self.deduplication.in_batch).min(RECORDS_PER_SLICE);
             let later = rest.split_off(rest.len().min(room));
             self.deduplication.judge(&mut self.txn, rest)?;
+            if let Err(refused) = self.deduplication.guard.check(&plan.args.index) {
+                let Self { index, txn, deduplication, .. } = self;
+                drop(txn);
+                deduplication.discard(&index)?;
+                return Err(refused);
+            }
             rest = later;
             if self.deduplication.in_batch >= batch {
                 self.deduplication.store(&mut self.txn, false)?;
@@ -90,7 +97,16 @@ impl<'a> Begun<'a> {
     pub(crate) fn finish(self, interrupted: bool, progress: &ProgressBar) -> Result<(), Failure> {
         let Self { index, mut txn, mut deduplication, .. } = self;
         if !interrupted && deduplication.repeats_a_stream() {
-            return deduplication.give_up(txn);
+            drop(txn);
+            let place = deduplication.args.index.display();
+            let records = count(deduplication.run.given().len(), "record");
+            let error = anyhow!(
+                "{place}: the {records} without ids are those of an earlier run, so nothing would \
+                 be kept and nothing was written; name them with --id-prefix P in every run to \
+                 keep the same records again, or say --skip-known"
+            );
+            deduplication.discard(&index)?;
+            return Err(error.into());
         }
         deduplication.store(&mut txn, !interrupted)?;
         txn.commit()?;
@@ -111,21 +127,12 @@ impl<'a> Begun<'a> {
 }
 
 impl Deduplication<'_> {
-    /// Leaves everything as it was before a run that would keep nothing, because the same stream was
-    /// deduplicated before.
-    fn give_up(self, mut txn: WriteTxn) -> Result<(), Failure> {
-        let place = self.args.index.display().to_string();
-        let records = count(self.run.given().len(), "record");
-        self.run.finish(&mut txn)?;
-        txn.commit()?;
+    /// Deletes what was written of the outputs, and the progress of the run, which no later run
+    /// goes on with.
+    fn discard(self, index: &Index) -> Result<(), Failure> {
+        forget(index, self.run)?;
         self.kept.discard()?;
-        self.audit.discard()?;
-        Err(anyhow!(
-            "{place}: the {records} without ids are those of an earlier run, so nothing would be \
-             kept and nothing was written; name them with --id-prefix P in every run to keep the \
-             same records again, or say --skip-known"
-        )
-        .into())
+        self.audit.discard()
     }
 }
 

@@ -153,7 +153,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
         }
         if let Some(mut run) = begun.take() {
             header.take().map_or(Ok(()), |header| run.deduplication.kept.begin_table(&header))?;
-            begun = Some(run.judge(parsed.good, &progress)?);
+            begun = Some(run.judge(&plan, parsed.good, &progress)?);
         }
         progress.add(documents, parsed.bytes);
     }

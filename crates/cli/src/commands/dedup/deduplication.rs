@@ -15,7 +15,9 @@ use crate::run::global_options::GlobalOptions;
 use crate::terminal::output::likeness;
 use anyhow::anyhow;
 use std::path::Path;
-use twindex::{DedupOutcome, DedupRun, Document, Index, Error, Inserted, Outcome, Snapshot, WriteTxn};
+use twindex::{
+    DedupOutcome, DedupRun, Document, Error, Index, Inserted, Outcome, Snapshot, WriteTxn,
+};
 
 /// The outcomes so far, in the order in which the index stores them.
 #[derive(Clone, Copy, Default)]
@@ -77,7 +79,8 @@ pub(crate) struct Deduplication<'a> {
     pub(crate) in_batch: usize,
     /// Whether the input repeats an earlier stream.
     repetition: Repetition,
-    guard: ReplaceGuard,
+    /// Counts what is replaced, except in a run that goes on with an interrupted one.
+    pub(crate) guard: ReplaceGuard,
 }
 
 impl<'a> Deduplication<'a> {
@@ -92,6 +95,7 @@ impl<'a> Deduplication<'a> {
         (index, txn): (&Index, &WriteTxn),
     ) -> Result<Self, Failure> {
         let Plan { global, args, targets, threshold, against, ref key, .. } = *plan;
+        let resumes = interrupted.is_some();
         let (run, kept, audit) = match (interrupted, targets.output_file(), targets.spool()) {
             (Some(run), Some(file), Some(spool)) => {
                 let (kept, audit) = stored_outputs(&run);
@@ -106,6 +110,7 @@ impl<'a> Deduplication<'a> {
             }
         };
         let counts = Counts::of(&run);
+        let guard = ReplaceGuard::new(args.replace.or(resumes), index)?;
         Ok(Self {
             global,
             args,
@@ -114,7 +119,7 @@ impl<'a> Deduplication<'a> {
             against,
             kept: KeptOutput::new(kept),
             audit: Audit::begin(global, targets, audit)?,
-            guard: ReplaceGuard::new(args.replace, index, (counts.added, counts.replaced))?,
+            guard,
             counts,
             run,
             in_batch: 0,
@@ -206,7 +211,6 @@ impl<'a> Deduplication<'a> {
             let similarity = likeness(found.similarity, found.exact);
             self.audit.line([id.into(), found.id.into(), similarity, found.exact.into()])?;
         }
-        self.guard.check(&self.args.index)?;
         if self.args.touch {
             txn.renew_batch(&met_again)?;
         }
