@@ -5,7 +5,7 @@ use crate::input::{BadRecord, RecordName};
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::index_settings::IndexSettings;
-use crate::run::input_options::InputOptions;
+use crate::run::input_options::{InputOptions, announce_standard_input};
 use crate::run::{ending::Ending, opening, records};
 use crate::terminal::interrupt;
 use crate::terminal::progress_bar::ProgressBar;
@@ -59,6 +59,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Add) -> Result<Ending, Failure>
     };
     let Settings { shingle, weighted, .. } = settings;
     args.input.check(shingle, weighted, &args.index)?;
+    announce_standard_input(global, &args.paths);
     let inputs = args.input.of(&args.paths, &args.index, weighted);
     let sketcher = settings.sketcher()?;
     let records = records::start(inputs, shingle, move |record| {

@@ -13,6 +13,7 @@ use twindex::{Document, Index, Inserted, OnConflict, WriteTxn};
 
 /// How documents are inserted.
 #[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Writing to the index")]
 pub(crate) struct InsertOptions {
     /// What to do with a document whose id is in the index with another text
     #[arg(long, value_enum, default_value_t = Conflict::Replace)]

@@ -7,6 +7,7 @@ pub mod compare;
 pub mod compare_weighted;
 pub(crate) mod dedup;
 pub(crate) mod explain;
+pub(crate) mod explain_removed;
 pub(crate) mod export;
 pub(crate) mod exported;
 pub(crate) mod import;

@@ -3,7 +3,7 @@
 use crate::input::{RecordName, no_sequence, weights};
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
-use crate::run::input_options::InputOptions;
+use crate::run::input_options::{InputOptions, announce_standard_input};
 use crate::run::{ending::Ending, opening, records};
 use crate::terminal::interrupt;
 use crate::terminal::messages::message;
@@ -15,6 +15,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 use twindex::{Content, DEFAULT_CONFIDENCE, Matches, Signature, Snapshot};
+
+/// The headings of the options in the help.
+const QUERIES: &str = "What to ask about";
+const MATCHES: &str = "Matches";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -40,35 +44,35 @@ pub(crate) struct Query {
     /// Files, directories, or - for standard input
     #[arg(required_unless_present_any = ["text", "id"])]
     pub(crate) paths: Vec<PathBuf>,
-    #[command(flatten)]
-    pub(crate) input: InputOptions,
     /// Find documents similar to this text, or, in an index of weights, to this JSON object that
     /// gives each token a number
-    #[arg(long, value_name = "STR")]
+    #[arg(help_heading = QUERIES, long, value_name = "STR")]
     pub(crate) text: Option<String>,
     /// Find documents similar to the document with this id
-    #[arg(long)]
+    #[arg(help_heading = QUERIES, long)]
     pub(crate) id: Option<String>,
     /// Least similarity to report [default: the index's own]
-    #[arg(long, value_name = "T")]
+    #[arg(help_heading = MATCHES, long, value_name = "T")]
     pub(crate) threshold: Option<f64>,
     /// Report the K most similar documents; ties go to the smaller id
     /// [default: all]
-    #[arg(long, value_name = "K", value_parser = at_least_one)]
+    #[arg(help_heading = MATCHES, long, value_name = "K", value_parser = at_least_one)]
     pub(crate) top: Option<usize>,
     /// Find documents of any size that contain the query; the threshold is then the least share of
     /// the query's shingles that a document must have
-    #[arg(long)]
+    #[arg(help_heading = MATCHES, long)]
     pub(crate) containment: bool,
     /// Probability that the true similarity lies between low and high
-    #[arg(long, value_name = "P", default_value_t = DEFAULT_CONFIDENCE)]
+    #[arg(help_heading = MATCHES, long, value_name = "P", default_value_t = DEFAULT_CONFIDENCE)]
     pub(crate) confidence: f64,
     /// Use estimates even if the index stores texts: faster, because no text is read
-    #[arg(long)]
+    #[arg(help_heading = MATCHES, long)]
     pub(crate) estimate: bool,
     /// Compare the query with every document: misses nothing, at any threshold
-    #[arg(long)]
+    #[arg(help_heading = MATCHES, long)]
     pub(crate) scan: bool,
+    #[command(flatten)]
+    pub(crate) input: InputOptions,
 }
 
 /// Parses a whole number from 1 on.
@@ -192,6 +196,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Query) -> Result<Ending, Failur
         let (shingle, weighted) = (snapshot.settings().shingle, snapshot.settings().weighted);
         args.input.check(shingle, weighted, &args.index)?;
         let shared = Arc::clone(&snapshot);
+        announce_standard_input(global, &args.paths);
         let inputs = args.input.of(&args.paths, &args.index, weighted);
         let records = records::start(inputs, shingle, move |record| {
             let (query, own) = match record.name {

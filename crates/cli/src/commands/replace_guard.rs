@@ -18,7 +18,7 @@ const REMEMBERED: usize = 1 << 20;
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub(crate) struct ReplaceOptions {
     /// Allow this run to replace more than half of the documents of the index
-    #[arg(long)]
+    #[arg(long, help_heading = "Writing to the index")]
     replace_most: bool,
 }
 

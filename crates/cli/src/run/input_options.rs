@@ -1,10 +1,15 @@
 //! The options that say what inputs hold and how to read them.
 
-use crate::input::{Fields, Format, Inputs, WANTS_WEIGHTS, WalkOptions, check_glob};
+use crate::input::{
+    Fields, Format, Inputs, STANDARD_INPUT, WANTS_WEIGHTS, WalkOptions, check_glob,
+};
 use crate::run::failure::Failure;
+use crate::run::global_options::GlobalOptions;
 use crate::run::resume_key::ResumeKey;
+use crate::terminal::messages::note;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use twindex::Shingle;
 
@@ -47,6 +52,14 @@ pub struct InputOptions {
     /// In directories, follow symbolic links
     #[arg(long)]
     follow: bool,
+}
+
+/// Says on a terminal that standard input is read, so that nobody waits for what waits for them.
+pub fn announce_standard_input(global: &GlobalOptions, paths: &[PathBuf]) {
+    let reads_it = paths.iter().any(|path| path.as_os_str() == STANDARD_INPUT);
+    if reads_it && !global.quiet && io::stdin().is_terminal() {
+        note("reading standard input; end it with Ctrl-D, or stop with Ctrl-C and name files");
+    }
 }
 
 impl InputOptions {

@@ -34,6 +34,7 @@ mod copies;
 mod directories;
 #[cfg(target_os = "linux")]
 mod disk_full;
+mod first_hour;
 mod formats;
 mod genomes;
 mod hostile_input;

@@ -13,7 +13,7 @@ use crate::input::{BadRecord, RawRecord, RecordName, STANDARD_INPUT};
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::index_settings::IndexSettings;
-use crate::run::input_options::InputOptions;
+use crate::run::input_options::{InputOptions, announce_standard_input};
 use crate::run::records::Records;
 use crate::run::resume_key::ResumeKey;
 use crate::run::{ending::Ending, opening, ranges, records};
@@ -28,7 +28,15 @@ use twindex::Error;
 use twindex::{DedupInput, DedupRun, Document, Index, ReadOnlyIndex, Settings, Snapshot};
 use twindex::{Signature, Sketcher};
 
+/// The headings of the options in the help.
+const OUTPUT: &str = "Output";
+const DUPLICATES: &str = "What is a duplicate";
+const WRITING: &str = "Writing to the index";
+
 #[derive(Debug, clap::Args)]
+#[command(override_usage = "\
+twindex dedup [OPTIONS] -o <OUT> <INDEX> [PATHS]...
+       twindex dedup [OPTIONS] --dry-run <INDEX> [PATHS]...")]
 #[command(after_help = "\
 Records are judged in input order. A record that is similar to a known document is removed and
 reported in the audit; known documents are those of the index, of the indexes of --against, and the
@@ -52,39 +60,40 @@ pub(crate) struct Dedup {
     #[arg(default_value = "-")]
     pub(crate) paths: Vec<PathBuf>,
     /// Write the kept records to this file, unchanged; for whole files, their paths; - for standard output
-    #[arg(long, short, value_name = "OUT", required_unless_present = "dry_run")]
+    #[arg(help_heading = OUTPUT, long, short, value_name = "OUT", required_unless_present = "dry_run")]
     pub(crate) output: Option<PathBuf>,
     /// Write a JSON line for each removed record to this file [default: standard output]
-    #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = OUTPUT, long, value_name = "FILE")]
     pub(crate) removed: Option<PathBuf>,
     /// Change no file; only print what would be removed
-    #[arg(long)]
+    #[arg(help_heading = OUTPUT, long)]
     pub(crate) dry_run: bool,
     /// Do not write records whose id and text are in the index already
-    #[arg(long)]
+    #[arg(help_heading = OUTPUT, long)]
     pub(crate) skip_known: bool,
     /// Also remove records similar to a document of this index, which is only read (repeatable)
-    #[arg(long, value_name = "INDEX")]
+    #[arg(help_heading = DUPLICATES, long, value_name = "INDEX")]
     pub(crate) against: Vec<PathBuf>,
     /// Use estimates even if the index stores texts: faster, because no text is read
-    #[arg(long)]
+    #[arg(help_heading = DUPLICATES, long)]
     pub(crate) estimate: bool,
     /// Renew the insertion time of a document when it or a duplicate of it comes again
-    #[arg(long)]
+    #[arg(help_heading = WRITING, long)]
     pub(crate) touch: bool,
     /// Start over instead of resuming an interrupted run of the same command
-    #[arg(long)]
+    #[arg(help_heading = WRITING, long)]
     pub(crate) restart: bool,
-    #[command(flatten)]
-    pub(crate) replace: ReplaceOptions,
     /// Records in one commit
     #[arg(
+        help_heading = WRITING,
         long,
         value_name = "DOCS",
         default_value_t = 10_000,
         value_parser = clap::value_parser!(u32).range(1..)
     )]
     pub(crate) batch: u32,
+    #[command(flatten)]
+    pub(crate) replace: ReplaceOptions,
     #[command(flatten)]
     pub(crate) input: InputOptions,
     #[command(flatten)]
@@ -140,6 +149,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
         Some(run) => Some(Begun::new(&plan, index.take(), Some(run))?),
         None => None,
     };
+    announce_standard_input(global, &args.paths);
     let records = args.records(&targets, &settings, Some(settings.sketcher()?))?;
     let mut progress = ProgressBar::new(global, records.expected_bytes);
     let (mut failed, mut header) = (0_u64, None);
