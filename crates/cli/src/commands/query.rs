@@ -200,6 +200,10 @@ pub(crate) fn run(global: &GlobalOptions, args: &Query) -> Result<Ending, Failur
         let inputs = args.input.of(&args.paths, &args.index, weighted);
         let records = records::start(inputs, shingle, move |record| {
             let (query, own) = match record.name {
+                // A file is named as it was typed.
+                RecordName::Id(id) if record.raw == RawRecord::File => {
+                    (record.place.clone(), Some(id))
+                }
                 RecordName::Id(id) => (id.clone(), Some(id)),
                 RecordName::Automatic => (record.place.clone(), None),
             };
