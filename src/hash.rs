@@ -3,6 +3,7 @@
 //! All of them are part of the file format (`docs/format.md`, section "Hashes"), and golden vectors
 //! pin them. Nothing here depends on the platform.
 
+use std::hash::{BuildHasher, Hasher, RandomState};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// 2^64 divided by the golden ratio, made odd: the increment of the SplitMix64 generator.
@@ -140,6 +141,11 @@ fn load_short(bytes: &[u8]) -> u64 {
 /// Returns the hash of a document's raw text, by which an unchanged text is recognised.
 pub fn text_hash(text: &[u8]) -> u64 {
     xxh3_64_with_seed(text, 0)
+}
+
+/// Returns a key that nobody can guess, from the operating system's source of randomness.
+pub(crate) fn random_key() -> u64 {
+    RandomState::new().build_hasher().finish()
 }
 
 /// The number of bits of an id's hash. Among a million ids, a collision occurs in about every

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::index::handle::{Index, ReadOnlyIndex};
-use crate::store::{Engine, Repair, Settings, SettingsRequest, Tuning, Work, repair};
+use crate::store::{Engine, Repair, SeedRequest, Settings, SettingsRequest, Tuning, Work, repair};
 use crate::text::{Normalization, Shingle, UnicodeVersions};
 use std::cell::RefCell;
 use std::path::Path;
@@ -125,7 +125,30 @@ impl IndexOptions {
     /// Sets the seed of all shingle hashes. The default is 0. Signatures with different seeds
     /// cannot be compared.
     pub fn seed(mut self, seed: u64) -> Self {
-        self.request.seed = Some(seed);
+        self.request.seed = Some(SeedRequest::Fixed(seed));
+        self
+    }
+
+    /// Gives a new index a random seed, and opens an existing index whatever its seed is.
+    ///
+    /// Use this if strangers send the documents. Who knows the seed can change a few letters of a
+    /// copy so that it shares no bucket with the original, or fill a bucket on purpose. The seed is
+    /// in the index file, and [`Settings::seed`] and exports tell it: keep them secret. To make
+    /// another index whose signatures compare with these, take its [settings](Self::with_settings).
+    ///
+    /// ```
+    /// # fn main() -> twindex::Result<()> {
+    /// # let folder = tempfile::tempdir().expect("a temporary folder");
+    /// # let (one, other) = (folder.path().join("1.twx"), folder.path().join("2.twx"));
+    /// use twindex::Index;
+    /// let one = Index::options().random_seed().create(one)?;
+    /// let other = Index::options().random_seed().create(other)?;
+    /// assert_ne!(one.settings().seed, other.settings().seed);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn random_seed(mut self) -> Self {
+        self.request.seed = Some(SeedRequest::Random);
         self
     }
 

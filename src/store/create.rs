@@ -1,6 +1,7 @@
 //! Creates index files: each is complete before it gets its name.
 
 use crate::error::{Error, Result};
+use crate::hash::random_key;
 use crate::store::bytes::codec::DecodeError;
 use crate::store::bytes::record::Counters;
 use crate::store::bytes::schema::{
@@ -18,7 +19,6 @@ use crate::store::storage_error::{Doing, damaged, io_error};
 use redb::Database;
 use std::borrow::Cow;
 use std::fs;
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
@@ -131,7 +131,7 @@ pub(crate) fn resolve_link(path: &Path) -> Cow<'_, Path> {
 impl Engine {
     /// Creates a file with an empty index and a random key for the hashes of ids.
     pub(crate) fn create(path: &Path, settings: &Settings) -> Result<()> {
-        Self::create_with_key(path, settings, RandomState::new().build_hasher().finish())
+        Self::create_with_key(path, settings, random_key())
     }
 
     /// Creates a file with an empty index and this key for the hashes of ids. The key should be

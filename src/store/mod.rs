@@ -50,11 +50,11 @@ pub(crate) use read::candidates::Bucket;
 pub(crate) use read::reader::Reader;
 pub(crate) use read::view::{ChunkTable, DocTable, View};
 pub(crate) use runs::cursor::BandEntries;
-pub(crate) use settings::SettingsRequest;
+pub(crate) use settings::{SeedRequest, SettingsRequest};
 #[cfg(test)]
 pub(crate) use sim::disk::{Call, CrashReplay, Disk, DiskFailure, Event, Unsynced};
 #[cfg(test)]
 pub(crate) use sim::testing::silence_storage_panics;
 pub(crate) use write::batch::{Batch, Entry, Existing};
-pub(crate) use write::dedup_row::DedupRow;
+pub(crate) use write::dedup_row::{DedupRow, OwnNumbers};
 pub(crate) use write::writer::{WriteView, Writer};

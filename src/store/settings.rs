@@ -1,6 +1,7 @@
 //! The settings of an index: chosen at creation, stored in the file, never changed.
 
 use crate::error::{Error, Result};
+use crate::hash::random_key;
 use crate::lsh::BandPlan;
 use crate::params::{Lanes, Recall, Threshold};
 use crate::sketch::Sketcher;
@@ -92,6 +93,15 @@ impl Settings {
     }
 }
 
+/// The seed that a caller asks for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum SeedRequest {
+    /// This seed.
+    Fixed(u64),
+    /// A seed that nobody can guess in a new index, and any seed in an existing index.
+    Random,
+}
+
 /// The settings that a caller asks for. `None` stands for the default in a new index, and for any
 /// value in an existing index.
 #[derive(Clone, Debug, Default)]
@@ -104,7 +114,7 @@ pub(crate) struct SettingsRequest {
     pub(crate) multiset: Option<bool>,
     pub(crate) weighted: Option<bool>,
     pub(crate) store_text: Option<bool>,
-    pub(crate) seed: Option<u64>,
+    pub(crate) seed: Option<SeedRequest>,
     /// `None` stands for the versions of this program.
     pub(crate) unicode: Option<UnicodeVersions>,
 }
@@ -126,7 +136,7 @@ impl SettingsRequest {
             multiset: Some(settings.multiset),
             weighted: Some(settings.weighted),
             store_text: Some(settings.store_text),
-            seed: Some(settings.seed),
+            seed: Some(SeedRequest::Fixed(settings.seed)),
             unicode: Some(settings.unicode),
         }
     }
@@ -147,7 +157,7 @@ impl SettingsRequest {
             multiset: self.multiset.or(Some(settings.multiset)),
             weighted: self.weighted.or(Some(settings.weighted)),
             store_text: self.store_text.or(Some(settings.store_text)),
-            seed: self.seed.or(Some(settings.seed)),
+            seed: self.seed.or(Some(SeedRequest::Fixed(settings.seed))),
             unicode: None,
         }
     }
@@ -172,7 +182,11 @@ impl SettingsRequest {
             multiset: self.multiset.unwrap_or(false),
             weighted,
             store_text: self.store_text.unwrap_or(false),
-            seed: self.seed.unwrap_or(0),
+            seed: match self.seed {
+                Some(SeedRequest::Fixed(seed)) => seed,
+                Some(SeedRequest::Random) => random_key(),
+                None => 0,
+            },
             plan: BandPlan::of(threshold, recall, lanes)?,
             unicode: self.unicode.unwrap_or_else(UnicodeVersions::current),
         };
@@ -212,7 +226,11 @@ impl SettingsRequest {
         agree("multiset", self.multiset.as_ref(), &stored.multiset, path)?;
         agree("weighted", self.weighted.as_ref(), &stored.weighted, path)?;
         agree("store_text", self.store_text.as_ref(), &stored.store_text, path)?;
-        agree("seed", self.seed.as_ref(), &stored.seed, path)
+        let seed = match self.seed {
+            Some(SeedRequest::Fixed(seed)) => Some(seed),
+            Some(SeedRequest::Random) | None => None,
+        };
+        agree("seed", seed.as_ref(), &stored.seed, path)
     }
 }
 

@@ -33,7 +33,7 @@ fn feed(
     let mut txn = index.begin_write()?;
     let mut run = match DedupRun::resume(&txn, KEY)? {
         Some(run) => run,
-        None => DedupRun::begin(&txn, KEY),
+        None => DedupRun::begin(KEY),
     };
     let mut results = Vec::new();
     for (number, part) in records.chunks(7).enumerate() {
@@ -120,13 +120,39 @@ fn a_document_repeated_in_a_run_is_a_duplicate_and_an_earlier_one_is_unchanged()
     let mut txn = index.begin_write().expect("begun");
     let (old, new) = (text(1, 1, 40), text(2, 1, 40));
     txn.insert("old", &old).expect("inserted");
-    let mut run = DedupRun::begin(&txn, KEY);
+    let mut run = DedupRun::begin(KEY);
     let twice = [("old", &old), ("new", &new), ("old", &old), ("new", &new)];
     let documents = twice.map(|(id, text)| index.prepare(id, text).expect("a valid id")).to_vec();
     let judged = run.insert(txn.insertion().unless_similar(0.8), documents).expect("judged");
     let inserted = judged.iter().flatten().map(|judged| judged.outcome.inserted());
     let (unchanged, added) = (Some(Inserted::Unchanged), Some(Inserted::Added));
     assert_eq!(inserted.collect::<Vec<_>>(), [unchanged, added, unchanged, None]);
+}
+
+#[test]
+fn a_document_that_another_writer_adds_during_a_run_is_no_duplicate_of_itself() {
+    let place = Place::new();
+    let index = tiny().create(place.index()).expect("created");
+    let texts = [text(1, 1, 40), text(2, 1, 40), text(3, 1, 40)];
+    let document = |at: usize| index.prepare(format!("d{at}"), &texts[at]).expect("a valid id");
+    let mut txn = index.begin_write().expect("begun");
+    let mut run = DedupRun::begin(KEY);
+    run.insert(txn.insertion().unless_similar(0.8), vec![document(0)]).expect("judged");
+    run.save(&mut txn, [0; 10]).expect("saved");
+    txn.commit().expect("committed");
+
+    let mut txn = index.begin_write().expect("begun by another");
+    txn.insert("d1", &texts[1]).expect("inserted");
+    txn.commit().expect("committed");
+
+    let mut txn = index.begin_write().expect("begun");
+    let mut run = DedupRun::resume(&txn, KEY).expect("readable").expect("stored");
+    let input = [0, 1, 2, 0, 1, 2].map(document).to_vec();
+    let judged = run.insert(txn.insertion().unless_similar(0.8), input).expect("judged");
+    let outcomes: Vec<_> =
+        judged.iter().map(|judged| judged.as_ref().map(|it| it.outcome.inserted())).collect();
+    let (unchanged, added) = (Some(Some(Inserted::Unchanged)), Some(Some(Inserted::Added)));
+    assert_eq!(outcomes, [None, unchanged, added, Some(None), unchanged, Some(None)]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::hash::{GOLDEN, text_hash};
 use crate::index::document::Document;
-use crate::index::write::insertion::{Insertion, Outcome};
+use crate::index::write::insertion::{Inserted, Insertion, Outcome};
 use crate::index::write::transaction::WriteTxn;
 use crate::store::DedupRow;
 
@@ -78,7 +78,7 @@ pub struct DedupOutcome {
 ///     let mut txn = index.begin_write()?;
 ///     let mut run = match DedupRun::resume(&txn, KEY)? {
 ///         Some(run) => run,
-///         None => DedupRun::begin(&txn, KEY),
+///         None => DedupRun::begin(KEY),
 ///     };
 ///     let mut kept = Vec::new();
 ///     for part in lines.chunks(2).take(parts) {
@@ -133,9 +133,8 @@ impl DedupRun {
     ///
     /// The key should contain everything that determines the result: the input, the threshold, the
     /// other indexes, and the destination of the output. The index stores a hash of it.
-    pub fn begin(txn: &WriteTxn, key: impl AsRef<[u8]>) -> Self {
-        let row = DedupRow { base: txn.writer().next_number(), ..DedupRow::default() };
-        let key = text_hash(key.as_ref());
+    pub fn begin(key: impl AsRef<[u8]>) -> Self {
+        let (key, row) = (text_hash(key.as_ref()), DedupRow::default());
         Self { key, row, given: DedupInput::default(), passing: false }
     }
 
@@ -149,9 +148,9 @@ impl DedupRun {
         let row = txn.writer().dedup_row(key)?;
         Ok(row.map(|row| Self {
             key,
+            passing: row.documents > 0,
             row,
             given: DedupInput::default(),
-            passing: row.documents > 0,
         }))
     }
 
@@ -231,7 +230,14 @@ impl DedupRun {
         }
         insertion.txn().give_ids(&mut rest)?;
         let ids: Vec<String> = rest.iter().map(|document| document.id.clone()).collect();
-        let outcomes = insertion.again_from(self.row.base).documents(rest)?;
+        let first = insertion.txn().writer().next_number();
+        let mut own = self.row.own.clone();
+        own.add(first..u64::MAX);
+        let outcomes = insertion.of_run(own).documents(rest)?;
+        let is_new = |outcome: &&Outcome| {
+            matches!(outcome.inserted(), Some(Inserted::Added | Inserted::Replaced))
+        };
+        self.row.own.add(first..first + outcomes.iter().filter(is_new).count() as u64);
         self.given = given;
         let judged = ids.into_iter().zip(outcomes);
         results.extend(judged.map(|(id, outcome)| Some(DedupOutcome { id, outcome })));
@@ -268,7 +274,8 @@ impl DedupRun {
 
     fn store(&mut self, txn: &mut WriteTxn, judged: bool, notes: [u64; 10]) -> Result<()> {
         let DedupInput { documents, hash: input } = self.given;
-        let row = DedupRow { base: self.row.base, judged, documents, input, notes };
+        let own = self.row.own.clone();
+        let row = DedupRow { judged, documents, input, notes, own };
         txn.writer_mut().set_dedup_row(self.key, Some(&row))?;
         self.row = row;
         Ok(())

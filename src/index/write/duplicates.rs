@@ -10,9 +10,11 @@ use crate::index::write::insertion::Outcome;
 use crate::lsh::{Probe, word};
 use crate::params::{Confidence, Threshold};
 use crate::sketch::Sketcher;
-use crate::store::{Batch, DocNo, Document, Entry, Existing, Settings, SettingsRequest, WriteView};
+use crate::store::{
+    Batch, DocNo, Document, Entry, Existing, OwnNumbers, Settings, SettingsRequest, WriteView,
+};
 use rustc_hash::FxHashMap;
-use std::cell::{Cell, OnceCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::cmp::Reverse;
 use std::sync::Arc;
 
@@ -27,8 +29,9 @@ pub(super) struct Comparison<'s> {
     verifies: bool,
     threshold: f64,
     against: Vec<Against<'s>>,
-    /// A repeated document counts as a duplicate of itself if its number is at least this.
-    again_from: u64,
+    /// The numbers of a deduplication run. A document with one of them that comes again is a
+    /// duplicate of itself. `None` outside a run.
+    own: Option<OwnNumbers>,
 }
 
 /// Another index with which documents are compared.
@@ -64,18 +67,12 @@ impl<'s> Comparison<'s> {
         }
         let others = against.iter();
         let against = others.map(|other| Against::new(other, threshold, verifies)).collect();
-        Ok(Self {
-            search_plan,
-            verifies,
-            threshold: threshold.get(),
-            against,
-            again_from: u64::MAX,
-        })
+        Ok(Self { search_plan, verifies, threshold: threshold.get(), against, own: None })
     }
 
-    /// Makes a repeated document a duplicate of itself if its number is at least `number`.
-    pub(super) fn again_from(self, number: u64) -> Self {
-        Self { again_from: number, ..self }
+    /// Makes a repeated document a duplicate of itself if the run that inserted `own` inserted it.
+    pub(super) fn of_run(self, own: Option<OwnNumbers>) -> Self {
+        Self { own, ..self }
     }
 
     /// A lower bound on the probability that a document at the threshold is found.
@@ -121,8 +118,31 @@ struct Kept {
     documents: Vec<KeptDocument>,
     /// Positions in `documents`, by band and the prefix of the band's word.
     buckets: FxHashMap<(usize, u64), Vec<u32>>,
+    /// Which documents the search under way has met.
+    met: RefCell<Met>,
     /// The size of all remembered elements in bytes.
     remembered: Cell<usize>,
+}
+
+/// The kept documents that one search has met. Starting the next search takes constant time.
+#[derive(Default)]
+struct Met {
+    /// The last search that met each document.
+    last: Vec<u32>,
+    search: u32,
+}
+
+impl Met {
+    /// Forgets what the last search has met. A batch has fewer than 2^32 searches.
+    fn start(&mut self) {
+        self.search += 1;
+    }
+
+    /// Whether this search meets the document at this position for the first time.
+    fn is_first(&mut self, at: u32) -> bool {
+        let last = self.last.get_mut(at as usize);
+        last.is_some_and(|last| std::mem::replace(last, self.search) != self.search)
+    }
 }
 
 struct KeptDocument {
@@ -158,6 +178,7 @@ impl<'c> Judge<'c> {
             probe: comparison.search_plan.probe,
             documents: Vec::new(),
             buckets: FxHashMap::default(),
+            met: RefCell::default(),
             remembered: Cell::new(0),
         };
         let first = batch.next_number();
@@ -177,7 +198,8 @@ impl<'c> Judge<'c> {
             return Ok(None);
         }
         if let Existing::Same(doc) = entry.existing() {
-            let again = u64::from(doc.0) >= self.comparison.again_from;
+            let (number, own) = (u64::from(doc.0), self.comparison.own.as_ref());
+            let again = own.is_some_and(|own| own.contains(number));
             let duplicate =
                 || Outcome::Duplicate { of: self.itself(entry.document()), against: None };
             return Ok(again.then(duplicate));
@@ -324,6 +346,7 @@ impl Kept {
         // Writing the document fails if the number does not fit.
         let number = DocNo(number.try_into().unwrap_or(u32::MAX));
         let (id, text) = (document.id.clone(), document.text.clone());
+        self.met.get_mut().last.push(0);
         self.documents.push(KeptDocument { number, id, lanes, text, elements: OnceCell::new() });
     }
 
@@ -338,11 +361,12 @@ impl Kept {
         let lanes = document.signature.lanes();
         let buckets = (0..self.probe.bands())
             .filter_map(|band| self.buckets.get(&(band, word(lanes, band, self.probe.depth()))));
-        let mut places: Vec<u32> = buckets.flatten().copied().collect();
-        places.sort_unstable();
-        places.dedup();
-        let candidates = places.into_iter().filter_map(|at| self.documents.get(at as usize));
-        let candidates = candidates
+        let mut met = self.met.borrow_mut();
+        met.start();
+        // A crowded bucket has thousands of documents that are in all other buckets too.
+        let places = buckets.flatten().copied().filter(|at| met.is_first(*at));
+        let candidates = places
+            .filter_map(|at| self.documents.get(at as usize))
             .filter(|document| counts(document.number))
             .map(|document| (equal_lanes(lanes, &document.lanes), document))
             .filter(|(equal, _)| *equal >= search_plan.least);

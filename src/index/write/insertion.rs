@@ -8,7 +8,7 @@ use crate::index::write::duplicates::{Comparison, Judge};
 use crate::index::write::transaction::WriteTxn;
 use crate::params::Threshold;
 use crate::sketch::Sketcher;
-use crate::store::{Entry, Existing, Writer};
+use crate::store::{Entry, Existing, OwnNumbers, Writer};
 use crate::text::Content;
 use rayon::prelude::*;
 use std::fmt;
@@ -115,7 +115,7 @@ pub struct Insertion<'t> {
     threshold: Option<f64>,
     against: &'t [&'t Snapshot],
     estimate: bool,
-    again_from: u64,
+    own: Option<OwnNumbers>,
 }
 
 impl fmt::Debug for Insertion<'_> {
@@ -137,7 +137,7 @@ impl<'t> Insertion<'t> {
             threshold: None,
             against: &[],
             estimate: false,
-            again_from: u64::MAX,
+            own: None,
         }
     }
 
@@ -170,10 +170,10 @@ impl<'t> Insertion<'t> {
         Self { estimate, ..self }
     }
 
-    /// Makes a repeated document (same id, same text) a duplicate of itself if its number is at
-    /// least `number`. One with a lower number is unchanged.
-    pub(super) fn again_from(self, number: u64) -> Self {
-        Self { again_from: number, ..self }
+    /// Makes a repeated document (same id, same text) a duplicate of itself if it has one of these
+    /// numbers, which a run has inserted or inserts now. Any other is unchanged.
+    pub(super) fn of_run(self, own: OwnNumbers) -> Self {
+        Self { own: Some(own), ..self }
     }
 
     pub(super) fn txn(&mut self) -> &mut WriteTxn {
@@ -208,7 +208,7 @@ impl<'t> Insertion<'t> {
         let verifies = self.txn.settings().store_text && !self.estimate;
         let search_plan = self.txn.search_plan(threshold, verifies);
         Comparison::new(self.txn.settings(), search_plan, verifies, threshold, self.against)
-            .map(|comparison| Some(comparison.again_from(self.again_from)))
+            .map(|comparison| Some(comparison.of_run(self.own.clone())))
     }
 
     /// Inserts a document. A document without an id gets the next automatic one.

@@ -8,8 +8,8 @@ use crate::store::bytes::schema::{FORMAT_VERSION, Layout, MAGIC, posting_key};
 use crate::store::runs::flush::{PackedBand, pack_tail};
 use crate::store::runs::segment::{Tail, TailDocument};
 use crate::store::runs::tombstones::Tombstones;
-use crate::store::settings::{Settings, SettingsRequest, StoredSettings};
-use crate::store::write::dedup_row::DedupRow;
+use crate::store::settings::{SeedRequest, Settings, SettingsRequest, StoredSettings};
+use crate::store::write::dedup_row::{DedupRow, OwnNumbers};
 use crate::text::{Form, Normalization, Shingle, UnicodeVersions, Whitespace};
 use std::fmt::Debug;
 
@@ -222,7 +222,7 @@ fn every_setting() -> SettingsRequest {
         multiset: Some(true),
         weighted: Some(false),
         store_text: Some(true),
-        seed: Some(0xFEDC_BA98_7654_3210),
+        seed: Some(SeedRequest::Fixed(0xFEDC_BA98_7654_3210)),
         unicode: None,
     }
 }
@@ -399,13 +399,15 @@ fn example() -> Vec<(String, Vec<u8>)> {
     };
     row("meta state".into(), counters.encode());
     let run = 0x0123_4567_89AB_CDEF;
-    let row_of_run = DedupRow {
-        base: 3,
+    let mut row_of_run = DedupRow {
         judged: true,
         documents: 4,
         input: 0xFEDC_BA98_7654_3210,
         notes: [120, 0x1111_2222_3333_4444, 80, 0x5555_6666_7777_8888, 3, 0, 0, 1, 1, 81],
+        own: OwnNumbers::default(),
     };
+    row_of_run.own.add(3..5);
+    row_of_run.own.add(7..8);
     row("meta dedup 0123456789abcdef".into(), row_of_run.encode(run));
     assert_eq!(DedupRow::decode(&row_of_run.encode(run), run), Ok(row_of_run));
 

@@ -2,12 +2,12 @@
 //! complete.
 
 use crate::error::{Error, Result};
+use crate::hash::random_key;
 use crate::store::bytes::record::Counters;
 use crate::store::create::{NewFile, resolve_link};
 use crate::store::engine::{Engine, Tuning};
 use crate::store::progress::Watch;
 use crate::store::settings::{SettingsRequest, StoredSettings};
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ pub(crate) fn rebuild(
     let kind = SettingsRequest { weighted: request.weighted, ..SettingsRequest::default() };
     kind.check(old.settings(), path)?;
     let settings = request.over(old.settings()).resolve()?;
-    let key = RandomState::new().build_hasher().finish();
+    let key = random_key();
     let stored = StoredSettings::new(&settings, key, old.created());
     let new = NewFile::begin_like(path, &stored, path)?;
     let mut engine = Engine::open(new.temporary_path(), &SettingsRequest::default(), tuning)?;

@@ -160,13 +160,11 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
             found.compact();
         }
         early.iter().for_each(|candidate| visit(candidate.doc, &candidate.lanes));
-        for doc in found.into_docs() {
-            let known = early.iter().any(|candidate| candidate.doc == doc);
-            if self.is_live(doc) && !known && is_wanted(doc) {
-                self.with_signature(doc, |lanes, _| visit(doc, lanes))?;
-            }
-        }
-        Ok(())
+        let mut docs = found.into_docs();
+        docs.retain(|doc| {
+            self.is_live(*doc) && !early.iter().any(|candidate| candidate.doc == *doc)
+        });
+        self.for_each_signature_of(&docs, is_wanted, visit)
     }
 
     /// Appends the documents that a run has in a bucket, removed ones included.
@@ -237,7 +235,8 @@ impl UniqueDocs {
     fn compact(&mut self) {
         const MIN_LENGTH: usize = 1 << 12;
         if self.docs.len() >= MIN_LENGTH.max(2 * self.unique) {
-            self.docs.sort_unstable();
+            // The numbers of each bucket ascend for the most part, which this sort makes use of.
+            self.docs.sort();
             self.docs.dedup();
             self.unique = self.docs.len();
         }
@@ -245,7 +244,7 @@ impl UniqueDocs {
 
     /// The documents, each once, in order of their numbers.
     fn into_docs(mut self) -> Vec<DocNo> {
-        self.docs.sort_unstable();
+        self.docs.sort();
         self.docs.dedup();
         self.docs
     }

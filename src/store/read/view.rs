@@ -13,6 +13,7 @@ use crate::store::settings::{Settings, StoredSettings};
 use crate::store::state::State;
 use crate::store::storage_error::{Doing, damaged, guard};
 use redb::ReadableTable;
+use std::cmp::Ordering;
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -144,6 +145,54 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
                 decode_signature(row.value(), doc, self.fixed.lanes).map_err(fault)?;
             Ok(read(lanes, size))
         })
+    }
+
+    /// Calls `visit` with the lanes of live documents, given in ascending order. `is_wanted` is asked
+    /// about each document right before its signature is read, and can refuse it.
+    ///
+    /// Neighbours are read in one pass over their rows: a tenth of the time of looking up each.
+    pub(crate) fn for_each_signature_of(
+        &self,
+        docs: &[DocNo],
+        is_wanted: impl Fn(DocNo) -> bool,
+        mut visit: impl FnMut(DocNo, &[u8]),
+    ) -> Result<()> {
+        /// How many documents are read together, and in how many rows they must lie.
+        const TOGETHER: usize = 64;
+        const ROWS: u32 = 4 * TOGETHER as u32;
+        let path = self.fixed.path;
+        for docs in docs.chunks(TOGETHER) {
+            let (Some(first), Some(last)) = (docs.first(), docs.last()) else { continue };
+            if docs.len() < TOGETHER || last.0 - first.0 >= ROWS {
+                for &doc in docs.iter().filter(|doc| is_wanted(**doc)) {
+                    self.with_signature(doc, |lanes, _| visit(doc, lanes))?;
+                }
+                continue;
+            }
+            guard(path, || {
+                let fault = |doc: DocNo, detail| damaged(path, Table::Signatures, doc.0, detail);
+                let rows = self.signatures.range(first.0..=last.0);
+                let mut rows = rows.doing(path, "reading signatures")?;
+                for &doc in docs {
+                    let row = loop {
+                        let row = rows.next().ok_or_else(|| fault(doc, "its row is missing"))?;
+                        let (number, row) = row.doing(path, "reading signatures")?;
+                        match number.value().cmp(&doc.0) {
+                            Ordering::Less => {}
+                            Ordering::Equal => break row,
+                            Ordering::Greater => return Err(fault(doc, "its row is missing")),
+                        }
+                    };
+                    if is_wanted(doc) {
+                        let decoded = decode_signature(row.value(), doc, self.fixed.lanes);
+                        let (lanes, _) = decoded.map_err(|detail| fault(doc, detail))?;
+                        visit(doc, lanes);
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
     }
 
     /// Calls `visit` with the lanes and the set size of every live document, in order of their

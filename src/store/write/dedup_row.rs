@@ -9,13 +9,51 @@ use crate::store::storage_error::Doing;
 use crate::store::storage_error::damaged;
 use crate::store::write::writer::Writer;
 use redb::ReadableTable;
+use std::ops::Range;
 use std::path::Path;
 
+/// The numbers of the documents that a run has inserted. Other writers may have inserted documents
+/// between its commits.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct OwnNumbers {
+    /// Ranges in ascending order that neither overlap nor touch.
+    ranges: Vec<Range<u64>>,
+}
+
+impl OwnNumbers {
+    /// Adds numbers, which must be above all others.
+    pub(crate) fn add(&mut self, numbers: Range<u64>) {
+        match self.ranges.last_mut() {
+            _ if numbers.is_empty() => {}
+            Some(last) if last.end == numbers.start => last.end = numbers.end,
+            _ => self.ranges.push(numbers),
+        }
+    }
+
+    pub(crate) fn contains(&self, number: u64) -> bool {
+        let after = self.ranges.partition_point(|range| range.start <= number);
+        let range = after.checked_sub(1).and_then(|at| self.ranges.get(at));
+        range.is_some_and(|range| range.contains(&number))
+    }
+
+    /// Reads the ranges that are left in a row.
+    fn decode(mut numbers: NumberReader<'_>) -> std::result::Result<Self, DecodeError> {
+        let mut ranges: Vec<Range<u64>> = Vec::new();
+        while numbers.end().is_err() {
+            let range = numbers.u64()?..numbers.u64()?;
+            let free = ranges.last().is_none_or(|last| last.end < range.start);
+            if range.is_empty() || !free {
+                return Err("its ranges of numbers do not ascend");
+            }
+            ranges.push(range);
+        }
+        Ok(Self { ranges })
+    }
+}
+
 /// The progress of a deduplication whose output is not complete yet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct DedupRow {
-    /// The first document number that the run may have inserted.
-    pub(crate) base: u64,
     /// Whether all documents have been judged and only the output remains to be completed.
     pub(crate) judged: bool,
     /// The number of judged documents.
@@ -25,14 +63,18 @@ pub(crate) struct DedupRow {
     /// The caller's notes. The command stores the length and hash of the output, the length and
     /// hash of the audit file, and six counts.
     pub(crate) notes: [u64; 10],
+    /// The documents that the run has inserted.
+    pub(crate) own: OwnNumbers,
 }
 
 impl DedupRow {
     /// Encodes the row of the run with this number.
     pub(crate) fn encode(&self, run: u64) -> Vec<u8> {
-        let Self { base, judged, documents, input, notes } = *self;
+        let Self { judged, documents, input, notes, own } = self;
         let mut row = Vec::with_capacity(128);
-        for number in [base, u64::from(judged), documents, input].into_iter().chain(notes) {
+        let ranges = own.ranges.iter().flat_map(|range| [range.start, range.end]);
+        let progress = [u64::from(*judged), *documents, *input];
+        for number in progress.into_iter().chain(*notes).chain(ranges) {
             row.extend_from_slice(&number.to_le_bytes());
         }
         seal(row, Table::Meta, run)
@@ -41,7 +83,6 @@ impl DedupRow {
     pub(crate) fn decode(sealed: &[u8], run: u64) -> std::result::Result<Self, DecodeError> {
         let mut numbers = NumberReader(unseal(sealed, Table::Meta, run)?);
         let mut row = Self {
-            base: numbers.u64()?,
             judged: match numbers.u64()? {
                 0 => false,
                 1 => true,
@@ -50,11 +91,12 @@ impl DedupRow {
             documents: numbers.u64()?,
             input: numbers.u64()?,
             notes: [0; 10],
+            own: OwnNumbers::default(),
         };
         for note in &mut row.notes {
             *note = numbers.u64()?;
         }
-        numbers.end()?;
+        row.own = OwnNumbers::decode(numbers)?;
         Ok(row)
     }
 }
@@ -120,10 +162,31 @@ mod tests {
     use crate::store::sim::testing::{filled, open};
 
     #[test]
+    fn own_numbers_are_those_added_and_no_others() {
+        let mut own = OwnNumbers::default();
+        for numbers in [3..5, 5..5, 5..6, 9..12, 20..21] {
+            own.add(numbers);
+        }
+        let found: Vec<u64> = (0..30).filter(|number| own.contains(*number)).collect();
+        assert_eq!(found, [3, 4, 5, 9, 10, 11, 20]);
+        assert_eq!(own.ranges.len(), 3);
+        let row = DedupRow { own, ..DedupRow::default() };
+        assert_eq!(DedupRow::decode(&row.encode(7), 7), Ok(row));
+    }
+
+    #[test]
+    fn ranges_that_do_not_ascend_are_damage() {
+        for ranges in [vec![3..3], vec![3..5, 5..6], vec![3..5, 1..2]] {
+            let row = DedupRow { own: OwnNumbers { ranges }, ..DedupRow::default() };
+            assert!(DedupRow::decode(&row.encode(7), 7).is_err(), "{row:?}");
+        }
+    }
+
+    #[test]
     fn a_row_is_stored_until_it_is_deleted() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let engine = filled(&folder, 5);
-        let stored = DedupRow { base: 1, documents: 2, input: 3, ..DedupRow::default() };
+        let stored = DedupRow { documents: 2, input: 3, ..DedupRow::default() };
         let mut writer = engine.write().expect("begun");
         assert_eq!(writer.dedup_row(7).expect("readable"), None);
         writer.set_dedup_row(7, Some(&stored)).expect("written");
@@ -133,7 +196,7 @@ mod tests {
         let engine = open(&folder);
         let mut writer = engine.write().expect("begun");
         assert_eq!(writer.dedup_row(8).expect("readable"), None, "that is another run");
-        assert_eq!(writer.dedup_row(7).expect("readable"), Some(stored));
+        assert_eq!(writer.dedup_row(7).expect("readable"), Some(stored.clone()));
         writer.set_dedup_row(7, None).expect("written");
         assert_eq!(writer.dedup_row(7).expect("readable"), None);
         drop(writer);

@@ -83,7 +83,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Add) -> Result<Ending, Failure>
             // An index is made with the first good record, so that a run that fails makes none.
             let index = match &mut index {
                 Some(index) => index,
-                none => none.insert(opening::create(global, &options, &args.index, &settings)?),
+                none => none.insert(opening::create(global, &args.index, &settings)?),
             };
             inserter.insert(index, parsed.good, &progress)?;
         }
@@ -91,7 +91,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Add) -> Result<Ending, Failure>
     }
     progress.finish();
     if index.is_none() && inserter.has_not_failed() && !interrupt::asked() {
-        index = Some(opening::create(global, &options, &args.index, &settings)?);
+        index = Some(opening::create(global, &args.index, &settings)?);
     }
     let ending = inserter.finish(global, &args.index)?;
     index.map_or(Ok(()), Index::close)?;

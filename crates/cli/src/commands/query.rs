@@ -1,6 +1,6 @@
 //! `twindex query`: finds the documents that are similar to texts or to a stored document.
 
-use crate::input::{RecordName, no_sequence, weights};
+use crate::input::{RawRecord, RecordName, no_sequence, weights};
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::input_options::{InputOptions, announce_standard_input};

@@ -35,9 +35,10 @@ pub struct IndexSettings {
     /// Keep the texts, compressed, so that answers are exact and `explain` and `rebuild` work
     #[arg(long)]
     store_text: bool,
-    /// Seed of all hashes [default: 0]
-    #[arg(long, value_name = "N")]
-    seed: Option<u64>,
+    /// Seed of all hashes: a number, or `random` for one that nobody can guess, if strangers send
+    /// the documents [default: 0]
+    #[arg(long, value_name = "N", value_parser = seed)]
+    seed: Option<Seed>,
 }
 
 /// The settings of an index in words.
@@ -103,9 +104,28 @@ impl IndexSettings {
         if self.store_text {
             options = options.store_text(true);
         }
-        if let Some(seed) = self.seed {
-            options = options.seed(seed);
+        match self.seed {
+            Some(Seed::Fixed(seed)) => options.seed(seed),
+            Some(Seed::Random) => options.random_seed(),
+            None => options,
         }
-        options
+    }
+}
+
+/// The seed that a person asks for.
+#[derive(Clone, Copy, Debug)]
+enum Seed {
+    Fixed(u64),
+    Random,
+}
+
+/// Parses a seed.
+fn seed(text: &str) -> Result<Seed, &'static str> {
+    match text {
+        "random" => Ok(Seed::Random),
+        number => match number.parse() {
+            Ok(seed) => Ok(Seed::Fixed(seed)),
+            Err(_) => Err("expected a whole number from 0 to 18446744073709551615, or random"),
+        },
     }
 }

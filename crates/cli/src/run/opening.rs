@@ -23,19 +23,18 @@ pub fn to_read(global: &GlobalOptions, path: &Path) -> std::result::Result<ReadO
     open(global, IndexOptions::new(), |options| options.open_read_only(path))
 }
 
-/// Creates an index with these settings, which follow from the options. If another process has
-/// created it since it was looked for, opens it.
+/// Creates an index with these settings. If another process has created it since it was looked for,
+/// opens it.
 pub fn create(
     global: &GlobalOptions,
-    options: &IndexOptions,
     path: &Path,
     settings: &Settings,
 ) -> std::result::Result<Index, Failure> {
-    let index = open(global, options.clone(), |options| match options.create(path) {
+    let options = IndexOptions::new().with_settings(settings);
+    let index = open(global, options, |options| match options.create(path) {
         Err(Error::AlreadyExists { .. }) => options.open(path),
         created => created,
     })?;
-    index.settings().same(path, settings, path)?;
     if global.verbose {
         note(&format!("created {}: {}", path.display(), described(settings)));
     }

@@ -268,3 +268,21 @@ fn a_byte_order_mark_before_json_lines_is_skipped() {
     shell.run("add i.twx in.jsonl").succeeds();
     assert_eq!(shell.ids(), ["a", "b"]);
 }
+
+#[test]
+fn a_random_seed_is_drawn_once_and_kept() {
+    let shell = Shell::new();
+    let seed = |index: &str| shell.run(&format!("info {index} --json")).json()[0]["seed"].clone();
+    for index in ["i.twx", "j.twx"] {
+        shell.pipe(&format!("add {index} --seed random --format lines -"), "a text").succeeds();
+    }
+    let drawn = seed("i.twx");
+    assert_ne!(drawn, seed("j.twx"));
+    shell.pipe("add i.twx --seed random --format lines -", "another text").succeeds();
+    assert_eq!(seed("i.twx"), drawn);
+    let other = shell.pipe("add i.twx --seed 0 --format lines -", "a third text");
+    assert_eq!(other.status, 2, "{other:?}");
+    assert!(other.stderr.contains("seed"), "{other:?}");
+    let wrong = shell.run("create k.twx --seed secret");
+    assert!(wrong.stderr.contains("or random"), "{wrong:?}");
+}

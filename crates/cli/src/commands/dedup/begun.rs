@@ -56,7 +56,7 @@ impl<'a> Begun<'a> {
         // This call checks the settings, so it runs before anything is written.
         let recall = plan.recall(&index)?;
         let txn = index.begin_write()?;
-        let deduplication = Deduplication::begin(plan, interrupted, (&index, &txn))?;
+        let deduplication = Deduplication::begin(plan, interrupted, &index)?;
         Ok(Self { index, txn, deduplication, recall })
     }
 
@@ -146,6 +146,6 @@ impl Plan<'_> {
 
     /// Creates the index.
     fn create(&self) -> Result<Index, Failure> {
-        opening::create(self.global, &self.args.settings.options(), self.place, &self.settings)
+        opening::create(self.global, self.place, &self.settings)
     }
 }

@@ -123,7 +123,8 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
     let threshold = args.settings.threshold().unwrap_or(settings.threshold());
     let key = args.resume_key(threshold);
     let against = &*against;
-    let plan = Plan { global, args, targets: &targets, place, settings, threshold, against, key };
+    let targets = &targets;
+    let plan = Plan { global, args, targets, place, settings, threshold, against, key };
     let report = |counts: &Counts, failed: u64, recall: Option<f64>, interrupted: bool| {
         let seconds = start.elapsed().as_secs_f64();
         report(global, args, counts, failed, recall, seconds, interrupted);
@@ -150,7 +151,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
         None => None,
     };
     announce_standard_input(global, &args.paths);
-    let records = args.records(&targets, &settings, Some(settings.sketcher()?))?;
+    let records = args.records(targets, &settings, Some(settings.sketcher()?))?;
     let mut progress = ProgressBar::new(global, records.expected_bytes);
     let (mut failed, mut header) = (0_u64, None);
     for parsed in records {

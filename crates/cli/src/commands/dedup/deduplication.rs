@@ -92,7 +92,7 @@ impl<'a> Deduplication<'a> {
     pub(crate) fn begin(
         plan: &'a Plan<'a>,
         interrupted: Option<DedupRun>,
-        (index, txn): (&Index, &WriteTxn),
+        index: &Index,
     ) -> Result<Self, Failure> {
         let Plan { global, args, targets, threshold, against, ref key, .. } = *plan;
         let resumes = interrupted.is_some();
@@ -106,7 +106,7 @@ impl<'a> Deduplication<'a> {
             _ => {
                 let kept =
                     targets.out.as_ref().map_or(Ok(OutputWriter::Nowhere), OutputWriter::open)?;
-                (DedupRun::begin(txn, key), kept, None)
+                (DedupRun::begin(key), kept, None)
             }
         };
         let counts = Counts::of(&run);
