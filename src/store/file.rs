@@ -7,9 +7,13 @@ use crate::store::pages::verifier::{PageFault, register};
 use crate::store::storage_error::{Doing, abandon, io_error};
 use redb::backends::FileBackend;
 use redb::{Database, ReadTransaction, ReadableDatabase};
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 use std::{fs, io};
+
+/// The first bytes of every file of redb.
+const REDB_MAGIC: &[u8] = b"redb\x1A\x0A\xA9\x0D\x0A";
 
 /// An open file.
 pub(crate) enum File {
@@ -130,13 +134,25 @@ pub(crate) fn is_plausible(path: &Path) -> Result<()> {
         |detail: &str| Error::NotAnIndex { path: path.to_owned(), detail: detail.into() };
     match fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            Err(Error::NotFound { path: path.to_owned() })
+            return Err(Error::NotFound { path: path.to_owned() });
         }
-        Err(error) => Err(io_error(path, "opening", error)),
-        Ok(metadata) if metadata.is_dir() => Err(not_an_index("it is a directory")),
-        Ok(metadata) if !metadata.is_file() => Err(not_an_index("it is not a regular file")),
-        Ok(metadata) if metadata.len() == 0 => Err(not_an_index("it is empty")),
-        Ok(_) => Ok(()),
+        Err(error) => return Err(io_error(path, "opening", error)),
+        Ok(metadata) if metadata.is_dir() => return Err(not_an_index("it is a directory")),
+        Ok(metadata) if !metadata.is_file() => {
+            return Err(not_an_index("it is not a regular file"));
+        }
+        Ok(metadata) if metadata.len() == 0 => return Err(not_an_index("it is empty")),
+        Ok(_) => {}
+    }
+    // A file that cannot be read, or is locked, gives its error when redb opens it.
+    let begins_well = fs::File::open(path).and_then(|file| {
+        let mut start = Vec::new();
+        file.take(REDB_MAGIC.len() as u64).read_to_end(&mut start)?;
+        Ok(start == REDB_MAGIC)
+    });
+    match begins_well {
+        Ok(false) => Err(not_an_index("it does not begin as an index does")),
+        _ => Ok(()),
     }
 }
 
@@ -147,7 +163,11 @@ pub(crate) fn open_error(error: redb::Error, path: &Path) -> Error {
             if error.kind() == io::ErrorKind::InvalidData
                 && !error.get_ref().is_some_and(|source| source.is::<PageFault>()) =>
         {
-            Error::NotAnIndex { path: path.to_owned(), detail: error.to_string() }
+            Error::NotAnIndex { path: path.to_owned(), detail: "it has no valid header".into() }
+        }
+        redb::Error::Io(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+            let detail = "it is cut short within its header; restore a copy".into();
+            Error::NotAnIndex { path: path.to_owned(), detail }
         }
         other => match Err::<(), _>(other).doing(path, "opening") {
             Err(error) => error,

@@ -195,7 +195,8 @@ impl SettingsRequest {
         Ok(settings)
     }
 
-    /// Checks that an existing index has the settings that are asked for.
+    /// Checks that an existing index has the settings that are asked for, and first that they are in
+    /// range.
     pub(crate) fn check(&self, stored: &Settings, path: &Path) -> Result<()> {
         fn agree<T: PartialEq + Display>(
             setting: &'static str,
@@ -213,6 +214,10 @@ impl SettingsRequest {
                 _ => Ok(()),
             }
         }
+        // A value out of range is never in any index; saying so helps more than the difference.
+        self.threshold.map(Threshold::new).transpose()?;
+        self.recall.map(Recall::new).transpose()?;
+        self.lanes.map(Lanes::new).transpose()?;
         agree("threshold", self.threshold.as_ref(), &stored.threshold.get(), path)?;
         agree("recall", self.recall.as_ref(), &stored.recall.get(), path)?;
         agree("lanes", self.lanes.as_ref(), &stored.lanes.get(), path)?;

@@ -9,7 +9,7 @@ use std::any::Any;
 use std::fmt::Display;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Adds path and action to an error of redb.
 pub(crate) trait Doing<T> {
@@ -39,12 +39,16 @@ fn storage_error(error: redb::Error, path: &Path, action: &'static str) -> Error
     let path = path.to_owned();
     match error {
         redb::Error::Io(source) if inner(&source) == Some(true) => Error::NeedsRepair { path },
+        redb::Error::Io(source) if source.kind() == io::ErrorKind::UnexpectedEof => {
+            file_damaged(path, CUT_SHORT.to_owned())
+        }
         redb::Error::Io(source) => Error::Io { path, action, source },
         redb::Error::DatabaseAlreadyOpen => Error::Locked { path },
         redb::Error::RepairAborted => Error::NeedsRepair { path },
-        redb::Error::Corrupted(detail) => {
-            Error::Damaged { path, table: "file", key: "structure".into(), detail }
+        redb::Error::Corrupted(detail) if detail.contains("truncated") => {
+            file_damaged(path, CUT_SHORT.to_owned())
         }
+        redb::Error::Corrupted(detail) => file_damaged(path, detail),
         redb::Error::UpgradeRequired(version) => {
             Error::NotAnIndex { path, detail: format!("its storage has the old version {version}") }
         }
@@ -62,6 +66,14 @@ fn storage_error(error: redb::Error, path: &Path, action: &'static str) -> Error
 pub(crate) fn fault_error(path: &Path, fault: PageFault) -> Error {
     let PageFault { table, place, detail } = fault;
     Error::Damaged { path: path.to_owned(), table, key: place, detail }
+}
+
+/// What is wrong with a file that ends too early.
+const CUT_SHORT: &str = "the file is cut short";
+
+/// The error of a file whose pages are damaged.
+fn file_damaged(path: PathBuf, detail: String) -> Error {
+    Error::Damaged { path, table: "file", key: "structure".into(), detail }
 }
 
 /// The error of a failed system call on a path.

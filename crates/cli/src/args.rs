@@ -26,6 +26,7 @@ use clap::{Parser, Subcommand};
 #[command(
     name = "twindex",
     version,
+    disable_help_flag = true,
     max_term_width = 100,
     after_help = "\
 Exit status: 0 done or found; 1 nothing found, violations, or below a threshold; 2 any error.

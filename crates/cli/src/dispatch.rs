@@ -5,6 +5,7 @@ use crate::commands::{
     add, backup, clusters, compare, dedup, explain, export, import, info, inspect, maintain, merge,
     packaging, pairs, plan, query, rebuild, remove,
 };
+use crate::near_misses::NEAR_MISSES;
 use crate::run::ending::Ending;
 use crate::run::failure::Failure;
 use crate::run::program;
@@ -17,7 +18,7 @@ use std::process::ExitCode;
 /// The exit status is 0 when done or found, 1 when nothing was found, `check` found violations or
 /// `compare` is below its threshold, 2 after any error.
 pub fn main() -> ExitCode {
-    let args: Args = program::parse();
+    let args: Args = program::parse(NEAR_MISSES);
     program::run("twindex", &args.global, || run(&args))
 }
 

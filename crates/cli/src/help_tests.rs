@@ -141,3 +141,28 @@ fn every_default_is_in_the_help() {
         }
     }
 }
+
+#[test]
+fn the_options_of_every_command_come_last() {
+    const LAST: &str = "Options of every command:";
+    for mut command in commands() {
+        let name = command.get_name().to_owned();
+        let help = command.render_help().to_string();
+        let (own, last) = help.split_once(LAST).unwrap_or_else(|| panic!("{name}: no {LAST}"));
+        assert!(!own.contains("--json") && last.contains("--json"), "{name}");
+        let more = last.lines().find(|line| {
+            line.ends_with(':') && !line.starts_with(' ') && !line.starts_with("Examples")
+        });
+        assert!(more.is_none_or(|line| after_help(&command).contains(line)), "{name}: {more:?}");
+    }
+}
+
+#[test]
+fn other_names_of_commands_lead_to_commands() {
+    let names: Vec<String> =
+        commands().iter().map(|command| command.get_name().to_owned()).collect();
+    for (typed, meant) in crate::near_misses::NEAR_MISSES {
+        assert!(!names.iter().any(|name| name == typed), "{typed} is a command");
+        assert!(names.iter().any(|name| name == meant), "{meant} is no command");
+    }
+}

@@ -14,6 +14,7 @@ mod dispatch;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod input;
+mod near_misses;
 pub mod run;
 pub mod terminal;
 

@@ -20,7 +20,7 @@ fn filled() -> (TempDir, PathBuf, Vec<u8>) {
     for block in 0..DOCUMENTS / 500 {
         let mut txn = index.begin_write().expect("begun");
         for number in block * 500..(block + 1) * 500 {
-            txn.insert(format!("{number}"), &*format!("text {number}")).expect("inserted");
+            txn.insert(&number.to_string(), &*format!("text {number}")).expect("inserted");
         }
         txn.commit().expect("committed");
     }
@@ -45,7 +45,7 @@ fn errors(path: &PathBuf) -> Vec<Option<Error>> {
     let add = || {
         let mut txn = Index::open(path)?.begin_write()?;
         for number in 0..DOCUMENTS {
-            txn.insert(format!("{number}"), "replaced")?;
+            txn.insert(&number.to_string(), "replaced")?;
         }
         txn.commit()
     };
@@ -113,7 +113,7 @@ fn a_page_of_an_earlier_commit_is_damage_to_every_command() {
     let index = Index::open(&path).expect("opened");
     let mut txn = index.begin_write().expect("begun");
     for number in 0..DOCUMENTS {
-        txn.insert(format!("{number}"), &*format!("another text {number}")).expect("inserted");
+        txn.insert(&number.to_string(), &*format!("another text {number}")).expect("inserted");
     }
     txn.commit().expect("committed");
     index.close().expect("closed");

@@ -5,13 +5,13 @@ use crate::input::{BadRecord, RecordName};
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::index_settings::IndexSettings;
-use crate::run::input_options::InputOptions;
+use crate::run::input_options::{InputOptions, announce_standard_input};
 use crate::run::{ending::Ending, opening, records};
 use crate::terminal::interrupt;
 use crate::terminal::progress_bar::ProgressBar;
 use std::path::PathBuf;
 use std::time::Instant;
-use twindex::Document;
+use twindex::{Document, Error, Index, Settings};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -47,17 +47,21 @@ pub(crate) struct Add {
 pub(crate) fn run(global: &GlobalOptions, args: &Add) -> Result<Ending, Failure> {
     interrupt::catch()?;
     let start = Instant::now();
-    if !args.index.exists() {
-        // An input that does not fit the settings must fail before the index is created.
-        args.input.check(args.settings.shingle(), args.settings.weighted(), &args.index)?;
-    }
-    let index = opening::open(global, args.settings.options(), |options| {
-        options.open_or_create(&args.index)
-    })?;
-    let (shingle, weighted) = (index.settings().shingle, index.settings().weighted);
+    let options = args.settings.options();
+    let mut index =
+        opening::open(global, options.clone(), |options| match options.open(&args.index) {
+            Err(Error::NotFound { .. }) => Ok(None),
+            opened => opened.map(Some),
+        })?;
+    let settings = match &index {
+        Some(index) => *index.settings(),
+        None => options.settings()?,
+    };
+    let Settings { shingle, weighted, .. } = settings;
     args.input.check(shingle, weighted, &args.index)?;
-    let (sketcher, settings) = (index.sketcher().clone(), *index.settings());
+    announce_standard_input(global, &args.paths);
     let inputs = args.input.of(&args.paths, &args.index, weighted);
+    let sketcher = settings.sketcher()?;
     let records = records::start(inputs, shingle, move |record| {
         let (id, named) = match record.name {
             RecordName::Id(id) => (id, true),
@@ -71,21 +75,25 @@ pub(crate) fn run(global: &GlobalOptions, args: &Add) -> Result<Ending, Failure>
         }
     })?;
     let mut progress = ProgressBar::new(global, records.expected_bytes);
-    let mut inserter = BatchInserter::new(&index, &args.insert, global, start);
+    let mut inserter = BatchInserter::new(&args.insert, global, start);
     for parsed in records {
-        let documents = parsed.results.len() as u64;
-        let mut good = Vec::with_capacity(parsed.results.len());
-        for result in parsed.results {
-            match result {
-                Ok(document) => good.push(document),
-                Err(bad) => inserter.failed(&bad.to_string(), &progress),
-            }
+        let documents = parsed.len();
+        inserter.failed(parsed.failed, &parsed.messages, &progress);
+        if !parsed.good.is_empty() {
+            // An index is made with the first good record, so that a run that fails makes none.
+            let index = match &mut index {
+                Some(index) => index,
+                none => none.insert(opening::create(global, &args.index, &settings)?),
+            };
+            inserter.insert(index, parsed.good, &progress)?;
         }
-        inserter.insert(good, &progress)?;
         progress.add(documents, parsed.bytes);
     }
     progress.finish();
+    if index.is_none() && inserter.has_not_failed() && !interrupt::asked() {
+        index = Some(opening::create(global, &args.index, &settings)?);
+    }
     let ending = inserter.finish(global, &args.index)?;
-    index.close()?;
+    index.map_or(Ok(()), Index::close)?;
     Ok(ending)
 }

@@ -45,6 +45,9 @@ pub(crate) struct Clusters {
     /// removed. The index is closed before the first is printed
     #[arg(long)]
     pub(crate) duplicates: bool,
+    /// With --duplicates: end each id with a NUL instead of a line end
+    #[arg(long, short = '0', requires = "duplicates", conflicts_with = "json")]
+    pub(crate) print0: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -91,7 +94,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Clusters) -> Result<Ending, Fai
         drop(clusters);
         drop(snapshot);
         drop(index);
-        failed = print_ids(&mut results, &mut ids)?;
+        failed = print_ids(&mut results, &mut ids, args.print0)?;
     } else {
         print_clusters(&mut results, &clusters)?;
     }
@@ -198,15 +201,21 @@ fn spool_duplicates(clusters: &FoundClusters<'_>) -> Result<SpooledTempFile, Fai
     Ok(ids)
 }
 
-/// Prints one id per line. Returns the number of ids left out because they contain a line break.
-fn print_ids(results: &mut Results, ids: &mut SpooledTempFile) -> Result<u64, Failure> {
+/// Prints one id per line, or each with a NUL at its end. Returns the number of ids left out because they contain a line break.
+fn print_ids(
+    results: &mut Results,
+    ids: &mut SpooledTempFile,
+    print0: bool,
+) -> Result<u64, Failure> {
     let mut ids = BufReader::new(ids);
     let mut failed = 0;
     while let Some(id) = read_id(&mut ids).context("a temporary file")? {
         // A reader would take a line break inside an id, or a final `\r`, for the end of the line.
-        if !results.is_json() && (id.contains('\n') || id.ends_with('\r')) {
+        if print0 {
+            results.id0(&id)?;
+        } else if !results.is_json() && (id.contains('\n') || id.ends_with('\r')) {
             failed += 1;
-            message(&format!("{id}: an id with a line break is left out; take --json"));
+            message(&format!("{id}: an id with a line break is left out; take --json or --print0"));
         } else {
             results.id(&id)?;
         }

@@ -1,6 +1,7 @@
 //! `twindex explain` and `compare --explain`: show the passages that two texts share, as lines for
 //! a program or side by side on a terminal.
 
+use crate::commands::explain_removed;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::{ending::Ending, opening};
@@ -18,21 +19,33 @@ char_ (characters), shingles, text (as written in A). A terminal shows both text
 instead, with shared passages in colour. The exit status is 1 if they share none. Memory: some 60
 bytes for each shingle of both texts.
 
+With one id, explain says of what a removed record is a duplicate: by the audit of dedup, or by its
+text. This needs no stored texts. Output columns: id, duplicate_of, similarity, exact.
+
 Examples:
   twindex explain pages.twx page-1 page-2
+  twindex explain seen.twx page-9 --removed removed.jsonl
+  twindex explain seen.twx docs/copy.txt                  a file that was removed
   twindex explain pages.twx page-1 page-2 --json | jq -r .text")]
 pub(crate) struct Explain {
     /// The index file
-    index: PathBuf,
-    /// The id of a document
-    a: String,
-    /// The id of another document
-    b: String,
+    pub(crate) index: PathBuf,
+    /// The id of a document, or of a record that was removed as a duplicate
+    pub(crate) a: String,
+    /// The id of another document; without it, say of what A is a duplicate
+    pub(crate) b: Option<String>,
+    /// The audit in which A is looked for, as `dedup --removed FILE` writes it
+    #[arg(long, value_name = "FILE", conflicts_with = "b")]
+    pub(crate) removed: Option<PathBuf>,
+    /// A file with the text of A [default: the file that is called A, if there is one]
+    #[arg(long, value_name = "FILE", conflicts_with = "b")]
+    pub(crate) text: Option<PathBuf>,
 }
 
 pub(crate) fn run(global: &GlobalOptions, args: &Explain) -> Result<Ending, Failure> {
     let index = opening::to_read(global, &args.index)?;
     let snapshot = index.snapshot()?;
+    let Some(b) = &args.b else { return explain_removed::run(global, args, &snapshot) };
     let settings = snapshot.settings();
     let no_passages = match settings.weighted {
         true => Some("an index of weights has no passages to show"),
@@ -48,10 +61,10 @@ pub(crate) fn run(global: &GlobalOptions, args: &Explain) -> Result<Ending, Fail
         };
         Ok(snapshot.text(id)?.ok_or_else(unknown)?)
     };
-    let (a, b) = (read(&args.a)?, read(&args.b)?);
+    let (text_a, text_b) = (read(&args.a)?, read(b)?);
     let shingler =
         Shingler::new(settings.shingle, settings.normalization, settings.multiset, settings.seed)?;
-    let sides = [(&args.a, &a), (&args.b, &b)].map(|(name, text)| TitledText { name, text });
+    let sides = [(&args.a, &text_a), (b, &text_b)].map(|(name, text)| TitledText { name, text });
     let found = explain(global, &shingler, sides[0], sides[1])?;
     Ok(if found.passages.is_empty() { Ending::Nothing } else { Ending::Done })
 }

@@ -3,7 +3,8 @@
 use crate::commands::exported::{self, Header, LONGEST};
 use crate::commands::info::warn_of_other_unicode;
 use crate::commands::insert_batches::{BatchInserter, InsertOptions, PlacedDocument};
-use crate::input::{Block, Line, STANDARD_INPUT, open_lines};
+use crate::input::{BadRecord, Block, Line, STANDARD_INPUT, open_lines};
+use crate::run::bad_records::BadRecords;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::read_ahead::ReadAhead;
@@ -53,7 +54,8 @@ pub(crate) fn run(global: &GlobalOptions, args: &Import) -> Result<Ending, Failu
     let mut lines = ExportReader::open(&args.path)?;
     let index = open_or_create(global, args, &lines)?;
     let progress = ProgressBar::of_documents(global, lines.header.documents);
-    let mut inserter = BatchInserter::new(&index, &args.insert, global, start);
+    let mut inserter = BatchInserter::new(&args.insert, global, start);
+    let mut bad_records = BadRecords::default();
     let mut seen = 0_u64;
     while let Some(block) = lines.next()? {
         let read = lines.read(&block, &index);
@@ -63,11 +65,12 @@ pub(crate) fn run(global: &GlobalOptions, args: &Import) -> Result<Ending, Failu
         for document in read {
             match document {
                 Ok(document) => good.push(document),
-                Err(bad) => inserter.failed(&bad, &progress),
+                Err(bad) => inserter.failed(1, &bad_records.add(&bad), &progress),
             }
         }
-        inserter.insert(good, &progress)?;
+        inserter.insert(&index, good, &progress)?;
     }
+    inserter.failed(0, bad_records.finish().as_slice(), &progress);
     progress.finish();
     let ending = inserter.finish(global, &args.index)?;
     index.close()?;
@@ -154,12 +157,13 @@ impl ExportReader {
             .map_err(|error| anyhow::anyhow!("{name}: {error}; what came before is not all in"))?)
     }
 
-    /// Reads the documents of a block in parallel. A line that cannot be read gives a message.
-    fn read(&self, block: &Block, index: &Index) -> Vec<Result<PlacedDocument, String>> {
+    /// Reads the documents of a block in parallel. A line that cannot be read is a bad record.
+    fn read(&self, block: &Block, index: &Index) -> Vec<Result<PlacedDocument, BadRecord>> {
         let Self { name, header_line, .. } = self;
         let place = |number: u64| format!("{name}:{number}");
+        let bad = |number: u64, cause: String| BadRecord { place: place(number), cause };
         let too_long =
-            |number: u64| format!("{}: longer than {LONGEST} bytes, no document", place(number));
+            |number: u64| bad(number, format!("longer than {LONGEST} bytes, no document"));
         if let Some(number) = block.cut {
             return vec![Err(too_long(number))];
         }
@@ -172,7 +176,7 @@ impl ExportReader {
             }
             Some(match exported::read_line(text, index.sketcher(), index.settings().store_text) {
                 Ok(document) => Ok(PlacedDocument { document, place: place(number) }),
-                Err(cause) => Err(format!("{}: {cause}", place(number))),
+                Err(cause) => Err(bad(number, cause)),
             })
         };
         block.lines().into_par_iter().filter_map(read).collect()

@@ -1,5 +1,6 @@
 //! Inserts documents with one commit for each batch, counts the outcomes, and prints the summary.
 
+use crate::commands::replace_guard::{ReplaceGuard, ReplaceOptions};
 use crate::run::ending::Ending;
 use crate::run::failure::Failure;
 use crate::run::{conflict::Conflict, global_options::GlobalOptions};
@@ -12,6 +13,7 @@ use twindex::{Document, Index, Inserted, OnConflict, WriteTxn};
 
 /// How documents are inserted.
 #[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Writing to the index")]
 pub(crate) struct InsertOptions {
     /// What to do with a document whose id is in the index with another text
     #[arg(long, value_enum, default_value_t = Conflict::Replace)]
@@ -20,6 +22,8 @@ pub(crate) struct InsertOptions {
     #[arg(long, value_name = "DOCS", default_value_t = 10_000,
           value_parser = clap::value_parser!(u32).range(1..))]
     batch: u32,
+    #[command(flatten)]
+    replace: ReplaceOptions,
 }
 
 /// A document to insert, and the place in the input that it was read from.
@@ -41,11 +45,13 @@ struct Counts {
 }
 
 /// An insertion of many documents into an index, in batches.
-pub(crate) struct BatchInserter<'i> {
-    index: &'i Index,
+pub(crate) struct BatchInserter {
     /// The transaction of the batch under way. The first document of a batch begins it.
     txn: Option<WriteTxn>,
     conflict: Conflict,
+    replace: ReplaceOptions,
+    /// The first documents begin it.
+    guard: Option<ReplaceGuard>,
     batch: usize,
     in_batch: usize,
     counts: Counts,
@@ -53,18 +59,14 @@ pub(crate) struct BatchInserter<'i> {
     start: Instant,
 }
 
-impl<'i> BatchInserter<'i> {
+impl BatchInserter {
     /// An inserter that has written nothing yet. `start` is when the command began.
-    pub(crate) fn new(
-        index: &'i Index,
-        options: &InsertOptions,
-        global: &GlobalOptions,
-        start: Instant,
-    ) -> Self {
+    pub(crate) fn new(options: &InsertOptions, global: &GlobalOptions, start: Instant) -> Self {
         Self {
-            index,
             txn: None,
             conflict: options.on_conflict,
+            replace: options.replace,
+            guard: None,
             batch: options.batch as usize,
             in_batch: 0,
             counts: Counts::default(),
@@ -82,6 +84,7 @@ impl<'i> BatchInserter<'i> {
     /// inserts nothing more after a commit.
     pub(crate) fn insert(
         &mut self,
+        index: &Index,
         mut documents: Vec<PlacedDocument>,
         progress: &ProgressBar,
     ) -> Result<(), Failure> {
@@ -89,7 +92,7 @@ impl<'i> BatchInserter<'i> {
             let room = (self.batch - self.in_batch).min(documents.len());
             let later = documents.split_off(room);
             self.in_batch += room;
-            self.insert_in_batch(documents, progress)?;
+            self.insert_in_batch(index, documents, progress)?;
             documents = later;
             if self.in_batch >= self.batch {
                 self.commit()?;
@@ -105,10 +108,15 @@ impl<'i> BatchInserter<'i> {
         Ok(())
     }
 
-    /// Counts and reports a record that is no document.
-    pub(crate) fn failed(&mut self, message: &str, progress: &ProgressBar) {
-        self.counts.failed += 1;
-        progress.say(message);
+    /// Counts records that are no documents, and prints the messages about them.
+    pub(crate) fn failed(&mut self, records: u64, messages: &[String], progress: &ProgressBar) {
+        self.counts.failed += records;
+        messages.iter().for_each(|message| progress.say(message));
+    }
+
+    /// Whether no record has failed so far.
+    pub(crate) fn has_not_failed(&self) -> bool {
+        self.counts.failed == 0
     }
 
     /// Commits the last batch and prints the summary.
@@ -130,6 +138,7 @@ impl<'i> BatchInserter<'i> {
     /// Inserts documents in the transaction of this batch, and counts and reports the outcomes.
     fn insert_in_batch(
         &mut self,
+        index: &Index,
         placed: Vec<PlacedDocument>,
         progress: &ProgressBar,
     ) -> Result<(), Failure> {
@@ -144,13 +153,22 @@ impl<'i> BatchInserter<'i> {
         }
         let (documents, places): (Vec<_>, Vec<_>) =
             placed.into_iter().map(|placed| (placed.document, placed.place)).unzip();
+        let guard = match &mut self.guard {
+            Some(guard) => guard,
+            none => none.insert(ReplaceGuard::new(self.replace, index)?),
+        };
         let txn = match &mut self.txn {
             Some(txn) => txn,
-            none => none.insert(self.index.begin_write()?),
+            none => none.insert(index.begin_write()?),
         };
+        let ids: Vec<String> = documents.iter().map(|document| document.id().to_owned()).collect();
         let outcomes = txn.insertion().on_conflict(policy).documents(documents)?;
-        for (outcome, place) in outcomes.into_iter().zip(places) {
-            match outcome.inserted() {
+        for ((outcome, place), id) in outcomes.into_iter().zip(places).zip(ids) {
+            let inserted = outcome.inserted();
+            if let Some(Inserted::Added | Inserted::Replaced) = inserted {
+                guard.wrote(&id, inserted == Some(Inserted::Replaced));
+            }
+            match inserted {
                 Some(Inserted::Added) => counts.added += 1,
                 Some(Inserted::Replaced) => counts.replaced += 1,
                 Some(Inserted::Unchanged) => counts.unchanged += 1,
@@ -161,7 +179,7 @@ impl<'i> BatchInserter<'i> {
                 Some(Inserted::Skipped) | None => counts.skipped += 1,
             }
         }
-        Ok(())
+        guard.check(index.path())
     }
 
     /// Commits the batch under way, if there is one.

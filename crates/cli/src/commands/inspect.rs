@@ -19,6 +19,9 @@ Examples:
 pub(crate) struct List {
     /// The index file
     pub(crate) index: PathBuf,
+    /// End each id with a NUL instead of a line end, and print it as it is
+    #[arg(long, short = '0', conflicts_with = "json")]
+    pub(crate) print0: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -48,7 +51,10 @@ pub(crate) fn list(global: &GlobalOptions, args: &List) -> Result<Ending, Failur
     let snapshot = index.snapshot()?;
     let mut results = Results::new(global);
     for id in snapshot.ids() {
-        results.line(&[("id", Value::from(id?))])?;
+        match args.print0 {
+            true => results.id0(&id?)?,
+            false => results.line(&[("id", Value::from(id?))])?,
+        }
     }
     results.flush()?;
     Ok(Ending::Done)

@@ -2,7 +2,7 @@
 
 use crate::run::failure::{self, Failure};
 use crate::run::global_options::GlobalOptions;
-use crate::run::index_settings::IndexSettings;
+use crate::run::index_settings::{IndexSettings, described};
 use crate::run::{ending::Ending, opening};
 use crate::terminal::messages::message;
 use crate::terminal::output::{Results, bytes, count, summary, whole_millis};
@@ -83,17 +83,7 @@ pub(crate) fn create(global: &GlobalOptions, args: &Create) -> Result<Ending, Fa
         ("shingle", settings.shingle.to_string().into()),
         ("normalize", settings.normalization.to_string().into()),
     ];
-    let sentence = format!(
-        "created {}: threshold {}, recall {}, {} of {} lanes in signatures of {}, {}, {}",
-        args.index.display(),
-        settings.threshold(),
-        settings.recall(),
-        count(settings.plan.bands() as u64, "band"),
-        settings.plan.depth(),
-        settings.lanes(),
-        settings.shingle,
-        settings.normalization
-    );
+    let sentence = format!("created {}: {}", args.index.display(), described(settings));
     summary(global, &fields, &sentence);
     if interrupt::asked() {
         let name = args.index.display();

@@ -49,14 +49,14 @@ pub(crate) fn run(global: &GlobalOptions, args: &Merge) -> Result<Ending, Failur
         );
     };
     let progress = ProgressBar::of_documents(global, documents);
-    let mut inserter = BatchInserter::new(&index, &args.insert, global, start);
+    let mut inserter = BatchInserter::new(&args.insert, global, start);
     for path in &args.sources {
         if interrupt::asked() {
             break;
         }
         let source = opening::to_read(global, path)?;
         require_same_settings(&index, &source, path)?;
-        insert_source(&mut inserter, &source, path, &progress)?;
+        insert_source(&mut inserter, &index, &source, path, &progress)?;
     }
     progress.finish();
     let ending = inserter.finish(global, &args.dest)?;
@@ -104,7 +104,8 @@ fn require_same_settings(dest: &Index, source: &ReadOnlyIndex, path: &Path) -> t
 
 /// Inserts the documents of a source until its end or until the command is interrupted.
 fn insert_source(
-    inserter: &mut BatchInserter<'_>,
+    inserter: &mut BatchInserter,
+    index: &Index,
     source: &ReadOnlyIndex,
     path: &Path,
     progress: &ProgressBar,
@@ -122,7 +123,7 @@ fn insert_source(
             break;
         }
         let read = block.len() as u64;
-        inserter.insert(block, progress)?;
+        inserter.insert(index, block, progress)?;
         progress.add_documents(read);
     }
     Ok(())

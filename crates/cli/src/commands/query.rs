@@ -1,9 +1,9 @@
 //! `twindex query`: finds the documents that are similar to texts or to a stored document.
 
-use crate::input::{RecordName, no_sequence, unmarked, weights};
+use crate::input::{RawRecord, RecordName, no_sequence, unmarked, weights};
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
-use crate::run::input_options::InputOptions;
+use crate::run::input_options::{InputOptions, announce_standard_input};
 use crate::run::{ending::Ending, opening, records};
 use crate::terminal::interrupt;
 use crate::terminal::messages::message;
@@ -15,6 +15,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 use twindex::{Content, DEFAULT_CONFIDENCE, Matches, Signature, Snapshot};
+
+/// The headings of the options in the help.
+const QUERIES: &str = "What to ask about";
+const MATCHES: &str = "Matches";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -40,35 +44,35 @@ pub(crate) struct Query {
     /// Files, directories, or - for standard input
     #[arg(required_unless_present_any = ["text", "id"])]
     pub(crate) paths: Vec<PathBuf>,
-    #[command(flatten)]
-    pub(crate) input: InputOptions,
     /// Find documents similar to this text, or, in an index of weights, to this JSON object that
     /// gives each token a number
-    #[arg(long, value_name = "STR")]
+    #[arg(help_heading = QUERIES, long, value_name = "STR")]
     pub(crate) text: Option<String>,
     /// Find documents similar to the document with this id
-    #[arg(long)]
+    #[arg(help_heading = QUERIES, long)]
     pub(crate) id: Option<String>,
     /// Least similarity to report [default: the index's own]
-    #[arg(long, value_name = "T")]
+    #[arg(help_heading = MATCHES, long, value_name = "T")]
     pub(crate) threshold: Option<f64>,
     /// Report the K most similar documents; ties go to the smaller id
     /// [default: all]
-    #[arg(long, value_name = "K", value_parser = at_least_one)]
+    #[arg(help_heading = MATCHES, long, value_name = "K", value_parser = at_least_one)]
     pub(crate) top: Option<usize>,
     /// Find documents of any size that contain the query; the threshold is then the least share of
     /// the query's shingles that a document must have
-    #[arg(long)]
+    #[arg(help_heading = MATCHES, long)]
     pub(crate) containment: bool,
     /// Probability that the true similarity lies between low and high
-    #[arg(long, value_name = "P", default_value_t = DEFAULT_CONFIDENCE)]
+    #[arg(help_heading = MATCHES, long, value_name = "P", default_value_t = DEFAULT_CONFIDENCE)]
     pub(crate) confidence: f64,
     /// Use estimates even if the index stores texts: faster, because no text is read
-    #[arg(long)]
+    #[arg(help_heading = MATCHES, long)]
     pub(crate) estimate: bool,
     /// Compare the query with every document: misses nothing, at any threshold
-    #[arg(long)]
+    #[arg(help_heading = MATCHES, long)]
     pub(crate) scan: bool,
+    #[command(flatten)]
+    pub(crate) input: InputOptions,
 }
 
 /// Parses a whole number from 1 on.
@@ -194,9 +198,14 @@ pub(crate) fn run(global: &GlobalOptions, args: &Query) -> Result<Ending, Failur
         let (shingle, weighted) = (snapshot.settings().shingle, snapshot.settings().weighted);
         args.input.check(shingle, weighted, &args.index)?;
         let shared = Arc::clone(&snapshot);
+        announce_standard_input(global, &args.paths);
         let inputs = args.input.of(&args.paths, &args.index, weighted);
         let records = records::start(inputs, shingle, move |record| {
             let (query, own) = match record.name {
+                // A file is named as it was typed.
+                RecordName::Id(id) if record.raw == RawRecord::File => {
+                    (record.place.clone(), Some(id))
+                }
                 RecordName::Id(id) => (id.clone(), Some(id)),
                 RecordName::Automatic => (record.place.clone(), None),
             };
@@ -205,14 +214,10 @@ pub(crate) fn run(global: &GlobalOptions, args: &Query) -> Result<Ending, Failur
             Ok(matches.map(|matches| Answer { query, matches }))
         })?;
         for parsed in records {
-            for answer in parsed.results {
-                match answer {
-                    Ok(answer) => totals.print(&mut results, &answer?)?,
-                    Err(bad) => {
-                        totals.failed += 1;
-                        message(&bad.to_string());
-                    }
-                }
+            totals.failed += parsed.failed;
+            parsed.messages.iter().for_each(|text| message(text));
+            for answer in parsed.good {
+                totals.print(&mut results, &answer?)?;
             }
             results.flush()?;
         }

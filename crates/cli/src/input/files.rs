@@ -2,6 +2,8 @@
 
 use super::compression::{self, DecompressedRest};
 use super::fasta;
+use super::foreign;
+use super::path_id::id_of;
 use super::record::{BadRecord, Body, RawRecord, Record, RecordName, not_utf8, too_long};
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -67,7 +69,7 @@ fn give<T>(
         return Err(BadRecord { place, cause: cause.to_owned() });
     }
     take(Record {
-        name: RecordName::Id(place.clone()),
+        name: RecordName::Id(id_of(&file.path)),
         body: Body::Text(Cow::Borrowed(text)),
         place,
         raw: RawRecord::File,
@@ -152,9 +154,10 @@ enum Bytes {
 fn bytes_of(path: &Path, most: usize, share: Option<&mut Share<'_>>) -> io::Result<Bytes> {
     let file = File::open(path)?;
     let size = file.metadata()?.len();
-    let compression::Decompressed { start, mut rest } =
+    let compression::Decompressed { mut start, mut rest } =
         compression::open(file, compression::is_named(path))?;
-    let limit = (most as u64).saturating_add(1);
+    foreign::refuse(&mut rest, &mut start)?;
+    let limit = (most as u64).saturating_add(1).saturating_sub(start.len() as u64);
     let mut bytes = Vec::new();
     match (&rest, share) {
         (DecompressedRest::Plain(_), _) => {
@@ -164,21 +167,25 @@ fn bytes_of(path: &Path, most: usize, share: Option<&mut Share<'_>>) -> io::Resu
             // One byte more than expected, so that reading finds the end without a larger buffer.
             bytes.reserve_exact(size as usize + 1);
             bytes.extend_from_slice(&start);
-            rest.take(limit.saturating_sub(start.len() as u64)).read_to_end(&mut bytes)?;
-        }
-        (DecompressedRest::Packed(_), None) => {
             rest.take(limit).read_to_end(&mut bytes)?;
         }
-        (DecompressedRest::Packed(_), Some(share)) => loop {
-            let step = (bytes.len() as u64).clamp(STEP.0, STEP.1);
-            if !share.grow(step) {
-                return Ok(Bytes::OverBudget);
+        (DecompressedRest::Packed(_), None) => {
+            bytes = start;
+            rest.take(limit).read_to_end(&mut bytes)?;
+        }
+        (DecompressedRest::Packed(_), Some(share)) => {
+            bytes = start;
+            loop {
+                let step = (bytes.len() as u64).clamp(STEP.0, STEP.1);
+                if !share.grow(step) {
+                    return Ok(Bytes::OverBudget);
+                }
+                let read = rest.by_ref().take(step).read_to_end(&mut bytes)?;
+                if (read as u64) < step || bytes.len() > most {
+                    break;
+                }
             }
-            let read = rest.by_ref().take(step).read_to_end(&mut bytes)?;
-            if (read as u64) < step || bytes.len() > most {
-                break;
-            }
-        },
+        }
     }
     Ok(if bytes.len() > most { Bytes::TooLong } else { Bytes::All(bytes) })
 }

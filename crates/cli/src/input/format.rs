@@ -4,6 +4,7 @@ use super::compression;
 use super::json;
 use super::record::BYTE_ORDER_MARK;
 use memchr::memchr;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -33,9 +34,7 @@ pub enum Format {
 /// The format by the extension of a path, without an extension of compressed files.
 /// [`Format::Auto`] if the extension tells nothing.
 pub(super) fn by_name(path: &Path) -> Format {
-    let stem = path.file_stem().map(Path::new).filter(|_| compression::is_named(path));
-    let extension = stem.unwrap_or(path).extension().map(|e| e.to_ascii_lowercase());
-    match extension.as_ref().map(|extension| extension.to_str()) {
+    match extension(path).as_ref().map(|extension| extension.to_str()) {
         Some(Some("jsonl" | "ndjson")) => Format::JsonLines,
         Some(Some("csv")) => Format::Csv,
         Some(Some("tsv")) => Format::Tsv,
@@ -43,6 +42,17 @@ pub(super) fn by_name(path: &Path) -> Format {
         None | Some(Some("json")) => Format::Auto,
         Some(_) => Format::Text,
     }
+}
+
+/// The same for a file that was found in a directory: one without an extension is a text.
+pub(super) fn by_name_in_directory(path: &Path) -> Format {
+    if extension(path).is_some() { by_name(path) } else { Format::Text }
+}
+
+/// The extension in lower case, without that of a compressed file.
+fn extension(path: &Path) -> Option<OsString> {
+    let stem = path.file_stem().map(Path::new).filter(|_| compression::is_named(path));
+    stem.unwrap_or(path).extension().map(OsStr::to_ascii_lowercase)
 }
 
 /// Whether the first line of an input is a complete JSON object, so that it holds JSON Lines. The

@@ -48,7 +48,7 @@ impl LineParser {
 
     fn place(&self, line: u64) -> String {
         match self.naming {
-            Naming::Path => self.path.clone(),
+            Naming::Path(_) => self.path.clone(),
             _ => format!("{}:{line}", self.path),
         }
     }
@@ -98,18 +98,20 @@ impl LineParser {
         let name = match (id, &self.naming) {
             (Some(id), _) => RecordName::Id(id.into_owned()),
             (None, Naming::Prefix(prefix)) => RecordName::Id(format!("{prefix}:{number}")),
-            (None, Naming::Path) => RecordName::Id(self.path.clone()),
+            (None, Naming::Path(id)) => RecordName::Id(id.clone()),
             (None, Naming::Automatic) => RecordName::Automatic,
             (None, Naming::Required) => {
                 return Err(bad(match &self.format {
-                    LineFormat::Json(fields) => format!("no field `{}`", fields.id),
+                    LineFormat::Json(fields) => {
+                        json::no_field(&fields.id, "--id-field", unmarked())
+                    }
                     LineFormat::FastaRecord => "no id behind >".to_owned(),
                     _ => "no id".to_owned(),
                 }));
             }
         };
         let raw = match self.naming {
-            Naming::Path => RawRecord::File,
+            Naming::Path(_) => RawRecord::File,
             _ => RawRecord::Bytes(raw),
         };
         Ok(Some(Record { name, body, place: self.place(number), raw }))

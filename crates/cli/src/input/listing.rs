@@ -2,6 +2,7 @@
 
 use super::blocks::Blocks;
 use super::compression::{self, Decompressed};
+use super::foreign;
 use super::source::STANDARD_INPUT;
 use std::fs::File;
 use std::io::{self, Read};
@@ -14,6 +15,8 @@ pub fn open_lines(path: &Path, most: usize) -> io::Result<Blocks<Box<dyn Read + 
         true => Box::new(io::stdin()),
         false => Box::new(File::open(path)?),
     };
-    let Decompressed { start, rest } = compression::open(stream, compression::is_named(path))?;
+    let Decompressed { mut start, mut rest } =
+        compression::open(stream, compression::is_named(path))?;
+    foreign::refuse(&mut rest, &mut start)?;
     Ok(Blocks::new(Box::new(rest), start, most))
 }

@@ -5,12 +5,14 @@ mod blocks;
 mod compression;
 mod fasta;
 mod files;
+mod foreign;
 mod format;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
 mod json;
 mod lines;
 mod listing;
+mod path_id;
 mod record;
 mod rows;
 mod sets;

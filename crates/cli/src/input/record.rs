@@ -105,6 +105,16 @@ pub struct BadRecord {
     pub cause: String,
 }
 
+impl BadRecord {
+    /// The file it was read from: its place without the line.
+    pub fn file(&self) -> &str {
+        match self.place.rsplit_once(':') {
+            Some((file, line)) if line.bytes().all(|byte| byte.is_ascii_digit()) => file,
+            _ => &self.place,
+        }
+    }
+}
+
 impl fmt::Display for BadRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.place, self.cause)
@@ -116,8 +126,8 @@ impl fmt::Display for BadRecord {
 pub enum Naming {
     /// By this prefix and the number of their line.
     Prefix(String),
-    /// By the path, because the whole input is one text.
-    Path,
+    /// By this path, because the whole input is one text.
+    Path(String),
     /// Not at all: each record must have an id.
     Required,
     /// By the index.

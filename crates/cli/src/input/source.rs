@@ -5,9 +5,11 @@ use super::blocks::Blocks;
 use super::compression::{self, Decompressed, DecompressedRest};
 use super::fasta::SequenceBlocks;
 use super::files::WholeFile;
+use super::foreign;
 use super::format::{self, Format};
 use super::json::Fields;
 use super::lines::{LineFormat, LineParser};
+use super::path_id::id_of;
 use super::record::{BadRecord, Naming};
 use super::rows::{RowBlock, RowBlocks};
 use super::table::Table;
@@ -33,6 +35,8 @@ pub struct Inputs {
     pub sequences: bool,
     /// The names of the fields that are read.
     pub fields: Fields,
+    /// Whether a record of JSON or of a table must have an id, because its field was named.
+    pub id_required: bool,
     /// The prefix of ids for records of standard input that have none; their line follows it.
     pub id_prefix: Option<String>,
     /// The most bytes of a record, after decompression. A record is a line, a file, a record of a
@@ -50,6 +54,9 @@ pub struct Reading {
     left_out: Vec<FileIdentity>,
     waiting: VecDeque<PathBuf>,
     walk: Option<(PathBuf, ignore::Walk)>,
+    /// A path that waits until the files before it were passed on, and whether it was found in a
+    /// directory.
+    held_back: Option<(PathBuf, bool)>,
     open: Option<OpenStream>,
     /// An error to report after the files that were found before it.
     bad: Option<BadRecord>,
@@ -87,7 +94,8 @@ impl Reading {
         let left_out = inputs.leave_out.iter().filter_map(identity).collect();
         let waiting = inputs.paths.iter().cloned().collect();
         let counter = Arc::default();
-        Self { inputs, left_out, waiting, walk: None, open: None, bad: None, counter }
+        let (walk, held_back, open, bad) = (None, None, None, None);
+        Self { inputs, left_out, waiting, walk, held_back, open, bad, counter }
     }
 
     /// The bytes on disk of all inputs; `None` unless all are files.
@@ -120,7 +128,8 @@ impl Reading {
             if let Some(bad) = self.bad.take() {
                 return Some(Batch::Bad(bad));
             }
-            if self.open.is_none() && self.walk.is_none() && self.waiting.is_empty() {
+            let more = self.held_back.is_some() || self.walk.is_some() || !self.waiting.is_empty();
+            if self.open.is_none() && !more {
                 return None;
             }
         }
@@ -128,8 +137,9 @@ impl Reading {
 
     /// Takes the next path; returns whether to continue before passing on `files`.
     fn find_more(&mut self, files: &mut Vec<WholeFile>) -> bool {
-        let (path, in_directory) = match &mut self.walk {
-            Some((root, walk)) => match walk.next() {
+        let (path, in_directory) = match (self.held_back.take(), &mut self.walk) {
+            (Some(held_back), _) => held_back,
+            (None, Some((root, walk))) => match walk.next() {
                 Some(Ok(entry)) if entry.file_type().is_some_and(|kind| kind.is_file()) => {
                     (entry.into_path(), true)
                 }
@@ -143,7 +153,7 @@ impl Reading {
                     return true;
                 }
             },
-            None => match self.waiting.pop_front() {
+            (None, None) => match self.waiting.pop_front() {
                 Some(path) => (path, false),
                 None => return false,
             },
@@ -165,10 +175,10 @@ impl Reading {
             }
             // The files before it come first.
             Ok(Some(PathKind::Stream(_))) if !files.is_empty() => {
-                self.waiting.push_front(path);
+                self.held_back = Some((path, in_directory));
                 return false;
             }
-            Ok(Some(PathKind::Stream(format))) => match is_standard_input(&path) {
+            Ok(Some(PathKind::Stream(format))) => match is_standard_input(&path) && !in_directory {
                 true => self.start_standard_input(format),
                 false => self.start(&path, format).map_err(bad).and_then(|open| open),
             }
@@ -197,7 +207,7 @@ impl Reading {
             return Ok(None);
         }
         if format == Format::Auto {
-            format = if in_directory { Format::Text } else { self.by_name(path) };
+            format = self.by_name(path, in_directory);
         }
         // Only a regular file can be read twice.
         if format == Format::Auto && found.is_file() {
@@ -215,11 +225,17 @@ impl Reading {
     }
 
     /// The format by the name of a file. FASTA is plain text unless texts are sequences.
-    fn by_name(&self, path: &Path) -> Format {
-        match format::by_name(path) {
+    fn by_name(&self, path: &Path, in_directory: bool) -> Format {
+        let by_name = if in_directory { format::by_name_in_directory } else { format::by_name };
+        match by_name(path) {
             Format::Fasta if !self.inputs.sequences => Format::Text,
             format => format,
         }
+    }
+
+    /// Whether a record of this format must have an id.
+    fn requires_id(&self, format: Format) -> bool {
+        self.inputs.id_required && matches!(format, Format::JsonLines | Format::Csv | Format::Tsv)
     }
 
     fn begins_with_an_object(&self, path: &Path) -> io::Result<bool> {
@@ -236,6 +252,7 @@ impl Reading {
         let left = if found.is_file() { found.len() } else { 0 };
         let file = Counted { stream: Box::new(file), left, counter: Arc::clone(&self.counter) };
         let mut content = compression::open(file, compression::is_named(path))?;
+        foreign::refuse(&mut content.rest, &mut content.start)?;
         let shown = path.display().to_string();
         if format == Format::Auto {
             let Decompressed { start, rest } = &mut content;
@@ -244,10 +261,13 @@ impl Reading {
                 false => Format::Text,
             };
         }
+        let id = id_of(path);
         let naming = match format {
-            Format::Text | Format::Fasta => Naming::Path,
-            Format::Lines => Naming::Prefix(shown.clone()),
-            _ => Naming::Required,
+            Format::Text | Format::Fasta => Naming::Path(id),
+            // The header of a table shows at once that the wrong column was named.
+            Format::FastaRecords | Format::Csv | Format::Tsv => Naming::Required,
+            Format::JsonLines if self.inputs.id_required => Naming::Required,
+            _ => Naming::Prefix(id),
         };
         Ok(self.open(shown, content, format, naming))
     }
@@ -258,6 +278,7 @@ impl Reading {
         let input = Counted { stream, left: 0, counter: Arc::clone(&self.counter) };
         let begun = compression::open(input, false).and_then(|mut content| {
             let Decompressed { start, rest } = &mut content;
+            foreign::refuse(rest, start)?;
             if format == Format::Auto {
                 format = match format::first_character(rest, start, self.inputs.most)? {
                     Some(b'{') => Format::JsonLines,
@@ -270,6 +291,7 @@ impl Reading {
         });
         let naming = match &self.inputs.id_prefix {
             Some(prefix) => Naming::Prefix(prefix.clone()),
+            None if self.requires_id(format) => Naming::Required,
             None => Naming::Automatic,
         };
         match begun {
@@ -374,6 +396,7 @@ pub fn whole_text(path: &Path, most: usize) -> Result<String, BadRecord> {
         format: Format::Text,
         sequences: false,
         fields: Fields::default(),
+        id_required: false,
         id_prefix: None,
         most,
         walking: WalkOptions::default(),

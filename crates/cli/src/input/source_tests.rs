@@ -11,6 +11,7 @@ fn inputs(paths: Vec<PathBuf>, format: Format) -> Inputs {
         format,
         sequences: false,
         fields: Fields { id: "id".into(), text: "text".into(), weighted: false },
+        id_required: false,
         id_prefix: None,
         most: 100_000,
         walking: WalkOptions::default(),

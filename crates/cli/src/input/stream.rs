@@ -2,6 +2,7 @@
 
 use super::compression::{self, Decompressed};
 use super::fasta::no_sequence;
+use super::foreign;
 use super::record::{BYTE_ORDER_MARK, BadRecord};
 use super::source::STANDARD_INPUT;
 use std::fs::File;
@@ -22,8 +23,9 @@ pub fn open_text(path: &Path) -> Result<Box<dyn Read + Send>, BadRecord> {
         false if path.to_str().is_none() => return Err(bad("its name is not valid UTF-8".into())),
         false => Box::new(File::open(path).map_err(io)?),
     };
-    let Decompressed { start, rest } =
+    let Decompressed { mut start, mut rest } =
         compression::open(stream, compression::is_named(path)).map_err(io)?;
+    foreign::refuse(&mut rest, &mut start).map_err(io)?;
     let mut text = Cursor::new(start).chain(rest);
     let mut first = Vec::new();
     text.by_ref().take(BYTE_ORDER_MARK.len() as u64).read_to_end(&mut first).map_err(io)?;

@@ -1,6 +1,6 @@
 //! Parses records of a table (CSV, TSV), whose header names the columns.
 
-use super::json::Fields;
+use super::json::{Fields, shortened};
 use super::record::{
     BYTE_ORDER_MARK, BadRecord, Body, Naming, RawRecord, Record, RecordName, WANTS_WEIGHTS,
     not_utf8, too_long,
@@ -11,9 +11,6 @@ use std::borrow::Cow;
 use std::io::Read;
 use std::ops::Range;
 use std::sync::Arc;
-
-/// The most characters of a header in a message.
-const SHOWN: usize = 200;
 
 /// The table that records come from.
 pub struct Table {
@@ -73,7 +70,7 @@ impl Table {
                 (Some(column), None) => Ok(column),
                 (None, _) => Err(bad(format!(
                     "no column `{name}` in its header {}; name another with {option}",
-                    shown(&names)
+                    shortened(names.iter().map(|name| &**name))
                 ))),
             }
         };
@@ -156,15 +153,6 @@ fn explained(cut: Cut, most: usize) -> String {
     match cut {
         Cut::TooLong => too_long(most),
         Cut::OpenQuote => "a quote opens in this record and is never closed".into(),
-    }
-}
-
-/// The names of columns for a message, shortened if they are long.
-fn shown(names: &[Cow<'_, str>]) -> String {
-    let all = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-    match all.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}...", &all[..end]),
-        None => all,
     }
 }
 

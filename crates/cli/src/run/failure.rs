@@ -61,7 +61,7 @@ pub fn in_options(error: &Error) -> String {
             )
         }
         Error::InvalidSetting { setting, got, expected } => {
-            format!("{} {got}: expected {expected}", option(setting))
+            format!("{} {got}: expected {expected}{}", option(setting), percent(setting, got))
         }
         Error::NoTexts { path } => format!(
             "{}: stores no texts; create it with --store-text and add the texts again",
@@ -82,6 +82,17 @@ pub fn of_repair(failure: Failure) -> Failure {
             path.display()
         )),
         _ => failure,
+    }
+}
+
+/// The advice for a percentage that was given where a number up to 1 is expected.
+fn percent(setting: &str, got: &str) -> String {
+    let is_share = ["threshold", "recall", "confidence"].contains(&setting);
+    match got.parse::<f64>() {
+        Ok(value) if is_share && (10.0..=100.0).contains(&value) => {
+            format!("; did you mean {}?", (value * 1e4).round() / 1e6)
+        }
+        _ => String::new(),
     }
 }
 

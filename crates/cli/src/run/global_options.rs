@@ -2,11 +2,12 @@
 
 use crate::terminal::color::ColorMode;
 use crate::terminal::output_options::OutputOptions;
-use clap::Args;
+use clap::{ArgAction, Args};
 use std::time::Duration;
 
 /// The options that every command has.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Options of every command")]
 pub struct GlobalOptions {
     /// Print results and the summary as JSON objects, one a line
     #[arg(long, global = true)]
@@ -34,6 +35,9 @@ pub struct GlobalOptions {
     /// Print more on standard error: every commit, the settings of new indexes
     #[arg(long, short, global = true)]
     pub verbose: bool,
+    /// Print help: a summary with -h, everything with --help
+    #[arg(long, short, global = true, action = ArgAction::Help)]
+    help: Option<bool>,
 }
 
 impl From<&GlobalOptions> for OutputOptions {

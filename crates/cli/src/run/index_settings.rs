@@ -1,8 +1,9 @@
 //! The options that set the settings of a new index.
 
+use crate::terminal::output::count;
 use clap::Args;
 use twindex::IndexOptions;
-use twindex::{Normalization, Shingle};
+use twindex::{Normalization, Settings, Shingle};
 
 /// Settings of a new index. An existing index must have been created with the same ones.
 #[derive(Debug, Args)]
@@ -38,6 +39,20 @@ pub struct IndexSettings {
     /// the documents [default: 0]
     #[arg(long, value_name = "N", value_parser = seed)]
     seed: Option<Seed>,
+}
+
+/// The settings of an index in words.
+pub fn described(settings: &Settings) -> String {
+    format!(
+        "threshold {}, recall {}, {} of {} lanes in signatures of {}, {}, {}",
+        settings.threshold(),
+        settings.recall(),
+        count(settings.plan.bands() as u64, "band"),
+        settings.plan.depth(),
+        settings.lanes(),
+        settings.shingle,
+        settings.normalization
+    )
 }
 
 impl IndexSettings {

@@ -1,10 +1,15 @@
 //! The options that say what inputs hold and how to read them.
 
-use crate::input::{Fields, Format, Inputs, WANTS_WEIGHTS, WalkOptions, check_glob};
+use crate::input::{
+    Fields, Format, Inputs, STANDARD_INPUT, WANTS_WEIGHTS, WalkOptions, check_glob,
+};
 use crate::run::failure::Failure;
+use crate::run::global_options::GlobalOptions;
 use crate::run::resume_key::ResumeKey;
+use crate::terminal::messages::note;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use twindex::Shingle;
 
@@ -20,9 +25,11 @@ pub struct InputOptions {
     /// >; without it each file is one document
     #[arg(long)]
     per_record: bool,
-    /// The field of a JSON record, or the column of a table, that holds the id
-    #[arg(long, value_name = "NAME", default_value = "id")]
-    id_field: String,
+    /// The field of a JSON record, or the column of a table, that holds the id. If it is given, a
+    /// record without it is bad; else a record without an id is named by its file and line
+    /// [default: id]
+    #[arg(long, value_name = "NAME")]
+    id_field: Option<String>,
     /// The field of a JSON record, or the column of a table, that holds the text
     /// [default: text, or weights for an index of weights]
     #[arg(long, value_name = "NAME")]
@@ -47,6 +54,14 @@ pub struct InputOptions {
     follow: bool,
 }
 
+/// Says on a terminal that standard input is read, so that nobody waits for what waits for them.
+pub fn announce_standard_input(global: &GlobalOptions, paths: &[PathBuf]) {
+    let reads_it = paths.iter().any(|path| path.as_os_str() == STANDARD_INPUT);
+    if reads_it && !global.quiet && io::stdin().is_terminal() {
+        note("reading standard input; end it with Ctrl-D, or stop with Ctrl-C and name files");
+    }
+}
+
 impl InputOptions {
     /// Adds every option that decides which records are read, and how.
     pub fn add_to(&self, key: ResumeKey) -> ResumeKey {
@@ -65,7 +80,7 @@ impl InputOptions {
         let key = key
             .with_option("format", format.as_ref().map(|format| format.get_name()))
             .with_flag("per-record", *per_record)
-            .with("id-field", id_field)
+            .with("id-field", id_field.as_deref().unwrap_or(ID_FIELD))
             .with_option("text-field", text_field.as_ref())
             .with_option("id-prefix", id_prefix.as_ref())
             .with("max-record", (*max_record as u64).to_le_bytes())
@@ -92,10 +107,11 @@ impl InputOptions {
             },
             sequences: false,
             fields: Fields {
-                id: self.id_field.clone(),
+                id: self.id_field.clone().unwrap_or_else(|| ID_FIELD.to_owned()),
                 text: self.text_field.clone().unwrap_or_else(|| text.to_owned()),
                 weighted,
             },
+            id_required: self.id_field.is_some(),
             id_prefix: self.id_prefix.clone(),
             most: self.max_record,
             walking: WalkOptions {
@@ -139,6 +155,9 @@ impl InputOptions {
         Ok(())
     }
 }
+
+/// The field of the id, unless another one is named.
+const ID_FIELD: &str = "id";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum InputFormat {

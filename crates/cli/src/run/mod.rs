@@ -1,5 +1,7 @@
 //! What all commands share: options, inputs, opening an index, failures, output files.
 
+pub(crate) mod bad_records;
+pub(crate) mod compressor;
 pub mod conflict;
 pub mod ending;
 pub mod failure;

@@ -2,11 +2,13 @@
 
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
+use crate::run::index_settings::described;
 use crate::terminal::interrupt;
+use crate::terminal::messages::note;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use twindex::{Error, Result};
-use twindex::{Index, IndexOptions, ReadOnlyIndex};
+use twindex::{Index, IndexOptions, ReadOnlyIndex, Settings};
 
 /// How long the library waits at a time. Between two waits, a signal is noticed.
 const SLICE: Duration = Duration::from_millis(200);
@@ -19,6 +21,24 @@ pub fn to_write(global: &GlobalOptions, path: &Path) -> std::result::Result<Inde
 /// Opens an index for reading.
 pub fn to_read(global: &GlobalOptions, path: &Path) -> std::result::Result<ReadOnlyIndex, Failure> {
     open(global, IndexOptions::new(), |options| options.open_read_only(path))
+}
+
+/// Creates an index with these settings. If another process has created it since it was looked for,
+/// opens it.
+pub fn create(
+    global: &GlobalOptions,
+    path: &Path,
+    settings: &Settings,
+) -> std::result::Result<Index, Failure> {
+    let options = IndexOptions::new().with_settings(settings);
+    let index = open(global, options, |options| match options.create(path) {
+        Err(Error::AlreadyExists { .. }) => options.open(path),
+        created => created,
+    })?;
+    if global.verbose {
+        note(&format!("created {}: {}", path.display(), described(settings)));
+    }
+    Ok(index)
 }
 
 /// Calls `open` with these options until the index is free or the time to wait is over.

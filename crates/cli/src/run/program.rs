@@ -6,13 +6,30 @@ use super::global_options::GlobalOptions;
 use crate::terminal::color::ColorMode;
 use crate::terminal::messages::{message, name_program};
 use clap::Parser;
+use clap::error::{ContextKind, ContextValue};
 use std::process::ExitCode;
 
 /// Parses the arguments of the process. Ends the process if they ask for help or are wrong.
-pub fn parse<A: Parser>() -> A {
+///
+/// `near_misses` are names that are no commands, with the commands that are meant.
+pub fn parse<A: Parser>(near_misses: &[(&str, &str)]) -> A {
     let color = ColorMode::typed(std::env::args_os()).set();
-    let matches = A::command().color(color).get_matches();
-    A::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    let matches = A::command().color(color).try_get_matches();
+    let parsed = matches.and_then(|matches| A::from_arg_matches(&matches));
+    parsed.unwrap_or_else(|error| suggest(error, near_misses).exit())
+}
+
+/// Adds the command that is meant to the error for a name that is none.
+fn suggest(mut error: clap::Error, near_misses: &[(&str, &str)]) -> clap::Error {
+    let typed = match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(typed)) => typed.to_ascii_lowercase(),
+        _ => return error,
+    };
+    if let Some((_, meant)) = near_misses.iter().find(|(name, _)| *name == typed) {
+        let meant = ContextValue::Strings(vec![(*meant).to_owned()]);
+        error.insert(ContextKind::SuggestedSubcommand, meant);
+    }
+    error
 }
 
 /// Runs a program whose messages begin with this name. A panic becomes one line.

@@ -1,6 +1,7 @@
 //! Reading and parsing records on other threads while this thread uses the results.
 
 use crate::input::{BadRecord, Body, Inputs, Reading, Record, WANTS_WEIGHTS, no_sequence};
+use crate::run::bad_records::BadRecords;
 use crate::run::failure::Failure;
 use crate::run::read_ahead::ReadAhead;
 use std::sync::Arc;
@@ -8,12 +9,29 @@ use twindex::Shingle;
 
 /// The results of one batch of records.
 pub struct ParsedBatch<T> {
-    /// What was made of each record, in order.
-    pub results: Vec<Result<T, BadRecord>>,
+    /// What was made of each good record, in order.
+    pub good: Vec<T>,
+    /// The number of bad records.
+    pub failed: u64,
+    /// What to print about bad records: ten of a file, then how many more it had.
+    pub messages: Vec<String>,
     /// The header of the table that the records belong to. A table may have no records.
     pub header: Option<Arc<[u8]>>,
     /// The bytes of input that the batch came from, before decompression.
     pub bytes: u64,
+}
+
+impl<T> ParsedBatch<T> {
+    /// The number of all records, good and bad.
+    pub fn len(&self) -> u64 {
+        self.good.len() as u64 + self.failed
+    }
+}
+
+impl<T> Default for ParsedBatch<T> {
+    fn default() -> Self {
+        Self { good: Vec::new(), failed: 0, messages: Vec::new(), header: None, bytes: 0 }
+    }
 }
 
 /// Batches of parsed records, in order.
@@ -33,10 +51,24 @@ pub fn start<T: Send + 'static>(
     let weighted = inputs.fields.weighted;
     let mut reading = Reading::new(inputs);
     let expected_bytes = reading.expected_bytes();
+    let mut bad_records = BadRecords::default();
     let batches = ReadAhead::start("reader", move || {
-        let (batch, bytes) = reading.next()?;
-        let results = batch.parse(|record| take(check_kind(record, shingle, weighted)?));
-        Some(ParsedBatch { results, header: batch.header().cloned(), bytes })
+        let Some((batch, bytes)) = reading.next() else {
+            let last = bad_records.finish()?;
+            return Some(ParsedBatch { messages: vec![last], ..ParsedBatch::default() });
+        };
+        let mut parsed =
+            ParsedBatch { header: batch.header().cloned(), bytes, ..ParsedBatch::default() };
+        for result in batch.parse(|record| take(check_kind(record, shingle, weighted)?)) {
+            match result {
+                Ok(good) => parsed.good.push(good),
+                Err(bad) => {
+                    parsed.failed += 1;
+                    parsed.messages.extend(bad_records.add(&bad));
+                }
+            }
+        }
+        Some(parsed)
     })?;
     Ok(Records { batches, expected_bytes })
 }

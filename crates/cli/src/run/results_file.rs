@@ -1,5 +1,6 @@
 //! Results on standard output, or in a file that gets its name once it is complete.
 
+use crate::run::compressor::Compressor;
 use crate::run::failure::Failure;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -9,6 +10,8 @@ use tempfile::NamedTempFile;
 /// The output of lines.
 pub struct ResultsFile {
     target: Target,
+    /// Compresses the lines of a file whose name asks for it.
+    compressor: Option<Compressor>,
     /// The name of the file in messages; `None` for standard output.
     name: Option<String>,
     /// The bytes written so far.
@@ -28,27 +31,47 @@ impl ResultsFile {
     pub fn new(path: Option<&Path>) -> Result<Self, Failure> {
         let Some(path) = path else {
             let out = BufWriter::with_capacity(1 << 16, io::stdout());
-            return Ok(Self { target: Target::Standard(out), name: None, bytes: 0 });
+            let target = Target::Standard(out);
+            return Ok(Self { target, compressor: None, name: None, bytes: 0 });
         };
         let name = path.display().to_string();
         let target = begin(path).map_err(|error| anyhow::anyhow!("{name}: {error}"))?;
-        Ok(Self { target, name: Some(name), bytes: 0 })
+        let compressor = match target {
+            Target::Temporary(..) => Compressor::of(path),
+            Target::Standard(_) | Target::Special(_) => None,
+        };
+        Ok(Self { target, compressor, name: Some(name), bytes: 0 })
     }
 
     /// Writes a line and its line end.
     pub fn line(&mut self, line: &str) -> Result<(), Failure> {
         self.bytes += line.len() as u64 + 1;
-        let out: &mut dyn Write = match &mut self.target {
-            Target::Standard(out) => out,
-            Target::Special(out) => out,
-            Target::Temporary(out, _) => out,
+        let written = match &mut self.compressor {
+            None => self.put(line.as_bytes()).and_then(|()| self.put(b"\n")),
+            Some(compressor) => {
+                let ready = compressor.write(line.as_bytes());
+                let ready = ready.and_then(|ready| Ok([ready, compressor.write(b"\n")?].concat()));
+                ready.and_then(|ready| self.put(&ready))
+            }
         };
-        let written = out.write_all(line.as_bytes()).and_then(|()| out.write_all(b"\n"));
         written.map_err(|error| failed(self.name.as_deref(), error))
     }
 
+    /// Writes bytes to the target as they are.
+    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match &mut self.target {
+            Target::Standard(out) => out.write_all(bytes),
+            Target::Special(out) => out.write_all(bytes),
+            Target::Temporary(out, _) => out.write_all(bytes),
+        }
+    }
+
     /// Writes everything to disk and gives the file its name.
-    pub fn finish(self) -> Result<(), Failure> {
+    pub fn finish(mut self) -> Result<(), Failure> {
+        if let Some(compressor) = &mut self.compressor {
+            let rest = compressor.end(self.bytes == 0).and_then(|rest| self.put(&rest));
+            rest.map_err(|error| failed(self.name.as_deref(), error))?;
+        }
         let done = match self.target {
             Target::Standard(mut out) => out.flush(),
             Target::Special(mut out) => out.flush(),

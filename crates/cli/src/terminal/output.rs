@@ -155,6 +155,12 @@ impl Results {
         }
     }
 
+    /// Prints an id as it is, with a NUL at its end.
+    pub fn id0(&mut self, id: &str) -> io::Result<()> {
+        self.any = true;
+        write!(self.out, "{id}\0")
+    }
+
     /// Whether results are JSON, so that a reader can restore every value exactly.
     pub fn is_json(&self) -> bool {
         self.layout == Layout::Json

@@ -42,7 +42,7 @@ fn a_missing_field_is_named() {
     let shell = between_good_records(b"{\"id\":\"x\"}");
     one_bad_of_three(&shell, "in.jsonl", "in.jsonl:2", "no field `text`");
     let shell = between_good_records(b"{\"text\":\"t\"}");
-    one_bad_of_three(&shell, "in.jsonl", "in.jsonl:2", "no field `id`");
+    one_bad_of_three(&shell, "--id-field id in.jsonl", "in.jsonl:2", "no field `id`");
 }
 
 #[test]

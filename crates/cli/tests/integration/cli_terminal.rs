@@ -182,3 +182,21 @@ fn shared_passages_are_side_by_side_in_one_colour() {
     let Some(seen) = on_terminal(&shell, &plain) else { return };
     assert!(seen.contains("[1  the one") && !seen.contains(ESCAPE), "{seen:?}");
 }
+
+#[test]
+fn a_command_that_reads_standard_input_says_so() {
+    let shell = Shell::new();
+    shell.write("a.txt", "some text");
+    for (words, says) in [
+        ("add i.twx </dev/tty", true),
+        ("dedup j.twx -o out </dev/tty", true),
+        ("add i.twx -q </dev/tty", false),
+        ("add i.twx a.txt </dev/tty", false),
+        ("add i.twx < a.txt", false),
+    ] {
+        // The terminal stays silent, so the command is ended while it waits.
+        let line = format!("$TWINDEX {words} & sleep 0.5; kill $! 2>/dev/null; wait; true");
+        let Some(seen) = on_terminal(&shell, &line) else { return };
+        assert_eq!(seen.contains("reading standard input"), says, "{words}: {seen:?}");
+    }
+}

@@ -206,6 +206,7 @@ fn input_that_is_no_fasta_is_refused() {
     let shell = Shell::new();
     shell.write("reads.fq", "@r1\nACGTACGT\n+\nIIIIIIII\n");
     shell.write("bare.fa", "ACGTACGT\n>a\nACGT\n");
+    shell.run("create -q g.twx --shingle kmer:5").succeeds();
     for command in [
         "add -q g.twx --shingle kmer:5 reads.fq",
         "add -q g.twx --shingle kmer:5 --format fasta reads.fq",

@@ -29,14 +29,18 @@ mod cli_weights;
 #[allow(dead_code, reason = "the tests of the laboratory use the rest")]
 mod command;
 mod compressed;
+mod compressed_output;
 mod copies;
 mod directories;
 #[cfg(target_os = "linux")]
 mod disk_full;
+mod first_hour;
 mod formats;
 mod genomes;
 mod hostile_input;
+mod identity;
 mod marked;
+mod nothing_made;
 mod packing;
 #[cfg(unix)]
 mod pages;
@@ -44,10 +48,12 @@ mod pages;
 mod phases;
 #[cfg(unix)]
 mod processes;
+mod replacing;
 #[expect(dead_code, reason = "other tests use the rest")]
 #[path = "../../../../tests/integration/support.rs"]
 mod support;
 mod tables;
+mod unread_formats;
 mod wishes;
 
 /// The command under test.

@@ -95,7 +95,7 @@ pub fn addition(count: usize) -> Phase {
     });
     Phase {
         name: "add",
-        words: format!("add i.twx --batch {batch} in.jsonl"),
+        words: format!("add i.twx --batch {batch} --replace-most in.jsonl"),
         commits: commits.collect(),
         start,
         already: Some(("unchanged", boundaries.iter().map(|end| *end as u64).collect())),
@@ -200,7 +200,7 @@ pub fn merging(count: usize) -> Phase {
     }
     Phase {
         name: "merge",
-        words: format!("merge i.twx a.twx b.twx --batch {}", count / 30),
+        words: format!("merge i.twx a.twx b.twx --replace-most --batch {}", count / 30),
         start,
         ..addition
     }

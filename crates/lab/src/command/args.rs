@@ -15,6 +15,7 @@ use twindex_cli::run::program;
 #[command(
     name = "twindex-lab",
     version,
+    disable_help_flag = true,
     max_term_width = 100,
     after_help = "\
 Exit status: 0 success; 1 below a threshold, or a finding of a study does not hold; 2 error.
@@ -42,7 +43,7 @@ enum Command {
 /// Runs the command with the arguments of the process. The exit status is 0 on success, 1 if two
 /// texts are below the threshold or a finding of a study does not hold, and 2 after an error.
 pub fn main() -> ExitCode {
-    let args: Args = program::parse();
+    let args: Args = program::parse(&[]);
     program::run("twindex-lab", &args.global, || run(&args))
 }
 

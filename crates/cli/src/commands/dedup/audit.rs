@@ -119,6 +119,11 @@ impl Audit {
         self.spool.as_mut().map(PartialFile::sync).transpose()
     }
 
+    /// Deletes the spool file, which no later run needs.
+    pub(crate) fn discard(self) -> Result<(), Failure> {
+        self.spool.map_or(Ok(()), PartialFile::discard)
+    }
+
     /// Gives a requested spool file its final name. Returns any other spool file: the caller
     /// discards it once no later run can need it.
     pub(crate) fn finish(mut self) -> Result<Option<PartialFile>, Failure> {

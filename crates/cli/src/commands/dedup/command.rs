@@ -1,21 +1,22 @@
 //! The `twindex dedup` command: its options, its run and its summary.
 
+use crate::commands::dedup::against;
 use crate::commands::dedup::audit::Audit;
-use crate::commands::dedup::deduplication::{
-    Counts, Deduplication, InputRecord, changed_error, stored_outputs,
-};
+use crate::commands::dedup::begun::{Begun, Plan};
+use crate::commands::dedup::deduplication::{Counts, InputRecord, changed_error, stored_outputs};
 use crate::commands::dedup::dry_run::DryRun;
 use crate::commands::dedup::kept_output::OutputRecord;
 use crate::commands::dedup::partial_file::PartialFile;
 use crate::commands::dedup::targets::Targets;
+use crate::commands::replace_guard::ReplaceOptions;
 use crate::input::{BadRecord, RawRecord, RecordName, STANDARD_INPUT};
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::index_settings::IndexSettings;
-use crate::run::input_options::InputOptions;
+use crate::run::input_options::{InputOptions, announce_standard_input};
 use crate::run::records::Records;
 use crate::run::resume_key::ResumeKey;
-use crate::run::{ending::Ending, opening, records};
+use crate::run::{ending::Ending, opening, ranges, records};
 use crate::terminal::interrupt;
 use crate::terminal::output::{bytes, count, listed, similarity, summary, whole_millis};
 use crate::terminal::progress_bar::ProgressBar;
@@ -24,10 +25,18 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use twindex::Error;
-use twindex::{DedupInput, DedupRun, Document, Index, ReadOnlyIndex, Snapshot};
+use twindex::{DedupInput, DedupRun, Document, Index, ReadOnlyIndex, Settings, Snapshot};
 use twindex::{Signature, Sketcher};
 
+/// The headings of the options in the help.
+const OUTPUT: &str = "Output";
+const DUPLICATES: &str = "What is a duplicate";
+const WRITING: &str = "Writing to the index";
+
 #[derive(Debug, clap::Args)]
+#[command(override_usage = "\
+twindex dedup [OPTIONS] -o <OUT> <INDEX> [PATHS]...
+       twindex dedup [OPTIONS] --dry-run <INDEX> [PATHS]...")]
 #[command(after_help = "\
 Records are judged in input order. A record that is similar to a known document is removed and
 reported in the audit; known documents are those of the index, of the indexes of --against, and the
@@ -52,31 +61,32 @@ pub(crate) struct Dedup {
     pub(crate) paths: Vec<PathBuf>,
     /// Write the kept records to this file, unchanged; for whole files, their paths; - for standard
     /// output
-    #[arg(long, short, value_name = "OUT", required_unless_present = "dry_run")]
+    #[arg(help_heading = OUTPUT, long, short, value_name = "OUT", required_unless_present = "dry_run")]
     pub(crate) output: Option<PathBuf>,
     /// Write a JSON line for each removed record to this file [default: standard output]
-    #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = OUTPUT, long, value_name = "FILE")]
     pub(crate) removed: Option<PathBuf>,
     /// Change no file; only print what would be removed
-    #[arg(long)]
+    #[arg(help_heading = OUTPUT, long)]
     pub(crate) dry_run: bool,
     /// Do not write records whose id and text are in the index already
-    #[arg(long)]
+    #[arg(help_heading = OUTPUT, long)]
     pub(crate) skip_known: bool,
     /// Also remove records similar to a document of this index, which is only read (repeatable)
-    #[arg(long, value_name = "INDEX")]
+    #[arg(help_heading = DUPLICATES, long, value_name = "INDEX")]
     pub(crate) against: Vec<PathBuf>,
     /// Use estimates even if the index stores texts: faster, because no text is read
-    #[arg(long)]
+    #[arg(help_heading = DUPLICATES, long)]
     pub(crate) estimate: bool,
     /// Renew the insertion time of a document when it or a duplicate of it comes again
-    #[arg(long)]
+    #[arg(help_heading = WRITING, long)]
     pub(crate) touch: bool,
     /// Start over instead of resuming an interrupted run of the same command
-    #[arg(long)]
+    #[arg(help_heading = WRITING, long)]
     pub(crate) restart: bool,
     /// Records in one commit
     #[arg(
+        help_heading = WRITING,
         long,
         value_name = "DOCS",
         default_value_t = 10_000,
@@ -84,109 +94,99 @@ pub(crate) struct Dedup {
     )]
     pub(crate) batch: u32,
     #[command(flatten)]
+    pub(crate) replace: ReplaceOptions,
+    #[command(flatten)]
     pub(crate) input: InputOptions,
     #[command(flatten)]
     pub(crate) settings: IndexSettings,
 }
-
-/// The number of records that the run judges between two checks for an interrupt.
-const RECORDS_PER_SLICE: usize = 1 << 10;
 
 /// Runs the command.
 pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failure> {
     interrupt::catch()?;
     let start = Instant::now();
     let targets = Targets::of(args)?;
-    if !args.index.exists() {
-        args.input.check(args.settings.shingle(), args.settings.weighted(), &args.index)?;
-    }
+    args.settings.threshold().map(ranges::threshold).transpose()?;
     let dry_run = args.dry_run.then(|| DryRun::of(global, args)).transpose()?;
     let place = dry_run.as_ref().map_or(&args.index, |copy| &copy.index);
-    let index = args.open(global, place)?;
-    args.input.check(index.settings().shingle, index.settings().weighted, &args.index)?;
-    let others = open_against(global, args)?;
+    let mut index = args.open(global, place)?;
+    let settings = match &index {
+        Some(index) => *index.settings(),
+        None => args.settings.options().settings()?,
+    };
+    args.input.check(settings.shingle, settings.weighted, &args.index)?;
+    let others = against::open(global, args)?;
     let snapshots = others.iter().map(ReadOnlyIndex::snapshot).collect::<Result<Vec<_>, _>>()?;
     let against: Vec<&Snapshot> = snapshots.iter().collect();
-    let threshold = args.settings.threshold().unwrap_or(index.settings().threshold());
-    let mut txn = index.begin_write()?;
-    // This call checks the settings, so it runs before the command writes anything.
-    let insertion = txn.insertion().unless_similar(threshold).against(&against);
-    let recall = insertion.estimate(args.estimate).recall()?;
-    let report = |counts: &Counts, failed: u64, interrupted: bool| {
+    for (path, other) in args.against.iter().zip(&against) {
+        against::check(args, &settings, index.is_none(), path, other.settings())?;
+    }
+    let threshold = args.settings.threshold().unwrap_or(settings.threshold());
+    let key = args.resume_key(threshold);
+    let against = &*against;
+    let targets = &targets;
+    let plan = Plan { global, args, targets, place, settings, threshold, against, key };
+    let report = |counts: &Counts, failed: u64, recall: Option<f64>, interrupted: bool| {
         let seconds = start.elapsed().as_secs_f64();
         report(global, args, counts, failed, recall, seconds, interrupted);
     };
 
-    let key = args.resume_key(threshold);
-    let mut interrupted = match targets.output_file().is_some() && !args.restart {
-        true => DedupRun::resume(&txn, &key)?,
-        false => None,
+    let mut interrupted = match &index {
+        Some(index) if targets.output_file().is_some() && !args.restart => {
+            DedupRun::resume(&index.begin_write()?, &plan.key)?
+        }
+        _ => None,
     };
-    if let Some(run) = interrupted.take_if(|run| run.is_judged()) {
-        drop(txn);
+    if let Some(run) = interrupted.take_if(|run| run.is_judged())
+        && let Some(index) = &index
+    {
         let counts = Counts::of(&run);
-        if let Some(failed) = complete(global, args, &targets, &index, run)? {
-            report(&counts, failed, false);
+        let recall = plan.recall(index)?;
+        if let Some(failed) = complete(&plan, index, run)? {
+            report(&counts, failed, Some(recall), false);
             return Ok(if failed > 0 { Ending::SomeFailed } else { Ending::Done });
         }
-        txn = index.begin_write()?;
     }
-    let comparing = (threshold, &*against);
-    let mut deduplication =
-        Deduplication::begin(global, args, &targets, comparing, (&key, interrupted))?;
-    let records = args.records(&targets, &index, Some(index.sketcher().clone()))?;
+    let mut begun = match interrupted {
+        Some(run) => Some(Begun::new(&plan, index.take(), Some(run))?),
+        None => None,
+    };
+    announce_standard_input(global, &args.paths);
+    let records = args.records(targets, &settings, Some(settings.sketcher()?))?;
     let mut progress = ProgressBar::new(global, records.expected_bytes);
-    let mut failed = 0_u64;
+    let (mut failed, mut header) = (0_u64, None);
     for parsed in records {
-        let documents = parsed.results.len() as u64;
-        if let Some(header) = &parsed.header {
-            deduplication.kept.begin_table(header)?;
+        let documents = parsed.len();
+        failed += parsed.failed;
+        parsed.messages.iter().for_each(|message| progress.say(message));
+        header = header.or(parsed.header);
+        if begun.is_none() && !parsed.good.is_empty() {
+            begun = Some(Begun::new(&plan, index.take(), None)?);
         }
-        let mut good = Vec::with_capacity(parsed.results.len());
-        for result in parsed.results {
-            match result {
-                Ok(incoming) => good.push(incoming),
-                Err(bad) => {
-                    failed += 1;
-                    progress.say(&bad.to_string());
-                }
-            }
-        }
-        while !good.is_empty() && !interrupt::asked() {
-            let room = (args.batch as usize - deduplication.in_batch).min(RECORDS_PER_SLICE);
-            let later = good.split_off(good.len().min(room));
-            deduplication.judge(&mut txn, good)?;
-            good = later;
-            if deduplication.in_batch >= args.batch as usize {
-                deduplication.store(&mut txn, false)?;
-                txn.commit()?;
-                if global.verbose {
-                    let records = count(deduplication.run.given().len(), "record");
-                    progress.note(&format!("committed {records}"));
-                }
-                txn = index.begin_write()?;
-            }
+        if let Some(mut run) = begun.take() {
+            header.take().map_or(Ok(()), |header| run.deduplication.kept.begin_table(&header))?;
+            begun = Some(run.judge(&plan, parsed.good, &progress)?);
         }
         progress.add(documents, parsed.bytes);
     }
     let interrupted = interrupt::asked();
-    deduplication.store(&mut txn, !interrupted)?;
-    txn.commit()?;
-    progress.finish();
-    let Deduplication { kept, audit, counts, run, .. } = deduplication;
-    let given = run.given().len();
-    if !interrupted {
-        // If the process is killed before `forget` commits, the next run completes these steps.
-        index.flush()?;
-        let spool = audit.finish()?;
-        kept.finish()?;
-        if targets.output_file().is_some() {
-            forget(&index, run)?;
-        }
-        spool.map_or(Ok(()), PartialFile::discard)?;
-        drop(index);
+    if begun.is_none() && failed == 0 && !interrupted {
+        let mut run = Begun::new(&plan, index.take(), None)?;
+        header.map_or(Ok(()), |header| run.deduplication.kept.begin_table(&header))?;
+        begun = Some(run);
     }
-    report(&counts, failed, interrupted);
+    let (counts, recall, given) = match begun {
+        Some(run) => {
+            let of_run = (run.deduplication.counts, Some(run.recall));
+            let given = run.deduplication.run.given().len();
+            run.finish(interrupted, &progress)?;
+            (of_run.0, of_run.1, given)
+        }
+        // No record was good, so nothing was made.
+        None => (Counts::default(), None, 0),
+    };
+    progress.finish();
+    report(&counts, failed, recall, interrupted);
     if interrupted {
         let again = match (args.dry_run, targets.output_file().is_some()) {
             (true, _) => "nothing was changed",
@@ -209,13 +209,8 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
 ///
 /// Fails if a file of the interrupted run has changed, or if the input differs and standard input,
 /// which cannot be read again, is part of it.
-fn complete(
-    global: &GlobalOptions,
-    args: &Dedup,
-    targets: &Targets,
-    index: &Index,
-    run: DedupRun,
-) -> Result<Option<u64>, Failure> {
+fn complete(plan: &Plan<'_>, index: &Index, run: DedupRun) -> Result<Option<u64>, Failure> {
+    let Plan { global, args, targets, .. } = *plan;
     let (Some(out), Some(spool)) = (targets.output_file(), targets.spool()) else {
         return Ok(None);
     };
@@ -228,14 +223,10 @@ fn complete(
         return Err(changed_error(out));
     }
     let (mut found, mut failed) = (DedupInput::default(), 0);
-    let records = args.records(targets, index, None)?;
+    let records = args.records(targets, &plan.settings, None)?;
     for parsed in records {
-        for result in parsed.results {
-            match result {
-                Ok(incoming) => found.add(&incoming.document),
-                Err(_) => failed += 1,
-            }
-        }
+        failed += parsed.failed;
+        parsed.good.iter().for_each(|incoming| found.add(&incoming.document));
     }
     if interrupt::asked() {
         return Err(anyhow!("{}: interrupted; nothing was changed", args.index.display()).into());
@@ -267,19 +258,19 @@ fn complete(
 }
 
 /// Deletes the stored progress of a completed run from the index.
-fn forget(index: &Index, run: DedupRun) -> Result<(), Failure> {
+pub(crate) fn forget(index: &Index, run: DedupRun) -> Result<(), Failure> {
     let mut txn = index.begin_write()?;
     run.finish(&mut txn)?;
     Ok(txn.commit()?)
 }
 
 impl Dedup {
-    /// Opens the index, or creates it. Only a new index stores the threshold of this run.
-    fn open(&self, global: &GlobalOptions, place: &Path) -> Result<Index, Failure> {
+    /// Opens the index; `None` if there is none. Only a new index stores the threshold of this run.
+    fn open(&self, global: &GlobalOptions, place: &Path) -> Result<Option<Index>, Failure> {
         opening::open(global, self.settings.options_but_threshold(), |options| {
             match options.open(place) {
-                Err(Error::NotFound { .. }) => self.settings.options().open_or_create(place),
-                opened => opened,
+                Err(Error::NotFound { .. }) => Ok(None),
+                opened => opened.map(Some),
             }
         })
     }
@@ -289,12 +280,12 @@ impl Dedup {
     fn records(
         &self,
         targets: &Targets,
-        index: &Index,
+        settings: &Settings,
         sketcher: Option<Sketcher>,
     ) -> Result<Records<InputRecord>, Failure> {
-        let mut inputs = self.input.of(&self.paths, &self.index, index.settings().weighted);
+        let settings = *settings;
+        let mut inputs = self.input.of(&self.paths, &self.index, settings.weighted);
         inputs.leave_out.extend(targets.files().into_iter().chain(self.against.iter().cloned()));
-        let settings = *index.settings();
         let none = Signature::empty(settings.lanes())?;
         records::start(inputs, settings.shingle, move |record| {
             let (id, named) = match record.name {
@@ -343,26 +334,13 @@ impl Dedup {
     }
 }
 
-/// Opens the indexes of `--against` for reading.
-fn open_against(global: &GlobalOptions, args: &Dedup) -> Result<Vec<ReadOnlyIndex>, Failure> {
-    let open = |path: &PathBuf| match opening::same_file(path, &args.index) {
-        true => Err(anyhow!(
-            "{}: is the index itself, whose documents count anyway; leave out this --against",
-            path.display()
-        )
-        .into()),
-        false => opening::to_read(global, path),
-    };
-    args.against.iter().map(open).collect()
-}
-
 /// Prints the summary of the run.
 fn report(
     global: &GlobalOptions,
     args: &Dedup,
     counts: &Counts,
     failed: u64,
-    recall: f64,
+    recall: Option<f64>,
     seconds: f64,
     interrupted: bool,
 ) {
@@ -376,7 +354,7 @@ fn report(
         ("failed", failed.into()),
         ("bytes", read.into()),
         ("seconds", whole_millis(seconds)),
-        ("recall", similarity(recall)),
+        ("recall", recall.map_or(Value::Null, similarity)),
         ("interrupted", interrupted.into()),
         ("dry_run", Value::from(args.dry_run)),
     ];
@@ -392,6 +370,8 @@ fn report(
         (failed, "failed"),
     ]);
     sentence += &format!(" in {seconds:.1} s: {} of text", bytes(read));
-    sentence += &format!(", recall at the threshold {}", similarity(recall));
+    if let Some(recall) = recall {
+        sentence += &format!(", recall at the threshold {}", similarity(recall));
+    }
     summary(global, &fields, &sentence);
 }

@@ -1,19 +1,23 @@
 //! One run of `dedup`: judges each record, writes or audits it, and stores the progress.
 
 use crate::commands::dedup::audit::Audit;
+use crate::commands::dedup::begun::Plan;
 use crate::commands::dedup::command::Dedup;
 use crate::commands::dedup::kept_output::{KeptOutput, OutputRecord};
 use crate::commands::dedup::partial_file::{
     LengthAndHash, OutputWriter, PartialFile, partial_path,
 };
+use crate::commands::dedup::repetition::Repetition;
 use crate::commands::dedup::targets::Targets;
+use crate::commands::replace_guard::ReplaceGuard;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
-use crate::run::resume_key::ResumeKey;
 use crate::terminal::output::likeness;
 use anyhow::anyhow;
 use std::path::Path;
-use twindex::{DedupOutcome, DedupRun, Document, Error, Inserted, Outcome, Snapshot, WriteTxn};
+use twindex::{
+    DedupOutcome, DedupRun, Document, Error, Index, Inserted, Outcome, Snapshot, WriteTxn,
+};
 
 /// The outcomes so far, in the order in which the index stores them.
 #[derive(Clone, Copy, Default)]
@@ -60,6 +64,7 @@ pub(crate) struct InputRecord {
 
 /// A run of `dedup` in progress.
 pub(crate) struct Deduplication<'a> {
+    pub(crate) global: &'a GlobalOptions,
     pub(crate) args: &'a Dedup,
     pub(crate) targets: &'a Targets,
     pub(crate) run: DedupRun,
@@ -72,6 +77,10 @@ pub(crate) struct Deduplication<'a> {
     pub(crate) counts: Counts,
     /// The number of records that were judged since the last commit.
     pub(crate) in_batch: usize,
+    /// Whether the input repeats an earlier stream.
+    repetition: Repetition,
+    /// Counts what is replaced, except in a run that goes on with an interrupted one.
+    pub(crate) guard: ReplaceGuard,
 }
 
 impl<'a> Deduplication<'a> {
@@ -81,12 +90,12 @@ impl<'a> Deduplication<'a> {
     ///
     /// Fails if a partial file does not start with the content that the interrupted run has stored.
     pub(crate) fn begin(
-        global: &GlobalOptions,
-        args: &'a Dedup,
-        targets: &'a Targets,
-        comparing: (f64, &'a [&'a Snapshot]),
-        (key, interrupted): (&ResumeKey, Option<DedupRun>),
+        plan: &'a Plan<'a>,
+        interrupted: Option<DedupRun>,
+        index: &Index,
     ) -> Result<Self, Failure> {
+        let Plan { global, args, targets, threshold, against, ref key, .. } = *plan;
+        let resumes = interrupted.is_some();
         let (run, kept, audit) = match (interrupted, targets.output_file(), targets.spool()) {
             (Some(run), Some(file), Some(spool)) => {
                 let (kept, audit) = stored_outputs(&run);
@@ -100,17 +109,30 @@ impl<'a> Deduplication<'a> {
                 (DedupRun::begin(key), kept, None)
             }
         };
+        let counts = Counts::of(&run);
+        let guard = ReplaceGuard::new(args.replace.or(resumes), index)?;
         Ok(Self {
+            global,
             args,
             targets,
-            threshold: comparing.0,
-            against: comparing.1,
+            threshold,
+            against,
             kept: KeptOutput::new(kept),
             audit: Audit::begin(global, targets, audit)?,
-            counts: Counts::of(&run),
+            guard,
+            counts,
             run,
             in_batch: 0,
+            repetition: Repetition::default(),
         })
+    }
+
+    /// Whether nothing is kept because the same stream without ids was deduplicated before. A dry
+    /// run and one that leaves out what is known may keep nothing.
+    pub(crate) fn repeats_a_stream(&self) -> bool {
+        let Counts { added, replaced, unchanged, .. } = self.counts;
+        let keeps_nothing = added + replaced + unchanged == 0;
+        keeps_nothing && !self.args.skip_known && !self.args.dry_run && self.repetition.is_found()
     }
 
     /// The error for an input that differs from that of the interrupted run.
@@ -155,6 +177,7 @@ impl<'a> Deduplication<'a> {
         let mut met_again = Vec::new();
         for (judged, (bytes, empty, written)) in judged.into_iter().zip(records) {
             let Some(DedupOutcome { id, outcome }) = judged else { continue };
+            self.repetition.add(&id, &outcome);
             self.in_batch += 1;
             self.counts.bytes += bytes;
             self.counts.empty += u64::from(empty);
@@ -167,6 +190,9 @@ impl<'a> Deduplication<'a> {
                         Inserted::Added | Inserted::Skipped => &mut self.counts.added,
                     };
                     *counter += 1;
+                    if !known {
+                        self.guard.wrote(&id, done == Inserted::Replaced);
+                    }
                     if !(known && self.args.skip_known) {
                         self.kept.write(&written)?;
                     }

@@ -150,6 +150,11 @@ impl KeptOutput {
         self.writer.sync()
     }
 
+    /// Deletes what was written of a file, which no later run needs.
+    pub(crate) fn discard(self) -> Result<(), Failure> {
+        self.writer.discard()
+    }
+
     /// Completes the output: a file gets its final name.
     pub(crate) fn finish(self) -> Result<(), Failure> {
         self.writer.finish()

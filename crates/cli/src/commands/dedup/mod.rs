@@ -1,9 +1,12 @@
 //! `twindex dedup`: keep the records that are similar to no known document, and remember them.
 
-pub(crate) mod audit;
+pub(crate) mod against;
+mod audit;
+mod begun;
 pub(crate) mod command;
 pub(crate) mod deduplication;
 pub(crate) mod dry_run;
 pub(crate) mod kept_output;
 pub(crate) mod partial_file;
+mod repetition;
 pub(crate) mod targets;

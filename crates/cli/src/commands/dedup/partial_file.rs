@@ -2,6 +2,7 @@
 
 use crate::commands::dedup::targets::Target;
 use crate::input::STANDARD_INPUT;
+use crate::run::compressor::{Compressor, decompressed};
 use crate::run::failure::Failure;
 use anyhow::{Context, anyhow};
 use std::ffi::OsString;
@@ -20,9 +21,12 @@ pub struct PartialFile {
     partial: PathBuf,
     /// The final name.
     path: PathBuf,
+    /// Compresses what is written, if the final name asks for it.
+    compressor: Option<Compressor>,
+    /// The length and the hash of the bytes in the file.
     length: u64,
     hash: Box<Xxh3>,
-    /// The last byte.
+    /// The last byte that was written, before compression.
     last: Option<u8>,
 }
 
@@ -38,7 +42,9 @@ impl PartialFile {
 
     fn new(file: File, path: &Path, hash: Box<Xxh3>, length: u64, last: Option<u8>) -> Self {
         let file = BufWriter::with_capacity(1 << 16, file);
-        Self { file, partial: partial_path(path), path: path.to_owned(), length, hash, last }
+        let (partial, path, compressor) =
+            (partial_path(path), path.to_owned(), Compressor::of(path));
+        Self { file, partial, path, compressor, length, hash, last }
     }
 
     /// Resumes the partial file of an interrupted run, and truncates it to the given length.
@@ -57,7 +63,11 @@ impl PartialFile {
             Ok(file)
         };
         let file = open().with_context(place)?;
-        Ok(Some(Self::new(file, path, hash, content.0, last)))
+        let mut resumed = Self::new(file, path, hash, content.0, last);
+        if resumed.compressor.is_some() {
+            resumed.last = last_byte(resumed.reader()?).with_context(place)?;
+        }
+        Ok(Some(resumed))
     }
 
     /// Gives a complete file its final name, unless it has that name already.
@@ -75,27 +85,45 @@ impl PartialFile {
         Ok(whole && read(path, content).with_context(place)?.is_some())
     }
 
-    /// Returns the last byte, or `None` if the file is empty.
+    /// Returns the last byte before compression, or `None` if nothing was written.
     pub fn last(&self) -> Option<u8> {
         self.last
     }
 
-    /// Reads the file from its start, as far as it is written.
-    pub fn reader(&self) -> Result<impl BufRead + use<>, Failure> {
-        let file = File::open(&self.partial).with_context(|| self.partial.display().to_string())?;
-        Ok(BufReader::new(file.take(self.length)))
+    /// Reads what was written from its start, as far as it is in the file.
+    pub fn reader(&self) -> Result<Box<dyn BufRead>, Failure> {
+        let place = || self.partial.display().to_string();
+        let file = File::open(&self.partial).with_context(place)?;
+        Ok(decompressed(&self.path, file.take(self.length)).with_context(place)?)
     }
 
     /// Appends bytes.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        self.last = bytes.last().copied().or(self.last);
+        match &mut self.compressor {
+            None => self.put(bytes),
+            Some(compressor) => {
+                let ready = compressor.write(bytes);
+                let ready = ready.with_context(|| self.partial.display().to_string())?;
+                self.put(&ready)
+            }
+        }
+    }
+
+    /// Appends bytes to the file as they are.
+    fn put(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         self.length += bytes.len() as u64;
         self.hash.update(bytes);
-        self.last = bytes.last().copied().or(self.last);
         Ok(self.file.write_all(bytes).with_context(|| self.partial.display().to_string())?)
     }
 
     /// Makes the written bytes durable, and returns the length and hash of the file.
     pub fn sync(&mut self) -> Result<LengthAndHash, Failure> {
+        if let Some(compressor) = &mut self.compressor {
+            let rest = compressor.end(self.length == 0);
+            let rest = rest.with_context(|| self.partial.display().to_string())?;
+            self.put(&rest)?;
+        }
         let synced = self.file.flush().and_then(|()| self.file.get_ref().sync_data());
         synced.with_context(|| self.partial.display().to_string())?;
         Ok((self.length, self.hash.digest()))
@@ -111,6 +139,18 @@ impl PartialFile {
     /// Deletes the partial file, which no later run needs.
     pub fn discard(self) -> Result<(), Failure> {
         Ok(fs::remove_file(&self.partial).with_context(|| self.partial.display().to_string())?)
+    }
+}
+
+/// The last byte of a stream.
+fn last_byte(mut stream: impl BufRead) -> io::Result<Option<u8>> {
+    let mut last = None;
+    loop {
+        let bytes = stream.fill_buf()?;
+        let Some(byte) = bytes.last().copied() else { return Ok(last) };
+        last = Some(byte);
+        let count = bytes.len();
+        stream.consume(count);
     }
 }
 
@@ -209,6 +249,14 @@ impl OutputWriter {
                 Ok(None)
             }
             Self::Nowhere => Ok(None),
+        }
+    }
+
+    /// Deletes what was written of a file, which no later run needs.
+    pub fn discard(self) -> Result<(), Failure> {
+        match self {
+            Self::File(file) => file.discard(),
+            Self::Stream(..) | Self::Nowhere => Ok(()),
         }
     }
 

@@ -1,0 +1,151 @@
+//! What a run of `dedup` makes with its first good record: the index, its outputs, its progress.
+
+use crate::commands::dedup::command::{Dedup, forget};
+use crate::commands::dedup::deduplication::{Deduplication, InputRecord};
+use crate::commands::dedup::partial_file::PartialFile;
+use crate::commands::dedup::targets::Targets;
+use crate::run::failure::Failure;
+use crate::run::global_options::GlobalOptions;
+use crate::run::opening;
+use crate::run::resume_key::ResumeKey;
+use crate::terminal::interrupt;
+use crate::terminal::output::count;
+use crate::terminal::progress_bar::ProgressBar;
+use anyhow::anyhow;
+use std::path::Path;
+use twindex::{DedupRun, Index, Settings, Snapshot, WriteTxn};
+
+/// The number of records that the run judges between two checks for an interrupt.
+const RECORDS_PER_SLICE: usize = 1 << 10;
+
+/// What a run is asked to do.
+pub(crate) struct Plan<'a> {
+    pub(crate) global: &'a GlobalOptions,
+    pub(crate) args: &'a Dedup,
+    pub(crate) targets: &'a Targets,
+    /// Where the index is: in a dry run, a copy.
+    pub(crate) place: &'a Path,
+    /// The settings of the index, which may not exist yet.
+    pub(crate) settings: Settings,
+    /// The similarity from which a record is a duplicate.
+    pub(crate) threshold: f64,
+    pub(crate) against: &'a [&'a Snapshot],
+    pub(crate) key: ResumeKey,
+}
+
+/// A run that has an index and outputs.
+pub(crate) struct Begun<'a> {
+    pub(crate) index: Index,
+    pub(crate) txn: WriteTxn,
+    pub(crate) deduplication: Deduplication<'a>,
+    pub(crate) recall: f64,
+}
+
+impl<'a> Begun<'a> {
+    /// Creates the index if there is none, and starts the outputs, or goes on with those of an
+    /// interrupted run.
+    pub(crate) fn new(
+        plan: &'a Plan<'a>,
+        index: Option<Index>,
+        interrupted: Option<DedupRun>,
+    ) -> Result<Self, Failure> {
+        let index = match index {
+            Some(index) => index,
+            None => plan.create()?,
+        };
+        // This call checks the settings, so it runs before anything is written.
+        let recall = plan.recall(&index)?;
+        let txn = index.begin_write()?;
+        let deduplication = Deduplication::begin(plan, interrupted, &index)?;
+        Ok(Self { index, txn, deduplication, recall })
+    }
+
+    /// Judges some records, and commits at the end of each batch. Stops early after a signal.
+    pub(crate) fn judge(
+        mut self,
+        plan: &Plan<'_>,
+        records: Vec<InputRecord>,
+        progress: &ProgressBar,
+    ) -> Result<Self, Failure> {
+        let batch = self.deduplication.args.batch as usize;
+        let mut rest = records;
+        while !rest.is_empty() && !interrupt::asked() {
+            let room = (batch - self.deduplication.in_batch).min(RECORDS_PER_SLICE);
+            let later = rest.split_off(rest.len().min(room));
+            self.deduplication.judge(&mut self.txn, rest)?;
+            if let Err(refused) = self.deduplication.guard.check(&plan.args.index) {
+                let Self { index, txn, deduplication, .. } = self;
+                drop(txn);
+                deduplication.discard(&index)?;
+                return Err(refused);
+            }
+            rest = later;
+            if self.deduplication.in_batch >= batch {
+                self.deduplication.store(&mut self.txn, false)?;
+                self.txn.commit()?;
+                if self.deduplication.global.verbose {
+                    let records = count(self.deduplication.run.given().len(), "record");
+                    progress.note(&format!("committed {records}"));
+                }
+                self.txn = self.index.begin_write()?;
+            }
+        }
+        Ok(self)
+    }
+
+    /// Commits the last records. If the input has ended, gives the outputs their final names.
+    pub(crate) fn finish(self, interrupted: bool, progress: &ProgressBar) -> Result<(), Failure> {
+        let Self { index, mut txn, mut deduplication, .. } = self;
+        if !interrupted && deduplication.repeats_a_stream() {
+            drop(txn);
+            let place = deduplication.args.index.display();
+            let records = count(deduplication.run.given().len(), "record");
+            let error = anyhow!(
+                "{place}: the {records} without ids are those of an earlier run, so nothing would \
+                 be kept and nothing was written; name them with --id-prefix P in every run to \
+                 keep the same records again, or say --skip-known"
+            );
+            deduplication.discard(&index)?;
+            return Err(error.into());
+        }
+        deduplication.store(&mut txn, !interrupted)?;
+        txn.commit()?;
+        progress.finish();
+        if interrupted {
+            return Ok(());
+        }
+        let Deduplication { kept, audit, run, targets, .. } = deduplication;
+        // If the process is killed before `forget` commits, the next run completes these steps.
+        index.flush()?;
+        let spool = audit.finish()?;
+        kept.finish()?;
+        if targets.output_file().is_some() {
+            forget(&index, run)?;
+        }
+        spool.map_or(Ok(()), PartialFile::discard)
+    }
+}
+
+impl Deduplication<'_> {
+    /// Deletes what was written of the outputs, and the progress of the run, which no later run
+    /// goes on with.
+    fn discard(self, index: &Index) -> Result<(), Failure> {
+        forget(index, self.run)?;
+        self.kept.discard()?;
+        self.audit.discard()
+    }
+}
+
+impl Plan<'_> {
+    /// The probability that a duplicate at the threshold is found.
+    pub(crate) fn recall(&self, index: &Index) -> Result<f64, Failure> {
+        let mut txn = index.begin_write()?;
+        let insertion = txn.insertion().unless_similar(self.threshold).against(self.against);
+        Ok(insertion.estimate(self.args.estimate).recall()?)
+    }
+
+    /// Creates the index.
+    fn create(&self) -> Result<Index, Failure> {
+        opening::create(self.global, self.place, &self.settings)
+    }
+}

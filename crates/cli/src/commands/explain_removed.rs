@@ -1,0 +1,109 @@
+//! `twindex explain` of one id: whether it was a duplicate, and of what.
+
+use crate::commands::explain::Explain;
+use crate::input::{open_lines, open_text};
+use crate::run::ending::Ending;
+use crate::run::failure::Failure;
+use crate::run::global_options::GlobalOptions;
+use crate::terminal::messages::message;
+use crate::terminal::output::{Results, likeness};
+use anyhow::anyhow;
+use serde_json::{Map, Value};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use twindex::Snapshot;
+
+/// The fields of a result, which are those of an audit.
+const FIELDS: [&str; 4] = ["id", "duplicate_of", "similarity", "exact"];
+
+/// The longest line of an audit: two ids of 4,096 bytes, each byte escaped, and some numbers.
+const LONGEST_LINE: usize = 1 << 17;
+
+/// Says of what a record is a duplicate that is not in the index: by the audit, or by its text.
+pub(crate) fn run(
+    global: &GlobalOptions,
+    args: &Explain,
+    snapshot: &Snapshot,
+) -> Result<Ending, Failure> {
+    let (index, id) = (args.index.display(), &args.a);
+    if snapshot.contains(id)? {
+        message(&format!(
+            "{index}: {id} is in the index, so it was not removed as a duplicate; name another \
+             document to compare it with"
+        ));
+        return Ok(Ending::Nothing);
+    }
+    let mut found = match &args.removed {
+        Some(audit) => in_audit(audit, id)?,
+        None => Vec::new(),
+    };
+    let file = args.text.clone().or_else(|| Some(PathBuf::from(id)).filter(|path| path.is_file()));
+    if let (true, Some(file)) = (found.is_empty(), &file) {
+        found.extend(by_text(snapshot, id, file)?);
+    }
+    if found.is_empty() {
+        let looked = match (&args.removed, &file) {
+            (None, None) => {
+                return Err(anyhow!(
+                    "{index}: no document has the id {id}; if it was removed, name the audit with \
+                     --removed FILE, or a file with its text with --text FILE"
+                )
+                .into());
+            }
+            (Some(audit), None) => format!("{} has no line about it", audit.display()),
+            (None, Some(file)) => format!("the text of {} is similar to none", file.display()),
+            (Some(audit), Some(file)) => format!(
+                "{} has no line about it, and the text of {} is similar to none",
+                audit.display(),
+                file.display()
+            ),
+        };
+        message(&format!("{index}: no document has the id {id}, and {looked}"));
+        return Ok(Ending::Nothing);
+    }
+    let mut results = Results::new(global);
+    for values in found {
+        let mut values = values.into_iter();
+        results.line(&FIELDS.map(|name| (name, values.next().unwrap_or_default())))?;
+    }
+    results.flush()?;
+    Ok(Ending::Done)
+}
+
+/// The lines of an audit about this id.
+fn in_audit(audit: &Path, id: &str) -> Result<Vec<[Value; 4]>, Failure> {
+    let place = audit.display();
+    let mut blocks =
+        open_lines(audit, LONGEST_LINE).map_err(|error| anyhow!("{place}: {error}"))?;
+    let mut found = Vec::new();
+    while let Some(block) = blocks.read_block().map_err(|error| anyhow!("{place}: {error}"))? {
+        for line in block.lines() {
+            let fields: Map<String, Value> = serde_json::from_slice(line.text).map_err(|_| {
+                anyhow!(
+                    "{place}:{}: no line of an audit, as `dedup --removed FILE` writes it",
+                    line.number
+                )
+            })?;
+            if fields.get("id").and_then(Value::as_str) == Some(id) {
+                found.push(FIELDS.map(|name| fields.get(name).cloned().unwrap_or_default()));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The document that is most similar to the text in a file.
+fn by_text(snapshot: &Snapshot, id: &str, file: &Path) -> Result<Option<[Value; 4]>, Failure> {
+    let place = file.display();
+    if snapshot.settings().weighted {
+        return Err(anyhow!("{place}: an index of weights compares no texts").into());
+    }
+    let mut text = String::new();
+    let mut stream = open_text(file).map_err(|bad| anyhow!("{bad}"))?;
+    stream.read_to_string(&mut text).map_err(|error| anyhow!("{place}: {error}"))?;
+    let matches = snapshot.query().top(1).by_content(text.as_str())?;
+    Ok(matches.into_iter().next().map(|nearest| {
+        let similarity = likeness(nearest.similarity, nearest.exact);
+        [id.into(), nearest.id.into(), similarity, nearest.exact.into()]
+    }))
+}

@@ -1,0 +1,76 @@
+//! Stops a run that would replace more than half of an index, unless it was asked for.
+
+use crate::run::failure::Failure;
+use crate::terminal::output::count;
+use anyhow::anyhow;
+use std::collections::HashSet;
+use std::path::Path;
+use twindex::Index;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// So few replacements are never stopped: a person can see them all.
+const FEW: u64 = 10;
+
+/// The most ids of this run that are remembered, which bounds the memory to some 20 MiB.
+const REMEMBERED: usize = 1 << 20;
+
+/// How many documents may be replaced in one run.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub(crate) struct ReplaceOptions {
+    /// Allow this run to replace more than half of the documents of the index
+    #[arg(long, help_heading = "Writing to the index")]
+    replace_most: bool,
+}
+
+impl ReplaceOptions {
+    /// The same, which allow it also if `allowed` says so.
+    pub(crate) fn or(self, allowed: bool) -> Self {
+        Self { replace_most: self.replace_most || allowed }
+    }
+}
+
+/// Counts the documents of an index that a run replaces.
+#[derive(Debug)]
+pub(crate) struct ReplaceGuard {
+    allowed: bool,
+    /// The number of documents before the run.
+    before: u64,
+    replaced: u64,
+    /// The hashes of ids that this run has written. Replacing them again costs no old document.
+    written: HashSet<u64>,
+}
+
+impl ReplaceGuard {
+    /// A guard for a run that has not written anything to the index.
+    pub(crate) fn new(options: ReplaceOptions, index: &Index) -> Result<Self, Failure> {
+        let (allowed, before) = (options.replace_most, index.snapshot()?.len());
+        Ok(Self { allowed, before, replaced: 0, written: HashSet::new() })
+    }
+
+    /// Takes account of a document that was added, or has replaced another one.
+    pub(crate) fn wrote(&mut self, id: &str, replaced: bool) {
+        if self.allowed || self.before == 0 {
+            return;
+        }
+        let hash = xxh3_64(id.as_bytes());
+        let is_first = match self.written.len() < REMEMBERED {
+            true => self.written.insert(hash),
+            false => !self.written.contains(&hash),
+        };
+        self.replaced += u64::from(replaced && is_first);
+    }
+
+    /// Fails if more than half of the documents were replaced.
+    pub(crate) fn check(&self, path: &Path) -> Result<(), Failure> {
+        if self.allowed || self.replaced < FEW || 2 * self.replaced <= self.before {
+            return Ok(());
+        }
+        Err(anyhow!(
+            "{}: more than half of its {} would be replaced by others with the same ids, so this \
+             batch was not written; say --replace-most if that is meant",
+            path.display(),
+            count(self.before, "document"),
+        )
+        .into())
+    }
+}

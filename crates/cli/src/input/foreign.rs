@@ -1,0 +1,241 @@
+//! Recognizes inputs that are no text by their first bytes: what they are, and what to do.
+
+use std::io::{self, Read};
+
+/// The number of first bytes that are looked at. The magic number of tar ends at byte 262.
+const LOOKED_AT: usize = 512;
+
+/// The least bytes that are taken for UTF-16: fewer may be a short text with a NUL.
+const LEAST_UTF16: usize = 4;
+
+/// A format that is not read: its first bytes, its name, and what to do.
+struct Foreign {
+    /// Where the magic number begins.
+    at: usize,
+    magic: &'static [u8],
+    /// Whether a text may begin with the magic number, so that only other bytes decide.
+    printable: bool,
+    name: &'static str,
+    advice: &'static str,
+}
+
+const fn foreign(magic: &'static [u8], name: &'static str, advice: &'static str) -> Foreign {
+    Foreign { at: 0, magic, printable: false, name, advice }
+}
+
+/// A format whose magic number consists of letters.
+const fn lettered(magic: &'static [u8], name: &'static str, advice: &'static str) -> Foreign {
+    Foreign { printable: true, ..foreign(magic, name, advice) }
+}
+
+const CONVERT: &str = "convert it to JSON Lines or CSV first";
+const UNPACK: &str = "unpack it and name the folder";
+const EXTRACT: &str = "extract its text first";
+const LEAVE_OUT: &str = "only texts can be read; leave it out";
+
+/// All formats that are recognized by a magic number.
+const FOREIGN: &[Foreign] = &[
+    lettered(b"PAR1", "Parquet", CONVERT),
+    lettered(b"ARROW1", "an Arrow file", CONVERT),
+    lettered(b"FEA1", "a Feather file", CONVERT),
+    lettered(b"Obj\x01", "Avro", CONVERT),
+    lettered(b"SQLite format 3\0", "a SQLite database", "export its texts as CSV first"),
+    foreign(b"\x89HDF\r\n\x1a\n", "HDF5", CONVERT),
+    foreign(b"\x93NUMPY", "a NumPy array", CONVERT),
+    foreign(b"\xFD7zXZ\0", "compressed with xz", "decompress it: `xz -dc FILE | twindex ... -`"),
+    lettered(b"BZh", "compressed with bzip2", "decompress it: `bzip2 -dc FILE | twindex ... -`"),
+    foreign(
+        b"\x04\x22\x4D\x18",
+        "compressed with lz4",
+        "decompress it: `lz4 -dc FILE | twindex ... -`",
+    ),
+    foreign(
+        b"\x1F\x9D",
+        "compressed with compress",
+        "decompress it: `gzip -dc FILE | twindex ... -`",
+    ),
+    foreign(
+        b"\xFF\x06\0\0sNaPpY",
+        "compressed with snappy",
+        "decompress it and give it by a pipe, as `-`",
+    ),
+    lettered(b"LZIP", "compressed with lzip", "decompress it: `lzip -dc FILE | twindex ... -`"),
+    lettered(b"PK\x03\x04", "a zip archive (also .docx, .xlsx, .epub, .jar)", UNPACK),
+    lettered(b"PK\x05\x06", "an empty zip archive", LEAVE_OUT),
+    foreign(b"7z\xBC\xAF\x27\x1C", "a 7z archive", UNPACK),
+    lettered(b"Rar!\x1A\x07", "a RAR archive", UNPACK),
+    Foreign { at: 257, magic: b"ustar", printable: false, name: "a tar archive", advice: UNPACK },
+    foreign(b"%PDF-", "PDF", "extract its text first, for instance with `pdftotext`"),
+    foreign(b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", "an old Office document", EXTRACT),
+    foreign(b"\x89PNG\r\n\x1a\n", "a PNG image", LEAVE_OUT),
+    foreign(b"\xFF\xD8\xFF", "a JPEG image", LEAVE_OUT),
+    lettered(b"GIF87a", "a GIF image", LEAVE_OUT),
+    lettered(b"GIF89a", "a GIF image", LEAVE_OUT),
+    lettered(b"II*\0", "a TIFF image", LEAVE_OUT),
+    lettered(b"MM\0*", "a TIFF image", LEAVE_OUT),
+    lettered(b"RIFF", "a RIFF file (WebP, WAV or AVI)", LEAVE_OUT),
+    lettered(b"ID3", "an MP3 file", LEAVE_OUT),
+    lettered(b"OggS", "an Ogg file", LEAVE_OUT),
+    lettered(b"fLaC", "a FLAC file", LEAVE_OUT),
+    Foreign { at: 4, ..lettered(b"ftyp", "an MP4 file", LEAVE_OUT) },
+    lettered(b"\x7FELF", "an ELF program", LEAVE_OUT),
+    lettered(b"MZ", "a Windows program", LEAVE_OUT),
+    lettered(b"\0asm", "a WebAssembly program", LEAVE_OUT),
+    foreign(b"\xCA\xFE\xBA\xBE", "a Java class or a macOS program", LEAVE_OUT),
+    foreign(b"\xCF\xFA\xED\xFE", "a macOS program", LEAVE_OUT),
+];
+
+/// Reads some first bytes and returns an error that names the format if they are those of a format
+/// that is not read. The bytes that were read stay in `start`.
+///
+/// Reads no more than is needed to tell: a stream that begins with a line of text is not waited for
+/// beyond that line.
+pub(super) fn refuse(input: &mut impl Read, start: &mut Vec<u8>) -> io::Result<()> {
+    let mut buffer = [0; LOOKED_AT];
+    while may_be_foreign(start) {
+        let room = LOOKED_AT - start.len();
+        match input.read(&mut buffer[..room]) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+            Ok(0) => break,
+            Ok(read) => start.extend_from_slice(&buffer[..read]),
+        }
+    }
+    match recognized(start) {
+        Some(cause) => Err(io::Error::new(io::ErrorKind::InvalidData, cause)),
+        None => Ok(()),
+    }
+}
+
+/// Whether more bytes could show a format that is not read.
+fn may_be_foreign(start: &[u8]) -> bool {
+    if start.len() >= LOOKED_AT {
+        return false;
+    }
+    let begins = FOREIGN.iter().any(|foreign| foreign.at == 0 && foreign.magic.starts_with(start));
+    begins || !start.contains(&b'\n') || !is_like_text(start)
+}
+
+/// What these first bytes are, and what to do; `None` for a text.
+fn recognized(start: &[u8]) -> Option<String> {
+    let is = |foreign: &&Foreign| {
+        let found = start.get(foreign.at..).is_some_and(|rest| rest.starts_with(foreign.magic));
+        found && !(foreign.printable && is_like_text(start))
+    };
+    if let Some(Foreign { name, advice, .. }) = FOREIGN.iter().find(is) {
+        return Some(format!("is {name}, which is not read; {advice}"));
+    }
+    let encoding = unicode(start)?;
+    Some(format!(
+        "is text in {encoding}, but only UTF-8 is read; convert it with \
+         `iconv -f {encoding} -t UTF-8`"
+    ))
+}
+
+/// Whether the bytes are UTF-8, which may be cut off within its last character, without a NUL.
+fn is_like_text(start: &[u8]) -> bool {
+    let utf8 = match std::str::from_utf8(start) {
+        Ok(_) => true,
+        Err(error) => error.error_len().is_none(),
+    };
+    utf8 && !start.contains(&0)
+}
+
+/// The encoding of texts with more than one byte a character, by their byte order mark or by where
+/// their NULs are: in UTF-16, one of the two bytes of every Latin letter, digit and space is NUL.
+fn unicode(start: &[u8]) -> Option<&'static str> {
+    if start.len() < LEAST_UTF16 {
+        return None;
+    }
+    match start {
+        [0xFF, 0xFE, 0, 0, ..] | [0, 0, 0xFE, 0xFF, ..] => return Some("UTF-32"),
+        [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => return Some("UTF-16"),
+        _ => {}
+    }
+    let pairs = start.len() / 2;
+    let nul_in = |parity: usize| start.iter().skip(parity).step_by(2).filter(|b| **b == 0).count();
+    match (nul_in(0), nul_in(1)) {
+        (0, low) if 2 * low > pairs => Some("UTF-16LE"),
+        (high, 0) if 2 * high > pairs => Some("UTF-16BE"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(bytes: &[u8]) -> Option<String> {
+        // One byte at a time, as from a slow pipe.
+        let pieces = bytes.chunks(1);
+        let mut input: Box<dyn Read> =
+            pieces.fold(Box::new(io::empty()), |before, byte| Box::new(before.chain(byte)));
+        let mut start = Vec::new();
+        let found = refuse(&mut input, &mut start);
+        input.read_to_end(&mut start).expect("memory can be read");
+        assert_eq!(start, bytes, "no byte is lost");
+        found.err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn every_magic_number_is_recognized() {
+        for Foreign { at, magic, name, .. } in FOREIGN {
+            let bytes = [&vec![b'x'; *at], *magic, b"\0\0\xFF\xFF", &[b'x'; 600]].concat();
+            let cause = refused(&bytes).expect("a format that is not read");
+            assert!(cause.starts_with(&format!("is {name}")), "{name}: {cause}");
+        }
+    }
+
+    #[test]
+    fn utf16_is_recognized_with_and_without_a_mark() {
+        let text = "Grüße, a line of text\nand another";
+        let low: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let high: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+        for (bytes, name) in [
+            (low.clone(), "UTF-16LE"),
+            (high.clone(), "UTF-16BE"),
+            ([&b"\xFF\xFE"[..], &low].concat(), "UTF-16"),
+            ([&b"\xFE\xFF"[..], &high].concat(), "UTF-16"),
+            (b"\xFF\xFE\0\0a\0\0\0".to_vec(), "UTF-32"),
+        ] {
+            let cause = refused(&bytes).expect("no UTF-8");
+            assert!(cause.contains(&format!("iconv -f {name} -t UTF-8")), "{cause}");
+        }
+    }
+
+    #[test]
+    fn texts_are_texts_whatever_they_begin_with() {
+        for text in [
+            "",
+            "a",
+            "text",
+            "PAR1 is a magic number",
+            "PK is short for something",
+            "MZ, BZh, RIFF, ID3, LZIP, OggS and ftyp\n",
+            "GIF89a is a format of images",
+            "II*",
+            "\u{feff}text",
+            "a \0 in the middle of a text of some length",
+            "a\0",
+            "\0\0\0\0",
+            "Grüße",
+            "日本語の文章。",
+        ] {
+            assert_eq!(refused(text.as_bytes()), None, "{text:?}");
+        }
+        assert_eq!(refused(b"\xFF\xFE"), None);
+        assert_eq!(refused(&"é".repeat(600).into_bytes()), None);
+    }
+
+    #[test]
+    fn a_line_of_text_is_not_waited_for() {
+        struct Silent;
+        impl Read for Silent {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                panic!("it would wait");
+            }
+        }
+        assert!(refuse(&mut Silent, &mut b"a line\nand".to_vec()).is_ok());
+        assert!(refuse(&mut b"line\n".chain(Silent), &mut b"a ".to_vec()).is_ok());
+    }
+}

@@ -1,0 +1,74 @@
+//! The id of a document that is a file: its path, spelled in one way.
+
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+/// The path without `.`, without doubled separators, and without `..` behind a folder. So `a`, `./a`
+/// and `folder/../a` are one document.
+///
+/// A `..` behind a symbolic link stays: it leads to the parent of the folder that the link leads to.
+/// A relative path stays relative and an absolute one absolute. A path that begins with `-` begins
+/// with `./-`, so that no program takes it for an option or for standard input.
+pub(super) fn id_of(path: &Path) -> String {
+    let mut id = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir if is_folder_of_its_own(&id) => {
+                id.pop();
+            }
+            other => id.push(other),
+        }
+    }
+    if id.as_os_str().is_empty() {
+        return ".".to_owned();
+    }
+    let id = id.display().to_string();
+    if id.starts_with('-') { format!("./{id}") } else { id }
+}
+
+/// Whether the path names a folder without `..` at its end and is no symbolic link.
+fn is_folder_of_its_own(path: &Path) -> bool {
+    matches!(path.components().next_back(), Some(Component::Normal(_)))
+        && fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spellings_of_one_path_give_one_id() {
+        for (path, id) in [
+            ("a", "a"),
+            ("./a", "a"),
+            (".//./a", "a"),
+            ("no-such-folder//a/", "no-such-folder/a"),
+            ("/tmp/./a", "/tmp/a"),
+            ("../a", "../a"),
+            ("./../a", "../a"),
+            ("../../a", "../../a"),
+            ("no-such-folder/../a", "no-such-folder/../a"),
+            ("src/../a", "a"),
+            ("src/input/../../a", "a"),
+            ("src/../../a", "../a"),
+            ("-", "./-"),
+            ("./-x", "./-x"),
+            (".", "."),
+            ("src/..", "."),
+        ] {
+            assert_eq!(id_of(Path::new(path)), id, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_parent_behind_a_link_is_that_of_the_folder_it_leads_to() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path();
+        fs::create_dir_all(root.join("elsewhere/deep")).expect("a folder");
+        std::os::unix::fs::symlink("elsewhere/deep", root.join("link")).expect("a link");
+        let id = |path: &str| id_of(&root.join(path));
+        assert!(id("link/../a").ends_with("link/../a"));
+        assert_eq!(id("elsewhere/deep/../a"), root.join("elsewhere/a").display().to_string());
+    }
+}
