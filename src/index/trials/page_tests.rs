@@ -20,7 +20,7 @@ fn filled() -> (TempDir, PathBuf, Vec<u8>) {
     for block in 0..DOCUMENTS / 500 {
         let mut txn = index.begin_write().expect("begun");
         for number in block * 500..(block + 1) * 500 {
-            txn.insert(format!("{number}"), &*format!("text {number}")).expect("inserted");
+            txn.insert(&number.to_string(), &*format!("text {number}")).expect("inserted");
         }
         txn.commit().expect("committed");
     }
@@ -45,7 +45,7 @@ fn errors(path: &PathBuf) -> Vec<Option<Error>> {
     let add = || {
         let mut txn = Index::open(path)?.begin_write()?;
         for number in 0..DOCUMENTS {
-            txn.insert(format!("{number}"), "replaced")?;
+            txn.insert(&number.to_string(), "replaced")?;
         }
         txn.commit()
     };
@@ -113,7 +113,7 @@ fn a_page_of_an_earlier_commit_is_damage_to_every_command() {
     let index = Index::open(&path).expect("opened");
     let mut txn = index.begin_write().expect("begun");
     for number in 0..DOCUMENTS {
-        txn.insert(format!("{number}"), &*format!("another text {number}")).expect("inserted");
+        txn.insert(&number.to_string(), &*format!("another text {number}")).expect("inserted");
     }
     txn.commit().expect("committed");
     index.close().expect("closed");
@@ -147,7 +147,8 @@ fn a_page_number_with_a_wrong_order_asks_for_no_memory_and_its_page_is_found_aga
     let (_folder, path, bytes) = filled();
     for branch in branches(&bytes) {
         let mut bytes = bytes.clone();
-        let keys = usize::from(u16::from_le_bytes([bytes[branch * PAGE + 2], bytes[branch * PAGE + 3]]));
+        let keys =
+            usize::from(u16::from_le_bytes([bytes[branch * PAGE + 2], bytes[branch * PAGE + 3]]));
         // The highest byte of the first page number, after the checksums.
         bytes[branch * PAGE + 8 + 16 * (keys + 1) + 7] ^= 0xA0;
         std::fs::write(&path, bytes).expect("written");
