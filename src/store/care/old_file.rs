@@ -204,10 +204,11 @@ impl<'p> OldFile<'p> {
     ) -> Result<BTreeMap<u32, Vec<u8>>> {
         let mut rows = BTreeMap::new();
         let wanted = |number: u32| numbers.contains(&u64::from(number));
-        let after = table.sound.partition_point(|(first, _)| u64::from(*first) <= numbers.start);
-        let leaves = table.sound.get(after.saturating_sub(1)..).unwrap_or_default();
-        let leaves = leaves.iter().take_while(|(first, _)| u64::from(*first) < numbers.end);
-        for (_, page) in leaves {
+        let before = |last: u32| u64::from(last) < numbers.start;
+        let after = table.sound.partition_point(|(_, last, _)| before(*last));
+        let leaves = table.sound.get(after..).unwrap_or_default();
+        let leaves = leaves.iter().take_while(|(first, ..)| u64::from(*first) < numbers.end);
+        for (_, _, page) in leaves {
             self.read_leaf(*page, &mut |number, row| {
                 if wanted(number) {
                     rows.insert(number, row.to_vec());
@@ -261,8 +262,8 @@ fn number_of(key: &[u8]) -> u32 {
 /// The leaves of a table whose keys are document numbers.
 #[derive(Debug, Default)]
 pub(crate) struct RowPages {
-    /// The first number of each sound leaf, and its page.
-    sound: Vec<(u32, u64)>,
+    /// The first and the last number of each sound leaf, and its page.
+    sound: Vec<(u32, u32, u64)>,
     /// The numbers on leaves that are not sound, and their pages.
     strays: BTreeMap<u32, u64>,
 }
@@ -271,7 +272,9 @@ impl RowPages {
     fn add(&mut self, leaf: &Leaf<'_>) {
         let mut numbers = leaf.page.rows().map(|(key, _)| number_of(key));
         if leaf.is_sound {
-            self.sound.extend(numbers.next().map(|first| (first, leaf.number.0)));
+            if let Some(first) = numbers.next() {
+                self.sound.push((first, numbers.last().unwrap_or(first), leaf.number.0));
+            }
         } else {
             for number in numbers {
                 self.strays.entry(number).or_insert(leaf.number.0);
@@ -279,13 +282,14 @@ impl RowPages {
         }
     }
 
-    /// The greatest number of the leaves, as far as it is known.
-    pub(crate) fn last(&self, old: &OldFile<'_>) -> Result<Option<u32>> {
-        let mut last = self.strays.keys().next_back().copied();
-        if let Some((_, page)) = self.sound.last() {
-            old.read_leaf(*page, &mut |number, _| last = last.max(Some(number)))?;
-        }
-        Ok(last)
+    /// The first number from `from` on that a row may have. A damaged page may have numbers far
+    /// apart, so not every number is worth a look.
+    pub(crate) fn next(&self, from: u64) -> Option<u64> {
+        let after = self.sound.partition_point(|(_, last, _)| u64::from(*last) < from);
+        let sound = self.sound.get(after).map(|(first, ..)| u64::from(*first).max(from));
+        let stray = u32::try_from(from).ok().and_then(|from| self.strays.range(from..).next());
+        let stray = stray.map(|(number, _)| u64::from(*number));
+        [sound, stray].into_iter().flatten().min()
     }
 }
 

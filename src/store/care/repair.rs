@@ -246,15 +246,15 @@ impl Salvage<'_, '_> {
             writer.commit()?;
         }
         let (old, left) = (self.old, self.left);
-        // The number after the last document. Both tables have a row of it, so one that is
-        // readable suffices.
-        let last = left.signatures.last(old)?.max(left.documents.last(old)?);
-        let end = counters.map_or(last.map_or(0, |last| u64::from(last) + 1), |c| c.next_doc);
-        watch.expect(end)?;
+        let end = counters.map_or(1 << 32, |counters| counters.next_doc);
+        watch.expect(counters.map_or(0, |counters| counters.next_doc))?;
         let has_texts = self.fixed.texts;
         let block = if has_texts { Self::BLOCK_WITH_TEXTS } else { Self::BLOCK };
-        for first in (0..end).step_by(block as usize) {
+        let next = |from| left.signatures.next(from).into_iter().chain(left.documents.next(from));
+        let mut from = 0;
+        while let Some(first) = next(from).min().filter(|first| *first < end) {
             let numbers = first..end.min(first + block);
+            from = numbers.end;
             let mut records = old.read(&left.documents, numbers.clone())?;
             let mut texts = match has_texts {
                 true => old.read(&left.texts, numbers.clone())?,
@@ -275,15 +275,14 @@ impl Salvage<'_, '_> {
                 let mut writer = new.write()?;
                 writer.restore(&rows)?;
                 writer.commit()?;
-                watch.advance_now(block)?;
-            } else {
-                watch.advance(block)?;
             }
+            watch.advance_now(block)?;
         }
         let mut writer = new.write()?;
         writer.restore_counters(Counters {
             auto_ids: counters.map_or(self.auto_ids, |old| old.auto_ids),
-            next_doc: end.max(self.next_doc),
+            // A damaged page may have numbers that no document ever had.
+            next_doc: counters.map_or(0, |old| old.next_doc).max(self.next_doc),
             commit: counters.map_or(0, |old| old.commit),
             ..Counters::default()
         })?;
