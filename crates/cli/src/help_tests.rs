@@ -156,13 +156,3 @@ fn the_options_of_every_command_come_last() {
         assert!(more.is_none_or(|line| after_help(&command).contains(line)), "{name}: {more:?}");
     }
 }
-
-#[test]
-fn other_names_of_commands_lead_to_commands() {
-    let names: Vec<String> =
-        commands().iter().map(|command| command.get_name().to_owned()).collect();
-    for (typed, meant) in crate::near_misses::NEAR_MISSES {
-        assert!(!names.iter().any(|name| name == typed), "{typed} is a command");
-        assert!(names.iter().any(|name| name == meant), "{meant} is no command");
-    }
-}

@@ -57,3 +57,20 @@ pub(crate) const NEAR_MISSES: &[(&str, &str)] = &[
     ("view", "get"),
     ("why", "explain"),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::NEAR_MISSES;
+    use crate::args::Args;
+    use clap::CommandFactory;
+
+    #[test]
+    fn other_names_of_commands_lead_to_commands() {
+        let command = Args::command();
+        let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+        for (typed, meant) in NEAR_MISSES {
+            assert!(!names.contains(typed), "{typed} is a command");
+            assert!(names.contains(meant), "{meant} is no command");
+        }
+    }
+}
