@@ -3,6 +3,7 @@
 use super::blocks::Line;
 use super::fasta;
 use super::json::{self, Fields};
+use super::names::no_field;
 use super::record::{
     BYTE_ORDER_MARK, BadRecord, Body, Naming, RawRecord, Record, RecordName, not_utf8, too_long,
 };
@@ -102,9 +103,7 @@ impl LineParser {
             (None, Naming::Automatic) => RecordName::Automatic,
             (None, Naming::Required) => {
                 return Err(bad(match &self.format {
-                    LineFormat::Json(fields) => {
-                        json::no_field(&fields.id, "--id-field", unmarked())
-                    }
+                    LineFormat::Json(fields) => no_field(&fields.id, "--id-field", unmarked()),
                     LineFormat::FastaRecord => "no id behind >".to_owned(),
                     _ => "no id".to_owned(),
                 }));

@@ -12,6 +12,7 @@ pub mod fuzz;
 mod json;
 mod lines;
 mod listing;
+mod names;
 mod path_id;
 mod record;
 mod rows;

@@ -1,6 +1,7 @@
 //! Parses records of a table (CSV, TSV), whose header names the columns.
 
-use super::json::{Fields, shortened};
+use super::json::Fields;
+use super::names::shortened;
 use super::record::{
     BYTE_ORDER_MARK, BadRecord, Body, Naming, RawRecord, Record, RecordName, WANTS_WEIGHTS,
     not_utf8, too_long,
