@@ -20,8 +20,8 @@ const LAYERS: [&str; 11] = [
 ];
 
 /// The layers of the command. Each uses only those before it.
-const COMMAND_LAYERS: [&str; 7] =
-    ["input", "terminal", "run", "commands", "args", "dispatch", "fuzzing"];
+const COMMAND_LAYERS: [&str; 8] =
+    ["input", "terminal", "run", "commands", "args", "near_misses", "dispatch", "fuzzing"];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -275,7 +275,7 @@ impl Query<'_> {
         if self.snapshot.settings().weighted {
             return Err(Error::InvalidSetting {
                 setting: "containment",
-                got: "a query to an index of weighted sets".to_owned(),
+                got: "of weights".to_owned(),
                 expected: "an index of sets or multisets, because containment needs set sizes",
             });
         }

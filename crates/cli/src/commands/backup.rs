@@ -12,8 +12,8 @@ use std::time::Instant;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The copy has everything that the index has, packed. Every record is verified while it is copied. The
-copy appears under its name when it is complete.
+The copy has everything that the index has, packed. Every record is verified while it is copied.
+The copy appears under its name when it is complete.
 
 Examples:
   twindex backup pages.twx /mnt/backup/pages-monday.twx

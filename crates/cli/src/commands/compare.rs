@@ -20,13 +20,14 @@ distance. Both similarities are exact; low and high are the interval of the esti
 --confidence. expected_by_chance is the similarity of two random sets of these sizes, drawn from
 --universe elements; 10 to the power of chance_log10 is the probability that two such sets are at
 least this similar. distance is the Mash distance -ln(2J/(1+J))/N of the similarity J. An empty
-text is similar to nothing. Memory: 8 bytes for each shingle of both texts. The exit status is 1 if
-the similarity is below --threshold.
+text is similar to nothing. Memory: 8 bytes for each shingle of both texts. The exit status is 1
+if the similarity is below --threshold.
 
 With --explain, each line is a passage that both texts share, in the order of A: a_start, a_end,
 b_start, b_end (bytes of the files), the same four with char_ (characters), shingles, text (as
-written in A). A terminal shows both texts side by side instead, with shared passages in colour. The
-exit status is also 1 if they share none. Memory: some 60 bytes for each shingle of both texts.
+written in A). A terminal shows both texts side by side instead, with shared passages in colour.
+The exit status is also 1 if they share none. Memory: some 60 bytes for each shingle of both
+texts.
 
 Examples:
   twindex compare old.txt new.txt

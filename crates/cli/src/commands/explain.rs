@@ -19,8 +19,8 @@ char_ (characters), shingles, text (as written in A). A terminal shows both text
 instead, with shared passages in colour. The exit status is 1 if they share none. Memory: some 60
 bytes for each shingle of both texts.
 
-With one id, explain says of what a removed record is a duplicate: by the audit of dedup, or by its
-text. This needs no stored texts. Output columns: id, duplicate_of, similarity, exact.
+With one id, explain says of what a removed record is a duplicate: by the audit of dedup, or by
+its text. This needs no stored texts. Output columns: id, duplicate_of, similarity, exact.
 
 Examples:
   twindex explain pages.twx page-1 page-2

@@ -17,8 +17,8 @@ Each line is a name and a value (with --json, a field of one object). The last l
 buckets of a band hold 1, 2, 3 to 4, 5 to 8, ... documents, and how large the largest bucket is.
 Buckets of thousands of documents come from texts that occur thousands of times, or from a
 threshold so low that words are short. The bands are much alike, so only the first is counted;
---all-bands reads the entries of all. On a terminal each count has a bar on a logarithmic scale: one
-step doubles the count.
+--all-bands reads the entries of all. On a terminal each count has a bar on a logarithmic scale:
+one step doubles the count.
 
 Examples:
   twindex info pages.twx

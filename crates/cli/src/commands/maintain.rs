@@ -35,10 +35,11 @@ pub(crate) struct Create {
 Output columns (fields of violations with --json): invariant, place, detail. The invariants are
 numbered as in docs/format.md. The exit status is 1 if anything is wrong.
 
---repair also verifies every page. If anything is wrong, it makes a new file from the documents that
-can be read, and replaces the old file. It counts the documents that cannot be read and prints their
-ids where they are known, so that you can add them again: the first thousand, or all of them with
---lost. In that case it keeps the old file as INDEX.damaged, and the exit status is 1.
+--repair also verifies every page. If anything is wrong, it makes a new file from the documents
+that can be read, and replaces the old file. It counts the documents that cannot be read and
+prints their ids where they are known, so that you can add them again: the first thousand, or all
+of them with --lost. In that case it keeps the old file as INDEX.damaged, and the exit status is
+1.
 
 Examples:
   twindex check pages.twx

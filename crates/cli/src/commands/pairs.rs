@@ -18,8 +18,8 @@ use twindex::{DEFAULT_CONFIDENCE, Pair};
 #[command(after_help = "\
 Output columns (fields with --json): a, b, similarity, low, high, exact. a is the smaller id. low
 and high are the interval of the similarity at --confidence. If the index stores texts, all
-similarities are exact, except with --estimate. An index of k-mers adds distance, the Mash distance
--ln(2J/(1+J))/k of the similarity J.
+similarities are exact, except with --estimate. An index of k-mers adds distance, the Mash
+distance -ln(2J/(1+J))/k of the similarity J.
 
 Examples:
   twindex pairs pages.twx

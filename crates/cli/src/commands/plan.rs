@@ -22,13 +22,14 @@ Each row of the table is for pairs of one similarity. Its columns are probabilit
   extra      that it is reported, for similarities below the threshold
   textbook   that it is compared, if the same lanes form bands by the rule (1/b)^(1/r) = threshold;
              textbook_missed and textbook_extra are missed and extra with these bands
-A pair right at the threshold is reported about half the time, because estimates fall on both sides.
+A pair right at the threshold is reported about half the time, because estimates fall on both
+sides.
 
 Bytes are those of a compacted index with ids of 20 bytes. Background candidates are the documents
 of similarity 0.05 that a query compares in vain.
 
-With --length, shingle is the least char:N by the textbook's rule (20^N well above the length), and
-shingle_chance is the probability that a text has a given shingle by chance: at most 0.01.
+With --length, shingle is the least char:N by the textbook's rule (20^N well above the length),
+and shingle_chance is the probability that a text has a given shingle by chance: at most 0.01.
 
 Examples:
   twindex plan --threshold 0.8

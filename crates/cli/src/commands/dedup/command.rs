@@ -39,9 +39,9 @@ twindex dedup [OPTIONS] -o <OUT> <INDEX> [PATHS]...
        twindex dedup [OPTIONS] --dry-run <INDEX> [PATHS]...")]
 #[command(after_help = "\
 Records are judged in input order. A record that is similar to a known document is removed and
-reported in the audit; known documents are those of the index, of the indexes of --against, and the
-kept records before it. Any other record is written to OUT unchanged, and added to the index. A
-record whose id and text are in the index already is written again. A record whose id is in the
+reported in the audit; known documents are those of the index, of the indexes of --against, and
+the kept records before it. Any other record is written to OUT unchanged, and added to the index.
+A record whose id and text are in the index already is written again. A record whose id is in the
 index with another text is judged like any other, and replaces that document if it is kept.
 
 OUT appears under its name when it is complete. If the command is stopped or killed, the same
