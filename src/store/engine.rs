@@ -256,6 +256,11 @@ impl Engine {
         Reader::new(Arc::clone(self), txn, state)
     }
 
+    /// Verifies every page, if the file is open for reading.
+    pub(crate) fn verify_pages(&self, watch: &mut Watch<'_>) -> Result<()> {
+        self.file.verify_pages(&self.path, watch)
+    }
+
     /// Starts a write transaction. Waits until the current one ends.
     pub(crate) fn write(self: &Arc<Self>) -> Result<Writer> {
         let database = self.database()?;

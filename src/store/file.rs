@@ -2,11 +2,14 @@
 
 use crate::error::{Error, Result};
 use crate::store::engine::{Engine, Tuning};
+use crate::store::pages::header::{HEADER_BYTES, Header};
 use crate::store::pages::page_file::PageFile;
 use crate::store::pages::verifier::{PageFault, register};
-use crate::store::storage_error::{Doing, abandon, io_error};
+use crate::store::pages::walk::{Met, Tree, walk};
+use crate::store::progress::Watch;
+use crate::store::storage_error::{Doing, abandon, fault_error, io_error};
 use redb::backends::FileBackend;
-use redb::{Database, ReadTransaction, ReadableDatabase};
+use redb::{Database, ReadTransaction, ReadableDatabase, StorageBackend};
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
@@ -27,6 +30,8 @@ pub(crate) enum File {
 pub(crate) struct ReadOnlyFile {
     /// `None` while it is dropped.
     database: Option<Database>,
+    /// The same file beneath redb.
+    pages: FileBackend,
 }
 
 impl Drop for ReadOnlyFile {
@@ -71,9 +76,18 @@ impl File {
                     recovered => drop(Engine::load(recovered?, path, tuning)?),
                 }
                 match Self::open_closed(path, tuning) {
-                    // The disk has no space for what closing writes, so the recovered file is read
-                    // as it is, without closing it first.
-                    Err(Error::NeedsRepair { .. }) => Self::open_to_write(path, tuning),
+                    // Closing failed: the disk has no space for what it writes, or redb's own pages
+                    // are damaged. So the recovered file is read as it is.
+                    Err(Error::NeedsRepair { .. }) => match Self::open_to_write(path, tuning)? {
+                        Self::Writable(database) => {
+                            let failed = |error| open_error(redb::Error::Io(error), path);
+                            let pages = FileBackend::new(fs::File::open(path).map_err(failed)?);
+                            let pages = pages.map_err(|error| open_error(error.into(), path))?;
+                            let database = Some(database);
+                            Ok(Self::ReadOnly(ReadOnlyFile { database, pages }))
+                        }
+                        other => Ok(other),
+                    },
                     opened => opened,
                 }
             }
@@ -83,10 +97,29 @@ impl File {
 
     /// Opens a file for reading that was closed cleanly, and shares it with other readers.
     pub(crate) fn open_closed(path: &Path, tuning: Tuning) -> Result<Self> {
-        let file = fs::File::open(path).and_then(PageFile::to_read);
-        let file = file.map_err(|error| open_error(redb::Error::Io(error), path))?;
-        let database = Some(open(file, path, tuning)?);
-        Ok(Self::ReadOnly(ReadOnlyFile { database }))
+        let failed = |error| open_error(redb::Error::Io(error), path);
+        let file = fs::File::open(path).map_err(failed)?;
+        let pages = FileBackend::new(file.try_clone().map_err(failed)?);
+        let pages = pages.map_err(|error| open_error(error.into(), path))?;
+        let database = Some(open(PageFile::to_read(file).map_err(failed)?, path, tuning)?);
+        Ok(Self::ReadOnly(ReadOnlyFile { database, pages }))
+    }
+
+    /// Verifies every page of a file that is open for reading, redb's own included, which nothing
+    /// else reads as a whole. Nobody writes to the file meanwhile.
+    pub(crate) fn verify_pages(&self, path: &Path, watch: &mut Watch<'_>) -> Result<()> {
+        let Self::ReadOnly(ReadOnlyFile { pages, .. }) = self else { return Ok(()) };
+        let failed = |source| io_error(path, "verifying the pages", source);
+        let mut bytes = [0; HEADER_BYTES];
+        pages.read(0, &mut bytes).map_err(failed)?;
+        let Some(slot) = Header::read(&bytes).and_then(|header| header.primary) else {
+            return Ok(());
+        };
+        let walked = walk(pages, Tree::of(&slot), false, &mut |met| match met {
+            Met::Fault(fault, _) => Err(fault_error(path, fault)),
+            Met::Leaf(_) => watch.advance_now(0),
+        });
+        walked?.map_err(failed)
     }
 
     /// Begins a read transaction on the last commit.

@@ -17,7 +17,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// The number of damaged files. Long runs:
-/// `TWINDEX_DAMAGES=20000 cargo test --release --lib -- damage --nocapture`.
+/// `TWINDEX_DAMAGES=20000 cargo test --release --lib -- damage --nocapture`. With `--release`,
+/// because redb reads every page at opening if its debug assertions are on.
 fn damages() -> u64 {
     number_from("TWINDEX_DAMAGES", 300)
 }
