@@ -20,8 +20,9 @@ Each row of the table is for pairs of one similarity. Its columns are probabilit
   reported   that it is compared and its estimate reaches the threshold
   missed     that it is not reported, for similarities at or above the threshold
   extra      that it is reported, for similarities below the threshold
-  textbook   that it is compared, if the same lanes form bands by the rule (1/b)^(1/r) = threshold;
-             textbook_missed and textbook_extra are missed and extra with these bands
+  textbook   that it is compared, if the same lanes form bands by the rule
+             (1/b)^(1/r) = threshold; textbook_missed and textbook_extra are missed and extra
+             with these bands
 A pair right at the threshold is reported about half the time, because estimates fall on both
 sides.
 

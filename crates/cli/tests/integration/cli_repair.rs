@@ -81,7 +81,7 @@ fn a_truncated_or_padded_file_is_repaired_and_the_old_file_is_kept() {
         let mut bytes = whole.clone();
         bytes.resize(length, 0);
         shell.write("i.twx", bytes);
-        shell.run("list i.twx").fails_with("i.twx: damaged: file header: it has");
+        shell.run("list i.twx").fails_with("i.twx: damaged: file header: it is");
         let done = shell.run("check i.twx --repair");
         assert!(done.stderr.contains("was damaged"), "{length}: {done:?}");
         assert!(!done.stderr.contains("check --repair"), "{length}: {done:?}");
