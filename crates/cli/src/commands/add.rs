@@ -77,7 +77,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Add) -> Result<Ending, Failure>
     let mut progress = ProgressBar::new(global, records.expected_bytes);
     let mut inserter = BatchInserter::new(&args.insert, global, start);
     for parsed in records {
-        let documents = parsed.len();
+        let documents = parsed.records();
         inserter.failed(parsed.failed, &parsed.messages, &progress);
         if !parsed.good.is_empty() {
             // An index is made with the first good record, so that a run that fails makes none.

@@ -23,7 +23,7 @@ pub struct ParsedBatch<T> {
 
 impl<T> ParsedBatch<T> {
     /// The number of all records, good and bad.
-    pub fn len(&self) -> u64 {
+    pub fn records(&self) -> u64 {
         self.good.len() as u64 + self.failed
     }
 }

@@ -81,7 +81,9 @@ fn damage_is_not_backed_up_in_silence() {
         let mut bytes = whole.clone();
         bytes[page * 4096 + 100] ^= 16;
         shell.write("i.twx", bytes);
-        if shell.run("check i.twx").status != 0 {
+        let check = shell.run("check i.twx");
+        // A backup does not read the pages in which redb keeps what is free.
+        if check.status != 0 && !check.stderr.contains("damaged: storage page") {
             let done = shell.run("backup i.twx copy.twx");
             assert_eq!(done.status, 2, "page {page}: {done:?}");
             assert!(!shell.path("copy.twx").exists());

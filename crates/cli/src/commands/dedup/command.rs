@@ -156,7 +156,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
     let mut progress = ProgressBar::new(global, records.expected_bytes);
     let (mut failed, mut header) = (0_u64, None);
     for parsed in records {
-        let documents = parsed.len();
+        let documents = parsed.records();
         failed += parsed.failed;
         parsed.messages.iter().for_each(|message| progress.say(message));
         header = header.or(parsed.header);
