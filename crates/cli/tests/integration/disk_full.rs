@@ -179,7 +179,7 @@ fn a_compaction_without_space_changes_no_answer_and_can_be_run_again() {
     // A packed file has no free pages, so compaction has to make it longer.
     let start = &phase.start;
     start.run("backup i.twx packed.twx -q").succeeds();
-    std::fs::rename(start.path("packed.twx"), start.path("i.twx")).expect("renamed");
+    fs::rename(start.path("packed.twx"), start.path("i.twx")).expect("renamed");
     fill(&phase);
 }
 
