@@ -185,17 +185,14 @@ fn exchanged_pages_are_found_again_by_a_repair() {
 #[test]
 fn an_error_of_damage_stays_one_on_the_same_handle() {
     let (_folder, path, bytes) = filled();
-    // Opening reads the roots; with redb's debug assertions it reads every page.
+    // Opening reads the roots of the tables and few leaves.
     let index = leaves_of(&bytes, "signatures").into_iter().find_map(|leaf| {
         let mut bytes = bytes.clone();
         bytes[leaf * PAGE + 100] ^= 1;
         std::fs::write(&path, bytes).expect("written");
         ReadOnlyIndex::open(&path).ok()
     });
-    let Some(index) = index else {
-        assert!(cfg!(debug_assertions), "an index that opens");
-        return;
-    };
+    let index = index.expect("an index that opens although a leaf is damaged");
     for _ in 0..3 {
         let error = index.check().run().expect_err("damaged");
         assert!(matches!(error, Error::Damaged { table: "signatures", .. }), "{error}");

@@ -176,7 +176,8 @@ mod tests {
 
     #[test]
     fn ranges_that_do_not_ascend_are_damage() {
-        for ranges in [vec![3..3], vec![3..5, 5..6], vec![3..5, 1..2]] {
+        for ranges in [&[(3, 3)][..], &[(3, 5), (5, 6)], &[(3, 5), (1, 2)]] {
+            let ranges = ranges.iter().map(|(first, end)| *first..*end).collect();
             let row = DedupRow { own: OwnNumbers { ranges }, ..DedupRow::default() };
             assert!(DedupRow::decode(&row.encode(7), 7).is_err(), "{row:?}");
         }
