@@ -195,8 +195,8 @@ impl SettingsRequest {
         Ok(settings)
     }
 
-    /// Checks that an existing index has the settings that are asked for, and first that they are in
-    /// range.
+    /// Checks that an existing index has the settings that are asked for, and first that they are
+    /// in range.
     pub(crate) fn check(&self, stored: &Settings, path: &Path) -> Result<()> {
         fn agree<T: PartialEq + Display>(
             setting: &'static str,

@@ -201,7 +201,8 @@ fn spool_duplicates(clusters: &FoundClusters<'_>) -> Result<SpooledTempFile, Fai
     Ok(ids)
 }
 
-/// Prints one id per line, or each with a NUL at its end. Returns the number of ids left out because they contain a line break.
+/// Prints one id per line, or each with a NUL at its end. Returns the number of ids left out
+/// because they contain a line break.
 fn print_ids(
     results: &mut Results,
     ids: &mut SpooledTempFile,

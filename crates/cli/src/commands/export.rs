@@ -24,7 +24,8 @@ Examples:
 pub(crate) struct Export {
     /// The index file
     pub(crate) index: PathBuf,
-    /// Write to this file, which appears under its name when it is complete [default: standard output]
+    /// Write to this file, which appears under its name when it is complete [default: standard
+    /// output]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }

@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-/// The path without `.`, without doubled separators, and without `..` behind a folder. So `a`, `./a`
-/// and `folder/../a` are one document.
+/// The path without `.`, without doubled separators, and without `..` behind a folder. So `a`,
+/// `./a` and `folder/../a` are one document.
 ///
-/// A `..` behind a symbolic link stays: it leads to the parent of the folder that the link leads to.
-/// A relative path stays relative and an absolute one absolute. A path that begins with `-` begins
-/// with `./-`, so that no program takes it for an option or for standard input.
+/// A `..` behind a symbolic link stays: it leads to the parent of the folder that the link leads
+/// to. A relative path stays relative and an absolute one absolute. A path that begins with `-`
+/// begins with `./-`, so that no program takes it for an option or for standard input.
 pub(super) fn id_of(path: &Path) -> String {
     let mut id = PathBuf::new();
     for component in path.components() {

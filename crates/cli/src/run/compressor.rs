@@ -6,8 +6,8 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::mem::take;
 use std::path::Path;
 
-/// Compresses what is written, in members (gzip) or frames (zstd) that end when asked to. Any number
-/// of them in a row is one compressed file.
+/// Compresses what is written, in members (gzip) or frames (zstd) that end when asked to. Any
+/// number of them in a row is one compressed file.
 pub struct Compressor {
     method: Method,
     member: Option<Member>,

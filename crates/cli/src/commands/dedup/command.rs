@@ -61,7 +61,13 @@ pub(crate) struct Dedup {
     pub(crate) paths: Vec<PathBuf>,
     /// Write the kept records to this file, unchanged; for whole files, their paths; - for standard
     /// output
-    #[arg(help_heading = OUTPUT, long, short, value_name = "OUT", required_unless_present = "dry_run")]
+    #[arg(
+        help_heading = OUTPUT,
+        long,
+        short,
+        value_name = "OUT",
+        required_unless_present = "dry_run"
+    )]
     pub(crate) output: Option<PathBuf>,
     /// Write a JSON line for each removed record to this file [default: standard output]
     #[arg(help_heading = OUTPUT, long, value_name = "FILE")]

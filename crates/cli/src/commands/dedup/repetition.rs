@@ -9,13 +9,13 @@ const DISTANCES: usize = 1 << 10;
 /// Whether the records so far repeat an earlier stream.
 ///
 /// An index numbers records without an id in order, duplicates included. If the same stream comes a
-/// second time, nothing is kept, and every record that was kept the first time is an exact duplicate
-/// of its first copy. The numbers of all those pairs have the same distance.
+/// second time, nothing is kept, and every record that was kept the first time is an exact
+/// duplicate of its first copy. The numbers of all those pairs have the same distance.
 #[derive(Debug, Default)]
 pub(crate) struct Repetition {
-    /// How often each distance occurred between a record and a first copy that lies behind all those
-    /// before. A repeated stream may begin with duplicates of still earlier documents, but its own
-    /// first copies have greater numbers than those.
+    /// How often each distance occurred between a record and a first copy that lies behind all
+    /// those before. A repeated stream may begin with duplicates of still earlier documents, but
+    /// its own first copies have greater numbers than those.
     distances: HashMap<u64, u64>,
     /// The sum of all counts, also of distances that are not counted.
     copies: u64,
