@@ -5,10 +5,12 @@ usage: containment.py ask CORPUS.jsonl NUMBER > QUESTIONS.jsonl
        containment.py cut CORPUS.jsonl NUMBER CHARACTERS > QUESTIONS.jsonl
        containment.py judge CORPUS.jsonl QUESTIONS.jsonl FOUND.tsv THRESHOLD
 
-`ask` takes paragraphs of 300 to 3,000 characters, one of a document, of documents drawn at random. `cut` takes
-excerpts of so many characters, from anywhere in documents drawn at random. `judge` counts the shingles that each question shares with each document (char:9 of lower case, NFC and folded
-white space, as sets), and prints how many of the documents that contain the threshold's share were
-reported, by how much larger they are than the question, and how much of what was reported does contain it.
+`ask` takes paragraphs of 300 to 3,000 characters, one of a document, from documents drawn at
+random. `cut` takes excerpts of CHARACTERS characters from anywhere in documents drawn at random.
+`judge` counts the shingles that each question shares with each document (char:9 of lower case, NFC
+and folded white space, as sets). It prints how many of the documents that contain the threshold's
+share were reported, by how much larger they are than the question, and how much of what was
+reported does contain it.
 """
 import collections
 import json
@@ -108,7 +110,8 @@ def judge(corpus, questions, found, threshold):
     print("times as large   contain it   reported    share   intervals that hold")
     for place, (least, most) in enumerate(zip(ratios, ratios[1:])):
         share = met[place] / max(1, wanted[place])
-        print(f"{least:5.1f} to {min(most, 9999):6.1f} {wanted[place]:12} {met[place]:10} {share:8.4f}"
+        sizes = f"{least:5.1f} to {min(most, 9999):6.1f}"
+        print(f"{sizes} {wanted[place]:12} {met[place]:10} {share:8.4f}"
               f" {held[place]:8} of {told[place]:8} {held[place] / max(1, told[place]):8.4f}")
     print(f"in all {sum(met)} of {sum(wanted)}, {sum(met) / max(1, sum(wanted)):.4f}")
     print(f"reported {judged}, of which {true / max(1, judged):.4f} contain {threshold}, "

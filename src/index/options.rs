@@ -278,10 +278,12 @@ impl IndexOptions {
     ///
     /// The new file keeps the ids, signatures and other stored data of the documents, and their
     /// order. Bands and counters are rebuilt. A repair needs free space for a second file, and the
-    /// time and memory of inserting all signatures. Progress counts pages and rows read and checked.
+    /// time and memory of inserting all signatures. Progress counts pages and rows read and
+    /// checked.
     ///
     /// The pages are verified beneath the storage library before it opens the file, so a damaged
-    /// file is not written to. A file that is shorter or longer than its header says is damaged too.
+    /// file is not written to. A file that is shorter or longer than its header says is damaged
+    /// too.
     ///
     /// ```
     /// # fn main() -> twindex::Result<()> {

@@ -163,11 +163,11 @@ impl<'s> Query<'s> {
     /// estimated containment reaches the threshold, so half of the documents exactly at the
     /// threshold are reported. A larger one is reported if it contains the threshold's share with a
     /// probability of at least 1/2 and its interval says something: the interval does not begin at
-    /// 0 and is no wider than 3/5 of what the document has room for. The shares of all such documents that
-    /// the query compares are the prior for each of them, because the one of 10,000 documents with
-    /// the most equal lanes often has them by chance. So these answers depend on what else is in
-    /// the index. [`SizesSearched::undecidable`](crate::SizesSearched) counts the documents that
-    /// are so large that only stored texts can answer.
+    /// 0 and is no wider than 3/5 of what the document has room for. The shares of all such
+    /// documents that the query compares are the prior for each of them, because the one of 10,000
+    /// documents with the most equal lanes often has them by chance. So these answers depend on
+    /// what else is in the index. [`SizesSearched::undecidable`](crate::SizesSearched) counts the
+    /// documents that are so large that only stored texts can answer.
     ///
     /// Documents are divided into classes by size. Each class is searched at the depth that the
     /// smallest similarity in it allows. A class for which the index has too few bands is scanned;

@@ -245,8 +245,8 @@ impl DedupRun {
     }
 
     /// Stores the progress of the run and the caller's notes, in the transaction that has inserted
-    /// the documents. Does nothing while the run [is behind](Self::is_catching_up), because the stored
-    /// progress is further ahead.
+    /// the documents. Does nothing while the run [is behind](Self::is_catching_up), because the
+    /// stored progress is further ahead.
     ///
     /// # Errors
     ///

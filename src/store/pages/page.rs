@@ -66,7 +66,7 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// The tree that lists the tables, of which there are two: one for our tables, one for redb's.
+    /// A tree that lists tables. A commit has two: one for our tables, one for those of redb.
     pub(crate) const MASTER: Self = Self { key: None, value: None, names_tables: true };
 }
 

@@ -1,4 +1,5 @@
-//! The file as redb sees it: each page is verified when redb reads it, and a reader changes nothing.
+//! The file as redb sees it: each page is verified when redb reads it, and a reader changes
+//! nothing.
 
 use crate::store::pages::header::{HEADER_BYTES, Header};
 use crate::store::pages::verifier::{PageFault, Verifier};

@@ -147,8 +147,8 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         })
     }
 
-    /// Calls `visit` with the lanes of live documents, given in ascending order. `is_wanted` is asked
-    /// about each document right before its signature is read, and can refuse it.
+    /// Calls `visit` with the lanes of live documents, given in ascending order. `is_wanted` is
+    /// asked about each document right before its signature is read, and can refuse it.
     ///
     /// Neighbours are read in one pass over their rows: a tenth of the time of looking up each.
     pub(crate) fn for_each_signature_of(

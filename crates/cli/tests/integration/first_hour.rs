@@ -1,4 +1,5 @@
-//! What a new user types in the first hour: other names, forgotten options, files that are no index.
+//! What a new user types in the first hour: other names, forgotten options, files that are no
+//! index.
 
 use crate::command::{Shell, alike, jsonl};
 use crate::support::text;

@@ -1,4 +1,5 @@
-//! A run that fails before its first good record makes nothing, so that the corrected command works.
+//! A run that fails before its first good record makes nothing, so that the corrected command
+//! works.
 
 use crate::command::{Shell, jsonl};
 

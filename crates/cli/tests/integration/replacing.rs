@@ -3,7 +3,7 @@
 use crate::command::{Shell, jsonl};
 use crate::support::text;
 
-/// So many records of these families, with ids from `r0` on.
+/// JSON Lines records of these families, with the ids `r0`, `r1` and so on.
 fn records(families: std::ops::Range<u64>) -> String {
     let start = families.start;
     let record = |n: u64| jsonl(&[(&format!("r{}", n - start), &text(n, 0, 30))]);

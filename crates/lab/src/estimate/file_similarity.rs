@@ -101,8 +101,9 @@ impl FileSimilarity {
     ///
     /// # Errors
     ///
-    /// [`Error::NotUtf8`]; [`Error::Unreadable`] if a reader fails; [`Error::PieceTooLong`] for a word,
-    /// line or the like that is too long; [`Error::Io`] if the temporary files cannot be written.
+    /// [`Error::NotUtf8`]; [`Error::Unreadable`] if a reader fails; [`Error::PieceTooLong`] for a
+    /// word, line or the like that is too long; [`Error::Io`] if the temporary files cannot be
+    /// written.
     pub fn compare(&self, a: impl Read, b: impl Read) -> Result<FileOverlap> {
         let go_on = &mut |_| ControlFlow::Continue(());
         let (a, b) = (self.sort(a, go_on)?, self.sort(b, go_on)?);
