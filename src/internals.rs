@@ -2,6 +2,6 @@
 //! in the same way. They are not part of the public API and may change without notice.
 
 pub use crate::estimate::{deviance, stirling_rest};
-pub use crate::hash::{GOLDEN, ShingleHasher, SplitMix, fmix64, text_hash};
+pub use crate::hash::{GOLDEN, ShingleHasher, SplitMix, fmix64, xxh3};
 pub use crate::lsh::{needed_bands, word};
 pub use crate::sketch::{LaneHasher, LaneTable};

@@ -129,11 +129,12 @@ pub use estimate::{
     Span, equal_lanes, estimate_probability, mash_distance, normal_quantile, weighted_jaccard,
     wilson,
 };
+pub use hash::TextHash;
 pub use index::{
-    BucketSizes, Cluster, Clustering, Clusters, DedupInput, DedupOutcome, DedupRun, Document,
-    DocumentInfo, Documents, Ids, Index, IndexOptions, Inserted, Insertion, Keep, Linkage, Match,
-    Matches, Merged, OnConflict, Outcome, Pair, Pairs, Query, ReadOnlyIndex, Rebuilt, SizeClass,
-    SizesSearched, Snapshot, WriteTxn,
+    BucketSizes, Cluster, Clustering, Clusters, DEFAULT_MAX_CANDIDATES, DedupInput, DedupOutcome,
+    DedupRun, Document, DocumentInfo, Documents, Ids, Index, IndexOptions, Inserted, Insertion,
+    Keep, Linkage, Match, Matches, Merged, OnConflict, Outcome, Pair, Pairs, Query, ReadOnlyIndex,
+    Rebuilt, SizeClass, SizesSearched, Snapshot, WriteTxn,
 };
 pub use lsh::{BandPlan, Chances, Forecast, Probe, Textbook, candidate_probability};
 pub use params::{

@@ -1,7 +1,7 @@
 //! Documents to insert into an index, and the facts that an index stores about them.
 
 use crate::error::{Error, Result};
-use crate::hash::text_hash;
+use crate::hash::TextHash;
 use crate::params::MAX_ID_BYTES;
 use crate::sketch::{Signature, Sketcher};
 pub use crate::store::Document;
@@ -53,7 +53,7 @@ impl Document {
             id,
             kind: Kind::of(content),
             signature,
-            text_hash: text_hash(stored.as_bytes()),
+            text_hash: TextHash::of(stored.as_bytes()),
             text_length: stored.len() as u64,
             text: keep.then(|| stored.into()),
             inserted: None,
@@ -74,7 +74,7 @@ impl Document {
         }
         let text = self.text.as_deref().unwrap_or_default();
         let signature = sketcher.signature_of_stored(text)?;
-        let (hash, length) = (text_hash(text.as_bytes()), text.len() as u64);
+        let (hash, length) = (TextHash::of(text.as_bytes()), text.len() as u64);
         Ok(Self { signature, text_hash: hash, text_length: length, ..self })
     }
 
@@ -90,7 +90,7 @@ impl Document {
     pub fn from_signature(id: impl Into<String>, signature: Signature) -> Result<Self> {
         Ok(Self {
             id: valid(id.into())?,
-            text_hash: text_hash(&signature.to_bytes()),
+            text_hash: TextHash::of(&signature.to_bytes()),
             text_length: 0,
             text: None,
             inserted: None,
@@ -117,7 +117,7 @@ impl Document {
     /// Replaces the text hash and the text length in bytes, for instance by values that another
     /// program has stored, and drops the text. An insertion recognises an unchanged document by
     /// these two values.
-    pub fn with_text_hash(self, hash: u64, bytes: u64) -> Self {
+    pub fn with_text_hash(self, hash: TextHash, bytes: u64) -> Self {
         Self { text_hash: hash, text_length: bytes, text: None, ..self }
     }
 
@@ -126,7 +126,7 @@ impl Document {
     pub fn with_content<'c>(self, content: impl Into<Content<'c>>) -> Self {
         let content = content.into();
         let text: Arc<str> = content.stored().into();
-        let (hash, length) = (text_hash(text.as_bytes()), text.len() as u64);
+        let (hash, length) = (TextHash::of(text.as_bytes()), text.len() as u64);
         let kind = Kind::of(content);
         Self { kind, text_hash: hash, text_length: length, text: Some(text), ..self }
     }
@@ -191,8 +191,8 @@ impl Document {
         &self.id
     }
 
-    /// The hash of the content: XXH3, 64 bits. See [`Content::text_hash`].
-    pub fn text_hash(&self) -> u64 {
+    /// The hash of the content, by which equal contents are recognised.
+    pub fn text_hash(&self) -> TextHash {
         self.text_hash
     }
 

@@ -22,6 +22,6 @@ pub use options::IndexOptions;
 pub use snapshot::{Ids, Snapshot};
 pub use write::copies::{Documents, Merged};
 pub use write::dedup_run::{DedupInput, DedupOutcome, DedupRun};
-pub use write::insertion::{Inserted, Insertion, OnConflict, Outcome};
+pub use write::insertion::{DEFAULT_MAX_CANDIDATES, Inserted, Insertion, OnConflict, Outcome};
 pub use write::rebuild::Rebuilt;
 pub use write::transaction::WriteTxn;

@@ -64,9 +64,10 @@ impl Snapshot {
         self.reader.engine().settings()
     }
 
-    /// The version of the file format.
+    /// The version of the file's format. The next commit makes an older one
+    /// [`FORMAT_VERSION`](crate::FORMAT_VERSION).
     pub fn format_version(&self) -> u32 {
-        crate::store::FORMAT_VERSION
+        self.reader.state.format
     }
 
     /// The time at which the index was created, in whole seconds, rounded down.

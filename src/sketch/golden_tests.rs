@@ -2,7 +2,7 @@
 //! "Hashes"). If any value here changes, stored signatures become useless.
 
 use super::*;
-use crate::hash::{SplitMix, text_hash};
+use crate::hash::{SplitMix, xxh3};
 use crate::text::{Normalization, Shingle};
 
 const ENGLISH: &str = "The quick brown fox jumps over the lazy dog.";
@@ -44,7 +44,7 @@ fn random(count: u64) -> Vec<u64> {
 
 fn pinned(sketch: &Sketch) -> u64 {
     let lanes: Vec<u8> = sketch.lanes().iter().flat_map(|lane| lane.to_le_bytes()).collect();
-    text_hash(&lanes)
+    xxh3(&lanes)
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! A prepared document: an id, a signature, and the properties of the text.
 
 use super::settings::Settings;
+use crate::hash::TextHash;
 use crate::sketch::Signature;
 use crate::text::Content;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ pub struct Document {
     pub(crate) id: String,
     pub(crate) kind: Kind,
     pub(crate) signature: Signature,
-    pub(crate) text_hash: u64,
+    pub(crate) text_hash: TextHash,
     pub(crate) text_length: u64,
     /// The raw text. An index that stores texts needs it.
     pub(crate) text: Option<Arc<str>>,

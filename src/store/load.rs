@@ -49,7 +49,7 @@ pub(crate) fn settings_of(
 ) -> Result<(Settings, StoredSettings)> {
     let version = format.and_then(format_version).ok_or_else(|| not_an_index(path))?;
     match version {
-        FORMAT_VERSION => {}
+        1..=FORMAT_VERSION => {}
         0 => return Err(damaged(path, Table::Meta, FORMAT_ROW, "there is no format 0")),
         found => {
             return Err(Error::NewerFormat {
@@ -71,6 +71,14 @@ const FOREIGN: &str = "it is a database of another program";
 pub(crate) fn format_version(row: &[u8]) -> Option<u32> {
     let version = row.strip_prefix(&MAGIC)?;
     Some(u32::from_le_bytes(version.try_into().ok()?))
+}
+
+/// Reads the version of the file's format.
+fn format(txn: &ReadTransaction, path: &Path) -> Result<u32> {
+    let action = "reading the format";
+    let meta = txn.open_table(META).doing(path, action)?;
+    let row = meta.get(FORMAT_ROW).doing(path, action)?;
+    row.and_then(|row| format_version(row.value())).ok_or_else(|| not_an_index(path))
 }
 
 /// Reads the counters of the transaction's commit.
@@ -95,6 +103,7 @@ pub(crate) fn state(txn: &ReadTransaction, fixed: Fixed<'_>) -> Result<State> {
         .map(|run| MergeTask::resume(run, &manifest, &tombstones))
         .collect();
     Ok(State {
+        format: format(txn, fixed.path)?,
         counters,
         manifest,
         tail: tail(txn, fixed, &counters, &tombstones)?,

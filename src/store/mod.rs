@@ -47,7 +47,7 @@ pub(crate) use care::rebuild::rebuild;
 pub(crate) use care::repair::repair;
 pub(crate) use engine::{Engine, Tuning};
 pub(crate) use progress::{Tell, Watch, unwatched};
-pub(crate) use read::candidates::Bucket;
+pub(crate) use read::candidates::{Bucket, CandidateLimit};
 pub(crate) use read::reader::Reader;
 pub(crate) use read::view::{ChunkTable, DocTable, View};
 pub(crate) use runs::cursor::BandEntries;

@@ -12,6 +12,8 @@ use std::sync::Arc;
 /// The in-memory state of an index as of one commit. A clone shares its contents.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct State {
+    /// The version of the file's format.
+    pub(crate) format: u32,
     pub(crate) counters: Counters,
     pub(crate) manifest: Manifest,
     pub(crate) tail: Tail,

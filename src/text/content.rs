@@ -2,7 +2,7 @@
 
 use super::tokens::Tokens;
 use super::weights::Weights;
-use crate::hash::text_hash;
+use crate::hash::TextHash;
 use std::borrow::Cow;
 
 /// The content of a document as a caller gives it: a text, a set of tokens or a weighted set.
@@ -39,10 +39,10 @@ pub enum Content<'a> {
 }
 
 impl<'a> Content<'a> {
-    /// Returns the hash by which an index recognises equal content: XXH3 of 64 bits, the same as
-    /// [`Document::text_hash`](crate::Document::text_hash).
-    pub fn text_hash(self) -> u64 {
-        text_hash(self.stored().as_bytes())
+    /// Returns the hash by which an index recognises equal content: BLAKE3, the same
+    /// as [`Document::text_hash`](crate::Document::text_hash).
+    pub fn text_hash(self) -> TextHash {
+        TextHash::of(self.stored().as_bytes())
     }
 
     /// The text that an index stores (`docs/format.md`, "Texts").
@@ -105,7 +105,7 @@ mod tests {
             (Content::from(&weights), "a\u{1f}0.5\u{1f}"),
         ] {
             assert_eq!(content.stored(), stored);
-            assert_eq!(content.text_hash(), text_hash(stored.as_bytes()));
+            assert_eq!(content.text_hash(), TextHash::of(stored.as_bytes()));
         }
     }
 }

@@ -43,7 +43,9 @@ fn files_of_every_format_can_be_read_and_written() {
         fs::copy(&file, place.index()).expect("copied");
         {
             let index = Index::options().open_read_only(place.index()).expect("opened");
-            assert_eq!(answers(&index.snapshot().expect("a snapshot")), expected, "{file:?}");
+            let snapshot = index.snapshot().expect("a snapshot");
+            assert_eq!(answers(&snapshot), expected, "{file:?}");
+            assert!(file.ends_with(format!("format-{}.twx", snapshot.format_version())));
             assert_clean(&index.check().run().expect("checked"));
         }
         let mut index = tiny().open(place.index()).expect("opened to write");
@@ -62,6 +64,8 @@ fn files_of_every_format_can_be_read_and_written() {
         let mut pairs: Vec<String> =
             answers(&index.snapshot().expect("a snapshot")).lines().map(str::to_owned).collect();
         let mut expected: Vec<String> = expected.lines().map(str::to_owned).collect();
+        let version = index.snapshot().expect("a snapshot").format_version();
+        assert_eq!(version, twindex::FORMAT_VERSION, "{file:?} after writing");
         // Documents and pairs keep their order.
         pairs.sort();
         expected.sort();

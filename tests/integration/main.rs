@@ -10,6 +10,7 @@ mod examples;
 mod expiry;
 mod fixtures;
 mod history;
+mod hostile;
 mod inputs;
 mod intervals;
 mod isolation;

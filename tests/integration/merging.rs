@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use twindex::{Error, Index, OnConflict, Pair, Snapshot};
+use twindex::{Error, Index, OnConflict, Pair, Snapshot, TextHash};
 
 fn pairs(snapshot: &Snapshot) -> Vec<Pair> {
     let pairs = snapshot.pairs(0.6).expect("a valid threshold");
@@ -15,7 +15,7 @@ fn pairs(snapshot: &Snapshot) -> Vec<Pair> {
 }
 
 /// The stored facts about each id: hash, number of bytes and time.
-fn records(snapshot: &Snapshot) -> BTreeMap<String, (u64, u64, Option<SystemTime>)> {
+fn records(snapshot: &Snapshot) -> BTreeMap<String, (TextHash, u64, Option<SystemTime>)> {
     let record = |document: twindex::Result<twindex::Document>| {
         let document = document.expect("readable");
         let what = (document.text_hash(), document.text_bytes(), document.inserted());

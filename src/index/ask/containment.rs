@@ -304,7 +304,7 @@ impl Query<'_> {
         let buckets = merged_buckets(asked.signature.lanes(), bands, &probes);
         let is_probed = |doc| classes.of(doc).is_some_and(|class| search.probe(class).is_some());
         let (mut candidates, mut met) = (searched.documents_scanned, Vec::new());
-        view.candidates_among(&buckets, is_probed, |doc, other| {
+        view.candidates_among(&buckets, None, is_probed, |doc, other| {
             candidates += 1;
             let equal = search.equal_lanes(other);
             let class = classes.of(doc).filter(|class| equal >= search.margin(*class).least);

@@ -7,7 +7,7 @@ use crate::index::ask::verify::{Elements, Margins, best};
 use crate::lsh::{BandPlan, Probe, word};
 use crate::params::Threshold;
 use crate::sketch::Sketcher;
-use crate::store::{BandNo, Bucket, ChunkTable, DocNo, DocTable, Settings, View};
+use crate::store::{BandNo, Bucket, CandidateLimit, ChunkTable, DocNo, DocTable, Settings, View};
 use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
@@ -87,10 +87,13 @@ pub(crate) struct SearchPlan {
     /// A lower bound on the probability that a document at the threshold becomes a candidate; if
     /// texts are compared, on the probability that it is found.
     pub(crate) recall: f64,
+    /// How many candidates are compared.
+    pub(crate) limit: Option<CandidateLimit>,
 }
 
 impl SearchPlan {
-    /// The search that these settings imply for a threshold; `exact` if texts are compared.
+    /// The search that these settings imply for a threshold; `exact` if texts are compared. Every
+    /// candidate is compared.
     pub(crate) fn new(
         settings: &Settings,
         margins: &Margins,
@@ -102,18 +105,31 @@ impl SearchPlan {
         match exact {
             true => {
                 let margin = margins.of(settings, threshold, recall, false);
-                Self { plan, probe, least: margin.least, recall: margin.recall }
+                let (least, recall) = (margin.least, margin.recall);
+                Self { plan, probe, least, recall, limit: None }
             }
             false => {
                 let least = least_equal_lanes(threshold.get(), lanes.get());
-                Self { plan, probe, least, recall: probe.recall() }
+                Self { plan, probe, least, recall: probe.recall(), limit: None }
             }
         }
     }
+
+    /// Compares at most this many candidates.
+    pub(crate) fn limited(self, limit: CandidateLimit) -> Self {
+        Self { limit: Some(limit), ..self }
+    }
 }
 
-/// Finds at most `most` documents, the most similar first and ties by number. Considers only the
-/// documents for which `counts` is true.
+/// The documents that a search of a new one has found.
+pub(crate) struct Similar {
+    /// The most similar first, ties by number.
+    pub(crate) found: Vec<(Score, DocNo)>,
+    /// Whether the plan's limit left out candidates.
+    pub(crate) limited: bool,
+}
+
+/// Finds at most `most` documents. Considers only those for which `counts` is true.
 pub(crate) fn find_similar<P: ChunkTable, D: DocTable>(
     view: &View<'_, P, D>,
     lanes: &[u8],
@@ -121,33 +137,40 @@ pub(crate) fn find_similar<P: ChunkTable, D: DocTable>(
     exact: Option<ExactText<'_>>,
     most: usize,
     counts: impl Fn(DocNo) -> bool,
-) -> Result<Vec<(Score, DocNo)>> {
-    let SearchPlan { plan, probe, least, .. } = search_plan;
+) -> Result<Similar> {
     let Some(ExactText { text, sketcher, threshold }) = exact else {
-        let found = most_equal_lanes(view, lanes, (plan, probe), least, most, counts)?;
-        return Ok(found.into_iter().map(Score::estimated).collect());
+        let (found, limited) = most_equal_lanes(view, lanes, search_plan, most, counts)?;
+        return Ok(Similar { found: found.into_iter().map(Score::estimated).collect(), limited });
     };
-    let mut candidates = search(view, lanes, Sources::Buckets(plan, probe), least)?.scored;
-    candidates.retain(|(_, doc)| counts(*doc));
+    let SearchPlan { plan, probe, least, limit, .. } = search_plan;
+    let mut candidates: Vec<Candidate> = Vec::new();
+    let buckets = buckets(lanes, plan, probe);
+    let limited = view.candidates_among(&buckets, limit, counts, |doc, other| {
+        let equal = equal_lanes(lanes, other);
+        if equal >= least {
+            candidates.push((equal, doc));
+        }
+    })?;
     if candidates.is_empty() {
-        return Ok(Vec::new());
+        return Ok(Similar { found: Vec::new(), limited });
     }
     candidates.sort_unstable_by_key(|(equal, doc)| (Reverse(*equal), *doc));
     let asked = Elements::of_stored(text, sketcher)?;
     let found = best(view, sketcher, &asked, &candidates, (threshold, most))?;
-    Ok(found.into_iter().map(Score::exact).collect())
+    Ok(Similar { found: found.into_iter().map(Score::exact).collect(), limited })
 }
 
-/// Finds at most `most` documents in a probe's buckets that have at least `least` equal lanes, the
-/// most equal lanes first and ties by number. Considers only documents for which `counts` is true.
+/// Finds at most `most` documents in a plan's buckets that have enough equal lanes, the most equal
+/// lanes first and ties by number. Considers only documents for which `counts` is true. Returns
+/// also whether the plan's limit left out candidates.
 fn most_equal_lanes<P: ChunkTable, D: DocTable>(
     view: &View<'_, P, D>,
     lanes: &[u8],
-    (plan, probe): (BandPlan, Probe),
-    least: usize,
+    search_plan: SearchPlan,
     most: usize,
     counts: impl Fn(DocNo) -> bool,
-) -> Result<Vec<Candidate>> {
+) -> Result<(Vec<Candidate>, bool)> {
+    let SearchPlan { plan, probe, least, limit, .. } = search_plan;
     let best: RefCell<Vec<Candidate>> = RefCell::default();
     // Once `most` documents agree in all lanes, a document with a higher number cannot displace
     // them. Skipping it here saves the read of its signature in a large cluster of copies.
@@ -156,7 +179,8 @@ fn most_equal_lanes<P: ChunkTable, D: DocTable>(
         let full = best.last().filter(|_| best.len() >= most);
         counts(doc) && full.is_none_or(|last| last.0 < lanes.len() || doc < last.1)
     };
-    view.candidates_among(&buckets(lanes, plan, probe), is_wanted, |doc, other| {
+    let buckets = buckets(lanes, plan, probe);
+    let limited = view.candidates_among(&buckets, limit, is_wanted, |doc, other| {
         let equal = equal_lanes(lanes, other);
         if equal >= least {
             let mut best = best.borrow_mut();
@@ -166,5 +190,5 @@ fn most_equal_lanes<P: ChunkTable, D: DocTable>(
             best.truncate(most);
         }
     })?;
-    Ok(best.into_inner())
+    Ok((best.into_inner(), limited))
 }

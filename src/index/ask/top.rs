@@ -55,7 +55,7 @@ pub(crate) fn search_top<P: ChunkTable, D: DocTable>(
     for probe in Probe::deepening(plan, top.floor, top.recall) {
         let mut new = Vec::new();
         let is_new = |doc| !compared.contains(&doc);
-        view.candidates_among(&buckets(lanes, plan, probe), is_new, |doc, other| {
+        view.candidates_among(&buckets(lanes, plan, probe), None, is_new, |doc, other| {
             new.push(doc);
             let equal = equal_lanes(lanes, other);
             if equal >= top.least && Some(doc) != top.excluded {

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::estimate::{Overlap, weighted_jaccard};
-use crate::hash::fmix64;
+use crate::hash::{TextHash, fmix64};
 use crate::index::ask::search::Candidate;
 use crate::index::snapshot::Snapshot;
 use crate::lsh::{Margin, Probe};
@@ -144,7 +144,7 @@ pub(crate) fn compare<P: ChunkTable, D: DocTable>(
 const LARGE_BATCH: usize = 16;
 
 /// Identifies equal texts: hash and length.
-type TextKey = (u64, u64);
+type TextKey = (TextHash, u64);
 
 fn text_key<P: ChunkTable, D: DocTable>(view: &View<'_, P, D>, doc: DocNo) -> Result<TextKey> {
     let record = view.document(doc)?;

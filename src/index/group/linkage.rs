@@ -79,11 +79,16 @@ pub(crate) fn by_representative(job: &mut Job<'_, '_>, keep: Keep) -> Assigned {
         }
         lanes.clear();
         view.with_signature(doc, |own, _| lanes.extend_from_slice(own))?;
-        view.candidates_among(&buckets(&lanes, plan, job.probe), is_free, |other, theirs| {
-            if equal_lanes(&lanes, theirs) >= job.least {
-                found.push(other);
-            }
-        })?;
+        view.candidates_among(
+            &buckets(&lanes, plan, job.probe),
+            None,
+            is_free,
+            |other, theirs| {
+                if equal_lanes(&lanes, theirs) >= job.least {
+                    found.push(other);
+                }
+            },
+        )?;
         if let Some(verifier) = &mut job.verifier {
             verifier.retain_similar(doc, &mut found, job.threshold)?;
         }

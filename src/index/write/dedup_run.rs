@@ -1,7 +1,7 @@
 //! Deduplication over many transactions, which can be resumed after an interruption.
 
 use crate::error::{Error, Result};
-use crate::hash::{GOLDEN, text_hash};
+use crate::hash::{GOLDEN, xxh3};
 use crate::index::document::Document;
 use crate::index::write::insertion::{Inserted, Insertion, Outcome};
 use crate::index::write::transaction::WriteTxn;
@@ -20,7 +20,7 @@ impl DedupInput {
     /// Adds the next document, by its id and the hash of its text.
     pub fn add(&mut self, document: &Document) {
         let id = if document.id.is_empty() { "#" } else { document.id.as_str() };
-        let hash = text_hash(id.as_bytes()).rotate_left(1) ^ document.text_hash;
+        let hash = xxh3(id.as_bytes()).rotate_left(1) ^ document.text_hash.word();
         self.hash = (self.hash ^ hash).rotate_left(23).wrapping_mul(GOLDEN);
         self.documents += 1;
     }
@@ -134,7 +134,7 @@ impl DedupRun {
     /// The key should contain everything that determines the result: the input, the threshold, the
     /// other indexes, and the destination of the output. The index stores a hash of it.
     pub fn begin(key: impl AsRef<[u8]>) -> Self {
-        let (key, row) = (text_hash(key.as_ref()), DedupRow::default());
+        let (key, row) = (xxh3(key.as_ref()), DedupRow::default());
         Self { key, row, given: DedupInput::default(), passing: false }
     }
 
@@ -144,7 +144,7 @@ impl DedupRun {
     ///
     /// [`Error::Damaged`], [`Error::Io`] or [`Error::Storage`] if the index cannot be read.
     pub fn resume(txn: &WriteTxn, key: impl AsRef<[u8]>) -> Result<Option<Self>> {
-        let key = text_hash(key.as_ref());
+        let key = xxh3(key.as_ref());
         let row = txn.writer().dedup_row(key)?;
         Ok(row.map(|row| Self {
             key,

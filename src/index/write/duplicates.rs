@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::estimate::equal_lanes;
 use crate::index::ask::matches::{Match, Score};
-use crate::index::ask::search::{ExactText, SearchPlan, find_similar};
+use crate::index::ask::search::{ExactText, SearchPlan, Similar, find_similar};
 use crate::index::ask::verify::Elements;
 use crate::index::snapshot::Snapshot;
 use crate::index::write::insertion::Outcome;
@@ -11,7 +11,8 @@ use crate::lsh::{Probe, word};
 use crate::params::{Confidence, Threshold};
 use crate::sketch::Sketcher;
 use crate::store::{
-    Batch, DocNo, Document, Entry, Existing, OwnNumbers, Settings, SettingsRequest, WriteView,
+    Batch, CandidateLimit, DocNo, Document, Entry, Existing, OwnNumbers, Settings, SettingsRequest,
+    WriteView,
 };
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, OnceCell, RefCell};
@@ -43,11 +44,16 @@ struct Against<'s> {
 }
 
 impl<'s> Against<'s> {
-    fn new(snapshot: &'s Snapshot, threshold: Threshold, verifies: bool) -> Self {
+    fn new(
+        snapshot: &'s Snapshot,
+        threshold: Threshold,
+        verifies: bool,
+        limit: CandidateLimit,
+    ) -> Self {
         let settings = snapshot.settings();
         let exact = verifies && settings.store_text;
         let search_plan = SearchPlan::new(settings, &snapshot.margins, threshold, exact);
-        Self { snapshot, search_plan, exact }
+        Self { snapshot, search_plan: search_plan.limited(limit), exact }
     }
 }
 
@@ -60,13 +66,15 @@ impl<'s> Comparison<'s> {
         verifies: bool,
         threshold: Threshold,
         against: &[&'s Snapshot],
+        limit: CandidateLimit,
     ) -> Result<Self> {
         let request = SettingsRequest::of_signatures(settings);
         for other in against {
             request.check(other.settings(), other.reader().engine().path())?;
         }
         let others = against.iter();
-        let against = others.map(|other| Against::new(other, threshold, verifies)).collect();
+        let against = others.map(|other| Against::new(other, threshold, verifies, limit)).collect();
+        let search_plan = search_plan.limited(limit);
         Ok(Self { search_plan, verifies, threshold: threshold.get(), against, own: None })
     }
 
@@ -99,6 +107,8 @@ struct Nearest {
     more: bool,
     /// The best match in another index: its score, the index, and its number there.
     other: Option<(Score, usize, DocNo)>,
+    /// Whether a search left out candidates.
+    limited: bool,
 }
 
 /// Decides for each document of a batch, in order, whether it is a duplicate.
@@ -110,6 +120,8 @@ pub(super) struct Judge<'c> {
     kept: Kept,
     /// The first number that the documents of the batch get.
     first: u64,
+    /// The documents that are no duplicate of the candidates they were compared with, but had more.
+    limited: u64,
 }
 
 /// The documents of a batch that were not duplicates so far.
@@ -182,7 +194,7 @@ impl<'c> Judge<'c> {
             remembered: Cell::new(0),
         };
         let first = batch.next_number();
-        Ok(Self { comparison, sketcher, nearest: nearest.into_iter(), kept, first })
+        Ok(Self { comparison, sketcher, nearest: nearest.into_iter(), kept, first, limited: 0 })
     }
 
     /// Judges the next document of the batch. Returns the outcome if it is a duplicate; its own
@@ -207,11 +219,19 @@ impl<'c> Judge<'c> {
         if !writes {
             return Ok(None);
         }
+        let limited = nearest.limited;
         let duplicate = self.duplicate(entry, nearest)?;
+        self.limited += u64::from(limited && duplicate.is_none());
         if duplicate.is_none() && entry.later() > 0 {
             self.kept.add(entry.number(), entry.document());
         }
         Ok(duplicate)
+    }
+
+    /// The number of documents that were not found to be duplicates, and were compared with only
+    /// some of their candidates.
+    pub(super) fn limited(&self) -> u64 {
+        self.limited
     }
 
     fn duplicate(
@@ -226,18 +246,13 @@ impl<'c> Judge<'c> {
         if nearest.more && !nearest.own.iter().any(|(_, doc)| counts(entry, *doc)) {
             // The batch has replaced every remembered match, so this searches again.
             let first = self.first;
-            nearest.own = entry.read(|view, document| {
+            let nearest_own = entry.read(|view, document| {
                 let counts = |doc: DocNo| u64::from(doc.0) < first && Some(doc) != own;
                 let exact = comparison.exact(document, sketcher);
-                find_similar(
-                    view,
-                    document.signature.lanes(),
-                    comparison.search_plan,
-                    exact,
-                    1,
-                    counts,
-                )
+                let lanes = document.signature.lanes();
+                find_similar(view, lanes, comparison.search_plan, exact, 1, counts)
             })?;
+            nearest.own = nearest_own.found;
             nearest.first_id = None;
         }
         let mine = nearest.own.iter().position(|(_, doc)| counts(entry, *doc));
@@ -300,7 +315,8 @@ impl Nearest {
         // One extra result shows whether there are more. A batch of one does not need to know.
         let asked = if most > 1 { most + 1 } else { most };
         let counts = |doc: DocNo| Some(doc) != own;
-        let mut found = find_similar(view, lanes, comparison.search_plan, exact, asked, counts)?;
+        let Similar { mut found, mut limited } =
+            find_similar(view, lanes, comparison.search_plan, exact, asked, counts)?;
         let more = found.len() > most;
         found.truncate(most);
         let first_id = match found.first() {
@@ -312,14 +328,15 @@ impl Nearest {
         for (number, against) in comparison.against.iter().enumerate() {
             let exact = exact.filter(|_| against.exact);
             let view = against.snapshot.view();
-            let found = find_similar(&view, lanes, against.search_plan, exact, 1, |_| true)?;
-            if let Some((score, doc)) = found.into_iter().next()
+            let similar = find_similar(&view, lanes, against.search_plan, exact, 1, |_| true)?;
+            limited |= similar.limited;
+            if let Some((score, doc)) = similar.found.into_iter().next()
                 && other.is_none_or(|best| similarity(score) > similarity(best.0))
             {
                 other = Some((score, number, doc));
             }
         }
-        Ok(Self { own: found, first_id, more, other })
+        Ok(Self { own: found, first_id, more, other, limited })
     }
 }
 

@@ -8,7 +8,7 @@ use crate::index::write::duplicates::{Comparison, Judge};
 use crate::index::write::transaction::WriteTxn;
 use crate::params::Threshold;
 use crate::sketch::Sketcher;
-use crate::store::{Entry, Existing, OwnNumbers, Writer};
+use crate::store::{CandidateLimit, Entry, Existing, OwnNumbers, Writer};
 use crate::text::Content;
 use rayon::prelude::*;
 use std::fmt;
@@ -41,6 +41,10 @@ impl Inserted {
         matches!(self, Self::Added | Self::Replaced)
     }
 }
+
+/// The number of candidates with which a new document is compared, unless
+/// [`Insertion::max_candidates`] sets another.
+pub const DEFAULT_MAX_CANDIDATES: usize = 4096;
 
 /// The policy for a document whose id is in the index with another text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -115,6 +119,7 @@ pub struct Insertion<'t> {
     threshold: Option<f64>,
     against: &'t [&'t Snapshot],
     estimate: bool,
+    max_candidates: usize,
     own: Option<OwnNumbers>,
 }
 
@@ -125,6 +130,7 @@ impl fmt::Debug for Insertion<'_> {
             .field("unless_similar", &self.threshold)
             .field("against", &self.against.len())
             .field("estimate", &self.estimate)
+            .field("max_candidates", &self.max_candidates)
             .finish_non_exhaustive()
     }
 }
@@ -137,6 +143,7 @@ impl<'t> Insertion<'t> {
             threshold: None,
             against: &[],
             estimate: false,
+            max_candidates: DEFAULT_MAX_CANDIDATES,
             own: None,
         }
     }
@@ -168,6 +175,18 @@ impl<'t> Insertion<'t> {
     /// Uses estimates even if the index stores texts. This is faster because no text is read.
     pub fn estimate(self, estimate: bool) -> Self {
         Self { estimate, ..self }
+    }
+
+    /// Compares a document with at most this many candidates of the index, and of each other index:
+    /// at least 1; [`DEFAULT_MAX_CANDIDATES`] by default. If there are more, those that share the
+    /// most buckets with the document are compared, which a similar document does; then those that
+    /// were inserted first. At most 131,072 documents of a bucket are read.
+    ///
+    /// The limit bounds the time that a document takes when someone has filled its buckets on
+    /// purpose, or when very many documents are nearly similar. A duplicate beyond the limit is
+    /// missed; [`WriteTxn::limited`] counts the documents for which that is possible.
+    pub fn max_candidates(self, most: usize) -> Self {
+        Self { max_candidates: most, ..self }
     }
 
     /// Makes a repeated document (same id, same text) a duplicate of itself if it has one of these
@@ -205,9 +224,18 @@ impl<'t> Insertion<'t> {
             };
         };
         let threshold = Threshold::new(threshold)?;
+        if self.max_candidates == 0 {
+            return Err(Error::InvalidSetting {
+                setting: "max_candidates",
+                got: "0".to_owned(),
+                expected: "at least 1",
+            });
+        }
+        let limit = CandidateLimit { compared: self.max_candidates };
         let verifies = self.txn.settings().store_text && !self.estimate;
         let search_plan = self.txn.search_plan(threshold, verifies);
-        Comparison::new(self.txn.settings(), search_plan, verifies, threshold, self.against)
+        let (settings, against) = (self.txn.settings(), self.against);
+        Comparison::new(settings, search_plan, verifies, threshold, against, limit)
             .map(|comparison| Some(comparison.of_run(self.own.clone())))
     }
 
@@ -229,7 +257,7 @@ impl<'t> Insertion<'t> {
     ///
     /// These errors leave the transaction unchanged:
     ///
-    /// - [`Error::InvalidSetting`] for a threshold out of range, or for
+    /// - [`Error::InvalidSetting`] for a threshold or a number of candidates out of range, or for
     ///   [`against`](Self::against) without a threshold.
     /// - [`Error::SettingMismatch`] if the signatures of another index are not comparable.
     /// - [`Error::SignatureMismatch`] for a signature with another number of lanes.
@@ -245,6 +273,7 @@ impl<'t> Insertion<'t> {
         txn.give_ids(&mut documents)?;
         let sketcher = txn.shared_sketcher();
         let writer = txn.writer_mut();
+        let mut limited = 0;
         let mut outcomes = Vec::with_capacity(documents.len());
         while !documents.is_empty() {
             let later = documents.split_off(documents.len().min(writer.batch_size()));
@@ -254,9 +283,10 @@ impl<'t> Insertion<'t> {
                 // The error does not tell the caller how many documents were inserted.
                 writer.fail();
             }
-            inserted?;
+            limited += inserted?;
             documents = later;
         }
+        txn.limited += limited;
         Ok(outcomes)
     }
 
@@ -282,14 +312,15 @@ impl<'t> Insertion<'t> {
     }
 }
 
-/// Inserts the documents of one batch; `compared` finds the duplicates among them.
+/// Inserts the documents of one batch; `compared` finds the duplicates among them. Returns the
+/// number of documents that were compared with only some of their candidates.
 fn insert(
     writer: &mut Writer,
     documents: Vec<Document>,
     on_conflict: OnConflict,
     compared: Option<(&Comparison<'_>, &Sketcher)>,
     outcomes: &mut Vec<Outcome>,
-) -> Result<()> {
+) -> Result<u64> {
     let mut batch = writer.batch(documents)?;
     let mut judge = match compared {
         Some((comparison, sketcher)) => {
@@ -301,7 +332,8 @@ fn insert(
     while let Some(entry) = batch.next()? {
         outcomes.push(decide(entry, on_conflict, judge.as_mut())?);
     }
-    batch.finish()
+    batch.finish()?;
+    Ok(judge.map_or(0, |judge| judge.limited()))
 }
 
 /// Inserts or skips one document of a batch.

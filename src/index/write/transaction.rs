@@ -45,6 +45,7 @@ pub struct WriteTxn {
     writer: Writer,
     sketcher: Arc<Sketcher>,
     margins: Margins,
+    pub(super) limited: u64,
 }
 
 impl fmt::Debug for WriteTxn {
@@ -55,7 +56,7 @@ impl fmt::Debug for WriteTxn {
 
 impl WriteTxn {
     pub(crate) fn new(writer: Writer, sketcher: Arc<Sketcher>) -> Self {
-        Self { writer, sketcher, margins: Margins::default() }
+        Self { writer, sketcher, margins: Margins::default(), limited: 0 }
     }
 
     /// Inserts a document, or replaces the one with the same id.
@@ -120,6 +121,13 @@ impl WriteTxn {
     pub(super) fn writer_mut(&mut self) -> &mut Writer {
         self.writer.used();
         &mut self.writer
+    }
+
+    /// The number of documents that this transaction has inserted although it compared them with
+    /// only some of their candidates ([`Insertion::max_candidates`]). One of them may be a duplicate
+    /// of a document beyond the limit.
+    pub fn limited(&self) -> u64 {
+        self.limited
     }
 
     /// Removes the document with this id. Returns whether there was one.

@@ -1,6 +1,7 @@
 //! Encodes and decodes the rows of documents, runs, fences and the state (`docs/format.md`, section
 //! "Records").
 
+use crate::hash::TextHash;
 use crate::sketch::{SetSize, Signature};
 use crate::store::bytes::chunk::MAX_ENTRIES;
 use crate::store::bytes::codec::{CHECKSUM_BYTES, DecodeError, NumberReader, seal, unseal};
@@ -45,34 +46,65 @@ pub(crate) fn decode<T: DeserializeOwned>(
 
 /// The record of a document: all that the index stores about it, except signature and text
 /// (`docs/format.md`, section "Document record").
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DocumentRecord {
-    version: u8,
     pub(crate) id: String,
-    /// XXH3-64 of the raw text.
-    pub(crate) text_hash: u64,
+    /// The hash of the raw text.
+    pub(crate) text_hash: TextHash,
     /// The length of the raw text in bytes.
     pub(crate) text_length: u64,
     /// Seconds since 1970 when it was inserted.
     pub(crate) inserted: i64,
 }
 
-impl DocumentRecord {
-    const VERSION: u8 = 1;
+/// The fields of a document record in their order. The version tells the kind of hash.
+#[derive(Serialize, Deserialize)]
+struct StoredRecord<I, H> {
+    version: u8,
+    id: I,
+    text_hash: H,
+    text_length: u64,
+    inserted: i64,
+}
 
-    pub(crate) fn new(id: String, text_hash: u64, text_length: u64, inserted: i64) -> Self {
-        Self { version: Self::VERSION, id, text_hash, text_length, inserted }
+impl<H> StoredRecord<String, H> {
+    fn into_record(self, text_hash: impl FnOnce(H) -> TextHash) -> DocumentRecord {
+        let Self { id, text_length, inserted, .. } = self;
+        DocumentRecord { id, text_hash: text_hash(self.text_hash), text_length, inserted }
     }
+}
+
+impl DocumentRecord {
+    /// The version of records with XXH3, the only one in files of format 1.
+    const WITH_XXH3: u8 = 1;
+    const WITH_BLAKE3: u8 = 2;
 
     pub(crate) fn encode(&self, doc: DocNo) -> Result<Vec<u8>, DecodeError> {
-        encode(self, Table::Documents, u64::from(doc.0))
+        match self.text_hash {
+            TextHash::Blake3(hash) => self.encode_as(Self::WITH_BLAKE3, hash, doc),
+            TextHash::Xxh3(hash) => self.encode_as(Self::WITH_XXH3, hash, doc),
+        }
+    }
+
+    fn encode_as(
+        &self,
+        version: u8,
+        text_hash: impl Serialize,
+        doc: DocNo,
+    ) -> Result<Vec<u8>, DecodeError> {
+        let Self { text_length, inserted, .. } = *self;
+        let record = StoredRecord { version, id: &self.id, text_hash, text_length, inserted };
+        encode(&record, Table::Documents, u64::from(doc.0))
     }
 
     pub(crate) fn decode(sealed: &[u8], doc: DocNo) -> Result<Self, DecodeError> {
-        let record: Self = decode(sealed, Table::Documents, u64::from(doc.0))?;
-        match record.version {
-            Self::VERSION => Ok(record),
-            _ => Err("its version is unknown"),
+        let (table, key) = (Table::Documents, u64::from(doc.0));
+        match sealed.first() {
+            Some(&Self::WITH_BLAKE3) => decode::<StoredRecord<_, _>>(sealed, table, key)
+                .map(|record| record.into_record(TextHash::Blake3)),
+            Some(&Self::WITH_XXH3) => decode::<StoredRecord<_, _>>(sealed, table, key)
+                .map(|record| record.into_record(TextHash::Xxh3)),
+            _ => unseal(sealed, table, key).and(Err("its version is unknown")),
         }
     }
 }

@@ -2,7 +2,7 @@
 #![expect(clippy::indexing_slicing, reason = "a failing test may panic")]
 
 use super::*;
-use crate::hash::{id_hash, text_hash};
+use crate::hash::{TextHash, id_hash};
 use crate::store::bytes::chunk::{Chunk, ChunkBuilder};
 use crate::store::bytes::schema::{FORMAT_VERSION, Layout, MAGIC, posting_key};
 use crate::store::runs::flush::{PackedBand, pack_tail};
@@ -146,29 +146,43 @@ fn a_set_size_out_of_range_is_refused() {
     assert!(with_size(u32::MAX).is_err());
 }
 
-fn document() -> DocumentRecord {
-    DocumentRecord::new("naïve.txt".to_owned(), 0x1122_3344_5566_7788, 4096, 1_700_000_000)
+fn document(text_hash: TextHash) -> DocumentRecord {
+    let id = "naïve.txt".to_owned();
+    DocumentRecord { id, text_hash, text_length: 4096, inserted: 1_700_000_000 }
 }
+
+const XXH3: TextHash = TextHash::Xxh3(0x1122_3344_5566_7788);
+const BLAKE3: TextHash = TextHash::Blake3(*b"sixteen bytes...");
 
 #[test]
 fn a_document_record_has_its_golden_bytes() {
-    let (record, doc) = (document(), DocNo(7));
-    let row = record.encode(doc).unwrap();
-    assert_eq!(
-        hex(&row),
-        "010a000000000000006e61c3af76652e747874887766554433221100100000000000\
-         0000f15365000000009d0d632d"
-    );
-    let decode = |row: &[u8]| DocumentRecord::decode(row, doc);
-    assert_eq!(decode(&row), Ok(record));
-    assert_other_lengths_fail(&row, (Table::Documents, 7), decode);
-    assert!(DocumentRecord::decode(&row, DocNo(8)).is_err(), "another document's");
+    for (hash, golden) in [
+        (
+            BLAKE3,
+            "020a000000000000006e61c3af76652e7478747369787465656e2062797465732e2e2e00100000000000\
+             0000f153650000000053a85ac9",
+        ),
+        (
+            XXH3,
+            "010a000000000000006e61c3af76652e747874887766554433221100100000000000\
+             0000f15365000000009d0d632d",
+        ),
+    ] {
+        let (record, doc) = (document(hash), DocNo(7));
+        let row = record.encode(doc).unwrap();
+        assert_eq!(hex(&row), golden);
+        let decode = |row: &[u8]| DocumentRecord::decode(row, doc);
+        assert_eq!(decode(&row), Ok(record));
+        assert_other_lengths_fail(&row, (Table::Documents, 7), decode);
+        assert!(DocumentRecord::decode(&row, DocNo(8)).is_err(), "another document's");
+    }
 }
 
 #[test]
 fn a_document_record_of_the_last_number_and_a_time_before_1970_has_its_golden_bytes() {
     let doc = DocNo(u32::MAX);
-    let record = DocumentRecord::new("x".to_owned(), 0, 0, -1);
+    let text_hash = TextHash::Xxh3(0);
+    let record = DocumentRecord { id: "x".into(), text_hash, text_length: 0, inserted: -1 };
     let row = record.encode(doc).unwrap();
     assert_eq!(
         hex(&row),
@@ -180,21 +194,22 @@ fn a_document_record_of_the_last_number_and_a_time_before_1970_has_its_golden_by
 #[test]
 fn the_longest_id_is_stored_and_read() {
     let id = "é".repeat(crate::MAX_ID_BYTES / 2);
-    let record = DocumentRecord::new(id, 1, 2, 3);
+    let record = DocumentRecord { id, text_hash: BLAKE3, text_length: 2, inserted: 3 };
     let row = record.encode(DocNo(0)).unwrap();
-    assert_eq!(row.len(), 37 + crate::MAX_ID_BYTES);
+    assert_eq!(row.len(), 45 + crate::MAX_ID_BYTES);
     assert_eq!(DocumentRecord::decode(&row, DocNo(0)), Ok(record));
 }
 
 #[test]
 fn a_document_record_with_invalid_fields_is_refused() {
-    let row = document().encode(DocNo(7)).unwrap();
+    let row = document(XXH3).encode(DocNo(7)).unwrap();
     let with = |change: &dyn Fn(&mut Vec<u8>)| {
         DocumentRecord::decode(&resealed(row.clone(), Table::Documents, 7, change), DocNo(7))
     };
     assert!(with(&|_| ()).is_ok());
     assert!(with(&|bytes| bytes[0] = 0).is_err(), "version 0");
-    assert!(with(&|bytes| bytes[0] = 2).is_err(), "a later version");
+    assert!(with(&|bytes| bytes[0] = 2).is_err(), "a version with a longer hash");
+    assert!(with(&|bytes| bytes[0] = 3).is_err(), "a later version");
     assert!(with(&|bytes| bytes[1] = 11).is_err(), "an id that takes a byte of the hash");
     assert!(with(&|bytes| bytes[8] = 0xFF).is_err(), "an id longer than memory");
     assert!(with(&|bytes| bytes[11] = 0xFF).is_err(), "an id that is not UTF-8");
@@ -416,8 +431,12 @@ fn example() -> Vec<(String, Vec<u8>)> {
     let texts = ["The quick brown fox jumps.", "The quick brown fox jumped.", ""];
     for (doc, (id, text)) in (0..).map(DocNo).zip(["a", "b", "c"].into_iter().zip(texts)) {
         let signature = sketcher.signature(text).unwrap();
-        let (hash, length) = (text_hash(text.as_bytes()), text.len() as u64);
-        let record = DocumentRecord::new(id.to_owned(), hash, length, TIME);
+        let record = DocumentRecord {
+            id: id.to_owned(),
+            text_hash: TextHash::of(text.as_bytes()),
+            text_length: text.len() as u64,
+            inserted: TIME,
+        };
         if id != "b" {
             row(format!("signatures {}", doc.0), encode_signature(&signature, doc));
             row(format!("documents {}", doc.0), record.encode(doc).unwrap());

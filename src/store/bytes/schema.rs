@@ -7,7 +7,12 @@ use redb::TableDefinition;
 pub(crate) const MAGIC: [u8; 8] = *b"twindex\0";
 
 /// The version of the format that this build writes, and the newest it reads.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
+
+/// The `format` row that this build writes.
+pub(crate) fn format_row() -> Vec<u8> {
+    [&MAGIC[..], &FORMAT_VERSION.to_le_bytes()].concat()
+}
 
 /// Rows by name: `format`, `settings`, `state`, `dictionary`, and `dedup` with a number.
 pub(crate) const META: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("meta");

@@ -1,7 +1,7 @@
 //! Checks the invariants of `docs/format.md` and reports violations by number.
 
 use crate::error::Result;
-use crate::hash::{fmix64, id_hash, text_hash};
+use crate::hash::{fmix64, id_hash, xxh3};
 use crate::lsh::word;
 use crate::store::bytes::chunk::{Chunk, Entry};
 use crate::store::bytes::codec::DecodeError;
@@ -283,7 +283,7 @@ impl Check<'_, '_, '_> {
         }
         // The map has 64-bit hashes: unlike the 40-bit id hashes of the band, they hardly ever
         // collide, so few records are read.
-        if let Some(other) = ids.insert(text_hash(id.as_bytes()), doc)
+        if let Some(other) = ids.insert(xxh3(id.as_bytes()), doc)
             && self.reader.view().document(other).is_ok_and(|record| record.id == id)
         {
             let detail = format!("it has the id of document {}", other.0);

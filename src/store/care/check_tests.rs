@@ -1,6 +1,7 @@
 //! Violates every invariant, with valid checksums, and expects its number in the report.
 
 use super::*;
+use crate::hash::TextHash;
 use crate::store::bytes::chunk::{Chunk, ChunkBuilder, Entry};
 use crate::store::bytes::record::{Counters, DocumentRecord, RunRow};
 use crate::store::bytes::schema::{
@@ -146,7 +147,9 @@ fn removed_documents_with_rows_are_reported() {
 #[test]
 fn an_id_of_two_documents_is_reported() {
     assert_reported(Invariant::Ids, |txn| {
-        let record = DocumentRecord::new("8".into(), 0, 0, 0).encode(DocNo(7)).expect("short");
+        let text_hash = TextHash::of(b"");
+        let record = DocumentRecord { id: "8".into(), text_hash, text_length: 0, inserted: 0 };
+        let record = record.encode(DocNo(7)).expect("short");
         txn.open_table(DOCUMENTS).expect("a table").insert(7, &record[..]).expect("written");
     });
 }

@@ -1,7 +1,6 @@
 //! Checks invariant 12, on stored texts.
 
 use crate::error::Result;
-use crate::hash::text_hash;
 use crate::store::bytes::record::DocumentRecord;
 use crate::store::bytes::schema::{DOCUMENTS, DocNo, TEXTS, Table};
 use crate::store::bytes::texts::{NO_MEMORY, decode_text};
@@ -57,8 +56,9 @@ pub(crate) fn check_texts(
             Err(NO_MEMORY) => return Err(damaged(path, Table::Texts, doc.0, NO_MEMORY)),
             Err(fault) => violation(doc.0, fault),
             Ok(text) => {
-                let found = (text_hash(text.as_bytes()), text.len() as u64);
-                if found != (record.text_hash, record.text_length) {
+                let is_same = text.len() as u64 == record.text_length
+                    && record.text_hash.is_of(text.as_bytes());
+                if !is_same {
                     violation(doc.0, "the text does not have the document's hash and length");
                 }
             }

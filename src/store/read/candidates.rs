@@ -9,6 +9,7 @@ use crate::store::runs::filter::{Filter, FilterKey, Occurrence};
 use crate::store::runs::run::{BandRun, Run};
 use crate::store::state::State;
 use crate::store::storage_error::guard;
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 /// A bucket: the documents whose words of one band lie in a range.
@@ -78,7 +79,7 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         guard(self.fixed.path, || {
             for (run, content) in self.state.manifest.with_band(bucket.band) {
                 if search.occurrence_in(content) != Occurrence::Never {
-                    self.search_run(run, &search, content, &mut docs)?;
+                    self.search_run(run, &search, content, usize::MAX, &mut docs)?;
                 }
             }
             Ok(())
@@ -99,7 +100,8 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         buckets: &[Bucket],
         visit: impl FnMut(DocNo, &[u8]),
     ) -> Result<()> {
-        self.candidates_among(buckets, |_| true, visit)
+        self.candidates_among(buckets, None, |_| true, visit)?;
+        Ok(())
     }
 
     /// Like [`candidates`](Self::candidates), for the documents that `is_wanted` accepts. The
@@ -107,18 +109,21 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
     ///
     /// All candidates but the first few are visited in order of their numbers. `is_wanted` may
     /// depend on the documents visited before.
+    ///
+    /// With a limit, some candidates may be left out; returns whether any were.
     pub(crate) fn candidates_among(
         &self,
         buckets: &[Bucket],
+        limit: Option<CandidateLimit>,
         is_wanted: impl Fn(DocNo) -> bool,
         mut visit: impl FnMut(DocNo, &[u8]),
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let layout = self.fixed.layout;
-        let mut found = UniqueDocs::default();
+        let mut found = FoundDocs::new(limit);
         for segment in self.state.tail.segments() {
             for bucket in buckets {
-                let docs = segment.bucket(*bucket).iter().copied();
-                found.docs.extend(docs.filter(|doc| is_wanted(*doc)));
+                let docs = found.admit(bucket.band, segment.bucket(*bucket));
+                found.docs.extend(docs.iter().copied().filter(|doc| is_wanted(*doc)));
                 found.compact();
             }
         }
@@ -143,9 +148,10 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
             if occurrence == Occurrence::AtMostOnce && early.iter().any(has_entry) {
                 continue;
             }
-            let start = found.docs.len();
-            guard(self.fixed.path, || self.search_run(run, search, content, &mut found.docs))?;
-            let new = found.docs.split_off(start);
+            let room = found.room_in(band);
+            let mut new = Vec::new();
+            guard(self.fixed.path, || self.search_run(run, search, content, room, &mut new))?;
+            new.truncate(found.admit(band, &new).len());
             let few = new.len() <= EARLY_CANDIDATES;
             for doc in new.into_iter().filter(|doc| is_wanted(*doc)) {
                 let known = few && early.iter().any(|candidate| candidate.doc == doc);
@@ -160,19 +166,22 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
             found.compact();
         }
         early.iter().for_each(|candidate| visit(candidate.doc, &candidate.lanes));
-        let mut docs = found.into_docs();
-        docs.retain(|doc| {
+        found.docs.retain(|doc| {
             self.is_live(*doc) && !early.iter().any(|candidate| candidate.doc == *doc)
         });
-        self.for_each_signature_of(&docs, is_wanted, visit)
+        let (docs, limited) = found.into_docs();
+        self.for_each_signature_of(&docs, is_wanted, visit)?;
+        Ok(limited)
     }
 
-    /// Appends the documents that a run has in a bucket, removed ones included.
+    /// Appends the documents that a run has in a bucket, removed ones included, until `out` has
+    /// more than `room`.
     fn search_run(
         &self,
         run: &Run,
         search: &BucketSearch,
         content: &Arc<BandRun>,
+        room: usize,
         out: &mut Vec<DocNo>,
     ) -> Result<()> {
         let Bucket { band, words } = search.bucket;
@@ -183,7 +192,7 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
             let key = posting_key(run.number, band, number);
             let more = self.with_chunk(key, |chunk| {
                 for entry in chunk.lower_bound(words.first)..chunk.len() {
-                    if chunk.word(entry) > words.last {
+                    if chunk.word(entry) > words.last || out.len() > room {
                         return false;
                     }
                     out.push(chunk.doc(entry));
@@ -221,20 +230,60 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
     }
 }
 
-/// Documents found in several buckets. A large cluster of near-duplicates is in every bucket, so
-/// repeated numbers are dropped each time the list has doubled.
-#[derive(Default)]
-struct UniqueDocs {
-    docs: Vec<DocNo>,
-    /// The length of the list after numbers were last dropped.
-    unique: usize,
+/// How many candidates a search compares, so that buckets which someone has crowded on purpose
+/// take bounded time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CandidateLimit {
+    /// The number of candidates to compare: those that share the most buckets.
+    pub(crate) compared: usize,
 }
 
-impl UniqueDocs {
-    /// Drops repeated numbers if the list is long enough.
+impl CandidateLimit {
+    /// The number of documents to read from one bucket. Reading one costs some nanoseconds, a
+    /// comparison some ten times as much.
+    const READ: usize = 1 << 17;
+}
+
+/// Documents found in several buckets, each as often as it was found.
+struct FoundDocs {
+    docs: Vec<DocNo>,
+    limit: Option<CandidateLimit>,
+    /// The length of the list after repeated numbers were last dropped.
+    unique: usize,
+    /// The number of documents read in the bucket of each band. Empty without a limit.
+    read: Vec<usize>,
+    /// Whether a bucket has more documents than are read.
+    cut: bool,
+}
+
+impl FoundDocs {
+    fn new(limit: Option<CandidateLimit>) -> Self {
+        let read = if limit.is_some() { vec![0; usize::from(u8::MAX) + 1] } else { Vec::new() };
+        Self { docs: Vec::new(), limit, unique: 0, read, cut: false }
+    }
+
+    /// The number of documents that are still read in the bucket of a band.
+    fn room_in(&self, band: BandNo) -> usize {
+        let read = self.read.get(usize::from(band.0));
+        read.map_or(usize::MAX, |read| CandidateLimit::READ.saturating_sub(*read))
+    }
+
+    /// Counts documents of a bucket. Returns those for which there is room.
+    fn admit<'d>(&mut self, band: BandNo, docs: &'d [DocNo]) -> &'d [DocNo] {
+        let admitted = docs.get(..self.room_in(band)).unwrap_or(docs);
+        self.cut |= admitted.len() < docs.len();
+        if let Some(read) = self.read.get_mut(usize::from(band.0)) {
+            *read += admitted.len();
+        }
+        admitted
+    }
+
+    /// Drops repeated numbers if the list is long enough. A large cluster of near-duplicates is in
+    /// every bucket, so this is done each time the list has doubled. With a limit repetitions are
+    /// kept, because they tell how many buckets a document shares.
     fn compact(&mut self) {
         const MIN_LENGTH: usize = 1 << 12;
-        if self.docs.len() >= MIN_LENGTH.max(2 * self.unique) {
+        if self.limit.is_none() && self.docs.len() >= MIN_LENGTH.max(2 * self.unique) {
             // The numbers of each bucket ascend for the most part, which this sort makes use of.
             self.docs.sort();
             self.docs.dedup();
@@ -242,10 +291,70 @@ impl UniqueDocs {
         }
     }
 
-    /// The documents, each once, in order of their numbers.
-    fn into_docs(mut self) -> Vec<DocNo> {
+    /// The documents to compare, each once, in order of their numbers, and whether others were left
+    /// out. Of documents that share equally many buckets, those with the lowest numbers remain.
+    fn into_docs(mut self) -> (Vec<DocNo>, bool) {
         self.docs.sort();
-        self.docs.dedup();
-        self.docs
+        let most = self.limit.map_or(usize::MAX, |limit| limit.compared);
+        if self.docs.len() <= most {
+            self.docs.dedup();
+            return (self.docs, self.cut);
+        }
+        let equal = self.docs.chunk_by(|a, b| a == b);
+        let mut counted: Vec<(Reverse<usize>, DocNo)> =
+            equal.filter_map(|equal| Some((Reverse(equal.len()), *equal.first()?))).collect();
+        let limited = counted.len() > most;
+        if limited {
+            counted.select_nth_unstable(most);
+            counted.truncate(most);
+        }
+        let mut docs: Vec<DocNo> = counted.into_iter().map(|(_, doc)| doc).collect();
+        docs.sort();
+        (docs, self.cut || limited)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn docs(numbers: &[u32]) -> Vec<DocNo> {
+        numbers.iter().copied().map(DocNo).collect()
+    }
+
+    #[test]
+    fn documents_that_share_the_most_buckets_are_compared() {
+        let mut found = FoundDocs::new(Some(CandidateLimit { compared: 3 }));
+        for (band, bucket) in [&[1, 2, 5, 9][..], &[2, 7, 9], &[2, 7, 8]].iter().enumerate() {
+            let bucket = docs(bucket);
+            assert_eq!(found.admit(BandNo(band as u8), &bucket), bucket);
+            found.docs.extend(bucket);
+            found.compact();
+        }
+        assert_eq!(found.into_docs(), (docs(&[2, 7, 9]), true));
+    }
+
+    #[test]
+    fn a_bucket_is_read_up_to_the_limit() {
+        let bucket = docs(&vec![3; CandidateLimit::READ]);
+        let mut found = FoundDocs::new(Some(CandidateLimit { compared: 3 }));
+        assert_eq!(found.admit(BandNo(1), &bucket[..10]).len(), 10);
+        assert_eq!(found.room_in(BandNo(1)), CandidateLimit::READ - 10);
+        assert_eq!(found.admit(BandNo(1), &bucket).len(), CandidateLimit::READ - 10);
+        assert!(found.cut && found.room_in(BandNo(1)) == 0);
+        assert_eq!(found.room_in(BandNo(2)), CandidateLimit::READ);
+    }
+
+    #[test]
+    fn without_a_limit_every_document_is_compared() {
+        let mut found = FoundDocs::new(None);
+        for band in 0..9 {
+            let bucket = docs(&(0..3000).collect::<Vec<u32>>());
+            let admitted = found.admit(BandNo(band), &bucket);
+            found.docs.extend(admitted);
+            found.compact();
+        }
+        assert!(found.docs.len() <= 9000, "repetitions are dropped");
+        assert_eq!(found.into_docs(), (docs(&(0..3000).collect::<Vec<u32>>()), false));
     }
 }

@@ -1,6 +1,6 @@
 //! Small indexes for the tests of this layer. They flush and merge early.
 
-use crate::hash::text_hash;
+use crate::hash::TextHash;
 use crate::store::document::{Document, Kind};
 use crate::store::engine::{Engine, Tuning};
 use crate::store::settings::SettingsRequest;
@@ -78,7 +78,7 @@ pub(crate) fn documents(engine: &Engine, numbers: Range<u32>) -> Vec<Document> {
             kind: Kind::Text,
             id: number.to_string(),
             signature: sketcher.signature(&text).expect("a text"),
-            text_hash: text_hash(text.as_bytes()),
+            text_hash: TextHash::of(text.as_bytes()),
             text_length: text.len() as u64,
             text: Some(text.into()),
             inserted: None,

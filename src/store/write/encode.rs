@@ -32,7 +32,8 @@ impl Rows {
     ) -> std::result::Result<Self, (u32, DecodeError)> {
         let Document { id, signature, text_hash, text_length, inserted, .. } = document;
         let id_hash = id_hash(&id, id_key);
-        let record = DocumentRecord::new(id, text_hash, text_length, inserted.unwrap_or(now));
+        let inserted = inserted.unwrap_or(now);
+        let record = DocumentRecord { id, text_hash, text_length, inserted };
         let encoded = record.encode(doc).map_err(|fault| (doc.0, fault))?;
         let row = encode_signature(&signature, doc);
         let lanes = (!signature.is_empty()).then(|| signature.into_lanes());

@@ -80,6 +80,7 @@ impl Writer {
 
 #[cfg(test)]
 mod tests {
+    use crate::hash::TextHash;
     use crate::sketch::Signature;
     use crate::store::document::Kind;
     use crate::store::sim::testing::{filled, insert_into, open};
@@ -94,7 +95,7 @@ mod tests {
             id,
             kind: Kind::Text,
             signature,
-            text_hash: 1,
+            text_hash: TextHash::Xxh3(1),
             text_length: 1,
             text: None,
             inserted,

@@ -1,6 +1,7 @@
 //! Looks up documents by id inside a write transaction.
 
 use crate::error::Result;
+use crate::hash::TextHash;
 use crate::hash::id_hash;
 use crate::store::bytes::record::DocumentRecord;
 use crate::store::bytes::schema::DocNo;
@@ -26,7 +27,7 @@ pub(super) enum Known {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Former {
     pub(super) doc: DocNo,
-    text_hash: u64,
+    text_hash: TextHash,
     text_length: u64,
 }
 

@@ -2,7 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::store::bytes::schema::{
-    DEAD, DOCUMENTS, DocNo, META, POSTINGS, SIGNATURES, STATE_ROW, TEXTS, Table,
+    DEAD, DOCUMENTS, DocNo, FORMAT_ROW, FORMAT_VERSION, META, POSTINGS, SIGNATURES, STATE_ROW,
+    TEXTS, Table, format_row,
 };
 use crate::store::bytes::texts::encode_text;
 use crate::store::document::Document;
@@ -349,8 +350,10 @@ impl Writer {
 }
 
 impl Writer {
-    /// Writes the counters and the changed tombstones of the next commit.
+    /// Writes the counters and the changed tombstones of the next commit, and makes a file of an
+    /// older format one of this format.
     fn write_state(&mut self) -> Result<()> {
+        let is_older = std::mem::replace(&mut self.state.format, FORMAT_VERSION) < FORMAT_VERSION;
         self.state.counters.commit = self.state.counters.commit.wrapping_add(1);
         let (txn, path, action) = (self.txn()?, self.engine.path(), "writing the state");
         let mut dead = txn.open_table(DEAD).doing(path, action)?;
@@ -362,6 +365,9 @@ impl Writer {
         }
         let mut meta = txn.open_table(META).doing(path, action)?;
         meta.insert(STATE_ROW, &self.state.counters.encode()[..]).doing(path, action)?;
+        if is_older {
+            meta.insert(FORMAT_ROW, &format_row()[..]).doing(path, action)?;
+        }
         Ok(())
     }
 }
@@ -380,6 +386,7 @@ impl Drop for Writer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hash::TextHash;
     use crate::sketch::Signature;
     use crate::store::document::Kind;
     use crate::store::sim::testing::{filled, insert_into as insert, open};
@@ -390,7 +397,7 @@ mod tests {
             kind: Kind::Text,
             id: id.to_owned(),
             signature,
-            text_hash: 1,
+            text_hash: TextHash::Xxh3(1),
             text_length: 1,
             text: None,
             inserted: None,

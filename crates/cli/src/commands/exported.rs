@@ -213,7 +213,7 @@ pub(crate) fn line(document: &Document) -> anyhow::Result<String> {
         set_code: signature.set_size().pack(),
         signature: &hex,
         text_bytes: document.text_bytes(),
-        text_hash: &format!("{:016x}", document.text_hash()),
+        text_hash: &document.text_hash().to_string(),
         inserted: document.inserted().map(seconds_of),
         text: document.text().or(weights.as_deref()),
     })?)
@@ -249,10 +249,9 @@ pub(crate) fn read_line(
     }
     let hash = match &found.text_hash {
         None => document.text_hash(),
-        Some(hex) => (hex.len() == 16 && hex.bytes().all(|byte| byte.is_ascii_hexdigit()))
-            .then(|| u64::from_str_radix(hex, 16).ok())
-            .flatten()
-            .ok_or("`text_hash` is not 16 hexadecimal digits")?,
+        Some(digits) => digits
+            .parse()
+            .map_err(|_| "`text_hash` is not 32 hexadecimal digits, or 16 of format 1")?,
     };
     let document = match found.text.filter(|_| with_text) {
         Some(text) => {
@@ -340,16 +339,16 @@ mod tests {
         for size in [SetSize::EMPTY, SetSize::about(1), SetSize::about(3_000_000)] {
             let lane = if size.is_empty() { 0 } else { 0xA7 };
             let signature = Signature::new(vec![lane; 64].into(), size);
+            let hash = "00f0000000000001".parse().expect("digits");
             let id = "a \"quoted\"\tid\u{e9}";
             let document = Document::from_signature(id, signature).expect("a valid id");
-            let document = document
-                .with_text_hash(0x00F0_0000_0000_0001, 17)
-                .inserted_at(time_of(-3).expect("a time"));
+            let document =
+                document.with_text_hash(hash, 17).inserted_at(time_of(-3).expect("a time"));
             let read = read_line(line(&document).expect("JSON").as_bytes(), &sketcher(), false)
                 .expect("read");
             assert_eq!(read.id(), id);
             assert_eq!(read.signature(), document.signature());
-            assert_eq!((read.text_hash(), read.text_bytes()), (0x00F0_0000_0000_0001, 17));
+            assert_eq!((read.text_hash(), read.text_bytes()), (hash, 17));
             assert_eq!(read.inserted(), time_of(-3));
         }
     }
@@ -378,7 +377,7 @@ mod tests {
                 format!(
                     "{{\"id\":\"a\",\"signature\":\"{hex}\",\"set_size\":1,\"text_hash\":\"+1\"}}"
                 ),
-                "16 hexadecimal digits",
+                "32 hexadecimal digits",
             ),
             ("[1]".into(), "invalid type"),
             ("{\"id\":".into(), "EOF"),

@@ -1,7 +1,4 @@
-//! The hash functions on which stored bytes depend: of shingles, ids and texts, and checksums.
-//!
-//! All of them are part of the file format (`docs/format.md`, section "Hashes"), and golden vectors
-//! pin them. Nothing here depends on the platform.
+//! Mixes words and bytes into hashes: of shingles, ids and records.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -138,9 +135,9 @@ fn load_short(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// Returns the hash of a document's raw text, by which an unchanged text is recognised.
-pub fn text_hash(text: &[u8]) -> u64 {
-    xxh3_64_with_seed(text, 0)
+/// Returns the XXH3 hash of some bytes, for what nobody gains from making collide.
+pub fn xxh3(bytes: &[u8]) -> u64 {
+    xxh3_64_with_seed(bytes, 0)
 }
 
 /// Returns a key that nobody can guess, from the operating system's source of randomness.

@@ -1,0 +1,11 @@
+//! The hash functions on which stored bytes depend: of shingles, ids and texts, and checksums.
+//!
+//! All of them are part of the file format (`docs/format.md`, section "Hashes"), and golden vectors
+//! pin them. Nothing here depends on the platform.
+
+mod mixing;
+mod text_hash;
+
+pub use mixing::{GOLDEN, ShingleHasher, SplitMix, fmix64, xxh3};
+pub(crate) use mixing::{ID_BITS, checksum, id_hash, random_key};
+pub use text_hash::TextHash;
