@@ -338,7 +338,7 @@ mod tests {
     fn a_bucket_is_read_up_to_the_limit() {
         let bucket = docs(&vec![3; CandidateLimit::READ]);
         let mut found = FoundDocs::new(Some(CandidateLimit { compared: 3 }));
-        assert_eq!(found.admit(BandNo(1), &bucket[..10]).len(), 10);
+        assert_eq!(found.admit(BandNo(1), &docs(&[3; 10])).len(), 10);
         assert_eq!(found.room_in(BandNo(1)), CandidateLimit::READ - 10);
         assert_eq!(found.admit(BandNo(1), &bucket).len(), CandidateLimit::READ - 10);
         assert!(found.cut && found.room_in(BandNo(1)) == 0);
