@@ -190,7 +190,7 @@ fn a_finished_deduplication_with_touch_renews_the_times_and_keeps_its_output() {
         get.json()[0]["inserted"].clone()
     };
     let before = inserted(&young);
-    std::thread::sleep(Duration::from_millis(1_100));
+    sleep(Duration::from_millis(1_100));
     let done = young.run(words).succeeds();
     assert_eq!(done.summary()["already_finished"], true);
     assert!((young.read("out"), young.read("gone")) == (expected.0, expected.1));

@@ -25,6 +25,41 @@ fn a_line_longer_than_the_limit_is_reported_and_the_rest_goes_on() {
     }
 }
 
+/// U+FDFA has 3 bytes, and NFKC makes 33 of them.
+#[test]
+fn a_record_that_normalisation_makes_longer_than_the_limit_is_reported() {
+    let sign = '\u{FDFA}';
+    for (count, fails) in [(31, false), (32, true), (300, true)] {
+        let shell = Shell::new();
+        let text: String = [sign].repeat(count).into_iter().collect();
+        shell.write("in.txt", format!("first\n{text}\nlast\n"));
+        let words = "--json --max-record 1K --format lines in.txt";
+        let plain = shell.run(&format!("add plain.twx {words}")).succeeds();
+        assert_eq!(plain.counted("added"), 3);
+        let done = shell.run(&format!("add i.twx --normalize lower,nfkc,space {words}"));
+        if !fails {
+            assert_eq!(done.succeeds().counted("added"), 3);
+            continue;
+        }
+        assert_eq!((done.status, done.counted("added")), (2, 2), "{done:?}");
+        let said = "twindex: in.txt:2: longer than 1K when normalised, the most that a record may";
+        assert!(done.stderr.starts_with(said), "{done:?}");
+        let asked = shell.run(&format!("query i.twx {words}"));
+        assert!(asked.stderr.contains(said), "{asked:?}");
+        shell.write("other", &text);
+        let words = "compare other in.txt --max-record 1K --normalize nfkc";
+        shell.run(words).fails_with("other: longer than 1K when normalised");
+    }
+    // The tokens of a set count together.
+    let shell = Shell::new();
+    let set = |count: u64| (0..count).map(|n| format!("{sign}{n} ")).collect::<String>();
+    shell.write("sets", format!("a\t{}\nb\t{}\n", set(20), set(40)));
+    let words = "add i.twx --json --shingle token --normalize nfkc --format tokens";
+    let done = shell.run(&format!("{words} --max-record 1K sets"));
+    assert_eq!((done.status, done.counted("added")), (2, 1), "{done:?}");
+    assert!(done.stderr.contains("sets:2: longer than 1K when normalised"), "{done:?}");
+}
+
 #[test]
 fn a_json_record_longer_than_the_limit_is_reported_and_the_rest_goes_on() {
     for length in [1_025, 5_000_000] {
@@ -191,6 +226,18 @@ mod memory {
     #[test]
     fn endless_blank_lines_take_little_memory() {
         stays_small("add i.twx -q --format jsonl -", b'\n');
+    }
+
+    #[test]
+    fn a_text_that_normalisation_makes_many_times_longer_takes_little_memory() {
+        let shell = Shell::with(&[("a", "some text")]);
+        shell.write("text", "\u{FDFA}".repeat(1 << 20));
+        let words = "add j.twx -q --normalize lower,nfkc,space --max-record 3M text -";
+        let mut running = shell.start(words);
+        running.wait_for("text: longer than 3M when normalised");
+        let peak = running.peak_memory();
+        assert_eq!(running.finish().status, 2);
+        assert!(peak < MOST, "{peak} bytes of memory");
     }
 
     #[test]

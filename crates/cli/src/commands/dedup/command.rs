@@ -249,7 +249,7 @@ impl Dedup {
         let mut inputs = self.input.of(&self.paths, &self.index, settings.weighted);
         inputs.leave_out.extend(targets.files().into_iter().chain(self.against.iter().cloned()));
         let none = Signature::empty(settings.lanes())?;
-        records::start(inputs, settings.shingle, move |record| {
+        records::start(inputs, &settings, move |record| {
             let (id, named) = match record.name {
                 RecordName::Id(id) => (id, true),
                 RecordName::Automatic => ("#".to_owned(), false),
