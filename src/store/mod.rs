@@ -57,5 +57,5 @@ pub(crate) use sim::disk::{Call, CrashReplay, Disk, DiskFailure, Event, Unsynced
 #[cfg(test)]
 pub(crate) use sim::testing::{leaves_of, silence_storage_panics};
 pub(crate) use write::batch::{Batch, Entry, Existing};
-pub(crate) use write::dedup_row::{DedupRow, OwnNumbers};
+pub(crate) use write::dedup_row::{DedupRow, DedupStage, OwnNumbers};
 pub(crate) use write::writer::{WriteView, Writer};

@@ -25,6 +25,43 @@ pub enum Form {
     Nfkc,
 }
 
+impl Form {
+    /// The most bytes that this form makes of one byte of a text.
+    pub const fn most_growth(self) -> usize {
+        match self {
+            Self::Unchanged => 1,
+            Self::Nfc => 3,
+            Self::Nfkc => 11,
+        }
+    }
+
+    /// The length in bytes of this form of a text; `None` if it is more than `most`.
+    ///
+    /// A form may be longer than the text: NFKC makes 33 bytes of the 3 bytes of U+FDFA. This
+    /// converts one character after the other, keeps none of them, and stops at the limit, so a
+    /// text of a stranger can be refused before it takes memory.
+    ///
+    /// ```
+    /// use twindex::Form;
+    /// assert_eq!(Form::Nfc.length_within("\u{FDFA}", 100), Some(3));
+    /// assert_eq!(Form::Nfkc.length_within("\u{FDFA}", 100), Some(33));
+    /// assert_eq!(Form::Nfkc.length_within("\u{FDFA}", 32), None);
+    /// ```
+    pub fn length_within(self, text: &str, most: usize) -> Option<usize> {
+        let mut length = 0;
+        let mut ends_above = |c: char| {
+            length += c.len_utf8();
+            length > most
+        };
+        let above = match self {
+            Self::Unchanged => text.chars().any(&mut ends_above),
+            Self::Nfc => text.nfc().any(&mut ends_above),
+            Self::Nfkc => text.nfkc().any(&mut ends_above),
+        };
+        (!above).then_some(length)
+    }
+}
+
 /// The treatment of white space (the Unicode property `White_Space`).
 ///
 /// ```
@@ -332,6 +369,30 @@ mod tests {
             let apart: String = std::iter::once(c).nfd().collect();
             let once = settings.apply(&apart);
             assert_eq!(settings.apply(&once), once, "{c:?}");
+        }
+    }
+
+    #[test]
+    fn the_growth_of_each_form_is_that_of_its_longest_character() {
+        for form in [Form::Unchanged, Form::Nfc, Form::Nfkc] {
+            let growth = ('\0'..=char::MAX).map(|c| {
+                let length = form.length_within(c.encode_utf8(&mut [0; 4]), usize::MAX);
+                length.map_or(0, |length| length.div_ceil(c.len_utf8()))
+            });
+            assert_eq!(growth.max(), Some(form.most_growth()), "{form:?}");
+        }
+    }
+
+    #[test]
+    fn the_length_of_a_form_is_that_of_the_text_in_it() {
+        for text in ["", "a", "\u{FDFA}x\u{FDFA}", "e\u{301}", "\u{1D160}\u{958}", "각Å"] {
+            for form in [Form::Unchanged, Form::Nfc, Form::Nfkc] {
+                let length = Normalization { form, ..Normalization::NONE }.apply(text).len();
+                for most in 0..2 * length + 2 {
+                    let expected = (length <= most).then_some(length);
+                    assert_eq!(form.length_within(text, most), expected, "{text:?} {most}");
+                }
+            }
         }
     }
 

@@ -97,6 +97,62 @@ fn a_run_remembers_its_notes_until_it_is_finished() {
 }
 
 #[test]
+fn a_remembered_run_is_found_until_a_document_is_removed_or_another_run_saves() {
+    let place = Place::new();
+    let index = tiny().create(place.index()).expect("created");
+    let records = records(20);
+    let remember = |circumstances: &str| {
+        feed(&index, &records, usize::MAX).expect("judged");
+        let mut txn = index.begin_write().expect("begun");
+        let run = DedupRun::resume(&txn, KEY).expect("readable").expect("judged");
+        let input = run.judged();
+        run.remember(&mut txn, circumstances).expect("remembered");
+        txn.commit().expect("committed");
+        input
+    };
+    let input = remember("as it is");
+    let found = |key: &str, circumstances: &str| {
+        let txn = index.begin_write().expect("begun");
+        assert!(DedupRun::resume(&txn, key).expect("readable").is_none());
+        let run = DedupRun::finished(&txn, key, circumstances).expect("readable");
+        run.map(|run| (run.judged(), run.notes()))
+    };
+    assert_eq!(found(KEY, "as it is"), Some((input, [0; 10])));
+    assert_eq!(found(KEY, "otherwise"), None);
+    assert_eq!(found("another key", "as it is"), None);
+    assert_clean(&index.check().run().expect("checked"));
+
+    let mut txn = index.begin_write().expect("begun");
+    txn.insert("one more", &text(40, 1, 40)).expect("inserted");
+    txn.commit().expect("committed");
+    assert!(found(KEY, "as it is").is_some(), "a document that is added changes nothing");
+    let mut txn = index.begin_write().expect("begun");
+    assert!(txn.remove("one more").expect("removed"));
+    txn.commit().expect("committed");
+    assert_eq!(found(KEY, "as it is"), None, "a document was removed");
+
+    remember("as it is");
+    let mut txn = index.begin_write().expect("begun");
+    DedupRun::begin(KEY).save(&mut txn, [0; 10]).expect("saved");
+    txn.commit().expect("committed");
+    let txn = index.begin_write().expect("begun");
+    assert!(DedupRun::finished(&txn, KEY, "as it is").expect("readable").is_none());
+    assert!(DedupRun::resume(&txn, KEY).expect("readable").is_some(), "another run saved");
+}
+
+#[test]
+fn a_run_that_is_not_judged_is_not_remembered() {
+    let place = Place::new();
+    let index = tiny().create(place.index()).expect("created");
+    feed(&index, &records(20), 2).expect("judged");
+    let mut txn = index.begin_write().expect("begun");
+    let run = DedupRun::resume(&txn, KEY).expect("readable").expect("interrupted");
+    run.remember(&mut txn, "").expect("forgotten");
+    assert!(DedupRun::finished(&txn, KEY, "").expect("readable").is_none());
+    assert!(DedupRun::resume(&txn, KEY).expect("readable").is_none());
+}
+
+#[test]
 fn resuming_with_another_input_is_an_error() {
     let place = Place::new();
     let index = tiny().create(place.index()).expect("created");

@@ -1,11 +1,11 @@
 //! Deduplication over many transactions, which can be resumed after an interruption.
 
 use crate::error::{Error, Result};
-use crate::hash::{GOLDEN, xxh3};
+use crate::hash::{GOLDEN, fmix64, xxh3};
 use crate::index::document::Document;
 use crate::index::write::insertion::{Inserted, Insertion, Outcome};
 use crate::index::write::transaction::WriteTxn;
-use crate::store::DedupRow;
+use crate::store::{DedupRow, DedupStage, OwnNumbers, Writer};
 
 /// The number of documents that a deduplication has received, and a hash of them in order.
 ///
@@ -64,7 +64,10 @@ pub struct DedupOutcome {
 ///    [`save`](Self::save), and commit.
 /// 3. [`save_judged`](Self::save_judged) after the last part, and commit.
 /// 4. Complete the output, for instance by giving a file its name.
-/// 5. [`finish`](Self::finish) the run, and commit.
+/// 5. [`finish`](Self::finish) the run, or [`remember`](Self::remember) it, and commit.
+///
+/// A process can be killed after step 5 and before its caller notices that the run has finished. A
+/// run that is remembered is [found](Self::finished) then and need not be done again.
 ///
 /// ```
 /// # fn main() -> twindex::Result<()> {
@@ -144,6 +147,30 @@ impl DedupRun {
     ///
     /// [`Error::Damaged`], [`Error::Io`] or [`Error::Storage`] if the index cannot be read.
     pub fn resume(txn: &WriteTxn, key: impl AsRef<[u8]>) -> Result<Option<Self>> {
+        let run = Self::stored_run(txn, key)?;
+        Ok(run.filter(|run| !matches!(run.row.stage, DedupStage::Finished(_))))
+    }
+
+    /// Finds the finished run with this key that was [remembered](Self::remember) with the same
+    /// `circumstances`. Returns `None` if there is none, or if a document was removed from the
+    /// index or replaced since.
+    ///
+    /// The caller compares its input with [`judged`](Self::judged): if they are equal, and the
+    /// output is still there, there is nothing to do. Otherwise, it [begins](Self::begin) a run.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`], [`Error::Io`] or [`Error::Storage`] if the index cannot be read.
+    pub fn finished(
+        txn: &WriteTxn,
+        key: impl AsRef<[u8]>,
+        circumstances: impl AsRef<[u8]>,
+    ) -> Result<Option<Self>> {
+        let now = DedupStage::Finished(circumstances_hash(txn.writer(), circumstances.as_ref()));
+        Ok(Self::stored_run(txn, key)?.filter(|run| run.row.stage == now))
+    }
+
+    fn stored_run(txn: &WriteTxn, key: impl AsRef<[u8]>) -> Result<Option<Self>> {
         let key = xxh3(key.as_ref());
         let row = txn.writer().dedup_row(key)?;
         Ok(row.map(|row| Self {
@@ -174,7 +201,7 @@ impl DedupRun {
 
     /// Whether all documents are judged, so that only the output remains to be completed.
     pub fn is_judged(&self) -> bool {
-        self.row.judged
+        self.row.stage != DedupStage::Judging
     }
 
     /// Whether the caller still has to pass documents again that were judged before an
@@ -225,7 +252,7 @@ impl DedupRun {
         if rest.is_empty() {
             return Ok(results);
         }
-        if self.row.judged {
+        if self.is_judged() {
             return Err(self.differs());
         }
         insertion.txn().give_ids(&mut rest)?;
@@ -255,7 +282,7 @@ impl DedupRun {
     pub fn save(&mut self, txn: &mut WriteTxn, notes: [u64; 10]) -> Result<()> {
         match self.passing {
             true => Ok(()),
-            false => self.store(txn, false, notes),
+            false => self.store(txn, DedupStage::Judging, notes),
         }
     }
 
@@ -268,14 +295,14 @@ impl DedupRun {
     pub fn save_judged(&mut self, txn: &mut WriteTxn, notes: [u64; 10]) -> Result<()> {
         match self.passing {
             true => Err(self.differs()),
-            false => self.store(txn, true, notes),
+            false => self.store(txn, DedupStage::Judged, notes),
         }
     }
 
-    fn store(&mut self, txn: &mut WriteTxn, judged: bool, notes: [u64; 10]) -> Result<()> {
+    fn store(&mut self, txn: &mut WriteTxn, stage: DedupStage, notes: [u64; 10]) -> Result<()> {
         let DedupInput { documents, hash: input } = self.given;
         let own = self.row.own.clone();
-        let row = DedupRow { judged, documents, input, notes, own };
+        let row = DedupRow { stage, documents, input, notes, own };
         txn.writer_mut().set_dedup_row(self.key, Some(&row))?;
         self.row = row;
         Ok(())
@@ -294,7 +321,56 @@ impl DedupRun {
         }
     }
 
+    /// Does the same as [`finish`](Self::finish), but remembers the run: its input and its notes,
+    /// so that [`finished`](Self::finished) finds it. The run must be [judged](Self::is_judged); of
+    /// any other run nothing is remembered.
+    ///
+    /// The `circumstances` are what decides the result besides the key and the input, and may
+    /// change from run to run, for instance the state of other indexes. The index stores a hash of
+    /// them. It keeps the run until another one with the same key saves its progress, or until it
+    /// is rebuilt.
+    ///
+    /// ```
+    /// # fn main() -> twindex::Result<()> {
+    /// # let folder = tempfile::tempdir().expect("a temporary folder");
+    /// # let index = twindex::Index::create(folder.path().join("run.twx"))?;
+    /// use twindex::DedupRun;
+    /// let mut txn = index.begin_write()?;
+    /// let mut run = DedupRun::begin("a.txt");
+    /// let documents = vec![index.prepare("a", "the only line")?];
+    /// run.insert(txn.insertion().unless_similar(0.8), documents)?;
+    /// run.save_judged(&mut txn, [0; 10])?;
+    /// let input = run.judged();
+    /// run.remember(&mut txn, "")?;
+    /// assert!(DedupRun::resume(&txn, "a.txt")?.is_none());
+    /// let finished = DedupRun::finished(&txn, "a.txt", "")?;
+    /// assert_eq!(finished.map(|run| run.judged()), Some(input));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`finish`](Self::finish).
+    pub fn remember(self, txn: &mut WriteTxn, circumstances: impl AsRef<[u8]>) -> Result<()> {
+        if !self.is_judged() {
+            return self.finish(txn);
+        }
+        let writer = txn.writer_mut();
+        let stage = DedupStage::Finished(circumstances_hash(writer, circumstances.as_ref()));
+        let row = DedupRow { stage, own: OwnNumbers::default(), ..self.row };
+        writer.set_dedup_row(self.key, Some(&row))
+    }
+
     fn differs(&self) -> Error {
         Error::InputDiffers { documents: self.row.documents }
     }
+}
+
+/// A hash of what the caller names and of how many documents were removed from the index or
+/// replaced since its creation.
+fn circumstances_hash(writer: &Writer, named: &[u8]) -> u64 {
+    // On a damaged file the count of documents can be too large, which `check` reports.
+    let removed = writer.next_number().saturating_sub(writer.len());
+    fmix64(xxh3(named) ^ removed.wrapping_mul(GOLDEN))
 }

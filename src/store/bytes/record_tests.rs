@@ -9,7 +9,7 @@ use crate::store::runs::flush::{PackedBand, pack_tail};
 use crate::store::runs::segment::{Tail, TailDocument};
 use crate::store::runs::tombstones::Tombstones;
 use crate::store::settings::{SeedRequest, Settings, SettingsRequest, StoredSettings};
-use crate::store::write::dedup_row::{DedupRow, OwnNumbers};
+use crate::store::write::dedup_row::{DedupRow, DedupStage, OwnNumbers};
 use crate::text::{Form, Normalization, Shingle, UnicodeVersions, Whitespace};
 use std::fmt::Debug;
 
@@ -415,7 +415,7 @@ fn example() -> Vec<(String, Vec<u8>)> {
     row("meta state".into(), counters.encode());
     let run = 0x0123_4567_89AB_CDEF;
     let mut row_of_run = DedupRow {
-        judged: true,
+        stage: DedupStage::Judged,
         documents: 4,
         input: 0xFEDC_BA98_7654_3210,
         notes: [120, 0x1111_2222_3333_4444, 80, 0x5555_6666_7777_8888, 3, 0, 0, 1, 1, 81],
@@ -424,7 +424,10 @@ fn example() -> Vec<(String, Vec<u8>)> {
     row_of_run.own.add(3..5);
     row_of_run.own.add(7..8);
     row("meta dedup 0123456789abcdef".into(), row_of_run.encode(run));
-    assert_eq!(DedupRow::decode(&row_of_run.encode(run), run), Ok(row_of_run));
+    assert_eq!(DedupRow::decode(&row_of_run.encode(run), run), Ok(row_of_run.clone()));
+    row_of_run.stage = DedupStage::Finished(0x0F1E_2D3C_4B5A_6978);
+    row_of_run.own = OwnNumbers::default();
+    row("meta dedup 0123456789abcdef, finished".into(), row_of_run.encode(run));
 
     let sketcher = settings.sketcher().unwrap();
     let mut fresh = Vec::new();

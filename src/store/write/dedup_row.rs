@@ -51,11 +51,23 @@ impl OwnNumbers {
     }
 }
 
-/// The progress of a deduplication whose output is not complete yet.
+/// How far a deduplication is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum DedupStage {
+    /// It judges documents.
+    #[default]
+    Judging,
+    /// All documents have been judged, and only the output remains to be completed.
+    Judged,
+    /// The output is complete. The number is a hash of what the caller compares with later, and of
+    /// how many documents had been removed from the index.
+    Finished(u64),
+}
+
+/// The progress of a deduplication.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct DedupRow {
-    /// Whether all documents have been judged and only the output remains to be completed.
-    pub(crate) judged: bool,
+    pub(crate) stage: DedupStage,
     /// The number of judged documents.
     pub(crate) documents: u64,
     /// A hash of the judged documents in order.
@@ -63,18 +75,22 @@ pub(crate) struct DedupRow {
     /// The caller's notes. The command stores the length and hash of the output, the length and
     /// hash of the audit file, and six counts.
     pub(crate) notes: [u64; 10],
-    /// The documents that the run has inserted.
+    /// The documents that the run has inserted. None are stored of a finished run.
     pub(crate) own: OwnNumbers,
 }
 
 impl DedupRow {
     /// Encodes the row of the run with this number.
     pub(crate) fn encode(&self, run: u64) -> Vec<u8> {
-        let Self { judged, documents, input, notes, own } = self;
+        let Self { stage, documents, input, notes, own } = self;
         let mut row = Vec::with_capacity(128);
         let ranges = own.ranges.iter().flat_map(|range| [range.start, range.end]);
-        let progress = [u64::from(*judged), *documents, *input];
-        for number in progress.into_iter().chain(*notes).chain(ranges) {
+        let (stage, end) = match stage {
+            DedupStage::Judging => (0, ranges.collect()),
+            DedupStage::Judged => (1, ranges.collect()),
+            DedupStage::Finished(circumstances) => (2, vec![*circumstances]),
+        };
+        for number in [stage, *documents, *input].into_iter().chain(*notes).chain(end) {
             row.extend_from_slice(&number.to_le_bytes());
         }
         seal(row, Table::Meta, run)
@@ -82,12 +98,9 @@ impl DedupRow {
 
     pub(crate) fn decode(sealed: &[u8], run: u64) -> std::result::Result<Self, DecodeError> {
         let mut numbers = NumberReader(unseal(sealed, Table::Meta, run)?);
+        let stage = numbers.u64()?;
         let mut row = Self {
-            judged: match numbers.u64()? {
-                0 => false,
-                1 => true,
-                _ => return Err("its judged flag is neither 0 nor 1"),
-            },
+            stage: DedupStage::Judging,
             documents: numbers.u64()?,
             input: numbers.u64()?,
             notes: [0; 10],
@@ -96,7 +109,15 @@ impl DedupRow {
         for note in &mut row.notes {
             *note = numbers.u64()?;
         }
-        row.own = OwnNumbers::decode(numbers)?;
+        match stage {
+            0 => row.own = OwnNumbers::decode(numbers)?,
+            1 => (row.stage, row.own) = (DedupStage::Judged, OwnNumbers::decode(numbers)?),
+            2 => {
+                row.stage = DedupStage::Finished(numbers.u64()?);
+                numbers.end()?;
+            }
+            _ => return Err("its stage is not 0, 1 or 2"),
+        }
         Ok(row)
     }
 }
@@ -172,6 +193,17 @@ mod tests {
         assert_eq!(own.ranges.len(), 3);
         let row = DedupRow { own, ..DedupRow::default() };
         assert_eq!(DedupRow::decode(&row.encode(7), 7), Ok(row));
+    }
+
+    #[test]
+    fn every_stage_is_read_back_and_another_one_is_damage() {
+        for stage in [DedupStage::Judging, DedupStage::Judged, DedupStage::Finished(5)] {
+            let row = DedupRow { stage, documents: 2, ..DedupRow::default() };
+            assert_eq!(DedupRow::decode(&row.encode(7), 7), Ok(row));
+        }
+        let mut row = vec![0; 13 * 8];
+        row[0] = 3;
+        assert!(DedupRow::decode(&seal(row, Table::Meta, 7), 7).is_err());
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::terminal::interrupt;
 use crate::terminal::progress_bar::ProgressBar;
 use std::path::PathBuf;
 use std::time::Instant;
-use twindex::{Document, Error, Index, Settings};
+use twindex::{Document, Error, Index};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -57,12 +57,12 @@ pub(crate) fn run(global: &GlobalOptions, args: &Add) -> Result<Ending, Failure>
         Some(index) => *index.settings(),
         None => options.settings()?,
     };
-    let Settings { shingle, weighted, .. } = settings;
-    args.input.check(shingle, weighted, &args.index)?;
+    let weighted = settings.weighted;
+    args.input.check(settings.shingle, weighted, &args.index)?;
     announce_standard_input(global, &args.paths);
     let inputs = args.input.of(&args.paths, &args.index, weighted);
     let sketcher = settings.sketcher()?;
-    let records = records::start(inputs, shingle, move |record| {
+    let records = records::start(inputs, &settings, move |record| {
         let (id, named) = match record.name {
             RecordName::Id(id) => (id, true),
             RecordName::Automatic => ("#".to_owned(), false),

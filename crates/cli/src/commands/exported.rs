@@ -14,12 +14,6 @@ use twindex::{
 /// The export version that this build writes, and the newest that it reads.
 const EXPORT_VERSION: u64 = 1;
 
-/// The most bytes that a line may have.
-///
-/// No line that `export` writes is longer, even one with a text of 256 MiB in which every character
-/// is escaped.
-pub(crate) const LONGEST: usize = 2 << 30;
-
 /// The settings and the number of documents that the first line gives.
 pub(crate) struct Header {
     pub(crate) settings: Settings,

@@ -1,12 +1,13 @@
 //! `twindex import`: adds the JSON Lines of an export to an index.
 
-use crate::commands::exported::{self, Header, LONGEST};
+use crate::commands::exported::{self, Header};
 use crate::commands::info::warn_of_other_unicode;
 use crate::commands::insert_batches::{BatchInserter, InsertOptions, PlacedDocument};
-use crate::input::{BadRecord, Block, Line, STANDARD_INPUT, open_lines};
+use crate::input::{BadRecord, Block, Line, STANDARD_INPUT, open_lines, too_long};
 use crate::run::bad_records::BadRecords;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
+use crate::run::input_options::{LONGEST, size};
 use crate::run::read_ahead::ReadAhead;
 use crate::run::{ending::Ending, opening};
 use crate::terminal::interrupt;
@@ -33,6 +34,10 @@ pub(crate) struct Import {
     /// A file, or - for standard input
     #[arg(default_value = STANDARD_INPUT)]
     pub(crate) path: PathBuf,
+    /// The most bytes of a line, after decompression; longer ones are reported and left out,
+    /// without being held in memory
+    #[arg(long, value_name = "SIZE", default_value = LONGEST, value_parser = size)]
+    pub(crate) max_record: usize,
     #[command(flatten)]
     pub(crate) insert: InsertOptions,
 }
@@ -44,6 +49,8 @@ struct ExportReader {
     header: Header,
     /// The number of the header's line. Documents follow it.
     header_line: u64,
+    /// The most bytes of a line.
+    most: usize,
     /// The block that contains the header, until `next` returns it.
     first: Option<Block>,
 }
@@ -51,7 +58,7 @@ struct ExportReader {
 pub(crate) fn run(global: &GlobalOptions, args: &Import) -> Result<Ending, Failure> {
     interrupt::catch()?;
     let start = Instant::now();
-    let mut lines = ExportReader::open(&args.path)?;
+    let mut lines = ExportReader::open(&args.path, args.max_record)?;
     let index = open_or_create(global, args, &lines)?;
     let progress = ProgressBar::of_documents(global, lines.header.documents);
     let mut inserter = BatchInserter::new(&args.insert, global, start);
@@ -109,13 +116,13 @@ fn open_or_create(
 
 impl ExportReader {
     /// Opens an export and reads its header.
-    fn open(path: &Path) -> Result<Self, Failure> {
+    fn open(path: &Path, most: usize) -> Result<Self, Failure> {
         let standard = path.as_os_str() == STANDARD_INPUT;
         let name = match standard {
             true => "standard input".to_owned(),
             false => path.display().to_string(),
         };
-        let blocks = open_lines(path, LONGEST);
+        let blocks = open_lines(path, most);
         let mut blocks = blocks.map_err(|error| anyhow::anyhow!("{name}: {error}"))?;
         let mut blocks = ReadAhead::start("reader", move || blocks.read_block().transpose())?;
         loop {
@@ -139,7 +146,7 @@ impl ExportReader {
             if let Some((header_line, line)) = header {
                 let header = exported::read_header(line);
                 let header = header.map_err(|cause| anyhow::anyhow!("{name}: {cause}"))?;
-                return Ok(Self { name, blocks, header, header_line, first: Some(block) });
+                return Ok(Self { name, blocks, header, header_line, most, first: Some(block) });
             }
         }
     }
@@ -159,11 +166,10 @@ impl ExportReader {
 
     /// Reads the documents of a block in parallel. A line that cannot be read is a bad record.
     fn read(&self, block: &Block, index: &Index) -> Vec<Result<PlacedDocument, BadRecord>> {
-        let Self { name, header_line, .. } = self;
+        let Self { name, header_line, most, .. } = self;
         let place = |number: u64| format!("{name}:{number}");
         let bad = |number: u64, cause: String| BadRecord { place: place(number), cause };
-        let too_long =
-            |number: u64| bad(number, format!("longer than {LONGEST} bytes, no document"));
+        let too_long = |number: u64| bad(number, too_long(*most));
         if let Some(number) = block.cut {
             return vec![Err(too_long(number))];
         }
@@ -171,7 +177,7 @@ impl ExportReader {
             if number <= *header_line || text.trim_ascii().is_empty() {
                 return None;
             }
-            if text.len() > LONGEST {
+            if text.len() > *most {
                 return Some(Err(too_long(number)));
             }
             Some(match exported::read_line(text, index.sketcher(), index.settings().store_text) {

@@ -195,12 +195,12 @@ pub(crate) fn run(global: &GlobalOptions, args: &Query) -> Result<Ending, Failur
     if !args.paths.is_empty() {
         // An option out of range must give one error, not one for each record. This query checks.
         options.query(&snapshot).by_signature(&Signature::empty(snapshot.settings().lanes())?)?;
-        let (shingle, weighted) = (snapshot.settings().shingle, snapshot.settings().weighted);
-        args.input.check(shingle, weighted, &args.index)?;
+        let settings = *snapshot.settings();
+        args.input.check(settings.shingle, settings.weighted, &args.index)?;
         let shared = Arc::clone(&snapshot);
         announce_standard_input(global, &args.paths);
-        let inputs = args.input.of(&args.paths, &args.index, weighted);
-        let records = records::start(inputs, shingle, move |record| {
+        let inputs = args.input.of(&args.paths, &args.index, settings.weighted);
+        let records = records::start(inputs, &settings, move |record| {
             let (query, own) = match record.name {
                 // A file is named as it was typed.
                 RecordName::Id(id) if record.raw == RawRecord::File => {

@@ -25,7 +25,7 @@ pub(super) struct Decompressed<R> {
 }
 
 impl<R> Decompressed<R> {
-    #[cfg(any(test, fuzzing))]
+    /// Whether the stream is compressed.
     pub(super) const fn is_packed(&self) -> bool {
         matches!(self.rest, DecompressedRest::Packed(_))
     }

@@ -3,6 +3,7 @@
 mod batch;
 mod blocks;
 mod compression;
+mod counted;
 mod fasta;
 mod files;
 mod foreign;
@@ -27,7 +28,10 @@ pub use fasta::no_sequence;
 pub use format::Format;
 pub use json::{Fields, weights};
 pub use listing::open_lines;
-pub use record::{BadRecord, Body, RawRecord, Record, RecordName, WANTS_WEIGHTS, unmarked};
+pub use record::{
+    BadRecord, Body, RawRecord, Record, RecordName, WANTS_WEIGHTS, too_long, too_long_normalized,
+    unmarked,
+};
 pub use source::{Inputs, Reading, STANDARD_INPUT, whole_text};
 pub use stream::{open_sequence, open_text};
 pub use walk::{WalkOptions, check_glob};

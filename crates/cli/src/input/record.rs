@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::Utf8Error;
 use std::sync::Arc;
-use twindex::{Content, Tokens, Weights};
+use twindex::{Content, Form, Tokens, Weights};
 
 /// The byte order mark that some programs write before UTF-8. It is no part of JSON or of a table.
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
@@ -63,6 +63,21 @@ impl Body<'_> {
             Self::Text(text) => Content::Text(unmarked(text)),
             Self::Set(tokens) => Content::Tokens(tokens),
             Self::Weights(weights) => Content::Weights(weights),
+        }
+    }
+
+    /// Whether the body has more than `most` bytes in this form. Of weights, one token is normalised
+    /// at a time.
+    pub fn exceeds(&self, form: Form, most: usize) -> bool {
+        let may = |bytes: usize| bytes > most / form.most_growth();
+        match self {
+            Self::Text(text) => may(text.len()) && form.length_within(text, most).is_none(),
+            Self::Set(tokens) => {
+                let left = |left: usize, token| Some(left - form.length_within(token, left)?);
+                may(tokens.iter().map(str::len).sum())
+                    && tokens.iter().try_fold(most, left).is_none()
+            }
+            Self::Weights(_) => false,
         }
     }
 
@@ -135,8 +150,14 @@ pub enum Naming {
 }
 
 /// The message for a record that is longer than the limit.
-pub(super) fn too_long(most: usize) -> String {
+pub fn too_long(most: usize) -> String {
     format!("longer than {}, the most that a record may have; see --max-record", size(most))
+}
+
+/// The message for a record that normalisation makes longer than the limit.
+pub fn too_long_normalized(most: usize) -> String {
+    let size = size(most);
+    format!("longer than {size} when normalised, the most that a record may have; see --max-record")
 }
 
 pub(super) fn not_utf8(error: Utf8Error) -> String {

@@ -3,6 +3,7 @@
 use super::batch::Batch;
 use super::blocks::Blocks;
 use super::compression::{self, Decompressed, DecompressedRest};
+use super::counted::{Counted, Density};
 use super::fasta::SequenceBlocks;
 use super::files::WholeFile;
 use super::foreign;
@@ -16,7 +17,7 @@ use super::table::Table;
 use super::walk::{self, FileIdentity, WalkOptions};
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -62,6 +63,8 @@ pub struct Reading {
     bad: Option<BadRecord>,
     /// The bytes of streams that were read since the last batch.
     counter: Arc<AtomicU64>,
+    /// How many records the open stream has for its bytes.
+    density: Density,
 }
 
 /// The most whole files in a batch: enough for all threads.
@@ -95,7 +98,18 @@ impl Reading {
         let waiting = inputs.paths.iter().cloned().collect();
         let counter = Arc::default();
         let (walk, held_back, open, bad) = (None, None, None, None);
-        Self { inputs, left_out, waiting, walk, held_back, open, bad, counter }
+        let density = Density::default();
+        Self { inputs, left_out, waiting, walk, held_back, open, bad, counter, density }
+    }
+
+    /// Takes account of the records of the last batch. A compressed stream that has more records
+    /// than its size can explain is given up before the next batch.
+    pub fn took(&mut self, records: u64) {
+        let refused = self.density.add(records);
+        if let Some(open) = self.open.take_if(|_| refused.is_some()) {
+            let place = open.place().to_owned();
+            self.bad = refused.map(|cause| BadRecord { place, cause });
+        }
     }
 
     /// The bytes on disk of all inputs; `None` unless all are files.
@@ -246,12 +260,18 @@ impl Reading {
     }
 
     /// Opens a file as a stream. The inner error names its place already.
-    fn start(&self, path: &Path, mut format: Format) -> io::Result<Result<OpenStream, BadRecord>> {
+    fn start(
+        &mut self,
+        path: &Path,
+        mut format: Format,
+    ) -> io::Result<Result<OpenStream, BadRecord>> {
         let file = File::open(path)?;
         let found = file.metadata()?;
         let left = if found.is_file() { found.len() } else { 0 };
-        let file = Counted { stream: Box::new(file), left, counter: Arc::clone(&self.counter) };
+        let file = Counted::new(Box::new(file), left, &self.counter);
+        let bytes = file.bytes();
         let mut content = compression::open(file, compression::is_named(path))?;
+        self.density = Density::of(content.is_packed().then_some(bytes));
         foreign::refuse(&mut content.rest, &mut content.start)?;
         let shown = path.display().to_string();
         if format == Format::Auto {
@@ -272,10 +292,10 @@ impl Reading {
         Ok(self.open(shown, content, format, naming))
     }
 
-    fn start_standard_input(&self, mut format: Format) -> Result<OpenStream, BadRecord> {
+    fn start_standard_input(&mut self, mut format: Format) -> Result<OpenStream, BadRecord> {
         let shown = "standard input".to_owned();
-        let stream: Box<dyn Read + Send> = Box::new(io::stdin());
-        let input = Counted { stream, left: 0, counter: Arc::clone(&self.counter) };
+        let input = Counted::new(Box::new(io::stdin()), 0, &self.counter);
+        let bytes = input.bytes();
         let begun = compression::open(input, false).and_then(|mut content| {
             let Decompressed { start, rest } = &mut content;
             foreign::refuse(rest, start)?;
@@ -295,7 +315,10 @@ impl Reading {
             None => Naming::Automatic,
         };
         match begun {
-            Ok(content) => self.open(shown, content, format, naming),
+            Ok(content) => {
+                self.density = Density::of(content.is_packed().then_some(bytes));
+                self.open(shown, content, format, naming)
+            }
             Err(error) => Err(BadRecord { place: shown, cause: error.to_string() }),
         }
     }
@@ -360,6 +383,14 @@ impl Iterator for Reading {
 }
 
 impl OpenStream {
+    /// The input, for messages.
+    fn place(&self) -> &str {
+        match self {
+            Self::Lines(stream, _) | Self::Sequences(stream, _) => &stream.path,
+            Self::Rows(table, ..) => &table.path,
+        }
+    }
+
     fn next(&mut self) -> Result<Option<Batch>, BadRecord> {
         let (batch, path) = match self {
             Self::Lines(stream, blocks) => {
@@ -413,30 +444,6 @@ pub fn whole_text(path: &Path, most: usize) -> Result<String, BadRecord> {
 
 fn is_standard_input(path: &Path) -> bool {
     path.as_os_str() == STANDARD_INPUT
-}
-
-/// A stream that counts its bytes as they are read. A file is counted as a whole, even if it is not
-/// read to its end.
-struct Counted {
-    stream: Box<dyn Read + Send>,
-    /// The bytes of the file that are not counted yet.
-    left: u64,
-    counter: Arc<AtomicU64>,
-}
-
-impl Read for Counted {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let read = self.stream.read(out)?;
-        self.left = self.left.saturating_sub(read as u64);
-        self.counter.fetch_add(read as u64, Ordering::Relaxed);
-        Ok(read)
-    }
-}
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        self.counter.fetch_add(self.left, Ordering::Relaxed);
-    }
 }
 
 #[cfg(test)]

@@ -1,11 +1,13 @@
 //! Reading and parsing records on other threads while this thread uses the results.
 
-use crate::input::{BadRecord, Body, Inputs, Reading, Record, WANTS_WEIGHTS, no_sequence};
+use crate::input::{
+    BadRecord, Body, Inputs, Reading, Record, WANTS_WEIGHTS, no_sequence, too_long_normalized,
+};
 use crate::run::bad_records::BadRecords;
 use crate::run::failure::Failure;
 use crate::run::read_ahead::ReadAhead;
 use std::sync::Arc;
-use twindex::Shingle;
+use twindex::{Settings, Shingle};
 
 /// The results of one batch of records.
 pub struct ParsedBatch<T> {
@@ -41,13 +43,15 @@ pub struct Records<T> {
     pub expected_bytes: Option<u64>,
 }
 
-/// Starts reading records for an index with this shingle. `take` runs on all threads.
+/// Starts reading records for an index with these settings. `take` runs on all threads.
 pub fn start<T: Send + 'static>(
     mut inputs: Inputs,
-    shingle: Shingle,
+    settings: &Settings,
     take: impl Fn(Record<'_>) -> Result<T, BadRecord> + Send + Sync + 'static,
 ) -> Result<Records<T>, Failure> {
-    inputs.sequences = shingle.kmer_width().is_some();
+    let settings = *settings;
+    let most = inputs.most;
+    inputs.sequences = settings.shingle.kmer_width().is_some();
     let weighted = inputs.fields.weighted;
     let mut reading = Reading::new(inputs);
     let expected_bytes = reading.expected_bytes();
@@ -59,7 +63,7 @@ pub fn start<T: Send + 'static>(
         };
         let mut parsed =
             ParsedBatch { header: batch.header().cloned(), bytes, ..ParsedBatch::default() };
-        for result in batch.parse(|record| take(check_kind(record, shingle, weighted)?)) {
+        for result in batch.parse(|record| take(check(record, &settings, weighted, most)?)) {
             match result {
                 Ok(good) => parsed.good.push(good),
                 Err(bad) => {
@@ -68,18 +72,22 @@ pub fn start<T: Send + 'static>(
                 }
             }
         }
+        reading.took(parsed.records());
         Some(parsed)
     })?;
     Ok(Records { batches, expected_bytes })
 }
 
 /// Refuses a record that the index cannot take: a set unless its shingle is `token`, anything but
-/// weights if it is weighted, and FASTQ if its shingle is a k-mer.
-fn check_kind(
-    record: Record<'_>,
-    shingle: Shingle,
+/// weights if it is weighted, FASTQ if its shingle is a k-mer, and what normalisation makes longer
+/// than a record may be.
+fn check<'r>(
+    record: Record<'r>,
+    settings: &Settings,
     weighted: bool,
-) -> Result<Record<'_>, BadRecord> {
+    most: usize,
+) -> Result<Record<'r>, BadRecord> {
+    let Settings { shingle, normalization, .. } = *settings;
     let sequence = || shingle.kmer_width().and(record.body.text()).and_then(no_sequence);
     let cause = match record.body {
         Body::Text(_) | Body::Set(_) if weighted => format!("no weights, but {WANTS_WEIGHTS}"),
@@ -88,6 +96,7 @@ fn check_kind(
         }
         _ => match sequence() {
             Some(cause) => cause.to_owned(),
+            None if record.body.exceeds(normalization.form, most) => too_long_normalized(most),
             None => return Ok(record),
         },
     };

@@ -3,7 +3,7 @@
 use super::failure::Failure;
 use super::input_options::{LONGEST, size};
 use super::ranges;
-use crate::input::{STANDARD_INPUT, no_sequence, weights, whole_text};
+use crate::input::{Body, STANDARD_INPUT, no_sequence, too_long_normalized, weights, whole_text};
 use anyhow::anyhow;
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -72,6 +72,11 @@ impl TwoTexts {
     pub fn read(&self, path: &Path) -> Result<String, Failure> {
         let text = whole_text(path, self.max_record).map_err(|bad| anyhow!("{bad}"))?;
         if let Some(cause) = self.shingle().kmer_width().and_then(|_| no_sequence(&text)) {
+            return Err(anyhow!("{}: {cause}", path.display()).into());
+        }
+        let normalization = self.normalize.unwrap_or(self.shingle().default_normalization());
+        if Body::Text((&*text).into()).exceeds(normalization.form, self.max_record) {
+            let cause = too_long_normalized(self.max_record);
             return Err(anyhow!("{}: {cause}", path.display()).into());
         }
         Ok(text)

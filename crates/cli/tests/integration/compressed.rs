@@ -76,6 +76,46 @@ fn what_follows_compressed_data_must_be_compressed_too() {
     }
 }
 
+/// Without a bound, 53 bytes became an index of 539 MB.
+#[test]
+fn a_few_bytes_do_not_become_millions_of_documents() {
+    for (line, format) in [("\n", "lines"), ("a\n", "lines"), ("{\"text\":\"\"}\n", "jsonl")] {
+        let shell = Shell::new();
+        shell.write("bomb.zst", Packing::Zstd.pack(line.repeat(4 << 20)));
+        shell.write("good", "a good line\n");
+        let words = format!("add i.twx --json --format {format} bomb.zst");
+        let done = shell.run(&words);
+        assert_eq!((done.status, done.counted("failed")), (2, 1), "{done:?}");
+        let said = "twindex: bomb.zst: has more than 200 records for each of its compressed bytes";
+        assert!(done.stderr.starts_with(said), "{done:?}");
+        assert!((1 << 16..1 << 20).contains(&done.counted("added")), "{done:?}");
+        let next = shell.run("add j.twx --json --format lines bomb.zst good");
+        assert_eq!(next.counted("failed"), 1, "{next:?}");
+        assert!(shell.run("get j.twx good:1").status == 0, "the next input is read");
+    }
+}
+
+#[test]
+fn repetitive_logs_and_lines_that_are_not_compressed_are_read() {
+    let shell = Shell::new();
+    let line = |n: u64| format!("GET /health 200 {}\n", n / 100);
+    let log: String = (0..200_000).map(line).collect();
+    for packing in PACKED {
+        let packed = packing.pack(&log);
+        assert!(packed.len() * 60 < log.len(), "{packing:?}: {}", packed.len());
+        shell.write("log", packed);
+        let done = shell.run(&format!("add {packing:?}.twx --json --format lines log")).succeeds();
+        assert_eq!(done.counted("added"), 200_000);
+    }
+    let few = Packing::Zstd.pack("\n".repeat(60_000));
+    assert!(few.len() < 100);
+    let done = shell.pipe("add few.twx --json --format lines -", few).succeeds();
+    assert_eq!((done.counted("added"), done.counted("empty")), (60_000, 60_000));
+    let plain = "\n".repeat(200_000);
+    let done = shell.pipe("add plain.twx --json --format lines -", plain).succeeds();
+    assert_eq!(done.counted("added"), 200_000);
+}
+
 #[cfg(target_os = "linux")]
 mod bombs {
     use super::*;
@@ -105,6 +145,29 @@ mod bombs {
             let peak = peak_at(running, "bomb.txt: longer than 1M");
             assert!(peak < MOST, "{packing:?}: {peak} bytes");
         }
+    }
+
+    /// Without the limit, 92 kB took 2.1 GB.
+    #[test]
+    fn a_bomb_in_an_export_is_passed_over() {
+        let source = Shell::with(&[("a", "some text"), ("b", "another text")]);
+        let export = source.run("export i.twx -q").succeeds().stdout;
+        for packing in PACKED {
+            let shell = Shell::new();
+            let long = bomb(packing, b'x', 16);
+            shell.write("export", [packing.pack(&export), long, packing.pack("\n")].concat());
+            let mut running = shell.start("import i.twx --max-record 1M export");
+            running.wait_for("export:4: longer than 1M, the most that a record may have");
+            let peak = running.peak_memory_if_running().unwrap_or_default();
+            let done = running.finish();
+            assert_eq!(done.status, 2, "{done:?}");
+            assert!(peak < MOST, "{packing:?}: {peak} bytes");
+            assert_eq!(shell.ids(), ["a", "b"]);
+        }
+        source.write("export", export);
+        let done = source.run("import j.twx --json --max-record 400 export");
+        assert_eq!((done.status, done.counted("failed")), (2, 2), "{done:?}");
+        assert!(done.stderr.starts_with("twindex: export:2: longer than 400 bytes"), "{done:?}");
     }
 
     #[test]

@@ -25,6 +25,41 @@ fn a_line_longer_than_the_limit_is_reported_and_the_rest_goes_on() {
     }
 }
 
+/// U+FDFA has 3 bytes, and NFKC makes 33 of them.
+#[test]
+fn a_record_that_normalisation_makes_longer_than_the_limit_is_reported() {
+    let sign = '\u{FDFA}';
+    for (count, fails) in [(31, false), (32, true), (300, true)] {
+        let shell = Shell::new();
+        let text: String = [sign].repeat(count).into_iter().collect();
+        shell.write("in.txt", format!("first\n{text}\nlast\n"));
+        let words = "--json --max-record 1K --format lines in.txt";
+        let plain = shell.run(&format!("add plain.twx {words}")).succeeds();
+        assert_eq!(plain.counted("added"), 3);
+        let done = shell.run(&format!("add i.twx --normalize lower,nfkc,space {words}"));
+        if !fails {
+            assert_eq!(done.succeeds().counted("added"), 3);
+            continue;
+        }
+        assert_eq!((done.status, done.counted("added")), (2, 2), "{done:?}");
+        let said = "twindex: in.txt:2: longer than 1K when normalised, the most that a record may";
+        assert!(done.stderr.starts_with(said), "{done:?}");
+        let asked = shell.run(&format!("query i.twx {words}"));
+        assert!(asked.stderr.contains(said), "{asked:?}");
+        shell.write("other", &text);
+        let words = "compare other in.txt --max-record 1K --normalize nfkc";
+        shell.run(words).fails_with("other: longer than 1K when normalised");
+    }
+    // The tokens of a set count together.
+    let shell = Shell::new();
+    let set = |count: u64| (0..count).map(|n| format!("{sign}{n} ")).collect::<String>();
+    shell.write("sets", format!("a\t{}\nb\t{}\n", set(20), set(40)));
+    let words = "add i.twx --json --shingle token --normalize nfkc --format tokens";
+    let done = shell.run(&format!("{words} --max-record 1K sets"));
+    assert_eq!((done.status, done.counted("added")), (2, 1), "{done:?}");
+    assert!(done.stderr.contains("sets:2: longer than 1K when normalised"), "{done:?}");
+}
+
 #[test]
 fn a_json_record_longer_than_the_limit_is_reported_and_the_rest_goes_on() {
     for length in [1_025, 5_000_000] {
@@ -194,6 +229,18 @@ mod memory {
     }
 
     #[test]
+    fn a_text_that_normalisation_makes_many_times_longer_takes_little_memory() {
+        let shell = Shell::with(&[("a", "some text")]);
+        shell.write("text", "\u{FDFA}".repeat(1 << 20));
+        let words = "add j.twx -q --normalize lower,nfkc,space --max-record 3M text -";
+        let mut running = shell.start(words);
+        running.wait_for("text: longer than 3M when normalised");
+        let peak = running.peak_memory();
+        assert_eq!(running.finish().status, 2);
+        assert!(peak < MOST, "{peak} bytes of memory");
+    }
+
+    #[test]
     fn a_device_without_end_is_not_read_into_memory() {
         let shell = Shell::with(&[("a", "some text")]);
         let mut running = shell.start("add i.twx -q --max-record 1M /dev/zero -");
@@ -201,4 +248,29 @@ mod memory {
         assert!(running.peak_memory() < MOST);
         assert_eq!(running.finish().status, 2);
     }
+}
+
+#[test]
+fn records_that_share_a_part_do_not_make_dedup_compare_each_with_all() {
+    let shell = Shell::new();
+    let words = |from: usize, count: usize| {
+        (from..from + count)
+            .map(|n| format!("{:07}", n * 7_919_317 % 9_999_991))
+            .collect::<Vec<_>>()
+    };
+    let (shared, mut records) = (words(0, 60).join(" "), String::new());
+    for n in 0..300 {
+        let own = words(1000 + 20 * n, 18).join(" ");
+        records += &format!("{{\"id\":\"{n}\",\"text\":\"{shared} {own}\"}}\n");
+    }
+    shell.write("in.jsonl", records);
+    let all = shell.run("dedup all.twx in.jsonl -o all.jsonl --json --removed a").succeeds();
+    assert_eq!((all.counted("added"), all.counted("limited")), (300, 0), "{all:?}");
+    let words = "dedup few.twx in.jsonl -o few.jsonl --removed b --max-candidates 9";
+    let few = shell.run(&format!("{words} --json")).succeeds();
+    assert_eq!(few.counted("added"), 300);
+    assert!((1..300).contains(&few.counted("limited")), "{few:?}");
+    let few = shell.run(&format!("{words} --restart --skip-known")).succeeds();
+    assert!(!few.stderr.contains("--max-candidates"), "known records are not compared: {few:?}");
+    shell.run("dedup few.twx in.jsonl -o few.jsonl --max-candidates 0").fails_with("1..");
 }

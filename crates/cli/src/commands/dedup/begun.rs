@@ -1,7 +1,8 @@
 //! What a run of `dedup` makes with its first good record: the index, its outputs, its progress.
 
-use crate::commands::dedup::command::{Dedup, forget};
-use crate::commands::dedup::deduplication::{Deduplication, InputRecord};
+use crate::commands::dedup::command::Dedup;
+use crate::commands::dedup::completion::forget;
+use crate::commands::dedup::deduplication::{Counts, Deduplication, InputRecord};
 use crate::commands::dedup::partial_file::PartialFile;
 use crate::commands::dedup::targets::Targets;
 use crate::run::failure::Failure;
@@ -31,6 +32,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) threshold: f64,
     pub(crate) against: &'a [&'a Snapshot],
     pub(crate) key: ResumeKey,
+    /// What else must be the same if the run is to be known as finished; `None` if it cannot be.
+    pub(crate) circumstances: Option<ResumeKey>,
 }
 
 /// A run that has an index and outputs.
@@ -94,7 +97,13 @@ impl<'a> Begun<'a> {
     }
 
     /// Commits the last records. If the input has ended, gives the outputs their final names.
-    pub(crate) fn finish(self, interrupted: bool, progress: &ProgressBar) -> Result<(), Failure> {
+    /// Returns the counts.
+    pub(crate) fn finish(
+        self,
+        plan: &Plan<'_>,
+        interrupted: bool,
+        progress: &ProgressBar,
+    ) -> Result<Counts, Failure> {
         let Self { index, mut txn, mut deduplication, .. } = self;
         if !interrupted && deduplication.repeats_a_stream() {
             drop(txn);
@@ -112,17 +121,18 @@ impl<'a> Begun<'a> {
         txn.commit()?;
         progress.finish();
         if interrupted {
-            return Ok(());
+            return Ok(deduplication.counts);
         }
-        let Deduplication { kept, audit, run, targets, .. } = deduplication;
-        // If the process is killed before `forget` commits, the next run completes these steps.
+        let Deduplication { kept, audit, run, targets, counts, .. } = deduplication;
+        // If the process is killed before `end` commits, the next run completes these steps.
         index.flush()?;
         let spool = audit.finish()?;
         kept.finish()?;
         if targets.output_file().is_some() {
-            forget(&index, run)?;
+            plan.end(&index, run)?;
         }
-        spool.map_or(Ok(()), PartialFile::discard)
+        spool.map_or(Ok(()), PartialFile::discard)?;
+        Ok(counts)
     }
 }
 
@@ -142,6 +152,14 @@ impl Plan<'_> {
         let mut txn = index.begin_write()?;
         let insertion = txn.insertion().unless_similar(self.threshold).against(self.against);
         Ok(insertion.estimate(self.args.estimate).recall()?)
+    }
+
+    /// Ends a run whose output is complete, and remembers it if its input can be read again.
+    pub(crate) fn end(&self, index: &Index, run: DedupRun) -> Result<(), Failure> {
+        let Some(circumstances) = &self.circumstances else { return forget(index, run) };
+        let mut txn = index.begin_write()?;
+        run.remember(&mut txn, circumstances)?;
+        Ok(txn.commit()?)
     }
 
     /// Creates the index.

@@ -1,15 +1,14 @@
 //! The `twindex dedup` command: its options, its run and its summary.
 
 use crate::commands::dedup::against;
-use crate::commands::dedup::audit::Audit;
 use crate::commands::dedup::begun::{Begun, Plan};
-use crate::commands::dedup::deduplication::{Counts, InputRecord, changed_error, stored_outputs};
+use crate::commands::dedup::completion;
+use crate::commands::dedup::deduplication::{Counts, InputRecord};
 use crate::commands::dedup::dry_run::DryRun;
 use crate::commands::dedup::kept_output::OutputRecord;
-use crate::commands::dedup::partial_file::PartialFile;
 use crate::commands::dedup::targets::Targets;
 use crate::commands::replace_guard::ReplaceOptions;
-use crate::input::{BadRecord, RawRecord, RecordName, STANDARD_INPUT};
+use crate::input::{BadRecord, RawRecord, RecordName};
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::index_settings::IndexSettings;
@@ -18,14 +17,15 @@ use crate::run::records::Records;
 use crate::run::resume_key::ResumeKey;
 use crate::run::{ending::Ending, opening, ranges, records};
 use crate::terminal::interrupt;
+use crate::terminal::numbers::grouped;
 use crate::terminal::output::{bytes, count, listed, similarity, summary, whole_millis};
 use crate::terminal::progress_bar::ProgressBar;
 use anyhow::anyhow;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use twindex::Error;
-use twindex::{DedupInput, DedupRun, Document, Index, ReadOnlyIndex, Settings, Snapshot};
+use twindex::{DEFAULT_MAX_CANDIDATES, Error};
+use twindex::{DedupRun, Document, Index, ReadOnlyIndex, Settings, Snapshot};
 use twindex::{Signature, Sketcher};
 
 /// The headings of the options in the help.
@@ -84,6 +84,16 @@ pub(crate) struct Dedup {
     /// Use estimates even if the index stores texts: faster, because no text is read
     #[arg(help_heading = DUPLICATES, long)]
     pub(crate) estimate: bool,
+    /// Compare a record with at most this many candidates of an index: those that share the most
+    /// buckets with it
+    #[arg(
+        help_heading = DUPLICATES,
+        long,
+        value_name = "DOCS",
+        default_value_t = DEFAULT_MAX_CANDIDATES as u32,
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
+    pub(crate) max_candidates: u32,
     /// Renew the insertion time of a document when it or a duplicate of it comes again
     #[arg(help_heading = WRITING, long)]
     pub(crate) touch: bool,
@@ -130,11 +140,14 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
     let threshold = args.settings.threshold().unwrap_or(settings.threshold());
     let key = args.resume_key(threshold);
     let against = &*against;
+    let circumstances = completion::circumstances(args, &targets);
+    let silent = targets.without_files();
     let targets = &targets;
-    let plan = Plan { global, args, targets, place, settings, threshold, against, key };
-    let report = |counts: &Counts, failed: u64, recall: Option<f64>, interrupted: bool| {
+    let mut plan =
+        Plan { global, args, targets, place, settings, threshold, against, key, circumstances };
+    let report = |counts: &Counts, failed: u64, recall: Option<f64>, ended: Ended| {
         let seconds = start.elapsed().as_secs_f64();
-        report(global, args, counts, failed, recall, seconds, interrupted);
+        report(global, args, counts, failed, recall, seconds, ended);
     };
 
     let mut interrupted = match &index {
@@ -148,9 +161,23 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
     {
         let counts = Counts::of(&run);
         let recall = plan.recall(index)?;
-        if let Some(failed) = complete(&plan, index, run)? {
-            report(&counts, failed, Some(recall), false);
+        if let Some(failed) = completion::complete(&plan, index, run)? {
+            report(&counts, failed, Some(recall), Ended::Done);
             return Ok(if failed > 0 { Ending::SomeFailed } else { Ending::Done });
+        }
+    }
+    let mut finished = None;
+    if interrupted.is_none()
+        && let Some(index) = &index
+    {
+        finished = completion::finished(&plan, index)?;
+        if let Some((counts, failed)) = finished.as_ref().filter(|_| !args.touch) {
+            report(counts, *failed, Some(plan.recall(index)?), Ended::Already);
+            return Ok(if *failed > 0 { Ending::SomeFailed } else { Ending::Done });
+        }
+        if finished.is_some() {
+            // The records are judged again only to renew times.
+            plan.targets = &silent;
         }
     }
     let mut begun = match interrupted {
@@ -183,16 +210,18 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
     }
     let (counts, recall, given) = match begun {
         Some(run) => {
-            let of_run = (run.deduplication.counts, Some(run.recall));
-            let given = run.deduplication.run.given().len();
-            run.finish(interrupted, &progress)?;
-            (of_run.0, of_run.1, given)
+            let (recall, given) = (run.recall, run.deduplication.run.given().len());
+            (run.finish(&plan, interrupted, &progress)?, Some(recall), given)
         }
         // No record was good, so nothing was made.
         None => (Counts::default(), None, 0),
     };
     progress.finish();
-    report(&counts, failed, recall, interrupted);
+    match &finished {
+        _ if interrupted => report(&counts, failed, recall, Ended::Interrupted),
+        Some((counts, failed)) => report(counts, *failed, recall, Ended::Already),
+        None => report(&counts, failed, recall, Ended::Done),
+    }
     if interrupted {
         let again = match (args.dry_run, targets.output_file().is_some()) {
             (true, _) => "nothing was changed",
@@ -204,70 +233,6 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
         return Err(anyhow!("{place}: interrupted after {records}; {again}").into());
     }
     Ok(if failed > 0 { Ending::SomeFailed } else { Ending::Done })
-}
-
-/// Completes an interrupted run that has judged all its records: gives its files their final names.
-///
-/// Returns the number of bad records if that run had the same input. Returns `None` if the input
-/// differs and must still be judged.
-///
-/// # Errors
-///
-/// Fails if a file of the interrupted run has changed, or if the input differs and standard input,
-/// which cannot be read again, is part of it.
-fn complete(plan: &Plan<'_>, index: &Index, run: DedupRun) -> Result<Option<u64>, Failure> {
-    let Plan { global, args, targets, .. } = *plan;
-    let (Some(out), Some(spool)) = (targets.output_file(), targets.spool()) else {
-        return Ok(None);
-    };
-    let (kept_content, audit_content) = stored_outputs(&run);
-    let audit = match targets.audit_is_file() {
-        true => PartialFile::complete(&spool, audit_content)?,
-        false => true,
-    };
-    if !audit || !PartialFile::complete(out, kept_content)? {
-        return Err(changed_error(out));
-    }
-    let (mut found, mut failed) = (DedupInput::default(), 0);
-    let records = args.records(targets, &plan.settings, None)?;
-    for parsed in records {
-        failed += parsed.failed;
-        parsed.good.iter().for_each(|incoming| found.add(&incoming.document));
-    }
-    if interrupt::asked() {
-        return Err(anyhow!("{}: interrupted; nothing was changed", args.index.display()).into());
-    }
-    let same = found == run.judged();
-    let spool = match targets.audit_is_file() {
-        true => None,
-        false => PartialFile::resume(&spool, audit_content)?,
-    };
-    let spool = match spool {
-        // The interrupted run may have ended before it printed the audit, so this prints it again.
-        Some(spool) if same => Audit::begin(global, targets, Some(spool))?.finish()?,
-        spool => spool,
-    };
-    forget(index, run)?;
-    spool.map_or(Ok(()), PartialFile::discard)?;
-    if same {
-        return Ok(Some(failed));
-    }
-    match args.paths.iter().any(|path| path.as_os_str() == STANDARD_INPUT) {
-        true => Err(anyhow!(
-            "{}: the run to it that was interrupted is complete now; standard input was another \
-             one and has been read, so run the command again",
-            out.display()
-        )
-        .into()),
-        false => Ok(None),
-    }
-}
-
-/// Deletes the stored progress of a completed run from the index.
-pub(crate) fn forget(index: &Index, run: DedupRun) -> Result<(), Failure> {
-    let mut txn = index.begin_write()?;
-    run.finish(&mut txn)?;
-    Ok(txn.commit()?)
 }
 
 impl Dedup {
@@ -283,7 +248,7 @@ impl Dedup {
 
     /// Starts to read the input. Without a sketcher, documents have an empty signature: their ids
     /// and text hashes suffice to tell whether two inputs are the same.
-    fn records(
+    pub(crate) fn records(
         &self,
         targets: &Targets,
         settings: &Settings,
@@ -293,7 +258,7 @@ impl Dedup {
         let mut inputs = self.input.of(&self.paths, &self.index, settings.weighted);
         inputs.leave_out.extend(targets.files().into_iter().chain(self.against.iter().cloned()));
         let none = Signature::empty(settings.lanes())?;
-        records::start(inputs, settings.shingle, move |record| {
+        records::start(inputs, &settings, move |record| {
             let (id, named) = match record.name {
                 RecordName::Id(id) => (id, true),
                 RecordName::Automatic => ("#".to_owned(), false),
@@ -335,9 +300,19 @@ impl Dedup {
             .with("threshold", threshold.to_bits().to_le_bytes())
             .with_flag("skip-known", self.skip_known)
             .with_flag("touch", self.touch)
-            .with_flag("estimate", self.estimate);
+            .with_flag("estimate", self.estimate)
+            .with("max-candidates", self.max_candidates.to_le_bytes());
         self.input.add_to(key)
     }
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ended {
+    Done,
+    Interrupted,
+    /// An earlier run with the same input has finished, and its output is unchanged.
+    Already,
 }
 
 /// Prints the summary of the run.
@@ -348,9 +323,9 @@ fn report(
     failed: u64,
     recall: Option<f64>,
     seconds: f64,
-    interrupted: bool,
+    ended: Ended,
 ) {
-    let Counts { added, replaced, unchanged, duplicates, empty, bytes: read } = *counts;
+    let Counts { added, replaced, unchanged, duplicates, empty, bytes: read, limited } = *counts;
     let fields = [
         ("added", added.into()),
         ("replaced", replaced.into()),
@@ -358,14 +333,20 @@ fn report(
         ("duplicates", duplicates.into()),
         ("empty", empty.into()),
         ("failed", failed.into()),
+        ("limited", limited.into()),
         ("bytes", read.into()),
         ("seconds", whole_millis(seconds)),
         ("recall", recall.map_or(Value::Null, similarity)),
-        ("interrupted", interrupted.into()),
+        ("interrupted", (ended == Ended::Interrupted).into()),
+        ("already_finished", (ended == Ended::Already).into()),
         ("dry_run", Value::from(args.dry_run)),
     ];
     let all = added + replaced + unchanged + duplicates;
-    let would = if args.dry_run { "would remove" } else { "removed" };
+    let would = match ended {
+        _ if args.dry_run => "would remove",
+        Ended::Already => "already finished: removed",
+        Ended::Done | Ended::Interrupted => "removed",
+    };
     let mut sentence =
         format!("{would} {} of {}", count(duplicates, "duplicate"), count(all, "document"));
     sentence += &listed(&[
@@ -378,6 +359,16 @@ fn report(
     sentence += &format!(" in {seconds:.1} s: {} of text", bytes(read));
     if let Some(recall) = recall {
         sentence += &format!(", recall at the threshold {}", similarity(recall));
+    }
+    if limited > 0 {
+        sentence += &format!(
+            "; {} compared with only {} of their candidates (--max-candidates)",
+            count(limited, "kept record"),
+            grouped(args.max_candidates.into()),
+        );
+    }
+    if let (Ended::Already, Some(out)) = (ended, &args.output) {
+        sentence += &format!("; {} is unchanged, --restart starts over", out.display());
     }
     summary(global, &fields, &sentence);
 }

@@ -19,7 +19,7 @@ use twindex::{
     DedupOutcome, DedupRun, Document, Error, Index, Inserted, Outcome, Snapshot, WriteTxn,
 };
 
-/// The outcomes so far, in the order in which the index stores them.
+/// The outcomes so far, in the order in which the index stores them, and what it does not store.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Counts {
     pub(crate) added: u64,
@@ -28,13 +28,15 @@ pub(crate) struct Counts {
     pub(crate) duplicates: u64,
     pub(crate) empty: u64,
     pub(crate) bytes: u64,
+    /// Records that this process has kept and that had more candidates than were compared.
+    pub(crate) limited: u64,
 }
 
 impl Counts {
     /// Returns the numbers that the index stores with the progress of a run: length and hash of the
     /// output, length and hash of the audit, and the counts.
     fn notes(self, kept: LengthAndHash, audit: LengthAndHash) -> [u64; 10] {
-        let Self { added, replaced, unchanged, duplicates, empty, bytes } = self;
+        let Self { added, replaced, unchanged, duplicates, empty, bytes, limited: _ } = self;
         let counts = [added, replaced, unchanged, duplicates, empty, bytes];
         let [a, b, c, d, e, f] = counts;
         [kept.0, kept.1, audit.0, audit.1, a, b, c, d, e, f]
@@ -43,7 +45,7 @@ impl Counts {
     /// Reads the counts that a run has stored.
     pub(crate) fn of(run: &DedupRun) -> Self {
         let [.., added, replaced, unchanged, duplicates, empty, bytes] = run.notes();
-        Self { added, replaced, unchanged, duplicates, empty, bytes }
+        Self { added, replaced, unchanged, duplicates, empty, bytes, limited: 0 }
     }
 }
 
@@ -172,7 +174,9 @@ impl<'a> Deduplication<'a> {
             });
         }
         let insertion = txn.insertion().unless_similar(self.threshold).against(self.against);
-        let insertion = insertion.estimate(self.args.estimate);
+        let insertion = insertion
+            .estimate(self.args.estimate)
+            .max_candidates(self.args.max_candidates as usize);
         let judged = self.run.insert(insertion, documents).map_err(|error| self.failure(error))?;
         let mut met_again = Vec::new();
         for (judged, (bytes, empty, written)) in judged.into_iter().zip(records) {
@@ -224,6 +228,7 @@ impl<'a> Deduplication<'a> {
             return Err(self.other_input());
         }
         self.in_batch = 0;
+        self.counts.limited += txn.limited();
         let (kept, audit) = (self.kept.sync()?, self.audit.sync()?);
         if let (Some(kept), Some(audit)) = (kept, audit) {
             let notes = self.counts.notes(kept, audit);

@@ -4,6 +4,7 @@ pub(crate) mod against;
 mod audit;
 mod begun;
 pub(crate) mod command;
+mod completion;
 pub(crate) mod deduplication;
 pub(crate) mod dry_run;
 pub(crate) mod kept_output;

@@ -80,8 +80,13 @@ impl PartialFile {
             fs::rename(&partial, path).and_then(|()| sync_folder(path)).with_context(place)?;
             return Ok(true);
         }
-        let length = |found: fs::Metadata| found.len();
-        let whole = fs::metadata(path).is_ok_and(|found| length(found) == content.0);
+        Self::is_complete(path, content)
+    }
+
+    /// Whether a file has its final name and this content, and no more.
+    pub fn is_complete(path: &Path, content: LengthAndHash) -> Result<bool, Failure> {
+        let whole = fs::metadata(path).is_ok_and(|found| found.len() == content.0);
+        let place = || path.display().to_string();
         Ok(whole && read(path, content).with_context(place)?.is_some())
     }
 

@@ -49,6 +49,11 @@ impl Targets {
         Ok(targets)
     }
 
+    /// Returns the targets of a run that writes no file and only prints the audit, if it is printed.
+    pub(crate) fn without_files(&self) -> Self {
+        Self { out: None, audit: None, printed: self.printed }
+    }
+
     /// Returns the output if it is a file, which a later run can resume.
     pub(crate) fn output_file(&self) -> Option<&Path> {
         self.out.as_ref().and_then(Target::file)

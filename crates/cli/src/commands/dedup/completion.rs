@@ -1,0 +1,158 @@
+//! What a run of `dedup` may find that has judged all its records: one that was interrupted before
+//! its output was complete, or one that has finished.
+
+use crate::commands::dedup::audit::Audit;
+use crate::commands::dedup::begun::Plan;
+use crate::commands::dedup::command::Dedup;
+use crate::commands::dedup::deduplication::{Counts, changed_error, stored_outputs};
+use crate::commands::dedup::partial_file::{LengthAndHash, PartialFile};
+use crate::commands::dedup::targets::Targets;
+use crate::input::STANDARD_INPUT;
+use crate::run::failure::Failure;
+use crate::run::resume_key::ResumeKey;
+use crate::terminal::interrupt;
+use anyhow::anyhow;
+use std::time::UNIX_EPOCH;
+use twindex::{DedupInput, DedupRun, Index};
+
+/// What decides the result of a run besides its key and its input, and shows without reading the
+/// input whether it may be the same: the sizes of the files, and the states of the other indexes.
+///
+/// `None` for a run that is not remembered when it has finished, because its input cannot be read
+/// twice, or its output is no file.
+pub(crate) fn circumstances(args: &Dedup, targets: &Targets) -> Option<ResumeKey> {
+    targets.output_file()?;
+    let mut key = ResumeKey::default();
+    for path in &args.paths {
+        let found = std::fs::metadata(path).ok()?;
+        let standard = path.as_os_str() == STANDARD_INPUT;
+        key = match found.is_file() && !standard {
+            true => key.with("bytes", found.len().to_le_bytes()),
+            // The size of a directory says nothing about its files.
+            false if found.is_dir() && !standard => key,
+            false => return None,
+        };
+    }
+    for path in &args.against {
+        let found = std::fs::metadata(path).ok()?;
+        let changed = found.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+        key = key.with("against bytes", found.len().to_le_bytes());
+        key = key.with("against changed", changed.as_nanos().to_le_bytes());
+    }
+    Some(key)
+}
+
+/// Finds out whether this run has finished before: with the same input, and an output and an audit
+/// that are still as it left them. Returns its counts, and the number of bad records.
+///
+/// If it was killed before it could delete its copy of a printed audit, this prints the audit again
+/// and deletes the copy.
+pub(crate) fn finished(plan: &Plan<'_>, index: &Index) -> Result<Option<(Counts, u64)>, Failure> {
+    let Plan { args, targets, .. } = *plan;
+    let (Some(out), Some(spool)) = (targets.output_file(), targets.spool()) else {
+        return Ok(None);
+    };
+    let Some(circumstances) = plan.circumstances.as_ref().filter(|_| !args.restart) else {
+        return Ok(None);
+    };
+    let run = DedupRun::finished(&index.begin_write()?, &plan.key, circumstances)?;
+    let Some(run) = run else { return Ok(None) };
+    let (kept_content, audit_content) = stored_outputs(&run);
+    let audit = !targets.audit_is_file() || PartialFile::is_complete(&spool, audit_content)?;
+    if !audit || !PartialFile::is_complete(out, kept_content)? {
+        return Ok(None);
+    }
+    let (found, failed) = read_again(plan)?;
+    if found != run.judged() {
+        return Ok(None);
+    }
+    // With --touch the records are judged again, which prints the audit.
+    let spool = printed_spool(plan, audit_content, !args.touch)?;
+    spool.map_or(Ok(()), PartialFile::discard)?;
+    Ok(Some((Counts::of(&run), failed)))
+}
+
+/// Reads the input to compare it with that of a run. Returns also the number of bad records.
+fn read_again(plan: &Plan<'_>) -> Result<(DedupInput, u64), Failure> {
+    let (mut found, mut failed) = (DedupInput::default(), 0);
+    for parsed in plan.args.records(plan.targets, &plan.settings, None)? {
+        failed += parsed.failed;
+        parsed.good.iter().for_each(|incoming| found.add(&incoming.document));
+    }
+    if interrupt::asked() {
+        let index = plan.args.index.display();
+        return Err(anyhow!("{index}: interrupted; nothing was changed").into());
+    }
+    Ok((found, failed))
+}
+
+/// Returns the file that has kept a printed audit for an interrupted run, if it is there, and
+/// prints it again if that is asked for: the run may have ended before it printed the audit.
+fn printed_spool(
+    plan: &Plan<'_>,
+    audit: LengthAndHash,
+    print: bool,
+) -> Result<Option<PartialFile>, Failure> {
+    let Some(path) = plan.targets.spool().filter(|_| !plan.targets.audit_is_file()) else {
+        return Ok(None);
+    };
+    match PartialFile::resume(&path, audit)? {
+        Some(spool) if print => Audit::begin(plan.global, plan.targets, Some(spool))?.finish(),
+        spool => Ok(spool),
+    }
+}
+
+/// Completes an interrupted run that has judged all its records: gives its files their final names.
+///
+/// Returns the number of bad records if that run had the same input. Returns `None` if the input
+/// differs and must still be judged.
+///
+/// # Errors
+///
+/// Fails if a file of the interrupted run has changed, or if the input differs and standard input,
+/// which cannot be read again, is part of it.
+pub(crate) fn complete(
+    plan: &Plan<'_>,
+    index: &Index,
+    run: DedupRun,
+) -> Result<Option<u64>, Failure> {
+    let Plan { args, targets, .. } = *plan;
+    let (Some(out), Some(spool)) = (targets.output_file(), targets.spool()) else {
+        return Ok(None);
+    };
+    let (kept_content, audit_content) = stored_outputs(&run);
+    let audit = match targets.audit_is_file() {
+        true => PartialFile::complete(&spool, audit_content)?,
+        false => true,
+    };
+    if !audit || !PartialFile::complete(out, kept_content)? {
+        return Err(changed_error(out));
+    }
+    let (found, failed) = read_again(plan)?;
+    let same = found == run.judged();
+    let spool = printed_spool(plan, audit_content, same)?;
+    match same {
+        true => plan.end(index, run)?,
+        false => forget(index, run)?,
+    }
+    spool.map_or(Ok(()), PartialFile::discard)?;
+    if same {
+        return Ok(Some(failed));
+    }
+    match args.paths.iter().any(|path| path.as_os_str() == STANDARD_INPUT) {
+        true => Err(anyhow!(
+            "{}: the run to it that was interrupted is complete now; standard input was another \
+             one and has been read, so run the command again",
+            out.display()
+        )
+        .into()),
+        false => Ok(None),
+    }
+}
+
+/// Deletes the stored progress of a completed run from the index.
+pub(crate) fn forget(index: &Index, run: DedupRun) -> Result<(), Failure> {
+    let mut txn = index.begin_write()?;
+    run.finish(&mut txn)?;
+    Ok(txn.commit()?)
+}
