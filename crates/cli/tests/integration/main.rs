@@ -34,6 +34,7 @@ mod copies;
 mod directories;
 #[cfg(target_os = "linux")]
 mod disk_full;
+mod escapes;
 mod first_hour;
 mod formats;
 mod genomes;
