@@ -6,6 +6,7 @@ mod begun;
 pub(crate) mod command;
 pub(crate) mod deduplication;
 pub(crate) mod dry_run;
+mod exclusive_file;
 pub(crate) mod kept_output;
 pub(crate) mod partial_file;
 mod repetition;
