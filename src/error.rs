@@ -70,6 +70,16 @@ pub enum Error {
         path: PathBuf,
     },
 
+    /// The file of the index was moved, deleted or replaced while it was open. Open the index again
+    /// at the path that the file has now. If it was deleted, insert the documents again.
+    #[error("{}: was moved, deleted or replaced while it was open; {outcome}", path.display())]
+    Moved {
+        /// The path under which the file was opened.
+        path: PathBuf,
+        /// What was done, and where it went.
+        outcome: &'static str,
+    },
+
     /// The index was not closed cleanly, and its recovery needs write permission, which this
     /// process lacks. Open the index once with write permission.
     #[error(
@@ -386,6 +396,9 @@ pub enum ErrorKind {
     Mismatch,
     /// Another process, transaction or snapshot is in use. Wait for it or end it, and try again.
     Busy,
+    /// The path leads to another file than the one that is open. The message says what was done.
+    /// Open the index again at the path that its file has now.
+    Moved,
     /// The caller stopped the work. The message says what was done and what was left. Start the
     /// work again, or leave it.
     Interrupted,
@@ -429,6 +442,7 @@ impl Error {
             Self::Locked { .. } | Self::WriteInProgress | Self::SnapshotsLive { .. } => {
                 ErrorKind::Busy
             }
+            Self::Moved { .. } => ErrorKind::Moved,
             Self::Interrupted { .. } => ErrorKind::Interrupted,
             Self::NeedsRepair { .. } | Self::Damaged { .. } => ErrorKind::Damaged,
             Self::NotAnIndex { .. } | Self::NewerFormat { .. } => ErrorKind::Unsupported,

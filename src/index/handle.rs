@@ -292,8 +292,8 @@ impl Index {
     ///
     /// # Errors
     ///
-    /// [`Error::WriteInProgress`] if this thread holds the write transaction; [`Error::Io`] or
-    /// [`Error::Storage`] if writing fails.
+    /// [`Error::WriteInProgress`] if this thread holds the write transaction; [`Error::Moved`] if
+    /// the file has lost its name; [`Error::Io`] or [`Error::Storage`] if writing fails.
     pub fn close(self) -> Result<()> {
         self.flush()
     }
@@ -311,7 +311,8 @@ impl Index {
         writer.flush_for_close()?;
         writer.commit()?;
         let mut watch = unwatched;
-        self.engine.finish_merges(&mut Watch::new(self.path(), ("closing", ""), &mut watch))
+        self.engine.finish_merges(&mut Watch::new(self.path(), ("closing", ""), &mut watch))?;
+        self.engine.check_name()
     }
 }
 

@@ -216,7 +216,8 @@ impl IndexOptions {
     ///
     /// # Errors
     ///
-    /// - [`Error::AlreadyExists`] if there is a file at the path.
+    /// - [`Error::AlreadyExists`] if there is a file at the path; [`Error::NotAnIndex`] if there is
+    ///   a link to a file that does not exist.
     /// - [`Error::InvalidSetting`] or [`Error::UnreachableRecall`] for settings that are invalid.
     /// - [`Error::Io`] if the folder is missing or not writable.
     pub fn create(&self, path: impl AsRef<Path>) -> Result<Index> {
@@ -232,7 +233,7 @@ impl IndexOptions {
     /// # Errors
     ///
     /// - [`Error::NotFound`] if there is no file, [`Error::NotAnIndex`] if it is another kind of
-    ///   file, and [`Error::NewerFormat`] if a later version of this library wrote it.
+    ///   file or a link to a file that does not exist, and [`Error::NewerFormat`] if a later version of this library wrote it.
     /// - [`Error::Locked`] if another process has the index open.
     /// - [`Error::SettingMismatch`] if a given setting differs from the stored one.
     /// - [`Error::Damaged`] or [`Error::Io`] if the file cannot be read.
@@ -301,7 +302,8 @@ impl IndexOptions {
     ///
     /// # Errors
     ///
-    /// Those of [`open`](Self::open), [`Error::Damaged`] if even the settings are unreadable, and
+    /// Those of [`open`](Self::open), [`Error::Damaged`] if even the settings are unreadable,
+    /// [`Error::Moved`] if the file was moved, deleted or replaced meanwhile, and
     /// [`Error::Interrupted`] if the caller stopped the work. The file is unchanged after an error.
     pub fn repair(&self, path: impl AsRef<Path>) -> Work<'static, Repair> {
         self.repair_listing_lost(path, |_| {})

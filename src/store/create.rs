@@ -9,6 +9,8 @@ use crate::store::bytes::schema::{
     TEXTS, Table, format_row,
 };
 use crate::store::engine::{Engine, now};
+use crate::store::file::dangling_link;
+use crate::store::identity::NamedFile;
 use crate::store::leftover;
 use crate::store::settings::{Settings, StoredSettings};
 #[cfg(test)]
@@ -69,7 +71,7 @@ impl<'p> NewFile<'p> {
         fs::metadata(folder).map_err(failed)?;
         leftover::remove_stale(folder);
         let mut builder = tempfile::Builder::new();
-        builder.prefix(leftover::PREFIX).suffix(leftover::SUFFIX);
+        builder.prefix(leftover::PREFIX).suffix(leftover::SUFFIX).rand_bytes(leftover::RANDOM);
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
@@ -95,15 +97,18 @@ impl<'p> NewFile<'p> {
         // redb writes to the file when it is closed, so the file is synced once more.
         file.as_file().sync_all().map_err(|source| io_error(path, ACTION, source))?;
         file.persist_noclobber(path).map_err(|error| match error.error.kind() {
-            io::ErrorKind::AlreadyExists => Error::AlreadyExists { path: path.to_owned() },
+            io::ErrorKind::AlreadyExists => already_exists(path),
             _ => io_error(path, ACTION, error.error),
         })?;
         sync_folder(&folder).map_err(|source| io_error(path, ACTION, source))
     }
 
-    /// Replaces the file that has the name, and takes over its owner and permissions.
-    pub(crate) fn replace(self) -> Result<()> {
+    /// Replaces the file `named`, which has the name, and takes over its owner and permissions.
+    /// Replaces nothing if another file has the name by now; the new file is removed then.
+    pub(crate) fn replace(self, named: Option<&NamedFile>) -> Result<()> {
         let Self { file, folder, path } = self;
+        let check_name = || named.map_or(Ok(()), |named| named.check(NOT_REPLACED));
+        check_name()?;
         let failed = |source| io_error(path, "replacing the old file", source);
         let old = fs::metadata(path).map_err(failed)?;
         #[cfg(unix)]
@@ -114,12 +119,23 @@ impl<'p> NewFile<'p> {
         }
         fs::set_permissions(file.path(), old.permissions()).map_err(failed)?;
         file.as_file().sync_all().map_err(failed)?;
+        // Nothing but the renaming lies between this check and the end.
+        check_name()?;
         file.persist(path).map_err(|error| failed(error.error))?;
         sync_folder(&folder).map_err(failed)
     }
 }
 
 const ACTION: &str = "creating the index";
+
+/// The outcome if the file to be replaced has lost its name.
+const NOT_REPLACED: &str = "nothing was replaced, and the new file was removed; \
+                            run it again on the file where it is now";
+
+/// The error for a path at which there is something already.
+pub(crate) fn already_exists(path: &Path) -> Error {
+    dangling_link(path).unwrap_or_else(|| Error::AlreadyExists { path: path.to_owned() })
+}
 
 /// Resolves a symbolic link, so that replacing the file leaves the link in place.
 pub(crate) fn resolve_link(path: &Path) -> Cow<'_, Path> {
@@ -138,7 +154,7 @@ impl Engine {
     /// secret, so that nobody can choose ids with equal hashes.
     pub(crate) fn create_with_key(path: &Path, settings: &Settings, id_key: u64) -> Result<()> {
         if path.symlink_metadata().is_ok() {
-            return Err(Error::AlreadyExists { path: path.to_owned() });
+            return Err(already_exists(path));
         }
         NewFile::begin(path, &StoredSettings::new(settings, id_key, now()))?.finish()
     }

@@ -5,6 +5,7 @@ use crate::store::bytes::schema::{POSTINGS, STATE_ROW, Table};
 #[cfg(test)]
 use crate::store::file::open;
 use crate::store::file::{File, is_plausible};
+use crate::store::identity::NamedFile;
 use crate::store::load;
 #[cfg(test)]
 use crate::store::pages::page_file::PageFile;
@@ -78,6 +79,10 @@ pub(crate) struct Engine {
     /// Set when the storage engine panicked during a write, after which it may be inconsistent.
     broken: AtomicBool,
 }
+
+/// The outcome of a commit to a file that has lost its name.
+const COMMITTED: &str = "what was committed went to that file, \
+                                    not to the one that has the name now, if any";
 
 /// The space that an index takes, in bytes by table, and the state of its documents and runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -282,7 +287,7 @@ impl Engine {
     /// The database, if the file was opened for writing.
     fn database(&self) -> Result<&Database> {
         match &self.file {
-            File::Writable(database) => Ok(database),
+            File::Writable(database, _) => Ok(database),
             _ => Err(Error::Storage {
                 path: self.path.clone(),
                 action: "writing",
@@ -324,7 +329,8 @@ impl Engine {
         self.broken.load(Ordering::Acquire)
     }
 
-    /// Commits the transaction and publishes its state.
+    /// Commits the transaction and publishes its state. Then checks that the file still has its
+    /// name, so that nobody takes a commit to a deleted file for durable.
     pub(crate) fn publish(&self, txn: redb::WriteTransaction, state: State) -> Result<()> {
         let state = Arc::new(state);
         lock(&self.published).next = Some(Arc::clone(&state));
@@ -336,7 +342,21 @@ impl Engine {
         drop(published);
         self.tidy.store(true, Ordering::Release);
         self.merge_ahead(state);
-        Ok(())
+        self.check_name()
+    }
+
+    /// Fails if the path leads to no file, or to another one than the file that is open to be
+    /// written.
+    pub(crate) fn check_name(&self) -> Result<()> {
+        self.named().map_or(Ok(()), |named| named.check(COMMITTED))
+    }
+
+    /// The file that is open to be written, and its name.
+    pub(crate) fn named(&self) -> Option<&NamedFile> {
+        match &self.file {
+            File::Writable(_, named) => named.as_ref(),
+            _ => None,
+        }
     }
 
     /// Lets a background thread prepare the next merge step, if another commit of this size will
@@ -405,7 +425,9 @@ impl Engine {
     fn alone(&mut self, work: impl FnOnce(&mut Database, &Path) -> Result<()>) -> Result<()> {
         // Ends the background merge, which reads the file.
         drop(self.background_merge.take(&self.path));
-        let Self { file: File::Writable(database), path, broken, .. } = self else { return Ok(()) };
+        let Self { file: File::Writable(database, _), path, broken, .. } = self else {
+            return Ok(());
+        };
         guard_with(path, || broken.store(true, Ordering::Release), || work(database, path))
     }
 }
@@ -432,7 +454,8 @@ impl Engine {
         let path = Path::new(Disk::NAME);
         guard(path, || {
             let database = open(PageFile::to_write(disk), path, tuning)?;
-            Self::ready(File::Writable(database), path, &SettingsRequest::default(), tuning)
+            let file = File::Writable(database, None);
+            Self::ready(file, path, &SettingsRequest::default(), tuning)
         })
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::store::engine::{Engine, Tuning};
+use crate::store::identity::NamedFile;
 use crate::store::pages::header::{HEADER_BYTES, Header};
 use crate::store::pages::page_file::PageFile;
 use crate::store::pages::verifier::{PageFault, register};
@@ -20,7 +21,8 @@ const REDB_MAGIC: &[u8] = b"redb\x1A\x0A\xA9\x0D\x0A";
 
 /// An open file.
 pub(crate) enum File {
-    Writable(Database),
+    /// With the name under which it was opened; `None` for a simulated disk.
+    Writable(Database, Option<NamedFile>),
     ReadOnly(ReadOnlyFile),
     /// The state while the engine is dropped.
     Closed,
@@ -44,16 +46,16 @@ impl Drop for ReadOnlyFile {
 impl File {
     /// Opens a file for writing and recovers it if it was not closed cleanly.
     pub(crate) fn open_to_write(path: &Path, tuning: Tuning) -> Result<Self> {
-        let before = file_identity(path);
-        let file = fs::OpenOptions::new().read(true).write(true).open(path);
-        let file = file.map_err(|error| open_error(redb::Error::Io(error), path))?;
+        let failed = |error| open_error(redb::Error::Io(error), path);
+        let file = fs::OpenOptions::new().read(true).write(true).open(path).map_err(failed)?;
+        let named = NamedFile::new(&file, path).map_err(failed)?;
         let file = FileBackend::new(file).map_err(|error| open_error(error.into(), path))?;
         let database = open(PageFile::to_write(file), path, tuning)?;
         // A repair may have replaced the file before redb locked it.
-        if file_identity(path) != before {
+        if !named.has_its_name() {
             return Err(Error::Locked { path: path.to_owned() });
         }
-        Ok(Self::Writable(database))
+        Ok(Self::Writable(database, Some(named)))
     }
 
     /// Opens a file for reading. If it was not closed cleanly, it is recovered first, which needs
@@ -79,7 +81,7 @@ impl File {
                     // Closing failed: the disk has no space for what it writes, or redb's own pages
                     // are damaged. So the recovered file is read as it is.
                     Err(Error::NeedsRepair { .. }) => match Self::open_to_write(path, tuning)? {
-                        Self::Writable(database) => {
+                        Self::Writable(database, _) => {
                             let failed = |error| open_error(redb::Error::Io(error), path);
                             let pages = FileBackend::new(fs::File::open(path).map_err(failed)?);
                             let pages = pages.map_err(|error| open_error(error.into(), path))?;
@@ -125,7 +127,7 @@ impl File {
     /// Begins a read transaction on the last commit.
     pub(crate) fn begin_read(&self, path: &Path) -> Result<ReadTransaction> {
         let database = match self {
-            Self::Writable(database) => Some(database),
+            Self::Writable(database, _) => Some(database),
             Self::ReadOnly(file) => file.database.as_ref(),
             Self::Closed => None,
         };
@@ -148,17 +150,15 @@ pub(crate) fn open(file: PageFile, path: &Path, tuning: Tuning) -> Result<Databa
     Ok(database)
 }
 
-/// Device and inode, which distinguish a file from another of the same name. `None` on systems
-/// without them.
-#[cfg(unix)]
-fn file_identity(path: &Path) -> Option<(u64, u64)> {
-    use std::os::unix::fs::MetadataExt;
-    fs::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()))
-}
-
-#[cfg(not(unix))]
-fn file_identity(_: &Path) -> Option<(u64, u64)> {
-    None
+/// The error for a symbolic link that leads to no file.
+pub(crate) fn dangling_link(path: &Path) -> Option<Error> {
+    let target = fs::read_link(path).ok()?;
+    let is_missing = fs::metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+    is_missing.then(|| {
+        let target = target.display();
+        let detail = format!("it is a link to {target}, which does not exist; remove the link");
+        Error::NotAnIndex { path: path.to_owned(), detail }
+    })
 }
 
 /// Rejects a path that certainly is not an index, before redb opens it.
@@ -167,7 +167,7 @@ pub(crate) fn is_plausible(path: &Path) -> Result<()> {
         |detail: &str| Error::NotAnIndex { path: path.to_owned(), detail: detail.into() };
     match fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Err(Error::NotFound { path: path.to_owned() });
+            return Err(dangling_link(path).unwrap_or(Error::NotFound { path: path.to_owned() }));
         }
         Err(error) => return Err(io_error(path, "opening", error)),
         Ok(metadata) if metadata.is_dir() => return Err(not_an_index("it is a directory")),

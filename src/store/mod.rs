@@ -12,6 +12,7 @@ mod create;
 mod document;
 mod engine;
 mod file;
+mod identity;
 mod leftover;
 mod load;
 mod pages;

@@ -45,6 +45,11 @@ impl<'a> Content<'a> {
         TextHash::of(self.stored().as_bytes())
     }
 
+    /// Whether this is the hash of the content, of either kind.
+    pub fn has_hash(self, hash: TextHash) -> bool {
+        hash.is_of(self.stored().as_bytes())
+    }
+
     /// The text that an index stores (`docs/format.md`, "Texts").
     pub(crate) fn stored(self) -> Cow<'a, str> {
         match self {
@@ -105,7 +110,10 @@ mod tests {
             (Content::from(&weights), "a\u{1f}0.5\u{1f}"),
         ] {
             assert_eq!(content.stored(), stored);
-            assert_eq!(content.text_hash(), TextHash::of(stored.as_bytes()));
+            let hash = TextHash::of(stored.as_bytes());
+            assert!(content.text_hash() == hash && content.has_hash(hash));
+            assert!(content.has_hash(TextHash::Xxh3(crate::hash::xxh3(stored.as_bytes()))));
+            assert!(!content.has_hash(TextHash::of(b"other")));
         }
     }
 }

@@ -19,6 +19,7 @@ mod merging;
 mod model;
 mod moved;
 mod multisets;
+mod names;
 mod rebuilding;
 mod recall;
 mod send_sync;

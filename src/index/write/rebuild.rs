@@ -59,6 +59,8 @@ impl IndexOptions {
     /// - [`Error::NoTexts`] if the index stores no texts.
     /// - [`Error::NotWeights`] or [`Error::UnexpectedWeights`] if the new settings turn texts into
     ///   weighted sets or the reverse.
+    /// - [`Error::Moved`] if the file was moved, deleted or replaced meanwhile. Nothing is replaced
+    ///   then.
     /// - Those of [`open`](Self::open) and [`create`](Self::create).
     /// - [`Error::Interrupted`] if the caller stopped the work.
     pub fn rebuild(&self, path: impl AsRef<Path>) -> Work<'static, Rebuilt> {

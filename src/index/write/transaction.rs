@@ -248,7 +248,9 @@ impl WriteTxn {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] or [`Error::Storage`] if writing fails. The index is unchanged then.
+    /// - [`Error::Io`] or [`Error::Storage`] if writing fails. The index is unchanged then.
+    /// - [`Error::Moved`] if the path of the index leads to another file by now, or to none. The
+    ///   changes are committed to the file that is open.
     pub fn commit(self) -> Result<()> {
         self.writer.commit()
     }

@@ -1,12 +1,12 @@
 //! Copies one commit to a new, compact file, while other threads go on writing.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::store::bytes::codec::unseal;
 use crate::store::bytes::schema::{
     BandNo, DEAD, DOCUMENTS, FENCES, META, POSTINGS, RUNS, RunNo, SIGNATURES, TEXTS, Table,
     posting_owner, run_row_key,
 };
-use crate::store::create::NewFile;
+use crate::store::create::{NewFile, already_exists};
 use crate::store::progress::Watch;
 use crate::store::read::reader::Reader;
 use crate::store::state::State;
@@ -29,7 +29,7 @@ const WRITING: &str = "writing the copy";
 /// The copy verifies the checksum of every row, so damage is an error and is not copied.
 pub(crate) fn backup(reader: &Reader, path: &Path, watch: &mut Watch<'_>) -> Result<()> {
     if path.symlink_metadata().is_ok() {
-        return Err(Error::AlreadyExists { path: path.to_owned() });
+        return Err(already_exists(path));
     }
     let source = reader.engine().path();
     guard(source, || {

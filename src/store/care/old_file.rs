@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::store::bytes::schema::Table;
 use crate::store::file::{is_plausible, open_error};
+use crate::store::identity::NamedFile;
 use crate::store::pages::header::{HEADER_BYTES, Header, Slot};
 use crate::store::pages::page::{Named, PAGE_BYTES, Page, PageNumber, Shape};
 use crate::store::pages::verifier::{PageFault, STORAGE};
@@ -23,6 +24,7 @@ const ACTION: &str = "reading the damaged file";
 pub(crate) struct OldFile<'p> {
     path: &'p Path,
     file: FileBackend,
+    named: NamedFile,
     header: Header,
     length: u64,
 }
@@ -40,12 +42,17 @@ impl<'p> OldFile<'p> {
         is_plausible(path)?;
         let failed = |source| io_error(path, "opening", source);
         let file = fs::OpenOptions::new().read(true).write(true).open(path).map_err(failed)?;
+        let named = NamedFile::new(&file, path).map_err(failed)?;
         let file = FileBackend::new(file).map_err(|error| open_error(error.into(), path))?;
         match file.try_lock_range(Bound::Unbounded, Bound::Unbounded) {
             Ok(false) => return Err(Error::Locked { path: path.to_owned() }),
             Err(redb::BackendError::Io(error)) => return Err(failed(error)),
             // Some systems have no locks.
             Ok(true) | Err(_) => {}
+        }
+        // Another repair may have replaced the file before it was locked.
+        if !named.has_its_name() {
+            return Err(Error::Locked { path: path.to_owned() });
         }
         let length = file.len().map_err(failed)?;
         let mut bytes = [0; HEADER_BYTES];
@@ -55,7 +62,12 @@ impl<'p> OldFile<'p> {
             path: path.to_owned(),
             detail: "it does not begin as an index does".into(),
         })?;
-        Ok(Self { path, file, header, length })
+        Ok(Self { path, file, named, header, length })
+    }
+
+    /// The file and its name.
+    pub(crate) fn named(&self) -> &NamedFile {
+        &self.named
     }
 
     /// The commits whose rows may be left, the last first, and whether each is the last one.

@@ -46,8 +46,9 @@ pub(crate) fn rebuild(
         engine.shrink()?;
     }
     drop(engine);
+    let named = old.named().cloned();
     // Windows cannot replace an open file.
     #[cfg(windows)]
     drop(old);
-    new.replace()
+    new.replace(named.as_ref())
 }

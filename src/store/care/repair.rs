@@ -201,10 +201,11 @@ fn salvage(
     if repair.lost > 0 || counters.is_none() || left.has_misplaced || !is_last {
         repair.kept = Some(keep_old_file(path)?);
     }
+    let named = old.named().clone();
     // Windows cannot replace an open file.
     #[cfg(windows)]
     drop(old);
-    new.replace().inspect_err(|_| {
+    new.replace(Some(&named)).inspect_err(|_| {
         // The old file stays in place, so its second name is removed.
         repair.kept.as_ref().map(fs::remove_file);
     })?;

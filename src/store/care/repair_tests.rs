@@ -240,3 +240,33 @@ fn a_repair_keeps_the_permissions_of_the_file_and_the_link_to_it() {
     assert!(link.symlink_metadata().expect("there").is_symlink());
     assert_clean(&folder);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_repair_never_replaces_an_index_that_took_the_name_meanwhile() {
+    use crate::error::ErrorKind;
+    use std::ops::ControlFlow;
+    let folder = tampered(|txn| {
+        txn.open_table(DEAD).expect("a table").insert(0, &b"none"[..]).expect("written");
+    });
+    let other = tempfile::tempdir().expect("a temporary folder");
+    drop(filled(&other, 50));
+    let (path, moved) = (path(&folder), folder.path().join("moved.twx"));
+    let is_new = |entry: std::io::Result<fs::DirEntry>| {
+        entry.expect("one").file_name().to_string_lossy().starts_with(".twindex-")
+    };
+    let mut tell = |_| {
+        let has_begun = fs::read_dir(folder.path()).expect("a folder").any(is_new);
+        if has_begun && !moved.exists() {
+            fs::rename(&path, &moved).expect("moved");
+            fs::copy(other.path().join("x.twx"), &path).expect("copied");
+        }
+        ControlFlow::Continue(())
+    };
+    let repaired = repair(&path, &SettingsRequest::default(), TUNING, &mut |_| {}, &mut tell);
+    assert_eq!(repaired.expect_err("another file has the name").kind(), ErrorKind::Moved);
+    assert!(moved.exists(), "it was moved");
+    assert_eq!(fs::read(&path).ok(), fs::read(other.path().join("x.twx")).ok());
+    let names = fs::read_dir(folder.path()).expect("a folder").count();
+    assert_eq!(names, 2, "neither the new file nor a second name of the old one is left");
+}

@@ -3,9 +3,8 @@
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::{ending::Ending, opening};
-use crate::terminal::escape::for_terminal;
+use crate::terminal::escape::cell_for_terminal;
 use crate::terminal::interrupt;
-use crate::terminal::messages::message;
 use crate::terminal::output::{Results, count, similarity, summary, whole_millis};
 use crate::terminal::progress_bar::ProgressBar;
 use anyhow::Context;
@@ -41,11 +40,11 @@ pub(crate) struct Clusters {
     /// Which document represents a cluster
     #[arg(long, value_enum, default_value_t = KeepChoice::First)]
     pub(crate) keep: KeepChoice,
-    /// Print the ids of all members but the representatives, one a line, as they are, to be
-    /// removed. The index is closed before the first is printed
+    /// Print the ids of all members but the representatives, one a line, to be removed. The index
+    /// is closed before the first is printed
     #[arg(long)]
     pub(crate) duplicates: bool,
-    /// With --duplicates: end each id with a NUL instead of a line end
+    /// With --duplicates: end each id with a NUL instead of a line end, and print it as it is
     #[arg(long, short = '0', requires = "duplicates", conflicts_with = "json")]
     pub(crate) print0: bool,
 }
@@ -87,14 +86,13 @@ pub(crate) fn run(global: &GlobalOptions, args: &Clusters) -> Result<Ending, Fai
     let mut results = Results::new(global);
     let (number, documents) = (clusters.len() as u64, clusters.member_count());
     let (recall, all) = (clusters.recall(), snapshot.len());
-    let mut failed = 0;
     if args.duplicates {
         let mut ids = spool_duplicates(&clusters)?;
         // The program that reads the ids may wait for the index, so it is closed first.
         drop(clusters);
         drop(snapshot);
         drop(index);
-        failed = print_ids(&mut results, &mut ids, args.print0)?;
+        print_ids(&mut results, &mut ids, args.print0)?;
     } else {
         print_clusters(&mut results, &clusters)?;
     }
@@ -105,7 +103,6 @@ pub(crate) fn run(global: &GlobalOptions, args: &Clusters) -> Result<Ending, Fai
         ("clusters", number.into()),
         ("documents", documents.into()),
         ("duplicates", duplicates.into()),
-        ("failed", failed.into()),
         ("recall", similarity(recall)),
         ("limited", false.into()),
         ("seconds", whole_millis(seconds)),
@@ -119,11 +116,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Clusters) -> Result<Ending, Fai
         similarity(recall)
     );
     summary(global, &fields, &sentence);
-    Ok(match (failed, number) {
-        (0, 0) => Ending::Nothing,
-        (0, _) => Ending::Done,
-        _ => Ending::SomeFailed,
-    })
+    Ok(if number == 0 { Ending::Nothing } else { Ending::Done })
 }
 
 /// Finds the clusters with the linkage and the representatives that the arguments choose.
@@ -164,10 +157,10 @@ fn print_clusters(results: &mut Results, clusters: &FoundClusters<'_>) -> Result
         let group: Vec<Cluster<'_>> = rest.by_ref().take(ALIGNED_CLUSTERS).collect();
         let names =
             group.iter().map(Cluster::representative).collect::<twindex::Result<Vec<_>>>()?;
-        let width = names.iter().map(|name| for_terminal(name).chars().count()).max().unwrap_or(0);
+        let widest = names.iter().map(|name| cell_for_terminal(name).chars().count()).max();
         for (cluster, name) in group.into_iter().zip(names) {
             let fields = [("representative", Value::from(name)), ("size", cluster.len().into())];
-            let widths = [width.min(MAX_NAME_WIDTH), digits];
+            let widths = [widest.unwrap_or(0).min(MAX_NAME_WIDTH), digits];
             let members = cluster.members().map(|member| member.map_err(Failure::from));
             results.line_with_list(&fields, &widths, "members", members)?;
             if interrupt::asked() {
@@ -201,31 +194,24 @@ fn spool_duplicates(clusters: &FoundClusters<'_>) -> Result<SpooledTempFile, Fai
     Ok(ids)
 }
 
-/// Prints one id per line, or each with a NUL at its end. Returns the number of ids left out
-/// because they contain a line break.
+/// Prints one id per line, or each as it is with a NUL at its end.
 fn print_ids(
     results: &mut Results,
     ids: &mut SpooledTempFile,
     print0: bool,
-) -> Result<u64, Failure> {
+) -> Result<(), Failure> {
     let mut ids = BufReader::new(ids);
-    let mut failed = 0;
     while let Some(id) = read_id(&mut ids).context("a temporary file")? {
-        // A reader would take a line break inside an id, or a final `\r`, for the end of the line.
-        if print0 {
-            results.id0(&id)?;
-        } else if !results.is_json() && (id.contains('\n') || id.ends_with('\r')) {
-            failed += 1;
-            message(&format!("{id}: an id with a line break is left out; take --json or --print0"));
-        } else {
-            results.id(&id)?;
+        match print0 {
+            true => results.id0(&id)?,
+            false => results.line(&[("id", Value::from(id))])?,
         }
         if interrupt::asked() {
             results.flush()?;
             return Err(interrupted());
         }
     }
-    Ok(failed)
+    Ok(())
 }
 
 /// Reads the next id of the temporary file, or `None` at its end.

@@ -1,9 +1,9 @@
 //! `twindex export`: writes an index as JSON Lines.
 
 use crate::commands::exported;
+use crate::input::same_file;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
-use crate::run::opening::same_file;
 use crate::run::results_file::ResultsFile;
 use crate::run::{ending::Ending, opening};
 use crate::terminal::interrupt;

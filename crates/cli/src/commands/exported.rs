@@ -213,15 +213,24 @@ pub(crate) fn line(document: &Document) -> anyhow::Result<String> {
     })?)
 }
 
+/// How the lines of documents are read.
+#[derive(Clone, Copy)]
+pub(crate) struct LineReader<'s> {
+    /// That of the index. The signatures must have as many lanes.
+    pub(crate) sketcher: &'s Sketcher,
+    /// Whether the index stores texts, so that each line must have one.
+    pub(crate) with_text: bool,
+    /// Whether the signatures were made with the Unicode tables of this program.
+    pub(crate) same_tables: bool,
+}
+
 /// Reads the line of a document.
 ///
-/// The signature must have as many lanes as the sketcher. With `with_text`, the line must have a
-/// text, and a text that does not match the other fields is refused.
-pub(crate) fn read_line(
-    line: &[u8],
-    sketcher: &Sketcher,
-    with_text: bool,
-) -> Result<Document, String> {
+/// A text that does not match the other fields is refused, so that no document has a signature that
+/// is not its own. If the signature was made with other Unicode tables, the text decides: its
+/// signature is taken, as `add` and `rebuild` do.
+pub(crate) fn read_line(line: &[u8], reader: LineReader<'_>) -> Result<Document, String> {
+    let LineReader { sketcher, with_text, same_tables } = reader;
     let lanes = sketcher.lanes();
     let found: DocumentIn<'_> = serde_json::from_slice(line).map_err(|error| json_error(&error))?;
     let signature = from_hex(&found.signature).ok_or("`signature` is not hexadecimal")?;
@@ -247,26 +256,33 @@ pub(crate) fn read_line(
             .parse()
             .map_err(|_| "`text_hash` is not 32 hexadecimal digits, or 16 of format 1")?,
     };
-    let document = match found.text.filter(|_| with_text) {
+    let document = match found.text {
         Some(text) => {
             let weights = sketcher.is_weighted().then(|| Weights::from_export(&text)).transpose();
             let weights = weights.map_err(|error| error.to_string())?;
             let content = weights.as_ref().map_or(Content::Text(&text), Content::Weights);
-            let is_known = found.text_hash.is_some() && found.text_bytes.is_some();
-            let is_same = match is_known {
-                true => {
-                    let stored = (hash, found.text_bytes.unwrap_or(0));
-                    stored == (content.text_hash(), text.len() as u64)
-                }
-                false => {
-                    let own = sketcher.signature(content).map_err(|error| error.to_string())?;
-                    own == *document.signature()
-                }
-            };
+            let (own_hash, own_bytes) = (content.text_hash(), text.len() as u64);
+            let is_same = (found.text_hash.is_none() || content.has_hash(hash))
+                && found.text_bytes.is_none_or(|bytes| bytes == own_bytes);
             if !is_same {
                 return Err("`text` is not the text of the other fields".into());
             }
-            document.with_content(content)
+            let own = sketcher.signature(content).map_err(|error| error.to_string())?;
+            let given = document.signature();
+            // A size without its code is rounded.
+            let has_own = match found.set_code {
+                Some(_) => own == *given,
+                None => own.lanes() == given.lanes(),
+            };
+            if same_tables && !has_own {
+                return Err("`signature` is not that of `text`".into());
+            }
+            let document = Document::from_signature(document.id(), own);
+            let document = document.map_err(|error| error.to_string())?;
+            match with_text {
+                true => document.with_content(content),
+                false => document.with_text_hash(own_hash, own_bytes),
+            }
         }
         None => document.with_text_hash(hash, found.text_bytes.unwrap_or(0)),
     };
@@ -314,7 +330,8 @@ mod tests {
             line(&document.with_content(text)).expect("JSON")
         };
         let (one, other) = (document("one text of some length"), document("another text"));
-        let read = |line: &str| read_line(line.as_bytes(), &sketcher, true);
+        let reader = LineReader { sketcher: &sketcher, with_text: true, same_tables: true };
+        let read = |line: &str| read_line(line.as_bytes(), reader);
         assert!(read(&one).is_ok() && read(&other).is_ok());
         let mixed = one.replace("one text of some length", "one text of same length");
         assert!(read(&mixed).expect_err("refused").contains("is not the text"));
@@ -329,6 +346,31 @@ mod tests {
     }
 
     #[test]
+    fn a_signature_that_is_not_that_of_the_text_beside_it_is_refused() {
+        let sketcher = sketcher();
+        let document = |text: &str| {
+            let document = Document::sketch("a", text, &sketcher).expect("a valid id");
+            line(&document.with_content(text)).expect("JSON")
+        };
+        let (one, other) = (document("one text of some length"), document("quite another text"));
+        let signature = |line: &str| {
+            let fields: serde_json::Value = serde_json::from_str(line).expect("JSON");
+            fields["signature"].as_str().expect("a signature").to_owned()
+        };
+        let forged = one.replace(&signature(&one), &signature(&other));
+        let own = Document::sketch("a", "one text of some length", &sketcher).expect("valid");
+        for with_text in [true, false] {
+            let reader = LineReader { sketcher: &sketcher, with_text, same_tables: true };
+            assert!(read_line(one.as_bytes(), reader).is_ok());
+            let error = read_line(forged.as_bytes(), reader).expect_err("refused");
+            assert!(error.contains("`signature` is not that of `text`"), "{error}");
+            let older = LineReader { same_tables: false, ..reader };
+            let read = read_line(forged.as_bytes(), older).expect("the text decides");
+            assert_eq!(read.signature(), own.signature());
+        }
+    }
+
+    #[test]
     fn a_document_is_read_as_it_was_written() {
         for size in [SetSize::EMPTY, SetSize::about(1), SetSize::about(3_000_000)] {
             let lane = if size.is_empty() { 0 } else { 0xA7 };
@@ -338,8 +380,9 @@ mod tests {
             let document = Document::from_signature(id, signature).expect("a valid id");
             let document =
                 document.with_text_hash(hash, 17).inserted_at(time_of(-3).expect("a time"));
-            let read = read_line(line(&document).expect("JSON").as_bytes(), &sketcher(), false)
-                .expect("read");
+            let reader = LineReader { sketcher: &sketcher(), with_text: false, same_tables: true };
+            let line = line(&document).expect("JSON");
+            let read = read_line(line.as_bytes(), reader).expect("read");
             assert_eq!(read.id(), id);
             assert_eq!(read.signature(), document.signature());
             assert_eq!((read.text_hash(), read.text_bytes()), (hash, 17));
@@ -350,7 +393,9 @@ mod tests {
     #[test]
     fn a_document_from_another_program_needs_an_id_a_signature_and_a_size() {
         let hex = "ab".repeat(64);
-        let read = |line: String| read_line(line.as_bytes(), &sketcher(), false);
+        let sketcher = sketcher();
+        let reader = LineReader { sketcher: &sketcher, with_text: false, same_tables: true };
+        let read = |line: String| read_line(line.as_bytes(), reader);
         let least = format!("{{\"id\":\"a\",\"signature\":\"{hex}\",\"set_size\":20}}");
         let document = read(least).expect("enough");
         let same = Document::from_signature("a", document.signature().clone()).expect("valid");

@@ -1,6 +1,6 @@
 //! `twindex import`: adds the JSON Lines of an export to an index.
 
-use crate::commands::exported::{self, Header};
+use crate::commands::exported::{self, Header, LineReader};
 use crate::commands::info::warn_of_other_unicode;
 use crate::commands::insert_batches::{BatchInserter, InsertOptions, PlacedDocument};
 use crate::input::{BadRecord, Block, Line, STANDARD_INPUT, open_lines, too_long};
@@ -17,13 +17,14 @@ use rayon::prelude::*;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use twindex::{Index, IndexOptions};
+use twindex::{Index, IndexOptions, UnicodeVersions};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The first line is the header that export writes; it has the settings. If INDEX does not exist, it
 is created with them; if it exists, its settings must be equal. A document needs the fields id,
-signature, and set_code or set_size. text_hash, text_bytes and inserted are optional.
+signature, and set_code or set_size. text_hash, text_bytes, inserted and, unless the index stores
+texts, text are optional. If there is a text, the other fields must be those of the text.
 
 Examples:
   twindex import copy.twx pages.jsonl
@@ -166,13 +167,18 @@ impl ExportReader {
 
     /// Reads the documents of a block in parallel. A line that cannot be read is a bad record.
     fn read(&self, block: &Block, index: &Index) -> Vec<Result<PlacedDocument, BadRecord>> {
-        let Self { name, header_line, most, .. } = self;
+        let Self { name, header_line, header, most, .. } = self;
         let place = |number: u64| format!("{name}:{number}");
         let bad = |number: u64, cause: String| BadRecord { place: place(number), cause };
         let too_long = |number: u64| bad(number, too_long(*most));
         if let Some(number) = block.cut {
             return vec![Err(too_long(number))];
         }
+        let reader = LineReader {
+            sketcher: index.sketcher(),
+            with_text: index.settings().store_text,
+            same_tables: header.settings.unicode == UnicodeVersions::current(),
+        };
         let read = |Line { number, text, .. }: Line<'_>| {
             if number <= *header_line || text.trim_ascii().is_empty() {
                 return None;
@@ -180,7 +186,7 @@ impl ExportReader {
             if text.len() > *most {
                 return Some(Err(too_long(number)));
             }
-            Some(match exported::read_line(text, index.sketcher(), index.settings().store_text) {
+            Some(match exported::read_line(text, reader) {
                 Ok(document) => Ok(PlacedDocument { document, place: place(number) }),
                 Err(cause) => Err(bad(number, cause)),
             })

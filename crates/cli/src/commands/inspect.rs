@@ -15,7 +15,8 @@ use twindex::Snapshot;
 #[command(after_help = "\
 Examples:
   twindex list pages.twx
-  twindex list pages.twx | grep ^spam/ | twindex remove pages.twx --ids-from - --wait 10")]
+  twindex list pages.twx | grep ^spam/ | twindex remove pages.twx --ids-from - --wait 10
+  twindex list pages.twx --print0 | grep -z ^spam/ | twindex remove pages.twx -0 --ids-from -")]
 pub(crate) struct List {
     /// The index file
     pub(crate) index: PathBuf,

@@ -218,7 +218,7 @@ impl<'p> LostList<'p> {
 
     fn add(&mut self, id: &str) {
         self.written += 1;
-        let written = writeln!(self.file, "{}", escape::one_line(id));
+        let written = writeln!(self.file, "{}", escape::cell(id));
         self.failed = self.failed.take().or(written.err());
     }
 

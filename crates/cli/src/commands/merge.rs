@@ -2,9 +2,9 @@
 
 use crate::commands::info::warn_of_other_unicode;
 use crate::commands::insert_batches::{BatchInserter, InsertOptions, PlacedDocument};
+use crate::input::same_file;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
-use crate::run::opening::same_file;
 use crate::run::{ending::Ending, opening};
 use crate::terminal::interrupt;
 use crate::terminal::progress_bar::ProgressBar;

@@ -3,6 +3,7 @@
 use crate::run::ending::Ending;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
+use crate::run::whole_file;
 use crate::terminal::output::{count, summary};
 use anyhow::Context;
 use clap::{Command, ValueEnum};
@@ -33,7 +34,7 @@ enum SupportedShell {
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Writes twindex.1 and a page for each command, as twindex-add.1, over those that are there.
+Writes twindex.1 and a page for each command, as twindex-add.1, in place of those that are there.
 
 Examples:
   twindex man /usr/share/man/man1
@@ -72,7 +73,7 @@ pub(crate) fn man(twindex: Command, global: &GlobalOptions, args: &Man) -> Resul
         let name = command.get_display_name().unwrap_or(command.get_name());
         let path = args.directory.join(format!("{name}.1"));
         let page = manual_page(command.clone()).context("writing a page")?;
-        std::fs::write(&path, page).with_context(|| path.display().to_string())?;
+        whole_file::write(&path, &page).with_context(|| path.display().to_string())?;
         pages += 1;
     }
     let sentence = format!("{}: {} written", place(), count(pages, "page"));

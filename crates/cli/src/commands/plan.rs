@@ -3,6 +3,7 @@
 use crate::run::ending::Ending;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
+use crate::run::whole_file;
 use crate::terminal::output::{Results, bytes, count, grouped, similarity, summary};
 use crate::terminal::plot::{Curve, draw, picture};
 use anyhow::Context;
@@ -86,7 +87,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Plan) -> Result<Ending, Failure
     if let Some(path) = &args.svg {
         let svg = picture(&curves(&forecast, textbook), threshold)
             .with_context(|| path.display().to_string())?;
-        std::fs::write(path, svg).with_context(|| path.display().to_string())?;
+        whole_file::write(path, svg.as_bytes()).with_context(|| path.display().to_string())?;
     }
 
     let mut results = Results::new(global);

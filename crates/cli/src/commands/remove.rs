@@ -1,15 +1,16 @@
 //! `twindex remove`: removes documents from an index, by id or by age.
 
-use crate::input::{Block, Blocks, Line, open_lines};
+use crate::input::{Block, Blocks, Line, Listed, NulList, open_lines};
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::seconds::{seconds_of, time_of};
 use crate::run::{ending::Ending, opening};
+use crate::terminal::escape::unescaped;
 use crate::terminal::interrupt;
 use crate::terminal::messages::message;
 use crate::terminal::output::{count, grouped, summary, whole_millis};
 use anyhow::Context;
-use std::io::Read;
+use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::str;
@@ -20,12 +21,16 @@ use twindex::{ErrorKind, Index, MAX_ID_BYTES, Result};
 #[command(after_help = "\
 Ids that are not in the index are counted as missing; that is not an error.
 
+A line of --ids-from is an id as list prints it: \\t, \\n, \\r and \\u0000 stand for control
+characters and \\\\ for a backslash. Any other backslash stands for itself.
+
 --older-than removes documents whose age in whole seconds is greater than AGE.
 
 Examples:
   twindex remove pages.twx page-1 page-2
   twindex remove pages.twx --older-than 90d
   grep spam ids.txt | twindex remove pages.twx --ids-from -
+  twindex list pages.twx --print0 | grep -z spam | twindex remove pages.twx -0 --ids-from -
   twindex clusters pages.twx --duplicates | twindex remove pages.twx --ids-from -")]
 pub(crate) struct Remove {
     /// The index file
@@ -33,9 +38,12 @@ pub(crate) struct Remove {
     /// Ids of documents
     #[arg(required_unless_present_any = ["ids_from", "older_than"], conflicts_with = "older_than")]
     pub(crate) ids: Vec<String>,
-    /// Read ids from a file, one a line; - for standard input
+    /// Read ids from a file, one a line as list prints them; - for standard input
     #[arg(long, value_name = "FILE", conflicts_with = "older_than")]
     pub(crate) ids_from: Option<PathBuf>,
+    /// Each id of --ids-from ends with a NUL and is taken as it is, as list --print0 prints it
+    #[arg(long, short = '0', requires = "ids_from")]
+    pub(crate) null: bool,
     /// Remove documents inserted longer ago than this: a number of seconds, minutes, hours, days or
     /// weeks, such as 45s, 30m, 12h, 90d or 2w
     #[arg(long, value_name = "AGE", value_parser = age)]
@@ -77,7 +85,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Remove) -> std::result::Result<
     let start = Instant::now();
     // The ids may come from a command that reads this same index. It closes the index before it
     // prints the first id, so this command waits for the first lines before it opens the index.
-    let list = args.ids_from.as_deref().map(IdList::begin).transpose()?;
+    let list = args.ids_from.as_deref().map(|list| IdList::begin(list, args.null)).transpose()?;
     let index = opening::to_write(global, &args.index)?;
     if let Some(age) = args.older_than {
         let removed = remove_older(&index, age)?;
@@ -157,20 +165,66 @@ fn report(
     Ok(if failed > 0 { Ending::SomeFailed } else { Ending::Done })
 }
 
-/// A reader of a file with one id per line.
+/// The most bytes of an escaped id: `\u0000` for each of its bytes.
+const MAX_ESCAPED_BYTES: usize = 6 * MAX_ID_BYTES;
+
+/// A list of ids.
 struct IdList {
     place: String,
-    blocks: Blocks<Box<dyn Read + Send>>,
-    first: Option<Block>,
+    ids: ListedIds,
+}
+
+enum ListedIds {
+    /// One id a line, escaped as `list` prints it, with the block that was read first.
+    Lines(Blocks<Box<dyn Read + Send>>, Option<Block>),
+    /// Each id ends with a NUL.
+    Nuls(NulList),
 }
 
 impl IdList {
-    /// Opens the file and waits for its first lines.
-    fn begin(list: &Path) -> std::result::Result<Self, Failure> {
+    /// Opens the file and waits for its first ids.
+    fn begin(list: &Path, null: bool) -> std::result::Result<Self, Failure> {
         let place = list.display().to_string();
-        let mut blocks = open_lines(list, MAX_ID_BYTES).with_context(|| place.clone())?;
-        let first = blocks.read_block().with_context(|| place.clone())?;
-        Ok(Self { place, blocks, first })
+        let begin = || -> io::Result<ListedIds> {
+            Ok(match null {
+                true => ListedIds::Nuls(NulList::open(list, MAX_ID_BYTES)?),
+                false => {
+                    let mut blocks = open_lines(list, MAX_ESCAPED_BYTES)?;
+                    let first = blocks.read_block()?;
+                    ListedIds::Lines(blocks, first)
+                }
+            })
+        };
+        let ids = begin().with_context(|| place.clone())?;
+        Ok(Self { place, ids })
+    }
+}
+
+/// Counts and reports the entries of a list that are no ids.
+struct BadIds<'p> {
+    place: &'p str,
+    failed: u64,
+}
+
+impl BadIds<'_> {
+    /// Reports an entry by its number and what is wrong with it.
+    fn add(&mut self, number: u64, cause: &str) {
+        self.failed += 1;
+        message(&format!("{}:{number}: {cause}", self.place));
+    }
+
+    fn add_too_long(&mut self, number: u64) {
+        let most = grouped(MAX_ID_BYTES as u64);
+        self.add(number, &format!("longer than {most} bytes, the most that an id has"));
+    }
+
+    /// The text of an entry, unless it is not UTF-8.
+    fn text<'t>(&mut self, number: u64, bytes: &'t [u8]) -> Option<&'t str> {
+        let text = str::from_utf8(bytes);
+        text.inspect_err(|error| {
+            self.add(number, &format!("not valid UTF-8 at byte {}", error.valid_up_to() + 1));
+        })
+        .ok()
     }
 }
 
@@ -187,36 +241,71 @@ impl Removal<'_> {
     }
 
     /// Adds the ids of a list until its end or until the command is interrupted. Returns the number
-    /// of lines without a valid id.
+    /// of entries that are no ids.
     fn add_listed(&mut self, list: IdList) -> std::result::Result<u64, Failure> {
-        let IdList { place, mut blocks, first } = list;
-        let mut failed = 0;
-        let mut bad = |line: u64, cause: &str| {
-            failed += 1;
-            message(&format!("{place}:{line}: {cause}"));
-        };
-        let too_long =
-            format!("longer than {} bytes, the most that an id has", grouped(MAX_ID_BYTES as u64));
+        let IdList { place, ids } = list;
+        let mut bad = BadIds { place: &place, failed: 0 };
+        match ids {
+            ListedIds::Nuls(ids) => self.add_nuls(ids, &mut bad)?,
+            ListedIds::Lines(blocks, first) => self.add_lines(blocks, first, &mut bad)?,
+        }
+        Ok(bad.failed)
+    }
+
+    fn add_lines(
+        &mut self,
+        mut blocks: Blocks<Box<dyn Read + Send>>,
+        first: Option<Block>,
+        bad: &mut BadIds<'_>,
+    ) -> std::result::Result<(), Failure> {
         let mut next = first;
         while let Some(block) = next {
-            block.cut.iter().for_each(|line| bad(*line, &too_long));
-            for Line { number: line, text: id, .. } in block.lines() {
-                match str::from_utf8(id) {
-                    Ok("") => {}
-                    Ok(id) if id.len() > MAX_ID_BYTES => bad(line, &too_long),
-                    Ok(id) => self.add(id)?,
-                    Err(error) => {
-                        let at = error.valid_up_to() + 1;
-                        bad(line, &format!("not valid UTF-8 at byte {at}"));
-                    }
+            block.cut.iter().for_each(|line| bad.add_too_long(*line));
+            for Line { number, text, .. } in block.lines() {
+                if let Some(id) = bad.text(number, text) {
+                    self.add_entry(number, &unescaped(id), bad)?;
                 }
                 if interrupt::asked() {
-                    return Ok(failed);
+                    return Ok(());
                 }
             }
-            next = blocks.read_block().with_context(|| place.clone())?;
+            next = blocks.read_block().with_context(|| bad.place.to_owned())?;
         }
-        Ok(failed)
+        Ok(())
+    }
+
+    fn add_nuls(
+        &mut self,
+        mut ids: NulList,
+        bad: &mut BadIds<'_>,
+    ) -> std::result::Result<(), Failure> {
+        for number in 1.. {
+            match ids.read().with_context(|| bad.place.to_owned())? {
+                Listed::End => break,
+                Listed::TooLong => bad.add_too_long(number),
+                Listed::Text(text) => {
+                    if let Some(id) = bad.text(number, &text) {
+                        self.add_entry(number, id, bad)?;
+                    }
+                }
+            }
+            if interrupt::asked() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds an id of a list. An empty entry is passed over.
+    fn add_entry(&mut self, number: u64, id: &str, bad: &mut BadIds<'_>) -> Result<()> {
+        match id.len() {
+            0 => Ok(()),
+            length if length > MAX_ID_BYTES => {
+                bad.add_too_long(number);
+                Ok(())
+            }
+            _ => self.add(id),
+        }
     }
 
     /// Removes the ids of the batch in one commit.

@@ -4,19 +4,79 @@ use super::blocks::Blocks;
 use super::compression::{self, Decompressed};
 use super::foreign;
 use super::source::STANDARD_INPUT;
+use memchr::memchr;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::Path;
+
+type Stream = Box<dyn Read + Send>;
 
 /// Opens a file or standard input as blocks of lines of at most `most` bytes, and decompresses it
 /// if needed.
-pub fn open_lines(path: &Path, most: usize) -> io::Result<Blocks<Box<dyn Read + Send>>> {
-    let stream: Box<dyn Read + Send> = match path.as_os_str() == STANDARD_INPUT {
-        true => Box::new(io::stdin()),
-        false => Box::new(File::open(path)?),
-    };
+pub fn open_lines(path: &Path, most: usize) -> io::Result<Blocks<Stream>> {
     let Decompressed { mut start, mut rest } =
-        compression::open(stream, compression::is_named(path))?;
+        compression::open(open(path)?, compression::is_named(path))?;
     foreign::refuse(&mut rest, &mut start)?;
     Ok(Blocks::new(Box::new(rest), start, most))
+}
+
+fn open(path: &Path) -> io::Result<Stream> {
+    Ok(match path.as_os_str() == STANDARD_INPUT {
+        true => Box::new(io::stdin()),
+        false => Box::new(File::open(path)?),
+    })
+}
+
+/// A list of texts that each end with a NUL. The last one may end with the list.
+pub struct NulList {
+    stream: BufReader<Stream>,
+    /// The most bytes of a text.
+    most: usize,
+}
+
+/// What follows in a list.
+pub enum Listed {
+    Text(Vec<u8>),
+    /// A text that is longer than the limit. It was passed over.
+    TooLong,
+    End,
+}
+
+impl NulList {
+    /// Opens a file or standard input, decompresses it if needed, and waits for its first bytes.
+    pub fn open(path: &Path, most: usize) -> io::Result<Self> {
+        let Decompressed { start, rest } =
+            compression::open(open(path)?, compression::is_named(path))?;
+        let mut stream: BufReader<Stream> =
+            BufReader::new(Box::new(Cursor::new(start).chain(rest)));
+        stream.fill_buf()?;
+        Ok(Self { stream, most })
+    }
+
+    /// Reads the next text, without its NUL.
+    pub fn read(&mut self) -> io::Result<Listed> {
+        let (mut text, mut is_too_long) = (Vec::new(), false);
+        loop {
+            let bytes = match self.stream.fill_buf() {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                bytes => bytes?,
+            };
+            let end = memchr(0, bytes);
+            let piece = &bytes[..end.unwrap_or(bytes.len())];
+            is_too_long |= text.len() + piece.len() > self.most;
+            if is_too_long {
+                text.clear();
+            } else {
+                text.extend_from_slice(piece);
+            }
+            let (is_ended, count) = (bytes.is_empty(), end.map_or(bytes.len(), |end| end + 1));
+            self.stream.consume(count);
+            if is_ended && text.is_empty() && !is_too_long {
+                return Ok(Listed::End);
+            }
+            if is_ended || end.is_some() {
+                return Ok(if is_too_long { Listed::TooLong } else { Listed::Text(text) });
+            }
+        }
+    }
 }

@@ -5,6 +5,7 @@ mod blocks;
 mod compression;
 mod counted;
 mod fasta;
+mod file_identity;
 mod files;
 mod foreign;
 mod format;
@@ -25,9 +26,10 @@ mod walk;
 
 pub use blocks::{Block, Blocks, Line};
 pub use fasta::no_sequence;
+pub use file_identity::{FileIdentity, same_file};
 pub use format::Format;
 pub use json::{Fields, weights};
-pub use listing::open_lines;
+pub use listing::{Listed, NulList, open_lines};
 pub use record::{
     BadRecord, Body, RawRecord, Record, RecordName, WANTS_WEIGHTS, too_long, too_long_normalized,
     unmarked,

@@ -5,6 +5,7 @@ use super::blocks::Blocks;
 use super::compression::{self, Decompressed, DecompressedRest};
 use super::counted::{Counted, Density};
 use super::fasta::SequenceBlocks;
+use super::file_identity::FileIdentity;
 use super::files::WholeFile;
 use super::foreign;
 use super::format::{self, Format};
@@ -14,7 +15,7 @@ use super::path_id::id_of;
 use super::record::{BadRecord, Naming};
 use super::rows::{RowBlock, RowBlocks};
 use super::table::Table;
-use super::walk::{self, FileIdentity, WalkOptions};
+use super::walk::{self, WalkOptions};
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
@@ -93,8 +94,8 @@ enum PathKind {
 impl Reading {
     /// Prepares to read these inputs.
     pub fn new(inputs: Inputs) -> Self {
-        let identity = |path: &PathBuf| FileIdentity::of(path, &std::fs::metadata(path).ok()?);
-        let left_out = inputs.leave_out.iter().filter_map(identity).collect();
+        let left_out = inputs.leave_out.iter();
+        let left_out = left_out.filter_map(|path| FileIdentity::of_path(path)).collect();
         let waiting = inputs.paths.iter().cloned().collect();
         let counter = Arc::default();
         let (walk, held_back, open, bad) = (None, None, None, None);

@@ -3,7 +3,6 @@
 use super::record::BadRecord;
 use ignore::overrides::{Override, OverrideBuilder};
 use ignore::{Error, Walk, WalkBuilder};
-use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
 /// Which files of a directory are read.
@@ -61,27 +60,5 @@ fn explained(error: &Error) -> (Option<PathBuf>, String) {
         }
         Error::Io(error) => (None, error.to_string()),
         other => (None, other.to_string()),
-    }
-}
-
-/// The identity of a file, whichever path or link leads to it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum FileIdentity {
-    #[cfg(unix)]
-    Inode(u64, u64),
-    #[cfg(not(unix))]
-    Path(PathBuf),
-}
-
-impl FileIdentity {
-    #[cfg(unix)]
-    pub(super) fn of(_path: &Path, found: &Metadata) -> Option<Self> {
-        use std::os::unix::fs::MetadataExt;
-        Some(Self::Inode(found.dev(), found.ino()))
-    }
-
-    #[cfg(not(unix))]
-    pub(super) fn of(path: &Path, _found: &Metadata) -> Option<Self> {
-        path.canonicalize().ok().map(Self::Path)
     }
 }

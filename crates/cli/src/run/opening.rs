@@ -70,22 +70,6 @@ pub fn open<T>(
     }
 }
 
-/// Whether two paths lead to the same file, also through links.
-pub fn same_file(a: &Path, b: &Path) -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        let identity = |path: &Path| {
-            let found = std::fs::metadata(path).ok()?;
-            Some((found.dev(), found.ino()))
-        };
-        if identity(a).is_some_and(|a| Some(a) == identity(b)) {
-            return true;
-        }
-    }
-    a.canonicalize().is_ok_and(|a| Some(a) == b.canonicalize().ok())
-}
-
 fn in_use(path: &impl std::fmt::Display, wait: Duration) -> Failure {
     let error = match wait.is_zero() {
         true => anyhow::anyhow!(

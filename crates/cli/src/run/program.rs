@@ -2,6 +2,7 @@
 
 use super::ending::Ending;
 use super::failure::{self, Failure};
+use super::file_size_limit;
 use super::global_options::GlobalOptions;
 use crate::terminal::color::ColorMode;
 use crate::terminal::messages::{message, name_program};
@@ -41,6 +42,7 @@ pub fn run(
     name_program(name);
     failure::hush_panics();
     let limited = || {
+        file_size_limit::catch()?;
         limit_threads(global)?;
         work()
     };

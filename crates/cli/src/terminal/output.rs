@@ -1,7 +1,7 @@
 //! Result lines on standard output and the summary on standard error.
 
 use super::color::{NAME, VALUE, is_on, paint};
-use super::escape::{for_stream, for_terminal, one_line};
+use super::escape::{cell, cell_for_terminal, for_stream, for_terminal};
 use super::output_options::OutputOptions;
 use clap::builder::styling::Style;
 use serde::{Serialize, Serializer};
@@ -80,14 +80,14 @@ impl Results {
             }
             Layout::Tabs => {
                 let cells: Vec<String> =
-                    fields.iter().map(|(_, value)| plain(value, one_line)).collect();
+                    fields.iter().map(|(_, value)| plain(value, cell)).collect();
                 writeln!(self.out, "{}", cells.join("\t"))?;
             }
             Layout::Aligned => {
                 let similarity = fields.iter().position(|(name, _)| *name == "similarity");
                 self.painted =
                     self.painted.or(similarity.map(|column| Painted::Column(column, VALUE)));
-                let cells = fields.iter().map(|(_, value)| plain(value, for_terminal));
+                let cells = fields.iter().map(|(_, value)| plain(value, cell_for_terminal));
                 self.waiting.push(cells.collect());
                 if self.waiting.len() >= ALIGNED {
                     self.align()?;
@@ -118,13 +118,13 @@ impl Results {
             }
             Layout::Tabs => {
                 let cells: Vec<String> =
-                    fields.iter().map(|(_, value)| plain(value, one_line)).collect();
+                    fields.iter().map(|(_, value)| plain(value, cell)).collect();
                 write!(self.out, "{}\t", cells.join("\t"))?;
                 "\t"
             }
             Layout::Aligned => {
                 for ((_, value), width) in fields.iter().zip(widths) {
-                    write!(self.out, "{:width$}  ", plain(value, for_terminal))?;
+                    write!(self.out, "{:width$}  ", plain(value, cell_for_terminal))?;
                 }
                 "  "
             }
@@ -136,23 +136,13 @@ impl Results {
                 Layout::Json => {
                     write!(self.out, "{between}{}", self.json(&item.to_string()))?;
                 }
-                Layout::Tabs => write!(self.out, "{between}{}", plain(&item, one_line))?,
-                Layout::Aligned => write!(self.out, "{between}{}", plain(&item, for_terminal))?,
+                Layout::Tabs => write!(self.out, "{between}{}", plain(&item, cell))?,
+                Layout::Aligned => {
+                    write!(self.out, "{between}{}", plain(&item, cell_for_terminal))?
+                }
             }
         }
         Ok(writeln!(self.out, "{}", if self.layout == Layout::Json { "]}" } else { "" })?)
-    }
-
-    /// Prints an id on a line of its own. A program gets it unchanged; on a terminal its control
-    /// characters are escaped.
-    pub fn id(&mut self, id: &str) -> io::Result<()> {
-        match self.layout {
-            Layout::Tabs => {
-                self.any = true;
-                writeln!(self.out, "{id}")
-            }
-            Layout::Json | Layout::Aligned => self.line(&[("id", Value::from(id))]),
-        }
     }
 
     /// Prints an id as it is, with a NUL at its end.
@@ -380,11 +370,11 @@ mod tests {
 
     #[test]
     fn a_cell_never_breaks_a_line() {
-        assert_eq!(plain(&Value::from("a\tb\nc\r"), one_line), "a\\tb\\nc\\r");
+        assert_eq!(plain(&Value::from("a\tb\nc\r"), cell), "a\\tb\\nc\\r");
         assert_eq!(
-            plain(&Value::from("\u{1b}[2J\0\u{7f}\u{85}"), one_line),
+            plain(&Value::from("\u{1b}[2J\0\u{7f}\u{85}"), cell),
             "\\u001b[2J\\u0000\\u007f\\u0085"
         );
-        assert_eq!(plain(&Value::from("C:\\new é"), one_line), "C:\\new é");
+        assert_eq!(plain(&Value::from("C:\\New é"), cell), "C:\\New é");
     }
 }

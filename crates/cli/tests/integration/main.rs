@@ -34,6 +34,9 @@ mod copies;
 mod directories;
 #[cfg(target_os = "linux")]
 mod disk_full;
+mod escapes;
+#[cfg(unix)]
+mod file_names;
 mod first_hour;
 mod formats;
 mod genomes;

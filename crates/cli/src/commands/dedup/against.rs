@@ -1,6 +1,7 @@
 //! The indexes of `dedup --against`: opens them, and checks that they can be compared with.
 
 use crate::commands::dedup::command::Dedup;
+use crate::input::same_file;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::opening;
@@ -10,7 +11,7 @@ use twindex::{ReadOnlyIndex, Settings};
 
 /// Opens the indexes of `--against` for reading.
 pub(crate) fn open(global: &GlobalOptions, args: &Dedup) -> Result<Vec<ReadOnlyIndex>, Failure> {
-    let open = |path: &PathBuf| match opening::same_file(path, &args.index) {
+    let open = |path: &PathBuf| match same_file(path, &args.index) {
         true => Err(anyhow!(
             "{}: is the index itself, whose documents count anyway; leave out this --against",
             path.display()

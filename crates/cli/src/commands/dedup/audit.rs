@@ -56,18 +56,20 @@ impl Audit {
 
     /// Prints the lines that an interrupted run has already written to the spool file.
     fn repeat(&mut self) -> Result<(), Failure> {
-        let (Some(spool), false) = (&self.spool, matches!(self.printer, AuditPrinter::Nowhere))
-        else {
+        let Self { spool: Some(spool), printer, .. } = self else { return Ok(()) };
+        if matches!(printer, AuditPrinter::Nowhere) {
             return Ok(());
-        };
-        for line in spool.reader()?.lines() {
-            let line = line.context("the audit of the interrupted run")?;
-            let fields: Map<String, Value> =
-                serde_json::from_str(&line).context("the audit of the interrupted run")?;
-            let values = COLUMNS.map(|name| fields.get(name).cloned().unwrap_or_default());
-            self.print(values)?;
         }
-        Ok(())
+        spool.read_back(|written| {
+            for line in written.lines() {
+                let line = line.context("the audit of the interrupted run")?;
+                let fields: Map<String, Value> =
+                    serde_json::from_str(&line).context("the audit of the interrupted run")?;
+                let values = COLUMNS.map(|name| fields.get(name).cloned().unwrap_or_default());
+                printer.print(values, true)?;
+            }
+            Ok(())
+        })
     }
 
     /// Writes the line of one removed record, with a value for each column.
@@ -75,47 +77,13 @@ impl Audit {
         if let Some(spool) = &mut self.spool {
             spool.write(json(&values)?.as_bytes())?;
         }
-        self.print(values)
-    }
-
-    /// Prints one line. A broken pipe is an error only without a spool file.
-    fn print(&mut self, values: [Value; 4]) -> Result<(), Failure> {
-        let printed = match &mut self.printer {
-            AuditPrinter::Nowhere => Ok(()),
-            AuditPrinter::Stream(stream) => {
-                json(&values).and_then(|line| stream.write(line.as_bytes()))
-            }
-            AuditPrinter::Results(results) => {
-                let mut values = values.into_iter();
-                let fields = COLUMNS.map(|name| (name, values.next().unwrap_or_default()));
-                results.line(&fields).map_err(Failure::from)
-            }
-        };
-        self.tolerate_broken_pipe(printed)
-    }
-
-    /// Ignores a broken pipe if a spool file keeps the audit, and prints nothing from then on.
-    ///
-    /// The reader of the printed audit may stop early; the run must still complete the output.
-    fn tolerate_broken_pipe(&mut self, printed: Result<(), Failure>) -> Result<(), Failure> {
-        match printed {
-            Err(Failure::BrokenPipe) if self.spool.is_some() => {
-                self.printer = AuditPrinter::Nowhere;
-                Ok(())
-            }
-            printed => printed,
-        }
+        self.printer.print(values, self.spool.is_some())
     }
 
     /// Makes the written lines durable. Returns the length and hash of the spool file, or `None`
     /// without a spool file.
     pub(crate) fn sync(&mut self) -> Result<Option<LengthAndHash>, Failure> {
-        let flushed = match &mut self.printer {
-            AuditPrinter::Nowhere => Ok(()),
-            AuditPrinter::Stream(stream) => stream.sync().map(|_| ()),
-            AuditPrinter::Results(results) => results.flush().map_err(Failure::from),
-        };
-        self.tolerate_broken_pipe(flushed)?;
+        self.printer.flush(self.spool.is_some())?;
         self.spool.as_mut().map(PartialFile::sync).transpose()
     }
 
@@ -131,6 +99,48 @@ impl Audit {
         match (self.spool, self.spool_is_requested) {
             (Some(spool), true) => spool.finish().map(|()| None),
             (spool, _) => Ok(spool),
+        }
+    }
+}
+
+impl AuditPrinter {
+    /// Prints one line. A broken pipe is an error only without a spool file.
+    fn print(&mut self, values: [Value; 4], has_spool: bool) -> Result<(), Failure> {
+        let printed = match self {
+            Self::Nowhere => Ok(()),
+            Self::Stream(stream) => json(&values).and_then(|line| stream.write(line.as_bytes())),
+            Self::Results(results) => {
+                let mut values = values.into_iter();
+                let fields = COLUMNS.map(|name| (name, values.next().unwrap_or_default()));
+                results.line(&fields).map_err(Failure::from)
+            }
+        };
+        self.tolerate_broken_pipe(printed, has_spool)
+    }
+
+    fn flush(&mut self, has_spool: bool) -> Result<(), Failure> {
+        let flushed = match self {
+            Self::Nowhere => Ok(()),
+            Self::Stream(stream) => stream.sync().map(|_| ()),
+            Self::Results(results) => results.flush().map_err(Failure::from),
+        };
+        self.tolerate_broken_pipe(flushed, has_spool)
+    }
+
+    /// Ignores a broken pipe if a spool file keeps the audit, and prints nothing from then on.
+    ///
+    /// The reader of the printed audit may stop early; the run must still complete the output.
+    fn tolerate_broken_pipe(
+        &mut self,
+        printed: Result<(), Failure>,
+        has_spool: bool,
+    ) -> Result<(), Failure> {
+        match printed {
+            Err(Failure::BrokenPipe) if has_spool => {
+                *self = Self::Nowhere;
+                Ok(())
+            }
+            printed => printed,
         }
     }
 }

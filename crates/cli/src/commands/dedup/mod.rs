@@ -7,6 +7,7 @@ pub(crate) mod command;
 mod completion;
 pub(crate) mod deduplication;
 pub(crate) mod dry_run;
+mod exclusive_file;
 pub(crate) mod kept_output;
 pub(crate) mod partial_file;
 mod repetition;

@@ -1,5 +1,6 @@
 //! Output files that get their final name when they are complete, and output streams.
 
+use crate::commands::dedup::exclusive_file;
 use crate::commands::dedup::targets::Target;
 use crate::input::STANDARD_INPUT;
 use crate::run::compressor::{Compressor, decompressed};
@@ -14,7 +15,7 @@ use xxhash_rust::xxh3::Xxh3;
 /// The length of a file in bytes, and the hash of those bytes.
 pub type LengthAndHash = (u64, u64);
 
-/// A file that has a temporary name until it is complete.
+/// A file that has a temporary name until it is complete. No other run can write it meanwhile.
 pub struct PartialFile {
     file: BufWriter<File>,
     /// The temporary name.
@@ -35,7 +36,7 @@ impl PartialFile {
     pub fn create(path: &Path) -> Result<Self, Failure> {
         let partial = partial_path(path);
         let place = || partial.display().to_string();
-        let file = File::create(&partial).with_context(place)?;
+        let file = exclusive_file::create(&partial)?;
         sync_folder(&partial).with_context(place)?;
         Ok(Self::new(file, path, Box::new(Xxh3::new()), 0, None))
     }
@@ -53,19 +54,16 @@ impl PartialFile {
     pub fn resume(path: &Path, content: LengthAndHash) -> Result<Option<Self>, Failure> {
         let partial = partial_path(path);
         let place = || partial.display().to_string();
-        let Some((hash, last)) = read(&partial, content).with_context(place)? else {
+        let Some(mut file) = exclusive_file::open(&partial)? else { return Ok(None) };
+        let Some((hash, last)) = read(&file, content).with_context(place)? else {
             return Ok(None);
         };
-        let open = || -> io::Result<File> {
-            let mut file = OpenOptions::new().write(true).open(&partial)?;
-            file.set_len(content.0)?;
-            file.seek(SeekFrom::End(0))?;
-            Ok(file)
-        };
-        let file = open().with_context(place)?;
+        let cut = file.set_len(content.0).and_then(|()| file.seek(SeekFrom::End(0)));
+        cut.with_context(place)?;
         let mut resumed = Self::new(file, path, hash, content.0, last);
         if resumed.compressor.is_some() {
-            resumed.last = last_byte(resumed.reader()?).with_context(place)?;
+            resumed.last =
+                resumed.read_back(|written| Ok(last_byte(written).with_context(place)?))?;
         }
         Ok(Some(resumed))
     }
@@ -76,7 +74,9 @@ impl PartialFile {
     pub fn complete(path: &Path, content: LengthAndHash) -> Result<bool, Failure> {
         let partial = partial_path(path);
         let place = || path.display().to_string();
-        if read(&partial, content).with_context(place)?.is_some() {
+        if let Some(file) = exclusive_file::open(&partial)?
+            && read(&file, content).with_context(place)?.is_some()
+        {
             fs::rename(&partial, path).and_then(|()| sync_folder(path)).with_context(place)?;
             return Ok(true);
         }
@@ -86,8 +86,9 @@ impl PartialFile {
     /// Whether a file has its final name and this content, and no more.
     pub fn is_complete(path: &Path, content: LengthAndHash) -> Result<bool, Failure> {
         let whole = fs::metadata(path).is_ok_and(|found| found.len() == content.0);
+        let read = |file: File| read(&file, content);
         let place = || path.display().to_string();
-        Ok(whole && read(path, content).with_context(place)?.is_some())
+        Ok(whole && File::open(path).and_then(read).with_context(place)?.is_some())
     }
 
     /// Returns the last byte before compression, or `None` if nothing was written.
@@ -95,11 +96,19 @@ impl PartialFile {
         self.last
     }
 
-    /// Reads what was written from its start, as far as it is in the file.
-    pub fn reader(&self) -> Result<Box<dyn BufRead>, Failure> {
+    /// Reads what was written from its start, as far as it is in the file. What is written later
+    /// follows it.
+    pub fn read_back<T>(
+        &mut self,
+        read: impl FnOnce(&mut dyn BufRead) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
         let place = || self.partial.display().to_string();
-        let file = File::open(&self.partial).with_context(place)?;
-        Ok(decompressed(&self.path, file.take(self.length)).with_context(place)?)
+        let mut file = self.file.get_ref();
+        file.seek(SeekFrom::Start(0)).with_context(place)?;
+        let mut written = decompressed(&self.path, file.take(self.length)).with_context(place)?;
+        let found = read(&mut written)?;
+        file.seek(SeekFrom::End(0)).with_context(place)?;
+        Ok(found)
     }
 
     /// Appends bytes.
@@ -148,7 +157,7 @@ impl PartialFile {
 }
 
 /// The last byte of a stream.
-fn last_byte(mut stream: impl BufRead) -> io::Result<Option<u8>> {
+fn last_byte(stream: &mut dyn BufRead) -> io::Result<Option<u8>> {
     let mut last = None;
     loop {
         let bytes = stream.fill_buf()?;
@@ -161,12 +170,12 @@ fn last_byte(mut stream: impl BufRead) -> io::Result<Option<u8>> {
 
 /// Hashes the first `length` bytes of a file. Returns the hasher and the last of these bytes.
 ///
-/// Returns `None` if the file is absent, shorter, or has another hash.
-fn read(path: &Path, (length, hash): LengthAndHash) -> io::Result<Option<(Box<Xxh3>, Option<u8>)>> {
-    let file = match File::open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        file => file?,
-    };
+/// Returns `None` if the file is shorter or has another hash.
+fn read(
+    mut file: &File,
+    (length, hash): LengthAndHash,
+) -> io::Result<Option<(Box<Xxh3>, Option<u8>)>> {
+    file.seek(SeekFrom::Start(0))?;
     let mut reader = BufReader::with_capacity(1 << 18, file.take(length));
     let (mut found, mut read, mut last) = (Box::new(Xxh3::new()), 0, None);
     loop {

@@ -2,9 +2,8 @@
 
 use crate::commands::dedup::command::Dedup;
 use crate::commands::dedup::partial_file::{partial_path, with_suffix};
-use crate::input::STANDARD_INPUT;
+use crate::input::{STANDARD_INPUT, same_file};
 use crate::run::failure::Failure;
-use crate::run::opening::same_file;
 use anyhow::{Context, anyhow};
 use std::fs;
 use std::path::{Path, PathBuf};

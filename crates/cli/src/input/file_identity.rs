@@ -1,0 +1,38 @@
+//! The identity of a file, whichever path or link leads to it.
+
+use std::fs::Metadata;
+use std::path::Path;
+
+/// The identity of a file: device and inode, or its one path without links.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileIdentity {
+    #[cfg(unix)]
+    Inode(u64, u64),
+    #[cfg(not(unix))]
+    Path(std::path::PathBuf),
+}
+
+impl FileIdentity {
+    /// The identity of a file with this metadata; `None` if it cannot be told.
+    #[cfg(unix)]
+    pub fn of(_path: &Path, found: &Metadata) -> Option<Self> {
+        use std::os::unix::fs::MetadataExt;
+        Some(Self::Inode(found.dev(), found.ino()))
+    }
+
+    /// The identity of a file with this metadata; `None` if it cannot be told.
+    #[cfg(not(unix))]
+    pub fn of(path: &Path, _found: &Metadata) -> Option<Self> {
+        path.canonicalize().ok().map(Self::Path)
+    }
+
+    /// The identity of the file that a path leads to; `None` if there is none.
+    pub fn of_path(path: &Path) -> Option<Self> {
+        Self::of(path, &std::fs::metadata(path).ok()?)
+    }
+}
+
+/// Whether two paths lead to the same file, also through links.
+pub fn same_file(a: &Path, b: &Path) -> bool {
+    FileIdentity::of_path(a).is_some_and(|a| Some(a) == FileIdentity::of_path(b))
+}
