@@ -81,39 +81,44 @@ fn what_follows_compressed_data_must_be_compressed_too() {
 fn a_few_bytes_do_not_become_millions_of_documents() {
     for (line, format) in [("\n", "lines"), ("a\n", "lines"), ("{\"text\":\"\"}\n", "jsonl")] {
         let shell = Shell::new();
-        shell.write("bomb.zst", Packing::Zstd.pack(line.repeat(4 << 20)));
-        shell.write("good", "a good line\n");
-        let words = format!("add i.twx --json --format {format} bomb.zst");
-        let done = shell.run(&words);
+        shell.write("bomb.zst", Packing::Zstd.pack(line.repeat(1 << 20)));
+        let done = shell.run(&format!("add i.twx --json --format {format} bomb.zst"));
         assert_eq!((done.status, done.counted("failed")), (2, 1), "{done:?}");
         let said = "twindex: bomb.zst: has more than 200 records for each of its compressed bytes";
         assert!(done.stderr.starts_with(said), "{done:?}");
         assert!((1 << 16..1 << 20).contains(&done.counted("added")), "{done:?}");
-        let next = shell.run("add j.twx --json --format lines bomb.zst good");
-        assert_eq!(next.counted("failed"), 1, "{next:?}");
-        assert!(shell.run("get j.twx good:1").status == 0, "the next input is read");
     }
+}
+
+#[test]
+fn the_input_after_one_that_is_refused_is_read() {
+    let shell = Shell::new();
+    shell.write("bomb.zst", Packing::Zstd.pack("\n".repeat(1 << 20)));
+    shell.write("good", "a good line\n");
+    let done = shell.run("add i.twx --json --format lines bomb.zst good");
+    assert_eq!((done.status, done.counted("failed")), (2, 1), "{done:?}");
+    assert_eq!(shell.run("get i.twx good:1").status, 0);
 }
 
 #[test]
 fn repetitive_logs_and_lines_that_are_not_compressed_are_read() {
     let shell = Shell::new();
     let line = |n: u64| format!("GET /health 200 {}\n", n / 100);
-    let log: String = (0..200_000).map(line).collect();
+    let log: String = (0..100_000).map(line).collect();
     for packing in PACKED {
         let packed = packing.pack(&log);
         assert!(packed.len() * 60 < log.len(), "{packing:?}: {}", packed.len());
         shell.write("log", packed);
         let done = shell.run(&format!("add {packing:?}.twx --json --format lines log")).succeeds();
-        assert_eq!(done.counted("added"), 200_000);
+        assert_eq!(done.counted("added"), 100_000);
     }
     let few = Packing::Zstd.pack("\n".repeat(60_000));
     assert!(few.len() < 100);
     let done = shell.pipe("add few.twx --json --format lines -", few).succeeds();
     assert_eq!((done.counted("added"), done.counted("empty")), (60_000, 60_000));
-    let plain = "\n".repeat(200_000);
+    let plain = "\n".repeat(100_000);
     let done = shell.pipe("add plain.twx --json --format lines -", plain).succeeds();
-    assert_eq!(done.counted("added"), 200_000);
+    assert_eq!(done.counted("added"), 100_000);
 }
 
 #[cfg(target_os = "linux")]
