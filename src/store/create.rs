@@ -19,6 +19,7 @@ use crate::store::sim::disk::Disk;
 use crate::store::storage_error::guard;
 use crate::store::storage_error::{Doing, damaged, io_error};
 use redb::Database;
+use redb::backends::FileBackend;
 use std::borrow::Cow;
 use std::fs;
 use std::io;
@@ -81,7 +82,8 @@ impl<'p> NewFile<'p> {
         let _ = mode;
         let new = builder.tempfile_in(folder).map_err(failed)?;
         let file = new.reopen().map_err(failed)?;
-        let database = redb::Builder::new().create_file(file).doing(path, ACTION)?;
+        let file = FileBackend::new(file).doing(path, ACTION)?;
+        let database = redb::Builder::new().create_with_backend(file).doing(path, ACTION)?;
         Engine::write_empty_index(&database, stored, path)?;
         Ok(Self { file: new, folder: folder.to_owned(), path })
     }

@@ -43,7 +43,10 @@ fn storage_error(error: redb::Error, path: &Path, action: &'static str) -> Error
             file_damaged(path, CUT_SHORT.to_owned())
         }
         redb::Error::Io(source) => Error::Io { path, action, source },
-        redb::Error::DatabaseAlreadyOpen => Error::Locked { path },
+        // The other process holds it in a way that this version cannot share.
+        redb::Error::DatabaseAlreadyOpen | redb::Error::LockProtocolMismatch => {
+            Error::Locked { path }
+        }
         redb::Error::RepairAborted => Error::NeedsRepair { path },
         redb::Error::Corrupted(detail) if detail.contains("truncated") => {
             file_damaged(path, CUT_SHORT.to_owned())
