@@ -233,7 +233,8 @@ impl IndexOptions {
     /// # Errors
     ///
     /// - [`Error::NotFound`] if there is no file, [`Error::NotAnIndex`] if it is another kind of
-    ///   file or a link to a file that does not exist, and [`Error::NewerFormat`] if a later version of this library wrote it.
+    ///   file or a link to a file that does not exist, and [`Error::NewerFormat`] if a later version
+    ///   of this library wrote it.
     /// - [`Error::Locked`] if another process has the index open.
     /// - [`Error::SettingMismatch`] if a given setting differs from the stored one.
     /// - [`Error::Damaged`] or [`Error::Io`] if the file cannot be read.

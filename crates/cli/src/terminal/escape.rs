@@ -28,8 +28,8 @@ pub fn for_stream<'t>(stream: &impl IsTerminal, text: &'t str) -> Cow<'t, str> {
 /// Escapes a value of a row, so that it stays on one line and in one column, and [`unescaped`]
 /// restores it.
 ///
-/// Control characters are escaped as by [`one_line`]. A backslash is doubled if what follows it would
-/// make an escape of it, so that most paths with backslashes stay as they are.
+/// Control characters are escaped as by [`one_line`]. A backslash is doubled if what follows it
+/// would make an escape of it, so that most paths with backslashes stay as they are.
 pub fn cell(text: &str) -> Cow<'_, str> {
     exactly_escaped(text, char::is_control)
 }

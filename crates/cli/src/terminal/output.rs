@@ -138,7 +138,7 @@ impl Results {
                 }
                 Layout::Tabs => write!(self.out, "{between}{}", plain(&item, cell))?,
                 Layout::Aligned => {
-                    write!(self.out, "{between}{}", plain(&item, cell_for_terminal))?
+                    write!(self.out, "{between}{}", plain(&item, cell_for_terminal))?;
                 }
             }
         }

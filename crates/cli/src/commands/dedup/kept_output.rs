@@ -180,6 +180,7 @@ mod tests {
             assert!(kept.write(&bytes(text)).is_ok());
         }
         let begun = kept.sync().ok().flatten().expect("a file");
+        drop(kept);
         let file = PartialFile::resume(&path, begun).ok().flatten().expect("it is there");
         let mut kept = KeptOutput::new(OutputWriter::File(file));
         assert!(kept.write(&bytes("c")).is_ok());
