@@ -14,7 +14,7 @@ use crate::terminal::output::count;
 use crate::terminal::progress_bar::ProgressBar;
 use anyhow::anyhow;
 use std::path::Path;
-use twindex::{DedupRun, Index, Settings, Snapshot, WriteTxn};
+use twindex::{DedupRun, Index, Insertion, Settings, Snapshot, WriteTxn};
 
 /// The number of records that the run judges between two checks for an interrupt.
 const RECORDS_PER_SLICE: usize = 1 << 10;
@@ -66,11 +66,11 @@ impl<'a> Begun<'a> {
     /// Judges some records, and commits at the end of each batch. Stops early after a signal.
     pub(crate) fn judge(
         mut self,
-        plan: &Plan<'_>,
         records: Vec<InputRecord>,
         progress: &ProgressBar,
     ) -> Result<Self, Failure> {
-        let batch = self.deduplication.args.batch as usize;
+        let plan = self.deduplication.plan;
+        let batch = plan.args.batch as usize;
         let mut rest = records;
         while !rest.is_empty() && !interrupt::asked() {
             let room = (batch - self.deduplication.in_batch).min(RECORDS_PER_SLICE);
@@ -86,7 +86,7 @@ impl<'a> Begun<'a> {
             if self.deduplication.in_batch >= batch {
                 self.deduplication.store(&mut self.txn, false)?;
                 self.txn.commit()?;
-                if self.deduplication.global.verbose {
+                if plan.global.verbose {
                     let records = count(self.deduplication.run.given().len(), "record");
                     progress.note(&format!("committed {records}"));
                 }
@@ -97,16 +97,12 @@ impl<'a> Begun<'a> {
     }
 
     /// Commits the last records. If the input has ended, gives the outputs their final names.
-    pub(crate) fn finish(
-        self,
-        plan: &Plan<'_>,
-        interrupted: bool,
-        progress: &ProgressBar,
-    ) -> Result<(), Failure> {
+    pub(crate) fn finish(self, interrupted: bool, progress: &ProgressBar) -> Result<(), Failure> {
         let Self { index, mut txn, mut deduplication, .. } = self;
+        let plan = deduplication.plan;
         if !interrupted && deduplication.repeats_a_stream() {
             drop(txn);
-            let place = deduplication.args.index.display();
+            let place = plan.args.index.display();
             let records = count(deduplication.run.given().len(), "record");
             let error = anyhow!(
                 "{place}: the {records} without ids are those of an earlier run, so nothing would \
@@ -122,12 +118,12 @@ impl<'a> Begun<'a> {
         if interrupted {
             return Ok(());
         }
-        let Deduplication { kept, audit, run, targets, .. } = deduplication;
+        let Deduplication { kept, audit, run, .. } = deduplication;
         // If the process is killed before `end` commits, the next run completes these steps.
         index.flush()?;
         let spool = audit.finish()?;
         kept.finish()?;
-        if targets.output_file().is_some() {
+        if plan.targets.output_file().is_some() {
             plan.end(&index, run)?;
         }
         spool.map_or(Ok(()), PartialFile::discard)
@@ -148,8 +144,13 @@ impl Plan<'_> {
     /// The probability that a duplicate at the threshold is found.
     pub(crate) fn recall(&self, index: &Index) -> Result<f64, Failure> {
         let mut txn = index.begin_write()?;
+        Ok(self.insertion(&mut txn).recall()?)
+    }
+
+    /// Begins to judge records as the run is asked to.
+    pub(crate) fn insertion<'t>(&'t self, txn: &'t mut WriteTxn) -> Insertion<'t> {
         let insertion = txn.insertion().unless_similar(self.threshold).against(self.against);
-        Ok(insertion.estimate(self.args.estimate).recall()?)
+        insertion.estimate(self.args.estimate)
     }
 
     /// Ends a run whose output is complete, and remembers it if its input can be read again.

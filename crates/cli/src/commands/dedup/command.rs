@@ -187,7 +187,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
         }
         if let Some(mut run) = begun.take() {
             header.take().map_or(Ok(()), |header| run.deduplication.kept.begin_table(&header))?;
-            begun = Some(run.judge(&plan, parsed.good, &progress)?);
+            begun = Some(run.judge(parsed.good, &progress)?);
         }
         progress.add(documents, parsed.bytes);
     }
@@ -201,7 +201,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
         Some(run) => {
             let of_run = (run.deduplication.counts, Some(run.recall));
             let given = run.deduplication.run.given().len();
-            run.finish(&plan, interrupted, &progress)?;
+            run.finish(interrupted, &progress)?;
             (of_run.0, of_run.1, given)
         }
         // No record was good, so nothing was made.
