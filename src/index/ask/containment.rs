@@ -93,11 +93,7 @@ struct Found {
 }
 
 impl Found {
-    /// Whether both rank equally. The interval's lower end ranks first, then the share.
-    fn ranks_with(&self, other: &Self) -> bool {
-        self.order(other).is_eq()
-    }
-
+    /// Compares the ranks. The interval's lower end ranks first, then the share.
     fn order(&self, other: &Self) -> Ordering {
         let (a, b) = (self.containment, other.containment);
         b.low.total_cmp(&a.low).then(b.share.total_cmp(&a.share))
@@ -326,34 +322,12 @@ impl Query<'_> {
         let looked = |class: &usize| search.is_scanned(*class) || search.probe(*class).is_some();
         let looked = classes.iter().map(|(class, _)| class).filter(looked);
         let recall = looked.map(|class| search.margin(class).recall).fold(1.0, f64::min);
-        let (matches, left_out) = self.most_containing(&search, found)?;
+        let (matches, left_out) = self.reported(
+            found,
+            Found::order,
+            |found| found.doc,
+            |found, id| search.named(found, id),
+        )?;
         Ok(Matches { matches, recall, candidates, left_out, sizes: Some(searched) })
-    }
-
-    /// Sorts the results and reads the ids of the reported ones. Returns how many were left out.
-    fn most_containing(
-        &self,
-        search: &Search<'_>,
-        mut found: Vec<Found>,
-    ) -> Result<(Vec<Match>, u64)> {
-        let view = self.snapshot.view();
-        found.sort_unstable_by(Found::order);
-        let limit = self.limit.unwrap_or(usize::MAX).min(self.top.unwrap_or(usize::MAX));
-        let mut matches: Vec<Match> = Vec::with_capacity(found.len().min(limit));
-        for equals in found.chunk_by(Found::ranks_with) {
-            if matches.len() >= limit {
-                break;
-            }
-            let start = matches.len();
-            for found in equals {
-                matches.push(search.named(found, view.document(found.doc)?.id));
-            }
-            if let Some(equals) = matches.get_mut(start..) {
-                equals.sort_unstable_by(|a, b| a.id.cmp(&b.id));
-            }
-        }
-        matches.truncate(limit);
-        let left_out = (found.len() - matches.len()) as u64;
-        Ok((matches, left_out))
     }
 }

@@ -13,6 +13,7 @@ use crate::params::{Confidence, Recall, Threshold};
 use crate::sketch::Signature;
 use crate::store::DocNo;
 use crate::text::Content;
+use std::cmp::Ordering;
 
 /// A query to a snapshot. The setters take it by value; one of the `by_` methods runs it.
 ///
@@ -358,24 +359,42 @@ impl<'s> Query<'s> {
     /// Sorts the results and reads the ids of the reported ones.
     fn name(
         &self,
-        mut found: Vec<(Score, DocNo)>,
+        found: Vec<(Score, DocNo)>,
         candidates: u64,
         confidence: Confidence,
         recall: f64,
     ) -> Result<Matches> {
         let lanes = self.snapshot.settings().lanes.get();
+        let (matches, left_out) = self.reported(
+            found,
+            |a, b| b.0.order(a.0),
+            |found| found.1,
+            |found, id| found.0.named(id, lanes, confidence),
+        )?;
+        Ok(Matches { matches, recall, candidates, left_out, sizes: None })
+    }
+
+    /// Sorts what was found, and reads the ids of what is reported. Returns the matches, and how
+    /// many the limit leaves out.
+    pub(super) fn reported<F>(
+        &self,
+        mut found: Vec<F>,
+        order: impl Fn(&F, &F) -> Ordering,
+        doc: impl Fn(&F) -> DocNo,
+        named: impl Fn(&F, String) -> Match,
+    ) -> Result<(Vec<Match>, u64)> {
         let view = self.snapshot.view();
-        found.sort_unstable_by(|a, b| b.0.order(a.0));
+        found.sort_unstable_by(&order);
         let limit = self.limit.unwrap_or(usize::MAX).min(self.top.unwrap_or(usize::MAX));
         let mut matches: Vec<Match> = Vec::with_capacity(found.len().min(limit));
         // Ids break ties, so every id of a tied group must be read, and none after the limit.
-        for equals in found.chunk_by(|a, b| a.0.order(b.0).is_eq()) {
+        for equals in found.chunk_by(|a, b| order(a, b).is_eq()) {
             if matches.len() >= limit {
                 break;
             }
             let start = matches.len();
-            for &(score, doc) in equals {
-                matches.push(score.named(view.document(doc)?.id, lanes, confidence));
+            for found in equals {
+                matches.push(named(found, view.document(doc(found))?.id));
             }
             if let Some(equals) = matches.get_mut(start..) {
                 equals.sort_unstable_by(|a, b| a.id.cmp(&b.id));
@@ -383,6 +402,6 @@ impl<'s> Query<'s> {
         }
         matches.truncate(limit);
         let left_out = (found.len() - matches.len()) as u64;
-        Ok(Matches { matches, recall, candidates, left_out, sizes: None })
+        Ok((matches, left_out))
     }
 }

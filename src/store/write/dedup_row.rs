@@ -201,8 +201,7 @@ mod tests {
             let row = DedupRow { stage, documents: 2, ..DedupRow::default() };
             assert_eq!(DedupRow::decode(&row.encode(7), 7), Ok(row));
         }
-        let mut row = vec![0; 13 * 8];
-        row[0] = 3;
+        let row = [&3_u64.to_le_bytes()[..], &[0; 12 * 8]].concat();
         assert!(DedupRow::decode(&seal(row, Table::Meta, 7), 7).is_err());
     }
 

@@ -14,7 +14,7 @@ use crate::terminal::output::count;
 use crate::terminal::progress_bar::ProgressBar;
 use anyhow::anyhow;
 use std::path::Path;
-use twindex::{DedupRun, Index, Settings, Snapshot, WriteTxn};
+use twindex::{DedupRun, Index, Insertion, Settings, Snapshot, WriteTxn};
 
 /// The number of records that the run judges between two checks for an interrupt.
 const RECORDS_PER_SLICE: usize = 1 << 10;
@@ -66,11 +66,11 @@ impl<'a> Begun<'a> {
     /// Judges some records, and commits at the end of each batch. Stops early after a signal.
     pub(crate) fn judge(
         mut self,
-        plan: &Plan<'_>,
         records: Vec<InputRecord>,
         progress: &ProgressBar,
     ) -> Result<Self, Failure> {
-        let batch = self.deduplication.args.batch as usize;
+        let plan = self.deduplication.plan;
+        let batch = plan.args.batch as usize;
         let mut rest = records;
         while !rest.is_empty() && !interrupt::asked() {
             let room = (batch - self.deduplication.in_batch).min(RECORDS_PER_SLICE);
@@ -86,7 +86,7 @@ impl<'a> Begun<'a> {
             if self.deduplication.in_batch >= batch {
                 self.deduplication.store(&mut self.txn, false)?;
                 self.txn.commit()?;
-                if self.deduplication.global.verbose {
+                if plan.global.verbose {
                     let records = count(self.deduplication.run.given().len(), "record");
                     progress.note(&format!("committed {records}"));
                 }
@@ -100,14 +100,14 @@ impl<'a> Begun<'a> {
     /// Returns the counts.
     pub(crate) fn finish(
         self,
-        plan: &Plan<'_>,
         interrupted: bool,
         progress: &ProgressBar,
     ) -> Result<Counts, Failure> {
         let Self { index, mut txn, mut deduplication, .. } = self;
+        let plan = deduplication.plan;
         if !interrupted && deduplication.repeats_a_stream() {
             drop(txn);
-            let place = deduplication.args.index.display();
+            let place = plan.args.index.display();
             let records = count(deduplication.run.given().len(), "record");
             let error = anyhow!(
                 "{place}: the {records} without ids are those of an earlier run, so nothing would \
@@ -123,12 +123,12 @@ impl<'a> Begun<'a> {
         if interrupted {
             return Ok(deduplication.counts);
         }
-        let Deduplication { kept, audit, run, targets, counts, .. } = deduplication;
+        let Deduplication { kept, audit, run, counts, .. } = deduplication;
         // If the process is killed before `end` commits, the next run completes these steps.
         index.flush()?;
         let spool = audit.finish()?;
         kept.finish()?;
-        if targets.output_file().is_some() {
+        if plan.targets.output_file().is_some() {
             plan.end(&index, run)?;
         }
         spool.map_or(Ok(()), PartialFile::discard)?;
@@ -150,8 +150,13 @@ impl Plan<'_> {
     /// The probability that a duplicate at the threshold is found.
     pub(crate) fn recall(&self, index: &Index) -> Result<f64, Failure> {
         let mut txn = index.begin_write()?;
+        Ok(self.insertion(&mut txn).recall()?)
+    }
+
+    /// Begins to judge records as the run is asked to.
+    pub(crate) fn insertion<'t>(&'t self, txn: &'t mut WriteTxn) -> Insertion<'t> {
         let insertion = txn.insertion().unless_similar(self.threshold).against(self.against);
-        Ok(insertion.estimate(self.args.estimate).recall()?)
+        insertion.estimate(self.args.estimate).max_candidates(self.args.max_candidates as usize)
     }
 
     /// Ends a run whose output is complete, and remembers it if its input can be read again.

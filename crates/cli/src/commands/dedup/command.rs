@@ -198,7 +198,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
         }
         if let Some(mut run) = begun.take() {
             header.take().map_or(Ok(()), |header| run.deduplication.kept.begin_table(&header))?;
-            begun = Some(run.judge(&plan, parsed.good, &progress)?);
+            begun = Some(run.judge(parsed.good, &progress)?);
         }
         progress.add(documents, parsed.bytes);
     }
@@ -211,7 +211,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
     let (counts, recall, given) = match begun {
         Some(run) => {
             let (recall, given) = (run.recall, run.deduplication.run.given().len());
-            (run.finish(&plan, interrupted, &progress)?, Some(recall), given)
+            (run.finish(interrupted, &progress)?, Some(recall), given)
         }
         // No record was good, so nothing was made.
         None => (Counts::default(), None, 0),

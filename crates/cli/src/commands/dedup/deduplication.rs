@@ -2,22 +2,17 @@
 
 use crate::commands::dedup::audit::Audit;
 use crate::commands::dedup::begun::Plan;
-use crate::commands::dedup::command::Dedup;
 use crate::commands::dedup::kept_output::{KeptOutput, OutputRecord};
 use crate::commands::dedup::partial_file::{
     LengthAndHash, OutputWriter, PartialFile, partial_path,
 };
 use crate::commands::dedup::repetition::Repetition;
-use crate::commands::dedup::targets::Targets;
 use crate::commands::replace_guard::ReplaceGuard;
 use crate::run::failure::Failure;
-use crate::run::global_options::GlobalOptions;
 use crate::terminal::output::likeness;
 use anyhow::anyhow;
 use std::path::Path;
-use twindex::{
-    DedupOutcome, DedupRun, Document, Error, Index, Inserted, Outcome, Snapshot, WriteTxn,
-};
+use twindex::{DedupOutcome, DedupRun, Document, Error, Index, Inserted, Outcome, WriteTxn};
 
 /// The outcomes so far, in the order in which the index stores them, and what it does not store.
 #[derive(Clone, Copy, Default)]
@@ -66,14 +61,8 @@ pub(crate) struct InputRecord {
 
 /// A run of `dedup` in progress.
 pub(crate) struct Deduplication<'a> {
-    pub(crate) global: &'a GlobalOptions,
-    pub(crate) args: &'a Dedup,
-    pub(crate) targets: &'a Targets,
+    pub(crate) plan: &'a Plan<'a>,
     pub(crate) run: DedupRun,
-    /// The similarity from which a record is a duplicate.
-    pub(crate) threshold: f64,
-    /// The indexes of `--against`.
-    pub(crate) against: &'a [&'a Snapshot],
     pub(crate) kept: KeptOutput,
     pub(crate) audit: Audit,
     pub(crate) counts: Counts,
@@ -96,7 +85,7 @@ impl<'a> Deduplication<'a> {
         interrupted: Option<DedupRun>,
         index: &Index,
     ) -> Result<Self, Failure> {
-        let Plan { global, args, targets, threshold, against, ref key, .. } = *plan;
+        let Plan { global, args, targets, ref key, .. } = *plan;
         let resumes = interrupted.is_some();
         let (run, kept, audit) = match (interrupted, targets.output_file(), targets.spool()) {
             (Some(run), Some(file), Some(spool)) => {
@@ -114,11 +103,7 @@ impl<'a> Deduplication<'a> {
         let counts = Counts::of(&run);
         let guard = ReplaceGuard::new(args.replace.or(resumes), index)?;
         Ok(Self {
-            global,
-            args,
-            targets,
-            threshold,
-            against,
+            plan,
             kept: KeptOutput::new(kept),
             audit: Audit::begin(global, targets, audit)?,
             guard,
@@ -134,12 +119,13 @@ impl<'a> Deduplication<'a> {
     pub(crate) fn repeats_a_stream(&self) -> bool {
         let Counts { added, replaced, unchanged, .. } = self.counts;
         let keeps_nothing = added + replaced + unchanged == 0;
-        keeps_nothing && !self.args.skip_known && !self.args.dry_run && self.repetition.is_found()
+        let args = self.plan.args;
+        keeps_nothing && !args.skip_known && !args.dry_run && self.repetition.is_found()
     }
 
     /// The error for an input that differs from that of the interrupted run.
     fn other_input(&self) -> Failure {
-        let out = self.targets.output_file().unwrap_or(Path::new(""));
+        let out = self.plan.targets.output_file().unwrap_or(Path::new(""));
         anyhow!(
             "{}: a run to it was interrupted, which had other records; run with the same input to \
              go on, or with --restart to start over",
@@ -168,15 +154,12 @@ impl<'a> Deduplication<'a> {
             self.kept.admit(&written, &place)?;
             records.push((document.text_bytes(), document.signature().is_empty(), written));
             // A dry run assigns no numbers from the index; it names the record by its place.
-            documents.push(match document.id().is_empty() && self.args.dry_run {
+            documents.push(match document.id().is_empty() && self.plan.args.dry_run {
                 true => document.with_id(place)?,
                 false => document,
             });
         }
-        let insertion = txn.insertion().unless_similar(self.threshold).against(self.against);
-        let insertion = insertion
-            .estimate(self.args.estimate)
-            .max_candidates(self.args.max_candidates as usize);
+        let insertion = self.plan.insertion(txn);
         let judged = self.run.insert(insertion, documents).map_err(|error| self.failure(error))?;
         let mut met_again = Vec::new();
         for (judged, (bytes, empty, written)) in judged.into_iter().zip(records) {
@@ -197,7 +180,7 @@ impl<'a> Deduplication<'a> {
                     if !known {
                         self.guard.wrote(&id, done == Inserted::Replaced);
                     }
-                    if !(known && self.args.skip_known) {
+                    if !(known && self.plan.args.skip_known) {
                         self.kept.write(&written)?;
                     }
                     if known {
@@ -215,7 +198,7 @@ impl<'a> Deduplication<'a> {
             let similarity = likeness(found.similarity, found.exact);
             self.audit.line([id.into(), found.id.into(), similarity, found.exact.into()])?;
         }
-        if self.args.touch {
+        if self.plan.args.touch {
             txn.renew_batch(&met_again)?;
         }
         Ok(())
