@@ -6,3 +6,5 @@ pub(crate) mod record;
 pub(crate) mod schema;
 pub(crate) mod texts;
 pub(crate) mod time;
+#[cfg(test)]
+mod worked_example_tests;

@@ -48,7 +48,7 @@ const CHILD: usize = 8 + 16;
 
 /// The document record without its id: version, length of the id, text hash, text length, time,
 /// checksum.
-const RECORD: usize = 1 + 8 + 8 + 8 + 8 + CHECKSUM_BYTES;
+const RECORD: usize = 1 + 8 + 16 + 8 + 8 + CHECKSUM_BYTES;
 
 impl Space {
     /// Estimates an index of this many documents, whose ids have `id_bytes` bytes.
