@@ -17,7 +17,8 @@ use std::str::FromStr;
 /// ```
 /// let hash = twindex::Content::from("abc").text_hash();
 /// assert_eq!(hash.to_string(), "6437b3ac38465133ffb63b75273a8db5");
-/// assert_eq!("6437b3ac38465133ffb63b75273a8db5".parse(), Ok(hash));
+/// assert_eq!("6437b3ac38465133ffb63b75273a8db5".parse::<twindex::TextHash>()?, hash);
+/// # Ok::<(), twindex::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TextHash {

@@ -302,7 +302,7 @@ fn ids_with_control_characters_break_no_line_and_no_column() {
     let odd = "one\ttwo\nthree\u{1b}[2J";
     let shown = "one\\ttwo\\nthree\\u001b[2J";
     let shell = Shell::with(&[(odd, &a), ("b\\n", &b)]);
-    assert_eq!(shell.ids(), [shown, "b\\n"]);
+    assert_eq!(shell.ids(), [shown, "b\\\\n"]);
     assert_eq!(shell.run("pairs i.twx").column(1), [shown]);
     assert_eq!(shell.args(&["query", "i.twx", "--id", odd], "").column(0), [shown]);
     assert_eq!(shell.args(&["get", "i.twx", odd, "--json"], "").json()[0]["id"], odd);
@@ -310,7 +310,7 @@ fn ids_with_control_characters_break_no_line_and_no_column() {
     let missing = shell.args(&["get", "i.twx", "no\nsuch"], "");
     assert_eq!(missing.stderr, "twindex: i.twx: no document has the id no\\nsuch\n");
     shell.args(&["remove", "i.twx", odd], "").succeeds();
-    assert_eq!(shell.ids(), ["b\\n"]);
+    assert_eq!(shell.ids(), ["b\\\\n"]);
 }
 
 #[cfg(unix)]
