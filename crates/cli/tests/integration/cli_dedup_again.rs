@@ -142,7 +142,7 @@ fn a_finished_deduplication_is_run_anew_when_anything_has_changed() {
         assert_eq!(shell.run(words).succeeds().summary()["already_finished"], true, "{what}");
     };
     changed("one record more", &|shell| {
-        shell.write("in.jsonl", input.clone() + &jsonl(&[("n", "new")]))
+        shell.write("in.jsonl", input.clone() + &jsonl(&[("n", "new")]));
     });
     changed("a letter changed", &|shell| shell.write("in.jsonl", input.replacen('a', "e", 1)));
     changed("no output", &|shell| std::fs::remove_file(shell.path("out")).expect("removed"));
