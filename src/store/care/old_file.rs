@@ -133,6 +133,8 @@ impl<'p> OldFile<'p> {
             let missing = std::mem::take(&mut left.missing);
             let missing = missing.into_iter().filter(|tree| known.insert(tree.root.checksum));
             let found = self.search(missing.collect(), watch)?;
+            found.iter().for_each(|(place, _)| left.forget(*place));
+            let found = found.into_iter().map(|(_, tree)| tree).collect();
             self.add_trees(found, &mut left, watch)?;
         }
         left.signatures.sound.sort_unstable();
@@ -160,8 +162,9 @@ impl<'p> OldFile<'p> {
         })
     }
 
-    /// Searches the whole file for pages with the checksums of these trees.
-    fn search(&self, missing: Vec<Tree>, watch: &mut Watch<'_>) -> Result<Vec<Tree>> {
+    /// Searches the whole file for pages with the checksums of these trees. Returns those that it
+    /// finds, each with the page at which it should have been.
+    fn search(&self, missing: Vec<Tree>, watch: &mut Watch<'_>) -> Result<Vec<(PageNumber, Tree)>> {
         /// No page with rows of twindex is longer, except for texts, which are then lost.
         const LONGEST: usize = 256 << 20;
         let shapes: FxHashSet<Shape> = missing.iter().map(|tree| tree.shape).collect();
@@ -196,7 +199,7 @@ impl<'p> OldFile<'p> {
                 let order = (length as u64).div_ceil(PAGE_BYTES).next_power_of_two();
                 let number = PageNumber::at(start, order.trailing_zeros() as u8);
                 let root = number.map(|number| Named { number, ..tree.root });
-                found.extend(root.map(|root| Tree { root, ..tree }));
+                found.extend(root.map(|root| (tree.root.number, Tree { root, ..tree })));
             }
         }
         Ok(found)
@@ -319,7 +322,7 @@ pub(crate) struct RowsLeft {
     pub(crate) texts: RowPages,
     /// The first damage.
     pub(crate) fault: Option<PageFault>,
-    /// Whether a whole page of documents is at the wrong place, or out of date.
+    /// Whether a page of documents may be at the wrong place, or out of date.
     pub(crate) has_misplaced: bool,
     /// The pages with rows that are not where they should be.
     missing: Vec<Tree>,
@@ -355,7 +358,14 @@ impl RowsLeft {
             _ => return,
         };
         pages.add(leaf);
-        self.has_misplaced |= !leaf.is_sound && leaf.is_sure;
+        self.has_misplaced |= !(leaf.is_sound && leaf.is_sure);
+    }
+
+    /// Forgets the rows of a page that is not sound, because the right one was found elsewhere.
+    fn forget(&mut self, place: PageNumber) {
+        for table in [&mut self.signatures, &mut self.documents, &mut self.texts] {
+            table.strays.retain(|_, page| *page != place.0);
+        }
     }
 
     /// A row of `meta` that changes with every commit.

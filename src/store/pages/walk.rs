@@ -15,7 +15,7 @@ pub(crate) struct Leaf<'a> {
     pub(crate) page: Page<'a>,
     /// Whether the content of the page matches its checksum.
     pub(crate) is_sound: bool,
-    /// Whether the page that names it is sound, and so is the checksum that it stores.
+    /// Whether all pages above it are sound. Otherwise it may be a leaf of an old tree.
     pub(crate) is_sure: bool,
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn walk(
         Err(error) => return Ok(Err(error)),
     };
     let mut visited = Visited::new(length);
-    // The pages that are still to be visited, and whether the page that names each is sound.
+    // The pages that are still to be visited, and whether all pages above each are sound.
     let mut pending: Vec<(Tree, bool)> = trees.into_iter().map(|tree| (tree, true)).collect();
     let mut bytes = Vec::new();
     while let Some((tree, is_sure)) = pending.pop() {
@@ -102,7 +102,8 @@ pub(crate) fn walk(
         }
         if page.is_branch() {
             let first = pending.len();
-            pending.extend(page.children().map(|root| (Tree { root, ..tree }, is_sound)));
+            pending
+                .extend(page.children().map(|root| (Tree { root, ..tree }, is_sure && is_sound)));
             // The last one pushed is visited first.
             if let Some(children) = pending.get_mut(first..) {
                 children.reverse();
@@ -112,7 +113,7 @@ pub(crate) fn walk(
         for (name, root, shape) in page.tables() {
             // A table of redb's own has no name of ours, whatever it is called.
             let table = if table == STORAGE { STORAGE } else { table_name(name) };
-            pending.push((Tree { root, table, shape }, is_sound));
+            pending.push((Tree { root, table, shape }, is_sure && is_sound));
         }
         meet(Met::Leaf(Leaf { table, number: named.number, page, is_sound, is_sure }))?;
     }
