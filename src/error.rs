@@ -61,9 +61,9 @@ pub enum Error {
         supported: u32,
     },
 
-    /// Another process has the file open. A writer excludes all other processes; a reader excludes
-    /// a writer. Try again when it has finished, or let the opening call wait
-    /// ([`IndexOptions::wait`](crate::IndexOptions::wait)).
+    /// Another process has the file open for writing, while this one is to write; or it reads the
+    /// file while this one is to shrink it. Try again when it has finished, or let the opening call
+    /// wait ([`IndexOptions::wait`](crate::IndexOptions::wait)).
     #[error("{}: in use by another process; wait until it has finished", path.display())]
     Locked {
         /// The path that was opened.
@@ -80,8 +80,8 @@ pub enum Error {
         outcome: &'static str,
     },
 
-    /// The index was not closed cleanly, and its recovery needs write permission, which this
-    /// process lacks. Open the index once with write permission.
+    /// The index was not closed cleanly, on a system that cannot lock single bytes of a file, and
+    /// its recovery needs write permission, which this process lacks. Open the index once with write permission.
     #[error(
         "{}: was not closed cleanly and this process may not write to it; \
          open it once with write permission to repair it",

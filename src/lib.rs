@@ -78,10 +78,13 @@
 //!
 //! # Quirks
 //!
-//! - One process writes, or several read. Within a process, one thread writes and all read.
-//! - A [`Snapshot`] keeps the file open, and keeps the space of what was deleted since.
+//! - One process writes to an index, and others read it meanwhile. Within a process, one thread
+//!   writes and all read.
+//! - A [`Snapshot`] keeps the file open, and keeps the space of what was deleted since, by any
+//!   process ([`Usage::held_bytes`]).
 //! - An index that is open for writing must keep its path: a file that was moved, deleted or
-//!   replaced is [`Error::Moved`] after each commit.
+//!   replaced is [`Error::Moved`] after each commit, and at the next snapshot of a
+//!   [`ReadOnlyIndex`].
 //! - Signals are left alone. A program that wants an error instead of SIGXFSZ beyond `ulimit -f`
 //!   ignores or handles that signal.
 //! - Similarity is not transitive: of three documents, the first two pairs can be similar and the

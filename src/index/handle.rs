@@ -16,7 +16,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// An index that is open for reading and writing.
+/// An index that is open for reading and writing. Other processes can read it meanwhile.
 ///
 /// Many threads can use it at once, with one [`WriteTxn`] and any number of [`Snapshot`]s. These
 /// keep the file open: it is closed when the index and all of them are dropped.
@@ -41,6 +41,8 @@ use std::time::SystemTime;
 pub struct Index {
     engine: Arc<Engine>,
     sketcher: Arc<Sketcher>,
+    /// The options that it was opened with, which say how long to wait for other processes.
+    options: IndexOptions,
 }
 
 impl fmt::Debug for Index {
@@ -52,7 +54,11 @@ impl fmt::Debug for Index {
 impl Index {
     pub(crate) fn new(engine: Arc<Engine>) -> Result<Self> {
         let sketcher = Arc::new(engine.settings().sketcher()?);
-        Ok(Self { engine, sketcher })
+        Ok(Self { engine, sketcher, options: IndexOptions::new() })
+    }
+
+    pub(crate) fn with_options(self, options: IndexOptions) -> Self {
+        Self { options, ..self }
     }
 
     /// Returns default options for creating or opening an index.
@@ -192,12 +198,16 @@ impl Index {
     /// bounded.
     ///
     /// Progress counts merged band entries. The work cannot be stopped during the first phase,
-    /// which verifies the pages, and the last one, which shrinks the file.
+    /// which verifies the pages, and the last one, which shrinks the file. The file is shrunk while
+    /// no other process has a snapshot; this waits for that as long as opening
+    /// [waits](IndexOptions::wait). Other processes can take no snapshot until it is shrunk.
     ///
     /// # Errors
     ///
     /// - [`Error::WriteInProgress`] while any thread has a write transaction.
-    /// - [`Error::SnapshotsLive`] while snapshots exist.
+    /// - [`Error::SnapshotsLive`] while snapshots exist in this process.
+    /// - [`Error::Locked`] while other processes have snapshots. Everything is done but the file is
+    ///   not shrunk: compact again, or close the index, which returns a part of the space.
     /// - [`Error::Damaged`] if a page does not match its checksum. Nothing was changed then.
     /// - [`Error::Interrupted`] if the caller stopped the work. Finished merges stay; query results
     ///   do not change.
@@ -220,7 +230,8 @@ impl Index {
         watch.expect(entries)?;
         self.engine.finish_merges(&mut watch)?;
         watch.expect(0)?;
-        self.alone()?.shrink()
+        let options = self.options.clone();
+        options.patiently(|| self.alone()?.shrink())
     }
 
     /// Removes the documents that were inserted before `time`, and returns their number. Times are
@@ -316,7 +327,10 @@ impl Index {
     }
 }
 
-/// An index that is open for reading only. Any number of processes can read it at the same time.
+/// An index that is open for reading only. Any number of processes can read it at the same time,
+/// also while one process writes to it. Each [snapshot](Self::snapshot) shows the last commit.
+///
+/// It needs no permission to write to the file, and it keeps nobody from writing.
 ///
 /// ```no_run
 /// use twindex::ReadOnlyIndex;
@@ -367,11 +381,19 @@ impl ReadOnlyIndex {
         &self.sketcher
     }
 
-    /// Takes a snapshot of the index, which answers queries.
+    /// Takes a snapshot of the last commit of any process, which answers queries. What is in memory
+    /// is brought up to date with what was committed since the snapshot before: this takes
+    /// microseconds if nothing was, and a few milliseconds after a thousand documents.
+    ///
+    /// While a snapshot lives, the space of deleted data cannot be reused, by any process:
+    /// [`Usage::held_bytes`](crate::Usage::held_bytes) tells how much that is.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] or [`Error::Damaged`] if the file cannot be read.
+    /// - [`Error::Moved`] if another file has the name by now, as after a repair or a rebuild. Open
+    ///   the index again. Snapshots that were taken before stay valid.
+    /// - [`Error::Locked`] if another process shrinks the file and takes longer than 5 seconds.
+    /// - [`Error::Io`] or [`Error::Damaged`] if the file cannot be read.
     pub fn snapshot(&self) -> Result<Snapshot> {
         Ok(Snapshot::new(self.engine.read()?, Arc::clone(&self.sketcher)))
     }

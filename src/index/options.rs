@@ -2,16 +2,19 @@
 
 use crate::error::{Error, Result};
 use crate::index::handle::{Index, ReadOnlyIndex};
-use crate::store::{Engine, Repair, SeedRequest, Settings, SettingsRequest, Tuning, Work, repair};
+use crate::store::{
+    Engine, Place, Repair, SeedRequest, Settings, SettingsRequest, Tuning, Work, repair,
+};
 use crate::text::{Normalization, Shingle, UnicodeVersions};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// The longest pause between two attempts to open a file that another process has locked: too short
-/// for a person to notice, and long compared with the 20 us of an attempt.
-const LONGEST_PAUSE: Duration = Duration::from_millis(50);
+/// The longest pause between two attempts to open a file that another process has locked: short
+/// compared with the life of a process that adds a document, and long compared with the 20 us of an
+/// attempt.
+const LONGEST_PAUSE: Duration = Duration::from_millis(4);
 
 /// The options for creating and opening an index, in two groups.
 ///
@@ -46,6 +49,7 @@ pub struct IndexOptions {
     request: SettingsRequest,
     tuning: Tuning,
     wait: Duration,
+    give_up_if: Option<fn() -> bool>,
 }
 
 impl IndexOptions {
@@ -198,8 +202,8 @@ impl IndexOptions {
     }
 
     /// Sets how long opening waits for other processes to close the index before it fails with
-    /// [`Error::Locked`]. The default is zero. Waiting processes get the file in no particular
-    /// order.
+    /// [`Error::Locked`]. The default is zero. Processes that wait to write take turns: whoever
+    /// began to wait first opens the file first. One that does not wait may come before them.
     ///
     /// ```no_run
     /// use std::time::Duration;
@@ -209,6 +213,22 @@ impl IndexOptions {
     /// ```
     pub fn wait(mut self, wait: Duration) -> Self {
         self.wait = wait;
+        self
+    }
+
+    /// Sets a question that ends a [wait](Self::wait) when its answer is `true`. It is asked several
+    /// hundred times a second. Opening then fails with [`Error::Locked`].
+    ///
+    /// ```no_run
+    /// # use std::sync::atomic::{AtomicBool, Ordering};
+    /// # use std::time::Duration;
+    /// static ASKED_TO_STOP: AtomicBool = AtomicBool::new(false);
+    /// let options = twindex::Index::options().wait(Duration::from_secs(3600));
+    /// let index = options.give_up_if(|| ASKED_TO_STOP.load(Ordering::Relaxed)).open("pages.twx")?;
+    /// # Ok::<(), twindex::Error>(())
+    /// ```
+    pub fn give_up_if(mut self, asked: fn() -> bool) -> Self {
+        self.give_up_if = Some(asked);
         self
     }
 
@@ -225,7 +245,8 @@ impl IndexOptions {
         self.open(path)
     }
 
-    /// Opens an index for reading and writing. No other process can open it meanwhile.
+    /// Opens an index for reading and writing. Other processes can read it meanwhile, each snapshot
+    /// the last commit, but not write to it.
     ///
     /// After an unclean stop, opening first recovers the file. This takes some milliseconds if the
     /// last commit was a large batch, and one pass over the file if it was a small one.
@@ -235,12 +256,13 @@ impl IndexOptions {
     /// - [`Error::NotFound`] if there is no file, [`Error::NotAnIndex`] if it is another kind of
     ///   file or a link to a file that does not exist, and [`Error::NewerFormat`] if a later version
     ///   of this library wrote it.
-    /// - [`Error::Locked`] if another process has the index open.
+    /// - [`Error::Locked`] if another process has the index open for writing.
     /// - [`Error::SettingMismatch`] if a given setting differs from the stored one.
     /// - [`Error::Damaged`] or [`Error::Io`] if the file cannot be read.
     pub fn open(&self, path: impl AsRef<Path>) -> Result<Index> {
         let path = path.as_ref();
-        Index::new(self.patiently(|| Engine::open(path, &self.request, self.tuning))?)
+        let open = || Engine::open(path, &self.request, self.tuning);
+        Ok(Index::new(self.patiently_to_write(path, open)?)?.with_options(self.clone()))
     }
 
     /// Opens an index, creating it first if there is none.
@@ -259,11 +281,13 @@ impl IndexOptions {
         }
     }
 
-    /// Opens an index for reading. Any number of processes may do so at once, but not while one has
-    /// it open for writing.
+    /// Opens an index for reading. Any number of processes may do so at once, also while one has it
+    /// open for writing: each [snapshot](ReadOnlyIndex::snapshot) shows the last commit.
     ///
-    /// After an unclean stop, opening first recovers the file, for which the process needs write
-    /// access.
+    /// A reader does not wait for a writer, except while the file is being shrunk, and it needs no
+    /// recovery after an unclean stop. Where a file system cannot lock single bytes of a file, it
+    /// excludes writers instead, and an unclean stop must be recovered first, for which the process
+    /// needs write access.
     ///
     /// # Errors
     ///
@@ -366,16 +390,64 @@ impl IndexOptions {
 
     /// Retries while another process has the file locked and time is left. This polls, because
     /// operating systems offer no wait for a file lock with a timeout.
-    pub(crate) fn patiently<T>(&self, open: impl Fn() -> Result<T>) -> Result<T> {
-        let start = Instant::now();
-        let mut pause = Duration::from_millis(1);
+    pub(crate) fn patiently<T>(&self, open: impl FnMut() -> Result<T>) -> Result<T> {
+        Waiting::new(self).until(open, || true)
+    }
+
+    /// Like [`patiently`](Self::patiently), for those who write to the file: they take turns.
+    pub(crate) fn patiently_to_write<T>(
+        &self,
+        path: &Path,
+        open: impl Fn() -> Result<T>,
+    ) -> Result<T> {
+        if self.wait.is_zero() {
+            return open();
+        }
+        // The first attempt goes by those who wait only if there are none.
+        let place = RefCell::new(None);
+        let is_joining = Cell::new(true);
+        Waiting::new(self).until(open, || {
+            let mut place = place.borrow_mut();
+            let Some(joined) = place.get_or_insert_with(|| Place::join(path)) else {
+                // There is no file to wait for, or it cannot be written: opening says so.
+                place.take();
+                return true;
+            };
+            if is_joining.take() && joined.is_alone() { true } else { joined.move_up() }
+        })
+    }
+}
+
+/// A wait for other processes.
+struct Waiting<'o> {
+    options: &'o IndexOptions,
+    start: Instant,
+    pause: Duration,
+}
+
+impl<'o> Waiting<'o> {
+    fn new(options: &'o IndexOptions) -> Self {
+        Self { options, start: Instant::now(), pause: Duration::from_millis(1) }
+    }
+
+    /// Opens the file when it is this process's turn and the file is free.
+    fn until<T>(
+        mut self,
+        mut open: impl FnMut() -> Result<T>,
+        is_turn: impl Fn() -> bool,
+    ) -> Result<T> {
         loop {
-            let left = self.wait.saturating_sub(start.elapsed());
-            match open() {
-                Err(Error::Locked { .. }) if !left.is_zero() => sleep(pause.min(left)),
-                opened => return opened,
+            let IndexOptions { wait, give_up_if, .. } = self.options;
+            let left = wait.saturating_sub(self.start.elapsed());
+            let is_last = left.is_zero() || give_up_if.is_some_and(|asked| asked());
+            if is_last || is_turn() {
+                match open() {
+                    Err(Error::Locked { .. }) if !is_last => {}
+                    opened => return opened,
+                }
             }
-            pause = (2 * pause).min(LONGEST_PAUSE);
+            sleep(self.pause.min(left));
+            self.pause = (2 * self.pause).min(LONGEST_PAUSE);
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::params::Threshold;
 use crate::sketch::{Signature, Sketcher};
 use crate::store::{
     CHECKING, CheckReport, ChunkTable, DocNo, DocTable, Reader, Settings, Usage, View, Watch, Work,
-    backup, check_watching, time_of,
+    backup, check_watching, network_file_system, time_of,
 };
 use crate::text::Weights;
 use std::collections::VecDeque;
@@ -62,6 +62,25 @@ impl Snapshot {
     /// The settings with which the index was created.
     pub fn settings(&self) -> &Settings {
         self.reader.engine().settings()
+    }
+
+    /// The number of the commit that this snapshot shows. Each commit has a greater number than the
+    /// one before, whichever process made it.
+    ///
+    /// ```
+    /// # fn main() -> twindex::Result<()> {
+    /// # let folder = tempfile::tempdir().expect("a temporary folder");
+    /// # let index = twindex::Index::create(folder.path().join("c.twx"))?;
+    /// let before = index.snapshot()?.commit();
+    /// let mut txn = index.begin_write()?;
+    /// txn.insert("a", "some text")?;
+    /// txn.commit()?;
+    /// assert!(index.snapshot()?.commit() > before);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn commit(&self) -> u64 {
+        self.reader.state.counters.commit
     }
 
     /// The version of the file's format. The next commit makes an older one
@@ -278,6 +297,13 @@ impl Snapshot {
     /// The path under which the index was opened.
     pub fn path(&self) -> &Path {
         self.reader.engine().path()
+    }
+
+    /// The type of the network file system that holds the index, such as `nfs4`. Its locks and its
+    /// cache depend on a server, so an index there should be used from one machine only. `None` on
+    /// local file systems, and where the operating system does not tell (it does on Linux).
+    pub fn network_file_system(&self) -> Option<String> {
+        network_file_system(self.path())
     }
 
     /// The space that each part of the index takes in the file.

@@ -4,12 +4,15 @@ use crate::error::{Error, Result};
 use crate::store::bytes::schema::{POSTINGS, STATE_ROW, Table};
 #[cfg(test)]
 use crate::store::file::open;
-use crate::store::file::{File, is_plausible};
+use crate::store::file::{File, Pinned, is_plausible};
+use crate::store::held::Snapshots;
 use crate::store::identity::NamedFile;
 use crate::store::load;
+use crate::store::pages::header::Slot;
 #[cfg(test)]
 use crate::store::pages::page_file::PageFile;
 use crate::store::progress::Watch;
+use crate::store::published::Published;
 use crate::store::read::reader::Reader;
 use crate::store::read::view::Fixed;
 use crate::store::runs::background::BackgroundMerge;
@@ -24,9 +27,12 @@ use crate::store::storage_error::{
 use crate::store::write::turn::{Turn, Turns};
 use crate::store::write::writer::Writer;
 use redb::Database;
+use std::cmp::Ordering as CmpOrdering;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+#[cfg(test)]
+use std::time::Duration;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The performance options of an open index, which are not stored.
@@ -57,13 +63,6 @@ impl Default for Tuning {
     }
 }
 
-/// The states that a new reader may find in the file: the state of the last commit and, during a
-/// commit, the next one.
-struct Published {
-    current: Arc<State>,
-    next: Option<Arc<State>>,
-}
-
 /// One open index file.
 pub(crate) struct Engine {
     background_merge: BackgroundMerge,
@@ -72,43 +71,25 @@ pub(crate) struct Engine {
     settings: Settings,
     stored: StoredSettings,
     tuning: Tuning,
-    published: Mutex<Published>,
+    published: Published,
     turns: Arc<Turns>,
     /// Whether the remains of unfinished merges of an earlier process have been deleted.
     tidy: AtomicBool,
     /// Set when the storage engine panicked during a write, after which it may be inconsistent.
     broken: AtomicBool,
+    /// The snapshots of this process, which others can see; `None` for a simulated disk.
+    snapshots: Option<Arc<Snapshots>>,
 }
 
 /// The outcome of a commit to a file that has lost its name.
 const COMMITTED: &str = "what was committed went to that file, \
                                     not to the one that has the name now, if any";
 
-/// The space that an index takes, in bytes by table, and the state of its documents and runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Usage {
-    /// The size of the file in bytes.
-    pub file_bytes: u64,
-    /// The size of the pages with signatures, in bytes.
-    pub signature_bytes: u64,
-    /// The size of the pages with document records (ids, hashes, lengths, times), in bytes.
-    pub document_bytes: u64,
-    /// The size of the pages with band entries, in bytes.
-    pub posting_bytes: u64,
-    /// The size of the pages with texts, in bytes.
-    pub text_bytes: u64,
-    /// The number of live documents.
-    pub documents: u64,
-    /// The number of removed documents whose band entries are not purged yet.
-    pub dead: u64,
-    /// The number of documents in the memtable, whose band entries are in no run yet.
-    pub tail: u64,
-    /// The number of runs, including those of unfinished merges.
-    pub runs: u64,
-    /// The number of commits so far.
-    pub commits: u64,
-}
+/// The outcome of a write that was not begun, because the file has lost its name.
+const UNCHANGED: &str = "nothing was written; open the index again";
+
+/// The outcome of a read that was not begun, because the file has lost its name.
+const REPLACED: &str = "open the index again to read the file that has the name now";
 
 pub(crate) fn now() -> i64 {
     SystemTime::now()
@@ -138,7 +119,7 @@ impl Engine {
         // Opening for writing changes the file, so this first reads the settings. If that is not
         // possible, as after an unclean stop, `ready` checks them after opening.
         let small = Tuning { cache_bytes: 1 << 20, ..tuning };
-        match File::open_closed(path, small) {
+        match File::open_to_follow(path, small) {
             Ok(file) => {
                 request.check(&load::settings(&file.begin_read(path)?, path)?.0, path)?;
             }
@@ -190,10 +171,11 @@ impl Engine {
             settings,
             stored,
             tuning,
-            published: Mutex::new(Published { current: Arc::new(state), next: None }),
+            published: Published::new(state),
             turns: Arc::default(),
             tidy: AtomicBool::new(false),
             broken: AtomicBool::new(false),
+            snapshots: Snapshots::open(path).ok(),
         })
     }
 
@@ -237,33 +219,70 @@ impl Engine {
 
     /// Makes a reader of the last commit, without waiting for a running one.
     pub(crate) fn read(self: &Arc<Self>) -> Result<Reader> {
-        guard(&self.path, || self.read_published())
+        let mark = self.snapshots.as_ref().map(Snapshots::mark);
+        guard(&self.path, || Ok(self.read_published()?.marked(mark)))
+    }
+
+    /// The snapshots of this process, which others can see; `None` for a simulated disk.
+    pub(crate) fn snapshots(&self) -> Option<&Arc<Snapshots>> {
+        self.snapshots.as_ref()
     }
 
     fn read_published(self: &Arc<Self>) -> Result<Reader> {
-        let (txn, state) = {
-            // The lock prevents publishing, so the file shows the current state or, if a commit
-            // has just finished, the next one.
-            let published = lock(&self.published);
-            let txn = self.file.begin_read(&self.path)?;
-            let commit = load::counters(&txn, &self.path)?.commit;
-            let states = [Some(&published.current), published.next.as_ref()];
-            let state = states
-                .into_iter()
-                .flatten()
-                .find(|state| state.counters.commit == commit)
-                .cloned()
-                .ok_or_else(|| {
-                    damaged(&self.path, Table::Meta, STATE_ROW, "changed by another process")
-                })?;
-            (txn, state)
-        };
-        Reader::new(Arc::clone(self), txn, state)
+        if let File::ReadOnly(_) = self.file {
+            return self.read_following();
+        }
+        // The states prevent publishing, so the file shows the current state or, if a commit has
+        // just finished, the next one.
+        let states = self.published.states();
+        let (pinned, commit) = self.pin()?;
+        let state = states.of(commit).ok_or_else(|| self.changed(commit))?;
+        drop(states);
+        Reader::new(Arc::clone(self), pinned, state)
     }
 
-    /// Verifies every page, if the file is open for reading.
-    pub(crate) fn verify_pages(&self, watch: &mut Watch<'_>) -> Result<()> {
-        self.file.verify_pages(&self.path, watch)
+    /// Makes a reader of the last commit of any process.
+    fn read_following(self: &Arc<Self>) -> Result<Reader> {
+        // Nobody commits to a file that has lost its name.
+        self.named().map_or(Ok(()), |named| named.check(REPLACED))?;
+        let (pinned, commit) = self.pin()?;
+        let current = self.published.current();
+        if current.counters.commit == commit {
+            return Reader::new(Arc::clone(self), pinned, current);
+        }
+        drop(pinned);
+        let following = self.published.follow();
+        // Another thread may have brought the state up to date, so a newer commit is read.
+        let (pinned, commit) = self.pin()?;
+        let current = self.published.current();
+        let state = match current.counters.commit.cmp(&commit) {
+            CmpOrdering::Equal => current,
+            CmpOrdering::Greater => return Err(self.changed(commit)),
+            CmpOrdering::Less => {
+                let state = Arc::new(load::refresh(&pinned.txn, self.fixed(), &current)?);
+                self.published.set(Arc::clone(&state));
+                state
+            }
+        };
+        drop(following);
+        Reader::new(Arc::clone(self), pinned, state)
+    }
+
+    /// Begins a read transaction on the last commit, and returns our number of it.
+    fn pin(&self) -> Result<(Pinned, u64)> {
+        let pinned = self.file.pin(&self.path)?;
+        let commit = load::counters(&pinned.txn, &self.path)?.commit;
+        Ok((pinned, commit))
+    }
+
+    fn changed(&self, commit: u64) -> Error {
+        let detail = format!("commit {commit} came from another program");
+        damaged(&self.path, Table::Meta, STATE_ROW, detail)
+    }
+
+    /// Verifies every page of a reader's commit, if the file is open for reading.
+    pub(crate) fn verify_pages(&self, commit: Option<&Slot>, watch: &mut Watch<'_>) -> Result<()> {
+        self.file.verify_pages((&self.path, self.tuning), commit, watch)
     }
 
     /// Starts a write transaction. Waits until the current one ends.
@@ -297,6 +316,7 @@ impl Engine {
     }
 
     fn begin(self: &Arc<Self>, database: &Database, turn: Turn) -> Result<Writer> {
+        self.named().map_or(Ok(()), |named| named.check(UNCHANGED))?;
         if self.is_broken() {
             return Err(Error::Storage {
                 path: self.path.clone(),
@@ -306,7 +326,7 @@ impl Engine {
         }
         let begin = || database.begin_write().doing(&self.path, "starting a write");
         let txn = self.guard_write(begin)?;
-        let state = Arc::clone(&lock(&self.published).current);
+        let state = self.published.current();
         Ok(Writer::new(Arc::clone(self), turn, txn, state))
     }
 
@@ -333,30 +353,21 @@ impl Engine {
     /// name, so that nobody takes a commit to a deleted file for durable.
     pub(crate) fn publish(&self, txn: redb::WriteTransaction, state: State) -> Result<()> {
         let state = Arc::new(state);
-        lock(&self.published).next = Some(Arc::clone(&state));
-        let committed = self.guard_write(|| txn.commit().doing(&self.path, "committing"));
-        let mut published = lock(&self.published);
-        published.next = None;
-        committed?;
-        published.current = Arc::clone(&state);
-        drop(published);
+        let commit = || self.guard_write(|| txn.commit().doing(&self.path, "committing"));
+        self.published.commit(&state, commit)?;
         self.tidy.store(true, Ordering::Release);
         self.merge_ahead(state);
         self.check_name()
     }
 
-    /// Fails if the path leads to no file, or to another one than the file that is open to be
-    /// written.
+    /// Fails if the path leads to no file, or to another one than the file that is open.
     pub(crate) fn check_name(&self) -> Result<()> {
         self.named().map_or(Ok(()), |named| named.check(COMMITTED))
     }
 
-    /// The file that is open to be written, and its name.
+    /// The file that is open, and its name.
     pub(crate) fn named(&self) -> Option<&NamedFile> {
-        match &self.file {
-            File::Writable(_, named) => named.as_ref(),
-            _ => None,
-        }
+        self.file.named()
     }
 
     /// Lets a background thread prepare the next merge step, if another commit of this size will
@@ -407,7 +418,7 @@ impl Engine {
     /// back to the one before.
     fn is_at_its_commit(&self) -> Result<()> {
         let found = load::counters(&self.file.begin_read(&self.path)?, &self.path)?.commit;
-        let expected = lock(&self.published).current.counters.commit;
+        let expected = self.published.current().counters.commit;
         if found == expected {
             return Ok(());
         }
@@ -453,8 +464,30 @@ impl Engine {
     pub(crate) fn open_on(disk: Disk, tuning: Tuning) -> Result<Arc<Self>> {
         let path = Path::new(Disk::NAME);
         guard(path, || {
-            let database = open(PageFile::to_write(disk), path, tuning)?;
+            let database = open(|| Ok(PageFile::to_write(disk.clone())), path, tuning)?;
             let file = File::Writable(database, None);
+            Self::ready(file, path, &SettingsRequest::default(), tuning)
+        })
+    }
+
+    /// Opens an index for reading and writing so that no other process can have it open, as a
+    /// measure of what sharing costs.
+    pub(crate) fn open_alone(path: &Path, tuning: Tuning) -> Result<Arc<Self>> {
+        let file = redb::backends::FileBackend::new(
+            std::fs::OpenOptions::new().read(true).write(true).open(path).expect("a file"),
+        );
+        let pages = PageFile::to_write(file.expect("a backend"));
+        let mut builder = redb::Builder::new();
+        let database = builder.set_cache_size(tuning.cache_bytes).create_with_backend(pages);
+        let file = File::Writable(database.doing(path, "opening")?, None);
+        Self::ready(file, path, &SettingsRequest::default(), tuning)
+    }
+
+    /// Opens the index on the disk for reading, as another process would. Waits for no lock.
+    pub(crate) fn follow_on(disk: &Disk, tuning: Tuning) -> Result<Arc<Self>> {
+        let path = Path::new(Disk::NAME);
+        guard(path, || {
+            let file = File::follow(disk, path, tuning, Duration::ZERO)?;
             Self::ready(file, path, &SettingsRequest::default(), tuning)
         })
     }

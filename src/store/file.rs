@@ -1,19 +1,22 @@
 //! Opens the file of an index, locks it, and lets redb recover it after an unclean stop.
 
 use crate::error::{Error, Result};
-use crate::store::engine::{Engine, Tuning};
+use crate::store::engine::{Engine, Tuning, lock};
 use crate::store::identity::NamedFile;
-use crate::store::pages::header::{HEADER_BYTES, Header};
-use crate::store::pages::page_file::PageFile;
+use crate::store::pages::header::{HEADER_BYTES, Header, Slot};
+use crate::store::pages::page_file::{PATIENCE, PageFile, Seen};
 use crate::store::pages::verifier::{PageFault, register};
 use crate::store::pages::walk::{Met, Tree, walk};
 use crate::store::progress::Watch;
+#[cfg(test)]
+use crate::store::sim::disk::Disk;
 use crate::store::storage_error::{Doing, abandon, fault_error, io_error};
 use redb::backends::FileBackend;
-use redb::{Database, ReadTransaction, ReadableDatabase, StorageBackend};
+use redb::{ConcurrencyMode, Database, ReadTransaction, ReadableDatabase, StorageBackend};
 use std::io::Read;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use std::{fs, io};
 
 /// The first bytes of every file of redb.
@@ -28,12 +31,18 @@ pub(crate) enum File {
     Closed,
 }
 
-/// A file that redb believes to write, while [`PageFile`] keeps what it writes in memory.
+/// A file that is open for reading.
 pub(crate) struct ReadOnlyFile {
     /// `None` while it is dropped.
-    database: Option<Database>,
-    /// The same file beneath redb.
-    pages: FileBackend,
+    database: Option<Box<dyn ReadableDatabase + Send + Sync>>,
+    /// The same file beneath redb. redb's locks belong to it too, so it must not be locked.
+    pages: Box<dyn StorageBackend>,
+    /// The commit that redb has read last.
+    seen: Arc<Seen>,
+    /// Held from the reading of a commit until it is known which one it is.
+    begin: Mutex<()>,
+    /// `None` for a simulated disk.
+    named: Option<NamedFile>,
 }
 
 impl Drop for ReadOnlyFile {
@@ -43,14 +52,21 @@ impl Drop for ReadOnlyFile {
     }
 }
 
+/// A read transaction.
+pub(crate) struct Pinned {
+    pub(crate) txn: ReadTransaction,
+    /// redb's commit, if the file is open for reading only.
+    pub(crate) commit: Option<Slot>,
+}
+
 impl File {
     /// Opens a file for writing and recovers it if it was not closed cleanly.
     pub(crate) fn open_to_write(path: &Path, tuning: Tuning) -> Result<Self> {
         let failed = |error| open_error(redb::Error::Io(error), path);
         let file = fs::OpenOptions::new().read(true).write(true).open(path).map_err(failed)?;
         let named = NamedFile::new(&file, path).map_err(failed)?;
-        let file = FileBackend::new(file).map_err(|error| open_error(error.into(), path))?;
-        let database = open(PageFile::to_write(file), path, tuning)?;
+        let backend = || file.try_clone().and_then(backend).map_err(failed);
+        let database = open(|| Ok(PageFile::to_write(backend()?)), path, tuning)?;
         // A repair may have replaced the file before redb locked it.
         if !named.has_its_name() {
             return Err(Error::Locked { path: path.to_owned() });
@@ -58,11 +74,11 @@ impl File {
         Ok(Self::Writable(database, Some(named)))
     }
 
-    /// Opens a file for reading. If it was not closed cleanly, it is recovered first, which needs
-    /// permission to write.
+    /// Opens a file for reading, beside other readers and a writer. If an earlier version did not
+    /// close it cleanly, it is recovered first, which needs permission to write.
     pub(crate) fn open_to_read(path: &Path, tuning: Tuning) -> Result<Self> {
         is_plausible(path)?;
-        match Self::open_closed(path, tuning) {
+        match Self::open_to_follow(path, tuning) {
             Err(Error::NeedsRepair { .. }) => {
                 match Self::open_to_write(path, tuning) {
                     Err(Error::Io { source, .. })
@@ -71,22 +87,21 @@ impl File {
                     {
                         return Err(Error::NeedsRepair { path: path.to_owned() });
                     }
-                    // Another reader is recovering the file, or has just done so.
+                    // Another process is recovering the file, or has just done so.
                     Err(Error::Locked { .. }) => {}
                     // Closing the file writes that it is clean, unless it is damaged: `load` fails
                     // then.
                     recovered => drop(Engine::load(recovered?, path, tuning)?),
                 }
-                match Self::open_closed(path, tuning) {
+                match Self::open_to_follow(path, tuning) {
                     // Closing failed: the disk has no space for what it writes, or redb's own pages
                     // are damaged. So the recovered file is read as it is.
                     Err(Error::NeedsRepair { .. }) => match Self::open_to_write(path, tuning)? {
-                        Self::Writable(database, _) => {
+                        Self::Writable(database, named) => {
                             let failed = |error| open_error(redb::Error::Io(error), path);
-                            let pages = FileBackend::new(fs::File::open(path).map_err(failed)?);
-                            let pages = pages.map_err(|error| open_error(error.into(), path))?;
-                            let database = Some(database);
-                            Ok(Self::ReadOnly(ReadOnlyFile { database, pages }))
+                            let pages = fs::File::open(path).and_then(backend).map_err(failed)?;
+                            let file = ReadOnlyFile::new(database, pages, Arc::default(), named);
+                            Ok(Self::ReadOnly(file))
                         }
                         other => Ok(other),
                     },
@@ -97,57 +112,202 @@ impl File {
         }
     }
 
-    /// Opens a file for reading that was closed cleanly, and shares it with other readers.
-    pub(crate) fn open_closed(path: &Path, tuning: Tuning) -> Result<Self> {
+    /// Opens a file for reading that needs no recovery. Changes nothing.
+    pub(crate) fn open_to_follow(path: &Path, tuning: Tuning) -> Result<Self> {
         let failed = |error| open_error(redb::Error::Io(error), path);
         let file = fs::File::open(path).map_err(failed)?;
-        let pages = FileBackend::new(file.try_clone().map_err(failed)?);
-        let pages = pages.map_err(|error| open_error(error.into(), path))?;
-        let database = Some(open(PageFile::to_read(file).map_err(failed)?, path, tuning)?);
-        Ok(Self::ReadOnly(ReadOnlyFile { database, pages }))
+        let named = NamedFile::new(&file, path).map_err(failed)?;
+        let clone = || file.try_clone().and_then(backend).map_err(failed);
+        Self::follow_with(&clone, Some(named), (path, tuning), PATIENCE)
     }
 
-    /// Verifies every page of a file that is open for reading, redb's own included, which nothing
-    /// else reads as a whole. Nobody writes to the file meanwhile.
-    pub(crate) fn verify_pages(&self, path: &Path, watch: &mut Watch<'_>) -> Result<()> {
-        let Self::ReadOnly(ReadOnlyFile { pages, .. }) = self else { return Ok(()) };
+    /// Opens the file on a disk for reading, as another process would.
+    #[cfg(test)]
+    pub(crate) fn follow(
+        disk: &Disk,
+        path: &Path,
+        tuning: Tuning,
+        patience: Duration,
+    ) -> Result<Self> {
+        Self::follow_with(&|| Ok(disk.clone()), None, (path, tuning), patience)
+    }
+
+    fn follow_with<B: StorageBackend>(
+        backend: &dyn Fn() -> Result<B>,
+        named: Option<NamedFile>,
+        (path, tuning): (&Path, Tuning),
+        patience: Duration,
+    ) -> Result<Self> {
+        let seen: Arc<Seen> = Arc::default();
+        let database = in_best_mode(path, &|builder| {
+            let file = match builder.shares {
+                true => PageFile::to_follow(backend()?, Arc::clone(&seen), patience),
+                false => PageFile::to_read_alone(backend()?),
+            };
+            register(path, file.verifier());
+            Ok(builder.with_cache(tuning).open_read_only_with_backend(file))
+        })?;
+        Ok(Self::ReadOnly(ReadOnlyFile::new(database, backend()?, seen, named)))
+    }
+
+    /// Verifies every page of a commit in a file that is open for reading, redb's own included,
+    /// which nothing else reads as a whole. Without a commit, it is the last one, and nobody writes
+    /// to the file meanwhile.
+    pub(crate) fn verify_pages(
+        &self,
+        (path, tuning): (&Path, Tuning),
+        commit: Option<&Slot>,
+        watch: &mut Watch<'_>,
+    ) -> Result<()> {
+        let Self::ReadOnly(file) = self else { return Ok(()) };
         let failed = |source| io_error(path, "verifying the pages", source);
-        let mut bytes = [0; HEADER_BYTES];
-        pages.read(0, &mut bytes).map_err(failed)?;
-        let Some(slot) = Header::read(&bytes).and_then(|header| header.primary) else {
-            return Ok(());
-        };
-        let walked = walk(pages, Tree::of(&slot), false, &mut |met| match met {
+        let last = file.header().map_err(failed)?.and_then(|header| header.primary);
+        let Some(slot) = commit.copied().or(last) else { return Ok(()) };
+        let tables = Slot { system: None, ..slot };
+        let walked = walk(&*file.pages, Tree::of(&tables), false, &mut |met| match met {
             Met::Fault(fault, _) => Err(fault_error(path, fault)),
             Met::Leaf(_) => watch.advance_now(0),
         });
-        walked?.map_err(failed)
+        walked?.map_err(failed)?;
+        // The next commit reuses the pages of redb's own tables, whoever reads. So a fault in them
+        // counts if no commit has come.
+        let storage = Slot { tables: None, ..slot };
+        let mut found = None;
+        let walked = walk(&*file.pages, Tree::of(&storage), false, &mut |met| {
+            if let Met::Fault(fault, _) = met {
+                found.get_or_insert(fault);
+            }
+            watch.advance_now(0)
+        });
+        walked?.map_err(failed)?;
+        let header = file.header().map_err(failed)?;
+        let is_last = header.is_some_and(|header| header.is_last(&slot));
+        if let Some(fault) = found.filter(|_| is_last) {
+            return Err(fault_error(path, fault));
+        }
+        match header.is_some_and(|header| header.is_unclean) {
+            true => Self::try_recovery(path, tuning),
+            false => Ok(()),
+        }
+    }
+
+    /// Recovers a file that was not closed cleanly, unless a process writes to it or this one may
+    /// not. Readers need no recovery, but damage beyond their pages would keep writers out.
+    fn try_recovery(path: &Path, tuning: Tuning) -> Result<()> {
+        match Self::open_to_write(path, tuning) {
+            Ok(_) | Err(Error::Locked { .. }) => Ok(()),
+            Err(Error::Io { source, .. })
+                if [
+                    io::ErrorKind::PermissionDenied,
+                    io::ErrorKind::ReadOnlyFilesystem,
+                    io::ErrorKind::NotFound,
+                ]
+                .contains(&source.kind()) =>
+            {
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Begins a read transaction on the last commit.
     pub(crate) fn begin_read(&self, path: &Path) -> Result<ReadTransaction> {
-        let database = match self {
-            Self::Writable(database, _) => Some(database),
-            Self::ReadOnly(file) => file.database.as_ref(),
+        Ok(self.pin(path)?.txn)
+    }
+
+    /// The file that is open, and its name.
+    pub(crate) fn named(&self) -> Option<&NamedFile> {
+        match self {
+            Self::Writable(_, named) | Self::ReadOnly(ReadOnlyFile { named, .. }) => named.as_ref(),
             Self::Closed => None,
-        };
+        }
+    }
+
+    /// Begins a read transaction on the last commit, and tells which one it is.
+    pub(crate) fn pin(&self, path: &Path) -> Result<Pinned> {
         let closed = || redb::TransactionError::Storage(redb::StorageError::DatabaseClosed);
-        database
-            .ok_or_else(closed)
-            .and_then(ReadableDatabase::begin_read)
-            .doing(path, "starting a read")
+        let pinned = match self {
+            Self::Writable(database, _) => {
+                database.begin_read().map(|txn| Pinned { txn, commit: None })
+            }
+            Self::ReadOnly(ReadOnlyFile { database: Some(database), seen, begin, .. }) => {
+                let _begin = lock(begin);
+                database.begin_read().map(|txn| Pinned { txn, commit: seen.get() })
+            }
+            _ => Err(closed()),
+        };
+        pinned.doing(path, "starting a read")
     }
 }
 
-/// Lets redb open a file.
-pub(crate) fn open(file: PageFile, path: &Path, tuning: Tuning) -> Result<Database> {
-    let verifier = Arc::clone(file.verifier());
-    register(path, &verifier);
-    let mut builder = redb::Builder::new();
-    let database = builder.set_cache_size(tuning.cache_bytes).create_with_backend(file);
-    let database = database.map_err(|error| open_error(error.into(), path))?;
-    verifier.set_lenient(false);
-    Ok(database)
+impl ReadOnlyFile {
+    fn new(
+        database: impl ReadableDatabase + Send + Sync + 'static,
+        pages: impl StorageBackend,
+        seen: Arc<Seen>,
+        named: Option<NamedFile>,
+    ) -> Self {
+        let (database, pages) = (Some(Box::new(database) as _), Box::new(pages));
+        Self { database, pages, seen, begin: Mutex::new(()), named }
+    }
+
+    /// The header as it is now; `None` if another process was writing it.
+    fn header(&self) -> io::Result<Option<Header>> {
+        let mut bytes = [0; HEADER_BYTES];
+        self.pages.read(0, &mut bytes)?;
+        Ok(Header::read(&bytes))
+    }
+}
+
+fn backend(file: fs::File) -> io::Result<FileBackend> {
+    FileBackend::new(file).map_err(io::Error::other)
+}
+
+/// Lets redb open a file for writing.
+pub(crate) fn open(
+    pages: impl Fn() -> Result<PageFile>,
+    path: &Path,
+    tuning: Tuning,
+) -> Result<Database> {
+    in_best_mode(path, &|builder| {
+        let file = pages()?;
+        let verifier = Arc::clone(file.verifier());
+        register(path, &verifier);
+        let opened = builder.with_cache(tuning).create_with_backend(file);
+        verifier.set_lenient(false);
+        Ok(opened)
+    })
+}
+
+/// redb's options for opening a file, and whether other processes may have it open.
+struct Opening {
+    builder: redb::Builder,
+    shares: bool,
+}
+
+impl Opening {
+    fn with_cache(&mut self, tuning: Tuning) -> &redb::Builder {
+        self.builder.set_cache_size(tuning.cache_bytes)
+    }
+}
+
+/// Lets redb open a file so that others may read while one writes. On systems that cannot lock
+/// single bytes of a file, one may write or many may read.
+fn in_best_mode<T>(
+    path: &Path,
+    open: &dyn Fn(&mut Opening) -> Result<std::result::Result<T, redb::DatabaseError>>,
+) -> Result<T> {
+    for (mode, shares) in
+        [(ConcurrencyMode::SingleWriter, true), (ConcurrencyMode::ExclusiveWriter, false)]
+    {
+        let mut builder = redb::Builder::new();
+        builder.set_concurrency_mode(mode);
+        match open(&mut Opening { builder, shares })? {
+            Err(redb::DatabaseError::Storage(redb::StorageError::Unsupported)) if shares => {}
+            opened => return opened.map_err(|error| open_error(error.into(), path)),
+        }
+    }
+    Err(open_error(redb::Error::Unsupported, path))
 }
 
 /// The error for a symbolic link that leads to no file.

@@ -20,6 +20,7 @@ use crate::store::settings::{Settings, StoredSettings};
 use crate::store::state::State;
 use crate::store::storage_error::{Doing, damaged};
 use redb::{ReadTransaction, ReadableTable, TableDefinition, TableError};
+use rustc_hash::FxHashMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -47,18 +48,7 @@ pub(crate) fn settings_of(
     stored: Option<&[u8]>,
     path: &Path,
 ) -> Result<(Settings, StoredSettings)> {
-    let version = format.and_then(format_version).ok_or_else(|| not_an_index(path))?;
-    match version {
-        1..=FORMAT_VERSION => {}
-        0 => return Err(damaged(path, Table::Meta, FORMAT_ROW, "there is no format 0")),
-        found => {
-            return Err(Error::NewerFormat {
-                path: path.to_owned(),
-                found,
-                supported: FORMAT_VERSION,
-            });
-        }
-    }
+    supported(format.and_then(format_version).ok_or_else(|| not_an_index(path))?, path)?;
     let fault = |detail| damaged(path, Table::Meta, SETTINGS_ROW, detail);
     let row = stored.ok_or_else(|| fault("its row is missing"))?;
     let stored = StoredSettings::decode(row).map_err(fault)?;
@@ -78,7 +68,21 @@ fn format(txn: &ReadTransaction, path: &Path) -> Result<u32> {
     let action = "reading the format";
     let meta = txn.open_table(META).doing(path, action)?;
     let row = meta.get(FORMAT_ROW).doing(path, action)?;
-    row.and_then(|row| format_version(row.value())).ok_or_else(|| not_an_index(path))
+    let version = row.and_then(|row| format_version(row.value()));
+    supported(version.ok_or_else(|| not_an_index(path))?, path)
+}
+
+/// Refuses the versions that this library cannot read. A process that uses a newer one may have
+/// changed the file since it was opened.
+fn supported(version: u32, path: &Path) -> Result<u32> {
+    match version {
+        1..=FORMAT_VERSION => Ok(version),
+        0 => Err(damaged(path, Table::Meta, FORMAT_ROW, "there is no format 0")),
+        found => {
+            let path = path.to_owned();
+            Err(Error::NewerFormat { path, found, supported: FORMAT_VERSION })
+        }
+    }
 }
 
 /// Reads the counters of the transaction's commit.
@@ -91,34 +95,46 @@ pub(crate) fn counters(txn: &ReadTransaction, path: &Path) -> Result<Counters> {
     Counters::decode(row.value()).map_err(fault)
 }
 
-/// Reads everything that is kept in memory.
+/// Reads everything that is kept in memory, to write.
 pub(crate) fn state(txn: &ReadTransaction, fixed: Fixed<'_>) -> Result<State> {
+    let mut state = refresh(txn, fixed, &State::default())?;
+    let State { manifest, tombstones, .. } = &state;
+    let merges = manifest.runs().iter();
+    let merges = merges.filter(|run| !run.is_complete() && !manifest.sources_of(run).is_empty());
+    state.merges = merges.map(|run| MergeTask::resume(run, manifest, tombstones)).collect();
+    Ok(state)
+}
+
+/// Reads everything that is kept in memory, to read. What has not changed since the state of an
+/// earlier commit is taken from there.
+pub(crate) fn refresh(txn: &ReadTransaction, fixed: Fixed<'_>, before: &State) -> Result<State> {
     let counters = counters(txn, fixed.path)?;
-    let manifest = manifest(txn, fixed)?;
     let tombstones = tombstones(txn, fixed.path)?;
-    let merges = manifest
-        .runs()
-        .iter()
-        .filter(|run| !run.is_complete() && !manifest.sources_of(run).is_empty())
-        .map(|run| MergeTask::resume(run, &manifest, &tombstones))
-        .collect();
+    let dictionary = match &before.dictionary {
+        // It is written once.
+        Some(dictionary) => Some(Arc::clone(dictionary)),
+        None if fixed.texts => Dictionary::load(txn, fixed.path)?,
+        None => None,
+    };
     Ok(State {
         format: format(txn, fixed.path)?,
         counters,
-        manifest,
-        tail: tail(txn, fixed, &counters, &tombstones)?,
+        manifest: manifest(txn, fixed, &before.manifest)?,
+        tail: tail(txn, fixed, &counters, &tombstones, before)?,
         tombstones,
-        dictionary: if fixed.texts { Dictionary::load(txn, fixed.path)? } else { None },
-        merges,
-        merge_credit: 0,
-        merge_pace: 0,
+        dictionary,
+        ..State::default()
     })
 }
 
-fn manifest(txn: &ReadTransaction, fixed: Fixed<'_>) -> Result<Manifest> {
+/// Reads the runs. A band that is listed never changes, so the fences and the filter of one that
+/// was listed before are kept.
+fn manifest(txn: &ReadTransaction, fixed: Fixed<'_>, before: &Manifest) -> Result<Manifest> {
     let action = "reading the runs";
     let runs = txn.open_table(RUNS).doing(fixed.path, action)?;
     let fences = txn.open_table(FENCES).doing(fixed.path, action)?;
+    let known: FxHashMap<RunNo, &Arc<Run>> =
+        before.runs().iter().map(|run| (run.number, run)).collect();
     let mut found: Vec<Run> = Vec::new();
     for item in runs.iter().doing(fixed.path, action)? {
         let (key, row) = item.doing(fixed.path, action)?;
@@ -129,9 +145,16 @@ fn manifest(txn: &ReadTransaction, fixed: Fixed<'_>) -> Result<Manifest> {
         if found.last().is_none_or(|run| run.number != number) {
             found.push(Run::new(number, row.tier, row.first, row.last, fixed.layout.count()));
         }
-        let content = match row.chunks {
-            0 => BandRun::default(),
-            _ => {
+        let same = known.get(&number).and_then(|run| {
+            let same_run = (run.tier, run.first, run.last) == (row.tier, row.first, row.last);
+            let band = run.band(band).filter(|_| same_run)?;
+            let same_band = (band.entries, band.chunks()) == (row.entries, row.chunks);
+            same_band.then(|| Arc::clone(band))
+        });
+        let content = match (same, row.chunks) {
+            (Some(same), _) => same,
+            (None, 0) => Arc::default(),
+            (None, _) => {
                 let fault = |detail| damaged(fixed.path, Table::Fences, &name, detail);
                 let stored = fences.get((number.0, band.0)).doing(fixed.path, action)?;
                 let stored = stored.ok_or_else(|| fault("its row is missing"))?;
@@ -139,12 +162,12 @@ fn manifest(txn: &ReadTransaction, fixed: Fixed<'_>) -> Result<Manifest> {
                 if fences.len() != row.chunks as usize {
                     return Err(fault("its number of fences is not the number of chunks"));
                 }
-                BandRun { entries: row.entries, fences, ..BandRun::default() }
+                Arc::new(BandRun { entries: row.entries, fences, ..BandRun::default() })
             }
         };
         let run = found.last_mut();
         run.filter(|run| (run.tier, run.first, run.last) == (row.tier, row.first, row.last))
-            .and_then(|run| run.set(band, Some(Arc::new(content))))
+            .and_then(|run| run.set(band, Some(content)))
             .ok_or_else(|| fault("it disagrees with the other bands of its run"))?;
     }
     let mut manifest = Manifest::default();
@@ -167,15 +190,23 @@ pub(crate) fn tombstones(txn: &ReadTransaction, path: &Path) -> Result<Tombstone
 }
 
 /// Rebuilds the tail from the signatures and document records from `flushed_upto` on.
+///
+/// A flush takes the whole tail, and documents are numbered upwards and never rewritten. So the
+/// tail of an earlier commit stays if nothing was flushed since, and only new documents are read.
 fn tail(
     txn: &ReadTransaction,
     fixed: Fixed<'_>,
     counters: &Counters,
     tombstones: &Tombstones,
+    before: &State,
 ) -> Result<Tail> {
-    let mut tail = Tail::default();
+    let flushed = before.counters.flushed_upto != counters.flushed_upto;
+    let (mut tail, from) = match flushed {
+        true => (Tail::default(), counters.flushed_upto),
+        false => (before.tail.clone(), before.counters.next_doc),
+    };
     // If all 2^32 document numbers are used and flushed, there is no tail.
-    let Ok(from) = u32::try_from(counters.flushed_upto) else { return Ok(tail) };
+    let Ok(from) = u32::try_from(from) else { return Ok(tail) };
     let lanes = |doc, row: &[u8]| {
         let (lanes, size) = decode_signature(row, doc, fixed.lanes)?;
         Ok((!size.is_empty()).then(|| Box::from(lanes)))
@@ -204,7 +235,7 @@ fn tail(
     }
     // Invariant 2: every number of the tail has its rows or a tombstone. So a lost row is noticed.
     let removed = tombstones.iter().filter(|doc| doc.0 >= from).count();
-    let numbers = counters.next_doc - counters.flushed_upto;
+    let numbers = counters.next_doc.saturating_sub(u64::from(from));
     let rows = documents.len();
     if (rows + removed) as u64 != numbers {
         let detail = format!(

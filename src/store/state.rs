@@ -2,6 +2,8 @@
 //! tombstones. A published state never changes.
 
 use crate::store::bytes::record::Counters;
+#[cfg(test)]
+use crate::store::bytes::schema::Layout;
 use crate::store::bytes::texts::Dictionary;
 use crate::store::runs::merge::MergeTask;
 use crate::store::runs::run::Manifest;
@@ -26,4 +28,31 @@ pub(crate) struct State {
     pub(crate) merge_credit: u64,
     /// The entries that the last commit with additions added to the credit.
     pub(crate) merge_pace: u64,
+}
+
+#[cfg(test)]
+impl State {
+    /// What a reader notices of the state: equal states give equal answers.
+    pub(crate) fn content(&self, layout: Layout) -> String {
+        let runs = self.manifest.runs().iter().map(|run| {
+            let bands = layout.all().map(|band| run.band(band));
+            let bands: Vec<_> =
+                bands.map(|band| band.map(|band| (band.entries, band.fences.clone()))).collect();
+            format!("{:?} {} {:?} {:?} {bands:?}", run.number, run.tier, run.first, run.last)
+        });
+        let tail = layout.all().map(|band| {
+            let entries = self.tail.band(layout, band);
+            let live = entries.entries().filter(|(_, doc)| !self.tombstones.contains(*doc));
+            live.collect::<Vec<_>>()
+        });
+        let dictionary = self.dictionary.as_ref().map(|dictionary| dictionary.bytes());
+        format!(
+            "{:?}\n{}\n{:?}\n{:?}\n{:?}\n{dictionary:?}",
+            self.counters,
+            self.format,
+            runs.collect::<Vec<_>>(),
+            tail.collect::<Vec<_>>(),
+            self.tombstones.iter().collect::<Vec<_>>()
+        )
+    }
 }

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result, panic_text};
 use crate::store::bytes::schema::Table;
 use crate::store::bytes::texts::NO_MEMORY;
-use crate::store::pages::page_file::NotClosed;
+use crate::store::pages::page_file::{HeaderHeld, NotClosed};
 use crate::store::pages::verifier::{PageFault, fault_of};
 use std::any::Any;
 use std::fmt::Display;
@@ -24,7 +24,6 @@ impl<T, E: Into<redb::Error>> Doing<T> for std::result::Result<T, E> {
 }
 
 fn storage_error(error: redb::Error, path: &Path, action: &'static str) -> Error {
-    let inner = |source: &io::Error| source.get_ref().map(|inner| inner.is::<NotClosed>());
     let fault = match &error {
         redb::Error::Io(source) => {
             source.get_ref().and_then(|inner| inner.downcast_ref::<PageFault>()).cloned()
@@ -38,15 +37,17 @@ fn storage_error(error: redb::Error, path: &Path, action: &'static str) -> Error
     }
     let path = path.to_owned();
     match error {
-        redb::Error::Io(source) if inner(&source) == Some(true) => Error::NeedsRepair { path },
+        redb::Error::Io(source) if inner_is::<NotClosed>(&source) => Error::NeedsRepair { path },
+        redb::Error::Io(source) if inner_is::<HeaderHeld>(&source) => Error::Locked { path },
         redb::Error::Io(source) if source.kind() == io::ErrorKind::UnexpectedEof => {
             file_damaged(path, CUT_SHORT.to_owned())
         }
         redb::Error::Io(source) => Error::Io { path, action, source },
-        // The other process holds it in a way that this version cannot share.
-        redb::Error::DatabaseAlreadyOpen | redb::Error::LockProtocolMismatch => {
-            Error::Locked { path }
-        }
+        // Another process writes, or it holds the file in a way that this version cannot share, or
+        // it reads while the file is to shrink.
+        redb::Error::DatabaseAlreadyOpen
+        | redb::Error::LockProtocolMismatch
+        | redb::Error::TransactionInProgress => Error::Locked { path },
         redb::Error::RepairAborted => Error::NeedsRepair { path },
         redb::Error::Corrupted(detail) if detail.contains("truncated") => {
             file_damaged(path, CUT_SHORT.to_owned())
@@ -63,6 +64,11 @@ fn storage_error(error: redb::Error, path: &Path, action: &'static str) -> Error
         }
         other => Error::Storage { path, action, detail: other.to_string() },
     }
+}
+
+/// Whether an error of a system call wraps one of ours.
+fn inner_is<E: std::error::Error + 'static>(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.is::<E>())
 }
 
 /// The error of a damaged page.

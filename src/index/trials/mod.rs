@@ -6,10 +6,14 @@ mod crash_tests;
 mod damage;
 #[cfg(test)]
 mod damage_tests;
+#[cfg(test)]
+mod follow_tests;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
 #[cfg(test)]
 mod hostile_tests;
+#[cfg(test)]
+mod measures;
 #[cfg(test)]
 mod page_tests;
 #[cfg(test)]

@@ -149,7 +149,7 @@ pub(crate) fn check_watching(reader: &Reader, watch: &mut Watch<'_>) -> Result<C
 fn walk(reader: &Reader, watch: &mut Watch<'_>) -> Result<CheckReport> {
     let texts = if reader.view().has_texts() { reader.len() } else { 0 };
     watch.expect(reader.len() + texts + reader.state.manifest.chunks())?;
-    reader.engine().verify_pages(watch)?;
+    reader.engine().verify_pages(reader.commit(), watch)?;
     let mut check = Check { reader, report: CheckReport::default(), watch };
     let expected = check.check_documents()?;
     check.check_ranges();

@@ -20,7 +20,15 @@ use std::path::Path;
 
 const ACTION: &str = "reading the damaged file";
 
-/// A file that nobody else has open.
+/// The bytes that a process locks which writes to a file of redb: the bytes of a writer alone, and
+/// of one beside other writers. They lie far behind the end of the file. On Windows, a lock also
+/// keeps others from reading, and an open file cannot be replaced, so readers are kept out too.
+const WRITER_BYTES: (Bound<u64>, Bound<u64>) = match cfg!(windows) {
+    true => (Bound::Unbounded, Bound::Unbounded),
+    false => (Bound::Included(1 << 62), Bound::Included((1 << 62) + 1)),
+};
+
+/// A file that nobody else writes to.
 pub(crate) struct OldFile<'p> {
     path: &'p Path,
     file: FileBackend,
@@ -37,14 +45,14 @@ impl Drop for OldFile<'_> {
 }
 
 impl<'p> OldFile<'p> {
-    /// Opens and locks the file. Writes nothing.
+    /// Opens the file and keeps writers out. Writes nothing.
     pub(crate) fn open(path: &'p Path) -> Result<Self> {
         is_plausible(path)?;
         let failed = |source| io_error(path, "opening", source);
         let file = fs::OpenOptions::new().read(true).write(true).open(path).map_err(failed)?;
         let named = NamedFile::new(&file, path).map_err(failed)?;
         let file = FileBackend::new(file).map_err(|error| open_error(error.into(), path))?;
-        match file.try_lock_range(Bound::Unbounded, Bound::Unbounded) {
+        match file.try_lock_range(WRITER_BYTES.0, WRITER_BYTES.1) {
             Ok(false) => return Err(Error::Locked { path: path.to_owned() }),
             Err(redb::BackendError::Io(error)) => return Err(failed(error)),
             // Some systems have no locks.

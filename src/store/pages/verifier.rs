@@ -104,6 +104,11 @@ impl Verifier {
         }
     }
 
+    /// Remembers the root of our tables in a commit.
+    pub(crate) fn name_tables(&self, slot: &Slot, file: u64) {
+        self.name_roots(&Slot { system: None, ..*slot }, file);
+    }
+
     /// Remembers a page that another names, in a file of this length.
     fn name(&self, page: Named, (table, shape): (&'static str, Shape), file: u64) {
         let Some(bytes) = page.number.bytes().filter(|bytes| bytes.end <= file) else { return };

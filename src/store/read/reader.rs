@@ -3,10 +3,15 @@
 use crate::error::Result;
 use crate::store::bytes::schema;
 use crate::store::bytes::schema::{DOCUMENTS, POSTINGS, SIGNATURES, TEXTS};
-use crate::store::engine::{Engine, Usage};
+use crate::store::bytes::time::time_of;
+use crate::store::engine::Engine;
+use crate::store::file::Pinned;
+use crate::store::held::SnapshotMark;
+use crate::store::pages::header::Slot;
 use crate::store::read::view::View;
 use crate::store::state::State;
 use crate::store::storage_error::{Doing, damaged, guard, io_error};
+use crate::store::usage::Usage;
 use redb::{ReadOnlyTable, ReadTransaction, ReadableTableMetadata, TableStats};
 use std::path::Path;
 use std::sync::Arc;
@@ -20,14 +25,18 @@ pub(crate) struct Reader {
     documents: Table<u32>,
     texts: Option<Table<u32>>,
     pub(crate) txn: ReadTransaction,
+    /// redb's commit, if the file is open for reading only.
+    commit: Option<Slot>,
     pub(crate) state: Arc<State>,
     engine: Arc<Engine>,
+    /// Tells other processes that there is this reader.
+    _mark: Option<SnapshotMark>,
 }
 
 impl Reader {
     pub(crate) fn new(
         engine: Arc<Engine>,
-        txn: ReadTransaction,
+        Pinned { txn, commit }: Pinned,
         state: Arc<State>,
     ) -> Result<Self> {
         let action = "starting a read";
@@ -40,13 +49,25 @@ impl Reader {
                 false => None,
             },
             txn,
+            commit,
             state,
             engine,
+            _mark: None,
         })
+    }
+
+    /// Keeps a mark as long as the reader lives.
+    pub(crate) fn marked(self, mark: Option<SnapshotMark>) -> Self {
+        Self { _mark: mark, ..self }
     }
 
     pub(crate) fn engine(&self) -> &Arc<Engine> {
         &self.engine
+    }
+
+    /// redb's commit, if the file is open for reading only.
+    pub(crate) fn commit(&self) -> Option<&Slot> {
+        self.commit.as_ref()
     }
 
     pub(crate) fn view(&self) -> View<'_, Table<u64>, Table<u32>> {
@@ -87,6 +108,12 @@ impl Reader {
         };
         let file = std::fs::metadata(path)
             .map_err(|source| io_error(path, "measuring the file", source))?;
+        let held = match self.engine.snapshots() {
+            Some(snapshots) => snapshots.held(),
+            None => Ok(None),
+        };
+        let held = held.map_err(|source| io_error(path, "measuring the file", source))?;
+        let held = held.filter(|held| held.bytes > 0);
         Ok(Usage {
             file_bytes: file.len(),
             signature_bytes: pages(self.signatures.stats())?,
@@ -98,6 +125,8 @@ impl Reader {
             tail: self.state.tail.documents() as u64,
             runs: self.state.manifest.runs().len() as u64,
             commits: self.state.counters.commit,
+            held_bytes: held.map_or(0, |held| held.bytes),
+            held_since: held.map(|held| time_of(held.since)),
         })
     }
 }

@@ -2,8 +2,11 @@
 //! crash, and fails on request.
 
 use crate::store::engine::lock;
-use redb::StorageBackend;
+use crate::store::sim::locks::{Locks, Opening, range};
+use redb::{BackendError, StorageBackend};
+use std::fmt;
 use std::io;
+use std::ops::Bound;
 use std::sync::{Arc, Mutex};
 
 /// The bytes that a disk writes atomically.
@@ -50,11 +53,16 @@ struct DiskState {
     failure: Option<DiskFailure>,
     /// The number of calls that have failed.
     failures: u64,
+    locks: Locks,
 }
 
-/// A disk. Clones share it.
+/// A disk. Clones share it and its locks, as the handles of one opening share a file.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Disk(Arc<Mutex<DiskState>>);
+pub(crate) struct Disk {
+    state: Arc<Mutex<DiskState>>,
+    opening: Opening,
+    before_call: BeforeCall,
+}
 
 impl Disk {
     /// The path of the disk in messages.
@@ -62,38 +70,79 @@ impl Disk {
 
     /// A disk that holds these bytes.
     pub(crate) fn with(bytes: Vec<u8>) -> Self {
-        Self(Arc::new(Mutex::new(DiskState { bytes, ..DiskState::default() })))
+        let state = DiskState { bytes, ..DiskState::default() };
+        Self { state: Arc::new(Mutex::new(state)), ..Self::default() }
+    }
+
+    /// The same disk as another process opens it.
+    pub(crate) fn peer(&self) -> Self {
+        let opening = lock(&self.state).locks.new_opening();
+        Self { state: Arc::clone(&self.state), opening, before_call: BeforeCall::default() }
+    }
+
+    /// Calls a function before each call of this opening. The function may use the disk: its own
+    /// calls do not call it again.
+    pub(crate) fn before_each_call(&self, function: impl FnMut() + Send + 'static) {
+        *lock(&self.before_call.0) = Some(Box::new(function));
+    }
+
+    /// Calls no function any more.
+    pub(crate) fn stop_calling(&self) {
+        lock(&self.before_call.0).take();
+    }
+
+    fn begin_call(&self) {
+        let function = lock(&self.before_call.0).take();
+        if let Some(mut function) = function {
+            function();
+            lock(&self.before_call.0).get_or_insert(function);
+        }
+    }
+
+    /// Whether another opening could not lock the header now.
+    pub(crate) fn has_locked_header(&self) -> bool {
+        lock(&self.state).locks.are_taken(0..320)
     }
 
     pub(crate) fn bytes(&self) -> Vec<u8> {
-        lock(&self.0).bytes.clone()
+        lock(&self.state).bytes.clone()
     }
 
     /// Records all events from now on.
     pub(crate) fn record(&self) {
-        lock(&self.0).events = Some(Vec::new());
+        lock(&self.state).events = Some(Vec::new());
     }
 
     /// Takes the recorded events and ends the recording.
     pub(crate) fn events(&self) -> Vec<Event> {
-        lock(&self.0).events.take().unwrap_or_default()
+        lock(&self.state).events.take().unwrap_or_default()
     }
 
     /// Records the number of steps that have returned.
     pub(crate) fn done(&self, steps: usize) {
-        lock(&self.0).record(Event::Done(steps));
+        lock(&self.state).record(Event::Done(steps));
     }
 
     /// Injects a failure from now on, or none.
     pub(crate) fn set_failure(&self, failure: Option<DiskFailure>) {
-        let mut state = lock(&self.0);
+        let mut state = lock(&self.state);
         state.failure = failure;
         state.failures = 0;
     }
 
     /// The number of calls that have failed since the last `set_failure`.
     pub(crate) fn failures(&self) -> u64 {
-        lock(&self.0).failures
+        lock(&self.state).failures
+    }
+}
+
+/// What a test does before each call of an opening.
+#[derive(Clone, Default)]
+struct BeforeCall(Arc<Mutex<Option<Box<dyn FnMut() + Send>>>>);
+
+impl fmt::Debug for BeforeCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("BeforeCall")
     }
 }
 
@@ -136,11 +185,13 @@ impl DiskState {
 
 impl StorageBackend for Disk {
     fn len(&self) -> io::Result<u64> {
-        Ok(lock(&self.0).bytes.len() as u64)
+        self.begin_call();
+        Ok(lock(&self.state).bytes.len() as u64)
     }
 
     fn read(&self, at: u64, out: &mut [u8]) -> io::Result<()> {
-        let mut state = lock(&self.0);
+        self.begin_call();
+        let mut state = lock(&self.state);
         state.call(Call::Read)?;
         let stored = state.bytes.get(at as usize..).and_then(|rest| rest.get(..out.len()));
         out.copy_from_slice(stored.ok_or(io::ErrorKind::UnexpectedEof)?);
@@ -148,7 +199,8 @@ impl StorageBackend for Disk {
     }
 
     fn set_len(&self, length: u64) -> io::Result<()> {
-        let mut state = lock(&self.0);
+        self.begin_call();
+        let mut state = lock(&self.state);
         state.call(Call::Resize)?;
         state.bytes.resize(length as usize, 0);
         state.record(Event::Resize(length));
@@ -156,19 +208,65 @@ impl StorageBackend for Disk {
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        let mut state = lock(&self.0);
+        self.begin_call();
+        let mut state = lock(&self.state);
         state.call(Call::Sync)?;
         state.record(Event::Sync);
         Ok(())
     }
 
     fn write(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
-        let mut state = lock(&self.0);
+        self.begin_call();
+        let mut state = lock(&self.state);
         let outcome = state.call(Call::Write);
         // A failed write has changed half of the bytes.
         let written = if outcome.is_ok() { bytes.len() } else { bytes.len() / 2 };
         state.write(at, bytes.split_at(written).0);
         outcome
+    }
+
+    fn close(&self) -> io::Result<()> {
+        lock(&self.state).locks.release(self.opening);
+        Ok(())
+    }
+
+    fn try_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
+        self.begin_call();
+        Ok(lock(&self.state).locks.take(self.opening, range(start, end), true))
+    }
+
+    fn try_lock_shared_range(
+        &self,
+        start: Bound<u64>,
+        end: Bound<u64>,
+    ) -> Result<bool, BackendError> {
+        self.begin_call();
+        Ok(lock(&self.state).locks.take(self.opening, range(start, end), false))
+    }
+
+    fn lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
+        while !self.try_lock_range(start, end)? {
+            std::thread::yield_now();
+        }
+        Ok(())
+    }
+
+    fn lock_shared_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
+        while !self.try_lock_shared_range(start, end)? {
+            std::thread::yield_now();
+        }
+        Ok(())
+    }
+
+    fn unlock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
+        self.begin_call();
+        lock(&self.state).locks.unlock(self.opening, &range(start, end));
+        Ok(())
+    }
+
+    fn query_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
+        self.begin_call();
+        Ok(lock(&self.state).locks.are_taken_by_others(self.opening, &range(start, end)))
     }
 }
 

@@ -4,5 +4,7 @@
 pub(crate) mod disk;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
+#[cfg(test)]
+pub(crate) mod locks;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod testing;
