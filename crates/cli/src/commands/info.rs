@@ -59,6 +59,8 @@ pub(crate) fn run(global: &GlobalOptions, args: &Info) -> Result<Ending, Failure
         ("posting_bytes", usage.posting_bytes.into()),
         ("text_bytes", usage.text_bytes.into()),
         ("bytes_per_document", per_document),
+        ("held_bytes", usage.held_bytes.into()),
+        ("held_since", usage.held_since.map(seconds_of).into()),
         ("threshold", settings.threshold().into()),
         ("recall", settings.recall().into()),
         ("lanes", settings.lanes().into()),
@@ -83,6 +85,12 @@ pub(crate) fn run(global: &GlobalOptions, args: &Info) -> Result<Ending, Failure
     }
     results.flush()?;
     warn_of_unicode(&args.index, settings.unicode);
+    if let Some(kind) = snapshot.network_file_system() {
+        message(&format!(
+            "{}: warning: on a network file system ({kind}): use it from one machine only",
+            args.index.display()
+        ));
+    }
     Ok(Ending::Done)
 }
 

@@ -15,7 +15,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
-use twindex::IndexOptions;
+use twindex::{Error, IndexOptions};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -240,6 +240,15 @@ pub(crate) fn compact(global: &GlobalOptions, args: &Compact) -> Result<Ending, 
     let progress = ProgressBar::of_parts(global);
     let compacted = index.compact().watch(progress.watch());
     progress.finish();
+    if let Err(Error::Locked { path }) = &compacted {
+        let wait = global.wait.unwrap_or_default().as_secs_f64();
+        let path = path.display();
+        return Err(anyhow::anyhow!(
+            "{path}: compacted but not shrunk: another process has read it for {wait} s; run the \
+             command again when that has finished, or wait longer with --wait SECONDS"
+        )
+        .into());
+    }
     compacted?;
     // Closing the index trims the file once more, so its size is read afterwards.
     index.close()?;

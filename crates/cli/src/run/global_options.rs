@@ -26,7 +26,7 @@ pub struct GlobalOptions {
         value_parser = clap::value_parser!(u16).range(1..),
     )]
     pub threads: Option<u16>,
-    /// Wait at most this long while another process has the index open [default: 0]
+    /// Wait at most this long while another process writes to the index [default: 0]
     #[arg(long, global = true, value_name = "SECONDS", value_parser = seconds)]
     pub wait: Option<Duration>,
     /// When to use colour; auto: on a terminal, unless NO_COLOR is set or TERM is dumb

@@ -6,12 +6,9 @@ use crate::run::index_settings::described;
 use crate::terminal::interrupt;
 use crate::terminal::messages::note;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use twindex::{Error, Result};
 use twindex::{Index, IndexOptions, ReadOnlyIndex, Settings};
-
-/// How long the library waits at a time. Between two waits, a signal is noticed.
-const SLICE: Duration = Duration::from_millis(200);
 
 /// Opens an index for reading and writing.
 pub fn to_write(global: &GlobalOptions, path: &Path) -> std::result::Result<Index, Failure> {
@@ -48,25 +45,14 @@ pub fn open<T>(
     open: impl Fn(&IndexOptions) -> Result<T>,
 ) -> std::result::Result<T, Failure> {
     let wait = global.wait.unwrap_or_default();
-    let start = Instant::now();
-    let mut options = options;
-    loop {
-        let left = wait.saturating_sub(start.elapsed());
-        options = options.wait(left.min(SLICE));
-        match open(&options) {
-            Err(Error::Locked { path }) => {
-                let path = path.display();
-                if interrupt::asked() {
-                    let error =
-                        anyhow::anyhow!("{path}: interrupted while another process had it open");
-                    return Err(error.into());
-                }
-                if left <= SLICE {
-                    return Err(in_use(&path, wait));
-                }
-            }
-            opened => return Ok(opened?),
+    match open(&options.wait(wait).give_up_if(interrupt::asked)) {
+        Err(Error::Locked { path }) if interrupt::asked() => {
+            let path = path.display();
+            let error = anyhow::anyhow!("{path}: interrupted while another process had it open");
+            Err(error.into())
         }
+        Err(Error::Locked { path }) => Err(in_use(&path.display(), wait)),
+        opened => Ok(opened?),
     }
 }
 

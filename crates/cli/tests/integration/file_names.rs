@@ -12,8 +12,8 @@ fn adding_to_an_index_that_is_deleted_or_moved_meanwhile_is_an_error() {
         let shell = Shell::with(&[("a", "a first text")]);
         let mut add = shell.start("add i.twx --wait 60 --format lines --id-prefix p -");
         add.send("a second text\n");
-        // It has opened the index when nobody else can.
-        while shell.run("list i.twx").status == 0 {
+        // It has opened the index when nobody else can write.
+        while !shell.run("remove i.twx none").stderr.contains("in use by another process") {
             assert!(add.is_running());
             sleep(Duration::from_millis(5));
         }

@@ -48,10 +48,14 @@ fn are_refused<'w>(shell: &Shell, commands: impl IntoIterator<Item = &'w str>) {
 }
 
 #[test]
-fn beside_a_writer_everyone_else_is_refused_until_it_ends() {
+fn beside_a_writer_others_read_its_last_commit_and_other_writers_are_refused() {
     let shell = two();
     let writer = writer(&shell);
-    are_refused(&shell, WRITERS.into_iter().chain(READERS));
+    are_refused(&shell, WRITERS);
+    for words in READERS {
+        shell.run(words).succeeds();
+    }
+    assert_eq!(shell.ids(), ["a", "b", "w"]);
     writer.finish().succeeds();
     for words in READERS.into_iter().chain(WRITERS) {
         shell.run(words).succeeds();
@@ -60,20 +64,25 @@ fn beside_a_writer_everyone_else_is_refused_until_it_ends() {
 }
 
 #[test]
-fn beside_a_reader_others_read_and_writers_are_refused() {
+fn beside_a_reader_others_read_and_write_but_the_file_does_not_shrink() {
     let shell = two();
     let reader = reader(&shell);
     for words in READERS {
         shell.run(words).succeeds();
     }
-    are_refused(&shell, WRITERS);
-    reader.finish().succeeds();
+    shell.run("add i.twx more.jsonl").succeeds();
     shell.run("remove i.twx a").succeeds();
+    let refused = shell.run("compact i.twx");
+    refused.fails_with("i.twx: compacted but not shrunk: another process has read it for 0 s");
+    assert_eq!(shell.ids(), ["b", "c"]);
+    reader.finish().succeeds();
+    shell.run("compact i.twx").succeeds();
+    assert_eq!(shell.ids(), ["b", "c"]);
 }
 
 #[test]
 fn one_that_waits_goes_on_when_the_other_ends() {
-    let commands = WRITERS.into_iter().chain(READERS).map(|words| (words, two()));
+    let commands = WRITERS.into_iter().map(|words| (words, two()));
     let mut all: Vec<_> = commands
         .map(|(words, shell)| {
             let other = writer(&shell);
@@ -81,10 +90,6 @@ fn one_that_waits_goes_on_when_the_other_ends() {
             (words, other, waiting, shell)
         })
         .collect();
-    let shell = two();
-    let other = reader(&shell);
-    let words = "remove i.twx b";
-    all.push((words, other, shell.start(&format!("{words} --wait 60")), shell));
     sleep(Duration::from_millis(150));
     for (words, _, waiting, _) in &mut all {
         assert!(waiting.is_running(), "{words}");
@@ -92,8 +97,8 @@ fn one_that_waits_goes_on_when_the_other_ends() {
     for (words, other, waiting, shell) in all {
         other.finish().succeeds();
         waiting.finish().succeeds();
-        if words == "remove i.twx b" {
-            assert_eq!(shell.ids(), ["a"]);
+        if words == "remove i.twx a" {
+            assert_eq!(shell.ids(), ["b", "w"]);
         }
     }
 }
@@ -118,7 +123,7 @@ fn several_writers_that_wait_all_get_their_turn() {
 fn waiting_ends_after_the_time_that_was_asked_for() {
     let shell = two();
     let _writer = writer(&shell);
-    for words in ["list i.twx --wait 0.4", "--wait 0.4 remove i.twx a"] {
+    for words in ["add i.twx --wait 0.4 more.jsonl", "--wait 0.4 remove i.twx a"] {
         let start = Instant::now();
         shell.run(words).fails_with("i.twx: still in use by another process after 0.4 s");
         assert!(start.elapsed() >= Duration::from_millis(400), "{words}");
@@ -151,7 +156,6 @@ fn eight_readers_have_it_open_at_once_and_answer_alike() {
     let mut all: Vec<_> = (0..8).map(|_| reader(&shell)).collect();
     assert!(all.iter_mut().all(Running::is_running));
     assert_eq!(shell.pipe("query i.twx --id-prefix q -", text.as_str()).stdout, alone);
-    are_refused(&shell, WRITERS);
     for running in all {
         running.finish().succeeds();
     }
@@ -173,14 +177,61 @@ fn a_process_that_was_killed_leaves_no_lock() {
 }
 
 #[test]
-fn eight_readers_after_an_unclean_stop_all_read_once_one_has_repaired() {
+fn eight_readers_after_an_unclean_stop_all_read_what_was_committed() {
     for _ in 0..5 {
         let shell = two();
         writer(&shell).kill();
-        let all: Vec<_> = (0..8).map(|_| shell.start("list i.twx --wait 60")).collect();
+        let all: Vec<_> = (0..8).map(|_| shell.start("list i.twx")).collect();
         let all: Vec<Done> = all.into_iter().map(Running::finish).collect();
         for done in all {
             assert_eq!((done.status, done.stdout.as_str()), (0, "a\nb\nw\n"), "{done:?}");
         }
     }
+}
+
+#[test]
+fn two_runs_of_dedup_into_one_index_judge_each_record_by_all_that_came_before() {
+    let shell = Shell::new();
+    let record = |number: usize| format!("{{\"id\":\"{number}\",\"text\":\"{}\"}}\n", text(number));
+    let records = |numbers: std::ops::Range<usize>| numbers.map(record).collect::<String>();
+    shell.write("1.jsonl", records(0..60));
+    shell.write("2.jsonl", records(30..90).replace("\"id\":\"", "\"id\":\"again "));
+    let start =
+        |number| shell.start(&format!("dedup i.twx --wait 60 {number}.jsonl -o {number}.out"));
+    let (one, two) = (start(1), start(2));
+    one.finish().succeeds();
+    two.finish().succeeds();
+    let kept = |name| shell.read(name).iter().filter(|byte| **byte == b'\n').count();
+    assert_eq!(kept("1.out") + kept("2.out"), 90);
+    assert_eq!(shell.ids().len(), 90);
+    shell.assert_clean();
+}
+
+/// A text that is like no other.
+fn text(number: usize) -> String {
+    let word = |at: usize| format!("word{} ", (number * 100 + at) * 7919 % 1_000_003);
+    (0..40).map(word).collect()
+}
+
+#[test]
+fn info_tells_what_the_snapshot_of_another_process_keeps_and_since_when() {
+    let shell = two();
+    assert!(shell.run("info i.twx").succeeds().stdout.contains("held_bytes\t0\n"));
+    let reader = reader(&shell);
+    let more: String = (0..300)
+        .map(|number| format!("{{\"id\":\"{number}\",\"text\":\"{}\"}}\n", text(number)))
+        .collect();
+    shell.write("many.jsonl", &more);
+    shell.run("add i.twx many.jsonl").succeeds();
+    shell.write("other.jsonl", more.replace("word", "other"));
+    shell.run("add i.twx other.jsonl --replace-most").succeeds();
+    let held = |shell: &Shell| {
+        let info = shell.run("info i.twx --json").succeeds().stdout;
+        let fields: serde_json::Value = serde_json::from_str(&info).expect("JSON");
+        (fields["held_bytes"].as_u64(), fields["held_since"].as_i64())
+    };
+    let (bytes, since) = held(&shell);
+    assert!(bytes > Some(20_000) && since > Some(1_700_000_000), "{bytes:?} since {since:?}");
+    reader.finish().succeeds();
+    assert_eq!(held(&shell), (Some(0), None));
 }

@@ -37,9 +37,12 @@ impl DryRun {
             let options = args.settings.options_but_threshold();
             let open =
                 opening::open(global, options, |options| options.open_read_only(&args.index))?;
-            // The open handle keeps writers out during the copy.
-            copy(&args.index, &index).with_context(|| index.display().to_string())?;
-            drop(open);
+            // A copy of the bytes would be torn if another process wrote them meanwhile.
+            let copy = folder.path().join("copy.twx");
+            open.snapshot()?.backup(&copy).run()?;
+            let place = || index.display().to_string();
+            only_for_owner(&copy).with_context(place)?;
+            fs::rename(copy, &index).with_context(place)?;
         }
         Ok(Self { index, _lock: lock, _folder: folder })
     }
@@ -83,10 +86,19 @@ fn new_file(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Copies the content of a file, not its permissions: those of the index may let others read it, or
-/// forbid to write.
-fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    io::copy(&mut File::open(from)?, &mut new_file(to)?).map(|_| ())
+/// Lets only the owner read and write a file: the copy has the permissions of the index, which may
+/// let others read it, or forbid to write.
+fn only_for_owner(path: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(path, fs::Permissions::from_mode(0o600))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        Ok(())
+    }
 }
 
 /// Removes the folders beside this one that killed dry runs of the same user have left.
