@@ -20,6 +20,7 @@ mod model;
 mod moved;
 mod multisets;
 mod names;
+mod processes;
 mod rebuilding;
 mod recall;
 mod send_sync;

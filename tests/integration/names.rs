@@ -5,7 +5,7 @@ use crate::support::all_ids;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use twindex::{Error, ErrorKind, Index, IndexOptions, Shingle};
+use twindex::{Error, ErrorKind, Index, IndexOptions, ReadOnlyIndex, Shingle};
 
 fn create(path: &Path, ids: &[&str]) -> Index {
     let index = Index::options().store_text(true).create(path).expect("created");
@@ -69,9 +69,16 @@ fn a_commit_to_a_file_that_lost_its_name_is_an_error() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("i.twx");
         let index = create(&path, &["a"]);
+        let reader = ReadOnlyIndex::open(&path).expect("opened");
+        let mut txn = index.begin_write().expect("begun");
+        txn.insert("b", "the text of the document b").expect("inserted");
         change(&path);
-        let error = insert(&index, &["b"]).expect_err(name);
+        let error = txn.commit().expect_err(name);
         assert_eq!(error.kind(), ErrorKind::Moved, "{name}: {error}");
+        let error = insert(&index, &["c"]).expect_err(name);
+        assert!(error.to_string().contains("nothing was written"), "{name}: {error}");
+        let error = reader.snapshot().expect_err(name);
+        assert!(error.to_string().contains("open the index again to read"), "{name}: {error}");
         let error = index.close().expect_err(name);
         assert!(matches!(error, Error::Moved { .. }), "{name}: {error}");
         match name {
