@@ -461,7 +461,7 @@ impl Drop for Engine {
 #[cfg(test)]
 impl Engine {
     /// Opens the index on the disk for reading and writing.
-    pub(crate) fn open_on(disk: Disk, tuning: Tuning) -> Result<Arc<Self>> {
+    pub(crate) fn open_on(disk: &Disk, tuning: Tuning) -> Result<Arc<Self>> {
         let path = Path::new(Disk::NAME);
         guard(path, || {
             let database = open(|| Ok(PageFile::to_write(disk.clone())), path, tuning)?;

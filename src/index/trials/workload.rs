@@ -48,7 +48,7 @@ pub(crate) fn create_on(disk: &Disk) -> Result<()> {
 }
 
 pub(crate) fn open_on(disk: &Disk, tuning: Tuning) -> Result<Index> {
-    Index::new(Engine::open_on(disk.clone(), tuning)?)
+    Index::new(Engine::open_on(disk, tuning)?)
 }
 
 /// One change of a transaction.

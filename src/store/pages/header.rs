@@ -159,6 +159,7 @@ impl Header {
 }
 
 #[cfg(test)]
+#[expect(clippy::indexing_slicing, reason = "made headers")]
 mod tests {
     use super::*;
 

@@ -138,7 +138,9 @@ impl Disk {
 
 /// What a test does before each call of an opening.
 #[derive(Clone, Default)]
-struct BeforeCall(Arc<Mutex<Option<Box<dyn FnMut() + Send>>>>);
+struct BeforeCall(Arc<Mutex<Option<Act>>>);
+
+type Act = Box<dyn FnMut() + Send>;
 
 impl fmt::Debug for BeforeCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
