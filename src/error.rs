@@ -80,8 +80,9 @@ pub enum Error {
         outcome: &'static str,
     },
 
-    /// The index was not closed cleanly, on a system that cannot lock single bytes of a file, and
-    /// its recovery needs write permission, which this process lacks. Open the index once with write permission.
+    /// The index was not closed cleanly, on a system that cannot lock single bytes of a file or by
+    /// another program, and its recovery needs write permission, which this process lacks. Open the
+    /// index once with write permission.
     #[error(
         "{}: was not closed cleanly and this process may not write to it; \
          open it once with write permission to repair it",
