@@ -185,6 +185,8 @@ fn add(path: &Path, file: &Finished) -> Answer {
             // The commit that failed may have been whole.
             if let Answer::Wrong(_) = after { Answer::Refused } else { first.max(after) }
         }
+        // A writer recovers a file whose header a reader refuses. It must lose nothing then.
+        (Answer::Refused, Ok(())) if compare_with(path, &model) == Answer::Right => first,
         _ => first.max(read(path, file)),
     }
 }
