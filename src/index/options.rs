@@ -216,8 +216,8 @@ impl IndexOptions {
         self
     }
 
-    /// Sets a question that ends a [wait](Self::wait) when its answer is `true`. It is asked several
-    /// hundred times a second. Opening then fails with [`Error::Locked`].
+    /// Sets a question that ends a [wait](Self::wait) when its answer is `true`. It is asked
+    /// several hundred times a second. Opening then fails with [`Error::Locked`].
     ///
     /// ```no_run
     /// # use std::sync::atomic::{AtomicBool, Ordering};
@@ -254,8 +254,8 @@ impl IndexOptions {
     /// # Errors
     ///
     /// - [`Error::NotFound`] if there is no file, [`Error::NotAnIndex`] if it is another kind of
-    ///   file or a link to a file that does not exist, and [`Error::NewerFormat`] if a later version
-    ///   of this library wrote it.
+    ///   file or a link to a file that does not exist, and [`Error::NewerFormat`] if a later
+    ///   version of this library wrote it.
     /// - [`Error::Locked`] if another process has the index open for writing.
     /// - [`Error::SettingMismatch`] if a given setting differs from the stored one.
     /// - [`Error::Damaged`] or [`Error::Io`] if the file cannot be read.

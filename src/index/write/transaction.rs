@@ -124,8 +124,8 @@ impl WriteTxn {
     }
 
     /// The number of documents that this transaction has inserted although it compared them with
-    /// only some of their candidates ([`Insertion::max_candidates`]). One of them may be a duplicate
-    /// of a document beyond the limit.
+    /// only some of their candidates ([`Insertion::max_candidates`]). One of them may be a
+    /// duplicate of a document beyond the limit.
     pub fn limited(&self) -> u64 {
         self.limited
     }

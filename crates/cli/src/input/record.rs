@@ -66,8 +66,8 @@ impl Body<'_> {
         }
     }
 
-    /// Whether the body has more than `most` bytes in this form. Of weights, one token is normalised
-    /// at a time.
+    /// Whether the body has more than `most` bytes in this form. Of weights, one token is
+    /// normalised at a time.
     pub fn exceeds(&self, form: Form, most: usize) -> bool {
         let may = |bytes: usize| bytes > most / form.most_growth();
         match self {

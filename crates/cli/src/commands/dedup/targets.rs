@@ -48,7 +48,8 @@ impl Targets {
         Ok(targets)
     }
 
-    /// Returns the targets of a run that writes no file and only prints the audit, if it is printed.
+    /// Returns the targets of a run that writes no file and only prints the audit, if it is
+    /// printed.
     pub(crate) fn without_files(&self) -> Self {
         Self { out: None, audit: None, printed: self.printed }
     }
