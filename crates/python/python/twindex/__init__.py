@@ -1,0 +1,1 @@
+"""Near-duplicate documents in one file: an embedded, crash-safe similarity index."""

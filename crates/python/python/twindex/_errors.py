@@ -1,0 +1,61 @@
+"""The exceptions of twindex. `Error` is the base of all of them."""
+
+
+class Error(Exception):
+    """Any error of twindex. The message says what is wrong, where, and what to do."""
+
+
+class NotFoundError(Error, FileNotFoundError):
+    """There is no index at the path."""
+
+
+class ExistsError(Error, FileExistsError):
+    """There already is a file at the path."""
+
+
+class InvalidInputError(Error, ValueError):
+    """An argument, a setting or a document is not valid."""
+
+
+class MismatchError(Error, ValueError):
+    """The call needs an index with other settings, or another input."""
+
+
+class BusyError(Error):
+    """Another process, transaction or snapshot is in use. Try again when it has ended."""
+
+
+class MovedError(Error, OSError):
+    """The file of the index was moved, deleted or replaced while it was open."""
+
+
+class DamagedError(Error):
+    """The file is damaged, or must be opened for writing once. The message says which."""
+
+
+class UnsupportedError(Error):
+    """The file is not an index, or a newer version wrote it."""
+
+
+class FullError(Error):
+    """A limit of the index or of memory is reached."""
+
+
+class StorageError(Error, OSError):
+    """The operating system or the storage library failed."""
+
+
+class ForkError(Error, RuntimeError):
+    """The object was made before `fork`. Open the index in the child process."""
+
+
+class ClosedError(Error, ValueError):
+    """The index, snapshot or transaction is closed."""
+
+
+class UnknownIdError(Error, KeyError):
+    """No document has this id."""
+
+    def __str__(self) -> str:
+        # KeyError shows the repr of its argument, which is for keys and not for messages.
+        return str(self.args[0]) if self.args else ""
