@@ -14,7 +14,7 @@ from pathlib import Path
 import twindex
 
 #: The settings that decide about signatures. The index and all workers must have the same ones.
-SIGNATURES = {"lanes": 256, "shingle": "char:9"}
+LANES, SHINGLE = 256, "char:9"
 
 sketcher: twindex.Sketcher
 reader: twindex.Index
@@ -30,7 +30,7 @@ def article(number: int) -> str:
 def start_sketching() -> None:
     """Runs once in each worker that sketches."""
     global sketcher
-    sketcher = twindex.Sketcher(**SIGNATURES)
+    sketcher = twindex.Sketcher(lanes=LANES, shingle=SHINGLE)
 
 
 def sketch(number: int) -> tuple[str, bytes]:
@@ -54,7 +54,7 @@ def main() -> None:
     spawn = multiprocessing.get_context("spawn")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "articles.twx"
-        with twindex.open(path, **SIGNATURES) as index:
+        with twindex.open(path, lanes=LANES, shingle=SHINGLE) as index:
             with spawn.Pool(2, start_sketching) as pool:
                 # `imap` keeps the order, and gives rows as they become ready.
                 print(index.insert_signatures(pool.imap(sketch, range(500), chunksize=50)))
