@@ -32,6 +32,7 @@ import argparse
 import gc
 import json
 import re
+import resource
 import statistics
 import subprocess
 import sys
@@ -40,7 +41,7 @@ import time
 from array import array
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import twindex
 
@@ -96,16 +97,31 @@ def megabytes(rows: Iterable[tuple[str, str]]) -> float:
     return sum(len(text.encode()) for _, text in rows) / 1e6
 
 
-def in_turn(contestants: dict[str, Contestant], rounds: int) -> dict[str, list[float]]:
-    """The seconds of each contestant in each round."""
+def processor() -> float:
+    """The seconds of processor time of this process and of its children so far."""
+    usages = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+
+
+class Taken(NamedTuple):
+    """The seconds of a contestant in each round, by the clock and of processor time."""
+
+    clock: list[float]
+    cpu: list[float]
+
+
+def in_turn(contestants: dict[str, Contestant], rounds: int) -> dict[str, Taken]:
+    """What each contestant took."""
     names = list(contestants)
-    taken: dict[str, list[float]] = {name: [] for name in names}
+    taken = {name: Taken([], []) for name in names}
     for number in range(rounds):
         first = number % len(names)
         for name in names[first:] + names[:first]:
             gc.collect()
-            taken[name].append(contestants[name]())
-            print(f"  round {number + 1}: {taken[name][-1]:8.3f} s  {name}", file=sys.stderr)
+            before = processor()
+            taken[name].clock.append(contestants[name]())
+            taken[name].cpu.append(processor() - before)
+            print(f"  round {number + 1}: {taken[name].clock[-1]:8.3f} s  {name}", file=sys.stderr)
     return taken
 
 
@@ -193,12 +209,12 @@ def sketch(args: argparse.Namespace, rows: list[tuple[str, str]]) -> None:
             lambda: ours.MinHash.bulk(sets, num_perm=PERMS)
         )
     taken = in_turn(contestants, args.rounds)
-    base = taken["datasketch, update_batch"]
+    base = taken["datasketch, update_batch"].clock
     print(f"\n{len(sets):,} sets of {count:,} shingles in all, {PERMS} values each\n")
     print("| sketching | million shingles/s | times datasketch's update_batch |\n|---|---|---|")
     for name, seconds in taken.items():
-        rate = count / statistics.median(seconds) / 1e6
-        print(f"| {name} | {rate:.2f} | {ratio(base, seconds):.1f} |")
+        rate = count / statistics.median(seconds.clock) / 1e6
+        print(f"| {name} | {rate:.2f} | {ratio(base, seconds.clock):.1f} |")
     if args.json:
         print(json.dumps({"sketch": taken}))
 
@@ -271,17 +287,18 @@ def ingest(args: argparse.Namespace, rows: list[tuple[str, str]]) -> None:
         taken = in_turn(contestants, args.rounds)
 
     print(f"\n{len(ours):,} documents, {sizes['ours']:.1f} MB; rensa {len(theirs):,}\n")
-    print("| indexing | MB/s | times `twindex add` | times rensa |\n|---|---|---|---|")
-    peer = [seconds / sizes["theirs"] for seconds in taken["rensa, 5 characters, 128 values"]]
+    print("| indexing | MB/s | MB/s of processor time | times `twindex add` | times rensa |")
+    print("|---|---|---|---|---|")
+    peer = [seconds / sizes["theirs"] for seconds in taken["rensa, 5 characters, 128 values"].clock]
     for name, seconds in taken.items():
         size = sizes["theirs" if name.startswith("rensa") else "ours"]
-        each = [one / size for one in seconds]
+        each = [one / size for one in seconds.clock]
         label = name.split(", ", 1)[1]
         add = taken.get(f"twindex add, {label}")
-        beside_add = f"{ratio(add, seconds):.2f}" if add else ""
+        beside_add = f"{ratio(add.clock, seconds.clock):.2f}" if add else ""
         beside_rensa = f"{ratio(peer, each):.1f}" if "5" in label.split(",")[0] else ""
-        rate = 1 / statistics.median(each)
-        print(f"| {name} | {rate:.1f} | {beside_add} | {beside_rensa} |")
+        rate, of_cpu = 1 / statistics.median(each), size / statistics.median(seconds.cpu)
+        print(f"| {name} | {rate:.1f} | {of_cpu:.1f} | {beside_add} | {beside_rensa} |")
     if args.json:
         print(json.dumps({"ingest": taken}))
 
