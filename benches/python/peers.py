@@ -7,8 +7,8 @@ usage: peers.py CORPUS.jsonl [--parts sketch,ingest,query] [--rounds N] [--json]
 
 CORPUS.jsonl holds one {"id": "...", "text": "..."} a line, each id once. In every round, all
 contestants of a part run in turn, in another order each time. Figures are medians over rounds, and
-a ratio is the median of the ratios of each round. All use two things in common: the same texts, and
-128 values a document unless a line says otherwise.
+a ratio is the median of the ratios of each round. All get the same texts, and make 128 values a
+document unless a line says otherwise.
 
 sketch   MinHash of datasketch, `twindex.datasketch` and rensa, from sets of 5-character shingles
          that are ready as bytes, of the first --sketched documents. The hash values of
