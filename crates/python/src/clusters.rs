@@ -1,6 +1,7 @@
 //! Groups of similar documents.
 
-use crate::results::{ids, item, single_batch};
+use crate::arrow::item;
+use crate::results::{ids, single_batch};
 use arrow_array::{ArrayRef, UInt64Array};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;

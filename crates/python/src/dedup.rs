@@ -14,8 +14,8 @@ use pyo3::prelude::*;
 const _: () = assert!(twindex::DEFAULT_THRESHOLD == 0.8 && twindex::DEFAULT_CONFIDENCE == 0.95);
 
 /// Finds the duplicates among rows, by an index in a temporary file. Returns a table with a row for
-/// each: `id`, `keep`, `duplicate_of`, `similarity`. Rows without a column `id` are named by their
-/// numbers, counted from 0.
+/// each: `id`, `keep`, `duplicate_of`, `similarity`. Rows without an id are named by their numbers,
+/// counted from 0. Every row is a document of its own, also if an id is repeated.
 #[pyfunction]
 #[pyo3(signature = (rows, *, threshold=0.8, id="id", text="text",
                     against=None, exact=false, recall=None, lanes=None, shingle=None,
@@ -71,7 +71,7 @@ pub(crate) fn dedup(
     };
     let mut done = Deduplicated::default();
     insert_rows(py, rows, &making, &manner, &mut txn, progress, |id, outcome| {
-        done.push(id, outcome);
+        done.push_numbered(id, outcome);
     })?;
     detached(py, || drop((txn, index, folder)));
     done.table()

@@ -153,7 +153,7 @@ impl Handle {
 
     fn read_only(&self) -> PyErr {
         let path = self.path.display();
-        named("MismatchError", format!("{path}: open for reading only: open it with mode='c'"))
+        named("MismatchError", format!("{path}: open for reading only: open it with mode='w'"))
     }
 }
 

@@ -228,9 +228,12 @@ impl Index {
     fn remove_inserted_before(
         &self,
         py: Python<'_>,
-        time: SystemTime,
+        time: &Bound<'_, PyAny>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<u64> {
+        let time: SystemTime = time.extract().map_err(|_| {
+            invalid("time: expected a datetime with a time zone, such as datetime.now(UTC)")
+        })?;
         let _held = self.handle.wait_for_turn(py)?;
         self.handle.writing(|index| watch(py, progress, index.remove_inserted_before(time)))
     }

@@ -151,12 +151,13 @@ pub(crate) struct Making<'m> {
     pub(crate) kind: Kind,
     pub(crate) sketcher: &'m Sketcher,
     pub(crate) settings: &'m Settings,
-    /// Whether rows without an id are named by their numbers.
+    /// Whether documents are named by the numbers of their rows, whatever ids these give.
     pub(crate) numbered: bool,
 }
 
-/// Inserts all rows. `told` gets the id of each document and what became of it, in order. When a
-/// row is bad or Python raises an exception, the rows read before are inserted all the same.
+/// Inserts all rows. `told` gets the id that each row gives, or else that of the document, and what
+/// became of it, in order. When a row is bad or Python raises an exception, the rows read before
+/// are inserted all the same.
 pub(crate) fn insert_rows(
     py: Python<'_>,
     mut rows: Rows,
@@ -166,7 +167,9 @@ pub(crate) fn insert_rows(
     progress: Option<&Bound<'_, PyAny>>,
     mut told: impl FnMut(String, Outcome) + Send,
 ) -> PyResult<()> {
+    let total = rows.total;
     let mut ready: Vec<Document> = Vec::new();
+    let mut given: Vec<Option<String>> = Vec::new();
     let mut bad: Option<PyErr> = None;
     let mut done = 0_u64;
     loop {
@@ -179,7 +182,7 @@ pub(crate) fn insert_rows(
             Err(error) => (None, Some(error)),
         };
         let count = ready.len();
-        let documents = std::mem::take(&mut ready);
+        let (documents, names) = (std::mem::take(&mut ready), std::mem::take(&mut given));
         let txn = match count {
             0 => None,
             _ => Some(target.transaction(py)?),
@@ -194,7 +197,10 @@ pub(crate) fn insert_rows(
             txn.give_ids(&mut documents)?;
             let ids: Vec<String> = documents.iter().map(|document| document.id().into()).collect();
             let outcomes = manner.insert(txn, documents)?;
-            ids.into_iter().zip(outcomes).for_each(|(id, outcome)| told(id, outcome));
+            let names = names.into_iter().chain(std::iter::repeat(None));
+            for ((id, name), outcome) in ids.into_iter().zip(names).zip(outcomes) {
+                told(name.unwrap_or(id), outcome);
+            }
             Ok(())
         };
         let (inserted, made) = detached(py, || rayon::join(insert, make));
@@ -203,7 +209,7 @@ pub(crate) fn insert_rows(
             target.inserted(py, count)?;
             done += count as u64;
             if let Some(progress) = progress {
-                progress.call1((done, py.None()))?;
+                progress.call1((done, total))?;
             }
         }
         if let Some(error) = failed {
@@ -212,6 +218,10 @@ pub(crate) fn insert_rows(
         match made {
             Some((documents, bad_row)) => {
                 ready = documents;
+                given = match (&batch, making.numbered) {
+                    (Some(batch), true) => batch.given_ids(),
+                    _ => Vec::new(),
+                };
                 bad = bad_row.map(|row| row.raise());
             }
             None => return Ok(()),

@@ -7,7 +7,7 @@ use crate::arrow::stream_capsule;
 use crate::error::{named, raise};
 use crate::handle::Shared;
 use crate::process::{Own, with_threads};
-use crate::results::ids;
+use crate::results::{hashed, ids};
 use arrow_array::{
     ArrayRef, BooleanArray, Float64Array, RecordBatch, RecordBatchReader, StringArray,
 };
@@ -163,6 +163,10 @@ impl Pair {
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
         other.cast::<Self>().is_ok_and(|other| other.get() == self)
+    }
+
+    fn __hash__(&self) -> u64 {
+        hashed(&(&self.pair.a, &self.pair.b))
     }
 
     fn __repr__(&self) -> String {

@@ -115,6 +115,10 @@ impl Reader {
         true
     }
 
+    fn __iter__(&self, py: Python<'_>) -> PyResult<Ids> {
+        self.ids(py)
+    }
+
     fn __contains__(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<bool> {
         let id = id_of(id)?;
         self.ask(py, |snapshot| snapshot.contains(&id))

@@ -1,14 +1,13 @@
 //! What questions return: matches with their similarities.
 
-use crate::arrow::{Table, stream_capsule};
+use crate::arrow::{Table, item, stream_capsule};
 use crate::rows::bytes_of;
 use arrow_array::{
     ArrayRef, BooleanArray, Float64Array, RecordBatch, RecordBatchIterator, StringArray,
 };
-use pyo3::IntoPyObjectExt;
-use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule, PyInt, PyList, PySlice};
+use pyo3::types::{PyBytes, PyCapsule};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -71,6 +70,10 @@ impl Match {
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
         other.cast::<Self>().is_ok_and(|other| other.get().found == self.found)
+    }
+
+    fn __hash__(&self) -> u64 {
+        hashed(&(&self.found.id, self.found.similarity.to_bits()))
     }
 
     fn __repr__(&self) -> String {
@@ -152,6 +155,13 @@ impl Matches {
     }
 }
 
+/// The hash of an object of Python, in one process.
+pub(crate) fn hashed(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
 /// A capsule of one batch of columns.
 pub(crate) fn single_batch<'py>(
     py: Python<'py>,
@@ -186,37 +196,6 @@ fn scores(matches: &[twindex::Match]) -> Vec<(&'static str, ArrayRef)> {
         ));
     }
     columns
-}
-
-/// An item or a slice of a sequence.
-pub(crate) fn item<'py, T: IntoPyObjectExt<'py>>(
-    py: Python<'py>,
-    place: &Bound<'py, PyAny>,
-    length: usize,
-    at: impl Fn(usize) -> Option<T>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let end = isize::try_from(length)?;
-    if let Ok(slice) = place.cast::<PySlice>() {
-        let slice = slice.indices(end)?;
-        let list = PyList::empty(py);
-        let mut place = slice.start;
-        for _ in 0..slice.slicelength {
-            if let Some(item) = usize::try_from(place).ok().and_then(&at) {
-                list.append(item.into_bound_py_any(py)?)?;
-            }
-            place += slice.step;
-        }
-        return Ok(list.into_any());
-    }
-    let Ok(number) = place.cast::<PyInt>() else {
-        return Err(PyTypeError::new_err("an index of a sequence is an int or a slice"));
-    };
-    let number: isize = number.extract()?;
-    let number = if number < 0 { number + end } else { number };
-    match usize::try_from(number).ok().and_then(&at) {
-        Some(item) => item.into_bound_py_any(py),
-        None => Err(PyIndexError::new_err(format!("no item {number}: there are {length}"))),
-    }
 }
 
 /// What an index knows of a document.
@@ -319,22 +298,50 @@ pub(crate) fn word(outcome: twindex::Inserted) -> &'static str {
 #[derive(Default)]
 pub(crate) struct Deduplicated {
     ids: Vec<String>,
-    originals: Vec<Option<(String, f64)>>,
+    originals: Vec<Option<(Original, f64)>>,
+}
+
+/// The document that another one is a duplicate of.
+enum Original {
+    Id(String),
+    /// An earlier row, by its number.
+    Row(usize),
 }
 
 impl Deduplicated {
     pub(crate) fn push(&mut self, id: String, outcome: twindex::Outcome) {
         self.ids.push(id);
         self.originals.push(match outcome {
-            twindex::Outcome::Duplicate { of, .. } => Some((of.id, of.similarity)),
+            twindex::Outcome::Duplicate { of, .. } => Some((Original::Id(of.id), of.similarity)),
             twindex::Outcome::Inserted(_) => None,
         });
+    }
+
+    /// Like `push`, for documents that are named by the numbers of their rows.
+    pub(crate) fn push_numbered(&mut self, id: String, outcome: twindex::Outcome) {
+        let own = matches!(outcome, twindex::Outcome::Duplicate { against: None, .. });
+        self.push(id, outcome);
+        if own
+            && let Some(Some((original, _))) = self.originals.last_mut()
+            && let Original::Id(number) = original
+            && let Ok(row) = number.parse()
+        {
+            *original = Original::Row(row);
+        }
+    }
+
+    fn name<'d>(&'d self, original: &'d Original) -> Option<&'d str> {
+        match original {
+            Original::Id(id) => Some(id),
+            Original::Row(row) => self.ids.get(*row).map(String::as_str),
+        }
     }
 
     /// The table: `id`, `keep`, `duplicate_of`, `similarity`.
     pub(crate) fn table(self) -> PyResult<Table> {
         let keep = self.originals.iter().map(|original| Some(original.is_none()));
-        let of = self.originals.iter().map(|original| original.as_ref().map(|(id, _)| &**id));
+        let of = self.originals.iter();
+        let of = of.map(|original| self.name(&original.as_ref()?.0));
         let similarity = self.originals.iter().map(|original| original.as_ref().map(|of| of.1));
         Table::new(vec![
             ("id", ids(self.ids.iter().map(|id| &**id))),

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyDict, PyIterator, PyTuple};
 use rayon::prelude::*;
+use std::borrow::Cow;
 use twindex::{Document, Settings, Signature, Sketcher};
 
 /// The rows of one batch, at most: what is sketched together.
@@ -46,6 +47,8 @@ pub(crate) struct Rows {
     read: u64,
     /// What ended the rows early, after those that were returned.
     failed: Option<PyErr>,
+    /// The number of all rows, if the input knows it.
+    pub(crate) total: Option<usize>,
 }
 
 enum Source {
@@ -101,7 +104,7 @@ impl Rows {
             Some(input) => Source::Arrow { input, batch: None },
             None => Source::Python(data.try_iter()?.unbind()),
         };
-        Ok(Self { source, names, read: 0, failed: None })
+        Ok(Self { source, names, read: 0, failed: None, total: data.len().ok() })
     }
 
     /// The next rows; `None` at the end.
@@ -265,6 +268,18 @@ impl BadRow {
 }
 
 impl RowBatch {
+    /// The ids that the rows give; `None` for a row without one.
+    pub(crate) fn given_ids(&self) -> Vec<Option<String>> {
+        match &self.cells {
+            Cells::Arrow(columns) => (0..columns.rows)
+                .map(|row| columns.ids.as_ref()?.get(row).map(Cow::into_owned))
+                .collect(),
+            Cells::Python(cells) => {
+                cells.iter().map(|(id, _)| id.as_ref().map(|id| id.to_string())).collect()
+            }
+        }
+    }
+
     pub(crate) fn len(&self) -> usize {
         match &self.cells {
             Cells::Arrow(columns) => columns.rows,
@@ -273,7 +288,7 @@ impl RowBatch {
     }
 
     /// The documents of the rows, in order, up to the first bad row. Rows without an id give
-    /// documents without one, or, if asked for, named by their numbers.
+    /// documents without one. If asked for, all are named by their numbers.
     pub(crate) fn documents(
         &self,
         sketcher: &Sketcher,
@@ -333,13 +348,13 @@ impl RowBatch {
                     }
                     Cell::Signature(bytes) => Document::from_signature("?", signature_of(bytes)?),
                 };
-                (id.as_ref().map(|id| std::borrow::Cow::Borrowed(&**id)), document)
+                (id.as_ref().map(|id| Cow::Borrowed(&**id)), document)
             }
         };
         let document = document.map_err(|error| message(&error))?;
         let named = match id {
+            _ if numbered => document.with_id(number.to_string()),
             Some(id) => document.with_id(id),
-            None if numbered => document.with_id(number.to_string()),
             None => Ok(document.without_id()),
         };
         named.map_err(|error| message(&error))

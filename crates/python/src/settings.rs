@@ -3,7 +3,7 @@
 use crate::error::{invalid, raise};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyInt, PyString};
+use pyo3::types::{PyBool, PyDict, PyInt, PyString};
 use std::time::Duration;
 use twindex::{IndexOptions, Normalization, Shingle};
 
@@ -149,6 +149,21 @@ impl Settings {
     #[getter]
     fn depth(&self) -> u32 {
         self.settings.plan.depth()
+    }
+
+    /// The settings by the names that `twindex.open` takes: `twindex.open(path, **settings)`.
+    pub(crate) fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        dict.set_item("threshold", self.threshold())?;
+        dict.set_item("recall", self.recall())?;
+        dict.set_item("lanes", self.lanes())?;
+        dict.set_item("shingle", self.shingle())?;
+        dict.set_item("normalize", self.normalize())?;
+        dict.set_item("multiset", self.multiset())?;
+        dict.set_item("weighted", self.weighted())?;
+        dict.set_item("store_text", self.store_text())?;
+        dict.set_item("seed", self.seed())?;
+        Ok(dict)
     }
 
     fn __repr__(&self) -> String {

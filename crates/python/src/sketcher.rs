@@ -1,17 +1,16 @@
 //! Sketchers: signatures without a file.
 
-use crate::arrow::array_capsules;
+use crate::arrow::{array_capsules, item};
 use crate::content::{Given, text_of};
 use crate::error::{invalid, raise};
 use crate::explanation::Explanation;
 use crate::process::detached;
-use crate::results::item;
 use crate::rows::{Kind, Names, RowBatch, Rows, bytes_of, signature_of};
 use crate::settings::{Settings, Wanted};
 use arrow_array::{ArrayRef, FixedSizeBinaryArray};
 use arrow_buffer::Buffer;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule, PyString};
+use pyo3::types::{PyBytes, PyCapsule, PyDict, PyString, PyTuple};
 use std::sync::Arc;
 
 /// Turns documents into signatures under fixed settings, those of an index or others.
@@ -52,6 +51,17 @@ impl Sketcher {
         Settings::new(&self.settings)
     }
 
+    fn __getnewargs_ex__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyTuple>, Bound<'py, PyDict>)> {
+        let settings = self.settings().to_dict(py)?;
+        for name in ["threshold", "recall", "store_text"] {
+            settings.del_item(name)?;
+        }
+        Ok((PyTuple::empty(py), settings))
+    }
+
     /// The length of a signature in bytes: a byte for each lane, and 4 for the size of the set.
     #[getter]
     fn signature_bytes(&self) -> usize {
@@ -89,7 +99,7 @@ impl Sketcher {
             bytes.extend_from_slice(&made);
             py.check_signals()?;
             if let Some(progress) = progress {
-                progress.call1((count, py.None()))?;
+                progress.call1((count, rows.total))?;
             }
         }
         Signatures::new(bytes, self.signature_bytes())

@@ -38,9 +38,10 @@ pub(crate) fn run<T: Send>(
     work: impl FnOnce(Tell<'_>) -> PyResult<T> + Send,
 ) -> PyResult<T> {
     let progress = progress.map(|callable| callable.clone().unbind());
-    let (stop, latest) = (AtomicBool::new(false), Mutex::new(None));
+    let (stop, latest, last) = (AtomicBool::new(false), Mutex::new(None), Mutex::new(None));
     let mut tell = |now: Progress| {
         *latest.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
+        *last.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
         match stop.load(Ordering::Relaxed) {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
@@ -57,6 +58,14 @@ pub(crate) fn run<T: Send>(
                 _ => Ok(()),
             }
         })
+    };
+    // The last report is often one step old. What has succeeded is done to its end.
+    let finish = || {
+        let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(now) = &mut *last {
+            now.done = now.total;
+            *latest.lock().unwrap_or_else(PoisonError::into_inner) = Some(*now);
+        }
     };
     py.detach(|| {
         thread::scope(|scope| {
@@ -85,9 +94,13 @@ pub(crate) fn run<T: Send>(
                 }
             }
             let outcome = worker.join().unwrap_or_else(|panic| resume_unwind(panic));
-            match raised {
-                Some(error) => Err(error),
-                None => report().and(outcome),
+            match (raised, outcome) {
+                (Some(error), _) => Err(error),
+                (None, Ok(done)) => {
+                    finish();
+                    report().map(|()| done)
+                }
+                (None, Err(error)) => report().and(Err(error)),
             }
         })
     })

@@ -4,9 +4,11 @@
 mod column;
 mod input;
 mod output;
+mod sequence;
 mod table;
 
 pub(crate) use column::{IdColumn, SignatureColumn, TextColumn};
 pub(crate) use input::{ArrowInput, Batch};
 pub(crate) use output::{array_capsules, stream_capsule};
+pub(crate) use sequence::item;
 pub(crate) use table::Table;

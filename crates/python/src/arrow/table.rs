@@ -1,17 +1,16 @@
 //! A result with columns, which every library that speaks Arrow can take over.
 
 use super::output::stream_capsule;
+use super::sequence::item;
 use crate::error::invalid;
 use arrow_array::{
     Array, ArrayRef, BooleanArray, Float64Array, RecordBatch, RecordBatchIterator, StringArray,
     UInt64Array,
 };
-use arrow_schema::Schema;
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyIndexError, PyKeyError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict, PyList};
-use std::sync::Arc;
+use pyo3::types::{PyCapsule, PyDict, PyIterator, PyList, PyString};
 
 /// A result with columns. Give it to `pyarrow.table`, `polars.DataFrame`, `pandas` or DuckDB, or
 /// read it as it is: `len(table)`, `table["id"]`, `table.to_pylist()`.
@@ -49,14 +48,16 @@ impl Table {
         self.batch.num_rows()
     }
 
-    /// The values of a column.
-    fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
-        let Some(column) = self.batch.column_by_name(name) else {
-            let names = self.column_names().join(", ");
-            return Err(PyKeyError::new_err(format!("no column {name:?}: there are {names}")));
-        };
-        let values = (0..column.len()).map(|row| value(py, column, row));
-        PyList::new(py, values.collect::<PyResult<Vec<_>>>()?)
+    /// The values of a column, by its name, or a row as a dict, by its number.
+    fn __getitem__<'py>(
+        &self,
+        py: Python<'py>,
+        key: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        match key.cast::<PyString>() {
+            Ok(name) => self.column(py, &name.to_cow()?).map(Bound::into_any),
+            Err(_) => item(py, key, self.batch.num_rows(), |row| self.row(py, row).ok()),
+        }
     }
 
     /// The rows as dicts.
@@ -68,6 +69,10 @@ impl Table {
         Ok(rows)
     }
 
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        self.to_pylist(py)?.try_iter()
+    }
+
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -76,7 +81,7 @@ impl Table {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         // The interface allows to ignore a wish for other types.
         drop(requested_schema);
-        let (batch, schema) = (self.batch.clone(), self.schema());
+        let (batch, schema) = (self.batch.clone(), self.batch.schema());
         stream_capsule(py, RecordBatchIterator::new([Ok(batch)], schema))
     }
 
@@ -90,8 +95,13 @@ impl Table {
 }
 
 impl Table {
-    fn schema(&self) -> Arc<Schema> {
-        self.batch.schema()
+    fn column<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
+        let Some(column) = self.batch.column_by_name(name) else {
+            let names = self.column_names().join(", ");
+            return Err(PyKeyError::new_err(format!("no column {name:?}: there are {names}")));
+        };
+        let values = (0..column.len()).map(|row| value(py, column, row));
+        PyList::new(py, values.collect::<PyResult<Vec<_>>>()?)
     }
 
     fn row<'py>(&self, py: Python<'py>, row: usize) -> PyResult<Bound<'py, PyDict>> {
