@@ -1,8 +1,14 @@
 //! The arithmetic of datasketch's MinHash: SHA-1 of each value, permutations, minima.
+//!
+//! `values` takes values from Python and pads them for SHA-1, `permute` has the three schemes of
+//! permutations, `minima` brings both together, on several threads if `threads` allows it,
+//! `optimal` chooses bands and rows, and `functions` is what Python calls.
 
-use pyo3::prelude::*;
+mod functions;
+mod minima;
+mod optimal;
+mod permute;
+mod threads;
+mod values;
 
-/// Adds the functions of this file to the module.
-pub(crate) fn register(_module: &Bound<'_, PyModule>) -> PyResult<()> {
-    Ok(())
-}
+pub(crate) use functions::register;

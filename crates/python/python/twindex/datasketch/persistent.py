@@ -1,0 +1,299 @@
+"""The storage type "twindex": MinHashes in a file that is an index of twindex.
+
+A MinHash becomes a signature of one byte a lane. The seed of the index tells the scheme, the length
+and the seed of the MinHashes, so that a file takes no others.
+"""
+
+from __future__ import annotations
+
+import ast
+import base64
+import operator
+import os
+import pickle
+import threading
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+import numpy as np
+
+import twindex
+
+from . import _schemes
+
+#: The lengths of signatures.
+_LANES: Final = (512, 256, 128, 64)
+
+#: The first byte of the seed of an index that was made here.
+_MARK: Final = 0xDA
+
+_KINDS: Final = ("", "affine32", "affine64", "legacy", "weighted")
+
+_LITERAL: Final = "\x1epy:"
+_PICKLED: Final = "\x1epk:"
+
+_OPTIONS: Final = {"type", "path", "recall", "basename"}
+
+
+class PersistentTable:
+    """The keys and signatures of an index in a file."""
+
+    def __init__(
+        self, config: Mapping[str, Any], threshold: float, num_perm: int, prepickle: bool
+    ) -> None:
+        unknown = sorted(set(config) - _OPTIONS)
+        if unknown:
+            raise ValueError(f"storage_config has no {unknown[0]!r}: it has 'path' and 'recall'")
+        if "path" not in config:
+            raise ValueError("storage_config of the type 'twindex' needs a 'path', that of a file")
+        if not threshold > 0.0:
+            raise ValueError("threshold must be above 0.0 for the storage type 'twindex'")
+        if num_perm < _LANES[-1]:
+            raise ValueError(
+                f"num_perm must be at least {_LANES[-1]} for the storage type 'twindex', got "
+                f"{num_perm}"
+            )
+        self._path = Path(os.fspath(config["path"])).absolute()
+        self._recall = config.get("recall")
+        self._threshold = float(threshold)
+        self._num_perm = num_perm
+        self._lanes = next(lanes for lanes in _LANES if lanes <= num_perm)
+        self._prepickle = prepickle
+        self._lock = threading.RLock()
+        #: What no commit has taken yet: signatures, and None for keys to remove.
+        self._pending: dict[str, tuple[bytes, int] | None] = {}
+        self._index: Any = None
+        self._closed = False
+        if self._path.exists():
+            self._open(None)
+        elif not self._path.parent.is_dir():
+            raise FileNotFoundError(f"there is no folder {self._path.parent}")
+
+    def _open(self, seed: int | None) -> None:
+        """Open the file, or create it for MinHashes that this seed describes."""
+        settings: dict[str, Any] = {"threshold": self._threshold, "lanes": self._lanes}
+        if self._recall is not None:
+            settings["recall"] = self._recall
+        if seed is not None:
+            settings["seed"] = seed
+        index = twindex.open(self._path, shingle="token", **settings)
+        if index.settings.seed >> 56 != _MARK:
+            index.close()
+            raise ValueError(f"{self._path} is an index of documents, and not of MinHashes")
+        self._index = index
+
+    def _identify(self, minhash: Any, create: bool) -> bool:
+        """Check that the file is for such MinHashes. Without a file, create it, or return False."""
+        if self._closed:
+            raise ValueError("the index is closed")
+        kind = getattr(minhash, "scheme", "weighted")
+        seed = operator.index(minhash.seed)
+        if not 0 <= seed < 1 << 32 or len(minhash) >= 1 << 20:
+            raise ValueError("seed and num_perm must fit into 32 and 20 bits to be stored")
+        identity = _MARK << 56 | _KINDS.index(kind) << 52 | len(minhash) << 32 | seed
+        if self._index is None:
+            if not create:
+                return False
+            self._open(identity)
+        known = self._index.settings.seed
+        if known != identity:
+            raise ValueError(
+                f"{self._path} has MinHashes of {_describe(known)}, and this one is of "
+                f"{_describe(identity)}"
+            )
+        return True
+
+    def insert(self, key: Hashable, minhash: Any, replace: bool, most_pending: int = 1) -> None:
+        """Insert a key, and commit if `most_pending` changes wait for it."""
+        name = self._name(key)
+        with self._lock:
+            self._identify(minhash, create=True)
+            if not replace and self._has(name):
+                raise ValueError("The given key already exists")
+            self._pending[name] = self._signature(minhash), _elements(minhash)
+            self._commit_from(most_pending)
+
+    def remove(self, key: Hashable, most_pending: int = 1) -> None:
+        """Remove a key, and commit if `most_pending` changes wait for it."""
+        name = self._name(key)
+        with self._lock:
+            if not self._has(name):
+                raise ValueError("The given key does not exist")
+            self._pending[name] = None
+            self._commit_from(most_pending)
+
+    def query(self, minhash: Any) -> list[Any]:
+        """The keys whose estimated similarity reaches the threshold, most similar first."""
+        with self._lock:
+            if not self._identify(minhash, create=False):
+                return []
+            self.commit()
+            index = self._index
+        found = index.query(signature=self._signature(minhash))
+        return [self._key(match.id) for match in found]
+
+    def commit(self) -> None:
+        """Make what is pending durable, all or nothing."""
+        with self._lock:
+            if not self._pending:
+                return
+            with self._index.write() as transaction:
+                for name, signature in self._pending.items():
+                    transaction.remove(name)
+                    if signature is not None:
+                        transaction.insert_signature(name, *signature)
+            self._pending.clear()
+
+    def abandon(self) -> None:
+        """Forget what is pending."""
+        with self._lock:
+            self._pending.clear()
+
+    def close(self) -> None:
+        """Commit and close the file."""
+        with self._lock:
+            self.commit()
+            if self._index is not None:
+                self._index.close()
+            self._index, self._closed = None, True
+
+    def keys(self) -> PersistentKeys:
+        """A view of the keys."""
+        return PersistentKeys(self)
+
+    def __contains__(self, key: Hashable) -> bool:
+        name = self._name(key)
+        with self._lock:
+            return self._has(name)
+
+    def __len__(self) -> int:
+        with self._lock:
+            self._check_open()
+            self.commit()
+            return 0 if self._index is None else len(self._index)
+
+    def __iter__(self) -> Iterator[Any]:
+        with self._lock:
+            self._check_open()
+            self.commit()
+            names = [] if self._index is None else list(self._index.ids())
+        return map(self._key, names)
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ValueError("the index is closed")
+
+    def _has(self, name: str) -> bool:
+        self._check_open()
+        if name in self._pending:
+            return self._pending[name] is not None
+        return self._index is not None and name in self._index
+
+    def _commit_from(self, most_pending: int) -> None:
+        if len(self._pending) >= most_pending:
+            try:
+                self.commit()
+            except BaseException:
+                # What failed must not be tried again together with the next change.
+                self._pending.clear()
+                raise
+
+    def _signature(self, minhash: Any) -> bytes:
+        """A byte of the mixed hash value for each lane."""
+        values = np.asarray(minhash.hashvalues)[: self._lanes]
+        if values.ndim > 1:
+            # The two integers of a weighted sample become one.
+            first, second = values.astype(np.int64).view(np.uint64).T
+            values = _schemes.mix(first) ^ second
+        mixed = _schemes.mix(values.astype(np.uint64))
+        return (mixed >> np.uint64(56)).astype(np.uint8).tobytes()
+
+    def _name(self, key: Any) -> str:
+        """The id of a key."""
+        if self._prepickle:
+            return _PICKLED + base64.b64encode(pickle.dumps(key)).decode()
+        if isinstance(key, str):
+            name = str(key)
+            return _LITERAL + repr(name) if name.startswith("\x1e") else name
+        if isinstance(key, np.generic):
+            key = key.item()
+        text = repr(key)
+        try:
+            same = ast.literal_eval(text) == key
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            same = False
+        if not same:
+            raise TypeError(
+                f"a key of the type {type(key).__name__} cannot be stored as it is: use a string, "
+                "an integer, bytes or a tuple of them, or prepickle=True"
+            )
+        return _LITERAL + text
+
+    def _key(self, name: str) -> Any:
+        """The key of an id."""
+        if name.startswith(_LITERAL):
+            return ast.literal_eval(name[len(_LITERAL) :])
+        if name.startswith(_PICKLED) and self._prepickle:
+            return pickle.loads(base64.b64decode(name[len(_PICKLED) :]))
+        return name
+
+
+class PersistentKeys:
+    """A read-only view of the keys of an index in a file."""
+
+    def __init__(self, table: PersistentTable) -> None:
+        self._table = table
+
+    def keys(self) -> PersistentKeys:
+        """Return this view."""
+        return self
+
+    def has_key(self, key: Hashable) -> bool:
+        """Return whether there is such a key."""
+        return key in self._table
+
+    def size(self) -> int:
+        """Return the number of keys."""
+        return len(self._table)
+
+    def status(self) -> dict[str, int]:
+        """Return the number of keys, under the name "keyspace_size"."""
+        return {"keyspace_size": len(self)}
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._table)
+
+    def __contains__(self, key: Hashable) -> bool:
+        return key in self._table
+
+    def get(self, *keys: Hashable) -> NoReturn:
+        """Raise AttributeError: there are no buckets of a key."""
+        raise AttributeError("an index in a file has no buckets of its keys")
+
+    getmany = itemcounts = __getitem__ = get
+
+    def insert(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Raise TypeError: the view is read-only."""
+        raise TypeError("this is a read-only view: use the methods of the index")
+
+    remove = remove_val = __setitem__ = __delitem__ = insert
+
+
+def _describe(identity: int) -> str:
+    kind = identity >> 52 & 0xF
+    name = _KINDS[kind] if 0 < kind < len(_KINDS) else "an unknown scheme"
+    return f"{name}, num_perm {identity >> 32 & 0xFFFFF} and seed {identity & 0xFFFFFFFF}"
+
+
+def _elements(minhash: Any) -> int:
+    """About how many elements the set has, at least 1: the empty set is found too."""
+    count: Callable[[], float] | None = getattr(minhash, "count", None)
+    if count is None:
+        return 1
+    with np.errstate(divide="ignore"):
+        elements = float(count())
+    return int(min(max(round(min(elements, 2.0**40)), 1), 2**40))
