@@ -145,18 +145,18 @@ fn bulk<'py, S: Scheme>(
     let mut full = false;
     for document in documents.clone().take(MOST_DOCUMENTS) {
         rows.extend_from_slice(&start);
-        let mut begin = batch.whole();
+        let mut before = batch.whole();
         for value in document?.try_iter()? {
             batch.push(&value?)?;
             if batch.is_full() {
-                parts.push(batch.part_after(begin.waiting.end, begin.hashed.end));
+                parts.push(batch.part_after(before.waiting.end, before.hashed.end));
                 lower_rows(py, &scheme, &mut batch, &mut parts, &mut rows, start.len());
                 py.check_signals()?;
-                begin = batch.whole();
+                before = batch.whole();
                 full = true;
             }
         }
-        parts.push(batch.part_after(begin.waiting.end, begin.hashed.end));
+        parts.push(batch.part_after(before.waiting.end, before.hashed.end));
         if full {
             break;
         }

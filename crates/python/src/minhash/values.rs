@@ -6,8 +6,9 @@ use pyo3::types::{PyByteArray, PyBytes};
 use sha1::block_api::compress;
 use std::ops::Range;
 
-/// The blocks that a batch holds before it is hashed: 1 MiB, which stays in the cache.
-const MOST_BLOCKS: usize = 16_384;
+/// The values that a batch takes before they are hashed, and their bytes.
+const MOST_VALUES: usize = 16_384;
+const MOST_BYTES: usize = 1 << 20;
 
 /// Values of more bytes than this are hashed where they lie instead of being copied: hashing takes
 /// far longer than releasing and taking Python's lock.
@@ -15,6 +16,28 @@ const LONGEST_COPY: usize = 32_768;
 
 /// SHA-1's state before the first block (FIPS 180-4, section 5.3.1).
 const START: [u32; 5] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0];
+
+/// The bytes of the longest value that fits into one block, with a byte of padding and 8 of length.
+const LONGEST_IN_BLOCK: usize = 55;
+
+/// For each length of a value that fits into one block: which bits of the block are the value's,
+/// and the padding, which is a bit, zeros, and the length in bits (FIPS 180-4, section 5.1.1).
+static PADDING: [([u8; 64], [u8; 64]); LONGEST_IN_BLOCK + 1] = {
+    let mut padding = [([0; 64], [0; 64]); LONGEST_IN_BLOCK + 1];
+    let mut length = 0;
+    while length <= LONGEST_IN_BLOCK {
+        let (mask, rest) = &mut padding[length];
+        let mut i = 0;
+        while i < length {
+            mask[i] = 0xff;
+            i += 1;
+        }
+        rest[length] = 0x80;
+        [rest[62], rest[63]] = (8 * length as u16).to_be_bytes();
+        length += 1;
+    }
+    padding
+};
 
 /// How many of the first bits of a SHA-1 are the hash, read as little-endian.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -47,68 +70,39 @@ pub(super) struct Part {
     pub(super) hashed: Range<usize>,
 }
 
-/// Values that were taken from Python. Those that wait for their hash lie as padded blocks in one
-/// piece of memory, which needs Python's lock no more.
+/// Values that were taken from Python. Those that wait for their hash lie one after the other in
+/// one piece of memory, which needs Python's lock no more.
 pub(super) struct Batch {
     width: Width,
-    blocks: Vec<[u8; 64]>,
-    /// Where the blocks of each waiting value end.
+    bytes: Vec<u8>,
+    /// Where each waiting value ends.
     ends: Vec<usize>,
     hashed: Vec<u64>,
 }
 
 impl Batch {
     pub(super) fn new(width: Width) -> Self {
-        Self { width, blocks: Vec::new(), ends: Vec::new(), hashed: Vec::new() }
+        Self { width, bytes: Vec::new(), ends: Vec::new(), hashed: Vec::new() }
     }
 
     /// Takes a value, or fails as `hashlib.sha1` does.
     #[inline]
     pub(super) fn push(&mut self, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        match value.cast_exact::<PyBytes>() {
-            Ok(bytes) if bytes.as_bytes().len() <= LONGEST_COPY => self.pad(bytes.as_bytes()),
-            Ok(bytes) => self.hash_now(bytes),
-            Err(_) => self.push_any(value)?,
+        let Ok(value) = value.cast_exact::<PyBytes>() else { return self.push_any(value) };
+        let bytes = value.as_bytes();
+        if bytes.len() <= LONGEST_COPY {
+            self.copy(bytes);
+        } else {
+            let width = self.width;
+            self.hashed.push(value.py().detach(|| width.of_state(sha1(bytes))));
         }
         Ok(())
     }
 
     #[inline]
-    fn pad(&mut self, value: &[u8]) {
-        let (whole, rest) = value.as_chunks::<64>();
-        self.blocks.extend_from_slice(whole);
-        let mut block = [0; 64];
-        let bits = (value.len() as u64).wrapping_mul(8).to_be_bytes();
-        if let Some((start, end)) = block.split_at_mut_checked(rest.len()) {
-            start.copy_from_slice(rest);
-            end.iter_mut().take(1).for_each(|byte| *byte = 0x80);
-        }
-        if rest.len() > 55 {
-            self.blocks.push(block);
-            block = [0; 64];
-        }
-        block[56..].copy_from_slice(&bits);
-        self.blocks.push(block);
-        self.ends.push(self.blocks.len());
-    }
-
-    #[cold]
-    fn hash_now(&mut self, value: &Bound<'_, PyBytes>) {
-        let (width, bytes) = (self.width, value.as_bytes());
-        let hash = value.py().detach(|| {
-            let (whole, rest) = bytes.as_chunks::<64>();
-            let mut state = START;
-            compress(&mut state, whole);
-            let mut last = Self::new(width);
-            last.pad(rest);
-            // The padding tells the length of the whole value.
-            if let Some(block) = last.blocks.last_mut() {
-                block[56..].copy_from_slice(&(bytes.len() as u64).wrapping_mul(8).to_be_bytes());
-            }
-            compress(&mut state, &last.blocks);
-            width.of_state(state)
-        });
-        self.hashed.push(hash);
+    fn copy(&mut self, value: &[u8]) {
+        self.bytes.extend_from_slice(value);
+        self.ends.push(self.bytes.len());
     }
 
     /// Takes a value that is not `bytes`: anything else that `hashlib.sha1` takes, or its error.
@@ -118,7 +112,7 @@ impl Batch {
         if let Ok(bytes) = value.cast_exact::<PyByteArray>()
             && bytes.len() <= LONGEST_COPY
         {
-            self.pad(&bytes.to_vec());
+            self.copy(&bytes.to_vec());
             return Ok(());
         }
         let digest = SHA1.import(value.py(), "hashlib", "sha1")?.call1((value,))?;
@@ -128,11 +122,13 @@ impl Batch {
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.blocks.len() >= MOST_BLOCKS || self.hashed.len() >= MOST_BLOCKS
+        self.ends.len() >= MOST_VALUES
+            || self.bytes.len() >= MOST_BYTES
+            || self.hashed.len() >= MOST_VALUES
     }
 
     pub(super) fn clear(&mut self) {
-        self.blocks.clear();
+        self.bytes.clear();
         self.ends.clear();
         self.hashed.clear();
     }
@@ -152,12 +148,43 @@ impl Batch {
         let mut begin = first.and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
         let ends = self.ends.get(part.waiting.clone()).unwrap_or_default();
         let waiting = ends.iter().map(move |&end| {
-            let mut state = START;
-            compress(&mut state, self.blocks.get(begin..end).unwrap_or_default());
+            let rest = self.bytes.get(begin..).unwrap_or_default();
+            let length = end - begin;
             begin = end;
-            self.width.of_state(state)
+            let short = rest.first_chunk().and_then(|window| sha1_of_start(window, length));
+            let long = || sha1(rest.get(..length).unwrap_or_default());
+            self.width.of_state(short.unwrap_or_else(long))
         });
         let hashed = self.hashed.get(part.hashed.clone()).unwrap_or_default();
         waiting.chain(hashed.iter().copied())
     }
+}
+
+/// The SHA-1 of the first bytes of a window, if they fit into one block.
+#[inline]
+fn sha1_of_start(window: &[u8; 64], length: usize) -> Option<[u32; 5]> {
+    let (mask, rest) = PADDING.get(length)?;
+    let mut block = [0; 64];
+    // Whole vectors and no branch: a copy of `length` bytes would stall their loading.
+    for i in 0..64 {
+        block[i] = window[i] & mask[i] | rest[i];
+    }
+    let mut state = START;
+    compress(&mut state, &[block]);
+    Some(state)
+}
+
+/// The SHA-1 of a value (FIPS 180-4, section 5.1.1).
+fn sha1(value: &[u8]) -> [u32; 5] {
+    let mut state = START;
+    let (whole, rest) = value.as_chunks();
+    compress(&mut state, whole);
+    let mut last = [[0; 64]; 2];
+    for (to, &from) in last.as_flattened_mut().iter_mut().zip(rest.iter().chain(&[0x80])) {
+        *to = from;
+    }
+    let blocks = if rest.len() <= LONGEST_IN_BLOCK { 1 } else { 2 };
+    last[blocks - 1][56..].copy_from_slice(&(8 * value.len() as u64).to_be_bytes());
+    compress(&mut state, &last[..blocks]);
+    state
 }
