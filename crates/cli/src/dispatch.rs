@@ -10,19 +10,21 @@ use crate::run::ending::Ending;
 use crate::run::failure::Failure;
 use crate::run::program;
 use clap::CommandFactory;
-use std::process::ExitCode;
+use std::ffi::OsString;
 
-/// Runs the command with the arguments of the process.
+/// Runs the command with these arguments, of which the first is its name, and returns its exit
+/// status. Wrong arguments and `--help` end the process.
 ///
 /// Only result lines go to standard output; summaries, progress and messages go to standard error.
 /// The exit status is 0 when done or found, 1 when nothing was found, `check` found violations or
 /// `compare` is below its threshold, 2 after any error.
-pub fn main() -> ExitCode {
-    let args: Args = program::parse(NEAR_MISSES);
-    program::run("twindex", &args.global, || run(&args))
+pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let args: Args = program::parse(&args, NEAR_MISSES);
+    program::run("twindex", &args.global, || dispatch(&args))
 }
 
-fn run(args: &Args) -> Result<Ending, Failure> {
+fn dispatch(args: &Args) -> Result<Ending, Failure> {
     let global = &args.global;
     match &args.command {
         Command::Create(command) => maintain::create(global, command),

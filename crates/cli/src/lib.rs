@@ -18,4 +18,4 @@ mod near_misses;
 pub mod run;
 pub mod terminal;
 
-pub use dispatch::main;
+pub use dispatch::run;

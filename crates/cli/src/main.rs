@@ -1,5 +1,5 @@
 //! The command `twindex`.
 
 fn main() -> std::process::ExitCode {
-    twindex_cli::main()
+    twindex_cli::run(std::env::args_os()).into()
 }

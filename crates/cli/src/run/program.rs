@@ -8,14 +8,15 @@ use crate::terminal::color::ColorMode;
 use crate::terminal::messages::{message, name_program};
 use clap::Parser;
 use clap::error::{ContextKind, ContextValue};
-use std::process::ExitCode;
+use std::ffi::OsString;
 
-/// Parses the arguments of the process. Ends the process if they ask for help or are wrong.
+/// Parses arguments, of which the first is the name of the program. Ends the process if they ask
+/// for help or are wrong.
 ///
 /// `near_misses` are names that are no commands, with the commands that are meant.
-pub fn parse<A: Parser>(near_misses: &[(&str, &str)]) -> A {
-    let color = ColorMode::typed(std::env::args_os()).set();
-    let matches = A::command().color(color).try_get_matches();
+pub fn parse<A: Parser>(args: &[OsString], near_misses: &[(&str, &str)]) -> A {
+    let color = ColorMode::typed(args.iter().cloned()).set();
+    let matches = A::command().color(color).try_get_matches_from(args);
     let parsed = matches.and_then(|matches| A::from_arg_matches(&matches));
     parsed.unwrap_or_else(|error| suggest(error, near_misses).exit())
 }
@@ -33,12 +34,13 @@ fn suggest(mut error: clap::Error, near_misses: &[(&str, &str)]) -> clap::Error 
     error
 }
 
-/// Runs a program whose messages begin with this name. A panic becomes one line.
+/// Runs a program whose messages begin with this name, and returns its exit status. A panic becomes
+/// one line.
 pub fn run(
     name: &'static str,
     global: &GlobalOptions,
     work: impl FnOnce() -> Result<Ending, Failure> + std::panic::UnwindSafe,
-) -> ExitCode {
+) -> u8 {
     name_program(name);
     failure::hush_panics();
     let limited = || {
@@ -48,14 +50,14 @@ pub fn run(
     };
     let ended = std::panic::catch_unwind(limited).unwrap_or_else(|_| Err(failure::panicked()));
     match ended {
-        Ok(Ending::Done) => ExitCode::SUCCESS,
-        Ok(Ending::Nothing) => ExitCode::from(1),
-        Ok(Ending::SomeFailed) => ExitCode::from(2),
+        Ok(Ending::Done) => 0,
+        Ok(Ending::Nothing) => 1,
+        Ok(Ending::SomeFailed) => 2,
         // The reader of the output wants no more of it, which is no error.
-        Err(Failure::BrokenPipe) => ExitCode::SUCCESS,
+        Err(Failure::BrokenPipe) => 0,
         Err(Failure::Error(error)) => {
             message(&failure::line(&error));
-            ExitCode::from(2)
+            2
         }
     }
 }

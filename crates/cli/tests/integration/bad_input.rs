@@ -453,7 +453,8 @@ mod read_only {
         running.kill();
         protect(&shell);
         let Some(listed) = shell.run_bound("list i.twx") else { return skipped() };
-        assert_eq!(listed.succeeds().stdout.lines().count(), 10);
+        // It may have committed more before it was killed.
+        assert!((10..=20).contains(&listed.succeeds().stdout.lines().count()));
         assert!(shell.run_bound("check i.twx").is_some_and(|done| done.status == 0));
     }
 }

@@ -24,7 +24,10 @@ fn adding_to_an_index_that_is_deleted_or_moved_meanwhile_is_an_error() {
         assert!(!done.stderr.contains("added 1"), "{change}: {done:?}");
         if change.starts_with("mv") {
             let listed = shell.run("list moved.twx").succeeds().stdout;
-            assert_eq!(listed, "a\np:1\n", "the message says that it went there");
+            // It may lose the name while it still opens the file, before the first document.
+            let went = done.stderr.contains("what was committed went to that file");
+            assert!(went || done.stderr.contains("nothing was written"), "{done:?}");
+            assert_eq!(listed, if went { "a\np:1\n" } else { "a\n" }, "{done:?}");
         }
     }
 }

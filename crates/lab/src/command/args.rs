@@ -4,6 +4,7 @@ use super::compare::CompareArgs;
 use super::study::StudyArgs;
 use super::{compare, study};
 use clap::{Parser, Subcommand};
+use std::ffi::OsString;
 use std::process::ExitCode;
 use twindex_cli::run::ending::Ending;
 use twindex_cli::run::failure::Failure;
@@ -43,8 +44,9 @@ enum Command {
 /// Runs the command with the arguments of the process. The exit status is 0 on success, 1 if two
 /// texts are below the threshold or a finding of a study does not hold, and 2 after an error.
 pub fn main() -> ExitCode {
-    let args: Args = program::parse(&[]);
-    program::run("twindex-lab", &args.global, || run(&args))
+    let args: Vec<OsString> = std::env::args_os().collect();
+    let args: Args = program::parse(&args, &[]);
+    program::run("twindex-lab", &args.global, || run(&args)).into()
 }
 
 fn run(args: &Args) -> Result<Ending, Failure> {

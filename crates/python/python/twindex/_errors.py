@@ -5,11 +5,18 @@ class Error(Exception):
     """Any error of twindex. The message says what is wrong, where, and what to do."""
 
 
-class NotFoundError(Error, FileNotFoundError):
+class _Plain(Error):
+    """An error whose text is its message alone, whatever else it is."""
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""
+
+
+class NotFoundError(_Plain, FileNotFoundError):
     """There is no index at the path."""
 
 
-class ExistsError(Error, FileExistsError):
+class ExistsError(_Plain, FileExistsError):
     """There already is a file at the path."""
 
 
@@ -25,7 +32,7 @@ class BusyError(Error):
     """Another process, transaction or snapshot is in use. Try again when it has ended."""
 
 
-class MovedError(Error, OSError):
+class MovedError(_Plain, OSError):
     """The file of the index was moved, deleted or replaced while it was open."""
 
 
@@ -41,7 +48,7 @@ class FullError(Error):
     """A limit of the index or of memory is reached."""
 
 
-class StorageError(Error, OSError):
+class StorageError(_Plain, OSError):
     """The operating system or the storage library failed."""
 
 
@@ -53,9 +60,5 @@ class ClosedError(Error, ValueError):
     """The index, snapshot or transaction is closed."""
 
 
-class UnknownIdError(Error, KeyError):
+class UnknownIdError(_Plain, KeyError):
     """No document has this id."""
-
-    def __str__(self) -> str:
-        # KeyError shows the repr of its argument, which is for keys and not for messages.
-        return str(self.args[0]) if self.args else ""

@@ -1,0 +1,130 @@
+//! Columns of texts, ids and signatures, whatever their Arrow type.
+
+use crate::error::invalid;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowPrimitiveType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
+};
+use arrow_array::{
+    Array, ArrayRef, BinaryArray, FixedSizeBinaryArray, LargeBinaryArray, LargeStringArray,
+    PrimitiveArray, StringArray, StringViewArray,
+};
+use arrow_schema::DataType;
+use pyo3::PyResult;
+use std::borrow::Cow;
+use std::fmt::Display;
+
+/// A column of strings.
+pub(crate) enum TextColumn {
+    Small(StringArray),
+    Large(LargeStringArray),
+    View(StringViewArray),
+    /// The place of each row's value in the second column; `None` for a null.
+    Dictionary(Vec<Option<usize>>, Box<TextColumn>),
+}
+
+impl TextColumn {
+    pub(crate) fn new(name: &str, array: &ArrayRef) -> PyResult<Self> {
+        Ok(match array.data_type() {
+            DataType::Utf8 => Self::Small(array.as_string::<i32>().clone()),
+            DataType::LargeUtf8 => Self::Large(array.as_string::<i64>().clone()),
+            DataType::Utf8View => Self::View(array.as_string_view().clone()),
+            DataType::Dictionary(..) => {
+                let dictionary = array.as_any_dictionary();
+                let places = dictionary.normalized_keys();
+                let keys = dictionary.keys();
+                let places = places.into_iter().enumerate();
+                let places = places.map(|(row, place)| keys.is_valid(row).then_some(place));
+                let values = Self::new(name, dictionary.values())?;
+                Self::Dictionary(places.collect(), Box::new(values))
+            }
+            other => {
+                return Err(invalid(format!(
+                    "column {name:?} is of type {other}: expected string, large_string or \
+                     string_view"
+                )));
+            }
+        })
+    }
+
+    /// The text of a row; `None` if it is null.
+    pub(crate) fn get(&self, row: usize) -> Option<&str> {
+        match self {
+            Self::Small(array) => array.is_valid(row).then(|| array.value(row)),
+            Self::Large(array) => array.is_valid(row).then(|| array.value(row)),
+            Self::View(array) => array.is_valid(row).then(|| array.value(row)),
+            Self::Dictionary(places, values) => values.get(places.get(row).copied().flatten()?),
+        }
+    }
+}
+
+/// A column of ids: strings, or whole numbers, which become their decimal digits.
+pub(crate) enum IdColumn {
+    Text(TextColumn),
+    Numbers(Vec<Option<String>>),
+}
+
+impl IdColumn {
+    pub(crate) fn new(name: &str, array: &ArrayRef) -> PyResult<Self> {
+        let numbers = match array.data_type() {
+            DataType::Int8 => digits::<Int8Type>(array),
+            DataType::Int16 => digits::<Int16Type>(array),
+            DataType::Int32 => digits::<Int32Type>(array),
+            DataType::Int64 => digits::<Int64Type>(array),
+            DataType::UInt8 => digits::<UInt8Type>(array),
+            DataType::UInt16 => digits::<UInt16Type>(array),
+            DataType::UInt32 => digits::<UInt32Type>(array),
+            DataType::UInt64 => digits::<UInt64Type>(array),
+            _ => return TextColumn::new(name, array).map(Self::Text),
+        };
+        Ok(Self::Numbers(numbers))
+    }
+
+    /// The id of a row; `None` if it is null.
+    pub(crate) fn get(&self, row: usize) -> Option<Cow<'_, str>> {
+        match self {
+            Self::Text(column) => column.get(row).map(Cow::Borrowed),
+            Self::Numbers(digits) => digits.get(row)?.as_deref().map(Cow::Borrowed),
+        }
+    }
+}
+
+fn digits<T: ArrowPrimitiveType>(array: &ArrayRef) -> Vec<Option<String>>
+where
+    T::Native: Display,
+{
+    let numbers: &PrimitiveArray<T> = array.as_primitive();
+    numbers.iter().map(|number| number.map(|number| number.to_string())).collect()
+}
+
+/// A column of signatures.
+pub(crate) enum SignatureColumn {
+    Fixed(FixedSizeBinaryArray),
+    Small(BinaryArray),
+    Large(LargeBinaryArray),
+}
+
+impl SignatureColumn {
+    pub(crate) fn new(name: &str, array: &ArrayRef) -> PyResult<Self> {
+        Ok(match array.data_type() {
+            DataType::FixedSizeBinary(_) => Self::Fixed(array.as_fixed_size_binary().clone()),
+            DataType::Binary => Self::Small(array.as_binary::<i32>().clone()),
+            DataType::LargeBinary => Self::Large(array.as_binary::<i64>().clone()),
+            other => {
+                return Err(invalid(format!(
+                    "column {name:?} is of type {other}: expected fixed-size binary or binary"
+                )));
+            }
+        })
+    }
+
+    /// The signature of a row; `None` if it is null.
+    pub(crate) fn get(&self, row: usize) -> Option<&[u8]> {
+        match self {
+            Self::Fixed(array) => array.is_valid(row).then(|| array.value(row)),
+            Self::Small(array) => array.is_valid(row).then(|| array.value(row)),
+            Self::Large(array) => array.is_valid(row).then(|| array.value(row)),
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! What a document is given as: a text, a list or set of tokens, or a dict of weights.
+
+use crate::error::{invalid, raise};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
+use pyo3::types::{PyDict, PyFrozenSet, PyList, PySet, PyString, PyTuple};
+use twindex::{Content, Tokens, Weights};
+
+/// A content that Python gave, without a copy of its text.
+pub(crate) enum Given {
+    Text(PyBackedStr),
+    Tokens(Tokens),
+    Weights(Weights),
+}
+
+impl Given {
+    /// The content as the library takes it.
+    pub(crate) fn content(&self) -> Content<'_> {
+        match self {
+            Self::Text(text) => Content::Text(text),
+            Self::Tokens(tokens) => Content::Tokens(tokens),
+            Self::Weights(weights) => Content::Weights(weights),
+        }
+    }
+
+    /// The text, if it is one.
+    pub(crate) fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn new(given: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if let Ok(text) = given.cast::<PyString>() {
+            return text_of(text).map(Self::Text);
+        }
+        if let Ok(weights) = given.cast::<PyDict>() {
+            let weights = weights
+                .iter()
+                .map(|(token, weight)| Ok((token.extract::<String>()?, weight.extract::<f64>()?)));
+            let weights = weights.collect::<PyResult<Vec<_>>>().map_err(|_: PyErr| {
+                invalid("weights: expected a dict of a number for each token, a str")
+            })?;
+            return Weights::new(weights).map(Self::Weights).map_err(raise);
+        }
+        let several = given.is_instance_of::<PyList>()
+            || given.is_instance_of::<PyTuple>()
+            || given.is_instance_of::<PySet>()
+            || given.is_instance_of::<PyFrozenSet>();
+        if several {
+            let tokens = given.try_iter()?.map(|token| token?.extract::<PyBackedStr>());
+            let tokens = tokens
+                .collect::<PyResult<Vec<_>>>()
+                .map_err(|_: PyErr| invalid("tokens: expected a list, tuple or set of str"))?;
+            return Tokens::new(tokens).map(Self::Tokens).map_err(raise);
+        }
+        let got = given.get_type().name()?;
+        Err(pyo3::exceptions::PyTypeError::new_err(format!(
+            "a document is a str, a list or set of str (tokens), or a dict of weights; got {got}"
+        )))
+    }
+}
+
+/// The UTF-8 of a str. A str with lone surrogates has none.
+pub(crate) fn text_of(text: &Bound<'_, PyString>) -> PyResult<PyBackedStr> {
+    PyBackedStr::try_from(text.clone()).map_err(|_| {
+        invalid(
+            "the text holds a lone surrogate, which UTF-8 cannot encode: replace it first, \
+                 for instance with text.encode('utf-8', 'replace').decode()",
+        )
+    })
+}
+
+/// An id: a str, or a whole number, which becomes its decimal digits.
+pub(crate) fn id_of(id: &Bound<'_, PyAny>) -> PyResult<PyBackedStr> {
+    if let Ok(id) = id.cast::<PyString>() {
+        return text_of(id);
+    }
+    if id.is_instance_of::<pyo3::types::PyInt>() && !id.is_instance_of::<pyo3::types::PyBool>() {
+        return text_of(&id.str()?);
+    }
+    let got = id.get_type().name()?;
+    Err(pyo3::exceptions::PyTypeError::new_err(format!("an id is a str or an int; got {got}")))
+}

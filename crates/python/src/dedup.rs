@@ -1,0 +1,76 @@
+//! Deduplication without an index of one's own.
+
+use crate::arrow::Table;
+use crate::error::{named, raise};
+use crate::inserting::{Making, Manner, insert_rows};
+use crate::reader::Reader;
+use crate::results::Deduplicated;
+use crate::rows::{Kind, Names, Rows};
+use crate::settings::Wanted;
+use pyo3::prelude::*;
+use twindex::DEFAULT_THRESHOLD;
+
+/// Finds the duplicates among rows, by an index in a temporary file. Returns a table with a row for
+/// each: `id`, `keep`, `duplicate_of`, `similarity`. Rows without a column `id` are named by their
+/// numbers, counted from 0.
+#[pyfunction]
+#[pyo3(signature = (rows, *, threshold=DEFAULT_THRESHOLD, id=Some("id".into()), text="text".into(),
+                    against=None, exact=false, recall=None, lanes=None, shingle=None,
+                    normalize=None, multiset=None, weighted=None, max_candidates=None,
+                    progress=None))]
+#[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
+pub(crate) fn dedup(
+    py: Python<'_>,
+    rows: &Bound<'_, PyAny>,
+    threshold: f64,
+    id: Option<String>,
+    text: String,
+    against: Option<Vec<Bound<'_, Reader>>>,
+    exact: bool,
+    recall: Option<f64>,
+    lanes: Option<usize>,
+    shingle: Option<String>,
+    normalize: Option<String>,
+    multiset: Option<bool>,
+    weighted: Option<bool>,
+    max_candidates: Option<usize>,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Table> {
+    let wanted = Wanted {
+        threshold: Some(threshold),
+        recall,
+        lanes,
+        shingle,
+        normalize,
+        multiset,
+        weighted,
+        store_text: Some(exact),
+        seed: None,
+    };
+    let options = wanted.options()?;
+    let manner = Manner::deduplicating(py, threshold, against, "skip", false, max_candidates)?;
+    let rows = Rows::new(rows, Names { id, id_needed: false, content: text })?;
+    let folder = tempfile::Builder::new().prefix("twindex").tempdir().map_err(|error| {
+        named("StorageError", format!("cannot make a temporary folder: {error}"))
+    })?;
+    let path = folder.path().join("dedup.twx");
+    let (index, mut txn) = py
+        .detach(|| {
+            let index = options.create(path)?;
+            let txn = index.begin_write()?;
+            Ok((index, txn))
+        })
+        .map_err(raise)?;
+    let making = Making {
+        kind: Kind::Contents,
+        sketcher: index.sketcher(),
+        settings: index.settings(),
+        numbered: true,
+    };
+    let mut done = Deduplicated::default();
+    insert_rows(py, rows, &making, &manner, &mut txn, progress, |id, outcome| {
+        done.push(id, outcome);
+    })?;
+    py.detach(|| drop((txn, index, folder)));
+    done.table()
+}

@@ -1,0 +1,417 @@
+//! An open index.
+
+use crate::arrow::Table;
+use crate::error::{invalid, raise};
+use crate::handle::{Handle, Open};
+use crate::inserting::{Committing, Making, Manner, conflict, insert_rows};
+use crate::process::with_threads;
+use crate::reader::{Reader, share};
+use crate::results::{Inserted, Match};
+use crate::rows::{Kind, Names, Rows};
+use crate::settings::{Wanted, seconds};
+use crate::sketcher::Sketcher;
+use crate::snapshot::Snapshot;
+use crate::transaction::Transaction;
+use crate::waiting::{raise_or_signal, run, signalled, watch};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+/// The documents of one commit, unless the caller says otherwise.
+const COMMIT_EVERY: usize = 10_000;
+
+/// An open index. `twindex.open` returns it.
+#[pyclass(frozen, extends = Reader, module = "twindex")]
+pub(crate) struct Index {
+    handle: Arc<Handle>,
+}
+
+/// Opens an index: `c` creates it if there is none, `x` creates it and fails if there is one, `w`
+/// opens one that is there, `r` opens one for reading only.
+#[pyfunction]
+#[pyo3(signature = (path, mode="c", *, threshold=None, recall=None, lanes=None, shingle=None,
+                    normalize=None, multiset=None, weighted=None, store_text=None, seed=None,
+                    wait=0.0, cache_bytes=None))]
+#[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
+pub(crate) fn open<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    mode: &str,
+    threshold: Option<f64>,
+    recall: Option<f64>,
+    lanes: Option<usize>,
+    shingle: Option<String>,
+    normalize: Option<String>,
+    multiset: Option<bool>,
+    weighted: Option<bool>,
+    store_text: Option<bool>,
+    seed: Option<Bound<'py, PyAny>>,
+    wait: f64,
+    cache_bytes: Option<usize>,
+) -> PyResult<Bound<'py, Index>> {
+    let wanted = Wanted {
+        threshold,
+        recall,
+        lanes,
+        shingle,
+        normalize,
+        multiset,
+        weighted,
+        store_text,
+        seed,
+    };
+    let mut options = wanted.options()?.wait(seconds(wait)?).give_up_if(signalled);
+    if let Some(bytes) = cache_bytes {
+        options = options.cache_bytes(bytes);
+    }
+    // The wait asks this thread for signals, so it must not run on one of the library's.
+    let opened = match mode {
+        "c" => py.detach(|| options.open_or_create(&path).map(Open::Writable)),
+        "x" => py.detach(|| options.create(&path).map(Open::Writable)),
+        "w" => py.detach(|| options.open(&path).map(Open::Writable)),
+        "r" => py.detach(|| options.open_read_only(&path).map(Open::ReadOnly)),
+        _ => return Err(invalid(format!("mode={mode:?}: expected 'c', 'x', 'w' or 'r'"))),
+    };
+    let handle = Arc::new(Handle::new(opened.map_err(raise_or_signal)?));
+    let reader = Reader::of_index(Arc::clone(&handle));
+    Bound::new(py, PyClassInitializer::from(reader).add_subclass(Index { handle }))
+}
+
+#[pymethods]
+impl Index {
+    /// Begins a write transaction. Waits until the one before has ended.
+    fn write(&self, py: Python<'_>) -> PyResult<Transaction> {
+        Transaction::begin(py, &self.handle)
+    }
+
+    /// The state after the latest commit. Later commits do not change it.
+    fn snapshot<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, Snapshot>> {
+        let taken = self.handle.with(|open| py.detach(|| open.snapshot()).map_err(raise))?;
+        Snapshot::create(py, share(taken))
+    }
+
+    /// The sketcher of this index.
+    #[getter]
+    fn sketcher(&self) -> PyResult<Sketcher> {
+        self.handle.with(|open| Ok(Sketcher::of_index(open.sketcher(), open.settings())))
+    }
+
+    /// Inserts a document in a transaction of its own.
+    #[pyo3(signature = (id, content, *, on_conflict="replace"))]
+    fn insert(
+        &self,
+        py: Python<'_>,
+        id: &Bound<'_, PyAny>,
+        content: &Bound<'_, PyAny>,
+        on_conflict: &str,
+    ) -> PyResult<&'static str> {
+        self.at_once(py, |txn| txn.insert(py, id, content, on_conflict))
+    }
+
+    /// Inserts a document unless a similar one is known, in a transaction of its own.
+    #[pyo3(signature = (id, content, *, threshold=None, against=None, on_conflict="replace",
+                        estimate=false, max_candidates=None))]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
+    fn insert_unless_similar(
+        &self,
+        py: Python<'_>,
+        id: &Bound<'_, PyAny>,
+        content: &Bound<'_, PyAny>,
+        threshold: Option<f64>,
+        against: Option<Vec<Bound<'_, Reader>>>,
+        on_conflict: &str,
+        estimate: bool,
+        max_candidates: Option<usize>,
+    ) -> PyResult<Option<Match>> {
+        self.at_once(py, |txn| {
+            txn.insert_unless_similar(
+                py,
+                id,
+                content,
+                threshold,
+                against,
+                on_conflict,
+                estimate,
+                max_candidates,
+            )
+        })
+    }
+
+    /// Inserts many documents and commits after every `commit_every` of them. When it ends early,
+    /// by Ctrl-C or a bad row, the documents before are committed.
+    #[pyo3(signature = (rows, *, id=Some("id".into()), text="text".into(), on_conflict="replace",
+                        commit_every=COMMIT_EVERY, progress=None))]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
+    fn insert_many(
+        &self,
+        py: Python<'_>,
+        rows: &Bound<'_, PyAny>,
+        id: Option<String>,
+        text: String,
+        on_conflict: &str,
+        commit_every: usize,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Inserted> {
+        let names = Names { id_needed: id.is_some(), id, content: text };
+        self.insert_all(py, rows, names, Kind::Contents, on_conflict, commit_every, progress)
+    }
+
+    /// Inserts many documents that are given by their signatures.
+    #[pyo3(signature = (rows, *, id=Some("id".into()), signature="signature".into(),
+                        on_conflict="replace", commit_every=COMMIT_EVERY, progress=None))]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
+    fn insert_signatures(
+        &self,
+        py: Python<'_>,
+        rows: &Bound<'_, PyAny>,
+        id: Option<String>,
+        signature: String,
+        on_conflict: &str,
+        commit_every: usize,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Inserted> {
+        let names = Names { id_needed: id.is_some(), id, content: signature };
+        self.insert_all(py, rows, names, Kind::Signatures, on_conflict, commit_every, progress)
+    }
+
+    /// Inserts many documents in one transaction and leaves out those that are similar to one that
+    /// is known. Returns a table with a row for each: `id`, `keep`, `duplicate_of`, `similarity`.
+    #[pyo3(signature = (rows, *, threshold=None, id=Some("id".into()), text="text".into(),
+                        against=None, on_conflict="replace", estimate=false, max_candidates=None,
+                        progress=None))]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
+    fn dedup(
+        &self,
+        py: Python<'_>,
+        rows: &Bound<'_, PyAny>,
+        threshold: Option<f64>,
+        id: Option<String>,
+        text: String,
+        against: Option<Vec<Bound<'_, Reader>>>,
+        on_conflict: &str,
+        estimate: bool,
+        max_candidates: Option<usize>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Table> {
+        self.at_once(py, |txn| {
+            txn.dedup(
+                py,
+                rows,
+                threshold,
+                id,
+                text,
+                against,
+                on_conflict,
+                estimate,
+                max_candidates,
+                progress,
+            )
+        })
+    }
+
+    /// Removes a document in a transaction of its own. Returns whether there was one.
+    fn remove(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<bool> {
+        self.at_once(py, |txn| txn.remove(py, id))
+    }
+
+    /// Removes many documents in one transaction. Returns how many there were.
+    fn remove_many(&self, py: Python<'_>, ids: &Bound<'_, PyAny>) -> PyResult<u64> {
+        self.at_once(py, |txn| txn.remove_many(py, ids))
+    }
+
+    /// Removes the documents that were inserted before a time, a `datetime` with a time zone.
+    /// Returns how many there were.
+    #[pyo3(signature = (time, *, progress=None))]
+    fn remove_inserted_before(
+        &self,
+        py: Python<'_>,
+        time: SystemTime,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<u64> {
+        let _held = self.handle.wait_for_turn(py)?;
+        self.handle.writing(|index| watch(py, progress, index.remove_inserted_before(time)))
+    }
+
+    /// Inserts all documents of another index of equal settings, in one transaction.
+    #[pyo3(signature = (other, *, on_conflict="replace", progress=None))]
+    fn merge(
+        &self,
+        py: Python<'_>,
+        other: &Bound<'_, PyAny>,
+        on_conflict: &str,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Inserted> {
+        let on_conflict = conflict(on_conflict)?;
+        let shared = match other.cast::<Reader>() {
+            Ok(reader) => reader.get().shared(py)?,
+            Err(_) => {
+                let path: PathBuf = other.extract()?;
+                let opened = py.detach(|| twindex::ReadOnlyIndex::open(path)?.snapshot());
+                share(opened.map_err(raise)?)
+            }
+        };
+        let source = shared.get()?;
+        let (mut txn, _held) = self.handle.begin_write(py)?;
+        let merged = run(py, progress, |tell| {
+            let merged = txn.merge(source, on_conflict).watch(tell);
+            let merged = merged.map_err(raise)?;
+            txn.commit().map_err(raise)?;
+            Ok(merged)
+        })?;
+        let twindex::Merged { added, replaced, unchanged, skipped, .. } = merged;
+        Ok(Inserted { added, replaced, unchanged, skipped })
+    }
+
+    /// Merges all runs into one, frees the space of removed documents, and shrinks the file. No
+    /// snapshot may be in use.
+    #[pyo3(signature = (*, progress=None))]
+    fn compact(&self, py: Python<'_>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        let _held = self.handle.wait_for_turn(py)?;
+        self.handle.alone(|index| watch(py, progress, index.compact()))
+    }
+
+    /// Finishes merges and writes what is in memory to the file, so that opening is fast. What is
+    /// committed is durable without it.
+    fn flush(&self, py: Python<'_>) -> PyResult<()> {
+        let _held = self.handle.wait_for_turn(py)?;
+        self.handle.writing(|index| py.detach(|| with_threads(|| index.flush())).map_err(raise))
+    }
+
+    /// Closes the file. Does nothing if it is closed.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        if self.handle.is_closed() {
+            return Ok(());
+        }
+        let _held = self.handle.wait_for_turn(py)?;
+        self.handle.close(py)
+    }
+
+    /// Whether the file is closed.
+    #[getter]
+    fn closed(&self) -> bool {
+        self.handle.is_closed()
+    }
+
+    fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
+        self.close(py)
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(PyTypeError::new_err(
+            "an open index cannot be pickled: send its path, and open it there (mode='r' to read)",
+        ))
+    }
+
+    fn __repr__(slf: &Bound<'_, Self>) -> String {
+        let path = slf.get().handle.path().display();
+        match slf.as_super().get().shared(slf.py()) {
+            Ok(shared) => {
+                let documents = shared.get().map_or(0, |snapshot| snapshot.len());
+                format!("<twindex.Index {path}: {documents} documents>")
+            }
+            Err(_) => format!("<twindex.Index {path}: closed>"),
+        }
+    }
+}
+
+impl Index {
+    /// Does something in a transaction of its own.
+    fn at_once<T>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&Transaction) -> PyResult<T>,
+    ) -> PyResult<T> {
+        let txn = Transaction::begin(py, &self.handle)?;
+        match work(&txn) {
+            Ok(done) => txn.commit(py).map(|()| done),
+            Err(error) => {
+                txn.abort(py)?;
+                Err(error)
+            }
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "it passes keywords of Python on")]
+    fn insert_all(
+        &self,
+        py: Python<'_>,
+        rows: &Bound<'_, PyAny>,
+        names: Names,
+        kind: Kind,
+        on_conflict: &str,
+        commit_every: usize,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Inserted> {
+        let manner = Manner::new(on_conflict)?;
+        let rows = Rows::new(rows, names)?;
+        let (sketcher, settings) =
+            self.handle.with(|open| Ok((open.sketcher().clone(), *open.settings())))?;
+        let making = Making { kind, sketcher: &sketcher, settings: &settings, numbered: false };
+        let mut target = Committing::new(&self.handle, commit_every)?;
+        let mut counts = Inserted::default();
+        let mut documents = 0_u64;
+        let done = insert_rows(py, rows, &making, &manner, &mut target, progress, |_, outcome| {
+            documents += 1;
+            counts.count(outcome.inserted().unwrap_or(twindex::Inserted::Skipped));
+        });
+        target.commit(py)?;
+        match done {
+            Ok(()) => Ok(counts),
+            Err(error) => {
+                error.add_note(py, format!("the {documents} documents before it are committed"))?;
+                Err(error)
+            }
+        }
+    }
+}
+
+/// Checks a file and all its pages. If it is damaged, makes a new one of what can be read.
+#[pyfunction]
+#[pyo3(signature = (path, *, progress=None))]
+pub(crate) fn repair(
+    py: Python<'_>,
+    path: PathBuf,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<crate::care::Repair> {
+    watch(py, progress, twindex::Index::repair(path)).map(crate::care::Repair::new)
+}
+
+/// Makes an index that stores texts anew with other settings. Those that are not given stay.
+#[pyfunction]
+#[pyo3(signature = (path, *, threshold=None, recall=None, lanes=None, shingle=None, normalize=None,
+                    multiset=None, seed=None, wait=0.0, progress=None))]
+#[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
+pub(crate) fn rebuild(
+    py: Python<'_>,
+    path: PathBuf,
+    threshold: Option<f64>,
+    recall: Option<f64>,
+    lanes: Option<usize>,
+    shingle: Option<String>,
+    normalize: Option<String>,
+    multiset: Option<bool>,
+    seed: Option<Bound<'_, PyAny>>,
+    wait: f64,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<u64> {
+    let wanted = Wanted {
+        threshold,
+        recall,
+        lanes,
+        shingle,
+        normalize,
+        multiset,
+        seed,
+        ..Wanted::default()
+    };
+    let options = wanted.options()?.wait(seconds(wait)?);
+    watch(py, progress, options.rebuild(path)).map(|rebuilt| rebuilt.documents)
+}

@@ -1,0 +1,220 @@
+//! Many documents on their way into an index: rows are read and sketched while the rows before them
+//! are inserted.
+
+use crate::error::{invalid, raise};
+use crate::handle::{Handle, Held};
+use crate::process::with_threads;
+use crate::reader::{Reader, Shared};
+use crate::rows::{Kind, Rows};
+use pyo3::prelude::*;
+use twindex::{
+    DEFAULT_MAX_CANDIDATES, Document, OnConflict, Outcome, Settings, Sketcher, Snapshot, WriteTxn,
+};
+
+/// How documents are inserted.
+#[derive(Clone)]
+pub(crate) struct Manner {
+    pub(crate) on_conflict: OnConflict,
+    /// The similarity from which on a document is left out as a duplicate.
+    pub(crate) unless_similar: Option<f64>,
+    pub(crate) against: Vec<Shared>,
+    pub(crate) estimate: bool,
+    pub(crate) max_candidates: usize,
+}
+
+impl Manner {
+    pub(crate) fn new(on_conflict: &str) -> PyResult<Self> {
+        Ok(Self {
+            on_conflict: conflict(on_conflict)?,
+            unless_similar: None,
+            against: Vec::new(),
+            estimate: false,
+            max_candidates: DEFAULT_MAX_CANDIDATES,
+        })
+    }
+
+    /// The manner of a deduplication.
+    pub(crate) fn deduplicating(
+        py: Python<'_>,
+        threshold: f64,
+        against: Option<Vec<Bound<'_, Reader>>>,
+        on_conflict: &str,
+        estimate: bool,
+        max_candidates: Option<usize>,
+    ) -> PyResult<Self> {
+        let against = against.unwrap_or_default();
+        let against = against.iter().map(|other| other.get().shared(py));
+        Ok(Self {
+            unless_similar: Some(threshold),
+            against: against.collect::<PyResult<_>>()?,
+            estimate,
+            max_candidates: max_candidates.unwrap_or(DEFAULT_MAX_CANDIDATES),
+            ..Self::new(on_conflict)?
+        })
+    }
+
+    /// Inserts documents, and returns the outcome for each.
+    pub(crate) fn insert(
+        &self,
+        txn: &mut WriteTxn,
+        documents: Vec<Document>,
+    ) -> twindex::Result<Vec<Outcome>> {
+        // They were made by this process: the transaction was.
+        let against: Vec<&Snapshot> =
+            self.against.iter().filter_map(|shared| shared.get().ok()).collect();
+        let insertion = txn.insertion().on_conflict(self.on_conflict);
+        let Some(threshold) = self.unless_similar else { return insertion.documents(documents) };
+        insertion
+            .unless_similar(threshold)
+            .against(&against)
+            .estimate(self.estimate)
+            .max_candidates(self.max_candidates)
+            .documents(documents)
+    }
+}
+
+/// What to do with a document whose id the index has with another text.
+pub(crate) fn conflict(name: &str) -> PyResult<OnConflict> {
+    match name {
+        "replace" => Ok(OnConflict::Replace),
+        "skip" => Ok(OnConflict::Skip),
+        _ => Err(invalid(format!("on_conflict={name:?}: expected 'replace' or 'skip'"))),
+    }
+}
+
+/// Where documents go.
+pub(crate) trait Target {
+    /// The transaction for the next documents.
+    fn transaction(&mut self, py: Python<'_>) -> PyResult<&mut WriteTxn>;
+
+    /// Called when documents have been inserted.
+    fn inserted(&mut self, py: Python<'_>, documents: usize) -> PyResult<()>;
+}
+
+impl Target for WriteTxn {
+    fn transaction(&mut self, _: Python<'_>) -> PyResult<&mut WriteTxn> {
+        Ok(self)
+    }
+
+    fn inserted(&mut self, _: Python<'_>, _: usize) -> PyResult<()> {
+        Ok(())
+    }
+}
+
+/// Transactions of a number of documents each.
+pub(crate) struct Committing<'h> {
+    handle: &'h Handle,
+    every: usize,
+    begun: Option<(WriteTxn, Held, usize)>,
+}
+
+impl<'h> Committing<'h> {
+    pub(crate) fn new(handle: &'h Handle, every: usize) -> PyResult<Self> {
+        match every {
+            0 => Err(invalid("commit_every: expected at least 1")),
+            _ => Ok(Self { handle, every, begun: None }),
+        }
+    }
+
+    pub(crate) fn commit(&mut self, py: Python<'_>) -> PyResult<()> {
+        let Some((txn, held, _)) = self.begun.take() else { return Ok(()) };
+        let done = py.detach(|| txn.commit()).map_err(raise);
+        drop(held);
+        done
+    }
+}
+
+impl Target for Committing<'_> {
+    fn transaction(&mut self, py: Python<'_>) -> PyResult<&mut WriteTxn> {
+        let begun = match self.begun.take() {
+            Some(begun) => begun,
+            None => {
+                let (txn, held) = self.handle.begin_write(py)?;
+                (txn, held, 0)
+            }
+        };
+        Ok(&mut self.begun.insert(begun).0)
+    }
+
+    fn inserted(&mut self, py: Python<'_>, documents: usize) -> PyResult<()> {
+        let Some((_, _, inserted)) = &mut self.begun else { return Ok(()) };
+        *inserted += documents;
+        match *inserted >= self.every {
+            true => self.commit(py),
+            false => Ok(()),
+        }
+    }
+}
+
+/// What the rows are, and how they become documents.
+pub(crate) struct Making<'m> {
+    pub(crate) kind: Kind,
+    pub(crate) sketcher: &'m Sketcher,
+    pub(crate) settings: &'m Settings,
+    /// Whether rows without an id are named by their numbers.
+    pub(crate) numbered: bool,
+}
+
+/// Inserts all rows. `told` gets the id of each document and what became of it, in order. When a
+/// row is bad or Python raises an exception, the rows read before are inserted all the same.
+pub(crate) fn insert_rows(
+    py: Python<'_>,
+    mut rows: Rows,
+    making: &Making<'_>,
+    manner: &Manner,
+    target: &mut impl Target,
+    progress: Option<&Bound<'_, PyAny>>,
+    mut told: impl FnMut(String, Outcome) + Send,
+) -> PyResult<()> {
+    let mut ready: Vec<Document> = Vec::new();
+    let mut bad: Option<PyErr> = None;
+    let mut done = 0_u64;
+    loop {
+        let next = match bad.take() {
+            Some(bad) => Err(bad),
+            None => py.check_signals().and_then(|()| rows.next(py, making.kind)),
+        };
+        let (batch, failed) = match next {
+            Ok(batch) => (batch, None),
+            Err(error) => (None, Some(error)),
+        };
+        let count = ready.len();
+        let documents = std::mem::take(&mut ready);
+        let txn = match count {
+            0 => None,
+            _ => Some(target.transaction(py)?),
+        };
+        let make = || {
+            let batch = batch.as_ref();
+            batch.map(|batch| batch.documents(making.sketcher, making.settings, making.numbered))
+        };
+        let insert = || {
+            let Some(txn) = txn else { return Ok(()) };
+            let mut documents = documents;
+            txn.give_ids(&mut documents)?;
+            let ids: Vec<String> = documents.iter().map(|document| document.id().into()).collect();
+            let outcomes = manner.insert(txn, documents)?;
+            ids.into_iter().zip(outcomes).for_each(|(id, outcome)| told(id, outcome));
+            Ok(())
+        };
+        let (inserted, made) = py.detach(|| with_threads(|| rayon::join(insert, make)));
+        inserted.map_err(raise)?;
+        if count > 0 {
+            target.inserted(py, count)?;
+            done += count as u64;
+            if let Some(progress) = progress {
+                progress.call1((done, py.None()))?;
+            }
+        }
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        match made {
+            Some((documents, bad_row)) => {
+                ready = documents;
+                bad = bad_row.map(|row| row.raise());
+            }
+            None => return Ok(()),
+        }
+    }
+}

@@ -1,0 +1,354 @@
+//! Results that are computed while Python reads them: pairs and ids.
+//!
+//! A thread computes them a block ahead. The thread of Python waits for the next block and handles
+//! signals meanwhile.
+
+use crate::arrow::stream_capsule;
+use crate::error::{named, raise};
+use crate::process::Own;
+use crate::reader::Shared;
+use crate::results::ids;
+use arrow_array::{
+    ArrayRef, BooleanArray, Float64Array, RecordBatch, RecordBatchReader, StringArray,
+};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+use std::collections::VecDeque;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+use twindex::Snapshot;
+
+/// The results that the thread sends at once.
+const BLOCK: usize = 1024;
+
+/// The time between two looks at signals.
+const TICK: Duration = Duration::from_millis(50);
+
+type Block<T> = twindex::Result<Vec<T>>;
+
+/// Results that a thread computes.
+struct Stream<T> {
+    blocks: Receiver<Block<T>>,
+    ready: VecDeque<T>,
+}
+
+impl<T: Send + 'static> Stream<T> {
+    /// Starts the thread. It ends when the results do, or when nobody wants them any more.
+    fn new(
+        shared: Shared,
+        compute: impl FnOnce(&Snapshot, &mut dyn FnMut(T) -> bool) -> twindex::Result<()>
+        + Send
+        + 'static,
+    ) -> PyResult<Self> {
+        shared.get()?;
+        let (send, blocks) = sync_channel(2);
+        let work = move || {
+            // This thread belongs to the process that made the snapshot.
+            if let Ok(snapshot) = shared.get() {
+                send_blocks(&send, |take| compute(snapshot, take));
+            }
+        };
+        thread::Builder::new()
+            .name("twindex".to_owned())
+            .spawn(work)
+            .map_err(|error| named("StorageError", format!("no thread: {error}")))?;
+        Ok(Self { blocks, ready: VecDeque::new() })
+    }
+
+    /// The next result. Waits for it as long as it takes.
+    fn next_now(&mut self) -> Option<twindex::Result<T>> {
+        while self.ready.is_empty() {
+            match self.blocks.recv() {
+                Ok(Ok(block)) => self.ready.extend(block),
+                Ok(Err(error)) => return Some(Err(error)),
+                Err(_) => return None,
+            }
+        }
+        self.ready.pop_front().map(Ok)
+    }
+
+    /// The next result, for Python.
+    fn next(&mut self, py: Python<'_>) -> PyResult<Option<T>> {
+        while self.ready.is_empty() {
+            let received = match self.blocks.try_recv() {
+                Ok(block) => Ok(block),
+                Err(_) => {
+                    let blocks = Mutex::new(&mut self.blocks);
+                    py.detach(|| {
+                        let blocks = blocks.lock().unwrap_or_else(PoisonError::into_inner);
+                        blocks.recv_timeout(TICK)
+                    })
+                }
+            };
+            match received {
+                Ok(block) => self.ready.extend(block.map_err(raise)?),
+                Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+                Err(RecvTimeoutError::Disconnected) => return Ok(None),
+            }
+        }
+        Ok(self.ready.pop_front())
+    }
+}
+
+fn send_blocks<T>(
+    send: &SyncSender<Block<T>>,
+    compute: impl FnOnce(&mut dyn FnMut(T) -> bool) -> twindex::Result<()>,
+) {
+    let mut block = Vec::new();
+    // The first results come at once, later ones in larger blocks.
+    let mut size = 1;
+    let mut take = |item| {
+        block.push(item);
+        if block.len() < size {
+            return true;
+        }
+        size = (size * 2).min(BLOCK);
+        send.send(Ok(std::mem::take(&mut block))).is_ok()
+    };
+    let outcome = compute(&mut take);
+    // An error of sending says that nobody reads any more.
+    let _ = send.send(Ok(block));
+    if let Err(error) = outcome {
+        let _ = send.send(Err(error));
+    }
+}
+
+/// A pair of similar documents.
+#[pyclass(frozen, module = "twindex")]
+#[derive(Clone, PartialEq)]
+pub(crate) struct Pair {
+    pair: twindex::Pair,
+}
+
+#[pymethods]
+impl Pair {
+    /// The smaller of the two ids, in byte order.
+    #[getter]
+    fn a(&self) -> &str {
+        &self.pair.a
+    }
+
+    /// The greater id.
+    #[getter]
+    fn b(&self) -> &str {
+        &self.pair.b
+    }
+
+    /// The Jaccard similarity, from 0 to 1.
+    #[getter]
+    fn similarity(&self) -> f64 {
+        self.pair.similarity
+    }
+
+    /// The lower end of the interval of the similarity.
+    #[getter]
+    fn low(&self) -> f64 {
+        self.pair.low
+    }
+
+    /// The upper end of the interval of the similarity.
+    #[getter]
+    fn high(&self) -> f64 {
+        self.pair.high
+    }
+
+    /// Whether the similarity was computed from stored texts rather than estimated.
+    #[getter]
+    fn exact(&self) -> bool {
+        self.pair.exact
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Self>().is_ok_and(|other| other.get() == self)
+    }
+
+    fn __repr__(&self) -> String {
+        let twindex::Pair { a, b, similarity, .. } = &self.pair;
+        format!("Pair({a:?}, {b:?}, {similarity:.4})")
+    }
+}
+
+type PairStream = Mutex<Option<Own<Stream<twindex::Pair>>>>;
+
+/// The similar pairs of one state, each once. An iterator of `Pair`, or an Arrow stream with the
+/// columns `a`, `b`, `similarity`, `low`, `high` and `exact`.
+#[pyclass(frozen, module = "twindex")]
+pub(crate) struct Pairs {
+    stream: PairStream,
+    recall: f64,
+}
+
+impl Pairs {
+    pub(crate) fn new(
+        shared: Shared,
+        threshold: f64,
+        max_per_document: Option<u32>,
+        estimate: bool,
+        confidence: Option<f64>,
+    ) -> PyResult<Self> {
+        let recall = {
+            let pairs = shared.get()?.pairs(threshold).map_err(raise)?.estimate(estimate);
+            let pairs = match confidence {
+                Some(confidence) => pairs.confidence(confidence).map_err(raise)?,
+                None => pairs,
+            };
+            pairs.recall()
+        };
+        let stream = Stream::new(shared, move |snapshot, take| {
+            let mut pairs = snapshot.pairs(threshold)?.estimate(estimate);
+            if let Some(confidence) = confidence {
+                pairs = pairs.confidence(confidence)?;
+            }
+            if let Some(most) = max_per_document {
+                pairs = pairs.max_per_document(most);
+            }
+            for pair in pairs {
+                if !take(pair?) {
+                    break;
+                }
+            }
+            Ok(())
+        })?;
+        Ok(Self { stream: Mutex::new(Some(Own::new(stream))), recall })
+    }
+}
+
+#[pymethods]
+impl Pairs {
+    /// The probability that a pair at the threshold is found, at least.
+    #[getter]
+    fn recall(&self) -> f64 {
+        self.recall
+    }
+
+    fn __iter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Pair>> {
+        let pair = next_of(py, &self.stream)?;
+        Ok(pair.map(|pair| Pair { pair }))
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        drop(requested_schema);
+        let taken = self.stream.try_lock().ok().and_then(|mut stream| stream.take());
+        let Some(stream) = taken else {
+            return Err(named("ClosedError", "the pairs were taken over before"));
+        };
+        stream_capsule(py, PairBatches { stream: stream.take()?, schema: pair_schema() })
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<twindex.Pairs recall={:.4}>", self.recall)
+    }
+}
+
+/// The next result of a stream that only one thread reads at a time.
+fn next_of<T: Send + 'static>(
+    py: Python<'_>,
+    stream: &Mutex<Option<Own<Stream<T>>>>,
+) -> PyResult<Option<T>> {
+    let Ok(mut stream) = stream.try_lock() else {
+        return Err(named("BusyError", "another thread reads from this iterator"));
+    };
+    match stream.as_mut() {
+        Some(stream) => stream.get_mut()?.next(py),
+        None => Ok(None),
+    }
+}
+
+/// Pairs as batches of Arrow.
+struct PairBatches {
+    stream: Stream<twindex::Pair>,
+    schema: SchemaRef,
+}
+
+fn pair_schema() -> SchemaRef {
+    let text = |name| Field::new(name, DataType::Utf8, false);
+    let number = |name| Field::new(name, DataType::Float64, false);
+    Arc::new(Schema::new(vec![
+        text("a"),
+        text("b"),
+        number("similarity"),
+        number("low"),
+        number("high"),
+        Field::new("exact", DataType::Boolean, false),
+    ]))
+}
+
+impl Iterator for PairBatches {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut pairs = Vec::new();
+        while pairs.len() < 8 * BLOCK {
+            match self.stream.next_now() {
+                Some(Ok(pair)) => pairs.push(pair),
+                Some(Err(error)) => return Some(Err(ArrowError::ExternalError(Box::new(error)))),
+                None => break,
+            }
+        }
+        if pairs.is_empty() {
+            return None;
+        }
+        let numbers = |of: fn(&twindex::Pair) -> f64| -> ArrayRef {
+            Arc::new(Float64Array::from_iter_values(pairs.iter().map(of)))
+        };
+        let exact: BooleanArray = pairs.iter().map(|pair| Some(pair.exact)).collect();
+        let columns: Vec<ArrayRef> = vec![
+            Arc::new(StringArray::from_iter_values(pairs.iter().map(|pair| &pair.a))),
+            ids(pairs.iter().map(|pair| &*pair.b)),
+            numbers(|pair| pair.similarity),
+            numbers(|pair| pair.low),
+            numbers(|pair| pair.high),
+            Arc::new(exact),
+        ];
+        Some(RecordBatch::try_new(Arc::clone(&self.schema), columns))
+    }
+}
+
+impl RecordBatchReader for PairBatches {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+}
+
+/// The ids of one state, in the order of insertion.
+#[pyclass(frozen, module = "twindex")]
+pub(crate) struct Ids {
+    stream: Mutex<Option<Own<Stream<String>>>>,
+}
+
+impl Ids {
+    pub(crate) fn new(shared: Shared) -> PyResult<Self> {
+        let stream = Stream::new(shared, |snapshot, take| {
+            for id in snapshot.ids() {
+                if !take(id?) {
+                    break;
+                }
+            }
+            Ok(())
+        })?;
+        Ok(Self { stream: Mutex::new(Some(Own::new(stream))) })
+    }
+}
+
+#[pymethods]
+impl Ids {
+    fn __iter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        next_of(py, &self.stream)
+    }
+}

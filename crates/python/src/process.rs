@@ -1,0 +1,94 @@
+//! What must not cross a `fork`: open files, and the threads that share out work.
+
+use crate::error::named;
+use pyo3::PyResult;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::process;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A value that only the process that made it may use.
+///
+/// A forked child has a copy of an open index, but not its locks and its threads. It gets an error
+/// when it uses the copy, and leaves it alone when it ends: closing it would write to the file.
+#[derive(Debug)]
+pub(crate) struct Own<T> {
+    value: Option<T>,
+    process: u32,
+}
+
+impl<T> Own<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self { value: Some(value), process: process::id() }
+    }
+
+    /// The value, in the process that made it.
+    pub(crate) fn get(&self) -> PyResult<&T> {
+        match &self.value {
+            Some(value) if self.process == process::id() => Ok(value),
+            _ => Err(forked()),
+        }
+    }
+
+    /// The value, in the process that made it.
+    pub(crate) fn get_mut(&mut self) -> PyResult<&mut T> {
+        match &mut self.value {
+            Some(value) if self.process == process::id() => Ok(value),
+            _ => Err(forked()),
+        }
+    }
+
+    /// The value itself, in the process that made it.
+    pub(crate) fn take(mut self) -> PyResult<T> {
+        match self.process == process::id() {
+            true => self.value.take().ok_or_else(forked),
+            false => Err(forked()),
+        }
+    }
+}
+
+impl<T> Drop for Own<T> {
+    fn drop(&mut self) {
+        if self.process != process::id() {
+            std::mem::forget(self.value.take());
+        }
+    }
+}
+
+fn forked() -> pyo3::PyErr {
+    named(
+        "ForkError",
+        "this was opened before a fork, and a child process cannot use it: open the index again in \
+         the child, or start processes with multiprocessing.get_context('spawn')",
+    )
+}
+
+/// Runs work that may share itself out between threads.
+///
+/// The threads of a parent process do not exist in a child that was forked from it. There, the work
+/// runs on threads of the child's own.
+pub(crate) fn with_threads<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    static FIRST: AtomicU32 = AtomicU32::new(0);
+    static OF_CHILD: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
+    let me = process::id();
+    let first = FIRST.compare_exchange(0, me, Ordering::SeqCst, Ordering::SeqCst);
+    if first.is_ok() || first == Err(me) {
+        return work();
+    }
+    let mut kept = OF_CHILD.lock().unwrap_or_else(PoisonError::into_inner);
+    let pool = match kept.as_ref() {
+        Some((owner, pool)) if *owner == me => Some(Arc::clone(pool)),
+        _ => {
+            let made = ThreadPoolBuilder::new().build().ok().map(Arc::new);
+            let foreign = std::mem::replace(&mut *kept, made.clone().map(|pool| (me, pool)));
+            // Its threads do not exist here, so nobody would answer when it is told to end.
+            std::mem::forget(foreign);
+            made
+        }
+    };
+    drop(kept);
+    match pool {
+        Some(pool) => pool.install(work),
+        None => work(),
+    }
+}

@@ -1,0 +1,329 @@
+//! Questions to an index, or to one state of it.
+
+use crate::care::{CheckReport, Usage};
+use crate::clusters::Clusters;
+use crate::content::{Given, id_of};
+use crate::error::{invalid, named, raise};
+use crate::explanation::Explanation;
+use crate::handle::Handle;
+use crate::pairs::{Ids, Pairs};
+use crate::process::{Own, with_threads};
+use crate::results::{Document, Matches};
+use crate::rows::signature_of;
+use crate::settings::Settings;
+use crate::waiting::{run, watch};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use twindex::{Keep, Linkage, Signature, Snapshot};
+
+/// One state of an index.
+pub(crate) type Shared = Arc<Own<Snapshot>>;
+
+/// What an `Index` and a `Snapshot` can be asked.
+#[pyclass(frozen, subclass, module = "twindex")]
+pub(crate) struct Reader {
+    state: State,
+}
+
+enum State {
+    /// The latest commit, at each question.
+    Latest(Arc<Handle>),
+    /// One commit, until it is closed.
+    Fixed(Mutex<Option<Shared>>),
+}
+
+/// What a query is about.
+enum Subject {
+    Content(Given),
+    Id(String),
+    Signature(Signature),
+}
+
+impl Reader {
+    pub(crate) fn of_index(handle: Arc<Handle>) -> Self {
+        Self { state: State::Latest(handle) }
+    }
+
+    pub(crate) fn of_snapshot(snapshot: Shared) -> Self {
+        Self { state: State::Fixed(Mutex::new(Some(snapshot))) }
+    }
+
+    /// The state to ask.
+    pub(crate) fn shared(&self, py: Python<'_>) -> PyResult<Shared> {
+        match &self.state {
+            State::Latest(handle) => {
+                handle.with(|open| py.detach(|| open.snapshot()).map_err(raise)).map(share)
+            }
+            State::Fixed(snapshot) => {
+                let snapshot = snapshot.lock().unwrap_or_else(PoisonError::into_inner);
+                let closed = || named("ClosedError", "the snapshot is closed");
+                snapshot.as_ref().map(Arc::clone).ok_or_else(closed)
+            }
+        }
+    }
+
+    /// Gives up the state, and with it the space that it keeps in the file.
+    pub(crate) fn release(&self) {
+        if let State::Fixed(snapshot) = &self.state {
+            snapshot.lock().unwrap_or_else(PoisonError::into_inner).take();
+        }
+    }
+
+    /// Asks the state something, while Python goes on.
+    fn ask<T: Send>(
+        &self,
+        py: Python<'_>,
+        question: impl FnOnce(&Snapshot) -> twindex::Result<T> + Send,
+    ) -> PyResult<T> {
+        let shared = self.shared(py)?;
+        let snapshot = shared.get()?;
+        let answer = py.detach(|| with_threads(|| question(snapshot)));
+        answer.map_err(raise)
+    }
+}
+
+pub(crate) fn share(snapshot: Snapshot) -> Shared {
+    Arc::new(Own::new(snapshot))
+}
+
+#[pymethods]
+impl Reader {
+    /// The path of the file.
+    #[getter]
+    fn path(&self, py: Python<'_>) -> PyResult<PathBuf> {
+        match &self.state {
+            State::Latest(handle) => Ok(handle.path().to_owned()),
+            State::Fixed(_) => Ok(self.shared(py)?.get()?.path().to_owned()),
+        }
+    }
+
+    /// The settings of the index.
+    #[getter]
+    fn settings(&self, py: Python<'_>) -> PyResult<Settings> {
+        match &self.state {
+            State::Latest(handle) => handle.with(|open| Ok(Settings::new(open.settings()))),
+            State::Fixed(_) => Ok(Settings::new(self.shared(py)?.get()?.settings())),
+        }
+    }
+
+    /// The number of the latest commit. Equal numbers mean equal states.
+    #[getter]
+    fn commit_number(&self, py: Python<'_>) -> PyResult<u64> {
+        Ok(self.shared(py)?.get()?.commit())
+    }
+
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(usize::try_from(self.shared(py)?.get()?.len())?)
+    }
+
+    fn __bool__(&self) -> bool {
+        true
+    }
+
+    fn __contains__(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let id = id_of(id)?;
+        self.ask(py, |snapshot| snapshot.contains(&id))
+    }
+
+    /// Finds the documents that are similar to a document: its content, its id or its signature.
+    #[pyo3(signature = (content=None, /, *, id=None, signature=None, threshold=None, top=None,
+                        limit=None, containment=false, recall=None, confidence=None, scan=false,
+                        estimate=false, all_candidates=false, excluding=None))]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
+    fn query(
+        &self,
+        py: Python<'_>,
+        content: Option<&Bound<'_, PyAny>>,
+        id: Option<&Bound<'_, PyAny>>,
+        signature: Option<&[u8]>,
+        threshold: Option<f64>,
+        top: Option<usize>,
+        limit: Option<usize>,
+        containment: bool,
+        recall: Option<f64>,
+        confidence: Option<f64>,
+        scan: bool,
+        estimate: bool,
+        all_candidates: bool,
+        excluding: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Matches> {
+        let subject = match (content, id, signature) {
+            (Some(content), None, None) => Subject::Content(Given::new(content)?),
+            (None, Some(id), None) => Subject::Id(id_of(id)?.to_string()),
+            (None, None, Some(bytes)) => Subject::Signature(signature_of(bytes).map_err(invalid)?),
+            _ => return Err(invalid("query: give one of a content, id= and signature=")),
+        };
+        let excluding = excluding.map(id_of).transpose()?;
+        let found = self.ask(py, |snapshot| {
+            let mut query = snapshot
+                .query()
+                .containment(containment)
+                .scan(scan)
+                .estimate(estimate)
+                .all_candidates(all_candidates);
+            if let Some(threshold) = threshold {
+                query = query.threshold(threshold);
+            }
+            if let Some(recall) = recall {
+                query = query.recall(recall);
+            }
+            if let Some(confidence) = confidence {
+                query = query.confidence(confidence);
+            }
+            if let Some(top) = top {
+                query = query.top(top);
+            }
+            if let Some(limit) = limit {
+                query = query.limit(limit);
+            }
+            if let Some(id) = &excluding {
+                query = query.excluding(&**id);
+            }
+            match &subject {
+                Subject::Content(given) => query.by_content(given.content()).map(Some),
+                Subject::Id(id) => query.by_id(id),
+                Subject::Signature(signature) => query.by_signature(signature).map(Some),
+            }
+        })?;
+        match (found, subject) {
+            (Some(found), _) => Ok(Matches::new(found)),
+            (None, Subject::Id(id)) => Err(unknown(&id)),
+            (None, _) => Err(named("Error", "the query gave no answer")),
+        }
+    }
+
+    /// Finds all pairs of similar documents, one after the other.
+    #[pyo3(signature = (threshold=None, *, max_per_document=None, estimate=false, confidence=None))]
+    fn pairs(
+        &self,
+        py: Python<'_>,
+        threshold: Option<f64>,
+        max_per_document: Option<u32>,
+        estimate: bool,
+        confidence: Option<f64>,
+    ) -> PyResult<Pairs> {
+        let shared = self.shared(py)?;
+        let threshold = threshold.unwrap_or(shared.get()?.settings().threshold());
+        Pairs::new(shared, threshold, max_per_document, estimate, confidence)
+    }
+
+    /// Groups similar documents. `linkage` is `representative` or `connected`; `keep` names the
+    /// representative: `first` (inserted), `longest` (text) or `id` (the smallest).
+    #[pyo3(signature = (threshold=None, *, linkage="representative", keep="first", estimate=false,
+                        progress=None))]
+    fn clusters(
+        &self,
+        py: Python<'_>,
+        threshold: Option<f64>,
+        linkage: &str,
+        keep: &str,
+        estimate: bool,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Clusters> {
+        let linkage = match linkage {
+            "representative" => Linkage::Representative,
+            "connected" => Linkage::Connected,
+            _ => return Err(invalid("linkage: expected 'representative' or 'connected'")),
+        };
+        let keep = match keep {
+            "first" => Keep::First,
+            "longest" => Keep::Longest,
+            "id" => Keep::Id,
+            _ => return Err(invalid("keep: expected 'first', 'longest' or 'id'")),
+        };
+        let shared = self.shared(py)?;
+        let snapshot = shared.get()?;
+        let threshold = threshold.unwrap_or(snapshot.settings().threshold());
+        let clustering = snapshot.clusters(threshold).map_err(raise)?;
+        let clustering = clustering.linkage(linkage).keep(keep).estimate(estimate);
+        run(py, progress, |tell| {
+            Clusters::new(&clustering.find().watch(tell).map_err(raise)?).map_err(raise)
+        })
+    }
+
+    /// The passages that two stored documents share.
+    fn explain(
+        &self,
+        py: Python<'_>,
+        a: &Bound<'_, PyAny>,
+        b: &Bound<'_, PyAny>,
+    ) -> PyResult<Explanation> {
+        let (a, b) = (id_of(a)?, id_of(b)?);
+        let texts = self.ask(py, |snapshot| Ok((snapshot.text(&a)?, snapshot.text(&b)?)))?;
+        let text_a = texts.0.ok_or_else(|| unknown(&a))?;
+        let text_b = texts.1.ok_or_else(|| unknown(&b))?;
+        let explained = self.ask(py, |snapshot| {
+            twindex::Explanation::new(snapshot.sketcher().shingler(), &text_a, &text_b)
+        })?;
+        Ok(Explanation::new(&explained, &text_a))
+    }
+
+    /// What the index knows of a document: `None` if there is no such document.
+    fn get(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<Option<Document>> {
+        let id = id_of(id)?;
+        Ok(self.ask(py, |snapshot| snapshot.get(&id))?.map(Document::new))
+    }
+
+    /// The text of a document: `None` if there is no such document.
+    fn text<'py>(
+        &self,
+        py: Python<'py>,
+        id: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Bound<'py, PyString>>> {
+        let id = id_of(id)?;
+        let text = self.ask(py, |snapshot| snapshot.text(&id))?;
+        Ok(text.map(|text| PyString::new(py, &text)))
+    }
+
+    /// The weights of a document of a weighted index.
+    fn weights<'py>(
+        &self,
+        py: Python<'py>,
+        id: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let id = id_of(id)?;
+        let Some(weights) = self.ask(py, |snapshot| snapshot.weights(&id))? else {
+            return Ok(None);
+        };
+        let dict = PyDict::new(py);
+        for (token, weight) in weights.iter() {
+            dict.set_item(token, weight)?;
+        }
+        Ok(Some(dict))
+    }
+
+    /// The ids of all documents, in the order of insertion.
+    fn ids(&self, py: Python<'_>) -> PyResult<Ids> {
+        Ids::new(self.shared(py)?)
+    }
+
+    /// How much space the index takes, and where.
+    fn stats(&self, py: Python<'_>) -> PyResult<Usage> {
+        self.ask(py, |snapshot| snapshot.usage()).map(Usage::new)
+    }
+
+    /// Reads everything and reports what violates the file format.
+    #[pyo3(signature = (*, progress=None))]
+    fn check(&self, py: Python<'_>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<CheckReport> {
+        let shared = self.shared(py)?;
+        watch(py, progress, shared.get()?.check()).map(CheckReport::new)
+    }
+
+    /// Copies the index to a new file, compacted. Others may write to it meanwhile.
+    #[pyo3(signature = (path, *, progress=None))]
+    fn backup(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let shared = self.shared(py)?;
+        watch(py, progress, shared.get()?.backup(path))
+    }
+}
+
+pub(crate) fn unknown(id: &str) -> PyErr {
+    named("UnknownIdError", format!("no document has the id {id:?}"))
+}

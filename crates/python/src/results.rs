@@ -1,0 +1,346 @@
+//! What questions return: matches with their similarities.
+
+use crate::arrow::{Table, stream_capsule};
+use crate::rows::bytes_of;
+use arrow_array::{
+    ArrayRef, BooleanArray, Float64Array, RecordBatch, RecordBatchIterator, StringArray,
+};
+use pyo3::IntoPyObjectExt;
+use pyo3::exceptions::{PyIndexError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyCapsule, PyInt, PyList, PySlice};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+/// A document that is similar to what was asked about.
+#[pyclass(frozen, module = "twindex")]
+#[derive(Clone)]
+pub(crate) struct Match {
+    found: twindex::Match,
+}
+
+impl Match {
+    pub(crate) fn new(found: twindex::Match) -> Self {
+        Self { found }
+    }
+}
+
+#[pymethods]
+impl Match {
+    /// The id of the document.
+    #[getter]
+    fn id(&self) -> &str {
+        &self.found.id
+    }
+
+    /// The Jaccard similarity, from 0 to 1.
+    #[getter]
+    fn similarity(&self) -> f64 {
+        self.found.similarity
+    }
+
+    /// The lower end of the interval of the similarity.
+    #[getter]
+    fn low(&self) -> f64 {
+        self.found.low
+    }
+
+    /// The upper end of the interval of the similarity.
+    #[getter]
+    fn high(&self) -> f64 {
+        self.found.high
+    }
+
+    /// Whether the similarity was computed from stored texts rather than estimated.
+    #[getter]
+    fn exact(&self) -> bool {
+        self.found.exact
+    }
+
+    /// The share of the query that is in the document, of a query for containment.
+    #[getter]
+    fn containment(&self) -> Option<f64> {
+        self.found.containment.map(|containment| containment.share)
+    }
+
+    /// The interval of the containment: its lower and its upper end.
+    #[getter]
+    fn containment_interval(&self) -> Option<(f64, f64)> {
+        self.found.containment.map(|containment| (containment.low, containment.high))
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Self>().is_ok_and(|other| other.get().found == self.found)
+    }
+
+    fn __repr__(&self) -> String {
+        let twindex::Match { id, similarity, low, high, exact, containment, .. } = &self.found;
+        let containment = containment.map(|share| format!(", containment={:.4}", share.share));
+        let containment = containment.unwrap_or_default();
+        match exact {
+            true => format!("Match({id:?}, {similarity:.4}, exact{containment})"),
+            false => format!("Match({id:?}, {similarity:.4} [{low:.4}, {high:.4}]{containment})"),
+        }
+    }
+}
+
+/// The documents that a query found, the most similar first. A sequence of `Match`.
+#[pyclass(frozen, sequence, module = "twindex")]
+pub(crate) struct Matches {
+    found: twindex::Matches,
+    matches: Vec<twindex::Match>,
+}
+
+impl Matches {
+    pub(crate) fn new(found: twindex::Matches) -> Self {
+        let matches = found.iter().cloned().collect();
+        Self { found, matches }
+    }
+}
+
+#[pymethods]
+impl Matches {
+    /// The probability that a document at the threshold was found, at least.
+    #[getter]
+    fn recall(&self) -> f64 {
+        self.found.recall
+    }
+
+    /// The number of documents that were compared.
+    #[getter]
+    fn candidates(&self) -> u64 {
+        self.found.candidates
+    }
+
+    /// The number of matches that the limit left out.
+    #[getter]
+    fn left_out(&self) -> u64 {
+        self.found.left_out
+    }
+
+    fn __len__(&self) -> usize {
+        self.matches.len()
+    }
+
+    fn __getitem__<'py>(
+        &self,
+        py: Python<'py>,
+        place: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        item(py, place, self.matches.len(), |at| {
+            self.matches.get(at).map(|found| Match::new(found.clone()))
+        })
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        drop(requested_schema);
+        let mut columns = scores(&self.matches);
+        columns.insert(0, ("id", ids(self.matches.iter().map(|found| &*found.id))));
+        single_batch(py, columns)
+    }
+
+    fn __repr__(&self) -> String {
+        let first: Vec<String> =
+            self.matches.iter().take(3).map(|found| Match::new(found.clone()).__repr__()).collect();
+        let more = if self.matches.len() > 3 { ", ..." } else { "" };
+        format!("<{} matches: [{}{more}]>", self.matches.len(), first.join(", "))
+    }
+}
+
+/// A capsule of one batch of columns.
+pub(crate) fn single_batch<'py>(
+    py: Python<'py>,
+    columns: Vec<(&str, ArrayRef)>,
+) -> PyResult<Bound<'py, PyCapsule>> {
+    let batch = RecordBatch::try_from_iter(columns);
+    let batch = batch.map_err(|error| crate::error::invalid(error.to_string()))?;
+    let schema = batch.schema();
+    stream_capsule(py, RecordBatchIterator::new([Ok(batch)], schema))
+}
+
+/// A column of strings.
+pub(crate) fn ids<'i>(ids: impl Iterator<Item = &'i str>) -> ArrayRef {
+    Arc::new(StringArray::from_iter_values(ids))
+}
+
+fn scores(matches: &[twindex::Match]) -> Vec<(&'static str, ArrayRef)> {
+    let numbers = |of: fn(&twindex::Match) -> f64| -> ArrayRef {
+        Arc::new(Float64Array::from_iter_values(matches.iter().map(of)))
+    };
+    let exact = matches.iter().map(|found| Some(found.exact));
+    let mut columns: Vec<(&'static str, ArrayRef)> = vec![
+        ("similarity", numbers(|found| found.similarity)),
+        ("low", numbers(|found| found.low)),
+        ("high", numbers(|found| found.high)),
+        ("exact", Arc::new(exact.collect::<BooleanArray>())),
+    ];
+    if matches.iter().any(|found| found.containment.is_some()) {
+        columns.push((
+            "containment",
+            numbers(|found| found.containment.map_or(0.0, |containment| containment.share)),
+        ));
+    }
+    columns
+}
+
+/// An item or a slice of a sequence.
+pub(crate) fn item<'py, T: IntoPyObjectExt<'py>>(
+    py: Python<'py>,
+    place: &Bound<'py, PyAny>,
+    length: usize,
+    at: impl Fn(usize) -> Option<T>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let end = isize::try_from(length)?;
+    if let Ok(slice) = place.cast::<PySlice>() {
+        let slice = slice.indices(end)?;
+        let list = PyList::empty(py);
+        let mut place = slice.start;
+        for _ in 0..slice.slicelength {
+            if let Some(item) = usize::try_from(place).ok().and_then(&at) {
+                list.append(item.into_bound_py_any(py)?)?;
+            }
+            place += slice.step;
+        }
+        return Ok(list.into_any());
+    }
+    let Ok(number) = place.cast::<PyInt>() else {
+        return Err(PyTypeError::new_err("an index of a sequence is an int or a slice"));
+    };
+    let number: isize = number.extract()?;
+    let number = if number < 0 { number + end } else { number };
+    match usize::try_from(number).ok().and_then(&at) {
+        Some(item) => item.into_bound_py_any(py),
+        None => Err(PyIndexError::new_err(format!("no item {number}: there are {length}"))),
+    }
+}
+
+/// What an index knows of a document.
+#[pyclass(frozen, module = "twindex")]
+pub(crate) struct Document {
+    info: twindex::DocumentInfo,
+}
+
+impl Document {
+    pub(crate) fn new(info: twindex::DocumentInfo) -> Self {
+        Self { info }
+    }
+}
+
+#[pymethods]
+impl Document {
+    /// The id of the document.
+    #[getter]
+    fn id(&self) -> &str {
+        &self.info.id
+    }
+
+    /// The length of its text in bytes of UTF-8; 0 if it was given by its signature.
+    #[getter]
+    fn text_bytes(&self) -> u64 {
+        self.info.text_bytes
+    }
+
+    /// The number of its distinct shingles, an estimate within 0.4 %.
+    #[getter]
+    fn shingles(&self) -> f64 {
+        self.info.shingles
+    }
+
+    /// When it was inserted, to the second.
+    #[getter]
+    fn inserted(&self) -> SystemTime {
+        self.info.inserted
+    }
+
+    /// Its signature: a byte for each lane, and 4 for the size of its set.
+    #[getter]
+    fn signature<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &bytes_of(&self.info.signature))
+    }
+
+    fn __repr__(&self) -> String {
+        let twindex::DocumentInfo { id, text_bytes, shingles, .. } = &self.info;
+        format!("Document({id:?}, {text_bytes} bytes, {shingles} shingles)")
+    }
+}
+
+/// What an insertion of many documents did.
+#[pyclass(frozen, module = "twindex", get_all, eq)]
+#[derive(Clone, Copy, Default, PartialEq)]
+pub(crate) struct Inserted {
+    /// The number of documents whose ids were new.
+    pub(crate) added: u64,
+    /// The number of documents that replaced one with the same id and another text.
+    pub(crate) replaced: u64,
+    /// The number of documents that the index had already, with the same text.
+    pub(crate) unchanged: u64,
+    /// The number of documents left out because the index has their id with another text.
+    pub(crate) skipped: u64,
+}
+
+impl Inserted {
+    pub(crate) fn count(&mut self, outcome: twindex::Inserted) {
+        match outcome {
+            twindex::Inserted::Added => self.added += 1,
+            twindex::Inserted::Replaced => self.replaced += 1,
+            twindex::Inserted::Unchanged => self.unchanged += 1,
+            twindex::Inserted::Skipped => self.skipped += 1,
+        }
+    }
+}
+
+#[pymethods]
+impl Inserted {
+    fn __repr__(&self) -> String {
+        let Self { added, replaced, unchanged, skipped } = self;
+        format!(
+            "Inserted(added={added}, replaced={replaced}, unchanged={unchanged}, \
+             skipped={skipped})"
+        )
+    }
+}
+
+/// The word for what an insertion did.
+pub(crate) fn word(outcome: twindex::Inserted) -> &'static str {
+    match outcome {
+        twindex::Inserted::Added => "added",
+        twindex::Inserted::Replaced => "replaced",
+        twindex::Inserted::Unchanged => "unchanged",
+        twindex::Inserted::Skipped => "skipped",
+    }
+}
+
+/// The outcome of a deduplication, a row for each document.
+#[derive(Default)]
+pub(crate) struct Deduplicated {
+    ids: Vec<String>,
+    originals: Vec<Option<(String, f64)>>,
+}
+
+impl Deduplicated {
+    pub(crate) fn push(&mut self, id: String, outcome: twindex::Outcome) {
+        self.ids.push(id);
+        self.originals.push(match outcome {
+            twindex::Outcome::Duplicate { of, .. } => Some((of.id, of.similarity)),
+            twindex::Outcome::Inserted(_) => None,
+        });
+    }
+
+    /// The table: `id`, `keep`, `duplicate_of`, `similarity`.
+    pub(crate) fn table(self) -> PyResult<Table> {
+        let keep = self.originals.iter().map(|original| Some(original.is_none()));
+        let of = self.originals.iter().map(|original| original.as_ref().map(|(id, _)| &**id));
+        let similarity = self.originals.iter().map(|original| original.as_ref().map(|of| of.1));
+        Table::new(vec![
+            ("id", ids(self.ids.iter().map(|id| &**id))),
+            ("keep", Arc::new(keep.collect::<BooleanArray>())),
+            ("duplicate_of", Arc::new(of.collect::<StringArray>())),
+            ("similarity", Arc::new(similarity.collect::<Float64Array>())),
+        ])
+    }
+}

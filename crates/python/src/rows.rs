@@ -1,0 +1,356 @@
+//! Rows that Python gives, one batch after the other: tables that speak Arrow, and iterables of
+//! texts, of pairs (id, text) and of dicts.
+
+use crate::arrow::{ArrowInput, Batch, IdColumn, SignatureColumn, TextColumn};
+use crate::content::{Given, id_of};
+use crate::error::{invalid, message};
+use pyo3::prelude::*;
+use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
+use pyo3::types::{PyDict, PyIterator, PyTuple};
+use rayon::prelude::*;
+use twindex::{Document, Settings, Signature, Sketcher};
+
+/// The rows of one batch, at most: what is sketched together.
+const ROWS: usize = 4096;
+
+/// The bytes of text after which a batch ends.
+const BYTES: usize = 16 << 20;
+
+/// The names of the columns, or of the keys of dicts.
+#[derive(Clone)]
+pub(crate) struct Names {
+    /// The column of ids. `None`: the rows have none.
+    pub(crate) id: Option<String>,
+    /// Whether rows without ids are an error.
+    pub(crate) id_needed: bool,
+    /// The column of texts, or of signatures.
+    pub(crate) content: String,
+}
+
+/// Rows that are read once, from the first to the last.
+pub(crate) struct Rows {
+    source: Source,
+    names: Names,
+    /// The number of rows that were returned.
+    read: u64,
+    /// What ended the rows early, after those that were returned.
+    failed: Option<PyErr>,
+}
+
+enum Source {
+    Arrow { input: ArrowInput, batch: Option<(Batch, usize)> },
+    Python(Py<PyIterator>),
+}
+
+/// Some rows: the number of the first, counted from 0, and what they hold.
+pub(crate) struct RowBatch {
+    pub(crate) first: u64,
+    cells: Cells,
+}
+
+enum Cells {
+    Arrow(Box<Columns>),
+    Python(Vec<(Option<PyBackedStr>, Cell)>),
+}
+
+/// The columns of a table that are wanted.
+struct Columns {
+    ids: Option<IdColumn>,
+    contents: Contents,
+    rows: usize,
+}
+
+enum Contents {
+    Texts(TextColumn),
+    Signatures(SignatureColumn),
+}
+
+/// The content of one row of an iterable.
+enum Cell {
+    Content(Given),
+    Signature(PyBackedBytes),
+}
+
+/// What the contents of the rows are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Contents,
+    Signatures,
+}
+
+impl Rows {
+    pub(crate) fn new(data: &Bound<'_, PyAny>, names: Names) -> PyResult<Self> {
+        if data.is_instance_of::<pyo3::types::PyString>() || data.is_instance_of::<PyDict>() {
+            let got = data.get_type().name()?;
+            return Err(pyo3::exceptions::PyTypeError::new_err(format!(
+                "expected a table or an iterable of rows, not a single {got}"
+            )));
+        }
+        let source = match ArrowInput::new(data)? {
+            Some(input) => Source::Arrow { input, batch: None },
+            None => Source::Python(data.try_iter()?.unbind()),
+        };
+        Ok(Self { source, names, read: 0, failed: None })
+    }
+
+    /// The next rows; `None` at the end.
+    pub(crate) fn next(&mut self, py: Python<'_>, kind: Kind) -> PyResult<Option<RowBatch>> {
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
+        let first = self.read;
+        let cells = match &mut self.source {
+            Source::Arrow { input, batch } => {
+                // The producer may need the interpreter, and may take long.
+                let slice = py.detach(|| next_slice(input, batch))?;
+                slice.map(|slice| arrow_cells(&slice, &self.names, kind)).transpose()?
+            }
+            Source::Python(rows) => {
+                let mut cells = Vec::new();
+                let read = python_cells(rows.bind(py), &self.names, kind, first, &mut cells);
+                match (read, cells.is_empty()) {
+                    (Ok(()), true) => None,
+                    (Ok(()), false) => Some(Cells::Python(cells)),
+                    (Err(error), true) => return Err(error),
+                    (Err(error), false) => {
+                        self.failed = Some(error);
+                        Some(Cells::Python(cells))
+                    }
+                }
+            }
+        };
+        let Some(cells) = cells else { return Ok(None) };
+        let batch = RowBatch { first, cells };
+        self.read += batch.len() as u64;
+        Ok(Some(batch))
+    }
+}
+
+fn next_slice(
+    input: &mut ArrowInput,
+    current: &mut Option<(Batch, usize)>,
+) -> PyResult<Option<Batch>> {
+    loop {
+        if let Some((batch, at)) = current
+            && *at < batch.len()
+        {
+            let rows = ROWS.min(batch.len() - *at);
+            let slice = batch.slice(*at, rows);
+            *at += rows;
+            return Ok(Some(slice));
+        }
+        match input.next()? {
+            Some(batch) => *current = Some((batch, 0)),
+            None => return Ok(None),
+        }
+    }
+}
+
+fn arrow_cells(batch: &Batch, names: &Names, kind: Kind) -> PyResult<Cells> {
+    let array = match batch.column(&names.content) {
+        None => batch.array().clone(),
+        Some(Some(column)) => column,
+        Some(None) => return Err(no_column(&names.content, batch)),
+    };
+    let contents = match kind {
+        Kind::Contents => Contents::Texts(TextColumn::new(&names.content, &array)?),
+        Kind::Signatures => Contents::Signatures(SignatureColumn::new(&names.content, &array)?),
+    };
+    let ids = match &names.id {
+        None => None,
+        Some(name) => match batch.column(name).flatten() {
+            Some(column) => Some(IdColumn::new(name, &column)?),
+            None if names.id_needed => return Err(no_column(name, batch)),
+            None => None,
+        },
+    };
+    Ok(Cells::Arrow(Box::new(Columns { ids, contents, rows: batch.len() })))
+}
+
+fn no_column(name: &str, batch: &Batch) -> PyErr {
+    match batch.names().as_str() {
+        "" => invalid(format!("a single column has no column {name:?}: give a table")),
+        names => invalid(format!("no column {name:?}: there are {names}")),
+    }
+}
+
+/// Reads the rows of a batch into `cells`, as far as they can be read.
+fn python_cells(
+    rows: &Bound<'_, PyIterator>,
+    names: &Names,
+    kind: Kind,
+    first: u64,
+    cells: &mut Vec<(Option<PyBackedStr>, Cell)>,
+) -> PyResult<()> {
+    let mut bytes = 0;
+    for row in rows.clone() {
+        let number = first + cells.len() as u64;
+        let (id, cell) =
+            python_row(&row?, names, kind).map_err(|error| at_row(rows.py(), number, error))?;
+        bytes += match &cell {
+            Cell::Content(given) => given.text().map_or(64, str::len),
+            Cell::Signature(signature) => signature.len(),
+        };
+        cells.push((id, cell));
+        if cells.len() >= ROWS || bytes >= BYTES {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The exception for one row, which says which one.
+fn at_row(py: Python<'_>, number: u64, error: PyErr) -> PyErr {
+    // A note keeps the type and the cause of the exception.
+    match error.add_note(py, format!("in row {number}, counted from 0")) {
+        Ok(()) => error,
+        Err(failed) => failed,
+    }
+}
+
+fn python_row(
+    row: &Bound<'_, PyAny>,
+    names: &Names,
+    kind: Kind,
+) -> PyResult<(Option<PyBackedStr>, Cell)> {
+    let (id, content) = if let Ok(pair) = row.cast::<PyTuple>()
+        && pair.len() == 2
+    {
+        (Some(pair.get_item(0)?), pair.get_item(1)?)
+    } else if let Ok(dict) = row.cast::<PyDict>() {
+        let Some(content) = dict.get_item(&names.content)? else {
+            let keys = dict.keys().str()?;
+            return Err(invalid(format!("no key {:?}: there are {keys}", names.content)));
+        };
+        let id = names.id.as_ref().map(|name| dict.get_item(name)).transpose()?.flatten();
+        (id, content)
+    } else {
+        (None, row.clone())
+    };
+    let id = id.filter(|id| !id.is_none());
+    if id.is_none() && names.id_needed {
+        return Err(invalid(
+            "a row without an id: expected (id, text) or a dict with both; for automatic ids, \
+             pass id=None",
+        ));
+    }
+    let cell = match kind {
+        Kind::Contents => Cell::Content(Given::new(&content)?),
+        Kind::Signatures => Cell::Signature(content.extract()?),
+    };
+    Ok((id.map(|id| id_of(&id)).transpose()?, cell))
+}
+
+/// A row that is no document: its number, counted from 0, and why.
+pub(crate) struct BadRow {
+    number: u64,
+    why: String,
+}
+
+impl BadRow {
+    pub(crate) fn raise(&self) -> PyErr {
+        invalid(format!("row {}, counted from 0: {}", self.number, self.why))
+    }
+}
+
+impl RowBatch {
+    pub(crate) fn len(&self) -> usize {
+        match &self.cells {
+            Cells::Arrow(columns) => columns.rows,
+            Cells::Python(cells) => cells.len(),
+        }
+    }
+
+    /// The documents of the rows, in order, up to the first bad row. Rows without an id give
+    /// documents without one, or, if asked for, named by their numbers.
+    pub(crate) fn documents(
+        &self,
+        sketcher: &Sketcher,
+        settings: &Settings,
+        numbered: bool,
+    ) -> (Vec<Document>, Option<BadRow>) {
+        let document = |row: usize| {
+            let number = self.first + row as u64;
+            let made = self.document(row, number, sketcher, settings, numbered);
+            made.map_err(|why| BadRow { number, why })
+        };
+        let made: Vec<Result<Document, BadRow>> =
+            (0..self.len()).into_par_iter().map(document).collect();
+        let mut documents = Vec::with_capacity(made.len());
+        for document in made {
+            match document {
+                Ok(document) => documents.push(document),
+                Err(bad) => return (documents, Some(bad)),
+            }
+        }
+        (documents, None)
+    }
+
+    fn document(
+        &self,
+        row: usize,
+        number: u64,
+        sketcher: &Sketcher,
+        settings: &Settings,
+        numbered: bool,
+    ) -> Result<Document, String> {
+        let (id, document) = match &self.cells {
+            Cells::Arrow(columns) => {
+                let id = match &columns.ids {
+                    Some(ids) => Some(ids.get(row).ok_or("the id is null")?),
+                    None => None,
+                };
+                let document = match &columns.contents {
+                    Contents::Texts(texts) => {
+                        let text = texts.get(row).ok_or(
+                            "the text is null; leave such rows out, or fill in an empty text",
+                        )?;
+                        Document::prepare("?", text, sketcher, settings)
+                    }
+                    Contents::Signatures(signatures) => {
+                        let bytes = signatures.get(row).ok_or("the signature is null")?;
+                        Document::from_signature("?", signature_of(bytes)?)
+                    }
+                };
+                (id, document)
+            }
+            Cells::Python(cells) => {
+                let Some((id, cell)) = cells.get(row) else { return Err("no such row".into()) };
+                let document = match cell {
+                    Cell::Content(given) => {
+                        Document::prepare("?", given.content(), sketcher, settings)
+                    }
+                    Cell::Signature(bytes) => Document::from_signature("?", signature_of(bytes)?),
+                };
+                (id.as_ref().map(|id| std::borrow::Cow::Borrowed(&**id)), document)
+            }
+        };
+        let document = document.map_err(|error| message(&error))?;
+        let named = match id {
+            Some(id) => document.with_id(id),
+            None if numbered => document.with_id(number.to_string()),
+            None => Ok(document.without_id()),
+        };
+        named.map_err(|error| message(&error))
+    }
+}
+
+/// The signature with these bytes: a byte for each lane, and four for the size of the set.
+pub(crate) fn signature_of(bytes: &[u8]) -> Result<Signature, String> {
+    let wrong = || {
+        format!(
+            "{} bytes are no signature, which has a byte for each lane and 4 for the size",
+            bytes.len()
+        )
+    };
+    let (lanes, size) = bytes.split_last_chunk::<4>().ok_or_else(wrong)?;
+    let size = twindex::SetSize::unpack(u32::from_le_bytes(*size)).ok_or_else(wrong)?;
+    Ok(Signature::new(lanes.into(), size))
+}
+
+/// The bytes of a signature, as an index stores it.
+pub(crate) fn bytes_of(signature: &Signature) -> Vec<u8> {
+    let mut bytes = signature.lanes().to_vec();
+    bytes.extend_from_slice(&signature.set_size().pack().to_le_bytes());
+    bytes
+}

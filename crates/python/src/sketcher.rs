@@ -1,0 +1,194 @@
+//! Sketchers: signatures without a file.
+
+use crate::arrow::array_capsules;
+use crate::content::{Given, text_of};
+use crate::error::{invalid, raise};
+use crate::explanation::Explanation;
+use crate::process::with_threads;
+use crate::results::item;
+use crate::rows::{Kind, Names, RowBatch, Rows, bytes_of, signature_of};
+use crate::settings::{Settings, Wanted};
+use arrow_array::{ArrayRef, FixedSizeBinaryArray};
+use arrow_buffer::Buffer;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyCapsule, PyString};
+use std::sync::Arc;
+
+/// Turns documents into signatures under fixed settings, those of an index or others.
+#[pyclass(frozen, module = "twindex")]
+pub(crate) struct Sketcher {
+    sketcher: twindex::Sketcher,
+    settings: twindex::Settings,
+}
+
+impl Sketcher {
+    pub(crate) fn of_index(sketcher: &twindex::Sketcher, settings: &twindex::Settings) -> Self {
+        Self { sketcher: sketcher.clone(), settings: *settings }
+    }
+}
+
+#[pymethods]
+impl Sketcher {
+    #[new]
+    #[pyo3(signature = (*, lanes=None, shingle=None, normalize=None, multiset=None, weighted=None,
+                        seed=None))]
+    fn new(
+        lanes: Option<usize>,
+        shingle: Option<String>,
+        normalize: Option<String>,
+        multiset: Option<bool>,
+        weighted: Option<bool>,
+        seed: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let wanted =
+            Wanted { lanes, shingle, normalize, multiset, weighted, seed, ..Wanted::default() };
+        let settings = wanted.options()?.settings().map_err(raise)?;
+        Ok(Self { sketcher: settings.sketcher().map_err(raise)?, settings })
+    }
+
+    /// The settings of the signatures.
+    #[getter]
+    fn settings(&self) -> Settings {
+        Settings::new(&self.settings)
+    }
+
+    /// The length of a signature in bytes: a byte for each lane, and 4 for the size of the set.
+    #[getter]
+    fn signature_bytes(&self) -> usize {
+        self.sketcher.lanes() + 4
+    }
+
+    /// The signature of one document.
+    fn signature<'py>(
+        &self,
+        py: Python<'py>,
+        content: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let given = Given::new(content)?;
+        let signature = py.detach(|| self.sketcher.signature(given.content())).map_err(raise)?;
+        Ok(PyBytes::new(py, &bytes_of(&signature)))
+    }
+
+    /// The signatures of many documents: of a column that speaks Arrow, of a column `text` of a
+    /// table, or of an iterable.
+    #[pyo3(signature = (column, *, text="text".into(), progress=None))]
+    fn sketch(
+        &self,
+        py: Python<'_>,
+        column: &Bound<'_, PyAny>,
+        text: String,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Signatures> {
+        let names = Names { id: None, id_needed: false, content: text };
+        let mut rows = Rows::new(column, names)?;
+        let (mut bytes, mut count) = (Vec::new(), 0_usize);
+        while let Some(batch) = rows.next(py, Kind::Contents)? {
+            let made = py.detach(|| with_threads(|| self.signatures(&batch)));
+            let made = made.map_err(|bad| bad.raise())?;
+            count += batch.len();
+            bytes.extend_from_slice(&made);
+            py.check_signals()?;
+            if let Some(progress) = progress {
+                progress.call1((count, py.None()))?;
+            }
+        }
+        Signatures::new(bytes, self.signature_bytes())
+    }
+
+    /// The estimated similarity of two signatures and its interval: (similarity, low, high).
+    /// `None` if one is of an empty document.
+    #[staticmethod]
+    #[pyo3(signature = (a, b, *, confidence=twindex::DEFAULT_CONFIDENCE))]
+    fn similarity(a: &[u8], b: &[u8], confidence: f64) -> PyResult<Option<(f64, f64, f64)>> {
+        let (a, b) = (signature_of(a).map_err(invalid)?, signature_of(b).map_err(invalid)?);
+        if a.lanes().len() != b.lanes().len() {
+            return Err(invalid("the signatures have different numbers of lanes"));
+        }
+        let estimate = a.similarity_at(&b, confidence).map_err(raise)?;
+        Ok(estimate.map(|estimate| (estimate.similarity, estimate.low, estimate.high)))
+    }
+
+    /// The passages that two texts share.
+    fn explain(
+        &self,
+        py: Python<'_>,
+        a: &Bound<'_, PyString>,
+        b: &Bound<'_, PyString>,
+    ) -> PyResult<Explanation> {
+        let (a, b) = (text_of(a)?, text_of(b)?);
+        let shingler = self.sketcher.shingler();
+        let explained = py.detach(|| twindex::Explanation::new(shingler, &a, &b)).map_err(raise)?;
+        Ok(Explanation::new(&explained, &a))
+    }
+
+    fn __repr__(&self) -> String {
+        let settings = &self.settings;
+        format!(
+            "Sketcher(lanes={}, shingle='{}', normalize='{}', seed={})",
+            settings.lanes(),
+            settings.shingle,
+            settings.normalization,
+            settings.seed,
+        )
+    }
+}
+
+impl Sketcher {
+    fn signatures(&self, batch: &RowBatch) -> Result<Vec<u8>, crate::rows::BadRow> {
+        let (documents, bad) = batch.documents(&self.sketcher, &self.settings, false);
+        if let Some(bad) = bad {
+            return Err(bad);
+        }
+        let mut bytes = Vec::with_capacity(documents.len() * self.signature_bytes());
+        for document in &documents {
+            bytes.extend_from_slice(&bytes_of(document.signature()));
+        }
+        Ok(bytes)
+    }
+}
+
+/// Many signatures: a sequence of bytes, and a column of fixed-size binary for Arrow.
+#[pyclass(frozen, sequence, module = "twindex")]
+pub(crate) struct Signatures {
+    array: FixedSizeBinaryArray,
+}
+
+impl Signatures {
+    fn new(bytes: Vec<u8>, width: usize) -> PyResult<Self> {
+        let width = i32::try_from(width)?;
+        let array = FixedSizeBinaryArray::try_new(width, Buffer::from_vec(bytes), None);
+        Ok(Self { array: array.map_err(|error| invalid(error.to_string()))? })
+    }
+}
+
+#[pymethods]
+impl Signatures {
+    fn __len__(&self) -> usize {
+        arrow_array::Array::len(&self.array)
+    }
+
+    fn __getitem__<'py>(
+        &self,
+        py: Python<'py>,
+        place: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        item(py, place, self.__len__(), |at| {
+            (at < self.__len__()).then(|| PyBytes::new(py, self.array.value(at)))
+        })
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+        drop(requested_schema);
+        let array: ArrayRef = Arc::new(self.array.clone());
+        array_capsules(py, &array)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<{} signatures of {} bytes>", self.__len__(), self.array.value_length())
+    }
+}

@@ -1,0 +1,31 @@
+//! One state of an index, which later commits do not change.
+
+use crate::reader::{Reader, Shared};
+use pyo3::prelude::*;
+
+/// One state of an index. `index.snapshot()` returns it.
+#[pyclass(frozen, extends = Reader, module = "twindex")]
+pub(crate) struct Snapshot {}
+
+impl Snapshot {
+    pub(crate) fn create(py: Python<'_>, shared: Shared) -> PyResult<Bound<'_, Self>> {
+        Bound::new(py, PyClassInitializer::from(Reader::of_snapshot(shared)).add_subclass(Self {}))
+    }
+}
+
+#[pymethods]
+impl Snapshot {
+    /// Gives up the state, and with it the space that it keeps in the file.
+    fn close(slf: &Bound<'_, Self>) {
+        slf.as_super().get().release();
+    }
+
+    fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(slf: &Bound<'_, Self>, _exception: &Bound<'_, pyo3::types::PyTuple>) {
+        Self::close(slf);
+    }
+}

@@ -1,0 +1,306 @@
+//! Write transactions.
+
+use crate::arrow::Table;
+use crate::content::{Given, id_of};
+use crate::error::{invalid, named, raise};
+use crate::handle::{Handle, Held};
+use crate::inserting::{Making, Manner, insert_rows};
+use crate::process::{Own, with_threads};
+use crate::reader::Reader;
+use crate::results::{Deduplicated, Inserted, Match, word};
+use crate::rows::{Kind, Names, Rows, signature_of};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use std::sync::{Arc, Mutex, TryLockError};
+use twindex::{Document, Outcome, Settings, Sketcher, WriteTxn};
+
+/// A write transaction. `with index.write() as txn:` commits it at the end, and aborts it when an
+/// exception leaves the block.
+#[pyclass(frozen, module = "twindex")]
+pub(crate) struct Transaction {
+    begun: Mutex<Option<Begun>>,
+    sketcher: Sketcher,
+    settings: Settings,
+    handle: Arc<Handle>,
+}
+
+struct Begun {
+    txn: Own<WriteTxn>,
+    /// The next writer's turn comes when the transaction has ended.
+    _held: Held,
+}
+
+impl Transaction {
+    pub(crate) fn begin(py: Python<'_>, handle: &Arc<Handle>) -> PyResult<Self> {
+        let (sketcher, settings) =
+            handle.with(|open| Ok((open.sketcher().clone(), *open.settings())))?;
+        let (txn, held) = handle.begin_write(py)?;
+        let begun = Mutex::new(Some(Begun { txn: Own::new(txn), _held: held }));
+        Ok(Self { begun, sketcher, settings, handle: Arc::clone(handle) })
+    }
+
+    /// Does something with the transaction. Waits for nobody.
+    fn with<T>(&self, work: impl FnOnce(&mut WriteTxn) -> PyResult<T>) -> PyResult<T> {
+        let mut begun = match self.begun.try_lock() {
+            Ok(begun) => begun,
+            Err(TryLockError::Poisoned(begun)) => begun.into_inner(),
+            Err(TryLockError::WouldBlock) => return Err(in_use()),
+        };
+        work(begun.as_mut().ok_or_else(ended)?.txn.get_mut()?)
+    }
+
+    fn take(&self) -> PyResult<Option<Begun>> {
+        match self.begun.try_lock() {
+            Ok(mut begun) => Ok(begun.take()),
+            Err(TryLockError::Poisoned(begun)) => Ok(begun.into_inner().take()),
+            Err(TryLockError::WouldBlock) => Err(in_use()),
+        }
+    }
+
+    fn making(&self, kind: Kind) -> Making<'_> {
+        Making { kind, sketcher: &self.sketcher, settings: &self.settings, numbered: false }
+    }
+
+    fn document(&self, id: &str, given: &Given) -> twindex::Result<Document> {
+        Document::prepare(id, given.content(), &self.sketcher, &self.settings)
+    }
+
+    /// Inserts one document.
+    fn one(
+        &self,
+        py: Python<'_>,
+        manner: &Manner,
+        make: impl FnOnce() -> twindex::Result<Document> + Send,
+    ) -> PyResult<Outcome> {
+        self.with(|txn| {
+            let outcomes = py.detach(|| with_threads(|| manner.insert(txn, vec![make()?])));
+            let mut outcomes = outcomes.map_err(raise)?;
+            outcomes.pop().ok_or_else(|| named("Error", "the insertion had no outcome"))
+        })
+    }
+}
+
+fn in_use() -> PyErr {
+    named("BusyError", "the transaction is in use: by another thread, or by what feeds it")
+}
+
+fn ended() -> PyErr {
+    named("ClosedError", "the transaction has ended: begin another one")
+}
+
+#[pymethods]
+impl Transaction {
+    /// Inserts a document, or replaces the one with the same id. Returns `added`, `replaced`,
+    /// `unchanged` or `skipped`.
+    #[pyo3(signature = (id, content, *, on_conflict="replace"))]
+    pub(crate) fn insert(
+        &self,
+        py: Python<'_>,
+        id: &Bound<'_, PyAny>,
+        content: &Bound<'_, PyAny>,
+        on_conflict: &str,
+    ) -> PyResult<&'static str> {
+        let (id, given) = (id_of(id)?, Given::new(content)?);
+        let outcome = self.one(py, &Manner::new(on_conflict)?, || self.document(&id, &given))?;
+        Ok(outcome.inserted().map_or("skipped", word))
+    }
+
+    /// Inserts a document unless a similar one is known. Returns that one, or `None` if the
+    /// document was inserted.
+    #[pyo3(signature = (id, content, *, threshold=None, against=None, on_conflict="replace",
+                        estimate=false, max_candidates=None))]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
+    pub(crate) fn insert_unless_similar(
+        &self,
+        py: Python<'_>,
+        id: &Bound<'_, PyAny>,
+        content: &Bound<'_, PyAny>,
+        threshold: Option<f64>,
+        against: Option<Vec<Bound<'_, Reader>>>,
+        on_conflict: &str,
+        estimate: bool,
+        max_candidates: Option<usize>,
+    ) -> PyResult<Option<Match>> {
+        let (id, given) = (id_of(id)?, Given::new(content)?);
+        let threshold = threshold.unwrap_or(self.settings.threshold());
+        let manner =
+            Manner::deduplicating(py, threshold, against, on_conflict, estimate, max_candidates)?;
+        match self.one(py, &manner, || self.document(&id, &given))? {
+            Outcome::Duplicate { of, .. } => Ok(Some(Match::new(of))),
+            Outcome::Inserted(_) => Ok(None),
+        }
+    }
+
+    /// Inserts many documents: a table, or an iterable of (id, text) or of dicts.
+    #[pyo3(signature = (rows, *, id=Some("id".into()), text="text".into(), on_conflict="replace",
+                        progress=None))]
+    fn insert_many(
+        &self,
+        py: Python<'_>,
+        rows: &Bound<'_, PyAny>,
+        id: Option<String>,
+        text: String,
+        on_conflict: &str,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Inserted> {
+        let names = Names { id_needed: id.is_some(), id, content: text };
+        self.insert_all(py, rows, names, Kind::Contents, on_conflict, progress)
+    }
+
+    /// Inserts many documents and leaves out those that are similar to one that is known, in the
+    /// index or earlier in the rows. Returns a table with a row for each: `id`, `keep`,
+    /// `duplicate_of`, `similarity`.
+    #[pyo3(signature = (rows, *, threshold=None, id=Some("id".into()), text="text".into(),
+                        against=None, on_conflict="replace", estimate=false, max_candidates=None,
+                        progress=None))]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
+    pub(crate) fn dedup(
+        &self,
+        py: Python<'_>,
+        rows: &Bound<'_, PyAny>,
+        threshold: Option<f64>,
+        id: Option<String>,
+        text: String,
+        against: Option<Vec<Bound<'_, Reader>>>,
+        on_conflict: &str,
+        estimate: bool,
+        max_candidates: Option<usize>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Table> {
+        let threshold = threshold.unwrap_or(self.settings.threshold());
+        let manner =
+            Manner::deduplicating(py, threshold, against, on_conflict, estimate, max_candidates)?;
+        let names = Names { id_needed: id.is_some(), id, content: text };
+        let rows = Rows::new(rows, names)?;
+        let mut done = Deduplicated::default();
+        self.with(|txn| {
+            let making = self.making(Kind::Contents);
+            insert_rows(py, rows, &making, &manner, txn, progress, |id, outcome| {
+                done.push(id, outcome);
+            })
+        })?;
+        done.table()
+    }
+
+    /// Inserts a document that is given by its signature.
+    #[pyo3(signature = (id, signature, *, on_conflict="replace"))]
+    fn insert_signature(
+        &self,
+        py: Python<'_>,
+        id: &Bound<'_, PyAny>,
+        signature: &[u8],
+        on_conflict: &str,
+    ) -> PyResult<&'static str> {
+        let id = id_of(id)?;
+        let signature = signature_of(signature).map_err(invalid)?;
+        let make = || Document::from_signature(&*id, signature);
+        let outcome = self.one(py, &Manner::new(on_conflict)?, make)?;
+        Ok(outcome.inserted().map_or("skipped", word))
+    }
+
+    /// Inserts many documents that are given by their signatures.
+    #[pyo3(signature = (rows, *, id=Some("id".into()), signature="signature".into(),
+                        on_conflict="replace", progress=None))]
+    fn insert_signatures(
+        &self,
+        py: Python<'_>,
+        rows: &Bound<'_, PyAny>,
+        id: Option<String>,
+        signature: String,
+        on_conflict: &str,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Inserted> {
+        let names = Names { id_needed: id.is_some(), id, content: signature };
+        self.insert_all(py, rows, names, Kind::Signatures, on_conflict, progress)
+    }
+
+    /// Removes a document. Returns whether there was one.
+    pub(crate) fn remove(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let id = id_of(id)?;
+        self.with(|txn| py.detach(|| txn.remove(&id)).map_err(raise))
+    }
+
+    /// Removes the documents with these ids. Returns how many there were.
+    pub(crate) fn remove_many(&self, py: Python<'_>, ids: &Bound<'_, PyAny>) -> PyResult<u64> {
+        let ids = ids.try_iter()?.map(|id| id_of(&id?)).collect::<PyResult<Vec<_>>>()?;
+        let ids: Vec<&str> = ids.iter().map(|id| &**id).collect();
+        self.with(|txn| py.detach(|| with_threads(|| txn.remove_batch(&ids))).map_err(raise))
+    }
+
+    fn __contains__(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let id = id_of(id)?;
+        self.with(|txn| py.detach(|| txn.contains(&id)).map_err(raise))
+    }
+
+    fn __len__(&self) -> PyResult<usize> {
+        self.with(|txn| Ok(usize::try_from(txn.len())?))
+    }
+
+    fn __bool__(&self) -> bool {
+        true
+    }
+
+    /// Makes all changes durable, and visible to others.
+    pub(crate) fn commit(&self, py: Python<'_>) -> PyResult<()> {
+        let Begun { txn, _held } = self.take()?.ok_or_else(ended)?;
+        let txn = txn.take()?;
+        py.detach(|| txn.commit()).map_err(raise)
+    }
+
+    /// Undoes all changes. Does nothing if the transaction has ended.
+    pub(crate) fn abort(&self, py: Python<'_>) -> PyResult<()> {
+        let begun = self.take()?;
+        py.detach(|| drop(begun));
+        Ok(())
+    }
+
+    fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    #[pyo3(signature = (exception_type=None, *_exception))]
+    fn __exit__(
+        &self,
+        py: Python<'_>,
+        exception_type: Option<&Bound<'_, PyAny>>,
+        _exception: &Bound<'_, PyTuple>,
+    ) -> PyResult<()> {
+        let is_open = self.with(|_| Ok(())).is_ok();
+        match exception_type {
+            None if is_open => self.commit(py),
+            None => Ok(()),
+            Some(_) => self.abort(py),
+        }
+    }
+
+    fn __repr__(&self) -> String {
+        let path = self.handle.path().display();
+        match self.with(|txn| Ok(txn.len())) {
+            Ok(documents) => format!("<twindex.Transaction {path}: {documents} documents>"),
+            Err(_) => format!("<twindex.Transaction {path}: ended>"),
+        }
+    }
+}
+
+impl Transaction {
+    fn insert_all(
+        &self,
+        py: Python<'_>,
+        rows: &Bound<'_, PyAny>,
+        names: Names,
+        kind: Kind,
+        on_conflict: &str,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Inserted> {
+        let manner = Manner::new(on_conflict)?;
+        let rows = Rows::new(rows, names)?;
+        let mut counts = Inserted::default();
+        self.with(|txn| {
+            let making = self.making(kind);
+            insert_rows(py, rows, &making, &manner, txn, progress, |_, outcome| {
+                counts.count(outcome.inserted().unwrap_or(twindex::Inserted::Skipped));
+            })
+        })?;
+        Ok(counts)
+    }
+}

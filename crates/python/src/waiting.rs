@@ -1,0 +1,128 @@
+//! Long work: Python goes on meanwhile, sees the progress, and can interrupt it.
+//!
+//! The work runs on a thread of its own. The calling thread waits for it, handles signals and calls
+//! Python, so that Python is never called from the library's threads.
+
+use crate::error::{named, raise};
+use crate::process::with_threads;
+use pyo3::prelude::*;
+use std::cell::RefCell;
+use std::ops::ControlFlow;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+use twindex::{Progress, Work};
+
+/// The time between two looks at signals and progress.
+const TICK: Duration = Duration::from_millis(50);
+
+/// What long work calls with its progress.
+pub(crate) type Tell<'t> = &'t mut dyn FnMut(Progress) -> ControlFlow<()>;
+
+/// Does work of the library. `progress` is called with what is done and the total.
+pub(crate) fn watch<T: Send>(
+    py: Python<'_>,
+    progress: Option<&Bound<'_, PyAny>>,
+    work: Work<'_, T>,
+) -> PyResult<T> {
+    run(py, progress, move |tell| work.watch(tell).map_err(raise))
+}
+
+/// Does any work that tells its progress.
+pub(crate) fn run<T: Send>(
+    py: Python<'_>,
+    progress: Option<&Bound<'_, PyAny>>,
+    work: impl FnOnce(Tell<'_>) -> PyResult<T> + Send,
+) -> PyResult<T> {
+    let progress = progress.map(|callable| callable.clone().unbind());
+    let (stop, latest) = (AtomicBool::new(false), Mutex::new(None));
+    let mut tell = |now: Progress| {
+        *latest.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
+        match stop.load(Ordering::Relaxed) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    };
+    let report = || {
+        let now = latest.lock().unwrap_or_else(PoisonError::into_inner).take();
+        Python::attach(|py| {
+            py.check_signals()?;
+            match (&progress, now) {
+                (Some(progress), Some(now)) => {
+                    progress.call1(py, (now.done, now.total)).map(|_: Py<PyAny>| ())
+                }
+                _ => Ok(()),
+            }
+        })
+    };
+    py.detach(|| {
+        thread::scope(|scope| {
+            let (done, finished) = channel();
+            let tell = &mut tell;
+            let worker = thread::Builder::new().spawn_scoped(scope, move || {
+                let outcome = with_threads(|| work(tell));
+                // Its receiver lives as long as this scope.
+                let _ = done.send(());
+                outcome
+            });
+            let worker = worker.map_err(|error| {
+                named("StorageError", format!("the system gives no more threads: {error}"))
+            })?;
+            let mut raised = None;
+            while finished.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+                if raised.is_none()
+                    && !worker.is_finished()
+                    && let Err(error) = report()
+                {
+                    stop.store(true, Ordering::Relaxed);
+                    raised = Some(error);
+                }
+                if worker.is_finished() {
+                    break;
+                }
+            }
+            let outcome = worker.join().unwrap_or_else(|panic| resume_unwind(panic));
+            match raised {
+                Some(error) => Err(error),
+                None => report().and(outcome),
+            }
+        })
+    })
+}
+
+thread_local! {
+    /// The exception of a signal that came while the library asked whether to wait on.
+    static SIGNALLED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
+}
+
+/// Whether a signal asks this thread to stop waiting. `IndexOptions::give_up_if` takes it.
+pub(crate) fn signalled() -> bool {
+    match Python::attach(|py| py.check_signals()) {
+        Ok(()) => false,
+        Err(error) => {
+            SIGNALLED.set(Some(error));
+            true
+        }
+    }
+}
+
+/// The exception for an error: that of a signal, if one has ended the wait.
+pub(crate) fn raise_or_signal(error: twindex::Error) -> PyErr {
+    SIGNALLED.take().unwrap_or_else(|| raise(error))
+}
+
+/// Waits until `ready` gives a value, and handles signals meanwhile.
+pub(crate) fn wait_for<T: Send>(
+    py: Python<'_>,
+    mut ready: impl FnMut(Duration) -> Option<T> + Send,
+) -> PyResult<T> {
+    loop {
+        if let Some(value) = py.detach(|| ready(TICK)) {
+            return Ok(value);
+        }
+        py.check_signals()?;
+    }
+}
