@@ -3,7 +3,6 @@
 use super::minima::{lower_hashes, lower_one, lower_rows};
 use super::optimal;
 use super::permute::{Affine32, Affine64, Legacy, Scheme};
-use super::threads;
 use super::values::{Batch, Width};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
@@ -16,7 +15,6 @@ const MOST_DOCUMENTS: usize = 1024;
 
 /// Adds the functions of this file to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    threads::remember_process();
     module.add_function(wrap_pyfunction!(minhash_update, module)?)?;
     module.add_function(wrap_pyfunction!(minhash_update_hashes, module)?)?;
     module.add_function(wrap_pyfunction!(minhash_bulk, module)?)?;

@@ -1,8 +1,9 @@
 //! From batches of values to minima.
 
 use super::permute::Scheme;
-use super::threads;
 use super::values::{Batch, Part};
+use crate::process::with_threads;
+use pyo3::Python;
 use rayon::prelude::*;
 
 /// How many hashes are permuted at once: they and a group of permutations fit into the first cache.
@@ -10,6 +11,9 @@ const HASHES: usize = 256;
 
 /// The least number of values that is worth a thread: some 30 us of work.
 const SHARE: usize = 1024;
+
+/// The least number of values that is shared out.
+const SHARED: usize = 2 * SHARE;
 
 /// The least number of values for which Python's lock is released.
 const RELEASE: usize = 256;
@@ -34,7 +38,7 @@ fn lower<S: Scheme>(scheme: &S, batch: &Batch, part: &Part, minima: &mut [S::Wor
 /// Lowers the minima by a part of a batch, on several threads if it is long.
 fn lower_shared<S: Scheme>(scheme: &S, batch: &Batch, part: &Part, minima: &mut [S::Word]) {
     let values = part.waiting.len();
-    if values < 2 * SHARE || !threads::allowed() {
+    if values < SHARED {
         return lower(scheme, batch, part, minima);
     }
     let shares = (values / SHARE).min(4 * rayon::current_num_threads());
@@ -60,13 +64,17 @@ fn lower_to<W: Copy + Ord>(minima: &mut [W], others: &[W]) {
 }
 
 /// Does the work without Python's lock if there are many values.
-fn released<R: Send>(py: pyo3::Python<'_>, values: usize, work: impl FnOnce() -> R + Send) -> R {
-    if values < RELEASE { work() } else { py.detach(work) }
+fn released(py: Python<'_>, values: usize, work: impl FnOnce() + Send) {
+    match values {
+        0..RELEASE => work(),
+        RELEASE..SHARED => py.detach(work),
+        _ => py.detach(|| with_threads(work)),
+    }
 }
 
 /// Lowers the minima by a whole batch, and empties the batch.
 pub(super) fn lower_one<S: Scheme>(
-    py: pyo3::Python<'_>,
+    py: Python<'_>,
     scheme: &S,
     batch: &mut Batch,
     minima: &mut [S::Word],
@@ -80,7 +88,7 @@ pub(super) fn lower_one<S: Scheme>(
 /// Lowers each row of minima by its part of a batch, and empties the batch. The rows are the last
 /// ones that there are.
 pub(super) fn lower_rows<S: Scheme>(
-    py: pyo3::Python<'_>,
+    py: Python<'_>,
     scheme: &S,
     batch: &mut Batch,
     parts: &mut Vec<Part>,
@@ -92,7 +100,7 @@ pub(super) fn lower_rows<S: Scheme>(
     let part = batch.whole();
     let values = part.waiting.len() + part.hashed.len();
     released(py, values, || {
-        if values < 2 * SHARE || !threads::allowed() {
+        if values < SHARED {
             for (minima, part) in rows.chunks_mut(row).zip(parts.iter()) {
                 lower(scheme, batch, part, minima);
             }

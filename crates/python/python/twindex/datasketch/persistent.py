@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import base64
+import math
 import operator
 import os
 import pickle
@@ -33,7 +34,11 @@ _KINDS: Final = ("", "affine32", "affine64", "legacy", "weighted")
 _LITERAL: Final = "\x1epy:"
 _PICKLED: Final = "\x1epk:"
 
-_OPTIONS: Final = {"type", "path", "recall", "basename"}
+_OPTIONS: Final = {"type", "path", "recall", "wait", "basename"}
+
+#: The size of a set is stored as the zeros of a bit map of 2**16 to 2**24 bits.
+_LEAST_BITS: Final = 16
+_MOST_BITS: Final = 24
 
 
 class PersistentTable:
@@ -44,7 +49,9 @@ class PersistentTable:
     ) -> None:
         unknown = sorted(set(config) - _OPTIONS)
         if unknown:
-            raise ValueError(f"storage_config has no {unknown[0]!r}: it has 'path' and 'recall'")
+            raise ValueError(
+                f"storage_config has no {unknown[0]!r}: it has 'path', 'recall' and 'wait'"
+            )
         if "path" not in config:
             raise ValueError("storage_config of the type 'twindex' needs a 'path', that of a file")
         if not threshold > 0.0:
@@ -56,14 +63,15 @@ class PersistentTable:
             )
         self._path = Path(os.fspath(config["path"])).absolute()
         self._recall = config.get("recall")
+        self._wait = float(config.get("wait", 0.0))
         self._threshold = float(threshold)
         self._num_perm = num_perm
         self._lanes = next(lanes for lanes in _LANES if lanes <= num_perm)
         self._prepickle = prepickle
         self._lock = threading.RLock()
         #: What no commit has taken yet: signatures, and None for keys to remove.
-        self._pending: dict[str, tuple[bytes, int] | None] = {}
-        self._index: Any = None
+        self._pending: dict[str, bytes | None] = {}
+        self._index: twindex.Index | None = None
         self._closed = False
         if self._path.exists():
             self._open(None)
@@ -72,12 +80,15 @@ class PersistentTable:
 
     def _open(self, seed: int | None) -> None:
         """Open the file, or create it for MinHashes that this seed describes."""
-        settings: dict[str, Any] = {"threshold": self._threshold, "lanes": self._lanes}
-        if self._recall is not None:
-            settings["recall"] = self._recall
-        if seed is not None:
-            settings["seed"] = seed
-        index = twindex.open(self._path, shingle="token", **settings)
+        index = twindex.open(
+            self._path,
+            threshold=self._threshold,
+            recall=self._recall,
+            lanes=self._lanes,
+            shingle="token",
+            seed=seed,
+            wait=self._wait,
+        )
         if index.settings.seed >> 56 != _MARK:
             index.close()
             raise ValueError(f"{self._path} is an index of documents, and not of MinHashes")
@@ -111,7 +122,7 @@ class PersistentTable:
             self._identify(minhash, create=True)
             if not replace and self._has(name):
                 raise ValueError("The given key already exists")
-            self._pending[name] = self._signature(minhash), _elements(minhash)
+            self._pending[name] = self._signature(minhash)
             self._commit_from(most_pending)
 
     def remove(self, key: Hashable, most_pending: int = 1) -> None:
@@ -140,9 +151,10 @@ class PersistentTable:
                 return
             with self._index.write() as transaction:
                 for name, signature in self._pending.items():
-                    transaction.remove(name)
-                    if signature is not None:
-                        transaction.insert_signature(name, *signature)
+                    if signature is None:
+                        transaction.remove(name)
+                    else:
+                        transaction.insert_signature(name, signature)
             self._pending.clear()
 
     def abandon(self) -> None:
@@ -200,14 +212,14 @@ class PersistentTable:
                 raise
 
     def _signature(self, minhash: Any) -> bytes:
-        """A byte of the mixed hash value for each lane."""
+        """A byte of the mixed hash value for each lane, and the size of the set."""
         values = np.asarray(minhash.hashvalues)[: self._lanes]
         if values.ndim > 1:
             # The two integers of a weighted sample become one.
             first, second = values.astype(np.int64).view(np.uint64).T
             values = _schemes.mix(first) ^ second
         mixed = _schemes.mix(values.astype(np.uint64))
-        return (mixed >> np.uint64(56)).astype(np.uint8).tobytes()
+        return (mixed >> np.uint64(56)).astype(np.uint8).tobytes() + _size(_elements(minhash))
 
     def _name(self, key: Any) -> str:
         """The id of a key."""
@@ -215,7 +227,7 @@ class PersistentTable:
             return _PICKLED + base64.b64encode(pickle.dumps(key)).decode()
         if isinstance(key, str):
             name = str(key)
-            return _LITERAL + repr(name) if name.startswith("\x1e") else name
+            return name if _is_id(name) else _LITERAL + repr(name)
         if isinstance(key, np.generic):
             key = key.item()
         text = repr(key)
@@ -289,11 +301,27 @@ def _describe(identity: int) -> str:
     return f"{name}, num_perm {identity >> 32 & 0xFFFFF} and seed {identity & 0xFFFFFFFF}"
 
 
-def _elements(minhash: Any) -> int:
+def _is_id(name: str) -> bool:
+    """Whether a string is stored as it is: an id is not empty, is UTF-8, and is not one of ours."""
+    try:
+        return bool(name.encode()) and not name.startswith("\x1e")
+    except UnicodeEncodeError:
+        return False
+
+
+def _elements(minhash: Any) -> float:
     """About how many elements the set has, at least 1: the empty set is found too."""
     count: Callable[[], float] | None = getattr(minhash, "count", None)
     if count is None:
-        return 1
+        return 1.0
     with np.errstate(divide="ignore"):
-        elements = float(count())
-    return int(min(max(round(min(elements, 2.0**40)), 1), 2**40))
+        return max(float(count()), 1.0)
+
+
+def _size(elements: float) -> bytes:
+    """The size of a set as a signature has it, packed."""
+    bits = _LEAST_BITS
+    while bits < _MOST_BITS and elements > 1 << bits:
+        bits += 1
+    zeros = round((1 << bits) * math.exp(-elements / (1 << bits)))
+    return (min(zeros, (1 << bits) - 1) | (bits - _LEAST_BITS) << 26).to_bytes(4, "little")
