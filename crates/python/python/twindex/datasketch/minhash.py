@@ -175,9 +175,15 @@ class MinHash:
             return
         hashed = self.hashfunc(b)
         if self.scheme == "legacy":
-            self._lower_legacy(hashed)
-        else:
-            self._lower(self._hash_input_array([hashed]))
+            a, b = self.permutations
+            permuted = (a * hashed + b) % np.uint64(_schemes.PRIME)
+            permuted = np.bitwise_and(permuted, np.uint64(_schemes.GREATEST["legacy"]))
+            self.hashvalues = np.minimum(permuted, self.hashvalues)
+            return
+        hashes = self._hash_input_array([hashed])
+        if hashes.ndim > 1:
+            raise ValueError("hashfunc must return one integer for a value")
+        self._lower(hashes)
 
     def update_batch(self, b: Iterable[Any]) -> None:
         """Add values to the set, much faster than one by one.
@@ -229,13 +235,6 @@ class MinHash:
             a, b = self.permutations
             permuted = _schemes.mix(hashes).reshape(-1, 1) * a + b
             self.hashvalues = np.minimum(self.hashvalues, permuted.min(axis=0))
-
-    def _lower_legacy(self, hashed: Any) -> None:
-        """Lower the hash values by one hash of any type, as numpy reckons with it."""
-        a, b = self.permutations
-        permuted = (a * hashed + b) % np.uint64(_schemes.PRIME)
-        permuted = np.bitwise_and(permuted, np.uint64(_schemes.GREATEST["legacy"]))
-        self.hashvalues = np.minimum(permuted, self.hashvalues)
 
     def _check_comparable(self, other: MinHash, verb: str) -> None:
         if getattr(other, "scheme", None) != self.scheme:
