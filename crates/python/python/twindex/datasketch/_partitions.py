@@ -43,17 +43,24 @@ def _false_positives(sizes: Array, counts: Array) -> Array:
 def _best_ends(expected: Array, number: int) -> list[int]:
     """Where the partitions end, by dynamic programming over the number of partitions."""
     last = len(expected) - 1
-    # The least cost of the sizes up to each one, in `parts` partitions.
+    # The least cost of the sizes up to each one, in 1, 2 and more partitions.
     costs = [expected[0]]
     for parts in range(2, number):
-        before, cost = costs[-1], np.full(last + 1, np.inf)
+        cost = np.zeros(last + 1)
         for upper in range(parts - 1, last + 1):
-            ends = slice(parts - 2, upper)
-            cost[upper] = np.min(before[ends] + expected[parts - 1 : upper + 1, upper])
+            cost[upper] = np.min(_totals(costs[-1], expected, parts, upper))
         costs.append(cost)
     ends = [last]
     for parts in range(number, 1, -1):
-        upper, least = ends[0], parts - 2
-        totals = costs[parts - 2][least:upper] + expected[least + 1 : upper + 1, upper]
-        ends.insert(0, least + int(np.argmin(totals)))
+        # From the second step on, datasketch takes the costs of one partition too many. They are
+        # taken here too: the answers of an ensemble depend on them.
+        cost = costs[parts - 2] if parts == number else costs[parts - 1]
+        totals = _totals(cost, expected, parts, ends[0])
+        ends.insert(0, parts - 2 + int(np.argmin(totals)))
     return ends
+
+
+def _totals(cost: Array, expected: Array, parts: int, upper: int) -> Array:
+    """The costs of the sizes up to one of them, for each end of the partition before the last."""
+    total: Array = cost[parts - 2 : upper] + expected[parts - 1 : upper + 1, upper]
+    return total

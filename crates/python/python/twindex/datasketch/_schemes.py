@@ -92,7 +92,8 @@ def mix(hashes: Array) -> Array:
     word = hashes.dtype.type
     for shift, factor in zip(shifts, factors, strict=False):
         hashes = (hashes ^ (hashes >> word(shift))) * word(factor)
-    return hashes ^ (hashes >> word(shifts[2]))
+    mixed: Array = hashes ^ (hashes >> word(shifts[2]))
+    return mixed
 
 
 def to_array(values: Any, scheme: str, what: str) -> Array:

@@ -45,7 +45,7 @@ class MinHashLSH:
       as integers, bytes and tuples of them. With `prepickle=True`, they are anything that can be
       pickled.
     - `num_perm` is at least 64. Of others than 64, 128, 256 and 512, as many of the first hash
-      values are used.
+      values are used. A key takes a byte for each, or more where the recall needs it.
     - A file keeps to the scheme, `num_perm` and seed of its first MinHash; WeightedMinHashes must
       be alone in it too.
     - There are no `hashtables`, `get_counts` and `get_subset_counts`, and no `merge`.
@@ -295,6 +295,9 @@ class MinHashLSH:
         """Return the scheme of the index once it has this MinHash, or fail if it cannot."""
         if len(minhash) != self.h:
             raise ValueError(f"Expecting minhash with length {self.h}, got {len(minhash)}")
+        if self._store is not None:
+            # The file knows its scheme.
+            return None
         return _schemes.agree(self._minhash_scheme, minhash)
 
     def _check_in_memory(self, name: str) -> None:

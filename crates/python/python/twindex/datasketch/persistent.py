@@ -24,7 +24,11 @@ import twindex
 from . import _schemes
 
 #: The lengths of signatures.
-_LANES: Final = (512, 256, 128, 64)
+_LANES: Final = (64, 128, 256, 512)
+
+#: A signature repeats its hash values if they are too few for the recall, in another order each
+#: time: the n-th is the n-th multiple of one of these. They are odd, so the orders have all values.
+_STEPS: Final = (1, 11, 23, 29, 39, 43, 53, 59)
 
 #: The first byte of the seed of an index that was made here.
 _MARK: Final = 0xDA
@@ -56,9 +60,9 @@ class PersistentTable:
             raise ValueError("storage_config of the type 'twindex' needs a 'path', that of a file")
         if not threshold > 0.0:
             raise ValueError("threshold must be above 0.0 for the storage type 'twindex'")
-        if num_perm < _LANES[-1]:
+        if num_perm < _LANES[0]:
             raise ValueError(
-                f"num_perm must be at least {_LANES[-1]} for the storage type 'twindex', got "
+                f"num_perm must be at least {_LANES[0]} for the storage type 'twindex', got "
                 f"{num_perm}"
             )
         self._path = Path(os.fspath(config["path"])).absolute()
@@ -66,7 +70,7 @@ class PersistentTable:
         self._wait = float(config.get("wait", 0.0))
         self._threshold = float(threshold)
         self._num_perm = num_perm
-        self._lanes = next(lanes for lanes in _LANES if lanes <= num_perm)
+        self._used = max(lanes for lanes in _LANES if lanes <= num_perm)
         self._prepickle = prepickle
         self._lock = threading.RLock()
         #: What no commit has taken yet: signatures, and None for keys to remove.
@@ -80,22 +84,41 @@ class PersistentTable:
 
     def _open(self, seed: int | None) -> None:
         """Open the file, or create it for MinHashes that this seed describes."""
-        index = twindex.open(
+        if seed is None:
+            index = self._open_with(None, None)
+        else:
+            index = self._create(seed)
+        settings = index.settings
+        if settings.seed >> 56 != _MARK or settings.lanes % self._used:
+            index.close()
+            if settings.seed >> 56 == _MARK:
+                raise ValueError(f"{self._path} has MinHashes of {_describe(settings.seed)}")
+            raise ValueError(f"{self._path} is an index of documents, and not of MinHashes")
+        self._index = index
+
+    def _create(self, seed: int) -> twindex.Index:
+        """Create the file, with as few lanes as give the recall."""
+        for lanes in _LANES:
+            if self._used <= lanes < _LANES[-1]:
+                try:
+                    return self._open_with(seed, lanes)
+                except twindex.InvalidInputError:
+                    pass
+        return self._open_with(seed, _LANES[-1])
+
+    def _open_with(self, seed: int | None, lanes: int | None) -> twindex.Index:
+        return twindex.open(
             self._path,
             threshold=self._threshold,
             recall=self._recall,
-            lanes=self._lanes,
+            lanes=lanes,
             shingle="token",
             seed=seed,
             wait=self._wait,
         )
-        if index.settings.seed >> 56 != _MARK:
-            index.close()
-            raise ValueError(f"{self._path} is an index of documents, and not of MinHashes")
-        self._index = index
 
-    def _identify(self, minhash: Any, create: bool) -> bool:
-        """Check that the file is for such MinHashes. Without a file, create it, or return False."""
+    def _index_for(self, minhash: Any, create: bool) -> twindex.Index | None:
+        """The index, if it is for such MinHashes. Without a file, create it, or return None."""
         if self._closed:
             raise ValueError("the index is closed")
         kind = getattr(minhash, "scheme", "weighted")
@@ -105,24 +128,26 @@ class PersistentTable:
         identity = _MARK << 56 | _KINDS.index(kind) << 52 | len(minhash) << 32 | seed
         if self._index is None:
             if not create:
-                return False
+                return None
             self._open(identity)
+        assert self._index is not None
         known = self._index.settings.seed
         if known != identity:
             raise ValueError(
                 f"{self._path} has MinHashes of {_describe(known)}, and this one is of "
                 f"{_describe(identity)}"
             )
-        return True
+        return self._index
 
     def insert(self, key: Hashable, minhash: Any, replace: bool, most_pending: int = 1) -> None:
         """Insert a key, and commit if `most_pending` changes wait for it."""
         name = self._name(key)
         with self._lock:
-            self._identify(minhash, create=True)
+            index = self._index_for(minhash, create=True)
+            assert index is not None
             if not replace and self._has(name):
                 raise ValueError("The given key already exists")
-            self._pending[name] = self._signature(minhash)
+            self._pending[name] = self._signature(minhash, index.settings.lanes)
             self._commit_from(most_pending)
 
     def remove(self, key: Hashable, most_pending: int = 1) -> None:
@@ -137,17 +162,17 @@ class PersistentTable:
     def query(self, minhash: Any) -> list[Any]:
         """The keys whose estimated similarity reaches the threshold, most similar first."""
         with self._lock:
-            if not self._identify(minhash, create=False):
+            index = self._index_for(minhash, create=False)
+            if index is None:
                 return []
             self.commit()
-            index = self._index
-        found = index.query(signature=self._signature(minhash))
+        found = index.query(signature=self._signature(minhash, index.settings.lanes))
         return [self._key(match.id) for match in found]
 
     def commit(self) -> None:
         """Make what is pending durable, all or nothing."""
         with self._lock:
-            if not self._pending:
+            if not self._pending or self._index is None:
                 return
             with self._index.write() as transaction:
                 for name, signature in self._pending.items():
@@ -211,15 +236,18 @@ class PersistentTable:
                 self._pending.clear()
                 raise
 
-    def _signature(self, minhash: Any) -> bytes:
+    def _signature(self, minhash: Any, lanes: int) -> bytes:
         """A byte of the mixed hash value for each lane, and the size of the set."""
-        values = np.asarray(minhash.hashvalues)[: self._lanes]
+        values = np.asarray(minhash.hashvalues)[: self._used]
         if values.ndim > 1:
             # The two integers of a weighted sample become one.
             first, second = values.astype(np.int64).view(np.uint64).T
             values = _schemes.mix(first) ^ second
         mixed = _schemes.mix(values.astype(np.uint64))
-        return (mixed >> np.uint64(56)).astype(np.uint8).tobytes() + _size(_elements(minhash))
+        each = (mixed >> np.uint64(56)).astype(np.uint8)
+        numbers = np.arange(self._used)
+        orders = [step * numbers % self._used for step in _STEPS[: lanes // self._used]]
+        return each[np.concatenate(orders)].tobytes() + _size(_elements(minhash))
 
     def _name(self, key: Any) -> str:
         """The id of a key."""
