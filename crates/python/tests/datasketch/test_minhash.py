@@ -103,10 +103,25 @@ def test_a_refused_value_leaves_the_sketch_as_it_was() -> None:
     assert minhash.is_empty()
 
 
+def test_an_iterable_may_update_the_sketch_meanwhile() -> None:
+    made = theirs.MinHash(), ours.MinHash()
+    for minhash in made:
+
+        def values(minhash: Any = minhash) -> Any:
+            minhash.update(b"inner")
+            yield b"outer"
+
+        minhash.update_batch(values())
+    assert_same(*made)
+
+
 def test_something_that_is_no_iterable_is_refused() -> None:
     for given in (None, 5):
-        raised = assert_same_failure(lambda library, given=given: library.MinHash().update_batch(given))
-        assert raised is TypeError
+
+        def work(library: Any, given: Any = given) -> None:
+            library.MinHash().update_batch(given)
+
+        assert assert_same_failure(work) is TypeError
 
 
 def test_arrays_that_were_handed_out_never_change() -> None:

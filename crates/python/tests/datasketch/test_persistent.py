@@ -205,6 +205,17 @@ def test_a_session_that_fails_inserts_nothing_more(path: Path) -> None:
         assert list(lsh.keys) == ["kept"]
 
 
+def test_a_session_that_fails_leaves_the_others_alone(path: Path) -> None:
+    with opened(path) as lsh:
+        one, other = lsh.insertion_session(), lsh.insertion_session()
+        one.insert("kept", ours.MinHash())
+        with pytest.raises(KeyboardInterrupt), other:
+            other.insert("lost", ours.MinHash())
+            raise KeyboardInterrupt
+        one.close()
+        assert list(lsh.keys) == ["kept"]
+
+
 def test_a_replacement_needs_no_check(path: Path) -> None:
     one, other = ours.MinHash.bulk([[b"a"], [b"b"]])
     with opened(path) as lsh:

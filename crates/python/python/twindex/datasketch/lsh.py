@@ -201,9 +201,10 @@ class MinHashLSH:
     def insertion_session(self, buffer_size: int = 50000) -> MinHashLSHInsertionSession:
         """Return a context manager that inserts many keys into a file at once.
 
-        The keys are committed at its end, each time there are `buffer_size` of them, and before a
-        query, so that it finds them. If an exception ends the session, those that were not
-        committed are not inserted. In memory, a session is as good as `insert`.
+        The keys are committed at its end, each time there are `buffer_size` of them, with any
+        other change of the index, and before a query, so that it finds them. If an exception ends
+        the session, those that were not committed are not inserted. In memory, a session does the
+        same as `insert`.
         """
         return MinHashLSHInsertionSession(self, buffer_size=buffer_size)
 
@@ -314,12 +315,12 @@ class MinHashLSH:
         return [pickle.loads(key) for key in keys] if self.prepickle else list(keys)
 
     def _insert(
-        self, key: Any, minhash: Any, check_duplication: bool = True, buffer: bool = False
+        self, key: Any, minhash: Any, check_duplication: bool = True, session: object = None
     ) -> None:
         self._minhash_scheme = self._check_minhash(minhash)
         if self._store is not None:
-            most_pending = self._buffer_size if buffer else 1
-            self._store.insert(key, minhash, not check_duplication, most_pending)
+            most = 1 if session is None else self._buffer_size
+            self._store.insert(key, minhash, not check_duplication, session, most)
             return
         key = self._pickled(key)
         if check_duplication and key in self._buckets:
@@ -335,9 +336,9 @@ class MinHashLSH:
                 keys = table.setdefault(bucket, set())
             keys.add(key)
 
-    def _remove(self, key: Any, buffer: bool = False) -> None:
+    def _remove(self, key: Any, session: object = None) -> None:
         if self._store is not None:
-            self._store.remove(key, self._buffer_size if buffer else 1)
+            self._store.remove(key, session, 1 if session is None else self._buffer_size)
             return
         key = self._pickled(key)
         if key not in self._buckets:

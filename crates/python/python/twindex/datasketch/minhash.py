@@ -197,8 +197,11 @@ class MinHash:
         """
         arguments = self._compiled() if self._gpu_mode != "always" else None
         if arguments is not None:
+            batch = arguments[0]
+            batch.fill(_schemes.GREATEST[self.scheme])
             if _twindex.minhash_update(b, *arguments):
-                self.hashvalues = arguments[0]
+                # The iterable, or another thread, may have updated this sketch meanwhile.
+                self.hashvalues = np.minimum(self.hashvalues, batch)
             return
         hashes = [self.hashfunc(value) for value in b]
         if not hashes:

@@ -73,8 +73,8 @@ class PersistentTable:
         self._used = max(lanes for lanes in _LANES if lanes <= num_perm)
         self._prepickle = prepickle
         self._lock = threading.RLock()
-        #: What no commit has taken yet: signatures, and None for keys to remove.
-        self._pending: dict[str, bytes | None] = {}
+        #: What no commit has taken yet: the signature, or None for a key to remove, and the session.
+        self._pending: dict[str, tuple[bytes | None, object]] = {}
         self._index: twindex.Index | None = None
         self._closed = False
         if self._path.exists():
@@ -139,25 +139,38 @@ class PersistentTable:
             )
         return self._index
 
-    def insert(self, key: Hashable, minhash: Any, replace: bool, most_pending: int = 1) -> None:
-        """Insert a key, and commit if `most_pending` changes wait for it."""
+    def insert(
+        self, key: Hashable, minhash: Any, replace: bool, session: object = None, most: int = 1
+    ) -> None:
+        """Insert a key, and commit if `most` changes wait for it."""
         name = self._name(key)
         with self._lock:
             index = self._index_for(minhash, create=True)
             assert index is not None
             if not replace and self._has(name):
                 raise ValueError("The given key already exists")
-            self._pending[name] = self._signature(minhash, index.settings.lanes)
-            self._commit_from(most_pending)
+            self._change(name, self._signature(minhash, index.settings.lanes), session, most)
 
-    def remove(self, key: Hashable, most_pending: int = 1) -> None:
-        """Remove a key, and commit if `most_pending` changes wait for it."""
+    def remove(self, key: Hashable, session: object = None, most: int = 1) -> None:
+        """Remove a key, and commit if `most` changes wait for it."""
         name = self._name(key)
         with self._lock:
             if not self._has(name):
                 raise ValueError("The given key does not exist")
-            self._pending[name] = None
-            self._commit_from(most_pending)
+            self._change(name, None, session, most)
+
+    def _change(self, name: str, signature: bytes | None, session: object, most: int) -> None:
+        before = self._pending.pop(name, None)
+        self._pending[name] = signature, session
+        if len(self._pending) >= most:
+            try:
+                self.commit()
+            except BaseException:
+                # What failed must not be committed with the next change.
+                del self._pending[name]
+                if before is not None:
+                    self._pending[name] = before
+                raise
 
     def query(self, minhash: Any) -> list[Any]:
         """The keys whose estimated similarity reaches the threshold, most similar first."""
@@ -175,17 +188,18 @@ class PersistentTable:
             if not self._pending or self._index is None:
                 return
             with self._index.write() as transaction:
-                for name, signature in self._pending.items():
+                for name, (signature, _) in self._pending.items():
                     if signature is None:
                         transaction.remove(name)
                     else:
                         transaction.insert_signature(name, signature)
             self._pending.clear()
 
-    def abandon(self) -> None:
-        """Forget what is pending."""
+    def abandon(self, session: object) -> None:
+        """Forget what is pending of a session."""
         with self._lock:
-            self._pending.clear()
+            kept = {n: change for n, change in self._pending.items() if change[1] is not session}
+            self._pending = kept
 
     def close(self) -> None:
         """Commit and close the file."""
@@ -224,17 +238,8 @@ class PersistentTable:
     def _has(self, name: str) -> bool:
         self._check_open()
         if name in self._pending:
-            return self._pending[name] is not None
+            return self._pending[name][0] is not None
         return self._index is not None and name in self._index
-
-    def _commit_from(self, most_pending: int) -> None:
-        if len(self._pending) >= most_pending:
-            try:
-                self.commit()
-            except BaseException:
-                # What failed must not be tried again together with the next change.
-                self._pending.clear()
-                raise
 
     def _signature(self, minhash: Any, lanes: int) -> bytes:
         """A byte of the mixed hash value for each lane, and the size of the set."""

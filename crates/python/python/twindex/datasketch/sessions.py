@@ -29,7 +29,7 @@ class _Session:
         exc_tb: TracebackType | None,
     ) -> None:
         if exc_type is not None and self.lsh._store is not None:
-            self.lsh._store.abandon()
+            self.lsh._store.abandon(self)
         self.close()
 
     def close(self) -> None:
@@ -48,7 +48,7 @@ class MinHashLSHInsertionSession(_Session):
 
     def insert(self, key: Hashable, minhash: Any, check_duplication: bool = True) -> None:
         """Insert a key with its MinHash, as `MinHashLSH.insert`."""
-        self.lsh._insert(key, minhash, check_duplication=check_duplication, buffer=True)
+        self.lsh._insert(key, minhash, check_duplication=check_duplication, session=self)
 
 
 class MinHashLSHDeletionSession(_Session):
@@ -61,4 +61,4 @@ class MinHashLSHDeletionSession(_Session):
 
     def remove(self, key: Hashable) -> None:
         """Remove a key, as `MinHashLSH.remove`."""
-        self.lsh._remove(key, buffer=True)
+        self.lsh._remove(key, session=self)
