@@ -173,6 +173,15 @@ def test_usual_settings_reach_the_recall(threshold: float, num_perm: int, path: 
     assert found >= 0.97 * trials
 
 
+def test_a_file_that_appears_later_is_opened(path: Path) -> None:
+    late = opened(path)
+    with opened(path) as lsh:
+        lsh.insert("a", ours.MinHash())
+    assert "a" in late and late.query(ours.MinHash()) == ["a"]
+    with pytest.raises(ValueError, match="exists"):
+        late.insert("a", ours.MinHash())
+
+
 def test_sessions_commit_at_their_end_and_when_they_are_full(path: Path) -> None:
     minhashes = ours.MinHash.bulk([[str(i).encode()] for i in range(10)])
     with opened(path) as lsh:

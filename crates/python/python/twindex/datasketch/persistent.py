@@ -14,6 +14,7 @@ import os
 import pickle
 import threading
 from collections.abc import Callable, Hashable, Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -77,10 +78,16 @@ class PersistentTable:
         self._pending: dict[str, tuple[bytes | None, object]] = {}
         self._index: twindex.Index | None = None
         self._closed = False
-        if self._path.exists():
-            self._open(None)
-        elif not self._path.parent.is_dir():
+        if self._existing() is None and not self._path.parent.is_dir():
             raise FileNotFoundError(f"there is no folder {self._path.parent}")
+
+    def _existing(self) -> twindex.Index | None:
+        """The open index, or None as long as there is no file."""
+        if self._closed:
+            raise ValueError("the index is closed")
+        if self._index is None and self._path.exists():
+            self._open(None)
+        return self._index
 
     def _open(self, seed: int | None) -> None:
         """Open the file, or create it for MinHashes that this seed describes."""
@@ -88,12 +95,15 @@ class PersistentTable:
             index = self._open_with(None, None)
         else:
             index = self._create(seed)
-        settings = index.settings
-        if settings.seed >> 56 != _MARK or settings.lanes % self._used:
+        seed, lanes = index.settings.seed, index.settings.lanes
+        reason = None
+        if seed >> 56 != _MARK:
+            reason = "is an index of documents, and not of MinHashes"
+        elif seed >> 32 & 0xFFFFF != self._num_perm or lanes % self._used:
+            reason = f"has MinHashes of {_describe(seed)}, and not of num_perm {self._num_perm}"
+        if reason is not None:
             index.close()
-            if settings.seed >> 56 == _MARK:
-                raise ValueError(f"{self._path} has MinHashes of {_describe(settings.seed)}")
-            raise ValueError(f"{self._path} is an index of documents, and not of MinHashes")
+            raise ValueError(f"{self._path} {reason}")
         self._index = index
 
     def _create(self, seed: int) -> twindex.Index:
@@ -119,25 +129,24 @@ class PersistentTable:
 
     def _index_for(self, minhash: Any, create: bool) -> twindex.Index | None:
         """The index, if it is for such MinHashes. Without a file, create it, or return None."""
-        if self._closed:
-            raise ValueError("the index is closed")
+        index = self._existing()
         kind = getattr(minhash, "scheme", "weighted")
         seed = operator.index(minhash.seed)
         if not 0 <= seed < 1 << 32 or len(minhash) >= 1 << 20:
             raise ValueError("seed and num_perm must fit into 32 and 20 bits to be stored")
         identity = _MARK << 56 | _KINDS.index(kind) << 52 | len(minhash) << 32 | seed
-        if self._index is None:
-            if not create:
-                return None
+        if index is None and create:
             self._open(identity)
-        assert self._index is not None
-        known = self._index.settings.seed
+            index = self._index
+        if index is None:
+            return None
+        known = index.settings.seed
         if known != identity:
             raise ValueError(
                 f"{self._path} has MinHashes of {_describe(known)}, and this one is of "
                 f"{_describe(identity)}"
             )
-        return self._index
+        return index
 
     def insert(
         self, key: Hashable, minhash: Any, replace: bool, session: object = None, most: int = 1
@@ -220,26 +229,22 @@ class PersistentTable:
 
     def __len__(self) -> int:
         with self._lock:
-            self._check_open()
+            index = self._existing()
             self.commit()
-            return 0 if self._index is None else len(self._index)
+            return 0 if index is None else len(index)
 
     def __iter__(self) -> Iterator[Any]:
         with self._lock:
-            self._check_open()
+            index = self._existing()
             self.commit()
-            names = [] if self._index is None else list(self._index.ids())
+            names = [] if index is None else list(index.ids())
         return map(self._key, names)
 
-    def _check_open(self) -> None:
-        if self._closed:
-            raise ValueError("the index is closed")
-
     def _has(self, name: str) -> bool:
-        self._check_open()
+        index = self._existing()
         if name in self._pending:
             return self._pending[name][0] is not None
-        return self._index is not None and name in self._index
+        return index is not None and name in index
 
     def _signature(self, minhash: Any, lanes: int) -> bytes:
         """A byte of the mixed hash value for each lane, and the size of the set."""
@@ -250,9 +255,7 @@ class PersistentTable:
             values = _schemes.mix(first) ^ second
         mixed = _schemes.mix(values.astype(np.uint64))
         each = (mixed >> np.uint64(56)).astype(np.uint8)
-        numbers = np.arange(self._used)
-        orders = [step * numbers % self._used for step in _STEPS[: lanes // self._used]]
-        return each[np.concatenate(orders)].tobytes() + _size(_elements(minhash))
+        return each[_order(self._used, lanes)].tobytes() + _size(_elements(minhash))
 
     def _name(self, key: Any) -> str:
         """The id of a key."""
@@ -326,6 +329,13 @@ class PersistentKeys:
         raise TypeError("this is a read-only view: use the methods of the index")
 
     remove = remove_val = __setitem__ = __delitem__ = insert
+
+
+@lru_cache
+def _order(used: int, lanes: int) -> _schemes.Array:
+    """Which hash value each lane has."""
+    numbers = np.arange(used)
+    return np.concatenate([step * numbers % used for step in _STEPS[: lanes // used]])
 
 
 def _describe(identity: int) -> str:
