@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers import assert_same_failure, both, ours, theirs
+from datasketch_helpers import assert_same_failure, both, ours, theirs
 
 
 def entries(rng: random.Random, number: int, most: int = 60) -> list[Any]:
@@ -45,7 +45,6 @@ def test_an_ensemble_answers_as_that_of_datasketch(
 
 def test_partitions_are_those_of_datasketch(rng: random.Random) -> None:
     from datasketch.lshensemble_partition import optimal_partitions
-
     from twindex.datasketch._partitions import best_partitions
 
     for _ in range(60):
@@ -59,7 +58,6 @@ def test_partitions_are_those_of_datasketch(rng: random.Random) -> None:
 
 def test_choices_of_shapes_are_those_of_datasketch() -> None:
     from datasketch.lshensemble import _optimal_param
-
     from twindex import _twindex
 
     rng = random.Random(11)

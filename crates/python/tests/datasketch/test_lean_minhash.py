@@ -8,7 +8,7 @@ import random
 from typing import Any
 
 import pytest
-from helpers import SCHEMES, assert_same, assert_same_failure, both, ours, theirs, tokens
+from datasketch_helpers import SCHEMES, assert_same, assert_same_failure, both, ours, theirs, tokens
 
 ORDERS = ("@", "=", "<", ">", "!")
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers import SCHEMES, assert_same_failure, both, near, ours, theirs
+from datasketch_helpers import SCHEMES, assert_same_failure, both, near, ours, theirs
 
 
 def indexes(minhashes: list[Any], keys: Any = None, **arguments: Any) -> tuple[Any, Any]:
@@ -44,7 +44,6 @@ def test_an_index_answers_as_that_of_datasketch(
 
 def test_choices_of_bands_and_rows_are_those_of_datasketch() -> None:
     from datasketch.lsh import _optimal_param
-
     from twindex import _twindex
 
     rng = random.Random(7)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers import SCHEMES, assert_same, assert_same_failure, both, ours, theirs, tokens
+from datasketch_helpers import SCHEMES, assert_same, assert_same_failure, both, ours, theirs, tokens
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers import SCHEMES, both, near, ours, theirs
-
 import twindex
+from datasketch_helpers import SCHEMES, both, near, ours, theirs
 
 
 def opened(path: Path, **arguments: Any) -> ours.MinHashLSH:

@@ -9,7 +9,7 @@ import pkgutil
 from typing import Any
 
 import pytest
-from helpers import ours, theirs
+from datasketch_helpers import ours, theirs
 
 CLASSES = [
     "MinHash",

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers import assert_same_failure, ours, theirs
+from datasketch_helpers import assert_same_failure, ours, theirs
 
 
 def generators(*arguments: Any, **named: Any) -> tuple[Any, Any]:
@@ -98,11 +98,15 @@ def test_wrong_calls_raise_the_same_exception() -> None:
         lambda library: generator(library).minhash_many(np.ones(3)),
         lambda library: generator(library).minhash_many(np.ones((2, 2))),
         lambda library: library.WeightedMinHashGenerator(3, seed=-1),
-        lambda library: generator(library).minhash([1, 2, 3]).jaccard(
-            library.WeightedMinHash(2, np.zeros((8, 2)))
+        lambda library: (
+            generator(library)
+            .minhash([1, 2, 3])
+            .jaccard(library.WeightedMinHash(2, np.zeros((8, 2))))
         ),
-        lambda library: generator(library).minhash([1, 2, 3]).jaccard(
-            library.WeightedMinHash(1, np.zeros((7, 2)))
+        lambda library: (
+            generator(library)
+            .minhash([1, 2, 3])
+            .jaccard(library.WeightedMinHash(1, np.zeros((7, 2))))
         ),
         lambda library: hash(generator(library).minhash([1, 2, 3])),
     ]

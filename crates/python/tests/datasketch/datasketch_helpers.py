@@ -8,7 +8,6 @@ from typing import Any
 
 import datasketch
 import numpy as np
-
 import twindex.datasketch as ours
 
 theirs: Any = datasketch
