@@ -8,6 +8,7 @@ use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyIterator};
+use std::sync::Arc;
 
 /// The most documents that one call of [`minhash_bulk`] takes, so that its rows are a few
 /// megabytes.
@@ -43,7 +44,7 @@ fn width(bits: u32) -> Width {
 fn read<S: Scheme>(
     permutations: &Bound<'_, PyAny>,
     hashvalues: &PyBuffer<S::Word>,
-) -> PyResult<(S, Vec<S::Word>)> {
+) -> PyResult<(Arc<S>, Vec<S::Word>)> {
     let py = permutations.py();
     let parameters = PyBuffer::<S::Word>::get(permutations)?.to_vec(py)?;
     let minima = hashvalues.to_vec(py)?;
@@ -51,7 +52,7 @@ fn read<S: Scheme>(
         let reason = "numbers of hash values and permutations mismatch";
         return Err(PyValueError::new_err(reason));
     }
-    Ok((S::new(parameters), minima))
+    Ok((Arc::new(S::new(parameters)), minima))
 }
 
 /// Lowers `hashvalues`, in place, by the values of an iterable, and returns how many these are.
@@ -110,7 +111,7 @@ fn update_hashes<S: Scheme>(
     let buffer = PyBuffer::<S::Word>::get(hashvalues)?;
     let (scheme, mut minima) = read::<S>(permutations, &buffer)?;
     let hashes = PyBuffer::<S::Word>::get(hashes)?.to_vec(py)?;
-    py.detach(|| lower_hashes(&scheme, &hashes, &mut minima));
+    py.detach(|| lower_hashes(&*scheme, &hashes, &mut minima));
     buffer.copy_from_slice(py, &minima)
 }
 

@@ -1,10 +1,11 @@
 //! From batches of values to minima.
 
 use super::permute::Scheme;
+use super::threads::share_out;
 use super::values::{Batch, Part};
 use crate::process::with_threads;
 use pyo3::Python;
-use rayon::prelude::*;
+use std::sync::Arc;
 
 /// How many hashes are permuted at once: they and a group of permutations fit into the first cache.
 const HASHES: usize = 256;
@@ -14,6 +15,9 @@ const SHARE: usize = 1024;
 
 /// The least number of values that is shared out.
 const SHARED: usize = 2 * SHARE;
+
+/// How many shares rows are cut into.
+const SHARES: usize = 16;
 
 /// The least number of values for which Python's lock is released.
 const RELEASE: usize = 256;
@@ -35,83 +39,98 @@ fn lower<S: Scheme>(scheme: &S, batch: &Batch, part: &Part, minima: &mut [S::Wor
     }
 }
 
-/// Lowers the minima by a part of a batch, on several threads if it is long.
-fn lower_shared<S: Scheme>(scheme: &S, batch: &Batch, part: &Part, minima: &mut [S::Word]) {
-    let values = part.waiting.len();
-    if values < SHARED {
-        return lower(scheme, batch, part, minima);
-    }
-    let shares = (values / SHARE).min(4 * rayon::current_num_threads());
-    let cut = |share: usize| part.waiting.start + values * share / shares;
-    let start: &[S::Word] = minima;
-    let parts = (0..shares).into_par_iter().map(|share| {
-        let hashed = if share == 0 { part.hashed.clone() } else { 0..0 };
-        let mut own = start.to_vec();
-        lower(scheme, batch, &Part { waiting: cut(share)..cut(share + 1), hashed }, &mut own);
-        own
-    });
-    let least = parts.reduce_with(|mut one, other| {
-        lower_to(&mut one, &other);
-        one
-    });
-    lower_to(minima, &least.unwrap_or_default());
-}
-
 fn lower_to<W: Copy + Ord>(minima: &mut [W], others: &[W]) {
     for (least, &other) in minima.iter_mut().zip(others) {
         *least = other.min(*least);
     }
 }
 
-/// Does the work without Python's lock if there are many values.
-fn released(py: Python<'_>, values: usize, work: impl FnOnce() + Send) {
-    match values {
-        0..RELEASE => work(),
-        RELEASE..SHARED => py.detach(work),
-        _ => py.detach(|| with_threads(work)),
-    }
-}
-
-/// Lowers the minima by a whole batch, and empties the batch.
+/// Lowers the minima by a whole batch, which is empty then.
 pub(super) fn lower_one<S: Scheme>(
     py: Python<'_>,
-    scheme: &S,
+    scheme: &Arc<S>,
     batch: &mut Batch,
     minima: &mut [S::Word],
 ) {
     let part = batch.whole();
-    let values = part.waiting.len() + part.hashed.len();
-    released(py, values, || lower_shared(scheme, batch, &part, minima));
+    match part.waiting.len() + part.hashed.len() {
+        0..RELEASE => lower(&**scheme, batch, &part, minima),
+        RELEASE..SHARED => py.detach(|| lower(&**scheme, batch, &part, minima)),
+        _ => py.detach(|| with_threads(|| share_out_one(scheme, batch.take(), part, minima))),
+    }
     batch.clear();
 }
 
-/// Lowers each row of minima by its part of a batch, and empties the batch. The rows are the last
-/// ones that there are.
+fn share_out_one<S: Scheme>(scheme: &Arc<S>, batch: Batch, part: Part, minima: &mut [S::Word]) {
+    let shares = (part.waiting.len() / SHARE).max(1);
+    let (scheme, start) = (Arc::clone(scheme), minima.to_vec());
+    let made = share_out(shares, move |share| {
+        let cut = |share| part.waiting.len() * share / shares;
+        let hashed = if share == 0 { part.hashed.clone() } else { 0..0 };
+        let mut own = start.clone();
+        lower(&*scheme, &batch, &Part { waiting: cut(share)..cut(share + 1), hashed }, &mut own);
+        own
+    });
+    for (_, own) in made {
+        lower_to(minima, &own);
+    }
+}
+
+/// Lowers each row of minima by its part of a batch, which is empty then, as are the parts. The
+/// rows are the last ones that there are, of `width` words each.
 pub(super) fn lower_rows<S: Scheme>(
     py: Python<'_>,
-    scheme: &S,
+    scheme: &Arc<S>,
     batch: &mut Batch,
     parts: &mut Vec<Part>,
     rows: &mut [S::Word],
-    row: usize,
+    width: usize,
 ) {
-    let first = rows.len().saturating_sub(parts.len() * row);
+    let first = rows.len().saturating_sub(parts.len() * width);
     let (_, rows) = rows.split_at_mut(first);
-    let part = batch.whole();
-    let values = part.waiting.len() + part.hashed.len();
-    released(py, values, || {
-        if values < SHARED {
-            for (minima, part) in rows.chunks_mut(row).zip(parts.iter()) {
-                lower(scheme, batch, part, minima);
-            }
-        } else {
-            rows.par_chunks_mut(row)
-                .zip(parts.par_iter())
-                .for_each(|(minima, part)| lower_shared(scheme, batch, part, minima));
-        }
-    });
+    if parts.len() == 1 {
+        parts.clear();
+        return lower_one(py, scheme, batch, rows);
+    }
+    let values = batch.whole();
+    let parts = std::mem::take(parts);
+    match values.waiting.len() + values.hashed.len() {
+        0..RELEASE => lower_each(&**scheme, batch, &parts, rows),
+        RELEASE..SHARED => py.detach(|| lower_each(&**scheme, batch, &parts, rows)),
+        _ => py.detach(|| {
+            with_threads(|| share_out_rows(scheme, batch.take(), parts, rows, width));
+        }),
+    }
     batch.clear();
-    parts.clear();
+}
+
+fn lower_each<S: Scheme>(scheme: &S, batch: &Batch, parts: &[Part], rows: &mut [S::Word]) {
+    let width = rows.len() / parts.len().max(1);
+    for (minima, part) in rows.chunks_mut(width.max(1)).zip(parts) {
+        lower(scheme, batch, part, minima);
+    }
+}
+
+fn share_out_rows<S: Scheme>(
+    scheme: &Arc<S>,
+    batch: Batch,
+    parts: Vec<Part>,
+    rows: &mut [S::Word],
+    width: usize,
+) {
+    let each = parts.len().div_ceil(SHARES);
+    let (scheme, start) = (Arc::clone(scheme), rows.to_vec());
+    let made = share_out(parts.len().div_ceil(each), move |share| {
+        let parts = parts.chunks(each).nth(share).unwrap_or_default();
+        let mut own = start.chunks(each * width).nth(share).unwrap_or_default().to_vec();
+        lower_each(&*scheme, &batch, parts, &mut own);
+        own
+    });
+    for (share, own) in made {
+        if let Some(rows) = rows.chunks_mut(each * width).nth(share) {
+            rows.copy_from_slice(&own);
+        }
+    }
 }
 
 /// Lowers the minima by hashes that another hash function made.

@@ -11,8 +11,8 @@ const PRIME: u64 = (1 << 61) - 1;
 
 /// A way from hashes to minima. `mix` is what is done with a hash once, `lower` what is done with
 /// every hash under every permutation.
-pub(super) trait Scheme: Send + Sync {
-    type Word: Element + Copy + Ord + Default + Send + Sync;
+pub(super) trait Scheme: Send + Sync + 'static {
+    type Word: Element + Copy + Ord + Default + Send + Sync + 'static;
 
     /// The permutations `a * h + b`, where `parameters` are all `a`, then all `b`.
     fn new(parameters: Vec<Self::Word>) -> Self;

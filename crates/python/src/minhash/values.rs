@@ -127,6 +127,11 @@ impl Batch {
             || self.hashed.len() >= MOST_VALUES
     }
 
+    /// Takes everything out. What is left is empty.
+    pub(super) fn take(&mut self) -> Self {
+        std::mem::replace(self, Self::new(self.width))
+    }
+
     pub(super) fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();

@@ -74,7 +74,7 @@ class PersistentTable:
         self._used = max(lanes for lanes in _LANES if lanes <= num_perm)
         self._prepickle = prepickle
         self._lock = threading.RLock()
-        #: What no commit has taken yet: the signature, or None for a key to remove, and the session.
+        #: What no commit has taken yet: signatures, None for keys to remove, and the sessions.
         self._pending: dict[str, tuple[bytes | None, object]] = {}
         self._index: twindex.Index | None = None
         self._closed = False
