@@ -10,16 +10,16 @@ use std::sync::Arc;
 /// How many hashes are permuted at once: they and a group of permutations fit into the first cache.
 const HASHES: usize = 256;
 
-/// The least number of values that is worth a thread: some 30 us of work.
+/// The least number of blocks that is worth a thread: some 30 us of work.
 const SHARE: usize = 1024;
 
-/// The least number of values that is shared out.
+/// The least number of blocks that is shared out.
 const SHARED: usize = 2 * SHARE;
 
 /// How many shares rows are cut into.
 const SHARES: usize = 16;
 
-/// The least number of values for which Python's lock is released.
+/// The least number of blocks for which Python's lock is released.
 const RELEASE: usize = 256;
 
 /// Lowers the minima by a part of a batch.
@@ -53,7 +53,7 @@ pub(super) fn lower_one<S: Scheme>(
     minima: &mut [S::Word],
 ) {
     let part = batch.whole();
-    match part.waiting.len() + part.hashed.len() {
+    match batch.blocks() {
         0..RELEASE => lower(&**scheme, batch, &part, minima),
         RELEASE..SHARED => py.detach(|| lower(&**scheme, batch, &part, minima)),
         _ => py.detach(|| with_threads(|| share_out_one(scheme, batch.take(), part, minima))),
@@ -62,7 +62,7 @@ pub(super) fn lower_one<S: Scheme>(
 }
 
 fn share_out_one<S: Scheme>(scheme: &Arc<S>, batch: Batch, part: Part, minima: &mut [S::Word]) {
-    let shares = (part.waiting.len() / SHARE).max(1);
+    let shares = (batch.blocks() / SHARE).clamp(1, part.waiting.len().max(1));
     let (scheme, start) = (Arc::clone(scheme), minima.to_vec());
     let made = share_out(shares, move |share| {
         let cut = |share| part.waiting.len() * share / shares;
@@ -92,9 +92,8 @@ pub(super) fn lower_rows<S: Scheme>(
         parts.clear();
         return lower_one(py, scheme, batch, rows);
     }
-    let values = batch.whole();
     let parts = std::mem::take(parts);
-    match values.waiting.len() + values.hashed.len() {
+    match batch.blocks() {
         0..RELEASE => lower_each(&**scheme, batch, &parts, rows),
         RELEASE..SHARED => py.detach(|| lower_each(&**scheme, batch, &parts, rows)),
         _ => py.detach(|| {

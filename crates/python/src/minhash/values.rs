@@ -127,6 +127,11 @@ impl Batch {
             || self.hashed.len() >= MOST_VALUES
     }
 
+    /// About how many blocks of SHA-1 there are: how much work it is.
+    pub(super) fn blocks(&self) -> usize {
+        self.bytes.len() / 64 + self.ends.len() + self.hashed.len()
+    }
+
     /// Takes everything out. What is left is empty.
     pub(super) fn take(&mut self) -> Self {
         std::mem::replace(self, Self::new(self.width))

@@ -354,10 +354,11 @@ class MinHash:
         documents = iter(b)
         made: list[MinHash] = []
         state = first.__dict__
+        new = MinHash.__new__
         while rows := _twindex.minhash_bulk(documents, *arguments):
             values = np.frombuffer(rows, dtype=arguments[0].dtype).reshape(-1, len(first))
             for row in values:
-                m = MinHash.__new__(MinHash)
+                m = new(MinHash)
                 attributes = m.__dict__
                 attributes.update(state)
                 # Its own memory: one sketch should not keep all of them.
