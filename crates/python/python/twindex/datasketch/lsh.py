@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import threading
 from collections.abc import Callable, Hashable, Iterable
 from functools import lru_cache
 from typing import Any
@@ -109,6 +110,8 @@ class MinHashLSH:
         self._tables: list[dict[bytes, set[Any]]] = []
         self._buckets: dict[Any, list[bytes]] = {}
         self._asked: list[list[set[Any]]] = []
+        #: Taken by whoever changes the tables. Queries need no lock.
+        self._changing = threading.RLock()
         self._store: PersistentTable | None = None
         if kind == "twindex":
             if params is not None:
@@ -166,9 +169,10 @@ class MinHashLSH:
         if self._store is not None:
             self._store.insert(key, minhash, replace=True)
             return
-        if key in self:
-            self.remove(key)
-        self._insert(key, minhash)
+        with self._changing:
+            if key in self:
+                self.remove(key)
+            self._insert(key, minhash)
 
     def merge(self, other: MinHashLSH, check_overlap: bool = False) -> None:
         """Insert everything that another index of the same `num_perm`, `b` and `r` has.
@@ -322,33 +326,36 @@ class MinHashLSH:
             most = 1 if session is None else self._buffer_size
             self._store.insert(key, minhash, not check_duplication, session, most)
             return
-        key = self._pickled(key)
-        if check_duplication and key in self._buckets:
-            raise ValueError("The given key already exists")
-        self._put(key, self._cut(minhash))
+        key, buckets = self._pickled(key), self._cut(minhash)
+        with self._changing:
+            if check_duplication and key in self._buckets:
+                raise ValueError("The given key already exists")
+            self._put(key, buckets)
 
     def _put(self, key: Any, buckets: list[bytes]) -> None:
-        self._buckets.setdefault(key, []).extend(buckets)
-        for bucket, table in zip(buckets, self._tables, strict=False):
-            keys = table.get(bucket)
-            if keys is None:
-                # Two threads may get here at once, and one set must win.
-                keys = table.setdefault(bucket, set())
-            keys.add(key)
+        with self._changing:
+            self._buckets.setdefault(key, []).extend(buckets)
+            for bucket, table in zip(buckets, self._tables, strict=False):
+                keys = table.get(bucket)
+                if keys is None:
+                    table[bucket] = {key}
+                else:
+                    keys.add(key)
 
     def _remove(self, key: Any, session: object = None) -> None:
         if self._store is not None:
             self._store.remove(key, session, 1 if session is None else self._buffer_size)
             return
         key = self._pickled(key)
-        if key not in self._buckets:
-            raise ValueError("The given key does not exist")
-        for bucket, table in zip(self._buckets[key], self._tables, strict=False):
-            keys = table[bucket]
-            keys.remove(key)
-            if not keys:
-                del table[bucket]
-        del self._buckets[key]
+        with self._changing:
+            if key not in self._buckets:
+                raise ValueError("The given key does not exist")
+            for bucket, table in zip(self._buckets[key], self._tables, strict=False):
+                keys = table[bucket]
+                keys.remove(key)
+                if not keys:
+                    del table[bucket]
+            del self._buckets[key]
 
     def _cut(self, minhash: Any) -> list[bytes]:
         """The buckets of a MinHash: its hash values, big-endian, band after band."""
@@ -383,7 +390,7 @@ class MinHashLSH:
                 "an index in a file is not pickled: open its path where it is needed instead"
             )
         state = self.__dict__.copy()
-        for name in ("_tables", "_buckets", "_asked", "_store"):
+        for name in ("_tables", "_buckets", "_asked", "_store", "_changing"):
             del state[name]
         # The names and the order of datasketch, whose states are taken too.
         state["hashtables"] = self.hashtables
@@ -397,5 +404,5 @@ class MinHashLSH:
         tables = [table._dict.items() for table in state.pop("hashtables")]
         self._tables = [{bucket: set(keys) for bucket, keys in table} for table in tables]
         self._buckets = {key: list(cut) for key, cut in state.pop("keys")._dict.items()}
-        self._asked, self._store = [], None
+        self._asked, self._store, self._changing = [], None, threading.RLock()
         self.__dict__.update(state)
