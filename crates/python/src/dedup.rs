@@ -3,18 +3,21 @@
 use crate::arrow::Table;
 use crate::error::{named, raise};
 use crate::inserting::{Making, Manner, insert_rows};
+use crate::process::detached;
 use crate::reader::Reader;
 use crate::results::Deduplicated;
 use crate::rows::{Kind, Names, Rows};
 use crate::settings::Wanted;
 use pyo3::prelude::*;
-use twindex::DEFAULT_THRESHOLD;
+
+// Signatures of Python show literals only.
+const _: () = assert!(twindex::DEFAULT_THRESHOLD == 0.8 && twindex::DEFAULT_CONFIDENCE == 0.95);
 
 /// Finds the duplicates among rows, by an index in a temporary file. Returns a table with a row for
 /// each: `id`, `keep`, `duplicate_of`, `similarity`. Rows without a column `id` are named by their
 /// numbers, counted from 0.
 #[pyfunction]
-#[pyo3(signature = (rows, *, threshold=DEFAULT_THRESHOLD, id=Some("id".into()), text="text".into(),
+#[pyo3(signature = (rows, *, threshold=0.8, id="id", text="text",
                     against=None, exact=false, recall=None, lanes=None, shingle=None,
                     normalize=None, multiset=None, weighted=None, max_candidates=None,
                     progress=None))]
@@ -23,8 +26,8 @@ pub(crate) fn dedup(
     py: Python<'_>,
     rows: &Bound<'_, PyAny>,
     threshold: f64,
-    id: Option<String>,
-    text: String,
+    id: Option<&str>,
+    text: &str,
     against: Option<Vec<Bound<'_, Reader>>>,
     exact: bool,
     recall: Option<f64>,
@@ -49,18 +52,17 @@ pub(crate) fn dedup(
     };
     let options = wanted.options()?;
     let manner = Manner::deduplicating(py, threshold, against, "skip", false, max_candidates)?;
-    let rows = Rows::new(rows, Names { id, id_needed: false, content: text })?;
+    let rows = Rows::new(rows, Names::new(id, text).if_any())?;
     let folder = tempfile::Builder::new().prefix("twindex").tempdir().map_err(|error| {
         named("StorageError", format!("cannot make a temporary folder: {error}"))
     })?;
     let path = folder.path().join("dedup.twx");
-    let (index, mut txn) = py
-        .detach(|| {
-            let index = options.create(path)?;
-            let txn = index.begin_write()?;
-            Ok((index, txn))
-        })
-        .map_err(raise)?;
+    let begun = detached(py, || {
+        let index = options.create(path)?;
+        let txn = index.begin_write()?;
+        Ok((index, txn))
+    });
+    let (index, mut txn) = begun.map_err(raise)?;
     let making = Making {
         kind: Kind::Contents,
         sketcher: index.sketcher(),
@@ -71,6 +73,6 @@ pub(crate) fn dedup(
     insert_rows(py, rows, &making, &manner, &mut txn, progress, |id, outcome| {
         done.push(id, outcome);
     })?;
-    py.detach(|| drop((txn, index, folder)));
+    detached(py, || drop((txn, index, folder)));
     done.table()
 }

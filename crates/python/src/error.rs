@@ -42,7 +42,7 @@ pub(crate) fn raise(error: Error) -> PyErr {
     Python::attach(|py| {
         exception(py, name, message(&error)).and_then(|raised| {
             if let Some(path) = path {
-                raised.value(py).setattr("filename", path)?;
+                raised.value(py).setattr("filename", path.as_os_str())?;
             }
             if let Some(errno) = errno {
                 raised.value(py).setattr("errno", errno)?;

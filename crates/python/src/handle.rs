@@ -1,7 +1,7 @@
 //! An open file, shared by the objects of Python that use it.
 
 use crate::error::{named, raise};
-use crate::process::Own;
+use crate::process::{Own, detached};
 use crate::waiting::wait_for;
 use pyo3::prelude::*;
 use std::path::{Path, PathBuf};
@@ -100,9 +100,9 @@ impl Handle {
         };
         let Some(open) = taken else { return Ok(()) };
         match open.take()? {
-            Open::Writable(index) => py.detach(|| index.close()).map_err(raise),
+            Open::Writable(index) => detached(py, || index.close()).map_err(raise),
             Open::ReadOnly(index) => {
-                py.detach(|| drop(index));
+                detached(py, || drop(index));
                 Ok(())
             }
         }
@@ -119,7 +119,7 @@ impl Handle {
     /// Begins a write transaction, when the one before has ended.
     pub(crate) fn begin_write(&self, py: Python<'_>) -> PyResult<(WriteTxn, Held)> {
         let held = self.wait_for_turn(py)?;
-        let begun = self.writing(|index| py.detach(|| index.begin_write()).map_err(raise));
+        let begun = self.writing(|index| detached(py, || index.begin_write()).map_err(raise));
         Ok((begun?, held))
     }
 

@@ -4,7 +4,7 @@ use crate::arrow::Table;
 use crate::error::{invalid, raise};
 use crate::handle::{Handle, Open};
 use crate::inserting::{Committing, Making, Manner, conflict, insert_rows};
-use crate::process::with_threads;
+use crate::process::{detached, is_forked};
 use crate::reader::{Reader, share};
 use crate::results::{Inserted, Match};
 use crate::rows::{Kind, Names, Rows};
@@ -19,9 +19,6 @@ use pyo3::types::PyTuple;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
-
-/// The documents of one commit, unless the caller says otherwise.
-const COMMIT_EVERY: usize = 10_000;
 
 /// An open index. `twindex.open` returns it.
 #[pyclass(frozen, extends = Reader, module = "twindex")]
@@ -63,16 +60,19 @@ pub(crate) fn open<'py>(
         store_text,
         seed,
     };
-    let mut options = wanted.options()?.wait(seconds(wait)?).give_up_if(signalled);
+    let mut options = wanted.options()?.wait(seconds(wait)?);
+    // In a forked child, the wait is on a thread of the library, which must not call Python.
+    if !is_forked() {
+        options = options.give_up_if(signalled);
+    }
     if let Some(bytes) = cache_bytes {
         options = options.cache_bytes(bytes);
     }
-    // The wait asks this thread for signals, so it must not run on one of the library's.
     let opened = match mode {
-        "c" => py.detach(|| options.open_or_create(&path).map(Open::Writable)),
-        "x" => py.detach(|| options.create(&path).map(Open::Writable)),
-        "w" => py.detach(|| options.open(&path).map(Open::Writable)),
-        "r" => py.detach(|| options.open_read_only(&path).map(Open::ReadOnly)),
+        "c" => detached(py, || options.open_or_create(&path).map(Open::Writable)),
+        "x" => detached(py, || options.create(&path).map(Open::Writable)),
+        "w" => detached(py, || options.open(&path).map(Open::Writable)),
+        "r" => detached(py, || options.open_read_only(&path).map(Open::ReadOnly)),
         _ => return Err(invalid(format!("mode={mode:?}: expected 'c', 'x', 'w' or 'r'"))),
     };
     let handle = Arc::new(Handle::new(opened.map_err(raise_or_signal)?));
@@ -89,7 +89,7 @@ impl Index {
 
     /// The state after the latest commit. Later commits do not change it.
     fn snapshot<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, Snapshot>> {
-        let taken = self.handle.with(|open| py.detach(|| open.snapshot()).map_err(raise))?;
+        let taken = self.handle.with(|open| detached(py, || open.snapshot()).map_err(raise))?;
         Snapshot::create(py, share(taken))
     }
 
@@ -142,44 +142,44 @@ impl Index {
 
     /// Inserts many documents and commits after every `commit_every` of them. When it ends early,
     /// by Ctrl-C or a bad row, the documents before are committed.
-    #[pyo3(signature = (rows, *, id=Some("id".into()), text="text".into(), on_conflict="replace",
-                        commit_every=COMMIT_EVERY, progress=None))]
+    #[pyo3(signature = (rows, *, id="id", text="text", on_conflict="replace",
+                        commit_every=10_000, progress=None))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn insert_many(
         &self,
         py: Python<'_>,
         rows: &Bound<'_, PyAny>,
-        id: Option<String>,
-        text: String,
+        id: Option<&str>,
+        text: &str,
         on_conflict: &str,
         commit_every: usize,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Inserted> {
-        let names = Names { id_needed: id.is_some(), id, content: text };
+        let names = Names::new(id, text);
         self.insert_all(py, rows, names, Kind::Contents, on_conflict, commit_every, progress)
     }
 
     /// Inserts many documents that are given by their signatures.
-    #[pyo3(signature = (rows, *, id=Some("id".into()), signature="signature".into(),
-                        on_conflict="replace", commit_every=COMMIT_EVERY, progress=None))]
+    #[pyo3(signature = (rows, *, id="id", signature="signature",
+                        on_conflict="replace", commit_every=10_000, progress=None))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn insert_signatures(
         &self,
         py: Python<'_>,
         rows: &Bound<'_, PyAny>,
-        id: Option<String>,
-        signature: String,
+        id: Option<&str>,
+        signature: &str,
         on_conflict: &str,
         commit_every: usize,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Inserted> {
-        let names = Names { id_needed: id.is_some(), id, content: signature };
+        let names = Names::new(id, signature);
         self.insert_all(py, rows, names, Kind::Signatures, on_conflict, commit_every, progress)
     }
 
     /// Inserts many documents in one transaction and leaves out those that are similar to one that
     /// is known. Returns a table with a row for each: `id`, `keep`, `duplicate_of`, `similarity`.
-    #[pyo3(signature = (rows, *, threshold=None, id=Some("id".into()), text="text".into(),
+    #[pyo3(signature = (rows, *, threshold=None, id="id", text="text",
                         against=None, on_conflict="replace", estimate=false, max_candidates=None,
                         progress=None))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
@@ -188,8 +188,8 @@ impl Index {
         py: Python<'_>,
         rows: &Bound<'_, PyAny>,
         threshold: Option<f64>,
-        id: Option<String>,
-        text: String,
+        id: Option<&str>,
+        text: &str,
         against: Option<Vec<Bound<'_, Reader>>>,
         on_conflict: &str,
         estimate: bool,
@@ -249,7 +249,7 @@ impl Index {
             Ok(reader) => reader.get().shared(py)?,
             Err(_) => {
                 let path: PathBuf = other.extract()?;
-                let opened = py.detach(|| twindex::ReadOnlyIndex::open(path)?.snapshot());
+                let opened = detached(py, || twindex::ReadOnlyIndex::open(path)?.snapshot());
                 share(opened.map_err(raise)?)
             }
         };
@@ -277,7 +277,7 @@ impl Index {
     /// committed is durable without it.
     fn flush(&self, py: Python<'_>) -> PyResult<()> {
         let _held = self.handle.wait_for_turn(py)?;
-        self.handle.writing(|index| py.detach(|| with_threads(|| index.flush())).map_err(raise))
+        self.handle.writing(|index| detached(py, || index.flush()).map_err(raise))
     }
 
     /// Closes the file. Does nothing if it is closed.

@@ -3,7 +3,7 @@
 
 use crate::error::{invalid, raise};
 use crate::handle::{Handle, Held};
-use crate::process::with_threads;
+use crate::process::detached;
 use crate::reader::{Reader, Shared};
 use crate::rows::{Kind, Rows};
 use pyo3::prelude::*;
@@ -118,7 +118,7 @@ impl<'h> Committing<'h> {
 
     pub(crate) fn commit(&mut self, py: Python<'_>) -> PyResult<()> {
         let Some((txn, held, _)) = self.begun.take() else { return Ok(()) };
-        let done = py.detach(|| txn.commit()).map_err(raise);
+        let done = detached(py, || txn.commit()).map_err(raise);
         drop(held);
         done
     }
@@ -197,7 +197,7 @@ pub(crate) fn insert_rows(
             ids.into_iter().zip(outcomes).for_each(|(id, outcome)| told(id, outcome));
             Ok(())
         };
-        let (inserted, made) = py.detach(|| with_threads(|| rayon::join(insert, make)));
+        let (inserted, made) = detached(py, || rayon::join(insert, make));
         inserted.map_err(raise)?;
         if count > 0 {
             target.inserted(py, count)?;

@@ -5,7 +5,7 @@
 
 use crate::arrow::stream_capsule;
 use crate::error::{named, raise};
-use crate::process::Own;
+use crate::process::{Own, with_threads};
 use crate::reader::Shared;
 use crate::results::ids;
 use arrow_array::{
@@ -48,7 +48,7 @@ impl<T: Send + 'static> Stream<T> {
         let work = move || {
             // This thread belongs to the process that made the snapshot.
             if let Ok(snapshot) = shared.get() {
-                send_blocks(&send, |take| compute(snapshot, take));
+                with_threads(|| send_blocks(&send, |take| compute(snapshot, take)));
             }
         };
         thread::Builder::new()

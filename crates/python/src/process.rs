@@ -1,7 +1,7 @@
 //! What must not cross a `fork`: open files, and the threads that share out work.
 
 use crate::error::named;
-use pyo3::PyResult;
+use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -55,7 +55,7 @@ impl<T> Drop for Own<T> {
     }
 }
 
-fn forked() -> pyo3::PyErr {
+fn forked() -> PyErr {
     named(
         "ForkError",
         "this was opened before a fork, and a child process cannot use it: open the index again in \
@@ -63,18 +63,21 @@ fn forked() -> pyo3::PyErr {
     )
 }
 
-/// Runs work that may share itself out between threads.
+/// Calls the library, while other threads of Python go on.
+pub(crate) fn detached<T: Send>(py: Python<'_>, call: impl FnOnce() -> T + Send) -> T {
+    py.detach(|| with_threads(call))
+}
+
+/// Runs a call of the library, which may share its work out between threads.
 ///
-/// The threads of a parent process do not exist in a child that was forked from it. There, the work
+/// The threads of a parent process do not exist in a child that was forked from it. There, the call
 /// runs on threads of the child's own.
-pub(crate) fn with_threads<T: Send>(work: impl FnOnce() -> T + Send) -> T {
-    static FIRST: AtomicU32 = AtomicU32::new(0);
+pub(crate) fn with_threads<T: Send>(call: impl FnOnce() -> T + Send) -> T {
     static OF_CHILD: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
-    let me = process::id();
-    let first = FIRST.compare_exchange(0, me, Ordering::SeqCst, Ordering::SeqCst);
-    if first.is_ok() || first == Err(me) {
-        return work();
+    if !is_forked() {
+        return call();
     }
+    let me = process::id();
     let mut kept = OF_CHILD.lock().unwrap_or_else(PoisonError::into_inner);
     let pool = match kept.as_ref() {
         Some((owner, pool)) if *owner == me => Some(Arc::clone(pool)),
@@ -88,7 +91,15 @@ pub(crate) fn with_threads<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     };
     drop(kept);
     match pool {
-        Some(pool) => pool.install(work),
-        None => work(),
+        Some(pool) => pool.install(call),
+        None => call(),
     }
+}
+
+/// Whether this process was forked from one that had called the library.
+pub(crate) fn is_forked() -> bool {
+    static FIRST: AtomicU32 = AtomicU32::new(0);
+    let me = process::id();
+    let first = FIRST.compare_exchange(0, me, Ordering::SeqCst, Ordering::SeqCst);
+    first.is_err() && first != Err(me)
 }

@@ -7,7 +7,7 @@ use crate::error::{invalid, named, raise};
 use crate::explanation::Explanation;
 use crate::handle::Handle;
 use crate::pairs::{Ids, Pairs};
-use crate::process::{Own, with_threads};
+use crate::process::{Own, detached};
 use crate::results::{Document, Matches};
 use crate::rows::signature_of;
 use crate::settings::Settings;
@@ -54,7 +54,7 @@ impl Reader {
     pub(crate) fn shared(&self, py: Python<'_>) -> PyResult<Shared> {
         match &self.state {
             State::Latest(handle) => {
-                handle.with(|open| py.detach(|| open.snapshot()).map_err(raise)).map(share)
+                handle.with(|open| detached(py, || open.snapshot()).map_err(raise)).map(share)
             }
             State::Fixed(snapshot) => {
                 let snapshot = snapshot.lock().unwrap_or_else(PoisonError::into_inner);
@@ -79,7 +79,7 @@ impl Reader {
     ) -> PyResult<T> {
         let shared = self.shared(py)?;
         let snapshot = shared.get()?;
-        let answer = py.detach(|| with_threads(|| question(snapshot)));
+        let answer = detached(py, || question(snapshot));
         answer.map_err(raise)
     }
 }

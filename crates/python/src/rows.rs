@@ -17,14 +17,25 @@ const ROWS: usize = 4096;
 const BYTES: usize = 16 << 20;
 
 /// The names of the columns, or of the keys of dicts.
-#[derive(Clone)]
 pub(crate) struct Names {
     /// The column of ids. `None`: the rows have none.
-    pub(crate) id: Option<String>,
+    id: Option<String>,
     /// Whether rows without ids are an error.
-    pub(crate) id_needed: bool,
+    id_needed: bool,
     /// The column of texts, or of signatures.
-    pub(crate) content: String,
+    content: String,
+}
+
+impl Names {
+    /// The columns of these names. Without a name for ids, the rows have none.
+    pub(crate) fn new(id: Option<&str>, content: &str) -> Self {
+        Self { id: id.map(str::to_owned), id_needed: id.is_some(), content: content.to_owned() }
+    }
+
+    /// These columns; rows without an id are no error.
+    pub(crate) fn if_any(self) -> Self {
+        Self { id_needed: false, ..self }
+    }
 }
 
 /// Rows that are read once, from the first to the last.

@@ -4,7 +4,7 @@ use crate::arrow::array_capsules;
 use crate::content::{Given, text_of};
 use crate::error::{invalid, raise};
 use crate::explanation::Explanation;
-use crate::process::with_threads;
+use crate::process::detached;
 use crate::results::item;
 use crate::rows::{Kind, Names, RowBatch, Rows, bytes_of, signature_of};
 use crate::settings::{Settings, Wanted};
@@ -65,25 +65,25 @@ impl Sketcher {
         content: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let given = Given::new(content)?;
-        let signature = py.detach(|| self.sketcher.signature(given.content())).map_err(raise)?;
+        let signature = detached(py, || self.sketcher.signature(given.content())).map_err(raise)?;
         Ok(PyBytes::new(py, &bytes_of(&signature)))
     }
 
     /// The signatures of many documents: of a column that speaks Arrow, of a column `text` of a
     /// table, or of an iterable.
-    #[pyo3(signature = (column, *, text="text".into(), progress=None))]
+    #[pyo3(signature = (column, *, text="text", progress=None))]
     fn sketch(
         &self,
         py: Python<'_>,
         column: &Bound<'_, PyAny>,
-        text: String,
+        text: &str,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Signatures> {
-        let names = Names { id: None, id_needed: false, content: text };
+        let names = Names::new(None, text);
         let mut rows = Rows::new(column, names)?;
         let (mut bytes, mut count) = (Vec::new(), 0_usize);
         while let Some(batch) = rows.next(py, Kind::Contents)? {
-            let made = py.detach(|| with_threads(|| self.signatures(&batch)));
+            let made = detached(py, || self.signatures(&batch));
             let made = made.map_err(|bad| bad.raise())?;
             count += batch.len();
             bytes.extend_from_slice(&made);
@@ -98,7 +98,7 @@ impl Sketcher {
     /// The estimated similarity of two signatures and its interval: (similarity, low, high).
     /// `None` if one is of an empty document.
     #[staticmethod]
-    #[pyo3(signature = (a, b, *, confidence=twindex::DEFAULT_CONFIDENCE))]
+    #[pyo3(signature = (a, b, *, confidence=0.95))]
     fn similarity(a: &[u8], b: &[u8], confidence: f64) -> PyResult<Option<(f64, f64, f64)>> {
         let (a, b) = (signature_of(a).map_err(invalid)?, signature_of(b).map_err(invalid)?);
         if a.lanes().len() != b.lanes().len() {
@@ -117,7 +117,8 @@ impl Sketcher {
     ) -> PyResult<Explanation> {
         let (a, b) = (text_of(a)?, text_of(b)?);
         let shingler = self.sketcher.shingler();
-        let explained = py.detach(|| twindex::Explanation::new(shingler, &a, &b)).map_err(raise)?;
+        let explained =
+            detached(py, || twindex::Explanation::new(shingler, &a, &b)).map_err(raise)?;
         Ok(Explanation::new(&explained, &a))
     }
 

@@ -5,7 +5,7 @@ use crate::content::{Given, id_of};
 use crate::error::{invalid, named, raise};
 use crate::handle::{Handle, Held};
 use crate::inserting::{Making, Manner, insert_rows};
-use crate::process::{Own, with_threads};
+use crate::process::{Own, detached};
 use crate::reader::Reader;
 use crate::results::{Deduplicated, Inserted, Match, word};
 use crate::rows::{Kind, Names, Rows, signature_of};
@@ -73,7 +73,7 @@ impl Transaction {
         make: impl FnOnce() -> twindex::Result<Document> + Send,
     ) -> PyResult<Outcome> {
         self.with(|txn| {
-            let outcomes = py.detach(|| with_threads(|| manner.insert(txn, vec![make()?])));
+            let outcomes = detached(py, || manner.insert(txn, vec![make()?]));
             let mut outcomes = outcomes.map_err(raise)?;
             outcomes.pop().ok_or_else(|| named("Error", "the insertion had no outcome"))
         })
@@ -132,25 +132,25 @@ impl Transaction {
     }
 
     /// Inserts many documents: a table, or an iterable of (id, text) or of dicts.
-    #[pyo3(signature = (rows, *, id=Some("id".into()), text="text".into(), on_conflict="replace",
+    #[pyo3(signature = (rows, *, id="id", text="text", on_conflict="replace",
                         progress=None))]
     fn insert_many(
         &self,
         py: Python<'_>,
         rows: &Bound<'_, PyAny>,
-        id: Option<String>,
-        text: String,
+        id: Option<&str>,
+        text: &str,
         on_conflict: &str,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Inserted> {
-        let names = Names { id_needed: id.is_some(), id, content: text };
+        let names = Names::new(id, text);
         self.insert_all(py, rows, names, Kind::Contents, on_conflict, progress)
     }
 
     /// Inserts many documents and leaves out those that are similar to one that is known, in the
     /// index or earlier in the rows. Returns a table with a row for each: `id`, `keep`,
     /// `duplicate_of`, `similarity`.
-    #[pyo3(signature = (rows, *, threshold=None, id=Some("id".into()), text="text".into(),
+    #[pyo3(signature = (rows, *, threshold=None, id="id", text="text",
                         against=None, on_conflict="replace", estimate=false, max_candidates=None,
                         progress=None))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
@@ -159,8 +159,8 @@ impl Transaction {
         py: Python<'_>,
         rows: &Bound<'_, PyAny>,
         threshold: Option<f64>,
-        id: Option<String>,
-        text: String,
+        id: Option<&str>,
+        text: &str,
         against: Option<Vec<Bound<'_, Reader>>>,
         on_conflict: &str,
         estimate: bool,
@@ -170,7 +170,7 @@ impl Transaction {
         let threshold = threshold.unwrap_or(self.settings.threshold());
         let manner =
             Manner::deduplicating(py, threshold, against, on_conflict, estimate, max_candidates)?;
-        let names = Names { id_needed: id.is_some(), id, content: text };
+        let names = Names::new(id, text);
         let rows = Rows::new(rows, names)?;
         let mut done = Deduplicated::default();
         self.with(|txn| {
@@ -199,37 +199,37 @@ impl Transaction {
     }
 
     /// Inserts many documents that are given by their signatures.
-    #[pyo3(signature = (rows, *, id=Some("id".into()), signature="signature".into(),
+    #[pyo3(signature = (rows, *, id="id", signature="signature",
                         on_conflict="replace", progress=None))]
     fn insert_signatures(
         &self,
         py: Python<'_>,
         rows: &Bound<'_, PyAny>,
-        id: Option<String>,
-        signature: String,
+        id: Option<&str>,
+        signature: &str,
         on_conflict: &str,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Inserted> {
-        let names = Names { id_needed: id.is_some(), id, content: signature };
+        let names = Names::new(id, signature);
         self.insert_all(py, rows, names, Kind::Signatures, on_conflict, progress)
     }
 
     /// Removes a document. Returns whether there was one.
     pub(crate) fn remove(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<bool> {
         let id = id_of(id)?;
-        self.with(|txn| py.detach(|| txn.remove(&id)).map_err(raise))
+        self.with(|txn| detached(py, || txn.remove(&id)).map_err(raise))
     }
 
     /// Removes the documents with these ids. Returns how many there were.
     pub(crate) fn remove_many(&self, py: Python<'_>, ids: &Bound<'_, PyAny>) -> PyResult<u64> {
         let ids = ids.try_iter()?.map(|id| id_of(&id?)).collect::<PyResult<Vec<_>>>()?;
         let ids: Vec<&str> = ids.iter().map(|id| &**id).collect();
-        self.with(|txn| py.detach(|| with_threads(|| txn.remove_batch(&ids))).map_err(raise))
+        self.with(|txn| detached(py, || txn.remove_batch(&ids)).map_err(raise))
     }
 
     fn __contains__(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<bool> {
         let id = id_of(id)?;
-        self.with(|txn| py.detach(|| txn.contains(&id)).map_err(raise))
+        self.with(|txn| detached(py, || txn.contains(&id)).map_err(raise))
     }
 
     fn __len__(&self) -> PyResult<usize> {
@@ -244,13 +244,13 @@ impl Transaction {
     pub(crate) fn commit(&self, py: Python<'_>) -> PyResult<()> {
         let Begun { txn, _held } = self.take()?.ok_or_else(ended)?;
         let txn = txn.take()?;
-        py.detach(|| txn.commit()).map_err(raise)
+        detached(py, || txn.commit()).map_err(raise)
     }
 
     /// Undoes all changes. Does nothing if the transaction has ended.
     pub(crate) fn abort(&self, py: Python<'_>) -> PyResult<()> {
         let begun = self.take()?;
-        py.detach(|| drop(begun));
+        detached(py, || drop(begun));
         Ok(())
     }
 

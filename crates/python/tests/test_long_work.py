@@ -1,0 +1,234 @@
+"""Long work: the GIL, Ctrl-C, progress, threads, fork, spawn."""
+
+import itertools
+import multiprocessing
+import os
+import pickle
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import twindex
+
+
+def texts(count: int, words: int = 400) -> list[tuple[str, str]]:
+    rng = random.Random(3)
+    return [
+        (f"d{number}", " ".join(str(rng.randrange(10_000)) for _ in range(words)))
+        for number in range(count)
+    ]
+
+
+def test_a_python_thread_goes_on_while_rust_works(index: twindex.Index) -> None:
+    rows = texts(3000)
+    table = [(id, text * 20) for id, text in rows]
+    ticks: list[float] = []
+    done = threading.Event()
+
+    def tick() -> None:
+        while not done.is_set():
+            ticks.append(time.perf_counter())
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    start = time.perf_counter()
+    index.insert_many(table)
+    took = time.perf_counter() - start
+    done.set()
+    thread.join()
+    gaps = [later - earlier for earlier, later in zip(ticks, ticks[1:], strict=False)]
+    assert took > 0.2, "too quick to tell"
+    # Where the GIL were held, a gap would last as long as the work on a batch.
+    assert len(ticks) > 20 * took and max(gaps) < took / 2
+
+
+def interrupt_soon(seconds: float) -> threading.Timer:
+    timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    return timer
+
+
+def endless() -> Iterator[tuple[str, str]]:
+    for number, (_, text) in enumerate(itertools.cycle(texts(200))):
+        yield f"e{number}", f"{number} {text}"
+
+
+def test_ctrl_c_ends_an_insertion_and_loses_nothing(path: Path) -> None:
+    seen: list[int] = []
+    with twindex.open(path) as index:
+        interrupt_soon(1.0)
+        with pytest.raises(KeyboardInterrupt) as raised:
+            index.insert_many(endless(), progress=lambda done, _: seen.append(done))
+        documents = len(index)
+        assert documents >= seen[-1] > 0
+        assert f"{documents} documents before it are committed" in raised.value.__notes__[0]
+        assert index.check()
+        interrupt_soon(0.5)
+        with pytest.raises(KeyboardInterrupt), index.write() as txn:
+            txn.insert_many(endless())
+        assert len(index) == documents
+
+
+def test_ctrl_c_ends_long_questions(path: Path) -> None:
+    text = "the same text for all of them, which makes every document like every other"
+    with twindex.open(path) as index:
+        index.insert_many((f"d{n}", f"{text} {n % 50}") for n in range(20_000))
+        interrupt_soon(0.3)
+        with pytest.raises(KeyboardInterrupt):
+            for _ in index.pairs(0.5):
+                pass
+        interrupt_soon(0.2)
+        start = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            while True:
+                index.clusters(0.5, linkage="connected")
+        assert time.monotonic() - start < 30
+        assert index.check()
+
+
+def test_ctrl_c_ends_the_wait_for_a_writer(index: twindex.Index, path: Path) -> None:
+    began, end = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with index.write():
+            began.set()
+            end.wait()
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    began.wait()
+    interrupt_soon(0.2)
+    with pytest.raises(KeyboardInterrupt):
+        index.insert("a", "text")
+    end.set()
+    holder.join()
+    interrupt_soon(0.2)
+    with pytest.raises(KeyboardInterrupt):
+        twindex.open(path, wait=60.0)
+
+
+def test_progress_is_told_and_its_exceptions_stop_the_work(index: twindex.Index) -> None:
+    seen: list[tuple[int, int | None]] = []
+    index.insert_many(texts(6000, 10), progress=lambda done, total: seen.append((done, total)))
+    assert seen[-1] == (6000, None)
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+
+    def stop(done: int, total: int | None) -> None:
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        index.check(progress=stop)
+    with pytest.raises(RuntimeError, match="enough"):
+        index.insert_many([("new", "text")], progress=stop)
+    with pytest.raises(RuntimeError, match="enough"):
+        index.dedup([("other", "text of another")], progress=stop)
+    assert "other" not in index
+
+
+def test_threads_share_an_index(index: twindex.Index) -> None:
+    failures: list[BaseException] = []
+
+    def use(name: str) -> None:
+        try:
+            for number in range(40):
+                text = f"{name} writes document {number} with words of its own {name * 3}"
+                index.insert(f"{name}{number}", text)
+                assert index.query(text)[0].similarity == 1.0
+                with index.write() as txn:
+                    txn.insert(f"{name}-again", text)
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=use, args=(name,)) for name in "abcd"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures and len(index) == 4 * 41 and index.check()
+
+
+def test_a_transaction_of_two_threads_at_once_is_refused_not_a_deadlock(
+    index: twindex.Index,
+) -> None:
+    inside, end = threading.Event(), threading.Event()
+
+    def rows() -> Iterator[tuple[str, str]]:
+        yield "a", "text"
+        inside.set()
+        end.wait()
+
+    with index.write() as txn:
+        feeder = threading.Thread(target=txn.insert_many, args=(rows(),))
+        feeder.start()
+        inside.wait()
+        with pytest.raises(twindex.BusyError, match="in use"):
+            txn.remove("a")
+        end.set()
+        feeder.join()
+    assert "a" in index
+
+
+def child(index: twindex.Index, send: Any) -> None:
+    told: list[object] = []
+    for use in (lambda: len(index), lambda: index.insert("x", "y"), lambda: index.query("text")):
+        try:
+            use()
+            told.append("used")
+        except twindex.ForkError as error:
+            told.append(str(error))
+    sketcher = twindex.Sketcher()
+    told.append(len(sketcher.sketch([f"text {n}" for n in range(9000)])))
+    with twindex.open(index.path, "r") as mine:
+        told.append(len(mine.query("text", scan=True, threshold=0.0)))
+    send.send(told)
+
+
+def test_a_forked_child_is_told_and_can_open_the_index_itself(index: twindex.Index) -> None:
+    index.insert_many(texts(5000, 10))
+    receive, send = multiprocessing.Pipe(duplex=False)
+    process = multiprocessing.get_context("fork").Process(target=child, args=(index, send))
+    process.start()
+    assert receive.poll(60), "the child hangs"
+    told = receive.recv()
+    process.join(60)
+    assert process.exitcode == 0
+    for message in told[:3]:
+        assert "before a fork" in message and "spawn" in message
+    assert told[3:] == [9000, 5000]
+    index.insert("still", "usable in the parent")
+    assert index.check()
+
+
+def length(path: str) -> int:
+    with twindex.open(path, "r") as index:
+        return len(index)
+
+
+def test_spawned_workers_open_the_path(index: twindex.Index) -> None:
+    index.insert_many(texts(10, 10))
+    with pytest.raises(TypeError, match="send its path"):
+        pickle.dumps(index)
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        assert pool.map(length, [pickle.loads(pickle.dumps(str(index.path)))] * 3) == [10] * 3
+
+
+def test_an_interpreter_may_end_with_everything_open(path: Path) -> None:
+    program = (
+        "import sys, twindex\n"
+        "index = twindex.open(sys.argv[1])\n"
+        "index.insert_many((str(n), 'the same text') for n in range(5000))\n"
+        "pairs = index.pairs(0.2); next(pairs)\n"
+        "snapshot = index.snapshot(); txn = index.write(); txn.insert('x', 'y')\n"
+    )
+    subprocess.run([sys.executable, "-c", program, str(path)], check=True, timeout=60)
+    with twindex.open(path) as index:
+        assert len(index) == 5000 and index.check()
