@@ -1,4 +1,4 @@
-"""What the tests of twindex.datasketch share."""
+"""What the tests of twindex.datasketch share. Their oracle is datasketch: they skip without it."""
 
 from __future__ import annotations
 
@@ -6,14 +6,22 @@ import random
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import datasketch
 import numpy as np
+import pytest
 import twindex.datasketch as ours
 
-theirs: Any = datasketch
+# A module of it, because the folder of these tests passes for a package without any.
+pytest.importorskip("datasketch.minhash")
+theirs: Any = pytest.importorskip("datasketch")
 
 SCHEMES = ("affine32", "affine64", "legacy")
 LIBRARIES = {"theirs": theirs, "ours": ours}
+
+
+@pytest.fixture
+def rng(request: pytest.FixtureRequest) -> random.Random:
+    """Random numbers whose seed is the test's name, so that a failure repeats."""
+    return random.Random(request.node.nodeid)
 
 
 def tokens(rng: random.Random, number: int, most_bytes: int = 40) -> list[bytes]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from datasketch_helpers import SCHEMES, assert_same, both, near, ours, theirs, tokens
+from datasketch_helpers import SCHEMES, assert_same, both, near, ours, rng, theirs, tokens
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

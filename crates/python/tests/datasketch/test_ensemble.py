@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from datasketch_helpers import assert_same_failure, both, ours, theirs
+from datasketch_helpers import assert_same_failure, both, ours, rng, theirs
 
 
 def entries(rng: random.Random, number: int, most: int = 60) -> list[Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from datasketch_helpers import SCHEMES, assert_same_failure, near, ours, theirs
+from datasketch_helpers import SCHEMES, assert_same_failure, near, ours, rng, theirs
 
 
 def forests(minhashes: list[Any], **arguments: Any) -> tuple[Any, Any]:

@@ -8,7 +8,16 @@ import random
 from typing import Any
 
 import pytest
-from datasketch_helpers import SCHEMES, assert_same, assert_same_failure, both, ours, theirs, tokens
+from datasketch_helpers import (
+    SCHEMES,
+    assert_same,
+    assert_same_failure,
+    both,
+    ours,
+    rng,
+    theirs,
+    tokens,
+)
 
 ORDERS = ("@", "=", "<", ">", "!")
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from datasketch_helpers import SCHEMES, assert_same_failure, both, near, ours, theirs
+from datasketch_helpers import SCHEMES, assert_same_failure, both, near, ours, rng, theirs
 
 
 def indexes(minhashes: list[Any], keys: Any = None, **arguments: Any) -> tuple[Any, Any]:

@@ -10,7 +10,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from datasketch_helpers import SCHEMES, assert_same, assert_same_failure, both, ours, theirs, tokens
+from datasketch_helpers import (
+    SCHEMES,
+    assert_same,
+    assert_same_failure,
+    both,
+    ours,
+    rng,
+    theirs,
+    tokens,
+)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

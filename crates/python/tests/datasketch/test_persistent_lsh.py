@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 import twindex
-from datasketch_helpers import SCHEMES, both, near, ours, theirs
+from datasketch_helpers import SCHEMES, both, near, ours, rng, theirs
 
 
 def opened(path: Path, **arguments: Any) -> ours.MinHashLSH:
