@@ -23,6 +23,32 @@ const LAYERS: [&str; 11] = [
 const COMMAND_LAYERS: [&str; 8] =
     ["input", "terminal", "run", "commands", "args", "near_misses", "dispatch", "fuzzing"];
 
+/// The layers of the Python package. Each uses only those before it.
+const PYTHON_LAYERS: [&str; 22] = [
+    "error",
+    "process",
+    "waiting",
+    "content",
+    "arrow",
+    "rows",
+    "settings",
+    "handle",
+    "results",
+    "care",
+    "explanation",
+    "clusters",
+    "pairs",
+    "reader",
+    "inserting",
+    "snapshot",
+    "sketcher",
+    "transaction",
+    "index",
+    "dedup",
+    "command",
+    "minhash",
+];
+
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -114,6 +140,11 @@ fn no_layer_of_the_command_uses_one_above_it() {
 }
 
 #[test]
+fn no_layer_of_the_python_package_uses_one_above_it() {
+    assert_layers(layered(&root().join("crates/python/src")), &PYTHON_LAYERS, &["lib"]);
+}
+
+#[test]
 fn only_the_store_knows_the_storage_library() {
     for name in ["redb", "roaring", "bincode"] {
         for (layer, path, text) in library().into_iter().filter(|file| file.0 != "store") {
@@ -133,7 +164,14 @@ fn only_the_store_knows_the_storage_library() {
 fn the_library_knows_nothing_of_its_clients() {
     for (_, path, text) in library() {
         for line in code(&text) {
-            let known = ["feature = \"cli\"", "twindex_cli", "twindex_lab", "clap::"];
+            let known = [
+                "feature = \"cli\"",
+                "twindex_cli",
+                "twindex_lab",
+                "clap::",
+                "pyo3",
+                "arrow_array",
+            ];
             let named = known.into_iter().find(|name| line.contains(name));
             assert!(named.is_none(), "{}: {line}", path.display());
         }

@@ -39,6 +39,13 @@ impl Open {
     }
 }
 
+/// One state of an index.
+pub(crate) type Shared = Arc<Own<Snapshot>>;
+
+pub(crate) fn share(snapshot: Snapshot) -> Shared {
+    Arc::new(Own::new(snapshot))
+}
+
 /// The open file, until it is closed.
 pub(crate) struct Handle {
     path: PathBuf,

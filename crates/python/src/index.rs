@@ -2,10 +2,10 @@
 
 use crate::arrow::Table;
 use crate::error::{invalid, raise};
-use crate::handle::{Handle, Open};
+use crate::handle::{Handle, Open, share};
 use crate::inserting::{Committing, Making, Manner, conflict, insert_rows};
 use crate::process::{detached, is_forked};
-use crate::reader::{Reader, share};
+use crate::reader::Reader;
 use crate::results::{Inserted, Match};
 use crate::rows::{Kind, Names, Rows};
 use crate::settings::{Wanted, seconds};

@@ -2,9 +2,9 @@
 //! are inserted.
 
 use crate::error::{invalid, raise};
-use crate::handle::{Handle, Held};
+use crate::handle::{Handle, Held, Shared};
 use crate::process::detached;
-use crate::reader::{Reader, Shared};
+use crate::reader::Reader;
 use crate::rows::{Kind, Rows};
 use pyo3::prelude::*;
 use twindex::{

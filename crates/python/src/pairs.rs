@@ -5,8 +5,8 @@
 
 use crate::arrow::stream_capsule;
 use crate::error::{named, raise};
+use crate::handle::Shared;
 use crate::process::{Own, with_threads};
-use crate::reader::Shared;
 use crate::results::ids;
 use arrow_array::{
     ArrayRef, BooleanArray, Float64Array, RecordBatch, RecordBatchReader, StringArray,

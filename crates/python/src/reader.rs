@@ -5,9 +5,9 @@ use crate::clusters::Clusters;
 use crate::content::{Given, id_of};
 use crate::error::{invalid, named, raise};
 use crate::explanation::Explanation;
-use crate::handle::Handle;
+use crate::handle::{Handle, Shared, share};
 use crate::pairs::{Ids, Pairs};
-use crate::process::{Own, detached};
+use crate::process::detached;
 use crate::results::{Document, Matches};
 use crate::rows::signature_of;
 use crate::settings::Settings;
@@ -17,9 +17,6 @@ use pyo3::types::{PyDict, PyString};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use twindex::{Keep, Linkage, Signature, Snapshot};
-
-/// One state of an index.
-pub(crate) type Shared = Arc<Own<Snapshot>>;
 
 /// What an `Index` and a `Snapshot` can be asked.
 #[pyclass(frozen, subclass, module = "twindex")]
@@ -82,10 +79,6 @@ impl Reader {
         let answer = detached(py, || question(snapshot));
         answer.map_err(raise)
     }
-}
-
-pub(crate) fn share(snapshot: Snapshot) -> Shared {
-    Arc::new(Own::new(snapshot))
 }
 
 #[pymethods]

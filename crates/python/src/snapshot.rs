@@ -1,6 +1,7 @@
 //! One state of an index, which later commits do not change.
 
-use crate::reader::{Reader, Shared};
+use crate::handle::Shared;
+use crate::reader::Reader;
 use pyo3::prelude::*;
 
 /// One state of an index. `index.snapshot()` returns it.

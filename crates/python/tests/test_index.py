@@ -31,14 +31,14 @@ def test_open_modes(path: Path) -> None:
         with twindex.open(path) as writer:
             writer.insert("a", TEXT)
         assert len(index) == 1
-    with pytest.raises(twindex.InvalidInputError, match="mode='q'"):
+    with pytest.raises(twindex.InvalidInputError, match="mode="):
         twindex.open(path, "q")  # type: ignore[arg-type]
 
 
 def test_settings_are_checked(path: Path) -> None:
     for wrong in ({"threshold": 2.0}, {"lanes": 100}, {"shingle": "char:0"}, {"seed": -1}):
         with pytest.raises(twindex.InvalidInputError):
-            twindex.open(path, **wrong)  # type: ignore[arg-type]
+            twindex.open(path, **wrong)
     with pytest.raises(TypeError, match="seed"):
         twindex.open(path, seed=1.5)  # type: ignore[arg-type]
     assert not path.exists()

@@ -34,7 +34,7 @@ def test_queries_agree_with_brute_force(
 
 def test_matches_are_a_sequence(filled: twindex.Index, corpus: list[tuple[str, str]]) -> None:
     matches = filled.query(corpus[0][1], threshold=1e-6, scan=True, limit=5)
-    assert len(matches) == 5 and matches.left_out > 0 and matches.recall == 1.0
+    assert len(matches) == 5 and matches.left_out > 0 and matches.recall > 0.999
     assert matches[0] == list(matches)[0] and matches[-1] == matches[4]
     assert matches[1:3] == [matches[1], matches[2]] and matches[::-2] == [
         matches[4],

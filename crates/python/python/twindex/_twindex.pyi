@@ -24,7 +24,6 @@ from twindex._types import (
     SignatureRows,
 )
 
-__all__: list[str]
 __version__: str
 
 @disjoint_base
