@@ -16,10 +16,8 @@ from typing import Final
 
 try:
     import numpy as _numpy  # noqa: F401
-except ImportError as error:
-    raise ImportError(
-        "twindex.datasketch needs numpy: pip install 'twindex[datasketch]'"
-    ) from error
+except ImportError:
+    raise ImportError("twindex.datasketch needs numpy: pip install 'twindex[datasketch]'") from None
 
 from ._pickles import load, loads
 from .hashfunc import sha1_hash32, sha1_hash64

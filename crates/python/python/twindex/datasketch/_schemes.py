@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[Any]
-Scheme = Literal["affine32", "affine64", "legacy"]
 
 SCHEMES: Final = ("affine32", "affine64", "legacy")
 

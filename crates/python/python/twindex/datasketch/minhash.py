@@ -12,10 +12,8 @@ from numpy.typing import ArrayLike
 
 from .. import _twindex
 from . import _schemes
-from ._schemes import Array, Scheme
+from ._schemes import Array
 from .hashfunc import compiled_bits, sha1_hash32, sha1_hash64
-
-_GpuMode = Literal["disable", "detect", "always"]
 
 
 class MinHash:
@@ -54,7 +52,7 @@ class MinHash:
     hashfunc: Callable[..., Any]
     hashvalues: Array
     permutations: Any
-    _gpu_mode: _GpuMode
+    _gpu_mode: Literal["disable", "detect", "always"]
     _a_gpu: None
     _b_gpu: None
 
@@ -62,12 +60,12 @@ class MinHash:
         self,
         num_perm: int = 128,
         seed: int = 1,
-        gpu_mode: _GpuMode = "disable",
+        gpu_mode: Literal["disable", "detect", "always"] = "disable",
         hashfunc: Callable[..., Any] | None = None,
         hashobj: object | None = None,
         hashvalues: ArrayLike | None = None,
         permutations: tuple[ArrayLike, ArrayLike] | ArrayLike | None = None,
-        scheme: Scheme | None = None,
+        scheme: Literal["affine32", "affine64", "legacy"] | None = None,
     ) -> None:
         if scheme is None:
             if hashvalues is not None or permutations is not None:

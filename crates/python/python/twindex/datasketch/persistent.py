@@ -14,7 +14,6 @@ import os
 import pickle
 import threading
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -77,6 +76,8 @@ class PersistentTable:
         #: What no commit has taken yet: signatures, None for keys to remove, and the sessions.
         self._pending: dict[str, tuple[bytes | None, object]] = {}
         self._index: twindex.Index | None = None
+        #: Which hash value each lane has.
+        self._order: _schemes.Array = np.arange(0)
         self._closed = False
         if self._existing() is None and not self._path.parent.is_dir():
             raise FileNotFoundError(f"there is no folder {self._path.parent}")
@@ -105,6 +106,9 @@ class PersistentTable:
             index.close()
             raise ValueError(f"{self._path} {reason}")
         self._index = index
+        numbers = np.arange(self._used)
+        orders = [step * numbers % self._used for step in _STEPS[: lanes // self._used]]
+        self._order = np.concatenate(orders)
 
     def _create(self, seed: int) -> twindex.Index:
         """Create the file, with as few lanes as give the recall."""
@@ -154,11 +158,10 @@ class PersistentTable:
         """Insert a key, and commit if `most` changes wait for it."""
         name = self._name(key)
         with self._lock:
-            index = self._index_for(minhash, create=True)
-            assert index is not None
+            self._index_for(minhash, create=True)
             if not replace and self._has(name):
                 raise ValueError("The given key already exists")
-            self._change(name, self._signature(minhash, index.settings.lanes), session, most)
+            self._change(name, self._signature(minhash), session, most)
 
     def remove(self, key: Hashable, session: object = None, most: int = 1) -> None:
         """Remove a key, and commit if `most` changes wait for it."""
@@ -188,7 +191,7 @@ class PersistentTable:
             if index is None:
                 return []
             self.commit()
-        found = index.query(signature=self._signature(minhash, index.settings.lanes))
+        found = index.query(signature=self._signature(minhash))
         return [self._key(match.id) for match in found]
 
     def commit(self) -> None:
@@ -246,7 +249,7 @@ class PersistentTable:
             return self._pending[name][0] is not None
         return index is not None and name in index
 
-    def _signature(self, minhash: Any, lanes: int) -> bytes:
+    def _signature(self, minhash: Any) -> bytes:
         """A byte of the mixed hash value for each lane, and the size of the set."""
         values = np.asarray(minhash.hashvalues)[: self._used]
         if values.ndim > 1:
@@ -255,7 +258,7 @@ class PersistentTable:
             values = _schemes.mix(first) ^ second
         mixed = _schemes.mix(values.astype(np.uint64))
         each = (mixed >> np.uint64(56)).astype(np.uint8)
-        return each[_order(self._used, lanes)].tobytes() + _size(_elements(minhash))
+        return each[self._order].tobytes() + _size(_elements(minhash))
 
     def _name(self, key: Any) -> str:
         """The id of a key."""
@@ -329,13 +332,6 @@ class PersistentKeys:
         raise TypeError("this is a read-only view: use the methods of the index")
 
     remove = remove_val = __setitem__ = __delitem__ = insert
-
-
-@lru_cache
-def _order(used: int, lanes: int) -> _schemes.Array:
-    """Which hash value each lane has."""
-    numbers = np.arange(used)
-    return np.concatenate([step * numbers % used for step in _STEPS[: lanes // used]])
 
 
 def _describe(identity: int) -> str:
