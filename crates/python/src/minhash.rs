@@ -1,8 +1,14 @@
 //! The arithmetic of datasketch's MinHash: SHA-1 of each value, permutations, minima.
+//!
+//! `values` takes values from Python and hashes them, `permute` has the three schemes of
+//! permutations, and `minima` brings both together; `threads` shares out much of it.
+//! `optimal` chooses bands and rows, and `functions` is what Python calls.
 
-use pyo3::prelude::*;
+mod functions;
+mod minima;
+mod optimal;
+mod permute;
+mod threads;
+mod values;
 
-/// Adds the functions of this file to the module.
-pub(crate) fn register(_module: &Bound<'_, PyModule>) -> PyResult<()> {
-    Ok(())
-}
+pub(crate) use functions::register;
