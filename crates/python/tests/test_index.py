@@ -88,7 +88,7 @@ def test_insert_and_remove(index: twindex.Index) -> None:
     duplicate = index.insert_unless_similar("b", TEXT)
     assert duplicate is not None and duplicate.id == "a" and duplicate.exact
     assert index.insert_unless_similar("c", "nothing like it at all") is None
-    assert list(index.ids()) == ["a", "7", "c"]
+    assert list(index.ids()) == list(index) == ["a", "7", "c"]
     assert index.remove("a") and not index.remove("a")
     assert index.remove_many(["7", "c", "d"]) == 2
     assert len(index) == 0 and bool(index)
@@ -200,6 +200,7 @@ def test_care(index: twindex.Index, path: Path, tmp_path: Path) -> None:
     seen: list[tuple[int, int | None]] = []
     index.compact(progress=lambda done, total: seen.append((done, total)))
     assert seen and all(total is not None and done <= total for done, total in seen)
+    assert seen[-1][0] == seen[-1][1]
     report = index.check()
     assert report and report.clean and report.documents == 200 and not report.violations
     stats = index.stats()
@@ -215,6 +216,8 @@ def test_care(index: twindex.Index, path: Path, tmp_path: Path) -> None:
         assert (merged.added, merged.unchanged) == (1, 199)
     assert index.merge(copy, on_conflict="skip").unchanged == 200
     tomorrow = datetime.datetime.now(datetime.UTC) + datetime.timedelta(days=1)
+    with pytest.raises(twindex.InvalidInputError, match="time zone"):
+        index.remove_inserted_before(datetime.datetime(2000, 1, 1))
     assert index.remove_inserted_before(datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)) == 0
     assert index.remove_inserted_before(tomorrow) == 200
     index.flush()

@@ -119,7 +119,9 @@ def test_ctrl_c_ends_the_wait_for_a_writer(index: twindex.Index, path: Path) -> 
 def test_progress_is_told_and_its_exceptions_stop_the_work(index: twindex.Index) -> None:
     seen: list[tuple[int, int | None]] = []
     index.insert_many(texts(6000, 10), progress=lambda done, total: seen.append((done, total)))
-    assert seen[-1] == (6000, None)
+    assert seen[-1] == (6000, 6000)
+    index.insert_many(iter([("one", "more")]), progress=lambda *told: seen.append(told))
+    assert seen.pop() == (1, None)
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
 
     def stop(done: int, total: int | None) -> None:

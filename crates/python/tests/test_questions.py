@@ -166,3 +166,24 @@ def test_dedup_of_rows_without_ids_counts_them() -> None:
     assert table.num_rows == len(table) == 3
     assert repr(table) == "<twindex.Table 3 rows: id, keep, duplicate_of, similarity>"
     assert twindex.dedup([]).to_pylist() == []
+
+
+def test_a_repeated_id_is_another_row() -> None:
+    text, other = "the same text as before", "another one entirely"
+    table = twindex.dedup([("a", text), ("a", text), ("a", other), ("b", other)])
+    assert table["keep"] == [True, False, True, False]
+    assert table["id"] == ["a", "a", "a", "b"] and table["duplicate_of"] == [None, "a", None, "a"]
+
+
+def test_tables_have_rows_and_columns() -> None:
+    table = twindex.dedup(["one text", "one text"])
+    assert table[0] == {"id": "0", "keep": True, "duplicate_of": None, "similarity": None}
+    assert table[-1] == list(table)[1] == table[1:][0] and len(list(table)) == 2
+    with pytest.raises(IndexError):
+        table[2]
+
+
+def test_matches_and_pairs_can_be_put_into_sets(filled: twindex.Index) -> None:
+    again = {match for _ in range(2) for match in filled.query(id="d0", threshold=0.5)}
+    assert len(again) == len(filled.query(id="d0", threshold=0.5))
+    assert len({*filled.pairs(0.7), *filled.pairs(0.7)}) == len(list(filled.pairs(0.7)))

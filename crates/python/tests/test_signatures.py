@@ -1,5 +1,6 @@
 """Signatures without a file: golden values, and those of an index."""
 
+import pickle
 from pathlib import Path
 
 import pyarrow
@@ -88,3 +89,12 @@ def test_similarity_of_signatures() -> None:
     with pytest.raises(twindex.InvalidInputError):
         sketcher.similarity(a, twindex.Sketcher(lanes=64).signature("x"))
     assert repr(sketcher).startswith("Sketcher(lanes=256, shingle='char:9'")
+
+
+def test_sketchers_and_settings_cross_processes(path: Path) -> None:
+    with twindex.open(path, shingle="word:2", lanes=64, seed=2**64 - 1) as index:
+        copy = pickle.loads(pickle.dumps(index.sketcher))
+        assert copy.signature("a text of words") == index.sketcher.signature("a text of words")
+        settings = index.settings.to_dict()
+        with twindex.open(path.with_name("other.twx"), **settings) as other:
+            assert other.settings == index.settings and repr(other.settings) == repr(index.settings)
