@@ -102,6 +102,9 @@ impl Clusters {
 
     fn __repr__(&self) -> String {
         let documents: usize = self.clusters.iter().map(|cluster| cluster.members.len()).sum();
-        format!("<{} clusters of {documents} documents>", self.clusters.len())
+        match self.clusters.len() {
+            1 => format!("<1 cluster of {documents} documents>"),
+            count => format!("<{count} clusters of {documents} documents>"),
+        }
     }
 }

@@ -369,7 +369,8 @@ impl Index {
         match done {
             Ok(()) => Ok(counts),
             Err(error) => {
-                error.add_note(py, format!("the {documents} documents before it are committed"))?;
+                error
+                    .add_note(py, format!("the documents before it are committed: {documents}"))?;
                 Err(error)
             }
         }

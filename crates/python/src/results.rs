@@ -151,7 +151,11 @@ impl Matches {
         let first: Vec<String> =
             self.matches.iter().take(3).map(|found| Match::new(found.clone()).__repr__()).collect();
         let more = if self.matches.len() > 3 { ", ..." } else { "" };
-        format!("<{} matches: [{}{more}]>", self.matches.len(), first.join(", "))
+        let (count, first) = (self.matches.len(), first.join(", "));
+        match count {
+            1 => format!("<1 match: [{first}]>"),
+            _ => format!("<{count} matches: [{first}{more}]>"),
+        }
     }
 }
 

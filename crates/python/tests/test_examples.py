@@ -69,7 +69,7 @@ clusters: [(0, 3, 'n1')]
     "progress_bars.py": (
         ["tqdm"],
         """\
-stopped: ['the 8192 documents before it are committed'] 8192 documents
+stopped: ['the documents before it are committed: 8192'] 8192 documents
 Inserted(added=11808, replaced=0, unchanged=8192, skipped=0)
 <CheckReport: clean, 20000 documents>
 <10000 clusters of 20000 documents>

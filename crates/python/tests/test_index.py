@@ -159,7 +159,7 @@ def test_a_bad_row_is_named_and_the_rows_before_it_are_kept(index: twindex.Index
             index.insert_many(rows(bad))  # type: ignore[arg-type]
         notes = " ".join(raised.value.__notes__)
         assert "row 5000" in notes + str(raised.value)
-        assert "5000 documents before it are committed" in notes
+        assert "the documents before it are committed: 5000" in notes
     assert len(index) == 5000
     with pytest.raises(TypeError), index.write() as txn:
         txn.insert_many([("new", "text"), ("x", 5)])  # type: ignore[list-item]

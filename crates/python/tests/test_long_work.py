@@ -70,7 +70,7 @@ def test_ctrl_c_ends_an_insertion_and_loses_nothing(path: Path) -> None:
             index.insert_many(endless(), progress=lambda done, _: seen.append(done))
         documents = len(index)
         assert documents >= seen[-1] > 0
-        assert f"{documents} documents before it are committed" in raised.value.__notes__[0]
+        assert f"the documents before it are committed: {documents}" in raised.value.__notes__[0]
         assert index.check()
         interrupt_soon(0.5)
         with pytest.raises(KeyboardInterrupt), index.write() as txn:
