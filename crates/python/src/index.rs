@@ -26,8 +26,27 @@ pub(crate) struct Index {
     handle: Arc<Handle>,
 }
 
-/// Opens an index: `c` creates it if there is none, `x` creates it and fails if there is one, `w`
-/// opens one that is there, `r` opens one for reading only.
+/// Opens an index. `mode` is `c` to create it if there is none, `x` to create it and fail if there
+/// is one, `w` to open one that is there, or `r` to open one for reading only.
+///
+/// The settings are chosen when an index is created. They may be left out later; if they are given,
+/// they must be those of the file.
+///
+/// * threshold: the Jaccard similarity from which on documents count as similar, above 0 and at
+///   most 1. Default 0.8. A query may ask for another one.
+/// * recall: the probability that a pair at the threshold is compared, at least. Default 0.99.
+/// * lanes: the bytes of a signature, 64, 128, 256 or 512. Default 256. More make estimates better.
+/// * shingle: what documents are cut into: `char:9` (the default), `word:3`, `line:1`, `token`, or
+///   `kmer:21` for DNA.
+/// * normalize: what is made equal before that: `none`, or a list of `lower`, `nfc` or `nfkc`,
+///   `space` or `nospace`, `minword=N`. Default `lower,nfc,space`.
+/// * multiset: whether repeated shingles count. weighted: whether documents are dicts of weights.
+/// * store_text: whether texts are stored, compressed, so that answers are exact.
+/// * seed: of the hash functions, from 0, or `random` where documents may come from an enemy.
+/// * wait: how many seconds to wait for another process that writes. Default 0.
+/// * cache_bytes: the memory for pages of the file. Default 64 MiB.
+///
+/// Raises NotFoundError, ExistsError, MismatchError, BusyError, DamagedError, UnsupportedError.
 #[pyfunction]
 #[pyo3(signature = (path, mode="c", *, threshold=None, recall=None, lanes=None, shingle=None,
                     normalize=None, multiset=None, weighted=None, store_text=None, seed=None,
@@ -111,7 +130,8 @@ impl Index {
         self.at_once(py, |txn| txn.insert(py, id, content, on_conflict))
     }
 
-    /// Inserts a document unless a similar one is known, in a transaction of its own.
+    /// Inserts a document unless a similar one is known, in a transaction of its own. Returns that
+    /// one, or `None` if the document was inserted.
     #[pyo3(signature = (id, content, *, threshold=None, against=None, on_conflict="replace",
                         estimate=false, max_candidates=None))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
@@ -140,8 +160,15 @@ impl Index {
         })
     }
 
-    /// Inserts many documents and commits after every `commit_every` of them. When it ends early,
-    /// by Ctrl-C or a bad row, the documents before are committed.
+    /// Inserts many documents and commits after every `commit_every` of them.
+    ///
+    /// `rows` is anything that speaks Arrow (pyarrow, polars, pandas, DuckDB), or an iterable of
+    /// (id, text), of dicts, or of texts. `id` and `text` name its columns or keys; with `id=None`
+    /// the index gives ids. A document whose id is known replaces the other, or with
+    /// `on_conflict="skip"` is left out. `progress(done, total)` is called after each batch.
+    ///
+    /// When it ends early, by Ctrl-C or a bad row, the documents before are committed, and the
+    /// exception has a note of how many they are. Given the same rows again, it goes on from there.
     #[pyo3(signature = (rows, *, id="id", text="text", on_conflict="replace",
                         commit_every=10_000, progress=None))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]

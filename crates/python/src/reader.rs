@@ -125,6 +125,18 @@ impl Reader {
     }
 
     /// Finds the documents that are similar to a document: its content, its id or its signature.
+    /// The most similar comes first.
+    ///
+    /// * threshold: the least similarity, or containment. Default: that of the index.
+    /// * top: only so many, and the most similar ones, however low the threshold.
+    /// * limit: returns at most so many; `left_out` counts the others.
+    /// * containment: asks for documents that contain so much of this one, whatever their size.
+    /// * recall, confidence: of the search, and of the intervals of estimates. Defaults 0.99, 0.95.
+    /// * scan: compares all documents, so that nothing is missed.
+    /// * estimate: does not read stored texts. all_candidates: returns all that were compared.
+    /// * excluding: the id of a document to leave out.
+    ///
+    /// Raises UnknownIdError for an id that no document has.
     #[pyo3(signature = (content=None, /, *, id=None, signature=None, threshold=None, top=None,
                         limit=None, containment=false, recall=None, confidence=None, scan=false,
                         estimate=false, all_candidates=false, excluding=None))]
@@ -191,7 +203,10 @@ impl Reader {
         }
     }
 
-    /// Finds all pairs of similar documents, one after the other.
+    /// Finds all pairs of similar documents, one after the other: an iterator, and an Arrow stream.
+    ///
+    /// `max_per_document` bounds the pairs of one document. With stored texts similarities are
+    /// exact, unless `estimate` is set.
     #[pyo3(signature = (threshold=None, *, max_per_document=None, estimate=false, confidence=None))]
     fn pairs(
         &self,
@@ -206,7 +221,10 @@ impl Reader {
         Pairs::new(shared, threshold, max_per_document, estimate, confidence)
     }
 
-    /// Groups similar documents. `linkage` is `representative` or `connected`; `keep` names the
+    /// Groups similar documents.
+    ///
+    /// `linkage` is `representative`: each member is similar to the representative; or `connected`:
+    /// each is similar to some other, so the ends of a chain may differ. `keep` names the
     /// representative: `first` (inserted), `longest` (text) or `id` (the smallest).
     #[pyo3(signature = (threshold=None, *, linkage="representative", keep="first", estimate=false,
                         progress=None))]

@@ -13,7 +13,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyString, PyTuple};
 use std::sync::Arc;
 
-/// Turns documents into signatures under fixed settings, those of an index or others.
+/// Turns documents into signatures under fixed settings, those of an index or others. The arguments
+/// are those of `twindex.open`.
+///
+/// >>> sketcher = twindex.Sketcher(shingle="word:2", lanes=64)
+/// >>> len(sketcher.signature("a text of some words"))
+/// 68
 #[pyclass(frozen, module = "twindex")]
 pub(crate) struct Sketcher {
     sketcher: twindex::Sketcher,

@@ -131,7 +131,8 @@ impl Transaction {
         }
     }
 
-    /// Inserts many documents: a table, or an iterable of (id, text) or of dicts.
+    /// Inserts many documents: a table that speaks Arrow, or an iterable of (id, text), of dicts or
+    /// of texts. `Index.insert_many` describes the arguments.
     #[pyo3(signature = (rows, *, id="id", text="text", on_conflict="replace",
                         progress=None))]
     fn insert_many(
@@ -150,6 +151,9 @@ impl Transaction {
     /// Inserts many documents and leaves out those that are similar to one that is known, in the
     /// index or earlier in the rows. Returns a table with a row for each: `id`, `keep`,
     /// `duplicate_of`, `similarity`.
+    ///
+    /// `against` are other indexes or snapshots to compare with. `max_candidates` bounds the
+    /// comparisons of one document, 4,096 by default.
     #[pyo3(signature = (rows, *, threshold=None, id="id", text="text",
                         against=None, on_conflict="replace", estimate=false, max_candidates=None,
                         progress=None))]
