@@ -1,10 +1,10 @@
 //! Groups of similar documents.
 
-use crate::arrow::item;
+use crate::arrow::{count_of, index_of, item, iterate};
 use crate::results::{ids, single_batch};
 use arrow_array::{ArrayRef, UInt64Array};
 use pyo3::prelude::*;
-use pyo3::types::PyCapsule;
+use pyo3::types::{PyCapsule, PyIterator};
 use std::sync::Arc;
 
 /// A group of similar documents: its representative, and all members in the order of insertion.
@@ -66,6 +66,20 @@ impl Clusters {
 
     fn __len__(&self) -> usize {
         self.clusters.len()
+    }
+
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyIterator>> {
+        iterate(slf)
+    }
+
+    /// The place of the first item that is equal to a value.
+    fn index(slf: &Bound<'_, Self>, value: &Bound<'_, PyAny>) -> PyResult<usize> {
+        index_of(slf, value)
+    }
+
+    /// The number of items that are equal to a value.
+    fn count(slf: &Bound<'_, Self>, value: &Bound<'_, PyAny>) -> PyResult<usize> {
+        count_of(slf, value)
     }
 
     fn __getitem__<'py>(

@@ -3,7 +3,7 @@
 use crate::error::{invalid, raise};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use pyo3::types::{PyDict, PyFrozenSet, PyList, PySet, PyString, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyFrozenSet, PyList, PySet, PyString, PyTuple};
 use twindex::{Content, Tokens, Weights};
 
 /// A content that Python gave, without a copy of its text.
@@ -75,10 +75,12 @@ pub(crate) fn text_of(text: &Bound<'_, PyString>) -> PyResult<PyBackedStr> {
 /// An id: a str, or a whole number, which becomes its decimal digits.
 pub(crate) fn id_of(id: &Bound<'_, PyAny>) -> PyResult<PyBackedStr> {
     if let Ok(id) = id.cast::<PyString>() {
-        return text_of(id);
+        return PyBackedStr::try_from(id.clone())
+            .map_err(|_| invalid("the id holds a lone surrogate, which UTF-8 cannot encode"));
     }
-    if id.is_instance_of::<pyo3::types::PyInt>() && !id.is_instance_of::<pyo3::types::PyBool>() {
-        return text_of(&id.str()?);
+    // Whole numbers of numpy and others, too.
+    if id.hasattr("__index__")? && !id.is_instance_of::<PyBool>() {
+        return text_of(&id.call_method0("__index__")?.str()?);
     }
     let got = id.get_type().name()?;
     Err(pyo3::exceptions::PyTypeError::new_err(format!("an id is a str or an int; got {got}")))

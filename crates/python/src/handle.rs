@@ -5,7 +5,7 @@ use crate::process::{Own, detached};
 use crate::waiting::wait_for;
 use pyo3::prelude::*;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock, TryLockError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 use twindex::{Index, ReadOnlyIndex, Settings, Sketcher, Snapshot, WriteTxn};
@@ -49,8 +49,27 @@ pub(crate) fn share(snapshot: Snapshot) -> Shared {
 /// The open file, until it is closed.
 pub(crate) struct Handle {
     path: PathBuf,
-    open: RwLock<Option<Own<Open>>>,
+    access: Mutex<Access>,
+    changed: Condvar,
     turn: Arc<Turn>,
+    /// The transaction that was begun last.
+    begun: Mutex<Weak<dyn Abort>>,
+}
+
+/// Who may use the index.
+enum Access {
+    /// Everybody. Calls keep a copy while they use it.
+    All(Arc<Own<Open>>),
+    /// A call of this thread, which needs the index for itself.
+    One(ThreadId),
+    /// Nobody: it is closed.
+    Nobody,
+}
+
+/// A transaction that can be undone from outside.
+pub(crate) trait Abort: Send + Sync {
+    /// Undoes the transaction; says no if it is in use.
+    fn abort(&self) -> bool;
 }
 
 impl Handle {
@@ -59,54 +78,80 @@ impl Handle {
             Open::Writable(index) => index.path(),
             Open::ReadOnly(index) => index.path(),
         };
-        let path = path.to_owned();
-        Self { path, open: RwLock::new(Some(Own::new(open))), turn: Arc::new(Turn::default()) }
+        Self {
+            path: path.to_owned(),
+            access: Mutex::new(Access::All(Arc::new(Own::new(open)))),
+            changed: Condvar::new(),
+            turn: Arc::new(Turn::default()),
+            begun: Mutex::new(Weak::<Never>::new()),
+        }
     }
 
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Does something with the open index. Waits for nobody.
-    pub(crate) fn with<T>(&self, work: impl FnOnce(&Open) -> PyResult<T>) -> PyResult<T> {
-        let open = match self.open.try_read() {
-            Ok(open) => open,
-            Err(TryLockError::Poisoned(open)) => open.into_inner(),
-            Err(TryLockError::WouldBlock) => return Err(self.taken()),
+    /// The open index. Waits while another thread has it for itself.
+    pub(crate) fn open(&self, py: Python<'_>) -> PyResult<Arc<Own<Open>>> {
+        let ready = |access: &Access| match access {
+            Access::All(open) => Some(Ok(Arc::clone(open))),
+            Access::One(thread) if *thread == thread::current().id() => Some(Err(self.taken())),
+            Access::One(_) => None,
+            Access::Nobody => Some(Err(self.closed())),
         };
-        work(open.as_ref().ok_or_else(|| self.closed())?.get()?)
+        if let Some(open) = ready(&locked(&self.access)) {
+            // What was made before a fork waits for nobody in the child.
+            return open.and_then(|open| open.get().map(|_| ()).map(|()| open));
+        }
+        wait_for(py, |tick| {
+            let access = locked(&self.access);
+            let waited = self.changed.wait_timeout(access, tick);
+            ready(&waited.unwrap_or_else(PoisonError::into_inner).0)
+        })?
     }
 
     /// Does something with the index that is open for writing.
-    pub(crate) fn writing<T>(&self, work: impl FnOnce(&Index) -> PyResult<T>) -> PyResult<T> {
-        self.with(|open| match open {
-            Open::Writable(index) => work(index),
-            Open::ReadOnly(_) => Err(self.read_only()),
-        })
-    }
-
-    /// Does something that needs the index for itself.
-    pub(crate) fn alone<T>(&self, work: impl FnOnce(&mut Index) -> PyResult<T>) -> PyResult<T> {
-        let mut open = match self.open.try_write() {
-            Ok(open) => open,
-            Err(TryLockError::Poisoned(open)) => open.into_inner(),
-            Err(TryLockError::WouldBlock) => return Err(self.taken()),
-        };
-        match open.as_mut().ok_or_else(|| self.closed())?.get_mut()? {
+    pub(crate) fn writing<T>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&Index) -> PyResult<T>,
+    ) -> PyResult<T> {
+        match self.open(py)?.get()? {
             Open::Writable(index) => work(index),
             Open::ReadOnly(_) => Err(self.read_only()),
         }
     }
 
-    /// Closes the file. Does nothing if it is closed.
+    /// Does something that needs the index for itself, when the calls of other threads have ended.
+    pub(crate) fn alone<T>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Index) -> PyResult<T>,
+    ) -> PyResult<T> {
+        let mut own = self.take(py, Access::One(thread::current().id()))?;
+        let done = own.get_mut().and_then(|open| match open {
+            Open::Writable(index) => work(index),
+            Open::ReadOnly(_) => Err(self.read_only()),
+        });
+        self.set(Access::All(Arc::new(own)));
+        done
+    }
+
+    /// Closes the file, when the calls of other threads have ended. Undoes a transaction of this
+    /// thread. Does nothing if the file is closed.
     pub(crate) fn close(&self, py: Python<'_>) -> PyResult<()> {
-        let taken = match self.open.try_write() {
-            Ok(mut open) => open.take(),
-            Err(TryLockError::Poisoned(open)) => open.into_inner().take(),
-            Err(TryLockError::WouldBlock) => return Err(self.taken()),
-        };
-        let Some(open) = taken else { return Ok(()) };
-        match open.take()? {
+        if self.is_closed() {
+            return Ok(());
+        }
+        self.open(py)?.get()?;
+        if self.turn.is_mine() {
+            let begun = locked(&self.begun).upgrade();
+            if begun.is_some_and(|begun| !detached(py, || begun.abort())) {
+                return Err(self.taken());
+            }
+        }
+        let _held = self.wait_for_turn(py)?;
+        match self.take(py, Access::Nobody)?.take()? {
             Open::Writable(index) => detached(py, || index.close()).map_err(raise),
             Open::ReadOnly(index) => {
                 detached(py, || drop(index));
@@ -115,23 +160,55 @@ impl Handle {
         }
     }
 
-    pub(crate) fn is_closed(&self) -> bool {
-        match self.open.try_read() {
-            Ok(open) => open.is_none(),
-            Err(TryLockError::Poisoned(open)) => open.into_inner().is_none(),
-            Err(TryLockError::WouldBlock) => false,
+    /// Takes the index from everybody, and leaves this instead.
+    fn take(&self, py: Python<'_>, access: Access) -> PyResult<Own<Open>> {
+        // Of two threads that want it, one is first.
+        let mut open = loop {
+            drop(self.open(py)?);
+            let mut now = locked(&self.access);
+            if let Access::All(open) = &*now {
+                let open = Arc::clone(open);
+                *now = access;
+                break open;
+            }
+        };
+        loop {
+            match Arc::try_unwrap(open) {
+                Ok(own) => return Ok(own),
+                Err(shared) => open = shared,
+            }
+            py.detach(|| thread::sleep(Duration::from_millis(1)));
+            if let Err(error) = py.check_signals() {
+                self.set(Access::All(open));
+                return Err(error);
+            }
         }
+    }
+
+    fn set(&self, access: Access) {
+        *locked(&self.access) = access;
+        self.changed.notify_all();
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        matches!(*locked(&self.access), Access::Nobody)
     }
 
     /// Begins a write transaction, when the one before has ended.
     pub(crate) fn begin_write(&self, py: Python<'_>) -> PyResult<(WriteTxn, Held)> {
         let held = self.wait_for_turn(py)?;
-        let begun = self.writing(|index| detached(py, || index.begin_write()).map_err(raise));
+        let begun = self.writing(py, |index| detached(py, || index.begin_write()).map_err(raise));
         Ok((begun?, held))
+    }
+
+    /// Remembers a transaction, so that `close` can undo it.
+    pub(crate) fn has_begun(&self, transaction: Weak<dyn Abort>) {
+        *locked(&self.begun) = transaction;
     }
 
     /// Waits until no transaction of this object writes.
     pub(crate) fn wait_for_turn(&self, py: Python<'_>) -> PyResult<Held> {
+        self.open(py)?.get()?;
         if self.turn.is_mine() {
             return Err(named(
                 "BusyError",
@@ -148,13 +225,27 @@ impl Handle {
 
     fn taken(&self) -> PyErr {
         let path = self.path.display();
-        named("BusyError", format!("{path}: in use by another call, which needs it alone"))
+        named("BusyError", format!("{path}: in use by a call that has not ended"))
     }
 
     fn read_only(&self) -> PyErr {
         let path = self.path.display();
         named("MismatchError", format!("{path}: open for reading only: open it with mode='w'"))
     }
+}
+
+/// What never was a transaction.
+struct Never;
+
+impl Abort for Never {
+    fn abort(&self) -> bool {
+        true
+    }
+}
+
+/// Nothing that is locked here is kept locked while Python or the library is called.
+fn locked<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Whose turn to write it is.
@@ -166,12 +257,11 @@ pub(crate) struct Turn {
 
 impl Turn {
     fn is_mine(&self) -> bool {
-        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        *writer == Some(thread::current().id())
+        *locked(&self.writer) == Some(thread::current().id())
     }
 
     fn take(turn: &Arc<Self>, patience: Duration) -> Option<Held> {
-        let writer = turn.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let writer = locked(&turn.writer);
         let waited = turn.ended.wait_timeout_while(writer, patience, |writer| writer.is_some());
         let (mut writer, _) = waited.unwrap_or_else(PoisonError::into_inner);
         if writer.is_some() {
@@ -189,7 +279,7 @@ pub(crate) struct Held {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        *self.turn.writer.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *locked(&self.turn.writer) = None;
         self.turn.ended.notify_one();
     }
 }

@@ -12,7 +12,7 @@ use crate::settings::{Wanted, seconds};
 use crate::sketcher::Sketcher;
 use crate::snapshot::Snapshot;
 use crate::transaction::Transaction;
-use crate::waiting::{raise_or_signal, run, signalled, watch};
+use crate::waiting::{raise_or_signal, signalled, stopped, watch};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -108,14 +108,17 @@ impl Index {
 
     /// The state after the latest commit. Later commits do not change it.
     fn snapshot<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, Snapshot>> {
-        let taken = self.handle.with(|open| detached(py, || open.snapshot()).map_err(raise))?;
-        Snapshot::create(py, share(taken))
+        let open = self.handle.open(py)?;
+        let index = open.get()?;
+        Snapshot::create(py, share(detached(py, || index.snapshot()).map_err(raise)?))
     }
 
     /// The sketcher of this index.
     #[getter]
-    fn sketcher(&self) -> PyResult<Sketcher> {
-        self.handle.with(|open| Ok(Sketcher::of_index(open.sketcher(), open.settings())))
+    fn sketcher(&self, py: Python<'_>) -> PyResult<Sketcher> {
+        let open = self.handle.open(py)?;
+        let index = open.get()?;
+        Ok(Sketcher::of_index(index.sketcher(), index.settings()))
     }
 
     /// Inserts a document in a transaction of its own.
@@ -262,7 +265,7 @@ impl Index {
             invalid("time: expected a datetime with a time zone, such as datetime.now(UTC)")
         })?;
         let _held = self.handle.wait_for_turn(py)?;
-        self.handle.writing(|index| watch(py, progress, index.remove_inserted_before(time)))
+        self.handle.writing(py, |index| watch(py, progress, index.remove_inserted_before(time)))
     }
 
     /// Inserts all documents of another index of equal settings, in one transaction.
@@ -285,12 +288,8 @@ impl Index {
         };
         let source = shared.get()?;
         let (mut txn, _held) = self.handle.begin_write(py)?;
-        let merged = run(py, progress, |tell| {
-            let merged = txn.merge(source, on_conflict).watch(tell);
-            let merged = merged.map_err(raise)?;
-            txn.commit().map_err(raise)?;
-            Ok(merged)
-        })?;
+        let merged = watch(py, progress, txn.merge(source, on_conflict))?;
+        detached(py, || txn.commit()).map_err(raise)?;
         let twindex::Merged { added, replaced, unchanged, skipped, .. } = merged;
         Ok(Inserted { added, replaced, unchanged, skipped })
     }
@@ -300,22 +299,18 @@ impl Index {
     #[pyo3(signature = (*, progress=None))]
     fn compact(&self, py: Python<'_>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let _held = self.handle.wait_for_turn(py)?;
-        self.handle.alone(|index| watch(py, progress, index.compact()))
+        self.handle.alone(py, |index| watch(py, progress, index.compact()))
     }
 
     /// Finishes merges and writes what is in memory to the file, so that opening is fast. What is
     /// committed is durable without it.
     fn flush(&self, py: Python<'_>) -> PyResult<()> {
         let _held = self.handle.wait_for_turn(py)?;
-        self.handle.writing(|index| detached(py, || index.flush()).map_err(raise))
+        self.handle.writing(py, |index| detached(py, || index.flush()).map_err(raise))
     }
 
-    /// Closes the file. Does nothing if it is closed.
+    /// Closes the file, and undoes a transaction of this thread. Does nothing if it is closed.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        if self.handle.is_closed() {
-            return Ok(());
-        }
-        let _held = self.handle.wait_for_turn(py)?;
         self.handle.close(py)
     }
 
@@ -382,8 +377,11 @@ impl Index {
     ) -> PyResult<Inserted> {
         let manner = Manner::new(on_conflict)?;
         let rows = Rows::new(rows, names)?;
-        let (sketcher, settings) =
-            self.handle.with(|open| Ok((open.sketcher().clone(), *open.settings())))?;
+        let (sketcher, settings) = {
+            let open = self.handle.open(py)?;
+            let index = open.get()?;
+            (index.sketcher().clone(), *index.settings())
+        };
         let making = Making { kind, sketcher: &sketcher, settings: &settings, numbered: false };
         let mut target = Committing::new(&self.handle, commit_every)?;
         let mut counts = Inserted::default();
@@ -443,6 +441,6 @@ pub(crate) fn rebuild(
         seed,
         ..Wanted::default()
     };
-    let options = wanted.options()?.wait(seconds(wait)?);
+    let options = wanted.options()?.wait(seconds(wait)?).give_up_if(stopped);
     watch(py, progress, options.rebuild(path)).map(|rebuilt| rebuilt.documents)
 }

@@ -168,6 +168,8 @@ pub(crate) fn insert_rows(
     mut told: impl FnMut(String, Outcome) + Send,
 ) -> PyResult<()> {
     let total = rows.total;
+    // What feeds the rows must not write to the index meanwhile: it is told so at the first row.
+    target.transaction(py)?;
     let mut ready: Vec<Document> = Vec::new();
     let mut given: Vec<Option<String>> = Vec::new();
     let mut bad: Option<PyErr> = None;
@@ -177,7 +179,7 @@ pub(crate) fn insert_rows(
             Some(bad) => Err(bad),
             None => py.check_signals().and_then(|()| rows.next(py, making.kind)),
         };
-        let (batch, failed) = match next {
+        let (batch, mut failed) = match next {
             Ok(batch) => (batch, None),
             Err(error) => (None, Some(error)),
         };
@@ -208,12 +210,10 @@ pub(crate) fn insert_rows(
         if count > 0 {
             target.inserted(py, count)?;
             done += count as u64;
-            if let Some(progress) = progress {
-                progress.call1((done, total))?;
+            // An exception is raised when what was read before it is in.
+            if let (Some(progress), None) = (progress, &failed) {
+                failed = progress.call1((done, total)).err();
             }
-        }
-        if let Some(error) = failed {
-            return Err(error);
         }
         match made {
             Some((documents, bad_row)) => {
@@ -222,9 +222,9 @@ pub(crate) fn insert_rows(
                     (Some(batch), true) => batch.given_ids(),
                     _ => Vec::new(),
                 };
-                bad = bad_row.map(|row| row.raise());
+                bad = failed.or_else(|| bad_row.map(|row| row.raise()));
             }
-            None => return Ok(()),
+            None => return failed.map_or(Ok(()), Err),
         }
     }
 }

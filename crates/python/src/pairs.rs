@@ -7,7 +7,7 @@ use crate::arrow::stream_capsule;
 use crate::error::{named, raise};
 use crate::handle::Shared;
 use crate::process::{Own, with_threads};
-use crate::results::{hashed, ids};
+use crate::results::hashed;
 use arrow_array::{
     ArrayRef, BooleanArray, Float64Array, RecordBatch, RecordBatchReader, StringArray,
 };
@@ -27,12 +27,17 @@ const BLOCK: usize = 1024;
 /// The time between two looks at signals.
 const TICK: Duration = Duration::from_millis(50);
 
-type Block<T> = twindex::Result<Vec<T>>;
+/// What the thread sends.
+enum Block<T> {
+    Some(Vec<T>),
+    End(twindex::Result<()>),
+}
 
 /// Results that a thread computes.
 struct Stream<T> {
     blocks: Receiver<Block<T>>,
     ready: VecDeque<T>,
+    ended: bool,
 }
 
 impl<T: Send + 'static> Stream<T> {
@@ -55,16 +60,16 @@ impl<T: Send + 'static> Stream<T> {
             .name("twindex".to_owned())
             .spawn(work)
             .map_err(|error| named("StorageError", format!("no thread: {error}")))?;
-        Ok(Self { blocks, ready: VecDeque::new() })
+        Ok(Self { blocks, ready: VecDeque::new(), ended: false })
     }
 
     /// The next result. Waits for it as long as it takes.
     fn next_now(&mut self) -> Option<twindex::Result<T>> {
         while self.ready.is_empty() {
             match self.blocks.recv() {
-                Ok(Ok(block)) => self.ready.extend(block),
-                Ok(Err(error)) => return Some(Err(error)),
-                Err(_) => return None,
+                Ok(Block::Some(block)) => self.ready.extend(block),
+                Ok(Block::End(Ok(()))) | Err(_) => return None,
+                Ok(Block::End(Err(error))) => return Some(Err(error)),
             }
         }
         self.ready.pop_front().map(Ok)
@@ -84,9 +89,17 @@ impl<T: Send + 'static> Stream<T> {
                 }
             };
             match received {
-                Ok(block) => self.ready.extend(block.map_err(raise)?),
+                Ok(Block::Some(block)) => self.ready.extend(block),
+                Ok(Block::End(end)) => {
+                    self.ended = true;
+                    end.map_err(raise)?;
+                }
                 Err(RecvTimeoutError::Timeout) => py.check_signals()?,
-                Err(RecvTimeoutError::Disconnected) => return Ok(None),
+                Err(RecvTimeoutError::Disconnected) if self.ended => return Ok(None),
+                Err(RecvTimeoutError::Disconnected) => {
+                    self.ended = true;
+                    return Err(named("Error", "the search ended before all results were found"));
+                }
             }
         }
         Ok(self.ready.pop_front())
@@ -106,14 +119,12 @@ fn send_blocks<T>(
             return true;
         }
         size = (size * 2).min(BLOCK);
-        send.send(Ok(std::mem::take(&mut block))).is_ok()
+        send.send(Block::Some(std::mem::take(&mut block))).is_ok()
     };
     let outcome = compute(&mut take);
     // An error of sending says that nobody reads any more.
-    let _ = send.send(Ok(block));
-    if let Err(error) = outcome {
-        let _ = send.send(Err(error));
-    }
+    let _ = send.send(Block::Some(block));
+    let _ = send.send(Block::End(outcome));
 }
 
 /// A pair of similar documents.
@@ -310,7 +321,7 @@ impl Iterator for PairBatches {
         let exact: BooleanArray = pairs.iter().map(|pair| Some(pair.exact)).collect();
         let columns: Vec<ArrayRef> = vec![
             Arc::new(StringArray::from_iter_values(pairs.iter().map(|pair| &pair.a))),
-            ids(pairs.iter().map(|pair| &*pair.b)),
+            Arc::new(StringArray::from_iter_values(pairs.iter().map(|pair| &pair.b))),
             numbers(|pair| pair.similarity),
             numbers(|pair| pair.low),
             numbers(|pair| pair.high),

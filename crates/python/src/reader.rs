@@ -5,9 +5,9 @@ use crate::clusters::Clusters;
 use crate::content::{Given, id_of};
 use crate::error::{invalid, named, raise};
 use crate::explanation::Explanation;
-use crate::handle::{Handle, Shared, share};
+use crate::handle::{Handle, Open, Shared, share};
 use crate::pairs::{Ids, Pairs};
-use crate::process::detached;
+use crate::process::{Own, detached};
 use crate::results::{Document, Matches};
 use crate::rows::signature_of;
 use crate::settings::Settings;
@@ -31,6 +31,12 @@ enum State {
     Fixed(Mutex<Option<Shared>>),
 }
 
+/// A state that a question is asked. It is dropped before the index may be closed or compacted.
+struct Asked {
+    shared: Shared,
+    _open: Option<Arc<Own<Open>>>,
+}
+
 /// What a query is about.
 enum Subject {
     Content(Given),
@@ -49,14 +55,23 @@ impl Reader {
 
     /// The state to ask.
     pub(crate) fn shared(&self, py: Python<'_>) -> PyResult<Shared> {
+        Ok(self.asked(py)?.shared)
+    }
+
+    /// The state to ask, and what keeps the index open meanwhile.
+    fn asked(&self, py: Python<'_>) -> PyResult<Asked> {
         match &self.state {
             State::Latest(handle) => {
-                handle.with(|open| detached(py, || open.snapshot()).map_err(raise)).map(share)
+                let open = handle.open(py)?;
+                let index = open.get()?;
+                let shared = share(detached(py, || index.snapshot()).map_err(raise)?);
+                Ok(Asked { shared, _open: Some(open) })
             }
             State::Fixed(snapshot) => {
                 let snapshot = snapshot.lock().unwrap_or_else(PoisonError::into_inner);
                 let closed = || named("ClosedError", "the snapshot is closed");
-                snapshot.as_ref().map(Arc::clone).ok_or_else(closed)
+                let shared = snapshot.as_ref().map(Arc::clone).ok_or_else(closed)?;
+                Ok(Asked { shared, _open: None })
             }
         }
     }
@@ -74,8 +89,8 @@ impl Reader {
         py: Python<'_>,
         question: impl FnOnce(&Snapshot) -> twindex::Result<T> + Send,
     ) -> PyResult<T> {
-        let shared = self.shared(py)?;
-        let snapshot = shared.get()?;
+        let asked = self.asked(py)?;
+        let snapshot = asked.shared.get()?;
         let answer = detached(py, || question(snapshot));
         answer.map_err(raise)
     }
@@ -96,7 +111,7 @@ impl Reader {
     #[getter]
     fn settings(&self, py: Python<'_>) -> PyResult<Settings> {
         match &self.state {
-            State::Latest(handle) => handle.with(|open| Ok(Settings::new(open.settings()))),
+            State::Latest(handle) => Ok(Settings::new(handle.open(py)?.get()?.settings())),
             State::Fixed(_) => Ok(Settings::new(self.shared(py)?.get()?.settings())),
         }
     }
@@ -197,7 +212,7 @@ impl Reader {
             }
         })?;
         match (found, subject) {
-            (Some(found), _) => Ok(Matches::new(found)),
+            (Some(found), _) => Ok(Matches::new(found, containment)),
             (None, Subject::Id(id)) => Err(unknown(&id)),
             (None, _) => Err(named("Error", "the query gave no answer")),
         }
@@ -248,14 +263,12 @@ impl Reader {
             "id" => Keep::Id,
             _ => return Err(invalid("keep: expected 'first', 'longest' or 'id'")),
         };
-        let shared = self.shared(py)?;
-        let snapshot = shared.get()?;
+        let asked = self.asked(py)?;
+        let snapshot = asked.shared.get()?;
         let threshold = threshold.unwrap_or(snapshot.settings().threshold());
         let clustering = snapshot.clusters(threshold).map_err(raise)?;
         let clustering = clustering.linkage(linkage).keep(keep).estimate(estimate);
-        run(py, progress, |tell| {
-            Clusters::new(&clustering.find().watch(tell).map_err(raise)?).map_err(raise)
-        })
+        run(py, progress, |tell| Clusters::new(&clustering.find().watch(tell)?))
     }
 
     /// The passages that two stored documents share.
@@ -322,8 +335,8 @@ impl Reader {
     /// Reads everything and reports what violates the file format.
     #[pyo3(signature = (*, progress=None))]
     fn check(&self, py: Python<'_>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<CheckReport> {
-        let shared = self.shared(py)?;
-        watch(py, progress, shared.get()?.check()).map(CheckReport::new)
+        let asked = self.asked(py)?;
+        watch(py, progress, asked.shared.get()?.check()).map(CheckReport::new)
     }
 
     /// Copies the index to a new file, compacted. Others may write to it meanwhile.
@@ -334,8 +347,8 @@ impl Reader {
         path: PathBuf,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        let shared = self.shared(py)?;
-        watch(py, progress, shared.get()?.backup(path))
+        let asked = self.asked(py)?;
+        watch(py, progress, asked.shared.get()?.backup(path))
     }
 }
 

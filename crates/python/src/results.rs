@@ -1,12 +1,14 @@
 //! What questions return: matches with their similarities.
 
-use crate::arrow::{Table, item, stream_capsule};
+use crate::arrow::{Table, count_of, index_of, item, iterate, stream_capsule};
+use crate::error::invalid;
 use crate::rows::bytes_of;
 use arrow_array::{
-    ArrayRef, BooleanArray, Float64Array, RecordBatch, RecordBatchIterator, StringArray,
+    ArrayRef, BooleanArray, Float64Array, LargeStringArray, RecordBatch, RecordBatchIterator,
 };
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule};
+use pyo3::types::{PyBytes, PyCapsule, PyIterator};
+use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -92,12 +94,14 @@ impl Match {
 pub(crate) struct Matches {
     found: twindex::Matches,
     matches: Vec<twindex::Match>,
+    /// Whether the query was one for containment.
+    containment: bool,
 }
 
 impl Matches {
-    pub(crate) fn new(found: twindex::Matches) -> Self {
+    pub(crate) fn new(found: twindex::Matches, containment: bool) -> Self {
         let matches = found.iter().cloned().collect();
-        Self { found, matches }
+        Self { found, matches, containment }
     }
 }
 
@@ -125,6 +129,20 @@ impl Matches {
         self.matches.len()
     }
 
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyIterator>> {
+        iterate(slf)
+    }
+
+    /// The place of the first item that is equal to a value.
+    fn index(slf: &Bound<'_, Self>, value: &Bound<'_, PyAny>) -> PyResult<usize> {
+        index_of(slf, value)
+    }
+
+    /// The number of items that are equal to a value.
+    fn count(slf: &Bound<'_, Self>, value: &Bound<'_, PyAny>) -> PyResult<usize> {
+        count_of(slf, value)
+    }
+
     fn __getitem__<'py>(
         &self,
         py: Python<'py>,
@@ -142,7 +160,7 @@ impl Matches {
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         drop(requested_schema);
-        let mut columns = scores(&self.matches);
+        let mut columns = scores(&self.matches, self.containment);
         columns.insert(0, ("id", ids(self.matches.iter().map(|found| &*found.id))));
         single_batch(py, columns)
     }
@@ -172,17 +190,17 @@ pub(crate) fn single_batch<'py>(
     columns: Vec<(&str, ArrayRef)>,
 ) -> PyResult<Bound<'py, PyCapsule>> {
     let batch = RecordBatch::try_from_iter(columns);
-    let batch = batch.map_err(|error| crate::error::invalid(error.to_string()))?;
+    let batch = batch.map_err(|error| invalid(error.to_string()))?;
     let schema = batch.schema();
     stream_capsule(py, RecordBatchIterator::new([Ok(batch)], schema))
 }
 
 /// A column of strings.
 pub(crate) fn ids<'i>(ids: impl Iterator<Item = &'i str>) -> ArrayRef {
-    Arc::new(StringArray::from_iter_values(ids))
+    Arc::new(LargeStringArray::from_iter_values(ids))
 }
 
-fn scores(matches: &[twindex::Match]) -> Vec<(&'static str, ArrayRef)> {
+fn scores(matches: &[twindex::Match], containment: bool) -> Vec<(&'static str, ArrayRef)> {
     let numbers = |of: fn(&twindex::Match) -> f64| -> ArrayRef {
         Arc::new(Float64Array::from_iter_values(matches.iter().map(of)))
     };
@@ -193,7 +211,7 @@ fn scores(matches: &[twindex::Match]) -> Vec<(&'static str, ArrayRef)> {
         ("high", numbers(|found| found.high)),
         ("exact", Arc::new(exact.collect::<BooleanArray>())),
     ];
-    if matches.iter().any(|found| found.containment.is_some()) {
+    if containment {
         columns.push((
             "containment",
             numbers(|found| found.containment.map_or(0.0, |containment| containment.share)),
@@ -302,7 +320,10 @@ pub(crate) fn word(outcome: twindex::Inserted) -> &'static str {
 #[derive(Default)]
 pub(crate) struct Deduplicated {
     ids: Vec<String>,
-    originals: Vec<Option<(Original, f64)>>,
+    originals: Vec<Option<(Original, Option<f64>)>>,
+    /// The hashes of the ids so far.
+    seen: HashSet<u64>,
+    repeated: Option<String>,
 }
 
 /// The document that another one is a duplicate of.
@@ -313,18 +334,32 @@ enum Original {
 }
 
 impl Deduplicated {
+    /// Adds a document of an index. Remembers the first id that comes twice.
     pub(crate) fn push(&mut self, id: String, outcome: twindex::Outcome) {
-        self.ids.push(id);
+        if self.repeated.is_none() && !self.seen.insert(hashed(&id)) {
+            self.repeated = Some(id.clone());
+        }
+        self.add(id, outcome);
+    }
+
+    fn add(&mut self, id: String, outcome: twindex::Outcome) {
         self.originals.push(match outcome {
-            twindex::Outcome::Duplicate { of, .. } => Some((Original::Id(of.id), of.similarity)),
+            twindex::Outcome::Duplicate { of, .. } => {
+                Some((Original::Id(of.id), Some(of.similarity)))
+            }
+            // The index keeps what it has under this id.
+            twindex::Outcome::Inserted(twindex::Inserted::Skipped) => {
+                Some((Original::Id(id.clone()), None))
+            }
             twindex::Outcome::Inserted(_) => None,
         });
+        self.ids.push(id);
     }
 
     /// Like `push`, for documents that are named by the numbers of their rows.
     pub(crate) fn push_numbered(&mut self, id: String, outcome: twindex::Outcome) {
         let own = matches!(outcome, twindex::Outcome::Duplicate { against: None, .. });
-        self.push(id, outcome);
+        self.add(id, outcome);
         if own
             && let Some(Some((original, _))) = self.originals.last_mut()
             && let Original::Id(number) = original
@@ -343,14 +378,20 @@ impl Deduplicated {
 
     /// The table: `id`, `keep`, `duplicate_of`, `similarity`.
     pub(crate) fn table(self) -> PyResult<Table> {
+        if let Some(id) = &self.repeated {
+            return Err(invalid(format!(
+                "the id {id:?} comes twice: give each document its own, or use twindex.dedup"
+            )));
+        }
         let keep = self.originals.iter().map(|original| Some(original.is_none()));
         let of = self.originals.iter();
         let of = of.map(|original| self.name(&original.as_ref()?.0));
-        let similarity = self.originals.iter().map(|original| original.as_ref().map(|of| of.1));
+        let similarity =
+            self.originals.iter().map(|original| original.as_ref().and_then(|of| of.1));
         Table::new(vec![
             ("id", ids(self.ids.iter().map(|id| &**id))),
             ("keep", Arc::new(keep.collect::<BooleanArray>())),
-            ("duplicate_of", Arc::new(of.collect::<StringArray>())),
+            ("duplicate_of", Arc::new(of.collect::<LargeStringArray>())),
             ("similarity", Arc::new(similarity.collect::<Float64Array>())),
         ])
     }

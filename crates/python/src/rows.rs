@@ -1,12 +1,14 @@
-//! Rows that Python gives, one batch after the other: tables that speak Arrow, and iterables of
-//! texts, of pairs (id, text) and of dicts.
+//! Rows that Python gives, one batch after the other: tables that speak Arrow, Hugging Face datasets,
+//! and iterables of texts, of pairs (id, text) and of dicts.
 
 use crate::arrow::{ArrowInput, Batch, IdColumn, SignatureColumn, TextColumn};
 use crate::content::{Given, id_of};
 use crate::error::{invalid, message};
+use arrow_buffer::NullBuffer;
+use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
-use pyo3::types::{PyDict, PyIterator, PyTuple};
+use pyo3::types::{PyDict, PyIterator, PyMapping, PyTuple};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use twindex::{Document, Settings, Signature, Sketcher};
@@ -52,7 +54,16 @@ pub(crate) struct Rows {
 }
 
 enum Source {
-    Arrow { input: ArrowInput, batch: Option<(Batch, usize)> },
+    Arrow {
+        input: ArrowInput,
+        batch: Option<(Batch, usize)>,
+    },
+    /// An iterator of tables.
+    Tables {
+        tables: Py<PyIterator>,
+        batch: Option<(Batch, usize)>,
+        input: Option<ArrowInput>,
+    },
     Python(Py<PyIterator>),
 }
 
@@ -72,6 +83,8 @@ struct Columns {
     ids: Option<IdColumn>,
     contents: Contents,
     rows: usize,
+    /// The rows that are null as a whole.
+    nulls: Option<NullBuffer>,
 }
 
 enum Contents {
@@ -96,15 +109,25 @@ impl Rows {
     pub(crate) fn new(data: &Bound<'_, PyAny>, names: Names) -> PyResult<Self> {
         if data.is_instance_of::<pyo3::types::PyString>() || data.is_instance_of::<PyDict>() {
             let got = data.get_type().name()?;
-            return Err(pyo3::exceptions::PyTypeError::new_err(format!(
+            return Err(PyTypeError::new_err(format!(
                 "expected a table or an iterable of rows, not a single {got}"
             )));
         }
         let source = match ArrowInput::new(data)? {
             Some(input) => Source::Arrow { input, batch: None },
+            None if data.hasattr("with_format")? && data.hasattr("iter")? => {
+                let arrow = data.call_method1("with_format", ("arrow",))?;
+                let tables = arrow.call_method1("iter", (ROWS,))?.try_iter()?.unbind();
+                Source::Tables { tables, batch: None, input: None }
+            }
             None => Source::Python(data.try_iter()?.unbind()),
         };
-        Ok(Self { source, names, read: 0, failed: None, total: data.len().ok() })
+        let total = match data.len() {
+            Ok(total) => Some(total),
+            Err(error) if error.is_instance_of::<PyException>(data.py()) => None,
+            Err(error) => return Err(error),
+        };
+        Ok(Self { source, names, read: 0, failed: None, total })
     }
 
     /// The next rows; `None` at the end.
@@ -119,6 +142,15 @@ impl Rows {
                 let slice = py.detach(|| next_slice(input, batch))?;
                 slice.map(|slice| arrow_cells(&slice, &self.names, kind)).transpose()?
             }
+            Source::Tables { tables, batch, input } => loop {
+                if let Some(input) = input
+                    && let Some(slice) = py.detach(|| next_slice(input, batch))?
+                {
+                    break Some(arrow_cells(&slice, &self.names, kind)?);
+                }
+                let Some(table) = tables.bind(py).clone().next() else { break None };
+                *input = ArrowInput::new(&table?)?;
+            },
             Source::Python(rows) => {
                 let mut cells = Vec::new();
                 let read = python_cells(rows.bind(py), &self.names, kind, first, &mut cells);
@@ -148,7 +180,7 @@ fn next_slice(
         if let Some((batch, at)) = current
             && *at < batch.len()
         {
-            let rows = ROWS.min(batch.len() - *at);
+            let rows = ROWS.min(batch.len() - *at).min(batch.rows_of(BYTES));
             let slice = batch.slice(*at, rows);
             *at += rows;
             return Ok(Some(slice));
@@ -178,7 +210,8 @@ fn arrow_cells(batch: &Batch, names: &Names, kind: Kind) -> PyResult<Cells> {
             None => None,
         },
     };
-    Ok(Cells::Arrow(Box::new(Columns { ids, contents, rows: batch.len() })))
+    let (rows, nulls) = (batch.len(), batch.nulls());
+    Ok(Cells::Arrow(Box::new(Columns { ids, contents, rows, nulls })))
 }
 
 fn no_column(name: &str, batch: &Batch) -> PyErr {
@@ -227,17 +260,29 @@ fn python_row(
     names: &Names,
     kind: Kind,
 ) -> PyResult<(Option<PyBackedStr>, Cell)> {
-    let (id, content) = if let Ok(pair) = row.cast::<PyTuple>()
+    // Without a name for ids, a tuple is a set of tokens as any other.
+    let (id, content) = if names.id.is_some()
+        && let Ok(pair) = row.cast::<PyTuple>()
         && pair.len() == 2
     {
         (Some(pair.get_item(0)?), pair.get_item(1)?)
-    } else if let Ok(dict) = row.cast::<PyDict>() {
-        let Some(content) = dict.get_item(&names.content)? else {
-            let keys = dict.keys().str()?;
-            return Err(invalid(format!("no key {:?}: there are {keys}", names.content)));
-        };
-        let id = names.id.as_ref().map(|name| dict.get_item(name)).transpose()?.flatten();
-        (id, content)
+    } else if let Ok(dict) = row.cast::<PyMapping>() {
+        match (dict.contains(&names.content)?, names.id_needed) {
+            (true, _) => {
+                let named = |name: &String| match dict.contains(name)? {
+                    true => dict.get_item(name).map(Some),
+                    false => Ok(None),
+                };
+                let id = names.id.as_ref().map(named).transpose()?.flatten();
+                (id, dict.get_item(&names.content)?)
+            }
+            // The weights of a document without an id.
+            (false, false) => (None, row.clone()),
+            (false, true) => {
+                let keys = dict.keys()?.str()?;
+                return Err(invalid(format!("no key {:?}: there are {keys}", names.content)));
+            }
+        }
     } else {
         (None, row.clone())
     };
@@ -272,7 +317,7 @@ impl RowBatch {
     pub(crate) fn given_ids(&self) -> Vec<Option<String>> {
         match &self.cells {
             Cells::Arrow(columns) => (0..columns.rows)
-                .map(|row| columns.ids.as_ref()?.get(row).map(Cow::into_owned))
+                .map(|row| columns.ids.as_ref()?.get(row).ok()?.map(Cow::into_owned))
                 .collect(),
             Cells::Python(cells) => {
                 cells.iter().map(|(id, _)| id.as_ref().map(|id| id.to_string())).collect()
@@ -322,13 +367,18 @@ impl RowBatch {
     ) -> Result<Document, String> {
         let (id, document) = match &self.cells {
             Cells::Arrow(columns) => {
+                if columns.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
+                    return Err("the row is null".into());
+                }
                 let id = match &columns.ids {
-                    Some(ids) => Some(ids.get(row).ok_or("the id is null")?),
+                    // It is named by its number, whatever the id.
+                    _ if numbered => None,
+                    Some(ids) => Some(ids.get(row)?.ok_or("the id is null")?),
                     None => None,
                 };
                 let document = match &columns.contents {
                     Contents::Texts(texts) => {
-                        let text = texts.get(row).ok_or(
+                        let text = texts.get(row)?.ok_or(
                             "the text is null; leave such rows out, or fill in an empty text",
                         )?;
                         Document::prepare("?", text, sketcher, settings)

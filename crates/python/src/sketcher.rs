@@ -1,6 +1,6 @@
 //! Sketchers: signatures without a file.
 
-use crate::arrow::{array_capsules, item};
+use crate::arrow::{array_capsules, count_of, index_of, item, iterate};
 use crate::content::{Given, text_of};
 use crate::error::{invalid, raise};
 use crate::explanation::Explanation;
@@ -10,7 +10,7 @@ use crate::settings::{Settings, Wanted};
 use arrow_array::{ArrayRef, FixedSizeBinaryArray};
 use arrow_buffer::Buffer;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule, PyDict, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyCapsule, PyDict, PyIterator, PyString, PyTuple};
 use std::sync::Arc;
 
 /// Turns documents into signatures under fixed settings, those of an index or others. The arguments
@@ -181,6 +181,20 @@ impl Signatures {
 impl Signatures {
     fn __len__(&self) -> usize {
         arrow_array::Array::len(&self.array)
+    }
+
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyIterator>> {
+        iterate(slf)
+    }
+
+    /// The place of the first item that is equal to a value.
+    fn index(slf: &Bound<'_, Self>, value: &Bound<'_, PyAny>) -> PyResult<usize> {
+        index_of(slf, value)
+    }
+
+    /// The number of items that are equal to a value.
+    fn count(slf: &Bound<'_, Self>, value: &Bound<'_, PyAny>) -> PyResult<usize> {
+        count_of(slf, value)
     }
 
     fn __getitem__<'py>(

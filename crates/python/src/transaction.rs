@@ -3,7 +3,7 @@
 use crate::arrow::Table;
 use crate::content::{Given, id_of};
 use crate::error::{invalid, named, raise};
-use crate::handle::{Handle, Held};
+use crate::handle::{Abort, Handle, Held};
 use crate::inserting::{Making, Manner, insert_rows};
 use crate::process::{Own, detached};
 use crate::reader::Reader;
@@ -11,14 +11,14 @@ use crate::results::{Deduplicated, Inserted, Match, word};
 use crate::rows::{Kind, Names, Rows, signature_of};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use std::sync::{Arc, Mutex, TryLockError};
+use std::sync::{Arc, Mutex, TryLockError, Weak};
 use twindex::{Document, Outcome, Settings, Sketcher, WriteTxn};
 
 /// A write transaction. `with index.write() as txn:` commits it at the end, and aborts it when an
 /// exception leaves the block.
 #[pyclass(frozen, module = "twindex")]
 pub(crate) struct Transaction {
-    begun: Mutex<Option<Begun>>,
+    begun: Arc<Mutex<Option<Begun>>>,
     sketcher: Sketcher,
     settings: Settings,
     handle: Arc<Handle>,
@@ -30,12 +30,28 @@ struct Begun {
     _held: Held,
 }
 
+impl Abort for Mutex<Option<Begun>> {
+    fn abort(&self) -> bool {
+        match self.try_lock() {
+            Ok(mut begun) => drop(begun.take()),
+            Err(TryLockError::Poisoned(begun)) => drop(begun.into_inner().take()),
+            Err(TryLockError::WouldBlock) => return false,
+        }
+        true
+    }
+}
+
 impl Transaction {
     pub(crate) fn begin(py: Python<'_>, handle: &Arc<Handle>) -> PyResult<Self> {
-        let (sketcher, settings) =
-            handle.with(|open| Ok((open.sketcher().clone(), *open.settings())))?;
+        let (sketcher, settings) = {
+            let open = handle.open(py)?;
+            let index = open.get()?;
+            (index.sketcher().clone(), *index.settings())
+        };
         let (txn, held) = handle.begin_write(py)?;
-        let begun = Mutex::new(Some(Begun { txn: Own::new(txn), _held: held }));
+        let begun = Arc::new(Mutex::new(Some(Begun { txn: Own::new(txn), _held: held })));
+        let weak: Weak<Mutex<Option<Begun>>> = Arc::downgrade(&begun);
+        handle.has_begun(weak);
         Ok(Self { begun, sketcher, settings, handle: Arc::clone(handle) })
     }
 
@@ -105,8 +121,8 @@ impl Transaction {
         Ok(outcome.inserted().map_or("skipped", word))
     }
 
-    /// Inserts a document unless a similar one is known. Returns that one, or `None` if the
-    /// document was inserted.
+    /// Inserts a document unless a similar one is known. Returns that one; `None` if there is none,
+    /// so that the document was inserted, or left alone as `on_conflict` says.
     #[pyo3(signature = (id, content, *, threshold=None, against=None, on_conflict="replace",
                         estimate=false, max_candidates=None))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
@@ -269,10 +285,15 @@ impl Transaction {
         exception_type: Option<&Bound<'_, PyAny>>,
         _exception: &Bound<'_, PyTuple>,
     ) -> PyResult<()> {
-        let is_open = self.with(|_| Ok(())).is_ok();
+        let ended = match self.begun.try_lock() {
+            Ok(begun) => begun.is_none(),
+            Err(TryLockError::Poisoned(begun)) => begun.into_inner().is_none(),
+            // Another thread uses it, so that the commit says what is wrong.
+            Err(TryLockError::WouldBlock) => false,
+        };
         match exception_type {
-            None if is_open => self.commit(py),
-            None => Ok(()),
+            None if ended => Ok(()),
+            None => self.commit(py),
             Some(_) => self.abort(py),
         }
     }

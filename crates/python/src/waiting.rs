@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 use twindex::{Progress, Work};
@@ -28,17 +28,18 @@ pub(crate) fn watch<T: Send>(
     progress: Option<&Bound<'_, PyAny>>,
     work: Work<'_, T>,
 ) -> PyResult<T> {
-    run(py, progress, move |tell| work.watch(tell).map_err(raise))
+    run(py, progress, move |tell| work.watch(tell))
 }
 
 /// Does any work that tells its progress.
 pub(crate) fn run<T: Send>(
     py: Python<'_>,
     progress: Option<&Bound<'_, PyAny>>,
-    work: impl FnOnce(Tell<'_>) -> PyResult<T> + Send,
+    work: impl FnOnce(Tell<'_>) -> twindex::Result<T> + Send,
 ) -> PyResult<T> {
     let progress = progress.map(|callable| callable.clone().unbind());
-    let (stop, latest, last) = (AtomicBool::new(false), Mutex::new(None), Mutex::new(None));
+    let stop = Arc::new(AtomicBool::new(false));
+    let (latest, last) = (Mutex::new(None), Mutex::new(None));
     let mut tell = |now: Progress| {
         *latest.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
         *last.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
@@ -70,8 +71,9 @@ pub(crate) fn run<T: Send>(
     py.detach(|| {
         thread::scope(|scope| {
             let (done, finished) = channel();
-            let tell = &mut tell;
+            let (tell, stop_waiting) = (&mut tell, Arc::clone(&stop));
             let worker = thread::Builder::new().spawn_scoped(scope, move || {
+                STOP.set(Some(stop_waiting));
                 let outcome = with_threads(|| work(tell));
                 // Its receiver lives as long as this scope.
                 let _ = done.send(());
@@ -94,6 +96,7 @@ pub(crate) fn run<T: Send>(
                 }
             }
             let outcome = worker.join().unwrap_or_else(|panic| resume_unwind(panic));
+            let outcome = outcome.map_err(raise);
             match (raised, outcome) {
                 (Some(error), _) => Err(error),
                 (None, Ok(done)) => {
@@ -107,8 +110,16 @@ pub(crate) fn run<T: Send>(
 }
 
 thread_local! {
+    /// Whether the work of this thread shall stop.
+    static STOP: RefCell<Option<Arc<AtomicBool>>> = const { RefCell::new(None) };
+
     /// The exception of a signal that came while the library asked whether to wait on.
     static SIGNALLED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
+}
+
+/// Whether the work of this thread shall stop waiting. `IndexOptions::give_up_if` takes it.
+pub(crate) fn stopped() -> bool {
+    STOP.with_borrow(|stop| stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)))
 }
 
 /// Whether a signal asks this thread to stop waiting. `IndexOptions::give_up_if` takes it.

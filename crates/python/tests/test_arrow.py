@@ -140,3 +140,60 @@ def test_a_table_can_be_its_own_filter() -> None:
     table = pyarrow.table({"id": IDS, "text": TEXTS})
     keep = pyarrow.table(twindex.dedup(table))["keep"]
     assert table.filter(keep)["id"].to_pylist() == ["a", "b"]
+
+
+def test_strings_that_are_no_utf_8_are_bad_rows(index: twindex.Index) -> None:
+    wrong = pyarrow.array([b"fine", b"hello \xff\xfe world"], pyarrow.binary())
+    for kind in (pyarrow.string(), pyarrow.large_string()):
+        binary = pyarrow.large_binary() if kind == pyarrow.large_string() else pyarrow.binary()
+        texts = wrong.cast(binary).view(kind)
+        with pytest.raises(twindex.InvalidInputError, match="row 1.*not valid UTF-8"):
+            index.insert_many(pyarrow.table({"id": ["a", "b"], "text": texts}))
+        with pytest.raises(twindex.InvalidInputError, match="row 1.*not valid UTF-8"):
+            index.insert_many(pyarrow.table({"id": texts, "text": ["a", "b"]}))
+    assert list(index) == ["a", "fine"] and index.check()
+
+
+def test_odd_columns(index: twindex.Index) -> None:
+    places = pyarrow.array([None, None], pyarrow.int8())
+    empty = pyarrow.DictionaryArray.from_arrays(places, pyarrow.array([], pyarrow.string()))
+    nothing = pyarrow.table({"id": ["a", "b"], "text": empty})
+    with pytest.raises(twindex.InvalidInputError, match="row 0.*null"):
+        index.insert_many(nothing)
+    masked = pyarrow.StructArray.from_arrays(
+        [pyarrow.array(["a", "b"]), pyarrow.array(["x", "y"])],
+        names=["id", "text"],
+        mask=pyarrow.array([False, True]),
+    )
+    with pytest.raises(twindex.InvalidInputError, match="row 1, counted from 0: the row is null"):
+        index.insert_many(masked)
+    sliced = pyarrow.table({"id": range(10), "text": [f"text {n}" for n in range(10)]}).slice(7)
+    index.insert_many(sliced)
+    assert list(index) == ["a", "7", "8", "9"]
+    assert index.insert_many(sliced.slice(3)) == index.insert_many([])
+    many = [pyarrow.table({"id": [n], "text": [f"chunk {n}"]}) for n in range(20, 25)]
+    assert index.insert_many(pyarrow.concat_tables(many)).added == 5
+    numbers = pandas.DataFrame({"id": pandas.array([1, 2]), "text": ["number", "numbers"]})
+    assert index.insert_many(numbers).added == 2
+    assert twindex.dedup(pyarrow.table({"id": ["x", None], "text": ["t", "t"]}))["id"] == ["x", "1"]
+
+
+def test_ctrl_c_in_a_producer_is_a_keyboard_interrupt(index: twindex.Index) -> None:
+    def batches() -> Any:
+        yield pyarrow.record_batch({"id": ["a"], "text": ["x"]})
+        raise KeyboardInterrupt
+
+    schema = pyarrow.schema({"id": pyarrow.string(), "text": pyarrow.string()})
+    with pytest.raises(KeyboardInterrupt):
+        index.insert_many(pyarrow.RecordBatchReader.from_batches(schema, batches()))
+    assert list(index) == ["a"]
+
+
+def test_hugging_face_datasets_are_read_as_arrow(index: twindex.Index) -> None:
+    datasets = pytest.importorskip("datasets")
+    dataset = datasets.Dataset.from_dict({"id": IDS, "text": TEXTS})
+    assert index.insert_many(dataset.shuffle(seed=1).select([0, 1, 2])).added == 3
+    assert sorted(index) == IDS
+    assert twindex.dedup(dataset.filter(lambda row: row["id"] != "b"))["keep"] == [True, False]
+    stream = dataset.to_iterable_dataset()
+    assert twindex.dedup(stream)["duplicate_of"] == [None, None, "a"]

@@ -69,8 +69,8 @@ clusters: [(0, 3, 'n1')]
     "progress_bars.py": (
         ["tqdm"],
         """\
-stopped: ['the documents before it are committed: 8192'] 8192 documents
-Inserted(added=11808, replaced=0, unchanged=8192, skipped=0)
+stopped: ['the documents before it are committed: 12288'] 12288 documents
+Inserted(added=7712, replaced=0, unchanged=12288, skipped=0)
 <CheckReport: clean, 20000 documents>
 <10000 clusters of 20000 documents>
 """,

@@ -235,3 +235,118 @@ def test_an_interpreter_may_end_with_everything_open(path: Path) -> None:
     subprocess.run([sys.executable, "-c", program, str(path)], check=True, timeout=60)
     with twindex.open(path) as index:
         assert len(index) == 5000 and index.check()
+
+
+def test_leaving_a_transaction_that_is_in_use_is_an_error_and_not_a_loss(
+    index: twindex.Index,
+) -> None:
+    inside, end = threading.Event(), threading.Event()
+
+    def rows() -> Iterator[tuple[str, str]]:
+        yield "b", "text"
+        inside.set()
+        end.wait()
+
+    txn = index.write()
+    with pytest.raises(twindex.BusyError, match="in use"), txn:
+        txn.insert("precious", "text")
+        feeder = threading.Thread(target=txn.insert_many, args=(rows(),))
+        feeder.start()
+        inside.wait()
+    end.set()
+    feeder.join()
+    txn.commit()
+    assert "precious" in index and "b" in index
+
+
+def test_closing_and_compacting_wait_for_calls_of_other_threads(path: Path) -> None:
+    for round in range(10):
+        index = twindex.open(path)
+        index.insert_many(texts(200, 20))
+        stop = threading.Event()
+        failures: list[BaseException] = []
+
+        def ask(index: twindex.Index = index, stop: threading.Event = stop) -> None:
+            try:
+                while not stop.is_set():
+                    index.query("1 2 3 4 5 6 7 8 9")
+            except twindex.ClosedError:
+                pass
+            except BaseException as error:
+                failures.append(error)
+
+        threads = [threading.Thread(target=ask) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        index.compact()
+        index.close()
+        assert index.closed and not failures
+        stop.set()
+        for thread in threads:
+            thread.join()
+        assert not failures, round
+
+
+def test_closing_undoes_a_transaction_of_this_thread(path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), twindex.open(path) as index:
+        txn = index.write()
+        txn.insert("a", "text")
+        raise ZeroDivisionError
+    with pytest.raises(twindex.ClosedError):
+        txn.commit()
+    with twindex.open(path) as index:
+        assert len(index) == 0
+
+
+def test_what_feeds_an_index_cannot_write_to_it(index: twindex.Index) -> None:
+    def rows() -> Iterator[tuple[str, str]]:
+        yield "a", "text"
+        index.insert("b", "text")
+
+    with pytest.raises(twindex.BusyError, match="this thread has a write transaction"):
+        index.insert_many(rows())
+    assert list(index) == ["a"]
+
+
+def test_an_exception_of_progress_loses_no_row(index: twindex.Index) -> None:
+    rows = iter(texts(10_000, 3))
+
+    def once(done: int, total: int | None) -> None:
+        raise RuntimeError("stop")
+
+    with pytest.raises(RuntimeError):
+        index.insert_many(rows, progress=once)
+    assert len(index) + len(list(rows)) == 10_000
+    other = twindex.open(index.path.with_name("other.twx"), store_text=True)
+    other.insert("of the other", "text")
+    with pytest.raises(RuntimeError):
+        index.merge(other, progress=once)
+    assert "of the other" not in index
+
+
+def test_ctrl_c_ends_the_wait_of_a_rebuild(index: twindex.Index) -> None:
+    interrupt_soon(0.3)
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        twindex.rebuild(index.path, threshold=0.5, wait=30.0)
+    assert time.monotonic() - start < 10
+
+
+def in_child(index: twindex.Index, send: Any) -> None:
+    told = []
+    for use in (index.close, index.flush, index.compact, index.write):
+        try:
+            use()
+            told.append("used")
+        except twindex.ForkError:
+            told.append("fork")
+    send.send(told)
+
+
+def test_a_forked_child_waits_for_no_writer_of_its_parent(index: twindex.Index) -> None:
+    receive, send = multiprocessing.Pipe(duplex=False)
+    with index.write():
+        process = multiprocessing.get_context("fork").Process(target=in_child, args=(index, send))
+        process.start()
+        assert receive.poll(60) and receive.recv() == ["fork"] * 4
+        process.join(60)

@@ -187,3 +187,33 @@ def test_matches_and_pairs_can_be_put_into_sets(filled: twindex.Index) -> None:
     again = {match for _ in range(2) for match in filled.query(id="d0", threshold=0.5)}
     assert len(again) == len(filled.query(id="d0", threshold=0.5))
     assert len({*filled.pairs(0.7), *filled.pairs(0.7)}) == len(list(filled.pairs(0.7)))
+
+
+def test_an_index_wants_each_id_once(index: twindex.Index) -> None:
+    with pytest.raises(twindex.InvalidInputError, match='the id "a" comes twice'):
+        index.dedup([("a", "one text of many"), ("b", "another"), ("a", "a third of them")])
+    assert len(index) == 0
+    index.insert("a", "one text of many")
+    table = index.dedup([("a", "a third of them")], on_conflict="skip")
+    assert table[0] == {"id": "a", "keep": False, "duplicate_of": "a", "similarity": None}
+
+
+def test_tuples_and_dicts_without_ids_are_contents(path: Path) -> None:
+    sketcher = twindex.Sketcher(shingle="token")
+    assert sketcher.sketch([("a", "b")])[0] == sketcher.signature(("a", "b"))
+    weighted = twindex.Sketcher(shingle="token", weighted=True)
+    assert weighted.sketch([{"a": 1.0}])[0] == weighted.signature({"a": 1.0})
+    with twindex.open(path, shingle="token") as index:
+        index.insert_many([("a", "b"), ("a", "b", "c")], id=None)
+        assert list(index) == ["#1", "#2"] and index.query(["a", "b"])[0].id == "#1"
+    table = twindex.dedup([{"a": 1.0}, {"a": 1.0}], weighted=True, shingle="token")
+    assert table["keep"] == [True, False]
+
+
+def test_sequences_are_sequences(filled: twindex.Index, corpus: list[tuple[str, str]]) -> None:
+    matches = filled.query(corpus[0][1], threshold=0.3)
+    assert matches.index(matches[1]) == 1 and matches.count(matches[0]) == 1
+    assert list(reversed(matches)) == list(matches)[::-1]
+    assert matches[1 :: 2**62] == [matches[1]]
+    with pytest.raises(IndexError):
+        matches[2**70]

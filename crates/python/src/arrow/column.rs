@@ -1,4 +1,6 @@
 //! Columns of texts, ids and signatures, whatever their Arrow type.
+//!
+//! Producers need not check that strings are UTF-8, so texts are read as bytes here.
 
 use crate::error::invalid;
 use arrow_array::cast::AsArray;
@@ -7,19 +9,22 @@ use arrow_array::types::{
     UInt32Type, UInt64Type,
 };
 use arrow_array::{
-    Array, ArrayRef, BinaryArray, FixedSizeBinaryArray, LargeBinaryArray, LargeStringArray,
-    PrimitiveArray, StringArray, StringViewArray,
+    Array, ArrayRef, BinaryArray, BinaryViewArray, FixedSizeBinaryArray, LargeBinaryArray,
+    PrimitiveArray,
 };
 use arrow_schema::DataType;
 use pyo3::PyResult;
 use std::borrow::Cow;
 use std::fmt::Display;
 
+/// A value that cannot be read, and why.
+type Value<T> = Result<T, &'static str>;
+
 /// A column of strings.
 pub(crate) enum TextColumn {
-    Small(StringArray),
-    Large(LargeStringArray),
-    View(StringViewArray),
+    Small(BinaryArray),
+    Large(LargeBinaryArray),
+    View(BinaryViewArray),
     /// The place of each row's value in the second column; `None` for a null.
     Dictionary(Vec<Option<usize>>, Box<TextColumn>),
 }
@@ -27,17 +32,21 @@ pub(crate) enum TextColumn {
 impl TextColumn {
     pub(crate) fn new(name: &str, array: &ArrayRef) -> PyResult<Self> {
         Ok(match array.data_type() {
-            DataType::Utf8 => Self::Small(array.as_string::<i32>().clone()),
-            DataType::LargeUtf8 => Self::Large(array.as_string::<i64>().clone()),
-            DataType::Utf8View => Self::View(array.as_string_view().clone()),
+            DataType::Utf8 => Self::Small(array.as_string::<i32>().clone().into()),
+            DataType::LargeUtf8 => Self::Large(array.as_string::<i64>().clone().into()),
+            DataType::Utf8View => Self::View(array.as_string_view().clone().to_binary_view()),
             DataType::Dictionary(..) => {
                 let dictionary = array.as_any_dictionary();
-                let places = dictionary.normalized_keys();
-                let keys = dictionary.keys();
-                let places = places.into_iter().enumerate();
-                let places = places.map(|(row, place)| keys.is_valid(row).then_some(place));
                 let values = Self::new(name, dictionary.values())?;
-                Self::Dictionary(places.collect(), Box::new(values))
+                let keys = dictionary.keys();
+                let places = match dictionary.values().is_empty() {
+                    true => vec![None; keys.len()],
+                    false => {
+                        let places = dictionary.normalized_keys().into_iter().enumerate();
+                        places.map(|(row, place)| keys.is_valid(row).then_some(place)).collect()
+                    }
+                };
+                Self::Dictionary(places, Box::new(values))
             }
             other => {
                 return Err(invalid(format!(
@@ -49,13 +58,20 @@ impl TextColumn {
     }
 
     /// The text of a row; `None` if it is null.
-    pub(crate) fn get(&self, row: usize) -> Option<&str> {
-        match self {
+    pub(crate) fn get(&self, row: usize) -> Value<Option<&str>> {
+        let bytes = match self {
             Self::Small(array) => array.is_valid(row).then(|| array.value(row)),
             Self::Large(array) => array.is_valid(row).then(|| array.value(row)),
             Self::View(array) => array.is_valid(row).then(|| array.value(row)),
-            Self::Dictionary(places, values) => values.get(places.get(row).copied().flatten()?),
-        }
+            Self::Dictionary(places, values) => {
+                return match places.get(row).copied().flatten() {
+                    Some(place) => values.get(place),
+                    None => Ok(None),
+                };
+            }
+        };
+        let text = bytes.map(std::str::from_utf8).transpose();
+        text.map_err(|_| "not valid UTF-8, although the column is one of strings")
     }
 }
 
@@ -82,10 +98,10 @@ impl IdColumn {
     }
 
     /// The id of a row; `None` if it is null.
-    pub(crate) fn get(&self, row: usize) -> Option<Cow<'_, str>> {
+    pub(crate) fn get(&self, row: usize) -> Value<Option<Cow<'_, str>>> {
         match self {
-            Self::Text(column) => column.get(row).map(Cow::Borrowed),
-            Self::Numbers(digits) => digits.get(row)?.as_deref().map(Cow::Borrowed),
+            Self::Text(column) => Ok(column.get(row)?.map(Cow::Borrowed)),
+            Self::Numbers(digits) => Ok(digits.get(row).cloned().flatten().map(Cow::Owned)),
         }
     }
 }

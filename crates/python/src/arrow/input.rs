@@ -5,7 +5,9 @@ use crate::error::invalid;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
 use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
 use arrow_array::{Array, ArrayRef, StructArray, make_array};
+use arrow_buffer::NullBuffer;
 use arrow_schema::{ArrowError, DataType};
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 
@@ -41,12 +43,20 @@ impl ArrowInput {
     fn of_array(schema: &Bound<'_, PyCapsule>, array: &Bound<'_, PyCapsule>) -> PyResult<Self> {
         let schema = schema.pointer_checked(Some(c"arrow_schema"))?;
         let array = array.pointer_checked(Some(c"arrow_array"))?;
-        // SAFETY: capsules of these names hold these structures, and this moves them out. The two
-        // come from one producer, which promises that they agree.
-        let data = unsafe {
-            let schema = FFI_ArrowSchema::from_raw(schema.as_ptr().cast());
-            from_ffi(FFI_ArrowArray::from_raw(array.as_ptr().cast()), &schema)
+        // SAFETY: capsules of these names hold these structures, and this moves them out.
+        let (schema, array) = unsafe {
+            (
+                FFI_ArrowSchema::from_raw(schema.as_ptr().cast()),
+                FFI_ArrowArray::from_raw(array.as_ptr().cast()),
+            )
         };
+        if array.is_released() {
+            return Err(invalid("the Arrow data were taken over before"));
+        }
+        // SAFETY: the two come from one producer. As everybody who takes data by this interface,
+        // this trusts it that the buffers are as long as the schema and the offsets say. It does
+        // not trust it that strings are UTF-8.
+        let data = unsafe { from_ffi(array, &schema) };
         let array = make_array(data.map_err(bad)?);
         Ok(Self { batches: Box::new(std::iter::once(Ok(array))) })
     }
@@ -66,6 +76,18 @@ pub(crate) struct Batch {
 impl Batch {
     pub(crate) fn len(&self) -> usize {
         self.array.len()
+    }
+
+    /// How many rows take about so many bytes: at least one.
+    pub(crate) fn rows_of(&self, bytes: usize) -> usize {
+        let mean = self.array.get_buffer_memory_size() / self.array.len().max(1);
+        (bytes / mean.max(1)).max(1)
+    }
+
+    /// The rows of a table that are null as a whole.
+    pub(crate) fn nulls(&self) -> Option<NullBuffer> {
+        let table = self.array.as_any().downcast_ref::<StructArray>()?;
+        table.nulls().cloned()
     }
 
     /// Rows of this batch, without a copy.
@@ -97,5 +119,10 @@ impl Batch {
 }
 
 fn bad(error: ArrowError) -> PyErr {
+    let error = error.to_string();
+    // Ctrl-C in the Python code of a producer arrives as the text of an error.
+    if error.contains("KeyboardInterrupt") {
+        return PyKeyboardInterrupt::new_err(());
+    }
     invalid(format!("the Arrow data cannot be read: {error}"))
 }

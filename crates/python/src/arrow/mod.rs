@@ -10,5 +10,5 @@ mod table;
 pub(crate) use column::{IdColumn, SignatureColumn, TextColumn};
 pub(crate) use input::{ArrowInput, Batch};
 pub(crate) use output::{array_capsules, stream_capsule};
-pub(crate) use sequence::item;
+pub(crate) use sequence::{count_of, index_of, item, iterate};
 pub(crate) use table::Table;

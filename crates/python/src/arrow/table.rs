@@ -4,8 +4,8 @@ use super::output::stream_capsule;
 use super::sequence::item;
 use crate::error::invalid;
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, Float64Array, RecordBatch, RecordBatchIterator, StringArray,
-    UInt64Array,
+    Array, ArrayRef, BooleanArray, Float64Array, LargeStringArray, RecordBatch,
+    RecordBatchIterator, UInt64Array,
 };
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyIndexError, PyKeyError};
@@ -122,7 +122,7 @@ fn value<'py>(py: Python<'py>, column: &ArrayRef, row: usize) -> PyResult<Bound<
         return Ok(py.None().into_bound(py));
     }
     let any = column.as_any();
-    if let Some(texts) = any.downcast_ref::<StringArray>() {
+    if let Some(texts) = any.downcast_ref::<LargeStringArray>() {
         return texts.value(row).into_bound_py_any(py);
     }
     if let Some(numbers) = any.downcast_ref::<UInt64Array>() {
