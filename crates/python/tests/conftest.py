@@ -1,12 +1,17 @@
 """What the tests share."""
 
 import random
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import twindex
+
+
+# What starts the tests in the background may ignore Ctrl-C, and children would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def words(rng: random.Random, count: int) -> list[str]:
