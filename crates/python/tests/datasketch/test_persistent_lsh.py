@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import enum
+import math
 import pickle
 import random
 import subprocess
@@ -156,7 +158,7 @@ def test_usual_settings_reach_the_recall(threshold: float, num_perm: int, path: 
         assert threshold < 0.3
         return
     random = np.random.RandomState(5)
-    equal = min(num_perm, int(num_perm * threshold) + 3)
+    equal = math.ceil(num_perm * threshold)
     found, trials = 0, 300
     pairs = []
     with lsh.insertion_session() as session:
@@ -347,3 +349,67 @@ def test_threads_may_insert_and_query_at_once(path: Path, rng: random.Random) ->
             thread.join()
         assert failures == []
         assert set(lsh.keys) == {i for i in range(40) if i % 3}
+
+
+def test_a_key_that_cannot_be_stored_is_refused_at_once(path: Path) -> None:
+    minhash = ours.MinHash()
+    with opened(path) as lsh:
+        with lsh.insertion_session() as session:
+            session.insert("good", minhash)
+            with pytest.raises(ValueError, match="at most 4096 bytes"):
+                session.insert("x" * 5000, minhash)
+            with pytest.raises(TypeError, match="unhashable"):
+                session.insert({8, 0}, minhash)  # type: ignore[arg-type]
+        assert lsh.query(minhash) == ["good"]
+
+
+def test_a_failing_commit_loses_its_session_only(path: Path) -> None:
+    minhash = ours.MinHash()
+    lsh = opened(path)
+    lsh.insert("before", minhash)
+    store = lsh._store
+    assert store is not None and store._index is not None
+    index = store._index
+    blocking = index.write()
+    with pytest.raises(twindex.BusyError), lsh.insertion_session() as session:
+        session.insert("lost", minhash)
+    blocking.abort()
+    assert lsh.query(minhash) == ["before"]
+    lsh.close()
+    with opened(path) as again:
+        assert again.query(minhash) == ["before"]
+
+
+def test_a_key_that_is_an_enumeration_is_its_string(path: Path) -> None:
+    class Name(str, enum.Enum):
+        A = "a"
+
+    with opened(path) as lsh:
+        lsh.insert(Name.A, ours.MinHash())
+        assert "a" in lsh and lsh.query(ours.MinHash()) == ["a"]
+
+
+def test_what_a_file_was_made_with_is_said(path: Path) -> None:
+    with opened(path, prepickle=True) as lsh:
+        lsh.insert(("any", 5), ours.MinHash())
+    with pytest.raises(ValueError, match="was made with prepickle=True"):
+        opened(path)
+    with pytest.raises(ValueError, match=r"was made with threshold 0\.5, and not 0\.9"):
+        opened(path, prepickle=True, threshold=0.9)
+    with opened(path, prepickle=True) as lsh:
+        assert list(lsh.keys) == [("any", 5)]
+
+
+def test_others_can_read_while_one_writes(path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        opened(path, config={"mode": "r"})
+    minhash = ours.MinHash()
+    with opened(path) as lsh, pytest.raises(twindex.MismatchError, match="reading only"):
+        lsh.insert("a", minhash)
+        with opened(path, config={"mode": "r"}) as reader:
+            assert reader.query(minhash) == ["a"] and "a" in reader
+            lsh.insert("b", minhash)
+            assert sorted(reader.query(minhash)) == ["a", "b"]
+            reader.insert("c", minhash)
+    with pytest.raises(ValueError, match="'mode'"):
+        opened(path, config={"mode": "w"})

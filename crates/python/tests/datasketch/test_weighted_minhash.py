@@ -125,3 +125,11 @@ def test_sketches_compare_copy_and_pickle() -> None:
         assert one.hashvalues.any()
         results.append((one.jaccard(other), one.jaccard(one)))
     assert results[0] == results[1]
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+def test_a_matrix_of_numpy_is_rows_too() -> None:
+    generator = ours.WeightedMinHashGenerator(4)
+    rows = np.array([[1.0, 2.0, 0.0, 3.0], [0.0, 0.0, 1.0, 1.0]])
+    made = zip(generator.minhash_many(np.matrix(rows)), generator.minhash_many(rows), strict=True)
+    assert all(one == other for one, other in made)

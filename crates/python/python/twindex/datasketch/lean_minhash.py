@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from numpy.typing import ArrayLike
 
@@ -42,7 +42,7 @@ class LeanMinHash(MinHash):
     __slots__ = ("hashvalues", "scheme", "seed")
 
     seed: int
-    scheme: str
+    scheme: Literal["affine32", "affine64", "legacy"]
     hashvalues: Array
 
     def __init__(
@@ -69,7 +69,7 @@ class LeanMinHash(MinHash):
         else:
             raise ValueError("give a MinHash, or both seed and hashvalues")
 
-    def _set(self, seed: int, hashvalues: Any, scheme: str) -> None:
+    def _set(self, seed: int, hashvalues: Any, scheme: Any) -> None:
         _schemes.check(scheme)
         self.seed = seed
         self.scheme = scheme

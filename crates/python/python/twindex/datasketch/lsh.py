@@ -49,6 +49,9 @@ class MinHashLSH:
       values are used. A key takes a byte for each, or more where the recall needs it.
     - A file keeps to the scheme, `num_perm` and seed of its first MinHash; WeightedMinHashes must
       be alone in it too.
+    - One `MinHashLSH` writes to a file at a time, of all processes. With `"mode": "r"` in
+      `storage_config`, others read what was there when they asked.
+    - Keys that are equal but not of one type, such as 1, 1.0 and True, are different keys.
     - There are no `hashtables`, `get_counts` and `get_subset_counts`, and no `merge`.
 
     Args:
@@ -89,6 +92,8 @@ class MinHashLSH:
             raise ValueError("Weight must be in [0.0, 1.0]")
         if sum(weights) != 1.0:
             raise ValueError("Weights must sum to 1.0")
+        if len(weights) != 2:
+            raise ValueError("weights are two: of false positives and of false negatives")
         self.h = num_perm
         if params is not None:
             self.b, self.r = params

@@ -46,7 +46,7 @@ class MinHash:
             same scheme can be compared.
     """
 
-    scheme: str
+    scheme: Literal["affine32", "affine64", "legacy"]
     seed: int
     num_perm: int
     hashfunc: Callable[..., Any]
@@ -288,7 +288,7 @@ class MinHash:
             hashvalues=self.digest(),
             permutations=self.permutations,
             gpu_mode=self._gpu_mode,
-            scheme=self.scheme,  # type: ignore[arg-type]
+            scheme=self.scheme,
         )
 
     def __len__(self) -> int:
@@ -330,7 +330,7 @@ class MinHash:
             hashvalues=hashvalues,
             permutations=first.permutations,
             gpu_mode=first._gpu_mode,
-            scheme=first.scheme,  # type: ignore[arg-type]
+            scheme=first.scheme,
         )
 
     @classmethod

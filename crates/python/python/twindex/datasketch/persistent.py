@@ -15,7 +15,7 @@ import pickle
 import threading
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, Final, Literal, NoReturn
 
 import numpy as np
 
@@ -33,12 +33,21 @@ _STEPS: Final = (1, 11, 23, 29, 39, 43, 53, 59)
 #: The first byte of the seed of an index that was made here.
 _MARK: Final = 0xDA
 
+#: The bit of the seed that says that keys are pickled.
+_PICKLES: Final = 1 << 55
+
+#: How often two lanes are equal by chance. An index takes this out of the share of equal lanes.
+_CHANCE: Final = 1 / 256
+
+#: The most bytes of an id.
+_LONGEST: Final = 4096
+
 _KINDS: Final = ("", "affine32", "affine64", "legacy", "weighted")
 
 _LITERAL: Final = "\x1epy:"
 _PICKLED: Final = "\x1epk:"
 
-_OPTIONS: Final = {"type", "path", "recall", "wait", "basename"}
+_OPTIONS: Final = {"type", "path", "recall", "wait", "mode", "basename"}
 
 #: The size of a set is stored as the zeros of a bit map of 2**16 to 2**24 bits.
 _LEAST_BITS: Final = 16
@@ -54,7 +63,7 @@ class PersistentTable:
         unknown = sorted(set(config) - _OPTIONS)
         if unknown:
             raise ValueError(
-                f"storage_config has no {unknown[0]!r}: it has 'path', 'recall' and 'wait'"
+                f"storage_config has no {unknown[0]!r}: it has 'path', 'recall', 'wait' and 'mode'"
             )
         if "path" not in config:
             raise ValueError("storage_config of the type 'twindex' needs a 'path', that of a file")
@@ -68,6 +77,9 @@ class PersistentTable:
         self._path = Path(os.fspath(config["path"])).absolute()
         self._recall = config.get("recall")
         self._wait = float(config.get("wait", 0.0))
+        self._mode = config.get("mode", "c")
+        if self._mode not in ("c", "r"):
+            raise ValueError("the 'mode' of storage_config is 'c', or 'r' to read only")
         self._threshold = float(threshold)
         self._num_perm = num_perm
         self._used = max(lanes for lanes in _LANES if lanes <= num_perm)
@@ -79,7 +91,9 @@ class PersistentTable:
         #: Which hash value each lane has.
         self._order: _schemes.Array = np.arange(0)
         self._closed = False
-        if self._existing() is None and not self._path.parent.is_dir():
+        if self._existing() is None and self._mode == "r":
+            raise FileNotFoundError(f"there is no index {self._path} to read")
+        if self._index is None and not self._path.parent.is_dir():
             raise FileNotFoundError(f"there is no folder {self._path.parent}")
 
     def _existing(self) -> twindex.Index | None:
@@ -102,6 +116,13 @@ class PersistentTable:
             reason = "is an index of documents, and not of MinHashes"
         elif seed >> 32 & 0xFFFFF != self._num_perm or lanes % self._used:
             reason = f"has MinHashes of {_describe(seed)}, and not of num_perm {self._num_perm}"
+        elif bool(seed & _PICKLES) != self._prepickle:
+            reason = f"was made with prepickle={not self._prepickle}"
+        elif abs(index.settings.threshold - _as_stored(self._threshold)) > 1e-9:
+            made = index.settings.threshold * (1 - _CHANCE) + _CHANCE
+            reason = f"was made with threshold {made:.6g}, and not {self._threshold:.6g}"
+        elif self._recall is not None and index.settings.recall != self._recall:
+            reason = f"was made with recall {index.settings.recall}, and not {self._recall}"
         if reason is not None:
             index.close()
             raise ValueError(f"{self._path} {reason}")
@@ -121,9 +142,12 @@ class PersistentTable:
         return self._open_with(seed, _LANES[-1])
 
     def _open_with(self, seed: int | None, lanes: int | None) -> twindex.Index:
+        if seed is None:
+            mode: Literal["r", "w"] = "r" if self._mode == "r" else "w"
+            return twindex.open(self._path, mode, wait=self._wait)
         return twindex.open(
             self._path,
-            threshold=self._threshold,
+            threshold=_as_stored(self._threshold),
             recall=self._recall,
             lanes=lanes,
             shingle="token",
@@ -139,6 +163,7 @@ class PersistentTable:
         if not 0 <= seed < 1 << 32 or len(minhash) >= 1 << 20:
             raise ValueError("seed and num_perm must fit into 32 and 20 bits to be stored")
         identity = _MARK << 56 | _KINDS.index(kind) << 52 | len(minhash) << 32 | seed
+        identity |= _PICKLES if self._prepickle else 0
         if index is None and create:
             self._open(identity)
             index = self._index
@@ -216,10 +241,13 @@ class PersistentTable:
     def close(self) -> None:
         """Commit and close the file."""
         with self._lock:
-            self.commit()
-            if self._index is not None:
-                self._index.close()
-            self._index, self._closed = None, True
+            try:
+                if not self._closed:
+                    self.commit()
+            finally:
+                index, self._index, self._closed = self._index, None, True
+                if index is not None:
+                    index.close()
 
     def keys(self) -> PersistentKeys:
         """A view of the keys."""
@@ -261,11 +289,19 @@ class PersistentTable:
         return each[self._order].tobytes() + _size(_elements(minhash))
 
     def _name(self, key: Any) -> str:
-        """The id of a key."""
+        """The id of a key, if it can be one."""
+        hash(key)
+        name = self._id(key)
+        if len(name.encode()) > _LONGEST:
+            raise ValueError(f"a key of an index in a file has at most {_LONGEST} bytes")
+        return name
+
+    def _id(self, key: Any) -> str:
         if self._prepickle:
             return _PICKLED + base64.b64encode(pickle.dumps(key)).decode()
         if isinstance(key, str):
-            name = str(key)
+            # A subclass, such as an enumeration, may print itself in other words.
+            name = str.__str__(key)
             return name if _is_id(name) else _LITERAL + repr(name)
         if isinstance(key, np.generic):
             key = key.item()
@@ -288,6 +324,13 @@ class PersistentTable:
         if name.startswith(_PICKLED) and self._prepickle:
             return pickle.loads(base64.b64decode(name[len(_PICKLED) :]))
         return name
+
+
+def _as_stored(threshold: float) -> float:
+    """The threshold of the index: what it estimates of sketches that agree in just this share of
+    hash values. It takes out of the share what agrees by chance, as lanes are single bytes.
+    """
+    return max((threshold - _CHANCE) / (1 - _CHANCE) - 1e-9, 1e-6)
 
 
 class PersistentKeys:

@@ -35,7 +35,12 @@ class _Session:
     def close(self) -> None:
         """Commit what was not committed yet. An index in memory has nothing to commit."""
         if self.lsh._store is not None:
-            self.lsh._store.commit()
+            try:
+                self.lsh._store.commit()
+            except BaseException:
+                # What failed must not be committed with later changes.
+                self.lsh._store.abandon(self)
+                raise
 
 
 class MinHashLSHInsertionSession(_Session):

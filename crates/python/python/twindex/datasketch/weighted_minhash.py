@@ -153,7 +153,7 @@ class WeightedMinHashGenerator:
             raise ValueError("X must have two dimensions")
         if X.shape[1] != self.dim:
             raise ValueError(f"X must have {self.dim} columns, as the generator has dimensions")
-        rows = X.tocsr().astype(np.float32) if is_sparse else X
+        rows: Any = X.tocsr().astype(np.float32) if is_sparse else np.asarray(X)
         if is_sparse:
             rows.sum_duplicates()
             rows.eliminate_zeros()
