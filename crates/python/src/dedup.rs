@@ -18,8 +18,8 @@ const _: () = assert!(twindex::DEFAULT_THRESHOLD == 0.8 && twindex::DEFAULT_CONF
 /// counted from 0. Every row is a document of its own, also if an id is repeated.
 ///
 /// `rows` is anything that speaks Arrow, or an iterable of (id, text), of dicts or of texts. With
-/// `exact=True` texts are kept while it runs, and similarities are exact. `against` are open indexes
-/// or snapshots: what is similar to a document of theirs is a duplicate too. `twindex.open`
+/// `exact=True` texts are kept while it runs, and similarities are exact. `against` are open
+/// indexes or snapshots: what is similar to a document of theirs is a duplicate too. `twindex.open`
 /// describes the other arguments.
 ///
 /// >>> twindex.dedup(["a text about ferries", "another one", "A text about  ferries"])["keep"]

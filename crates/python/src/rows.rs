@@ -1,5 +1,5 @@
-//! Rows that Python gives, one batch after the other: tables that speak Arrow, Hugging Face datasets,
-//! and iterables of texts, of pairs (id, text) and of dicts.
+//! Rows that Python gives, one batch after the other: tables that speak Arrow, Hugging Face
+//! datasets, and iterables of texts, of pairs (id, text) and of dicts.
 
 use crate::arrow::{ArrowInput, Batch, IdColumn, SignatureColumn, TextColumn};
 use crate::content::{Given, id_of};

@@ -55,26 +55,6 @@ from twindex._twindex import (
     repair,
 )
 
-for _error in (
-    BusyError,
-    ClosedError,
-    DamagedError,
-    Error,
-    ExistsError,
-    ForkError,
-    FullError,
-    InvalidInputError,
-    MismatchError,
-    MovedError,
-    NotFoundError,
-    StorageError,
-    UnknownIdError,
-    UnsupportedError,
-):
-    # Tracebacks name them as programs do.
-    _error.__module__ = "twindex"
-del _error
-
 __all__ = [
     "BusyError",
     "CheckReport",

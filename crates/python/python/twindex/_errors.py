@@ -62,3 +62,10 @@ class ClosedError(Error, ValueError):
 
 class UnknownIdError(_Plain, KeyError):
     """No document has this id."""
+
+
+for _kind in list(globals().values()):
+    if isinstance(_kind, type) and issubclass(_kind, Error):
+        # Tracebacks name them as programs do.
+        _kind.__module__ = "twindex"
+del _kind
