@@ -1,7 +1,7 @@
 //! Rows that Python gives, one batch after the other: tables that speak Arrow, Hugging Face
 //! datasets, and iterables of texts, of pairs (id, text) and of dicts.
 
-use crate::arrow::{ArrowInput, Batch, IdColumn, SignatureColumn, TextColumn};
+use crate::arrow::{ArrowInput, Batch, SignatureColumn};
 use crate::content::{Given, id_of};
 use crate::error::{invalid, message};
 use arrow_buffer::NullBuffer;
@@ -12,6 +12,7 @@ use pyo3::types::{PyDict, PyIterator, PyMapping, PyTuple};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use twindex::{Document, Settings, Signature, Sketcher};
+use twindex_columns::{IdColumn, NoText, TextColumn};
 
 /// The rows of one batch, at most: what is sketched together.
 const ROWS: usize = 4096;
@@ -192,6 +193,10 @@ fn next_slice(
     }
 }
 
+fn no_text(name: &str, error: &NoText) -> PyErr {
+    invalid(format!("column {name:?} {error}"))
+}
+
 fn arrow_cells(batch: &Batch, names: &Names, kind: Kind) -> PyResult<Cells> {
     let array = match batch.column(&names.content) {
         None => batch.array().clone(),
@@ -199,13 +204,15 @@ fn arrow_cells(batch: &Batch, names: &Names, kind: Kind) -> PyResult<Cells> {
         Some(None) => return Err(no_column(&names.content, batch)),
     };
     let contents = match kind {
-        Kind::Contents => Contents::Texts(TextColumn::new(&names.content, &array)?),
+        Kind::Contents => Contents::Texts(
+            TextColumn::new(&array).map_err(|error| no_text(&names.content, &error))?,
+        ),
         Kind::Signatures => Contents::Signatures(SignatureColumn::new(&names.content, &array)?),
     };
     let ids = match &names.id {
         None => None,
         Some(name) => match batch.column(name).flatten() {
-            Some(column) => Some(IdColumn::new(name, &column)?),
+            Some(column) => Some(IdColumn::new(&column).map_err(|error| no_text(name, &error))?),
             None if names.id_needed => return Err(no_column(name, batch)),
             None => None,
         },

@@ -1,27 +1,34 @@
-//! Columns of texts, ids and signatures, whatever their Arrow type.
+//! Columns of texts and ids, whatever their Arrow type.
 //!
 //! Producers need not check that strings are UTF-8, so texts are read as bytes here.
 
-use crate::error::invalid;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
     UInt32Type, UInt64Type,
 };
 use arrow_array::{
-    Array, ArrayRef, BinaryArray, BinaryViewArray, FixedSizeBinaryArray, LargeBinaryArray,
-    PrimitiveArray,
+    Array, ArrayRef, BinaryArray, BinaryViewArray, LargeBinaryArray, PrimitiveArray,
 };
 use arrow_schema::DataType;
-use pyo3::PyResult;
 use std::borrow::Cow;
-use std::fmt::Display;
+use std::fmt::{self, Display};
 
-/// A value that cannot be read, and why.
-type Value<T> = Result<T, &'static str>;
+/// A value, or why it cannot be read.
+pub type Value<T> = Result<T, &'static str>;
+
+/// The type of a column that holds no texts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoText(pub DataType);
+
+impl Display for NoText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "is of type {}: expected string, large_string or string_view", self.0)
+    }
+}
 
 /// A column of strings.
-pub(crate) enum TextColumn {
+pub enum TextColumn {
     Small(BinaryArray),
     Large(LargeBinaryArray),
     View(BinaryViewArray),
@@ -30,14 +37,14 @@ pub(crate) enum TextColumn {
 }
 
 impl TextColumn {
-    pub(crate) fn new(name: &str, array: &ArrayRef) -> PyResult<Self> {
+    pub fn new(array: &ArrayRef) -> Result<Self, NoText> {
         Ok(match array.data_type() {
             DataType::Utf8 => Self::Small(array.as_string::<i32>().clone().into()),
             DataType::LargeUtf8 => Self::Large(array.as_string::<i64>().clone().into()),
             DataType::Utf8View => Self::View(array.as_string_view().clone().to_binary_view()),
             DataType::Dictionary(..) => {
                 let dictionary = array.as_any_dictionary();
-                let values = Self::new(name, dictionary.values())?;
+                let values = Self::new(dictionary.values())?;
                 let keys = dictionary.keys();
                 let places = match dictionary.values().is_empty() {
                     true => vec![None; keys.len()],
@@ -49,16 +56,13 @@ impl TextColumn {
                 Self::Dictionary(places, Box::new(values))
             }
             other => {
-                return Err(invalid(format!(
-                    "column {name:?} is of type {other}: expected string, large_string or \
-                     string_view"
-                )));
+                return Err(NoText(other.clone()));
             }
         })
     }
 
     /// The text of a row; `None` if it is null.
-    pub(crate) fn get(&self, row: usize) -> Value<Option<&str>> {
+    pub fn get(&self, row: usize) -> Value<Option<&str>> {
         let bytes = match self {
             Self::Small(array) => array.is_valid(row).then(|| array.value(row)),
             Self::Large(array) => array.is_valid(row).then(|| array.value(row)),
@@ -76,13 +80,13 @@ impl TextColumn {
 }
 
 /// A column of ids: strings, or whole numbers, which become their decimal digits.
-pub(crate) enum IdColumn {
+pub enum IdColumn {
     Text(TextColumn),
     Numbers(Vec<Option<String>>),
 }
 
 impl IdColumn {
-    pub(crate) fn new(name: &str, array: &ArrayRef) -> PyResult<Self> {
+    pub fn new(array: &ArrayRef) -> Result<Self, NoText> {
         let numbers = match array.data_type() {
             DataType::Int8 => digits::<Int8Type>(array),
             DataType::Int16 => digits::<Int16Type>(array),
@@ -92,13 +96,13 @@ impl IdColumn {
             DataType::UInt16 => digits::<UInt16Type>(array),
             DataType::UInt32 => digits::<UInt32Type>(array),
             DataType::UInt64 => digits::<UInt64Type>(array),
-            _ => return TextColumn::new(name, array).map(Self::Text),
+            _ => return TextColumn::new(array).map(Self::Text),
         };
         Ok(Self::Numbers(numbers))
     }
 
     /// The id of a row; `None` if it is null.
-    pub(crate) fn get(&self, row: usize) -> Value<Option<Cow<'_, str>>> {
+    pub fn get(&self, row: usize) -> Value<Option<Cow<'_, str>>> {
         match self {
             Self::Text(column) => Ok(column.get(row)?.map(Cow::Borrowed)),
             Self::Numbers(digits) => Ok(digits.get(row).cloned().flatten().map(Cow::Owned)),
@@ -112,35 +116,4 @@ where
 {
     let numbers: &PrimitiveArray<T> = array.as_primitive();
     numbers.iter().map(|number| number.map(|number| number.to_string())).collect()
-}
-
-/// A column of signatures.
-pub(crate) enum SignatureColumn {
-    Fixed(FixedSizeBinaryArray),
-    Small(BinaryArray),
-    Large(LargeBinaryArray),
-}
-
-impl SignatureColumn {
-    pub(crate) fn new(name: &str, array: &ArrayRef) -> PyResult<Self> {
-        Ok(match array.data_type() {
-            DataType::FixedSizeBinary(_) => Self::Fixed(array.as_fixed_size_binary().clone()),
-            DataType::Binary => Self::Small(array.as_binary::<i32>().clone()),
-            DataType::LargeBinary => Self::Large(array.as_binary::<i64>().clone()),
-            other => {
-                return Err(invalid(format!(
-                    "column {name:?} is of type {other}: expected fixed-size binary or binary"
-                )));
-            }
-        })
-    }
-
-    /// The signature of a row; `None` if it is null.
-    pub(crate) fn get(&self, row: usize) -> Option<&[u8]> {
-        match self {
-            Self::Fixed(array) => array.is_valid(row).then(|| array.value(row)),
-            Self::Small(array) => array.is_valid(row).then(|| array.value(row)),
-            Self::Large(array) => array.is_valid(row).then(|| array.value(row)),
-        }
-    }
 }
