@@ -1,12 +1,14 @@
 //! Batches of raw records, parsed on all threads.
 
 use super::blocks::{Block, Line};
+use super::columns::{ColumnTable, Piece};
 use super::fasta::SequenceBlock;
 use super::files::{self, WholeFile};
 use super::lines::LineParser;
-use super::record::{BadRecord, Record};
+use super::record::{BadRecord, Record, TableHead};
 use super::rows::RowBlock;
 use super::table::Table;
+use super::warc::{WarcBlock, WarcParser};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -18,6 +20,10 @@ pub enum Batch {
     Sequences(LineParser, SequenceBlock),
     /// Records of a table.
     Rows(Arc<Table>, RowBlock),
+    /// Records of WARC.
+    Warc(WarcParser, WarcBlock),
+    /// Rows of a table by columns.
+    Columns(Arc<ColumnTable>, Piece),
     /// Whole files, each of them a text, and the most bytes of a text.
     Files(Vec<WholeFile>, usize),
     /// An input that cannot be read at all.
@@ -25,10 +31,11 @@ pub enum Batch {
 }
 
 impl Batch {
-    /// The header of the table that the records belong to.
-    pub fn header(&self) -> Option<&Arc<[u8]>> {
+    /// The head of the table that the records belong to.
+    pub fn head(&self) -> Option<TableHead> {
         match self {
-            Self::Rows(table, _) => Some(table.header()),
+            Self::Rows(table, _) => Some(TableHead::Text(Arc::clone(table.header()))),
+            Self::Columns(table, _) => Some(TableHead::Columns(Arc::clone(&table.schema))),
             _ => None,
         }
     }
@@ -58,6 +65,18 @@ impl Batch {
                 let rows = block.rows().into_par_iter();
                 let record = |parser: &mut _, row| table.record(parser, row).and_then(&take);
                 rows.map_init(|| table.parser(), record).collect()
+            }
+            Self::Warc(parser, block) => {
+                if let Some(bad) = parser.left_out(block) {
+                    return vec![Err(bad)];
+                }
+                let records = block.records().into_par_iter();
+                let records = records.filter_map(|raw| parser.record(raw).transpose());
+                records.map(|record| record.and_then(&take)).collect()
+            }
+            Self::Columns(table, piece) => {
+                let rows = (0..piece.rows()).into_par_iter();
+                rows.map(|row| table.record(piece, row).and_then(&take)).collect()
             }
         }
     }

@@ -72,7 +72,7 @@ pub(super) fn open<R: Read>(mut stream: R, named: bool) -> io::Result<Decompress
     };
     let packed = BufReader::with_capacity(BUFFER_BYTES, Cursor::new(start).chain(stream));
     let decoder = match method {
-        Codec::Gzip => Decoder::Gzip(MultiGzDecoder::new(packed)),
+        Codec::Gzip => Decoder::Gzip(Box::new(MultiGzDecoder::new(packed))),
         Codec::Zstd => {
             let mut decoder = zstd::Decoder::with_buffer(packed)?;
             decoder.window_log_max(WINDOW_LOG)?;
@@ -125,7 +125,7 @@ pub(super) struct Decompressor<R> {
 type Packed<R> = BufReader<Chain<Cursor<Vec<u8>>, R>>;
 
 enum Decoder<R> {
-    Gzip(MultiGzDecoder<Packed<R>>),
+    Gzip(Box<MultiGzDecoder<Packed<R>>>),
     Zstd(zstd::Decoder<'static, Packed<R>>),
 }
 

@@ -5,6 +5,7 @@ use super::fasta;
 use super::foreign;
 use super::path_id::id_of;
 use super::record::{BadRecord, Body, RawRecord, Record, RecordName, not_utf8, too_long};
+use encoding_rs::Encoding;
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::fs::File;
@@ -24,6 +25,8 @@ pub struct WholeFile {
     pub(super) size: u64,
     /// Whether it must be FASTA.
     pub(super) fasta: bool,
+    /// How it is encoded, if it is not UTF-8.
+    pub(super) encoding: Option<&'static Encoding>,
 }
 
 /// Reads files of at most `most` bytes of text and passes each to `take`. Returns the results in
@@ -40,14 +43,14 @@ pub(super) fn read<T: Send>(
         let read = |file: &WholeFile| {
             // The share is returned to the budget after the text has been used.
             let mut share = Share { budget: &budget, taken: 0 };
-            let text = text_of(&file.path, most, Some(&mut share)).transpose()?;
+            let text = text_of(file, most, Some(&mut share)).transpose()?;
             Some(text.and_then(|text| give(file, &text, &take)))
         };
         let results: Vec<_> = group.par_iter().map(read).collect();
         all.extend(results.into_iter().zip(group).map(|(result, file)| {
             // Read alone, the file may take as much as any record.
             let alone = || {
-                let text = text_of(&file.path, most, None)?.unwrap_or_default();
+                let text = text_of(file, most, None)?.unwrap_or_default();
                 give(file, &text, &take)
             };
             result.unwrap_or_else(alone)
@@ -68,11 +71,12 @@ fn give<T>(
     {
         return Err(BadRecord { place, cause: cause.to_owned() });
     }
+    let id = id_of(&file.path);
     take(Record {
-        name: RecordName::Id(id_of(&file.path)),
+        name: RecordName::Id(id.clone()),
         body: Body::Text(Cow::Borrowed(text)),
         place,
-        raw: RawRecord::File,
+        raw: RawRecord::File(&id),
     })
 }
 
@@ -125,19 +129,25 @@ impl Drop for Share<'_> {
 
 /// The text of a file; `None` if it is compressed and the budget is too small for it.
 fn text_of(
-    path: &Path,
+    file: &WholeFile,
     most: usize,
     share: Option<&mut Share<'_>>,
 ) -> Result<Option<String>, BadRecord> {
+    let WholeFile { path, encoding, .. } = file;
     let bad = |cause: String| BadRecord { place: path.display().to_string(), cause };
     if path.to_str().is_none() {
         return Err(bad("its name is not valid UTF-8".into()));
     }
-    let text = match bytes_of(path, most, share).map_err(|error| bad(error.to_string()))? {
+    let text = match bytes_of(path, most, share, encoding.is_some())
+        .map_err(|error| bad(error.to_string()))?
+    {
         Bytes::All(bytes) => bytes,
         Bytes::TooLong => return Err(bad(too_long(most))),
         Bytes::OverBudget => return Ok(None),
     };
+    if let Some(encoding) = encoding {
+        return Ok(Some(encoding.decode(&text).0.into_owned()));
+    }
     let text = String::from_utf8(text).map_err(|error| bad(not_utf8(error.utf8_error())))?;
     Ok(Some(text))
 }
@@ -151,12 +161,19 @@ enum Bytes {
     OverBudget,
 }
 
-fn bytes_of(path: &Path, most: usize, share: Option<&mut Share<'_>>) -> io::Result<Bytes> {
+fn bytes_of(
+    path: &Path,
+    most: usize,
+    share: Option<&mut Share<'_>>,
+    is_encoded: bool,
+) -> io::Result<Bytes> {
     let file = File::open(path)?;
     let size = file.metadata()?.len();
     let compression::Decompressed { mut start, mut rest } =
         compression::open(file, compression::is_named(path))?;
-    foreign::refuse(&mut rest, &mut start)?;
+    if !is_encoded {
+        foreign::refuse(&mut rest, &mut start)?;
+    }
     let limit = (most as u64).saturating_add(1).saturating_sub(start.len() as u64);
     let mut bytes = Vec::new();
     match (&rest, share) {
@@ -196,7 +213,7 @@ mod tests {
     use crate::input::compression::packing::{gzip, zstd};
 
     fn text(path: PathBuf, size: u64) -> WholeFile {
-        WholeFile { path, size, fasta: false }
+        WholeFile { path, size, fasta: false, encoding: None }
     }
 
     #[test]

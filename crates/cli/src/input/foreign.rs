@@ -1,5 +1,6 @@
 //! Recognizes inputs that are no text by their first bytes: what they are, and what to do.
 
+use super::format::Format;
 use std::io::{self, Read};
 
 /// The number of first bytes that are looked at. The magic number of tar ends at byte 262.
@@ -35,9 +36,8 @@ const LEAVE_OUT: &str = "only texts can be read; leave it out";
 
 /// All formats that are recognized by a magic number.
 const FOREIGN: &[Foreign] = &[
-    lettered(b"PAR1", "Parquet", CONVERT),
-    lettered(b"ARROW1", "an Arrow file", CONVERT),
-    lettered(b"FEA1", "a Feather file", CONVERT),
+    lettered(b"PARE", "encrypted Parquet", CONVERT),
+    lettered(b"FEA1", "a Feather file of version 1", "write it again as version 2"),
     lettered(b"Obj\x01", "Avro", CONVERT),
     lettered(b"SQLite format 3\0", "a SQLite database", "export its texts as CSV first"),
     foreign(b"\x89HDF\r\n\x1a\n", "HDF5", CONVERT),
@@ -85,12 +85,54 @@ const FOREIGN: &[Foreign] = &[
     foreign(b"\xCF\xFA\xED\xFE", "a macOS program", LEAVE_OUT),
 ];
 
+/// The tables by columns, which are read: their first bytes, and their names.
+const TABLES: [(&[u8], Format, &str); 2] =
+    [(b"PAR1", Format::Parquet, "Parquet"), (b"ARROW1", Format::Arrow, "Arrow")];
+
+/// The first bytes of a stream of Arrow. The length of its schema follows.
+const ARROW_STREAM: [u8; 4] = [0xFF; 4];
+
+/// The most bytes that such a schema may have.
+const LONGEST_SCHEMA: i32 = 1 << 26;
+
+/// The first bytes of WARC, which is text.
+const WARC: &[u8] = b"WARC/";
+
 /// Reads some first bytes and returns an error that names the format if they are those of a format
-/// that is not read. The bytes that were read stay in `start`.
+/// that is no text. The bytes that were read stay in `start`.
+pub(super) fn refuse(input: &mut impl Read, start: &mut Vec<u8>) -> io::Result<()> {
+    let table = look(input, start)?;
+    check(Format::Text, table).map(|_| ())
+}
+
+/// The format of an input that is read as `format` and was found to be this table.
+pub(super) fn check(format: Format, table: Option<Format>) -> io::Result<Format> {
+    let named = |format| {
+        let named = TABLES.iter().find(|(_, table, _)| *table == format);
+        named.map_or("", |(_, _, name)| *name)
+    };
+    let cause = match (format, table) {
+        (Format::Auto, Some(found)) => return Ok(found),
+        // It may be a text about WARC.
+        (format, Some(Format::Warc)) => return Ok(format),
+        (format, Some(table)) if format == table => return Ok(format),
+        (_, Some(table)) => {
+            let (name, option) = (named(table), named(table).to_lowercase());
+            format!("is {name} and no text; commands that take --format read it as {option}")
+        }
+        (format, None) if format.is_columns() => format!("is no {}", named(format)),
+        (format, None) => return Ok(format),
+    };
+    Err(io::Error::new(io::ErrorKind::InvalidData, cause))
+}
+
+/// Reads some first bytes and tells whether they are those of a table by columns. Returns an error
+/// that names the format if they are those of one that is not read. The bytes that were read stay
+/// in `start`.
 ///
 /// Reads no more than is needed to tell: a stream that begins with a line of text is not waited for
 /// beyond that line.
-pub(super) fn refuse(input: &mut impl Read, start: &mut Vec<u8>) -> io::Result<()> {
+pub(super) fn look(input: &mut impl Read, start: &mut Vec<u8>) -> io::Result<Option<Format>> {
     let mut buffer = [0; LOOKED_AT];
     while may_be_foreign(start) {
         let room = LOOKED_AT - start.len();
@@ -101,10 +143,25 @@ pub(super) fn refuse(input: &mut impl Read, start: &mut Vec<u8>) -> io::Result<(
             Ok(read) => start.extend_from_slice(&buffer[..read]),
         }
     }
+    let is = |(magic, ..): &&(&[u8], Format, &str)| start.starts_with(magic);
+    if start.starts_with(WARC) {
+        return Ok(Some(Format::Warc));
+    }
+    if is_arrow_stream(start) {
+        return Ok(Some(Format::Arrow));
+    }
+    if let Some((_, table, _)) = TABLES.iter().find(is).filter(|_| !is_like_text(start)) {
+        return Ok(Some(*table));
+    }
     match recognized(start) {
         Some(cause) => Err(io::Error::new(io::ErrorKind::InvalidData, cause)),
-        None => Ok(()),
+        None => Ok(None),
     }
+}
+
+fn is_arrow_stream(start: &[u8]) -> bool {
+    let length = start.strip_prefix(&ARROW_STREAM).and_then(|rest| rest.first_chunk());
+    length.is_some_and(|length| (1..=LONGEST_SCHEMA).contains(&i32::from_le_bytes(*length)))
 }
 
 /// Whether more bytes could show a format that is not read.
@@ -112,7 +169,8 @@ fn may_be_foreign(start: &[u8]) -> bool {
     if start.len() >= LOOKED_AT {
         return false;
     }
-    let begins = FOREIGN.iter().any(|foreign| foreign.at == 0 && foreign.magic.starts_with(start));
+    let begins = FOREIGN.iter().any(|foreign| foreign.at == 0 && foreign.magic.starts_with(start))
+        || TABLES.iter().any(|(magic, ..)| magic.starts_with(start));
     begins || !start.contains(&b'\n') || !is_like_text(start)
 }
 
@@ -126,8 +184,13 @@ fn recognized(start: &[u8]) -> Option<String> {
         return Some(format!("is {name}, which is not read; {advice}"));
     }
     let encoding = unicode(start)?;
+    let advice = match encoding {
+        "UTF-32" => String::new(),
+        "UTF-16" => "say --encoding utf-16, or ".to_owned(),
+        encoding => format!("say --encoding {}, or ", encoding.to_lowercase()),
+    };
     Some(format!(
-        "is text in {encoding}, but only UTF-8 is read; convert it with \
+        "is text in {encoding} and not in UTF-8; {advice}convert it with \
          `iconv -f {encoding} -t UTF-8`"
     ))
 }

@@ -9,9 +9,10 @@ use std::io::{self, Read};
 use std::path::Path;
 
 /// The format of inputs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
     /// Recognized by name and content.
+    #[default]
     Auto,
     /// Each file is one text.
     Text,
@@ -29,6 +30,34 @@ pub enum Format {
     Fasta,
     /// Each record of FASTA is one text.
     FastaRecords,
+    /// Each row of a Parquet file.
+    Parquet,
+    /// Each row of an Arrow IPC file or stream.
+    Arrow,
+    /// Each record of WARC that holds a text.
+    Warc,
+}
+
+impl Format {
+    /// Whether records have named fields, of which one is the id.
+    pub(super) const fn has_fields(self) -> bool {
+        matches!(self, Self::JsonLines | Self::Csv | Self::Tsv | Self::Warc) || self.is_columns()
+    }
+
+    /// Whether it is a table by columns.
+    pub(super) const fn is_columns(self) -> bool {
+        matches!(self, Self::Parquet | Self::Arrow)
+    }
+
+    /// Whether its texts are always UTF-8, or say themselves what they are.
+    pub(super) const fn names_its_encoding(self) -> bool {
+        self.is_columns() || matches!(self, Self::Warc)
+    }
+
+    /// Whether a file holds records instead of being one text.
+    pub(super) const fn is_data(self) -> bool {
+        !matches!(self, Self::Text | Self::Fasta)
+    }
 }
 
 /// The format by the extension of a path, without an extension of compressed files.
@@ -38,6 +67,9 @@ pub(super) fn by_name(path: &Path) -> Format {
         Some(Some("jsonl" | "ndjson")) => Format::JsonLines,
         Some(Some("csv")) => Format::Csv,
         Some(Some("tsv")) => Format::Tsv,
+        Some(Some("parquet" | "pq")) => Format::Parquet,
+        Some(Some("arrow" | "arrows" | "feather" | "ipc")) => Format::Arrow,
+        Some(Some("warc" | "wet")) => Format::Warc,
         Some(Some("fa" | "fasta" | "fna" | "ffn" | "frn")) => Format::Fasta,
         None | Some(Some("json")) => Format::Auto,
         Some(_) => Format::Text,
@@ -148,6 +180,12 @@ mod tests {
             ("genome.FASTA.gz", Format::Fasta),
             ("a.fna.zst", Format::Fasta),
             ("a.faa", Format::Text),
+            ("train-00000-of-00010.parquet", Format::Parquet),
+            ("a.PQ.gz", Format::Parquet),
+            ("a.arrow", Format::Arrow),
+            ("a.feather.zst", Format::Arrow),
+            ("CC-MAIN-2026.warc.wet.gz", Format::Warc),
+            ("a.warc", Format::Warc),
         ] {
             assert_eq!(by_name(Path::new(name)), format, "{name}");
         }

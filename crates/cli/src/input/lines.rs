@@ -55,7 +55,7 @@ impl LineParser {
     }
 
     /// The record of a line; `None` for a blank line between JSON records.
-    pub(super) fn record<'a>(&self, line: Line<'a>) -> Result<Option<Record<'a>>, BadRecord> {
+    pub(super) fn record<'a>(&'a self, line: Line<'a>) -> Result<Option<Record<'a>>, BadRecord> {
         let Line { number, text: line, raw } = line;
         let bad = |cause: String| BadRecord { place: self.place(number), cause };
         // The length of a line does not include its line end, but a record has several lines.
@@ -109,8 +109,8 @@ impl LineParser {
                 }));
             }
         };
-        let raw = match self.naming {
-            Naming::Path(_) => RawRecord::File,
+        let raw = match &self.naming {
+            Naming::Path(path) => RawRecord::File(path),
             _ => RawRecord::Bytes(raw),
         };
         Ok(Some(Record { name, body, place: self.place(number), raw }))

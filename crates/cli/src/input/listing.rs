@@ -3,7 +3,7 @@
 use super::blocks::Blocks;
 use super::compression::{self, Decompressed};
 use super::foreign;
-use super::source::STANDARD_INPUT;
+use super::inputs::STANDARD_INPUT;
 use memchr::memchr;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};

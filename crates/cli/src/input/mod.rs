@@ -1,9 +1,12 @@
 //! Reads files, directories and streams, and parses their records in order, on all threads.
 
+mod ahead;
 mod batch;
 mod blocks;
+mod columns;
 mod compression;
 mod counted;
+mod encoding;
 mod fasta;
 mod file_identity;
 mod files;
@@ -11,10 +14,14 @@ mod foreign;
 mod format;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
+#[cfg(any(test, fuzzing))]
+pub mod fuzz_formats;
+mod inputs;
 mod json;
 mod lines;
 mod listing;
 mod names;
+mod open;
 mod path_id;
 mod record;
 mod rows;
@@ -23,17 +30,24 @@ mod source;
 mod stream;
 mod table;
 mod walk;
+mod warc;
+mod whole_text;
 
+pub use ahead::{Ahead, Next};
 pub use blocks::{Block, Blocks, Line};
+pub use columns::unless_panicked;
+pub use encoding::encoding;
 pub use fasta::no_sequence;
 pub use file_identity::{FileIdentity, same_file};
 pub use format::Format;
+pub use inputs::{Inputs, STANDARD_INPUT};
 pub use json::{Fields, weights};
 pub use listing::{Listed, NulList, open_lines};
 pub use record::{
-    BadRecord, Body, RawRecord, Record, RecordName, WANTS_WEIGHTS, too_long, too_long_normalized,
-    unmarked,
+    BadRecord, Body, RawRecord, Record, RecordName, TableHead, WANTS_WEIGHTS, too_long,
+    too_long_normalized, unmarked,
 };
-pub use source::{Inputs, Reading, STANDARD_INPUT, whole_text};
+pub use source::Reading;
 pub use stream::{open_sequence, open_text};
 pub use walk::{WalkOptions, check_glob};
+pub use whole_text::whole_text;

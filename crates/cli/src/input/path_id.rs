@@ -3,15 +3,26 @@
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+/// The id of a file of records below a directory: its path below it, behind the directory's own
+/// name, however that is spelled. So `docs`, `./docs` and `/home/me/docs` give `docs/a.jsonl`.
+pub(super) fn id_below(root: &Path, path: &Path) -> String {
+    let inside = path.strip_prefix(root).unwrap_or(path);
+    let own = fs::canonicalize(root).ok();
+    let own = own.as_deref().and_then(Path::file_name).map(Path::new);
+    id_of(&own.map_or_else(|| inside.to_owned(), |own| own.join(inside)))
+}
+
 /// The path without `.`, without doubled separators, and without `..` behind a folder. So `a`,
 /// `./a` and `folder/../a` are one document.
 ///
 /// A `..` behind a symbolic link stays: it leads to the parent of the folder that the link leads
-/// to. A relative path stays relative and an absolute one absolute. A path that begins with `-`
+/// to. An absolute path below the current directory becomes relative to it. A path that begins with `-`
 /// begins with `./-`, so that no program takes it for an option or for standard input.
 pub(super) fn id_of(path: &Path) -> String {
     let mut id = PathBuf::new();
-    for component in path.components() {
+    let below = path.is_absolute().then(std::env::current_dir).and_then(Result::ok);
+    let below = below.and_then(|folder| path.strip_prefix(folder).ok());
+    for component in below.unwrap_or(path).components() {
         match component {
             Component::CurDir => {}
             Component::ParentDir if is_folder_of_its_own(&id) => {
@@ -59,6 +70,25 @@ mod tests {
         ] {
             assert_eq!(id_of(Path::new(path)), id, "{path}");
         }
+    }
+
+    #[test]
+    fn a_path_below_the_current_directory_is_relative_to_it() {
+        let here = std::env::current_dir().expect("a folder");
+        for name in ["a", "b/c", "."] {
+            assert_eq!(id_of(&here.join(name)), id_of(Path::new(name)), "{name}");
+        }
+    }
+
+    #[test]
+    fn spellings_of_one_root_give_one_id() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path().join("docs");
+        fs::create_dir_all(root.join("deep")).expect("a folder");
+        for root in [root.clone(), root.join("."), root.join("deep/..")] {
+            assert_eq!(id_below(&root, &root.join("deep/a.jsonl")), "docs/deep/a.jsonl");
+        }
+        assert_eq!(id_below(Path::new("/"), Path::new("/no/a.jsonl")), "no/a.jsonl");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! A record of an input: its name, its body, and the bytes it was read from.
 
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
 use std::borrow::Cow;
 use std::fmt;
 use std::str::Utf8Error;
@@ -94,11 +96,12 @@ impl Body<'_> {
 pub const WANTS_WEIGHTS: &str = "the index compares weights; give JSON Lines, each with \
                                  `weights`, an object with a number for each token";
 
-/// The bytes a record was read from, after decompression, so that it can be written unchanged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a record was read from, so that it can be written unchanged: its bytes after decompression,
+/// or its row.
+#[derive(Clone, Copy, Debug)]
 pub enum RawRecord<'a> {
-    /// A whole file. Its path is written in its place.
-    File,
+    /// A whole file. This path is written in its place.
+    File(&'a str),
     /// Bytes of a stream, with the line end if there is one.
     Bytes(&'a [u8]),
     /// A record of a table. The header and all records together are the table byte for byte, except
@@ -109,6 +112,24 @@ pub enum RawRecord<'a> {
         /// The record with its line end. Only the last record may lack one.
         bytes: &'a [u8],
     },
+    /// A record of WARC, without the line ends behind it.
+    Warc(&'a [u8]),
+    /// A row of a table by columns.
+    Columns {
+        /// The row and some others, with the columns that were asked for.
+        batch: &'a Arc<RecordBatch>,
+        /// The number of the row among them, from 0.
+        row: usize,
+    },
+}
+
+/// What stands before the rows of a table, and is written even if no row is.
+#[derive(Clone, Debug)]
+pub enum TableHead {
+    /// The first record of a table of text.
+    Text(Arc<[u8]>),
+    /// The columns of a table by columns.
+    Columns(SchemaRef),
 }
 
 /// A record that cannot be read, and why.
@@ -161,7 +182,8 @@ pub fn too_long_normalized(most: usize) -> String {
 }
 
 pub(super) fn not_utf8(error: Utf8Error) -> String {
-    format!("not valid UTF-8 at byte {}", error.valid_up_to() + 1)
+    let byte = error.valid_up_to() + 1;
+    format!("not valid UTF-8 at byte {byte}; say --encoding latin1 if it is Latin-1")
 }
 
 /// A size in the notation of `--max-record`.

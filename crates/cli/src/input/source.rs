@@ -1,21 +1,17 @@
 //! Reads the inputs of a command: files, directories, standard input.
 
 use super::batch::Batch;
-use super::blocks::Blocks;
-use super::compression::{self, Decompressed, DecompressedRest};
-use super::counted::{Counted, Density};
-use super::fasta::SequenceBlocks;
+use super::compression::{self, Decompressed};
+use super::counted::Density;
 use super::file_identity::FileIdentity;
 use super::files::WholeFile;
 use super::foreign;
 use super::format::{self, Format};
-use super::json::Fields;
-use super::lines::{LineFormat, LineParser};
-use super::path_id::id_of;
-use super::record::{BadRecord, Naming};
-use super::rows::{RowBlock, RowBlocks};
-use super::table::Table;
-use super::walk::{self, WalkOptions};
+use super::inputs::{Inputs, is_standard_input};
+use super::open::OpenStream;
+use super::path_id::{id_below, id_of};
+use super::record::BadRecord;
+use super::walk;
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
@@ -23,42 +19,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The name of standard input among paths.
-pub const STANDARD_INPUT: &str = "-";
-
-/// The inputs to read, and how to read them.
-#[derive(Clone, Debug)]
-pub struct Inputs {
-    /// Files, directories, or [`STANDARD_INPUT`].
-    pub paths: Vec<PathBuf>,
-    /// The format of all inputs.
-    pub format: Format,
-    /// Whether texts are sequences of DNA. Then [`Format::Auto`] recognizes FASTA.
-    pub sequences: bool,
-    /// The names of the fields that are read.
-    pub fields: Fields,
-    /// Whether a record of JSON or of a table must have an id, because its field was named.
-    pub id_required: bool,
-    /// The prefix of ids for records of standard input that have none; their line follows it.
-    pub id_prefix: Option<String>,
-    /// The most bytes of a record, after decompression. A record is a line, a file, a record of a
-    /// table, or all of standard input as one text.
-    pub most: usize,
-    /// Which files of directories are read.
-    pub walking: WalkOptions,
-    /// The index and the output of the command. They are left out of directories.
-    pub leave_out: Vec<PathBuf>,
-}
-
 /// Reads inputs in order, as batches of raw records.
 pub struct Reading {
     inputs: Inputs,
     left_out: Vec<FileIdentity>,
     waiting: VecDeque<PathBuf>,
-    walk: Option<(PathBuf, ignore::Walk)>,
-    /// A path that waits until the files before it were passed on, and whether it was found in a
-    /// directory.
-    held_back: Option<(PathBuf, bool)>,
+    walk: Option<Walking>,
+    /// A file that waits until the files before it were passed on.
+    held_back: Option<Found>,
+    /// What was found of the inputs and is not said yet.
+    notes: Vec<String>,
     open: Option<OpenStream>,
     /// An error to report after the files that were found before it.
     bad: Option<BadRecord>,
@@ -71,15 +41,32 @@ pub struct Reading {
 /// The most whole files in a batch: enough for all threads.
 const FILES: usize = 64;
 
-type CountedRest = DecompressedRest<Counted>;
+/// A directory that is being walked, and how many files of records and texts it has.
+struct Walking {
+    root: Arc<Path>,
+    walk: ignore::Walk,
+    data: u64,
+    texts: u64,
+}
 
-/// A stream that is being read.
-enum OpenStream {
-    Lines(LineParser, Box<Blocks<CountedRest>>),
-    Sequences(LineParser, Box<SequenceBlocks<CountedRest>>),
-    /// A table, and whether its header was passed on. The header has a batch of its own, so that a
-    /// table without rows has one, too.
-    Rows(Arc<Table>, Box<RowBlocks<CountedRest>>, bool),
+impl Walking {
+    /// What to say of a directory that has both: a file that is no text to its owner may be one.
+    fn note(&self) -> Option<String> {
+        let Self { root, data, texts, .. } = self;
+        (*data > 0 && *texts > 0).then(|| {
+            format!(
+                "{}: has {data} files of records and {texts} other files, each of which is taken \
+                 as one text; choose with --glob if that is not meant",
+                root.display()
+            )
+        })
+    }
+}
+
+/// A path, and the directory in which it was found.
+struct Found {
+    path: PathBuf,
+    root: Option<Arc<Path>>,
 }
 
 /// What a path leads to.
@@ -99,8 +86,8 @@ impl Reading {
         let waiting = inputs.paths.iter().cloned().collect();
         let counter = Arc::default();
         let (walk, held_back, open, bad) = (None, None, None, None);
-        let density = Density::default();
-        Self { inputs, left_out, waiting, walk, held_back, open, bad, counter, density }
+        let (notes, density) = (Vec::new(), Density::default());
+        Self { inputs, left_out, waiting, walk, held_back, notes, open, bad, counter, density }
     }
 
     /// Takes account of the records of the last batch. A compressed stream that has more records
@@ -150,54 +137,87 @@ impl Reading {
         }
     }
 
+    /// What was found of the inputs since it was asked last, unless they are quiet.
+    pub fn notes(&mut self) -> Vec<String> {
+        let notes = std::mem::take(&mut self.notes);
+        if self.inputs.quiet { Vec::new() } else { notes }
+    }
+
     /// Takes the next path; returns whether to continue before passing on `files`.
     fn find_more(&mut self, files: &mut Vec<WholeFile>) -> bool {
-        let (path, in_directory) = match (self.held_back.take(), &mut self.walk) {
-            (Some(held_back), _) => held_back,
-            (None, Some((root, walk))) => match walk.next() {
+        let held_back = self.held_back.take();
+        let is_new = held_back.is_none();
+        let found = match (held_back, &mut self.walk) {
+            (Some(found), _) => found,
+            (None, Some(walking)) => match walking.walk.next() {
                 Some(Ok(entry)) if entry.file_type().is_some_and(|kind| kind.is_file()) => {
-                    (entry.into_path(), true)
+                    Found { path: entry.into_path(), root: Some(Arc::clone(&walking.root)) }
                 }
                 Some(Ok(_)) => return true,
                 Some(Err(error)) => {
-                    self.bad = Some(walk::bad(root, &error));
+                    self.bad = Some(walk::bad(&walking.root, &error));
                     return false;
                 }
                 None => {
+                    self.notes.extend(walking.note());
                     self.walk = None;
                     return true;
                 }
             },
             (None, None) => match self.waiting.pop_front() {
-                Some(path) => (path, false),
+                Some(path) => Found { path, root: None },
                 None => return false,
             },
         };
-        let shown = path.display().to_string();
-        let bad = |error: io::Error| BadRecord { place: shown.clone(), cause: error.to_string() };
-        let started = match self.look_at(&path, in_directory) {
+        let Found { path, root } = &found;
+        let bad = |error: io::Error| {
+            let place = path.display().to_string();
+            BadRecord { place, cause: error.to_string() }
+        };
+        let kind = self.look_at(path, root.is_some());
+        if let (true, Some(walking), Ok(Some(kind))) = (is_new, &mut self.walk, &kind) {
+            match kind {
+                PathKind::Stream(format) if format.is_data() => walking.data += 1,
+                PathKind::Stream(_) | PathKind::Text(..) => walking.texts += 1,
+                PathKind::Directory => {}
+            }
+        }
+        let started = match kind {
             Ok(None) => return true,
-            Ok(Some(PathKind::Directory)) => match self.inputs.walking.walk(&path) {
+            Ok(Some(PathKind::Directory)) => match self.inputs.walking.walk(path) {
                 Ok(walk) => {
-                    self.walk = Some((path, walk));
+                    let root = Arc::from(path.as_path());
+                    self.walk = Some(Walking { root, walk, data: 0, texts: 0 });
                     Ok(())
                 }
-                Err(error) => Err(walk::bad(&path, &error)),
+                Err(error) => Err(walk::bad(path, &error)),
             },
             Ok(Some(PathKind::Text(size, fasta))) => {
-                files.push(WholeFile { path, size, fasta });
+                let encoding = self.inputs.encoding;
+                files.push(WholeFile { path: found.path, size, fasta, encoding });
                 return true;
             }
             // The files before it come first.
             Ok(Some(PathKind::Stream(_))) if !files.is_empty() => {
-                self.held_back = Some((path, in_directory));
+                self.held_back = Some(found);
                 return false;
             }
-            Ok(Some(PathKind::Stream(format))) => match is_standard_input(&path) && !in_directory {
-                true => self.start_standard_input(format),
-                false => self.start(&path, format).map_err(bad).and_then(|open| open),
+            Ok(Some(PathKind::Stream(format))) => {
+                let opened = match root {
+                    None if is_standard_input(path) => {
+                        self.inputs.open_standard_input(format, &self.counter)
+                    }
+                    root => {
+                        let name = match root {
+                            Some(root) if format.is_data() => id_below(root, path),
+                            _ => id_of(path),
+                        };
+                        let opened = self.inputs.open_file(path, format, name, &self.counter);
+                        opened.map_err(bad).and_then(|opened| opened)
+                    }
+                };
+                opened.map(|(open, density)| (self.open, self.density) = (Some(open), density))
             }
-            .map(|open| self.open = Some(open)),
             Err(error) => Err(bad(error)),
         };
         if let Err(bad) = started {
@@ -225,12 +245,10 @@ impl Reading {
             format = self.by_name(path, in_directory);
         }
         // Only a regular file can be read twice.
-        if format == Format::Auto && found.is_file() {
+        let by_content = format == Format::Auto || format == Format::Text && !in_directory;
+        if self.inputs.format == Format::Auto && by_content && found.is_file() {
             // A file that cannot be read is reported when it is read as a text.
-            format = match self.begins_with_an_object(path).unwrap_or(false) {
-                true => Format::JsonLines,
-                false => Format::Text,
-            };
+            format = self.by_content(path, format).unwrap_or(Format::Text);
         }
         Ok(Some(match format {
             Format::Text => PathKind::Text(found.len(), false),
@@ -248,123 +266,22 @@ impl Reading {
         }
     }
 
-    /// Whether a record of this format must have an id.
-    fn requires_id(&self, format: Format) -> bool {
-        self.inputs.id_required && matches!(format, Format::JsonLines | Format::Csv | Format::Tsv)
-    }
-
-    fn begins_with_an_object(&self, path: &Path) -> io::Result<bool> {
+    /// The format by the first bytes of a file, which its name does not tell. A file that is a text
+    /// by its name may still be a table by columns.
+    fn by_content(&self, path: &Path, by_name: Format) -> io::Result<Format> {
         let file = File::open(path)?;
         let Decompressed { mut start, mut rest } =
             compression::open(file, compression::is_named(path))?;
-        format::begins_with_an_object(&mut rest, &mut start, self.inputs.most)
-    }
-
-    /// Opens a file as a stream. The inner error names its place already.
-    fn start(
-        &mut self,
-        path: &Path,
-        mut format: Format,
-    ) -> io::Result<Result<OpenStream, BadRecord>> {
-        let file = File::open(path)?;
-        let found = file.metadata()?;
-        let left = if found.is_file() { found.len() } else { 0 };
-        let file = Counted::new(Box::new(file), left, &self.counter);
-        let bytes = file.bytes();
-        let mut content = compression::open(file, compression::is_named(path))?;
-        self.density = Density::of(content.is_packed().then_some(bytes));
-        foreign::refuse(&mut content.rest, &mut content.start)?;
-        let shown = path.display().to_string();
-        if format == Format::Auto {
-            let Decompressed { start, rest } = &mut content;
-            format = match format::begins_with_an_object(rest, start, self.inputs.most)? {
-                true => Format::JsonLines,
-                false => Format::Text,
-            };
+        match foreign::look(&mut rest, &mut start)? {
+            // A text about WARC may begin like it.
+            Some(Format::Warc) if by_name == Format::Text => return Ok(Format::Text),
+            Some(found) => return Ok(found),
+            None => {}
         }
-        let id = id_of(path);
-        let naming = match format {
-            Format::Text | Format::Fasta => Naming::Path(id),
-            // The header of a table shows at once that the wrong column was named.
-            Format::FastaRecords | Format::Csv | Format::Tsv => Naming::Required,
-            Format::JsonLines if self.inputs.id_required => Naming::Required,
-            _ => Naming::Prefix(id),
-        };
-        Ok(self.open(shown, content, format, naming))
-    }
-
-    fn start_standard_input(&mut self, mut format: Format) -> Result<OpenStream, BadRecord> {
-        let shown = "standard input".to_owned();
-        let input = Counted::new(Box::new(io::stdin()), 0, &self.counter);
-        let bytes = input.bytes();
-        let begun = compression::open(input, false).and_then(|mut content| {
-            let Decompressed { start, rest } = &mut content;
-            foreign::refuse(rest, start)?;
-            if format == Format::Auto {
-                format = match format::first_character(rest, start, self.inputs.most)? {
-                    Some(b'{') => Format::JsonLines,
-                    // FASTQ, which begins with @, is thus refused as a whole, not line by line.
-                    Some(b'>' | b';' | b'@') if self.inputs.sequences => Format::Fasta,
-                    _ => Format::Lines,
-                };
-            }
-            Ok(content)
-        });
-        let naming = match &self.inputs.id_prefix {
-            Some(prefix) => Naming::Prefix(prefix.clone()),
-            None if self.requires_id(format) => Naming::Required,
-            None => Naming::Automatic,
-        };
-        match begun {
-            Ok(content) => {
-                self.density = Density::of(content.is_packed().then_some(bytes));
-                self.open(shown, content, format, naming)
-            }
-            Err(error) => Err(BadRecord { place: shown, cause: error.to_string() }),
-        }
-    }
-
-    fn open(
-        &self,
-        path: String,
-        content: Decompressed<Counted>,
-        format: Format,
-        naming: Naming,
-    ) -> Result<OpenStream, BadRecord> {
         let most = self.inputs.most;
-        let Decompressed { start, rest } = content;
-        let format = match format {
-            Format::Csv | Format::Tsv => {
-                let delimiter = if format == Format::Csv { b',' } else { b'\t' };
-                let mut rows = RowBlocks::new(rest, start, delimiter, most);
-                let fields = &self.inputs.fields;
-                let table = Table::begin(&mut rows, path, delimiter, fields, naming, most)?;
-                return Ok(OpenStream::Rows(Arc::new(table), Box::new(rows), false));
-            }
-            Format::FastaRecords => {
-                let mut sequences = SequenceBlocks::new(rest, start, most);
-                let io =
-                    |error: io::Error| BadRecord { place: path.clone(), cause: error.to_string() };
-                if let Err((line, cause)) = sequences.begin().map_err(io)? {
-                    return Err(BadRecord {
-                        place: format!("{path}:{line}"),
-                        cause: cause.to_owned(),
-                    });
-                }
-                let stream = LineParser { path, format: LineFormat::FastaRecord, naming, most };
-                return Ok(OpenStream::Sequences(stream, Box::new(sequences)));
-            }
-            Format::Text => LineFormat::Whole,
-            Format::Fasta => LineFormat::Fasta,
-            Format::JsonLines => LineFormat::Json(self.inputs.fields.clone()),
-            Format::Tokens => LineFormat::Tokens,
-            Format::Auto | Format::Lines => LineFormat::Text,
-        };
-        let blocks = match format {
-            LineFormat::Whole | LineFormat::Fasta => Blocks::whole(rest, start, most),
-            _ => Blocks::new(rest, start, most),
-        };
-        Ok(OpenStream::Lines(LineParser { path, format, naming, most }, Box::new(blocks)))
+        let records =
+            by_name == Format::Auto && format::begins_with_an_object(&mut rest, &mut start, most)?;
+        Ok(if records { Format::JsonLines } else { Format::Text })
     }
 }
 
@@ -381,70 +298,6 @@ impl Iterator for Reading {
         };
         Some((batch, of_files + self.counter.swap(0, Ordering::Relaxed)))
     }
-}
-
-impl OpenStream {
-    /// The input, for messages.
-    fn place(&self) -> &str {
-        match self {
-            Self::Lines(stream, _) | Self::Sequences(stream, _) => &stream.path,
-            Self::Rows(table, ..) => &table.path,
-        }
-    }
-
-    fn next(&mut self) -> Result<Option<Batch>, BadRecord> {
-        let (batch, path) = match self {
-            Self::Lines(stream, blocks) => {
-                let block = blocks.read_block();
-                let batch = |block| Batch::Lines(stream.clone(), block);
-                (block.map(|block| block.map(batch)), &stream.path)
-            }
-            Self::Sequences(stream, sequences) => {
-                let block = sequences.next();
-                let batch = |block| Batch::Sequences(stream.clone(), block);
-                (block.map(|block| block.map(batch)), &stream.path)
-            }
-            Self::Rows(table, rows, begun) => {
-                let block = match std::mem::replace(begun, true) {
-                    false => Ok(Some(RowBlock::default())),
-                    true => rows.next(),
-                };
-                let batch = |block| Batch::Rows(Arc::clone(table), block);
-                (block.map(|block| block.map(batch)), &table.path)
-            }
-        };
-        batch.map_err(|error| BadRecord { place: path.clone(), cause: error.to_string() })
-    }
-}
-
-/// Reads one file or standard input as one text.
-pub fn whole_text(path: &Path, most: usize) -> Result<String, BadRecord> {
-    if path.is_dir() {
-        let cause = "is a directory; name a file".to_owned();
-        return Err(BadRecord { place: path.display().to_string(), cause });
-    }
-    let reading = Reading::new(Inputs {
-        paths: vec![path.to_owned()],
-        format: Format::Text,
-        sequences: false,
-        fields: Fields::default(),
-        id_required: false,
-        id_prefix: None,
-        most,
-        walking: WalkOptions::default(),
-        leave_out: Vec::new(),
-    });
-    let mut text = String::new();
-    for (batch, _) in reading {
-        for part in batch.parse(|record| Ok(record.body.text().unwrap_or_default().to_owned())) {
-            text.push_str(&part?);
-        }
-    }
-    Ok(text)
-}
-
-fn is_standard_input(path: &Path) -> bool {
-    path.as_os_str() == STANDARD_INPUT
 }
 
 #[cfg(test)]

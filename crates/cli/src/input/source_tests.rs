@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::input::compression::packing::{gzip, zstd};
+use crate::input::json::Fields;
 use crate::input::record::RawRecord;
 use std::fs;
 
@@ -9,13 +10,9 @@ fn inputs(paths: Vec<PathBuf>, format: Format) -> Inputs {
     Inputs {
         paths,
         format,
-        sequences: false,
         fields: Fields { id: "id".into(), text: "text".into(), weighted: false },
-        id_required: false,
-        id_prefix: None,
         most: 100_000,
-        walking: WalkOptions::default(),
-        leave_out: Vec::new(),
+        ..Inputs::default()
     }
 }
 
@@ -79,8 +76,8 @@ fn written_again(name: &str, bytes: &[u8], format: Format) -> Vec<u8> {
     let mut out = Vec::new();
     for (batch, _) in reading {
         let raw = |raw: RawRecord<'_>| match raw {
-            RawRecord::File => (Vec::new(), Vec::new()),
-            RawRecord::Bytes(bytes) => (Vec::new(), bytes.to_vec()),
+            RawRecord::File(_) | RawRecord::Columns { .. } => (Vec::new(), Vec::new()),
+            RawRecord::Bytes(bytes) | RawRecord::Warc(bytes) => (Vec::new(), bytes.to_vec()),
             RawRecord::Row { header, bytes } => (header.to_vec(), bytes.to_vec()),
         };
         for taken in batch.parse(|record| Ok(raw(record.raw))) {

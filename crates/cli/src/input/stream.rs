@@ -3,8 +3,8 @@
 use super::compression::{self, Decompressed};
 use super::fasta::no_sequence;
 use super::foreign;
+use super::inputs::STANDARD_INPUT;
 use super::record::{BYTE_ORDER_MARK, BadRecord};
-use super::source::STANDARD_INPUT;
 use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! The options that say what inputs hold and how to read them.
 
 use crate::input::{
-    Fields, Format, Inputs, STANDARD_INPUT, WANTS_WEIGHTS, WalkOptions, check_glob,
+    Fields, Format, Inputs, STANDARD_INPUT, WANTS_WEIGHTS, WalkOptions, check_glob, encoding,
 };
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
@@ -9,6 +9,7 @@ use crate::run::resume_key::ResumeKey;
 use crate::terminal::messages::note;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
+use encoding_rs::Encoding;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use twindex::Shingle;
@@ -37,6 +38,10 @@ pub struct InputOptions {
     /// Records of standard input without an id get the id P:LINE instead of #1, #2, ...
     #[arg(long, value_name = "P", value_parser = NonEmptyStringValueParser::new())]
     id_prefix: Option<String>,
+    /// The encoding of texts, such as latin1, utf-16le or shift_jis; a byte order mark decides
+    /// between UTF-8 and UTF-16. Bytes that it does not have become U+FFFD [default: utf-8]
+    #[arg(long, value_name = "NAME", value_parser = encoding_of)]
+    encoding: Option<&'static Encoding>,
     /// The most bytes of a record, after decompression; longer ones are reported and left out,
     /// without being held in memory. A record is a line, a record of a table or of FASTA, a text
     /// file, or standard input as one text
@@ -52,6 +57,27 @@ pub struct InputOptions {
     /// In directories, follow symbolic links
     #[arg(long)]
     follow: bool,
+}
+
+/// What names the documents that a command writes.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Input")]
+pub struct NamingOptions {
+    /// What names a record
+    #[arg(long, value_enum, value_name = "RULE", default_value_t = IdRule::Field)]
+    id: IdRule,
+}
+
+impl NamingOptions {
+    /// Whether a hash of its text names a document.
+    pub fn is_hash(&self) -> bool {
+        self.id == IdRule::Hash
+    }
+
+    /// Names the records of these inputs, and lets them say by which rule unless `quiet`.
+    pub fn apply(&self, inputs: &mut Inputs, quiet: bool) {
+        (inputs.id_hash, inputs.quiet) = (self.is_hash(), quiet);
+    }
 }
 
 /// Says on a terminal that standard input is read, so that nobody waits for what waits for them.
@@ -71,6 +97,7 @@ impl InputOptions {
             id_field,
             text_field,
             id_prefix,
+            encoding,
             max_record,
             hidden,
             glob,
@@ -83,6 +110,7 @@ impl InputOptions {
             .with("id-field", id_field.as_deref().unwrap_or(ID_FIELD))
             .with_option("text-field", text_field.as_ref())
             .with_option("id-prefix", id_prefix.as_ref())
+            .with_option("encoding", encoding.map(Encoding::name))
             .with("max-record", (*max_record as u64).to_le_bytes())
             .with_flag("hidden", *hidden)
             .with_flag("follow", *follow);
@@ -104,8 +132,16 @@ impl InputOptions {
                 InputFormat::Csv => Format::Csv,
                 InputFormat::Tsv => Format::Tsv,
                 InputFormat::Tokens => Format::Tokens,
+                InputFormat::Parquet => Format::Parquet,
+                InputFormat::Arrow => Format::Arrow,
+                InputFormat::Warc => Format::Warc,
             },
             sequences: false,
+            encoding: self.encoding,
+            warc_id: self.id_field.clone(),
+            id_hash: false,
+            quiet: true,
+            whole_rows: false,
             fields: Fields {
                 id: self.id_field.clone().unwrap_or_else(|| ID_FIELD.to_owned()),
                 text: self.text_field.clone().unwrap_or_else(|| text.to_owned()),
@@ -178,8 +214,30 @@ enum InputFormat {
     Tsv,
     /// Each line is an id, a tab, and tokens separated by spaces; for --shingle token
     Tokens,
+    /// A Parquet file, each row with an id and a text
+    Parquet,
+    /// An Arrow IPC file (Feather) or stream, likewise
+    Arrow,
+    /// A WARC or WET archive: each record that holds a text, named by its WARC-Record-ID or the
+    /// field of --id-field
+    Warc,
     /// Each file is one document of FASTA, see --per-record; for --shingle kmer:N
     Fasta,
+}
+
+/// What names a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum IdRule {
+    /// Its id; if it has none, its file and the number of its line or row: PATH:ROW
+    Field,
+    /// A hash of its text: equal texts are one document, whatever file they come from and in
+    /// whatever order
+    Hash,
+}
+
+/// An encoding by its name.
+fn encoding_of(name: &str) -> Result<&'static Encoding, &'static str> {
+    encoding(name).ok_or("expected the name of an encoding, such as latin1, utf-16le or shift_jis")
 }
 
 /// A pattern of file names, as ripgrep takes it.

@@ -1,6 +1,7 @@
 //! What all commands share: options, inputs, opening an index, failures, output files.
 
 pub(crate) mod bad_records;
+pub(crate) mod columns_file;
 pub(crate) mod compressor;
 pub mod conflict;
 pub mod ending;
@@ -15,6 +16,7 @@ pub mod ranges;
 pub mod read_ahead;
 pub mod records;
 pub mod results_file;
+pub mod results_table;
 pub mod resume_key;
 pub(crate) mod seconds;
 pub mod two_texts;

@@ -1,13 +1,19 @@
 //! Reading and parsing records on other threads while this thread uses the results.
 
 use crate::input::{
-    BadRecord, Body, Inputs, Reading, Record, WANTS_WEIGHTS, no_sequence, too_long_normalized,
+    BadRecord, Body, Inputs, Reading, Record, RecordName, TableHead, WANTS_WEIGHTS, no_sequence,
+    too_long_normalized,
 };
 use crate::run::bad_records::BadRecords;
 use crate::run::failure::Failure;
 use crate::run::read_ahead::ReadAhead;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use twindex::{Settings, Shingle};
+
+/// What is said of a stream without ids.
+const UNNAMED: &str = "standard input: records without an id are numbered #1, #2 and so on, so a \
+                       second run of the same stream has new ids; --id hash names them by their \
+                       text, --id-prefix P by their line";
 
 /// The results of one batch of records.
 pub struct ParsedBatch<T> {
@@ -17,8 +23,8 @@ pub struct ParsedBatch<T> {
     pub failed: u64,
     /// What to print about bad records: ten of a file, then how many more it had.
     pub messages: Vec<String>,
-    /// The header of the table that the records belong to. A table may have no records.
-    pub header: Option<Arc<[u8]>>,
+    /// The head of the table that the records belong to. A table may have no records.
+    pub head: Option<TableHead>,
     /// The bytes of input that the batch came from, before decompression.
     pub bytes: u64,
 }
@@ -32,7 +38,7 @@ impl<T> ParsedBatch<T> {
 
 impl<T> Default for ParsedBatch<T> {
     fn default() -> Self {
-        Self { good: Vec::new(), failed: 0, messages: Vec::new(), header: None, bytes: 0 }
+        Self { good: Vec::new(), failed: 0, messages: Vec::new(), head: None, bytes: 0 }
     }
 }
 
@@ -52,18 +58,32 @@ pub fn start<T: Send + 'static>(
     let settings = *settings;
     let most = inputs.most;
     inputs.sequences = settings.shingle.kmer_width().is_some();
-    let weighted = inputs.fields.weighted;
+    let (weighted, id_hash) = (inputs.fields.weighted, inputs.id_hash);
+    let mut says_unnamed = !inputs.quiet;
     let mut reading = Reading::new(inputs);
     let expected_bytes = reading.expected_bytes();
     let mut bad_records = BadRecords::default();
     let batches = ReadAhead::start("reader", move || {
         let Some((batch, bytes)) = reading.next() else {
-            let last = bad_records.finish()?;
-            return Some(ParsedBatch { messages: vec![last], ..ParsedBatch::default() });
+            let messages: Vec<_> =
+                bad_records.finish().into_iter().chain(reading.notes()).collect();
+            let last = ParsedBatch { messages, ..ParsedBatch::default() };
+            return (!last.messages.is_empty()).then_some(last);
         };
-        let mut parsed =
-            ParsedBatch { header: batch.header().cloned(), bytes, ..ParsedBatch::default() };
-        for result in batch.parse(|record| take(check(record, &settings, weighted, most)?)) {
+        let mut parsed = ParsedBatch { head: batch.head(), bytes, ..ParsedBatch::default() };
+        parsed.messages.extend(reading.notes());
+        let has_unnamed = AtomicBool::new(false);
+        let parse = |record: Record<'_>| {
+            let mut record = check(record, &settings, weighted, most)?;
+            if id_hash {
+                record.name = RecordName::Id(record.body.content().text_hash().to_string());
+            }
+            if record.name == RecordName::Automatic {
+                has_unnamed.store(true, Ordering::Relaxed);
+            }
+            take(record)
+        };
+        for result in batch.parse(parse) {
             match result {
                 Ok(good) => parsed.good.push(good),
                 Err(bad) => {
@@ -71,6 +91,10 @@ pub fn start<T: Send + 'static>(
                     parsed.messages.extend(bad_records.add(&bad));
                 }
             }
+        }
+        if says_unnamed && has_unnamed.into_inner() {
+            says_unnamed = false;
+            parsed.messages.push(UNNAMED.to_owned());
         }
         reading.took(parsed.records());
         Some(parsed)

@@ -1,0 +1,183 @@
+//! The row groups of a Parquet file, decoded on all threads.
+
+use super::seekable::Seekable;
+use super::table::{Selection, Wanted, unless_panicked};
+use arrow_array::RecordBatch;
+use arrow_schema::{DataType, FieldRef, Schema, SchemaRef};
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
+    ParquetRecordBatchReaderBuilder,
+};
+use parquet::errors::{ParquetError, Result};
+use rayon::prelude::*;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// About how many bytes of values a batch has.
+const BATCH_BYTES: u64 = 8 << 20;
+
+/// The most rows of a batch; fewer if all columns are read, because the sizes in a file do not tell
+/// how often a value is repeated. Only texts are read as views, which repeat no value.
+const BATCH_ROWS: u64 = 8192;
+const BATCH_WHOLE_ROWS: u64 = 1024;
+
+/// Row groups of up to so many bytes are decoded as a whole, several at a time.
+const SMALL_GROUP: u64 = 16 << 20;
+
+/// The row groups of a file, and the columns that are read of them.
+struct RowGroups {
+    file: Seekable,
+    metadata: ArrowReaderMetadata,
+    columns: ProjectionMask,
+    /// The most rows of a batch.
+    most_rows: u64,
+}
+
+/// The batches of a file, in order.
+pub(super) struct ParquetBatches {
+    groups: RowGroups,
+    next_group: usize,
+    /// Batches that were decoded already.
+    ready: VecDeque<RecordBatch>,
+    /// The row group that is decoded batch by batch.
+    open: Option<ParquetRecordBatchReader>,
+}
+
+impl RowGroups {
+    /// The number of row groups.
+    fn len(&self) -> usize {
+        self.metadata.metadata().num_row_groups()
+    }
+
+    /// The bytes of the columns that are read of a row group, before compression, and its rows.
+    fn size(&self, group: usize) -> (u64, u64) {
+        let group = self.metadata.metadata().row_group(group);
+        let columns = group.columns().iter().enumerate();
+        let read = columns.filter(|(leaf, _)| self.columns.leaf_included(*leaf));
+        let bytes = read.map(|(_, column)| column.uncompressed_size().max(0) as u64).sum();
+        (bytes, group.num_rows().max(0) as u64)
+    }
+
+    /// Starts to decode a row group.
+    fn reader(&self, group: usize) -> Result<ParquetRecordBatchReader> {
+        let (bytes, rows) = self.size(group);
+        let of_bytes =
+            (u128::from(BATCH_BYTES) * u128::from(rows) / u128::from(bytes.max(1))) as u64;
+        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(
+            self.file.clone(),
+            self.metadata.clone(),
+        );
+        builder
+            .with_row_groups(vec![group])
+            .with_projection(self.columns.clone())
+            .with_batch_size(of_bytes.clamp(1, self.most_rows) as usize)
+            .build()
+    }
+
+    /// The row groups from this one on that are small enough to be decoded as a whole, one for each
+    /// thread.
+    fn small_from(&self, first: usize) -> Vec<usize> {
+        let rest = first..self.len();
+        let is_small = |group: &usize| {
+            let (bytes, rows) = self.size(*group);
+            bytes <= SMALL_GROUP && rows <= 8 * self.most_rows
+        };
+        let small = rest.take_while(is_small);
+        small.take(rayon::current_num_threads()).collect()
+    }
+
+    /// All batches of a row group.
+    fn decode(&self, group: usize) -> Result<Vec<RecordBatch>> {
+        let decode = || Ok(self.reader(group)?.collect::<std::result::Result<_, _>>()?);
+        unless_panicked(decode).unwrap_or_else(|panic| Err(ParquetError::General(panic)))
+    }
+}
+
+impl ParquetBatches {
+    /// Opens a file, and finds the columns that are wanted.
+    pub(super) fn open(
+        file: Seekable,
+        wanted: &Wanted,
+    ) -> std::result::Result<(Self, SchemaRef, Selection), String> {
+        let options = ArrowReaderOptions::new();
+        let mut metadata = ArrowReaderMetadata::load(&file, options).map_err(explained)?;
+        let names = metadata.schema().fields().iter().map(|field| field.name().as_str());
+        let selection = Selection::of(&names.collect::<Vec<_>>(), wanted)?;
+        let schema = metadata.parquet_schema();
+        let columns = match wanted.whole_rows {
+            true => ProjectionMask::all(),
+            false => ProjectionMask::roots(schema, selection.read()),
+        };
+        let schema = metadata.schema().clone();
+        let (ready, open) = (VecDeque::new(), None);
+        let most_rows = if wanted.whole_rows { BATCH_WHOLE_ROWS } else { BATCH_ROWS };
+        if !wanted.whole_rows {
+            metadata = with_views(&metadata, &selection).map_err(explained)?;
+        }
+        let groups = RowGroups { file, metadata, columns, most_rows };
+        Ok((Self { groups, next_group: 0, ready, open }, schema, selection))
+    }
+
+    fn advance(&mut self) -> Result<Option<RecordBatch>> {
+        loop {
+            if let Some(batch) = self.ready.pop_front() {
+                return Ok(Some(batch));
+            }
+            if let Some(batch) = self.open.as_mut().and_then(Iterator::next) {
+                return Ok(Some(batch?));
+            }
+            self.open = None;
+            let groups = &self.groups;
+            let small = groups.small_from(self.next_group);
+            if small.is_empty() {
+                if self.next_group >= groups.len() {
+                    return Ok(None);
+                }
+                self.open = Some(groups.reader(self.next_group)?);
+                self.next_group += 1;
+                continue;
+            }
+            self.next_group += small.len();
+            let decoded: Vec<_> = small.into_par_iter().map(|group| groups.decode(group)).collect();
+            for batches in decoded {
+                self.ready.extend(batches?);
+            }
+        }
+    }
+}
+
+/// Yields the next batch of rows, or why the rest cannot be read.
+impl Iterator for ParquetBatches {
+    type Item = std::result::Result<RecordBatch, String>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.advance().map_err(explained).transpose()
+    }
+}
+
+/// Reads the column of texts as views, if it holds plain strings.
+fn with_views(
+    metadata: &ArrowReaderMetadata,
+    selection: &Selection,
+) -> Result<ArrowReaderMetadata> {
+    let mut fields: Vec<FieldRef> = metadata.schema().fields().iter().cloned().collect();
+    for column in selection.read() {
+        if let Some(field) = fields.get_mut(column)
+            && matches!(field.data_type(), DataType::Utf8 | DataType::LargeUtf8)
+        {
+            *field = Arc::new(field.as_ref().clone().with_data_type(DataType::Utf8View));
+        }
+    }
+    let schema = Schema::new_with_metadata(fields, metadata.schema().metadata().clone());
+    let options = ArrowReaderOptions::new().with_schema(Arc::new(schema));
+    ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options)
+}
+
+/// What is wrong with a file, and what to do.
+fn explained(error: ParquetError) -> String {
+    match error {
+        ParquetError::NYI(cause) => format!("uses a feature of Parquet that is not read: {cause}"),
+        error => format!("is damaged or incomplete Parquet; its reader says: {error}"),
+    }
+}

@@ -1,0 +1,93 @@
+//! A file that is read at any place, from several threads at once.
+
+use crate::input::counted::Count;
+use bytes::Bytes;
+use parquet::errors::{ParquetError, Result};
+use parquet::file::reader::{ChunkReader, Length};
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The bytes that are read at once.
+const BUFFER: usize = 64 << 10;
+
+/// A file, and its length in bytes.
+#[derive(Clone)]
+pub struct Seekable {
+    file: Arc<Mutex<File>>,
+    length: u64,
+    count: Option<Arc<Count>>,
+}
+
+impl Seekable {
+    /// Takes a file that can be read at any place. Its bytes are counted as they are read.
+    pub fn new(file: File, count: Option<Arc<Count>>) -> io::Result<Self> {
+        let length = file.metadata()?.len();
+        Ok(Self { file: Arc::new(Mutex::new(file)), length, count })
+    }
+
+    /// Copies a stream to a temporary file without a name, because it can be read only once.
+    pub fn spooled(start: &[u8], mut rest: impl Read) -> io::Result<Self> {
+        let mut file = tempfile::tempfile()?;
+        io::Write::write_all(&mut file, start)?;
+        io::copy(&mut rest, &mut file)?;
+        Self::new(file, None)
+    }
+
+    /// Reads bytes at a place, fewer only at the end of the file.
+    fn read_at(&self, place: u64, out: &mut [u8]) -> io::Result<usize> {
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.seek(SeekFrom::Start(place))?;
+        let read = file.read(out)?;
+        if let Some(count) = &self.count {
+            count.add_some(read as u64);
+        }
+        Ok(read)
+    }
+
+    /// The file from a place on.
+    pub(super) fn from(&self, place: u64) -> From {
+        From { file: self.clone(), place }
+    }
+}
+
+/// A file from a place on.
+pub struct From {
+    file: Seekable,
+    place: u64,
+}
+
+impl Read for From {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read_at(self.place, out)?;
+        self.place += read as u64;
+        Ok(read)
+    }
+}
+
+impl Length for Seekable {
+    fn len(&self) -> u64 {
+        self.length
+    }
+}
+
+impl ChunkReader for Seekable {
+    type T = BufReader<From>;
+
+    fn get_read(&self, start: u64) -> Result<Self::T> {
+        Ok(BufReader::with_capacity(BUFFER, self.from(start)))
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
+        let end = start.checked_add(length as u64).filter(|end| *end <= self.length);
+        if end.is_none() {
+            return Err(ParquetError::EOF(format!(
+                "{length} bytes at {start} of a file of {} bytes",
+                self.length
+            )));
+        }
+        let mut bytes = vec![0; length];
+        self.from(start).read_exact(&mut bytes)?;
+        Ok(bytes.into())
+    }
+}

@@ -1,0 +1,267 @@
+//! The rows of a table by columns, as records.
+
+use super::arrow::ArrowBatches;
+use super::parquet::ParquetBatches;
+use super::seekable::Seekable;
+use crate::input::ahead::Ahead;
+use crate::input::names::shortened;
+use crate::input::record::{BadRecord, Body, Naming, RawRecord, Record, RecordName, too_long};
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::io::Read;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use twindex_columns::{IdColumn, NoText, TextColumn};
+
+/// About how many bytes of texts are passed on at once, and the most rows.
+const PIECE_BYTES: usize = 8 << 20;
+const PIECE_ROWS: usize = 8192;
+
+/// The columns to read.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// The name of the column of texts.
+    pub text: String,
+    /// The name of the column of ids; `None` if ids are not read.
+    pub id: Option<String>,
+    /// Whether there must be ids.
+    pub id_required: bool,
+    /// Whether all columns are decoded, because rows are written again.
+    pub whole_rows: bool,
+}
+
+/// Where the wanted columns are.
+pub(super) struct Selection {
+    text: usize,
+    id: Option<usize>,
+}
+
+impl Selection {
+    /// Finds the wanted columns among all columns.
+    pub(super) fn of(names: &[&str], wanted: &Wanted) -> Result<Self, String> {
+        let find = |name: &str, option: &str| {
+            let mut found = (0..names.len()).filter(|column| names.get(*column) == Some(&name));
+            match (found.next(), found.next()) {
+                (Some(_), Some(_)) => Err(format!("two columns are called `{name}`")),
+                (Some(column), None) => Ok(column),
+                (None, _) => Err(format!(
+                    "no column `{name}`, but {}; name another with {option}",
+                    shortened(names.iter().copied())
+                )),
+            }
+        };
+        let text = find(&wanted.text, "--text-field")?;
+        let id = match &wanted.id {
+            Some(id) if wanted.id_required || names.contains(&id.as_str()) => {
+                Some(find(id, "--id-field")?)
+            }
+            _ => None,
+        };
+        Ok(Self { text, id })
+    }
+
+    /// The columns to decode, in their order.
+    pub(super) fn read(&self) -> Vec<usize> {
+        let mut columns: Vec<_> = self.id.into_iter().chain([self.text]).collect();
+        columns.sort_unstable();
+        columns.dedup();
+        columns
+    }
+}
+
+/// Some rows.
+pub struct Piece {
+    batch: Arc<RecordBatch>,
+    ids: Option<IdColumn>,
+    texts: TextColumn,
+    /// The number of the first row in the table, from 1.
+    first: u64,
+}
+
+impl Piece {
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.batch.num_rows()
+    }
+
+    fn new(batch: RecordBatch, wanted: &Wanted, has_id: bool, first: u64) -> Result<Self, String> {
+        let column = |name: &str| {
+            let column = batch.column_by_name(name);
+            column.ok_or_else(|| format!("lacks its column `{name}` in some rows"))
+        };
+        let no_text = |name: &str, error: &NoText| format!("column `{name}` {error}");
+        let texts = TextColumn::new(column(&wanted.text)?);
+        let texts = texts.map_err(|error| no_text(&wanted.text, &error))?;
+        let ids = match &wanted.id {
+            Some(id) if has_id => {
+                let ids = IdColumn::new(column(id)?);
+                Some(ids.map_err(|error| no_text(id, &error))?)
+            }
+            _ => None,
+        };
+        Ok(Self { batch: Arc::new(batch), ids, texts, first })
+    }
+}
+
+/// How the rows of a table become records.
+#[derive(Debug)]
+pub struct ColumnTable {
+    /// The name of the table in messages.
+    pub path: String,
+    /// All its columns.
+    pub schema: SchemaRef,
+    wanted: Wanted,
+    naming: Naming,
+    most: usize,
+}
+
+impl ColumnTable {
+    /// The record of a row.
+    pub fn record<'p>(&self, piece: &'p Piece, row: usize) -> Result<Record<'p>, BadRecord> {
+        let number = piece.first + row as u64;
+        let place = format!("{}:{number}", self.path);
+        let bad = |name: &str, cause: &str| BadRecord {
+            place: place.clone(),
+            cause: format!("column `{name}` is {cause}"),
+        };
+        let id_name = self.wanted.id.as_deref().unwrap_or_default();
+        let id = match &piece.ids {
+            Some(ids) => ids.get(row).map_err(|cause| bad(id_name, cause))?,
+            None => None,
+        };
+        let name = match (id, &self.naming) {
+            (Some(id), _) => RecordName::Id(id.into_owned()),
+            (None, Naming::Prefix(prefix)) => RecordName::Id(format!("{prefix}:{number}")),
+            (None, Naming::Automatic) => RecordName::Automatic,
+            (None, _) => return Err(bad(id_name, "null")),
+        };
+        let text = piece.texts.get(row).map_err(|cause| bad(&self.wanted.text, cause))?;
+        let text = text.unwrap_or_default();
+        if text.len() > self.most {
+            return Err(BadRecord { place, cause: too_long(self.most) });
+        }
+        let raw = RawRecord::Columns { batch: &piece.batch, row };
+        Ok(Record { name, body: Body::Text(Cow::Borrowed(text)), place, raw })
+    }
+}
+
+/// The rows of a batch, cut so that the texts of each piece have about so many bytes: a value that
+/// is stored once may stand in many rows.
+fn cut(batch: RecordBatch, wanted: &Wanted) -> Vec<RecordBatch> {
+    let texts = batch.column_by_name(&wanted.text).map(TextColumn::new);
+    let Some(Ok(texts)) = texts else { return vec![batch] };
+    let (mut pieces, mut first, mut bytes) = (Vec::new(), 0, 0);
+    for row in 0..batch.num_rows() {
+        bytes += texts.get(row).ok().flatten().map_or(0, str::len);
+        if bytes >= PIECE_BYTES || row - first >= PIECE_ROWS || row + 1 == batch.num_rows() {
+            pieces.push(batch.slice(first, row + 1 - first));
+            (first, bytes) = (row + 1, 0);
+        }
+    }
+    pieces
+}
+
+/// A table that is being read. Its rows are decoded on other threads.
+pub struct Columns {
+    /// How its rows become records.
+    pub table: Arc<ColumnTable>,
+    pieces: Ahead<Result<Piece, String>>,
+}
+
+type Batches = Box<dyn Iterator<Item = Result<RecordBatch, String>> + Send>;
+
+impl Columns {
+    /// Begins to read Parquet.
+    pub fn parquet(file: Seekable, head: &Head) -> Result<Self, BadRecord> {
+        let opened = || {
+            let (batches, schema, selection) = ParquetBatches::open(file, &head.wanted)?;
+            let batches: Batches = Box::new(batches);
+            Ok((batches, schema, selection))
+        };
+        Self::begin(head, opened)
+    }
+
+    /// Begins to read Arrow. `whole` is the input as a file that can be read at any place, if it is
+    /// one.
+    pub fn arrow(
+        start: Vec<u8>,
+        rest: Box<dyn Read + Send>,
+        whole: Option<Seekable>,
+        head: &Head,
+    ) -> Result<Self, BadRecord> {
+        let opened = || {
+            let opened = ArrowBatches::open(start, rest, whole, &head.wanted)?;
+            let (batches, schema, selection) = opened;
+            let batches: Batches = Box::new(batches);
+            Ok((batches, schema, selection))
+        };
+        Self::begin(head, opened)
+    }
+
+    fn begin(
+        head: &Head,
+        open: impl FnOnce() -> Result<(Batches, SchemaRef, Selection), String>,
+    ) -> Result<Self, BadRecord> {
+        let bad = |cause| BadRecord { place: head.path.clone(), cause };
+        let opened = unless_panicked(open).and_then(|opened| opened);
+        let (mut batches, schema, selection) = opened.map_err(bad)?;
+        let Head { path, wanted, naming, most } = head.clone();
+        // The types of the columns are checked before any row is read.
+        let empty = RecordBatch::new_empty(Arc::clone(&schema));
+        let mut begun = Some(Piece::new(empty, &wanted, selection.id.is_some(), 1).map_err(bad)?);
+        let table = ColumnTable { path, schema, wanted: wanted.clone(), naming, most };
+        let (mut waiting, mut first, mut ended) = (VecDeque::new(), 1, false);
+        let next = move || {
+            if let Some(begun) = begun.take() {
+                return Some(Ok(begun));
+            }
+            if ended {
+                return None;
+            }
+            while waiting.is_empty() {
+                let batch = unless_panicked(|| batches.next());
+                match batch.unwrap_or_else(|panic| Some(Err(panic)))? {
+                    Ok(batch) => waiting.extend(cut(batch, &wanted)),
+                    Err(cause) => {
+                        ended = true;
+                        return Some(Err(cause));
+                    }
+                }
+            }
+            let batch = waiting.pop_front()?;
+            let rows = batch.num_rows() as u64;
+            let piece = Piece::new(batch, &wanted, selection.id.is_some(), first);
+            first += rows;
+            ended = piece.is_err();
+            Some(piece)
+        };
+        let pieces = Ahead::start("decoder", next).map_err(|error| bad(error.to_string()))?;
+        Ok(Self { table: Arc::new(table), pieces })
+    }
+
+    /// The next rows. The first ones are none, so that a table without rows is passed on too.
+    pub fn next(&mut self) -> Result<Option<Piece>, String> {
+        let next = self.pieces.next();
+        if let Some(Err(_)) = next {
+            // The other thread ends, and has counted the whole file then.
+            self.pieces.by_ref().for_each(drop);
+        }
+        next.transpose()
+    }
+}
+
+/// What is known of a table before it is opened.
+#[derive(Clone, Debug)]
+pub struct Head {
+    pub path: String,
+    pub wanted: Wanted,
+    pub naming: Naming,
+    pub most: usize,
+}
+
+/// Calls a function of another library on data that nobody has checked. A panic is an error.
+pub fn unless_panicked<T>(call: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(call)).map_err(|_| "is damaged; its reader failed".to_owned())
+}

@@ -1,0 +1,36 @@
+//! Texts in other encodings than UTF-8.
+
+use super::record::not_utf8;
+use encoding_rs::{Encoding, UTF_8};
+use encoding_rs_io::DecodeReaderBytesBuilder;
+use std::borrow::Cow;
+use std::io::Read;
+
+/// The encoding of this name, by the Encoding Standard: `latin1`, `utf-16le`, `shift_jis` and so on.
+pub fn encoding(name: &str) -> Option<&'static Encoding> {
+    Encoding::for_label(name.as_bytes())
+}
+
+/// A stream as UTF-8. Its byte order mark, if there is one, decides between UTF-8 and UTF-16.
+pub(super) fn decoding(
+    stream: impl Read + Send + 'static,
+    encoding: &'static Encoding,
+) -> Box<dyn Read + Send> {
+    let mut decoder = DecodeReaderBytesBuilder::new();
+    let decoder = decoder.encoding(Some(encoding)).bom_override(true).strip_bom(true);
+    Box::new(decoder.build(stream))
+}
+
+/// A text in this encoding, or why it is none. Without a name it is UTF-8.
+pub(super) fn decoded<'b>(bytes: &'b [u8], name: Option<&str>) -> Result<Cow<'b, str>, String> {
+    let utf8 = || {
+        let text = std::str::from_utf8(bytes).map_err(not_utf8)?;
+        Ok(Cow::Borrowed(text))
+    };
+    let Some(name) = name else { return utf8() };
+    match encoding(name) {
+        Some(encoding) if encoding == UTF_8 => utf8(),
+        Some(encoding) => Ok(encoding.decode_without_bom_handling(bytes).0),
+        None => utf8().map_err(|cause| format!("{cause}, and its encoding `{name}` is not known")),
+    }
+}

@@ -1,0 +1,88 @@
+//! Fuzzing: any bytes in any format of records, read in pieces of any size.
+
+use super::format::Format;
+use super::inputs::Inputs;
+use super::json::Fields;
+use super::record::{Body, RecordName};
+use std::io::{self, Read};
+
+/// A record, or why it is bad, and where it was read.
+type Taken = Result<(String, RecordName, Body<'static>), (String, String)>;
+
+const FORMATS: [Format; 10] = [
+    Format::JsonLines,
+    Format::Csv,
+    Format::Tsv,
+    Format::Tokens,
+    Format::Fasta,
+    Format::FastaRecords,
+    Format::Warc,
+    Format::Arrow,
+    Format::Parquet,
+    Format::Auto,
+];
+
+/// Reads a stream. Three bytes before it choose the format and whether sets have weights, the bytes
+/// of a read, and the most bytes of a record. However it comes in pieces, the records are the same.
+pub fn formats(input: &[u8]) {
+    let Some((&[how, drip, longest], bytes)) = input.split_first_chunk() else { return };
+    let format = FORMATS[usize::from(how) % FORMATS.len()];
+    let weighted = usize::from(how) / FORMATS.len() % 2 == 1 && format == Format::JsonLines;
+    let text = if weighted { "weights" } else { "text" };
+    let inputs = Inputs {
+        format,
+        sequences: true,
+        fields: Fields { id: "id".into(), text: text.into(), weighted },
+        most: if longest == 0 { 1 << 20 } else { longest.into() },
+        ..Inputs::default()
+    };
+    let whole = read(&inputs, bytes, usize::MAX);
+    let pieces = read(&inputs, bytes, usize::from(drip) + 1);
+    assert_eq!(pieces, whole);
+    for (place, name, body) in whole.into_iter().flatten() {
+        assert!(place.starts_with("stream"), "{place}");
+        let text = body.text().map_or(0, str::len);
+        assert!(text <= inputs.most.max(bytes.len()) || format.is_columns(), "{name:?}: {text}");
+    }
+}
+
+/// All records of a stream that is read so many bytes at a time.
+fn read(inputs: &Inputs, bytes: &[u8], size: usize) -> Vec<Taken> {
+    let drip = Drip { rest: io::Cursor::new(bytes.to_vec()), size, interrupted: false };
+    let mut all = Vec::new();
+    let mut open = match inputs.open_stream(Box::new(drip), "stream") {
+        Ok(open) => open,
+        Err(bad) => return vec![Err((bad.place, bad.cause))],
+    };
+    loop {
+        let batch = match open.next() {
+            Ok(Some(batch)) => batch,
+            Ok(None) => return all,
+            Err(bad) => {
+                all.push(Err((bad.place, bad.cause)));
+                return all;
+            }
+        };
+        let records =
+            batch.parse(|record| Ok((record.place, record.name, record.body.into_owned())));
+        all.extend(records.into_iter().map(|record| record.map_err(|bad| (bad.place, bad.cause))));
+    }
+}
+
+/// A stream that returns a few bytes at a time, and an interruption before each read.
+struct Drip {
+    rest: io::Cursor<Vec<u8>>,
+    size: usize,
+    interrupted: bool,
+}
+
+impl Read for Drip {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.interrupted = !self.interrupted;
+        if self.interrupted {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        let count = self.size.min(out.len());
+        (&mut self.rest).take(count as u64).read(out)
+    }
+}
