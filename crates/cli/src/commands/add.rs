@@ -5,7 +5,7 @@ use crate::input::{BadRecord, RecordName};
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::index_settings::IndexSettings;
-use crate::run::input_options::{InputOptions, announce_standard_input};
+use crate::run::input_options::{InputOptions, NamingOptions, announce_standard_input};
 use crate::run::{ending::Ending, opening, records};
 use crate::terminal::interrupt;
 use crate::terminal::progress_bar::ProgressBar;
@@ -37,6 +37,8 @@ pub(crate) struct Add {
     #[arg(default_value = "-")]
     pub(crate) paths: Vec<PathBuf>,
     #[command(flatten)]
+    pub(crate) naming: NamingOptions,
+    #[command(flatten)]
     pub(crate) input: InputOptions,
     #[command(flatten)]
     pub(crate) insert: InsertOptions,
@@ -60,7 +62,8 @@ pub(crate) fn run(global: &GlobalOptions, args: &Add) -> Result<Ending, Failure>
     let weighted = settings.weighted;
     args.input.check(settings.shingle, weighted, &args.index)?;
     announce_standard_input(global, &args.paths);
-    let inputs = args.input.of(&args.paths, &args.index, weighted);
+    let mut inputs = args.input.of(&args.paths, &args.index, weighted);
+    args.naming.apply(&mut inputs, global.quiet);
     let sketcher = settings.sketcher()?;
     let records = records::start(inputs, &settings, move |record| {
         let (id, named) = match record.name {

@@ -2,6 +2,7 @@
 
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
+use crate::run::results_table::{Column, Kind, ResultsOption};
 use crate::run::{ending::Ending, opening};
 use crate::terminal::escape::cell_for_terminal;
 use crate::terminal::interrupt;
@@ -45,8 +46,10 @@ pub(crate) struct Clusters {
     #[arg(long)]
     pub(crate) duplicates: bool,
     /// With --duplicates: end each id with a NUL instead of a line end, and print it as it is
-    #[arg(long, short = '0', requires = "duplicates", conflicts_with = "json")]
+    #[arg(long, short = '0', requires = "duplicates", conflicts_with_all = ["json", "output"])]
     pub(crate) print0: bool,
+    #[command(flatten)]
+    pub(crate) results: ResultsOption,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -70,6 +73,10 @@ pub(crate) enum KeepChoice {
 /// The most bytes of ids held in memory; more go to a temporary file.
 const MAX_SPOOL_BYTES: usize = 8 << 20;
 
+/// The columns of the results.
+const COLUMNS: [Column; 3] =
+    [("representative", Kind::Text), ("size", Kind::Count), ("members", Kind::Texts)];
+
 /// The number of clusters whose columns are aligned together on a terminal.
 const ALIGNED_CLUSTERS: usize = 64;
 
@@ -83,7 +90,11 @@ pub(crate) fn run(global: &GlobalOptions, args: &Clusters) -> Result<Ending, Fai
     let snapshot = index.snapshot()?;
     let threshold = args.threshold.unwrap_or(index.settings().threshold());
     let clusters = find_clusters(global, args, &snapshot, threshold)?;
-    let mut results = Results::new(global);
+    let columns: &[Column] = match args.duplicates {
+        true => &[("id", Kind::Text)],
+        false => &COLUMNS,
+    };
+    let mut results = args.results.results(global, &args.index, columns)?;
     let (number, documents) = (clusters.len() as u64, clusters.member_count());
     let (recall, all) = (clusters.recall(), snapshot.len());
     if args.duplicates {
@@ -96,7 +107,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Clusters) -> Result<Ending, Fai
     } else {
         print_clusters(&mut results, &clusters)?;
     }
-    results.flush()?;
+    results.finish()?;
     let duplicates = documents - number;
     let seconds = start.elapsed().as_secs_f64();
     let fields = [

@@ -1,7 +1,9 @@
-//! `twindex export`: writes an index as JSON Lines.
+//! `twindex export`: writes an index as JSON Lines, or as a table by columns.
 
+use crate::commands::export_columns::DocumentTable;
 use crate::commands::exported;
 use crate::input::same_file;
+use crate::run::columns_file::ColumnFormat;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::results_file::ResultsFile;
@@ -15,10 +17,13 @@ use std::time::Instant;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The first line has the settings and the number of documents. Each line after it is a document, in
-insertion order: id, set_size, set_code, signature, text_bytes, text_hash, inserted.
+insertion order: id, set_size, set_code, signature, text_bytes, text_hash, inserted. A file named
+.parquet or .arrow gets the same as columns, without set_code, for other programs; import reads
+JSON Lines.
 
 Examples:
   twindex export pages.twx -o pages.jsonl
+  twindex export pages.twx -o pages.parquet
   twindex export pages.twx | gzip > pages.jsonl.gz
   twindex export pages.twx | twindex import copy.twx")]
 pub(crate) struct Export {
@@ -30,6 +35,12 @@ pub(crate) struct Export {
     pub(crate) output: Option<PathBuf>,
 }
 
+/// What the documents are written to.
+enum Out {
+    Lines(Box<ResultsFile>),
+    Table(Box<DocumentTable>),
+}
+
 pub(crate) fn run(global: &GlobalOptions, args: &Export) -> Result<Ending, Failure> {
     interrupt::catch()?;
     let start = Instant::now();
@@ -39,10 +50,19 @@ pub(crate) fn run(global: &GlobalOptions, args: &Export) -> Result<Ending, Failu
         return Err(anyhow::anyhow!("{name}: it is the index itself; choose another file").into());
     }
     let snapshot = index.snapshot()?;
-    let mut out = ResultsFile::new(args.output.as_deref())?;
+    let file = ResultsFile::new(args.output.as_deref())?;
     let progress = ProgressBar::of_documents(global, snapshot.len());
     let not_json = |error| anyhow::anyhow!("writing JSON: {error}");
-    out.line(&exported::header(&snapshot).map_err(not_json)?)?;
+    let header = exported::header(&snapshot).map_err(not_json)?;
+    let mut out = match args.output.as_deref().and_then(ColumnFormat::of) {
+        None => Out::Lines(Box::new(file)),
+        Some(format) => {
+            Out::Table(Box::new(DocumentTable::new(format, file, &snapshot, header.clone())?))
+        }
+    };
+    if let Out::Lines(file) = &mut out {
+        file.line(&header)?;
+    }
     let mut written = 0_u64;
     for document in snapshot.documents() {
         if interrupt::asked() {
@@ -53,12 +73,20 @@ pub(crate) fn run(global: &GlobalOptions, args: &Export) -> Result<Ending, Failu
             };
             return Err(anyhow::anyhow!(what).into());
         }
-        out.line(&exported::line(&document?)?)?;
+        let document = document?;
+        match &mut out {
+            Out::Lines(file) => file.line(&exported::line(&document)?)?,
+            Out::Table(table) => table.add(&document)?,
+        }
         written += 1;
         progress.add_documents(1);
     }
-    let size = out.bytes;
-    out.finish()?;
+    let file = match out {
+        Out::Lines(file) => *file,
+        Out::Table(table) => table.finish()?,
+    };
+    let size = file.bytes;
+    file.finish()?;
     progress.finish();
     let seconds = start.elapsed().as_secs_f64();
     let fields =

@@ -2,6 +2,7 @@
 
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
+use crate::run::results_table::{Kind, ResultsOption};
 use crate::run::seconds::seconds_of;
 use crate::run::{ending::Ending, opening};
 use crate::terminal::messages::message;
@@ -21,8 +22,10 @@ pub(crate) struct List {
     /// The index file
     pub(crate) index: PathBuf,
     /// End each id with a NUL instead of a line end, and print it as it is
-    #[arg(long, short = '0', conflicts_with = "json")]
+    #[arg(long, short = '0', conflicts_with_all = ["json", "output"])]
     pub(crate) print0: bool,
+    #[command(flatten)]
+    pub(crate) results: ResultsOption,
 }
 
 #[derive(Debug, clap::Args)]
@@ -50,14 +53,14 @@ pub(crate) struct Get {
 pub(crate) fn list(global: &GlobalOptions, args: &List) -> Result<Ending, Failure> {
     let index = opening::to_read(global, &args.index)?;
     let snapshot = index.snapshot()?;
-    let mut results = Results::new(global);
+    let mut results = args.results.results(global, &args.index, &[("id", Kind::Text)])?;
     for id in snapshot.ids() {
         match args.print0 {
             true => results.id0(&id?)?,
             false => results.line(&[("id", Value::from(id?))])?,
         }
     }
-    results.flush()?;
+    results.finish()?;
     Ok(Ending::Done)
 }
 

@@ -9,6 +9,7 @@ pub(crate) mod dedup;
 pub(crate) mod explain;
 pub(crate) mod explain_removed;
 pub(crate) mod export;
+mod export_columns;
 pub(crate) mod exported;
 pub(crate) mod import;
 pub(crate) mod info;

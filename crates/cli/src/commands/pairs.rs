@@ -2,6 +2,7 @@
 
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
+use crate::run::results_table::{Column, Kind, ResultsOption};
 use crate::run::{ending::Ending, opening};
 use crate::terminal::interrupt;
 use crate::terminal::output::{
@@ -25,6 +26,7 @@ Examples:
   twindex pairs pages.twx
   twindex pairs pages.twx --threshold 0.95 --json
   twindex pairs pages.twx --top 20
+  twindex pairs pages.twx -o pairs.parquet
   twindex pairs pages.twx --max-per-document 5")]
 pub(crate) struct Pairs {
     /// The index file
@@ -48,7 +50,19 @@ pub(crate) struct Pairs {
     /// Print the most similar pairs first; holds all of them in memory, or those of --top
     #[arg(long)]
     pub(crate) sort: bool,
+    #[command(flatten)]
+    pub(crate) results: ResultsOption,
 }
+
+/// The columns of the results of every index.
+const LIKENESS: [Column; 6] = [
+    ("a", Kind::Text),
+    ("b", Kind::Text),
+    ("similarity", Kind::Number),
+    ("low", Kind::Number),
+    ("high", Kind::Number),
+    ("exact", Kind::Flag),
+];
 
 pub(crate) fn run(global: &GlobalOptions, args: &Pairs) -> Result<Ending, Failure> {
     interrupt::catch()?;
@@ -57,7 +71,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Pairs) -> Result<Ending, Failur
     let snapshot = index.snapshot()?;
     let threshold = args.threshold.unwrap_or(index.settings().threshold());
     let kmer_width = index.settings().shingle.kmer_width();
-    let mut results = Results::new(global);
+    let mut results = args.results.results(global, &args.index, &columns(kmer_width))?;
     let pairs = snapshot.pairs(threshold)?.estimate(args.estimate);
     let mut pairs = pairs.confidence(args.confidence)?;
     if let Some(most) = args.max_per_document {
@@ -85,7 +99,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Pairs) -> Result<Ending, Failur
             print(&mut results, pair, kmer_width)?;
         }
     }
-    results.flush()?;
+    results.finish()?;
     let found = found - not_in_top;
     let left_out = pairs.left_out() + not_in_top;
     let seconds = start.elapsed().as_secs_f64();
@@ -107,6 +121,12 @@ pub(crate) fn run(global: &GlobalOptions, args: &Pairs) -> Result<Ending, Failur
     }
     summary(global, &fields, &sentence);
     Ok(if found > 0 { Ending::Done } else { Ending::Nothing })
+}
+
+/// The columns of the results.
+fn columns(kmer_width: Option<u16>) -> Vec<Column> {
+    let distance = kmer_width.map(|_| ("distance", Kind::Number));
+    LIKENESS.into_iter().chain(distance).collect()
 }
 
 /// Prints a pair.

@@ -4,6 +4,7 @@ use crate::input::{RawRecord, RecordName, no_sequence, unmarked, weights};
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::input_options::{InputOptions, announce_standard_input};
+use crate::run::results_table::{Column, Kind, ResultsOption};
 use crate::run::{ending::Ending, opening, records};
 use crate::terminal::interrupt;
 use crate::terminal::messages::message;
@@ -73,6 +74,8 @@ pub(crate) struct Query {
     pub(crate) scan: bool,
     #[command(flatten)]
     pub(crate) input: InputOptions,
+    #[command(flatten)]
+    pub(crate) results: ResultsOption,
 }
 
 /// Parses a whole number from 1 on.
@@ -154,6 +157,19 @@ impl QueryOptions {
     }
 }
 
+/// The columns of the results.
+fn columns(containment: bool, kmer_width: Option<u16>) -> Vec<Column> {
+    let number = |name| (name, Kind::Number);
+    let mut columns = vec![("query", Kind::Text), ("id", Kind::Text)];
+    columns.extend(["similarity", "low", "high"].map(number));
+    columns.push(("exact", Kind::Flag));
+    if containment {
+        columns.extend(["containment", "containment_low", "containment_high"].map(number));
+    }
+    columns.extend(kmer_width.map(|_| number("distance")));
+    columns
+}
+
 pub(crate) fn run(global: &GlobalOptions, args: &Query) -> Result<Ending, Failure> {
     interrupt::catch()?;
     let start = Instant::now();
@@ -167,8 +183,9 @@ pub(crate) fn run(global: &GlobalOptions, args: &Query) -> Result<Ending, Failur
         estimate: args.estimate,
         containment: args.containment,
     };
-    let mut results = Results::new(global);
     let kmer_width = snapshot.settings().shingle.kmer_width();
+    let columns = columns(args.containment, kmer_width);
+    let mut results = args.results.results(global, &args.index, &columns)?;
     let mut totals = Totals { kmer_width, ..Totals::default() };
 
     if let Some(text) = args.text.as_deref().map(unmarked) {
@@ -203,7 +220,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Query) -> Result<Ending, Failur
         let records = records::start(inputs, &settings, move |record| {
             let (query, own) = match record.name {
                 // A file is named as it was typed.
-                RecordName::Id(id) if record.raw == RawRecord::File => {
+                RecordName::Id(id) if matches!(record.raw, RawRecord::File(_)) => {
                     (record.place.clone(), Some(id))
                 }
                 RecordName::Id(id) => (id.clone(), Some(id)),
@@ -222,9 +239,12 @@ pub(crate) fn run(global: &GlobalOptions, args: &Query) -> Result<Ending, Failur
             results.flush()?;
         }
     }
-    results.flush()?;
+    let any = results.any();
+    if !interrupt::asked() {
+        results.finish()?;
+    }
     totals.report(global, options, start.elapsed().as_secs_f64());
-    Ok(match (interrupt::asked(), totals.failed > 0, results.any()) {
+    Ok(match (interrupt::asked(), totals.failed > 0, any) {
         (true, _, _) => return Err(anyhow::anyhow!("interrupted").into()),
         (false, true, _) => Ending::SomeFailed,
         (false, false, true) => Ending::Done,

@@ -20,7 +20,7 @@ enum Method {
 }
 
 enum Member {
-    Gzip(GzEncoder<Vec<u8>>),
+    Gzip(Box<GzEncoder<Vec<u8>>>),
     Zstd(zstd::Encoder<'static, Vec<u8>>),
 }
 
@@ -78,7 +78,9 @@ impl Method {
 
     fn begin(self) -> io::Result<Member> {
         Ok(match self {
-            Self::Gzip => Member::Gzip(GzEncoder::new(Vec::new(), Compression::default())),
+            Self::Gzip => {
+                Member::Gzip(Box::new(GzEncoder::new(Vec::new(), Compression::default())))
+            }
             Self::Zstd => {
                 Member::Zstd(zstd::Encoder::new(Vec::new(), zstd::DEFAULT_COMPRESSION_LEVEL)?)
             }

@@ -24,10 +24,18 @@ impl From<anyhow::Error> for Failure {
     }
 }
 
+/// An error of a file, which it names itself.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct OfFile(pub String);
+
 /// An error while writing results.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         match error.kind() {
+            _ if error.get_ref().is_some_and(|cause| cause.is::<OfFile>()) => {
+                Self::Error(anyhow::anyhow!("{error}"))
+            }
             io::ErrorKind::BrokenPipe => Self::BrokenPipe,
             _ => Self::Error(anyhow::anyhow!("standard output: {error}")),
         }

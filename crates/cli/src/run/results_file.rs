@@ -1,7 +1,7 @@
 //! Results on standard output, or in a file that gets its name once it is complete.
 
 use crate::run::compressor::Compressor;
-use crate::run::failure::Failure;
+use crate::run::failure::{Failure, OfFile};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -44,17 +44,9 @@ impl ResultsFile {
     }
 
     /// Writes a line and its line end.
-    pub fn line(&mut self, line: &str) -> Result<(), Failure> {
-        self.bytes += line.len() as u64 + 1;
-        let written = match &mut self.compressor {
-            None => self.put(line.as_bytes()).and_then(|()| self.put(b"\n")),
-            Some(compressor) => {
-                let ready = compressor.write(line.as_bytes());
-                let ready = ready.and_then(|ready| Ok([ready, compressor.write(b"\n")?].concat()));
-                ready.and_then(|ready| self.put(&ready))
-            }
-        };
-        written.map_err(|error| failed(self.name.as_deref(), error))
+    pub fn line(&mut self, line: &str) -> io::Result<()> {
+        self.write_all(line.as_bytes())?;
+        self.write_all(b"\n")
     }
 
     /// Writes bytes to the target as they are.
@@ -67,7 +59,7 @@ impl ResultsFile {
     }
 
     /// Writes everything to disk and gives the file its name.
-    pub fn finish(mut self) -> Result<(), Failure> {
+    pub fn finish(mut self) -> io::Result<()> {
         if let Some(compressor) = &mut self.compressor {
             let rest = compressor.end(self.bytes == 0).and_then(|rest| self.put(&rest));
             rest.map_err(|error| failed(self.name.as_deref(), error))?;
@@ -81,10 +73,28 @@ impl ResultsFile {
     }
 }
 
-fn failed(name: Option<&str>, error: io::Error) -> Failure {
+/// Writes bytes, which are compressed if the name of the file asks for it.
+impl Write for ResultsFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = match &mut self.compressor {
+            None => self.put(bytes),
+            Some(compressor) => compressor.write(bytes).and_then(|ready| self.put(&ready)),
+        };
+        written.map_err(|error| failed(self.name.as_deref(), error))?;
+        self.bytes += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    /// Does nothing: [`Self::finish`] writes everything to disk.
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn failed(name: Option<&str>, error: io::Error) -> io::Error {
     match name {
-        None => error.into(),
-        Some(name) => anyhow::anyhow!("{name}: {error}").into(),
+        None => error,
+        Some(name) => io::Error::other(OfFile(format!("{name}: {error}"))),
     }
 }
 

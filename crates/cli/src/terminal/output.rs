@@ -23,6 +23,17 @@ pub struct Results {
     /// The part of those rows to paint.
     painted: Option<Painted>,
     any: bool,
+    /// Takes the results instead of standard output.
+    sink: Option<Box<dyn ResultsSink>>,
+}
+
+/// Takes results instead of standard output.
+pub trait ResultsSink {
+    /// Takes a line of named values.
+    fn row(&mut self, fields: &[(&str, Value)]) -> io::Result<()>;
+
+    /// Completes the results.
+    fn finish(self: Box<Self>) -> io::Result<()>;
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -52,7 +63,16 @@ impl Results {
         };
         let out = BufWriter::with_capacity(1 << 16, io::stdout());
         let color = layout == Layout::Aligned && is_on(&io::stdout());
-        Self { out, layout, terminal, color, waiting: Vec::new(), painted: None, any: false }
+        let (waiting, painted, any, sink) = (Vec::new(), None, false, None);
+        Self { out, layout, terminal, color, waiting, painted, any, sink }
+    }
+
+    /// Prepares to give results to something else than standard output.
+    pub fn to_file(sink: Box<dyn ResultsSink>) -> Self {
+        let out = BufWriter::with_capacity(0, io::stdout());
+        let (layout, terminal, color) = (Layout::Json, false, false);
+        let (waiting, painted, any) = (Vec::new(), None, false);
+        Self { out, layout, terminal, color, waiting, painted, any, sink: Some(sink) }
     }
 
     /// Whether results are aligned for a terminal.
@@ -73,6 +93,9 @@ impl Results {
     /// Prints a line of named values.
     pub fn line(&mut self, fields: &[(&str, Value)]) -> io::Result<()> {
         self.any = true;
+        if let Some(sink) = &mut self.sink {
+            return sink.row(fields);
+        }
         match self.layout {
             Layout::Json => {
                 let line = serde_json::to_string(&NamedValues(fields))?;
@@ -107,6 +130,11 @@ impl Results {
         items: impl Iterator<Item = Result<String, E>>,
     ) -> Result<(), E> {
         self.any = true;
+        if let Some(sink) = &mut self.sink {
+            let items = items.map(|item| item.map(Value::from)).collect::<Result<Vec<_>, E>>()?;
+            let fields = fields.iter().cloned().chain([(name, Value::from(items))]);
+            return Ok(sink.row(&fields.collect::<Vec<_>>())?);
+        }
         let separator = match self.layout {
             Layout::Json => {
                 let object =
@@ -213,7 +241,13 @@ impl Results {
         Ok(())
     }
 
-    /// Writes everything that is still buffered. Call it between queries and at the end.
+    /// Completes the results: a file gets its name.
+    pub fn finish(mut self) -> io::Result<()> {
+        self.flush()?;
+        self.sink.map_or(Ok(()), |sink| sink.finish())
+    }
+
+    /// Writes everything that is still buffered to standard output. Call it between queries.
     pub fn flush(&mut self) -> io::Result<()> {
         self.align()?;
         self.out.flush()
@@ -254,7 +288,7 @@ pub fn json_line(fields: &[(&str, Value)]) -> io::Result<String> {
 }
 
 /// A value as a cell of a table. `escaped` keeps it from breaking the line or the column.
-fn plain(value: &Value, escaped: fn(&str) -> Cow<'_, str>) -> String {
+pub fn plain(value: &Value, escaped: fn(&str) -> Cow<'_, str>) -> String {
     match value {
         Value::String(text) => escaped(text).into_owned(),
         Value::Object(map) => {

@@ -5,15 +5,16 @@ use crate::commands::dedup::begun::{Begun, Plan};
 use crate::commands::dedup::completion;
 use crate::commands::dedup::deduplication::{Counts, InputRecord};
 use crate::commands::dedup::dry_run::DryRun;
+use crate::commands::dedup::kept;
 use crate::commands::dedup::kept_output::OutputRecord;
 use crate::commands::dedup::targets::Targets;
 use crate::commands::replace_guard::ReplaceOptions;
-use crate::input::{BadRecord, RawRecord, RecordName};
+use crate::input::{BadRecord, RawRecord, RecordName, TableHead};
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::index_settings::IndexSettings;
-use crate::run::input_options::{InputOptions, announce_standard_input};
-use crate::run::records::Records;
+use crate::run::input_options::{InputOptions, NamingOptions, announce_standard_input};
+use crate::run::records::{ParsedBatch, Records};
 use crate::run::resume_key::ResumeKey;
 use crate::run::{ending::Ending, opening, ranges, records};
 use crate::terminal::interrupt;
@@ -112,6 +113,8 @@ pub(crate) struct Dedup {
     #[command(flatten)]
     pub(crate) replace: ReplaceOptions,
     #[command(flatten)]
+    pub(crate) naming: NamingOptions,
+    #[command(flatten)]
     pub(crate) input: InputOptions,
     #[command(flatten)]
     pub(crate) settings: IndexSettings,
@@ -185,19 +188,26 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
         None => None,
     };
     announce_standard_input(global, &args.paths);
-    let records = args.records(targets, &settings, Some(settings.sketcher()?))?;
+    let records = args.records(targets, &settings, Some(settings.sketcher()?), global.quiet)?;
     let mut progress = ProgressBar::new(global, records.expected_bytes);
-    let (mut failed, mut header) = (0_u64, None);
+    let (mut failed, mut head) = (0_u64, None);
     for parsed in records {
         let documents = parsed.records();
         failed += parsed.failed;
         parsed.messages.iter().for_each(|message| progress.say(message));
-        header = header.or(parsed.header);
+        if begun.is_none()
+            && let Some(are_columns) = parsed.are_columns()
+        {
+            kept::check(targets.out.as_ref(), are_columns)?;
+        }
+        head = head.or_else(|| parsed.head.clone());
         if begun.is_none() && !parsed.good.is_empty() {
             begun = Some(Begun::new(&plan, index.take(), None)?);
         }
         if let Some(mut run) = begun.take() {
-            header.take().map_or(Ok(()), |header| run.deduplication.kept.begin_table(&header))?;
+            for head in head.take().into_iter().chain(parsed.head) {
+                run.deduplication.kept.begin_table(&head)?;
+            }
             begun = Some(run.judge(parsed.good, &progress)?);
         }
         progress.add(documents, parsed.bytes);
@@ -205,7 +215,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
     let interrupted = interrupt::asked();
     if begun.is_none() && failed == 0 && !interrupted {
         let mut run = Begun::new(&plan, index.take(), None)?;
-        header.map_or(Ok(()), |header| run.deduplication.kept.begin_table(&header))?;
+        head.map_or(Ok(()), |head| run.deduplication.kept.begin_table(&head))?;
         begun = Some(run);
     }
     let (counts, recall, given) = match begun {
@@ -235,6 +245,15 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
     Ok(if failed > 0 { Ending::SomeFailed } else { Ending::Done })
 }
 
+impl ParsedBatch<InputRecord> {
+    /// Whether the records are rows by columns; `None` if there are no records.
+    fn are_columns(&self) -> Option<bool> {
+        let of_head = self.head.as_ref().map(|head| matches!(head, TableHead::Columns(_)));
+        let first = self.good.first();
+        of_head.or(first.map(|first| matches!(first.written, OutputRecord::Columns { .. })))
+    }
+}
+
 impl Dedup {
     /// Opens the index; `None` if there is none. Only a new index stores the threshold of this run.
     fn open(&self, global: &GlobalOptions, place: &Path) -> Result<Option<Index>, Failure> {
@@ -253,9 +272,12 @@ impl Dedup {
         targets: &Targets,
         settings: &Settings,
         sketcher: Option<Sketcher>,
+        quiet: bool,
     ) -> Result<Records<InputRecord>, Failure> {
         let settings = *settings;
         let mut inputs = self.input.of(&self.paths, &self.index, settings.weighted);
+        inputs.whole_rows = targets.out.is_some();
+        self.naming.apply(&mut inputs, quiet);
         inputs.leave_out.extend(targets.files().into_iter().chain(self.against.iter().cloned()));
         let none = Signature::empty(settings.lanes())?;
         records::start(inputs, &settings, move |record| {
@@ -264,11 +286,13 @@ impl Dedup {
                 RecordName::Automatic => ("#".to_owned(), false),
             };
             let place = record.place;
-            if record.raw == RawRecord::File && id.contains('\n') {
+            if let RawRecord::File(path) = record.raw
+                && path.contains('\n')
+            {
                 let cause = "its name holds a line break, which a list of paths cannot have".into();
                 return Err(BadRecord { place, cause });
             }
-            let written = OutputRecord::new(record.raw, &id);
+            let written = OutputRecord::new(record.raw);
             let document = match &sketcher {
                 Some(sketcher) => Document::prepare(id, record.body.content(), sketcher, &settings),
                 None => Document::from_signature(id, none.clone()).map(|document| {
@@ -300,6 +324,7 @@ impl Dedup {
             .with("threshold", threshold.to_bits().to_le_bytes())
             .with_flag("skip-known", self.skip_known)
             .with_flag("touch", self.touch)
+            .with_flag("id-hash", self.naming.is_hash())
             .with_flag("estimate", self.estimate)
             .with("max-candidates", self.max_candidates.to_le_bytes());
         self.input.add_to(key)

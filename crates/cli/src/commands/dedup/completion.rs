@@ -5,9 +5,11 @@ use crate::commands::dedup::audit::Audit;
 use crate::commands::dedup::begun::Plan;
 use crate::commands::dedup::command::Dedup;
 use crate::commands::dedup::deduplication::{Counts, changed_error, stored_outputs};
+use crate::commands::dedup::kept_rows::forget_spool;
 use crate::commands::dedup::partial_file::{LengthAndHash, PartialFile};
 use crate::commands::dedup::targets::Targets;
 use crate::input::STANDARD_INPUT;
+use crate::run::columns_file::ColumnFormat;
 use crate::run::failure::Failure;
 use crate::run::resume_key::ResumeKey;
 use crate::terminal::interrupt;
@@ -75,7 +77,7 @@ pub(crate) fn finished(plan: &Plan<'_>, index: &Index) -> Result<Option<(Counts,
 /// Reads the input to compare it with that of a run. Returns also the number of bad records.
 fn read_again(plan: &Plan<'_>) -> Result<(DedupInput, u64), Failure> {
     let (mut found, mut failed) = (DedupInput::default(), 0);
-    for parsed in plan.args.records(plan.targets, &plan.settings, None)? {
+    for parsed in plan.args.records(plan.targets, &plan.settings, None, true)? {
         failed += parsed.failed;
         parsed.good.iter().for_each(|incoming| found.add(&incoming.document));
     }
@@ -127,6 +129,9 @@ pub(crate) fn complete(
     };
     if !audit || !PartialFile::complete(out, kept_content)? {
         return Err(changed_error(out));
+    }
+    if ColumnFormat::of(out).is_some() {
+        forget_spool(out)?;
     }
     let (found, failed) = read_again(plan)?;
     let same = found == run.judged();

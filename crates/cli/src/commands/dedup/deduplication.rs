@@ -2,17 +2,19 @@
 
 use crate::commands::dedup::audit::Audit;
 use crate::commands::dedup::begun::Plan;
-use crate::commands::dedup::kept_output::{KeptOutput, OutputRecord};
-use crate::commands::dedup::partial_file::{
-    LengthAndHash, OutputWriter, PartialFile, partial_path,
-};
+use crate::commands::dedup::kept::Kept;
+use crate::commands::dedup::kept_output::OutputRecord;
+use crate::commands::dedup::partial_file::{LengthAndHash, PartialFile, partial_path};
 use crate::commands::dedup::repetition::Repetition;
 use crate::commands::replace_guard::ReplaceGuard;
 use crate::run::failure::Failure;
 use crate::terminal::output::likeness;
 use anyhow::anyhow;
+use serde_json::Value;
+use std::collections::HashSet;
 use std::path::Path;
 use twindex::{DedupOutcome, DedupRun, Document, Error, Index, Inserted, Outcome, WriteTxn};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// The outcomes so far, in the order in which the index stores them, and what it does not store.
 #[derive(Clone, Copy, Default)]
@@ -63,11 +65,13 @@ pub(crate) struct InputRecord {
 pub(crate) struct Deduplication<'a> {
     pub(crate) plan: &'a Plan<'a>,
     pub(crate) run: DedupRun,
-    pub(crate) kept: KeptOutput,
+    pub(crate) kept: Kept,
     pub(crate) audit: Audit,
     pub(crate) counts: Counts,
     /// The number of records that were judged since the last commit.
     pub(crate) in_batch: usize,
+    /// The hashes of the ids that this process was given, if ids are hashes of texts.
+    met: HashSet<u64>,
     /// Whether the input repeats an earlier stream.
     repetition: Repetition,
     /// Counts what is replaced, except in a run that goes on with an interrupted one.
@@ -90,26 +94,23 @@ impl<'a> Deduplication<'a> {
         let (run, kept, audit) = match (interrupted, targets.output_file(), targets.spool()) {
             (Some(run), Some(file), Some(spool)) => {
                 let (kept, audit) = stored_outputs(&run);
-                let parts = (PartialFile::resume(file, kept)?, PartialFile::resume(&spool, audit)?);
+                let parts = (Kept::resume(file, kept)?, PartialFile::resume(&spool, audit)?);
                 let (Some(kept), Some(audit)) = parts else { return Err(changed_error(file)) };
-                (run, OutputWriter::File(kept), Some(audit))
+                (run, kept, Some(audit))
             }
-            _ => {
-                let kept =
-                    targets.out.as_ref().map_or(Ok(OutputWriter::Nowhere), OutputWriter::open)?;
-                (DedupRun::begin(key), kept, None)
-            }
+            _ => (DedupRun::begin(key), Kept::create(targets.out.as_ref())?, None),
         };
         let counts = Counts::of(&run);
         let guard = ReplaceGuard::new(args.replace.or(resumes), index)?;
         Ok(Self {
             plan,
-            kept: KeptOutput::new(kept),
+            kept,
             audit: Audit::begin(global, targets, audit)?,
             guard,
             counts,
             run,
             in_batch: 0,
+            met: HashSet::new(),
             repetition: Repetition::default(),
         })
     }
@@ -152,7 +153,15 @@ impl<'a> Deduplication<'a> {
         let mut documents = Vec::with_capacity(incoming.len());
         for InputRecord { document, place, written } in incoming {
             self.kept.admit(&written, &place)?;
-            records.push((document.text_bytes(), document.signature().is_empty(), written));
+            // A text that comes twice is kept once in every run, also when it is known.
+            let is_copy = self.plan.args.naming.is_hash()
+                && !self.met.insert(xxh3_64(document.id().as_bytes()));
+            records.push((
+                document.text_bytes(),
+                document.signature().is_empty(),
+                written,
+                is_copy,
+            ));
             // A dry run assigns no numbers from the index; it names the record by its place.
             documents.push(match document.id().is_empty() && self.plan.args.dry_run {
                 true => document.with_id(place)?,
@@ -162,12 +171,18 @@ impl<'a> Deduplication<'a> {
         let insertion = self.plan.insertion(txn);
         let judged = self.run.insert(insertion, documents).map_err(|error| self.failure(error))?;
         let mut met_again = Vec::new();
-        for (judged, (bytes, empty, written)) in judged.into_iter().zip(records) {
+        for (judged, (bytes, empty, written, is_copy)) in judged.into_iter().zip(records) {
             let Some(DedupOutcome { id, outcome }) = judged else { continue };
             self.repetition.add(&id, &outcome);
             self.in_batch += 1;
             self.counts.bytes += bytes;
             self.counts.empty += u64::from(empty);
+            if is_copy && outcome == Outcome::Inserted(Inserted::Unchanged) {
+                self.counts.duplicates += 1;
+                let id = Value::from(id);
+                self.audit.line([id.clone(), id, likeness(1.0, true), true.into()])?;
+                continue;
+            }
             let found = match outcome {
                 Outcome::Inserted(done) => {
                     let known = done == Inserted::Unchanged;
@@ -212,7 +227,7 @@ impl<'a> Deduplication<'a> {
         }
         self.in_batch = 0;
         self.counts.limited += txn.limited();
-        let (kept, audit) = (self.kept.sync()?, self.audit.sync()?);
+        let (kept, audit) = (self.kept.sync(judged)?, self.audit.sync()?);
         if let (Some(kept), Some(audit)) = (kept, audit) {
             let notes = self.counts.notes(kept, audit);
             match judged {

@@ -1,34 +1,41 @@
-//! The output of `dedup`: the kept records, each with the bytes it had in the input.
+//! The text output of `dedup`: the kept records, each with the bytes it had in the input.
 
 use crate::commands::dedup::partial_file::{LengthAndHash, OutputWriter};
-use crate::input::RawRecord;
+use crate::input::{RawRecord, TableHead};
 use crate::run::failure::Failure;
 use anyhow::anyhow;
+use arrow_array::RecordBatch;
 use std::sync::Arc;
 
 /// The mark that some programs write at the start of a UTF-8 file.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// The form in which the output receives a kept record.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) enum OutputRecord {
     /// The path of a file, written on its own line.
     Path(String),
     /// The bytes of a record of a stream, with its line end if it has one.
     Bytes(Vec<u8>),
+    /// A record of WARC, to which the line ends behind it are added.
+    Warc(Vec<u8>),
     /// A row of a table. The output starts with the header of the table.
     Row { header: Arc<[u8]>, bytes: Vec<u8> },
+    /// A row of a table by columns.
+    Columns { batch: Arc<RecordBatch>, row: usize },
 }
 
 impl OutputRecord {
-    /// Takes the bytes of a record, or its id if the record is a whole file.
-    pub(crate) fn new(raw: RawRecord<'_>, id: &str) -> Self {
+    /// Takes the bytes of a record, its row, or its path if the record is a whole file.
+    pub(crate) fn new(raw: RawRecord<'_>) -> Self {
         match raw {
-            RawRecord::File => Self::Path(id.to_owned()),
+            RawRecord::File(path) => Self::Path(path.to_owned()),
             RawRecord::Bytes(bytes) => Self::Bytes(bytes.to_owned()),
             RawRecord::Row { header, bytes } => {
                 Self::Row { header: Arc::clone(header), bytes: bytes.to_owned() }
             }
+            RawRecord::Warc(bytes) => Self::Warc(bytes.to_owned()),
+            RawRecord::Columns { batch, row } => Self::Columns { batch: Arc::clone(batch), row },
         }
     }
 }
@@ -38,8 +45,11 @@ impl OutputRecord {
 enum OutputFormat {
     Paths,
     Lines,
+    Warc,
     /// Rows of tables with this header.
     Rows(Arc<[u8]>),
+    /// Rows by columns, which are not written: the run has no output.
+    Columns,
 }
 
 impl OutputFormat {
@@ -83,7 +93,12 @@ impl KeptOutput {
         let format = match written {
             OutputRecord::Path(_) => OutputFormat::Paths,
             OutputRecord::Bytes(_) => OutputFormat::Lines,
+            OutputRecord::Warc(_) => OutputFormat::Warc,
             OutputRecord::Row { header, .. } => OutputFormat::Rows(Arc::clone(header)),
+            OutputRecord::Columns { .. } if !self.writer.is_nowhere() => {
+                return Err(wants_columns(place));
+            }
+            OutputRecord::Columns { .. } => OutputFormat::Columns,
         };
         let Some(before) = &self.format else {
             self.format = Some(format);
@@ -95,6 +110,7 @@ impl KeptOutput {
         let why = match (before, &format) {
             (OutputFormat::Rows(_), OutputFormat::Rows(_)) => "tables with other columns",
             (OutputFormat::Rows(_), _) | (_, OutputFormat::Rows(_)) => "tables and others",
+            (OutputFormat::Warc, _) | (_, OutputFormat::Warc) => "WARC and others",
             _ => "files and lines",
         };
         Err(anyhow!(
@@ -105,7 +121,8 @@ impl KeptOutput {
 
     /// Starts the output as a table and writes its header. Does nothing if the output has a format
     /// already, and writes no header to a resumed output that is not empty.
-    pub(crate) fn begin_table(&mut self, header: &Arc<[u8]>) -> Result<(), Failure> {
+    pub(crate) fn begin_table(&mut self, head: &TableHead) -> Result<(), Failure> {
+        let TableHead::Text(header) = head else { return Ok(()) };
         if self.format.is_some() {
             return Ok(());
         }
@@ -135,6 +152,11 @@ impl KeptOutput {
                 self.put(bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes))
             }
             OutputRecord::Bytes(bytes) | OutputRecord::Row { bytes, .. } => self.put(bytes),
+            OutputRecord::Warc(bytes) => {
+                self.put(bytes)?;
+                self.put(b"\r\n\r\n")
+            }
+            OutputRecord::Columns { .. } => Ok(()),
         }
     }
 
@@ -159,6 +181,15 @@ impl KeptOutput {
     pub(crate) fn finish(self) -> Result<(), Failure> {
         self.writer.finish()
     }
+}
+
+/// The error for a row by columns that is to be written as text.
+pub(crate) fn wants_columns(place: &str) -> Failure {
+    anyhow!(
+        "{place}: rows of Parquet and Arrow keep their columns; end the name of the output in \
+         .parquet or .arrow"
+    )
+    .into()
 }
 
 #[cfg(test)]
@@ -198,7 +229,7 @@ mod tests {
             let mut kept = KeptOutput::new(OutputWriter::File(
                 PartialFile::create(&path).ok().expect("created"),
             ));
-            assert!(kept.begin_table(&header.as_bytes().into()).is_ok());
+            assert!(kept.begin_table(&TableHead::Text(header.as_bytes().into())).is_ok());
             for row in ["a,x\r", "b,y", "c,z\r"] {
                 let header = header.as_bytes().into();
                 assert!(kept.write(&OutputRecord::Row { header, bytes: row.into() }).is_ok());

@@ -126,9 +126,7 @@ impl PartialFile {
 
     /// Appends bytes to the file as they are.
     fn put(&mut self, bytes: &[u8]) -> Result<(), Failure> {
-        self.length += bytes.len() as u64;
-        self.hash.update(bytes);
-        Ok(self.file.write_all(bytes).with_context(|| self.partial.display().to_string())?)
+        Ok(self.write_all(bytes).with_context(|| self.partial.display().to_string())?)
     }
 
     /// Makes the written bytes durable, and returns the length and hash of the file.
@@ -153,6 +151,20 @@ impl PartialFile {
     /// Deletes the partial file, which no later run needs.
     pub fn discard(self) -> Result<(), Failure> {
         Ok(fs::remove_file(&self.partial).with_context(|| self.partial.display().to_string())?)
+    }
+}
+
+/// Appends bytes to the file as they are, without compressing them.
+impl Write for PartialFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.length += written as u64;
+        self.hash.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
     }
 }
 
@@ -224,6 +236,11 @@ pub enum OutputWriter {
 }
 
 impl OutputWriter {
+    /// Whether nothing is written.
+    pub const fn is_nowhere(&self) -> bool {
+        matches!(self, Self::Nowhere)
+    }
+
     /// Opens a target. A file starts empty.
     pub fn open(target: &Target) -> Result<Self, Failure> {
         let path = match target {

@@ -1,8 +1,10 @@
 //! The targets that `dedup` writes to: resolves links, and refuses to overwrite an input.
 
 use crate::commands::dedup::command::Dedup;
+use crate::commands::dedup::kept_rows::spool_path;
 use crate::commands::dedup::partial_file::{partial_path, with_suffix};
 use crate::input::{STANDARD_INPUT, same_file};
+use crate::run::columns_file::ColumnFormat;
 use crate::run::failure::Failure;
 use anyhow::{Context, anyhow};
 use std::fs;
@@ -75,7 +77,9 @@ impl Targets {
 
     /// Returns all files that the run may write, under their temporary and final names.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
-        let named = self.output_file().map(Path::to_owned).into_iter().chain(self.spool());
+        let out = self.output_file();
+        let rows = out.filter(|out| ColumnFormat::of(out).is_some()).map(spool_path);
+        let named = out.map(Path::to_owned).into_iter().chain(self.spool()).chain(rows);
         named.flat_map(|path| [partial_path(&path), path]).collect()
     }
 
@@ -132,10 +136,17 @@ impl Target {
     }
 
     /// Returns the path of a file, or `None` for a stream.
-    fn file(&self) -> Option<&Path> {
+    pub(crate) fn file(&self) -> Option<&Path> {
         match self {
             Self::File(path) => Some(path),
             Self::Stream(_) => None,
+        }
+    }
+
+    /// Returns the path, as messages name it.
+    pub(crate) fn path(&self) -> &Path {
+        match self {
+            Self::File(path) | Self::Stream(path) => path,
         }
     }
 }

@@ -1,0 +1,257 @@
+//! The kept rows of tables by columns: in a spool until the run is judged, then in a file.
+
+use crate::commands::dedup::partial_file::{LengthAndHash, PartialFile, partial_path, with_suffix};
+use crate::run::columns_file::{self, ColumnFormat, ColumnWriter, of_arrow};
+use crate::run::failure::Failure;
+use anyhow::{Context, anyhow};
+use arrow_array::{Array, ArrayRef, RecordBatch, UInt64Array};
+use arrow_ipc::reader::StreamReader;
+use arrow_ipc::writer::StreamWriter;
+use arrow_schema::{ArrowError, DataType, Schema, SchemaRef};
+use arrow_select::concat::concat;
+use arrow_select::take::take_record_batch;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The output of kept rows.
+///
+/// A file of Parquet cannot be continued after an interruption, because what tells where its parts
+/// are stands at its end. So the rows go to a spool first: one stream of Arrow IPC after the other,
+/// each complete, which can be cut and continued like lines.
+pub(crate) struct KeptRows {
+    format: ColumnFormat,
+    path: PathBuf,
+    spool: PartialFile,
+    schema: Option<SchemaRef>,
+    /// The stream that is being written.
+    stream: Option<StreamWriter<Vec<u8>>>,
+    /// Kept rows of the last batch that are not written yet.
+    pending: Option<(Arc<RecordBatch>, Vec<u64>)>,
+    /// The output, complete but for its name.
+    sealed: Option<PartialFile>,
+}
+
+/// The final name of the spool of an output. It never gets it.
+pub(crate) fn spool_path(out: &Path) -> PathBuf {
+    with_suffix(out, ".rows")
+}
+
+/// Deletes the spool of an output that is complete, if a killed run has left it.
+pub(crate) fn forget_spool(out: &Path) -> Result<(), Failure> {
+    let left = partial_path(&spool_path(out));
+    match std::fs::remove_file(&left) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(anyhow!("{}: {error}", left.display()).into())
+        }
+        _ => Ok(()),
+    }
+}
+
+impl KeptRows {
+    /// Starts an output.
+    pub(crate) fn create(path: &Path, format: ColumnFormat) -> Result<Self, Failure> {
+        Ok(Self::new(path, format, PartialFile::create(&spool_path(path))?))
+    }
+
+    /// Continues the spool that an interrupted run has left, if it is as that run has stored it.
+    pub(crate) fn resume(
+        path: &Path,
+        format: ColumnFormat,
+        content: LengthAndHash,
+    ) -> Result<Option<Self>, Failure> {
+        let spool = PartialFile::resume(&spool_path(path), content)?;
+        Ok(spool.map(|spool| Self::new(path, format, spool)))
+    }
+
+    fn new(path: &Path, format: ColumnFormat, spool: PartialFile) -> Self {
+        let (stream, pending, sealed) = (None, None, None);
+        Self { format, path: path.to_owned(), spool, schema: None, stream, pending, sealed }
+    }
+
+    /// Says which columns the rows of the next table have. The first table decides, but a column
+    /// may be null in the output if it may be in any table.
+    pub(crate) fn begin_table(&mut self, schema: &SchemaRef) -> Result<(), Failure> {
+        let Some(own) = &self.schema else {
+            columns_file::check(self.format, schema)
+                .map_err(|cause| anyhow!("{}: {cause}", self.path.display()))?;
+            self.schema = Some(Arc::clone(schema));
+            return Ok(());
+        };
+        if Arc::ptr_eq(own, schema) || !self.admits(schema) {
+            return Ok(());
+        }
+        let both = own.fields().iter().zip(schema.fields());
+        let fields: Vec<_> = both
+            .map(|(own, other)| {
+                own.as_ref().clone().with_nullable(own.is_nullable() || other.is_nullable())
+            })
+            .collect();
+        let widened = Schema::new_with_metadata(fields, own.metadata().clone());
+        if widened != **own {
+            self.end_stream()?;
+            self.schema = Some(Arc::new(widened));
+        }
+        Ok(())
+    }
+
+    /// Whether the rows of a table with these columns can be written.
+    pub(crate) fn admits(&self, schema: &Schema) -> bool {
+        let types = |schema: &Schema| -> Vec<_> {
+            let fields = schema.fields().iter();
+            fields.map(|field| (field.name().clone(), field.data_type().clone())).collect()
+        };
+        self.schema.as_ref().is_none_or(|own| types(own) == types(schema))
+    }
+
+    /// Writes a row.
+    pub(crate) fn write(&mut self, batch: &Arc<RecordBatch>, row: usize) -> Result<(), Failure> {
+        match &mut self.pending {
+            Some((of, rows)) if Arc::ptr_eq(of, batch) => rows.push(row as u64),
+            _ => {
+                self.flush()?;
+                self.pending = Some((Arc::clone(batch), vec![row as u64]));
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the rows that wait.
+    fn flush(&mut self) -> Result<(), Failure> {
+        let Some((batch, rows)) = self.pending.take() else { return Ok(()) };
+        let schema = self.schema.get_or_insert_with(|| batch.schema());
+        let written = select(&batch, rows, schema).and_then(|rows| {
+            let stream = match self.stream.take() {
+                Some(stream) => stream,
+                None => StreamWriter::try_new(Vec::new(), schema)?,
+            };
+            let stream = self.stream.insert(stream);
+            stream.write(&rows)?;
+            Ok(std::mem::take(stream.get_mut()))
+        });
+        let bytes = written.map_err(|error| self.failed(&error))?;
+        self.spool.write(&bytes)
+    }
+
+    /// Ends the stream, and makes the rows durable. Returns the length and hash of the spool.
+    pub(crate) fn sync(&mut self) -> Result<LengthAndHash, Failure> {
+        self.end_stream()?;
+        self.spool.sync()
+    }
+
+    /// Writes the rows that wait, and ends the stream.
+    fn end_stream(&mut self) -> Result<(), Failure> {
+        self.flush()?;
+        match self.stream.take() {
+            None => Ok(()),
+            Some(stream) => {
+                let rest = stream.into_inner().map_err(|error| self.failed(&error))?;
+                self.spool.write(&rest)
+            }
+        }
+    }
+
+    /// Writes all rows to the output, which lacks only its name then. Returns its length and hash.
+    pub(crate) fn seal(&mut self) -> Result<LengthAndHash, Failure> {
+        self.sync()?;
+        let schema = self.schema.clone().unwrap_or_else(|| Arc::new(Schema::empty()));
+        let dictionaries = match self.format {
+            ColumnFormat::Arrow => self.whole_dictionaries(&schema)?,
+            ColumnFormat::Parquet | ColumnFormat::ArrowStream => Vec::new(),
+        };
+        let out = PartialFile::create(&self.path)?;
+        let place = || self.path.display().to_string();
+        let mut writer = ColumnWriter::new(self.format, out, &schema).with_context(place)?;
+        let mut written = 0;
+        for_each_batch(&mut self.spool, |rows| {
+            let mut columns = rows.columns().to_vec();
+            for (column, whole) in &dictionaries {
+                if let Some(column) = columns.get_mut(*column) {
+                    *column = whole.slice(written, rows.num_rows());
+                }
+            }
+            written += rows.num_rows();
+            let rows = RecordBatch::try_new(Arc::clone(&schema), columns).map_err(of_arrow)?;
+            writer.write(&rows)
+        })?;
+        let out = self.sealed.insert(writer.finish().with_context(place)?);
+        out.sync()
+    }
+
+    /// All rows of the columns that are dictionaries, each with one dictionary: an Arrow file has
+    /// only one for a column.
+    fn whole_dictionaries(&mut self, schema: &Schema) -> Result<Vec<(usize, ArrayRef)>, Failure> {
+        let fields = schema.fields().iter().enumerate();
+        let dictionaries =
+            fields.filter(|(_, field)| matches!(field.data_type(), DataType::Dictionary(..)));
+        let columns: Vec<usize> = dictionaries.map(|(column, _)| column).collect();
+        if columns.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut pieces: Vec<Vec<ArrayRef>> = vec![Vec::new(); columns.len()];
+        for_each_batch(&mut self.spool, |rows| {
+            for (pieces, column) in pieces.iter_mut().zip(&columns) {
+                pieces.push(Arc::clone(rows.column(*column)));
+            }
+            Ok(())
+        })?;
+        let mut whole = Vec::new();
+        for (column, pieces) in columns.into_iter().zip(pieces) {
+            let pieces: Vec<&dyn Array> = pieces.iter().map(AsRef::as_ref).collect();
+            if !pieces.is_empty() {
+                whole.push((column, concat(&pieces).map_err(|error| self.failed(&error))?));
+            }
+        }
+        Ok(whole)
+    }
+
+    /// Deletes what was written, which no later run needs.
+    pub(crate) fn discard(self) -> Result<(), Failure> {
+        self.sealed.map_or(Ok(()), PartialFile::discard)?;
+        self.spool.discard()
+    }
+
+    /// Gives the sealed output its name.
+    pub(crate) fn finish(mut self) -> Result<(), Failure> {
+        if self.sealed.is_none() {
+            self.seal()?;
+        }
+        self.sealed.map_or(Ok(()), PartialFile::finish)?;
+        self.spool.discard()
+    }
+
+    fn failed(&self, error: &ArrowError) -> Failure {
+        anyhow!("{}: {error}", self.path.display()).into()
+    }
+}
+
+/// Passes the rows of a spool, some at a time, to a function.
+fn for_each_batch(
+    spool: &mut PartialFile,
+    mut take: impl FnMut(RecordBatch) -> io::Result<()>,
+) -> Result<(), Failure> {
+    spool.read_back(|spool| {
+        let mut each = || {
+            while !spool.fill_buf()?.is_empty() {
+                for rows in StreamReader::try_new(&mut *spool, None).map_err(of_arrow)? {
+                    take(rows.map_err(of_arrow)?)?;
+                }
+            }
+            Ok::<_, io::Error>(())
+        };
+        Ok(each().context("the kept rows")?)
+    })
+}
+
+/// Some rows of a batch, which are in order, with the metadata of this schema.
+fn select(
+    batch: &RecordBatch,
+    rows: Vec<u64>,
+    schema: &SchemaRef,
+) -> Result<RecordBatch, ArrowError> {
+    let rows = match rows.len() == batch.num_rows() {
+        true => batch.clone(),
+        false => take_record_batch(batch, &UInt64Array::from(rows))?,
+    };
+    RecordBatch::try_new(Arc::clone(schema), rows.columns().to_vec())
+}

@@ -1,0 +1,159 @@
+//! Files of rows by columns: Parquet and Arrow, by the name of the file.
+
+use crate::input::unless_panicked;
+use arrow_array::RecordBatch;
+use arrow_ipc::writer::{FileWriter, StreamWriter};
+use arrow_schema::{ArrowError, DataType, Field, Schema};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterProperties;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+/// The most rows of a row group of Parquet, and about the most bytes.
+const GROUP_ROWS: usize = 1 << 20;
+const GROUP_BYTES: usize = 64 << 20;
+
+/// The format of a file of rows by columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnFormat {
+    Parquet,
+    /// An IPC file.
+    Arrow,
+    /// An IPC stream.
+    ArrowStream,
+}
+
+impl ColumnFormat {
+    /// The format by the name of a file; `None` if it is another one.
+    pub fn of(path: &Path) -> Option<Self> {
+        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+        match &*extension {
+            "parquet" | "pq" => Some(Self::Parquet),
+            "arrow" | "feather" | "ipc" => Some(Self::Arrow),
+            "arrows" => Some(Self::ArrowStream),
+            _ => None,
+        }
+    }
+}
+
+/// Fails with the reason if a file cannot hold these columns.
+pub fn check(format: ColumnFormat, schema: &Schema) -> Result<(), String> {
+    if format == ColumnFormat::Arrow
+        && let Some(field) = schema.fields().iter().find(|field| has_inner_dictionary(field))
+    {
+        return Err(format!(
+            "column `{}` has dictionaries within, of which an Arrow file holds one for all rows; \
+             end the name of the output in .arrows or .parquet",
+            field.name()
+        ));
+    }
+    let none = RecordBatch::new_empty(Arc::new(schema.clone()));
+    let written = unless_panicked(|| {
+        let mut writer = ColumnWriter::new(format, io::sink(), schema)?;
+        writer.write(&none)?;
+        writer.finish().map(drop)
+    });
+    match written {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(error)) => Err(format!("{format:?} cannot hold all of its columns: {error}")),
+        Err(_) => Err(format!("{format:?} cannot hold all of its columns")),
+    }
+}
+
+fn has_inner_dictionary(field: &Field) -> bool {
+    match field.data_type() {
+        DataType::Dictionary(_, values) => has_dictionary(values),
+        kind => has_dictionary(kind),
+    }
+}
+
+fn has_dictionary(kind: &DataType) -> bool {
+    match kind {
+        DataType::Dictionary(..) => true,
+        DataType::List(field) | DataType::LargeList(field) | DataType::FixedSizeList(field, _) => {
+            has_dictionary(field.data_type())
+        }
+        DataType::Struct(fields) => fields.iter().any(|field| has_dictionary(field.data_type())),
+        DataType::Map(field, _) => has_dictionary(field.data_type()),
+        _ => false,
+    }
+}
+
+/// Writes a file of rows by columns.
+pub enum ColumnWriter<W: Write + Send> {
+    Parquet(Box<ArrowWriter<W>>),
+    Arrow(Box<FileWriter<W>>),
+    ArrowStream(Box<StreamWriter<W>>),
+}
+
+impl<W: Write + Send> ColumnWriter<W> {
+    /// Begins a file with these columns.
+    pub fn new(format: ColumnFormat, out: W, schema: &Schema) -> io::Result<Self> {
+        Ok(match format {
+            ColumnFormat::Parquet => {
+                let properties = parquet_properties(schema);
+                let writer = ArrowWriter::try_new(out, schema.clone().into(), Some(properties));
+                Self::Parquet(Box::new(writer.map_err(of_parquet)?))
+            }
+            ColumnFormat::Arrow => {
+                Self::Arrow(Box::new(FileWriter::try_new(out, schema).map_err(of_arrow)?))
+            }
+            ColumnFormat::ArrowStream => {
+                Self::ArrowStream(Box::new(StreamWriter::try_new(out, schema).map_err(of_arrow)?))
+            }
+        })
+    }
+
+    /// Writes rows.
+    pub fn write(&mut self, rows: &RecordBatch) -> io::Result<()> {
+        match self {
+            Self::Parquet(writer) => writer.write(rows).map_err(of_parquet),
+            Self::Arrow(writer) => writer.write(rows).map_err(of_arrow),
+            Self::ArrowStream(writer) => writer.write(rows).map_err(of_arrow),
+        }
+    }
+
+    /// Completes the file.
+    pub fn finish(self) -> io::Result<W> {
+        match self {
+            Self::Parquet(writer) => writer.into_inner().map_err(of_parquet),
+            Self::Arrow(writer) => writer.into_inner().map_err(of_arrow),
+            Self::ArrowStream(writer) => writer.into_inner().map_err(of_arrow),
+        }
+    }
+}
+
+/// How Parquet is written: compressed with zstd at its fastest level, with the metadata of the
+/// schema where readers without Arrow look for them.
+fn parquet_properties(schema: &Schema) -> WriterProperties {
+    let metadata = schema.metadata().iter();
+    let metadata = metadata.map(|(key, value)| KeyValue::new(key.clone(), value.clone()));
+    WriterProperties::builder()
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .set_max_row_group_row_count(Some(GROUP_ROWS))
+        .set_max_row_group_bytes(Some(GROUP_BYTES))
+        .set_key_value_metadata(Some(metadata.collect()))
+        .build()
+}
+
+fn of_parquet(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(cause) => match cause.downcast::<io::Error>() {
+            Ok(cause) => *cause,
+            Err(cause) => io::Error::other(cause),
+        },
+        error => io::Error::other(error),
+    }
+}
+
+/// An error of Arrow, as that of the file if it is one.
+pub fn of_arrow(error: ArrowError) -> io::Error {
+    match error {
+        ArrowError::IoError(_, cause) => cause,
+        error => io::Error::other(error),
+    }
+}
