@@ -26,6 +26,7 @@ mod cli_signals;
 mod cli_terminal;
 mod cli_texts;
 mod cli_weights;
+mod columns;
 #[allow(dead_code, reason = "the tests of the laboratory use the rest")]
 mod command;
 mod compressed;
@@ -34,6 +35,7 @@ mod copies;
 mod directories;
 #[cfg(target_os = "linux")]
 mod disk_full;
+mod encodings;
 mod escapes;
 #[cfg(unix)]
 mod file_names;

@@ -56,11 +56,18 @@ fn a_missing_column_is_one_error_that_shows_the_header() {
     );
     bad(
         &format!("key,text\n{rows}"),
-        "",
+        "--id-field id",
         &[" no column `id` in its header `key`, `text`; name another with --id-field"],
         &[],
     );
     bad("", "", &[" empty; expected a header"], &[]);
+}
+
+#[test]
+fn rows_without_an_id_are_named_by_file_and_line() {
+    let shell = Shell::new();
+    added(&shell, "key,text\n1,a\n\"2\n\",b\n3,c\n", "").succeeds();
+    assert_eq!(shell.ids(), ["in.csv:2", "in.csv:3", "in.csv:5"]);
 }
 
 #[test]

@@ -1,0 +1,301 @@
+//! Parquet and Arrow in and out: the same documents as JSON Lines gives, and the same rows again.
+
+use crate::command::{Shell, jsonl};
+use crate::packing::Packing;
+use crate::support::{Random, text};
+use arrow_array::{Array, ArrayRef, Int32Array, RecordBatch, StringArray, UInt64Array};
+use arrow_ipc::reader::FileReader;
+use arrow_ipc::writer::{FileWriter, StreamWriter};
+use arrow_schema::{DataType, Field, Schema};
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::file::properties::WriterProperties;
+use std::collections::HashMap;
+use std::io::Cursor;
+use std::sync::Arc;
+use std::thread::sleep;
+
+/// Documents of families of three that are similar, every tenth without a text.
+fn documents(count: u64) -> Vec<(String, Option<String>)> {
+    let document = |n: u64| (format!("d{n}"), (n % 10 < 9).then(|| text(n / 3, n % 3, 20)));
+    (0..count).map(document).collect()
+}
+
+/// The documents as a table with one more column, and metadata.
+fn table(documents: &[(String, Option<String>)]) -> RecordBatch {
+    let metadata = HashMap::from([("origin".to_owned(), "a test".to_owned())]);
+    let fields = vec![
+        Field::new("number", DataType::Int32, false),
+        Field::new("text", DataType::Utf8, true),
+        Field::new("id", DataType::Utf8, false),
+    ];
+    let columns: Vec<ArrayRef> = vec![
+        Arc::new((0..documents.len() as i32).collect::<Int32Array>()),
+        Arc::new(documents.iter().map(|(_, text)| text.as_deref()).collect::<StringArray>()),
+        Arc::new(documents.iter().map(|(id, _)| Some(id.as_str())).collect::<StringArray>()),
+    ];
+    let schema = Arc::new(Schema::new_with_metadata(fields, metadata));
+    RecordBatch::try_new(schema, columns).expect("columns of one length")
+}
+
+fn parquet(rows: &RecordBatch, group: usize) -> Vec<u8> {
+    let properties = WriterProperties::builder().set_max_row_group_row_count(Some(group)).build();
+    let mut writer =
+        ArrowWriter::try_new(Vec::new(), rows.schema(), Some(properties)).expect("a writer");
+    writer.write(rows).expect("written");
+    writer.into_inner().expect("complete")
+}
+
+fn arrow_file(rows: &RecordBatch) -> Vec<u8> {
+    let mut writer = FileWriter::try_new(Vec::new(), &rows.schema()).expect("a writer");
+    writer.write(rows).expect("written");
+    writer.into_inner().expect("complete")
+}
+
+fn arrow_stream(rows: &RecordBatch) -> Vec<u8> {
+    let mut writer = StreamWriter::try_new(Vec::new(), &rows.schema()).expect("a writer");
+    for first in (0..rows.num_rows()).step_by(100) {
+        writer.write(&rows.slice(first, 100.min(rows.num_rows() - first))).expect("written");
+    }
+    writer.into_inner().expect("complete")
+}
+
+/// All rows of a file, as one batch.
+fn rows_of(name: &str, bytes: Vec<u8>) -> RecordBatch {
+    let (schema, batches): (_, Vec<RecordBatch>) = if name.ends_with("parquet") {
+        let reader = ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(bytes));
+        let reader = reader.expect("Parquet");
+        (Arc::clone(reader.schema()), reader.build().expect("Parquet").flatten().collect())
+    } else {
+        let reader = FileReader::try_new(Cursor::new(bytes), None).expect("Arrow");
+        (reader.schema(), reader.flatten().collect())
+    };
+    arrow_select::concat::concat_batches(&schema, &batches).expect("equal columns")
+}
+
+fn as_jsonl(documents: &[(String, Option<String>)]) -> String {
+    let lines = documents.iter().map(|(id, text)| (&**id, text.as_deref().unwrap_or_default()));
+    jsonl(&lines.collect::<Vec<_>>())
+}
+
+#[test]
+fn every_kind_of_table_gives_the_documents_of_json_lines() {
+    let documents = documents(1_000);
+    let rows = table(&documents);
+    let expected = Shell::new();
+    expected.pipe("add i.twx -q -", as_jsonl(&documents)).succeeds();
+    let files = [
+        ("one.parquet", parquet(&rows, 1 << 20)),
+        ("small.parquet", parquet(&rows, 70)),
+        ("file.arrow", arrow_file(&rows)),
+        ("stream.arrow", arrow_stream(&rows)),
+    ];
+    for (name, bytes) in files {
+        for packing in Packing::ALL {
+            let shell = Shell::new();
+            let packed = packing.pack(&bytes);
+            shell.write(&format!("{name}{}", packing.suffix()), &packed);
+            shell.write("unnamed", &packed);
+            shell.write("d/unnamed.txt", &packed);
+            for words in [name.to_owned() + packing.suffix(), "unnamed".into()] {
+                let done = shell.run(&format!("add i.twx --replace-most --json {words}"));
+                assert_eq!(done.counted("empty"), 100, "{words}: {done:?}");
+            }
+            let done = shell.pipe("add i.twx --json", packed);
+            assert_eq!(done.counted("unchanged"), 1_000, "{name}: {done:?}");
+            assert_eq!(shell.answers(), expected.answers(), "{name}");
+            let done = shell.run("add i.twx d");
+            assert!(done.status == 2 && done.stderr.contains("and no text"), "{done:?}");
+        }
+    }
+}
+
+#[test]
+fn kept_rows_are_written_with_all_columns_and_in_order() {
+    let documents = documents(500);
+    let rows = table(&documents);
+    let shell = Shell::new();
+    shell.write("in.parquet", parquet(&rows, 70));
+    shell.write("in.arrow", arrow_file(&rows));
+    shell.write("in.jsonl", as_jsonl(&documents));
+    shell.run("dedup j.twx in.jsonl -o kept.jsonl --removed removed").succeeds();
+    let kept: Vec<String> = String::from_utf8(shell.read("kept.jsonl"))
+        .expect("UTF-8")
+        .lines()
+        .map(|line| line.split('"').nth(3).expect("an id").to_owned())
+        .collect();
+    for (from, to) in [
+        ("in.parquet", "a.parquet"),
+        ("in.parquet", "b.arrow"),
+        ("in.arrow", "c.parquet"),
+        ("in.arrow", "d.feather"),
+    ] {
+        shell.run(&format!("dedup {to}.twx {from} -o {to} --batch 60 --removed r.{to}")).succeeds();
+        assert_eq!(shell.read(&format!("r.{to}")), shell.read("removed"), "{to}");
+        let found = rows_of(to, shell.read(to));
+        let ids = found.column_by_name("id").expect("a column").clone();
+        let ids: &StringArray = ids.as_any().downcast_ref().expect("strings");
+        assert_eq!(ids.iter().flatten().collect::<Vec<_>>(), kept, "{to}");
+        let places: Vec<u64> = kept.iter().map(|id| id[1..].parse().expect("a number")).collect();
+        let expected = arrow_select::take::take_record_batch(&rows, &UInt64Array::from(places));
+        assert_eq!(found, expected.expect("rows"), "{to}");
+    }
+    let left: Vec<_> = shell.names().into_iter().filter(|name| name.contains("part")).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn a_run_that_is_killed_again_and_again_writes_the_same_rows() {
+    let rows = table(&documents(6_000));
+    let whole = Shell::new();
+    whole.write("in.parquet", parquet(&rows, 500));
+    let broken = whole.copy();
+    let words = "dedup i.twx in.parquet -o out.parquet --batch 200 --removed removed";
+    let start = std::time::Instant::now();
+    whole.run(words).succeeds();
+    let length = start.elapsed();
+    let mut random = Random(length.as_nanos() as u64);
+    let mut kills = 0;
+    for _ in 0..8 {
+        let running = broken.start(words);
+        sleep(length.mul_f64(random.below(1_000) as f64 / 1_000.0));
+        kills += u32::from(running.kill());
+    }
+    broken.run(words).succeeds();
+    assert!(kills > 0);
+    let rows = |shell: &Shell| rows_of("out.parquet", shell.read("out.parquet"));
+    assert_eq!(rows(&broken), rows(&whole));
+    assert_eq!(broken.read("removed"), whole.read("removed"));
+    assert_eq!(broken.answers(), whole.answers());
+    let again = broken.run(&format!("{words} --json")).succeeds();
+    assert_eq!(again.summary()["already_finished"], true);
+    let names = broken.names();
+    assert!(names.iter().all(|name| !name.contains(".part")), "{names:?}");
+}
+
+#[test]
+fn text_and_tables_by_columns_do_not_mix() {
+    let shell = Shell::new();
+    shell.write("in.parquet", parquet(&table(&documents(9)), 9));
+    shell.write("other.parquet", parquet(&table(&documents(9)).project(&[1, 2]).expect("two"), 9));
+    shell.write("in.jsonl", as_jsonl(&documents(9)));
+    for (words, cause) in [
+        ("in.parquet -o out.jsonl", "end the name of the output in .parquet or .arrow"),
+        ("in.parquet -o -", "end the name of the output in .parquet or .arrow"),
+        ("in.jsonl -o out.parquet", "give the output the extension of the input"),
+        ("in.parquet other.parquet -o out.parquet", "tables with other columns"),
+        ("in.parquet in.jsonl -o out.parquet", "give the output the extension of the input"),
+    ] {
+        let shell = shell.copy();
+        shell.run(&format!("dedup i.twx --removed removed {words}")).fails_with(cause);
+        assert!(!shell.path("out.parquet").exists() && !shell.path("out.jsonl").exists());
+    }
+    shell.run("dedup i.twx in.parquet --dry-run").succeeds();
+}
+
+#[test]
+fn rows_without_ids_are_named_by_the_folder_and_their_number() {
+    let shell = Shell::new();
+    let rows = table(&documents(5)).project(&[1]).expect("a column");
+    shell.write("docs/data/train-00000-of-00002.parquet", parquet(&rows, 2));
+    shell.write("docs/lines.jsonl", "{\"text\":\"one text\"}\n");
+    shell.write("docs/t.csv", "text\nanother\n");
+    let absolute = shell.path("docs").display().to_string();
+    for (root, added) in [("docs", 7), ("./docs", 0), ("docs/../docs/", 0), (&*absolute, 0)] {
+        let done = shell.run(&format!("add i.twx --json {root}")).succeeds();
+        assert_eq!(done.counted("added"), added, "{root}");
+    }
+    let ids = shell.ids();
+    assert!(ids.contains(&"docs/data/train-00000-of-00002.parquet:5".to_owned()), "{ids:?}");
+    assert!(ids.contains(&"docs/lines.jsonl:1".to_owned()), "{ids:?}");
+    assert!(ids.contains(&"docs/t.csv:2".to_owned()), "{ids:?}");
+    shell.write("docs/README", "a text");
+    let done = shell.run("add i.twx docs").succeeds();
+    assert!(done.stderr.contains("docs: has 3 files of records and 1 other files"), "{done:?}");
+}
+
+#[test]
+fn a_hash_names_equal_texts_wherever_they_come_from() {
+    let shell = Shell::new();
+    let documents = documents(60);
+    let twice: Vec<_> = documents.iter().chain(&documents).cloned().collect();
+    shell.write("a.jsonl", as_jsonl(&twice));
+    let back: Vec<_> = twice.iter().rev().cloned().collect();
+    shell.write("b.parquet", parquet(&table(&back), 7));
+    let words = "dedup i.twx --id hash --json --threshold 1";
+    let first = shell.run(&format!("{words} a.jsonl -o a.out --removed r")).succeeds();
+    let second = shell.run(&format!("{words} a.jsonl -o b.out --removed s")).succeeds();
+    assert_eq!(shell.read("a.out"), shell.read("b.out"));
+    assert_eq!(first.counted("duplicates"), second.counted("duplicates"));
+    assert_eq!(second.counted("unchanged"), first.counted("added"));
+    let third = shell.run(&format!("{words} b.parquet -o c.parquet --removed t")).succeeds();
+    assert_eq!(third.counted("added"), 0, "{third:?}");
+    assert_eq!(third.counted("unchanged"), first.counted("added"));
+    let hash = shell.run("export i.twx").succeeds().stdout;
+    let line = hash.lines().nth(1).expect("a document");
+    let line: serde_json::Value = serde_json::from_str(line).expect("JSON");
+    assert_eq!(line["id"], line["text_hash"]);
+}
+
+#[test]
+fn results_are_written_as_tables() {
+    let shell = Shell::new();
+    shell.pipe("add i.twx -q -", as_jsonl(&documents(90))).succeeds();
+    for (words, columns) in [
+        ("pairs i.twx", vec!["a", "b", "similarity", "low", "high", "exact"]),
+        ("clusters i.twx", vec!["representative", "size", "members"]),
+        ("query i.twx --id d3", vec!["query", "id", "similarity", "low", "high", "exact"]),
+        ("list i.twx", vec!["id"]),
+        (
+            "export i.twx",
+            vec!["id", "set_size", "signature", "text_bytes", "text_hash", "inserted"],
+        ),
+    ] {
+        let lines = shell.run(&format!("{words} --json")).succeeds().stdout;
+        let count = lines.lines().count() - usize::from(words.starts_with("export"));
+        for name in ["x.parquet", "x.arrow"] {
+            let done = shell.run(&format!("{words} -o {name}"));
+            assert_eq!((done.status, &*done.stdout), (0, ""), "{words}: {done:?}");
+            let rows = rows_of(name, shell.read(name));
+            let schema = rows.schema();
+            let found: Vec<_> = schema.fields().iter().map(|field| field.name()).collect();
+            assert_eq!(found, columns, "{words}");
+            assert_eq!(rows.num_rows(), count, "{words}");
+        }
+        if !words.starts_with("export") {
+            shell.run(&format!("{words} -o x.jsonl")).succeeds();
+            assert_eq!(String::from_utf8(shell.read("x.jsonl")).expect("UTF-8"), lines, "{words}");
+        }
+    }
+    shell.run("pairs i.twx -o i.twx").fails_with("it is the index itself");
+    shell.run("pairs i.twx -o no/x.parquet").fails_with("no/x.parquet: No such file");
+}
+
+#[test]
+fn damage_is_an_error_of_the_file_and_nothing_more() {
+    let shell = Shell::new();
+    let rows = table(&documents(2_000));
+    for (name, bytes) in [("a.parquet", parquet(&rows, 300)), ("a.arrow", arrow_stream(&rows))] {
+        let mut random = Random(7);
+        for round in 0..60 {
+            let mut damaged = bytes.clone();
+            match round % 3 {
+                0 => damaged.truncate(random.below(bytes.len() as u64) as usize),
+                1 => {
+                    let at = random.below(bytes.len() as u64) as usize;
+                    damaged[at] ^= 1 << random.below(8);
+                }
+                _ => {
+                    let at = random.below(bytes.len() as u64 - 64) as usize;
+                    damaged[at..at + 64].fill(random.below(256) as u8);
+                }
+            }
+            shell.write(name, &damaged);
+            shell.write("i.jsonl", "{\"id\":\"x\",\"text\":\"y\"}\n");
+            let done = shell.run(&format!("add i.twx --json {name} i.jsonl"));
+            assert!([0, 2].contains(&done.status), "{name}, round {round}: {done:?}");
+            let good = done.counted("added") + done.counted("replaced");
+            assert!(good + done.counted("unchanged") > 0, "{name}, round {round}: {done:?}");
+        }
+    }
+}
