@@ -195,22 +195,11 @@ impl<R: Read> Blocks<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// A stream that gives a few bytes at a time.
-    struct Drip<'a>(&'a [u8], usize);
-
-    impl Read for Drip<'_> {
-        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-            let count = self.1.min(self.0.len()).min(out.len());
-            out[..count].copy_from_slice(&self.0[..count]);
-            self.0 = &self.0[count..];
-            Ok(count)
-        }
-    }
+    use crate::input::drip::Drip;
 
     /// The lines with their numbers.
     fn lines(text: &[u8], drip: usize, most: usize) -> Vec<(u64, String)> {
-        let mut blocks = Blocks::new(Drip(text, drip), Vec::new(), most);
+        let mut blocks = Blocks::new(Drip::new(text, drip), Vec::new(), most);
         let mut out = Vec::new();
         while let Some(block) = blocks.read_block().expect("memory can be read") {
             assert!(block.lines().len() <= BLOCK_LINES);
@@ -240,7 +229,7 @@ mod tests {
     #[test]
     fn all_lines_together_are_the_stream_byte_for_byte() {
         for text in [&b"one\r\ntwo\n\n\rfour\r"[..], b"\n\n", b"a", b""] {
-            let mut blocks = Blocks::new(Drip(text, 3), Vec::new(), 1_000);
+            let mut blocks = Blocks::new(Drip::new(text, 3), Vec::new(), 1_000);
             let mut out = Vec::new();
             while let Some(block) = blocks.read_block().expect("memory can be read") {
                 block.lines().iter().for_each(|line| out.extend_from_slice(line.raw));

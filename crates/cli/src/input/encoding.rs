@@ -6,7 +6,7 @@ use encoding_rs_io::DecodeReaderBytesBuilder;
 use std::borrow::Cow;
 use std::io::Read;
 
-/// The encoding of this name, by the Encoding Standard: `latin1`, `utf-16le`, `shift_jis` and so on.
+/// The encoding of this name, by the Encoding Standard, such as `latin1` or `utf-16le`.
 pub fn encoding(name: &str) -> Option<&'static Encoding> {
     Encoding::for_label(name.as_bytes())
 }

@@ -4,6 +4,7 @@
 use super::batch::Batch;
 use super::blocks::Blocks;
 use super::compression;
+use super::drip::Drip;
 use super::format::first_character;
 use super::json::Fields;
 use super::lines::{LineFormat, LineParser};
@@ -11,7 +12,6 @@ use super::record::{BYTE_ORDER_MARK, Body, Naming, RecordName};
 use serde::de::IgnoredAny;
 use serde_json::{Number, Value};
 use std::collections::BTreeMap;
-use std::io::{self, Read};
 use std::str;
 use twindex::Tokens;
 
@@ -43,7 +43,7 @@ pub fn lines(input: &[u8]) {
         1 => compression::packing::gzip(bytes),
         _ => compression::packing::zstd(bytes),
     };
-    let drops = Drip { rest: &packed, size: usize::from(drip) + 1, interrupted: false };
+    let drops = Drip::interrupted(&*packed, usize::from(drip) + 1);
     let content = compression::open(drops, false).expect("it begins well");
     let (mut start, mut drops) = (content.start, content.rest);
     let mut blocks = match whole {
@@ -162,23 +162,5 @@ fn name(stream: &LineParser, number: u64) -> Option<RecordName> {
         Naming::Automatic => Some(RecordName::Automatic),
         Naming::Prefix(prefix) => Some(RecordName::Id(format!("{prefix}:{number}"))),
         Naming::Required | Naming::Path(_) => None,
-    }
-}
-
-/// A stream that returns a few bytes at a time, and an interruption before each read.
-struct Drip<'a> {
-    rest: &'a [u8],
-    size: usize,
-    interrupted: bool,
-}
-
-impl Read for Drip<'_> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        self.interrupted = !self.interrupted;
-        if self.interrupted {
-            return Err(io::ErrorKind::Interrupted.into());
-        }
-        let count = self.size.min(out.len());
-        (&mut self.rest).take(count as u64).read(out)
     }
 }

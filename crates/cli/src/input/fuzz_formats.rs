@@ -1,10 +1,11 @@
 //! Fuzzing: any bytes in any format of records, read in pieces of any size.
 
+use super::drip::Drip;
 use super::format::Format;
 use super::inputs::Inputs;
 use super::json::Fields;
 use super::record::{Body, RecordName};
-use std::io::{self, Read};
+use std::io::Cursor;
 
 /// A record, or why it is bad, and where it was read.
 type Taken = Result<(String, RecordName, Body<'static>), (String, String)>;
@@ -48,7 +49,7 @@ pub fn formats(input: &[u8]) {
 
 /// All records of a stream that is read so many bytes at a time.
 fn read(inputs: &Inputs, bytes: &[u8], size: usize) -> Vec<Taken> {
-    let drip = Drip { rest: io::Cursor::new(bytes.to_vec()), size, interrupted: false };
+    let drip = Drip::interrupted(Cursor::new(bytes.to_vec()), size);
     let mut all = Vec::new();
     let mut open = match inputs.open_stream(Box::new(drip), "stream") {
         Ok(open) => open,
@@ -66,23 +67,5 @@ fn read(inputs: &Inputs, bytes: &[u8], size: usize) -> Vec<Taken> {
         let records =
             batch.parse(|record| Ok((record.place, record.name, record.body.into_owned())));
         all.extend(records.into_iter().map(|record| record.map_err(|bad| (bad.place, bad.cause))));
-    }
-}
-
-/// A stream that returns a few bytes at a time, and an interruption before each read.
-struct Drip {
-    rest: io::Cursor<Vec<u8>>,
-    size: usize,
-    interrupted: bool,
-}
-
-impl Read for Drip {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        self.interrupted = !self.interrupted;
-        if self.interrupted {
-            return Err(io::ErrorKind::Interrupted.into());
-        }
-        let count = self.size.min(out.len());
-        (&mut self.rest).take(count as u64).read(out)
     }
 }

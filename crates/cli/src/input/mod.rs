@@ -6,6 +6,8 @@ mod blocks;
 mod columns;
 mod compression;
 mod counted;
+#[cfg(any(test, fuzzing))]
+mod drip;
 mod encoding;
 mod fasta;
 mod file_identity;

@@ -16,8 +16,8 @@ pub(super) fn id_below(root: &Path, path: &Path) -> String {
 /// `./a` and `folder/../a` are one document.
 ///
 /// A `..` behind a symbolic link stays: it leads to the parent of the folder that the link leads
-/// to. An absolute path below the current directory becomes relative to it. A path that begins with `-`
-/// begins with `./-`, so that no program takes it for an option or for standard input.
+/// to. An absolute path below the current directory becomes relative to it. A path that begins with
+/// `-` begins with `./-`, so that no program takes it for an option or for standard input.
 pub(super) fn id_of(path: &Path) -> String {
     let mut id = PathBuf::new();
     let below = path.is_absolute().then(std::env::current_dir).and_then(Result::ok);

@@ -1,6 +1,7 @@
 //! Tests of reading WARC: pieces of any size, records that are no documents, and damage.
 
 use super::*;
+use crate::input::drip::Drip;
 
 fn record(kind: &str, id: &str, fields: &str, body: &[u8]) -> Vec<u8> {
     let head = format!(
@@ -15,18 +16,6 @@ fn page(id: &str, head: &str, body: &[u8]) -> Vec<u8> {
     record("response", id, "Content-Type: application/http; msgtype=response\r\n", &response)
 }
 
-/// A stream that gives a few bytes at a time.
-struct Drip<'a>(&'a [u8], usize);
-
-impl Read for Drip<'_> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let count = self.1.min(self.0.len()).min(out.len());
-        out[..count].copy_from_slice(&self.0[..count]);
-        self.0 = &self.0[count..];
-        Ok(count)
-    }
-}
-
 /// The ids and texts, or the errors.
 fn read(archive: &[u8], drip: usize, most: usize) -> Vec<Result<(String, String), String>> {
     let parser = WarcParser {
@@ -35,7 +24,7 @@ fn read(archive: &[u8], drip: usize, most: usize) -> Vec<Result<(String, String)
         naming: Naming::Prefix("a".to_owned()),
         most,
     };
-    let mut blocks = WarcBlocks::new(Drip(archive, drip), Vec::new(), most);
+    let mut blocks = WarcBlocks::new(Drip::new(archive, drip), Vec::new(), most);
     let mut all = Vec::new();
     loop {
         let block = match blocks.next() {
