@@ -95,7 +95,7 @@ const ARROW_STREAM: [u8; 4] = [0xFF; 4];
 /// The most bytes that such a schema may have.
 const LONGEST_SCHEMA: i32 = 1 << 26;
 
-/// The first bytes of WARC, which is text.
+/// The first bytes of WARC, which is text. A digit and a point follow.
 const WARC: &[u8] = b"WARC/";
 
 /// Reads some first bytes and returns an error that names the format if they are those of a format
@@ -144,7 +144,7 @@ pub(super) fn look(input: &mut impl Read, start: &mut Vec<u8>) -> io::Result<Opt
         }
     }
     let is = |(magic, ..): &&(&[u8], Format, &str)| start.starts_with(magic);
-    if start.starts_with(WARC) {
+    if is_warc(start) {
         return Ok(Some(Format::Warc));
     }
     if is_arrow_stream(start) {
@@ -157,6 +157,11 @@ pub(super) fn look(input: &mut impl Read, start: &mut Vec<u8>) -> io::Result<Opt
         Some(cause) => Err(io::Error::new(io::ErrorKind::InvalidData, cause)),
         None => Ok(None),
     }
+}
+
+fn is_warc(start: &[u8]) -> bool {
+    let version = start.strip_prefix(WARC).unwrap_or_default();
+    matches!(version, [digit, b'.', ..] if digit.is_ascii_digit())
 }
 
 fn is_arrow_stream(start: &[u8]) -> bool {
@@ -283,10 +288,15 @@ mod tests {
             "\0\0\0\0",
             "Grüße",
             "日本語の文章。",
+            "WARC/ISO 28500 is a standard",
         ] {
             assert_eq!(refused(text.as_bytes()), None, "{text:?}");
         }
         assert_eq!(refused(b"\xFF\xFE"), None);
+        let kind = |bytes: &[u8]| look(&mut &bytes[4..], &mut bytes[..4].to_vec()).ok().flatten();
+        assert_eq!(kind(b"WARC/1.1\r\n"), Some(Format::Warc));
+        assert_eq!(kind(b"\xFF\xFF\xFF\xFF\x10\x01\0\0\x10\0\0\0"), Some(Format::Arrow));
+        assert_eq!(kind(&[0xFF; 600]), None);
         assert_eq!(refused(&"é".repeat(600).into_bytes()), None);
     }
 

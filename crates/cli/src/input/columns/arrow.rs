@@ -34,7 +34,7 @@ const SMALL_BODY: u64 = 64 << 20;
 const END: u64 = 10;
 
 /// The message for an input without its end.
-const CUT_SHORT: &str = "cut short: Arrow without its end";
+const CUT_SHORT: &str = "is damaged or incomplete Arrow; it is cut short";
 
 /// What stands before a message since version 0.15.
 const CONTINUATION: u32 = u32::MAX;
