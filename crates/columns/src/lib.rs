@@ -34,6 +34,8 @@ pub enum TextColumn {
     View(BinaryViewArray),
     /// The place of each row's value in the second column; `None` for a null.
     Dictionary(Vec<Option<usize>>, Box<TextColumn>),
+    /// Nulls alone.
+    Nulls,
 }
 
 impl TextColumn {
@@ -42,6 +44,7 @@ impl TextColumn {
             DataType::Utf8 => Self::Small(array.as_string::<i32>().clone().into()),
             DataType::LargeUtf8 => Self::Large(array.as_string::<i64>().clone().into()),
             DataType::Utf8View => Self::View(array.as_string_view().clone().to_binary_view()),
+            DataType::Null => Self::Nulls,
             DataType::Dictionary(..) => {
                 let dictionary = array.as_any_dictionary();
                 let values = Self::new(dictionary.values())?;
@@ -67,6 +70,7 @@ impl TextColumn {
             Self::Small(array) => array.is_valid(row).then(|| array.value(row)),
             Self::Large(array) => array.is_valid(row).then(|| array.value(row)),
             Self::View(array) => array.is_valid(row).then(|| array.value(row)),
+            Self::Nulls => None,
             Self::Dictionary(places, values) => {
                 return match places.get(row).copied().flatten() {
                     Some(place) => values.get(place),

@@ -89,12 +89,12 @@ pub(crate) fn run(global: &GlobalOptions, args: &Clusters) -> Result<Ending, Fai
     let index = opening::to_read(global, &args.index)?;
     let snapshot = index.snapshot()?;
     let threshold = args.threshold.unwrap_or(index.settings().threshold());
-    let clusters = find_clusters(global, args, &snapshot, threshold)?;
     let columns: &[Column] = match args.duplicates {
         true => &[("id", Kind::Text)],
         false => &COLUMNS,
     };
-    let mut results = args.results.results(global, &args.index, columns)?;
+    let mut results = args.results.results(global, &args.index, &[], columns)?;
+    let clusters = find_clusters(global, args, &snapshot, threshold)?;
     let (number, documents) = (clusters.len() as u64, clusters.member_count());
     let (recall, all) = (clusters.recall(), snapshot.len());
     if args.duplicates {

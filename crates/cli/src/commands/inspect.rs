@@ -5,6 +5,7 @@ use crate::run::global_options::GlobalOptions;
 use crate::run::results_table::{Kind, ResultsOption};
 use crate::run::seconds::seconds_of;
 use crate::run::{ending::Ending, opening};
+use crate::terminal::interrupt;
 use crate::terminal::messages::message;
 use crate::terminal::output::Results;
 use serde_json::Value;
@@ -51,10 +52,14 @@ pub(crate) struct Get {
 
 /// Prints the id of each document.
 pub(crate) fn list(global: &GlobalOptions, args: &List) -> Result<Ending, Failure> {
+    interrupt::catch()?;
     let index = opening::to_read(global, &args.index)?;
     let snapshot = index.snapshot()?;
-    let mut results = args.results.results(global, &args.index, &[("id", Kind::Text)])?;
+    let mut results = args.results.results(global, &args.index, &[], &[("id", Kind::Text)])?;
     for id in snapshot.ids() {
+        if interrupt::asked() {
+            return Err(anyhow::anyhow!("interrupted").into());
+        }
         match args.print0 {
             true => results.id0(&id?)?,
             false => results.line(&[("id", Value::from(id?))])?,

@@ -71,7 +71,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Pairs) -> Result<Ending, Failur
     let snapshot = index.snapshot()?;
     let threshold = args.threshold.unwrap_or(index.settings().threshold());
     let kmer_width = index.settings().shingle.kmer_width();
-    let mut results = args.results.results(global, &args.index, &columns(kmer_width))?;
+    let mut results = args.results.results(global, &args.index, &[], &columns(kmer_width))?;
     let pairs = snapshot.pairs(threshold)?.estimate(args.estimate);
     let mut pairs = pairs.confidence(args.confidence)?;
     if let Some(most) = args.max_per_document {

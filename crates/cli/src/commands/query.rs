@@ -12,7 +12,7 @@ use crate::terminal::output::{
     Results, count, distance, grouped, likeness, similarity, summary, whole_millis,
 };
 use serde_json::Value;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 use twindex::{Content, DEFAULT_CONFIDENCE, Matches, Signature, Snapshot};
@@ -185,7 +185,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Query) -> Result<Ending, Failur
     };
     let kmer_width = snapshot.settings().shingle.kmer_width();
     let columns = columns(args.containment, kmer_width);
-    let mut results = args.results.results(global, &args.index, &columns)?;
+    let mut results = args.results.results(global, &args.index, &args.paths, &columns)?;
     let mut totals = Totals { kmer_width, ..Totals::default() };
 
     if let Some(text) = args.text.as_deref().map(unmarked) {
@@ -216,7 +216,8 @@ pub(crate) fn run(global: &GlobalOptions, args: &Query) -> Result<Ending, Failur
         args.input.check(settings.shingle, settings.weighted, &args.index)?;
         let shared = Arc::clone(&snapshot);
         announce_standard_input(global, &args.paths);
-        let inputs = args.input.of(&args.paths, &args.index, settings.weighted);
+        let mut inputs = args.input.of(&args.paths, &args.index, settings.weighted);
+        inputs.leave_out.extend(args.results.file().map(Path::to_owned));
         let records = records::start(inputs, &settings, move |record| {
             let (query, own) = match record.name {
                 // A file is named as it was typed.

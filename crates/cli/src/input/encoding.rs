@@ -1,6 +1,5 @@
 //! Texts in other encodings than UTF-8.
 
-use super::record::not_utf8;
 use encoding_rs::{Encoding, UTF_8};
 use encoding_rs_io::DecodeReaderBytesBuilder;
 use std::borrow::Cow;
@@ -8,7 +7,7 @@ use std::io::Read;
 
 /// The encoding of this name, by the Encoding Standard, such as `latin1` or `utf-16le`.
 pub fn encoding(name: &str) -> Option<&'static Encoding> {
-    Encoding::for_label(name.as_bytes())
+    Encoding::for_label_no_replacement(name.as_bytes())
 }
 
 /// A stream as UTF-8. Its byte order mark, if there is one, decides between UTF-8 and UTF-16.
@@ -24,7 +23,10 @@ pub(super) fn decoding(
 /// A text in this encoding, or why it is none. Without a name it is UTF-8.
 pub(super) fn decoded<'b>(bytes: &'b [u8], name: Option<&str>) -> Result<Cow<'b, str>, String> {
     let utf8 = || {
-        let text = std::str::from_utf8(bytes).map_err(not_utf8)?;
+        let text = std::str::from_utf8(bytes);
+        let text = text.map_err(|error| {
+            format!("not valid UTF-8 at byte {} of its body", error.valid_up_to() + 1)
+        })?;
         Ok(Cow::Borrowed(text))
     };
     let Some(name) = name else { return utf8() };

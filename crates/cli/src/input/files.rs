@@ -3,6 +3,7 @@
 use super::compression::{self, DecompressedRest};
 use super::fasta;
 use super::foreign;
+use super::format::Format;
 use super::path_id::id_of;
 use super::record::{BadRecord, Body, RawRecord, Record, RecordName, not_utf8, too_long};
 use encoding_rs::Encoding;
@@ -146,7 +147,8 @@ fn text_of(
         Bytes::OverBudget => return Ok(None),
     };
     if let Some(encoding) = encoding {
-        return Ok(Some(encoding.decode(&text).0.into_owned()));
+        let text = encoding.decode(&text).0.into_owned();
+        return if text.len() > most { Err(bad(too_long(most))) } else { Ok(Some(text)) };
     }
     let text = String::from_utf8(text).map_err(|error| bad(not_utf8(error.utf8_error())))?;
     Ok(Some(text))
@@ -171,9 +173,8 @@ fn bytes_of(
     let size = file.metadata()?.len();
     let compression::Decompressed { mut start, mut rest } =
         compression::open(file, compression::is_named(path))?;
-    if !is_encoded {
-        foreign::refuse(&mut rest, &mut start)?;
-    }
+    let found = foreign::look(&mut rest, &mut start, is_encoded)?;
+    foreign::check(Format::Text, found)?;
     let limit = (most as u64).saturating_add(1).saturating_sub(start.len() as u64);
     let mut bytes = Vec::new();
     match (&rest, share) {

@@ -101,38 +101,46 @@ const WARC: &[u8] = b"WARC/";
 /// Reads some first bytes and returns an error that names the format if they are those of a format
 /// that is no text. The bytes that were read stay in `start`.
 pub(super) fn refuse(input: &mut impl Read, start: &mut Vec<u8>) -> io::Result<()> {
-    let table = look(input, start)?;
-    check(Format::Text, table).map(|_| ())
+    let found = look(input, start, false)?;
+    check(Format::Text, found).map(|_| ())
 }
 
-/// The format of an input that is read as `format` and was found to be this table.
-pub(super) fn check(format: Format, table: Option<Format>) -> io::Result<Format> {
+/// The format of an input that is read as `format` and begins like `found`.
+pub(super) fn check(format: Format, found: Option<Format>) -> io::Result<Format> {
     let named = |format| {
         let named = TABLES.iter().find(|(_, table, _)| *table == format);
         named.map_or("", |(_, _, name)| *name)
     };
-    let cause = match (format, table) {
+    let cause = match (format, found) {
         (Format::Auto, Some(found)) => return Ok(found),
         // It may be a text about WARC.
-        (format, Some(Format::Warc)) => return Ok(format),
-        (format, Some(table)) if format == table => return Ok(format),
-        (_, Some(table)) => {
-            let (name, option) = (named(table), named(table).to_lowercase());
-            format!("is {name} and no text; commands that take --format read it as {option}")
-        }
-        (format, None) if format.is_columns() => format!("is no {}", named(format)),
+        (format, Some(Format::Warc)) if !format.is_columns() => return Ok(format),
+        (format, Some(found)) if format == found => return Ok(format),
+        (format, _) if format.is_columns() => format!("is no {}", named(format)),
         (format, None) => return Ok(format),
+        (_, Some(table)) => {
+            let name = named(table);
+            format!(
+                "is {name} and read here as a text; end its name in .{0}, or say --format {0} to a \
+                 command that takes it",
+                name.to_lowercase()
+            )
+        }
     };
     Err(io::Error::new(io::ErrorKind::InvalidData, cause))
 }
 
-/// Reads some first bytes and tells whether they are those of a table by columns. Returns an error
-/// that names the format if they are those of one that is not read. The bytes that were read stay
-/// in `start`.
+/// Reads some first bytes and tells whether they are those of a table by columns or of WARC. Returns
+/// an error that names the format if they are those of one that is not read; UTF-16 is, if the input
+/// `is_encoded`. The bytes that were read stay in `start`.
 ///
 /// Reads no more than is needed to tell: a stream that begins with a line of text is not waited for
 /// beyond that line.
-pub(super) fn look(input: &mut impl Read, start: &mut Vec<u8>) -> io::Result<Option<Format>> {
+pub(super) fn look(
+    input: &mut impl Read,
+    start: &mut Vec<u8>,
+    is_encoded: bool,
+) -> io::Result<Option<Format>> {
     let mut buffer = [0; LOOKED_AT];
     while may_be_foreign(start) {
         let room = LOOKED_AT - start.len();
@@ -153,7 +161,7 @@ pub(super) fn look(input: &mut impl Read, start: &mut Vec<u8>) -> io::Result<Opt
     if let Some((_, table, _)) = TABLES.iter().find(is).filter(|_| !is_like_text(start)) {
         return Ok(Some(*table));
     }
-    match recognized(start) {
+    match recognized(start, is_encoded) {
         Some(cause) => Err(io::Error::new(io::ErrorKind::InvalidData, cause)),
         None => Ok(None),
     }
@@ -180,7 +188,7 @@ fn may_be_foreign(start: &[u8]) -> bool {
 }
 
 /// What these first bytes are, and what to do; `None` for a text.
-fn recognized(start: &[u8]) -> Option<String> {
+fn recognized(start: &[u8], is_encoded: bool) -> Option<String> {
     let is = |foreign: &&Foreign| {
         let found = start.get(foreign.at..).is_some_and(|rest| rest.starts_with(foreign.magic));
         found && !(foreign.printable && is_like_text(start))
@@ -188,7 +196,7 @@ fn recognized(start: &[u8]) -> Option<String> {
     if let Some(Foreign { name, advice, .. }) = FOREIGN.iter().find(is) {
         return Some(format!("is {name}, which is not read; {advice}"));
     }
-    let encoding = unicode(start)?;
+    let encoding = unicode(start).filter(|_| !is_encoded)?;
     let advice = match encoding {
         "UTF-32" => String::new(),
         "UTF-16" => "say --encoding utf-16, or ".to_owned(),
@@ -293,7 +301,8 @@ mod tests {
             assert_eq!(refused(text.as_bytes()), None, "{text:?}");
         }
         assert_eq!(refused(b"\xFF\xFE"), None);
-        let kind = |bytes: &[u8]| look(&mut &bytes[4..], &mut bytes[..4].to_vec()).ok().flatten();
+        let kind =
+            |bytes: &[u8]| look(&mut &bytes[4..], &mut bytes[..4].to_vec(), false).ok().flatten();
         assert_eq!(kind(b"WARC/1.1\r\n"), Some(Format::Warc));
         assert_eq!(kind(b"\xFF\xFF\xFF\xFF\x10\x01\0\0\x10\0\0\0"), Some(Format::Arrow));
         assert_eq!(kind(&[0xFF; 600]), None);

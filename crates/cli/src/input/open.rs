@@ -149,15 +149,16 @@ impl Inputs {
         format: Format,
     ) -> io::Result<(Decompressed<Counted>, Format)> {
         let mut content = content;
-        if let Some(encoding) = self.encoding.filter(|_| !format.names_its_encoding()) {
-            let bytes = io::Cursor::new(content.start).chain(content.rest);
-            // The bytes are counted as they were before.
-            let text = Counted::new(decoding(bytes, encoding), 0, &Arc::default());
-            let rest = DecompressedRest::Plain(text);
-            return Ok((Decompressed { start: Vec::new(), rest }, format));
-        }
-        let found = foreign::look(&mut content.rest, &mut content.start)?;
-        Ok((content, foreign::check(format, found)?))
+        let Decompressed { start, rest } = &mut content;
+        let found = foreign::look(rest, start, self.encoding.is_some())?;
+        let format = foreign::check(format, found)?;
+        let Some(encoding) = self.encoding.filter(|_| !format.names_its_encoding()) else {
+            return Ok((content, format));
+        };
+        let bytes = io::Cursor::new(content.start).chain(content.rest);
+        // The bytes are counted as they were before.
+        let text = Counted::new(decoding(bytes, encoding), 0, &Arc::default());
+        Ok((Decompressed { start: Vec::new(), rest: DecompressedRest::Plain(text) }, format))
     }
 
     /// Whether a record of this format must have an id.
@@ -178,15 +179,15 @@ impl Inputs {
                 let table = Table::begin(&mut rows, path, delimiter, &self.fields, naming, most)?;
                 return Ok(OpenStream::Rows(Arc::new(table), Box::new(rows), false));
             }
+            Format::Parquet | Format::Arrow | Format::Warc if self.fields.weighted => {
+                let cause = format!("has no weights, but {WANTS_WEIGHTS}");
+                return Err(BadRecord { place: path, cause });
+            }
             Format::Parquet | Format::Arrow => {
-                if self.fields.weighted {
-                    let cause = format!("has no weights, but {WANTS_WEIGHTS}");
-                    return Err(BadRecord { place: path, cause });
-                }
                 let wanted = Wanted {
                     text: self.fields.text.clone(),
-                    id: (!self.id_hash).then(|| self.fields.id.clone()),
-                    id_required: matches!(naming, Naming::Required),
+                    id: (!self.id_hash || self.id_required).then(|| self.fields.id.clone()),
+                    id_required: self.id_required,
                     whole_rows: self.whole_rows,
                 };
                 let head = Head { path: path.clone(), wanted, naming, most };

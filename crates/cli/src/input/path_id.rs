@@ -1,5 +1,6 @@
 //! The id of a document that is a file: its path, spelled in one way.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
@@ -7,8 +8,13 @@ use std::path::{Component, Path, PathBuf};
 /// name, however that is spelled. So `docs`, `./docs` and `/home/me/docs` give `docs/a.jsonl`.
 pub(super) fn id_below(root: &Path, path: &Path) -> String {
     let inside = path.strip_prefix(root).unwrap_or(path);
-    let own = fs::canonicalize(root).ok();
-    let own = own.as_deref().and_then(Path::file_name).map(Path::new);
+    let spelled = id_of(root);
+    let own = match Path::new(&spelled).file_name() {
+        Some(own) => Some(own.to_owned()),
+        // The current directory, or one above it.
+        None => fs::canonicalize(root).ok().and_then(|root| root.file_name().map(OsStr::to_owned)),
+    };
+    let own = own.map(PathBuf::from);
     id_of(&own.map_or_else(|| inside.to_owned(), |own| own.join(inside)))
 }
 

@@ -142,6 +142,11 @@ pub struct BadRecord {
 }
 
 impl BadRecord {
+    /// Whether it is text in another encoding than was expected, which an option could name.
+    pub fn is_in_another_encoding(&self) -> bool {
+        self.cause.contains("not valid UTF-8 at byte") && !self.cause.ends_with("of its body")
+    }
+
     /// The file it was read from: its place without the line.
     pub fn file(&self) -> &str {
         match self.place.rsplit_once(':') {
@@ -182,8 +187,7 @@ pub fn too_long_normalized(most: usize) -> String {
 }
 
 pub(super) fn not_utf8(error: Utf8Error) -> String {
-    let byte = error.valid_up_to() + 1;
-    format!("not valid UTF-8 at byte {byte}; say --encoding latin1 if it is Latin-1")
+    format!("not valid UTF-8 at byte {}", error.valid_up_to() + 1)
 }
 
 /// A size in the notation of `--max-record`.

@@ -3,6 +3,7 @@
 use super::batch::Batch;
 use super::compression::{self, Decompressed};
 use super::counted::Density;
+use super::encoding::decoding;
 use super::file_identity::FileIdentity;
 use super::files::WholeFile;
 use super::foreign;
@@ -12,9 +13,9 @@ use super::open::OpenStream;
 use super::path_id::{id_below, id_of};
 use super::record::BadRecord;
 use super::walk;
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::fs::File;
-use std::io;
+use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,6 +26,8 @@ pub struct Reading {
     left_out: Vec<FileIdentity>,
     waiting: VecDeque<PathBuf>,
     walk: Option<Walking>,
+    /// The names of the directories that were given.
+    roots: HashSet<String>,
     /// A file that waits until the files before it were passed on.
     held_back: Option<Found>,
     /// What was found of the inputs and is not said yet.
@@ -55,9 +58,10 @@ impl Walking {
         let Self { root, data, texts, .. } = self;
         (*data > 0 && *texts > 0).then(|| {
             format!(
-                "{}: has {data} files of records and {texts} other files, each of which is taken \
-                 as one text; choose with --glob if that is not meant",
-                root.display()
+                "{}: has {} of records, and every other file ({texts}) is taken as one text; choose \
+                 with --glob if that is not meant",
+                root.display(),
+                if *data == 1 { "1 file".to_owned() } else { format!("{data} files") },
             )
         })
     }
@@ -86,8 +90,20 @@ impl Reading {
         let waiting = inputs.paths.iter().cloned().collect();
         let counter = Arc::default();
         let (walk, held_back, open, bad) = (None, None, None, None);
-        let (notes, density) = (Vec::new(), Density::default());
-        Self { inputs, left_out, waiting, walk, held_back, notes, open, bad, counter, density }
+        let (roots, notes, density) = (HashSet::new(), Vec::new(), Density::default());
+        Self {
+            inputs,
+            left_out,
+            waiting,
+            walk,
+            roots,
+            held_back,
+            notes,
+            open,
+            bad,
+            counter,
+            density,
+        }
     }
 
     /// Takes account of the records of the last batch. A compressed stream that has more records
@@ -184,6 +200,15 @@ impl Reading {
         }
         let started = match kind {
             Ok(None) => return true,
+            Ok(Some(PathKind::Directory)) if !self.roots.insert(id_below(path, path)) => {
+                Err(BadRecord {
+                    place: path.display().to_string(),
+                    cause: "has the name of another folder that was given, by which records \
+                            without an id are named; name the folder above both, or run once for \
+                            each"
+                        .to_owned(),
+                })
+            }
             Ok(Some(PathKind::Directory)) => match self.inputs.walking.walk(path) {
                 Ok(walk) => {
                     let root = Arc::from(path.as_path());
@@ -201,6 +226,10 @@ impl Reading {
             Ok(Some(PathKind::Stream(_))) if !files.is_empty() => {
                 self.held_back = Some(found);
                 return false;
+            }
+            Ok(Some(PathKind::Stream(_))) if path.to_str().is_none() => {
+                let place = path.display().to_string();
+                Err(BadRecord { place, cause: "its name is not valid UTF-8".to_owned() })
             }
             Ok(Some(PathKind::Stream(format))) => {
                 let opened = match root {
@@ -272,16 +301,22 @@ impl Reading {
         let file = File::open(path)?;
         let Decompressed { mut start, mut rest } =
             compression::open(file, compression::is_named(path))?;
-        match foreign::look(&mut rest, &mut start)? {
+        match foreign::look(&mut rest, &mut start, self.inputs.encoding.is_some())? {
             // A text about WARC may begin like it.
             Some(Format::Warc) if by_name == Format::Text => return Ok(Format::Text),
             Some(found) => return Ok(found),
             None => {}
         }
         let most = self.inputs.most;
-        let records =
-            by_name == Format::Auto && format::begins_with_an_object(&mut rest, &mut start, most)?;
-        Ok(if records { Format::JsonLines } else { Format::Text })
+        let is_records = match self.inputs.encoding {
+            _ if by_name != Format::Auto => false,
+            None => format::begins_with_an_object(&mut rest, &mut start, most)?,
+            Some(encoding) => {
+                let mut text = decoding(Cursor::new(start).chain(rest), encoding);
+                format::begins_with_an_object(&mut text, &mut Vec::new(), most)?
+            }
+        };
+        Ok(if is_records { Format::JsonLines } else { Format::Text })
     }
 }
 

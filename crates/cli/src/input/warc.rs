@@ -81,6 +81,8 @@ pub(super) struct WarcBlocks<R> {
     /// The number of the record that was begun last.
     number: u64,
     ended: bool,
+    /// An error to report after the records before it.
+    failed: Option<io::Error>,
     /// The most bytes of the body of a record.
     most: usize,
 }
@@ -100,13 +102,30 @@ enum Frame {
 impl<R: Read> WarcBlocks<R> {
     pub(super) fn new(stream: R, read_already: Vec<u8>, most: usize) -> Self {
         let source = StreamReader::new(stream);
-        Self { source, rest: read_already, skip: 0, number: 0, ended: false, most }
+        let (skip, number, ended, failed) = (0, 0, false, None);
+        Self { source, rest: read_already, skip, number, ended, failed, most }
     }
 
-    /// Reads the next records that may be documents; `None` at the end of the stream.
+    /// Reads the next records that may be documents; `None` at the end of the stream. An error comes
+    /// after the records before it.
     pub(super) fn next(&mut self) -> io::Result<Option<WarcBlock>> {
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
         let mut block = WarcBlock { bytes: std::mem::take(&mut self.rest), ..WarcBlock::default() };
-        let mut at = 0;
+        match self.fill(&mut block) {
+            Err(error) if block.places.is_empty() => Err(error),
+            Err(error) => {
+                self.failed = Some(error);
+                Ok(Some(block))
+            }
+            Ok(()) => Ok((!block.places.is_empty() || block.cut.is_some()).then_some(block)),
+        }
+    }
+
+    /// Takes records into a block, whose bytes are those that were read already.
+    fn fill(&mut self, block: &mut WarcBlock) -> io::Result<()> {
+        let (mut at, mut more_at_hand) = (0, true);
         loop {
             at += self.pass_over(block.bytes.len() - at);
             match self.frame(&block.bytes, at)? {
@@ -131,37 +150,37 @@ impl<R: Read> WarcBlocks<R> {
                     self.skip = length;
                     if is_text {
                         at += self.pass_over(block.bytes.len() - at);
-                        self.rest = block.bytes.split_off(at);
-                        return Ok(Some(WarcBlock {
-                            cut: Some(self.number),
-                            ..WarcBlock::default()
-                        }));
+                        block.cut = Some(self.number);
+                        break;
                     }
                     continue;
                 }
-                Frame::Begun if self.ended => {
-                    let cause = format!("cut short: record {} is incomplete", self.number + 1);
-                    return Err(io::Error::new(io::ErrorKind::UnexpectedEof, cause));
-                }
+                Frame::Begun if self.ended => return Err(self.cut_short(self.number + 1)),
                 Frame::Nothing if self.ended => break,
                 Frame::Begun | Frame::Nothing => {}
             }
-            if !block.places.is_empty() && block.bytes.len() >= BLOCK_BYTES {
+            let enough = !more_at_hand || block.bytes.len() >= BLOCK_BYTES;
+            if !block.places.is_empty() && enough {
                 break;
             }
             if block.places.is_empty() {
                 block.bytes.drain(..at);
                 at = 0;
             }
-            let read = self.source.read_some(BLOCK_BYTES / 16, &mut block.bytes)?;
-            self.ended = read == 0;
+            let want = BLOCK_BYTES / 16;
+            let read = self.source.read_some(want, &mut block.bytes)?;
+            (self.ended, more_at_hand) = (read == 0, read == want);
             if self.ended && self.skip > 0 {
-                let cause = format!("cut short: record {} is incomplete", self.number);
-                return Err(io::Error::new(io::ErrorKind::UnexpectedEof, cause));
+                return Err(self.cut_short(self.number));
             }
         }
         self.rest = block.bytes.split_off(at);
-        Ok((!block.places.is_empty()).then_some(block))
+        Ok(())
+    }
+
+    fn cut_short(&self, number: u64) -> io::Error {
+        let cause = format!("cut short: record {number} is incomplete");
+        io::Error::new(io::ErrorKind::UnexpectedEof, cause)
     }
 
     /// Takes as many of these bytes as are still to be passed over.
@@ -243,7 +262,7 @@ impl WarcParser {
             body = &body[start..];
             content_type = response.get("Content-Type").unwrap_or("text/html");
             for coding in ["Transfer-Encoding", "Content-Encoding"] {
-                let value = response.get(coding).filter(|value| *value != "identity");
+                let value = response.get(coding).filter(|value| !is_plain(value));
                 if let Some(value) = value.filter(|_| is_text(content_type)) {
                     return Err(bad(format!(
                         "its body is stored as it was sent ({coding}: {value}); decode the archive \
@@ -268,6 +287,11 @@ impl WarcParser {
         };
         Ok(Some(Record { name, body: Body::Text(text), place, raw: RawRecord::Warc(raw) }))
     }
+}
+
+/// Whether a coding changes nothing.
+fn is_plain(coding: &str) -> bool {
+    coding.is_empty() || coding.eq_ignore_ascii_case("identity")
 }
 
 /// A URI without the brackets around it.

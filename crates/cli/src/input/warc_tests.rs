@@ -124,6 +124,15 @@ fn damage_is_said_with_the_number_of_the_record() {
             assert_eq!(last, Err(cause.to_owned()));
         }
     }
+    let several = whole.repeat(5);
+    for cut in 0..several.len() {
+        let found = read(&several[..cut], 64, 1000);
+        let before = cut / whole.len();
+        // The line ends behind a record may be missing.
+        let good = found.iter().filter(|one| one.is_ok()).count();
+        assert!(good == before || good == before + 1, "{cut}: {found:?}");
+        assert!(found[good..].len() <= 1, "{cut}: {found:?}");
+    }
     let coded = page("urn:a", "Content-Type: text/html\r\nContent-Encoding: gzip\r\n", b"\x1F\x8B");
     let cause = read(&coded, 9, 1000).pop().and_then(Result::err).expect("an error");
     assert!(cause.contains("Content-Encoding: gzip"), "{cause}");

@@ -1,7 +1,7 @@
 //! Files of rows by columns: Parquet and Arrow, by the name of the file.
 
 use crate::input::unless_panicked;
-use arrow_array::RecordBatch;
+use arrow_array::{RecordBatch, new_null_array};
 use arrow_ipc::writer::{FileWriter, StreamWriter};
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use parquet::arrow::ArrowWriter;
@@ -51,10 +51,13 @@ pub fn check(format: ColumnFormat, schema: &Schema) -> Result<(), String> {
             field.name()
         ));
     }
-    let none = RecordBatch::new_empty(Arc::new(schema.clone()));
+    let fields = schema.fields().iter().map(|field| field.as_ref().clone().with_nullable(true));
+    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
     let written = unless_panicked(|| {
-        let mut writer = ColumnWriter::new(format, io::sink(), schema)?;
-        writer.write(&none)?;
+        let nulls = schema.fields().iter().map(|field| new_null_array(field.data_type(), 1));
+        let row = RecordBatch::try_new(Arc::clone(&schema), nulls.collect()).map_err(of_arrow)?;
+        let mut writer = ColumnWriter::new(format, io::sink(), &schema)?;
+        writer.write(&row)?;
         writer.finish().map(drop)
     });
     match written {
@@ -136,6 +139,8 @@ fn parquet_properties(schema: &Schema) -> WriterProperties {
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .set_max_row_group_row_count(Some(GROUP_ROWS))
         .set_max_row_group_bytes(Some(GROUP_BYTES))
+        // Seconds and dates with times have no type of their own in Parquet.
+        .set_coerce_types(true)
         .set_key_value_metadata(Some(metadata.collect()))
         .build()
 }

@@ -107,7 +107,7 @@ impl InputOptions {
         let key = key
             .with_option("format", format.as_ref().map(|format| format.get_name()))
             .with_flag("per-record", *per_record)
-            .with("id-field", id_field.as_deref().unwrap_or(ID_FIELD))
+            .with_option("id-field", id_field.as_ref())
             .with_option("text-field", text_field.as_ref())
             .with_option("id-prefix", id_prefix.as_ref())
             .with_option("encoding", encoding.map(Encoding::name))
@@ -197,10 +197,11 @@ const ID_FIELD: &str = "id";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum InputFormat {
-    /// Files by extension: .jsonl, .ndjson, .csv, .tsv, also before .gz or .zst; others are text,
-    /// but a file without extension, or with .json, is jsonl if its first line is a JSON object.
-    /// Directories: text. Standard input: jsonl if it begins with {, else lines. For --shingle
-    /// kmer:N also fasta: .fa, .fasta, .fna, .ffn, .frn, and standard input that begins with >
+    /// Files by extension: .jsonl, .ndjson, .csv, .tsv, .parquet, .arrow, .feather, .warc, .wet,
+    /// also before .gz or .zst; others are text, but a file without extension, or with .json, is
+    /// jsonl if its first line is a JSON object, and a file that is named itself is parquet or
+    /// arrow if it begins so. Directories: by extension. Standard input: parquet, arrow, warc or
+    /// jsonl if it begins so, else lines. For --shingle kmer:N also fasta: .fa, .fasta, .fna, .ffn, .frn, and standard input that begins with >
     Auto,
     /// Each file is one document; its id is its path
     Text,

@@ -59,7 +59,7 @@ pub fn start<T: Send + 'static>(
     let most = inputs.most;
     inputs.sequences = settings.shingle.kmer_width().is_some();
     let (weighted, id_hash) = (inputs.fields.weighted, inputs.id_hash);
-    let mut says_unnamed = !inputs.quiet;
+    let (mut says_unnamed, is_encoded) = (!inputs.quiet, inputs.encoding.is_some());
     let mut reading = Reading::new(inputs);
     let expected_bytes = reading.expected_bytes();
     let mut bad_records = BadRecords::default();
@@ -86,7 +86,10 @@ pub fn start<T: Send + 'static>(
         for result in batch.parse(parse) {
             match result {
                 Ok(good) => parsed.good.push(good),
-                Err(bad) => {
+                Err(mut bad) => {
+                    if !is_encoded && bad.is_in_another_encoding() {
+                        bad.cause += "; say --encoding latin1 if it is Latin-1";
+                    }
                     parsed.failed += 1;
                     parsed.messages.extend(bad_records.add(&bad));
                 }

@@ -105,7 +105,7 @@ fn every_kind_of_table_gives_the_documents_of_json_lines() {
             assert_eq!(done.counted("unchanged"), 1_000, "{name}: {done:?}");
             assert_eq!(shell.answers(), expected.answers(), "{name}");
             let done = shell.run("add i.twx d");
-            assert!(done.status == 2 && done.stderr.contains("and no text"), "{done:?}");
+            assert!(done.status == 2 && done.stderr.contains("read here as a text"), "{done:?}");
         }
     }
 }
@@ -181,7 +181,7 @@ fn text_and_tables_by_columns_do_not_mix() {
     shell.write("in.jsonl", as_jsonl(&documents(9)));
     for (words, cause) in [
         ("in.parquet -o out.jsonl", "end the name of the output in .parquet or .arrow"),
-        ("in.parquet -o -", "end the name of the output in .parquet or .arrow"),
+        ("in.parquet -o -", "are written to files alone; name one with -o"),
         ("in.jsonl -o out.parquet", "give the output the extension of the input"),
         ("in.parquet other.parquet -o out.parquet", "tables with other columns"),
         ("in.parquet in.jsonl -o out.parquet", "give the output the extension of the input"),
@@ -211,7 +211,14 @@ fn rows_without_ids_are_named_by_the_folder_and_their_number() {
     assert!(ids.contains(&"docs/t.csv:2".to_owned()), "{ids:?}");
     shell.write("docs/README", "a text");
     let done = shell.run("add i.twx docs").succeeds();
-    assert!(done.stderr.contains("docs: has 3 files of records and 1 other files"), "{done:?}");
+    assert!(done.stderr.contains("docs: has 3 files of records, and every other"), "{done:?}");
+    shell.write("other/docs/a.jsonl", "{\"text\":\"a third text\"}\n");
+    let done = shell.run("add i.twx docs other/docs");
+    assert!(done.stderr.contains("has the name of another folder"), "{done:?}");
+    assert_eq!(
+        shell.run("add j.twx other/docs/a.jsonl docs/lines.jsonl --json").counted("added"),
+        2
+    );
 }
 
 #[test]
@@ -268,6 +275,13 @@ fn results_are_written_as_tables() {
         }
     }
     shell.run("pairs i.twx -o i.twx").fails_with("it is the index itself");
+    shell.write("q.jsonl", as_jsonl(&documents(3)));
+    shell.run("query i.twx q.jsonl -o q.jsonl").fails_with("q.jsonl: is an input");
+    assert_eq!(shell.read("q.jsonl"), as_jsonl(&documents(3)).into_bytes());
+    shell.run("pairs i.twx -o x.parquet.gz").fails_with("leave out its last extension");
+    shell.run("clusters i.twx -o x.TSV.gz").succeeds();
+    let piped = shell.run("clusters i.twx -q").stdout;
+    assert_eq!(shell.sh("gzip -dc x.TSV.gz").stdout, piped);
     shell.run("pairs i.twx -o no/x.parquet").fails_with("no/x.parquet: No such file");
 }
 

@@ -42,6 +42,15 @@ fn texts_in_other_encodings_are_the_same_texts() {
     shell.write("u.txt", utf16("some text", b"", true));
     let done = shell.run("add i.twx u.txt");
     assert!(done.stderr.contains("say --encoding utf-16le, or convert it"), "{done:?}");
+    shell.write("e/a.pdf", b"%PDF-1.7\n%\xE2\xE3");
+    shell.write("e/b", &latin1);
+    let done = shell.run("add i.twx --json --encoding latin1 e");
+    assert_eq!((done.counted("added"), done.counted("failed")), (1, 1), "{done:?}");
+    shell.write("records", utf16(&jsonl(&[("r", "of a text")]), b"\xFF\xFE", true));
+    shell.run("add i.twx -q --store-text --encoding utf-16 records").succeeds();
+    assert_eq!(text_of(&shell, "r"), "of a text");
+    let done = shell.run("add i.twx --encoding iso-2022-kr a.txt");
+    assert!(done.stderr.contains("the name of an encoding"), "{done:?}");
     let done = shell.run("add i.twx --encoding klingon a.txt");
     assert!(done.stderr.contains("the name of an encoding"), "{done:?}");
 }

@@ -14,7 +14,7 @@ use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::index_settings::IndexSettings;
 use crate::run::input_options::{InputOptions, NamingOptions, announce_standard_input};
-use crate::run::records::{ParsedBatch, Records};
+use crate::run::records::Records;
 use crate::run::resume_key::ResumeKey;
 use crate::run::{ending::Ending, opening, ranges, records};
 use crate::terminal::interrupt;
@@ -195,10 +195,12 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
         let documents = parsed.records();
         failed += parsed.failed;
         parsed.messages.iter().for_each(|message| progress.say(message));
-        if begun.is_none()
-            && let Some(are_columns) = parsed.are_columns()
-        {
-            kept::check(targets.out.as_ref(), are_columns)?;
+        if begun.is_none() && (parsed.head.is_some() || !parsed.good.is_empty()) {
+            let schema = match &parsed.head {
+                Some(TableHead::Columns(schema)) => Some(schema),
+                _ => None,
+            };
+            kept::check(targets.out.as_ref(), schema)?;
         }
         head = head.or_else(|| parsed.head.clone());
         if begun.is_none() && !parsed.good.is_empty() {
@@ -245,15 +247,6 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
     Ok(if failed > 0 { Ending::SomeFailed } else { Ending::Done })
 }
 
-impl ParsedBatch<InputRecord> {
-    /// Whether the records are rows by columns; `None` if there are no records.
-    fn are_columns(&self) -> Option<bool> {
-        let of_head = self.head.as_ref().map(|head| matches!(head, TableHead::Columns(_)));
-        let first = self.good.first();
-        of_head.or(first.map(|first| matches!(first.written, OutputRecord::Columns { .. })))
-    }
-}
-
 impl Dedup {
     /// Opens the index; `None` if there is none. Only a new index stores the threshold of this run.
     fn open(&self, global: &GlobalOptions, place: &Path) -> Result<Option<Index>, Failure> {
@@ -276,7 +269,7 @@ impl Dedup {
     ) -> Result<Records<InputRecord>, Failure> {
         let settings = *settings;
         let mut inputs = self.input.of(&self.paths, &self.index, settings.weighted);
-        inputs.whole_rows = targets.out.is_some();
+        inputs.whole_rows = targets.out.is_some() && sketcher.is_some();
         self.naming.apply(&mut inputs, quiet);
         inputs.leave_out.extend(targets.files().into_iter().chain(self.against.iter().cloned()));
         let none = Signature::empty(settings.lanes())?;

@@ -5,9 +5,10 @@ use crate::commands::dedup::kept_rows::KeptRows;
 use crate::commands::dedup::partial_file::{LengthAndHash, OutputWriter, PartialFile};
 use crate::commands::dedup::targets::Target;
 use crate::input::TableHead;
-use crate::run::columns_file::ColumnFormat;
+use crate::run::columns_file::{self, ColumnFormat};
 use crate::run::failure::Failure;
 use anyhow::anyhow;
+use arrow_schema::SchemaRef;
 use std::path::Path;
 
 /// Where the kept records go.
@@ -108,15 +109,23 @@ impl Kept {
     }
 }
 
-/// Fails if records by columns, or others, cannot be written to this output.
-pub(crate) fn check(target: Option<&Target>, are_columns: bool) -> Result<(), Failure> {
+/// Fails if the records cannot be written to this output. `schema` has their columns, if they are
+/// rows by columns.
+pub(crate) fn check(target: Option<&Target>, schema: Option<&SchemaRef>) -> Result<(), Failure> {
     let Some(target) = target else { return Ok(()) };
-    let by_columns = target.file().and_then(ColumnFormat::of).is_some();
+    let format = target.file().and_then(ColumnFormat::of);
     let place = target.path().display().to_string();
-    match are_columns {
-        true if !by_columns => Err(wants_columns(&place)),
-        false if by_columns => Err(wants_text(&place)),
-        _ => Ok(()),
+    match (schema, format) {
+        (None, None) => Ok(()),
+        (None, Some(_)) => Err(wants_text(&place)),
+        (Some(_), None) if target.file().is_none() => Err(anyhow!(
+            "{place}: rows of Parquet and Arrow are written to files alone; name one with -o"
+        )
+        .into()),
+        (Some(_), None) => Err(wants_columns(&place)),
+        (Some(schema), Some(format)) => {
+            columns_file::check(format, schema).map_err(|cause| anyhow!("{place}: {cause}").into())
+        }
     }
 }
 

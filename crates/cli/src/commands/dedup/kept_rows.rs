@@ -1,14 +1,16 @@
 //! The kept rows of tables by columns: in a spool until the run is judged, then in a file.
 
 use crate::commands::dedup::partial_file::{LengthAndHash, PartialFile, partial_path, with_suffix};
-use crate::run::columns_file::{self, ColumnFormat, ColumnWriter, of_arrow};
+use crate::run::columns_file::{ColumnFormat, ColumnWriter, of_arrow};
 use crate::run::failure::Failure;
 use anyhow::{Context, anyhow};
+use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch, UInt64Array};
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
-use arrow_schema::{ArrowError, DataType, Schema, SchemaRef};
+use arrow_schema::{ArrowError, DataType, FieldRef, Schema, SchemaRef};
 use arrow_select::concat::concat;
+use arrow_select::dictionary::garbage_collect_any_dictionary;
 use arrow_select::take::take_record_batch;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -60,8 +62,17 @@ impl KeptRows {
         format: ColumnFormat,
         content: LengthAndHash,
     ) -> Result<Option<Self>, Failure> {
-        let spool = PartialFile::resume(&spool_path(path), content)?;
-        Ok(spool.map(|spool| Self::new(path, format, spool)))
+        let Some(mut spool) = PartialFile::resume(&spool_path(path), content)? else {
+            return Ok(None);
+        };
+        let place = || spool_path(path).display().to_string();
+        let schema = spool.read_back(|spool| {
+            if spool.fill_buf().with_context(place)?.is_empty() {
+                return Ok(None);
+            }
+            Ok(Some(StreamReader::try_new(spool, None).with_context(place)?.schema()))
+        })?;
+        Ok(Some(Self { schema, ..Self::new(path, format, spool) }))
     }
 
     fn new(path: &Path, format: ColumnFormat, spool: PartialFile) -> Self {
@@ -73,8 +84,6 @@ impl KeptRows {
     /// may be null in the output if it may be in any table.
     pub(crate) fn begin_table(&mut self, schema: &SchemaRef) -> Result<(), Failure> {
         let Some(own) = &self.schema else {
-            columns_file::check(self.format, schema)
-                .map_err(|cause| anyhow!("{}: {cause}", self.path.display()))?;
             self.schema = Some(Arc::clone(schema));
             return Ok(());
         };
@@ -97,11 +106,12 @@ impl KeptRows {
 
     /// Whether the rows of a table with these columns can be written.
     pub(crate) fn admits(&self, schema: &Schema) -> bool {
-        let types = |schema: &Schema| -> Vec<_> {
-            let fields = schema.fields().iter();
-            fields.map(|field| (field.name().clone(), field.data_type().clone())).collect()
+        let Some(own) = &self.schema else { return true };
+        let both = || own.fields().iter().zip(schema.fields());
+        let is_like = |(own, other): (&FieldRef, &FieldRef)| {
+            own.name() == other.name() && own.data_type() == other.data_type()
         };
-        self.schema.as_ref().is_none_or(|own| types(own) == types(schema))
+        own.fields().len() == schema.fields().len() && both().all(is_like)
     }
 
     /// Writes a row.
@@ -156,14 +166,17 @@ impl KeptRows {
         self.sync()?;
         let schema = self.schema.clone().unwrap_or_else(|| Arc::new(Schema::empty()));
         let dictionaries = match self.format {
-            ColumnFormat::Arrow => self.whole_dictionaries(&schema)?,
-            ColumnFormat::Parquet | ColumnFormat::ArrowStream => Vec::new(),
+            ColumnFormat::Arrow => self.whole_dictionaries(&schema, is_dictionary)?,
+            // A reader makes one dictionary of a row group, which the type of keys may not hold.
+            ColumnFormat::Parquet => self.whole_dictionaries(&schema, has_few_keys)?,
+            ColumnFormat::ArrowStream => Vec::new(),
         };
         let out = PartialFile::create(&self.path)?;
+        let name = self.path.display().to_string();
         let place = || self.path.display().to_string();
         let mut writer = ColumnWriter::new(self.format, out, &schema).with_context(place)?;
         let mut written = 0;
-        for_each_batch(&mut self.spool, |rows| {
+        for_each_batch(&mut self.spool, &name, |rows| {
             let mut columns = rows.columns().to_vec();
             for (column, whole) in &dictionaries {
                 if let Some(column) = columns.get_mut(*column) {
@@ -180,16 +193,20 @@ impl KeptRows {
 
     /// All rows of the columns that are dictionaries, each with one dictionary: an Arrow file has
     /// only one for a column.
-    fn whole_dictionaries(&mut self, schema: &Schema) -> Result<Vec<(usize, ArrayRef)>, Failure> {
+    fn whole_dictionaries(
+        &mut self,
+        schema: &Schema,
+        of: fn(&DataType) -> bool,
+    ) -> Result<Vec<(usize, ArrayRef)>, Failure> {
         let fields = schema.fields().iter().enumerate();
-        let dictionaries =
-            fields.filter(|(_, field)| matches!(field.data_type(), DataType::Dictionary(..)));
+        let dictionaries = fields.filter(|(_, field)| of(field.data_type()));
         let columns: Vec<usize> = dictionaries.map(|(column, _)| column).collect();
         if columns.is_empty() {
             return Ok(Vec::new());
         }
+        let name = self.path.display().to_string();
         let mut pieces: Vec<Vec<ArrayRef>> = vec![Vec::new(); columns.len()];
-        for_each_batch(&mut self.spool, |rows| {
+        for_each_batch(&mut self.spool, &name, |rows| {
             for (pieces, column) in pieces.iter_mut().zip(&columns) {
                 pieces.push(Arc::clone(rows.column(*column)));
             }
@@ -199,7 +216,14 @@ impl KeptRows {
         for (column, pieces) in columns.into_iter().zip(pieces) {
             let pieces: Vec<&dyn Array> = pieces.iter().map(AsRef::as_ref).collect();
             if !pieces.is_empty() {
-                whole.push((column, concat(&pieces).map_err(|error| self.failed(&error))?));
+                let joined = concat(&pieces).map_err(|error| {
+                    anyhow!(
+                        "{}: column `{}`: {error}; deduplicate the files one after the other",
+                        self.path.display(),
+                        schema.field(column).name()
+                    )
+                });
+                whole.push((column, joined?));
             }
         }
         Ok(whole)
@@ -225,11 +249,25 @@ impl KeptRows {
     }
 }
 
+fn is_dictionary(kind: &DataType) -> bool {
+    matches!(kind, DataType::Dictionary(..))
+}
+
+/// Whether a dictionary's type of keys holds less than many rows may need.
+fn has_few_keys(kind: &DataType) -> bool {
+    match kind {
+        DataType::Dictionary(keys, _) => keys.primitive_width().is_some_and(|width| width < 4),
+        _ => false,
+    }
+}
+
 /// Passes the rows of a spool, some at a time, to a function.
 fn for_each_batch(
     spool: &mut PartialFile,
+    name: &str,
     mut take: impl FnMut(RecordBatch) -> io::Result<()>,
 ) -> Result<(), Failure> {
+    let name = name.to_owned();
     spool.read_back(|spool| {
         let mut each = || {
             while !spool.fill_buf()?.is_empty() {
@@ -239,7 +277,7 @@ fn for_each_batch(
             }
             Ok::<_, io::Error>(())
         };
-        Ok(each().context("the kept rows")?)
+        Ok(each().with_context(|| name.clone())?)
     })
 }
 
@@ -253,5 +291,17 @@ fn select(
         true => batch.clone(),
         false => take_record_batch(batch, &UInt64Array::from(rows))?,
     };
-    RecordBatch::try_new(Arc::clone(schema), rows.columns().to_vec())
+    let columns = rows.columns().iter().map(compact).collect::<Result<_, _>>()?;
+    RecordBatch::try_new(Arc::clone(schema), columns)
+}
+
+/// A column without what none of its rows has: rows that were taken or cut out of a column still
+/// hold all of its dictionary, or of the buffers of its views.
+fn compact(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    Ok(match column.data_type() {
+        DataType::Utf8View => Arc::new(column.as_string_view().gc()),
+        DataType::BinaryView => Arc::new(column.as_binary_view().gc()),
+        DataType::Dictionary(..) => garbage_collect_any_dictionary(column.as_any_dictionary())?,
+        _ => Arc::clone(column),
+    })
 }

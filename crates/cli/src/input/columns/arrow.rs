@@ -148,7 +148,13 @@ impl Messages {
     fn next(&mut self) -> Result<Option<HeadAndBody>, String> {
         match self {
             Self::Stream(stream) => {
-                let Some(head) = read_head(stream)? else { return Ok(None) };
+                let Some(head) = read_head(stream)? else {
+                    let more = stream.take(1).read_to_end(&mut Vec::new());
+                    return match more.map_err(|error| error.to_string())? {
+                        0 => Ok(None),
+                        _ => Err(damaged("it has more bytes behind its end")),
+                    };
+                };
                 let length = body_length(&message_of(&head)?)?;
                 Ok(Some((head, read_bytes(stream, length)?)))
             }

@@ -6,5 +6,4 @@ mod seekable;
 mod table;
 
 pub use seekable::Seekable;
-pub use table::unless_panicked;
-pub use table::{ColumnTable, Columns, Head, Piece, Wanted};
+pub use table::{ColumnTable, Columns, Head, Piece, Wanted, unless_panicked};

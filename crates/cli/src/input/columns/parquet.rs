@@ -75,13 +75,18 @@ impl RowGroups {
             .build()
     }
 
+    /// The most rows of a row group that is decoded as a whole.
+    fn most_small_rows(&self) -> u64 {
+        if self.most_rows == BATCH_ROWS { 8 * BATCH_ROWS } else { self.most_rows }
+    }
+
     /// The row groups from this one on that are small enough to be decoded as a whole, one for each
     /// thread.
     fn small_from(&self, first: usize) -> Vec<usize> {
         let rest = first..self.len();
         let is_small = |group: &usize| {
             let (bytes, rows) = self.size(*group);
-            bytes <= SMALL_GROUP && rows <= 8 * self.most_rows
+            bytes <= SMALL_GROUP && rows <= self.most_small_rows()
         };
         let small = rest.take_while(is_small);
         small.take(rayon::current_num_threads()).collect()
@@ -156,7 +161,7 @@ impl Iterator for ParquetBatches {
     }
 }
 
-/// Reads the column of texts as views, if it holds plain strings.
+/// Reads columns of plain strings as views.
 fn with_views(
     metadata: &ArrowReaderMetadata,
     selection: &Selection,

@@ -97,7 +97,12 @@ impl Piece {
         let ids = match &wanted.id {
             Some(id) if has_id => {
                 let ids = IdColumn::new(column(id)?);
-                Some(ids.map_err(|error| no_text(id, &error))?)
+                Some(ids.map_err(|NoText(kind)| {
+                    format!(
+                        "column `{id}` is of type {kind}: ids are strings or whole numbers; name \
+                         another with --id-field, or say --id hash"
+                    )
+                })?)
             }
             _ => None,
         };
