@@ -60,8 +60,8 @@ pub(crate) struct Dedup {
     /// Files, directories, or - for standard input
     #[arg(default_value = "-")]
     pub(crate) paths: Vec<PathBuf>,
-    /// Write the kept records to this file, unchanged; for whole files, their paths; - for standard
-    /// output
+    /// Write the kept records to this file, unchanged; rows of Parquet and Arrow if its name ends
+    /// in .parquet, .arrow or .arrows; for whole files, their paths; - for standard output
     #[arg(
         help_heading = OUTPUT,
         long,
