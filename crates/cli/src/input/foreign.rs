@@ -130,9 +130,9 @@ pub(super) fn check(format: Format, found: Option<Format>) -> io::Result<Format>
     Err(io::Error::new(io::ErrorKind::InvalidData, cause))
 }
 
-/// Reads some first bytes and tells whether they are those of a table by columns or of WARC. Returns
-/// an error that names the format if they are those of one that is not read; UTF-16 is, if the input
-/// `is_encoded`. The bytes that were read stay in `start`.
+/// Reads some first bytes and tells whether they are those of a table by columns or of WARC. They
+/// stay in `start`. Returns an error that names the format if it is one that is not read; UTF-16 is
+/// read if the input `is_encoded`.
 ///
 /// Reads no more than is needed to tell: a stream that begins with a line of text is not waited for
 /// beyond that line.

@@ -142,7 +142,7 @@ impl Inputs {
         self.open(Begun { path, content, format, naming, file: None })
     }
 
-    /// Recognizes a table by columns, refuses what is no text, and decodes texts.
+    /// Tells tables by columns and WARC from texts. Refuses what is neither, and decodes texts.
     fn recognized(
         &self,
         content: Decompressed<Counted>,

@@ -58,8 +58,8 @@ impl Walking {
         let Self { root, data, texts, .. } = self;
         (*data > 0 && *texts > 0).then(|| {
             format!(
-                "{}: has {} of records, and every other file ({texts}) is taken as one text; choose \
-                 with --glob if that is not meant",
+                "{}: has {} of records, and every other file ({texts}) is taken as one text; \
+                 choose with --glob if that is not meant",
                 root.display(),
                 if *data == 1 { "1 file".to_owned() } else { format!("{data} files") },
             )
@@ -203,9 +203,8 @@ impl Reading {
             Ok(Some(PathKind::Directory)) if !self.roots.insert(id_below(path, path)) => {
                 Err(BadRecord {
                     place: path.display().to_string(),
-                    cause: "has the name of another folder that was given, by which records \
-                            without an id are named; name the folder above both, or run once for \
-                            each"
+                    cause: "has the same name as another folder of this run, and records without an id \
+                            get that name; name the folder above both, or run once for each"
                         .to_owned(),
                 })
             }

@@ -106,8 +106,8 @@ impl<R: Read> WarcBlocks<R> {
         Self { source, rest: read_already, skip, number, ended, failed, most }
     }
 
-    /// Reads the next records that may be documents; `None` at the end of the stream. An error comes
-    /// after the records before it.
+    /// Reads the next records that may be documents; `None` at the end of the stream. The records
+    /// before an error come before it.
     pub(super) fn next(&mut self) -> io::Result<Option<WarcBlock>> {
         if let Some(error) = self.failed.take() {
             return Err(error);

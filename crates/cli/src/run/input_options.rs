@@ -74,7 +74,7 @@ impl NamingOptions {
         self.id == IdRule::Hash
     }
 
-    /// Names the records of these inputs, and lets them say by which rule unless `quiet`.
+    /// Sets the rule for these inputs. Unless `quiet`, they report what a user may not expect.
     pub fn apply(&self, inputs: &mut Inputs, quiet: bool) {
         (inputs.id_hash, inputs.quiet) = (self.is_hash(), quiet);
     }
@@ -201,7 +201,8 @@ enum InputFormat {
     /// also before .gz or .zst; others are text, but a file without extension, or with .json, is
     /// jsonl if its first line is a JSON object, and a file that is named itself is parquet or
     /// arrow if it begins so. Directories: by extension. Standard input: parquet, arrow, warc or
-    /// jsonl if it begins so, else lines. For --shingle kmer:N also fasta: .fa, .fasta, .fna, .ffn, .frn, and standard input that begins with >
+    /// jsonl if it begins so, else lines. For --shingle kmer:N also fasta: .fa, .fasta, .fna,
+    /// .ffn, .frn, and standard input that begins with >
     Auto,
     /// Each file is one document; its id is its path
     Text,

@@ -214,7 +214,7 @@ fn rows_without_ids_are_named_by_the_folder_and_their_number() {
     assert!(done.stderr.contains("docs: has 3 files of records, and every other"), "{done:?}");
     shell.write("other/docs/a.jsonl", "{\"text\":\"a third text\"}\n");
     let done = shell.run("add i.twx docs other/docs");
-    assert!(done.stderr.contains("has the name of another folder"), "{done:?}");
+    assert!(done.stderr.contains("has the same name as another folder"), "{done:?}");
     assert_eq!(
         shell.run("add j.twx other/docs/a.jsonl docs/lines.jsonl --json").counted("added"),
         2
