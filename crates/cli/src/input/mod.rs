@@ -12,6 +12,7 @@ mod encoding;
 mod fasta;
 mod file_identity;
 mod files;
+mod finding;
 mod foreign;
 mod format;
 #[cfg(any(test, fuzzing))]
@@ -41,6 +42,7 @@ pub use columns::unless_panicked;
 pub use encoding::encoding;
 pub use fasta::no_sequence;
 pub use file_identity::{FileIdentity, same_file};
+pub use finding::{Finding, Found, Holds};
 pub use format::Format;
 pub use inputs::{Inputs, STANDARD_INPUT};
 pub use json::{Fields, weights};

@@ -7,6 +7,7 @@ use super::compression::{self, Decompressed, DecompressedRest};
 use super::counted::{Count, Counted, Density};
 use super::encoding::decoding;
 use super::fasta::SequenceBlocks;
+use super::finding::Found;
 use super::foreign;
 use super::format::{self, Format};
 use super::inputs::Inputs;
@@ -49,9 +50,24 @@ struct Begun {
 }
 
 impl Inputs {
+    /// Opens a file that was found.
+    pub(super) fn open_found(
+        &self,
+        found: &Found,
+        format: Format,
+        counter: &Arc<AtomicU64>,
+    ) -> Result<Opened, BadRecord> {
+        let bad = |cause| BadRecord { place: found.path.display().to_string(), cause };
+        if found.path.to_str().is_none() {
+            return Err(bad("its name is not valid UTF-8".to_owned()));
+        }
+        let opened = self.open_file(&found.path, format, found.name(), counter);
+        opened.map_err(|error| bad(error.to_string()))?
+    }
+
     /// Opens a file, whose records without an id are named by `name`. The inner error names its
     /// place already.
-    pub(super) fn open_file(
+    fn open_file(
         &self,
         path: &Path,
         mut format: Format,

@@ -1,10 +1,12 @@
 //! Tests of the bytes that reading counts, and of the raw bytes of records.
 
 use super::*;
+use crate::input::Format;
 use crate::input::compression::packing::{gzip, zstd};
 use crate::input::json::Fields;
 use crate::input::record::RawRecord;
 use std::fs;
+use std::path::PathBuf;
 
 fn inputs(paths: Vec<PathBuf>, format: Format) -> Inputs {
     Inputs {

@@ -1,0 +1,242 @@
+//! Finds the files of a command's inputs, in order, and tells what each of them holds.
+
+use super::compression::{self, Decompressed};
+use super::encoding::decoding;
+use super::file_identity::FileIdentity;
+use super::foreign;
+use super::format::{self, Format};
+use super::inputs::{Inputs, is_standard_input};
+use super::path_id::{id_below, id_of};
+use super::record::BadRecord;
+use super::walk;
+use std::collections::{HashSet, VecDeque};
+use std::fs::File;
+use std::io::{self, Cursor, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Finds inputs in order: those that were named, and the files of directories.
+pub struct Finding {
+    inputs: Arc<Inputs>,
+    left_out: Vec<FileIdentity>,
+    waiting: VecDeque<PathBuf>,
+    walk: Option<Walking>,
+    /// The names of the directories that were given.
+    roots: HashSet<String>,
+    /// What was found of the inputs and is not said yet.
+    notes: Vec<String>,
+}
+
+/// A directory that is being walked, and how many files of records and texts it has.
+struct Walking {
+    root: Arc<Path>,
+    walk: ignore::Walk,
+    data: u64,
+    texts: u64,
+}
+
+impl Walking {
+    /// What to say of a directory that has both: a file that is no text to its owner may be one.
+    fn note(&self) -> Option<String> {
+        let Self { root, data, texts, .. } = self;
+        (*data > 0 && *texts > 0).then(|| {
+            format!(
+                "{}: has {} of records, and every other file ({texts}) is taken as one text; \
+                 choose with --glob if that is not meant",
+                root.display(),
+                if *data == 1 { "1 file".to_owned() } else { format!("{data} files") },
+            )
+        })
+    }
+}
+
+/// An input that was found.
+pub struct Found {
+    /// Its path.
+    pub path: PathBuf,
+    /// The directory in which it was found; `None` if it was named itself.
+    pub root: Option<Arc<Path>>,
+    /// What it holds.
+    pub holds: Holds,
+}
+
+/// What an input holds.
+#[derive(Clone, Copy, Debug)]
+pub enum Holds {
+    /// One text.
+    Text {
+        /// The bytes of the file.
+        size: u64,
+        /// Whether it must be FASTA.
+        fasta: bool,
+    },
+    /// A stream of records, which is opened and read on one thread.
+    Records(Format),
+}
+
+/// What a path leads to.
+enum PathKind {
+    Directory,
+    Input(Holds),
+}
+
+impl Found {
+    /// The name of its records without an id.
+    pub(super) fn name(&self) -> String {
+        match (&self.root, self.holds) {
+            (Some(root), Holds::Records(format)) if format.is_data() => id_below(root, &self.path),
+            _ => id_of(&self.path),
+        }
+    }
+
+    /// Its path below the directory in which it was found, or its file name.
+    pub fn below(&self) -> &Path {
+        let below = self.root.as_ref().and_then(|root| self.path.strip_prefix(root).ok());
+        below.or_else(|| self.path.file_name().map(Path::new)).unwrap_or(&self.path)
+    }
+}
+
+impl Finding {
+    /// Prepares to find these inputs.
+    pub fn new(inputs: Arc<Inputs>) -> Self {
+        let left_out = inputs.leave_out.iter();
+        let left_out = left_out.filter_map(|path| FileIdentity::of_path(path)).collect();
+        let waiting = inputs.paths.iter().cloned().collect();
+        Self { inputs, left_out, waiting, walk: None, roots: HashSet::new(), notes: Vec::new() }
+    }
+
+    /// What was found of the inputs since it was asked last.
+    pub fn notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
+    }
+
+    /// The next path, and the directory in which it was found.
+    fn next_path(&mut self) -> Option<Result<(PathBuf, Option<Arc<Path>>), BadRecord>> {
+        while let Some(walking) = &mut self.walk {
+            match walking.walk.next() {
+                Some(Ok(entry)) if entry.file_type().is_some_and(|kind| kind.is_file()) => {
+                    return Some(Ok((entry.into_path(), Some(Arc::clone(&walking.root)))));
+                }
+                Some(Ok(_)) => {}
+                Some(Err(error)) => return Some(Err(walk::bad(&walking.root, &error))),
+                None => {
+                    self.notes.extend(walking.note());
+                    self.walk = None;
+                }
+            }
+        }
+        self.waiting.pop_front().map(|path| Ok((path, None)))
+    }
+
+    /// Begins to walk a directory.
+    fn enter(&mut self, root: &Path) -> Result<(), BadRecord> {
+        if !self.roots.insert(id_below(root, root)) {
+            return Err(BadRecord {
+                place: root.display().to_string(),
+                cause: "has the same name as another folder of this run, and records without an id \
+                        get that name; name the folder above both, or run once for each"
+                    .to_owned(),
+            });
+        }
+        let walk = self.inputs.walking.walk(root).map_err(|error| walk::bad(root, &error))?;
+        self.walk = Some(Walking { root: Arc::from(root), walk, data: 0, texts: 0 });
+        Ok(())
+    }
+
+    /// What a path leads to; `None` for a file that is left out of a directory.
+    fn look_at(&self, path: &Path, in_directory: bool) -> io::Result<Option<PathKind>> {
+        let mut format = self.inputs.format;
+        if is_standard_input(path) && !in_directory {
+            return Ok(Some(PathKind::Input(Holds::Records(format))));
+        }
+        let found = std::fs::metadata(path)?;
+        if found.is_dir() {
+            return Ok(Some(PathKind::Directory));
+        }
+        let identity = FileIdentity::of(path, &found);
+        if in_directory && identity.is_some_and(|identity| self.left_out.contains(&identity)) {
+            return Ok(None);
+        }
+        if format == Format::Auto {
+            format = self.by_name(path, in_directory);
+        }
+        // Only a regular file can be read twice.
+        let by_content = format == Format::Auto || format == Format::Text && !in_directory;
+        if self.inputs.format == Format::Auto && by_content && found.is_file() {
+            // A file that cannot be read is reported when it is read as a text.
+            format = self.by_content(path, format).unwrap_or(Format::Text);
+        }
+        let size = found.len();
+        Ok(Some(PathKind::Input(match format {
+            Format::Text => Holds::Text { size, fasta: false },
+            Format::Fasta if found.is_file() => Holds::Text { size, fasta: true },
+            format => Holds::Records(format),
+        })))
+    }
+
+    /// The format by the name of a file. FASTA is plain text unless texts are sequences.
+    fn by_name(&self, path: &Path, in_directory: bool) -> Format {
+        let by_name = if in_directory { format::by_name_in_directory } else { format::by_name };
+        match by_name(path) {
+            Format::Fasta if !self.inputs.sequences => Format::Text,
+            format => format,
+        }
+    }
+
+    /// The format by the first bytes of a file, which its name does not tell. A file that is a text
+    /// by its name may still be a table by columns.
+    fn by_content(&self, path: &Path, by_name: Format) -> io::Result<Format> {
+        let file = File::open(path)?;
+        let Decompressed { mut start, mut rest } =
+            compression::open(file, compression::is_named(path))?;
+        match foreign::look(&mut rest, &mut start, self.inputs.encoding.is_some())? {
+            // A text about WARC may begin like it.
+            Some(Format::Warc) if by_name == Format::Text => return Ok(Format::Text),
+            Some(found) => return Ok(found),
+            None => {}
+        }
+        let most = self.inputs.most;
+        let is_records = match self.inputs.encoding {
+            _ if by_name != Format::Auto => false,
+            None => format::begins_with_an_object(&mut rest, &mut start, most)?,
+            Some(encoding) => {
+                let mut text = decoding(Cursor::new(start).chain(rest), encoding);
+                format::begins_with_an_object(&mut text, &mut Vec::new(), most)?
+            }
+        };
+        Ok(if is_records { Format::JsonLines } else { Format::Text })
+    }
+}
+
+/// Yields the next input. What cannot be read is an error; the next one follows it.
+impl Iterator for Finding {
+    type Item = Result<Found, BadRecord>;
+
+    fn next(&mut self) -> Option<Result<Found, BadRecord>> {
+        loop {
+            let (path, root) = match self.next_path()? {
+                Ok(found) => found,
+                Err(bad) => return Some(Err(bad)),
+            };
+            let holds = match self.look_at(&path, root.is_some()) {
+                Ok(None) => continue,
+                Ok(Some(PathKind::Directory)) => match self.enter(&path) {
+                    Ok(()) => continue,
+                    Err(bad) => return Some(Err(bad)),
+                },
+                Ok(Some(PathKind::Input(holds))) => holds,
+                Err(error) => {
+                    let place = path.display().to_string();
+                    return Some(Err(BadRecord { place, cause: error.to_string() }));
+                }
+            };
+            if let Some(walking) = &mut self.walk {
+                match holds {
+                    Holds::Records(format) if format.is_data() => walking.data += 1,
+                    Holds::Records(_) | Holds::Text { .. } => walking.texts += 1,
+                }
+            }
+            return Some(Ok(Found { path, root, holds }));
+        }
+    }
+}
