@@ -40,6 +40,11 @@ impl Batch {
         }
     }
 
+    /// Whether it stands for an input that cannot be read.
+    pub fn is_bad(&self) -> bool {
+        matches!(self, Self::Bad(_))
+    }
+
     /// Parses the records on all threads and passes each to `take`. Returns the results in order.
     /// Blank lines between records of JSON or of a table are no records.
     pub fn parse<T: Send>(

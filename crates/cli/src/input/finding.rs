@@ -60,6 +60,9 @@ pub struct Found {
     pub holds: Holds,
 }
 
+/// A path, and the directory in which it was found.
+type PathAndRoot = (PathBuf, Option<Arc<Path>>);
+
 /// What an input holds.
 #[derive(Clone, Copy, Debug)]
 pub enum Holds {
@@ -111,7 +114,7 @@ impl Finding {
     }
 
     /// The next path, and the directory in which it was found.
-    fn next_path(&mut self) -> Option<Result<(PathBuf, Option<Arc<Path>>), BadRecord>> {
+    fn next_path(&mut self) -> Option<Result<PathAndRoot, BadRecord>> {
         while let Some(walking) = &mut self.walk {
             match walking.walk.next() {
                 Some(Ok(entry)) if entry.file_type().is_some_and(|kind| kind.is_file()) => {
@@ -133,9 +136,10 @@ impl Finding {
         if !self.roots.insert(id_below(root, root)) {
             return Err(BadRecord {
                 place: root.display().to_string(),
-                cause: "has the same name as another folder of this run, and records without an id \
+                cause:
+                    "has the same name as another folder of this run, and records without an id \
                         get that name; name the folder above both, or run once for each"
-                    .to_owned(),
+                        .to_owned(),
             });
         }
         let walk = self.inputs.walking.walk(root).map_err(|error| walk::bad(root, &error))?;

@@ -7,6 +7,8 @@ use crate::input::{
 use crate::run::bad_records::BadRecords;
 use crate::run::failure::Failure;
 use crate::run::read_ahead::ReadAhead;
+use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use twindex::{Settings, Shingle};
 
@@ -14,6 +16,25 @@ use twindex::{Settings, Shingle};
 const UNNAMED: &str = "standard input: records without an id are numbered #1, #2 and so on, so a \
                        second run of the same stream has new ids; --id hash names them by their \
                        text, --id-prefix P by their line";
+
+/// What a batch of records comes from.
+#[derive(Clone, Debug, Default)]
+pub struct Source {
+    /// The file of records, as it was named or found; `None` for whole texts.
+    pub file: Option<Arc<Path>>,
+    /// The head of the table that the records belong to. A table may have no records.
+    pub head: Option<TableHead>,
+    /// Whether the file could not be read, or not further.
+    pub unread: bool,
+}
+
+impl Source {
+    /// Whether the records of both can be written without telling them apart.
+    pub fn is_like(&self, other: &Self) -> bool {
+        let Self { file, head, unread } = self;
+        *file == other.file && *unread == other.unread && head.is_some() == other.head.is_some()
+    }
+}
 
 /// The results of one batch of records.
 pub struct ParsedBatch<T> {
@@ -23,8 +44,8 @@ pub struct ParsedBatch<T> {
     pub failed: u64,
     /// What to print about bad records: ten of a file, then how many more it had.
     pub messages: Vec<String>,
-    /// The head of the table that the records belong to. A table may have no records.
-    pub head: Option<TableHead>,
+    /// What the records come from.
+    pub source: Source,
     /// The bytes of input that the batch came from, before decompression.
     pub bytes: u64,
 }
@@ -38,7 +59,13 @@ impl<T> ParsedBatch<T> {
 
 impl<T> Default for ParsedBatch<T> {
     fn default() -> Self {
-        Self { good: Vec::new(), failed: 0, messages: Vec::new(), head: None, bytes: 0 }
+        Self {
+            good: Vec::new(),
+            failed: 0,
+            messages: Vec::new(),
+            source: Source::default(),
+            bytes: 0,
+        }
     }
 }
 
@@ -70,7 +97,9 @@ pub fn start<T: Send + 'static>(
             let last = ParsedBatch { messages, ..ParsedBatch::default() };
             return (!last.messages.is_empty()).then_some(last);
         };
-        let mut parsed = ParsedBatch { head: batch.head(), bytes, ..ParsedBatch::default() };
+        let (head, unread) = (batch.head(), batch.is_bad());
+        let source = Source { file: reading.file().cloned(), head, unread };
+        let mut parsed = ParsedBatch { source, bytes, ..ParsedBatch::default() };
         parsed.messages.extend(reading.notes());
         let has_unnamed = AtomicBool::new(false);
         let parse = |record: Record<'_>| {

@@ -16,13 +16,13 @@ use std::sync::Arc;
 use std::thread::sleep;
 
 /// Documents of families of three that are similar, every tenth without a text.
-fn documents(count: u64) -> Vec<(String, Option<String>)> {
+pub fn documents(count: u64) -> Vec<(String, Option<String>)> {
     let document = |n: u64| (format!("d{n}"), (n % 10 < 9).then(|| text(n / 3, n % 3, 20)));
     (0..count).map(document).collect()
 }
 
 /// The documents as a table with one more column, and metadata.
-fn table(documents: &[(String, Option<String>)]) -> RecordBatch {
+pub fn table(documents: &[(String, Option<String>)]) -> RecordBatch {
     let metadata = HashMap::from([("origin".to_owned(), "a test".to_owned())]);
     let fields = vec![
         Field::new("number", DataType::Int32, false),
@@ -38,7 +38,7 @@ fn table(documents: &[(String, Option<String>)]) -> RecordBatch {
     RecordBatch::try_new(schema, columns).expect("columns of one length")
 }
 
-fn parquet(rows: &RecordBatch, group: usize) -> Vec<u8> {
+pub fn parquet(rows: &RecordBatch, group: usize) -> Vec<u8> {
     let properties = WriterProperties::builder().set_max_row_group_row_count(Some(group)).build();
     let mut writer =
         ArrowWriter::try_new(Vec::new(), rows.schema(), Some(properties)).expect("a writer");

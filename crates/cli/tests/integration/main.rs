@@ -54,6 +54,7 @@ mod phases;
 #[cfg(unix)]
 mod processes;
 mod replacing;
+mod shards;
 #[expect(dead_code, reason = "other tests use the rest")]
 #[path = "../../../../tests/integration/support.rs"]
 mod support;

@@ -1,7 +1,7 @@
 //! The audit of `dedup`: one line for each removed record, with the document it duplicates.
 
 use crate::commands::dedup::partial_file::{LengthAndHash, OutputWriter, PartialFile};
-use crate::commands::dedup::targets::Targets;
+use crate::commands::dedup::targets::{Target, Targets};
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::terminal::output::{Results, json_line};
@@ -38,9 +38,7 @@ impl Audit {
         resumed: Option<PartialFile>,
     ) -> Result<Self, Failure> {
         let printer = match &targets.audit {
-            Some(target) if !targets.audit_is_file() => {
-                AuditPrinter::Stream(OutputWriter::open(target)?)
-            }
+            Some(Target::Stream(path)) => AuditPrinter::Stream(OutputWriter::stream(path)?),
             None if targets.printed => AuditPrinter::Results(Results::new(global)),
             _ => AuditPrinter::Nowhere,
         };

@@ -8,6 +8,7 @@ use crate::commands::dedup::targets::Targets;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::opening;
+use crate::run::records::Source;
 use crate::run::resume_key::ResumeKey;
 use crate::terminal::interrupt;
 use crate::terminal::output::count;
@@ -63,6 +64,14 @@ impl<'a> Begun<'a> {
         Ok(Self { index, txn, deduplication, recall })
     }
 
+    /// Says where the next records come from.
+    pub(crate) fn begin(
+        &mut self,
+        sources: impl IntoIterator<Item = Source>,
+    ) -> Result<(), Failure> {
+        sources.into_iter().try_for_each(|source| self.deduplication.kept.begin(&source))
+    }
+
     /// Judges some records, and commits at the end of each batch. Stops early after a signal.
     pub(crate) fn judge(
         mut self,
@@ -83,9 +92,11 @@ impl<'a> Begun<'a> {
                 return Err(refused);
             }
             rest = later;
-            if self.deduplication.in_batch >= batch {
+            let full = self.deduplication.in_batch >= batch;
+            if full || self.deduplication.kept.wants_commit() {
                 self.deduplication.store(&mut self.txn, false)?;
                 self.txn.commit()?;
+                self.deduplication.kept.committed()?;
                 if plan.global.verbose {
                     let records = count(self.deduplication.run.given().len(), "record");
                     progress.note(&format!("committed {records}"));
@@ -127,11 +138,11 @@ impl<'a> Begun<'a> {
         // If the process is killed before `end` commits, the next run completes these steps.
         index.flush()?;
         let spool = audit.finish()?;
-        kept.finish()?;
+        let state = kept.finish()?;
         if plan.targets.output_file().is_some() {
             plan.end(&index, run)?;
         }
-        spool.map_or(Ok(()), PartialFile::discard)?;
+        spool.into_iter().chain(state).try_for_each(PartialFile::discard)?;
         Ok(counts)
     }
 }

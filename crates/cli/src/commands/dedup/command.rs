@@ -9,12 +9,12 @@ use crate::commands::dedup::kept;
 use crate::commands::dedup::kept_output::OutputRecord;
 use crate::commands::dedup::targets::Targets;
 use crate::commands::replace_guard::ReplaceOptions;
-use crate::input::{BadRecord, RawRecord, RecordName, TableHead};
+use crate::input::{BadRecord, Inputs, RawRecord, RecordName};
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::index_settings::IndexSettings;
 use crate::run::input_options::{InputOptions, NamingOptions, announce_standard_input};
-use crate::run::records::Records;
+use crate::run::records::{Records, Source};
 use crate::run::resume_key::ResumeKey;
 use crate::run::{ending::Ending, opening, ranges, records};
 use crate::terminal::interrupt;
@@ -53,7 +53,8 @@ Examples:
   twindex dedup seen.twx today.jsonl -o new.jsonl --removed removed.jsonl
   twindex dedup seen.twx today.jsonl --dry-run
   twindex dedup train.twx crawl.csv -o train.csv --against test.twx
-  twindex dedup docs.twx docs/ -o kept-paths.txt --threshold 0.9")]
+  twindex dedup docs.twx docs/ -o kept-paths.txt --threshold 0.9
+  twindex dedup seen.twx crawl/ -o kept/ --removed removed.jsonl")]
 pub(crate) struct Dedup {
     /// The index file; created if there is none
     pub(crate) index: PathBuf,
@@ -61,7 +62,8 @@ pub(crate) struct Dedup {
     #[arg(default_value = "-")]
     pub(crate) paths: Vec<PathBuf>,
     /// Write the kept records to this file, unchanged; rows of Parquet and Arrow if its name ends
-    /// in .parquet, .arrow or .arrows; for whole files, their paths; - for standard output
+    /// in .parquet, .arrow or .arrows; for whole files, their paths; - for standard output. A
+    /// folder, or a name with / at its end, takes a file for each file of the input
     #[arg(
         help_heading = OUTPUT,
         long,
@@ -124,7 +126,7 @@ pub(crate) struct Dedup {
 pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failure> {
     interrupt::catch()?;
     let start = Instant::now();
-    let targets = Targets::of(args)?;
+    let mut targets = Targets::of(args)?;
     args.settings.threshold().map(ranges::threshold).transpose()?;
     let dry_run = args.dry_run.then(|| DryRun::of(global, args)).transpose()?;
     let place = dry_run.as_ref().map_or(&args.index, |copy| &copy.index);
@@ -140,6 +142,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
     for (path, other) in args.against.iter().zip(&against) {
         against::check(args, &settings, index.is_none(), path, other.settings())?;
     }
+    targets.find_shards(args, args.inputs(&targets, &settings))?;
     let threshold = args.settings.threshold().unwrap_or(settings.threshold());
     let key = args.resume_key(threshold);
     let against = &*against;
@@ -190,26 +193,22 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
     announce_standard_input(global, &args.paths);
     let records = args.records(targets, &settings, Some(settings.sketcher()?), global.quiet)?;
     let mut progress = ProgressBar::new(global, records.expected_bytes);
-    let (mut failed, mut head) = (0_u64, None);
+    let (mut failed, mut sources) = (0_u64, Vec::<Source>::new());
     for parsed in records {
         let documents = parsed.records();
         failed += parsed.failed;
         parsed.messages.iter().for_each(|message| progress.say(message));
-        if begun.is_none() && (parsed.head.is_some() || !parsed.good.is_empty()) {
-            let schema = match &parsed.head {
-                Some(TableHead::Columns(schema)) => Some(schema),
-                _ => None,
-            };
-            kept::check(targets.out.as_ref(), schema)?;
+        if begun.is_none() && (parsed.source.head.is_some() || !parsed.good.is_empty()) {
+            kept::check(targets.out.as_ref(), &parsed.source)?;
         }
-        head = head.or_else(|| parsed.head.clone());
+        if sources.last().is_none_or(|last| !last.is_like(&parsed.source)) {
+            sources.push(parsed.source);
+        }
         if begun.is_none() && !parsed.good.is_empty() {
             begun = Some(Begun::new(&plan, index.take(), None)?);
         }
         if let Some(mut run) = begun.take() {
-            for head in head.take().into_iter().chain(parsed.head) {
-                run.deduplication.kept.begin_table(&head)?;
-            }
+            run.begin(sources.drain(..))?;
             begun = Some(run.judge(parsed.good, &progress)?);
         }
         progress.add(documents, parsed.bytes);
@@ -217,7 +216,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
     let interrupted = interrupt::asked();
     if begun.is_none() && failed == 0 && !interrupted {
         let mut run = Begun::new(&plan, index.take(), None)?;
-        head.map_or(Ok(()), |head| run.deduplication.kept.begin_table(&head))?;
+        run.begin(sources.drain(..))?;
         begun = Some(run);
     }
     let (counts, recall, given) = match begun {
@@ -258,6 +257,14 @@ impl Dedup {
         })
     }
 
+    /// The inputs to read. What the command itself writes is left out of directories.
+    fn inputs(&self, targets: &Targets, settings: &Settings) -> Inputs {
+        let mut inputs = self.input.of(&self.paths, &self.index, settings.weighted);
+        inputs.sequences = settings.shingle.kmer_width().is_some();
+        inputs.leave_out.extend(targets.files().into_iter().chain(self.against.iter().cloned()));
+        inputs
+    }
+
     /// Starts to read the input. Without a sketcher, documents have an empty signature: their ids
     /// and text hashes suffice to tell whether two inputs are the same.
     pub(crate) fn records(
@@ -268,10 +275,9 @@ impl Dedup {
         quiet: bool,
     ) -> Result<Records<InputRecord>, Failure> {
         let settings = *settings;
-        let mut inputs = self.input.of(&self.paths, &self.index, settings.weighted);
+        let mut inputs = self.inputs(targets, &settings);
         inputs.whole_rows = targets.out.is_some() && sketcher.is_some();
         self.naming.apply(&mut inputs, quiet);
-        inputs.leave_out.extend(targets.files().into_iter().chain(self.against.iter().cloned()));
         let none = Signature::empty(settings.lanes())?;
         records::start(inputs, &settings, move |record| {
             let (id, named) = match record.name {

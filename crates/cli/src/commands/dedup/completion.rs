@@ -5,11 +5,11 @@ use crate::commands::dedup::audit::Audit;
 use crate::commands::dedup::begun::Plan;
 use crate::commands::dedup::command::Dedup;
 use crate::commands::dedup::deduplication::{Counts, changed_error, stored_outputs};
-use crate::commands::dedup::kept_rows::forget_spool;
-use crate::commands::dedup::partial_file::{LengthAndHash, PartialFile};
-use crate::commands::dedup::targets::Targets;
+use crate::commands::dedup::folder_state::forget_state;
+use crate::commands::dedup::kept;
+use crate::commands::dedup::partial_file::{LengthAndHash, PartialFile, partial_path};
+use crate::commands::dedup::targets::{Target, Targets};
 use crate::input::STANDARD_INPUT;
-use crate::run::columns_file::ColumnFormat;
 use crate::run::failure::Failure;
 use crate::run::resume_key::ResumeKey;
 use crate::terminal::interrupt;
@@ -23,7 +23,7 @@ use twindex::{DedupInput, DedupRun, Index};
 /// `None` for a run that is not remembered when it has finished, because its input cannot be read
 /// twice, or its output is no file.
 pub(crate) fn circumstances(args: &Dedup, targets: &Targets) -> Option<ResumeKey> {
-    targets.output_file()?;
+    let Some(Target::File(_)) = targets.out else { return None };
     let mut key = ResumeKey::default();
     for path in &args.paths {
         let found = std::fs::metadata(path).ok()?;
@@ -61,7 +61,7 @@ pub(crate) fn finished(plan: &Plan<'_>, index: &Index) -> Result<Option<(Counts,
     let Some(run) = run else { return Ok(None) };
     let (kept_content, audit_content) = stored_outputs(&run);
     let audit = !targets.audit_is_file() || PartialFile::is_complete(&spool, audit_content)?;
-    if !audit || !PartialFile::is_complete(out, kept_content)? {
+    if !audit || !PartialFile::is_complete(&out, kept_content)? {
         return Ok(None);
     }
     let (found, failed) = read_again(plan)?;
@@ -119,19 +119,15 @@ pub(crate) fn complete(
     run: DedupRun,
 ) -> Result<Option<u64>, Failure> {
     let Plan { args, targets, .. } = *plan;
-    let (Some(out), Some(spool)) = (targets.output_file(), targets.spool()) else {
-        return Ok(None);
-    };
+    let (Some(target), Some(out)) = (&targets.out, targets.output_file()) else { return Ok(None) };
+    let Some(spool) = targets.spool() else { return Ok(None) };
     let (kept_content, audit_content) = stored_outputs(&run);
     let audit = match targets.audit_is_file() {
         true => PartialFile::complete(&spool, audit_content)?,
         false => true,
     };
-    if !audit || !PartialFile::complete(out, kept_content)? {
-        return Err(changed_error(out));
-    }
-    if ColumnFormat::of(out).is_some() {
-        forget_spool(out)?;
+    if !audit || !kept::complete(target, kept_content)? {
+        return Err(changed_error(&partial_path(&out)));
     }
     let (found, failed) = read_again(plan)?;
     let same = found == run.judged();
@@ -141,6 +137,7 @@ pub(crate) fn complete(
         false => forget(index, run)?,
     }
     spool.map_or(Ok(()), PartialFile::discard)?;
+    targets.folder().map_or(Ok(()), forget_state)?;
     if same {
         return Ok(Some(failed));
     }

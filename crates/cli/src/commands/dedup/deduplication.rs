@@ -91,14 +91,17 @@ impl<'a> Deduplication<'a> {
     ) -> Result<Self, Failure> {
         let Plan { global, args, targets, ref key, .. } = *plan;
         let resumes = interrupted.is_some();
+        let out = targets.out.as_ref();
         let (run, kept, audit) = match (interrupted, targets.output_file(), targets.spool()) {
             (Some(run), Some(file), Some(spool)) => {
                 let (kept, audit) = stored_outputs(&run);
-                let parts = (Kept::resume(file, kept)?, PartialFile::resume(&spool, audit)?);
-                let (Some(kept), Some(audit)) = parts else { return Err(changed_error(file)) };
+                let parts = (Kept::resume(out, kept)?, PartialFile::resume(&spool, audit)?);
+                let (Some(kept), Some(audit)) = parts else {
+                    return Err(changed_error(&partial_path(&file)));
+                };
                 (run, kept, Some(audit))
             }
-            _ => (DedupRun::begin(key), Kept::create(targets.out.as_ref())?, None),
+            _ => (DedupRun::begin(key), Kept::create(out)?, None),
         };
         let counts = Counts::of(&run);
         let guard = ReplaceGuard::new(args.replace.or(resumes), index)?;
@@ -126,7 +129,7 @@ impl<'a> Deduplication<'a> {
 
     /// The error for an input that differs from that of the interrupted run.
     fn other_input(&self) -> Failure {
-        let out = self.plan.targets.output_file().unwrap_or(Path::new(""));
+        let out = self.plan.args.output.as_deref().unwrap_or(Path::new(""));
         anyhow!(
             "{}: a run to it was interrupted, which had other records; run with the same input to \
              go on, or with --restart to start over",
@@ -239,11 +242,8 @@ impl<'a> Deduplication<'a> {
     }
 }
 
-/// The error for partial files that are not as the interrupted run has left them.
-pub(crate) fn changed_error(out: &Path) -> Failure {
-    anyhow!(
-        "{}: is not as the interrupted run has left it; --restart starts over",
-        partial_path(out).display()
-    )
-    .into()
+/// The error for a file that is not as the interrupted run has left it.
+pub(crate) fn changed_error(file: &Path) -> Failure {
+    let file = file.display();
+    anyhow!("{file}: is not as the interrupted run has left it; --restart starts over").into()
 }

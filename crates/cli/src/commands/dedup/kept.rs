@@ -1,139 +1,153 @@
-//! The output of `dedup`: text, or rows by columns, by the name of the file.
+//! The output of `dedup`: one file or stream, or a folder with a file for each input.
 
-use crate::commands::dedup::kept_output::{KeptOutput, OutputRecord, wants_columns};
-use crate::commands::dedup::kept_rows::KeptRows;
+use crate::commands::dedup::kept_file::{self, KeptFile};
+use crate::commands::dedup::kept_folder::{self, KeptFolder};
+use crate::commands::dedup::kept_output::OutputRecord;
 use crate::commands::dedup::partial_file::{LengthAndHash, OutputWriter, PartialFile};
 use crate::commands::dedup::targets::Target;
 use crate::input::TableHead;
-use crate::run::columns_file::{self, ColumnFormat};
 use crate::run::failure::Failure;
+use crate::run::records::Source;
 use anyhow::anyhow;
-use arrow_schema::SchemaRef;
-use std::path::Path;
 
 /// Where the kept records go.
 pub(crate) enum Kept {
-    Text(Box<KeptOutput>),
-    Rows(Box<KeptRows>),
+    /// A dry run to a folder, where records of all kinds may come together.
+    Nowhere,
+    File(KeptFile),
+    Folder(Box<KeptFolder>),
 }
 
 impl Kept {
     /// Starts an output; `None` for a run that has none.
     pub(crate) fn create(target: Option<&Target>) -> Result<Self, Failure> {
-        let Some(target) = target else { return Ok(Self::text(OutputWriter::Nowhere)) };
-        match target.file().and_then(|file| Some((file, ColumnFormat::of(file)?))) {
-            Some((file, format)) => Ok(Self::Rows(Box::new(KeptRows::create(file, format)?))),
-            None => Ok(Self::text(OutputWriter::open(target)?)),
-        }
-    }
-
-    /// Continues the file that an interrupted run has written; `None` if it has changed.
-    pub(crate) fn resume(file: &Path, content: LengthAndHash) -> Result<Option<Self>, Failure> {
-        Ok(match ColumnFormat::of(file) {
-            Some(format) => {
-                let rows = KeptRows::resume(file, format, content)?;
-                rows.map(|rows| Self::Rows(Box::new(rows)))
-            }
-            None => {
-                let file = PartialFile::resume(file, content)?;
-                file.map(|file| Self::text(OutputWriter::File(file)))
-            }
+        Ok(match target {
+            None => Self::File(KeptFile::text(OutputWriter::Nowhere)),
+            Some(Target::Nowhere) => Self::Nowhere,
+            Some(Target::File(file)) => Self::File(KeptFile::create(file)?),
+            Some(Target::Folder(folder)) => Self::Folder(Box::new(KeptFolder::create(folder)?)),
+            Some(Target::Stream(path)) => Self::File(KeptFile::text(OutputWriter::stream(path)?)),
         })
     }
 
-    fn text(writer: OutputWriter) -> Self {
-        Self::Text(Box::new(KeptOutput::new(writer)))
+    /// Continues the output that an interrupted run has written; `None` if it has changed.
+    pub(crate) fn resume(
+        target: Option<&Target>,
+        content: LengthAndHash,
+    ) -> Result<Option<Self>, Failure> {
+        Ok(match target {
+            Some(Target::File(file)) => KeptFile::resume(file, content)?.map(Self::File),
+            Some(Target::Folder(folder)) => {
+                KeptFolder::resume(folder, content)?.map(|kept| Self::Folder(Box::new(kept)))
+            }
+            Some(Target::Stream(_) | Target::Nowhere) | None => None,
+        })
+    }
+
+    /// Says where the next records come from.
+    pub(crate) fn begin(&mut self, source: &Source) -> Result<(), Failure> {
+        match (self, &source.head) {
+            (Self::File(file), Some(head)) => file.begin_table(head),
+            (Self::File(_), None) | (Self::Nowhere, _) => Ok(()),
+            (Self::Folder(folder), _) => folder.begin(source),
+        }
     }
 
     /// Checks that a record can be written beside those before it.
     pub(crate) fn admit(&mut self, written: &OutputRecord, place: &str) -> Result<(), Failure> {
-        match (self, written) {
-            (Self::Text(text), _) => text.admit(written, place),
-            (Self::Rows(rows), OutputRecord::Columns { batch, .. }) => {
-                if rows.admits(batch.schema_ref()) {
-                    return Ok(());
-                }
-                Err(anyhow!(
-                    "{place}: tables with other columns cannot be written to one output; \
-                     deduplicate them one after the other"
-                )
-                .into())
-            }
-            (Self::Rows(_), _) => Err(wants_text(place)),
-        }
-    }
-
-    /// Starts the output as a table with this head. Later tables change nothing.
-    pub(crate) fn begin_table(&mut self, head: &TableHead) -> Result<(), Failure> {
-        match (self, head) {
-            (Self::Text(text), head) => text.begin_table(head),
-            (Self::Rows(rows), TableHead::Columns(schema)) => rows.begin_table(schema),
-            (Self::Rows(_), TableHead::Text(_)) => Ok(()),
+        match self {
+            Self::Nowhere => Ok(()),
+            Self::File(file) => file.admit(written, place),
+            Self::Folder(folder) => folder.admit(written, place),
         }
     }
 
     /// Writes a record that [`Self::admit`] has accepted.
     pub(crate) fn write(&mut self, written: &OutputRecord) -> Result<(), Failure> {
-        match (self, written) {
-            (Self::Text(text), _) => text.write(written),
-            (Self::Rows(rows), OutputRecord::Columns { batch, row }) => rows.write(batch, *row),
-            (Self::Rows(_), _) => Ok(()),
+        match self {
+            Self::Nowhere => Ok(()),
+            Self::File(file) => file.write(written),
+            Self::Folder(folder) => folder.write(written),
         }
     }
 
-    /// Makes the written records durable. Returns the length and hash of the file that a later run
-    /// continues, or `None` if the output is no file. After the last record, the output is complete
-    /// but for its name.
+    /// Makes the written records durable. Returns the length and hash of the file from which a
+    /// later run continues, or `None` if the output is no file. After the last record, the output
+    /// is complete but for its name.
     pub(crate) fn sync(&mut self, last: bool) -> Result<Option<LengthAndHash>, Failure> {
         match self {
-            Self::Text(text) => text.sync(),
-            Self::Rows(rows) if last => rows.seal().map(Some),
-            Self::Rows(rows) => rows.sync().map(Some),
+            Self::Nowhere => Ok(None),
+            Self::File(file) => file.sync(last),
+            Self::Folder(folder) => folder.sync(last).map(Some),
         }
     }
 
-    /// Deletes what was written of a file, which no later run needs.
+    /// Whether a commit should come soon, because files wait for it.
+    pub(crate) fn wants_commit(&self) -> bool {
+        match self {
+            Self::Nowhere | Self::File(_) => false,
+            Self::Folder(folder) => folder.wants_commit(),
+        }
+    }
+
+    /// Gives files that are complete their names, after a commit that says so.
+    pub(crate) fn committed(&mut self) -> Result<(), Failure> {
+        match self {
+            Self::Nowhere | Self::File(_) => Ok(()),
+            Self::Folder(folder) => folder.committed(),
+        }
+    }
+
+    /// Deletes what was written, which no later run needs.
     pub(crate) fn discard(self) -> Result<(), Failure> {
         match self {
-            Self::Text(text) => text.discard(),
-            Self::Rows(rows) => rows.discard(),
+            Self::Nowhere => Ok(()),
+            Self::File(file) => file.discard(),
+            Self::Folder(folder) => folder.discard(),
         }
     }
 
-    /// Completes the output: a file gets its final name.
-    pub(crate) fn finish(self) -> Result<(), Failure> {
+    /// Completes the output: files get their names. Returns the file that tells what a folder
+    /// holds, which is needed until the run has ended.
+    pub(crate) fn finish(self) -> Result<Option<PartialFile>, Failure> {
         match self {
-            Self::Text(text) => text.finish(),
-            Self::Rows(rows) => rows.finish(),
+            Self::Nowhere => Ok(None),
+            Self::File(file) => file.finish().map(|()| None),
+            Self::Folder(folder) => folder.finish().map(Some),
         }
     }
 }
 
-/// Fails if the records cannot be written to this output. `schema` has their columns, if they are
-/// rows by columns.
-pub(crate) fn check(target: Option<&Target>, schema: Option<&SchemaRef>) -> Result<(), Failure> {
-    let Some(target) = target else { return Ok(()) };
-    let format = target.file().and_then(ColumnFormat::of);
-    let place = target.path().display().to_string();
-    match (schema, format) {
-        (None, None) => Ok(()),
-        (None, Some(_)) => Err(wants_text(&place)),
-        (Some(_), None) if target.file().is_none() => Err(anyhow!(
-            "{place}: rows of Parquet and Arrow are written to files alone; name one with -o"
+/// Completes the output of an interrupted run that has judged all its records. Returns false if the
+/// output is not as that run has left it.
+pub(crate) fn complete(target: &Target, content: LengthAndHash) -> Result<bool, Failure> {
+    match target {
+        Target::File(file) => kept_file::complete(file, content),
+        Target::Folder(folder) => kept_folder::complete(folder, content),
+        Target::Stream(_) | Target::Nowhere => Ok(false),
+    }
+}
+
+/// Fails if records cannot be written to this output, before anything is made.
+pub(crate) fn check(target: Option<&Target>, source: &Source) -> Result<(), Failure> {
+    let schema = match &source.head {
+        Some(TableHead::Columns(schema)) => Some(schema),
+        _ => None,
+    };
+    match target {
+        None | Some(Target::Nowhere) => Ok(()),
+        Some(Target::File(file)) => kept_file::check(file, schema),
+        Some(Target::Folder(folder)) => {
+            match source.file.as_deref().and_then(|file| folder.shard_of(file)) {
+                Some(shard) => kept_file::check(&folder.path.join(&shard.name), schema),
+                None => Ok(()),
+            }
+        }
+        Some(Target::Stream(path)) if schema.is_some() => Err(anyhow!(
+            "{}: rows of Parquet and Arrow are written to files alone; name one with -o",
+            path.display()
         )
         .into()),
-        (Some(_), None) => Err(wants_columns(&place)),
-        (Some(schema), Some(format)) => {
-            columns_file::check(format, schema).map_err(|cause| anyhow!("{place}: {cause}").into())
-        }
+        Some(Target::Stream(_)) => Ok(()),
     }
-}
-
-/// The error for a record of text that is to be written by columns.
-fn wants_text(place: &str) -> Failure {
-    anyhow!(
-        "{place}: only rows of Parquet or Arrow can be written to Parquet or Arrow; give the \
-         output the extension of the input"
-    )
-    .into()
 }

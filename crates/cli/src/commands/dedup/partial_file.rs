@@ -1,7 +1,6 @@
 //! Output files that get their final name when they are complete, and output streams.
 
 use crate::commands::dedup::exclusive_file;
-use crate::commands::dedup::targets::Target;
 use crate::input::STANDARD_INPUT;
 use crate::run::compressor::{Compressor, decompressed};
 use crate::run::failure::Failure;
@@ -213,6 +212,20 @@ fn sync_folder(path: &Path) -> io::Result<()> {
     }
 }
 
+/// Creates the folders above a file that are not there, and makes their names durable.
+pub fn create_folders(path: &Path) -> Result<(), Failure> {
+    let missing: Vec<_> = path
+        .ancestors()
+        .skip(1)
+        .take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists())
+        .collect();
+    for folder in missing.into_iter().rev() {
+        let created = fs::create_dir(folder).and_then(|()| sync_folder(folder));
+        created.with_context(|| folder.display().to_string())?;
+    }
+    Ok(())
+}
+
 /// Returns the temporary name of a file that is not complete.
 pub fn partial_path(path: &Path) -> PathBuf {
     with_suffix(path, ".part")
@@ -241,12 +254,8 @@ impl OutputWriter {
         matches!(self, Self::Nowhere)
     }
 
-    /// Opens a target. A file starts empty.
-    pub fn open(target: &Target) -> Result<Self, Failure> {
-        let path = match target {
-            Target::File(path) => return PartialFile::create(path).map(Self::File),
-            Target::Stream(path) => path,
-        };
+    /// Opens standard output, a pipe or a device.
+    pub fn stream(path: &Path) -> Result<Self, Failure> {
         let (stream, name): (Box<dyn Write>, _) = match path.as_os_str() == STANDARD_INPUT {
             true => (Box::new(io::stdout()), "standard output".to_owned()),
             false => {

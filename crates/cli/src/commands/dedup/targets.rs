@@ -1,9 +1,11 @@
 //! The targets that `dedup` writes to: resolves links, and refuses to overwrite an input.
 
 use crate::commands::dedup::command::Dedup;
+use crate::commands::dedup::folder_state::state_path;
 use crate::commands::dedup::kept_rows::spool_path;
 use crate::commands::dedup::partial_file::{partial_path, with_suffix};
-use crate::input::{STANDARD_INPUT, same_file};
+use crate::commands::dedup::shards::{ShardFolder, check_apart};
+use crate::input::{Inputs, STANDARD_INPUT, same_file};
 use crate::run::columns_file::ColumnFormat;
 use crate::run::failure::Failure;
 use anyhow::{Context, anyhow};
@@ -15,8 +17,12 @@ use std::path::{Path, PathBuf};
 pub(crate) enum Target {
     /// A file, which may not exist yet. The path has its links resolved.
     File(PathBuf),
+    /// A folder with a file for each file of the input.
+    Folder(ShardFolder),
     /// Standard output, a pipe or a device, which the run writes to directly.
     Stream(PathBuf),
+    /// Nothing: a dry run to a folder.
+    Nowhere,
 }
 
 /// Where the kept records and the audit go.
@@ -37,12 +43,13 @@ impl Targets {
             fs::metadata(path).with_context(|| path.display().to_string())?;
         }
         if args.dry_run {
-            return Ok(Self { out: None, audit: None, printed: true });
+            let out = args.output.as_deref().filter(|out| is_folder(out)).map(|_| Target::Nowhere);
+            return Ok(Self { out, audit: None, printed: true });
         }
         let is_stdout = |path: &PathBuf| path.as_os_str() == STANDARD_INPUT;
         let removed = args.removed.as_ref().filter(|path| !is_stdout(path));
         let targets = Self {
-            out: args.output.as_deref().map(Target::of),
+            out: args.output.as_deref().map(Target::of_output),
             audit: removed.map(|path| Target::of(path)),
             printed: removed.is_none() && !args.output.as_ref().is_some_and(is_stdout),
         };
@@ -56,9 +63,30 @@ impl Targets {
         Self { out: None, audit: None, printed: self.printed }
     }
 
-    /// Returns the output if it is a file, which a later run can resume.
-    pub(crate) fn output_file(&self) -> Option<&Path> {
-        self.out.as_ref().and_then(Target::file)
+    /// Returns the file from which a later run can resume the output: the output itself, or what
+    /// tells the state of a folder.
+    pub(crate) fn output_file(&self) -> Option<PathBuf> {
+        match self.out.as_ref()? {
+            Target::File(path) => Some(path.clone()),
+            Target::Folder(folder) => Some(state_path(&folder.path)),
+            Target::Stream(_) | Target::Nowhere => None,
+        }
+    }
+
+    /// Returns the output if it is a folder.
+    pub(crate) fn folder(&self) -> Option<&Path> {
+        match &self.out {
+            Some(Target::Folder(folder)) => Some(&folder.path),
+            _ => None,
+        }
+    }
+
+    /// Finds the files of the output, if it is a folder.
+    pub(crate) fn find_shards(&mut self, args: &Dedup, inputs: Inputs) -> Result<(), Failure> {
+        if let Some(path) = self.folder() {
+            self.out = Some(Target::Folder(ShardFolder::find(path, inputs, args, self)?));
+        }
+        Ok(())
     }
 
     /// Returns the file that keeps the audit, so that a later run can resume it: the file that the
@@ -66,7 +94,7 @@ impl Targets {
     pub(crate) fn spool(&self) -> Option<PathBuf> {
         match &self.audit {
             Some(Target::File(path)) => Some(path.clone()),
-            _ => self.output_file().map(|out| with_suffix(out, ".removed")),
+            _ => self.output_file().map(|out| with_suffix(&out, ".removed")),
         }
     }
 
@@ -78,19 +106,28 @@ impl Targets {
     /// Returns all files that the run may write, under their temporary and final names.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         let out = self.output_file();
-        let rows = out.filter(|out| ColumnFormat::of(out).is_some()).map(spool_path);
-        let named = out.map(Path::to_owned).into_iter().chain(self.spool()).chain(rows);
+        let rows = out.as_deref().filter(|out| ColumnFormat::of(out).is_some()).map(spool_path);
+        let named = out.into_iter().chain(self.spool()).chain(rows);
         named.flat_map(|path| [partial_path(&path), path]).collect()
     }
 
     /// Checks that each folder exists, and that no file to write is another output, an index or an
     /// input.
     fn check(&self, args: &Dedup) -> Result<(), Failure> {
+        if let Some(removed) = args.removed.as_deref().filter(|removed| is_folder(removed)) {
+            let removed = removed.display();
+            return Err(anyhow!("{removed}: is a folder; name a file for the audit").into());
+        }
+        if let Some(folder) = self.folder() {
+            check_folder_above(folder)?;
+            check_apart(folder, args)?;
+        }
         let files = self.files();
         for (at, file) in files.iter().enumerate() {
             let place = file.display();
-            let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-            fs::metadata(folder.unwrap_or(Path::new("."))).with_context(|| place.to_string())?;
+            if file.parent() != self.folder() {
+                check_folder_above(file)?;
+            }
             if files.iter().skip(at + 1).any(|other| is_same_destination(file, other)) {
                 let error =
                     anyhow!("{place}: cannot take both the output and the audit; name two files");
@@ -113,6 +150,16 @@ impl Targets {
 }
 
 impl Target {
+    /// The target of the kept records, which may be a folder.
+    fn of_output(path: &Path) -> Self {
+        match is_folder(path) {
+            true => {
+                Self::Folder(ShardFolder { path: path.components().collect(), shards: [].into() })
+            }
+            false => Self::of(path),
+        }
+    }
+
     /// Resolves the links of a path, and tells a file from a stream.
     fn of(path: &Path) -> Self {
         if path.as_os_str() == STANDARD_INPUT {
@@ -135,27 +182,30 @@ impl Target {
         }
     }
 
-    /// Returns the path of a file, or `None` for a stream.
-    pub(crate) fn file(&self) -> Option<&Path> {
-        match self {
-            Self::File(path) => Some(path),
-            Self::Stream(_) => None,
+    /// The one path without links of a file or folder that may not exist yet, if its folder does.
+    pub(crate) fn absolute(path: &Path) -> Option<PathBuf> {
+        if let Ok(found) = path.canonicalize() {
+            return Some(found);
         }
-    }
-
-    /// Returns the path, as messages name it.
-    pub(crate) fn path(&self) -> &Path {
-        match self {
-            Self::File(path) | Self::Stream(path) => path,
-        }
-    }
-}
-
-/// Whether two paths name the same file, which may not exist yet.
-fn is_same_destination(a: &Path, b: &Path) -> bool {
-    fn absolute(path: &Path) -> Option<PathBuf> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         Some(folder.unwrap_or(Path::new(".")).canonicalize().ok()?.join(path.file_name()?))
     }
-    same_file(a, b) || absolute(a).is_some_and(|a| absolute(b) == Some(a))
+}
+
+/// Whether a path means a folder: one that is there, or it has a slash at its end.
+fn is_folder(path: &Path) -> bool {
+    let last = path.as_os_str().as_encoded_bytes().last();
+    last.is_some_and(|last| std::path::is_separator((*last).into())) || path.is_dir()
+}
+
+/// Fails if there is no folder for a file or a folder.
+fn check_folder_above(path: &Path) -> Result<(), Failure> {
+    let above = path.parent().filter(|above| !above.as_os_str().is_empty());
+    fs::metadata(above.unwrap_or(Path::new("."))).with_context(|| path.display().to_string())?;
+    Ok(())
+}
+
+/// Whether two paths name the same file, which may not exist yet.
+pub(crate) fn is_same_destination(a: &Path, b: &Path) -> bool {
+    same_file(a, b) || Target::absolute(a).is_some_and(|a| Target::absolute(b) == Some(a))
 }

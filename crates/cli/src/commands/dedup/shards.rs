@@ -1,0 +1,123 @@
+//! The files of a folder of outputs: one for each file of records in the input.
+
+use crate::commands::dedup::command::Dedup;
+use crate::commands::dedup::targets::{Target, Targets, is_same_destination};
+use crate::input::{Finding, Holds, Inputs, STANDARD_INPUT};
+use crate::run::columns_file::ColumnFormat;
+use crate::run::failure::Failure;
+use crate::run::results_table::refuse_packed;
+use anyhow::anyhow;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A folder of outputs.
+#[derive(Clone, Debug)]
+pub(crate) struct ShardFolder {
+    /// The folder, which may not exist yet.
+    pub(crate) path: PathBuf,
+    /// Its files, in the order of the input.
+    pub(crate) shards: Arc<[Shard]>,
+}
+
+/// A file of records, and the file that receives what is kept of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Shard {
+    pub(crate) input: PathBuf,
+    /// The path of the output below the folder: that of the input below its own folder.
+    pub(crate) name: String,
+}
+
+impl Shard {
+    /// Whether it is written by columns.
+    pub(crate) fn is_columns(&self) -> bool {
+        ColumnFormat::of(Path::new(&self.name)).is_some()
+    }
+}
+
+impl ShardFolder {
+    /// The place of the shard with this input; it is not before `from`.
+    pub(crate) fn shard_at(&self, input: &Path, from: usize) -> Option<usize> {
+        let found = self.shards.iter().skip(from).position(|shard| shard.input == input);
+        found.map(|found| from + found)
+    }
+
+    /// The shard with this input.
+    pub(crate) fn shard_of(&self, input: &Path) -> Option<&Shard> {
+        self.shards.iter().find(|shard| shard.input == input)
+    }
+
+    /// Finds the files that `inputs` consist of, and what they become in this folder.
+    ///
+    /// # Errors
+    ///
+    /// Fails for an input that has no name or is one text, and if two would get the same name, or
+    /// one that of another file of this run.
+    pub(crate) fn find(
+        path: &Path,
+        inputs: Inputs,
+        args: &Dedup,
+        targets: &Targets,
+    ) -> Result<Self, Failure> {
+        let place = path.display();
+        if args.paths.iter().any(|input| input.as_os_str() == STANDARD_INPUT) {
+            return Err(anyhow!(
+                "{place}: is a folder, and standard input has no name there; name a file with -o"
+            )
+            .into());
+        }
+        let mut others = targets.files();
+        others.extend(args.against.iter().cloned());
+        others.push(args.index.clone());
+        let mut shards: Vec<Shard> = Vec::new();
+        let mut met = HashMap::new();
+        // What cannot be read is reported when it is read.
+        for found in Finding::new(Arc::new(inputs)).filter_map(Result::ok) {
+            let input = found.path.display();
+            if let Holds::Text { .. } = found.holds {
+                return Err(anyhow!(
+                    "{input}: is one text, but the folder {place} takes files of records; choose \
+                     them with --glob, or name a file with -o for the paths of kept texts"
+                )
+                .into());
+            }
+            let Some(name) = found.below().to_str().map(str::to_owned) else { continue };
+            let out = path.join(&name);
+            if let Some(other) = met.insert(name.clone(), found.path.clone()) {
+                return Err(anyhow!(
+                    "{}: would be written for {} and {input}; deduplicate them one after the other",
+                    out.display(),
+                    other.display()
+                )
+                .into());
+            }
+            if others.iter().any(|other| is_same_destination(other, &out)) {
+                let out = out.display();
+                return Err(
+                    anyhow!("{out}: is another file of this run; name another folder").into()
+                );
+            }
+            refuse_packed(&out)?;
+            shards.push(Shard { input: found.path, name });
+        }
+        Ok(Self { path: path.to_owned(), shards: shards.into() })
+    }
+}
+
+/// Fails if an output folder is in a folder of the input, or the other way round.
+pub(crate) fn check_apart(folder: &Path, args: &Dedup) -> Result<(), Failure> {
+    let Some(own) = Target::absolute(folder) else { return Ok(()) };
+    let inputs = args.paths.iter().filter(|path| path.as_os_str() != STANDARD_INPUT);
+    for input in inputs {
+        let Ok(found) = input.canonicalize() else { continue };
+        let (folder, input) = (folder.display(), input.display());
+        let how = match (found.starts_with(&own), own.starts_with(&found)) {
+            (true, true) => "is an input".to_owned(),
+            (true, false) => format!("holds the input {input}"),
+            (false, true) => format!("is in the input {input}"),
+            (false, false) => continue,
+        };
+        return Err(anyhow!("{folder}: {how}; name another folder, apart from inputs").into());
+    }
+    Ok(())
+}

@@ -1,0 +1,203 @@
+//! `dedup` from a folder of shards to a folder of shards: each complete or absent, and together
+//! what one file after the other gives.
+
+use crate::columns::{documents, parquet, table};
+use crate::command::{Shell, jsonl, number_from, report};
+use crate::packing::Packing;
+use crate::support::Random;
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher, RandomState};
+use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// The shards of the input, in the order in which they are read.
+const SHARDS: [&str; 7] = [
+    "a.jsonl",
+    "b.jsonl.gz",
+    "data/train-00000-of-00002.parquet",
+    "data/train-00001-of-00002.parquet",
+    "empty.jsonl",
+    "rows.csv",
+    "z/none.csv",
+];
+
+/// A folder `in` of shards with `count` documents, of which two thirds are near duplicates of
+/// documents in the same shard or another.
+fn corpus(count: u64) -> Shell {
+    let shell = Shell::new();
+    let mut all = documents(count);
+    all.iter_mut().for_each(|(_, text)| *text = Some(text.take().unwrap_or_default()));
+    // Each family of three is spread over three shards.
+    let mut parts: [Vec<_>; 5] = Default::default();
+    all.into_iter().enumerate().for_each(|(at, document)| parts[at % 5].push(document));
+    let [a, b, c, d, e] = parts;
+    let lines = |part: &[(String, Option<String>)]| {
+        let part = part.iter().map(|(id, text)| (&**id, text.as_deref().unwrap_or_default()));
+        jsonl(&part.collect::<Vec<_>>())
+    };
+    shell.write("in/a.jsonl", lines(&a));
+    shell.write("in/b.jsonl.gz", Packing::Gzip.pack(lines(&b).as_bytes()));
+    shell.write("in/data/train-00000-of-00002.parquet", parquet(&table(&c), 50));
+    shell.write("in/data/train-00001-of-00002.parquet", parquet(&table(&d).slice(0, 0), 50));
+    shell.write("in/empty.jsonl", "");
+    let rows = e.iter().map(|(id, text)| format!("{id},{}\n", text.as_deref().unwrap_or_default()));
+    shell.write("in/rows.csv", "id,text\n".to_owned() + &rows.collect::<String>());
+    shell.write("in/z/none.csv", "id,text\n");
+    shell
+}
+
+/// All files below a folder, by their paths below it.
+fn files(shell: &Shell, folder: &str) -> BTreeMap<String, Vec<u8>> {
+    fn walk(root: &Path, at: &Path, found: &mut BTreeMap<String, Vec<u8>>) {
+        // A folder or file may go while it is looked at.
+        let Ok(entries) = std::fs::read_dir(at) else { return };
+        for entry in entries.flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                walk(root, &path, found);
+            } else if let Ok(content) = std::fs::read(&path) {
+                let name = path.strip_prefix(root).expect("below").display().to_string();
+                found.insert(name, content);
+            }
+        }
+    }
+    let (root, mut found) = (shell.path(folder), BTreeMap::new());
+    walk(&root, &root, &mut found);
+    found
+}
+
+#[test]
+fn shards_hold_what_one_after_the_other_gives() {
+    let shell = corpus(600);
+    shell.run("dedup i.twx in -o out/ -q --removed gone.jsonl").succeeds();
+    let found = files(&shell, "out");
+    assert_eq!(found.keys().map(String::as_str).collect::<Vec<_>>(), SHARDS);
+    std::fs::create_dir_all(shell.path("one/data")).expect("a folder");
+    std::fs::create_dir_all(shell.path("one/z")).expect("a folder");
+    for shard in SHARDS {
+        shell
+            .run(&format!("dedup one.twx in/{shard} -o one/{shard} -q --removed gone2.jsonl"))
+            .succeeds();
+    }
+    assert!(found == files(&shell, "one"));
+    assert!(found["rows.csv"].len() < shell.read("in/rows.csv").len(), "nothing was removed");
+    assert_eq!(shell.read("in/z/none.csv"), found["z/none.csv"]);
+    // A second run keeps the same again.
+    shell.run("dedup i.twx in -o out -q --removed gone.jsonl").succeeds();
+    assert!(found == files(&shell, "out"));
+}
+
+#[test]
+fn a_shard_is_complete_or_absent_whenever_the_command_is_killed() {
+    let rounds = number_from("TWINDEX_KILL_ROUNDS").unwrap_or(6);
+    let seed = number_from("TWINDEX_KILL_SEED")
+        .unwrap_or_else(|| RandomState::new().hash_one("shards") >> 32);
+    report(&format!("shards, TWINDEX_KILL_SEED={seed}"));
+    let mut random = Random(seed);
+    let words = "dedup i.twx in -o out/ -q --batch 40 --removed gone.jsonl";
+    let unbroken = corpus(1_500);
+    let start = Instant::now();
+    unbroken.run(words).succeeds();
+    let length = start.elapsed().as_nanos() as u64;
+    let expected = files(&unbroken, "out");
+    let audit = unbroken.read("gone.jsonl");
+    let (mut killed, mut part_way) = (0, 0);
+    let mut shell = corpus(1_500);
+    for round in 0..rounds {
+        let what = format!("TWINDEX_KILL_SEED={seed}, round {round}");
+        let running = shell.start(words);
+        sleep(Duration::from_nanos(random.below(length)));
+        killed += u64::from(running.kill());
+        let mut found = files(&shell, "out");
+        found.retain(|name, _| !name.ends_with(".part"));
+        part_way += u64::from(!found.is_empty() && found.len() < SHARDS.len());
+        for (name, content) in &found {
+            assert!(expected.get(name) == Some(content), "{what}: {name}");
+        }
+        if random.below(3) == 0 || found.len() == SHARDS.len() {
+            shell.run(words).succeeds();
+            assert!(files(&shell, "out") == expected, "{what}");
+            assert!(shell.read("gone.jsonl") == audit, "{what}");
+            shell = corpus(1_500);
+        }
+    }
+    shell.run(words).succeeds();
+    assert!(files(&shell, "out") == expected);
+    report(&format!(
+        "{rounds} rounds, {killed} killed before the end, {part_way} with some shards"
+    ));
+}
+
+#[test]
+fn a_stopped_run_does_not_go_on_with_files_that_were_changed() {
+    let words = "dedup i.twx in -o out/ -q --batch 10 --removed gone.jsonl";
+    let state = ".twindex-dedup.part";
+    for changed in [state, "a.jsonl", "data/train-00000-of-00002.parquet"] {
+        let stopped = |_: &u32| {
+            let shell = corpus(900);
+            let mut running = shell.start(words);
+            while running.is_running() && !shell.path("out/data/train-00000-of-00002.parquet").exists() {
+                sleep(Duration::from_millis(1));
+            }
+            running.kill();
+            shell.path("out").join(state).exists().then_some(shell)
+        };
+        // The command may be done before it is killed.
+        let shell = (0..50).find_map(|round| stopped(&round)).expect("a run that was killed");
+        let path = format!("out/{changed}");
+        let mut content = shell.read(&path);
+        content.truncate(content.len() - 1);
+        shell.write(&path, content);
+        let found = files(&shell, "out");
+        let done = shell.run(words);
+        assert_eq!(done.status, 2, "{changed}: {done:?}");
+        let message = format!("{path}: is not as the interrupted run has left it");
+        assert!(done.stderr.contains(&message), "{changed}: {done:?}");
+        assert!(files(&shell, "out") == found, "{changed}");
+        shell.run(&format!("{words} --restart")).succeeds();
+        assert_eq!(files(&shell, "out").into_keys().collect::<Vec<_>>(), SHARDS, "{changed}");
+    }
+}
+
+#[test]
+fn a_shard_that_cannot_be_read_stays_absent_and_the_others_are_written() {
+    let shell = corpus(60);
+    shell.write("in/broken.parquet", "PAR1 and no more");
+    let done = shell.run("dedup i.twx in -o out/ --removed gone.jsonl");
+    assert_eq!(done.status, 2, "{done:?}");
+    assert!(done.stderr.contains("in/broken.parquet: "), "{done:?}");
+    assert_eq!(files(&shell, "out").keys().map(String::as_str).collect::<Vec<_>>(), SHARDS);
+}
+
+#[test]
+fn what_has_no_place_in_a_folder_of_shards_is_refused_before_anything_is_made() {
+    let shell = corpus(60);
+    shell.write("texts/a.txt", "a text");
+    shell.write("other/a.jsonl", "");
+    let before = shell.names();
+    for (words, message) in [
+        ("in -o in/", "in: is an input; name another folder"),
+        ("in -o .", ".: holds the input in; name another folder"),
+        ("in -o in/out/", "in/out: is in the input in; name another folder"),
+        ("- -o out/", "out: is a folder, and standard input has no name there"),
+        ("texts -o out/", "texts/a.txt: is one text, but the folder out takes files of records"),
+        ("in other -o out/", "out/a.jsonl: would be written for in/a.jsonl and other/a.jsonl"),
+        ("in -o no/out/", "no/out: No such file"),
+        ("in -o texts --removed texts/a.jsonl", "texts/a.jsonl: is another file of this run"),
+        (
+            "in/a.jsonl -o out.jsonl --removed texts/",
+            "texts/: is a folder; name a file for the audit",
+        ),
+    ] {
+        let done = shell.run(&format!("dedup i.twx {words}"));
+        assert_eq!(done.status, 2, "{words}: {done:?}");
+        assert!(done.stderr.contains(message), "{words}: {done:?}");
+        assert_eq!(shell.names(), before, "{words}");
+    }
+    // Files that are named themselves keep their names, and a dry run writes none.
+    shell.run("dedup i.twx in other/../in/a.jsonl -o out/ --dry-run -q").succeeds();
+    assert_eq!(shell.names(), before);
+    shell.run("dedup i.twx in/a.jsonl in/rows.csv -o out/ -q --removed gone.jsonl").succeeds();
+    assert_eq!(files(&shell, "out").into_keys().collect::<Vec<_>>(), ["a.jsonl", "rows.csv"]);
+}
