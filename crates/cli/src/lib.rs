@@ -15,6 +15,7 @@ mod dispatch;
 pub mod fuzzing;
 pub mod input;
 mod near_misses;
+pub mod remote;
 pub mod run;
 pub mod terminal;
 

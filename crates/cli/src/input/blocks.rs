@@ -73,7 +73,8 @@ impl<R: Read> StreamReader<R> {
     /// Appends up to `want` bytes; returns how many, 0 at the end.
     pub(super) fn read_some(&mut self, want: usize, out: &mut Vec<u8>) -> io::Result<usize> {
         if self.buffer.len() < want {
-            self.buffer.resize(want, 0);
+            // Fresh memory is zero already, and costs nothing until it is read into.
+            self.buffer = vec![0; want];
         }
         loop {
             match self.stream.read(&mut self.buffer[..want]) {

@@ -1,10 +1,11 @@
 //! The identity of a file, whichever path or link leads to it.
 
+use crate::remote::is_remote;
 use std::fs::Metadata;
 use std::path::Path;
 
 /// The identity of a file: device and inode, or its one path without links.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum FileIdentity {
     #[cfg(unix)]
     Inode(u64, u64),
@@ -32,7 +33,10 @@ impl FileIdentity {
     }
 }
 
-/// Whether two paths lead to the same file, also through links.
+/// Whether two paths lead to the same file, also through links, or are one address.
 pub fn same_file(a: &Path, b: &Path) -> bool {
+    if is_remote(a) {
+        return a.as_os_str() == b.as_os_str();
+    }
     FileIdentity::of_path(a).is_some_and(|a| Some(a) == FileIdentity::of_path(b))
 }

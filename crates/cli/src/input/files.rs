@@ -4,12 +4,12 @@ use super::compression::{self, DecompressedRest};
 use super::fasta;
 use super::foreign;
 use super::format::Format;
+use super::input_file::InputFile;
 use super::path_id::id_of;
 use super::record::{BadRecord, Body, RawRecord, Record, RecordName, not_utf8, too_long};
 use encoding_rs::Encoding;
 use rayon::prelude::*;
 use std::borrow::Cow;
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -169,10 +169,10 @@ fn bytes_of(
     share: Option<&mut Share<'_>>,
     is_encoded: bool,
 ) -> io::Result<Bytes> {
-    let file = File::open(path)?;
-    let size = file.metadata()?.len();
+    let file = InputFile::open(path)?;
+    let size = file.size()?.unwrap_or_default();
     let compression::Decompressed { mut start, mut rest } =
-        compression::open(file, compression::is_named(path))?;
+        compression::open(file.stream()?, compression::is_named(path))?;
     let found = foreign::look(&mut rest, &mut start, is_encoded)?;
     foreign::check(Format::Text, found)?;
     let limit = (most as u64).saturating_add(1).saturating_sub(start.len() as u64);

@@ -5,12 +5,13 @@ use super::encoding::decoding;
 use super::file_identity::FileIdentity;
 use super::foreign;
 use super::format::{self, Format};
+use super::input_file::InputFile;
 use super::inputs::{Inputs, is_standard_input};
 use super::path_id::{id_below, id_of};
 use super::record::BadRecord;
-use super::walk;
+use super::walk::Walk;
+use crate::remote::{Looked, address, look};
 use std::collections::{HashSet, VecDeque};
-use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -30,7 +31,7 @@ pub struct Finding {
 /// A directory that is being walked, and how many files of records and texts it has.
 struct Walking {
     root: Arc<Path>,
-    walk: ignore::Walk,
+    walk: Walk,
     data: u64,
     texts: u64,
 }
@@ -117,11 +118,8 @@ impl Finding {
     fn next_path(&mut self) -> Option<Result<PathAndRoot, BadRecord>> {
         while let Some(walking) = &mut self.walk {
             match walking.walk.next() {
-                Some(Ok(entry)) if entry.file_type().is_some_and(|kind| kind.is_file()) => {
-                    return Some(Ok((entry.into_path(), Some(Arc::clone(&walking.root)))));
-                }
-                Some(Ok(_)) => {}
-                Some(Err(error)) => return Some(Err(walk::bad(&walking.root, &error))),
+                Some(Ok(path)) => return Some(Ok((path, Some(Arc::clone(&walking.root))))),
+                Some(Err(bad)) => return Some(Err(bad)),
                 None => {
                     self.notes.extend(walking.note());
                     self.walk = None;
@@ -142,7 +140,7 @@ impl Finding {
                         .to_owned(),
             });
         }
-        let walk = self.inputs.walking.walk(root).map_err(|error| walk::bad(root, &error))?;
+        let walk = Walk::new(root, &self.inputs.walking)?;
         self.walk = Some(Walking { root: Arc::from(root), walk, data: 0, texts: 0 });
         Ok(())
     }
@@ -153,27 +151,37 @@ impl Finding {
         if is_standard_input(path) && !in_directory {
             return Ok(Some(PathKind::Input(Holds::Records(format))));
         }
-        let found = std::fs::metadata(path)?;
-        if found.is_dir() {
-            return Ok(Some(PathKind::Directory));
-        }
-        let identity = FileIdentity::of(path, &found);
-        if in_directory && identity.is_some_and(|identity| self.left_out.contains(&identity)) {
-            return Ok(None);
-        }
+        let (size, is_regular) = match address(path) {
+            Some(address) if !in_directory => match look(address)? {
+                Looked::Folder(_) => return Ok(Some(PathKind::Directory)),
+                Looked::File(file) => (file.size(), true),
+            },
+            Some(_) => (self.walk.as_ref().map_or(0, |walking| walking.walk.size()), true),
+            None => {
+                let found = std::fs::metadata(path)?;
+                if found.is_dir() {
+                    return Ok(Some(PathKind::Directory));
+                }
+                let identity = FileIdentity::of(path, &found);
+                let is_left_out = identity.is_some_and(|found| self.left_out.contains(&found));
+                if in_directory && is_left_out {
+                    return Ok(None);
+                }
+                (found.len(), found.is_file())
+            }
+        };
         if format == Format::Auto {
             format = self.by_name(path, in_directory);
         }
         // Only a regular file can be read twice.
         let by_content = format == Format::Auto || format == Format::Text && !in_directory;
-        if self.inputs.format == Format::Auto && by_content && found.is_file() {
+        if self.inputs.format == Format::Auto && by_content && is_regular {
             // A file that cannot be read is reported when it is read as a text.
             format = self.by_content(path, format).unwrap_or(Format::Text);
         }
-        let size = found.len();
         Ok(Some(PathKind::Input(match format {
             Format::Text => Holds::Text { size, fasta: false },
-            Format::Fasta if found.is_file() => Holds::Text { size, fasta: true },
+            Format::Fasta if is_regular => Holds::Text { size, fasta: true },
             format => Holds::Records(format),
         })))
     }
@@ -190,7 +198,7 @@ impl Finding {
     /// The format by the first bytes of a file, which its name does not tell. A file that is a text
     /// by its name may still be a table by columns.
     fn by_content(&self, path: &Path, by_name: Format) -> io::Result<Format> {
-        let file = File::open(path)?;
+        let file = InputFile::open(path)?.stream()?;
         let Decompressed { mut start, mut rest } =
             compression::open(file, compression::is_named(path))?;
         match foreign::look(&mut rest, &mut start, self.inputs.encoding.is_some())? {

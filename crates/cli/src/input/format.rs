@@ -45,7 +45,7 @@ impl Format {
     }
 
     /// Whether it is a table by columns.
-    pub(super) const fn is_columns(self) -> bool {
+    pub const fn is_columns(self) -> bool {
         matches!(self, Self::Parquet | Self::Arrow)
     }
 

@@ -19,6 +19,7 @@ mod format;
 pub mod fuzz;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz_formats;
+mod input_file;
 mod inputs;
 mod json;
 mod lines;
@@ -44,6 +45,7 @@ pub use fasta::no_sequence;
 pub use file_identity::{FileIdentity, same_file};
 pub use finding::{Finding, Found, Holds};
 pub use format::Format;
+pub use input_file::is_there;
 pub use inputs::{Inputs, STANDARD_INPUT};
 pub use json::{Fields, weights};
 pub use listing::{Listed, NulList, open_lines};

@@ -10,13 +10,13 @@ use super::fasta::SequenceBlocks;
 use super::finding::Found;
 use super::foreign;
 use super::format::{self, Format};
+use super::input_file::InputFile;
 use super::inputs::Inputs;
 use super::lines::{LineFormat, LineParser};
 use super::record::{BadRecord, Naming, WANTS_WEIGHTS};
 use super::rows::{RowBlock, RowBlocks};
 use super::table::Table;
 use super::warc::{WarcBlocks, WarcParser};
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ struct Begun {
     format: Format,
     naming: Naming,
     /// The file, if it can be read at any place, and what counts its bytes.
-    file: Option<(File, Arc<Count>)>,
+    file: Option<(InputFile, Arc<Count>)>,
 }
 
 impl Inputs {
@@ -74,15 +74,11 @@ impl Inputs {
         name: String,
         counter: &Arc<AtomicU64>,
     ) -> io::Result<Result<Opened, BadRecord>> {
-        let opened = File::open(path)?;
-        let found = opened.metadata()?;
-        let again = match found.is_file() && format.is_columns() {
-            true => Some(opened.try_clone()?),
-            false => None,
-        };
-        let left = if found.is_file() { found.len() } else { 0 };
-        let stream = Counted::new(Box::new(opened), left, counter);
-        let (bytes, file) = (stream.read_so_far(), again.map(|file| (file, stream.count())));
+        let file = InputFile::open(path)?;
+        let left = file.size()?.unwrap_or_default();
+        let stream = Counted::new(file.stream()?, left, counter);
+        let seekable = format.is_columns() && file.is_seekable();
+        let (bytes, file) = (stream.read_so_far(), seekable.then(|| (file, stream.count())));
         let mut content = compression::open(stream, compression::is_named(path))?;
         let density = Density::of(content.is_packed().then_some(bytes));
         (content, format) = self.recognized(content, format)?;

@@ -1,5 +1,6 @@
 //! The id of a document that is a file: its path, spelled in one way.
 
+use crate::remote::address;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -23,8 +24,12 @@ pub(super) fn id_below(root: &Path, path: &Path) -> String {
 ///
 /// A `..` behind a symbolic link stays: it leads to the parent of the folder that the link leads
 /// to. An absolute path below the current directory becomes relative to it. A path that begins with
-/// `-` begins with `./-`, so that no program takes it for an option or for standard input.
+/// `-` begins with `./-`, so that no program takes it for an option or for standard input. An
+/// address stays as it is.
 pub(super) fn id_of(path: &Path) -> String {
+    if let Some(address) = address(path) {
+        return address.to_owned();
+    }
     let mut id = PathBuf::new();
     let below = path.is_absolute().then(std::env::current_dir).and_then(Result::ok);
     let below = below.and_then(|folder| path.strip_prefix(folder).ok());

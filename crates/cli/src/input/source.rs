@@ -99,6 +99,7 @@ impl Reading {
             None => return false,
             Some(Ok(found)) => found,
             Some(Err(bad)) => {
+                self.file = Some(Arc::from(Path::new(&bad.place)));
                 self.bad = Some(bad);
                 return false;
             }

@@ -3,9 +3,9 @@
 use super::compression::{self, Decompressed};
 use super::fasta::no_sequence;
 use super::foreign;
+use super::input_file::InputFile;
 use super::inputs::STANDARD_INPUT;
 use super::record::{BYTE_ORDER_MARK, BadRecord};
-use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::Path;
 
@@ -21,7 +21,7 @@ pub fn open_text(path: &Path) -> Result<Box<dyn Read + Send>, BadRecord> {
         true => Box::new(io::stdin()),
         false if path.is_dir() => return Err(bad("is a directory; name a file".into())),
         false if path.to_str().is_none() => return Err(bad("its name is not valid UTF-8".into())),
-        false => Box::new(File::open(path).map_err(io)?),
+        false => InputFile::open(path).and_then(|file| file.stream()).map_err(io)?,
     };
     let Decompressed { mut start, mut rest } =
         compression::open(stream, compression::is_named(path)).map_err(io)?;

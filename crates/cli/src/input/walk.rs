@@ -1,9 +1,11 @@
 //! Walks directories for documents, by the rules of ripgrep.
 
 use super::record::BadRecord;
+use crate::remote::{Looked, address, look};
 use ignore::overrides::{Override, OverrideBuilder};
-use ignore::{Error, Walk, WalkBuilder};
+use ignore::{Error, WalkBuilder};
 use std::path::{Path, PathBuf};
+use std::vec::IntoIter;
 
 /// Which files of a directory are read.
 #[derive(Clone, Debug, Default)]
@@ -16,13 +18,77 @@ pub struct WalkOptions {
     pub globs: Vec<String>,
 }
 
-impl WalkOptions {
-    /// Walks a directory in order of names. Fails if a glob is invalid.
-    pub(super) fn walk(&self, root: &Path) -> Result<Walk, Error> {
-        let mut walk = WalkBuilder::new(root);
-        walk.sort_by_file_name(Ord::cmp).require_git(false);
-        walk.hidden(!self.hidden).follow_links(self.follow).overrides(overrides(&self.globs)?);
-        Ok(walk.build())
+/// Walks the files of a directory, or those below an address.
+pub(super) struct Walk {
+    root: PathBuf,
+    files: Files,
+    /// The size of the last file behind an address.
+    size: u64,
+}
+
+enum Files {
+    Local(Box<ignore::Walk>),
+    Remote(IntoIter<(PathBuf, u64)>),
+}
+
+impl Walk {
+    /// Begins to walk, in order of names. Fails if a glob is invalid.
+    pub(super) fn new(root: &Path, options: &WalkOptions) -> Result<Self, BadRecord> {
+        let failed = |error| bad(root, &error);
+        let globs = overrides(&options.globs).map_err(failed)?;
+        let files = match address(root) {
+            Some(address) => {
+                let found = match look(address).map_err(|error| failed(Error::Io(error)))? {
+                    Looked::Folder(found) => found,
+                    Looked::File(file) => vec![(root.to_owned(), file.size())],
+                };
+                let is_wanted = |(path, _): &(PathBuf, u64)| {
+                    let below = path.strip_prefix(root).unwrap_or(path);
+                    let is_hidden = below
+                        .components()
+                        .any(|part| part.as_os_str().as_encoded_bytes().starts_with(b"."));
+                    (options.hidden || !is_hidden) && !globs.matched(below, false).is_ignore()
+                };
+                let found: Vec<_> = found.into_iter().filter(is_wanted).collect();
+                Files::Remote(found.into_iter())
+            }
+            None => {
+                let mut walk = WalkBuilder::new(root);
+                walk.sort_by_file_name(Ord::cmp).require_git(false);
+                walk.hidden(!options.hidden).follow_links(options.follow).overrides(globs);
+                Files::Local(Box::new(walk.build()))
+            }
+        };
+        Ok(Self { root: root.to_owned(), files, size: 0 })
+    }
+
+    /// The size in bytes of the last file, if it lies behind an address.
+    pub(super) fn size(&self) -> u64 {
+        self.size
+    }
+}
+
+/// Yields the next file.
+impl Iterator for Walk {
+    type Item = Result<PathBuf, BadRecord>;
+
+    fn next(&mut self) -> Option<Result<PathBuf, BadRecord>> {
+        match &mut self.files {
+            Files::Local(walk) => loop {
+                match walk.next()? {
+                    Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_file()) => {
+                        return Some(Ok(entry.into_path()));
+                    }
+                    Ok(_) => {}
+                    Err(error) => return Some(Err(bad(&self.root, &error))),
+                }
+            },
+            Files::Remote(files) => {
+                let (path, size) = files.next()?;
+                self.size = size;
+                Some(Ok(path))
+            }
+        }
     }
 }
 
@@ -41,7 +107,7 @@ fn overrides(globs: &[String]) -> Result<Override, Error> {
 }
 
 /// The error for an entry that cannot be read.
-pub(super) fn bad(root: &Path, error: &Error) -> BadRecord {
+fn bad(root: &Path, error: &Error) -> BadRecord {
     let (path, cause) = explained(error);
     let place = path.unwrap_or_else(|| root.to_owned()).display().to_string();
     BadRecord { place, cause }

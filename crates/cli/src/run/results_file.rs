@@ -1,5 +1,6 @@
 //! Results on standard output, or in a file that gets its name once it is complete.
 
+use crate::remote::{address, check_writable, upload};
 use crate::run::compressor::Compressor;
 use crate::run::failure::{Failure, OfFile};
 use std::fs::{self, File};
@@ -24,6 +25,8 @@ enum Target {
     Special(BufWriter<File>),
     /// A temporary file, and the path that it gets when it is complete.
     Temporary(BufWriter<NamedTempFile>, PathBuf),
+    /// A temporary file, and the address to which it is copied when it is complete.
+    Remote(BufWriter<NamedTempFile>, String),
 }
 
 impl ResultsFile {
@@ -37,7 +40,7 @@ impl ResultsFile {
         let name = path.display().to_string();
         let target = begin(path).map_err(|error| anyhow::anyhow!("{name}: {error}"))?;
         let compressor = match target {
-            Target::Temporary(..) => Compressor::of(path),
+            Target::Temporary(..) | Target::Remote(..) => Compressor::of(path),
             Target::Standard(_) | Target::Special(_) => None,
         };
         Ok(Self { target, compressor, name: Some(name), bytes: 0 })
@@ -54,7 +57,7 @@ impl ResultsFile {
         match &mut self.target {
             Target::Standard(out) => out.write_all(bytes),
             Target::Special(out) => out.write_all(bytes),
-            Target::Temporary(out, _) => out.write_all(bytes),
+            Target::Temporary(out, _) | Target::Remote(out, _) => out.write_all(bytes),
         }
     }
 
@@ -68,6 +71,10 @@ impl ResultsFile {
             Target::Standard(mut out) => out.flush(),
             Target::Special(mut out) => out.flush(),
             Target::Temporary(out, target) => put_in_place(out, &target),
+            Target::Remote(out, address) => out
+                .into_inner()
+                .map_err(io::IntoInnerError::into_error)
+                .and_then(|file| upload(file.path(), &address)),
         };
         done.map_err(|error| failed(self.name.as_deref(), error))
     }
@@ -99,6 +106,11 @@ fn failed(name: Option<&str>, error: io::Error) -> io::Error {
 }
 
 fn begin(path: &Path) -> io::Result<Target> {
+    if let Some(address) = address(path) {
+        check_writable(address)?;
+        let file = BufWriter::with_capacity(1 << 16, NamedTempFile::new()?);
+        return Ok(Target::Remote(file, address.to_owned()));
+    }
     // A symbolic link stays; the file that it leads to is replaced.
     let link = path.symlink_metadata().is_ok_and(|found| found.is_symlink());
     let target = if link { fs::canonicalize(path)? } else { path.to_owned() };

@@ -38,6 +38,18 @@ pub fn table(documents: &[(String, Option<String>)]) -> RecordBatch {
     RecordBatch::try_new(schema, columns).expect("columns of one length")
 }
 
+/// The table with a column of as many of these bytes in each row as there are for all rows.
+#[cfg(feature = "remote")]
+pub fn with_bytes(table: &RecordBatch, bytes: &[u8]) -> RecordBatch {
+    let mut fields = table.schema().fields().to_vec();
+    fields.insert(0, Arc::new(Field::new("bytes", DataType::Binary, false)));
+    let each = bytes.chunks(bytes.len().div_ceil(table.num_rows()));
+    let column = arrow_array::BinaryArray::from_iter_values(each);
+    let mut columns = table.columns().to_vec();
+    columns.insert(0, Arc::new(column));
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).expect("columns of one length")
+}
+
 pub fn parquet(rows: &RecordBatch, group: usize) -> Vec<u8> {
     let properties = WriterProperties::builder().set_max_row_group_row_count(Some(group)).build();
     let mut writer =

@@ -156,10 +156,10 @@ impl Shell {
     }
 
     #[allow(dead_code, reason = "the tests of the laboratory use it")]
-    /// Starts `twindex` with a variable of its own.
-    pub fn start_in_environment(&self, words: &str, name: &str, value: &str) -> Running {
+    /// Starts `twindex` with variables of its own.
+    pub fn start_in_environment(&self, words: &str, variables: &[(&str, &str)]) -> Running {
         let mut command = self.command(BINARY);
-        command.args(words.split(' ')).env(name, value);
+        command.args(words.split(' ')).envs(variables.iter().copied());
         Self::started(command).expect("it starts")
     }
 

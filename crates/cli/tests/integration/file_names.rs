@@ -85,7 +85,7 @@ fn begun_dry_run(shell: &Shell) -> (Running, String) {
     let before = dry_runs(shell);
     let tmp = shell.path("tmp");
     let words = "dedup i.twx --dry-run --format lines -";
-    let run = shell.start_in_environment(words, "TMPDIR", tmp.to_str().expect("UTF-8"));
+    let run = shell.start_in_environment(words, &[("TMPDIR", tmp.to_str().expect("UTF-8"))]);
     loop {
         let new = dry_runs(shell).into_iter().find(|name| !before.contains(name));
         if let Some(name) = new.filter(|name| tmp.join(name).join("trial.twx").exists()) {

@@ -53,6 +53,8 @@ mod pages;
 mod phases;
 #[cfg(unix)]
 mod processes;
+#[cfg(feature = "remote")]
+mod remote;
 mod replacing;
 mod shards;
 #[expect(dead_code, reason = "other tests use the rest")]

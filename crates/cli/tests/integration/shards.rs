@@ -7,6 +7,7 @@ use crate::packing::Packing;
 use crate::support::Random;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
+use std::io::Write;
 use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -130,6 +131,53 @@ fn a_shard_is_complete_or_absent_whenever_the_command_is_killed() {
 }
 
 #[test]
+fn many_shards_without_records_do_not_take_many_open_files() {
+    let shell = Shell::new();
+    (0..600).for_each(|number| shell.write(&format!("in/{number}.csv"), "id,text\n"));
+    shell.write("in/z.jsonl", jsonl(&[("a", "a text of some words")]));
+    let done =
+        shell.sh("ulimit -n 100; \"$TWINDEX\" dedup i.twx in -o out/ -q --removed gone.jsonl");
+    done.succeeds();
+    assert_eq!(files(&shell, "out").len(), 601);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_input_is_not_written_to_through_a_link() {
+    let shell = Shell::new();
+    let lines =
+        jsonl(&[("a", "the same text of some words"), ("b", "the same text of some words")]);
+    shell.write("in/sub/a.jsonl", &lines);
+    std::fs::create_dir(shell.path("out")).expect("a folder");
+    std::os::unix::fs::symlink("../in/sub", shell.path("out/sub")).expect("a link");
+    let done = shell.run("dedup i.twx in -o out/");
+    assert_eq!(done.status, 2, "{done:?}");
+    assert!(done.stderr.contains("out/sub/a.jsonl: is an input"), "{done:?}");
+    assert_eq!(shell.read("in/sub/a.jsonl"), lines.as_bytes());
+}
+
+#[cfg(unix)]
+#[test]
+fn an_input_that_goes_during_the_run_has_no_shard() {
+    let shell = Shell::new();
+    shell.sh("mkfifo first.jsonl").succeeds();
+    shell.write("second.jsonl", jsonl(&[("b", "another text of some words")]));
+    shell.write("third.jsonl", "");
+    let running = shell.start("dedup i.twx first.jsonl second.jsonl third.jsonl -o out/");
+    // Opening the pipe waits until the command has opened it, too.
+    let pipe = std::fs::OpenOptions::new().write(true).open(shell.path("first.jsonl"));
+    std::fs::remove_file(shell.path("second.jsonl")).expect("removed");
+    let mut pipe = pipe.expect("a pipe");
+    pipe.write_all(jsonl(&[("a", "a text of some words")]).as_bytes()).expect("written");
+    drop(pipe);
+    let done = running.finish();
+    assert_eq!(done.status, 2, "{done:?}");
+    assert!(done.stderr.contains("second.jsonl: No such file"), "{done:?}");
+    let found: Vec<_> = files(&shell, "out").into_keys().collect();
+    assert_eq!(found, ["first.jsonl", "third.jsonl"]);
+}
+
+#[test]
 fn a_stopped_run_does_not_go_on_with_files_that_were_changed() {
     let words = "dedup i.twx in -o out/ -q --batch 10 --removed gone.jsonl";
     let state = ".twindex-dedup.part";
@@ -137,7 +185,9 @@ fn a_stopped_run_does_not_go_on_with_files_that_were_changed() {
         let stopped = |_: &u32| {
             let shell = corpus(900);
             let mut running = shell.start(words);
-            while running.is_running() && !shell.path("out/data/train-00000-of-00002.parquet").exists() {
+            while running.is_running()
+                && !shell.path("out/data/train-00000-of-00002.parquet").exists()
+            {
                 sleep(Duration::from_millis(1));
             }
             running.kill();
@@ -147,12 +197,17 @@ fn a_stopped_run_does_not_go_on_with_files_that_were_changed() {
         let shell = (0..50).find_map(|round| stopped(&round)).expect("a run that was killed");
         let path = format!("out/{changed}");
         let mut content = shell.read(&path);
-        content.truncate(content.len() - 1);
-        shell.write(&path, content);
+        let message = if changed == "a.jsonl" {
+            std::fs::remove_file(shell.path(&path)).expect("removed");
+            format!("{path}: is gone")
+        } else {
+            content.truncate(content.len() - 1);
+            shell.write(&path, content);
+            format!("{path}: is not as the interrupted run has left it")
+        };
         let found = files(&shell, "out");
         let done = shell.run(words);
         assert_eq!(done.status, 2, "{changed}: {done:?}");
-        let message = format!("{path}: is not as the interrupted run has left it");
         assert!(done.stderr.contains(&message), "{changed}: {done:?}");
         assert!(files(&shell, "out") == found, "{changed}");
         shell.run(&format!("{words} --restart")).succeeds();
@@ -175,8 +230,25 @@ fn what_has_no_place_in_a_folder_of_shards_is_refused_before_anything_is_made() 
     let shell = corpus(60);
     shell.write("texts/a.txt", "a text");
     shell.write("other/a.jsonl", "");
+    shell.write("parts/a.jsonl.part", "");
+    shell.write("odd/rows.jsonl", parquet(&table(&documents(3)), 50));
+    shell.write("deep/d/in/a.jsonl", "");
+    shell.write("blocked/a.jsonl/x.jsonl", "");
+    shell.write("file/data", "");
     let before = shell.names();
     for (words, message) in [
+        ("in -o out/ --removed out/a.jsonl.part", "out/a.jsonl.part: is another file of this run"),
+        ("in -o texts/ --removed texts/a.jsonl.part", "a.jsonl.part: is another file of this run"),
+        (
+            "in/a.jsonl parts/a.jsonl.part -o out/ --format jsonl",
+            "out/a.jsonl.part: would be written",
+        ),
+        ("in deep/d/in -o out/", "deep/d/in: has the same name as another folder of this run"),
+        ("odd/rows.jsonl --format parquet -o out/", "its name does not say what it holds"),
+        ("in/data --format jsonl -o out/", "its name does not say what it holds"),
+        ("in -o blocked/", "blocked/a.jsonl: is a folder"),
+        ("in -o file/", "file/data: is a file"),
+        ("texts -o out/ --dry-run", "texts/a.txt: is one text"),
         ("in -o in/", "in: is an input; name another folder"),
         ("in -o .", ".: holds the input in; name another folder"),
         ("in -o in/out/", "in/out: is in the input in; name another folder"),
@@ -196,7 +268,7 @@ fn what_has_no_place_in_a_folder_of_shards_is_refused_before_anything_is_made() 
         assert_eq!(shell.names(), before, "{words}");
     }
     // Files that are named themselves keep their names, and a dry run writes none.
-    shell.run("dedup i.twx in other/../in/a.jsonl -o out/ --dry-run -q").succeeds();
+    shell.run("dedup i.twx in -o out/ --dry-run -q").succeeds();
     assert_eq!(shell.names(), before);
     shell.run("dedup i.twx in/a.jsonl in/rows.csv -o out/ -q --removed gone.jsonl").succeeds();
     assert_eq!(files(&shell, "out").into_keys().collect::<Vec<_>>(), ["a.jsonl", "rows.csv"]);

@@ -92,8 +92,7 @@ impl<'a> Begun<'a> {
                 return Err(refused);
             }
             rest = later;
-            let full = self.deduplication.in_batch >= batch;
-            if full || self.deduplication.kept.wants_commit() {
+            if self.deduplication.in_batch >= batch {
                 self.deduplication.store(&mut self.txn, false)?;
                 self.txn.commit()?;
                 self.deduplication.kept.committed()?;
@@ -132,17 +131,20 @@ impl<'a> Begun<'a> {
         txn.commit()?;
         progress.finish();
         if interrupted {
+            deduplication.kept.committed()?;
             return Ok(deduplication.counts);
         }
         let Deduplication { kept, audit, run, counts, .. } = deduplication;
         // If the process is killed before `end` commits, the next run completes these steps.
         index.flush()?;
         let spool = audit.finish()?;
-        let state = kept.finish()?;
+        kept.finish()?;
+        plan.targets.deliver()?;
         if plan.targets.output_file().is_some() {
             plan.end(&index, run)?;
         }
-        spool.into_iter().chain(state).try_for_each(PartialFile::discard)?;
+        spool.map_or(Ok(()), PartialFile::discard)?;
+        plan.targets.clean_up()?;
         Ok(counts)
     }
 }

@@ -10,6 +10,7 @@ use crate::commands::dedup::kept_output::OutputRecord;
 use crate::commands::dedup::targets::Targets;
 use crate::commands::replace_guard::ReplaceOptions;
 use crate::input::{BadRecord, Inputs, RawRecord, RecordName};
+use crate::remote::is_remote;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::index_settings::IndexSettings;
@@ -317,7 +318,7 @@ impl Dedup {
         let key = ResumeKey::default()
             .with_paths("folder", std::env::current_dir().ok().as_deref())
             .with_paths("input", self.paths.iter().map(PathBuf::as_path))
-            .with_paths("output", self.output.as_deref())
+            .with_paths("output", self.output.as_deref().map(unslashed))
             .with_paths("removed", self.removed.as_deref())
             .with_paths("against", self.against.iter().map(PathBuf::as_path))
             .with("threshold", threshold.to_bits().to_le_bytes())
@@ -328,6 +329,11 @@ impl Dedup {
             .with("max-candidates", self.max_candidates.to_le_bytes());
         self.input.add_to(key)
     }
+}
+
+/// The path without a slash at its end, by which it names the same folder.
+fn unslashed(path: &Path) -> &Path {
+    if is_remote(path) { path } else { path.components().as_path() }
 }
 
 /// How a run ended.

@@ -5,7 +5,6 @@ use crate::commands::dedup::audit::Audit;
 use crate::commands::dedup::begun::Plan;
 use crate::commands::dedup::command::Dedup;
 use crate::commands::dedup::deduplication::{Counts, changed_error, stored_outputs};
-use crate::commands::dedup::folder_state::forget_state;
 use crate::commands::dedup::kept;
 use crate::commands::dedup::partial_file::{LengthAndHash, PartialFile, partial_path};
 use crate::commands::dedup::targets::{Target, Targets};
@@ -23,6 +22,7 @@ use twindex::{DedupInput, DedupRun, Index};
 /// `None` for a run that is not remembered when it has finished, because its input cannot be read
 /// twice, or its output is no file.
 pub(crate) fn circumstances(args: &Dedup, targets: &Targets) -> Option<ResumeKey> {
+    // Whether all files of a folder are as they were left is not looked at.
     let Some(Target::File(_)) = targets.out else { return None };
     let mut key = ResumeKey::default();
     for path in &args.paths {
@@ -61,7 +61,11 @@ pub(crate) fn finished(plan: &Plan<'_>, index: &Index) -> Result<Option<(Counts,
     let Some(run) = run else { return Ok(None) };
     let (kept_content, audit_content) = stored_outputs(&run);
     let audit = !targets.audit_is_file() || PartialFile::is_complete(&spool, audit_content)?;
-    if !audit || !PartialFile::is_complete(&out, kept_content)? {
+    let kept = match &targets.delivery {
+        Some(delivery) => delivery.is_there(kept_content)?,
+        None => PartialFile::is_complete(&out, kept_content)?,
+    };
+    if !audit || !kept {
         return Ok(None);
     }
     let (found, failed) = read_again(plan)?;
@@ -129,6 +133,7 @@ pub(crate) fn complete(
     if !audit || !kept::complete(target, kept_content)? {
         return Err(changed_error(&partial_path(&out)));
     }
+    targets.deliver()?;
     let (found, failed) = read_again(plan)?;
     let same = found == run.judged();
     let spool = printed_spool(plan, audit_content, same)?;
@@ -137,7 +142,7 @@ pub(crate) fn complete(
         false => forget(index, run)?,
     }
     spool.map_or(Ok(()), PartialFile::discard)?;
-    targets.folder().map_or(Ok(()), forget_state)?;
+    targets.clean_up()?;
     if same {
         return Ok(Some(failed));
     }

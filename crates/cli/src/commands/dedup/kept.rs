@@ -3,7 +3,7 @@
 use crate::commands::dedup::kept_file::{self, KeptFile};
 use crate::commands::dedup::kept_folder::{self, KeptFolder};
 use crate::commands::dedup::kept_output::OutputRecord;
-use crate::commands::dedup::partial_file::{LengthAndHash, OutputWriter, PartialFile};
+use crate::commands::dedup::partial_file::{LengthAndHash, OutputWriter};
 use crate::commands::dedup::targets::Target;
 use crate::input::TableHead;
 use crate::run::failure::Failure;
@@ -12,7 +12,7 @@ use anyhow::anyhow;
 
 /// Where the kept records go.
 pub(crate) enum Kept {
-    /// A dry run to a folder, where records of all kinds may come together.
+    /// A dry run to a folder: nothing is written, so records of any format may follow each other.
     Nowhere,
     File(KeptFile),
     Folder(Box<KeptFolder>),
@@ -82,14 +82,6 @@ impl Kept {
         }
     }
 
-    /// Whether a commit should come soon, because files wait for it.
-    pub(crate) fn wants_commit(&self) -> bool {
-        match self {
-            Self::Nowhere | Self::File(_) => false,
-            Self::Folder(folder) => folder.wants_commit(),
-        }
-    }
-
     /// Gives files that are complete their names, after a commit that says so.
     pub(crate) fn committed(&mut self) -> Result<(), Failure> {
         match self {
@@ -107,13 +99,12 @@ impl Kept {
         }
     }
 
-    /// Completes the output: files get their names. Returns the file that tells what a folder
-    /// holds, which is needed until the run has ended.
-    pub(crate) fn finish(self) -> Result<Option<PartialFile>, Failure> {
+    /// Completes the output: files get their names.
+    pub(crate) fn finish(self) -> Result<(), Failure> {
         match self {
-            Self::Nowhere => Ok(None),
-            Self::File(file) => file.finish().map(|()| None),
-            Self::Folder(folder) => folder.finish().map(Some),
+            Self::Nowhere => Ok(()),
+            Self::File(file) => file.finish(),
+            Self::Folder(folder) => folder.finish(),
         }
     }
 }

@@ -112,10 +112,24 @@ impl KeptFile {
 /// already. Returns false if it is not as that run has left it.
 pub(crate) fn complete(file: &Path, content: LengthAndHash) -> Result<bool, Failure> {
     let complete = PartialFile::complete(file, content)?;
-    if complete && ColumnFormat::of(file).is_some() {
-        forget_spool(file)?;
+    if complete {
+        forget_rows(file)?;
     }
     Ok(complete)
+}
+
+/// Gives a file that was sealed and closed its name.
+pub(crate) fn name(file: &Path) -> Result<(), Failure> {
+    PartialFile::name(file)?;
+    forget_rows(file)
+}
+
+/// Deletes what a complete file of rows by columns was made from, if it is there.
+pub(crate) fn forget_rows(file: &Path) -> Result<(), Failure> {
+    match ColumnFormat::of(file) {
+        Some(_) => forget_spool(file),
+        None => Ok(()),
+    }
 }
 
 /// Fails if the records cannot be written to this file. `schema` has their columns, if they are

@@ -4,18 +4,15 @@ use crate::commands::dedup::deduplication::changed_error;
 use crate::commands::dedup::folder_state::{FolderState, state_path};
 use crate::commands::dedup::kept_file::{self, KeptFile};
 use crate::commands::dedup::kept_output::OutputRecord;
-use crate::commands::dedup::partial_file::{
-    LengthAndHash, PartialFile, create_folders, partial_path,
-};
+use crate::commands::dedup::partial_file::{LengthAndHash, create_folders, partial_path};
 use crate::commands::dedup::shards::ShardFolder;
+use crate::input::is_there;
 use crate::run::failure::Failure;
 use crate::run::records::Source;
-use anyhow::anyhow;
+use anyhow::{Context, anyhow};
+use std::fs;
+use std::io;
 use std::path::PathBuf;
-
-/// The most files that are complete and wait for a commit before they get their names. Each is
-/// open.
-const MOST_SEALED: usize = 64;
 
 /// The folder that receives the kept records.
 ///
@@ -30,8 +27,8 @@ pub(crate) struct KeptFolder {
     current: Option<KeptFile>,
     /// The shard that an interrupted run was writing, until its first records come.
     resumed: Option<(usize, KeptFile)>,
-    /// Shards that are complete but for their names.
-    sealed: Vec<KeptFile>,
+    /// Shards that are complete but for their names. They are closed, as there may be many.
+    sealed: Vec<usize>,
 }
 
 impl KeptFolder {
@@ -71,6 +68,9 @@ impl KeptFolder {
     pub(crate) fn begin(&mut self, source: &Source) -> Result<(), Failure> {
         let Some(file) = &source.file else { return Ok(()) };
         let Some(next) = self.folder.shard_at(file, self.at.unwrap_or_default()) else {
+            if source.unread {
+                return Ok(());
+            }
             let file = file.display();
             let error =
                 anyhow!("{file}: was not there when the run began; run the same command again");
@@ -120,8 +120,9 @@ impl KeptFolder {
             self.seal(at, kept)?;
         }
         for at in self.at.map_or(0, |at| at + 1)..next {
-            // A table by columns passes its columns on even without rows, so this one has failed.
-            if !self.is_done(at) && !self.folder.shards[at].is_columns() {
+            let shard = &self.folder.shards[at];
+            // Parquet and Arrow without rows still have columns, and come before this.
+            if !self.is_done(at) && !shard.is_columns() && is_there(&shard.input) {
                 let empty = self.create_shard(at)?;
                 self.seal(at, empty)?;
             }
@@ -134,7 +135,7 @@ impl KeptFolder {
         if let Some(content) = kept.sync(true)? {
             self.state.complete(&self.folder.shards[at].name, content)?;
         }
-        self.sealed.push(kept);
+        self.sealed.push(at);
         Ok(())
     }
 
@@ -174,28 +175,29 @@ impl KeptFolder {
         self.state.sync()
     }
 
-    /// Whether many shards wait for a commit.
-    pub(crate) fn wants_commit(&self) -> bool {
-        self.sealed.len() >= MOST_SEALED
-    }
-
     /// Gives the complete shards their names.
     pub(crate) fn committed(&mut self) -> Result<(), Failure> {
-        self.sealed.drain(..).try_for_each(KeptFile::finish)
+        for at in std::mem::take(&mut self.sealed) {
+            kept_file::name(&self.path_of(at))?;
+        }
+        Ok(())
     }
 
     /// Deletes what was written and has no name yet.
     pub(crate) fn discard(self) -> Result<(), Failure> {
+        for at in &self.sealed {
+            let partial = partial_path(&self.path_of(*at));
+            fs::remove_file(&partial).with_context(|| partial.display().to_string())?;
+            kept_file::forget_rows(&self.path_of(*at))?;
+        }
         let resumed = self.resumed.map(|(_, kept)| kept);
-        let mut kept = self.sealed.into_iter().chain(self.current).chain(resumed);
-        kept.try_for_each(KeptFile::discard)?;
+        self.current.into_iter().chain(resumed).try_for_each(KeptFile::discard)?;
         self.state.into_file().discard()
     }
 
-    /// Gives the last shards their names. Returns the state.
-    pub(crate) fn finish(mut self) -> Result<PartialFile, Failure> {
-        self.committed()?;
-        Ok(self.state.into_file())
+    /// Gives the last shards their names. The state stays until the run has ended.
+    pub(crate) fn finish(mut self) -> Result<(), Failure> {
+        self.committed()
     }
 }
 
@@ -213,8 +215,25 @@ pub(crate) fn complete(folder: &ShardFolder, content: LengthAndHash) -> Result<b
 fn complete_all(folder: &ShardFolder, state: &FolderState) -> Result<(), Failure> {
     for (name, content) in state.all_complete() {
         let path = folder.path.join(name);
-        if !kept_file::complete(&path, content)? {
-            return Err(changed_error(&path));
+        if partial_path(&path).exists() {
+            if !kept_file::complete(&path, content)? {
+                return Err(changed_error(&partial_path(&path)));
+            }
+            continue;
+        }
+        // It is not read again: the shards of a long run are many and large.
+        match fs::metadata(&path) {
+            Ok(found) if found.len() == content.0 => kept_file::forget_rows(&path)?,
+            Ok(_) => return Err(changed_error(&path)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(anyhow!(
+                    "{}: is gone; a run that goes on needs its complete shards where it has left \
+                     them; --restart starts over",
+                    path.display()
+                )
+                .into());
+            }
+            Err(error) => return Err(anyhow!("{}: {error}", path.display()).into()),
         }
     }
     Ok(())

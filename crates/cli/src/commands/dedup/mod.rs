@@ -6,6 +6,7 @@ mod begun;
 pub(crate) mod command;
 mod completion;
 pub(crate) mod deduplication;
+mod delivery;
 pub(crate) mod dry_run;
 mod exclusive_file;
 mod folder_state;

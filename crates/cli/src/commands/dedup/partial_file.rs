@@ -76,10 +76,16 @@ impl PartialFile {
         if let Some(file) = exclusive_file::open(&partial)?
             && read(&file, content).with_context(place)?.is_some()
         {
-            fs::rename(&partial, path).and_then(|()| sync_folder(path)).with_context(place)?;
+            Self::name(path)?;
             return Ok(true);
         }
         Self::is_complete(path, content)
+    }
+
+    /// Gives a file that was synced and closed its final name.
+    pub fn name(path: &Path) -> Result<(), Failure> {
+        let named = fs::rename(partial_path(path), path).and_then(|()| sync_folder(path));
+        Ok(named.with_context(|| path.display().to_string())?)
     }
 
     /// Whether a file has its final name and this content, and no more.

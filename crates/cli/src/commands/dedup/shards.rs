@@ -1,13 +1,15 @@
 //! The files of a folder of outputs: one for each file of records in the input.
 
 use crate::commands::dedup::command::Dedup;
+use crate::commands::dedup::kept_rows::spool_path;
+use crate::commands::dedup::partial_file::partial_path;
 use crate::commands::dedup::targets::{Target, Targets, is_same_destination};
-use crate::input::{Finding, Holds, Inputs, STANDARD_INPUT};
+use crate::input::{FileIdentity, Finding, Holds, Inputs, STANDARD_INPUT};
 use crate::run::columns_file::ColumnFormat;
 use crate::run::failure::Failure;
 use crate::run::results_table::refuse_packed;
 use anyhow::anyhow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -51,8 +53,8 @@ impl ShardFolder {
     ///
     /// # Errors
     ///
-    /// Fails for an input that has no name or is one text, and if two would get the same name, or
-    /// one that of another file of this run.
+    /// Fails for an input that has no name or is one text, and if a file could not have its name
+    /// because of a folder, an input, another file of this run or another shard.
     pub(crate) fn find(
         path: &Path,
         inputs: Inputs,
@@ -69,38 +71,85 @@ impl ShardFolder {
         let mut others = targets.files();
         others.extend(args.against.iter().cloned());
         others.push(args.index.clone());
-        let mut shards: Vec<Shard> = Vec::new();
-        let mut met = HashMap::new();
-        // What cannot be read is reported when it is read.
-        for found in Finding::new(Arc::new(inputs)).filter_map(Result::ok) {
+        let (mut shards, mut inputs_found) = (Vec::<Shard>::new(), HashSet::new());
+        let mut taken = HashMap::new();
+        for found in Finding::new(Arc::new(inputs)) {
+            let found = match found {
+                Ok(found) => found,
+                // A path that was named must be right. Another is reported when it is read.
+                Err(bad) if args.paths.iter().any(|path| *path == *bad.place) => {
+                    return Err(anyhow!("{bad}").into());
+                }
+                Err(_) => continue,
+            };
             let input = found.path.display();
-            if let Holds::Text { .. } = found.holds {
+            let Holds::Records(format) = found.holds else {
                 return Err(anyhow!(
                     "{input}: is one text, but the folder {place} takes files of records; choose \
                      them with --glob, or name a file with -o for the paths of kept texts"
                 )
                 .into());
-            }
+            };
             let Some(name) = found.below().to_str().map(str::to_owned) else { continue };
             let out = path.join(&name);
-            if let Some(other) = met.insert(name.clone(), found.path.clone()) {
+            if format.is_columns() != ColumnFormat::of(&out).is_some() {
                 return Err(anyhow!(
-                    "{}: would be written for {} and {input}; deduplicate them one after the other",
-                    out.display(),
-                    other.display()
+                    "{input}: its name does not say what it holds, so what is kept of it cannot \
+                     have that name; rename it"
                 )
                 .into());
             }
-            if others.iter().any(|other| is_same_destination(other, &out)) {
-                let out = out.display();
-                return Err(
-                    anyhow!("{out}: is another file of this run; name another folder").into()
-                );
-            }
             refuse_packed(&out)?;
+            check_place(&out)?;
+            for name in names_of(&out) {
+                if others.iter().any(|other| is_same_destination(other, &name)) {
+                    let name = name.display();
+                    let error = anyhow!("{name}: is another file of this run; name another folder");
+                    return Err(error.into());
+                }
+                if let Some(other) = taken.insert(name, found.path.clone()) {
+                    return Err(anyhow!(
+                        "{}: would be written for {} and {input}; deduplicate them one after the \
+                         other",
+                        out.display(),
+                        other.display()
+                    )
+                    .into());
+                }
+            }
+            inputs_found.extend(FileIdentity::of_path(&found.path));
             shards.push(Shard { input: found.path, name });
         }
+        // A folder of either may be a link into the other.
+        for name in shards.iter().flat_map(|shard| names_of(&path.join(&shard.name))) {
+            if FileIdentity::of_path(&name).is_some_and(|found| inputs_found.contains(&found)) {
+                let error = anyhow!("{}: is an input; name another folder", name.display());
+                return Err(error.into());
+            }
+        }
         Ok(Self { path: path.to_owned(), shards: shards.into() })
+    }
+}
+
+/// The names that a file has before it is complete, and its own.
+fn names_of(out: &Path) -> Vec<PathBuf> {
+    let rows = ColumnFormat::of(out).map(|_| partial_path(&spool_path(out)));
+    [out.to_owned(), partial_path(out)].into_iter().chain(rows).collect()
+}
+
+/// Fails if there cannot be a file of this path.
+fn check_place(out: &Path) -> Result<(), Failure> {
+    if out.is_dir() {
+        return Err(
+            anyhow!("{}: is a folder; name another folder for the output", out.display()).into()
+        );
+    }
+    match out.ancestors().skip(1).find(|above| above.exists()) {
+        Some(above) if !above.is_dir() => {
+            Err(anyhow!("{}: is a file; name another folder for the output", above.display())
+                .into())
+        }
+        _ => Ok(()),
     }
 }
 

@@ -1,11 +1,13 @@
 //! The targets that `dedup` writes to: resolves links, and refuses to overwrite an input.
 
 use crate::commands::dedup::command::Dedup;
-use crate::commands::dedup::folder_state::state_path;
+use crate::commands::dedup::delivery::Delivery;
+use crate::commands::dedup::folder_state::{forget_state, state_path};
 use crate::commands::dedup::kept_rows::spool_path;
 use crate::commands::dedup::partial_file::{partial_path, with_suffix};
 use crate::commands::dedup::shards::{ShardFolder, check_apart};
 use crate::input::{Inputs, STANDARD_INPUT, same_file};
+use crate::remote::is_remote;
 use crate::run::columns_file::ColumnFormat;
 use crate::run::failure::Failure;
 use anyhow::{Context, anyhow};
@@ -34,24 +36,33 @@ pub(crate) struct Targets {
     pub(crate) audit: Option<Target>,
     /// Whether the run prints the audit to standard output.
     pub(crate) printed: bool,
+    /// Where the output is copied when it is complete, if it is written to an address.
+    pub(crate) delivery: Option<Delivery>,
 }
 
 impl Targets {
     /// Finds the targets of a command, and checks all its paths before it writes anything.
     pub(crate) fn of(args: &Dedup) -> Result<Self, Failure> {
-        for path in args.paths.iter().filter(|path| path.as_os_str() != STANDARD_INPUT) {
+        let is_here = |path: &&PathBuf| path.as_os_str() != STANDARD_INPUT && !is_remote(path);
+        for path in args.paths.iter().filter(is_here) {
             fs::metadata(path).with_context(|| path.display().to_string())?;
         }
         if args.dry_run {
             let out = args.output.as_deref().filter(|out| is_folder(out)).map(|_| Target::Nowhere);
-            return Ok(Self { out, audit: None, printed: true });
+            return Ok(Self { out, audit: None, printed: true, delivery: None });
         }
         let is_stdout = |path: &PathBuf| path.as_os_str() == STANDARD_INPUT;
         let removed = args.removed.as_ref().filter(|path| !is_stdout(path));
+        let delivery = Delivery::of(args)?;
+        let out = match &delivery {
+            Some(delivery) => Some(delivery.target()),
+            None => args.output.as_deref().map(Target::of_output),
+        };
         let targets = Self {
-            out: args.output.as_deref().map(Target::of_output),
+            out,
             audit: removed.map(|path| Target::of(path)),
             printed: removed.is_none() && !args.output.as_ref().is_some_and(is_stdout),
+            delivery,
         };
         targets.check(args)?;
         Ok(targets)
@@ -60,7 +71,7 @@ impl Targets {
     /// Returns the targets of a run that writes no file and only prints the audit, if it is
     /// printed.
     pub(crate) fn without_files(&self) -> Self {
-        Self { out: None, audit: None, printed: self.printed }
+        Self { out: None, audit: None, printed: self.printed, delivery: None }
     }
 
     /// Returns the file from which a later run can resume the output: the output itself, or what
@@ -73,6 +84,18 @@ impl Targets {
         }
     }
 
+    /// Copies the complete output to its address, if it has one.
+    pub(crate) fn deliver(&self) -> Result<(), Failure> {
+        self.delivery.as_ref().map_or(Ok(()), |delivery| delivery.deliver(self.out.as_ref()))
+    }
+
+    /// Deletes what is needed only until the run has ended: the state of a folder, and what was
+    /// copied to an address.
+    pub(crate) fn clean_up(&self) -> Result<(), Failure> {
+        self.folder().map_or(Ok(()), forget_state)?;
+        self.delivery.as_ref().map_or(Ok(()), Delivery::clean_up)
+    }
+
     /// Returns the output if it is a folder.
     pub(crate) fn folder(&self) -> Option<&Path> {
         match &self.out {
@@ -83,8 +106,15 @@ impl Targets {
 
     /// Finds the files of the output, if it is a folder.
     pub(crate) fn find_shards(&mut self, args: &Dedup, inputs: Inputs) -> Result<(), Failure> {
-        if let Some(path) = self.folder() {
-            self.out = Some(Target::Folder(ShardFolder::find(path, inputs, args, self)?));
+        match (&self.out, &args.output) {
+            (Some(Target::Folder(folder)), _) => {
+                let folder = ShardFolder::find(&folder.path, inputs, args, self)?;
+                self.out = Some(Target::Folder(folder));
+            }
+            (Some(Target::Nowhere), Some(path)) => {
+                ShardFolder::find(path, inputs, args, self)?;
+            }
+            _ => {}
         }
         Ok(())
     }
@@ -114,6 +144,10 @@ impl Targets {
     /// Checks that each folder exists, and that no file to write is another output, an index or an
     /// input.
     fn check(&self, args: &Dedup) -> Result<(), Failure> {
+        if let Some(removed) = args.removed.as_deref().filter(|removed| is_remote(removed)) {
+            let removed = removed.display();
+            return Err(anyhow!("{removed}: is an address; name a file for the audit").into());
+        }
         if let Some(removed) = args.removed.as_deref().filter(|removed| is_folder(removed)) {
             let removed = removed.display();
             return Err(anyhow!("{removed}: is a folder; name a file for the audit").into());
@@ -207,5 +241,5 @@ fn check_folder_above(path: &Path) -> Result<(), Failure> {
 
 /// Whether two paths name the same file, which may not exist yet.
 pub(crate) fn is_same_destination(a: &Path, b: &Path) -> bool {
-    same_file(a, b) || Target::absolute(a).is_some_and(|a| Target::absolute(b) == Some(a))
+    a == b || same_file(a, b) || Target::absolute(a).is_some_and(|a| Target::absolute(b) == Some(a))
 }

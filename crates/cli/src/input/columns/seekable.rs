@@ -1,12 +1,12 @@
 //! A file that is read at any place, from several threads at once.
 
 use crate::input::counted::Count;
+use crate::input::input_file::InputFile;
 use bytes::Bytes;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, Length};
-use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::io::{self, BufReader, Read};
+use std::sync::Arc;
 
 /// The bytes that are read at once.
 const BUFFER: usize = 64 << 10;
@@ -14,16 +14,16 @@ const BUFFER: usize = 64 << 10;
 /// A file, and its length in bytes.
 #[derive(Clone)]
 pub struct Seekable {
-    file: Arc<Mutex<File>>,
+    file: InputFile,
     length: u64,
     count: Option<Arc<Count>>,
 }
 
 impl Seekable {
     /// Takes a file that can be read at any place. Its bytes are counted as they are read.
-    pub fn new(file: File, count: Option<Arc<Count>>) -> io::Result<Self> {
-        let length = file.metadata()?.len();
-        Ok(Self { file: Arc::new(Mutex::new(file)), length, count })
+    pub(in crate::input) fn new(file: InputFile, count: Option<Arc<Count>>) -> io::Result<Self> {
+        let length = file.size()?.unwrap_or_default();
+        Ok(Self { file, length, count })
     }
 
     /// Copies a stream to a temporary file without a name, because it can be read only once.
@@ -31,14 +31,12 @@ impl Seekable {
         let mut file = tempfile::tempfile()?;
         io::Write::write_all(&mut file, start)?;
         io::copy(&mut rest, &mut file)?;
-        Self::new(file, None)
+        Self::new(InputFile::local(file), None)
     }
 
     /// Reads bytes at a place, fewer only at the end of the file.
     fn read_at(&self, place: u64, out: &mut [u8]) -> io::Result<usize> {
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        file.seek(SeekFrom::Start(place))?;
-        let read = file.read(out)?;
+        let read = self.file.read_at(place, out)?;
         if let Some(count) = &self.count {
             count.add_some(read as u64);
         }

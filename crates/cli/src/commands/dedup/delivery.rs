@@ -1,0 +1,128 @@
+//! Outputs behind an address: written beside the index, and copied when they are complete.
+
+use crate::commands::dedup::command::Dedup;
+use crate::commands::dedup::partial_file::{LengthAndHash, with_suffix};
+use crate::commands::dedup::shards::ShardFolder;
+use crate::commands::dedup::targets::Target;
+use crate::input::same_file;
+use crate::remote::{address, check_writable, size_of, upload};
+use crate::run::failure::Failure;
+use anyhow::{Context, anyhow};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// An output behind an address.
+///
+/// A store takes only whole files, so the output is made on this machine first, with the same
+/// temporary names as any other. It stays until the run has ended: a run that was killed while it
+/// copied does so again.
+#[derive(Clone, Debug)]
+pub(crate) struct Delivery {
+    address: String,
+    /// The file or folder on this machine.
+    staged: PathBuf,
+}
+
+impl Delivery {
+    /// The delivery of the output of a command; `None` if it is written to this machine.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store cannot be reached, or if the address is that of an input.
+    pub(crate) fn of(args: &Dedup) -> Result<Option<Self>, Failure> {
+        let Some(address) = args.output.as_deref().and_then(address) else { return Ok(None) };
+        let is_folder = address.ends_with('/');
+        if let Some(input) = args.paths.iter().find(|input| overlap(address, input)) {
+            let error = match same_file(Path::new(address), input) {
+                true => anyhow!("{address}: is an input; write to another file"),
+                false => anyhow!(
+                    "{address}: holds the input {} or is part of it; name another folder",
+                    input.display()
+                ),
+            };
+            return Err(error.into());
+        }
+        let tried = if is_folder { format!("{address}.twindex") } else { address.to_owned() };
+        check_writable(&tried).with_context(|| address.to_owned())?;
+        let name = address.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+        let suffix = format!(".{:016x}.{name}", xxh3_64(address.as_bytes()));
+        let staged = with_suffix(&args.index, &suffix);
+        Ok(Some(Self { address: address.to_owned(), staged }))
+    }
+
+    /// Where the output is made.
+    pub(crate) fn target(&self) -> Target {
+        let path = self.staged.clone();
+        match self.address.ends_with('/') {
+            true => Target::Folder(ShardFolder { path, shards: [].into() }),
+            false => Target::File(path),
+        }
+    }
+
+    /// Copies the complete output to its address.
+    pub(crate) fn deliver(&self, target: Option<&Target>) -> Result<(), Failure> {
+        let copy = |file: &Path, address: &str| -> Result<(), Failure> {
+            upload(file, address).with_context(|| address.to_owned())?;
+            Ok(())
+        };
+        let Some(Target::Folder(folder)) = target else {
+            return copy(&self.staged, &self.address);
+        };
+        let shards = folder.shards.iter().map(|shard| (folder.path.join(&shard.name), shard));
+        // A shard whose input could not be read is absent.
+        let mut there = shards.filter(|(path, _)| path.is_file());
+        there.try_for_each(|(path, shard)| copy(&path, &format!("{}{}", self.address, shard.name)))
+    }
+
+    /// Whether a file of this length is at the address. It is not read.
+    pub(crate) fn is_there(&self, (length, _): LengthAndHash) -> Result<bool, Failure> {
+        let found = size_of(&self.address).with_context(|| self.address.clone())?;
+        Ok(found == Some(length))
+    }
+
+    /// Deletes what was made on this machine.
+    pub(crate) fn clean_up(&self) -> Result<(), Failure> {
+        let removed = match self.address.ends_with('/') {
+            true => fs::remove_dir_all(&self.staged),
+            false => fs::remove_file(&self.staged),
+        };
+        match removed {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(anyhow!("{}: {error}", self.staged.display()).into())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Whether an input is the output, or one of them holds the other.
+fn overlap(output: &str, input: &Path) -> bool {
+    let Some(input) = address(input) else { return false };
+    let holds = |folder: &str, file: &str| {
+        let folder = folder.trim_end_matches('/');
+        file.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    holds(input, output) || output.ends_with('/') && holds(output, input)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_output_may_lie_beside_an_input_and_not_in_it() {
+        for (output, input, expected) in [
+            ("s3://b/out/", "s3://b/in/", false),
+            ("s3://b/in2/", "s3://b/in", false),
+            ("s3://b/in/", "s3://b/in", true),
+            ("s3://b/in/out.jsonl", "s3://b/in/", true),
+            ("s3://b/out/", "s3://b/out/in/a.jsonl", true),
+            ("s3://b/a.jsonl", "s3://b/a.jsonl", true),
+            ("s3://b/a.jsonl", "b/a.jsonl", false),
+        ] {
+            assert_eq!(overlap(output, Path::new(input)), expected, "{output} {input}");
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Files that are not on this machine: in object stores, and behind HTTP.
+//!
+//! Without the feature `remote` their names are recognised, and every use is an error that says so.
+
+#[cfg(not(feature = "remote"))]
+mod absent;
+#[cfg(feature = "remote")]
+mod object;
+#[cfg(feature = "remote")]
+mod store;
+#[cfg(feature = "remote")]
+mod upload;
+
+#[cfg(not(feature = "remote"))]
+pub use absent::{RemoteFile, check_writable, look, size_of, upload};
+#[cfg(feature = "remote")]
+pub use object::{RemoteFile, look, size_of};
+#[cfg(feature = "remote")]
+pub use upload::{check_writable, upload};
+
+use std::path::{Path, PathBuf};
+
+/// What an address leads to.
+pub enum Looked {
+    /// One file.
+    File(RemoteFile),
+    /// All files below it, in the order of their names, each with its size.
+    Folder(Vec<(PathBuf, u64)>),
+}
+
+/// The schemes of addresses.
+const SCHEMES: [&str; 12] =
+    ["s3", "s3a", "gs", "az", "adl", "azure", "abfs", "abfss", "http", "https", "ftp", "hdfs"];
+
+/// The address that a path is, such as `s3://bucket/file`; `None` for a path on this machine.
+pub fn address(path: &Path) -> Option<&str> {
+    let text = path.to_str()?;
+    let (scheme, rest) = text.split_once("://")?;
+    (SCHEMES.contains(&scheme) && !rest.is_empty()).then_some(text)
+}
+
+/// Whether a path is the address of a file that is not on this machine.
+pub fn is_remote(path: &Path) -> bool {
+    address(path).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_told_from_paths() {
+        for name in ["s3://bucket/a b", "gs://bucket", "https://example.com/a.jsonl", "az://c/"] {
+            assert!(is_remote(Path::new(name)), "{name}");
+        }
+        for name in ["s3:/bucket/a", "s3", "docs/s3://a", "file:///a", "c://a", "s3://", "-"] {
+            assert!(!is_remote(Path::new(name)), "{name}");
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! Reads files behind addresses: as streams, or at any place.
+
+use super::Looked;
+use super::store::{Place, explained, runtime, wait};
+use bytes::{Buf, Bytes};
+use futures_util::{StreamExt, TryStreamExt};
+use object_store::path::Path as Key;
+use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStoreExt};
+use std::collections::VecDeque;
+use std::io::{self, Read};
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use tokio::sync::mpsc::{Receiver, channel};
+
+/// The bytes that are asked for at once when a file is read at any place, and how many such blocks
+/// are kept.
+const BLOCK: u64 = 4 << 20;
+const BLOCKS: usize = 8;
+
+/// How many pieces of a stream may wait to be read. Stores send some 16 KiB at once.
+const AHEAD: usize = 16;
+
+/// A file behind an address, as it was when it was opened. If it changes, reading it fails.
+pub struct RemoteFile {
+    place: Place,
+    size: u64,
+    /// What the store calls this state of the file.
+    tag: Option<String>,
+    /// The blocks that were read last, by their numbers.
+    blocks: Mutex<VecDeque<(u64, Bytes)>>,
+}
+
+/// What an address leads to.
+pub fn look(address: &str) -> io::Result<Looked> {
+    let place = Place::of(address)?;
+    if !address.ends_with('/') && !place.key.as_ref().is_empty() {
+        match wait(place.store.head(&place.key)) {
+            Ok(found) => return Ok(Looked::File(RemoteFile::new(place, &found))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !place.is_web => {}
+            Err(error) => return Err(error),
+        }
+    }
+    if place.is_web {
+        let cause = "is no file; a web server does not list its files, so name each of them";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, cause));
+    }
+    let found: Vec<ObjectMeta> = wait(place.store.list(Some(&place.key)).try_collect())?;
+    let named = |found: &ObjectMeta| -> (Key, u64) { (found.location.clone(), found.size) };
+    let mut files: Vec<_> = found.iter().map(named).filter(|(key, _)| *key != place.key).collect();
+    if files.is_empty() {
+        return Err(io::Error::new(
+            io::ErrorKind::NotFound,
+            "is not there, nor is a file below it",
+        ));
+    }
+    files.sort();
+    let address = |(key, size): (Key, u64)| (PathBuf::from(format!("{}{key}", place.base)), size);
+    Ok(Looked::Folder(files.into_iter().map(address).collect()))
+}
+
+/// The length in bytes of the file at an address; `None` if there is none.
+pub fn size_of(address: &str) -> io::Result<Option<u64>> {
+    match RemoteFile::open(address) {
+        Ok(file) => Ok(Some(file.size)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+impl RemoteFile {
+    /// Opens the file at an address.
+    pub fn open(address: &str) -> io::Result<Self> {
+        let place = Place::of(address)?;
+        let found = wait(place.store.head(&place.key))?;
+        Ok(Self::new(place, &found))
+    }
+
+    fn new(place: Place, found: &ObjectMeta) -> Self {
+        let (size, tag) = (found.size, found.e_tag.clone());
+        Self { place, size, tag, blocks: Mutex::default() }
+    }
+
+    /// Its length in bytes.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// What to ask for: all of the file or a part, in the state in which it was opened.
+    fn request(&self, range: Option<GetRange>) -> GetOptions {
+        // A weak tag stands for several states, and cannot be asked for.
+        let tag = self.tag.clone().filter(|tag| !tag.starts_with("W/"));
+        GetOptions { if_match: tag, range, ..GetOptions::default() }
+    }
+
+    /// Reads it from its start to its end. A connection that breaks is made again where the store
+    /// allows that; else it is an error, and never the end of the file.
+    pub fn stream(&self) -> io::Result<Box<dyn Read + Send>> {
+        let answer = wait(self.place.store.get_opts(&self.place.key, self.request(None)))?;
+        if answer.meta.size != self.size {
+            return Err(changed());
+        }
+        let (sender, pieces) = channel(AHEAD);
+        let mut stream = answer.into_stream();
+        runtime()?.spawn(async move {
+            while let Some(piece) = stream.next().await {
+                let failed = piece.is_err();
+                if sender.send(piece.map_err(|error| explained(&error))).await.is_err() || failed {
+                    return;
+                }
+            }
+        });
+        Ok(Box::new(RemoteStream { pieces, piece: Bytes::new(), left: self.size }))
+    }
+
+    /// Whether it can be read at any place. Some web servers send whole files only.
+    pub fn is_seekable(&self) -> bool {
+        self.size == 0 || !self.place.is_web || self.fetch(0, 1).is_ok()
+    }
+
+    /// Reads bytes at a place, fewer only at the end of a block or of the file.
+    pub fn read_at(&self, place: u64, out: &mut [u8]) -> io::Result<usize> {
+        if place >= self.size || out.is_empty() {
+            return Ok(0);
+        }
+        let (number, within) = (place / BLOCK, (place % BLOCK) as usize);
+        let mut blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
+        let block = match blocks.iter().position(|(kept, _)| *kept == number) {
+            Some(at) => blocks.remove(at),
+            None => {
+                let start = number * BLOCK;
+                Some((number, self.fetch(start, (start + BLOCK).min(self.size))?))
+            }
+        };
+        let Some((number, bytes)) = block else { return Ok(0) };
+        let found = bytes.get(within..).unwrap_or_default();
+        let read = found.len().min(out.len());
+        out[..read].copy_from_slice(&found[..read]);
+        blocks.push_front((number, bytes));
+        blocks.truncate(BLOCKS);
+        Ok(read)
+    }
+
+    /// Asks for the bytes from one place to another.
+    fn fetch(&self, from: u64, to: u64) -> io::Result<Bytes> {
+        let request = self.request(Some(GetRange::Bounded(from..to)));
+        let store = &self.place.store;
+        let (size, bytes) = wait(async {
+            let answer = store.get_opts(&self.place.key, request).await?;
+            Ok((answer.meta.size, answer.bytes().await?))
+        })?;
+        match size == self.size && bytes.len() as u64 == to - from {
+            true => Ok(bytes),
+            false => Err(changed()),
+        }
+    }
+}
+
+fn changed() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "was changed while it was read")
+}
+
+/// A file that is being received.
+struct RemoteStream {
+    pieces: Receiver<io::Result<Bytes>>,
+    piece: Bytes,
+    /// The bytes that must still come.
+    left: u64,
+}
+
+impl Read for RemoteStream {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        while self.piece.is_empty() {
+            match self.pieces.blocking_recv() {
+                Some(piece) => self.piece = piece?,
+                None if self.left == 0 => return Ok(0),
+                None => {
+                    let cause = format!("the connection ended {} bytes before the file", self.left);
+                    return Err(io::Error::new(io::ErrorKind::UnexpectedEof, cause));
+                }
+            }
+        }
+        let read = self.piece.len().min(out.len());
+        self.piece.copy_to_slice(&mut out[..read]);
+        self.left = self.left.saturating_sub(read as u64);
+        Ok(read)
+    }
+}

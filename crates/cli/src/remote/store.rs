@@ -1,0 +1,183 @@
+//! Opens the store that an address names, with the credentials of the environment.
+
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
+use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
+use object_store::http::HttpBuilder;
+use object_store::path::Path as Key;
+use object_store::{
+    BackoffConfig, ClientConfigKey, ClientOptions, Error, ObjectStore, RetryConfig,
+};
+use std::collections::HashMap;
+use std::error::Error as _;
+use std::future::Future;
+use std::io;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::runtime::{Builder, Runtime};
+
+/// The most characters of a store's message.
+const SHOWN: usize = 400;
+
+/// How long to wait for a connection, and for the next bytes of an answer. A whole answer may take
+/// any time.
+const TIMEOUTS: [(ClientConfigKey, &str); 3] = [
+    (ClientConfigKey::ConnectTimeout, "10 seconds"),
+    (ClientConfigKey::ReadTimeout, "60 seconds"),
+    (ClientConfigKey::Timeout, "1000 days"),
+];
+
+/// A store, and a place in it.
+#[derive(Clone)]
+pub(super) struct Place {
+    pub(super) store: Arc<dyn ObjectStore>,
+    pub(super) key: Key,
+    /// The address of the whole store, with a slash at its end.
+    pub(super) base: String,
+    /// Whether it is a web server, which has files and no list of them.
+    pub(super) is_web: bool,
+}
+
+/// The stores that were opened, by their addresses: each keeps its connections.
+static STORES: LazyLock<Mutex<HashMap<String, Arc<dyn ObjectStore>>>> =
+    LazyLock::new(Mutex::default);
+
+/// The runtime of requests; an error if it cannot be started.
+static RUNTIME: LazyLock<io::Result<Runtime>> = LazyLock::new(|| {
+    // Fails only if another provider was installed, which serves as well.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    Builder::new_multi_thread().worker_threads(1).thread_name("remote").enable_all().build()
+});
+
+/// The runtime of requests.
+pub(super) fn runtime() -> io::Result<&'static Runtime> {
+    RUNTIME.as_ref().map_err(|error| io::Error::new(error.kind(), error.to_string()))
+}
+
+/// Waits for a request.
+pub(super) fn wait<T>(request: impl Future<Output = Result<T, Error>>) -> io::Result<T> {
+    runtime()?.block_on(request).map_err(|error| explained(&error))
+}
+
+impl Place {
+    /// The place that an address names.
+    pub(super) fn of(address: &str) -> io::Result<Self> {
+        let invalid = |cause: String| io::Error::new(io::ErrorKind::InvalidInput, cause);
+        let (scheme, rest) = address.split_once("://").unwrap_or_default();
+        let (host, key) = rest.split_once('/').unwrap_or((rest, ""));
+        let is_web = matches!(scheme, "http" | "https");
+        if is_web && key.contains(['?', '#']) {
+            return Err(invalid("is an address with a query, which cannot be sent".to_owned()));
+        }
+        // An address of the web has escapes; the names of objects are literal, as in other tools.
+        let key = if is_web { Key::from_url_path(key) } else { Key::parse(key) };
+        let key = key.map_err(|error| invalid(error.to_string()))?;
+        let base = format!("{scheme}://{host}/");
+        let mut stores = STORES.lock().unwrap_or_else(PoisonError::into_inner);
+        let store = match stores.get(&base) {
+            Some(store) => Arc::clone(store),
+            None => {
+                runtime()?;
+                let store = open(scheme, &base).map_err(|error| explained(&error))?;
+                stores.insert(base.clone(), Arc::clone(&store));
+                store
+            }
+        };
+        Ok(Self { store, key, base, is_web })
+    }
+}
+
+/// Opens a store.
+fn open(scheme: &str, base: &str) -> Result<Arc<dyn ObjectStore>, Error> {
+    let retries = RetryConfig {
+        backoff: BackoffConfig {
+            init_backoff: Duration::from_millis(200),
+            max_backoff: Duration::from_secs(10),
+            base: 2.0,
+        },
+        max_retries: 6,
+        retry_timeout: Duration::from_secs(180),
+    };
+    Ok(match scheme {
+        "s3" | "s3a" => {
+            let mut builder = AmazonS3Builder::from_env().with_url(base).with_retry(retries);
+            for (key, value) in TIMEOUTS {
+                builder = builder.with_config(AmazonS3ConfigKey::Client(key), value);
+            }
+            let endpoint = builder.get_config_value(&AmazonS3ConfigKey::Endpoint);
+            if endpoint.is_some_and(|endpoint| endpoint.starts_with("http://")) {
+                builder = builder.with_allow_http(true);
+            }
+            Arc::new(builder.build()?)
+        }
+        "gs" => {
+            let builder = GoogleCloudStorageBuilder::from_env().with_url(base).with_retry(retries);
+            let timed = TIMEOUTS.into_iter().fold(builder, |builder, (key, value)| {
+                builder.with_config(GoogleConfigKey::Client(key), value)
+            });
+            Arc::new(timed.build()?)
+        }
+        "http" | "https" => {
+            let options =
+                TIMEOUTS.into_iter().fold(ClientOptions::new(), |options, (key, value)| {
+                    options.with_config(key, value)
+                });
+            let builder = HttpBuilder::new().with_url(base).with_retry(retries);
+            Arc::new(builder.with_client_options(options.with_allow_http(true)).build()?)
+        }
+        "az" | "adl" | "azure" | "abfs" | "abfss" => {
+            let builder = MicrosoftAzureBuilder::from_env().with_url(base).with_retry(retries);
+            let timed = TIMEOUTS.into_iter().fold(builder, |builder, (key, value)| {
+                builder.with_config(AzureConfigKey::Client(key), value)
+            });
+            Arc::new(timed.build()?)
+        }
+        other => {
+            let source = format!("{other}:// is not known; s3, gs, az, http and https are").into();
+            return Err(Error::Generic { store: "addresses", source });
+        }
+    })
+}
+
+/// An error of a store, in one line and with what to do.
+pub(super) fn explained(error: &Error) -> io::Error {
+    use io::ErrorKind;
+    let denied = "access was denied; credentials come from variables of the environment, such as \
+                  AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or from the machine's role";
+    let (kind, what) = match error {
+        Error::NotFound { .. } => (ErrorKind::NotFound, "is not there"),
+        Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => {
+            (ErrorKind::PermissionDenied, denied)
+        }
+        Error::Precondition { .. } => (ErrorKind::InvalidData, "was changed while it was read"),
+        _ => (ErrorKind::Other, ""),
+    };
+    if !what.is_empty() {
+        return io::Error::new(kind, what);
+    }
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text += &format!(": {cause_text}");
+        }
+        source = cause.source();
+    }
+    // The address at which machines of the cloud tell their roles.
+    if text.contains("169.254.169.254") {
+        let cause = "no credentials were found; set variables of the environment, such as \
+                     AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (AWS_SKIP_SIGNATURE=true for \
+                     public files)";
+        return io::Error::new(ErrorKind::PermissionDenied, cause);
+    }
+    if text.contains("403 Forbidden") {
+        return io::Error::new(ErrorKind::PermissionDenied, denied);
+    }
+    if text.contains("NoSuchBucket") {
+        return io::Error::new(ErrorKind::NotFound, "there is no such bucket");
+    }
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let shown: String = line.chars().take(SHOWN).collect();
+    io::Error::other(if shown.len() < line.len() { shown + "..." } else { shown })
+}
