@@ -20,8 +20,17 @@ const LAYERS: [&str; 11] = [
 ];
 
 /// The layers of the command. Each uses only those before it.
-const COMMAND_LAYERS: [&str; 8] =
-    ["input", "terminal", "run", "commands", "args", "near_misses", "dispatch", "fuzzing"];
+const COMMAND_LAYERS: [&str; 9] = [
+    "remote",
+    "input",
+    "terminal",
+    "run",
+    "commands",
+    "args",
+    "near_misses",
+    "dispatch",
+    "fuzzing",
+];
 
 /// The layers of the Python package. Each uses only those before it.
 const PYTHON_LAYERS: [&str; 22] = [

@@ -3,7 +3,7 @@
 use crate::commands::export_columns::DocumentTable;
 use crate::commands::exported;
 use crate::input::same_file;
-use crate::run::columns_file::ColumnFormat;
+use crate::run::column_format::ColumnFormat;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::results_file::ResultsFile;
@@ -12,7 +12,8 @@ use crate::run::{ending::Ending, opening};
 use crate::terminal::interrupt;
 use crate::terminal::output::{bytes, count, summary, whole_millis};
 use crate::terminal::progress_bar::ProgressBar;
-use std::path::PathBuf;
+use anyhow::Context;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 #[derive(Debug, clap::Args)]
@@ -59,7 +60,9 @@ pub(crate) fn run(global: &GlobalOptions, args: &Export) -> Result<Ending, Failu
     let mut out = match args.output.as_deref().and_then(ColumnFormat::of) {
         None => Out::Lines(Box::new(file)),
         Some(format) => {
-            Out::Table(Box::new(DocumentTable::new(format, file, &snapshot, header.clone())?))
+            let table = DocumentTable::new(format, file, &snapshot, header.clone());
+            let name = || args.output.as_deref().unwrap_or(Path::new("")).display().to_string();
+            Out::Table(Box::new(table.with_context(name)?))
         }
     };
     if let Out::Lines(file) = &mut out {

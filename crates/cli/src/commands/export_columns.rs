@@ -1,6 +1,7 @@
 //! An export as a table by columns, for other programs. `import` reads JSON Lines.
 
-use crate::run::columns_file::{ColumnFormat, ColumnWriter};
+use crate::run::column_format::ColumnFormat;
+use crate::run::columns_file::ColumnWriter;
 use crate::run::results_file::ResultsFile;
 use arrow_array::builder::{
     FixedSizeBinaryBuilder, StringBuilder, TimestampMicrosecondBuilder, UInt64Builder,

@@ -9,6 +9,10 @@ pub(crate) mod dedup;
 pub(crate) mod explain;
 pub(crate) mod explain_removed;
 pub(crate) mod export;
+#[cfg(feature = "tables")]
+mod export_columns;
+#[cfg(not(feature = "tables"))]
+#[path = "export_columns_absent.rs"]
 mod export_columns;
 pub(crate) mod exported;
 pub(crate) mod import;

@@ -35,7 +35,7 @@ impl Batch {
     pub fn head(&self) -> Option<TableHead> {
         match self {
             Self::Rows(table, _) => Some(TableHead::Text(Arc::clone(table.header()))),
-            Self::Columns(table, _) => Some(TableHead::Columns(Arc::clone(&table.schema))),
+            Self::Columns(table, _) => Some(table.head()),
             _ => None,
         }
     }

@@ -27,6 +27,7 @@ impl Count {
     }
 
     /// Counts bytes of a file that is read in any order, unless the whole file is counted already.
+    #[cfg_attr(not(feature = "tables"), expect(dead_code, reason = "only tables are read so"))]
     pub(super) fn add_some(&self, bytes: u64) {
         self.counter.fetch_add(self.take(bytes), Ordering::Relaxed);
     }

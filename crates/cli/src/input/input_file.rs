@@ -62,6 +62,7 @@ impl InputFile {
     }
 
     /// Reads bytes at a place, fewer only at the end of the file or of what is read at once.
+    #[cfg_attr(not(feature = "tables"), expect(dead_code, reason = "only tables are read so"))]
     pub(super) fn read_at(&self, place: u64, out: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Local(file) => {

@@ -3,6 +3,10 @@
 mod ahead;
 mod batch;
 mod blocks;
+#[cfg(feature = "tables")]
+mod columns;
+#[cfg(not(feature = "tables"))]
+#[path = "columns_absent.rs"]
 mod columns;
 mod compression;
 mod counted;
@@ -34,12 +38,17 @@ mod source;
 mod stream;
 mod table;
 mod walk;
+mod wanted;
 mod warc;
 mod whole_text;
 
 pub use ahead::{Ahead, Next};
 pub use blocks::{Block, Blocks, Line};
+#[cfg(not(feature = "tables"))]
+pub use columns::NO_TABLES;
+#[cfg(feature = "tables")]
 pub use columns::unless_panicked;
+pub use columns::{RowBatch, RowSchema};
 pub use encoding::encoding;
 pub use fasta::no_sequence;
 pub use file_identity::{FileIdentity, same_file};

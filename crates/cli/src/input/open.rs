@@ -2,7 +2,7 @@
 
 use super::batch::Batch;
 use super::blocks::Blocks;
-use super::columns::{Columns, Head, Seekable, Wanted};
+use super::columns::{Columns, Seekable};
 use super::compression::{self, Decompressed, DecompressedRest};
 use super::counted::{Count, Counted, Density};
 use super::encoding::decoding;
@@ -16,6 +16,7 @@ use super::lines::{LineFormat, LineParser};
 use super::record::{BadRecord, Naming, WANTS_WEIGHTS};
 use super::rows::{RowBlock, RowBlocks};
 use super::table::Table;
+use super::wanted::{Head, Wanted};
 use super::warc::{WarcBlocks, WarcParser};
 use std::io::{self, Read};
 use std::path::Path;

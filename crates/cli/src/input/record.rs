@@ -1,7 +1,6 @@
 //! A record of an input: its name, its body, and the bytes it was read from.
 
-use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
+use super::columns::{RowBatch, RowSchema};
 use std::borrow::Cow;
 use std::fmt;
 use std::str::Utf8Error;
@@ -117,7 +116,7 @@ pub enum RawRecord<'a> {
     /// A row of a table by columns.
     Columns {
         /// The row and some others, with the columns that were asked for.
-        batch: &'a Arc<RecordBatch>,
+        batch: &'a Arc<RowBatch>,
         /// The number of the row among them, from 0.
         row: usize,
     },
@@ -129,7 +128,7 @@ pub enum TableHead {
     /// The first record of a table of text.
     Text(Arc<[u8]>),
     /// The columns of a table by columns.
-    Columns(SchemaRef),
+    Columns(RowSchema),
 }
 
 /// A record that cannot be read, and why.

@@ -1,6 +1,7 @@
 //! Files of rows by columns: Parquet and Arrow, by the name of the file.
 
 use crate::input::unless_panicked;
+use crate::run::column_format::ColumnFormat;
 use arrow_array::{RecordBatch, new_null_array};
 use arrow_ipc::writer::{FileWriter, StreamWriter};
 use arrow_schema::{ArrowError, DataType, Field, Schema};
@@ -10,35 +11,11 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use std::io::{self, Write};
-use std::path::Path;
 use std::sync::Arc;
 
 /// The most rows of a row group of Parquet, and about the most bytes.
 const GROUP_ROWS: usize = 1 << 20;
 const GROUP_BYTES: usize = 64 << 20;
-
-/// The format of a file of rows by columns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ColumnFormat {
-    Parquet,
-    /// An IPC file.
-    Arrow,
-    /// An IPC stream.
-    ArrowStream,
-}
-
-impl ColumnFormat {
-    /// The format by the name of a file; `None` if it is another one.
-    pub fn of(path: &Path) -> Option<Self> {
-        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
-        match &*extension {
-            "parquet" | "pq" => Some(Self::Parquet),
-            "arrow" | "feather" | "ipc" => Some(Self::Arrow),
-            "arrows" => Some(Self::ArrowStream),
-            _ => None,
-        }
-    }
-}
 
 /// Fails with the reason if a file cannot hold these columns.
 pub fn check(format: ColumnFormat, schema: &Schema) -> Result<(), String> {

@@ -1,6 +1,11 @@
 //! What all commands share: options, inputs, opening an index, failures, output files.
 
 pub(crate) mod bad_records;
+pub(crate) mod column_format;
+#[cfg(feature = "tables")]
+pub(crate) mod columns_file;
+#[cfg(not(feature = "tables"))]
+#[path = "columns_file_absent.rs"]
 pub(crate) mod columns_file;
 pub(crate) mod compressor;
 pub mod conflict;
@@ -15,6 +20,11 @@ pub mod program;
 pub mod ranges;
 pub mod read_ahead;
 pub mod records;
+#[cfg(feature = "tables")]
+mod results_columns;
+#[cfg(not(feature = "tables"))]
+#[path = "results_columns_absent.rs"]
+mod results_columns;
 pub mod results_file;
 pub mod results_table;
 pub mod resume_key;

@@ -1,13 +1,14 @@
 //! A file of kept records: text, or rows by columns, by its name.
 
 use crate::commands::dedup::kept_output::{KeptOutput, OutputRecord, wants_columns};
-use crate::commands::dedup::kept_rows::{KeptRows, forget_spool};
+use crate::commands::dedup::kept_rows::KeptRows;
 use crate::commands::dedup::partial_file::{LengthAndHash, OutputWriter, PartialFile};
-use crate::input::TableHead;
-use crate::run::columns_file::{self, ColumnFormat};
+use crate::commands::dedup::rows_spool::forget_spool;
+use crate::input::{RowSchema, TableHead};
+use crate::run::column_format::ColumnFormat;
+use crate::run::columns_file;
 use crate::run::failure::Failure;
 use anyhow::anyhow;
-use arrow_schema::SchemaRef;
 use std::path::Path;
 
 /// A file of kept records, or a stream, or nothing.
@@ -134,7 +135,7 @@ pub(crate) fn forget_rows(file: &Path) -> Result<(), Failure> {
 
 /// Fails if the records cannot be written to this file. `schema` has their columns, if they are
 /// rows by columns.
-pub(crate) fn check(file: &Path, schema: Option<&SchemaRef>) -> Result<(), Failure> {
+pub(crate) fn check(file: &Path, schema: Option<&RowSchema>) -> Result<(), Failure> {
     let place = file.display().to_string();
     match (schema, ColumnFormat::of(file)) {
         (None, None) => Ok(()),

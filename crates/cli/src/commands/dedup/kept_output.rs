@@ -1,10 +1,9 @@
 //! The text output of `dedup`: the kept records, each with the bytes it had in the input.
 
 use crate::commands::dedup::partial_file::{LengthAndHash, OutputWriter};
-use crate::input::{RawRecord, TableHead};
+use crate::input::{RawRecord, RowBatch, TableHead};
 use crate::run::failure::Failure;
 use anyhow::anyhow;
-use arrow_array::RecordBatch;
 use std::sync::Arc;
 
 /// The mark that some programs write at the start of a UTF-8 file.
@@ -22,7 +21,7 @@ pub(crate) enum OutputRecord {
     /// A row of a table. The output starts with the header of the table.
     Row { header: Arc<[u8]>, bytes: Vec<u8> },
     /// A row of a table by columns.
-    Columns { batch: Arc<RecordBatch>, row: usize },
+    Columns { batch: Arc<RowBatch>, row: usize },
 }
 
 impl OutputRecord {

@@ -1,7 +1,9 @@
 //! The kept rows of tables by columns: in a spool until the run is judged, then in a file.
 
-use crate::commands::dedup::partial_file::{LengthAndHash, PartialFile, partial_path, with_suffix};
-use crate::run::columns_file::{ColumnFormat, ColumnWriter, of_arrow};
+use crate::commands::dedup::partial_file::{LengthAndHash, PartialFile};
+use crate::commands::dedup::rows_spool::spool_path;
+use crate::run::column_format::ColumnFormat;
+use crate::run::columns_file::{ColumnWriter, of_arrow};
 use crate::run::failure::Failure;
 use anyhow::{Context, anyhow};
 use arrow_array::cast::AsArray;
@@ -32,22 +34,6 @@ pub(crate) struct KeptRows {
     pending: Option<(Arc<RecordBatch>, Vec<u64>)>,
     /// The output, complete but for its name.
     sealed: Option<PartialFile>,
-}
-
-/// The final name of the spool of an output. It never gets it.
-pub(crate) fn spool_path(out: &Path) -> PathBuf {
-    with_suffix(out, ".rows")
-}
-
-/// Deletes the spool of an output that is complete, if a killed run has left it.
-pub(crate) fn forget_spool(out: &Path) -> Result<(), Failure> {
-    let left = partial_path(&spool_path(out));
-    match std::fs::remove_file(&left) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(anyhow!("{}: {error}", left.display()).into())
-        }
-        _ => Ok(()),
-    }
 }
 
 impl KeptRows {

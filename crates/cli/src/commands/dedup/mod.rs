@@ -14,8 +14,13 @@ pub(crate) mod kept;
 pub(crate) mod kept_file;
 pub(crate) mod kept_folder;
 pub(crate) mod kept_output;
+#[cfg(feature = "tables")]
+pub(crate) mod kept_rows;
+#[cfg(not(feature = "tables"))]
+#[path = "kept_rows_absent.rs"]
 pub(crate) mod kept_rows;
 pub(crate) mod partial_file;
 mod repetition;
+mod rows_spool;
 pub(crate) mod shards;
 pub(crate) mod targets;

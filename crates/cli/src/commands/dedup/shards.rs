@@ -1,11 +1,11 @@
 //! The files of a folder of outputs: one for each file of records in the input.
 
 use crate::commands::dedup::command::Dedup;
-use crate::commands::dedup::kept_rows::spool_path;
 use crate::commands::dedup::partial_file::partial_path;
+use crate::commands::dedup::rows_spool::spool_path;
 use crate::commands::dedup::targets::{Target, Targets, is_same_destination};
 use crate::input::{FileIdentity, Finding, Holds, Inputs, STANDARD_INPUT};
-use crate::run::columns_file::ColumnFormat;
+use crate::run::column_format::ColumnFormat;
 use crate::run::failure::Failure;
 use crate::run::results_table::refuse_packed;
 use anyhow::anyhow;

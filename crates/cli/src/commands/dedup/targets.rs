@@ -3,12 +3,12 @@
 use crate::commands::dedup::command::Dedup;
 use crate::commands::dedup::delivery::Delivery;
 use crate::commands::dedup::folder_state::{forget_state, state_path};
-use crate::commands::dedup::kept_rows::spool_path;
 use crate::commands::dedup::partial_file::{partial_path, with_suffix};
+use crate::commands::dedup::rows_spool::spool_path;
 use crate::commands::dedup::shards::{ShardFolder, check_apart};
 use crate::input::{Inputs, STANDARD_INPUT, same_file};
 use crate::remote::is_remote;
-use crate::run::columns_file::ColumnFormat;
+use crate::run::column_format::ColumnFormat;
 use crate::run::failure::Failure;
 use anyhow::{Context, anyhow};
 use std::fs;

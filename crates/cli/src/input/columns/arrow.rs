@@ -2,7 +2,8 @@
 //! follows the other.
 
 use super::seekable::Seekable;
-use super::table::{Selection, Wanted};
+use super::table::Selection;
+use crate::input::wanted::Wanted;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_buffer::Buffer;
 use arrow_ipc::convert::try_fb_to_schema;

@@ -5,5 +5,7 @@ mod parquet;
 mod seekable;
 mod table;
 
+pub use arrow_array::RecordBatch as RowBatch;
+pub use arrow_schema::SchemaRef as RowSchema;
 pub use seekable::Seekable;
-pub use table::{ColumnTable, Columns, Head, Piece, Wanted, unless_panicked};
+pub use table::{ColumnTable, Columns, Piece, unless_panicked};

@@ -1,7 +1,8 @@
 //! The row groups of a Parquet file, decoded on all threads.
 
 use super::seekable::Seekable;
-use super::table::{Selection, Wanted, unless_panicked};
+use super::table::{Selection, unless_panicked};
+use crate::input::wanted::Wanted;
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, FieldRef, Schema, SchemaRef};
 use parquet::arrow::ProjectionMask;

@@ -5,7 +5,10 @@ use super::parquet::ParquetBatches;
 use super::seekable::Seekable;
 use crate::input::ahead::Ahead;
 use crate::input::names::shortened;
-use crate::input::record::{BadRecord, Body, Naming, RawRecord, Record, RecordName, too_long};
+use crate::input::record::{
+    BadRecord, Body, Naming, RawRecord, Record, RecordName, TableHead, too_long,
+};
+use crate::input::wanted::{Head, Wanted};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use std::borrow::Cow;
@@ -18,19 +21,6 @@ use twindex_columns::{IdColumn, NoText, TextColumn};
 /// About how many bytes of texts are passed on at once, and the most rows.
 const PIECE_BYTES: usize = 8 << 20;
 const PIECE_ROWS: usize = 8192;
-
-/// The columns to read.
-#[derive(Clone, Debug)]
-pub struct Wanted {
-    /// The name of the column of texts.
-    pub text: String,
-    /// The name of the column of ids; `None` if ids are not read.
-    pub id: Option<String>,
-    /// Whether there must be ids.
-    pub id_required: bool,
-    /// Whether all columns are decoded, because rows are written again.
-    pub whole_rows: bool,
-}
 
 /// Where the wanted columns are.
 pub(super) struct Selection {
@@ -123,6 +113,11 @@ pub struct ColumnTable {
 }
 
 impl ColumnTable {
+    /// Its columns.
+    pub fn head(&self) -> TableHead {
+        TableHead::Columns(Arc::clone(&self.schema))
+    }
+
     /// The record of a row.
     pub fn record<'p>(&self, piece: &'p Piece, row: usize) -> Result<Record<'p>, BadRecord> {
         let number = piece.first + row as u64;
@@ -255,15 +250,6 @@ impl Columns {
         }
         next.transpose()
     }
-}
-
-/// What is known of a table before it is opened.
-#[derive(Clone, Debug)]
-pub struct Head {
-    pub path: String,
-    pub wanted: Wanted,
-    pub naming: Naming,
-    pub most: usize,
 }
 
 /// Calls a function of another library on data that nobody has checked. A panic is an error.
