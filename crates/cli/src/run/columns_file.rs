@@ -9,7 +9,7 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -109,20 +109,23 @@ impl<W: Write + Send> ColumnWriter<W> {
 
 /// How Parquet is written: compressed with zstd at its fastest level, with the metadata of the
 /// schema where readers without Arrow look for them.
-fn parquet_properties(schema: &Schema) -> WriterProperties {
+pub fn parquet_properties(schema: &Schema) -> WriterProperties {
     let metadata = schema.metadata().iter();
     let metadata = metadata.map(|(key, value)| KeyValue::new(key.clone(), value.clone()));
     WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .set_max_row_group_row_count(Some(GROUP_ROWS))
         .set_max_row_group_bytes(Some(GROUP_BYTES))
+        // Statistics of pages would be lost where files are joined, and texts do not need them.
+        .set_statistics_enabled(EnabledStatistics::Chunk)
         // Seconds and dates with times have no type of their own in Parquet.
         .set_coerce_types(true)
         .set_key_value_metadata(Some(metadata.collect()))
         .build()
 }
 
-fn of_parquet(error: ParquetError) -> io::Error {
+/// An error of Parquet, as that of the file if it is one.
+pub fn of_parquet(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(cause) => match cause.downcast::<io::Error>() {
             Ok(cause) => *cause,

@@ -1,6 +1,7 @@
 //! The kept rows of tables by columns: in a spool until the run is judged, then in a file.
 
 use crate::commands::dedup::partial_file::{LengthAndHash, PartialFile};
+use crate::commands::dedup::rows_segments::{self, Segment};
 use crate::commands::dedup::rows_spool::spool_path;
 use crate::run::column_format::ColumnFormat;
 use crate::run::columns_file::{ColumnWriter, of_arrow};
@@ -20,21 +21,32 @@ use std::sync::Arc;
 
 /// The output of kept rows.
 ///
-/// A file of Parquet cannot be continued after an interruption, because what tells where its parts
-/// are stands at its end. So the rows go to a spool first: one stream of Arrow IPC after the other,
-/// each complete, which can be cut and continued like lines.
+/// A file of Parquet or Arrow cannot be continued after an interruption, because what tells where
+/// its parts are stands at its end. So the rows go to a spool first, which can be cut and continued
+/// like lines: one segment of Parquet or one stream of Arrow IPC after the other, each complete.
 pub(crate) struct KeptRows {
     format: ColumnFormat,
     path: PathBuf,
     spool: PartialFile,
     schema: Option<SchemaRef>,
-    /// The stream that is being written.
-    stream: Option<StreamWriter<Vec<u8>>>,
+    /// The part of the spool that is being written.
+    part: Option<Part>,
     /// Kept rows of the last batch that are not written yet.
     pending: Option<(Arc<RecordBatch>, Vec<u64>)>,
     /// The output, complete but for its name.
     sealed: Option<PartialFile>,
 }
+
+/// A part of a spool.
+enum Part {
+    /// For Parquet: encoded only once.
+    Segment(Segment),
+    /// For Arrow, and for columns that are given one dictionary at the end.
+    Stream(Box<StreamWriter<Vec<u8>>>),
+}
+
+/// What a stream of Arrow IPC begins with, which no length of a segment is.
+const STREAM_BEGINS: [u8; 4] = [0xFF; 4];
 
 impl KeptRows {
     /// Starts an output.
@@ -53,17 +65,17 @@ impl KeptRows {
         };
         let place = || spool_path(path).display().to_string();
         let schema = spool.read_back(|spool| {
-            if spool.fill_buf().with_context(place)?.is_empty() {
-                return Ok(None);
+            if spool.fill_buf().with_context(place)?.starts_with(&STREAM_BEGINS) {
+                return Ok(Some(StreamReader::try_new(spool, None).with_context(place)?.schema()));
             }
-            Ok(Some(StreamReader::try_new(spool, None).with_context(place)?.schema()))
+            Ok(rows_segments::schema(spool).with_context(place)?)
         })?;
         Ok(Some(Self { schema, ..Self::new(path, format, spool) }))
     }
 
     fn new(path: &Path, format: ColumnFormat, spool: PartialFile) -> Self {
-        let (stream, pending, sealed) = (None, None, None);
-        Self { format, path: path.to_owned(), spool, schema: None, stream, pending, sealed }
+        let (part, pending, sealed) = (None, None, None);
+        Self { format, path: path.to_owned(), spool, schema: None, part, pending, sealed }
     }
 
     /// Says which columns the rows of the next table have. The first table decides, but a column
@@ -84,7 +96,7 @@ impl KeptRows {
             .collect();
         let widened = Schema::new_with_metadata(fields, own.metadata().clone());
         if widened != **own {
-            self.end_stream()?;
+            self.end_part()?;
             self.schema = Some(Arc::new(widened));
         }
         Ok(())
@@ -112,45 +124,70 @@ impl KeptRows {
         Ok(())
     }
 
+    /// Whether the spool has segments.
+    fn has_segments(&self, schema: &Schema) -> bool {
+        let kinds = || schema.fields().iter().map(|field| field.data_type());
+        self.format == ColumnFormat::Parquet && !kinds().any(has_few_keys)
+    }
+
     /// Writes the rows that wait.
     fn flush(&mut self) -> Result<(), Failure> {
         let Some((batch, rows)) = self.pending.take() else { return Ok(()) };
-        let schema = self.schema.get_or_insert_with(|| batch.schema());
-        let written = select(&batch, rows, schema).and_then(|rows| {
-            let stream = match self.stream.take() {
-                Some(stream) => stream,
-                None => StreamWriter::try_new(Vec::new(), schema)?,
-            };
-            let stream = self.stream.insert(stream);
-            stream.write(&rows)?;
-            Ok(std::mem::take(stream.get_mut()))
-        });
+        let schema = Arc::clone(self.schema.get_or_insert_with(|| batch.schema()));
+        let rows = select(&batch, rows, &schema).map_err(|error| self.failed(&error))?;
+        let part = match self.part.take() {
+            Some(part) => part,
+            None if self.has_segments(&schema) => {
+                let segment = Segment::begin(&schema);
+                Part::Segment(segment.with_context(|| self.path.display().to_string())?)
+            }
+            None => {
+                let stream = StreamWriter::try_new(Vec::new(), &schema);
+                Part::Stream(Box::new(stream.map_err(|error| self.failed(&error))?))
+            }
+        };
+        let written = match self.part.insert(part) {
+            Part::Segment(segment) => {
+                segment.write(rows);
+                return Ok(());
+            }
+            Part::Stream(stream) => stream.write(&rows).map(|()| std::mem::take(stream.get_mut())),
+        };
         let bytes = written.map_err(|error| self.failed(&error))?;
         self.spool.write(&bytes)
     }
 
-    /// Ends the stream, and makes the rows durable. Returns the length and hash of the spool.
+    /// Ends the part, and makes the rows durable. Returns the length and hash of the spool.
     pub(crate) fn sync(&mut self) -> Result<LengthAndHash, Failure> {
-        self.end_stream()?;
+        self.end_part()?;
         self.spool.sync()
     }
 
-    /// Writes the rows that wait, and ends the stream.
-    fn end_stream(&mut self) -> Result<(), Failure> {
+    /// Writes the rows that wait, and ends the part.
+    fn end_part(&mut self) -> Result<(), Failure> {
         self.flush()?;
-        match self.stream.take() {
-            None => Ok(()),
-            Some(stream) => {
-                let rest = stream.into_inner().map_err(|error| self.failed(&error))?;
-                self.spool.write(&rest)
+        let rest = match self.part.take() {
+            None => return Ok(()),
+            Some(Part::Segment(segment)) => {
+                segment.end().with_context(|| self.path.display().to_string())?
             }
-        }
+            Some(Part::Stream(stream)) => {
+                stream.into_inner().map_err(|error| self.failed(&error))?
+            }
+        };
+        self.spool.write(&rest)
     }
 
     /// Writes all rows to the output, which lacks only its name then. Returns its length and hash.
     pub(crate) fn seal(&mut self) -> Result<LengthAndHash, Failure> {
         self.sync()?;
         let schema = self.schema.clone().unwrap_or_else(|| Arc::new(Schema::empty()));
+        let name = self.path.display().to_string();
+        if self.has_segments(&schema) {
+            let out = PartialFile::create(&self.path)?;
+            let out = rows_segments::join(&mut self.spool, out, &schema, &name)?;
+            return self.sealed.insert(out).sync();
+        }
         let dictionaries = match self.format {
             ColumnFormat::Arrow => self.whole_dictionaries(&schema, is_dictionary)?,
             // A reader makes one dictionary of a row group, which the type of keys may not hold.
@@ -158,7 +195,6 @@ impl KeptRows {
             ColumnFormat::ArrowStream => Vec::new(),
         };
         let out = PartialFile::create(&self.path)?;
-        let name = self.path.display().to_string();
         let place = || self.path.display().to_string();
         let mut writer = ColumnWriter::new(self.format, out, &schema).with_context(place)?;
         let mut written = 0;

@@ -21,6 +21,8 @@ pub(crate) mod kept_rows;
 pub(crate) mod kept_rows;
 pub(crate) mod partial_file;
 mod repetition;
+#[cfg(feature = "tables")]
+mod rows_segments;
 mod rows_spool;
 pub(crate) mod shards;
 pub(crate) mod targets;
