@@ -7,21 +7,24 @@ use super::format::Format;
 use super::input_file::InputFile;
 use super::path_id::id_of;
 use super::record::{BadRecord, Body, RawRecord, Record, RecordName, not_utf8, too_long};
+use crate::remote::RemoteFile;
 use encoding_rs::Encoding;
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The least and the most bytes that are taken from the budget at once.
 const STEP: (u64, u64) = (64 << 10, 4 << 20);
 
 /// A file that is one text.
-#[derive(Debug)]
 pub struct WholeFile {
     /// Where it is.
     pub(super) path: PathBuf,
+    /// What is known of it if it lies behind an address.
+    pub(super) remote: Option<Arc<RemoteFile>>,
     /// Its size when it was found, in bytes.
     pub(super) size: u64,
     /// Whether it must be FASTA.
@@ -135,13 +138,16 @@ fn text_of(
     share: Option<&mut Share<'_>>,
 ) -> Result<Option<String>, BadRecord> {
     let WholeFile { path, encoding, .. } = file;
+    let opened = match &file.remote {
+        Some(file) => Ok(Arc::clone(file).into()),
+        None => InputFile::open(path),
+    };
     let bad = |cause: String| BadRecord { place: path.display().to_string(), cause };
     if path.to_str().is_none() {
         return Err(bad("its name is not valid UTF-8".into()));
     }
-    let text = match bytes_of(path, most, share, encoding.is_some())
-        .map_err(|error| bad(error.to_string()))?
-    {
+    let bytes = opened.and_then(|file| bytes_of(path, &file, most, share, encoding.is_some()));
+    let text = match bytes.map_err(|error| bad(error.to_string()))? {
         Bytes::All(bytes) => bytes,
         Bytes::TooLong => return Err(bad(too_long(most))),
         Bytes::OverBudget => return Ok(None),
@@ -165,11 +171,11 @@ enum Bytes {
 
 fn bytes_of(
     path: &Path,
+    file: &InputFile,
     most: usize,
     share: Option<&mut Share<'_>>,
     is_encoded: bool,
 ) -> io::Result<Bytes> {
-    let file = InputFile::open(path)?;
     let size = file.size()?.unwrap_or_default();
     let compression::Decompressed { mut start, mut rest } =
         compression::open(file.stream()?, compression::is_named(path))?;
@@ -214,7 +220,7 @@ mod tests {
     use crate::input::compression::packing::{gzip, zstd};
 
     fn text(path: PathBuf, size: u64) -> WholeFile {
-        WholeFile { path, size, fasta: false, encoding: None }
+        WholeFile { path, remote: None, size, fasta: false, encoding: None }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::inputs::{Inputs, is_standard_input};
 use super::path_id::{id_below, id_of};
 use super::record::BadRecord;
 use super::walk::Walk;
-use crate::remote::{Looked, address, look};
+use crate::remote::{Looked, RemoteFile, address, look};
 use std::collections::{HashSet, VecDeque};
 use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
@@ -59,10 +59,16 @@ pub struct Found {
     pub root: Option<Arc<Path>>,
     /// What it holds.
     pub holds: Holds,
+    /// What is known of it if it lies behind an address.
+    pub(super) remote: Option<Arc<RemoteFile>>,
 }
 
-/// A path, and the directory in which it was found.
-type PathAndRoot = (PathBuf, Option<Arc<Path>>);
+/// A path, the directory in which it was found, and what is known of it behind an address.
+struct Named {
+    path: PathBuf,
+    root: Option<Arc<Path>>,
+    remote: Option<Arc<RemoteFile>>,
+}
 
 /// What an input holds.
 #[derive(Clone, Copy, Debug)]
@@ -115,10 +121,13 @@ impl Finding {
     }
 
     /// The next path, and the directory in which it was found.
-    fn next_path(&mut self) -> Option<Result<PathAndRoot, BadRecord>> {
+    fn next_path(&mut self) -> Option<Result<Named, BadRecord>> {
         while let Some(walking) = &mut self.walk {
             match walking.walk.next() {
-                Some(Ok(path)) => return Some(Ok((path, Some(Arc::clone(&walking.root))))),
+                Some(Ok((path, remote))) => {
+                    let root = Some(Arc::clone(&walking.root));
+                    return Some(Ok(Named { path, root, remote }));
+                }
                 Some(Err(bad)) => return Some(Err(bad)),
                 None => {
                     self.notes.extend(walking.note());
@@ -126,7 +135,7 @@ impl Finding {
                 }
             }
         }
-        self.waiting.pop_front().map(|path| Ok((path, None)))
+        self.waiting.pop_front().map(|path| Ok(Named { path, root: None, remote: None }))
     }
 
     /// Begins to walk a directory.
@@ -146,17 +155,19 @@ impl Finding {
     }
 
     /// What a path leads to; `None` for a file that is left out of a directory.
-    fn look_at(&self, path: &Path, in_directory: bool) -> io::Result<Option<PathKind>> {
+    fn look_at(&self, named: &mut Named) -> io::Result<Option<PathKind>> {
+        let Named { path, root, remote } = named;
+        let (path, in_directory) = (path.as_path(), root.is_some());
         let mut format = self.inputs.format;
         if is_standard_input(path) && !in_directory {
             return Ok(Some(PathKind::Input(Holds::Records(format))));
         }
         let (size, is_regular) = match address(path) {
-            Some(address) if !in_directory => match look(address)? {
+            Some(address) if remote.is_none() => match look(address)? {
                 Looked::Folder(_) => return Ok(Some(PathKind::Directory)),
-                Looked::File(file) => (file.size(), true),
+                Looked::File(file) => (remote.insert(Arc::new(file)).size(), true),
             },
-            Some(_) => (self.walk.as_ref().map_or(0, |walking| walking.walk.size()), true),
+            Some(_) => (remote.as_ref().map_or(0, |file| file.size()), true),
             None => {
                 let found = std::fs::metadata(path)?;
                 if found.is_dir() {
@@ -177,7 +188,9 @@ impl Finding {
         let by_content = format == Format::Auto || format == Format::Text && !in_directory;
         if self.inputs.format == Format::Auto && by_content && is_regular {
             // A file that cannot be read is reported when it is read as a text.
-            format = self.by_content(path, format).unwrap_or(Format::Text);
+            let file = remote.clone().map_or_else(|| InputFile::open(path), |file| Ok(file.into()));
+            let found = file.and_then(|file| self.by_content(path, &file, format));
+            format = found.unwrap_or(Format::Text);
         }
         Ok(Some(PathKind::Input(match format {
             Format::Text => Holds::Text { size, fasta: false },
@@ -197,10 +210,9 @@ impl Finding {
 
     /// The format by the first bytes of a file, which its name does not tell. A file that is a text
     /// by its name may still be a table by columns.
-    fn by_content(&self, path: &Path, by_name: Format) -> io::Result<Format> {
-        let file = InputFile::open(path)?.stream()?;
+    fn by_content(&self, path: &Path, file: &InputFile, by_name: Format) -> io::Result<Format> {
         let Decompressed { mut start, mut rest } =
-            compression::open(file, compression::is_named(path))?;
+            compression::open(file.stream()?, compression::is_named(path))?;
         match foreign::look(&mut rest, &mut start, self.inputs.encoding.is_some())? {
             // A text about WARC may begin like it.
             Some(Format::Warc) if by_name == Format::Text => return Ok(Format::Text),
@@ -226,19 +238,19 @@ impl Iterator for Finding {
 
     fn next(&mut self) -> Option<Result<Found, BadRecord>> {
         loop {
-            let (path, root) = match self.next_path()? {
-                Ok(found) => found,
+            let mut named = match self.next_path()? {
+                Ok(named) => named,
                 Err(bad) => return Some(Err(bad)),
             };
-            let holds = match self.look_at(&path, root.is_some()) {
+            let holds = match self.look_at(&mut named) {
                 Ok(None) => continue,
-                Ok(Some(PathKind::Directory)) => match self.enter(&path) {
+                Ok(Some(PathKind::Directory)) => match self.enter(&named.path) {
                     Ok(()) => continue,
                     Err(bad) => return Some(Err(bad)),
                 },
                 Ok(Some(PathKind::Input(holds))) => holds,
                 Err(error) => {
-                    let place = path.display().to_string();
+                    let place = named.path.display().to_string();
                     return Some(Err(BadRecord { place, cause: error.to_string() }));
                 }
             };
@@ -248,7 +260,8 @@ impl Iterator for Finding {
                     Holds::Records(_) | Holds::Text { .. } => walking.texts += 1,
                 }
             }
-            return Some(Ok(Found { path, root, holds }));
+            let Named { path, root, remote } = named;
+            return Some(Ok(Found { path, root, holds, remote }));
         }
     }
 }

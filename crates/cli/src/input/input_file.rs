@@ -18,6 +18,12 @@ pub fn is_there(path: &Path) -> bool {
     InputFile::open(path).is_ok()
 }
 
+impl From<Arc<RemoteFile>> for InputFile {
+    fn from(file: Arc<RemoteFile>) -> Self {
+        Self::Remote(file)
+    }
+}
+
 impl InputFile {
     /// Opens the file at a path or an address.
     pub(super) fn open(path: &Path) -> io::Result<Self> {

@@ -62,7 +62,11 @@ impl Inputs {
         if found.path.to_str().is_none() {
             return Err(bad("its name is not valid UTF-8".to_owned()));
         }
-        let opened = self.open_file(&found.path, format, found.name(), counter);
+        let file = match &found.remote {
+            Some(file) => Arc::clone(file).into(),
+            None => InputFile::open(&found.path).map_err(|error| bad(error.to_string()))?,
+        };
+        let opened = self.open_file(&found.path, file, format, found.name(), counter);
         opened.map_err(|error| bad(error.to_string()))?
     }
 
@@ -71,11 +75,11 @@ impl Inputs {
     fn open_file(
         &self,
         path: &Path,
+        file: InputFile,
         mut format: Format,
         name: String,
         counter: &Arc<AtomicU64>,
     ) -> io::Result<Result<Opened, BadRecord>> {
-        let file = InputFile::open(path)?;
         let left = file.size()?.unwrap_or_default();
         let stream = Counted::new(file.stream()?, left, counter);
         let seekable = format.is_columns() && file.is_seekable();

@@ -108,7 +108,8 @@ impl Reading {
             Holds::Text { size, fasta } => {
                 let encoding = self.inputs.encoding;
                 self.file = None;
-                files.push(WholeFile { path: found.path, size, fasta, encoding });
+                let remote = found.remote;
+                files.push(WholeFile { path: found.path, remote, size, fasta, encoding });
                 true
             }
             // The files before it come first.

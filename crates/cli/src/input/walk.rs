@@ -1,10 +1,11 @@
 //! Walks directories for documents, by the rules of ripgrep.
 
 use super::record::BadRecord;
-use crate::remote::{Looked, address, look};
+use crate::remote::{Looked, RemoteFile, address, look};
 use ignore::overrides::{Override, OverrideBuilder};
 use ignore::{Error, WalkBuilder};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::vec::IntoIter;
 
 /// Which files of a directory are read.
@@ -22,13 +23,11 @@ pub struct WalkOptions {
 pub(super) struct Walk {
     root: PathBuf,
     files: Files,
-    /// The size of the last file behind an address.
-    size: u64,
 }
 
 enum Files {
     Local(Box<ignore::Walk>),
-    Remote(IntoIter<(PathBuf, u64)>),
+    Remote(IntoIter<(PathBuf, RemoteFile)>),
 }
 
 impl Walk {
@@ -40,9 +39,9 @@ impl Walk {
             Some(address) => {
                 let found = match look(address).map_err(|error| failed(Error::Io(error)))? {
                     Looked::Folder(found) => found,
-                    Looked::File(file) => vec![(root.to_owned(), file.size())],
+                    Looked::File(file) => vec![(root.to_owned(), file)],
                 };
-                let is_wanted = |(path, _): &(PathBuf, u64)| {
+                let is_wanted = |(path, _): &(PathBuf, RemoteFile)| {
                     let below = path.strip_prefix(root).unwrap_or(path);
                     let is_hidden = below
                         .components()
@@ -59,34 +58,28 @@ impl Walk {
                 Files::Local(Box::new(walk.build()))
             }
         };
-        Ok(Self { root: root.to_owned(), files, size: 0 })
-    }
-
-    /// The size in bytes of the last file, if it lies behind an address.
-    pub(super) fn size(&self) -> u64 {
-        self.size
+        Ok(Self { root: root.to_owned(), files })
     }
 }
 
-/// Yields the next file.
+/// Yields the next file; if it lies behind an address, with what is known of it.
 impl Iterator for Walk {
-    type Item = Result<PathBuf, BadRecord>;
+    type Item = Result<(PathBuf, Option<Arc<RemoteFile>>), BadRecord>;
 
-    fn next(&mut self) -> Option<Result<PathBuf, BadRecord>> {
+    fn next(&mut self) -> Option<Self::Item> {
         match &mut self.files {
             Files::Local(walk) => loop {
                 match walk.next()? {
                     Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_file()) => {
-                        return Some(Ok(entry.into_path()));
+                        return Some(Ok((entry.into_path(), None)));
                     }
                     Ok(_) => {}
                     Err(error) => return Some(Err(bad(&self.root, &error))),
                 }
             },
             Files::Remote(files) => {
-                let (path, size) = files.next()?;
-                self.size = size;
-                Some(Ok(path))
+                let (path, file) = files.next()?;
+                Some(Ok((path, Some(Arc::new(file)))))
             }
         }
     }

@@ -1,8 +1,8 @@
 //! What a build without the feature `remote` says of addresses.
 
 use super::Looked;
+use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
 
 /// A file behind an address. There is none.
 pub enum RemoteFile {}
@@ -39,7 +39,7 @@ pub fn look(_address: &str) -> io::Result<Looked> {
     Err(unsupported())
 }
 
-/// The length in bytes of the file at an address.
+/// The length in bytes of the file at an address; `None` if there is none that may be read.
 pub fn size_of(_address: &str) -> io::Result<Option<u64>> {
     Err(unsupported())
 }
@@ -50,7 +50,7 @@ pub fn check_writable(_address: &str) -> io::Result<()> {
 }
 
 /// Copies a file to an address.
-pub fn upload(_file: &Path, _address: &str) -> io::Result<()> {
+pub fn upload(_file: &mut File, _address: &str, _stop: fn() -> bool) -> io::Result<()> {
     Err(unsupported())
 }
 

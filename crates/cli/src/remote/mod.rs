@@ -24,8 +24,8 @@ use std::path::{Path, PathBuf};
 pub enum Looked {
     /// One file.
     File(RemoteFile),
-    /// All files below it, in the order of their names, each with its size.
-    Folder(Vec<(PathBuf, u64)>),
+    /// All files below it, in the order of their names.
+    Folder(Vec<(PathBuf, RemoteFile)>),
 }
 
 /// The schemes of addresses.
@@ -36,7 +36,8 @@ const SCHEMES: [&str; 12] =
 pub fn address(path: &Path) -> Option<&str> {
     let text = path.to_str()?;
     let (scheme, rest) = text.split_once("://")?;
-    (SCHEMES.contains(&scheme) && !rest.is_empty()).then_some(text)
+    let known = SCHEMES.iter().any(|known| known.eq_ignore_ascii_case(scheme));
+    (known && !rest.is_empty()).then_some(text)
 }
 
 /// Whether a path is the address of a file that is not on this machine.
@@ -50,7 +51,7 @@ mod tests {
 
     #[test]
     fn addresses_are_told_from_paths() {
-        for name in ["s3://bucket/a b", "gs://bucket", "https://example.com/a.jsonl", "az://c/"] {
+        for name in ["s3://bucket/a b", "gs://bucket", "HTTPS://example.com/a.jsonl", "az://c/"] {
             assert!(is_remote(Path::new(name)), "{name}");
         }
         for name in ["s3:/bucket/a", "s3", "docs/s3://a", "file:///a", "c://a", "s3://", "-"] {

@@ -5,17 +5,22 @@ use super::store::{Place, explained, runtime, wait};
 use bytes::{Buf, Bytes};
 use futures_util::{StreamExt, TryStreamExt};
 use object_store::path::Path as Key;
-use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStoreExt};
+use object_store::{GetOptions, GetRange, GetResult, ObjectMeta, ObjectStoreExt};
 use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
-use tokio::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::time::sleep;
 
 /// The bytes that are asked for at once when a file is read at any place, and how many such blocks
 /// are kept.
 const BLOCK: u64 = 4 << 20;
 const BLOCKS: usize = 8;
+
+/// How often a connection may break without a byte in between.
+const BREAKS: u32 = 6;
 
 /// How many pieces of a stream may wait to be read. Stores send some 16 KiB at once.
 const AHEAD: usize = 16;
@@ -44,25 +49,52 @@ pub fn look(address: &str) -> io::Result<Looked> {
         let cause = "is no file; a web server does not list its files, so name each of them";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, cause));
     }
-    let found: Vec<ObjectMeta> = wait(place.store.list(Some(&place.key)).try_collect())?;
-    let named = |found: &ObjectMeta| -> (Key, u64) { (found.location.clone(), found.size) };
-    let mut files: Vec<_> = found.iter().map(named).filter(|(key, _)| *key != place.key).collect();
+    let mut found: Vec<ObjectMeta> = wait(place.store.list(Some(&place.key)).try_collect())?;
+    found.sort_by(|a, b| a.location.cmp(&b.location));
+    let mut files = Vec::new();
+    for (at, object) in found.iter().enumerate() {
+        let next = found.get(at + 1).map(|next| &next.location);
+        if object.size > 0 || !is_folder(&place, &object.location, next)? {
+            let path = PathBuf::from(format!("{}{}", place.base, object.location));
+            let place = Place { key: object.location.clone(), ..place.clone() };
+            files.push((path, RemoteFile::new(place, object)));
+        }
+    }
     if files.is_empty() {
         return Err(io::Error::new(
             io::ErrorKind::NotFound,
             "is not there, nor is a file below it",
         ));
     }
-    files.sort();
-    let address = |(key, size): (Key, u64)| (PathBuf::from(format!("{}{key}", place.base)), size);
-    Ok(Looked::Folder(files.into_iter().map(address).collect()))
+    Ok(Looked::Folder(files))
 }
 
-/// The length in bytes of the file at an address; `None` if there is none.
+/// Whether an empty object stands for a folder, as some programs make them: its name ends in `/`,
+/// which a listing does not tell. `next` is the object behind it.
+fn is_folder(place: &Place, key: &Key, next: Option<&Key>) -> io::Result<bool> {
+    if *key == place.key || next.is_some_and(|next| next.prefix_matches(key)) {
+        return Ok(true);
+    }
+    match wait(place.store.head(key)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
+        Err(error) => Err(error),
+        Ok(_) => Ok(false),
+    }
+}
+
+/// The length in bytes of the file at an address; `None` if there is none that may be read.
 pub fn size_of(address: &str) -> io::Result<Option<u64>> {
     match RemoteFile::open(address) {
         Ok(file) => Ok(Some(file.size)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        // Who may only write is not told.
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied
+            ) =>
+        {
+            Ok(None)
+        }
         Err(error) => Err(error),
     }
 }
@@ -87,9 +119,12 @@ impl RemoteFile {
 
     /// What to ask for: all of the file or a part, in the state in which it was opened.
     fn request(&self, range: Option<GetRange>) -> GetOptions {
-        // A weak tag stands for several states, and cannot be asked for.
-        let tag = self.tag.clone().filter(|tag| !tag.starts_with("W/"));
-        GetOptions { if_match: tag, range, ..GetOptions::default() }
+        GetOptions { if_match: self.strong_tag(), range, ..GetOptions::default() }
+    }
+
+    /// The tag, unless it is a weak one, which stands for several states.
+    fn strong_tag(&self) -> Option<String> {
+        self.tag.clone().filter(|tag| !tag.starts_with("W/"))
     }
 
     /// Reads it from its start to its end. A connection that breaks is made again where the store
@@ -100,15 +135,8 @@ impl RemoteFile {
             return Err(changed());
         }
         let (sender, pieces) = channel(AHEAD);
-        let mut stream = answer.into_stream();
-        runtime()?.spawn(async move {
-            while let Some(piece) = stream.next().await {
-                let failed = piece.is_err();
-                if sender.send(piece.map_err(|error| explained(&error))).await.is_err() || failed {
-                    return;
-                }
-            }
-        });
+        let rest = Rest { place: self.place.clone(), tag: self.strong_tag(), done: 0 };
+        runtime()?.spawn(rest.receive(answer, sender));
         Ok(Box::new(RemoteStream { pieces, piece: Bytes::new(), left: self.size }))
     }
 
@@ -156,7 +184,56 @@ impl RemoteFile {
 }
 
 fn changed() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, "was changed while it was read")
+    let cause = "was changed while it was read, or the server tells another length than it sends";
+    io::Error::new(io::ErrorKind::InvalidData, cause)
+}
+
+/// What must still be received of a file.
+struct Rest {
+    place: Place,
+    tag: Option<String>,
+    done: u64,
+}
+
+impl Rest {
+    /// Receives a file, and asks for the rest if the connection breaks. After as many breaks
+    /// without a byte between them as requests are tried again, it gives up.
+    async fn receive(mut self, answer: GetResult, to: Sender<io::Result<Bytes>>) {
+        let (mut stream, mut breaks) = (answer.into_stream(), 0);
+        loop {
+            match stream.next().await {
+                None => return,
+                Some(Ok(piece)) => {
+                    self.done += piece.len() as u64;
+                    breaks = 0;
+                    if to.send(Ok(piece)).await.is_err() {
+                        return;
+                    }
+                }
+                Some(Err(error)) => {
+                    breaks += 1;
+                    match self.again(breaks).await {
+                        Some(answer) => stream = answer.into_stream(),
+                        None => {
+                            let cause = format!("the connection broke: {}", explained(&error));
+                            let _ = to.send(Err(io::Error::other(cause))).await;
+                            return;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Asks for the rest; `None` if the server does not give it, or did not several times.
+    async fn again(&self, breaks: u32) -> Option<GetResult> {
+        let tag = self.tag.clone().filter(|_| breaks <= BREAKS)?;
+        sleep(Duration::from_millis(200) * breaks).await;
+        let range = Some(GetRange::Offset(self.done));
+        let rest = GetOptions { if_match: Some(tag), range, ..GetOptions::default() };
+        let answer = self.place.store.get_opts(&self.place.key, rest).await.ok()?;
+        (answer.range.start == self.done).then_some(answer)
+    }
 }
 
 /// A file that is being received.

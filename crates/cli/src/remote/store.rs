@@ -64,10 +64,15 @@ impl Place {
     pub(super) fn of(address: &str) -> io::Result<Self> {
         let invalid = |cause: String| io::Error::new(io::ErrorKind::InvalidInput, cause);
         let (scheme, rest) = address.split_once("://").unwrap_or_default();
+        let scheme = &*scheme.to_ascii_lowercase();
         let (host, key) = rest.split_once('/').unwrap_or((rest, ""));
         let is_web = matches!(scheme, "http" | "https");
         if is_web && key.contains(['?', '#']) {
             return Err(invalid("is an address with a query, which cannot be sent".to_owned()));
+        }
+        if is_web && host.contains('@') {
+            let cause = "is an address with a password, which ids and messages would show";
+            return Err(invalid(cause.to_owned()));
         }
         // An address of the web has escapes; the names of objects are literal, as in other tools.
         let key = if is_web { Key::from_url_path(key) } else { Key::parse(key) };
@@ -96,7 +101,8 @@ fn open(scheme: &str, base: &str) -> Result<Arc<dyn ObjectStore>, Error> {
             base: 2.0,
         },
         max_retries: 6,
-        retry_timeout: Duration::from_secs(180),
+        // It begins with a request, and a large file is read for long.
+        retry_timeout: Duration::from_secs(365 * 24 * 3600),
     };
     Ok(match scheme {
         "s3" | "s3a" => {
@@ -142,9 +148,14 @@ fn open(scheme: &str, base: &str) -> Result<Arc<dyn ObjectStore>, Error> {
 /// An error of a store, in one line and with what to do.
 pub(super) fn explained(error: &Error) -> io::Error {
     use io::ErrorKind;
-    let denied = "access was denied; credentials come from variables of the environment, such as \
-                  AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or from the machine's role";
+    let denied = "access was denied; credentials for object stores come from variables of the \
+                  environment, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or from the \
+                  machine's role";
+    let no_bucket = "there is no such bucket";
     let (kind, what) = match error {
+        Error::NotFound { source, .. } if source.to_string().contains("NoSuchBucket") => {
+            (ErrorKind::NotFound, no_bucket)
+        }
         Error::NotFound { .. } => (ErrorKind::NotFound, "is not there"),
         Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => {
             (ErrorKind::PermissionDenied, denied)
@@ -164,6 +175,9 @@ pub(super) fn explained(error: &Error) -> io::Error {
         }
         source = cause.source();
     }
+    if text.contains("contained empty path segment") {
+        text += "; twindex reads no names with an empty part, nor folders that hold them";
+    }
     // The address at which machines of the cloud tell their roles.
     if text.contains("169.254.169.254") {
         let cause = "no credentials were found; set variables of the environment, such as \
@@ -175,7 +189,7 @@ pub(super) fn explained(error: &Error) -> io::Error {
         return io::Error::new(ErrorKind::PermissionDenied, denied);
     }
     if text.contains("NoSuchBucket") {
-        return io::Error::new(ErrorKind::NotFound, "there is no such bucket");
+        return io::Error::new(ErrorKind::NotFound, no_bucket);
     }
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let shown: String = line.chars().take(SHOWN).collect();

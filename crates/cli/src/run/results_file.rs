@@ -3,6 +3,7 @@
 use crate::remote::{address, check_writable, upload};
 use crate::run::compressor::Compressor;
 use crate::run::failure::{Failure, OfFile};
+use crate::terminal::interrupt;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -26,7 +27,7 @@ enum Target {
     /// A temporary file, and the path that it gets when it is complete.
     Temporary(BufWriter<NamedTempFile>, PathBuf),
     /// A temporary file, and the address to which it is copied when it is complete.
-    Remote(BufWriter<NamedTempFile>, String),
+    Remote(BufWriter<File>, String),
 }
 
 impl ResultsFile {
@@ -57,7 +58,8 @@ impl ResultsFile {
         match &mut self.target {
             Target::Standard(out) => out.write_all(bytes),
             Target::Special(out) => out.write_all(bytes),
-            Target::Temporary(out, _) | Target::Remote(out, _) => out.write_all(bytes),
+            Target::Temporary(out, _) => out.write_all(bytes),
+            Target::Remote(out, _) => out.write_all(bytes),
         }
     }
 
@@ -74,7 +76,7 @@ impl ResultsFile {
             Target::Remote(out, address) => out
                 .into_inner()
                 .map_err(io::IntoInnerError::into_error)
-                .and_then(|file| upload(file.path(), &address)),
+                .and_then(|mut file| upload(&mut file, &address, interrupt::asked)),
         };
         done.map_err(|error| failed(self.name.as_deref(), error))
     }
@@ -108,7 +110,7 @@ fn failed(name: Option<&str>, error: io::Error) -> io::Error {
 fn begin(path: &Path) -> io::Result<Target> {
     if let Some(address) = address(path) {
         check_writable(address)?;
-        let file = BufWriter::with_capacity(1 << 16, NamedTempFile::new()?);
+        let file = BufWriter::with_capacity(1 << 16, tempfile::tempfile()?);
         return Ok(Target::Remote(file, address.to_owned()));
     }
     // A symbolic link stays; the file that it leads to is replaced.

@@ -7,8 +7,9 @@ use crate::commands::dedup::targets::Target;
 use crate::input::same_file;
 use crate::remote::{address, check_writable, size_of, upload};
 use crate::run::failure::Failure;
+use crate::terminal::interrupt;
 use anyhow::{Context, anyhow};
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64;
@@ -64,7 +65,14 @@ impl Delivery {
     /// Copies the complete output to its address.
     pub(crate) fn deliver(&self, target: Option<&Target>) -> Result<(), Failure> {
         let copy = |file: &Path, address: &str| -> Result<(), Failure> {
-            upload(file, address).with_context(|| address.to_owned())?;
+            let mut open = File::open(file).with_context(|| file.display().to_string())?;
+            upload(&mut open, address, interrupt::asked).map_err(|error| {
+                anyhow!(
+                    "{address}: {error}; what it is to hold is complete in {}, and the same \
+                     command copies it",
+                    file.display()
+                )
+            })?;
             Ok(())
         };
         let Some(Target::Folder(folder)) = target else {

@@ -12,7 +12,7 @@ use std::thread::sleep;
 use std::time::Duration;
 use web::{Manners, Web};
 
-const WHOLE: Manners = Manners { ranges: false, cut: None, busy: 0 };
+const WHOLE: Manners = Manners { ranges: false, cut: None, busy: 0, takes_only: false };
 const RANGES: Manners = Manners { ranges: true, ..WHOLE };
 
 /// Some documents as JSON Lines, with families of three that are similar.
@@ -150,6 +150,44 @@ fn a_web_server_takes_outputs_when_they_are_complete() {
     assert_eq!(names, made);
 }
 
+#[test]
+fn an_address_that_may_only_be_written_takes_an_output() {
+    let (shell, web) = (Shell::new(), Web::start(Manners { takes_only: true, ..WHOLE }));
+    shell.write("a.jsonl", lines(30));
+    let out = format!("{}/kept.jsonl", web.address);
+    shell.run(&format!("dedup i.twx a.jsonl -o {out} -q --removed gone.jsonl")).succeeds();
+    assert!(web.file("kept.jsonl").is_some());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_a_copy_that_takes_too_long_and_the_same_command_copies_again() {
+    let (shell, web) = (Shell::new(), Web::start(WHOLE));
+    shell.write("a.jsonl", lines(3_000));
+    let out = format!("{}/kept.jsonl", web.address);
+    let words = format!("dedup i.twx a.jsonl -o {out} --removed gone.jsonl");
+    let running = shell.start(&words);
+    // The file is looked for before the first record is read, and copied after the last.
+    let staged = || shell.names().into_iter().find(|name| name.starts_with("i.twx."));
+    while staged().is_none() {
+        sleep(Duration::from_millis(1));
+    }
+    web.hangs.store(true, Ordering::Relaxed);
+    while !staged().is_some_and(|name| name.ends_with(".kept.jsonl")) {
+        sleep(Duration::from_millis(10));
+    }
+    running.signal("INT");
+    let done = running.finish();
+    assert_eq!(done.status, 2, "{done:?}");
+    assert!(done.stderr.contains("kept.jsonl: interrupted; what it is to hold"), "{done:?}");
+    assert!(staged().is_some());
+    web.hangs.store(false, Ordering::Relaxed);
+    shell.run(&words).succeeds();
+    shell.run("dedup j.twx a.jsonl -o local.jsonl -q --removed gone2.jsonl").succeeds();
+    assert!(web.file("kept.jsonl") == Some(shell.read("local.jsonl")));
+    assert_eq!(staged(), None);
+}
+
 /// Runs the command with the server's variables.
 fn with(server: &S3, shell: &Shell, words: &str) -> Done {
     shell.start_in_environment(words, &server.variables()).finish()
@@ -195,6 +233,13 @@ fn a_bucket_is_read_and_written_like_a_folder() {
         assert!(server.object(&format!("kept/{name}")) == Some(kept), "{name}");
     }
     assert!(shell.read("gone.jsonl") == shell.read("gone2.jsonl"));
+    // Empty objects whose names end in a slash stand for folders.
+    if !server.checks_keys() {
+        server.put_empty("in/data/");
+        server.put_empty("in/lonely/");
+        with(&server, &shell, "add marked.twx s3://corpus/in/ -q").succeeds();
+        assert!(listing(&shell, "marked.twx") == listing(&shell, "folder.twx"));
+    }
     let globbed = "add g.twx s3://corpus/in/ -q -g *.parquet";
     with(&server, &shell, globbed).succeeds();
     assert_eq!(listing(&shell, "g.twx").len(), 300);

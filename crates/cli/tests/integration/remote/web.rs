@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::spawn;
 
@@ -16,6 +16,8 @@ pub struct Manners {
     pub cut: Option<(usize, u64)>,
     /// How often it says that it is not ready.
     pub busy: u64,
+    /// Whether it tells nothing about files that are asked for, and only takes some.
+    pub takes_only: bool,
 }
 
 /// A running server. Its thread ends with the test.
@@ -24,19 +26,28 @@ pub struct Web {
     files: Arc<Mutex<BTreeMap<String, Vec<u8>>>>,
     /// The bytes of files that were sent.
     pub sent: Arc<AtomicU64>,
+    /// Whether it takes files and does not answer.
+    pub hangs: Arc<AtomicBool>,
 }
 
 impl Web {
     pub fn start(manners: Manners) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = format!("http://{}", listener.local_addr().expect("an address"));
-        let web = Self { address, files: Arc::default(), sent: Arc::default() };
+        let web =
+            Self { address, files: Arc::default(), sent: Arc::default(), hangs: Arc::default() };
         let (files, sent) = (Arc::clone(&web.files), Arc::clone(&web.sent));
+        let hangs = Arc::clone(&web.hangs);
         let (cuts, refusals) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
         spawn(move || {
+            let mut held = Vec::new();
             for stream in listener.incoming().flatten() {
                 let (files, sent) = (Arc::clone(&files), Arc::clone(&sent));
                 let (cuts, refusals) = (Arc::clone(&cuts), Arc::clone(&refusals));
+                if hangs.load(Ordering::Relaxed) {
+                    held.push(stream);
+                    continue;
+                }
                 spawn(move || {
                     // The client may close the connection at any time.
                     let _ = serve(&stream, manners, &files, &sent, &cuts, &refusals);
@@ -97,6 +108,9 @@ fn serve(
         std::io::Read::read_exact(&mut lines, &mut body)?;
         files.lock().expect("no panic").insert(name, body);
         return plain(&mut stream, "201 Created");
+    }
+    if manners.takes_only {
+        return plain(&mut stream, "403 Forbidden");
     }
     let Some(content) = files.lock().expect("no panic").get(&name).cloned() else {
         return plain(&mut stream, "404 Not Found");
