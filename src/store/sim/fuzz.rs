@@ -12,6 +12,7 @@ use crate::store::bytes::schema::{
     BandNo, DEAD, DOCUMENTS, DocNo, FENCES, MAGIC, META, POSTINGS, RUNS, RunNo, SETTINGS_ROW,
     SIGNATURES, Table, posting_owner, run_row_key,
 };
+use crate::store::bytes::texts::{Dictionary, decode_text, encode_text};
 use crate::store::load::format_version;
 use crate::store::runs::tombstones::Tombstones;
 use crate::store::settings::StoredSettings;
@@ -30,7 +31,7 @@ pub fn records(input: &[u8]) {
     let (doc, piece) = (DocNo(key as u32), key as u16);
     let (run, band) = posting_owner(key);
     let number = u64::from(doc.0);
-    match kind % 9 {
+    match kind % 10 {
         0 => assert_round_trip(content, Table::Meta, 0, |row| Ok(Counters::decode(row)?.encode())),
         1 => assert_round_trip(content, Table::Meta, 1, settings),
         2 => assert_round_trip(content, Table::Signatures, number, |row| {
@@ -48,11 +49,12 @@ pub fn records(input: &[u8]) {
         }),
         6 => chunk(content, key),
         7 => tombstones(content, piece),
-        _ => {
+        8 => {
             if let Some(version) = format_version(content) {
                 assert_eq!([&MAGIC[..], &version.to_le_bytes()].concat(), content);
             }
         }
+        _ => text(content, doc),
     }
 }
 
@@ -99,6 +101,23 @@ fn chunk(content: &[u8], key: u64) {
         let again = builder.finish().map(|packed| packed.seal(key)).unwrap_or_default();
         let again = Chunk::open(&again, key).map(|chunk| chunk.entries().collect());
         assert_eq!(again, Ok(entries));
+    }
+}
+
+/// A text has several encodings, with and without a dictionary, so only the text is compared.
+fn text(content: &[u8], doc: DocNo) {
+    static DICTIONARY: OnceLock<Option<Dictionary>> = OnceLock::new();
+    let dictionary = DICTIONARY.get_or_init(|| {
+        let texts: Vec<String> =
+            (0..1000).map(|n| format!("a note about the number {n}")).collect();
+        Dictionary::train(&texts.iter().map(String::as_str).collect::<Vec<_>>())
+    });
+    for dictionary in [None, dictionary.as_ref()] {
+        let _ = decode_text(content, doc, dictionary);
+        let sealed = seal(content.to_vec(), Table::Texts, u64::from(doc.0));
+        let Ok(text) = decode_text(&sealed, doc, dictionary) else { continue };
+        let again = encode_text(&text, doc, dictionary);
+        assert_eq!(decode_text(&again, doc, dictionary), Ok(text));
     }
 }
 

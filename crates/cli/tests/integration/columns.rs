@@ -3,6 +3,7 @@
 use crate::command::{Shell, jsonl};
 use crate::packing::Packing;
 use crate::support::{Random, text};
+use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, Int32Array, RecordBatch, StringArray, UInt64Array};
 use arrow_ipc::reader::FileReader;
 use arrow_ipc::writer::{FileWriter, StreamWriter};
@@ -324,4 +325,42 @@ fn damage_is_an_error_of_the_file_and_nothing_more() {
             assert!(good + done.counted("unchanged") > 0, "{name}, round {round}: {done:?}");
         }
     }
+}
+
+#[test]
+fn large_parts_of_parquet_are_joined_row_by_row() {
+    let shell = Shell::new();
+    let long = |n: u64| text(n / 3, n % 3, 4_000);
+    let documents: Vec<_> = (0..1_500).map(|n| (format!("d{n}"), Some(long(n)))).collect();
+    let rows = table(&documents);
+    // The second half says that its texts may be null, the first that none is.
+    let strict: Vec<_> =
+        rows.schema().fields().iter().map(|field| field.as_ref().clone()).collect();
+    let strict: Vec<_> = strict.into_iter().map(|field| field.with_nullable(false)).collect();
+    let first = rows.slice(0, 700);
+    let first = RecordBatch::try_new(Arc::new(Schema::new(strict)), first.columns().to_vec());
+    shell.write("in/a.parquet", parquet(&first.expect("no nulls"), 1 << 20));
+    shell.write("in/b.parquet", parquet(&rows.slice(700, 800), 1 << 20));
+    let lines = as_jsonl(&documents);
+    shell.write("a.jsonl", &lines);
+    shell.run("dedup j.twx a.jsonl -o kept.jsonl -q --removed gone.jsonl").succeeds();
+    // Parts of 600 rows are copied, unless they lack the nulls; one of 100 is encoded again.
+    let words = "dedup i.twx in -o kept.parquet -q --batch 600 --removed gone2.jsonl";
+    let running = shell.start(words);
+    sleep(std::time::Duration::from_millis(200));
+    running.kill();
+    shell.run(words).succeeds();
+    assert!(shell.read("gone.jsonl") == shell.read("gone2.jsonl"));
+    let reader =
+        ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(shell.read("kept.parquet")));
+    let groups = reader.expect("Parquet").metadata().num_row_groups();
+    assert!((2..=4).contains(&groups), "{groups} row groups");
+    let kept = rows_of("kept.parquet", shell.read("kept.parquet"));
+    let column =
+        |name: &str| kept.column_by_name(name).expect("a column").as_string::<i32>().clone();
+    let (ids, texts) = (column("id"), column("text"));
+    let both = ids.iter().flatten().zip(texts.iter().flatten());
+    let found = jsonl(&both.collect::<Vec<_>>());
+    assert!(found.as_bytes() == shell.read("kept.jsonl"), "{} rows", kept.num_rows());
+    assert!(kept.schema().field_with_name("text").expect("a column").is_nullable());
 }
