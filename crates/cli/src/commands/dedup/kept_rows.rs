@@ -134,7 +134,6 @@ impl KeptRows {
     fn flush(&mut self) -> Result<(), Failure> {
         let Some((batch, rows)) = self.pending.take() else { return Ok(()) };
         let schema = Arc::clone(self.schema.get_or_insert_with(|| batch.schema()));
-        let rows = select(&batch, rows, &schema).map_err(|error| self.failed(&error))?;
         let part = match self.part.take() {
             Some(part) => part,
             None if self.has_segments(&schema) => {
@@ -148,10 +147,12 @@ impl KeptRows {
         };
         let written = match self.part.insert(part) {
             Part::Segment(segment) => {
-                segment.write(rows);
+                segment.write((batch, rows));
                 return Ok(());
             }
-            Part::Stream(stream) => stream.write(&rows).map(|()| std::mem::take(stream.get_mut())),
+            Part::Stream(stream) => select(&batch, rows, &schema)
+                .and_then(|rows| stream.write(&rows))
+                .map(|()| std::mem::take(stream.get_mut())),
         };
         let bytes = written.map_err(|error| self.failed(&error))?;
         self.spool.write(&bytes)
@@ -304,7 +305,7 @@ fn for_each_batch(
 }
 
 /// Some rows of a batch, which are in order, with the metadata of this schema.
-fn select(
+pub(super) fn select(
     batch: &RecordBatch,
     rows: Vec<u64>,
     schema: &SchemaRef,

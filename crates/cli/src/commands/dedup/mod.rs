@@ -26,3 +26,4 @@ mod rows_segments;
 mod rows_spool;
 pub(crate) mod shards;
 pub(crate) mod targets;
+mod write_behind;

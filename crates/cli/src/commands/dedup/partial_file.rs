@@ -1,6 +1,7 @@
 //! Output files that get their final name when they are complete, and output streams.
 
 use crate::commands::dedup::exclusive_file;
+use crate::commands::dedup::write_behind::WriteBehind;
 use crate::input::STANDARD_INPUT;
 use crate::run::compressor::{Compressor, decompressed};
 use crate::run::failure::Failure;
@@ -16,7 +17,7 @@ pub type LengthAndHash = (u64, u64);
 
 /// A file that has a temporary name until it is complete. No other run can write it meanwhile.
 pub struct PartialFile {
-    file: BufWriter<File>,
+    file: WriteBehind,
     /// The temporary name.
     partial: PathBuf,
     /// The final name.
@@ -41,7 +42,7 @@ impl PartialFile {
     }
 
     fn new(file: File, path: &Path, hash: Box<Xxh3>, length: u64, last: Option<u8>) -> Self {
-        let file = BufWriter::with_capacity(1 << 16, file);
+        let file = WriteBehind::new(file);
         let (partial, path, compressor) =
             (partial_path(path), path.to_owned(), Compressor::of(path));
         Self { file, partial, path, compressor, length, hash, last }

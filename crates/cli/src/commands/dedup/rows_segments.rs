@@ -1,5 +1,6 @@
 //! Kept rows on their way to Parquet: segments, each a complete file, that are joined at the end.
 
+use crate::commands::dedup::kept_rows::select;
 use crate::commands::dedup::partial_file::PartialFile;
 use crate::input::unless_panicked;
 use crate::run::column_format::ColumnFormat;
@@ -26,24 +27,30 @@ const SMALL_ROWS: usize = 100_000;
 /// How many batches may wait to be encoded.
 const WAITING: usize = 2;
 
+/// Some rows of a batch, by their numbers, which are in order.
+pub(crate) type Rows = (Arc<RecordBatch>, Vec<u64>);
+
 /// A segment that is being encoded, on a thread of its own.
 pub(crate) struct Segment {
-    rows: SyncSender<RecordBatch>,
+    rows: SyncSender<Rows>,
     encoder: JoinHandle<io::Result<Vec<u8>>>,
 }
 
 impl Segment {
     /// Begins a segment of rows with these columns.
     pub(crate) fn begin(schema: &SchemaRef) -> io::Result<Self> {
-        let (rows, waiting) = sync_channel::<RecordBatch>(WAITING);
+        let (rows, waiting) = sync_channel::<Rows>(WAITING);
         let schema = Arc::clone(schema);
-        let encode = move || encoded(&schema, waiting.into_iter().map(Ok));
+        let encode = move || {
+            let select = |(batch, rows): Rows| select(&batch, rows, &schema).map_err(of_arrow);
+            encoded(&schema, waiting.into_iter().map(select))
+        };
         let encoder = Builder::new().name("encoder".to_owned()).spawn(encode)?;
         Ok(Self { rows, encoder })
     }
 
     /// Adds rows.
-    pub(crate) fn write(&self, rows: RecordBatch) {
+    pub(crate) fn write(&self, rows: Rows) {
         // If the encoder has failed, its end tells why.
         let _ = self.rows.send(rows);
     }
