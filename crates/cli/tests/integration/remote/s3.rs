@@ -84,7 +84,8 @@ impl S3 {
         self.request("PUT", key).expect("put");
     }
 
-    /// Sends a request without a body, to a server that does not check its signature. Returns the body of the answer if it is good.
+    /// Sends a request without a body, to a server that does not check its signature. Returns the
+    /// body of the answer if it is good.
     fn request(&self, method: &str, key: &str) -> Option<Vec<u8>> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).ok()?;
         write!(
