@@ -6,6 +6,7 @@ use super::inputs::Inputs;
 use super::json::Fields;
 use super::record::{Body, RecordName};
 use std::io::Cursor;
+use std::sync::Once;
 
 /// A record, or why it is bad, and where it was read.
 type Taken = Result<(String, RecordName, Body<'static>), (String, String)>;
@@ -26,6 +27,8 @@ const FORMATS: [Format; 10] = [
 /// Reads a stream. Three bytes before it choose the format and whether sets have weights, the bytes
 /// of a read, and the most bytes of a record. However it comes in pieces, the records are the same.
 pub fn formats(input: &[u8]) {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(let_readers_panic);
     let Some((&[how, drip, longest], bytes)) = input.split_first_chunk() else { return };
     let format = FORMATS[usize::from(how) % FORMATS.len()];
     let weighted = usize::from(how) / FORMATS.len() % 2 == 1 && format == Format::JsonLines;
@@ -39,12 +42,38 @@ pub fn formats(input: &[u8]) {
     };
     let whole = read(&inputs, bytes, usize::MAX);
     let pieces = read(&inputs, bytes, usize::from(drip) + 1);
-    assert_eq!(pieces, whole);
+    assert_same(&pieces, &whole);
     for (place, name, body) in whole.into_iter().flatten() {
         assert!(place.starts_with("stream"), "{place}");
         let text = body.text().map_or(0, str::len);
         assert!(text <= inputs.most.max(bytes.len()) || format.is_columns(), "{name:?}: {text}");
     }
+}
+
+/// Checks that both ways of reading gave the same records. How many come before the damage of a
+/// compressed stream depends on how much is read at once.
+fn assert_same(pieces: &[Taken], whole: &[Taken]) {
+    if let (Some((Err(one), before)), Some((Err(other), earlier))) =
+        (pieces.split_last(), whole.split_last())
+        && one == other
+        && one.0 == "stream"
+    {
+        assert!(before.starts_with(earlier) || earlier.starts_with(before));
+        return;
+    }
+    assert_eq!(pieces, whole);
+}
+
+/// Lets panics of the crates that read tables pass, which are caught and become errors: libFuzzer
+/// would take them for a crash.
+fn let_readers_panic() {
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        let file = info.location().map_or("", |location| location.file());
+        if !["/arrow-", "/parquet-", "/flatbuffers-"].iter().any(|crates| file.contains(crates)) {
+            before(info);
+        }
+    }));
 }
 
 /// All records of a stream that is read so many bytes at a time.

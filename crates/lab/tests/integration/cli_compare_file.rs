@@ -208,8 +208,8 @@ fn an_interrupted_or_killed_comparison_leaves_no_files() {
     shell.write("a", text(1, 400_000, false));
     let start = || {
         std::fs::create_dir_all(shell.path("tmp")).expect("a folder");
-        let mut running =
-            shell.start_in_environment("compare a - --method file --memory 1M", "TMPDIR", "tmp");
+        let mut running = shell
+            .start_in_environment("compare a - --method file --memory 1M", &[("TMPDIR", "tmp")]);
         // The pipe holds less than this, so the first text has been read.
         running.send(&text(2, 400_000, false));
         assert_eq!(std::fs::read_dir(shell.path("tmp")).expect("a folder").count(), 0);
