@@ -135,7 +135,7 @@ pub(super) fn check(format: Format, found: Option<Format>) -> io::Result<Format>
 /// read if the input `is_encoded`.
 ///
 /// Reads no more than is needed to tell: a stream that begins with a line of text is not waited for
-/// beyond that line.
+/// beyond that line, unless the line begins like another format.
 pub(super) fn look(
     input: &mut impl Read,
     start: &mut Vec<u8>,
@@ -184,7 +184,14 @@ fn may_be_foreign(start: &[u8]) -> bool {
     }
     let begins = FOREIGN.iter().any(|foreign| foreign.at == 0 && foreign.magic.starts_with(start))
         || TABLES.iter().any(|(magic, ..)| magic.starts_with(start));
-    begins || !start.contains(&b'\n') || !is_like_text(start)
+    // Whether it is a text shows in what follows, however many bytes come at once.
+    let is_printable = |foreign: &Foreign| {
+        let found = start.get(foreign.at..).is_some_and(|rest| rest.starts_with(foreign.magic));
+        foreign.printable && found
+    };
+    let is_undecided = FOREIGN.iter().any(is_printable)
+        || TABLES.iter().any(|(magic, ..)| start.starts_with(magic));
+    begins || is_undecided || !start.contains(&b'\n') || !is_like_text(start)
 }
 
 /// What these first bytes are, and what to do; `None` for a text.
@@ -259,6 +266,19 @@ mod tests {
             let bytes = [&vec![b'x'; *at], *magic, b"\0\0\xFF\xFF", &[b'x'; 600]].concat();
             let cause = refused(&bytes).expect("a format that is not read");
             assert!(cause.starts_with(&format!("is {name}")), "{name}: {cause}");
+        }
+    }
+
+    #[test]
+    fn a_first_line_of_text_does_not_hide_a_format_that_comes_in_pieces() {
+        for Foreign { at, magic, name, printable, .. } in FOREIGN {
+            let line = [&vec![b'x'; *at], *magic, b" and words\n"].concat();
+            let bytes = [&line, &b"\0\0\xFF\xFF"[..], &[b'x'; 600]].concat();
+            if *printable {
+                let cause = refused(&bytes).expect("a format that is not read");
+                assert!(cause.starts_with(&format!("is {name}")), "{name}: {cause}");
+                assert_eq!(refused(&line).is_none(), is_like_text(&line), "{name}");
+            }
         }
     }
 

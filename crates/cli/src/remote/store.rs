@@ -192,6 +192,7 @@ pub(super) fn explained(error: &Error) -> io::Error {
         return io::Error::new(ErrorKind::NotFound, no_bucket);
     }
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = line.trim_end_matches(':');
     let shown: String = line.chars().take(SHOWN).collect();
     io::Error::other(if shown.len() < line.len() { shown + "..." } else { shown })
 }

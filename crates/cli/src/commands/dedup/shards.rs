@@ -5,6 +5,7 @@ use crate::commands::dedup::partial_file::partial_path;
 use crate::commands::dedup::rows_spool::spool_path;
 use crate::commands::dedup::targets::{Target, Targets, is_same_destination};
 use crate::input::{FileIdentity, Finding, Holds, Inputs, STANDARD_INPUT};
+use crate::remote::is_remote;
 use crate::run::column_format::ColumnFormat;
 use crate::run::failure::Failure;
 use crate::run::results_table::refuse_packed;
@@ -61,7 +62,9 @@ impl ShardFolder {
         args: &Dedup,
         targets: &Targets,
     ) -> Result<Self, Failure> {
-        let place = path.display();
+        // Messages name an address, and not the folder on this machine.
+        let named = args.output.as_deref().filter(|out| is_remote(out)).unwrap_or(path);
+        let place = named.display();
         if args.paths.iter().any(|input| input.as_os_str() == STANDARD_INPUT) {
             return Err(anyhow!(
                 "{place}: is a folder, and standard input has no name there; name a file with -o"
@@ -90,7 +93,8 @@ impl ShardFolder {
                 )
                 .into());
             };
-            let Some(name) = found.below().to_str().map(str::to_owned) else { continue };
+            let below = found.below();
+            let Some(name) = below.to_str().map(str::to_owned) else { continue };
             let out = path.join(&name);
             if format.is_columns() != ColumnFormat::of(&out).is_some() {
                 return Err(anyhow!(
@@ -111,7 +115,7 @@ impl ShardFolder {
                     return Err(anyhow!(
                         "{}: would be written for {} and {input}; deduplicate them one after the \
                          other",
-                        out.display(),
+                        named.join(below).display(),
                         other.display()
                     )
                     .into());
