@@ -128,7 +128,9 @@ impl<R: Read> RowBlocks<R> {
                 if !places.is_empty() {
                     break;
                 }
-                return self.skip(bytes, at).map(Some);
+                // Blank lines before it are counted already.
+                bytes.drain(..start);
+                return self.skip(bytes, at - start).map(Some);
             }
             let want = self.block_bytes.saturating_sub(bytes.len()).max(self.block_bytes / 64);
             let read = self.source.read_some(want, bytes)?;
@@ -309,6 +311,16 @@ mod tests {
             let found = cut(text.as_bytes(), drip, 1_000);
             let last = (100_003, Ok(b"b,c\r\n".to_vec()));
             assert_eq!(found[1..], [(2, Err(Cut::TooLong)), last], "{drip}");
+        }
+    }
+
+    #[test]
+    fn blank_lines_before_a_record_that_is_too_long_are_counted_once() {
+        let text = format!("id,text\n\n\r\n\na,{}\n\nb,c\n", "x".repeat(500));
+        for drip in (1..80).chain([1_000]) {
+            let found = cut(text.as_bytes(), drip, 100);
+            let last = (7, Ok(b"b,c\n".to_vec()));
+            assert_eq!(found[1..], [(5, Err(Cut::TooLong)), last], "{drip}");
         }
     }
 
