@@ -166,14 +166,10 @@ fn a_signal_ends_a_copy_that_takes_too_long_and_the_same_command_copies_again() 
     shell.write("a.jsonl", lines(3_000));
     let out = format!("{}/kept.jsonl", web.address);
     let words = format!("dedup i.twx a.jsonl -o {out} --removed gone.jsonl");
-    let running = shell.start(&words);
-    // The file is looked for before the first record is read, and copied after the last.
-    let staged = || shell.names().into_iter().find(|name| name.starts_with("i.twx."));
-    while staged().is_none() {
-        sleep(Duration::from_millis(1));
-    }
     web.hangs.store(true, Ordering::Relaxed);
-    while !staged().is_some_and(|name| name.ends_with(".kept.jsonl")) {
+    let mut running = shell.start(&words);
+    let staged = || shell.names().into_iter().find(|name| name.starts_with("i.twx."));
+    while running.is_running() && !staged().is_some_and(|name| name.ends_with(".kept.jsonl")) {
         sleep(Duration::from_millis(10));
     }
     running.signal("INT");

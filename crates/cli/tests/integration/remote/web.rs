@@ -5,7 +5,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::thread::spawn;
+use std::thread::{sleep, spawn};
+use std::time::Duration;
 
 /// How the server answers.
 #[derive(Clone, Copy, Default)]
@@ -40,17 +41,13 @@ impl Web {
         let hangs = Arc::clone(&web.hangs);
         let (cuts, refusals) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
         spawn(move || {
-            let mut held = Vec::new();
             for stream in listener.incoming().flatten() {
                 let (files, sent) = (Arc::clone(&files), Arc::clone(&sent));
                 let (cuts, refusals) = (Arc::clone(&cuts), Arc::clone(&refusals));
-                if hangs.load(Ordering::Relaxed) {
-                    held.push(stream);
-                    continue;
-                }
+                let hangs = Arc::clone(&hangs);
                 spawn(move || {
                     // The client may close the connection at any time.
-                    let _ = serve(&stream, manners, &files, &sent, &cuts, &refusals);
+                    let _ = serve(&stream, manners, &files, &sent, &cuts, &refusals, &hangs);
                 });
             }
         });
@@ -77,6 +74,7 @@ fn serve(
     sent: &AtomicU64,
     cuts: &AtomicU64,
     refusals: &AtomicU64,
+    hangs: &AtomicBool,
 ) -> std::io::Result<()> {
     let mut lines = BufReader::new(stream);
     let mut request = String::new();
@@ -102,6 +100,12 @@ fn serve(
     };
     if refusals.fetch_add(1, Ordering::Relaxed) < manners.busy {
         return plain(&mut stream, "503 Service Unavailable");
+    }
+    if method == "PUT" && hangs.load(Ordering::Relaxed) {
+        while hangs.load(Ordering::Relaxed) {
+            sleep(Duration::from_millis(10));
+        }
+        return Ok(());
     }
     if method == "PUT" {
         let mut body = vec![0; length];
