@@ -331,7 +331,7 @@ impl Dedup {
     }
 }
 
-/// The path without a slash at its end, by which it names the same folder.
+/// The path without a slash at its end. Both name the same folder.
 fn unslashed(path: &Path) -> &Path {
     if is_remote(path) { path } else { path.components().as_path() }
 }
