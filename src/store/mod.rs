@@ -64,6 +64,7 @@ pub(crate) use settings::{SeedRequest, SettingsRequest};
 pub(crate) use sim::disk::{Call, CrashReplay, Disk, DiskFailure, Event, Unsynced};
 #[cfg(test)]
 pub(crate) use sim::testing::{leaves_of, silence_storage_panics};
+pub(crate) use write::attach::Attached;
 pub(crate) use write::batch::{Batch, Entry, Existing};
 pub(crate) use write::dedup_row::{DedupRow, DedupStage, OwnNumbers};
 pub(crate) use write::writer::{WriteView, Writer};

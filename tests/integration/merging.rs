@@ -24,43 +24,65 @@ fn records(snapshot: &Snapshot) -> BTreeMap<String, (TextHash, u64, Option<Syste
     snapshot.documents().map(record).collect()
 }
 
+/// Changes a source at random, in four commits.
+fn fill(source: &Index, part: u64, random: &mut Random) {
+    let mut last: BTreeMap<u64, u64> = BTreeMap::new();
+    for commit in 0..4 {
+        let mut txn = source.begin_write().expect("begun");
+        for _ in 0..random.below(25) {
+            let id = random.below(60);
+            match random.below(6) {
+                0 => {
+                    txn.remove(&id.to_string()).expect("removed");
+                    last.remove(&id);
+                }
+                kind => {
+                    let family = random.below(12);
+                    let text = if family == 0 { String::new() } else { text(family, kind, 20) };
+                    let document = source.prepare(id.to_string(), &text).expect("valid");
+                    let age = Duration::from_secs(part * 10 + commit);
+                    let document = document.inserted_at(UNIX_EPOCH + age);
+                    txn.insertion().documents(vec![document]).expect("inserted");
+                    last.insert(id, kind);
+                }
+            }
+        }
+        txn.commit().expect("committed");
+    }
+    assert_eq!(source.snapshot().expect("a snapshot").len(), last.len() as u64);
+}
+
+/// Checks that an index answers as another one does.
+fn assert_equal(index: &Index, expected: &Index, which: &str) {
+    let [index, expected] = [index, expected].map(|index| {
+        assert_clean(&index.check().run().expect("checked"));
+        index.snapshot().expect("a snapshot")
+    });
+    assert_eq!(all_ids(&index), all_ids(&expected), "{which}");
+    assert_eq!(records(&index), records(&expected), "{which}");
+    assert_eq!(pairs(&index), pairs(&expected), "{which}");
+    for id in all_ids(&expected) {
+        let ask = |snapshot: &Snapshot| snapshot.query().threshold(0.6).by_id(&id);
+        let [found, wanted] = [&index, &expected]
+            .map(|snapshot| ask(snapshot).expect("answered").expect("a known id"))
+            .map(|matches| matches.into_iter().collect::<Vec<_>>());
+        assert_eq!(found, wanted, "{which}: {id}");
+    }
+}
+
 #[test]
-fn merged_indexes_answer_like_one_of_all_documents() {
-    for seed in 0..12 {
+fn merged_and_attached_indexes_answer_like_one_of_all_documents() {
+    for seed in 0..16 {
         let mut random = Random(seed);
         let place = Place::new();
-        let whole = tiny().create(place.path("whole.twx")).expect("created");
-        let merged = tiny().create(place.path("merged.twx")).expect("created");
+        let options = || tiny().store_text(seed % 4 == 3);
+        let create = |name: &str| options().create(place.path(name)).expect("created");
+        let [whole, merged, attached] = ["whole.twx", "merged.twx", "attached.twx"].map(create);
         let on_conflict = if seed % 2 == 0 { OnConflict::Replace } else { OnConflict::Skip };
-        for part in 0..3 {
-            let source = tiny().create(place.path(&format!("{part}.twx"))).expect("created");
-            let mut last: BTreeMap<u64, u64> = BTreeMap::new();
-            for commit in 0..4 {
-                let mut txn = source.begin_write().expect("begun");
-                for _ in 0..random.below(25) {
-                    let id = random.below(60);
-                    match random.below(6) {
-                        0 => {
-                            txn.remove(&id.to_string()).expect("removed");
-                            last.remove(&id);
-                        }
-                        kind => {
-                            let family = random.below(12);
-                            let text =
-                                if family == 0 { String::new() } else { text(family, kind, 20) };
-                            let document = source.prepare(id.to_string(), &text).expect("valid");
-                            let age = Duration::from_secs((part * 10 + commit) as u64);
-                            let document = document.inserted_at(UNIX_EPOCH + age);
-                            let documents = vec![document];
-                            txn.insertion().documents(documents).expect("inserted");
-                            last.insert(id, kind);
-                        }
-                    }
-                }
-                txn.commit().expect("committed");
-            }
+        for part in 0..5 {
+            let source = create(&format!("{part}.twx"));
+            fill(&source, part, &mut random);
             let snapshot = source.snapshot().expect("a snapshot");
-            assert_eq!(snapshot.len(), last.len() as u64, "seed {seed}");
             let mut txn = whole.begin_write().expect("begun");
             for document in snapshot.documents() {
                 let insertion = txn.insertion().on_conflict(on_conflict);
@@ -72,23 +94,142 @@ fn merged_indexes_answer_like_one_of_all_documents() {
             txn.commit().expect("committed");
             let all = counts.added + counts.replaced + counts.unchanged + counts.skipped;
             assert_eq!(all, snapshot.len(), "seed {seed}");
+            let mut txn = attached.begin_write().expect("begun");
+            let same = txn.attach(&snapshot, on_conflict).run().expect("attached");
+            txn.commit().expect("committed");
+            assert_eq!(same, counts, "seed {seed}");
+            assert_equal(&attached, &whole, &format!("seed {seed}, part {part}"));
+            // Commits in between flush and merge what was attached.
+            for index in [&whole, &merged, &attached] {
+                let mut random = Random(1000 * seed + part);
+                for _ in 0..random.below(30) {
+                    let mut txn = index.begin_write().expect("begun");
+                    let id = format!("between {}", random.below(20));
+                    let document = index.prepare(id, &text(random.below(12), 1, 20));
+                    let document = document.expect("valid").inserted_at(UNIX_EPOCH);
+                    txn.insertion().document(document).expect("inserted");
+                    txn.remove(&random.below(60).to_string()).expect("removed");
+                    txn.commit().expect("committed");
+                }
+            }
         }
-        let [whole, merged] = [whole, merged].map(|index| {
-            assert_clean(&index.check().run().expect("checked"));
-            index.snapshot().expect("a snapshot")
-        });
-        assert_eq!(all_ids(&whole), all_ids(&merged), "seed {seed}");
-        assert_eq!(records(&whole), records(&merged), "seed {seed}");
-        assert_eq!(pairs(&whole), pairs(&merged), "seed {seed}");
+        assert_equal(&merged, &whole, &format!("seed {seed}, merged"));
+        assert_equal(&attached, &whole, &format!("seed {seed}, attached"));
         let copy = place.path("copy.twx");
-        merged.backup(&copy).run().expect("copied");
-        let copy = tiny().open(copy).expect("opened");
-        assert_clean(&copy.check().run().expect("checked"));
-        let copy = copy.snapshot().expect("a snapshot");
-        assert_eq!(records(&copy), records(&merged), "seed {seed}");
-        assert_eq!(all_ids(&copy), all_ids(&merged), "seed {seed}");
-        assert_eq!(pairs(&copy), pairs(&merged), "seed {seed}");
+        let snapshot = attached.snapshot().expect("a snapshot");
+        snapshot.backup(&copy).run().expect("copied");
+        drop(snapshot);
+        let copy = options().open(copy).expect("opened");
+        assert_equal(&copy, &whole, &format!("seed {seed}, copied"));
+        drop(attached);
+        let mut attached = options().open(place.path("attached.twx")).expect("opened again");
+        attached.compact().run().expect("compacted");
+        assert_equal(&attached, &whole, &format!("seed {seed}, compacted"));
     }
+}
+
+/// The number of runs.
+fn runs(index: &Index) -> u64 {
+    index.snapshot().expect("a snapshot").usage().expect("measured").runs
+}
+
+#[test]
+fn a_run_with_many_documents_is_attached_in_pieces_and_merges_go_on() {
+    let place = Place::new();
+    let create = |name: &str| tiny().create(place.path(name)).expect("created");
+    let (mut source, index, whole) = (create("1.twx"), create("2.twx"), create("3.twx"));
+    // The ids of a run are sorted in pieces of 64 flushes, which is 512 documents here.
+    for first in [0, 700] {
+        for index in [&source, &whole] {
+            let mut txn = index.begin_write().expect("begun");
+            for number in first..first + 700 {
+                txn.insert(&number.to_string(), text(number, 1, 20).as_str()).expect("inserted");
+            }
+            txn.commit().expect("committed");
+        }
+        source.compact().run().expect("compacted");
+    }
+    let snapshot = source.snapshot().expect("a snapshot");
+    let mut txn = index.begin_write().expect("begun");
+    let (mut told, mut done) = (0, 0);
+    let attached = txn.attach(&snapshot, OnConflict::Replace).watch(|progress| {
+        (told, done) = (told + 1, progress.done);
+        ControlFlow::Continue(())
+    });
+    assert_eq!(attached.expect("attached").added, 1400);
+    assert!(told >= 2 && done == 1400, "{told} {done}");
+    txn.commit().expect("committed");
+    let records_of = |index: &Index| {
+        let records = records(&index.snapshot().expect("a snapshot"));
+        records.into_iter().map(|(id, (hash, bytes, _))| (id, hash, bytes)).collect::<Vec<_>>()
+    };
+    assert_clean(&index.check().run().expect("checked"));
+    assert_eq!(records_of(&index), records_of(&whole));
+    assert_eq!(runs(&index), 1);
+    let mut txn = index.begin_write().expect("begun");
+    let again = txn.attach(&snapshot, OnConflict::Skip).run().expect("attached");
+    assert_eq!((again.added, again.unchanged), (0, 1400));
+    txn.commit().expect("committed");
+    assert_eq!(runs(&index), 1, "nothing was copied");
+    // Enough runs of one tier are merged, although the large one lies before them.
+    for number in 0..40 {
+        let mut txn = index.begin_write().expect("begun");
+        for document in 0..8 {
+            txn.insert(&format!("later {number} {document}"), "a short text").expect("inserted");
+        }
+        txn.commit().expect("committed");
+    }
+    assert_clean(&index.check().run().expect("checked"));
+    assert!(runs(&index) < 12);
+}
+
+#[test]
+fn many_attachments_leave_few_runs() {
+    let place = Place::new();
+    let path = place.path("all.twx");
+    tiny().create(&path).expect("created");
+    for part in 0..60 {
+        let source = tiny().create(place.path(&format!("{part}.twx"))).expect("created");
+        let mut txn = source.begin_write().expect("begun");
+        for number in 0..5 {
+            txn.insert(&format!("{part} {number}"), "some text").expect("inserted");
+        }
+        txn.commit().expect("committed");
+        let index = tiny().open(&path).expect("opened");
+        let mut txn = index.begin_write().expect("begun");
+        let source = source.snapshot().expect("a snapshot");
+        assert_eq!(txn.attach(&source, OnConflict::Skip).run().expect("attached").added, 5);
+        txn.commit().expect("committed");
+        // Three runs are merged into one, once there are more than four times as many.
+        assert!(runs(&index) <= 13, "{part}: {}", runs(&index));
+        index.close().expect("closed");
+    }
+    let index = tiny().open(&path).expect("opened");
+    assert_clean(&index.check().run().expect("checked"));
+    assert_eq!(index.snapshot().expect("a snapshot").len(), 300);
+}
+
+#[test]
+fn an_attachment_that_is_stopped_cannot_be_committed() {
+    let place = Place::new();
+    let [source, index] =
+        ["1.twx", "2.twx"].map(|name| tiny().create(place.path(name)).expect("created"));
+    for (index, id) in [(&source, "a"), (&index, "b")] {
+        let mut txn = index.begin_write().expect("begun");
+        txn.insert(id, "some text").expect("inserted");
+        txn.commit().expect("committed");
+    }
+    let snapshot = source.snapshot().expect("a snapshot");
+    let mut txn = index.begin_write().expect("begun");
+    let mut calls = 0;
+    let stopped = txn.attach(&snapshot, OnConflict::Replace).watch(|_| {
+        calls += 1;
+        if calls == 1 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    assert!(matches!(stopped, Err(Error::Interrupted { .. })), "{stopped:?}");
+    assert!(matches!(txn.commit(), Err(Error::Storage { action: "committing", .. })));
+    assert_eq!(all_ids(&index.snapshot().expect("a snapshot")), ["b"]);
+    assert_clean(&index.check().run().expect("checked"));
 }
 
 #[test]

@@ -7,10 +7,13 @@ use crate::index::options::IndexOptions;
 use crate::index::snapshot::Snapshot;
 use crate::index::trials::damage::Finished;
 use crate::index::trials::workload::{
-    Expected, Model, Step, TUNING, commit, create_on, number_from, open_on, peak_memory, steps,
+    Expected, Model, Step, TUNING, attach, commit, create_on, number_from, open_on, peak_memory,
+    steps,
 };
+use crate::index::write::copies::Merged;
 use crate::index::write::insertion::OnConflict;
-use crate::store::{CheckReport, Disk};
+use crate::index::write::transaction::WriteTxn;
+use crate::store::{CheckReport, Disk, Work};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -155,6 +158,7 @@ fn add(path: &Path, file: &Finished) -> Answer {
             let mut after = model.clone();
             match &step {
                 Step::Commit(changes) => commit(&index, changes, &mut after)?,
+                Step::Attach(changes) => attach(&index, changes, TUNING, &mut after)?,
                 Step::Compact => index.compact().run()?,
                 Step::Close | Step::Reopen => {
                     index.close()?;
@@ -223,17 +227,30 @@ fn compare_with(path: &Path, model: &Model) -> Answer {
 
 /// Merges the file into an empty index: it has all documents afterwards, or there is an error.
 fn merge(path: &Path, file: &Finished) -> Answer {
-    let merged = (|| {
+    copied(path, file, |txn, source| txn.merge(source, OnConflict::Replace))
+}
+
+/// Attaches the file to an empty index, which is whole afterwards, or there is an error.
+fn attach_to_empty(path: &Path, file: &Finished) -> Answer {
+    copied(path, file, |txn, source| txn.attach(source, OnConflict::Replace))
+}
+
+fn copied(
+    path: &Path,
+    file: &Finished,
+    copy: impl for<'w> FnOnce(&'w mut WriteTxn, &'w Snapshot) -> Work<'w, Merged>,
+) -> Answer {
+    let copied = (|| {
         let source = ReadOnlyIndex::open(path)?.snapshot()?;
         let disk = Disk::default();
         create_on(&disk)?;
         let index = open_on(&disk, TUNING)?;
         let mut txn = index.begin_write()?;
-        txn.merge(&source, OnConflict::Replace).run()?;
+        copy(&mut txn, &source).run()?;
         txn.commit()?;
         file.compare(&index.snapshot()?)
     })();
-    merged.unwrap_or(Answer::Refused)
+    copied.unwrap_or(Answer::Refused)
 }
 
 /// Inserts a document and removes it.
@@ -285,8 +302,14 @@ fn check_reports_every_damage_that_makes_an_answer_wrong() {
         }
         let (bytes, said) = finished.damaged(seed);
         type Ask = fn(&Path, &Finished) -> Answer;
-        let asks: [(&str, Ask); 5] =
-            [("read", read), ("write", write), ("add", add), ("merge", merge), ("repair", repair)];
+        let asks: [(&str, Ask); 6] = [
+            ("read", read),
+            ("write", write),
+            ("add", add),
+            ("merge", merge),
+            ("attach", attach_to_empty),
+            ("repair", repair),
+        ];
         for (name, ask) in asks {
             std::fs::write(&path, &bytes).expect("written");
             let asked = std::panic::catch_unwind(|| ask(&path, &finished));

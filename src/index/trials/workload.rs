@@ -3,7 +3,8 @@
 use crate::error::Result;
 use crate::index::handle::Index;
 use crate::index::snapshot::Snapshot;
-use crate::index::write::insertion::{Inserted, Outcome};
+use crate::index::write::copies::Merged;
+use crate::index::write::insertion::{Inserted, OnConflict, Outcome};
 use crate::sketch::{Signature, Sketcher};
 use crate::store::{Disk, Engine, SettingsRequest, Tuning};
 use std::collections::BTreeMap;
@@ -63,6 +64,8 @@ pub(crate) enum Change {
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     Commit(Vec<Change>),
+    /// Attach an index that these changes have made, each in a transaction of its own.
+    Attach(Vec<Change>),
     Compact,
     /// Finish merges, flush the memtable, close the index and open it again.
     Close,
@@ -87,17 +90,18 @@ fn text(random: &mut fastrand::Rng) -> String {
 pub(crate) fn steps(seed: u64, count: usize) -> Vec<Step> {
     let mut random = fastrand::Rng::with_seed(seed);
     let id = |random: &mut fastrand::Rng| format!("document {}", random.u32(..60));
+    let change = |random: &mut fastrand::Rng| match random.u32(..10) {
+        0..=5 => Change::Put(id(random), text(random)),
+        6 => Change::PutUnlessSimilar(id(random), text(random)),
+        _ => Change::Remove(id(random)),
+    };
     let step = |random: &mut fastrand::Rng| match random.u32(..40) {
         0 => Step::Compact,
         1 => Step::Close,
         2 => Step::Reopen,
+        3 => Step::Attach((0..random.u32(..=90)).map(|_| change(random)).collect()),
         kind => {
             let most = if kind < 20 { 3 } else { 20 };
-            let change = |random: &mut fastrand::Rng| match random.u32(..10) {
-                0..=5 => Change::Put(id(random), text(random)),
-                6 => Change::PutUnlessSimilar(id(random), text(random)),
-                _ => Change::Remove(id(random)),
-            };
             Step::Commit((0..random.u32(1..=most)).map(|_| change(random)).collect())
         }
     };
@@ -149,6 +153,7 @@ pub(crate) fn take(
     let mut after = before.clone();
     let done = match step {
         Step::Commit(changes) => commit(&index, changes, &mut after),
+        Step::Attach(changes) => attach(&index, changes, tuning, &mut after),
         Step::Compact => index.compact().run(),
         Step::Close | Step::Reopen => {
             let closed = if let Step::Close = step {
@@ -179,6 +184,31 @@ pub(crate) fn commit(index: &Index, changes: &[Change], model: &mut Model) -> Re
             Change::Remove(id) => assert_eq!(txn.remove(id)?, model.remove(id)),
         }
     }
+    txn.commit()
+}
+
+/// Attaches an index that changes have made on a disk of its own, and puts its documents into the
+/// model. Some of its merges are unfinished.
+pub(crate) fn attach(
+    index: &Index,
+    changes: &[Change],
+    tuning: Tuning,
+    model: &mut Model,
+) -> Result<()> {
+    let (disk, mut others) = (Disk::default(), Model::default());
+    create_on(&disk).expect("created");
+    let source = open_on(&disk, tuning).expect("opened");
+    for change in changes {
+        commit(&source, std::slice::from_ref(change), &mut others).expect("committed");
+    }
+    for id in &others.order {
+        model.put(id, &others.texts[id]);
+    }
+    let mut txn = index.begin_write()?;
+    let source = source.snapshot().expect("a snapshot");
+    let attached = txn.attach(&source, OnConflict::Replace).run()?;
+    let Merged { added, replaced, unchanged, skipped, .. } = attached;
+    assert_eq!((added + replaced + unchanged, skipped), (others.len() as u64, 0));
     txn.commit()
 }
 

@@ -6,7 +6,7 @@ use crate::index::snapshot::Snapshot;
 use crate::index::write::insertion::{Inserted, OnConflict};
 use crate::index::write::transaction::WriteTxn;
 use crate::sketch::Signature;
-use crate::store::{DocNo, Tell, Watch, Work};
+use crate::store::{Attached, DocNo, Tell, Watch, Work};
 use std::collections::VecDeque;
 
 /// An iterator over the documents of a snapshot, in order of insertion, with all their stored data.
@@ -102,6 +102,10 @@ pub struct Merged {
     pub unchanged: u64,
     /// The number of documents left out because the index has their id with another text.
     pub skipped: u64,
+    /// Of all these documents, the number of those without shingles.
+    pub empty: u64,
+    /// The bytes of the texts of all these documents.
+    pub text_bytes: u64,
 }
 
 impl WriteTxn {
@@ -165,6 +169,10 @@ impl WriteTxn {
                 return Ok(merged);
             }
             let count = block.len() as u64;
+            for document in &block {
+                merged.empty += u64::from(document.signature().is_empty());
+                merged.text_bytes += document.text_bytes();
+            }
             for outcome in self.insertion().on_conflict(on_conflict).documents(block)? {
                 match outcome.inserted() {
                     Some(Inserted::Added) => merged.added += 1,
@@ -175,5 +183,74 @@ impl WriteTxn {
             }
             watch.advance(count)?;
         }
+    }
+
+    /// Takes over all documents of another index together with its sorted runs, instead of
+    /// inserting one document after the other as [`merge`](Self::merge) does. The index gives the
+    /// same answers as after a merge. It takes about half the time: rows and runs are copied, and
+    /// only the ids are sorted anew. It is no faster for stored texts, which have to be compressed
+    /// anew if the two indexes compress by different dictionaries.
+    ///
+    /// The index has more runs afterwards, until later commits or
+    /// [`compact`](crate::Index::compact) merge them. Prefer `merge` if most documents are in the
+    /// index already: those that are left out use up document numbers, of which an index has 2^32,
+    /// and their entries stay until the next merge.
+    ///
+    /// Memory: the [cache](crate::IndexOptions::cache_bytes), some blocks of rows, and 64 MiB to
+    /// sort ids. Progress counts documents; the runs are copied after the last of them.
+    ///
+    /// ```
+    /// # fn main() -> twindex::Result<()> {
+    /// # let folder = tempfile::tempdir().expect("a temporary folder");
+    /// # let (one, other) = (folder.path().join("1.twx"), folder.path().join("2.twx"));
+    /// use twindex::{Index, OnConflict};
+    /// let (all, shard) = (Index::create(one)?, Index::create(other)?);
+    /// let mut txn = shard.begin_write()?;
+    /// txn.insert("a", "some text")?;
+    /// txn.commit()?;
+    ///
+    /// let mut txn = all.begin_write()?;
+    /// let attached = txn.attach(&shard.snapshot()?, OnConflict::Replace).run()?;
+    /// txn.commit()?;
+    /// assert_eq!(attached.added, 1);
+    /// assert!(all.snapshot()?.get("a")?.is_some());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// - [`Error::UnequalSettings`](crate::Error::UnequalSettings) if the settings of the two
+    ///   indexes differ. Nothing was changed then.
+    /// - [`Error::Full`](crate::Error::Full) if both indexes together have used up the document
+    ///   numbers.
+    /// - [`Error::Damaged`](crate::Error::Damaged), [`Error::Io`](crate::Error::Io) or
+    ///   [`Error::Storage`](crate::Error::Storage) if reading or writing fails.
+    /// - [`Error::Interrupted`](crate::Error::Interrupted) if the caller stopped the work.
+    ///
+    /// After all but the first, the transaction cannot be committed.
+    pub fn attach<'w>(
+        &'w mut self,
+        source: &'w Snapshot,
+        on_conflict: OnConflict,
+    ) -> Work<'w, Merged> {
+        Work::new(move |tell| self.attach_telling(source, on_conflict, tell))
+    }
+
+    fn attach_telling(
+        &mut self,
+        source: &Snapshot,
+        on_conflict: OnConflict,
+        tell: &mut Tell<'_>,
+    ) -> Result<Merged> {
+        const ATTACHING: (&str, &str) =
+            ("attaching", "the transaction cannot be committed; the index is as before it");
+        self.takes(source)?;
+        let mut watch = Watch::new(source.path(), ATTACHING, tell);
+        watch.expect(source.len())?;
+        let replaces = on_conflict == OnConflict::Replace;
+        let attached = self.writer_mut().attach(&source.view(), replaces, &mut watch)?;
+        let Attached { added, replaced, unchanged, skipped, empty, text_bytes } = attached;
+        Ok(Merged { added, replaced, unchanged, skipped, empty, text_bytes })
     }
 }

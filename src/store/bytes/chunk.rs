@@ -90,6 +90,25 @@ impl ChunkBuilder {
     }
 }
 
+/// Verifies a chunk, adds `offset` to its document numbers, and seals it for another key.
+pub(crate) fn move_chunk(
+    sealed: &[u8],
+    from: u64,
+    to: u64,
+    offset: u32,
+) -> Result<Vec<u8>, DecodeError> {
+    /// The place of the least document number in the header.
+    const LEAST: std::ops::Range<usize> = 4..8;
+    let least = Chunk::open(sealed, from)?.least;
+    let moved = least.checked_add(offset).ok_or("its document numbers are out of range")?;
+    let mut record = unseal(sealed, Table::Postings, from)?.to_vec();
+    if let Some(place) = record.get_mut(LEAST) {
+        place.copy_from_slice(&moved.to_le_bytes());
+    }
+    record.reserve_exact(CHECKSUM_BYTES);
+    Ok(seal(record, Table::Postings, to))
+}
+
 /// Appends numbers of `bits` bits each, the first in the lowest bits, padded to a whole byte.
 fn pack(out: &mut Vec<u8>, bits: u32, numbers: impl Iterator<Item = u64>) {
     let (mut word, mut filled) = (0_u128, 0);
@@ -234,6 +253,22 @@ mod tests {
         let columns = [0b11_01_00, 0b01_00_10];
         let record = [&header[..], &columns[..]].concat();
         assert_eq!(sealed, [seal(record, Table::Postings, 99)]);
+    }
+
+    #[test]
+    fn a_moved_chunk_has_the_same_words_under_higher_numbers() {
+        let entries: Vec<Entry> =
+            (0..200).map(|i| (u64::from(i) * 91, DocNo(i * 7 % 50))).collect();
+        let sealed = chunks(&entries).remove(0).seal(3);
+        let moved = move_chunk(&sealed, 3, 9, 1_000_000).expect("whole");
+        assert_eq!(moved.len(), sealed.len());
+        let chunk = Chunk::open(&moved, 9).expect("sealed for its key");
+        let expected = entries.iter().map(|(word, doc)| (*word, DocNo(doc.0 + 1_000_000)));
+        assert!(chunk.entries().eq(expected));
+        assert!(move_chunk(&sealed, 4, 9, 1).is_err(), "of another key");
+        assert!(move_chunk(&sealed, 3, 9, u32::MAX).is_ok(), "the least number is 0");
+        let later = chunks(&[(1, DocNo(1))]).remove(0).seal(3);
+        assert!(move_chunk(&later, 3, 9, u32::MAX).is_err());
     }
 
     #[test]

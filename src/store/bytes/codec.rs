@@ -30,6 +30,19 @@ pub(crate) fn unseal(sealed: &[u8], table: Table, key: u64) -> Result<&[u8], Dec
     }
 }
 
+/// Verifies a row and seals it for another key.
+pub(crate) fn reseal(
+    sealed: &[u8],
+    table: Table,
+    from: u64,
+    to: u64,
+) -> Result<Vec<u8>, DecodeError> {
+    let record = unseal(sealed, table, from)?;
+    let mut moved = Vec::with_capacity(sealed.len());
+    moved.extend_from_slice(record);
+    Ok(seal(moved, table, to))
+}
+
 /// Reads little-endian numbers from the front of a record.
 pub(crate) struct NumberReader<'a>(pub(crate) &'a [u8]);
 

@@ -2,7 +2,7 @@
 //! sections "Text row" and "Dictionary row").
 
 use crate::error::Result;
-use crate::store::bytes::codec::{DecodeError, seal, unseal};
+use crate::store::bytes::codec::{DecodeError, reseal, seal, unseal};
 use crate::store::bytes::schema::{DICTIONARY_ROW, DocNo, META, Table};
 use crate::store::storage_error::{Doing, damaged};
 use redb::ReadTransaction;
@@ -121,6 +121,21 @@ pub(crate) fn encode_text(text: &str, doc: DocNo, dictionary: Option<&Dictionary
     row.push(encoding);
     row.shrink_to(row.len() + 4);
     seal(row, Table::Texts, u64::from(doc.0))
+}
+
+/// Verifies a text row and seals it for another document. Encodes the text anew if the row needs
+/// the first dictionary, and the second one is another.
+pub(crate) fn move_text(
+    sealed: &[u8],
+    (from, theirs): (DocNo, Option<&Dictionary>),
+    (to, own): (DocNo, Option<&Dictionary>),
+) -> Result<Vec<u8>, DecodeError> {
+    let row = unseal(sealed, Table::Texts, u64::from(from.0))?;
+    let is_other = || theirs.map(Dictionary::bytes) != own.map(Dictionary::bytes);
+    match row.last() == Some(&WITH_DICTIONARY) && is_other() {
+        true => Ok(encode_text(&decode_text(sealed, from, theirs)?, to, own)),
+        false => reseal(sealed, Table::Texts, u64::from(from.0), u64::from(to.0)),
+    }
 }
 
 /// Decodes a text row.

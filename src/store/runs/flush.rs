@@ -77,6 +77,13 @@ impl RunWriter<'_> {
             let row = encode_fences(&content.fences, run.number, band);
             fences.insert(key, &row[..]).doing(self.path, action)?;
         }
+        self.list_run(run, band, content)
+    }
+
+    /// Writes the run row of a band.
+    pub(crate) fn list_run(&self, run: &Run, band: BandNo, content: &BandRun) -> Result<()> {
+        let action = "writing a run";
+        let key = (run.number.0, band.0);
         let mut runs = self.txn.open_table(RUNS).doing(self.path, action)?;
         let row = RunRow {
             tier: run.tier,

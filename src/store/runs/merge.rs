@@ -20,6 +20,7 @@ use crate::store::runs::tombstones::Tombstones;
 use crate::store::state::State;
 use crate::store::storage_error::{Doing, damaged};
 use redb::{ReadableTable, WriteTransaction};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -273,26 +274,27 @@ pub(crate) struct MergeContext<'a> {
     pub(crate) writer: RunWriter<'a>,
 }
 
-/// Starts a merge for every tier that has enough runs, unless one is in progress. Returns `None`
-/// if run numbers are used up.
+/// Starts a merge for every tier that has enough neighbouring runs, unless one is in progress.
+/// Returns `None` if run numbers are used up.
 pub(crate) fn start_due(state: &mut State, merge_runs: usize) -> Option<()> {
-    let tiers: std::collections::BTreeSet<u8> =
-        state.manifest.runs().iter().map(|run| run.tier).collect();
+    let tiers: BTreeSet<u8> = state.manifest.runs().iter().map(|run| run.tier).collect();
     for tier in tiers {
         let next = tier.saturating_add(1);
         if state.merges.iter().any(|task| task.tier() == next) {
             continue;
         }
-        let due: Vec<Arc<Run>> = state
-            .manifest
-            .runs()
-            .iter()
-            .filter(|run| run.tier == tier && run.is_complete())
-            .filter(|run| !state.merges.iter().any(|task| task.reads(run.number)))
-            .take(merge_runs)
-            .cloned()
-            .collect();
-        if due.len() == merge_runs {
+        let is_free = |run: &Arc<Run>| {
+            run.tier == tier
+                && run.is_complete()
+                && !state.merges.iter().any(|task| task.reads(run.number))
+        };
+        // The target covers the whole range of its sources, so no other run may lie between them.
+        let groups = state.manifest.runs().chunk_by(|a, b| is_free(a) == is_free(b));
+        let due = groups
+            .filter(|runs| runs.first().is_some_and(is_free))
+            .find_map(|runs| runs.get(..merge_runs))
+            .map(<[_]>::to_vec);
+        if let Some(due) = due {
             start(state, next, &due)?;
         }
     }

@@ -133,6 +133,13 @@ impl Manifest {
         self.runs.retain(|run| !run.is_empty());
     }
 
+    /// Sets the tier of a run that no merge concerns.
+    pub(crate) fn set_tier(&mut self, number: RunNo, tier: u8) {
+        if let Some(run) = self.runs.iter_mut().find(|run| run.number == number) {
+            Arc::make_mut(run).tier = tier;
+        }
+    }
+
     /// The runs that have this band.
     pub(crate) fn with_band(
         &self,

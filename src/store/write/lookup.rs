@@ -48,7 +48,12 @@ impl Former {
 
     /// Whether it has the same text as a new document, by hash and length.
     pub(super) fn has_text_of(&self, document: &Document) -> bool {
-        (self.text_hash, self.text_length) == (document.text_hash, document.text_length)
+        self.has_text(document.text_hash, document.text_length)
+    }
+
+    /// Whether its text has this hash and this length.
+    pub(super) fn has_text(&self, hash: TextHash, length: u64) -> bool {
+        (self.text_hash, self.text_length) == (hash, length)
     }
 }
 

@@ -59,7 +59,13 @@ impl Writer {
             state.merge_credit += state.merge_pace;
         }
         let most = self.engine().tuning().merge_runs;
-        merge::start_due(self.state_mut(), most).ok_or_else(|| self.full())?;
+        /// Attached runs are merged at once if there are more than so many times as many runs as a
+        /// merge takes, because each of them slows down every query.
+        const PATIENCE: usize = 4;
+        let runs = self.state().manifest.runs().len();
+        if !self.has_attached() || runs > PATIENCE * most {
+            merge::start_due(self.state_mut(), most).ok_or_else(|| self.full())?;
+        }
         if self.state().merges.is_empty() {
             self.state_mut().merge_credit = 0;
         } else if self.state().merge_credit >= self.engine().tuning().merge_step {

@@ -1,5 +1,8 @@
 //! The write transaction, and the maintenance that its commits do.
 
+pub(crate) mod attach;
+mod attached_rows;
+mod attached_runs;
 pub(crate) mod batch;
 pub(crate) mod dedup_row;
 mod dictionary;

@@ -42,6 +42,8 @@ pub(crate) struct Writer {
     changes: u64,
     /// The number of documents inserted since the last merge step.
     added: u64,
+    /// Whether runs of another index came in, whose merges can wait.
+    attached: bool,
     /// The start of the transaction, in seconds since 1970.
     now: i64,
     /// Set for good when a change fails, because the transaction is then incomplete.
@@ -67,6 +69,7 @@ impl Writer {
             removed: Vec::new(),
             changes: 0,
             added: 0,
+            attached: false,
             now: now(),
             failed: false,
             turn,
@@ -260,6 +263,16 @@ impl Writer {
     /// Counts changed rows, so that the commit writes the state.
     pub(super) fn touch(&mut self, rows: u64) {
         self.changes += rows;
+    }
+
+    /// Leaves the merges of runs that came in to later transactions.
+    pub(super) fn set_attached(&mut self) {
+        self.attached = true;
+    }
+
+    /// Whether runs of another index came in.
+    pub(super) fn has_attached(&self) -> bool {
+        self.attached
     }
 
     /// The number of documents inserted since the last call.
