@@ -268,13 +268,15 @@ impl Index {
         self.handle.writing(py, |index| watch(py, progress, index.remove_inserted_before(time)))
     }
 
-    /// Inserts all documents of another index of equal settings, in one transaction.
-    #[pyo3(signature = (other, *, on_conflict="replace", progress=None))]
+    /// Inserts all documents of another index of equal settings, in one transaction. With
+    /// `attach=True` its sorted runs are copied with them, which is faster for many new documents.
+    #[pyo3(signature = (other, *, on_conflict="replace", attach=false, progress=None))]
     fn merge(
         &self,
         py: Python<'_>,
         other: &Bound<'_, PyAny>,
         on_conflict: &str,
+        attach: bool,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Inserted> {
         let on_conflict = conflict(on_conflict)?;
@@ -288,7 +290,11 @@ impl Index {
         };
         let source = shared.get()?;
         let (mut txn, _held) = self.handle.begin_write(py)?;
-        let merged = watch(py, progress, txn.merge(source, on_conflict))?;
+        let work = match attach {
+            true => txn.attach(source, on_conflict),
+            false => txn.merge(source, on_conflict),
+        };
+        let merged = watch(py, progress, work)?;
         detached(py, || txn.commit()).map_err(raise)?;
         let twindex::Merged { added, replaced, unchanged, skipped, .. } = merged;
         Ok(Inserted { added, replaced, unchanged, skipped })

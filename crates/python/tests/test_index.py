@@ -215,6 +215,12 @@ def test_care(index: twindex.Index, path: Path, tmp_path: Path) -> None:
         merged = index.merge(other)
         assert (merged.added, merged.unchanged) == (1, 199)
     assert index.merge(copy, on_conflict="skip").unchanged == 200
+    with twindex.open(tmp_path / "attached.twx", store_text=True) as attached:
+        told: list[tuple[int, int | None]] = []
+        done = attached.merge(index, attach=True, progress=lambda *at: told.append(at))
+        assert done.added == 200 and told[-1] == (200, 200)
+        assert list(attached.ids()) == list(index.ids()) and attached.check().clean
+        assert attached.merge(copy, attach=True).unchanged == 200
     tomorrow = datetime.datetime.now(datetime.UTC) + datetime.timedelta(days=1)
     with pytest.raises(twindex.InvalidInputError, match="time zone"):
         index.remove_inserted_before(datetime.datetime(2000, 1, 1))

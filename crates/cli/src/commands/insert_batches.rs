@@ -7,9 +7,10 @@ use crate::run::{conflict::Conflict, global_options::GlobalOptions};
 use crate::terminal::interrupt;
 use crate::terminal::output::{bytes, count, listed, summary, whole_millis};
 use crate::terminal::progress_bar::ProgressBar;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Instant;
-use twindex::{Document, Index, Inserted, OnConflict, WriteTxn};
+use twindex::{Document, Index, Inserted, Snapshot, WriteTxn};
 
 /// How documents are inserted.
 #[derive(Debug, clap::Args)]
@@ -108,6 +109,54 @@ impl BatchInserter {
         Ok(())
     }
 
+    /// Attaches an index in one commit. Nothing is committed if the command is interrupted.
+    pub(crate) fn attach(
+        &mut self,
+        index: &Index,
+        source: &Snapshot,
+        progress: &ProgressBar,
+    ) -> Result<(), Failure> {
+        let guard = match &mut self.guard {
+            Some(guard) => guard,
+            none => none.insert(ReplaceGuard::new(self.replace, index)?),
+        };
+        let mut txn = index.begin_write()?;
+        let (before, mut told) = (txn.len(), 0);
+        let attached = txn.attach(source, self.conflict.policy()).watch(|now| {
+            progress.add_documents(now.done - std::mem::replace(&mut told, now.done));
+            match interrupt::asked() {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        });
+        let attached = match attached {
+            Err(twindex::Error::Interrupted { .. }) => return Ok(()),
+            attached => attached?,
+        };
+        guard.check_commit(attached.replaced, before, index.path())?;
+        txn.commit()?;
+        let (counts, path) = (&mut self.counts, source.path().display());
+        counts.added += attached.added;
+        counts.replaced += attached.replaced;
+        counts.unchanged += attached.unchanged;
+        counts.empty += attached.empty;
+        counts.bytes += attached.text_bytes;
+        match (self.conflict, attached.skipped) {
+            (Conflict::Error, 1..) => {
+                counts.failed += attached.skipped;
+                progress.say(&format!(
+                    "{path}: {} left out, because the id is in the index with another text",
+                    count(attached.skipped, "document")
+                ));
+            }
+            (_, skipped) => counts.skipped += skipped,
+        }
+        if self.verbose {
+            progress.note(&format!("committed {path}"));
+        }
+        Ok(())
+    }
+
     /// Counts records that are no documents, and prints the messages about them.
     pub(crate) fn failed(&mut self, records: u64, messages: &[String], progress: &ProgressBar) {
         self.counts.failed += records;
@@ -142,10 +191,7 @@ impl BatchInserter {
         placed: Vec<PlacedDocument>,
         progress: &ProgressBar,
     ) -> Result<(), Failure> {
-        let policy = match self.conflict {
-            Conflict::Replace => OnConflict::Replace,
-            Conflict::Skip | Conflict::Error => OnConflict::Skip,
-        };
+        let policy = self.conflict.policy();
         let counts = &mut self.counts;
         for PlacedDocument { document, .. } in &placed {
             counts.bytes += document.text_bytes();

@@ -20,8 +20,13 @@ equal settings. Documents keep their order and their insertion times. A document
 with the same text is `unchanged`. Automatic ids (#1, #2, ...) of several indexes are equal, so
 they conflict.
 
+With --attach, the sorted runs of a SRC are copied with its documents, instead of inserting one
+document after the other. That takes about half the time, and the answers are the same. Each SRC
+is one commit. `twindex compact DEST` afterwards makes one run of all.
+
 Examples:
   twindex merge all.twx monday.twx tuesday.twx
+  twindex merge all.twx shard-*.twx --attach
   twindex merge all.twx new.twx --on-conflict skip")]
 pub(crate) struct Merge {
     /// The index to add documents to
@@ -29,6 +34,9 @@ pub(crate) struct Merge {
     /// The indexes to read
     #[arg(required = true, value_name = "SRC")]
     pub(crate) sources: Vec<PathBuf>,
+    /// Copy the runs of each SRC, in one commit: faster for many new documents
+    #[arg(long, conflicts_with = "batch", help_heading = "Writing to the index")]
+    pub(crate) attach: bool,
     #[command(flatten)]
     pub(crate) insert: InsertOptions,
 }
@@ -56,7 +64,10 @@ pub(crate) fn run(global: &GlobalOptions, args: &Merge) -> Result<Ending, Failur
         }
         let source = opening::to_read(global, path)?;
         require_same_settings(&index, &source, path)?;
-        insert_source(&mut inserter, &index, &source, path, &progress)?;
+        match args.attach {
+            true => inserter.attach(&index, &source.snapshot()?, &progress)?,
+            false => insert_source(&mut inserter, &index, &source, path, &progress)?,
+        }
     }
     progress.finish();
     let ending = inserter.finish(global, &args.dest)?;

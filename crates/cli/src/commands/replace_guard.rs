@@ -62,14 +62,32 @@ impl ReplaceGuard {
 
     /// Fails if more than half of the documents were replaced.
     pub(crate) fn check(&self, path: &Path) -> Result<(), Failure> {
-        if self.allowed || self.replaced < FEW || 2 * self.replaced <= self.before {
+        self.check_share(self.replaced, self.before, path)
+    }
+
+    /// Fails if one commit replaces more than half of the documents that were there before it. If
+    /// there were none before the run, it may.
+    pub(crate) fn check_commit(
+        &self,
+        replaced: u64,
+        before: u64,
+        path: &Path,
+    ) -> Result<(), Failure> {
+        match self.before {
+            0 => Ok(()),
+            _ => self.check_share(replaced, before, path),
+        }
+    }
+
+    fn check_share(&self, replaced: u64, before: u64, path: &Path) -> Result<(), Failure> {
+        if self.allowed || replaced < FEW || 2 * replaced <= before {
             return Ok(());
         }
         Err(anyhow!(
             "{}: more than half of its {} would be replaced by others with the same ids, so this \
              batch was not written; say --replace-most if that is meant",
             path.display(),
-            count(self.before, "document"),
+            count(before, "document"),
         )
         .into())
     }

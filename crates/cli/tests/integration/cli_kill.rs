@@ -127,6 +127,11 @@ fn a_killed_merge_knows_what_is_in_and_merges_the_rest() {
 }
 
 #[test]
+fn a_killed_attachment_has_whole_indexes_in_and_attaches_the_rest() {
+    kill_again_and_again(&phases::attaching(documents()));
+}
+
+#[test]
 fn a_killed_import_knows_what_is_in_and_imports_the_rest() {
     kill_again_and_again(&phases::importing(documents() / 4));
 }

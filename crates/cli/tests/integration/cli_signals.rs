@@ -118,6 +118,11 @@ fn an_interrupted_merge_says_what_is_in_and_can_be_run_again() {
 }
 
 #[test]
+fn an_interrupted_attachment_says_what_is_in_and_can_be_run_again() {
+    interrupt_again_and_again(&phases::attaching(1_500));
+}
+
+#[test]
 fn an_interrupted_import_says_what_is_in_and_can_be_run_again() {
     interrupt_again_and_again(&phases::importing(1_500));
 }

@@ -102,12 +102,22 @@ fn a_merged_index_answers_as_one_of_all_documents() {
     }
     shell.run("remove x.twx -q a:3").succeeds();
     shell.run("remove y.twx -q a:44").succeeds();
-    let done = shell.run("merge new.twx x.twx y.twx --batch 7 --json").succeeds();
-    assert_eq!((done.counted("added"), done.counted("unchanged")), (58, 5));
-    assert_eq!(answers(&shell, "new.twx")[..3], answers(&shell, "i.twx")[..3]);
-    let again = shell.run("merge new.twx x.twx y.twx --json").succeeds();
-    assert_eq!((again.counted("added"), again.counted("unchanged")), (0, 63));
-    assert_eq!(shell.run("check new.twx").status, 0);
+    for (new, option) in [("merged.twx", "--batch 7"), ("attached.twx", "--attach")] {
+        let words = format!("merge {new} x.twx y.twx {option} --json");
+        let done = shell.run(&words).succeeds();
+        assert_eq!((done.counted("added"), done.counted("unchanged")), (58, 5), "{option}");
+        assert_eq!(answers(&shell, new)[..3], answers(&shell, "i.twx")[..3], "{option}");
+        let again = shell.run(&words).succeeds();
+        assert_eq!((again.counted("added"), again.counted("unchanged")), (0, 63), "{option}");
+        for field in ["bytes", "empty"] {
+            assert_eq!(done.counted(field), again.counted(field), "{option}");
+        }
+        assert_eq!(shell.run(&format!("check {new}")).status, 0);
+        shell.run(&format!("compact {new}")).succeeds();
+        assert_eq!(answers(&shell, new)[..3], answers(&shell, "i.twx")[..3], "{option}");
+    }
+    let both = shell.run("merge new.twx x.twx --attach --batch 7");
+    assert!(both.status == 2 && both.stderr.contains("--batch"), "{both:?}");
 }
 
 #[test]
@@ -115,6 +125,8 @@ fn a_merge_into_a_new_index_keeps_everything() {
     let shell = filled();
     shell.run("merge new.twx i.twx -q").succeeds();
     assert_same(&shell, "i.twx", "new.twx");
+    shell.run("merge attached.twx i.twx -q --attach").succeeds();
+    assert_same(&shell, "i.twx", "attached.twx");
 }
 
 /// Two indexes that have another text under one id each, and one document of their own.
@@ -130,7 +142,9 @@ fn conflicting() -> Shell {
 
 #[test]
 fn conflicts_are_decided_as_in_add() {
-    for command in ["merge i.twx other.twx", "import i.twx other.jsonl"] {
+    for command in
+        ["merge i.twx other.twx", "merge i.twx other.twx --attach", "import i.twx other.jsonl"]
+    {
         for (policy, counted, status, order) in [
             ("replace", "replaced", 0, ["x", "same", "y"]),
             ("skip", "skipped", 0, ["same", "x", "y"]),

@@ -217,6 +217,11 @@ fn a_merge_without_space_keeps_its_last_commit_and_can_be_run_again() {
 }
 
 #[test]
+fn an_attachment_without_space_keeps_its_last_commit_and_can_be_run_again() {
+    fill(&phases::attaching(1_500));
+}
+
+#[test]
 fn an_import_without_space_keeps_its_last_commit_and_can_be_run_again() {
     fill(&phases::importing(500));
 }

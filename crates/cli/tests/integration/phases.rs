@@ -206,6 +206,25 @@ pub fn merging(count: usize) -> Phase {
     }
 }
 
+/// Attaches the two indexes of [`merging`] instead, each in a commit of its own.
+pub fn attaching(count: usize) -> Phase {
+    let start = merging(count).start;
+    let merged = start.copy();
+    let mut commits = vec![listing(&merged)];
+    for source in ["a.twx", "b.twx"] {
+        merged.run(&format!("merge i.twx -q {source} --replace-most")).succeeds();
+        commits.push(listing(&merged));
+    }
+    let unchanged = [0, count / 2, count].map(|documents| documents as u64).to_vec();
+    Phase {
+        name: "merge --attach",
+        words: "merge i.twx a.twx b.twx --replace-most --attach".into(),
+        start,
+        commits,
+        already: Some(("unchanged", unchanged)),
+    }
+}
+
 /// Imports so many documents into an index that it creates, in 10 commits.
 pub fn importing(count: usize) -> Phase {
     let addition = first_addition(count);

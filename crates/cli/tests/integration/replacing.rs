@@ -36,6 +36,7 @@ fn an_import_and_a_merge_ask_too() {
     shell.run("export j.twx -q -o e").succeeds();
     shell.run("import i.twx -q e").fails_with("--replace-most");
     shell.run("merge i.twx -q j.twx").fails_with("--replace-most");
+    shell.run("merge i.twx -q j.twx --attach").fails_with("--replace-most");
     shell.run("merge i.twx -q --on-conflict skip j.twx").succeeds();
     shell.run("merge i.twx -q --replace-most j.twx").succeeds();
 }

@@ -145,6 +145,7 @@ class Index(Reader):
         other: Reader | Path,
         *,
         on_conflict: Conflict = "replace",
+        attach: bool = False,
         progress: Progress | None = None,
     ) -> Inserted: ...
     def compact(self, *, progress: Progress | None = None) -> None: ...
