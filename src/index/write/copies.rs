@@ -102,7 +102,7 @@ pub struct Merged {
     pub unchanged: u64,
     /// The number of documents left out because the index has their id with another text.
     pub skipped: u64,
-    /// Of all these documents, the number of those without shingles.
+    /// How many of all these documents have no shingles.
     pub empty: u64,
     /// The bytes of the texts of all these documents.
     pub text_bytes: u64,

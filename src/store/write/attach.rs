@@ -26,8 +26,9 @@ pub(crate) struct Attached {
     pub(crate) replaced: u64,
     pub(crate) unchanged: u64,
     pub(crate) skipped: u64,
-    /// Of all documents: how many are empty, and the bytes of their texts.
+    /// The number of all documents that have no shingles.
     pub(crate) empty: u64,
+    /// The bytes of the texts of all documents.
     pub(crate) text_bytes: u64,
 }
 
