@@ -1,8 +1,9 @@
 //! The settings of an index: chosen at creation, stored in the file, never changed.
 
 use crate::error::{Error, Result};
+use crate::estimate::least_equal_lanes;
 use crate::hash::random_key;
-use crate::lsh::BandPlan;
+use crate::lsh::{BandPlan, Margin, Probe};
 use crate::params::{Lanes, Recall, Threshold};
 use crate::sketch::Sketcher;
 use crate::store::bytes::codec::DecodeError;
@@ -52,6 +53,28 @@ impl Settings {
     /// The number of lanes of a signature.
     pub fn lanes(&self) -> usize {
         self.lanes.get()
+    }
+
+    /// The number of equal lanes from which on two documents that share a bucket are similar, by
+    /// estimate and at the threshold of the index. With `exact`, the number from which on their
+    /// texts are compared; it is lower, so that the promised recall holds for exact similarities.
+    ///
+    /// A program that searches buckets by itself, for instance on many machines, gets the answers
+    /// of an index by these numbers. [`Settings::plan`] tells the bands.
+    ///
+    /// ```
+    /// let settings = twindex::Index::options().threshold(0.8).settings()?;
+    /// assert_eq!((settings.least_equal_lanes(false), settings.least_equal_lanes(true)), (205, 187));
+    /// # Ok::<(), twindex::Error>(())
+    /// ```
+    pub fn least_equal_lanes(&self, exact: bool) -> usize {
+        match exact {
+            true => {
+                let probe = Probe::of(self.plan, self.threshold, self.recall);
+                Margin::of_probe(probe, self.lanes, self.threshold, self.recall).least
+            }
+            false => least_equal_lanes(self.threshold.get(), self.lanes.get()),
+        }
     }
 
     /// The sketcher that makes this index's signatures.
