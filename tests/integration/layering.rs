@@ -33,7 +33,7 @@ const COMMAND_LAYERS: [&str; 9] = [
 ];
 
 /// The layers of the Python package. Each uses only those before it.
-const PYTHON_LAYERS: [&str; 22] = [
+const PYTHON_LAYERS: [&str; 23] = [
     "error",
     "process",
     "waiting",
@@ -50,6 +50,7 @@ const PYTHON_LAYERS: [&str; 22] = [
     "reader",
     "inserting",
     "snapshot",
+    "columns",
     "sketcher",
     "transaction",
     "index",

@@ -7,6 +7,7 @@
 mod arrow;
 mod care;
 mod clusters;
+mod columns;
 mod command;
 mod content;
 mod dedup;
@@ -42,6 +43,10 @@ fn compiled(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<sketcher::Signatures>()?;
     module.add_class::<settings::Settings>()?;
     module.add_class::<arrow::Table>()?;
+    module.add_function(wrap_pyfunction!(columns::digests, module)?)?;
+    module.add_function(wrap_pyfunction!(columns::compare_signatures, module)?)?;
+    module.add_function(wrap_pyfunction!(columns::greedy, module)?)?;
+    module.add_function(wrap_pyfunction!(columns::components, module)?)?;
     module.add_class::<results::Match>()?;
     module.add_class::<results::Matches>()?;
     module.add_class::<results::Document>()?;

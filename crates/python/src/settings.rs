@@ -3,7 +3,7 @@
 use crate::error::{invalid, raise};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyInt, PyString};
+use pyo3::types::{PyBool, PyDict, PyInt, PyString, PyTuple};
 use std::time::Duration;
 use twindex::{IndexOptions, Normalization, Shingle};
 
@@ -70,7 +70,11 @@ pub(crate) fn seconds(wait: f64) -> PyResult<Duration> {
     }
 }
 
-/// The settings of an index. They are chosen when it is created, and stay.
+/// The settings of an index. They are chosen when it is created, and stay. Made without an index,
+/// they tell what one would have: the arguments are those of `twindex.open`.
+///
+/// >>> twindex.Settings(threshold=0.9).bands
+/// 7
 #[pyclass(frozen, module = "twindex", eq)]
 #[derive(PartialEq, Clone)]
 pub(crate) struct Settings {
@@ -81,10 +85,50 @@ impl Settings {
     pub(crate) fn new(settings: &twindex::Settings) -> Self {
         Self { settings: *settings }
     }
+
+    pub(crate) fn get(&self) -> &twindex::Settings {
+        &self.settings
+    }
 }
 
 #[pymethods]
 impl Settings {
+    #[new]
+    #[pyo3(signature = (*, threshold=None, recall=None, lanes=None, shingle=None, normalize=None,
+                        multiset=None, weighted=None, store_text=None, seed=None))]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
+    fn chosen(
+        threshold: Option<f64>,
+        recall: Option<f64>,
+        lanes: Option<usize>,
+        shingle: Option<String>,
+        normalize: Option<String>,
+        multiset: Option<bool>,
+        weighted: Option<bool>,
+        store_text: Option<bool>,
+        seed: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let wanted = Wanted {
+            threshold,
+            recall,
+            lanes,
+            shingle,
+            normalize,
+            multiset,
+            weighted,
+            store_text,
+            seed,
+        };
+        Ok(Self { settings: wanted.options()?.settings().map_err(raise)? })
+    }
+
+    fn __getnewargs_ex__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyTuple>, Bound<'py, PyDict>)> {
+        Ok((PyTuple::empty(py), self.to_dict(py)?))
+    }
+
     /// The similarity from which on documents count as similar, from 0 to 1.
     #[getter]
     fn threshold(&self) -> f64 {
@@ -149,6 +193,19 @@ impl Settings {
     #[getter]
     fn depth(&self) -> u32 {
         self.settings.plan.depth()
+    }
+
+    /// The number of equal lanes from which on two documents of one bucket are similar by estimate.
+    #[getter]
+    fn similar_lanes(&self) -> usize {
+        self.settings.least_equal_lanes(false)
+    }
+
+    /// The number of equal lanes from which on the texts of two documents of one bucket are
+    /// compared, for exact similarities.
+    #[getter]
+    fn compared_lanes(&self) -> usize {
+        self.settings.least_equal_lanes(true)
     }
 
     /// The settings by the names that `twindex.open` takes: `twindex.open(path, **settings)`.

@@ -1,6 +1,7 @@
 //! Sketchers: signatures without a file.
 
-use crate::arrow::{array_capsules, count_of, index_of, item, iterate};
+use crate::arrow::{Table, array_capsules, count_of, index_of, item, iterate};
+use crate::columns::compare_texts;
 use crate::content::{Given, text_of};
 use crate::error::{invalid, raise};
 use crate::explanation::Explanation;
@@ -48,6 +49,13 @@ impl Sketcher {
             Wanted { lanes, shingle, normalize, multiset, weighted, seed, ..Wanted::default() };
         let settings = wanted.options()?.settings().map_err(raise)?;
         Ok(Self { sketcher: settings.sketcher().map_err(raise)?, settings })
+    }
+
+    /// The sketcher of an index with these settings.
+    #[staticmethod]
+    fn of(settings: &Settings) -> PyResult<Self> {
+        let settings = settings.get();
+        Ok(Self::of_index(&settings.sketcher().map_err(raise)?, settings))
     }
 
     /// The settings of the signatures.
@@ -121,6 +129,20 @@ impl Sketcher {
         }
         let estimate = a.similarity_at(&b, confidence).map_err(raise)?;
         Ok(estimate.map(|estimate| (estimate.similarity, estimate.low, estimate.high)))
+    }
+
+    /// The exact similarities of many pairs of texts: of row `a_places[i]` of column `a` with row
+    /// `b_places[i]` of column `b`, in a column `similarity`. Pairs of one text of `a` are fastest
+    /// if they follow each other.
+    fn compare_texts(
+        &self,
+        py: Python<'_>,
+        a: &Bound<'_, PyAny>,
+        a_places: &Bound<'_, PyAny>,
+        b: &Bound<'_, PyAny>,
+        b_places: &Bound<'_, PyAny>,
+    ) -> PyResult<Table> {
+        compare_texts(py, &self.sketcher, (a, a_places), (b, b_places))
     }
 
     /// The passages that two texts share.

@@ -249,6 +249,8 @@ class Sketcher:
         weighted: bool | None = None,
         seed: int | Literal["random"] | None = None,
     ) -> Self: ...
+    @staticmethod
+    def of(settings: Settings) -> Sketcher: ...
     @property
     def settings(self) -> Settings: ...
     @property
@@ -266,6 +268,13 @@ class Sketcher:
     def similarity(
         a: bytes, b: bytes, *, confidence: float = 0.95
     ) -> tuple[float, float, float] | None: ...
+    def compare_texts(
+        self,
+        a: ArrowArray,
+        a_places: ArrowArray,
+        b: ArrowArray,
+        b_places: ArrowArray,
+    ) -> Table: ...
     def explain(self, a: str, b: str) -> Explanation: ...
 
 @final
@@ -282,6 +291,20 @@ class Signatures:
 
 @final
 class Settings:
+    def __new__(
+        cls,
+        *,
+        threshold: float | None = None,
+        recall: float | None = None,
+        lanes: int | None = None,
+        shingle: str | None = None,
+        normalize: str | None = None,
+        multiset: bool | None = None,
+        weighted: bool | None = None,
+        store_text: bool | None = None,
+        seed: int | Literal["random"] | None = None,
+    ) -> Self: ...
+    def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
     @property
     def threshold(self) -> float: ...
     @property
@@ -304,6 +327,10 @@ class Settings:
     def bands(self) -> int: ...
     @property
     def depth(self) -> int: ...
+    @property
+    def similar_lanes(self) -> int: ...
+    @property
+    def compared_lanes(self) -> int: ...
     def to_dict(self) -> dict[str, Any]: ...
     def __eq__(self, other: object, /) -> bool: ...
 
@@ -596,3 +623,16 @@ def minhash_optimal_containment(
     false_positive_weight: float,
     false_negative_weight: float,
 ) -> tuple[int, int]: ...
+
+def digests(column: ArrowArray, *, without: int = 0) -> Table: ...
+def compare_signatures(
+    a: ArrowArray,
+    a_places: ArrowArray,
+    b: ArrowArray,
+    b_places: ArrowArray,
+    *,
+    least: int,
+    confidence: float = 0.95,
+) -> Table: ...
+def greedy(a: ArrowArray, b: ArrowArray, waiting: ArrowArray) -> Table: ...
+def components(a: ArrowArray, b: ArrowArray) -> Table: ...
