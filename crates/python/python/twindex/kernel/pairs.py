@@ -1,0 +1,115 @@
+"""Pairs of documents that share a bucket are compared: the sketch of the first travels, once, to
+each part that has some of the others."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+import twindex
+from twindex import _twindex
+from twindex.kernel.columns import Docs, binary, column, lists, numbers, rows_of, unsigned
+from twindex.kernel.numbering import first_of_part, part_of
+from twindex.kernel.planes import unpack_all
+
+Lookup: TypeAlias = Callable[[Docs], pa.Table]
+"""Gives the sketches of documents, whose numbers ascend, in that order: a table with the column
+`signature`, and `text` if the settings store texts."""
+
+TRAVELLERS = pa.schema(
+    [
+        ("part", pa.int64()),
+        ("doc", pa.int64()),
+        ("signature", pa.binary()),
+        ("text", pa.large_string()),
+        ("others", pa.list_(pa.int32())),
+    ]
+)
+"""Sketches on their way to a part, with the places there of the documents to compare with."""
+
+_TRAVELLERS, _OTHERS = 10_000, 4096
+"""The travellers of a batch, and the documents that one is compared with, at most."""
+
+SIMILAR = pa.schema(
+    [
+        ("a", pa.int64()),
+        ("b", pa.int64()),
+        ("similarity", pa.float64()),
+        ("low", pa.float64()),
+        ("high", pa.float64()),
+    ]
+)
+"""Pairs of similar documents, the first before the second, with the interval of the similarity."""
+
+
+def travellers(blobs: Iterable[bytes], lookup: Lookup) -> Iterator[pa.RecordBatch]:
+    """The sketches of the documents of one part that are compared with others, on their way."""
+    a, b = unpack_all(blobs, 2)
+    order = np.lexsort((b, a))
+    a, b = a[order].astype(np.int64), b[order].astype(np.int64)
+    new = np.append(True, (a[1:] != a[:-1]) | (b[1:] != b[:-1]))[: len(a)]
+    a, b = a[new], b[new]
+    parts = part_of(b)
+    begins = np.append(True, (a[1:] != a[:-1]) | (parts[1:] != parts[:-1]))[: len(a)]
+    starts = np.flatnonzero(begins)
+    # Long lists are cut, so that batches of them stay small.
+    since = np.arange(len(a)) - starts[np.cumsum(begins) - 1]
+    starts = np.flatnonzero(since % _OTHERS == 0)
+    ends = np.append(starts[1:], len(a))
+    places = (b - first_of_part(parts)).astype(np.int32)
+    for at in range(0, len(starts), _TRAVELLERS):
+        firsts = starts[at : at + _TRAVELLERS]
+        docs, of_docs = np.unique(a[firsts], return_inverse=True)
+        found = lookup(docs)
+        signatures = rows_of(found.column("signature").combine_chunks())
+        texts = pa.nulls(len(firsts), pa.large_string())
+        if "text" in found.column_names:
+            given = found.column("text").cast(pa.large_string()).combine_chunks()
+            texts = given.take(pa.array(of_docs))
+        last = int(ends[at : at + _TRAVELLERS][-1])
+        columns = [
+            pa.array(parts[firsts]),
+            pa.array(a[firsts]),
+            binary(signatures[of_docs]),
+            texts,
+            lists(firsts - firsts[0], places[firsts[0] : last]),
+        ]
+        yield pa.record_batch(columns, TRAVELLERS)
+
+
+def similar(
+    arrived: pa.Table, lookup: Lookup, settings: twindex.Settings, confidence: float = 0.95
+) -> pa.RecordBatch:
+    """The similar pairs among sketches that have arrived at a part and the documents there."""
+    others = arrived.column("others").combine_chunks()
+    part = first_of_part(numbers(arrived.column("part")))
+    a_places = np.repeat(np.arange(len(others)), numbers(others.value_lengths()))
+    b = part[a_places] + numbers(others.flatten())
+    docs, b_places = np.unique(b, return_inverse=True)
+    here = lookup(docs)
+    least = settings.compared_lanes if settings.store_text else settings.similar_lanes
+    found = _twindex.compare_signatures(
+        arrived.column("signature").combine_chunks(),
+        unsigned(a_places),
+        here.column("signature").combine_chunks(),
+        unsigned(b_places),
+        least=least,
+        confidence=confidence,
+    )
+    pair = column(found, "pair")
+    if settings.store_text:
+        compared = twindex.Sketcher.of(settings).compare_texts(
+            arrived.column("text").cast(pa.large_string()).combine_chunks(),
+            unsigned(a_places[pair]),
+            here.column("text").cast(pa.large_string()).combine_chunks(),
+            unsigned(b_places[pair]),
+        )
+        exact = column(compared, "similarity")
+        reached = exact >= settings.threshold
+        pair = pair[reached]
+        estimates = [pa.array(exact[reached])] * 3
+    else:
+        estimates = [pa.array(column(found, name)) for name in ("similarity", "low", "high")]
+    a = numbers(arrived.column("doc"))[a_places]
+    return pa.record_batch([pa.array(a[pair]), pa.array(b[pair]), *estimates], SIMILAR)

@@ -1,0 +1,333 @@
+"""The steps on Arrow tables, without an engine: they give the answers of an index."""
+
+import random
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import twindex
+from conftest import changed, words
+from twindex import kernel
+from twindex.kernel.buckets import CROWD, PAIRS, SQUARE
+from twindex.kernel.columns import Docs, numbers
+from twindex.kernel.numbering import first_of
+from twindex.kernel.planes import pack, unpack
+
+NONE = np.zeros(0, np.int64)
+
+
+class Rows:
+    """Rows in some partitions, and the steps on them as an engine would run them."""
+
+    def __init__(
+        self, texts: list[str | None], settings: twindex.Settings, partitions: int
+    ) -> None:
+        self.settings = settings
+        self.parts: dict[int, pa.Table] = {}
+        bounds = np.linspace(0, len(texts), partitions + 1).astype(int)
+        self.docs: list[int] = []
+        for part, (first, last) in enumerate(zip(bounds, bounds[1:], strict=False)):
+            ids = [f"d{row}" for row in range(first, last)]
+            batch = pa.RecordBatch.from_pydict(
+                {"id": pa.array(ids, pa.string()), "text": pa.array(texts[first:last], pa.string())}
+            )
+            sketches = kernel.sketch(batch, settings, id="id", text="text")
+            self.parts[part] = pa.Table.from_batches([sketches])
+            self.docs += [first_of(part) + row for row in range(last - first)]
+        self.rows = {doc: row for row, doc in enumerate(self.docs)}
+        self.copies = self._copies()
+
+    def _docs(self, part: int) -> Docs:
+        return first_of(part) + np.arange(len(self.parts[part]), dtype=np.int64)
+
+    def _copies(self) -> dict[int, int]:
+        blobs = defaultdict(list)
+        for part, sketches in self.parts.items():
+            made = kernel.copy_entries(self._docs(part), sketches, self.settings, 4)
+            for key, blob in zip(*(column.to_pylist() for column in made.columns), strict=True):
+                blobs[key].append(blob)
+        found = [kernel.copies(of_key) for of_key in blobs.values()]
+        return {d: f for batch in found for d, f in _rows(batch)}
+
+    def lookup(self, docs: Docs) -> pa.Table:
+        part = int(docs[0]) >> 33
+        return self.parts[part].take(pa.array(docs - first_of(part)))
+
+    def round(
+        self, taken: kernel.Round, among: set[int] | None = None, removed: Iterable[int] = ()
+    ) -> tuple[list[tuple[int, int, float]], dict[int, bool]]:
+        """The similar pairs of a round, and the documents of large buckets: whether they wait."""
+        left_out = {doc for doc, first in self.copies.items() if doc != first}
+        if among is not None:
+            left_out |= set(self.docs) - among
+        marks = kernel.Marks(
+            np.array(sorted(left_out), np.int64),
+            np.array(sorted(set(self.copies.values())), np.int64),
+            np.array(sorted(removed), np.int64),
+        )
+        blobs = defaultdict(list)
+        for part, sketches in self.parts.items():
+            signatures = sketches.column("signature").combine_chunks()
+            for made in kernel.band_entries(self._docs(part), signatures, marks, self.settings, 2):
+                for key, blob in zip(*(column.to_pylist() for column in made.columns), strict=True):
+                    blobs[key].append(blob)
+        out = kernel.Meetings()
+        for of_key in blobs.values():
+            kernel.meet(of_key, taken, out)
+        met = rows_of(out)
+        for row in met:
+            if row["kind"] == SQUARE:
+                kernel.expand(row["blob"], row["other"], out)
+        met += rows_of(out)
+        similar = self._similar([row for row in met if row["kind"] == PAIRS])
+        waits: dict[int, bool] = {}
+        crowds = defaultdict(list)
+        for row in met:
+            if row["kind"] == CROWD:
+                crowds[row["part"]].append(row["blob"])
+        for of_part in crowds.values():
+            docs, waiting = kernel.crowd(of_part)
+            waits.update(zip(docs.tolist(), waiting.tolist(), strict=True))
+        return similar, waits
+
+    def _similar(self, pairs: list[dict[str, Any]]) -> list[tuple[int, int, float]]:
+        by_part = defaultdict(list)
+        for row in pairs:
+            by_part[row["part"]].append(row["blob"])
+        arriving = defaultdict(list)
+        for blobs in by_part.values():
+            for batch in kernel.travellers(blobs, self.lookup):
+                for traveller in batch.to_pylist():
+                    arriving[traveller["part"]].append(traveller)
+        found = set()
+        for travellers in arriving.values():
+            table = pa.Table.from_pylist(travellers, kernel.TRAVELLERS)
+            for pair in kernel.similar(table, self.lookup, self.settings).to_pylist():
+                found.add((pair["a"], pair["b"], pair["similarity"]))
+        return sorted(found)
+
+    def dedup(self, growth: int, small: int) -> dict[int, tuple[int, float]]:
+        """The rows that are not kept, with the most similar kept row before each."""
+        similar, crowd = self.round(kernel.Round("pivots", small=small))
+        waits, removed, pivots = crowd, self._removed(similar, crowd), 1
+        while waiting := {doc for doc, waits in waits.items() if waits} - removed:
+            pivots *= growth
+            more, waits = self.round(kernel.Round("pivots", pivots, small), among=waiting)
+            similar = sorted({*similar, *more})
+            removed = self._removed(similar, waits)
+        if crowd:
+            similar += self.round(
+                kernel.Round("kept", small=small), among=set(crowd), removed=removed
+            )[0]
+        return self._verdicts(similar, removed)
+
+    @staticmethod
+    def _removed(similar: list[tuple[int, int, float]], waits: dict[int, bool]) -> set[int]:
+        a, b = (np.array([pair[at] for pair in similar], np.int64) for at in (0, 1))
+        waiting = np.array([doc for doc, waits in waits.items() if waits], np.int64)
+        return set(kernel.removed(a, b, waiting).tolist())
+
+    def _verdicts(
+        self, similar: list[tuple[int, int, float]], removed: set[int]
+    ) -> dict[int, tuple[int, float]]:
+        found: dict[int, list[tuple[float, int]]] = defaultdict(list)
+        members = defaultdict(list)
+        for doc, first in self.copies.items():
+            members[first].append(doc)
+            if doc != first and first not in removed:
+                found[doc].append((-1.0, first))
+        for a, b, similarity in similar:
+            for kept, gone in ((a, b), (b, a)):
+                if kept not in removed:
+                    for doc in {gone, *members[gone]}:
+                        if kept < doc:
+                            found[doc].append((-similarity, kept))
+        best = {doc: min(of_doc) for doc, of_doc in found.items()}
+        return {self.rows[d]: (self.rows[of], -nearness) for d, (nearness, of) in best.items()}
+
+
+def rows_of(out: kernel.Meetings) -> list[dict[str, Any]]:
+    return [row for batch in out.take() for row in batch.to_pylist()]
+
+
+def _rows(batch: pa.RecordBatch) -> Iterable[tuple[int, int]]:
+    return zip(*(column.to_pylist() for column in batch.columns), strict=True)
+
+
+def by_index(texts: list[str | None], settings: twindex.Settings) -> dict[int, tuple[int, float]]:
+    """What a single index says."""
+    table = twindex.dedup(
+        [text or "" for text in texts],
+        id=None,
+        threshold=settings.threshold,
+        exact=settings.store_text,
+        lanes=settings.lanes,
+        shingle=settings.shingle,
+    )
+    return {
+        row: (int(verdict["duplicate_of"]), verdict["similarity"])
+        for row, verdict in enumerate(table.to_pylist())
+        if not verdict["keep"]
+    }
+
+
+def near_copies(seed: int, size: int) -> list[str | None]:
+    """Texts of which many are near copies or copies of others, some in a crowd."""
+    rng = random.Random(seed)
+    crowd, texts = words(rng, 50), list[str | None]()
+    for _ in range(size):
+        kind = rng.random()
+        given = [text for text in texts if text and text.split()]
+        if kind < 0.3 and given:
+            texts.append(" ".join(changed(rng, rng.choice(given).split(), rng.randrange(4))))
+        elif kind < 0.5:
+            texts.append(" ".join(changed(rng, crowd, rng.randrange(7))))
+        elif kind < 0.52:
+            texts.append(rng.choice(["", "  ", "ab", None]))
+        else:
+            texts.append(" ".join(words(rng, 50)))
+    return texts
+
+
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize("seed", range(6))
+def test_the_steps_give_the_answers_of_an_index(seed: int, exact: bool) -> None:
+    threshold = [0.8, 0.7, 0.9, 0.6, 0.8, 0.5][seed]
+    settings = twindex.Settings(threshold=threshold, store_text=exact)
+    texts = near_copies(seed, 400)
+    rows = Rows(texts, settings, [1, 3, 7, 2, 16, 5][seed])
+    expected = by_index(texts, settings)
+    assert len(expected) > 60
+    assert (
+        rows.dedup(growth=[2, 8, 64, 4, 8, 64][seed], small=[8, 64, 8, 2, 1, 20][seed]) == expected
+    )
+
+
+def test_all_pairs_are_those_of_an_index(path: object) -> None:
+    settings = twindex.Settings(threshold=0.7)
+    texts = near_copies(9, 300)
+    rows = Rows(texts, settings, 3)
+    similar, _ = rows.round(kernel.Round("all"))
+    assert len({pair[:2] for pair in similar}) == len(similar)
+    members = defaultdict(list)
+    for doc, first in rows.copies.items():
+        members[first].append(doc)
+    found = {
+        frozenset((f"d{rows.rows[x]}", f"d{rows.rows[y]}")): similarity
+        for a, b, similarity in similar
+        for x in members.get(a, [a])
+        for y in members.get(b, [b])
+    }
+    for group in members.values():
+        found.update(
+            {
+                frozenset((f"d{rows.rows[x]}", f"d{rows.rows[y]}")): 1.0
+                for x in group
+                for y in group
+                if x < y
+            }
+        )
+    with twindex.open(path, threshold=0.7) as index:  # type: ignore[arg-type]
+        index.insert_many((f"d{row}", text or "") for row, text in enumerate(texts))
+        assert found == {frozenset((pair.a, pair.b)): pair.similarity for pair in index.pairs()}
+
+
+@pytest.mark.parametrize("size", [2, 9, 1 << 16, (1 << 16) + 1])
+def test_a_bucket_of_any_size_gives_its_pivot_with_all_others(size: int) -> None:
+    out = kernel.Meetings()
+    docs = np.arange(size, dtype=np.uint64)
+    kernel.meet(
+        [pack(np.zeros(size, np.uint64), docs << np.uint64(2))], kernel.Round("pivots"), out
+    )
+    met = rows_of(out)
+    for row in met:
+        if row["kind"] == SQUARE:
+            kernel.expand(row["blob"], row["other"], out)
+    pairs = [unpack(row["blob"]) for row in met + rows_of(out) if row["kind"] == PAIRS]
+    assert sum(len(a) for a, _ in pairs) == size - 1
+
+
+def test_large_products_travel_as_squares() -> None:
+    out = kernel.Meetings()
+    docs = np.arange(3000, dtype=np.uint64)
+    out.product(docs[:1500], docs[1500:])
+    out.product(docs[:2000], None)
+    met = rows_of(out)
+    squares = [row for row in met if row["kind"] == SQUARE]
+    assert len(squares) > 3
+    pairs: set[tuple[int, int]] = set()
+    for row in squares:
+        kernel.expand(row["blob"], row["other"], out)
+    for row in met + rows_of(out):
+        if row["kind"] == PAIRS:
+            a, b = unpack(row["blob"])
+            pairs.update(zip(a.tolist(), b.tolist(), strict=True))
+    expected = {(a, b) for a in range(1500) for b in range(1500, 3000)}
+    expected |= {(a, b) for a in range(2000) for b in range(a + 1, 2000)}
+    assert pairs == expected
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_packed_is_unpacked(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows = int(rng.integers(1, 300))
+    columns = [
+        rng.integers(0, 1 << int(rng.integers(1, 64)), rows, np.uint64) + np.uint64(seed)
+        for _ in range(3)
+    ]
+    columns[1][:] = columns[1][0]
+    columns[2][-1] = (1 << 64) - 1
+    for column, again in zip(columns, unpack(pack(*columns)), strict=True):
+        assert np.array_equal(column, again)
+
+
+def test_documents_wait_until_all_before_them_are_compared() -> None:
+    def removed(pairs: list[tuple[int, int]], waiting: list[int]) -> list[int]:
+        a, b = (np.array([pair[at] for pair in pairs], np.int64) for at in (0, 1))
+        return kernel.removed(a, b, np.array(waiting, np.int64)).tolist()  # type: ignore[no-any-return]
+
+    chain = [(1, 2), (2, 3), (3, 4), (4, 5)]
+    assert removed(chain, []) == [2, 4]
+    # 3 is undecided while it waits, and so are those that depend on it.
+    assert removed(chain, [3]) == [2]
+    # 2 is removed although it waits: 1 is kept.
+    assert removed(chain, [2]) == [2, 4]
+    assert removed(chain, [1]) == []
+    with pytest.raises(twindex.InvalidInputError, match="first is less"):
+        removed([(2, 1)], [])
+
+
+def test_components_are_what_can_be_reached() -> None:
+    a, b = np.array([5, 9, 1, 20]), np.array([7, 7, 2, 30])
+    docs, firsts = kernel.components(a, b)
+    assert dict(zip(docs.tolist(), firsts.tolist(), strict=True)) == {
+        1: 1, 2: 1, 5: 5, 7: 5, 9: 5, 20: 20, 30: 20,
+    }  # fmt: skip
+
+
+def test_rows_that_are_no_documents_are_told() -> None:
+    bad = pa.Array.from_buffers(
+        pa.string(),
+        4,
+        [None, pa.py_buffer(np.array([0, 2, 4, 7, 9], np.int32)), pa.py_buffer(b"ab\xff\xfeabcde")],
+    )
+    batch = pa.RecordBatch.from_arrays([pa.array([1, 2, None, 4]), bad], ["id", "text"])
+    made = kernel.sketch(batch, twindex.Settings(), id="id", text="text")
+    assert made.column("problem").to_pylist() == [
+        None, "the text is not valid UTF-8", "the id is null", None,
+    ]  # fmt: skip
+    assert made.column("id").to_pylist() == ["1", "2", None, "4"]
+    assert made.column("empty").to_pylist() == [False, True, True, False]
+
+
+def test_wrong_columns_are_refused() -> None:
+    with pytest.raises(twindex.InvalidInputError, match="expected uint64"):
+        twindex._twindex.greedy(pa.array([1]), pa.array([2]), pa.array([], pa.uint64()))
+    signatures = twindex.Sketcher().sketch(["a text of some length"])
+    places = pa.array([1], pa.uint64())
+    with pytest.raises(twindex.InvalidInputError, match="beyond the end"):
+        twindex._twindex.compare_signatures(signatures, places, signatures, places, least=0)
