@@ -78,8 +78,22 @@ Inserted(added=7712, replaced=0, unchanged=12288, skipped=0)
 }
 
 
+#: Programs that need an engine. `tests/spark` runs the first.
+ON_ENGINES = ["spark_dedup.py", "ray_data.py"]
+
+
 def test_every_example_is_run() -> None:
-    assert sorted(path.name for path in EXAMPLES.glob("*.py")) == sorted(PROGRAMS)
+    programs = [*PROGRAMS, *ON_ENGINES]
+    assert sorted(path.name for path in EXAMPLES.glob("*.py")) == sorted(programs)
+
+
+def test_the_example_for_ray_data() -> None:
+    pytest.importorskip("ray")
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / "ray_data.py"], capture_output=True, text=True, timeout=200
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "200 similar pairs, 400 of 600 kept\nas a single index: True\n"
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

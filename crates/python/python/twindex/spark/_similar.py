@@ -1,0 +1,163 @@
+"""The similar pairs: bands, buckets, comparisons. One round, or as many as large buckets need."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+import twindex
+from twindex import kernel
+from twindex.kernel.buckets import CROWD, PAIRS, SQUARE
+from twindex.kernel.columns import Docs, numbers
+from twindex.kernel.numbering import partition_of
+from twindex.spark._batches import Batches, Step, gathered, grouped, one_thread
+from twindex.spark._files import Sketches, Slices
+from twindex.spark._run import Run
+from twindex.spark._sketches import Sketched
+
+_TOGETHER = 1 << 18
+_MET = "kind tinyint, part bigint, blob binary, other binary"
+_TRAVELLERS = "part bigint, doc bigint, signature binary, text string, others array<int>"
+_SIMILAR = "a bigint, b bigint, similarity double, low double, high double"
+
+_PAIRS = 1 << 20
+"""The pairs that are compared at once, about."""
+
+_NONE = np.zeros(0, np.int64)
+
+
+class Round:
+    """The pairs that one round compares, among all documents or some of them."""
+
+    def __init__(
+        self,
+        run: Run,
+        made: Sketched,
+        name: str,
+        taken: kernel.Round,
+        *,
+        among: Slices | None = None,
+        removed: Slices | None = None,
+    ) -> None:
+        self._run, self._name = run, name
+        settings, ranges = run.settings, made.ranges
+        entries = _entries(settings, ranges, made.copies, among, removed)
+        frame = made.frame.select("doc", "signature").mapInArrow(entries, "key int, blob binary")
+        frame = run.by_key(frame, "key", made.size(9 * settings.bands))
+        self.met = run.store(f"met-{name}", frame.mapInArrow(_meet(taken), _MET))
+        counts = self.met.groupBy("kind").agg(F.sum(F.length("blob")).alias("bytes")).collect()
+        self._bytes = {row["kind"]: row["bytes"] for row in counts}
+        self.similar = run.store(f"similar-{name}", self._compared(made))
+
+    def _compared(self, made: Sketched) -> DataFrame:
+        run, settings = self._run, self._run.settings
+        pairs = self.met.where(F.col("kind") == PAIRS).select("part", "blob")
+        size = self._bytes.get(PAIRS, 0)
+        if SQUARE in self._bytes:
+            squares = self.met.where(F.col("kind") == SQUARE).select("blob", "other")
+            # Each expands to a million pairs.
+            tasks = max(1, self._bytes[SQUARE] // (64 << 10))
+            squares = run.by_key(
+                squares.withColumn("key", F.xxhash64("blob", "other")), "key", tasks * (32 << 20)
+            )
+            pairs = pairs.unionByName(squares.mapInArrow(_expand, "part bigint, blob binary"))
+            size += self._bytes[SQUARE] * 1024
+        sent = run.by_key(pairs, "part", size).mapInArrow(_send(made.files), _TRAVELLERS)
+        arrived = run.by_key(sent, "part", size * 32)
+        return arrived.mapInArrow(_compare(made.files, settings), _SIMILAR)
+
+    def has_crowds(self) -> bool:
+        """Whether there were large buckets."""
+        return CROWD in self._bytes
+
+    def crowds(self) -> DataFrame:
+        """The documents of large buckets, and which of them wait: `doc`, `waits`."""
+        frame = self.met.where(F.col("kind") == CROWD).select("part", "blob")
+        frame = self._run.by_key(frame, "part", self._bytes.get(CROWD, 0))
+        found = frame.mapInArrow(_crowds, "doc bigint, waits boolean")
+        return self._run.store(f"crowds-{self._name}", found)
+
+
+def _entries(
+    settings: twindex.Settings,
+    ranges: int,
+    copies: Slices,
+    among: Slices | None,
+    removed: Slices | None,
+) -> Step:
+    def known(partition: int) -> tuple[Docs, Docs, Docs]:
+        of_copies = copies.of(partition)
+        if of_copies is None:
+            left_out = with_copies = _NONE
+        else:
+            docs, firsts = numbers(of_copies.column("doc")), numbers(of_copies.column("first"))
+            left_out, with_copies = np.sort(docs[docs != firsts]), np.sort(docs[docs == firsts])
+        return left_out, with_copies, _NONE if removed is None else removed.docs(partition)
+
+    def step(batches: Batches) -> Batches:
+        one_thread()
+        for table in gathered(batches, _TOGETHER):
+            docs = numbers(table.column("doc"))
+            partitions = np.unique(partition_of(docs))
+            if among is not None:
+                wanted = np.concatenate([among.docs(int(p)) for p in partitions])
+                table = table.filter(pa.array(np.isin(docs, wanted)))
+                docs = numbers(table.column("doc"))
+            marks = zip(*(known(int(p)) for p in partitions), strict=True)
+            marked = kernel.Marks(*(np.concatenate(docs) for docs in marks))
+            signatures = table.column("signature").combine_chunks()
+            yield from kernel.band_entries(docs, signatures, marked, settings, ranges)
+
+    return step
+
+
+def _meet(taken: kernel.Round) -> Step:
+    def step(batches: Batches) -> Batches:
+        out = kernel.Meetings()
+        for _, table, _ in grouped(batches, "key", most_bytes=1 << 40):
+            kernel.meet(table.column("blob").to_pylist(), taken, out)
+            if out.is_full():
+                yield from out.take()
+        yield from out.take()
+
+    return step
+
+
+def _expand(batches: Batches) -> Batches:
+    out = kernel.Meetings()
+    for batch in batches:
+        for blob, other in zip(*(column.to_pylist() for column in batch.columns[:2]), strict=True):
+            kernel.expand(blob, other, out)
+            if out.is_full():
+                yield from (packed.select(["part", "blob"]) for packed in out.take())
+    yield from (packed.select(["part", "blob"]) for packed in out.take())
+
+
+def _send(files: Sketches) -> Step:
+    def step(batches: Batches) -> Batches:
+        for _, table, _ in grouped(batches, "part", most_bytes=64 << 20):
+            yield from kernel.travellers(table.column("blob").to_pylist(), files.lookup)
+
+    return step
+
+
+def _compare(files: Sketches, settings: twindex.Settings) -> Step:
+    def step(batches: Batches) -> Batches:
+        one_thread()
+        for _, table, _ in grouped(batches, "part", most_bytes=64 << 20):
+            pairs = np.cumsum(numbers(pc.list_value_length(table.column("others"))))
+            at = 0
+            while at < len(table):
+                before = pairs[at - 1] if at else 0
+                end = max(at + 1, int(np.searchsorted(pairs, before + _PAIRS, "right")))
+                yield kernel.similar(table.slice(at, end - at), files.lookup, settings)
+                at = end
+
+    return step
+
+
+def _crowds(batches: Batches) -> Batches:
+    for _, table, _ in grouped(batches, "part", most_bytes=1 << 40):
+        docs, waits = kernel.crowd(table.column("blob").to_pylist())
+        yield pa.RecordBatch.from_arrays([pa.array(docs), pa.array(waits)], ["doc", "waits"])

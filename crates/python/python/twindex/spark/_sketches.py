@@ -1,0 +1,168 @@
+"""The first stages: sketches of all rows, in their order, and which of them are copies."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+import twindex
+from twindex import kernel
+from twindex.kernel.columns import numbers
+from twindex.kernel.numbering import first_of
+from twindex.spark._batches import Batches, Step, gathered, grouped, one_thread, this_partition
+from twindex.spark._files import Sketches, Slices
+from twindex.spark._run import Run
+
+_TOGETHER = 1 << 18
+"""The documents whose entries are packed together, at most."""
+
+_RANGE = 1 << 19
+"""The documents of one key, about."""
+
+_ORDER = "twindex_order"
+
+_TYPES = (
+    "doc bigint, position bigint, id string, signature binary, check bigint, empty boolean, "
+    "problem string"
+)
+
+_ENTRIES = "key int, blob binary"
+
+
+@dataclass
+class Sketched:
+    """The sketches of a run."""
+
+    frame: DataFrame
+    files: Sketches
+    copies: Slices
+    counts: dict[str, int]
+
+    @property
+    def ranges(self) -> int:
+        """The number of keys that documents are divided into: a power of two."""
+        return _ranges(self.counts["rows"])
+
+    def size(self, bytes_a_document: int) -> int:
+        """The bytes of all documents, if each has so many."""
+        return self.counts["rows"] * bytes_a_document
+
+
+def sketched(run: Run, df: DataFrame, id: str | None, text: str, order: Column | None) -> Sketched:
+    """Sketches the rows, numbers the documents, and finds the copies among them."""
+    types = _TYPES + (", text string" if run.settings.store_text else "")
+    step = _sketch(run.settings, id, text, order is not None)
+    if order is None:
+        frame = run.store("sketches", df.mapInArrow(step, types))
+    else:
+        rows = df.withColumn(_ORDER, order)
+        with_order = StructType.fromDDL(types).add(_ORDER, rows.schema[_ORDER].dataType)
+        frame = run.store("unordered", rows.mapInArrow(step, with_order))
+        frame = frame.orderBy(_ORDER, "id", "check", "position").drop(_ORDER, "doc")
+        frame = run.store("sketches", frame.mapInArrow(_number, types))
+    columns = ("signature", "text") if run.settings.store_text else ("signature",)
+    files = Sketches.written(run.path("sketches"), frame, columns)
+    counts = _counts(frame)
+    copies, counts["repeated ids"] = _find_copies(run, frame, counts["rows"])
+    return Sketched(frame, files, copies, counts)
+
+
+def signatures(df: DataFrame, settings: twindex.Settings, id: str | None, text: str) -> DataFrame:
+    """The signatures of rows, without a run."""
+
+    def step(batches: Batches) -> Batches:
+        one_thread()
+        for batch in batches:
+            yield kernel.sketch(batch, settings, id=id, text=text).select(
+                ["id", "signature", "problem"]
+            )
+
+    return df.mapInArrow(step, "id string, signature binary, problem string")
+
+
+def _sketch(settings: twindex.Settings, id: str | None, text: str, ordered: bool) -> Step:
+    def step(batches: Batches) -> Batches:
+        one_thread()
+        row = first_of(this_partition())
+        for batch in batches:
+            made = kernel.sketch(batch, settings, id=id, text=text)
+            docs = pa.array(np.arange(row, row + len(made), dtype=np.int64))
+            row += len(made)
+            names = ["id", "signature", "check", "empty", "problem"]
+            names += ["text"] if settings.store_text else []
+            columns = [docs, docs, *(made.column(name) for name in names)]
+            names = ["doc", "position", *names]
+            if ordered:
+                columns.append(batch.column(_ORDER))
+                names.append(_ORDER)
+            yield pa.RecordBatch.from_arrays(columns, names)
+
+    return step
+
+
+def _number(batches: Batches) -> Batches:
+    row = first_of(this_partition())
+    for batch in batches:
+        docs = pa.array(np.arange(row, row + len(batch), dtype=np.int64))
+        row += len(batch)
+        yield pa.RecordBatch.from_arrays([docs, *batch.columns], ["doc", *batch.schema.names])
+
+
+def _counts(frame: DataFrame) -> dict[str, int]:
+    """The numbers of rows, of empty documents, and of rows with each problem."""
+    found = frame.groupBy("problem").agg(
+        F.count("*").alias("rows"), F.sum(F.col("empty").cast("long")).alias("empty")
+    )
+    counts = {"rows": 0, "empty": 0}
+    for row in found.collect():
+        counts["rows"] += row["rows"]
+        if row["problem"] is None:
+            counts["empty"] += row["empty"]
+        else:
+            counts[row["problem"]] = row["rows"]
+    return counts
+
+
+def _ranges(rows: int) -> int:
+    return 1 << (rows // _RANGE).bit_length()
+
+
+def _find_copies(run: Run, sketches: DataFrame, rows: int) -> tuple[Slices, int]:
+    """The documents that have copies, and the number of repeated ids."""
+    settings, ranges = run.settings, _ranges(rows)
+
+    def entries(batches: Batches) -> Batches:
+        one_thread()
+        for table in gathered(batches, _TOGETHER):
+            yield kernel.copy_entries(numbers(table.column("doc")), table, settings, ranges)
+            yield kernel.id_entries(table.column("id").combine_chunks(), ranges)
+
+    columns = ["doc", "id", "signature", *(["text"] if settings.store_text else [])]
+    frame = sketches.select(columns).mapInArrow(entries, _ENTRIES)
+    frame = run.by_key(frame, "key", rows * 40).mapInArrow(_copies, "doc bigint, first bigint")
+    slices = run.sliced("copies", frame)
+    # Repeated ids are counted under the document -1.
+    count = run.spark.read.schema("first bigint, p bigint").parquet(run.path("copies"))
+    repeated = count.where("p = -1").agg(F.sum("first")).collect()[0][0]
+    return slices, repeated or 0
+
+
+def _copies(batches: Batches) -> Batches:
+    repeated = 0
+    for key, table, _ in grouped(batches, "key", most_bytes=1 << 40):
+        blobs = table.column("blob").to_pylist()
+        if key < 0:
+            repeated += kernel.repeated_ids(blobs)
+        else:
+            yield kernel.copies(blobs)
+    counted = [pa.array([-1], pa.int64()), pa.array([repeated], pa.int64())]
+    yield pa.record_batch(counted, kernel.COPIES)
+
+
+def copies_of(run: Run) -> DataFrame:
+    """The documents that have copies, with the first of these: `doc`, `first`."""
+    frame = run.spark.read.schema("doc bigint, first bigint, p bigint").parquet(run.path("copies"))
+    return frame.where("p >= 0").drop("p")
