@@ -64,7 +64,8 @@ impl Settings {
     ///
     /// ```
     /// let settings = twindex::Index::options().threshold(0.8).settings()?;
-    /// assert_eq!((settings.least_equal_lanes(false), settings.least_equal_lanes(true)), (205, 187));
+    /// assert_eq!(settings.least_equal_lanes(false), 205);
+    /// assert_eq!(settings.least_equal_lanes(true), 187);
     /// # Ok::<(), twindex::Error>(())
     /// ```
     pub fn least_equal_lanes(&self, exact: bool) -> usize {

@@ -288,7 +288,8 @@ def test_what_is_packed_is_unpacked(seed: int) -> None:
 def test_documents_wait_until_all_before_them_are_compared() -> None:
     def removed(pairs: list[tuple[int, int]], waiting: list[int]) -> list[int]:
         a, b = (np.array([pair[at] for pair in pairs], np.int64) for at in (0, 1))
-        return kernel.removed(a, b, np.array(waiting, np.int64)).tolist()  # type: ignore[no-any-return]
+        found: list[int] = kernel.removed(a, b, np.array(waiting, np.int64)).tolist()
+        return found
 
     chain = [(1, 2), (2, 3), (3, 4), (4, 5)]
     assert removed(chain, []) == [2, 4]
