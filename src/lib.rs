@@ -44,7 +44,7 @@
 //! - [`WriteTxn`] inserts and removes documents, durably and all at once. [`Insertion`] is its
 //!   general form: many documents, conflicts, duplicates. A [`Document`] is sketched beforehand, on
 //!   any thread. [`DedupRun`] deduplicates an input that takes many transactions, and can be
-//!   resumed.
+//!   resumed. [`SyncRun`] makes an index follow a source that changes.
 //! - [`Snapshot`] is the state after one commit. A [`Query`] asks it which documents are similar
 //!   and gives [`Matches`]. [`Pairs`] walks all similar pairs; [`Clustering`] puts them together to
 //!   [`Clusters`].
@@ -141,7 +141,7 @@ pub use index::{
     BucketSizes, Cluster, Clustering, Clusters, DEFAULT_MAX_CANDIDATES, DedupInput, DedupOutcome,
     DedupRun, Document, DocumentInfo, Documents, Ids, Index, IndexOptions, Inserted, Insertion,
     Keep, Linkage, Match, Matches, Merged, OnConflict, Outcome, Pair, Pairs, Query, ReadOnlyIndex,
-    Rebuilt, SizeClass, SizesSearched, Snapshot, WriteTxn,
+    Rebuilt, SizeClass, SizesSearched, Snapshot, SyncRun, Synced, WriteTxn,
 };
 pub use lsh::{BandPlan, Chances, Forecast, Probe, Textbook, candidate_probability};
 pub use params::{

@@ -24,4 +24,5 @@ pub use write::copies::{Documents, Merged};
 pub use write::dedup_run::{DedupInput, DedupOutcome, DedupRun};
 pub use write::insertion::{DEFAULT_MAX_CANDIDATES, Inserted, Insertion, OnConflict, Outcome};
 pub use write::rebuild::Rebuilt;
+pub use write::sync::{SyncRun, Synced};
 pub use write::transaction::WriteTxn;

@@ -128,13 +128,32 @@ impl Signature {
         &self.lanes
     }
 
-    /// The lanes followed by the packed set size, little-endian, as in a stored row. The buffer has
-    /// room for a checksum.
-    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+    /// Returns the bytes of the signature: a byte for each lane, then 4 bytes for the size of the
+    /// set ([`SetSize::pack`], little-endian), as an index stores them. Other programs can keep
+    /// them.
+    ///
+    /// ```
+    /// use twindex::Signature;
+    /// let signature = Signature::from_lanes([7_u8; 64], 100);
+    /// let bytes = signature.to_bytes();
+    /// assert_eq!(bytes.len(), 68);
+    /// assert_eq!(Signature::from_bytes(&bytes), Some(signature));
+    /// assert_eq!(Signature::from_bytes(b"abc"), None);
+    /// ```
+    pub fn to_bytes(&self) -> Vec<u8> {
+        // The buffer has room for the checksum of a stored row.
         let mut bytes = Vec::with_capacity(self.lanes.len() + 8);
         bytes.extend_from_slice(&self.lanes);
         bytes.extend_from_slice(&self.size.pack().to_le_bytes());
         bytes
+    }
+
+    /// Returns the signature with these [bytes](Self::to_bytes); `None` if they are not those of a
+    /// signature of 64, 128, 256 or 512 lanes.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (lanes, size) = bytes.split_last_chunk::<4>()?;
+        Lanes::new(lanes.len()).ok()?;
+        Some(Self::new(lanes.into(), SetSize::unpack(u32::from_le_bytes(*size))?))
     }
 
     pub(crate) fn into_lanes(self) -> Box<[u8]> {

@@ -67,4 +67,5 @@ pub(crate) use sim::testing::{leaves_of, silence_storage_panics};
 pub(crate) use write::attach::Attached;
 pub(crate) use write::batch::{Batch, Entry, Existing};
 pub(crate) use write::dedup_row::{DedupRow, DedupStage, OwnNumbers};
+pub(crate) use write::follow::Followed;
 pub(crate) use write::writer::{WriteView, Writer};

@@ -9,6 +9,7 @@ mod exact;
 mod examples;
 mod expiry;
 mod fixtures;
+mod following;
 mod history;
 mod hostile;
 mod inputs;

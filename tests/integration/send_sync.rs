@@ -8,8 +8,8 @@ use twindex::{
     Ids, Index, IndexOptions, Inserted, Insertion, Invariant, Keep, Linkage, Match, Matches,
     Merged, Normalization, OnConflict, Outcome, Overlap, Pair, Pairs, Passage, Probe, Progress,
     Query, RandomSubsets, ReadOnlyIndex, Rebuilt, Repair, SetSize, Settings, Shingle, Shingler,
-    Signature, SizeClass, SizesSearched, Sketch, Sketcher, Snapshot, Space, Span, Textbook,
-    UnicodeVersions, Usage, Violation, Weights, Whitespace, Work, WriteTxn,
+    Signature, SizeClass, SizesSearched, Sketch, Sketcher, Snapshot, Space, Span, SyncRun, Synced,
+    Textbook, UnicodeVersions, Usage, Violation, Weights, Whitespace, Work, WriteTxn,
 };
 
 const fn can_be_sent<T: Send>() {}
@@ -46,6 +46,7 @@ const _: () = {
     // Inputs.
     can_be_sent::<WriteTxn>();
     can_be_sent::<Insertion<'_>>();
+    can_be_sent::<SyncRun<'_>>();
     can_be_shared::<Document>();
     can_be_shared::<Weights>();
     can_be_shared::<Shingler>();
@@ -56,6 +57,7 @@ const _: () = {
     can_be_shared::<BottomK>();
     can_be_shared::<DistinctCounter>();
     // Results.
+    can_be_shared::<Synced>();
     can_be_shared::<Error>();
     can_be_shared::<ErrorKind>();
     can_be_shared::<Match>();

@@ -2,7 +2,6 @@
 
 use crate::arrow::{Table, count_of, index_of, item, iterate, stream_capsule};
 use crate::error::invalid;
-use crate::rows::bytes_of;
 use arrow_array::{
     ArrayRef, BooleanArray, Float64Array, LargeStringArray, RecordBatch, RecordBatchIterator,
 };
@@ -261,7 +260,7 @@ impl Document {
     /// Its signature: a byte for each lane, and 4 for the size of its set.
     #[getter]
     fn signature<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &bytes_of(&self.info.signature))
+        PyBytes::new(py, &self.info.signature.to_bytes())
     }
 
     fn __repr__(&self) -> String {

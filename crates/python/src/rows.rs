@@ -426,14 +426,5 @@ pub(crate) fn signature_of(bytes: &[u8]) -> Result<Signature, String> {
             bytes.len()
         )
     };
-    let (lanes, size) = bytes.split_last_chunk::<4>().ok_or_else(wrong)?;
-    let size = twindex::SetSize::unpack(u32::from_le_bytes(*size)).ok_or_else(wrong)?;
-    Ok(Signature::new(lanes.into(), size))
-}
-
-/// The bytes of a signature, as an index stores it.
-pub(crate) fn bytes_of(signature: &Signature) -> Vec<u8> {
-    let mut bytes = signature.lanes().to_vec();
-    bytes.extend_from_slice(&signature.set_size().pack().to_le_bytes());
-    bytes
+    Signature::from_bytes(bytes).ok_or_else(wrong)
 }

@@ -6,7 +6,7 @@ use crate::content::{Given, text_of};
 use crate::error::{invalid, raise};
 use crate::explanation::Explanation;
 use crate::process::detached;
-use crate::rows::{Kind, Names, RowBatch, Rows, bytes_of, signature_of};
+use crate::rows::{Kind, Names, RowBatch, Rows, signature_of};
 use crate::settings::{Settings, Wanted};
 use arrow_array::{ArrayRef, FixedSizeBinaryArray};
 use arrow_buffer::Buffer;
@@ -89,7 +89,7 @@ impl Sketcher {
     ) -> PyResult<Bound<'py, PyBytes>> {
         let given = Given::new(content)?;
         let signature = detached(py, || self.sketcher.signature(given.content())).map_err(raise)?;
-        Ok(PyBytes::new(py, &bytes_of(&signature)))
+        Ok(PyBytes::new(py, &signature.to_bytes()))
     }
 
     /// The signatures of many documents: of a column that speaks Arrow, of a column `text` of a
@@ -179,7 +179,7 @@ impl Sketcher {
         }
         let mut bytes = Vec::with_capacity(documents.len() * self.signature_bytes());
         for document in &documents {
-            bytes.extend_from_slice(&bytes_of(document.signature()));
+            bytes.extend_from_slice(&document.signature().to_bytes());
         }
         Ok(bytes)
     }

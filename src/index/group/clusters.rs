@@ -233,11 +233,20 @@ impl Clusters<'_> {
 
     /// Iterates over the clusters, the largest first.
     pub fn iter(&self) -> impl Iterator<Item = Cluster<'_>> {
-        self.clusters.iter().map(|(representative, members)| Cluster {
+        self.clusters.iter().map(|cluster| self.cluster(cluster))
+    }
+
+    /// Returns the cluster at a place, counted from 0; `None` past the last one.
+    pub fn get(&self, place: usize) -> Option<Cluster<'_>> {
+        self.clusters.get(place).map(|cluster| self.cluster(cluster))
+    }
+
+    fn cluster(&self, (representative, members): &(DocNo, Range<u32>)) -> Cluster<'_> {
+        Cluster {
             snapshot: self.snapshot,
             representative: *representative,
             members: &self.members[members.start as usize..members.end as usize],
-        })
+        }
     }
 }
 

@@ -5,4 +5,5 @@ pub(crate) mod dedup_run;
 pub(crate) mod duplicates;
 pub(crate) mod insertion;
 pub(crate) mod rebuild;
+pub(crate) mod sync;
 pub(crate) mod transaction;

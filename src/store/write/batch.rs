@@ -2,6 +2,7 @@
 //! one write for all.
 
 use crate::error::Result;
+use crate::hash::TextHash;
 use crate::store::bytes::schema::DocNo;
 use crate::store::document::Document;
 use crate::store::parallel;
@@ -22,12 +23,17 @@ pub(crate) enum Existing {
 }
 
 impl Existing {
-    fn new(former: Option<Former>, document: &Document) -> Self {
+    /// Compares what was found under an id with a text, by its hash and length.
+    pub(super) fn new(former: Option<Former>, hash: TextHash, length: u64) -> Self {
         match former {
             None => Self::Absent,
-            Some(former) if former.has_text_of(document) => Self::Same(former.doc),
+            Some(former) if former.has_text(hash, length) => Self::Same(former.doc),
             Some(former) => Self::Other(former.doc),
         }
+    }
+
+    fn of(known: Known, document: &Document) -> Self {
+        Self::new(known.former(), document.text_hash, document.text_length)
     }
 
     /// The number of the document, if there is one.
@@ -100,7 +106,7 @@ impl<'w> Batch<'w> {
         self.writer.read(|view| {
             let shared = rest.len() > 1;
             let answers = parallel::map(rest, shared, |(document, known)| {
-                ask(view, document, Existing::new(known.former(), document))
+                ask(view, document, Existing::of(*known, document))
             });
             answers.into_iter().collect()
         })
@@ -116,7 +122,7 @@ impl<'w> Batch<'w> {
             }
             known => known,
         };
-        let existing = Existing::new(known.former(), &document);
+        let existing = Existing::of(known, &document);
         Ok(Some(Entry { batch: self, document, existing }))
     }
 

@@ -5,7 +5,6 @@ use crate::hash::TextHash;
 use crate::hash::id_hash;
 use crate::store::bytes::record::DocumentRecord;
 use crate::store::bytes::schema::DocNo;
-use crate::store::document::Document;
 use crate::store::parallel;
 use crate::store::read::candidates::may_have_id;
 use crate::store::read::view::Fixed;
@@ -44,11 +43,6 @@ impl Known {
 impl Former {
     fn new(doc: DocNo, record: &DocumentRecord) -> Self {
         Self { doc, text_hash: record.text_hash, text_length: record.text_length }
-    }
-
-    /// Whether it has the same text as a new document, by hash and length.
-    pub(super) fn has_text_of(&self, document: &Document) -> bool {
-        self.has_text(document.text_hash, document.text_length)
     }
 
     /// Whether its text has this hash and this length.

@@ -8,6 +8,7 @@ pub(crate) mod dedup_row;
 mod dictionary;
 pub(crate) mod encode;
 mod expiry;
+pub(crate) mod follow;
 mod lookup;
 mod maintenance;
 mod restore;
