@@ -1,9 +1,10 @@
 //! Work on whole columns: digests, comparisons of many pairs, and which documents are kept. The
 //! module `twindex.kernel` is made of it.
 
-use crate::arrow::{ArrowInput, SignatureColumn, Table};
+use crate::arrow::{ArrowInput, Table};
 use crate::error::{invalid, raise};
 use crate::process::detached;
+use crate::rows::signature_column;
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use arrow_array::{Array, ArrayRef, Float64Array, UInt64Array};
@@ -89,7 +90,7 @@ pub(crate) fn digests(
         }
         _ => array,
     };
-    let values = SignatureColumn::new("column", &binary)?;
+    let values = signature_column("column", &binary)?;
     let digest = |row| {
         let value: Option<&[u8]> = values.get(row);
         value.map_or(0, |value| xxh3_128(&value[..value.len().saturating_sub(without)]))
@@ -116,7 +117,7 @@ pub(crate) fn compare_signatures(
 ) -> PyResult<Table> {
     let (a, b) = (single(a, "a")?, single(b, "b")?);
     let places = Places::new((a_places, a.len()), (b_places, b.len()))?;
-    let (a, b) = (SignatureColumn::new("a", &a)?, SignatureColumn::new("b", &b)?);
+    let (a, b) = (signature_column("a", &a)?, signature_column("b", &b)?);
     let similar = |pair: usize| {
         let (x, y) = places.get(pair);
         let x = a.get(x)?.split_last_chunk::<SIZE_BYTES>()?.0;

@@ -1,9 +1,10 @@
 //! Rows that Python gives, one batch after the other: tables that speak Arrow, Hugging Face
 //! datasets, and iterables of texts, of pairs (id, text) and of dicts.
 
-use crate::arrow::{ArrowInput, Batch, SignatureColumn};
+use crate::arrow::{ArrowInput, Batch};
 use crate::content::{Given, id_of};
 use crate::error::{invalid, message};
+use arrow_array::ArrayRef;
 use arrow_buffer::NullBuffer;
 use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::prelude::*;
@@ -11,8 +12,9 @@ use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyDict, PyIterator, PyMapping, PyTuple};
 use rayon::prelude::*;
 use std::borrow::Cow;
+use std::fmt::Display;
 use twindex::{Document, Settings, Signature, Sketcher};
-use twindex_columns::{IdColumn, NoText, TextColumn};
+use twindex_columns::{IdColumn, SignatureColumn, TextColumn};
 
 /// The rows of one batch, at most: what is sketched together.
 const ROWS: usize = 4096;
@@ -193,8 +195,13 @@ fn next_slice(
     }
 }
 
-fn no_text(name: &str, error: &NoText) -> PyErr {
+fn bad_column(name: &str, error: &impl Display) -> PyErr {
     invalid(format!("column {name:?} {error}"))
+}
+
+/// A column of signatures.
+pub(crate) fn signature_column(name: &str, array: &ArrayRef) -> PyResult<SignatureColumn> {
+    SignatureColumn::new(array).map_err(|error| bad_column(name, &error))
 }
 
 fn arrow_cells(batch: &Batch, names: &Names, kind: Kind) -> PyResult<Cells> {
@@ -205,14 +212,14 @@ fn arrow_cells(batch: &Batch, names: &Names, kind: Kind) -> PyResult<Cells> {
     };
     let contents = match kind {
         Kind::Contents => Contents::Texts(
-            TextColumn::new(&array).map_err(|error| no_text(&names.content, &error))?,
+            TextColumn::new(&array).map_err(|error| bad_column(&names.content, &error))?,
         ),
-        Kind::Signatures => Contents::Signatures(SignatureColumn::new(&names.content, &array)?),
+        Kind::Signatures => Contents::Signatures(signature_column(&names.content, &array)?),
     };
     let ids = match &names.id {
         None => None,
         Some(name) => match batch.column(name).flatten() {
-            Some(column) => Some(IdColumn::new(&column).map_err(|error| no_text(name, &error))?),
+            Some(column) => Some(IdColumn::new(&column).map_err(|error| bad_column(name, &error))?),
             None if names.id_needed => return Err(no_column(name, batch)),
             None => None,
         },

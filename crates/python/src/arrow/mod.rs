@@ -4,11 +4,9 @@
 mod input;
 mod output;
 mod sequence;
-mod signatures;
 mod table;
 
 pub(crate) use input::{ArrowInput, Batch};
 pub(crate) use output::{array_capsules, stream_capsule};
 pub(crate) use sequence::{count_of, index_of, item, iterate};
-pub(crate) use signatures::SignatureColumn;
 pub(crate) use table::Table;

@@ -1,34 +1,39 @@
 //! Columns of signatures.
 
-use crate::error::invalid;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BinaryArray, FixedSizeBinaryArray, LargeBinaryArray};
 use arrow_schema::DataType;
-use pyo3::PyResult;
+use std::fmt::{self, Display};
+
+/// The type of a column that holds no signatures.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoSignature(pub DataType);
+
+impl Display for NoSignature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "is of type {}: expected fixed-size binary or binary", self.0)
+    }
+}
 
 /// A column of signatures.
-pub(crate) enum SignatureColumn {
+pub enum SignatureColumn {
     Fixed(FixedSizeBinaryArray),
     Small(BinaryArray),
     Large(LargeBinaryArray),
 }
 
 impl SignatureColumn {
-    pub(crate) fn new(name: &str, array: &ArrayRef) -> PyResult<Self> {
+    pub fn new(array: &ArrayRef) -> Result<Self, NoSignature> {
         Ok(match array.data_type() {
             DataType::FixedSizeBinary(_) => Self::Fixed(array.as_fixed_size_binary().clone()),
             DataType::Binary => Self::Small(array.as_binary::<i32>().clone()),
             DataType::LargeBinary => Self::Large(array.as_binary::<i64>().clone()),
-            other => {
-                return Err(invalid(format!(
-                    "column {name:?} is of type {other}: expected fixed-size binary or binary"
-                )));
-            }
+            other => return Err(NoSignature(other.clone())),
         })
     }
 
-    /// The signature of a row; `None` if it is null.
-    pub(crate) fn get(&self, row: usize) -> Option<&[u8]> {
+    /// The bytes of the signature of a row; `None` if it is null.
+    pub fn get(&self, row: usize) -> Option<&[u8]> {
         match self {
             Self::Fixed(array) => array.is_valid(row).then(|| array.value(row)),
             Self::Small(array) => array.is_valid(row).then(|| array.value(row)),
