@@ -118,6 +118,26 @@ impl Shingler {
         out
     }
 
+    /// Returns the hashes of the distinct shingles of a text in ascending order, as
+    /// [`Overlap::of_sets`](crate::Overlap::of_sets) takes them. With `multiset`, each occurrence
+    /// is an element of its own.
+    ///
+    /// ```
+    /// # fn main() -> twindex::Result<()> {
+    /// use twindex::{Normalization, Overlap, Shingle, Shingler};
+    /// let words = Shingler::new(Shingle::words(1), Normalization::default(), false, 0)?;
+    /// let (a, b) = (words.set("one two two three"), words.set("Two three four"));
+    /// assert_eq!(Overlap::of_sets(&a, &b).similarity(), 0.5);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn set(&self, text: &str) -> Vec<u64> {
+        let mut hashes = self.hashes(text);
+        hashes.sort_unstable();
+        hashes.dedup();
+        hashes
+    }
+
     /// Normalises and cuts a text. Afterwards [`visit`](Self::visit) can be called any number of
     /// times. Returns an upper bound of the number of shingles.
     pub(crate) fn prepare(&self, text: &str, scratch: &mut Scratch) -> usize {

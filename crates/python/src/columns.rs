@@ -159,10 +159,7 @@ pub(crate) fn compare_texts(
     let (a, b) = (texts(&a)?, texts(&b)?);
     let hashes = |column: &TextColumn, row| {
         let text = column.get(row)?.unwrap_or_default();
-        let mut hashes = sketcher.shingler().hashes(text);
-        hashes.sort_unstable();
-        hashes.dedup();
-        Ok(hashes)
+        Ok(sketcher.shingler().set(text))
     };
     // Pairs with one text in common mostly follow each other.
     let pairs: Vec<usize> = (0..places.a.len()).collect();

@@ -2,19 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use std::error::Error as _;
 use twindex::{Error, ErrorKind};
-
-/// The message of an error with its causes: one line.
-pub(crate) fn message(error: &Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(&format!(": {error}"));
-        cause = error.source();
-    }
-    text
-}
 
 /// The exception for an error of the library.
 pub(crate) fn raise(error: Error) -> PyErr {
@@ -40,7 +28,7 @@ pub(crate) fn raise(error: Error) -> PyErr {
         _ => (None, None),
     };
     Python::attach(|py| {
-        exception(py, name, message(&error)).and_then(|raised| {
+        exception(py, name, error.with_causes()).and_then(|raised| {
             if let Some(path) = path {
                 raised.value(py).setattr("filename", path.as_os_str())?;
             }

@@ -3,7 +3,7 @@
 
 use crate::arrow::{ArrowInput, Batch};
 use crate::content::{Given, id_of};
-use crate::error::{invalid, message};
+use crate::error::invalid;
 use arrow_array::ArrayRef;
 use arrow_buffer::NullBuffer;
 use pyo3::exceptions::{PyException, PyTypeError};
@@ -415,13 +415,13 @@ impl RowBatch {
                 (id.as_ref().map(|id| Cow::Borrowed(&**id)), document)
             }
         };
-        let document = document.map_err(|error| message(&error))?;
+        let document = document.map_err(|error| error.with_causes())?;
         let named = match id {
             _ if numbered => document.with_id(number.to_string()),
             Some(id) => document.with_id(id),
             None => Ok(document.without_id()),
         };
-        named.map_err(|error| message(&error))
+        named.map_err(|error| error.with_causes())
     }
 }
 

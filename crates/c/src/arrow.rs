@@ -1,0 +1,292 @@
+//! Batches, by the Arrow C stream interface: documents in, outcomes and pairs out.
+
+use crate::border::{call, needed};
+use crate::error::{ErrorHandle, Failure};
+use crate::insertion::{CountsStruct, Manner};
+use crate::pairs::{PairsCell, PairsHandle};
+use crate::status::Status;
+use crate::transaction::{Making, Writing};
+use arrow_array::cast::AsArray;
+use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Float64Array, RecordBatch, RecordBatchIterator,
+    RecordBatchReader, StringArray, StructArray,
+};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use rayon::prelude::*;
+use std::fmt::Display;
+use std::ptr;
+use std::sync::Arc;
+use twindex::{Document, Inserted, Outcome, Signature};
+use twindex_columns::{IdColumn, SignatureColumn, TextColumn};
+
+/// A stream of the Arrow C stream interface, as
+/// <https://arrow.apache.org/docs/format/CStreamInterface.html> declares it.
+pub struct ArrowArrayStream {
+    _private: FFI_ArrowArrayStream,
+}
+
+/// The documents that are sketched and inserted at once.
+const ROWS: usize = 16 << 10;
+
+/// The pairs of one batch.
+const PAIRS: usize = 8 << 10;
+
+/// Takes a stream over. The caller's is released from then on.
+///
+/// # Safety
+///
+/// A pointer that is not null points to a stream.
+pub(crate) unsafe fn take(stream: *mut ArrowArrayStream) -> Result<ArrayStreamReader, Failure> {
+    if stream.is_null() {
+        return Err(Failure::null("stream"));
+    }
+    // SAFETY: it is a stream, and this moves it out.
+    let stream = unsafe { FFI_ArrowArrayStream::from_raw(stream.cast()) };
+    ArrayStreamReader::try_new(stream).map_err(unreadable)
+}
+
+fn unreadable(error: impl Display) -> Failure {
+    Failure::invalid(format_args!("the Arrow stream cannot be read: {error}"))
+}
+
+/// The place for a stream that goes out. It is a released one until it is filled.
+pub(crate) struct StreamPlace(*mut FFI_ArrowArrayStream);
+
+impl StreamPlace {
+    /// # Safety
+    ///
+    /// A pointer that is not null has room for a stream.
+    pub(crate) unsafe fn new(stream: *mut ArrowArrayStream) -> Self {
+        let stream = stream.cast();
+        if !ptr::addr_eq(stream, ptr::null::<()>()) {
+            // SAFETY: there is room.
+            unsafe { ptr::write(stream, FFI_ArrowArrayStream::empty()) };
+        }
+        Self(stream)
+    }
+
+    pub(crate) fn is_wanted(&self) -> bool {
+        !self.0.is_null()
+    }
+
+    pub(crate) fn fill(self, batches: Box<dyn RecordBatchReader + Send>) {
+        if self.is_wanted() {
+            // SAFETY: there is room, and what is there is released.
+            unsafe { ptr::write(self.0, FFI_ArrowArrayStream::new(batches)) };
+        }
+    }
+}
+
+/// The columns of some rows.
+struct Rows {
+    ids: Option<IdColumn>,
+    contents: Contents,
+    table: StructArray,
+    /// The number of the first row.
+    first: u64,
+}
+
+enum Contents {
+    Texts(TextColumn),
+    Signatures(SignatureColumn),
+}
+
+impl Rows {
+    fn new(batch: ArrayRef, first: u64, manner: &Manner<'_>) -> Result<Self, Failure> {
+        let Some(table) = batch.as_struct_opt().cloned() else {
+            let kind = batch.data_type();
+            return Err(unreadable(format_args!("its batches are {kind}: expected tables")));
+        };
+        let column = |name: &str| {
+            table.column_by_name(name).ok_or_else(|| {
+                let names = table.column_names().join(", ");
+                unreadable(format_args!("no column {name:?}: there are {names}"))
+            })
+        };
+        let bad =
+            |name: &str, error: &dyn Display| unreadable(format_args!("column {name:?} {error}"));
+        let contents = match manner.signature_column {
+            Some(name) => Contents::Signatures(
+                SignatureColumn::new(column(name)?).map_err(|error| bad(name, &error))?,
+            ),
+            None => {
+                let name = manner.text_column;
+                Contents::Texts(TextColumn::new(column(name)?).map_err(|error| bad(name, &error))?)
+            }
+        };
+        let name = manner.id_column;
+        let ids = table.column_by_name(name).map(IdColumn::new).transpose();
+        let ids = ids.map_err(|error| bad(name, &error))?;
+        Ok(Self { ids, contents, table, first })
+    }
+
+    /// The document of a row.
+    fn document(&self, row: usize, making: &Making) -> Result<Document, Failure> {
+        let at = |why: &dyn Display| {
+            let number = self.first + row as u64;
+            Failure::invalid(format_args!("row {number}, counted from 0: {why}"))
+        };
+        if self.table.is_null(row) {
+            return Err(at(&"the row is null"));
+        }
+        let document = match &self.contents {
+            Contents::Texts(texts) => {
+                let text = texts.get(row).map_err(|why| at(&why))?;
+                let text = text.ok_or_else(|| at(&"the text is null"))?;
+                making.document("?", text).map_err(|failure| at(&failure.message))?
+            }
+            Contents::Signatures(signatures) => {
+                let bytes = signatures.get(row).ok_or_else(|| at(&"the signature is null"))?;
+                let signature = Signature::from_bytes(bytes);
+                let wrong = || at(&format_args!("{} bytes are no signature", bytes.len()));
+                Document::from_signature("?", signature.ok_or_else(wrong)?)?
+            }
+        };
+        let Some(ids) = &self.ids else { return Ok(document.without_id()) };
+        let id = ids.get(row).map_err(|why| at(&why))?.ok_or_else(|| at(&"the id is null"))?;
+        document.with_id(id).map_err(|error| at(&error))
+    }
+
+    fn documents(&self, making: &Making) -> Result<Vec<Document>, Failure> {
+        (0..self.table.len()).into_par_iter().map(|row| self.document(row, making)).collect()
+    }
+}
+
+/// Inserts all rows of a stream. Returns what became of each, if that is wanted, and of all.
+pub(crate) fn insert_stream(
+    writing: &mut Writing,
+    stream: ArrayStreamReader,
+    manner: &Manner<'_>,
+    tells: bool,
+) -> Result<(Box<dyn RecordBatchReader + Send>, CountsStruct), Failure> {
+    let (mut told, mut counts, mut first) = (Vec::new(), CountsStruct::default(), 0);
+    for batch in stream {
+        let batch = batch.map_err(unreadable)?;
+        for from in (0..batch.len()).step_by(ROWS) {
+            let slice = batch.slice(from, ROWS.min(batch.len() - from));
+            let mut documents = Rows::new(slice, first, manner)?.documents(&writing.making)?;
+            first += documents.len() as u64;
+            writing.txn.give_ids(&mut documents)?;
+            let ids = tells.then(|| {
+                StringArray::from_iter_values(documents.iter().map(|document| document.id()))
+            });
+            let outcomes = manner.insert(&mut writing.txn, documents)?;
+            outcomes.iter().for_each(|outcome| counts.count(outcome));
+            if let Some(ids) = ids {
+                told.push(outcome_batch(ids, &outcomes));
+            }
+        }
+    }
+    Ok((Box::new(RecordBatchIterator::new(told, outcome_schema())), counts))
+}
+
+fn outcome_schema() -> SchemaRef {
+    Arc::new(Schema::new(vec![
+        Field::new("id", DataType::Utf8, false),
+        Field::new("outcome", DataType::Utf8, false),
+        Field::new("duplicate_of", DataType::Utf8, true),
+        Field::new("similarity", DataType::Float64, true),
+    ]))
+}
+
+fn outcome_batch(ids: StringArray, outcomes: &[Outcome]) -> Result<RecordBatch, ArrowError> {
+    let what = outcomes.iter().map(|outcome| match outcome.inserted() {
+        Some(Inserted::Added) => "added",
+        Some(Inserted::Replaced) => "replaced",
+        Some(Inserted::Unchanged) => "unchanged",
+        Some(Inserted::Skipped) => "skipped",
+        None => "duplicate",
+    });
+    let similar = |outcome: &Outcome| match outcome {
+        Outcome::Duplicate { of, .. } => Some((of.id.clone(), of.similarity)),
+        Outcome::Inserted(_) => None,
+    };
+    let similar: Vec<_> = outcomes.iter().map(similar).collect();
+    let of: StringArray = similar.iter().map(|of| of.as_ref().map(|(id, _)| id)).collect();
+    let similarity: Float64Array = similar.iter().map(|of| of.as_ref().map(|of| of.1)).collect();
+    let columns: Vec<ArrayRef> = vec![
+        Arc::new(ids),
+        Arc::new(StringArray::from_iter_values(what)),
+        Arc::new(of),
+        Arc::new(similarity),
+    ];
+    RecordBatch::try_new(outcome_schema(), columns)
+}
+
+/// Pairs as batches.
+struct PairBatches {
+    pairs: PairsCell,
+    schema: SchemaRef,
+}
+
+fn pair_schema() -> SchemaRef {
+    let text = |name| Field::new(name, DataType::Utf8, false);
+    let number = |name| Field::new(name, DataType::Float64, false);
+    Arc::new(Schema::new(vec![
+        text("a"),
+        text("b"),
+        number("similarity"),
+        number("low"),
+        number("high"),
+        Field::new("exact", DataType::Boolean, false),
+    ]))
+}
+
+impl Iterator for PairBatches {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let pairs: twindex::Result<Vec<_>> = self.pairs.by_ref().take(PAIRS).collect();
+        let pairs = match pairs {
+            Ok(pairs) if pairs.is_empty() => return None,
+            Ok(pairs) => pairs,
+            Err(error) => return Some(Err(ArrowError::ComputeError(error.with_causes()))),
+        };
+        let text = |of: fn(&twindex::Pair) -> &String| -> ArrayRef {
+            Arc::new(StringArray::from_iter_values(pairs.iter().map(of)))
+        };
+        let number = |of: fn(&twindex::Pair) -> f64| -> ArrayRef {
+            Arc::new(Float64Array::from_iter_values(pairs.iter().map(of)))
+        };
+        let exact: BooleanArray = pairs.iter().map(|pair| Some(pair.exact)).collect();
+        let columns = vec![
+            text(|pair| &pair.a),
+            text(|pair| &pair.b),
+            number(|pair| pair.similarity),
+            number(|pair| pair.low),
+            number(|pair| pair.high),
+            Arc::new(exact),
+        ];
+        Some(RecordBatch::try_new(Arc::clone(&self.schema), columns))
+    }
+}
+
+impl RecordBatchReader for PairBatches {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+}
+
+/// Gives the pairs that are left as an Arrow stream with the columns `a`, `b`, `similarity`, `low`,
+/// `high` and `exact`. They are found while the stream is read. The handle remains, and is freed
+/// with twindex_pairs_free.
+///
+/// Ownership: the caller releases `stream`, which is released already after an error.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn twindex_pairs_arrow(
+    pairs: Option<&PairsHandle>,
+    stream: *mut ArrowArrayStream,
+    error: Option<&mut ErrorHandle>,
+) -> Status {
+    call(error, || {
+        // SAFETY: the caller promises room for a stream.
+        let place = unsafe { StreamPlace::new(stream) };
+        if !place.is_wanted() {
+            return Err(Failure::null("stream"));
+        }
+        let pairs = needed(pairs, "pairs")?.take()?;
+        place.fill(Box::new(PairBatches { pairs, schema: pair_schema() }));
+        Ok(())
+    })
+}

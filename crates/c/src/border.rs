@@ -1,0 +1,173 @@
+//! What crosses the border: texts, results, and no panic.
+
+use crate::error::{ErrorHandle, Failure};
+use crate::status::{Status, TWINDEX_OK};
+use std::cell::Cell;
+use std::ffi::{CStr, c_char};
+use std::mem::MaybeUninit;
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::path::Path;
+use std::slice;
+use std::sync::Once;
+
+/// A length that means: up to the first NUL.
+pub const TWINDEX_NUL: usize = usize::MAX;
+
+/// A text that the library returns: UTF-8, and a NUL after its last byte. Paths are the bytes that
+/// the operating system knows.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct View {
+    /// The bytes. Never null.
+    pub data: *const c_char,
+    /// The number of bytes before the NUL at the end. A text may hold other NULs.
+    pub length: usize,
+}
+
+impl View {
+    pub(crate) const EMPTY: View = View { data: c"".as_ptr(), length: 0 };
+
+    /// A view of bytes whose last one is the NUL at the end.
+    pub(crate) fn of_terminated(bytes: &[u8]) -> Self {
+        match bytes.split_last() {
+            Some((0, text)) => Self { data: bytes.as_ptr().cast(), length: text.len() },
+            _ => Self::EMPTY,
+        }
+    }
+}
+
+/// Puts the NUL at the end.
+pub(crate) fn nul_terminated(mut bytes: Vec<u8>) -> Vec<u8> {
+    bytes.push(0);
+    bytes
+}
+
+/// Writes a result, if the caller wants it.
+pub(crate) fn give<T>(out: Option<&mut MaybeUninit<T>>, value: T) {
+    if let Some(out) = out {
+        out.write(value);
+    }
+}
+
+/// The place for a handle, which is null unless the call succeeds.
+pub(crate) fn place<'a, T>(
+    out: Option<&'a mut MaybeUninit<Option<Box<T>>>>,
+    argument: &str,
+) -> Result<&'a mut Option<Box<T>>, Failure> {
+    out.map(|out| out.write(None)).ok_or_else(|| Failure::null(argument))
+}
+
+/// A reference that must be there.
+pub(crate) fn needed<'a, T>(handle: Option<&'a T>, argument: &str) -> Result<&'a T, Failure> {
+    handle.ok_or_else(|| Failure::null(argument))
+}
+
+/// The bytes at a pointer.
+///
+/// # Safety
+///
+/// A pointer that is not null points to so many bytes, or with `TWINDEX_NUL` to bytes up to a NUL.
+/// They stay unchanged while the result is used.
+pub(crate) unsafe fn bytes<'a>(
+    argument: &str,
+    data: *const c_char,
+    length: usize,
+) -> Result<&'a [u8], Failure> {
+    match length {
+        0 => Ok(&[]),
+        _ if data.is_null() => Err(Failure::null(argument)),
+        // SAFETY: the caller promises a NUL.
+        TWINDEX_NUL => Ok(unsafe { CStr::from_ptr(data) }.to_bytes()),
+        _ if isize::try_from(length).is_err() => {
+            Err(Failure::misuse(format_args!("{argument}: {length} bytes is no possible length")))
+        }
+        // SAFETY: the caller promises so many bytes.
+        _ => Ok(unsafe { slice::from_raw_parts(data.cast(), length) }),
+    }
+}
+
+/// The text at a pointer.
+///
+/// # Safety
+///
+/// That of [`bytes`].
+pub(crate) unsafe fn text<'a>(
+    argument: &str,
+    data: *const c_char,
+    length: usize,
+) -> Result<&'a str, Failure> {
+    // SAFETY: the caller promises the same.
+    let bytes = unsafe { bytes(argument, data, length) }?;
+    std::str::from_utf8(bytes).map_err(|error| {
+        let at = error.valid_up_to() + 1;
+        Failure::misuse(format_args!("{argument}: not valid UTF-8 at byte {at}"))
+    })
+}
+
+/// The path at a pointer: any bytes on Unix, UTF-8 elsewhere.
+///
+/// # Safety
+///
+/// That of [`bytes`].
+pub(crate) unsafe fn path<'a>(
+    argument: &str,
+    data: *const c_char,
+    length: usize,
+) -> Result<&'a Path, Failure> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::ffi::OsStrExt;
+        // SAFETY: the caller promises the same.
+        let bytes = unsafe { bytes(argument, data, length) }?;
+        Ok(Path::new(std::ffi::OsStr::from_bytes(bytes)))
+    }
+    #[cfg(not(unix))]
+    // SAFETY: the caller promises the same.
+    unsafe { text(argument, data, length) }.map(Path::new)
+}
+
+thread_local! {
+    /// Whether this thread is in a call.
+    static CALLED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Keeps panics of calls from writing to standard error. The library has a standard library of its
+/// own, so the hook is not the program's.
+fn silence_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let otherwise = take_hook();
+        set_hook(Box::new(move |panic| {
+            let ours = CALLED.get() || rayon::current_thread_index().is_some();
+            if !ours {
+                otherwise(panic);
+            }
+        }));
+    });
+}
+
+/// Does the work of a call. Errors and panics become its status and fill the error.
+pub(crate) fn call(
+    error: Option<&mut ErrorHandle>,
+    work: impl FnOnce() -> Result<(), Failure>,
+) -> Status {
+    silence_panics();
+    // A progress function may call the library again.
+    let outer = CALLED.replace(true);
+    let done = catch_unwind(AssertUnwindSafe(work));
+    CALLED.set(outer);
+    let failure = match done {
+        Ok(Ok(())) => return TWINDEX_OK,
+        Ok(Err(failure)) => failure,
+        Err(panic) => {
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+            Failure::defect(text.unwrap_or("no reason given"))
+        }
+    };
+    let status = failure.status;
+    if let Some(error) = error {
+        error.set(failure);
+    }
+    status
+}

@@ -1,0 +1,376 @@
+//! Write transactions: documents go in and out, durably and all at once.
+
+use crate::arrow::{self, ArrowArrayStream, StreamPlace, insert_stream};
+use crate::border::{call, give, needed, place, text};
+use crate::care::{Progress, watch};
+use crate::document::Given;
+use crate::error::{ErrorHandle, Failure};
+use crate::index::IndexHandle;
+use crate::insertion::{
+    self, CountsStruct, InsertionStruct, Manner, OutcomeStruct, TWINDEX_ADDED, TWINDEX_DUPLICATE,
+    TWINDEX_REPLACED, TWINDEX_SKIPPED, TWINDEX_UNCHANGED,
+};
+use crate::matches::Match;
+use crate::query::signature_at;
+use crate::snapshot::SnapshotHandle;
+use crate::status::Status;
+use std::ffi::{c_char, c_void};
+use std::mem::MaybeUninit;
+use std::ptr;
+use std::sync::{Mutex, TryLockError};
+use twindex::{Document, Inserted, Outcome, Settings, Sketcher, WriteTxn};
+
+/// A write transaction. An index has one at a time. Nobody else sees its changes before the commit.
+///
+/// Threads: one at a time; it may move to another. A call meanwhile returns TWINDEX_BUSY.
+pub struct TxnHandle(Mutex<Option<Box<Writing>>>);
+
+/// What makes documents.
+pub(crate) struct Making {
+    pub(crate) sketcher: Sketcher,
+    pub(crate) settings: Settings,
+}
+
+impl Making {
+    /// The document of a text.
+    pub(crate) fn document(&self, id: &str, text: &str) -> Result<Document, Failure> {
+        let given = Given::new(text, &self.settings)?;
+        Ok(Document::prepare(id, given.content(), &self.sketcher, &self.settings)?)
+    }
+}
+
+/// A transaction, and the results of its last call.
+pub(crate) struct Writing {
+    pub(crate) txn: WriteTxn,
+    pub(crate) making: Making,
+    similar: Option<Match>,
+    outcome: Option<OutcomeStruct>,
+    counts: CountsStruct,
+}
+
+impl TxnHandle {
+    /// Uses the transaction.
+    fn with<T>(&self, work: impl FnOnce(&mut Writing) -> Result<T, Failure>) -> Result<T, Failure> {
+        match self.0.try_lock() {
+            Ok(mut writing) => work(writing.as_mut().ok_or_else(ended)?),
+            Err(locked) => Err(refused(&locked)),
+        }
+    }
+
+    /// Takes the transaction, which ends.
+    fn take(&self) -> Result<Box<Writing>, Failure> {
+        match self.0.try_lock() {
+            Ok(mut writing) => writing.take().ok_or_else(ended),
+            Err(locked) => Err(refused(&locked)),
+        }
+    }
+}
+
+fn ended() -> Failure {
+    Failure::closed("the transaction has ended; begin another one")
+}
+
+fn refused<T>(locked: &TryLockError<T>) -> Failure {
+    match locked {
+        TryLockError::WouldBlock => Failure::busy("another call uses the transaction"),
+        TryLockError::Poisoned(_) => {
+            Failure::closed("an earlier call failed by a defect; free the transaction")
+        }
+    }
+}
+
+impl Writing {
+    /// Inserts one document, and keeps its outcome for the caller.
+    fn insert(
+        &mut self,
+        document: Document,
+        manner: &Manner<'_>,
+        out: Option<&mut MaybeUninit<*const OutcomeStruct>>,
+    ) -> Result<(), Failure> {
+        let outcome = manner.insert(&mut self.txn, vec![document])?.pop();
+        let (what, against) = match &outcome {
+            Some(Outcome::Duplicate { against, .. }) => {
+                (TWINDEX_DUPLICATE, against.and_then(|place| i32::try_from(place).ok()))
+            }
+            Some(Outcome::Inserted(inserted)) => (what(*inserted), None),
+            None => (TWINDEX_SKIPPED, None),
+        };
+        self.similar = match outcome {
+            Some(Outcome::Duplicate { of, .. }) => Some(Match::new(of)),
+            _ => None,
+        };
+        let similar = self.similar.as_ref().map_or(ptr::null(), Match::fields);
+        let fields = OutcomeStruct { what, against: against.unwrap_or(-1), similar };
+        let kept = ptr::from_ref(self.outcome.insert(fields));
+        give(out, kept);
+        Ok(())
+    }
+}
+
+fn what(inserted: Inserted) -> u32 {
+    match inserted {
+        Inserted::Added => TWINDEX_ADDED,
+        Inserted::Replaced => TWINDEX_REPLACED,
+        Inserted::Unchanged => TWINDEX_UNCHANGED,
+        Inserted::Skipped => TWINDEX_SKIPPED,
+    }
+}
+
+/// Begins a write transaction. With `wait` 1, waits until the one before has ended; with 0, returns
+/// TWINDEX_BUSY if there is one. A thread that holds it always gets TWINDEX_BUSY.
+///
+/// Ownership: the caller frees `*txn` with twindex_txn_free. It is null after an error.
+#[unsafe(no_mangle)]
+pub extern "C" fn twindex_txn_begin(
+    index: Option<&IndexHandle>,
+    wait: i32,
+    txn: Option<&mut MaybeUninit<Option<Box<TxnHandle>>>>,
+    error: Option<&mut ErrorHandle>,
+) -> Status {
+    call(error, || {
+        let place = place(txn, "txn")?;
+        let writing = needed(index, "index")?.opened(|opened| {
+            let index = opened.writing()?;
+            let txn = match wait {
+                0 => index.try_begin_write()?.ok_or_else(|| {
+                    Failure::busy("another write transaction is in use; try again, or wait")
+                })?,
+                _ => index.begin_write()?,
+            };
+            Ok(Box::new(Writing {
+                txn,
+                making: Making { sketcher: index.sketcher().clone(), settings: *index.settings() },
+                similar: None,
+                outcome: None,
+                counts: CountsStruct::default(),
+            }))
+        })?;
+        *place = Some(Box::new(TxnHandle(Mutex::new(Some(writing)))));
+        Ok(())
+    })
+}
+
+/// Inserts a document, or replaces the one with the same id. A text is UTF-8 and may hold NULs; an
+/// id has 1 to 4,096 bytes. `outcome` may be null.
+///
+/// Ownership: `*outcome` belongs to the transaction, until the next call with it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn twindex_txn_insert(
+    txn: Option<&TxnHandle>,
+    id: *const c_char,
+    id_length: usize,
+    data: *const c_char,
+    length: usize,
+    insertion: *const InsertionStruct,
+    outcome: Option<&mut MaybeUninit<*const OutcomeStruct>>,
+    error: Option<&mut ErrorHandle>,
+) -> Status {
+    // SAFETY: the caller promises the same.
+    unsafe {
+        let inputs = ((id, id_length), (data, length), insertion);
+        insert_text(txn, inputs, |_| None, outcome, error)
+    }
+}
+
+/// Inserts a document unless a similar one is known, in the index or earlier in the transaction.
+/// `insertion` may be null: the threshold of the index counts then. `outcome` may be null.
+///
+/// Ownership: `*outcome` belongs to the transaction, until the next call with it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn twindex_txn_insert_unless_similar(
+    txn: Option<&TxnHandle>,
+    id: *const c_char,
+    id_length: usize,
+    data: *const c_char,
+    length: usize,
+    insertion: *const InsertionStruct,
+    outcome: Option<&mut MaybeUninit<*const OutcomeStruct>>,
+    error: Option<&mut ErrorHandle>,
+) -> Status {
+    // SAFETY: the caller promises the same.
+    unsafe {
+        let inputs = ((id, id_length), (data, length), insertion);
+        insert_text(txn, inputs, |settings| Some(settings.threshold()), outcome, error)
+    }
+}
+
+/// An id, a text and how it is inserted.
+type Inputs = ((*const c_char, usize), (*const c_char, usize), *const InsertionStruct);
+
+unsafe fn insert_text(
+    txn: Option<&TxnHandle>,
+    (id, data, insertion): Inputs,
+    threshold: impl FnOnce(&Settings) -> Option<f64>,
+    outcome: Option<&mut MaybeUninit<*const OutcomeStruct>>,
+    error: Option<&mut ErrorHandle>,
+) -> Status {
+    call(error, || {
+        // SAFETY: the caller promises texts and options.
+        let (id, text, mut manner) = unsafe {
+            (text("id", id.0, id.1)?, text("text", data.0, data.1)?, Manner::new(insertion)?)
+        };
+        needed(txn, "txn")?.with(|writing| {
+            let default = threshold(&writing.making.settings);
+            manner.unless_similar = manner.unless_similar.or(default);
+            let document = writing.making.document(id, text)?;
+            writing.insert(document, &manner, outcome)
+        })
+    })
+}
+
+/// Inserts a document by its signature, which the sketcher of this index made. An index that stores
+/// texts takes none. `insertion` and `outcome` may be null.
+///
+/// Ownership: `*outcome` belongs to the transaction, until the next call with it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn twindex_txn_insert_signature(
+    txn: Option<&TxnHandle>,
+    id: *const c_char,
+    id_length: usize,
+    signature: *const u8,
+    length: usize,
+    insertion: *const InsertionStruct,
+    outcome: Option<&mut MaybeUninit<*const OutcomeStruct>>,
+    error: Option<&mut ErrorHandle>,
+) -> Status {
+    call(error, || {
+        // SAFETY: the caller promises an id, a signature and options.
+        let (id, signature, manner) = unsafe {
+            (
+                text("id", id, id_length)?,
+                signature_at("signature", signature, length)?,
+                Manner::new(insertion)?,
+            )
+        };
+        needed(txn, "txn")?.with(|writing| {
+            writing.insert(Document::from_signature(id, signature)?, &manner, outcome)
+        })
+    })
+}
+
+/// Inserts all rows of an Arrow stream (the Arrow C stream interface), sketched on all threads: a
+/// column of ids, and one of texts or of signatures. Without the column of ids, documents get the
+/// ids "#1", "#2" and so on. This is the fast way to insert many documents.
+///
+/// `outcomes` may be null, or points to a stream that is filled with a row for each document: `id`,
+/// `outcome` ("added", "replaced", "unchanged", "skipped" or "duplicate"), `duplicate_of` and
+/// `similarity`. `counts` may be null.
+///
+/// After an error, the rows before the bad batch are inserted; end the transaction to undo them.
+///
+/// Ownership: the call takes over `stream` and releases it, also after an error. The caller releases
+/// `outcomes`, which is released already after an error. `*counts` belongs to the transaction, until
+/// the next call with it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn twindex_txn_insert_arrow(
+    txn: Option<&TxnHandle>,
+    stream: *mut ArrowArrayStream,
+    insertion: *const InsertionStruct,
+    outcomes: *mut ArrowArrayStream,
+    counts: Option<&mut MaybeUninit<*const CountsStruct>>,
+    error: Option<&mut ErrorHandle>,
+) -> Status {
+    call(error, || {
+        // SAFETY: the caller promises a stream, options and room for a stream.
+        unsafe {
+            let told = StreamPlace::new(outcomes);
+            let stream = arrow::take(stream)?;
+            let manner = Manner::new(insertion)?;
+            needed(txn, "txn")?.with(|writing| {
+                writing.counts = CountsStruct::default();
+                let (told_all, inserted) =
+                    insert_stream(writing, stream, &manner, told.is_wanted())?;
+                writing.counts = inserted;
+                told.fill(told_all);
+                give(counts, ptr::from_ref(&writing.counts));
+                Ok(())
+            })
+        }
+    })
+}
+
+/// Removes the document with this id. `removed` may be null; it becomes 1 if there was one, else 0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn twindex_txn_remove(
+    txn: Option<&TxnHandle>,
+    id: *const c_char,
+    id_length: usize,
+    removed: Option<&mut MaybeUninit<i32>>,
+    error: Option<&mut ErrorHandle>,
+) -> Status {
+    call(error, || {
+        // SAFETY: the caller promises an id.
+        let id = unsafe { text("id", id, id_length) }?;
+        let was_there = needed(txn, "txn")?.with(|writing| Ok(writing.txn.remove(id)?))?;
+        give(removed, was_there.into());
+        Ok(())
+    })
+}
+
+/// Inserts all documents of another index with equal settings, with their signatures and insertion
+/// times. With `attach` 1, takes over its sorted runs instead of inserting one document after the
+/// other, which is faster for documents that the index does not have. The progress counts documents.
+/// `counts` may be null.
+///
+/// Ownership: `*counts` belongs to the transaction, until the next call with it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn twindex_txn_merge(
+    txn: Option<&TxnHandle>,
+    source: Option<&SnapshotHandle>,
+    on_conflict: u32,
+    attach: i32,
+    progress: Progress,
+    data: *mut c_void,
+    counts: Option<&mut MaybeUninit<*const CountsStruct>>,
+    error: Option<&mut ErrorHandle>,
+) -> Status {
+    call(error, || {
+        let source = needed(source, "source")?.get();
+        let on_conflict = insertion::on_conflict(on_conflict)?;
+        needed(txn, "txn")?.with(|writing| {
+            let work = match attach {
+                0 => writing.txn.merge(source, on_conflict),
+                _ => writing.txn.attach(source, on_conflict),
+            };
+            let merged = watch(work, progress, data)?;
+            writing.counts = CountsStruct {
+                added: merged.added,
+                replaced: merged.replaced,
+                unchanged: merged.unchanged,
+                skipped: merged.skipped,
+                duplicates: 0,
+            };
+            give(counts, ptr::from_ref(&writing.counts));
+            Ok(())
+        })
+    })
+}
+
+/// Makes all changes durable, then visible, and ends the transaction, also after an error. Takes at
+/// least the time of a disk sync. The handle remains, and is freed with twindex_txn_free.
+#[unsafe(no_mangle)]
+pub extern "C" fn twindex_txn_commit(
+    txn: Option<&TxnHandle>,
+    error: Option<&mut ErrorHandle>,
+) -> Status {
+    call(error, || Ok(needed(txn, "txn")?.take()?.txn.commit()?))
+}
+
+/// Undoes all changes and ends the transaction. The handle remains, and is freed with
+/// twindex_txn_free.
+#[unsafe(no_mangle)]
+pub extern "C" fn twindex_txn_abort(
+    txn: Option<&TxnHandle>,
+    error: Option<&mut ErrorHandle>,
+) -> Status {
+    call(error, || {
+        needed(txn, "txn")?.take()?.txn.abort();
+        Ok(())
+    })
+}
+
+/// Frees a transaction, and undoes its changes if it has not ended. Null is fine.
+#[unsafe(no_mangle)]
+pub extern "C" fn twindex_txn_free(txn: Option<Box<TxnHandle>>) {
+    drop(txn);
+}
