@@ -28,7 +28,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-
+// A length that means: up to the first NUL.
+#define TWINDEX_NUL SIZE_MAX
 
 // Yes, for a field that is a choice.
 #define TWINDEX_YES 1
@@ -139,7 +140,7 @@ typedef struct {
 // How an index is created and opened. Set all bytes to zero, then `size`; a field that is zero has
 // its default in a new index, and any value in an existing one.
 //
-//     twindex_settings settings = {sizeof settings};
+//     twindex_settings settings = {.size = sizeof settings};
 //     settings.threshold = 0.9;
 //     settings.store_text = TWINDEX_YES;
 typedef struct {

@@ -16,7 +16,7 @@ pub const TWINDEX_NO: u32 = 2;
 /// How an index is created and opened. Set all bytes to zero, then `size`; a field that is zero has
 /// its default in a new index, and any value in an existing one.
 ///
-///     twindex_settings settings = {sizeof settings};
+///     twindex_settings settings = {.size = sizeof settings};
 ///     settings.threshold = 0.9;
 ///     settings.store_text = TWINDEX_YES;
 #[repr(C)]

@@ -1,11 +1,11 @@
 //! The header that is checked in is the one that the sources give.
 
+use crate::support::{include, root};
 use std::fs;
-use std::path::Path;
 
 /// The header of the sources.
 fn generated() -> String {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = root();
     let config = cbindgen::Config::from_file(root.join("cbindgen.toml")).expect("a configuration");
     let bindings =
         cbindgen::Builder::new().with_crate(root).with_config(config).generate().expect("a header");
@@ -16,7 +16,7 @@ fn generated() -> String {
 
 #[test]
 fn the_header_is_that_of_the_sources() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("include/twindex.h");
+    let path = include().join("twindex.h");
     let generated = generated();
     if std::env::var_os("TWINDEX_BLESS").is_some() {
         fs::write(&path, &generated).expect("written");
