@@ -6,7 +6,7 @@ use crate::error::{ErrorHandle, Failure};
 use crate::settings::{choice, number};
 use crate::snapshot::SnapshotHandle;
 use crate::status::Status;
-use crate::structs::{self, Sized};
+use crate::structs::{self, Growing};
 use self_cell::self_cell;
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
@@ -45,7 +45,7 @@ pub struct ClustersOptions {
 }
 
 // SAFETY: the size is first, and the four fields of 4 bytes fill whole words.
-unsafe impl Sized for ClustersOptions {
+unsafe impl Growing for ClustersOptions {
     const NAME: &'static str = "twindex_clusters_options";
     const ZERO: Self = Self {
         size: size_of::<Self>(),

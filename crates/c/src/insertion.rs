@@ -4,7 +4,7 @@ use crate::error::Failure;
 use crate::matches::MatchStruct;
 use crate::settings::{choice, name, number};
 use crate::snapshot::SnapshotHandle;
-use crate::structs::{self, Sized};
+use crate::structs::{self, Growing};
 use std::ffi::c_char;
 use std::ptr;
 use std::slice;
@@ -58,7 +58,7 @@ pub struct InsertionStruct {
 }
 
 // SAFETY: the size is first, and the two fields of 4 bytes fill a word.
-unsafe impl Sized for InsertionStruct {
+unsafe impl Growing for InsertionStruct {
     const NAME: &'static str = "twindex_insertion";
     const ZERO: Self = Self {
         size: size_of::<Self>(),

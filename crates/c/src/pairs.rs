@@ -5,7 +5,7 @@ use crate::error::{ErrorHandle, Failure};
 use crate::settings::{choice, number};
 use crate::snapshot::SnapshotHandle;
 use crate::status::Status;
-use crate::structs::{self, Sized};
+use crate::structs::{self, Growing};
 use self_cell::self_cell;
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -30,7 +30,7 @@ pub struct PairsOptions {
 }
 
 // SAFETY: the size is first, and the two fields of 4 bytes fill a word.
-unsafe impl Sized for PairsOptions {
+unsafe impl Growing for PairsOptions {
     const NAME: &'static str = "twindex_pairs_options";
     const ZERO: Self = Self {
         size: size_of::<Self>(),

@@ -7,7 +7,7 @@ use crate::matches::MatchesHandle;
 use crate::settings::{choice, number};
 use crate::snapshot::SnapshotHandle;
 use crate::status::Status;
-use crate::structs::{self, Sized};
+use crate::structs::{self, Growing};
 use std::ffi::c_char;
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -46,7 +46,7 @@ pub struct QueryStruct {
 }
 
 // SAFETY: the size is first, and the four fields of 4 bytes fill whole words.
-unsafe impl Sized for QueryStruct {
+unsafe impl Growing for QueryStruct {
     const NAME: &'static str = "twindex_query";
     const ZERO: Self = Self {
         size: size_of::<Self>(),

@@ -2,7 +2,7 @@
 
 use crate::border::{TWINDEX_NUL, text};
 use crate::error::Failure;
-use crate::structs::{self, Sized};
+use crate::structs::{self, Growing};
 use std::ffi::{CString, c_char};
 use std::ptr;
 use std::time::Duration;
@@ -61,7 +61,7 @@ pub struct SettingsStruct {
 }
 
 // SAFETY: the size is first, and the six fields of 4 bytes fill whole words.
-unsafe impl Sized for SettingsStruct {
+unsafe impl Growing for SettingsStruct {
     const NAME: &'static str = "twindex_settings";
     const ZERO: Self = Self {
         size: size_of::<Self>(),

@@ -12,14 +12,14 @@ use std::slice;
 ///
 /// Its first field is its size, it is `repr(C)`, any bytes are a value of it, and it has no bytes
 /// that belong to no field.
-pub(crate) unsafe trait Sized: Copy {
+pub(crate) unsafe trait Growing: Copy {
     /// What it is called in messages.
     const NAME: &'static str;
     /// All defaults.
     const ZERO: Self;
 }
 
-fn size_at<T: Sized>(given: *const T) -> Result<usize, Failure> {
+fn size_at<T: Growing>(given: *const T) -> Result<usize, Failure> {
     // SAFETY: the caller of the library gives a pointer to a structure, which begins with its size.
     let size = unsafe { ptr::read_unaligned(given.cast::<usize>()) };
     // No structure grows to a page; a greater size was never set.
@@ -39,7 +39,7 @@ fn size_at<T: Sized>(given: *const T) -> Result<usize, Failure> {
 /// # Safety
 ///
 /// A pointer that is not null points to a structure of the size that it says.
-pub(crate) unsafe fn read<T: Sized>(given: *const T) -> Result<T, Failure> {
+pub(crate) unsafe fn read<T: Growing>(given: *const T) -> Result<T, Failure> {
     let mut value = T::ZERO;
     if given.is_null() {
         return Ok(value);
@@ -56,7 +56,7 @@ pub(crate) unsafe fn read<T: Sized>(given: *const T) -> Result<T, Failure> {
     }
     // SAFETY: `value` has at least so many bytes, and any bytes are a value of it.
     unsafe {
-        ptr::copy_nonoverlapping(known.as_ptr(), ptr::from_mut(&mut value).cast(), known.len())
+        ptr::copy_nonoverlapping(known.as_ptr(), ptr::from_mut(&mut value).cast(), known.len());
     };
     Ok(value)
 }
@@ -66,7 +66,7 @@ pub(crate) unsafe fn read<T: Sized>(given: *const T) -> Result<T, Failure> {
 /// # Safety
 ///
 /// As for [`read`], and the structure can be written to.
-pub(crate) unsafe fn write<T: Sized>(given: *mut T, value: &T) -> Result<(), Failure> {
+pub(crate) unsafe fn write<T: Growing>(given: *mut T, value: &T) -> Result<(), Failure> {
     if given.is_null() {
         return Err(Failure::null(T::NAME));
     }

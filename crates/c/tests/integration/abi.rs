@@ -24,7 +24,7 @@ fn functions(header: &str) -> BTreeSet<String> {
         let lines = statement.lines().filter(|line| !line.starts_with(['#', '}']));
         single_spaced(&lines.collect::<Vec<_>>().join(" "))
     });
-    let functions = statements.filter(|text| text.contains(" twindex_") && text.contains('('));
+    let functions = statements.filter(|text| text.contains("twindex_") && text.contains('('));
     let functions = functions.filter(|text| !text.starts_with("typedef") && !text.contains('{'));
     functions.collect()
 }

@@ -1,0 +1,42 @@
+//! The indexes that a connection reads. They stay open, so that a query costs no opening.
+
+use crate::error::of_library;
+use rusqlite::Result;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use twindex::{Error, ReadOnlyIndex, Snapshot};
+
+#[derive(Clone, Default)]
+pub(crate) struct Indexes(Arc<Mutex<HashMap<PathBuf, Arc<ReadOnlyIndex>>>>);
+
+impl Indexes {
+    /// The last commit of the index at a path.
+    pub(crate) fn snapshot(&self, path: &str) -> Result<Arc<Snapshot>> {
+        // The same relative path may mean another file after the program has changed its folder.
+        let path = std::path::absolute(path).unwrap_or_else(|_| PathBuf::from(path));
+        let snapshot = match self.known(&path).map(|index| index.snapshot()) {
+            Some(Err(Error::Moved { .. })) | None => {
+                self.open(path).and_then(|index| index.snapshot())
+            }
+            Some(snapshot) => snapshot,
+        };
+        snapshot.map(Arc::new).map_err(of_library)
+    }
+
+    fn known(&self, path: &PathBuf) -> Option<Arc<ReadOnlyIndex>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(path).cloned()
+    }
+
+    fn open(&self, path: PathBuf) -> twindex::Result<Arc<ReadOnlyIndex>> {
+        // Above this number, indexes are opened anew: each takes memory and a file handle.
+        const OPEN: usize = 16;
+        let index = Arc::new(ReadOnlyIndex::open(&path)?);
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if open.len() >= OPEN {
+            open.clear();
+        }
+        open.insert(path, Arc::clone(&index));
+        Ok(index)
+    }
+}

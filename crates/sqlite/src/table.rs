@@ -1,0 +1,188 @@
+//! What the table-valued functions have in common: their arguments are hidden columns, the first of
+//! which is the path of an index.
+#![expect(unsafe_code, reason = "virtual tables are structures that SQLite points to")]
+
+use crate::error::{failure, guarded};
+use crate::indexes::Indexes;
+use crate::values::text;
+use rusqlite::types::Value;
+use rusqlite::vtab::{
+    Context, Filters, IndexConstraintOp, IndexInfo, VTab, VTabConfig, VTabConnection, VTabCursor,
+};
+use rusqlite::{Result, ffi};
+use std::borrow::Cow;
+use std::ffi::{CStr, c_int};
+use std::marker::PhantomData;
+use std::sync::Arc;
+use twindex::Snapshot;
+
+/// A table-valued function.
+pub(crate) trait Function {
+    /// Its name, for messages.
+    const NAME: &'static str;
+    /// The declaration of its columns.
+    const DECLARATION: &'static CStr;
+    /// The number of columns that are no arguments.
+    const COLUMNS: c_int;
+    /// The names of its arguments.
+    const ARGUMENTS: &'static [&'static str];
+    /// How many of them are needed.
+    const NEEDED: usize;
+    /// About how many rows it has, for the planner of queries.
+    const ROWS: i64;
+    type Rows: Rows;
+
+    /// The rows for these arguments; NULL for those that were left out. `None` if there are none.
+    fn rows(snapshot: Arc<Snapshot>, arguments: &[Value]) -> Result<Option<Self::Rows>>;
+}
+
+/// Rows that are found one after the other.
+pub(crate) trait Rows {
+    /// Goes to the next row. Returns whether there is one.
+    fn advance(&mut self) -> Result<bool>;
+
+    /// A value of the row.
+    fn column(&self, column: c_int) -> Value;
+}
+
+/// The virtual table of a function.
+#[repr(C)]
+pub(crate) struct Table<F> {
+    base: ffi::sqlite3_vtab,
+    indexes: Indexes,
+    function: PhantomData<F>,
+}
+
+// SAFETY: the base comes first.
+unsafe impl<'vtab, F: Function + 'vtab> VTab<'vtab> for Table<F> {
+    type Aux = Indexes;
+    type Cursor = Cursor<'vtab, F>;
+
+    fn connect(
+        db: &mut VTabConnection,
+        aux: Option<&Indexes>,
+        _module: &[u8],
+        _database: &[u8],
+        _table: &[u8],
+        _arguments: &[&[u8]],
+    ) -> Result<(Cow<'static, CStr>, Self)> {
+        // Views and triggers of a stranger's database must not open files.
+        db.config(VTabConfig::DirectOnly)?;
+        let indexes = aux.cloned().unwrap_or_default();
+        let base = ffi::sqlite3_vtab::default();
+        Ok((Cow::Borrowed(F::DECLARATION), Self { base, indexes, function: PhantomData }))
+    }
+
+    fn best_index(&self, info: &mut IndexInfo) -> Result<bool> {
+        let mut places: Vec<Option<usize>> = vec![None; F::ARGUMENTS.len()];
+        let mut waits = false;
+        for (place, constraint) in info.constraints().enumerate() {
+            let argument = usize::try_from(constraint.column() - F::COLUMNS).ok();
+            let Some(known) = argument.and_then(|argument| places.get_mut(argument)) else {
+                continue;
+            };
+            if constraint.operator() == IndexConstraintOp::SQLITE_INDEX_CONSTRAINT_EQ {
+                match constraint.is_usable() {
+                    true => *known = Some(place),
+                    // It comes from a table that has to be read before.
+                    false => waits = true,
+                }
+            }
+        }
+        if waits {
+            return Ok(false);
+        }
+        if let Some(missing) = places.iter().take(F::NEEDED).position(Option::is_none) {
+            let (name, arguments) = (F::NAME, F::ARGUMENTS.join(", "));
+            let missing = F::ARGUMENTS[missing];
+            return Err(failure(format!("{name}({arguments}): the argument {missing} is missing")));
+        }
+        let (mut known, mut next) = (0, 0);
+        for (argument, place) in places.iter().enumerate() {
+            let Some(place) = place else { continue };
+            next += 1;
+            known |= 1 << argument;
+            let mut usage = info.constraint_usage(*place);
+            usage.set_argv_index(next);
+            usage.set_omit(true);
+        }
+        info.set_idx_num(known);
+        info.set_estimated_rows(F::ROWS);
+        info.set_estimated_cost(F::ROWS as f64 * 10.0);
+        Ok(true)
+    }
+
+    fn open(&'vtab mut self) -> Result<Cursor<'vtab, F>> {
+        Ok(Cursor {
+            base: ffi::sqlite3_vtab_cursor::default(),
+            indexes: self.indexes.clone(),
+            arguments: Vec::new(),
+            rows: None,
+            row: 0,
+            table: PhantomData,
+        })
+    }
+}
+
+/// A walk over the rows of a function.
+#[repr(C)]
+pub(crate) struct Cursor<'vtab, F: Function> {
+    base: ffi::sqlite3_vtab_cursor,
+    indexes: Indexes,
+    arguments: Vec<Value>,
+    /// `None` after the last row.
+    rows: Option<F::Rows>,
+    row: i64,
+    table: PhantomData<&'vtab Table<F>>,
+}
+
+// SAFETY: the base comes first.
+unsafe impl<F: Function> VTabCursor for Cursor<'_, F> {
+    fn filter(&mut self, known: c_int, _: Option<&str>, values: &Filters<'_>) -> Result<()> {
+        self.rows = None;
+        self.row = 0;
+        let mut given = values.iter();
+        let argument = |argument: usize| match known & 1 << argument {
+            0 => Ok(Value::Null),
+            _ => given.next().map_or(Ok(Value::Null), Value::try_from),
+        };
+        self.arguments = (0..F::ARGUMENTS.len()).map(argument).collect::<Result<_, _>>()?;
+        let Some(path) = self.arguments.first().map(|path| text(path.into(), "the path")) else {
+            return Ok(());
+        };
+        let Some(path) = path? else {
+            return Err(failure(format!("{}: the path is NULL", F::NAME)));
+        };
+        self.rows = guarded(|| {
+            let snapshot = self.indexes.snapshot(&path)?;
+            F::rows(snapshot, &self.arguments)
+        })?;
+        self.next()
+    }
+
+    fn next(&mut self) -> Result<()> {
+        let Some(rows) = &mut self.rows else { return Ok(()) };
+        self.row += 1;
+        if !guarded(|| rows.advance())? {
+            self.rows = None;
+        }
+        Ok(())
+    }
+
+    fn eof(&self) -> bool {
+        self.rows.is_none()
+    }
+
+    fn column(&self, context: &mut Context, column: c_int) -> Result<()> {
+        let argument = usize::try_from(column - F::COLUMNS).ok();
+        match (argument.and_then(|argument| self.arguments.get(argument)), &self.rows) {
+            (Some(argument), _) => context.set_result(argument),
+            (None, Some(rows)) => context.set_result(&rows.column(column)),
+            (None, None) => Ok(()),
+        }
+    }
+
+    fn rowid(&self) -> Result<i64> {
+        Ok(self.row)
+    }
+}
