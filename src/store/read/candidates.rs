@@ -7,7 +7,6 @@ use crate::store::read::view::{ChunkTable, DocTable, View};
 use crate::store::runs::cursor::Source;
 use crate::store::runs::filter::{Filter, FilterKey, Occurrence};
 use crate::store::runs::run::{BandRun, Run};
-use crate::store::state::State;
 use crate::store::storage_error::guard;
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -20,16 +19,16 @@ pub(crate) struct Bucket {
 }
 
 /// A search of runs for a bucket.
-struct BucketSearch {
-    bucket: Bucket,
+pub(super) struct BucketSearch {
+    pub(super) bucket: Bucket,
     /// The fence of the first word.
-    fence: u32,
+    pub(super) fence: u32,
     /// The key to look up in filters; `None` if the words of the bucket have several fences.
-    filter: Option<FilterKey>,
+    pub(super) filter: Option<FilterKey>,
 }
 
 impl BucketSearch {
-    fn new(layout: Layout, bucket: Bucket) -> Self {
+    pub(super) fn new(layout: Layout, bucket: Bucket) -> Self {
         let WordRange { first, last } = bucket.words;
         let shift = layout.fence_shift(bucket.band);
         let fence = (first >> shift) as u32;
@@ -38,24 +37,12 @@ impl BucketSearch {
     }
 
     /// How often the fence occurs in a band of a run, as far as its filter tells.
-    fn occurrence_in(&self, content: &BandRun) -> Occurrence {
+    pub(super) fn occurrence_in(&self, content: &BandRun) -> Occurrence {
         match (&self.filter, content.filter.get()) {
             (Some(key), Some(filter)) => filter.occurrence(key),
             _ => Occurrence::Unknown,
         }
     }
-}
-
-/// Whether a document may have an id with this hash. Reads memory only, so it can err on the side
-/// of yes.
-pub(crate) fn may_have_id(state: &State, layout: Layout, hash: u64) -> bool {
-    let bucket = Bucket { band: layout.ids(), words: WordRange::only(hash) };
-    let search = BucketSearch::new(layout, bucket);
-    state.tail.segments().iter().any(|segment| !segment.bucket(bucket).is_empty())
-        || state
-            .manifest
-            .with_band(bucket.band)
-            .any(|(_, content)| search.occurrence_in(content) != Occurrence::Never)
 }
 
 /// A candidate whose lanes were read before all buckets were searched.
@@ -176,7 +163,7 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
 
     /// Appends the documents that a run has in a bucket, removed ones included, until `out` has
     /// more than `room`.
-    fn search_run(
+    pub(super) fn search_run(
         &self,
         run: &Run,
         search: &BucketSearch,
@@ -185,7 +172,7 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         out: &mut Vec<DocNo>,
     ) -> Result<()> {
         let Bucket { band, words } = search.bucket;
-        if search.filter.is_some() && content.filter.get().is_none() {
+        if search.filter.is_some() {
             self.build_filter_if_due(band, run, content)?;
         }
         for number in content.first_chunk(search.fence)..content.chunks() {
@@ -206,11 +193,18 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         Ok(())
     }
 
-    /// Builds the filter of a band of a run if the band was searched often enough.
-    fn build_filter_if_due(&self, band: BandNo, run: &Run, content: &Arc<BandRun>) -> Result<()> {
+    /// Builds the filter of a band of a run if there is none and the band was searched often
+    /// enough.
+    pub(super) fn build_filter_if_due(
+        &self,
+        band: BandNo,
+        run: &Run,
+        content: &Arc<BandRun>,
+    ) -> Result<()> {
         let layout = self.fixed.layout;
         let manifest = &self.state.manifest;
-        if !content.filter.is_worth_building(content.chunks())
+        if content.filter.get().is_some()
+            || !content.filter.is_worth_building(content.chunks())
             || !manifest.deserves_filter(layout, band, content.entries, &[run.number])
         {
             return Ok(());

@@ -6,10 +6,8 @@ use crate::hash::id_hash;
 use crate::store::bytes::record::DocumentRecord;
 use crate::store::bytes::schema::DocNo;
 use crate::store::parallel;
-use crate::store::read::candidates::may_have_id;
-use crate::store::read::view::Fixed;
-use crate::store::write::writer::Writer;
-use std::collections::HashMap;
+use crate::store::write::writer::{WriteView, Writer};
+use std::collections::{HashMap, HashSet};
 
 /// The result of looking up one of several ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,52 +73,24 @@ impl Writer {
         Ok(found.unwrap_or(Known::Absent))
     }
 
-    /// Looks up these ids. Goes through them in the order of their hashes, so each page is read
-    /// once.
+    /// Looks up these ids, on all threads. Goes through them in the order of their hashes, so each
+    /// page is read once, and through the documents in the order of their numbers.
     pub(super) fn known(&mut self, ids: &[&str]) -> Result<Vec<Known>> {
+        /// The ids that are looked up together: they share the work of opening chunks.
+        const PIECE: usize = 2048;
         self.settle();
-        let Fixed { id_key, layout, .. } = self.engine().fixed();
-        let state = self.state();
-        // Most ids are new. The filters in memory rule these out, on all threads.
+        let id_key = self.engine().fixed().id_key;
         let shared = ids.len() >= parallel::MIN_DOCUMENTS;
         let hash = |(at, id): (usize, &&str)| (id_hash(id, id_key), at);
         let mut hashes = parallel::map(ids.iter().enumerate().collect(), shared, hash);
         hashes.sort_unstable();
-        let hashes = parallel::map(hashes, shared, |(hash, at)| {
-            (hash, at, may_have_id(state, layout, hash))
-        });
         let mut known = vec![Known::Absent; ids.len()];
         self.view(|view| {
-            let mut set = |at: usize, what| known.get_mut(at).map(|known| *known = what);
-            for equals in hashes.chunk_by(|a, b| a.0 == b.0) {
-                // Almost every hash belongs to a single id.
-                if let [(_, at, possible)] = *equals {
-                    if let (true, Some(id)) = (possible, ids.get(at))
-                        && let Some((doc, record)) = view.find(id)?
-                    {
-                        set(at, Known::Document(Former::new(doc, &record)));
-                    }
-                    continue;
-                }
-                let mut wanted: HashMap<&str, usize> = HashMap::with_capacity(equals.len());
-                // Ids with equal hashes are still in the order of the list, so the first one wins.
-                for &(_, at, _) in equals {
-                    let Some(id) = ids.get(at) else { continue };
-                    if wanted.contains_key(id) {
-                        set(at, Known::Repeated);
-                    } else {
-                        wanted.insert(id, at);
-                    }
-                }
-                let Some(&(hash, _, true)) = equals.first() else { continue };
-                // The bucket is read once, even if an attacker made many ids with the same hash.
-                for doc in view.with_id_hash(hash)? {
-                    let record = view.document(doc)?;
-                    if let Some(at) = wanted.remove(record.id.as_str()) {
-                        set(at, Known::Document(Former::new(doc, &record)));
-                    }
-                    if wanted.is_empty() {
-                        break;
+            let look_up = |piece| look_up(view, ids, piece);
+            for found in parallel::map(pieces(&hashes, PIECE), shared, look_up) {
+                for (at, what) in found? {
+                    if let Some(known) = known.get_mut(at) {
+                        *known = what;
                     }
                 }
             }
@@ -134,4 +104,58 @@ impl Writer {
         let known = self.known(ids)?.into_iter();
         Ok(known.filter_map(|known| known.former()).map(|former| former.doc).collect())
     }
+}
+
+/// Divides sorted hashes, with the places of their ids, into pieces of at least `size`. Equal hashes
+/// are in one piece.
+fn pieces(mut rest: &[(u64, usize)], size: usize) -> Vec<&[(u64, usize)]> {
+    let mut pieces = Vec::with_capacity(rest.len() / size + 1);
+    while let Some((last, _)) = rest.get(size.min(rest.len()).saturating_sub(1)) {
+        let (piece, others) = rest.split_at(rest.partition_point(|(hash, _)| hash <= last));
+        pieces.push(piece);
+        rest = others;
+    }
+    pieces
+}
+
+/// Looks up ids, of which the sorted hashes and the places in the list are given. Returns those that
+/// are not absent.
+fn look_up(
+    view: &WriteView<'_, '_>,
+    ids: &[&str],
+    piece: &[(u64, usize)],
+) -> Result<Vec<(usize, Known)>> {
+    let mut found = Vec::new();
+    let groups = piece.chunk_by(|a, b| a.0 == b.0);
+    for group in groups.clone().filter(|group| group.len() > 1) {
+        // Equal hashes are in the order of the list, so the first of equal ids is the one looked up.
+        let mut earlier = HashSet::new();
+        for (_, at) in group {
+            if ids.get(*at).is_some_and(|id| !earlier.insert(*id)) {
+                found.push((*at, Known::Repeated));
+            }
+        }
+    }
+    let hashes: Vec<u64> = groups.filter_map(|group| Some(group.first()?.0)).collect();
+    // Most ids are new: filters in memory rule them out.
+    let docs = view.with_id_hashes(&hashes)?;
+    if docs.is_empty() {
+        return Ok(found);
+    }
+    let mut wanted: HashMap<&str, usize> = HashMap::with_capacity(piece.len());
+    for (_, at) in piece {
+        if let Some(id) = ids.get(*at) {
+            wanted.entry(id).or_insert(*at);
+        }
+    }
+    for doc in docs {
+        let record = view.document(doc)?;
+        if let Some(at) = wanted.remove(record.id.as_str()) {
+            found.push((at, Known::Document(Former::new(doc, &record))));
+        }
+        if wanted.is_empty() {
+            break;
+        }
+    }
+    Ok(found)
 }
