@@ -5,6 +5,9 @@ use crate::error::{failure, guarded, of_library};
 use crate::values::text;
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::{Connection, Result, Statement};
+use std::panic::resume_unwind;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread;
 use std::time::Duration;
 use twindex::{Index, SyncRun};
 
@@ -12,8 +15,8 @@ use twindex::{Index, SyncRun};
 const WAIT: Duration = Duration::from_secs(5);
 
 /// The rows that are compared with the index at once, and the bytes after which fewer are.
-const ROWS: usize = 4096;
-const BYTES: usize = 16 << 20;
+const ROWS: usize = 8 << 10;
+const BYTES: usize = 4 << 20;
 
 pub(crate) fn register(db: &Connection) -> Result<()> {
     // It writes files and runs SQL: views and triggers of a stranger's database must not use it.
@@ -38,36 +41,88 @@ fn sync(context: &Context<'_>) -> Result<String> {
     }
     let index = Index::options().wait(WAIT).open_or_create(&*path).map_err(of_library)?;
     let mut txn = index.begin_write().map_err(of_library)?;
-    let mut run = txn.sync();
-    let left_out = follow(&mut select, &mut run)?;
+    let (run, left_out) = follow(&mut select, txn.sync())?;
     let synced = run.finish().map_err(of_library)?;
     txn.commit().map_err(of_library)?;
+    // What is in memory goes into sorted runs, so that the next opening does not read it again.
+    index.close().map_err(of_library)?;
     Ok(format!(
         "{{\"added\":{},\"replaced\":{},\"unchanged\":{},\"removed\":{},\"left_out\":{left_out}}}",
         synced.added, synced.replaced, synced.unchanged, synced.removed
     ))
 }
 
-/// Gives all rows of the query to the index. Returns how many have a NULL and were left out.
-fn follow(select: &mut Statement<'_>, run: &mut SyncRun<'_>) -> Result<u64> {
-    let (mut batch, mut bytes, mut left_out) = (Vec::new(), 0, 0);
+/// Gives all rows of the query to the index, which compares a batch of them on another thread while
+/// the next one is read. Returns the run, and how many rows have a NULL and were left out.
+fn follow<'t>(select: &mut Statement<'_>, mut run: SyncRun<'t>) -> Result<(SyncRun<'t>, u64)> {
+    let (send, batches) = sync_channel::<Batch>(1);
+    thread::scope(|scope| {
+        let compare = move || {
+            batches.iter().try_for_each(|batch| run.contents(&batch.rows()))?;
+            Ok(run)
+        };
+        let compared = thread::Builder::new().name("twindex_sync".into());
+        let compared = compared.spawn_scoped(scope, compare);
+        let compared = compared.map_err(|error| failure(format!("no thread: {error}")))?;
+        let read = read(select, &send);
+        drop(send);
+        let compared = compared.join().unwrap_or_else(|panic| resume_unwind(panic));
+        let left_out = read?;
+        Ok((compared.map_err(of_library)?, left_out))
+    })
+}
+
+/// Sends the rows in batches. Returns how many were left out.
+fn read(select: &mut Statement<'_>, send: &SyncSender<Batch>) -> Result<u64> {
+    let (mut batch, mut left_out) = (Batch::default(), 0);
     let mut rows = select.query([])?;
     while let Some(row) = rows.next()? {
         let Some(id) = text(row.get_ref(0)?, "an id")? else {
             left_out += 1;
             continue;
         };
-        let Some(content) = text(row.get_ref(1)?, &format!("the text of id {id}"))? else {
+        let content = text(row.get_ref(1)?, "the text");
+        let content = content.map_err(|error| failure(format!("id {id}: {error}")))?;
+        let Some(content) = content else {
             left_out += 1;
             continue;
         };
-        bytes += content.len();
-        batch.push((id.into_owned(), content.into_owned()));
-        if batch.len() >= ROWS || bytes >= BYTES {
-            run.contents(&batch).map_err(of_library)?;
-            (batch, bytes) = (Vec::new(), 0);
+        batch.push(&id, &content);
+        if batch.ends.len() >= ROWS || batch.text.len() >= BYTES {
+            // Nobody listens any more if the comparison has failed, which the caller finds.
+            if send.send(std::mem::take(&mut batch)).is_err() {
+                return Ok(left_out);
+            }
         }
     }
-    run.contents(&batch).map_err(of_library)?;
+    // As above.
+    let _ = send.send(batch);
     Ok(left_out)
+}
+
+/// Rows of a query, in one piece of memory.
+#[derive(Default)]
+struct Batch {
+    text: String,
+    /// Where the id and the content of each row end.
+    ends: Vec<(usize, usize)>,
+}
+
+impl Batch {
+    fn push(&mut self, id: &str, content: &str) {
+        self.text.push_str(id);
+        let id_end = self.text.len();
+        self.text.push_str(content);
+        self.ends.push((id_end, self.text.len()));
+    }
+
+    fn rows(&self) -> Vec<(&str, &str)> {
+        let mut start = 0;
+        let row = |(id_end, end): &(usize, usize)| {
+            let row = (&self.text[start..*id_end], &self.text[*id_end..*end]);
+            start = *end;
+            row
+        };
+        self.ends.iter().map(row).collect()
+    }
 }
