@@ -59,6 +59,33 @@ const PYTHON_LAYERS: [&str; 23] = [
     "minhash",
 ];
 
+/// The layers of the C library. Each uses only those before it.
+const C_LAYERS: [&str; 19] = [
+    "status",
+    "view",
+    "error",
+    "border",
+    "structs",
+    "settings",
+    "document",
+    "matches",
+    "index",
+    "care",
+    "snapshot",
+    "query",
+    "sketcher",
+    "insertion",
+    "transaction",
+    "ids",
+    "clusters",
+    "pairs",
+    "arrow",
+];
+
+/// The layers of the extension of SQLite. Each uses only those before it.
+const SQLITE_LAYERS: [&str; 9] =
+    ["error", "indexes", "values", "table", "query", "pairs", "clusters", "scalars", "sync"];
+
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -155,6 +182,12 @@ fn no_layer_of_the_python_package_uses_one_above_it() {
 }
 
 #[test]
+fn no_layer_of_the_c_library_or_the_extension_uses_one_above_it() {
+    assert_layers(layered(&root().join("crates/c/src")), &C_LAYERS, &["lib"]);
+    assert_layers(layered(&root().join("crates/sqlite/src")), &SQLITE_LAYERS, &["lib"]);
+}
+
+#[test]
 fn only_the_store_knows_the_storage_library() {
     for name in ["redb", "roaring", "bincode"] {
         for (layer, path, text) in library().into_iter().filter(|file| file.0 != "store") {
@@ -181,6 +214,7 @@ fn the_library_knows_nothing_of_its_clients() {
                 "clap::",
                 "pyo3",
                 "arrow_array",
+                "rusqlite",
             ];
             let named = known.into_iter().find(|name| line.contains(name));
             assert!(named.is_none(), "{}: {line}", path.display());

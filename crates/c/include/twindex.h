@@ -594,26 +594,6 @@ twindex_status twindex_txn_insert_signature(const twindex_txn *txn,
                                             const twindex_outcome **outcome,
                                             twindex_error *error);
 
-// Inserts all rows of an Arrow stream (the Arrow C stream interface), sketched on all threads: a
-// column of ids, and one of texts or of signatures. Without the column of ids, documents get the
-// ids "#1", "#2" and so on. This is the fast way to insert many documents.
-//
-// `outcomes` may be null, or points to a stream that is filled with a row for each document: `id`,
-// `outcome` ("added", "replaced", "unchanged", "skipped" or "duplicate"), `duplicate_of` and
-// `similarity`. `counts` may be null.
-//
-// After an error, the rows before the bad batch are inserted; end the transaction to undo them.
-//
-// Ownership: the call takes over `stream` and releases it, also after an error. The caller releases
-// `outcomes`, which is released already after an error. `*counts` belongs to the transaction, until
-// the next call with it.
-twindex_status twindex_txn_insert_arrow(const twindex_txn *txn,
-                                        ArrowArrayStream *stream,
-                                        const twindex_insertion *insertion,
-                                        ArrowArrayStream *outcomes,
-                                        const twindex_counts **counts,
-                                        twindex_error *error);
-
 // Removes the document with this id. `removed` may be null; it becomes 1 if there was one, else 0.
 twindex_status twindex_txn_remove(const twindex_txn *txn,
                                   const char *id,
@@ -795,6 +775,26 @@ twindex_status twindex_clusters_at(const twindex_clusters *clusters,
 
 // Frees clusters. Null is fine.
 void twindex_clusters_free(twindex_clusters *clusters);
+
+// Inserts all rows of an Arrow stream (the Arrow C stream interface), sketched on all threads: a
+// column of ids, and one of texts or of signatures. Without the column of ids, documents get the
+// ids "#1", "#2" and so on. This is the fast way to insert many documents.
+//
+// `outcomes` may be null, or points to a stream that is filled with a row for each document: `id`,
+// `outcome` ("added", "replaced", "unchanged", "skipped" or "duplicate"), `duplicate_of` and
+// `similarity`. `counts` may be null.
+//
+// After an error, the rows before the bad batch are inserted; end the transaction to undo them.
+//
+// Ownership: the call takes over `stream` and releases it, also after an error. The caller releases
+// `outcomes`, which is released already after an error. `*counts` belongs to the transaction, until
+// the next call with it.
+twindex_status twindex_txn_insert_arrow(const twindex_txn *txn,
+                                        ArrowArrayStream *stream,
+                                        const twindex_insertion *insertion,
+                                        ArrowArrayStream *outcomes,
+                                        const twindex_counts **counts,
+                                        twindex_error *error);
 
 // Gives the pairs that are left as an Arrow stream with the columns `a`, `b`, `similarity`, `low`,
 // `high` and `exact`. They are found while the stream is read. The handle remains, and is freed

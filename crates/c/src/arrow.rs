@@ -1,11 +1,11 @@
 //! Batches, by the Arrow C stream interface: documents in, outcomes and pairs out.
 
-use crate::border::{call, needed};
+use crate::border::{call, give, needed};
 use crate::error::{ErrorHandle, Failure};
-use crate::insertion::{CountsStruct, Manner};
+use crate::insertion::{CountsStruct, InsertionStruct, Manner};
 use crate::pairs::{PairsCell, PairsHandle};
 use crate::status::Status;
-use crate::transaction::{Making, Writing};
+use crate::transaction::{Making, TxnHandle, Writing};
 use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
 use arrow_array::{
@@ -15,6 +15,7 @@ use arrow_array::{
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use rayon::prelude::*;
 use std::fmt::Display;
+use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::Arc;
 use twindex::{Document, Inserted, Outcome, Signature};
@@ -37,7 +38,7 @@ const PAIRS: usize = 8 << 10;
 /// # Safety
 ///
 /// A pointer that is not null points to a stream.
-pub(crate) unsafe fn take(stream: *mut ArrowArrayStream) -> Result<ArrayStreamReader, Failure> {
+unsafe fn take(stream: *mut ArrowArrayStream) -> Result<ArrayStreamReader, Failure> {
     if stream.is_null() {
         return Err(Failure::null("stream"));
     }
@@ -51,13 +52,13 @@ fn unreadable(error: impl Display) -> Failure {
 }
 
 /// The place for a stream that goes out. It is a released one until it is filled.
-pub(crate) struct StreamPlace(*mut FFI_ArrowArrayStream);
+struct StreamPlace(*mut FFI_ArrowArrayStream);
 
 impl StreamPlace {
     /// # Safety
     ///
     /// A pointer that is not null has room for a stream.
-    pub(crate) unsafe fn new(stream: *mut ArrowArrayStream) -> Self {
+    unsafe fn new(stream: *mut ArrowArrayStream) -> Self {
         let stream = stream.cast();
         if !ptr::addr_eq(stream, ptr::null::<()>()) {
             // SAFETY: there is room.
@@ -66,11 +67,11 @@ impl StreamPlace {
         Self(stream)
     }
 
-    pub(crate) fn is_wanted(&self) -> bool {
+    fn is_wanted(&self) -> bool {
         !self.0.is_null()
     }
 
-    pub(crate) fn fill(self, batches: Box<dyn RecordBatchReader + Send>) {
+    fn fill(self, batches: Box<dyn RecordBatchReader + Send>) {
         if self.is_wanted() {
             // SAFETY: there is room, and what is there is released.
             unsafe { ptr::write(self.0, FFI_ArrowArrayStream::new(batches)) };
@@ -154,7 +155,7 @@ impl Rows {
 }
 
 /// Inserts all rows of a stream. Returns what became of each, if that is wanted, and of all.
-pub(crate) fn insert_stream(
+fn insert_stream(
     writing: &mut Writing,
     stream: ArrayStreamReader,
     manner: &Manner<'_>,
@@ -179,6 +180,47 @@ pub(crate) fn insert_stream(
         }
     }
     Ok((Box::new(RecordBatchIterator::new(told, outcome_schema())), counts))
+}
+
+/// Inserts all rows of an Arrow stream (the Arrow C stream interface), sketched on all threads: a
+/// column of ids, and one of texts or of signatures. Without the column of ids, documents get the
+/// ids "#1", "#2" and so on. This is the fast way to insert many documents.
+///
+/// `outcomes` may be null, or points to a stream that is filled with a row for each document: `id`,
+/// `outcome` ("added", "replaced", "unchanged", "skipped" or "duplicate"), `duplicate_of` and
+/// `similarity`. `counts` may be null.
+///
+/// After an error, the rows before the bad batch are inserted; end the transaction to undo them.
+///
+/// Ownership: the call takes over `stream` and releases it, also after an error. The caller releases
+/// `outcomes`, which is released already after an error. `*counts` belongs to the transaction, until
+/// the next call with it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn twindex_txn_insert_arrow(
+    txn: Option<&TxnHandle>,
+    stream: *mut ArrowArrayStream,
+    insertion: *const InsertionStruct,
+    outcomes: *mut ArrowArrayStream,
+    counts: Option<&mut MaybeUninit<*const CountsStruct>>,
+    error: Option<&mut ErrorHandle>,
+) -> Status {
+    call(error, || {
+        // SAFETY: the caller promises a stream, options and room for a stream.
+        unsafe {
+            let told = StreamPlace::new(outcomes);
+            let stream = take(stream)?;
+            let manner = Manner::new(insertion)?;
+            needed(txn, "txn")?.with(|writing| {
+                writing.counts = CountsStruct::default();
+                let (told_all, inserted) =
+                    insert_stream(writing, stream, &manner, told.is_wanted())?;
+                writing.counts = inserted;
+                told.fill(told_all);
+                give(counts, ptr::from_ref(&writing.counts));
+                Ok(())
+            })
+        }
+    })
 }
 
 fn outcome_schema() -> SchemaRef {

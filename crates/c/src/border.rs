@@ -1,7 +1,8 @@
-//! What crosses the border: texts, results, and no panic.
+//! What crosses the border: pointers become references and texts, and panics stay inside.
 
 use crate::error::{ErrorHandle, Failure};
 use crate::status::{Status, TWINDEX_OK};
+use crate::view::TWINDEX_NUL;
 use std::cell::Cell;
 use std::ffi::{CStr, c_char};
 use std::mem::MaybeUninit;
@@ -9,38 +10,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::path::Path;
 use std::slice;
 use std::sync::Once;
-
-/// A length that means: up to the first NUL.
-pub const TWINDEX_NUL: usize = usize::MAX;
-
-/// A text that the library returns: UTF-8, and a NUL after its last byte. Paths are the bytes that
-/// the operating system knows.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct View {
-    /// The bytes. Never null.
-    pub data: *const c_char,
-    /// The number of bytes before the NUL at the end. A text may hold other NULs.
-    pub length: usize,
-}
-
-impl View {
-    pub(crate) const EMPTY: View = View { data: c"".as_ptr(), length: 0 };
-
-    /// A view of bytes whose last one is the NUL at the end.
-    pub(crate) fn of_terminated(bytes: &[u8]) -> Self {
-        match bytes.split_last() {
-            Some((0, text)) => Self { data: bytes.as_ptr().cast(), length: text.len() },
-            _ => Self::EMPTY,
-        }
-    }
-}
-
-/// Puts the NUL at the end.
-pub(crate) fn nul_terminated(mut bytes: Vec<u8>) -> Vec<u8> {
-    bytes.push(0);
-    bytes
-}
 
 /// Writes a result, if the caller wants it.
 pub(crate) fn give<T>(out: Option<&mut MaybeUninit<T>>, value: T) {

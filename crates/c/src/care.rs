@@ -1,9 +1,10 @@
 //! Long work on an index: checking and compacting, with progress.
 
-use crate::border::{View, call, needed, nul_terminated};
+use crate::border::{call, needed};
 use crate::error::{ErrorHandle, Failure};
 use crate::index::IndexHandle;
 use crate::status::Status;
+use crate::view::{View, nul_terminated};
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 use std::ops::ControlFlow;

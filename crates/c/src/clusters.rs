@@ -1,12 +1,13 @@
 //! Clusters of similar documents.
 
-use crate::border::{View, call, needed, nul_terminated, place};
+use crate::border::{call, needed, place};
 use crate::care::{Progress, watch};
 use crate::error::{ErrorHandle, Failure};
 use crate::settings::{choice, number};
 use crate::snapshot::SnapshotHandle;
 use crate::status::Status;
 use crate::structs::{self, Growing};
+use crate::view::{View, nul_terminated};
 use self_cell::self_cell;
 use std::ffi::c_void;
 use std::mem::MaybeUninit;

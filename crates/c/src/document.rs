@@ -1,7 +1,7 @@
 //! What a document is given as, and what an index tells of one.
 
-use crate::border::{View, nul_terminated};
 use crate::error::Failure;
+use crate::view::{View, nul_terminated};
 use std::time::{SystemTime, UNIX_EPOCH};
 use twindex::{Content, Settings, Snapshot, Weights};
 

@@ -1,10 +1,10 @@
 //! Errors: what a failed call says about itself.
 
-use crate::border::{View, nul_terminated};
 use crate::status::{
     Status, TWINDEX_BUSY, TWINDEX_CLOSED, TWINDEX_DEFECT, TWINDEX_INVALID_INPUT, TWINDEX_MISUSE,
     TWINDEX_OK, of_kind,
 };
+use crate::view::{View, nul_terminated};
 use std::fmt::Display;
 use std::path::Path;
 use twindex::Error;

@@ -1,9 +1,10 @@
 //! The ids of all documents of a snapshot.
 
-use crate::border::{View, call, needed, nul_terminated, place};
+use crate::border::{call, needed, place};
 use crate::error::{ErrorHandle, Failure};
 use crate::snapshot::SnapshotHandle;
 use crate::status::Status;
+use crate::view::{View, nul_terminated};
 use self_cell::self_cell;
 use std::mem::MaybeUninit;
 use std::sync::{Arc, Mutex, TryLockError};

@@ -258,9 +258,8 @@ pub extern "C" fn twindex_version() -> *const c_char {
     VERSION.as_ptr().cast()
 }
 
-// Handles cross threads as the library's types do.
+// Any number of threads may use it at once.
 const _: () = {
     const fn can_be_shared<T: Send + Sync>() {}
     can_be_shared::<IndexHandle>();
-    can_be_shared::<crate::snapshot::SnapshotHandle>();
 };

@@ -10,6 +10,8 @@
 // The order is that of the header.
 mod status;
 
+mod view;
+
 mod border;
 
 mod error;
@@ -45,7 +47,6 @@ mod sketcher;
 mod structs;
 
 pub use arrow::*;
-pub use border::{TWINDEX_NUL, View};
 pub use care::*;
 pub use clusters::*;
 pub use document::*;
@@ -61,3 +62,4 @@ pub use sketcher::*;
 pub use snapshot::*;
 pub use status::*;
 pub use transaction::*;
+pub use view::*;

@@ -1,6 +1,6 @@
 //! Matches: the documents that a query finds.
 
-use crate::border::{View, nul_terminated};
+use crate::view::{View, nul_terminated};
 use std::ptr;
 
 /// A document that is similar to what was asked about. Later versions may add fields at the end, so

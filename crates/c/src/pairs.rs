@@ -1,11 +1,12 @@
 //! All similar pairs of a snapshot, one after the other.
 
-use crate::border::{View, call, needed, nul_terminated, place};
+use crate::border::{call, needed, place};
 use crate::error::{ErrorHandle, Failure};
 use crate::settings::{choice, number};
 use crate::snapshot::SnapshotHandle;
 use crate::status::Status;
 use crate::structs::{self, Growing};
+use crate::view::{View, nul_terminated};
 use self_cell::self_cell;
 use std::mem::MaybeUninit;
 use std::ptr;

@@ -1,8 +1,9 @@
 //! Settings: how an index is created and opened.
 
-use crate::border::{TWINDEX_NUL, text};
+use crate::border::text;
 use crate::error::Failure;
 use crate::structs::{self, Growing};
+use crate::view::TWINDEX_NUL;
 use std::ffi::{CString, c_char};
 use std::ptr;
 use std::time::Duration;

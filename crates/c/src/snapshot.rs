@@ -110,3 +110,9 @@ pub extern "C" fn twindex_snapshot_commit(snapshot: Option<&SnapshotHandle>) -> 
 pub extern "C" fn twindex_snapshot_free(snapshot: Option<Box<SnapshotHandle>>) {
     drop(snapshot);
 }
+
+// Any number of threads may use it at once.
+const _: () = {
+    const fn can_be_shared<T: Send + Sync>() {}
+    can_be_shared::<SnapshotHandle>();
+};

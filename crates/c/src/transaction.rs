@@ -1,6 +1,5 @@
 //! Write transactions: documents go in and out, durably and all at once.
 
-use crate::arrow::{self, ArrowArrayStream, StreamPlace, insert_stream};
 use crate::border::{call, give, needed, place, text};
 use crate::care::{Progress, watch};
 use crate::document::Given;
@@ -45,12 +44,15 @@ pub(crate) struct Writing {
     pub(crate) making: Making,
     similar: Option<Match>,
     outcome: Option<OutcomeStruct>,
-    counts: CountsStruct,
+    pub(crate) counts: CountsStruct,
 }
 
 impl TxnHandle {
     /// Uses the transaction.
-    fn with<T>(&self, work: impl FnOnce(&mut Writing) -> Result<T, Failure>) -> Result<T, Failure> {
+    pub(crate) fn with<T>(
+        &self,
+        work: impl FnOnce(&mut Writing) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
         match self.0.try_lock() {
             Ok(mut writing) => work(writing.as_mut().ok_or_else(ended)?),
             Err(locked) => Err(refused(&locked)),
@@ -245,47 +247,6 @@ pub unsafe extern "C" fn twindex_txn_insert_signature(
         needed(txn, "txn")?.with(|writing| {
             writing.insert(Document::from_signature(id, signature)?, &manner, outcome)
         })
-    })
-}
-
-/// Inserts all rows of an Arrow stream (the Arrow C stream interface), sketched on all threads: a
-/// column of ids, and one of texts or of signatures. Without the column of ids, documents get the
-/// ids "#1", "#2" and so on. This is the fast way to insert many documents.
-///
-/// `outcomes` may be null, or points to a stream that is filled with a row for each document: `id`,
-/// `outcome` ("added", "replaced", "unchanged", "skipped" or "duplicate"), `duplicate_of` and
-/// `similarity`. `counts` may be null.
-///
-/// After an error, the rows before the bad batch are inserted; end the transaction to undo them.
-///
-/// Ownership: the call takes over `stream` and releases it, also after an error. The caller releases
-/// `outcomes`, which is released already after an error. `*counts` belongs to the transaction, until
-/// the next call with it.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn twindex_txn_insert_arrow(
-    txn: Option<&TxnHandle>,
-    stream: *mut ArrowArrayStream,
-    insertion: *const InsertionStruct,
-    outcomes: *mut ArrowArrayStream,
-    counts: Option<&mut MaybeUninit<*const CountsStruct>>,
-    error: Option<&mut ErrorHandle>,
-) -> Status {
-    call(error, || {
-        // SAFETY: the caller promises a stream, options and room for a stream.
-        unsafe {
-            let told = StreamPlace::new(outcomes);
-            let stream = arrow::take(stream)?;
-            let manner = Manner::new(insertion)?;
-            needed(txn, "txn")?.with(|writing| {
-                writing.counts = CountsStruct::default();
-                let (told_all, inserted) =
-                    insert_stream(writing, stream, &manner, told.is_wanted())?;
-                writing.counts = inserted;
-                told.fill(told_all);
-                give(counts, ptr::from_ref(&writing.counts));
-                Ok(())
-            })
-        }
     })
 }
 

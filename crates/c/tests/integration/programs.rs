@@ -67,6 +67,21 @@ fn the_example_in_cpp_finds_similar_files() {
     assert_eq!(text(&output.stderr), "similar_files: four: cannot be opened\n");
 }
 
+#[test]
+fn the_program_in_the_guide_runs() {
+    let guide = fs::read_to_string(repository().join("docs/embedding.md")).expect("the guide");
+    let (_, rest) = guide.split_once("```c\n").expect("a program");
+    let (program, rest) = rest.split_once("```").expect("its end");
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = folder.path().join("guide.c");
+    fs::write(&source, program).expect("written");
+    let program = Program::c(source).compile(folder.path());
+    let output = run(Command::new(program).current_dir(&folder));
+    let printed = text(&output.stdout);
+    assert_eq!(printed, "1.00 page-1\n");
+    assert!(rest.contains(&format!("It prints `{}`.", printed.trim())));
+}
+
 /// Runs a test program in a folder of its own, with this before it. It must be silent on standard
 /// error.
 fn runs_well(before: &[&str], program: &Path) {
