@@ -2,6 +2,7 @@
 
 mod arguments;
 mod functions;
+mod guide;
 mod large;
 mod shell;
 mod sync;
