@@ -9,8 +9,8 @@ use crate::transaction::{Making, TxnHandle, Writing};
 use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, Float64Array, RecordBatch, RecordBatchIterator,
-    RecordBatchReader, StringArray, StructArray,
+    Array, ArrayRef, Float64Array, RecordBatch, RecordBatchIterator, RecordBatchReader,
+    StringArray, StructArray,
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use rayon::prelude::*;
@@ -19,7 +19,7 @@ use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::Arc;
 use twindex::{Document, Inserted, Outcome, Signature};
-use twindex_columns::{IdColumn, SignatureColumn, TextColumn};
+use twindex_columns::{IdColumn, SignatureColumn, TextColumn, pair_batch, pair_schema};
 
 /// A stream of the Arrow C stream interface, as
 /// <https://arrow.apache.org/docs/format/CStreamInterface.html> declares it.
@@ -262,19 +262,6 @@ struct PairBatches {
     schema: SchemaRef,
 }
 
-fn pair_schema() -> SchemaRef {
-    let text = |name| Field::new(name, DataType::Utf8, false);
-    let number = |name| Field::new(name, DataType::Float64, false);
-    Arc::new(Schema::new(vec![
-        text("a"),
-        text("b"),
-        number("similarity"),
-        number("low"),
-        number("high"),
-        Field::new("exact", DataType::Boolean, false),
-    ]))
-}
-
 impl Iterator for PairBatches {
     type Item = Result<RecordBatch, ArrowError>;
 
@@ -285,22 +272,7 @@ impl Iterator for PairBatches {
             Ok(pairs) => pairs,
             Err(error) => return Some(Err(ArrowError::ComputeError(error.with_causes()))),
         };
-        let text = |of: fn(&twindex::Pair) -> &String| -> ArrayRef {
-            Arc::new(StringArray::from_iter_values(pairs.iter().map(of)))
-        };
-        let number = |of: fn(&twindex::Pair) -> f64| -> ArrayRef {
-            Arc::new(Float64Array::from_iter_values(pairs.iter().map(of)))
-        };
-        let exact: BooleanArray = pairs.iter().map(|pair| Some(pair.exact)).collect();
-        let columns = vec![
-            text(|pair| &pair.a),
-            text(|pair| &pair.b),
-            number(|pair| pair.similarity),
-            number(|pair| pair.low),
-            number(|pair| pair.high),
-            Arc::new(exact),
-        ];
-        Some(RecordBatch::try_new(Arc::clone(&self.schema), columns))
+        Some(pair_batch(&self.schema, &pairs))
     }
 }
 

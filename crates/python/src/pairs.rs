@@ -8,10 +8,8 @@ use crate::error::{named, raise};
 use crate::handle::Shared;
 use crate::process::{Own, with_threads};
 use crate::results::hashed;
-use arrow_array::{
-    ArrayRef, BooleanArray, Float64Array, RecordBatch, RecordBatchReader, StringArray,
-};
-use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::{ArrowError, SchemaRef};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use std::collections::VecDeque;
@@ -20,6 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 use twindex::Snapshot;
+use twindex_columns::{pair_batch, pair_schema};
 
 /// The results that the thread sends at once.
 const BLOCK: usize = 1024;
@@ -287,19 +286,6 @@ struct PairBatches {
     schema: SchemaRef,
 }
 
-fn pair_schema() -> SchemaRef {
-    let text = |name| Field::new(name, DataType::Utf8, false);
-    let number = |name| Field::new(name, DataType::Float64, false);
-    Arc::new(Schema::new(vec![
-        text("a"),
-        text("b"),
-        number("similarity"),
-        number("low"),
-        number("high"),
-        Field::new("exact", DataType::Boolean, false),
-    ]))
-}
-
 impl Iterator for PairBatches {
     type Item = Result<RecordBatch, ArrowError>;
 
@@ -315,19 +301,7 @@ impl Iterator for PairBatches {
         if pairs.is_empty() {
             return None;
         }
-        let numbers = |of: fn(&twindex::Pair) -> f64| -> ArrayRef {
-            Arc::new(Float64Array::from_iter_values(pairs.iter().map(of)))
-        };
-        let exact: BooleanArray = pairs.iter().map(|pair| Some(pair.exact)).collect();
-        let columns: Vec<ArrayRef> = vec![
-            Arc::new(StringArray::from_iter_values(pairs.iter().map(|pair| &pair.a))),
-            Arc::new(StringArray::from_iter_values(pairs.iter().map(|pair| &pair.b))),
-            numbers(|pair| pair.similarity),
-            numbers(|pair| pair.low),
-            numbers(|pair| pair.high),
-            Arc::new(exact),
-        ];
-        Some(RecordBatch::try_new(Arc::clone(&self.schema), columns))
+        Some(pair_batch(&self.schema, &pairs))
     }
 }
 
