@@ -1,8 +1,8 @@
-//! Links the shared library so that it stays in memory: its threads outlive `dlclose`.
+//! Links the shared library so that Linux keeps it in memory: its threads outlive `dlclose`.
 
 fn main() {
-    let unix = std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "linux");
-    if unix {
+    let is_linux = std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "linux");
+    if is_linux {
         println!("cargo:rustc-cdylib-link-arg=-Wl,-z,nodelete");
     }
 }

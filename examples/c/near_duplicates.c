@@ -5,6 +5,7 @@
 //
 // Run it again with other lines: they are compared with all lines of the runs before.
 
+#define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,22 +36,27 @@ int main(int argc, char **argv) {
 
     twindex_txn *txn;
     check(twindex_txn_begin(index, 1, &txn, error));
-    char line[1 << 16];
-    while (fgets(line, sizeof line, stdin)) {
-        size_t length = strcspn(line, "\n");
+    char *line = NULL;
+    size_t capacity = 0, length;
+    while (getline(&line, &capacity, stdin) > 0) {
+        length = strcspn(line, "\n");
         if (length == 0) {
             continue;
         }
         // A line is its own id, so that a line that was there before is unchanged.
-        size_t id_length = length < 80 ? length : 80;
+        if (length > 4096) {
+            fprintf(stderr, "near_duplicates: a line of %zu bytes is left out\n", length);
+            continue;
+        }
         const twindex_outcome *outcome;
-        check(twindex_txn_insert_unless_similar(txn, line, id_length, line, length, NULL, &outcome,
+        check(twindex_txn_insert_unless_similar(txn, line, length, line, length, NULL, &outcome,
                                                 error));
         if (outcome->what == TWINDEX_DUPLICATE) {
             printf("%.2f  %.*s\n      %s\n", outcome->similar->similarity, (int)length, line,
                    outcome->similar->id.data);
         }
     }
+    free(line);
     check(twindex_txn_commit(txn, error));
     twindex_txn_free(txn);
 

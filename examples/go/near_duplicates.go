@@ -1,6 +1,7 @@
 // Inserts files into an index unless a similar one is known.
 //
-//	CGO_CFLAGS=$(pkg-config --cflags twindex) go run near_duplicates.go index.twx *.txt
+//	export CGO_CFLAGS=$(pkg-config --cflags twindex) CGO_LDFLAGS=$(pkg-config --libs twindex)
+//	go run near_duplicates.go index.twx *.txt
 package main
 
 /*

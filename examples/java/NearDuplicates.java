@@ -1,7 +1,7 @@
-// Inserts files into an index unless a similar one is known, by JNA.
+// Inserts files into an index unless a similar one is known, by JNA on a 64-bit system.
 //
 //     javac -cp jna.jar NearDuplicates.java
-//     java -cp jna.jar:. NearDuplicates index.twx *.txt
+//     java -cp jna.jar:. -Djna.library.path=/usr/local/lib NearDuplicates index.twx *.txt
 
 import com.sun.jna.Library;
 import com.sun.jna.Native;

@@ -16,8 +16,8 @@
  * once. A transaction, pairs, ids and clusters are used by one at a time, any one; another call
  * meanwhile returns TWINDEX_BUSY. An error belongs to one thread at a time, as any variable.
  *
- * The library installs no signal handlers, writes nothing to standard output or standard error, and
- * ends no process.
+ * The library installs no signal handlers and writes nothing to standard output or standard error.
+ * It ends the process only if the system refuses it memory, as programs in Rust do.
  *
  * docs/embedding.md has a tour.
  */
@@ -28,7 +28,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// A length that means: up to the first NUL.
+// The version of this header. twindex_version() is that of the library.
+#define TWINDEX_VERSION "0.1.0"
+
+// A length that means: up to the first NUL. Beware of negative numbers that become lengths.
 #define TWINDEX_NUL SIZE_MAX
 
 // Yes, for a field that is a choice.
@@ -122,6 +125,10 @@ typedef struct twindex_snapshot twindex_snapshot;
 
 // A write transaction. An index has one at a time. Nobody else sees its changes before the commit.
 //
+// After TWINDEX_MISUSE, TWINDEX_INVALID_INPUT, TWINDEX_MISMATCH and TWINDEX_BUSY, a call for one
+// document has changed nothing, and the transaction goes on. After other errors it may be one that
+// cannot be committed.
+//
 // Threads: one at a time; it may move to another. A call meanwhile returns TWINDEX_BUSY.
 typedef struct twindex_txn twindex_txn;
 
@@ -138,7 +145,8 @@ typedef struct {
 } twindex_string;
 
 // How an index is created and opened. Set all bytes to zero, then `size`; a field that is zero has
-// its default in a new index, and any value in an existing one.
+// its default in a new index, and any value in an existing one. A choice is TWINDEX_YES or
+// TWINDEX_NO, so that 0 is neither: compare it, and do not use it as a condition.
 //
 //     twindex_settings settings = {.size = sizeof settings};
 //     settings.threshold = 0.9;
@@ -184,8 +192,10 @@ typedef struct {
 
 // A function that is told how far some work is, on the thread that called it: `done` of `total`,
 // which is 0 if it is not known. It returns 0 to go on; any other value stops the work, whose call
-// then returns TWINDEX_INTERRUPTED. Null: nobody is told. It must not throw exceptions, and must
-// not use the index, transaction or snapshot that is at work otherwise than by reading.
+// then returns TWINDEX_INTERRUPTED. Null: nobody is told.
+//
+// It must return: no exception, longjmp or end of the thread may leave it. It must not free the
+// handles that are at work.
 typedef int (*twindex_progress)(void *data, uint64_t done, uint64_t total);
 
 // What a check has found. Later versions may add fields at the end, so use it through the pointer
@@ -223,8 +233,8 @@ typedef struct {
     uint32_t on_conflict;
     // TWINDEX_YES: uses estimates even if the index stores texts.
     uint32_t estimate;
-    // The column of ids of an Arrow stream: strings or whole numbers. Default "id".
-    // NUL-terminated.
+    // The column of ids of an Arrow stream: strings or whole numbers. Default "id", if there is such
+    // a column. NUL-terminated.
     const char *id_column;
     // The column of texts. Default "text". NUL-terminated.
     const char *text_column;
@@ -317,7 +327,7 @@ typedef struct {
     uint64_t top;
     // The id of a document to leave out.
     const char *excluded;
-    // The length of that id in bytes, or TWINDEX_NUL.
+    // The length of that id in bytes; 0 or TWINDEX_NUL if it ends in a NUL.
     size_t excluded_length;
     // TWINDEX_YES: the threshold is one of containment, the share of the query that is in a
     // document.
@@ -408,7 +418,8 @@ typedef struct {
 // Another process, transaction, snapshot or call is in the way. End it or wait, and try again.
 #define TWINDEX_BUSY 5
 
-// The path leads to another file than the one that is open. Open the index again.
+// The path leads to another file than the one that is open. Free the index and open it
+// again at its new path.
 #define TWINDEX_MOVED 6
 
 // A progress function stopped the work. The message says what was done and what was left.
@@ -423,15 +434,16 @@ typedef struct {
 // A limit is reached: the index has no free numbers, or there is too little memory.
 #define TWINDEX_FULL 10
 
-// The operating system or the storage failed. Close the index and open it again: it is then at its
+// The operating system or the storage failed. Free the index and open it again: it is then at its
 // last commit.
 #define TWINDEX_IO 11
 
-// The call is a mistake of the program: a null pointer, a length or a `size` that cannot be, or
-// text that is not UTF-8.
+// The call is a mistake of the program: a null pointer, a length or a `size` that cannot be, or an
+// argument that is not UTF-8.
 #define TWINDEX_MISUSE 20
 
-// The index was closed, or the transaction has ended.
+// The index was closed, the transaction has ended, the pairs were taken over, or an earlier call with
+// the handle was TWINDEX_DEFECT.
 #define TWINDEX_CLOSED 21
 
 // The library failed by a defect of its own. Nothing says that the file is damaged. Please report
@@ -513,12 +525,17 @@ twindex_status twindex_index_settings(const twindex_index *index,
                                       twindex_error *error);
 
 // Closes an index: ends what goes on in the background, so that the next opening is fast. All that
-// was committed is durable without it. Every later call with the index returns TWINDEX_CLOSED;
-// snapshots stay valid. After an error it is still open. Waits for a transaction that another
-// thread holds.
-twindex_status twindex_index_close(const twindex_index *index, twindex_error *error);
+// was committed is durable without it. Every later call with the index returns TWINDEX_CLOSED.
+//
+// After TWINDEX_BUSY, because a transaction is in use or another call is running, the index is
+// still open. After any other error it is closed.
+//
+// Snapshots, and pairs, ids and clusters that read them, stay valid. As long as there are any, the
+// file stays open, and no other process can write to it.
+twindex_status twindex_index_close(twindex_index *index, twindex_error *error);
 
-// Frees an index, and closes its file when its last snapshot and transaction are freed. Leaves the
+// Frees an index, and closes its file when the last transaction and snapshot, and what reads a
+// snapshot, are freed. Leaves the
 // work of twindex_index_close to the next writer if it was not called. Null is fine.
 void twindex_index_free(twindex_index *index);
 
@@ -539,15 +556,21 @@ twindex_status twindex_index_check(const twindex_index *index,
 void twindex_report_free(const twindex_report *report);
 
 // Merges all runs into one, drops removed documents, and returns the free space to the file
-// system. Needs the index for itself: free snapshots, end the transaction, and make no other call
-// meanwhile, or the status is TWINDEX_BUSY.
-twindex_status twindex_index_compact(const twindex_index *index,
+// system. Needs the index for itself, or returns TWINDEX_BUSY: end the transaction, make no other
+// call meanwhile, and free all snapshots and what reads them: pairs, ids, clusters, and the Arrow
+// stream of pairs.
+twindex_status twindex_index_compact(twindex_index *index,
                                      twindex_progress progress,
                                      void *data,
                                      twindex_error *error);
 
 // Begins a write transaction. With `wait` 1, waits until the one before has ended; with 0, returns
-// TWINDEX_BUSY if there is one. A thread that holds it always gets TWINDEX_BUSY.
+// TWINDEX_BUSY if there is one.
+//
+// A thread that holds the transaction would wait for ever, so it gets TWINDEX_BUSY with `wait` 1,
+// too. The library takes the thread that used the transaction last for the one that holds it. A
+// program that moves transactions between threads, or whose tasks change threads as those of Go
+// do, should call this with `wait` 0 and try again, or keep a lock of its own.
 //
 // Ownership: the caller frees `*txn` with twindex_txn_free. It is null after an error.
 twindex_status twindex_txn_begin(const twindex_index *index,
@@ -559,7 +582,7 @@ twindex_status twindex_txn_begin(const twindex_index *index,
 // id has 1 to 4,096 bytes. `outcome` may be null.
 //
 // Ownership: `*outcome` belongs to the transaction, until the next call with it.
-twindex_status twindex_txn_insert(const twindex_txn *txn,
+twindex_status twindex_txn_insert(twindex_txn *txn,
                                   const char *id,
                                   size_t id_length,
                                   const char *data,
@@ -572,7 +595,7 @@ twindex_status twindex_txn_insert(const twindex_txn *txn,
 // `insertion` may be null: the threshold of the index counts then. `outcome` may be null.
 //
 // Ownership: `*outcome` belongs to the transaction, until the next call with it.
-twindex_status twindex_txn_insert_unless_similar(const twindex_txn *txn,
+twindex_status twindex_txn_insert_unless_similar(twindex_txn *txn,
                                                  const char *id,
                                                  size_t id_length,
                                                  const char *data,
@@ -585,7 +608,7 @@ twindex_status twindex_txn_insert_unless_similar(const twindex_txn *txn,
 // texts takes none. `insertion` and `outcome` may be null.
 //
 // Ownership: `*outcome` belongs to the transaction, until the next call with it.
-twindex_status twindex_txn_insert_signature(const twindex_txn *txn,
+twindex_status twindex_txn_insert_signature(twindex_txn *txn,
                                             const char *id,
                                             size_t id_length,
                                             const uint8_t *signature,
@@ -595,7 +618,7 @@ twindex_status twindex_txn_insert_signature(const twindex_txn *txn,
                                             twindex_error *error);
 
 // Removes the document with this id. `removed` may be null; it becomes 1 if there was one, else 0.
-twindex_status twindex_txn_remove(const twindex_txn *txn,
+twindex_status twindex_txn_remove(twindex_txn *txn,
                                   const char *id,
                                   size_t id_length,
                                   int32_t *removed,
@@ -606,8 +629,11 @@ twindex_status twindex_txn_remove(const twindex_txn *txn,
 // other, which is faster for documents that the index does not have. The progress counts documents.
 // `counts` may be null.
 //
+// After an error, TWINDEX_INTERRUPTED included, the transaction has a part of the documents; with
+// `attach` 1 it cannot be committed.
+//
 // Ownership: `*counts` belongs to the transaction, until the next call with it.
-twindex_status twindex_txn_merge(const twindex_txn *txn,
+twindex_status twindex_txn_merge(twindex_txn *txn,
                                  const twindex_snapshot *source,
                                  uint32_t on_conflict,
                                  int32_t attach,
@@ -616,13 +642,17 @@ twindex_status twindex_txn_merge(const twindex_txn *txn,
                                  const twindex_counts **counts,
                                  twindex_error *error);
 
-// Makes all changes durable, then visible, and ends the transaction, also after an error. Takes at
-// least the time of a disk sync. The handle remains, and is freed with twindex_txn_free.
-twindex_status twindex_txn_commit(const twindex_txn *txn, twindex_error *error);
+// Makes all changes durable, then visible, and ends the transaction. Takes at least the time of a
+// disk sync. The handle remains, and is freed with twindex_txn_free.
+//
+// An error ends it, too, and undoes its changes, with two exceptions. After TWINDEX_BUSY, because
+// another call uses the transaction, it goes on. After TWINDEX_MOVED the changes are in the file
+// that is open, which has lost its name.
+twindex_status twindex_txn_commit(twindex_txn *txn, twindex_error *error);
 
 // Undoes all changes and ends the transaction. The handle remains, and is freed with
 // twindex_txn_free.
-twindex_status twindex_txn_abort(const twindex_txn *txn, twindex_error *error);
+twindex_status twindex_txn_abort(twindex_txn *txn, twindex_error *error);
 
 // Frees a transaction, and undoes its changes if it has not ended. Null is fine.
 void twindex_txn_free(twindex_txn *txn);
@@ -730,7 +760,7 @@ twindex_status twindex_pairs_open(const twindex_snapshot *snapshot,
 // Finds the next pair. `*pair` is null after the last one.
 //
 // Ownership: the pair belongs to the pairs, until the next call with them.
-twindex_status twindex_pairs_next(const twindex_pairs *pairs,
+twindex_status twindex_pairs_next(twindex_pairs *pairs,
                                   const twindex_pair **pair,
                                   twindex_error *error);
 
@@ -747,7 +777,7 @@ twindex_status twindex_ids_open(const twindex_snapshot *snapshot,
 // Reads the next id. After the last one, `id->length` is 0, which no id has.
 //
 // Ownership: the id belongs to `ids`, until the next call with them.
-twindex_status twindex_ids_next(const twindex_ids *ids, twindex_string *id, twindex_error *error);
+twindex_status twindex_ids_next(twindex_ids *ids, twindex_string *id, twindex_error *error);
 
 // Frees a list of ids. Null is fine.
 void twindex_ids_free(twindex_ids *ids);
@@ -768,7 +798,7 @@ size_t twindex_clusters_count(const twindex_clusters *clusters);
 // Reads the ids of the cluster at a place, counted from 0. `*cluster` is null past the last one.
 //
 // Ownership: the cluster belongs to the clusters, until the next call with them.
-twindex_status twindex_clusters_at(const twindex_clusters *clusters,
+twindex_status twindex_clusters_at(twindex_clusters *clusters,
                                    size_t place,
                                    const twindex_cluster **cluster,
                                    twindex_error *error);
@@ -777,19 +807,21 @@ twindex_status twindex_clusters_at(const twindex_clusters *clusters,
 void twindex_clusters_free(twindex_clusters *clusters);
 
 // Inserts all rows of an Arrow stream (the Arrow C stream interface), sketched on all threads: a
-// column of ids, and one of texts or of signatures. Without the column of ids, documents get the
-// ids "#1", "#2" and so on. This is the fast way to insert many documents.
+// column of ids, and one of texts or of signatures. Without a column "id", documents get the ids
+// "#1", "#2" and so on, which an index never gives twice. This is the fast way to insert many
+// documents.
 //
 // `outcomes` may be null, or points to a stream that is filled with a row for each document: `id`,
 // `outcome` ("added", "replaced", "unchanged", "skipped" or "duplicate"), `duplicate_of` and
 // `similarity`. `counts` may be null.
 //
-// After an error, the rows before the bad batch are inserted; end the transaction to undo them.
+// After an error, some of the rows before the bad one are inserted, and `counts` tells how many.
+// End the transaction without a commit to undo them.
 //
 // Ownership: the call takes over `stream` and releases it, also after an error. The caller releases
 // `outcomes`, which is released already after an error. `*counts` belongs to the transaction, until
 // the next call with it.
-twindex_status twindex_txn_insert_arrow(const twindex_txn *txn,
+twindex_status twindex_txn_insert_arrow(twindex_txn *txn,
                                         ArrowArrayStream *stream,
                                         const twindex_insertion *insertion,
                                         ArrowArrayStream *outcomes,
@@ -801,7 +833,7 @@ twindex_status twindex_txn_insert_arrow(const twindex_txn *txn,
 // with twindex_pairs_free.
 //
 // Ownership: the caller releases `stream`, which is released already after an error.
-twindex_status twindex_pairs_arrow(const twindex_pairs *pairs,
+twindex_status twindex_pairs_arrow(twindex_pairs *pairs,
                                    ArrowArrayStream *stream,
                                    twindex_error *error);
 
@@ -835,7 +867,7 @@ twindex_status twindex_sketch(const twindex_sketcher *sketcher,
 
 // Estimates the Jaccard similarity of the documents of two signatures, with its interval at a
 // confidence, such as 0.95; 0 is that. All are 0 if a document has no shingles. Results whose
-// pointers are null are left out.
+// pointers are null are left out. They are not set after an error.
 twindex_status twindex_signature_similarity(const uint8_t *a,
                                             size_t a_length,
                                             const uint8_t *b,
@@ -848,7 +880,7 @@ twindex_status twindex_signature_similarity(const uint8_t *a,
 
 // Compares two texts exactly: the Jaccard similarity of their shingles, the share of a that is in
 // b, and the share of b that is in a. An empty text is similar to nothing. Not for weighted sets.
-// Results whose pointers are null are left out.
+// Results whose pointers are null are left out. They are not set after an error.
 twindex_status twindex_compare(const twindex_sketcher *sketcher,
                                const char *a,
                                size_t a_length,

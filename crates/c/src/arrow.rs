@@ -1,6 +1,6 @@
 //! Batches, by the Arrow C stream interface: documents in, outcomes and pairs out.
 
-use crate::border::{call, give, needed};
+use crate::border::{call, contained, free, handle};
 use crate::error::{ErrorHandle, Failure};
 use crate::insertion::{CountsStruct, InsertionStruct, Manner};
 use crate::pairs::{PairsCell, PairsHandle};
@@ -116,9 +116,11 @@ impl Rows {
                 Contents::Texts(TextColumn::new(column(name)?).map_err(|error| bad(name, &error))?)
             }
         };
-        let name = manner.id_column;
-        let ids = table.column_by_name(name).map(IdColumn::new).transpose();
-        let ids = ids.map_err(|error| bad(name, &error))?;
+        let (name, ids) = match manner.id_column {
+            Some(name) => (name, Some(column(name)?)),
+            None => ("id", table.column_by_name("id")),
+        };
+        let ids = ids.map(IdColumn::new).transpose().map_err(|error| bad(name, &error))?;
         Ok(Self { ids, contents, table, first })
     }
 
@@ -154,14 +156,18 @@ impl Rows {
     }
 }
 
-/// Inserts all rows of a stream. Returns what became of each, if that is wanted, and of all.
+/// What became of the rows of a stream.
+type Told = Vec<Result<RecordBatch, ArrowError>>;
+
+/// Inserts all rows of a stream, and counts them. Adds what became of each to `told`, if that is
+/// wanted.
 fn insert_stream(
     writing: &mut Writing,
     stream: ArrayStreamReader,
     manner: &Manner<'_>,
-    tells: bool,
-) -> Result<(Box<dyn RecordBatchReader + Send>, CountsStruct), Failure> {
-    let (mut told, mut counts, mut first) = (Vec::new(), CountsStruct::default(), 0);
+    mut told: Option<&mut Told>,
+) -> Result<(), Failure> {
+    let mut first = 0;
     for batch in stream {
         let batch = batch.map_err(unreadable)?;
         for from in (0..batch.len()).step_by(ROWS) {
@@ -169,54 +175,61 @@ fn insert_stream(
             let mut documents = Rows::new(slice, first, manner)?.documents(&writing.making)?;
             first += documents.len() as u64;
             writing.txn.give_ids(&mut documents)?;
-            let ids = tells.then(|| {
+            let ids = told.is_some().then(|| {
                 StringArray::from_iter_values(documents.iter().map(|document| document.id()))
             });
             let outcomes = manner.insert(&mut writing.txn, documents)?;
-            outcomes.iter().for_each(|outcome| counts.count(outcome));
-            if let Some(ids) = ids {
+            outcomes.iter().for_each(|outcome| writing.counts.count(outcome));
+            if let (Some(ids), Some(told)) = (ids, &mut told) {
                 told.push(outcome_batch(ids, &outcomes));
             }
         }
     }
-    Ok((Box::new(RecordBatchIterator::new(told, outcome_schema())), counts))
+    Ok(())
 }
 
 /// Inserts all rows of an Arrow stream (the Arrow C stream interface), sketched on all threads: a
-/// column of ids, and one of texts or of signatures. Without the column of ids, documents get the
-/// ids "#1", "#2" and so on. This is the fast way to insert many documents.
+/// column of ids, and one of texts or of signatures. Without a column "id", documents get the ids
+/// "#1", "#2" and so on, which an index never gives twice. This is the fast way to insert many
+/// documents.
 ///
 /// `outcomes` may be null, or points to a stream that is filled with a row for each document: `id`,
 /// `outcome` ("added", "replaced", "unchanged", "skipped" or "duplicate"), `duplicate_of` and
 /// `similarity`. `counts` may be null.
 ///
-/// After an error, the rows before the bad batch are inserted; end the transaction to undo them.
+/// After an error, some of the rows before the bad one are inserted, and `counts` tells how many.
+/// End the transaction without a commit to undo them.
 ///
 /// Ownership: the call takes over `stream` and releases it, also after an error. The caller releases
 /// `outcomes`, which is released already after an error. `*counts` belongs to the transaction, until
 /// the next call with it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn twindex_txn_insert_arrow(
-    txn: Option<&TxnHandle>,
+    txn: *mut TxnHandle,
     stream: *mut ArrowArrayStream,
     insertion: *const InsertionStruct,
     outcomes: *mut ArrowArrayStream,
     counts: Option<&mut MaybeUninit<*const CountsStruct>>,
-    error: Option<&mut ErrorHandle>,
+    error: *mut ErrorHandle,
 ) -> Status {
+    let counts = counts.map(|counts| counts.write(ptr::null()));
     call(error, || {
         // SAFETY: the caller promises a stream, options and room for a stream.
         unsafe {
-            let told = StreamPlace::new(outcomes);
+            let place = StreamPlace::new(outcomes);
             let stream = take(stream)?;
             let manner = Manner::new(insertion)?;
-            needed(txn, "txn")?.with(|writing| {
+            handle(txn, "txn")?.with(|writing| {
                 writing.counts = CountsStruct::default();
-                let (told_all, inserted) =
-                    insert_stream(writing, stream, &manner, told.is_wanted())?;
-                writing.counts = inserted;
-                told.fill(told_all);
-                give(counts, ptr::from_ref(&writing.counts));
+                let mut told = Told::new();
+                let wanted = place.is_wanted().then_some(&mut told);
+                let inserted = insert_stream(writing, stream, &manner, wanted);
+                // Also after an error: they count what was inserted before.
+                if let Some(counts) = counts {
+                    *counts = ptr::from_ref(&writing.counts);
+                }
+                inserted?;
+                place.fill(Box::new(RecordBatchIterator::new(told, outcome_schema())));
                 Ok(())
             })
         }
@@ -256,23 +269,38 @@ fn outcome_batch(ids: StringArray, outcomes: &[Outcome]) -> Result<RecordBatch, 
     RecordBatch::try_new(outcome_schema(), columns)
 }
 
-/// Pairs as batches.
+/// Pairs as batches. Arrow calls it outside of any call of this library, so panics stop here.
 struct PairBatches {
-    pairs: PairsCell,
+    /// `None` after an error.
+    pairs: Option<Box<PairsCell>>,
     schema: SchemaRef,
+}
+
+impl Drop for PairBatches {
+    fn drop(&mut self) {
+        free(self.pairs.take());
+    }
 }
 
 impl Iterator for PairBatches {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let pairs: twindex::Result<Vec<_>> = self.pairs.by_ref().take(PAIRS).collect();
-        let pairs = match pairs {
-            Ok(pairs) if pairs.is_empty() => return None,
-            Ok(pairs) => pairs,
-            Err(error) => return Some(Err(ArrowError::ComputeError(error.with_causes()))),
-        };
-        Some(pair_batch(&self.schema, &pairs))
+        let mut pairs = self.pairs.take()?;
+        let read = contained(|| -> Result<Vec<_>, Failure> {
+            Ok(pairs.by_ref().take(PAIRS).collect::<twindex::Result<_>>()?)
+        });
+        match read {
+            Ok(Ok(found)) if found.is_empty() => None,
+            Ok(Ok(found)) => {
+                self.pairs = Some(pairs);
+                Some(pair_batch(&self.schema, &found))
+            }
+            // The message crosses as a C string.
+            Ok(Err(failure)) | Err(failure) => {
+                Some(Err(ArrowError::ComputeError(failure.message.replace('\0', "\\0"))))
+            }
+        }
     }
 }
 
@@ -289,9 +317,9 @@ impl RecordBatchReader for PairBatches {
 /// Ownership: the caller releases `stream`, which is released already after an error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn twindex_pairs_arrow(
-    pairs: Option<&PairsHandle>,
+    pairs: *mut PairsHandle,
     stream: *mut ArrowArrayStream,
-    error: Option<&mut ErrorHandle>,
+    error: *mut ErrorHandle,
 ) -> Status {
     call(error, || {
         // SAFETY: the caller promises room for a stream.
@@ -299,8 +327,9 @@ pub unsafe extern "C" fn twindex_pairs_arrow(
         if !place.is_wanted() {
             return Err(Failure::null("stream"));
         }
-        let pairs = needed(pairs, "pairs")?.take()?;
-        place.fill(Box::new(PairBatches { pairs, schema: pair_schema() }));
+        // SAFETY: the caller promises a handle.
+        let pairs = unsafe { handle(pairs, "pairs") }?.take()?;
+        place.fill(Box::new(PairBatches { pairs: Some(Box::new(pairs)), schema: pair_schema() }));
         Ok(())
     })
 }

@@ -3,10 +3,9 @@
 use crate::error::{ErrorHandle, Failure};
 use crate::status::{Status, TWINDEX_OK};
 use crate::view::TWINDEX_NUL;
-use std::cell::Cell;
 use std::ffi::{CStr, c_char};
 use std::mem::MaybeUninit;
-use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
 use std::path::Path;
 use std::slice;
 use std::sync::Once;
@@ -95,47 +94,58 @@ pub(crate) unsafe fn path<'a>(
     unsafe { text(argument, data, length) }.map(Path::new)
 }
 
-thread_local! {
-    /// Whether this thread is in a call.
-    static CALLED: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Keeps panics of calls from writing to standard error. The library has a standard library of its
-/// own, so the hook is not the program's.
+/// Keeps panics from writing to standard error. The library has a standard library of its own, so
+/// the hook is not the program's.
 fn silence_panics() {
     static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        let otherwise = take_hook();
-        set_hook(Box::new(move |panic| {
-            let ours = CALLED.get() || rayon::current_thread_index().is_some();
-            if !ours {
-                otherwise(panic);
-            }
-        }));
-    });
+    ONCE.call_once(|| set_hook(Box::new(|_| {})));
 }
 
-/// Does the work of a call. Errors and panics become its status and fill the error.
-pub(crate) fn call(
-    error: Option<&mut ErrorHandle>,
-    work: impl FnOnce() -> Result<(), Failure>,
-) -> Status {
+/// Does work, whose panics stop here.
+pub(crate) fn contained<T>(work: impl FnOnce() -> T) -> Result<T, Failure> {
     silence_panics();
-    // A progress function may call the library again.
-    let outer = CALLED.replace(true);
-    let done = catch_unwind(AssertUnwindSafe(work));
-    CALLED.set(outer);
-    let failure = match done {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+        Failure::defect(text.unwrap_or("no reason given"))
+    })
+}
+
+/// Frees a handle.
+pub(crate) fn free<T>(handle: Option<Box<T>>) {
+    // There is nobody to tell of a defect.
+    let _ = contained(|| drop(handle));
+}
+
+/// The handle at a pointer, which must be there.
+///
+/// # Safety
+///
+/// A pointer that is not null points to a handle, which is not freed meanwhile.
+pub(crate) unsafe fn handle<'a, T>(handle: *mut T, argument: &str) -> Result<&'a T, Failure> {
+    // SAFETY: the caller promises a handle. What changes in it is behind a lock.
+    unsafe { handle.as_ref() }.ok_or_else(|| Failure::null(argument))
+}
+
+/// A flag, which is 0 or 1.
+pub(crate) fn flag(argument: &str, value: i32) -> Result<bool, Failure> {
+    match value {
+        0 => Ok(false),
+        1 => Ok(true),
+        _ => Err(Failure::misuse(format_args!("{argument} is {value}: expected 0 or 1"))),
+    }
+}
+
+/// Does the work of a call. Errors and panics become its status and fill the error, to which nothing
+/// else refers meanwhile: a progress function may give it to other calls.
+pub(crate) fn call(error: *mut ErrorHandle, work: impl FnOnce() -> Result<(), Failure>) -> Status {
+    let failure = match contained(work) {
         Ok(Ok(())) => return TWINDEX_OK,
-        Ok(Err(failure)) => failure,
-        Err(panic) => {
-            let text = panic.downcast_ref::<String>().map(String::as_str);
-            let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
-            Failure::defect(text.unwrap_or("no reason given"))
-        }
+        Ok(Err(failure)) | Err(failure) => failure,
     };
     let status = failure.status;
-    if let Some(error) = error {
+    // SAFETY: the caller gives an error of its own, or null.
+    if let Some(error) = unsafe { error.as_mut() } {
         error.set(failure);
     }
     status

@@ -1,6 +1,6 @@
 //! Long work on an index: checking and compacting, with progress.
 
-use crate::border::{call, needed};
+use crate::border::{call, free, handle, needed};
 use crate::error::{ErrorHandle, Failure};
 use crate::index::IndexHandle;
 use crate::status::Status;
@@ -13,8 +13,10 @@ use twindex::{CheckReport, Work};
 
 /// A function that is told how far some work is, on the thread that called it: `done` of `total`,
 /// which is 0 if it is not known. It returns 0 to go on; any other value stops the work, whose call
-/// then returns TWINDEX_INTERRUPTED. Null: nobody is told. It must not throw exceptions, and must
-/// not use the index, transaction or snapshot that is at work otherwise than by reading.
+/// then returns TWINDEX_INTERRUPTED. Null: nobody is told.
+///
+/// It must return: no exception, longjmp or end of the thread may leave it. It must not free the
+/// handles that are at work.
 pub type Progress = Option<unsafe extern "C" fn(data: *mut c_void, done: u64, total: u64) -> c_int>;
 
 /// Does the work and tells its progress.
@@ -84,7 +86,7 @@ pub unsafe extern "C" fn twindex_index_check(
     progress: Progress,
     data: *mut c_void,
     report: Option<&mut MaybeUninit<*const ReportStruct>>,
-    error: Option<&mut ErrorHandle>,
+    error: *mut ErrorHandle,
 ) -> Status {
     call(error, || {
         let place = report.ok_or_else(|| Failure::null("report"))?.write(ptr::null());
@@ -100,19 +102,24 @@ pub unsafe extern "C" fn twindex_index_check(
 pub unsafe extern "C" fn twindex_report_free(report: *const ReportStruct) {
     if !report.is_null() {
         // SAFETY: the pointer comes from `twindex_index_check`, and the caller gives it back once.
-        drop(unsafe { Box::from_raw(report.cast_mut().cast::<Report>()) });
+        free(Some(unsafe { Box::from_raw(report.cast_mut().cast::<Report>()) }));
     }
 }
 
 /// Merges all runs into one, drops removed documents, and returns the free space to the file
-/// system. Needs the index for itself: free snapshots, end the transaction, and make no other call
-/// meanwhile, or the status is TWINDEX_BUSY.
+/// system. Needs the index for itself, or returns TWINDEX_BUSY: end the transaction, make no other
+/// call meanwhile, and free all snapshots and what reads them: pairs, ids, clusters, and the Arrow
+/// stream of pairs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn twindex_index_compact(
-    index: Option<&IndexHandle>,
+    index: *mut IndexHandle,
     progress: Progress,
     data: *mut c_void,
-    error: Option<&mut ErrorHandle>,
+    error: *mut ErrorHandle,
 ) -> Status {
-    call(error, || needed(index, "index")?.alone(|index| watch(index.compact(), progress, data)))
+    call(error, || {
+        // SAFETY: the caller promises a handle.
+        let index = unsafe { handle(index, "index") }?;
+        index.alone(|index| watch(index.compact(), progress, data))
+    })
 }

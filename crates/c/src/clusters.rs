@@ -1,6 +1,6 @@
 //! Clusters of similar documents.
 
-use crate::border::{call, needed, place};
+use crate::border::{call, free, handle, needed, place};
 use crate::care::{Progress, watch};
 use crate::error::{ErrorHandle, Failure};
 use crate::settings::{choice, number};
@@ -48,6 +48,7 @@ pub struct ClustersOptions {
 // SAFETY: the size is first, and the four fields of 4 bytes fill whole words.
 unsafe impl Growing for ClustersOptions {
     const NAME: &'static str = "twindex_clusters_options";
+    const FIRST: usize = 32;
     const ZERO: Self = Self {
         size: size_of::<Self>(),
         threshold: 0.0,
@@ -148,7 +149,7 @@ pub unsafe extern "C" fn twindex_clusters_find(
     progress: Progress,
     data: *mut c_void,
     clusters: Option<&mut MaybeUninit<Option<Box<ClustersHandle>>>>,
-    error: Option<&mut ErrorHandle>,
+    error: *mut ErrorHandle,
 ) -> Status {
     call(error, || {
         let place = place(clusters, "clusters")?;
@@ -181,14 +182,15 @@ pub extern "C" fn twindex_clusters_count(clusters: Option<&ClustersHandle>) -> u
 /// Ownership: the cluster belongs to the clusters, until the next call with them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn twindex_clusters_at(
-    clusters: Option<&ClustersHandle>,
+    clusters: *mut ClustersHandle,
     place: usize,
     cluster: Option<&mut MaybeUninit<*const ClusterStruct>>,
-    error: Option<&mut ErrorHandle>,
+    error: *mut ErrorHandle,
 ) -> Status {
     call(error, || {
         let result = cluster.ok_or_else(|| Failure::null("cluster"))?.write(ptr::null());
-        let clusters = needed(clusters, "clusters")?;
+        // SAFETY: the caller promises a handle.
+        let clusters = unsafe { handle(clusters, "clusters") }?;
         let mut reading = clusters.reading.try_lock().map_err(|locked| match locked {
             TryLockError::WouldBlock => Failure::busy("another thread reads these clusters"),
             TryLockError::Poisoned(_) => {
@@ -205,5 +207,5 @@ pub unsafe extern "C" fn twindex_clusters_at(
 /// Frees clusters. Null is fine.
 #[unsafe(no_mangle)]
 pub extern "C" fn twindex_clusters_free(clusters: Option<Box<ClustersHandle>>) {
-    drop(clusters);
+    free(clusters);
 }

@@ -1,5 +1,6 @@
 //! What a document is given as, and what an index tells of one.
 
+use crate::border::free;
 use crate::error::Failure;
 use crate::view::{View, nul_terminated};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -96,6 +97,6 @@ fn seconds(time: SystemTime) -> i64 {
 pub unsafe extern "C" fn twindex_document_free(document: *const DocumentStruct) {
     if !document.is_null() {
         // SAFETY: the pointer comes from `Document::into_raw`, and the caller gives it back once.
-        drop(unsafe { Box::from_raw(document.cast_mut().cast::<Document>()) });
+        free(Some(unsafe { Box::from_raw(document.cast_mut().cast::<Document>()) }));
     }
 }

@@ -1,6 +1,6 @@
 //! The ids of all documents of a snapshot.
 
-use crate::border::{call, needed, place};
+use crate::border::{call, free, handle, needed, place};
 use crate::error::{ErrorHandle, Failure};
 use crate::snapshot::SnapshotHandle;
 use crate::status::Status;
@@ -30,7 +30,7 @@ pub struct IdsHandle(Mutex<(IdsCell, Vec<u8>)>);
 pub extern "C" fn twindex_ids_open(
     snapshot: Option<&SnapshotHandle>,
     ids: Option<&mut MaybeUninit<Option<Box<IdsHandle>>>>,
-    error: Option<&mut ErrorHandle>,
+    error: *mut ErrorHandle,
 ) -> Status {
     call(error, || {
         let place = place(ids, "ids")?;
@@ -45,16 +45,20 @@ pub extern "C" fn twindex_ids_open(
 /// Ownership: the id belongs to `ids`, until the next call with them.
 #[unsafe(no_mangle)]
 pub extern "C" fn twindex_ids_next(
-    ids: Option<&IdsHandle>,
+    ids: *mut IdsHandle,
     id: Option<&mut MaybeUninit<View>>,
-    error: Option<&mut ErrorHandle>,
+    error: *mut ErrorHandle,
 ) -> Status {
     call(error, || {
         let place = id.ok_or_else(|| Failure::null("id"))?.write(View::EMPTY);
-        let mut reading = needed(ids, "ids")?.0.try_lock().map_err(|locked| match locked {
-            TryLockError::WouldBlock => Failure::busy("another thread reads these ids"),
-            TryLockError::Poisoned(_) => Failure::closed("an earlier call with these ids failed"),
-        })?;
+        // SAFETY: the caller promises a handle.
+        let mut reading =
+            unsafe { handle(ids, "ids") }?.0.try_lock().map_err(|locked| match locked {
+                TryLockError::WouldBlock => Failure::busy("another thread reads these ids"),
+                TryLockError::Poisoned(_) => {
+                    Failure::closed("an earlier call with these ids failed")
+                }
+            })?;
         let (cell, current) = &mut *reading;
         if let Some(id) = cell.with_dependent_mut(|_, ids| ids.next()).transpose()? {
             *current = nul_terminated(id.into_bytes());
@@ -67,5 +71,5 @@ pub extern "C" fn twindex_ids_next(
 /// Frees a list of ids. Null is fine.
 #[unsafe(no_mangle)]
 pub extern "C" fn twindex_ids_free(ids: Option<Box<IdsHandle>>) {
-    drop(ids);
+    free(ids);
 }

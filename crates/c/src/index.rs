@@ -1,6 +1,6 @@
 //! Indexes: open files.
 
-use crate::border::{call, needed, path, place};
+use crate::border::{call, free, handle, needed, path, place};
 use crate::error::{ErrorHandle, Failure};
 use crate::settings::{SettingsStruct, SettingsTexts, options};
 use crate::status::Status;
@@ -127,7 +127,7 @@ unsafe fn open(
     (data, length): (*const c_char, usize),
     settings: *const SettingsStruct,
     index: Option<&mut MaybeUninit<Option<Box<IndexHandle>>>>,
-    error: Option<&mut ErrorHandle>,
+    error: *mut ErrorHandle,
     open: impl FnOnce(&IndexOptions, &Path) -> twindex::Result<Opened>,
 ) -> Status {
     call(error, || {
@@ -148,7 +148,7 @@ pub unsafe extern "C" fn twindex_index_create(
     path_length: usize,
     settings: *const SettingsStruct,
     index: Option<&mut MaybeUninit<Option<Box<IndexHandle>>>>,
-    error: Option<&mut ErrorHandle>,
+    error: *mut ErrorHandle,
 ) -> Status {
     let create = |options: &IndexOptions, path: &Path| options.create(path).map(Opened::Writing);
     // SAFETY: the caller promises the same.
@@ -165,7 +165,7 @@ pub unsafe extern "C" fn twindex_index_open(
     path_length: usize,
     settings: *const SettingsStruct,
     index: Option<&mut MaybeUninit<Option<Box<IndexHandle>>>>,
-    error: Option<&mut ErrorHandle>,
+    error: *mut ErrorHandle,
 ) -> Status {
     let write = |options: &IndexOptions, path: &Path| options.open(path).map(Opened::Writing);
     // SAFETY: the caller promises the same.
@@ -181,7 +181,7 @@ pub unsafe extern "C" fn twindex_index_open_or_create(
     path_length: usize,
     settings: *const SettingsStruct,
     index: Option<&mut MaybeUninit<Option<Box<IndexHandle>>>>,
-    error: Option<&mut ErrorHandle>,
+    error: *mut ErrorHandle,
 ) -> Status {
     let either =
         |options: &IndexOptions, path: &Path| options.open_or_create(path).map(Opened::Writing);
@@ -199,7 +199,7 @@ pub unsafe extern "C" fn twindex_index_open_read_only(
     path_length: usize,
     settings: *const SettingsStruct,
     index: Option<&mut MaybeUninit<Option<Box<IndexHandle>>>>,
-    error: Option<&mut ErrorHandle>,
+    error: *mut ErrorHandle,
 ) -> Status {
     let read =
         |options: &IndexOptions, path: &Path| options.open_read_only(path).map(Opened::Reading);
@@ -215,7 +215,7 @@ pub unsafe extern "C" fn twindex_index_open_read_only(
 pub unsafe extern "C" fn twindex_index_settings(
     index: Option<&IndexHandle>,
     settings: *mut SettingsStruct,
-    error: Option<&mut ErrorHandle>,
+    error: *mut ErrorHandle,
 ) -> Status {
     call(error, || {
         let index = needed(index, "index")?;
@@ -225,30 +225,38 @@ pub unsafe extern "C" fn twindex_index_settings(
 }
 
 /// Closes an index: ends what goes on in the background, so that the next opening is fast. All that
-/// was committed is durable without it. Every later call with the index returns TWINDEX_CLOSED;
-/// snapshots stay valid. After an error it is still open. Waits for a transaction that another
-/// thread holds.
+/// was committed is durable without it. Every later call with the index returns TWINDEX_CLOSED.
+///
+/// After TWINDEX_BUSY, because a transaction is in use or another call is running, the index is
+/// still open. After any other error it is closed.
+///
+/// Snapshots, and pairs, ids and clusters that read them, stay valid. As long as there are any, the
+/// file stays open, and no other process can write to it.
 #[unsafe(no_mangle)]
-pub extern "C" fn twindex_index_close(
-    index: Option<&IndexHandle>,
-    error: Option<&mut ErrorHandle>,
+pub unsafe extern "C" fn twindex_index_close(
+    index: *mut IndexHandle,
+    error: *mut ErrorHandle,
 ) -> Status {
     call(error, || {
-        let index = needed(index, "index")?;
-        let mut opened = index.for_itself()?;
-        if let Opened::Writing(index) = opened.as_ref().ok_or_else(closed)? {
-            index.flush()?;
+        // SAFETY: the caller promises a handle.
+        let mut opened = unsafe { handle(index, "index") }?.for_itself()?;
+        let closing = opened.take().ok_or_else(closed)?;
+        let Opened::Writing(index) = closing else { return Ok(()) };
+        // Nobody can begin a transaction meanwhile, so closing does not wait for one.
+        if let Ok(None) = index.try_begin_write() {
+            *opened = Some(Opened::Writing(index));
+            return Err(Failure::busy("a write transaction is in use; commit or free it first"));
         }
-        *opened = None;
-        Ok(())
+        Ok(index.close()?)
     })
 }
 
-/// Frees an index, and closes its file when its last snapshot and transaction are freed. Leaves the
+/// Frees an index, and closes its file when the last transaction and snapshot, and what reads a
+/// snapshot, are freed. Leaves the
 /// work of twindex_index_close to the next writer if it was not called. Null is fine.
 #[unsafe(no_mangle)]
 pub extern "C" fn twindex_index_free(index: Option<Box<IndexHandle>>) {
-    drop(index);
+    free(index);
 }
 
 /// The version of the library, such as "0.1.0". NUL-terminated; it belongs to the library.

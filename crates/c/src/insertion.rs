@@ -47,8 +47,8 @@ pub struct InsertionStruct {
     pub on_conflict: u32,
     /// TWINDEX_YES: uses estimates even if the index stores texts.
     pub estimate: u32,
-    /// The column of ids of an Arrow stream: strings or whole numbers. Default "id".
-    /// NUL-terminated.
+    /// The column of ids of an Arrow stream: strings or whole numbers. Default "id", if there is such
+    /// a column. NUL-terminated.
     pub id_column: *const c_char,
     /// The column of texts. Default "text". NUL-terminated.
     pub text_column: *const c_char,
@@ -60,6 +60,7 @@ pub struct InsertionStruct {
 // SAFETY: the size is first, and the two fields of 4 bytes fill a word.
 unsafe impl Growing for InsertionStruct {
     const NAME: &'static str = "twindex_insertion";
+    const FIRST: usize = 72;
     const ZERO: Self = Self {
         size: size_of::<Self>(),
         unless_similar: 0.0,
@@ -123,7 +124,8 @@ pub(crate) struct Manner<'a> {
     max_candidates: Option<usize>,
     on_conflict: OnConflict,
     estimate: bool,
-    pub(crate) id_column: &'a str,
+    /// `None`: "id", if there is such a column.
+    pub(crate) id_column: Option<&'a str>,
     pub(crate) text_column: &'a str,
     pub(crate) signature_column: Option<&'a str>,
 }
@@ -161,7 +163,7 @@ impl<'a> Manner<'a> {
             max_candidates: most.map(|most| usize::try_from(most).unwrap_or(usize::MAX)),
             on_conflict: on_conflict(given.on_conflict)?,
             estimate: choice("estimate", given.estimate)? == Some(true),
-            id_column: id.unwrap_or("id"),
+            id_column: id,
             text_column: text.unwrap_or("text"),
             signature_column: signature,
         })

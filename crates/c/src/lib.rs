@@ -7,6 +7,9 @@
 #![expect(unsafe_code, reason = "the border to C is made of pointers and exported names")]
 #![deny(missing_docs)]
 
+#[cfg(not(target_pointer_width = "64"))]
+compile_error!("libtwindex lays out its structures for 64-bit systems");
+
 // The order is that of the header.
 mod status;
 

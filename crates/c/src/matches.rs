@@ -1,5 +1,6 @@
 //! Matches: the documents that a query finds.
 
+use crate::border::free;
 use crate::view::{View, nul_terminated};
 use std::ptr;
 
@@ -105,5 +106,5 @@ pub extern "C" fn twindex_matches_left_out(matches: Option<&MatchesHandle>) -> u
 /// Frees matches. Null is fine.
 #[unsafe(no_mangle)]
 pub extern "C" fn twindex_matches_free(matches: Option<Box<MatchesHandle>>) {
-    drop(matches);
+    free(matches);
 }

@@ -1,6 +1,6 @@
 //! All similar pairs of a snapshot, one after the other.
 
-use crate::border::{call, needed, place};
+use crate::border::{call, free, handle, needed, place};
 use crate::error::{ErrorHandle, Failure};
 use crate::settings::{choice, number};
 use crate::snapshot::SnapshotHandle;
@@ -33,6 +33,7 @@ pub struct PairsOptions {
 // SAFETY: the size is first, and the two fields of 4 bytes fill a word.
 unsafe impl Growing for PairsOptions {
     const NAME: &'static str = "twindex_pairs_options";
+    const FIRST: usize = 32;
     const ZERO: Self = Self {
         size: size_of::<Self>(),
         threshold: 0.0,
@@ -119,7 +120,7 @@ pub unsafe extern "C" fn twindex_pairs_open(
     snapshot: Option<&SnapshotHandle>,
     options: *const PairsOptions,
     pairs: Option<&mut MaybeUninit<Option<Box<PairsHandle>>>>,
-    error: Option<&mut ErrorHandle>,
+    error: *mut ErrorHandle,
 ) -> Status {
     call(error, || {
         let place = place(pairs, "pairs")?;
@@ -149,13 +150,14 @@ pub unsafe extern "C" fn twindex_pairs_open(
 /// Ownership: the pair belongs to the pairs, until the next call with them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn twindex_pairs_next(
-    pairs: Option<&PairsHandle>,
+    pairs: *mut PairsHandle,
     pair: Option<&mut MaybeUninit<*const PairStruct>>,
-    error: Option<&mut ErrorHandle>,
+    error: *mut ErrorHandle,
 ) -> Status {
     call(error, || {
         let place = pair.ok_or_else(|| Failure::null("pair"))?.write(ptr::null());
-        needed(pairs, "pairs")?.reading(|reading| {
+        // SAFETY: the caller promises a handle.
+        unsafe { handle(pairs, "pairs") }?.reading(|reading| {
             let Some(pairs) = &mut reading.pairs else {
                 return Err(Failure::closed("the pairs were taken over before"));
             };
@@ -174,5 +176,5 @@ pub unsafe extern "C" fn twindex_pairs_next(
 /// Frees pairs. Null is fine.
 #[unsafe(no_mangle)]
 pub extern "C" fn twindex_pairs_free(pairs: Option<Box<PairsHandle>>) {
-    drop(pairs);
+    free(pairs);
 }

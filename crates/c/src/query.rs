@@ -8,6 +8,7 @@ use crate::settings::{choice, number};
 use crate::snapshot::SnapshotHandle;
 use crate::status::Status;
 use crate::structs::{self, Growing};
+use crate::view::TWINDEX_NUL;
 use std::ffi::c_char;
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -32,7 +33,7 @@ pub struct QueryStruct {
     pub top: u64,
     /// The id of a document to leave out.
     pub excluded: *const c_char,
-    /// The length of that id in bytes, or TWINDEX_NUL.
+    /// The length of that id in bytes; 0 or TWINDEX_NUL if it ends in a NUL.
     pub excluded_length: usize,
     /// TWINDEX_YES: the threshold is one of containment, the share of the query that is in a
     /// document.
@@ -48,6 +49,7 @@ pub struct QueryStruct {
 // SAFETY: the size is first, and the four fields of 4 bytes fill whole words.
 unsafe impl Growing for QueryStruct {
     const NAME: &'static str = "twindex_query";
+    const FIRST: usize = 80;
     const ZERO: Self = Self {
         size: size_of::<Self>(),
         threshold: 0.0,
@@ -93,9 +95,10 @@ unsafe fn query(given: *const QueryStruct, snapshot: &Snapshot) -> Result<Query<
         query = query.top(count(top));
     }
     if !given.excluded.is_null() {
+        // No id is empty.
+        let length = number(given.excluded_length).unwrap_or(TWINDEX_NUL);
         // SAFETY: the caller promises the id.
-        query =
-            query.excluding(unsafe { text("excluded", given.excluded, given.excluded_length) }?);
+        query = query.excluding(unsafe { text("excluded", given.excluded, length) }?);
     }
     let yes = |field, value| choice(field, value).map(|choice| choice == Some(true));
     Ok(query
@@ -116,7 +119,7 @@ pub unsafe extern "C" fn twindex_query_text(
     length: usize,
     query: *const QueryStruct,
     matches: Option<&mut MaybeUninit<Option<Box<MatchesHandle>>>>,
-    error: Option<&mut ErrorHandle>,
+    error: *mut ErrorHandle,
 ) -> Status {
     call(error, || {
         let matches = place(matches, "matches")?;
@@ -140,7 +143,7 @@ pub unsafe extern "C" fn twindex_query_id(
     id_length: usize,
     query: *const QueryStruct,
     matches: Option<&mut MaybeUninit<Option<Box<MatchesHandle>>>>,
-    error: Option<&mut ErrorHandle>,
+    error: *mut ErrorHandle,
 ) -> Status {
     call(error, || {
         let matches = place(matches, "matches")?;
@@ -162,7 +165,7 @@ pub unsafe extern "C" fn twindex_query_signature(
     length: usize,
     query: *const QueryStruct,
     matches: Option<&mut MaybeUninit<Option<Box<MatchesHandle>>>>,
-    error: Option<&mut ErrorHandle>,
+    error: *mut ErrorHandle,
 ) -> Status {
     call(error, || {
         let matches = place(matches, "matches")?;
@@ -187,6 +190,9 @@ pub(crate) unsafe fn signature_at(
     data: *const u8,
     length: usize,
 ) -> Result<Signature, Failure> {
+    if length == TWINDEX_NUL {
+        return Err(Failure::misuse(format_args!("{argument}: a signature needs its length")));
+    }
     // SAFETY: the caller promises the same.
     let bytes = unsafe { bytes(argument, data.cast(), length) }?;
     Signature::from_bytes(bytes).ok_or_else(|| {

@@ -15,7 +15,8 @@ pub const TWINDEX_YES: u32 = 1;
 pub const TWINDEX_NO: u32 = 2;
 
 /// How an index is created and opened. Set all bytes to zero, then `size`; a field that is zero has
-/// its default in a new index, and any value in an existing one.
+/// its default in a new index, and any value in an existing one. A choice is TWINDEX_YES or
+/// TWINDEX_NO, so that 0 is neither: compare it, and do not use it as a condition.
 ///
 ///     twindex_settings settings = {.size = sizeof settings};
 ///     settings.threshold = 0.9;
@@ -64,6 +65,7 @@ pub struct SettingsStruct {
 // SAFETY: the size is first, and the six fields of 4 bytes fill whole words.
 unsafe impl Growing for SettingsStruct {
     const NAME: &'static str = "twindex_settings";
+    const FIRST: usize = 96;
     const ZERO: Self = Self {
         size: size_of::<Self>(),
         threshold: 0.0,

@@ -1,6 +1,6 @@
 //! Signatures and similarities without an index.
 
-use crate::border::{call, give, needed, place, text};
+use crate::border::{call, free, give, needed, place, text};
 use crate::document::Given;
 use crate::error::{ErrorHandle, Failure};
 use crate::index::IndexHandle;
@@ -27,7 +27,7 @@ pub struct SketcherHandle {
 pub unsafe extern "C" fn twindex_sketcher_new(
     settings: *const SettingsStruct,
     sketcher: Option<&mut MaybeUninit<Option<Box<SketcherHandle>>>>,
-    error: Option<&mut ErrorHandle>,
+    error: *mut ErrorHandle,
 ) -> Status {
     call(error, || {
         let place = place(sketcher, "sketcher")?;
@@ -46,7 +46,7 @@ pub unsafe extern "C" fn twindex_sketcher_new(
 pub extern "C" fn twindex_sketcher_of(
     index: Option<&IndexHandle>,
     sketcher: Option<&mut MaybeUninit<Option<Box<SketcherHandle>>>>,
-    error: Option<&mut ErrorHandle>,
+    error: *mut ErrorHandle,
 ) -> Status {
     call(error, || {
         let place = place(sketcher, "sketcher")?;
@@ -74,7 +74,7 @@ pub unsafe extern "C" fn twindex_sketch(
     length: usize,
     signature: *mut u8,
     capacity: usize,
-    error: Option<&mut ErrorHandle>,
+    error: *mut ErrorHandle,
 ) -> Status {
     call(error, || {
         let SketcherHandle { sketcher, settings } = needed(sketcher, "sketcher")?;
@@ -98,7 +98,7 @@ pub unsafe extern "C" fn twindex_sketch(
 
 /// Estimates the Jaccard similarity of the documents of two signatures, with its interval at a
 /// confidence, such as 0.95; 0 is that. All are 0 if a document has no shingles. Results whose
-/// pointers are null are left out.
+/// pointers are null are left out. They are not set after an error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn twindex_signature_similarity(
     a: *const u8,
@@ -109,7 +109,7 @@ pub unsafe extern "C" fn twindex_signature_similarity(
     similarity: Option<&mut MaybeUninit<f64>>,
     low: Option<&mut MaybeUninit<f64>>,
     high: Option<&mut MaybeUninit<f64>>,
-    error: Option<&mut ErrorHandle>,
+    error: *mut ErrorHandle,
 ) -> Status {
     call(error, || {
         // SAFETY: the caller promises two signatures.
@@ -128,7 +128,7 @@ pub unsafe extern "C" fn twindex_signature_similarity(
 
 /// Compares two texts exactly: the Jaccard similarity of their shingles, the share of a that is in
 /// b, and the share of b that is in a. An empty text is similar to nothing. Not for weighted sets.
-/// Results whose pointers are null are left out.
+/// Results whose pointers are null are left out. They are not set after an error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn twindex_compare(
     sketcher: Option<&SketcherHandle>,
@@ -139,7 +139,7 @@ pub unsafe extern "C" fn twindex_compare(
     similarity: Option<&mut MaybeUninit<f64>>,
     a_in_b: Option<&mut MaybeUninit<f64>>,
     b_in_a: Option<&mut MaybeUninit<f64>>,
-    error: Option<&mut ErrorHandle>,
+    error: *mut ErrorHandle,
 ) -> Status {
     call(error, || {
         let SketcherHandle { sketcher, settings } = needed(sketcher, "sketcher")?;
@@ -160,5 +160,5 @@ pub unsafe extern "C" fn twindex_compare(
 /// Frees a sketcher. Null is fine.
 #[unsafe(no_mangle)]
 pub extern "C" fn twindex_sketcher_free(sketcher: Option<Box<SketcherHandle>>) {
-    drop(sketcher);
+    free(sketcher);
 }

@@ -1,6 +1,6 @@
 //! Snapshots: the state of an index after one commit.
 
-use crate::border::{call, needed, path, place, text};
+use crate::border::{call, free, needed, path, place, text};
 use crate::care::{Progress, watch};
 use crate::document::{Document, DocumentStruct};
 use crate::error::ErrorHandle;
@@ -37,7 +37,7 @@ impl SnapshotHandle {
 pub extern "C" fn twindex_snapshot_take(
     index: Option<&IndexHandle>,
     snapshot: Option<&mut MaybeUninit<Option<Box<SnapshotHandle>>>>,
-    error: Option<&mut ErrorHandle>,
+    error: *mut ErrorHandle,
 ) -> Status {
     call(error, || {
         let place = place(snapshot, "snapshot")?;
@@ -63,7 +63,7 @@ pub unsafe extern "C" fn twindex_snapshot_get(
     id: *const c_char,
     id_length: usize,
     document: Option<&mut MaybeUninit<*const DocumentStruct>>,
-    error: Option<&mut ErrorHandle>,
+    error: *mut ErrorHandle,
 ) -> Status {
     call(error, || {
         let place = document.ok_or_else(|| crate::error::Failure::null("document"))?;
@@ -87,7 +87,7 @@ pub unsafe extern "C" fn twindex_snapshot_backup(
     path_length: usize,
     progress: Progress,
     data: *mut c_void,
-    error: Option<&mut ErrorHandle>,
+    error: *mut ErrorHandle,
 ) -> Status {
     call(error, || {
         let snapshot = needed(snapshot, "snapshot")?.get();
@@ -108,7 +108,7 @@ pub extern "C" fn twindex_snapshot_commit(snapshot: Option<&SnapshotHandle>) -> 
 /// valid.
 #[unsafe(no_mangle)]
 pub extern "C" fn twindex_snapshot_free(snapshot: Option<Box<SnapshotHandle>>) {
-    drop(snapshot);
+    free(snapshot);
 }
 
 // Any number of threads may use it at once.

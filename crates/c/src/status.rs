@@ -17,7 +17,8 @@ pub const TWINDEX_INVALID_INPUT: Status = 3;
 pub const TWINDEX_MISMATCH: Status = 4;
 /// Another process, transaction, snapshot or call is in the way. End it or wait, and try again.
 pub const TWINDEX_BUSY: Status = 5;
-/// The path leads to another file than the one that is open. Open the index again.
+/// The path leads to another file than the one that is open. Free the index and open it
+/// again at its new path.
 pub const TWINDEX_MOVED: Status = 6;
 /// A progress function stopped the work. The message says what was done and what was left.
 pub const TWINDEX_INTERRUPTED: Status = 7;
@@ -27,13 +28,14 @@ pub const TWINDEX_DAMAGED: Status = 8;
 pub const TWINDEX_UNSUPPORTED: Status = 9;
 /// A limit is reached: the index has no free numbers, or there is too little memory.
 pub const TWINDEX_FULL: Status = 10;
-/// The operating system or the storage failed. Close the index and open it again: it is then at its
+/// The operating system or the storage failed. Free the index and open it again: it is then at its
 /// last commit.
 pub const TWINDEX_IO: Status = 11;
-/// The call is a mistake of the program: a null pointer, a length or a `size` that cannot be, or
-/// text that is not UTF-8.
+/// The call is a mistake of the program: a null pointer, a length or a `size` that cannot be, or an
+/// argument that is not UTF-8.
 pub const TWINDEX_MISUSE: Status = 20;
-/// The index was closed, or the transaction has ended.
+/// The index was closed, the transaction has ended, the pairs were taken over, or an earlier call with
+/// the handle was TWINDEX_DEFECT.
 pub const TWINDEX_CLOSED: Status = 21;
 /// The library failed by a defect of its own. Nothing says that the file is damaged. Please report
 /// the message.

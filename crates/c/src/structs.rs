@@ -6,7 +6,7 @@ use std::ptr;
 use std::slice;
 
 /// A structure that begins with its size in bytes, `usize`. All its bytes may be zero, which means
-/// defaults.
+/// defaults. It only grows at the end.
 ///
 /// # Safety
 ///
@@ -15,6 +15,8 @@ use std::slice;
 pub(crate) unsafe trait Growing: Copy {
     /// What it is called in messages.
     const NAME: &'static str;
+    /// Its size in the first version that had it: no caller has a smaller one.
+    const FIRST: usize;
     /// All defaults.
     const ZERO: Self;
 }
@@ -23,7 +25,7 @@ fn size_at<T: Growing>(given: *const T) -> Result<usize, Failure> {
     // SAFETY: the caller of the library gives a pointer to a structure, which begins with its size.
     let size = unsafe { ptr::read_unaligned(given.cast::<usize>()) };
     // No structure grows to a page; a greater size was never set.
-    match (size_of::<usize>()..=4096).contains(&size) {
+    match (T::FIRST..=4096).contains(&size) {
         true => Ok(size),
         false => Err(Failure::misuse(format_args!(
             "{}.size is {size}: set it to sizeof({})",
@@ -70,10 +72,13 @@ pub(crate) unsafe fn write<T: Growing>(given: *mut T, value: &T) -> Result<(), F
     if given.is_null() {
         return Err(Failure::null(T::NAME));
     }
-    let size = size_at(given.cast_const())?.min(size_of::<T>());
+    let all = size_at(given.cast_const())?;
+    let size = all.min(size_of::<T>());
     let first = size_of::<usize>();
-    // SAFETY: both have so many bytes; the first field of the caller's stays.
+    // SAFETY: both have so many bytes; the first field of the caller's stays. What it has beyond
+    // becomes zero, as are fields that are not set.
     unsafe {
+        ptr::write_bytes(given.cast::<u8>().add(size), 0, all - size);
         ptr::copy_nonoverlapping(
             ptr::from_ref(value).cast::<u8>().add(first),
             given.cast::<u8>().add(first),

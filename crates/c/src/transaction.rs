@@ -1,6 +1,6 @@
 //! Write transactions: documents go in and out, durably and all at once.
 
-use crate::border::{call, give, needed, place, text};
+use crate::border::{call, flag, free, handle, needed, place, text};
 use crate::care::{Progress, watch};
 use crate::document::Given;
 use crate::error::{ErrorHandle, Failure};
@@ -20,6 +20,10 @@ use std::sync::{Mutex, TryLockError};
 use twindex::{Document, Inserted, Outcome, Settings, Sketcher, WriteTxn};
 
 /// A write transaction. An index has one at a time. Nobody else sees its changes before the commit.
+///
+/// After TWINDEX_MISUSE, TWINDEX_INVALID_INPUT, TWINDEX_MISMATCH and TWINDEX_BUSY, a call for one
+/// document has changed nothing, and the transaction goes on. After other errors it may be one that
+/// cannot be committed.
 ///
 /// Threads: one at a time; it may move to another. A call meanwhile returns TWINDEX_BUSY.
 pub struct TxnHandle(Mutex<Option<Box<Writing>>>);
@@ -87,7 +91,7 @@ impl Writing {
         &mut self,
         document: Document,
         manner: &Manner<'_>,
-        out: Option<&mut MaybeUninit<*const OutcomeStruct>>,
+        out: Option<&mut *const OutcomeStruct>,
     ) -> Result<(), Failure> {
         let outcome = manner.insert(&mut self.txn, vec![document])?.pop();
         let (what, against) = match &outcome {
@@ -104,7 +108,9 @@ impl Writing {
         let similar = self.similar.as_ref().map_or(ptr::null(), Match::fields);
         let fields = OutcomeStruct { what, against: against.unwrap_or(-1), similar };
         let kept = ptr::from_ref(self.outcome.insert(fields));
-        give(out, kept);
+        if let Some(out) = out {
+            *out = kept;
+        }
         Ok(())
     }
 }
@@ -119,7 +125,12 @@ fn what(inserted: Inserted) -> u32 {
 }
 
 /// Begins a write transaction. With `wait` 1, waits until the one before has ended; with 0, returns
-/// TWINDEX_BUSY if there is one. A thread that holds it always gets TWINDEX_BUSY.
+/// TWINDEX_BUSY if there is one.
+///
+/// A thread that holds the transaction would wait for ever, so it gets TWINDEX_BUSY with `wait` 1,
+/// too. The library takes the thread that used the transaction last for the one that holds it. A
+/// program that moves transactions between threads, or whose tasks change threads as those of Go
+/// do, should call this with `wait` 0 and try again, or keep a lock of its own.
 ///
 /// Ownership: the caller frees `*txn` with twindex_txn_free. It is null after an error.
 #[unsafe(no_mangle)]
@@ -127,17 +138,18 @@ pub extern "C" fn twindex_txn_begin(
     index: Option<&IndexHandle>,
     wait: i32,
     txn: Option<&mut MaybeUninit<Option<Box<TxnHandle>>>>,
-    error: Option<&mut ErrorHandle>,
+    error: *mut ErrorHandle,
 ) -> Status {
     call(error, || {
         let place = place(txn, "txn")?;
+        let waits = flag("wait", wait)?;
         let writing = needed(index, "index")?.opened(|opened| {
             let index = opened.writing()?;
-            let txn = match wait {
-                0 => index.try_begin_write()?.ok_or_else(|| {
+            let txn = match waits {
+                false => index.try_begin_write()?.ok_or_else(|| {
                     Failure::busy("another write transaction is in use; try again, or wait")
                 })?,
-                _ => index.begin_write()?,
+                true => index.begin_write()?,
             };
             Ok(Box::new(Writing {
                 txn,
@@ -158,14 +170,14 @@ pub extern "C" fn twindex_txn_begin(
 /// Ownership: `*outcome` belongs to the transaction, until the next call with it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn twindex_txn_insert(
-    txn: Option<&TxnHandle>,
+    txn: *mut TxnHandle,
     id: *const c_char,
     id_length: usize,
     data: *const c_char,
     length: usize,
     insertion: *const InsertionStruct,
     outcome: Option<&mut MaybeUninit<*const OutcomeStruct>>,
-    error: Option<&mut ErrorHandle>,
+    error: *mut ErrorHandle,
 ) -> Status {
     // SAFETY: the caller promises the same.
     unsafe {
@@ -180,14 +192,14 @@ pub unsafe extern "C" fn twindex_txn_insert(
 /// Ownership: `*outcome` belongs to the transaction, until the next call with it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn twindex_txn_insert_unless_similar(
-    txn: Option<&TxnHandle>,
+    txn: *mut TxnHandle,
     id: *const c_char,
     id_length: usize,
     data: *const c_char,
     length: usize,
     insertion: *const InsertionStruct,
     outcome: Option<&mut MaybeUninit<*const OutcomeStruct>>,
-    error: Option<&mut ErrorHandle>,
+    error: *mut ErrorHandle,
 ) -> Status {
     // SAFETY: the caller promises the same.
     unsafe {
@@ -200,18 +212,20 @@ pub unsafe extern "C" fn twindex_txn_insert_unless_similar(
 type Inputs = ((*const c_char, usize), (*const c_char, usize), *const InsertionStruct);
 
 unsafe fn insert_text(
-    txn: Option<&TxnHandle>,
+    txn: *mut TxnHandle,
     (id, data, insertion): Inputs,
     threshold: impl FnOnce(&Settings) -> Option<f64>,
     outcome: Option<&mut MaybeUninit<*const OutcomeStruct>>,
-    error: Option<&mut ErrorHandle>,
+    error: *mut ErrorHandle,
 ) -> Status {
+    let outcome = outcome.map(|outcome| outcome.write(ptr::null()));
     call(error, || {
         // SAFETY: the caller promises texts and options.
         let (id, text, mut manner) = unsafe {
             (text("id", id.0, id.1)?, text("text", data.0, data.1)?, Manner::new(insertion)?)
         };
-        needed(txn, "txn")?.with(|writing| {
+        // SAFETY: the caller promises a handle.
+        unsafe { handle(txn, "txn") }?.with(|writing| {
             let default = threshold(&writing.making.settings);
             manner.unless_similar = manner.unless_similar.or(default);
             let document = writing.making.document(id, text)?;
@@ -226,15 +240,16 @@ unsafe fn insert_text(
 /// Ownership: `*outcome` belongs to the transaction, until the next call with it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn twindex_txn_insert_signature(
-    txn: Option<&TxnHandle>,
+    txn: *mut TxnHandle,
     id: *const c_char,
     id_length: usize,
     signature: *const u8,
     length: usize,
     insertion: *const InsertionStruct,
     outcome: Option<&mut MaybeUninit<*const OutcomeStruct>>,
-    error: Option<&mut ErrorHandle>,
+    error: *mut ErrorHandle,
 ) -> Status {
+    let outcome = outcome.map(|outcome| outcome.write(ptr::null()));
     call(error, || {
         // SAFETY: the caller promises an id, a signature and options.
         let (id, signature, manner) = unsafe {
@@ -244,7 +259,8 @@ pub unsafe extern "C" fn twindex_txn_insert_signature(
                 Manner::new(insertion)?,
             )
         };
-        needed(txn, "txn")?.with(|writing| {
+        // SAFETY: the caller promises a handle.
+        unsafe { handle(txn, "txn") }?.with(|writing| {
             writing.insert(Document::from_signature(id, signature)?, &manner, outcome)
         })
     })
@@ -253,17 +269,22 @@ pub unsafe extern "C" fn twindex_txn_insert_signature(
 /// Removes the document with this id. `removed` may be null; it becomes 1 if there was one, else 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn twindex_txn_remove(
-    txn: Option<&TxnHandle>,
+    txn: *mut TxnHandle,
     id: *const c_char,
     id_length: usize,
     removed: Option<&mut MaybeUninit<i32>>,
-    error: Option<&mut ErrorHandle>,
+    error: *mut ErrorHandle,
 ) -> Status {
+    let removed = removed.map(|removed| removed.write(0));
     call(error, || {
         // SAFETY: the caller promises an id.
         let id = unsafe { text("id", id, id_length) }?;
-        let was_there = needed(txn, "txn")?.with(|writing| Ok(writing.txn.remove(id)?))?;
-        give(removed, was_there.into());
+        // SAFETY: the caller promises a handle.
+        let was_there =
+            unsafe { handle(txn, "txn") }?.with(|writing| Ok(writing.txn.remove(id)?))?;
+        if let Some(removed) = removed {
+            *removed = was_there.into();
+        }
         Ok(())
     })
 }
@@ -273,25 +294,31 @@ pub unsafe extern "C" fn twindex_txn_remove(
 /// other, which is faster for documents that the index does not have. The progress counts documents.
 /// `counts` may be null.
 ///
+/// After an error, TWINDEX_INTERRUPTED included, the transaction has a part of the documents; with
+/// `attach` 1 it cannot be committed.
+///
 /// Ownership: `*counts` belongs to the transaction, until the next call with it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn twindex_txn_merge(
-    txn: Option<&TxnHandle>,
+    txn: *mut TxnHandle,
     source: Option<&SnapshotHandle>,
     on_conflict: u32,
     attach: i32,
     progress: Progress,
     data: *mut c_void,
     counts: Option<&mut MaybeUninit<*const CountsStruct>>,
-    error: Option<&mut ErrorHandle>,
+    error: *mut ErrorHandle,
 ) -> Status {
+    let counts = counts.map(|counts| counts.write(ptr::null()));
     call(error, || {
         let source = needed(source, "source")?.get();
         let on_conflict = insertion::on_conflict(on_conflict)?;
-        needed(txn, "txn")?.with(|writing| {
-            let work = match attach {
-                0 => writing.txn.merge(source, on_conflict),
-                _ => writing.txn.attach(source, on_conflict),
+        let attaches = flag("attach", attach)?;
+        // SAFETY: the caller promises a handle.
+        unsafe { handle(txn, "txn") }?.with(|writing| {
+            let work = match attaches {
+                false => writing.txn.merge(source, on_conflict),
+                true => writing.txn.attach(source, on_conflict),
             };
             let merged = watch(work, progress, data)?;
             writing.counts = CountsStruct {
@@ -301,31 +328,33 @@ pub unsafe extern "C" fn twindex_txn_merge(
                 skipped: merged.skipped,
                 duplicates: 0,
             };
-            give(counts, ptr::from_ref(&writing.counts));
+            if let Some(counts) = counts {
+                *counts = ptr::from_ref(&writing.counts);
+            }
             Ok(())
         })
     })
 }
 
-/// Makes all changes durable, then visible, and ends the transaction, also after an error. Takes at
-/// least the time of a disk sync. The handle remains, and is freed with twindex_txn_free.
+/// Makes all changes durable, then visible, and ends the transaction. Takes at least the time of a
+/// disk sync. The handle remains, and is freed with twindex_txn_free.
+///
+/// An error ends it, too, and undoes its changes, with two exceptions. After TWINDEX_BUSY, because
+/// another call uses the transaction, it goes on. After TWINDEX_MOVED the changes are in the file
+/// that is open, which has lost its name.
 #[unsafe(no_mangle)]
-pub extern "C" fn twindex_txn_commit(
-    txn: Option<&TxnHandle>,
-    error: Option<&mut ErrorHandle>,
-) -> Status {
-    call(error, || Ok(needed(txn, "txn")?.take()?.txn.commit()?))
+pub extern "C" fn twindex_txn_commit(txn: *mut TxnHandle, error: *mut ErrorHandle) -> Status {
+    // SAFETY: the caller promises a handle.
+    call(error, || Ok(unsafe { handle(txn, "txn") }?.take()?.txn.commit()?))
 }
 
 /// Undoes all changes and ends the transaction. The handle remains, and is freed with
 /// twindex_txn_free.
 #[unsafe(no_mangle)]
-pub extern "C" fn twindex_txn_abort(
-    txn: Option<&TxnHandle>,
-    error: Option<&mut ErrorHandle>,
-) -> Status {
+pub extern "C" fn twindex_txn_abort(txn: *mut TxnHandle, error: *mut ErrorHandle) -> Status {
     call(error, || {
-        needed(txn, "txn")?.take()?.txn.abort();
+        // SAFETY: the caller promises a handle.
+        unsafe { handle(txn, "txn") }?.take()?.txn.abort();
         Ok(())
     })
 }
@@ -333,5 +362,5 @@ pub extern "C" fn twindex_txn_abort(
 /// Frees a transaction, and undoes its changes if it has not ended. Null is fine.
 #[unsafe(no_mangle)]
 pub extern "C" fn twindex_txn_free(txn: Option<Box<TxnHandle>>) {
-    drop(txn);
+    free(txn);
 }

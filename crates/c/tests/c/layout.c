@@ -5,8 +5,8 @@
 #include <twindex.h>
 
 #define STRUCT(type) printf("%s: %zu bytes\n", #type, sizeof(type))
-#define FIELD(type, field)                                                                         \
-    printf("    %zu %s, %zu bytes\n", offsetof(type, field), #field, sizeof(((type *)0)->field))
+#define FIELD(type, field, declared)                                                               \
+    printf("    %zu %s, %zu bytes\n", offsetof(type, field), declared, sizeof(((type *)0)->field))
 
 int main(void) {
 #include "fields.h"

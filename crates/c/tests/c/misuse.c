@@ -96,6 +96,10 @@ static void bad_settings(const char *folder, twindex_error *error) {
     twindex_settings settings = {.size = 0};
     FAILS(TWINDEX_MISUSE, "twindex_settings.size is 0",
           twindex_index_create(path, TWINDEX_NUL, &settings, &index, error));
+    // The size of a pointer.
+    settings.size = sizeof(twindex_settings *);
+    FAILS(TWINDEX_MISUSE, "set it to sizeof(twindex_settings)",
+          twindex_index_create(path, TWINDEX_NUL, &settings, &index, error));
     settings.size = sizeof settings;
     settings.threshold = 2;
     FAILS(TWINDEX_INVALID_INPUT, "threshold 2",
@@ -128,6 +132,13 @@ static void bad_settings(const char *folder, twindex_error *error) {
 
 static int stop(void *data, uint64_t done, uint64_t total) {
     (void)data, (void)done, (void)total;
+    return 1;
+}
+
+static int fail_and_stop(void *data, uint64_t done, uint64_t total) {
+    (void)done, (void)total;
+    twindex_error *error = data;
+    FAILS(TWINDEX_MISUSE, "index is a null pointer", twindex_index_close(NULL, error));
     return 1;
 }
 
@@ -192,7 +203,10 @@ static void bad_documents(twindex_index *index, twindex_error *error) {
     twindex_insertion against = {.size = sizeof against, .against = none, .against_count = 1};
     FAILS(TWINDEX_MISUSE, "a snapshot of against is a null pointer",
           twindex_txn_insert_unless_similar(txn, "a", 1, A, TWINDEX_NUL, &against, &outcome, error));
+    CHECK(outcome == NULL);
     uint8_t signature[68] = {0};
+    FAILS(TWINDEX_MISUSE, "a signature needs its length",
+          twindex_txn_insert_signature(txn, "a", 1, signature, TWINDEX_NUL, NULL, &outcome, error));
     FAILS(TWINDEX_INVALID_INPUT, "10 bytes are no signature",
           twindex_txn_insert_signature(txn, "a", 1, signature, 10, NULL, &outcome, error));
     FAILS(TWINDEX_INVALID_INPUT, "no signature",
@@ -207,7 +221,14 @@ static void bad_documents(twindex_index *index, twindex_error *error) {
     const twindex_counts *counts;
     FAILS(TWINDEX_INVALID_INPUT, "row 1, counted from 0: not valid UTF-8",
           twindex_txn_insert_arrow(txn, &stream, NULL, &told, &counts, error));
-    CHECK(stream.release == NULL && told.release == NULL);
+    CHECK(stream.release == NULL && told.release == NULL && counts->added == 0);
+    stream = stream_of((table){ids, texts, 1, 0, "text", 0, 0});
+    twindex_insertion named = {.size = sizeof named, .id_column = "docid"};
+    FAILS(TWINDEX_INVALID_INPUT, "no column \"docid\": there are id, text",
+          twindex_txn_insert_arrow(txn, &stream, &named, &told, &counts, error));
+    stream = stream_of((table){ids, texts, 1, 0, "text", 0, 0});
+    CHECK(twindex_txn_insert_arrow(NULL, &stream, NULL, &told, &counts, error) == TWINDEX_MISUSE);
+    CHECK(stream.release == NULL && counts == NULL);
     FAILS(TWINDEX_INVALID_INPUT, "stream",
           twindex_txn_insert_arrow(txn, &stream, NULL, NULL, NULL, error));
     stream = stream_of((table){ids, texts, 2, 0, "body", 0, 0});
@@ -233,6 +254,8 @@ static void ended_handles(const char *folder, twindex_error *error) {
     FAILS(TWINDEX_BUSY, "", twindex_txn_begin(index, 0, &second, error));
     CHECK(second == NULL);
     FAILS(TWINDEX_BUSY, "", twindex_txn_begin(index, 1, &second, error));
+    FAILS(TWINDEX_MISUSE, "wait is 2: expected 0 or 1",
+          twindex_txn_begin(index, TWINDEX_NO, &second, error));
     FAILS(TWINDEX_BUSY, "", twindex_index_close(index, error));
     FAILS(TWINDEX_BUSY, "", twindex_index_compact(index, NULL, NULL, error));
     OK(twindex_txn_insert(txn, "a", 1, A, TWINDEX_NUL, NULL, NULL, error));
@@ -287,6 +310,16 @@ static void ended_handles(const char *folder, twindex_error *error) {
                                   error));
     twindex_snapshot_free(snapshot);
 
+    // One error for a call and for those of its progress function.
+    OK(twindex_txn_begin(index, 1, &with.txn, error));
+    OK(twindex_snapshot_take(index, &snapshot, error));
+    FAILS(TWINDEX_INTERRUPTED, "was interrupted",
+          twindex_txn_merge(with.txn, snapshot, 0, 0, fail_and_stop, error, NULL, error));
+    FAILS(TWINDEX_MISUSE, "attach is 2",
+          twindex_txn_merge(with.txn, snapshot, 0, 2, NULL, NULL, NULL, error));
+    twindex_snapshot_free(snapshot);
+    twindex_txn_free(with.txn);
+
     with = (busy){index, NULL, 0};
     OK(twindex_index_compact(index, use_again, &with, error));
     CHECK(with.called);
@@ -315,6 +348,24 @@ static void ended_handles(const char *folder, twindex_error *error) {
     FAILS(TWINDEX_MISUSE, "room for 10 bytes, but a signature has 260",
           twindex_sketch(sketcher, A, TWINDEX_NUL, small, sizeof small, error));
     twindex_sketcher_free(sketcher);
+}
+
+static void moved_file(const char *folder, twindex_error *error) {
+    const char *path = in_folder(folder, "moved.twx");
+    twindex_index *index;
+    OK(twindex_index_create(path, TWINDEX_NUL, NULL, &index, error));
+    twindex_txn *txn;
+    OK(twindex_txn_begin(index, 1, &txn, error));
+    OK(twindex_txn_insert(txn, "a", 1, A, TWINDEX_NUL, NULL, NULL, error));
+    CHECK(rename(path, in_folder(folder, "elsewhere.twx")) == 0);
+    FAILS(TWINDEX_MOVED, "was moved, deleted or replaced", twindex_txn_commit(txn, error));
+    CHECK(equals(twindex_error_path(error), path));
+    twindex_txn_free(txn);
+    FAILS(TWINDEX_MOVED, "was moved, deleted or replaced", twindex_index_close(index, error));
+    FAILS(TWINDEX_CLOSED, "the index was closed", twindex_index_close(index, error));
+    twindex_index_free(index);
+    OK(twindex_index_open(in_folder(folder, "elsewhere.twx"), TWINDEX_NUL, NULL, &index, error));
+    twindex_index_free(index);
 }
 
 static void damage(const char *folder, twindex_error *error) {
@@ -364,6 +415,7 @@ int main(int argc, char **argv) {
     bad_files(argv[1], error);
     bad_settings(argv[1], error);
     ended_handles(argv[1], error);
+    moved_file(argv[1], error);
     damage(argv[1], error);
     twindex_error_free(error);
     puts("all as it should be");

@@ -35,6 +35,12 @@ fn constants(header: &str) -> Vec<String> {
     defined.filter(|text| text.contains(' ')).map(single_spaced).collect()
 }
 
+/// The types that are no structures.
+fn types(header: &str) -> Vec<String> {
+    let typedefs = header.split(';').filter_map(|statement| statement.split("typedef ").nth(1));
+    typedefs.filter(|text| !text.contains('{')).map(single_spaced).collect()
+}
+
 /// The structures with their fields, as a C program that prints them is to be told.
 fn fields(header: &str) -> String {
     let mut out = String::new();
@@ -44,8 +50,9 @@ fn fields(header: &str) -> String {
         let name = name.trim();
         writeln!(out, "STRUCT({name});").expect("written");
         for field in body.split(';').filter(|field| !field.trim().is_empty()) {
-            let field = field.trim().rsplit([' ', '*']).next().expect("a name");
-            writeln!(out, "FIELD({name}, {field});").expect("written");
+            let declared = single_spaced(field);
+            let field = declared.rsplit([' ', '*']).next().expect("a name");
+            writeln!(out, "FIELD({name}, {field}, \"{declared}\");").expect("written");
         }
     }
     out
@@ -67,8 +74,9 @@ fn the_binary_interface_is_the_one_that_is_listed() {
     for function in functions(&header) {
         writeln!(abi, "{function}").expect("written");
     }
-    writeln!(abi, "\n{}\n\n{}", constants(&header).join("\n"), layout(&header).trim_end())
-        .expect("written");
+    for part in [types(&header).join("\n"), constants(&header).join("\n"), layout(&header)] {
+        writeln!(abi, "\n{}", part.trim_end()).expect("written");
+    }
     let path = root().join("abi.txt");
     if std::env::var_os("TWINDEX_BLESS").is_some() {
         fs::write(&path, &abi).expect("written");

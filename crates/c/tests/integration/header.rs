@@ -22,6 +22,8 @@ fn the_header_is_that_of_the_sources() {
         fs::write(&path, &generated).expect("written");
     }
     let kept = fs::read_to_string(&path).expect("the header is there");
+    let version = format!("#define TWINDEX_VERSION \"{}\"\n", env!("CARGO_PKG_VERSION"));
+    assert!(kept.contains(&version), "cbindgen.toml has another version than Cargo.toml");
     assert!(
         kept == generated,
         "include/twindex.h differs; TWINDEX_BLESS=1 cargo test --package twindex-c header makes it"

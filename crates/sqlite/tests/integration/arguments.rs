@@ -37,7 +37,7 @@ fn bad_arguments_are_named() {
         ("SELECT twindex_sync('INDEX', 'DELETE FROM t');", "no such table: t"),
         ("SELECT twindex_sync('INDEX', 'CREATE TABLE t(a, b)');", "expected a query"),
         ("SELECT twindex_sync('INDEX', 'SELECT 1, 2; SELECT 3, 4');", "Multiple statements"),
-        ("SELECT twindex_sync('INDEX', 'SELECT 1, x''ff''');", "the text of id 1 is not valid"),
+        ("SELECT twindex_sync('INDEX', 'SELECT 1, x''ff''');", "id 1: the text is not valid UTF-8"),
         ("SELECT twindex_sync('INDEX', 'SELECT '''', ''a''');", "id of 0 bytes"),
         ("SELECT twindex_sync('no/such/folder.twx', 'SELECT 1, 2');", "creating the index"),
     ] {
