@@ -71,7 +71,7 @@ fn insert_in_rust(path: &str, signatures: &str) {
     let all = fs::read(signatures).expect("the signatures are there");
     let before = Instant::now();
     let mut txn = index.begin_write().expect("begun");
-    let signatures = all.chunks(LANES + 4).map(|bytes| Signature::from_bytes(bytes));
+    let signatures = all.chunks(LANES + 4).map(Signature::from_bytes);
     let mut signatures = signatures.map(|signature| signature.expect("a signature")).enumerate();
     loop {
         let batch = signatures.by_ref().take(BATCH).map(|(row, signature)| {

@@ -2,15 +2,17 @@
  * libtwindex: an embedded, crash-safe index of similar documents, in one file.
  *
  * Results. Every function that can fail returns a twindex_status: TWINDEX_OK, or the class of its
- * error. Give it a twindex_error, or a null pointer, as its last argument, and it says there what is
- * wrong. A handle that could not be made is null. Absence is no error: what was not found is null.
+ * error. Give it a twindex_error, or a null pointer, as its last argument, and it says there what
+ * is wrong. A handle that could not be made is null. Absence is no error: what was not found is
+ * null.
  *
  * Texts are UTF-8 and come with their length in bytes, or with TWINDEX_NUL if they end in a NUL.
  * Texts that the library returns also have a NUL after their last byte.
  *
- * Ownership. What a function makes is freed with the function that is named beside it. What "belongs
- * to" a handle is valid until that handle is freed or, where it says so, is used again. Handles may
- * be freed in any order. Using a handle after it was freed is a mistake that nothing detects.
+ * Ownership. What a function makes is freed with the function that is named beside it. What
+ * "belongs to" a handle is valid until that handle is freed or, where it says so, is used again.
+ * Handles may be freed in any order. Using a handle after it was freed is a mistake that nothing
+ * detects.
  *
  * Threads. An index, a snapshot, a sketcher and matches can be used by any number of threads at
  * once. A transaction, pairs, ids and clusters are used by one at a time, any one; another call
@@ -233,8 +235,8 @@ typedef struct {
     uint32_t on_conflict;
     // TWINDEX_YES: uses estimates even if the index stores texts.
     uint32_t estimate;
-    // The column of ids of an Arrow stream: strings or whole numbers. Default "id", if there is such
-    // a column. NUL-terminated.
+    // The column of ids of an Arrow stream: strings or whole numbers. Default "id", if there is
+    // such a column. NUL-terminated.
     const char *id_column;
     // The column of texts. Default "text". NUL-terminated.
     const char *text_column;
@@ -442,8 +444,8 @@ typedef struct {
 // argument that is not UTF-8.
 #define TWINDEX_MISUSE 20
 
-// The index was closed, the transaction has ended, the pairs were taken over, or an earlier call with
-// the handle was TWINDEX_DEFECT.
+// The index was closed, the transaction has ended, the pairs were taken over, or an earlier call
+// with the handle was TWINDEX_DEFECT.
 #define TWINDEX_CLOSED 21
 
 // The library failed by a defect of its own. Nothing says that the file is damaged. Please report
@@ -626,8 +628,8 @@ twindex_status twindex_txn_remove(twindex_txn *txn,
 
 // Inserts all documents of another index with equal settings, with their signatures and insertion
 // times. With `attach` 1, takes over its sorted runs instead of inserting one document after the
-// other, which is faster for documents that the index does not have. The progress counts documents.
-// `counts` may be null.
+// other, which is faster for documents that the index does not have. The progress counts
+// documents. `counts` may be null.
 //
 // After an error, TWINDEX_INTERRUPTED included, the transaction has a part of the documents; with
 // `attach` 1 it cannot be committed.
@@ -818,9 +820,9 @@ void twindex_clusters_free(twindex_clusters *clusters);
 // After an error, some of the rows before the bad one are inserted, and `counts` tells how many.
 // End the transaction without a commit to undo them.
 //
-// Ownership: the call takes over `stream` and releases it, also after an error. The caller releases
-// `outcomes`, which is released already after an error. `*counts` belongs to the transaction, until
-// the next call with it.
+// Ownership: the call takes over `stream` and releases it, also after an error. The caller
+// releases `outcomes`, which is released already after an error. `*counts` belongs to the
+// transaction, until the next call with it.
 twindex_status twindex_txn_insert_arrow(twindex_txn *txn,
                                         ArrowArrayStream *stream,
                                         const twindex_insertion *insertion,

@@ -200,9 +200,9 @@ fn insert_stream(
 /// After an error, some of the rows before the bad one are inserted, and `counts` tells how many.
 /// End the transaction without a commit to undo them.
 ///
-/// Ownership: the call takes over `stream` and releases it, also after an error. The caller releases
-/// `outcomes`, which is released already after an error. `*counts` belongs to the transaction, until
-/// the next call with it.
+/// Ownership: the call takes over `stream` and releases it, also after an error. The caller
+/// releases `outcomes`, which is released already after an error. `*counts` belongs to the
+/// transaction, until the next call with it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn twindex_txn_insert_arrow(
     txn: *mut TxnHandle,

@@ -136,8 +136,8 @@ pub(crate) fn flag(argument: &str, value: i32) -> Result<bool, Failure> {
     }
 }
 
-/// Does the work of a call. Errors and panics become its status and fill the error, to which nothing
-/// else refers meanwhile: a progress function may give it to other calls.
+/// Does the work of a call. Errors and panics become its status and fill the error, to which
+/// nothing else refers meanwhile: a progress function may give it to other calls.
 pub(crate) fn call(error: *mut ErrorHandle, work: impl FnOnce() -> Result<(), Failure>) -> Status {
     let failure = match contained(work) {
         Ok(Ok(())) => return TWINDEX_OK,

@@ -44,7 +44,7 @@ pub extern "C" fn twindex_ids_open(
 ///
 /// Ownership: the id belongs to `ids`, until the next call with them.
 #[unsafe(no_mangle)]
-pub extern "C" fn twindex_ids_next(
+pub unsafe extern "C" fn twindex_ids_next(
     ids: *mut IdsHandle,
     id: Option<&mut MaybeUninit<View>>,
     error: *mut ErrorHandle,

@@ -47,8 +47,8 @@ pub struct InsertionStruct {
     pub on_conflict: u32,
     /// TWINDEX_YES: uses estimates even if the index stores texts.
     pub estimate: u32,
-    /// The column of ids of an Arrow stream: strings or whole numbers. Default "id", if there is such
-    /// a column. NUL-terminated.
+    /// The column of ids of an Arrow stream: strings or whole numbers. Default "id", if there is
+    /// such a column. NUL-terminated.
     pub id_column: *const c_char,
     /// The column of texts. Default "text". NUL-terminated.
     pub text_column: *const c_char,

@@ -34,8 +34,8 @@ pub const TWINDEX_IO: Status = 11;
 /// The call is a mistake of the program: a null pointer, a length or a `size` that cannot be, or an
 /// argument that is not UTF-8.
 pub const TWINDEX_MISUSE: Status = 20;
-/// The index was closed, the transaction has ended, the pairs were taken over, or an earlier call with
-/// the handle was TWINDEX_DEFECT.
+/// The index was closed, the transaction has ended, the pairs were taken over, or an earlier call
+/// with the handle was TWINDEX_DEFECT.
 pub const TWINDEX_CLOSED: Status = 21;
 /// The library failed by a defect of its own. Nothing says that the file is damaged. Please report
 /// the message.

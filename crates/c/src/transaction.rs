@@ -291,8 +291,8 @@ pub unsafe extern "C" fn twindex_txn_remove(
 
 /// Inserts all documents of another index with equal settings, with their signatures and insertion
 /// times. With `attach` 1, takes over its sorted runs instead of inserting one document after the
-/// other, which is faster for documents that the index does not have. The progress counts documents.
-/// `counts` may be null.
+/// other, which is faster for documents that the index does not have. The progress counts
+/// documents. `counts` may be null.
 ///
 /// After an error, TWINDEX_INTERRUPTED included, the transaction has a part of the documents; with
 /// `attach` 1 it cannot be committed.
@@ -343,7 +343,10 @@ pub unsafe extern "C" fn twindex_txn_merge(
 /// another call uses the transaction, it goes on. After TWINDEX_MOVED the changes are in the file
 /// that is open, which has lost its name.
 #[unsafe(no_mangle)]
-pub extern "C" fn twindex_txn_commit(txn: *mut TxnHandle, error: *mut ErrorHandle) -> Status {
+pub unsafe extern "C" fn twindex_txn_commit(
+    txn: *mut TxnHandle,
+    error: *mut ErrorHandle,
+) -> Status {
     // SAFETY: the caller promises a handle.
     call(error, || Ok(unsafe { handle(txn, "txn") }?.take()?.txn.commit()?))
 }
@@ -351,7 +354,7 @@ pub extern "C" fn twindex_txn_commit(txn: *mut TxnHandle, error: *mut ErrorHandl
 /// Undoes all changes and ends the transaction. The handle remains, and is freed with
 /// twindex_txn_free.
 #[unsafe(no_mangle)]
-pub extern "C" fn twindex_txn_abort(txn: *mut TxnHandle, error: *mut ErrorHandle) -> Status {
+pub unsafe extern "C" fn twindex_txn_abort(txn: *mut TxnHandle, error: *mut ErrorHandle) -> Status {
     call(error, || {
         // SAFETY: the caller promises a handle.
         unsafe { handle(txn, "txn") }?.take()?.txn.abort();
