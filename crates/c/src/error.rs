@@ -1,6 +1,5 @@
 //! Errors: what a failed call says about itself.
 
-use crate::border::free;
 use crate::status::{
     Status, TWINDEX_BUSY, TWINDEX_CLOSED, TWINDEX_DEFECT, TWINDEX_INVALID_INPUT, TWINDEX_MISUSE,
     TWINDEX_OK, of_kind,
@@ -122,5 +121,5 @@ pub extern "C" fn twindex_error_path(error: Option<&ErrorHandle>) -> View {
 /// Frees an error. Null is fine.
 #[unsafe(no_mangle)]
 pub extern "C" fn twindex_error_free(error: Option<Box<ErrorHandle>>) {
-    free(error);
+    drop(error);
 }
