@@ -83,8 +83,18 @@ const C_LAYERS: [&str; 19] = [
 ];
 
 /// The layers of the extension of SQLite. Each uses only those before it.
-const SQLITE_LAYERS: [&str; 9] =
-    ["error", "indexes", "values", "table", "query", "pairs", "clusters", "scalars", "sync"];
+const SQLITE_LAYERS: [&str; 10] = [
+    "error",
+    "databases",
+    "indexes",
+    "values",
+    "table",
+    "query",
+    "pairs",
+    "clusters",
+    "scalars",
+    "sync",
+];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -15,6 +15,10 @@ impl Indexes {
     pub(crate) fn snapshot(&self, path: &str) -> Result<Arc<Snapshot>> {
         // The same relative path may mean another file after the program has changed its folder.
         let path = std::path::absolute(path).unwrap_or_else(|_| PathBuf::from(path));
+        #[cfg(unix)]
+        if self.known(&path).is_none() {
+            crate::databases::refuse_database(&path)?;
+        }
         let snapshot = match self.known(&path).map(|index| index.snapshot()) {
             Some(Err(Error::Moved { .. })) | None => {
                 self.open(path).and_then(|index| index.snapshot())

@@ -4,6 +4,8 @@
 //! in common), scalar functions compare texts, and `twindex_sync` makes an index follow a query.
 
 mod clusters;
+#[cfg(unix)]
+mod databases;
 mod error;
 mod indexes;
 mod pairs;

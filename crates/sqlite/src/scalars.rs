@@ -45,6 +45,9 @@ fn sketcher(context: &Context<'_>, place: usize) -> Result<Arc<Sketcher>> {
 
 /// Compares two texts; `None` if one is NULL.
 fn overlap(context: &Context<'_>) -> Result<Option<Overlap>> {
+    if let ValueRef::Null = context.get_raw(0) {
+        return Ok(None);
+    }
     let sketcher = sketcher(context, 2)?;
     let shingler = sketcher.shingler();
     let a = text(context.get_raw(0), "the first text")?;
@@ -55,9 +58,17 @@ fn overlap(context: &Context<'_>) -> Result<Option<Overlap>> {
 
 /// The similarity of two texts, exactly, or of two signatures, by estimate.
 fn similarity(context: &Context<'_>) -> Result<Option<f64>> {
-    let (ValueRef::Blob(a), ValueRef::Blob(b)) = (context.get_raw(0), context.get_raw(1)) else {
-        return overlap(context).map(|overlap| overlap.map(Overlap::similarity));
+    let (a, b) = match (context.get_raw(0), context.get_raw(1)) {
+        (ValueRef::Null, _) | (_, ValueRef::Null) => return Ok(None),
+        (ValueRef::Blob(a), ValueRef::Blob(b)) => (a, b),
+        (ValueRef::Blob(_), _) | (_, ValueRef::Blob(_)) => {
+            return Err(failure("a blob is a signature here, and the other value is a text"));
+        }
+        _ => return overlap(context).map(|overlap| overlap.map(Overlap::similarity)),
     };
+    if context.len() > 2 {
+        return Err(failure("signatures are compared without a shingle"));
+    }
     let signature = |bytes: &[u8]| {
         Signature::from_bytes(bytes).ok_or_else(|| {
             failure(format!("a blob of {} bytes is no signature of twindex", bytes.len()))

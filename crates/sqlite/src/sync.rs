@@ -6,6 +6,8 @@ use crate::values::text;
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::{Connection, Result, Statement};
 use std::panic::resume_unwind;
+#[cfg(unix)]
+use std::path::Path;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
@@ -33,19 +35,25 @@ fn sync(context: &Context<'_>) -> Result<String> {
     let db = unsafe { context.get_connection() }?;
     let mut select = db.prepare(&sql)?;
     let columns = select.column_count();
-    if !select.readonly() || columns != 2 {
+    if !select.readonly() {
+        return Err(failure("twindex_sync: the query changes the database; expected a SELECT"));
+    }
+    if columns != 2 {
         return Err(failure(format!(
             "twindex_sync: expected a query of two columns, the id and the text, \
              such as SELECT id, text FROM documents; got {columns} columns"
         )));
     }
+    #[cfg(unix)]
+    crate::databases::refuse_database(Path::new(&*path))?;
     let index = Index::options().wait(WAIT).open_or_create(&*path).map_err(of_library)?;
     let mut txn = index.begin_write().map_err(of_library)?;
     let (run, left_out) = follow(&mut select, txn.sync())?;
     let synced = run.finish().map_err(of_library)?;
     txn.commit().map_err(of_library)?;
     // What is in memory goes into sorted runs, so that the next opening does not read it again.
-    index.close().map_err(of_library)?;
+    // An error changes nothing of what was committed.
+    let _ = index.close();
     Ok(format!(
         "{{\"added\":{},\"replaced\":{},\"unchanged\":{},\"removed\":{},\"left_out\":{left_out}}}",
         synced.added, synced.replaced, synced.unchanged, synced.removed

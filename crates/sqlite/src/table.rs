@@ -81,7 +81,12 @@ unsafe impl<'vtab, F: Function + 'vtab> VTab<'vtab> for Table<F> {
             let Some(known) = argument.and_then(|argument| places.get_mut(argument)) else {
                 continue;
             };
-            if constraint.operator() == IndexConstraintOp::SQLITE_INDEX_CONSTRAINT_EQ {
+            let equals = matches!(
+                constraint.operator(),
+                IndexConstraintOp::SQLITE_INDEX_CONSTRAINT_EQ
+                    | IndexConstraintOp::SQLITE_INDEX_CONSTRAINT_IS
+            );
+            if equals {
                 match constraint.is_usable() {
                     true => *known = Some(place),
                     // It comes from a table that has to be read before.
@@ -92,11 +97,9 @@ unsafe impl<'vtab, F: Function + 'vtab> VTab<'vtab> for Table<F> {
         if waits {
             return Ok(false);
         }
-        if let Some(missing) = places.iter().take(F::NEEDED).position(Option::is_none) {
-            let (name, arguments) = (F::NAME, F::ARGUMENTS.join(", "));
-            let missing = F::ARGUMENTS[missing];
-            return Err(failure(format!("{name}({arguments}): the argument {missing} is missing")));
-        }
+        // SQLite also asks for plans that it does not take. One without all arguments is an error
+        // when it is carried out.
+        let is_whole = places.iter().take(F::NEEDED).all(Option::is_some);
         let (mut known, mut next) = (0, 0);
         for (argument, place) in places.iter().enumerate() {
             let Some(place) = place else { continue };
@@ -108,7 +111,7 @@ unsafe impl<'vtab, F: Function + 'vtab> VTab<'vtab> for Table<F> {
         }
         info.set_idx_num(known);
         info.set_estimated_rows(F::ROWS);
-        info.set_estimated_cost(F::ROWS as f64 * 10.0);
+        info.set_estimated_cost(if is_whole { F::ROWS as f64 * 10.0 } else { 1e99 });
         Ok(true)
     }
 
@@ -136,27 +139,42 @@ pub(crate) struct Cursor<'vtab, F: Function> {
     table: PhantomData<&'vtab Table<F>>,
 }
 
+impl<F: Function> Cursor<'_, F> {
+    /// Begins to look for the rows. The bits of `known` tell which arguments there are.
+    fn begin(&mut self, known: c_int, values: &Filters<'_>) -> Result<()> {
+        let is_known = |argument: usize| known & 1 << argument != 0;
+        if let Some(missing) = (0..F::NEEDED).find(|argument| !is_known(*argument)) {
+            let (name, arguments) = (F::NAME, F::ARGUMENTS.join(", "));
+            let missing = F::ARGUMENTS[missing];
+            return Err(failure(format!(
+                "{name}({arguments}): the argument {missing} is missing, or comes from a table that \
+                 this kind of join reads later"
+            )));
+        }
+        let mut given = values.iter();
+        let argument = |argument: usize| match is_known(argument) {
+            false => Ok(Value::Null),
+            true => given.next().map_or(Ok(Value::Null), |value| {
+                Value::try_from(value).map_err(|_| {
+                    let name = F::ARGUMENTS[argument];
+                    failure(format!("{}: the argument {name} is not valid UTF-8", F::NAME))
+                })
+            }),
+        };
+        self.arguments = (0..F::ARGUMENTS.len()).map(argument).collect::<Result<_>>()?;
+        let path = self.arguments.first().map_or(Ok(None), |path| text(path.into(), "the path"))?;
+        let path = path.ok_or_else(|| failure(format!("{}: the path is NULL", F::NAME)))?;
+        self.rows = F::rows(self.indexes.snapshot(&path)?, &self.arguments)?;
+        Ok(())
+    }
+}
+
 // SAFETY: the base comes first.
 unsafe impl<F: Function> VTabCursor for Cursor<'_, F> {
     fn filter(&mut self, known: c_int, _: Option<&str>, values: &Filters<'_>) -> Result<()> {
         self.rows = None;
         self.row = 0;
-        let mut given = values.iter();
-        let argument = |argument: usize| match known & 1 << argument {
-            0 => Ok(Value::Null),
-            _ => given.next().map_or(Ok(Value::Null), Value::try_from),
-        };
-        self.arguments = (0..F::ARGUMENTS.len()).map(argument).collect::<Result<_, _>>()?;
-        let Some(path) = self.arguments.first().map(|path| text(path.into(), "the path")) else {
-            return Ok(());
-        };
-        let Some(path) = path? else {
-            return Err(failure(format!("{}: the path is NULL", F::NAME)));
-        };
-        self.rows = guarded(|| {
-            let snapshot = self.indexes.snapshot(&path)?;
-            F::rows(snapshot, &self.arguments)
-        })?;
+        guarded(|| self.begin(known, values))?;
         self.next()
     }
 

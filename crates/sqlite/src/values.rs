@@ -10,7 +10,7 @@ pub(crate) fn text<'v>(value: ValueRef<'v>, what: &str) -> Result<Option<Cow<'v,
     match value {
         ValueRef::Null => Ok(None),
         ValueRef::Integer(number) => Ok(Some(number.to_string().into())),
-        ValueRef::Real(number) => Ok(Some(number.to_string().into())),
+        ValueRef::Real(number) => Ok(Some(format!("{number:?}").into())),
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => match std::str::from_utf8(bytes) {
             Ok(text) => Ok(Some(text.into())),
             Err(error) => {

@@ -85,7 +85,8 @@ impl SyncRun<'_> {
     /// - [`Error::InvalidId`](crate::Error::InvalidId) for an id of 0 or more than 4,096 bytes,
     ///   [`Error::NotWeights`](crate::Error::NotWeights) and
     ///   [`Error::UnexpectedWeights`](crate::Error::UnexpectedWeights) for content of a kind that
-    ///   the index does not take. None of these documents is inserted then.
+    ///   the index does not take. None of the call's documents is inserted then, and none counts as
+    ///   given.
     /// - Those of [`Insertion::documents`](crate::Insertion::documents).
     pub fn contents<I, T>(&mut self, contents: &[(I, T)]) -> Result<()>
     where
@@ -94,7 +95,7 @@ impl SyncRun<'_> {
         for<'c> &'c T: Into<Content<'c>>,
     {
         let rows: Vec<(&str, TextHash, u64)> = contents.par_iter().map(hashed).collect();
-        let existing = self.txn.writer_mut().follow(&mut self.followed, &rows)?;
+        let existing = self.txn.writer_mut().follow(&rows)?;
         let same = |existing: &Option<Existing>| matches!(existing, Some(Existing::Same(_)));
         let changed = contents.iter().zip(&existing).filter(|(_, existing)| !same(existing));
         let changed: Vec<&(I, T)> = changed.map(|(row, _)| row).collect();
@@ -104,7 +105,9 @@ impl SyncRun<'_> {
         let prepare =
             |(id, content): &&(I, T)| Document::prepare(id.as_ref(), content, &sketcher, settings);
         let documents: Result<Vec<Document>> = changed.par_iter().map(prepare).collect();
-        for outcome in self.txn.insertion().documents(documents?)? {
+        let documents = documents?;
+        self.followed.add(&existing);
+        for outcome in self.txn.insertion().documents(documents)? {
             match outcome.inserted() {
                 Some(Inserted::Added) => self.synced.added += 1,
                 Some(Inserted::Replaced) => self.synced.replaced += 1,

@@ -22,6 +22,15 @@ pub(crate) struct Followed {
     given: RoaringBitmap,
 }
 
+impl Followed {
+    /// Remembers that the source has given these documents.
+    pub(crate) fn add(&mut self, given: &[Option<Existing>]) {
+        let numbers = given.iter().flatten().filter_map(|existing| existing.number());
+        let first = self.first;
+        self.given.extend(numbers.map(|doc| doc.0).filter(|doc| u64::from(*doc) < first));
+    }
+}
+
 impl Writer {
     /// Begins to follow a source.
     pub(crate) fn followed(&self) -> Followed {
@@ -33,7 +42,6 @@ impl Writer {
     /// `None` for an id that repeats an earlier one of the list.
     pub(crate) fn follow(
         &mut self,
-        followed: &mut Followed,
         rows: &[(&str, TextHash, u64)],
     ) -> Result<Vec<Option<Existing>>> {
         let ids: Vec<&str> = rows.iter().map(|(id, ..)| *id).collect();
@@ -41,12 +49,7 @@ impl Writer {
             Known::Repeated => None,
             known => Some(Existing::new(known.former(), *hash, *length)),
         };
-        let existing: Vec<_> = self.known(&ids)?.into_iter().zip(rows).map(compare).collect();
-        let numbers = existing.iter().flatten().filter_map(|existing| existing.number());
-        followed
-            .given
-            .extend(numbers.map(|doc| doc.0).filter(|&doc| u64::from(doc) < followed.first));
-        Ok(existing)
+        Ok(self.known(&ids)?.into_iter().zip(rows).map(compare).collect())
     }
 
     /// Removes the documents that were there at the beginning and that the source has not given.

@@ -10,6 +10,7 @@ fn missing_arguments_are_named() {
         ("SELECT * FROM twindex_query;", "the argument path is missing"),
         ("SELECT * FROM twindex_pairs;", "twindex_pairs(path, threshold): the argument path"),
         ("SELECT * FROM twindex_clusters;", "the argument path is missing"),
+        ("SELECT q.id FROM twindex_query('INDEX', t.b) q LEFT JOIN (SELECT 1 b) t;", "reads later"),
         ("SELECT * FROM twindex_query(NULL, 'a');", "twindex_query: the path is NULL"),
         ("SELECT twindex_sync(NULL, 'SELECT 1, 2');", "the path is NULL"),
         ("SELECT twindex_sync('INDEX', NULL);", "the query is NULL"),
@@ -35,7 +36,8 @@ fn bad_arguments_are_named() {
         ("SELECT twindex_similarity(x'00', x'01');", "a blob of 1 bytes is no signature"),
         ("SELECT twindex_sync('INDEX', 'SELECT 1');", "got 1 columns"),
         ("SELECT twindex_sync('INDEX', 'DELETE FROM t');", "no such table: t"),
-        ("SELECT twindex_sync('INDEX', 'CREATE TABLE t(a, b)');", "expected a query"),
+        ("SELECT twindex_sync('INDEX', 'CREATE TABLE t(a, b)');", "changes the database"),
+        ("SELECT twindex_similarity('a', twindex_signature('a'));", "a blob is a signature here"),
         ("SELECT twindex_sync('INDEX', 'SELECT 1, 2; SELECT 3, 4');", "Multiple statements"),
         ("SELECT twindex_sync('INDEX', 'SELECT 1, x''ff''');", "id 1: the text is not valid UTF-8"),
         ("SELECT twindex_sync('INDEX', 'SELECT '''', ''a''');", "id of 0 bytes"),
@@ -46,6 +48,28 @@ fn bad_arguments_are_named() {
     }
     // Nothing of the above has changed the index.
     assert_eq!(place.prints("SELECT id FROM twindex_query('INDEX', '2');"), "1");
+}
+
+#[test]
+fn a_database_is_not_opened_as_an_index() {
+    let place = Place::new();
+    let database = place.path("database.sqlite");
+    // Closing the file would end the lock of the transaction, and the other process could write.
+    let (out, err) = place.run(&format!(
+        "CREATE TABLE t(x);
+         BEGIN IMMEDIATE;
+         INSERT INTO t VALUES (0);
+         SELECT * FROM twindex_query('{database}', 'x');
+         SELECT twindex_sync('{database}', 'SELECT 1, 2');
+         SELECT twindex_sync('{database}-journal', 'SELECT 1, 2');
+\n.shell sqlite3 {database} 'INSERT INTO t VALUES (1)'
+         COMMIT;
+         SELECT x FROM t;"
+    ));
+    assert_eq!(out, "0");
+    assert_eq!(err.matches("is a database of SQLite, not a twindex index").count(), 2, "{err}");
+    assert!(err.contains("belongs to a database"), "{err}");
+    assert!(err.contains("database is locked"), "{err}");
 }
 
 #[test]

@@ -25,6 +25,9 @@ fn a_query_finds_similar_texts_the_nearest_first() {
          FROM twindex_query('INDEX', 'the quick brown fox jumps over a lazy dog', 0.5);",
     );
     assert_eq!(found, "1|0.58|1|1|0\n2|0.56|1|1|0");
+    let either = "SELECT count(*) FROM twindex_query WHERE path = 'INDEX' AND text IS 'one'
+                  OR path = 'INDEX' AND text = 'something else, about the weather';";
+    assert_eq!(place.prints(either), "1");
     let none = "SELECT count(*) FROM twindex_query('INDEX', 'the quick brown fox jumps high');
                 SELECT count(*) FROM twindex_query('INDEX', NULL);";
     assert_eq!(place.prints(none), "0\n0");
@@ -81,7 +84,8 @@ fn texts_are_compared_without_an_index() {
          SELECT twindex_similarity('a b c', 'a b d', 'word:1'),
                 twindex_containment('a b', 'a b d', 'word:1');
          SELECT twindex_similarity('', ''), twindex_similarity(NULL, 'a') IS NULL,
-                twindex_containment('a', NULL) IS NULL, twindex_signature(NULL) IS NULL;
+                twindex_containment('a', NULL) IS NULL, twindex_signature(NULL) IS NULL,
+                twindex_similarity(twindex_signature('a'), NULL) IS NULL;
          SELECT typeof(twindex_signature('abc')), length(twindex_signature('abc')),
                 hex(twindex_signature('abc')) = hex(twindex_signature('ABC ')),
                 hex(twindex_signature('abc')) = hex(twindex_signature('abc', 'char:2'));
@@ -89,7 +93,7 @@ fn texts_are_compared_without_an_index() {
                 abs(twindex_similarity(twindex_signature('abcdefghijk'),
                                        twindex_signature('abcdefghijkl')) - 0.75) < 0.12;",
     );
-    assert_eq!(compared, "0.75|1.0|0.75\n0.5|1.0\n0.0|1|1|1\nblob|260|1|0\n1.0|1");
+    assert_eq!(compared, "0.75|1.0|0.75\n0.5|1.0\n0.0|1|1|1|1\nblob|260|1|0\n1.0|1");
 }
 
 #[test]
