@@ -1,5 +1,5 @@
-//! What the border to C costs: queries, and insertions of prepared signatures, by a program in C and
-//! by this one, each a process of its own, in turns.
+//! What the border to C costs: queries, and insertions of prepared signatures, by a program in C
+//! and by this one, each a process of its own, in turns.
 //!
 //! `cargo bench --package twindex-c -- TEXTS [ROWS]`; TEXTS has one text a line.
 

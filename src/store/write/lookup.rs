@@ -106,8 +106,8 @@ impl Writer {
     }
 }
 
-/// Divides sorted hashes, with the places of their ids, into pieces of at least `size`. Equal hashes
-/// are in one piece.
+/// Divides sorted hashes, with the places of their ids, into pieces of at least `size`. Equal
+/// hashes are in one piece.
 fn pieces(mut rest: &[(u64, usize)], size: usize) -> Vec<&[(u64, usize)]> {
     let mut pieces = Vec::with_capacity(rest.len() / size + 1);
     while let Some((last, _)) = rest.get(size.min(rest.len()).saturating_sub(1)) {
@@ -118,8 +118,8 @@ fn pieces(mut rest: &[(u64, usize)], size: usize) -> Vec<&[(u64, usize)]> {
     pieces
 }
 
-/// Looks up ids, of which the sorted hashes and the places in the list are given. Returns those that
-/// are not absent.
+/// Looks up ids, of which the sorted hashes and the places in the list are given. Returns those
+/// that are not absent.
 fn look_up(
     view: &WriteView<'_, '_>,
     ids: &[&str],
@@ -128,7 +128,7 @@ fn look_up(
     let mut found = Vec::new();
     let groups = piece.chunk_by(|a, b| a.0 == b.0);
     for group in groups.clone().filter(|group| group.len() > 1) {
-        // Equal hashes are in the order of the list, so the first of equal ids is the one looked up.
+        // Equal hashes are in the order of the list, so the first of equal ids is looked up.
         let mut earlier = HashSet::new();
         for (_, at) in group {
             if ids.get(*at).is_some_and(|id| !earlier.insert(*id)) {

@@ -1,4 +1,5 @@
-//! The extension in the stock shell of SQLite, which `.ci/run` installs. Without it, the tests fail.
+//! The extension in the stock shell of SQLite, which `.ci/run` installs. Without it, the tests
+//! fail.
 
 mod arguments;
 mod functions;
