@@ -140,14 +140,15 @@ pub use hash::TextHash;
 pub use index::{
     BucketSizes, Cluster, Clustering, Clusters, DEFAULT_MAX_CANDIDATES, DedupInput, DedupOutcome,
     DedupRun, Document, DocumentInfo, Documents, Ids, Index, IndexOptions, Inserted, Insertion,
-    Keep, Linkage, Match, Matches, Merged, OnConflict, Outcome, Pair, Pairs, Query, ReadOnlyIndex,
-    Rebuilt, SizeClass, SizesSearched, Snapshot, SyncRun, Synced, WriteTxn,
+    Keep, Linkage, Match, Matches, Merged, OnConflict, Outcome, Pair, Pairs, PassageMatch,
+    PassageMatches, PassageQuery, Query, ReadOnlyIndex, Rebuilt, SharedPassage, SizeClass,
+    SizesSearched, Snapshot, SyncRun, Synced, WriteTxn,
 };
 pub use lsh::{BandPlan, Chances, Forecast, Probe, Textbook, candidate_probability};
 pub use params::{
     DEFAULT_CONFIDENCE, DEFAULT_LANES, DEFAULT_RECALL, DEFAULT_THRESHOLD, MAX_ID_BYTES, MAX_LANES,
 };
-pub use sketch::{BottomK, DistinctCounter, SetSize, Signature, Sketch, Sketcher};
+pub use sketch::{BottomK, DistinctCounter, SetSize, Signature, Sketch, Sketcher, Winnowing};
 pub use store::{
     CheckReport, FORMAT_VERSION, Invariant, Progress, Repair, Settings, Space, Usage, Violation,
     Work,

@@ -73,6 +73,7 @@ impl Error {
             | Self::NeedsRepair { path }
             | Self::SettingMismatch { path, .. }
             | Self::NoTexts { path }
+            | Self::NoPassages { path }
             | Self::Damaged { path, .. }
             | Self::NoMemory { path, .. }
             | Self::Panicked { path, .. }
@@ -91,6 +92,8 @@ impl Error {
             | Self::InvalidToken { .. }
             | Self::SignatureMismatch { .. }
             | Self::MissingText { .. }
+            | Self::MissingFingerprints { .. }
+            | Self::InvalidFingerprints { .. }
             | Self::NotUtf8 { .. }
             | Self::PieceTooLong { .. }
             | Self::Unreadable { .. }
@@ -114,10 +117,13 @@ impl Error {
             | Self::UnexpectedWeights
             | Self::UnexpectedTokens { .. }
             | Self::MissingText { .. }
+            | Self::MissingFingerprints { .. }
+            | Self::InvalidFingerprints { .. }
             | Self::NotUtf8 { .. } => ErrorKind::InvalidInput,
             Self::SettingMismatch { .. }
             | Self::SignatureMismatch { .. }
             | Self::NoTexts { .. }
+            | Self::NoPassages { .. }
             | Self::InputDiffers { .. }
             | Self::UnequalSettings { .. } => ErrorKind::Mismatch,
             Self::Locked { .. } | Self::WriteInProgress | Self::SnapshotsLive { .. } => {

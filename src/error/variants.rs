@@ -230,6 +230,35 @@ pub enum Error {
         id: String,
     },
 
+    /// The call needs fingerprints of passages, and the index has none. Create it with
+    /// [`passages`](crate::IndexOptions::passages), or, if it stores texts, [rebuild
+    /// ](crate::IndexOptions::rebuild) it with them.
+    #[error(
+        "{}: has no fingerprints of passages; create it with passages, or rebuild it with them",
+        path.display()
+    )]
+    NoPassages {
+        /// The path of the index.
+        path: PathBuf,
+    },
+
+    /// The index keeps fingerprints of passages, and a document has none. Make the document with
+    /// [`Index::prepare`](crate::Index::prepare), or add them by
+    /// [`Document::with_fingerprints`](crate::Document::with_fingerprints).
+    #[error("{id}: has no fingerprints, but this index keeps them; give the text")]
+    MissingFingerprints {
+        /// The id of the document.
+        id: String,
+    },
+
+    /// Bytes are not fingerprints as [`Document::fingerprints`](crate::Document::fingerprints)
+    /// returns them.
+    #[error("fingerprints cannot be read: {detail}")]
+    InvalidFingerprints {
+        /// What is wrong with them.
+        detail: &'static str,
+    },
+
     /// A text that is read as a stream is not UTF-8. Convert it to UTF-8 first.
     #[error("not valid UTF-8 at byte {at}")]
     NotUtf8 {

@@ -1,6 +1,7 @@
 //! Explanations of a similarity: the passages that two texts share, with their positions.
 
 use super::exact::Overlap;
+use super::shared::covered;
 use super::suffixes::longest_matches;
 use crate::error::{Error, Result};
 use crate::text::{CharOffsets, Located, Shingler};
@@ -26,6 +27,16 @@ impl Span {
     /// Returns the range of bytes, to slice the text with.
     pub const fn bytes(self) -> Range<usize> {
         self.start..self.end
+    }
+
+    /// The span of a range of bytes.
+    pub(crate) fn of(offsets: &CharOffsets<'_>, bytes: Range<usize>) -> Self {
+        Self {
+            start: bytes.start,
+            end: bytes.end,
+            char_start: offsets.at(bytes.start),
+            char_end: offsets.at(bytes.end),
+        }
     }
 }
 
@@ -108,15 +119,15 @@ impl Explanation {
         let (offsets_a, offsets_b) = (CharOffsets::new(a), CharOffsets::new(b));
         let passages: Vec<Passage> = runs(&of_a, &of_b)
             .map(|(a, b, shingles)| Passage {
-                a: span(&offsets_a, a),
-                b: span(&offsets_b, b),
+                a: Span::of(&offsets_a, a),
+                b: Span::of(&offsets_b, b),
                 shingles,
             })
             .collect();
         Ok(Self {
             overlap: overlap(shingler, a, b),
-            covered_a: covered(passages.iter().map(|passage| passage.a).collect()),
-            covered_b: covered(passages.iter().map(|passage| passage.b).collect()),
+            covered_a: covered_chars(passages.iter().map(|passage| passage.a)),
+            covered_b: covered_chars(passages.iter().map(|passage| passage.b)),
             chars_a: offsets_a.at(a.len()),
             chars_b: offsets_b.at(b.len()),
             passages,
@@ -147,15 +158,6 @@ fn overlap(shingler: &Shingler, a: &str, b: &str) -> Overlap {
         hashes
     };
     Overlap::of_sets(&elements(a), &elements(b))
-}
-
-fn span(offsets: &CharOffsets<'_>, bytes: Range<usize>) -> Span {
-    Span {
-        start: bytes.start,
-        end: bytes.end,
-        char_start: offsets.at(bytes.start),
-        char_end: offsets.at(bytes.end),
-    }
 }
 
 /// The byte ranges in both texts and the number of shingles of each passage.
@@ -211,15 +213,8 @@ fn numbered(a: &[u64], b: &[u64]) -> (Vec<u32>, Vec<u32>, u32) {
 }
 
 /// The number of characters that lie in at least one span.
-fn covered(mut spans: Vec<Span>) -> usize {
-    spans.sort_unstable_by_key(|span| span.char_start);
-    let mut end = 0;
-    let new = spans.iter().map(|span| {
-        let start = span.char_start.max(end);
-        end = end.max(span.char_end);
-        end - start.min(end)
-    });
-    new.sum()
+fn covered_chars(spans: impl Iterator<Item = Span>) -> usize {
+    covered(spans.map(|span| span.char_start..span.char_end).collect())
 }
 
 #[cfg(test)]

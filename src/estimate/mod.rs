@@ -11,6 +11,7 @@ mod explanation;
 mod interval;
 mod normal;
 mod random;
+mod shared;
 mod shares;
 mod suffixes;
 
@@ -27,4 +28,5 @@ pub use random::{RandomSubsets, deviance, stirling_rest};
 
 pub(crate) use agreement::least_equal_lanes;
 pub(crate) use chance::{EqualLanes, equal_lane_probability, estimated_at_least};
+pub(crate) use shared::{SharedStretch, around_seeds, by_suffixes, covered};
 pub(crate) use shares::{SharePrior, SizeCount};

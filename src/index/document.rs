@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::hash::TextHash;
 use crate::params::MAX_ID_BYTES;
-use crate::sketch::{Signature, Sketcher};
+use crate::sketch::{Fingerprints, Signature, Sketched, Sketcher};
 pub use crate::store::Document;
 use crate::store::{DocumentRecord, Kind, Settings, seconds_of, time_of};
 use crate::text::{Content, Weights};
@@ -47,12 +47,13 @@ impl Document {
     }
 
     fn new(id: String, content: Content<'_>, sketcher: &Sketcher, keep: bool) -> Result<Self> {
-        let (id, signature) = (valid(id)?, sketcher.signature(content)?);
+        let (id, sketched) = (valid(id)?, sketcher.sketched(content)?);
         let stored = content.stored();
         Ok(Self {
             id,
             kind: Kind::of(content),
-            signature,
+            signature: sketched.signature,
+            fingerprints: sketched.fingerprints,
             text_hash: TextHash::of(stored.as_bytes()),
             text_length: stored.len() as u64,
             text: keep.then(|| stored.into()),
@@ -73,9 +74,9 @@ impl Document {
             _ => {}
         }
         let text = self.text.as_deref().unwrap_or_default();
-        let signature = sketcher.signature_of_stored(text)?;
+        let Sketched { signature, fingerprints } = sketcher.sketched_stored(text)?;
         let (hash, length) = (TextHash::of(text.as_bytes()), text.len() as u64);
-        Ok(Self { signature, text_hash: hash, text_length: length, ..self })
+        Ok(Self { signature, fingerprints, text_hash: hash, text_length: length, ..self })
     }
 
     /// Makes a document from a signature alone, without its text.
@@ -95,6 +96,7 @@ impl Document {
             text: None,
             inserted: None,
             signature,
+            fingerprints: None,
             kind: Kind::Unknown,
         })
     }
@@ -151,6 +153,24 @@ impl Document {
         Self { inserted: Some(seconds_of(time)), ..self }
     }
 
+    /// The fingerprints of the text, in the form in which an index stores them; `None` if the
+    /// document was not made for an index of [passages](crate::IndexOptions::passages).
+    pub fn fingerprints(&self) -> Option<&[u8]> {
+        self.fingerprints.as_ref().map(Fingerprints::as_bytes)
+    }
+
+    /// Adds the fingerprints that [`fingerprints`](Self::fingerprints) has returned. An index of
+    /// passages requires them of a document that is made from a signature alone.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidFingerprints`] if the bytes are not in that form.
+    pub fn with_fingerprints(self, bytes: &[u8]) -> Result<Self> {
+        let read = Fingerprints::from_bytes(bytes);
+        let fingerprints = read.map_err(|detail| Error::InvalidFingerprints { detail })?;
+        Ok(Self { fingerprints: Some(fingerprints), ..self })
+    }
+
     /// Makes a document from its record and signature in an index with these settings.
     pub(crate) fn stored(
         record: DocumentRecord,
@@ -161,6 +181,7 @@ impl Document {
             kind: Kind::in_index(settings),
             id: record.id,
             signature,
+            fingerprints: None,
             text_hash: record.text_hash,
             text_length: record.text_length,
             text: None,

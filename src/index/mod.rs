@@ -13,6 +13,7 @@ mod write;
 pub use ask::bucket_sizes::{BucketSizes, SizeClass};
 pub use ask::containment::SizesSearched;
 pub use ask::matches::{Match, Matches};
+pub use ask::passages::{PassageMatch, PassageMatches, PassageQuery, SharedPassage};
 pub use ask::query::Query;
 pub use document::{Document, DocumentInfo};
 pub use group::clusters::{Cluster, Clustering, Clusters, Keep, Linkage};

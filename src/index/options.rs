@@ -126,6 +126,28 @@ impl IndexOptions {
         self
     }
 
+    /// Sets the length from which on the index finds every passage that two texts share, in units
+    /// of the shingle: characters of the normalised text, words, lines or tokens. The default is 0:
+    /// the index keeps no fingerprints of passages. See [`Winnowing`](crate::Winnowing) for the
+    /// range and for a length that suits most texts.
+    ///
+    /// Fingerprints take about a quarter of a byte for each character of text if the length is 100,
+    /// and insertion takes up to half as long again.
+    ///
+    /// ```
+    /// # fn main() -> twindex::Result<()> {
+    /// # let folder = tempfile::tempdir().expect("a temporary folder");
+    /// # let path = folder.path().join("p.twx");
+    /// let index = twindex::Index::options().passages(100).create(path)?;
+    /// assert_eq!(index.settings().winnowing.map(|w| w.length()), Some(100));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn passages(mut self, length: usize) -> Self {
+        self.request.passages = Some(length);
+        self
+    }
+
     /// Sets the seed of all shingle hashes. The default is 0. Signatures with different seeds
     /// cannot be compared.
     pub fn seed(mut self, seed: u64) -> Self {

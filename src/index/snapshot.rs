@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::index::ask::bucket_sizes::BucketSizes;
+use crate::index::ask::passages::PassageQuery;
 use crate::index::ask::query::Query;
 use crate::index::ask::set_sizes::SetSizes;
 use crate::index::ask::verify::Margins;
@@ -112,6 +113,11 @@ impl Snapshot {
     /// Starts a query for similar documents.
     pub fn query(&self) -> Query<'_> {
         Query::new(self)
+    }
+
+    /// Starts a query for documents that share a passage with a text.
+    pub fn passages(&self) -> PassageQuery<'_> {
+        PassageQuery::new(self)
     }
 
     /// Iterates over all pairs of documents with a similarity of at least the threshold: above 0,

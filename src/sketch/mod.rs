@@ -3,14 +3,21 @@
 mod bottom;
 mod count;
 mod darts;
+mod fingerprints;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
 mod lanes;
 mod signature;
 mod sketcher;
+mod winnow;
 
 pub use bottom::BottomK;
 pub use count::DistinctCounter;
 pub use lanes::{LaneHasher, LaneTable, Sketch};
 pub use signature::{SetSize, Signature};
 pub use sketcher::Sketcher;
+pub use winnow::Winnowing;
+
+pub(crate) use fingerprints::{Fingerprints, PrintRun};
+pub(crate) use sketcher::Sketched;
+pub(crate) use winnow::Winnower;

@@ -2,8 +2,10 @@
 
 use super::count::DistinctCounter;
 use super::darts::DartHasher;
+use super::fingerprints::Fingerprints;
 use super::lanes::{LaneHasher, LaneTable, Sketch, truncate};
 use super::signature::{SetSize, Signature};
+use super::winnow::{Selection, Winnower, Winnowing};
 use crate::error::{Error, Result};
 use crate::params::Lanes;
 use crate::text::{Content, Scratch, Shingle, Shingler, add_equal};
@@ -31,12 +33,22 @@ pub struct Sketcher {
     hasher: LaneHasher,
     /// The darts, if this is a sketcher of weighted sets.
     darts: Option<DartHasher>,
+    /// The rule of fingerprints, if the sketcher makes them too.
+    winnower: Option<Winnower>,
+}
+
+/// What an index remembers of a document's content.
+pub(crate) struct Sketched {
+    pub(crate) signature: Signature,
+    /// `None` if the sketcher makes no fingerprints.
+    pub(crate) fingerprints: Option<Fingerprints>,
 }
 
 struct Buffers {
     scratch: Scratch,
     lanes: LaneTable,
     counter: DistinctCounter,
+    selection: Selection,
 }
 
 thread_local! {
@@ -44,6 +56,7 @@ thread_local! {
         scratch: Scratch::default(),
         lanes: LaneTable::new(),
         counter: DistinctCounter::new(0),
+        selection: Selection::default(),
     });
 }
 
@@ -62,7 +75,7 @@ impl Sketcher {
 
     /// Like [`new`](Self::new), for a validated number of lanes.
     pub(crate) fn of(shingler: Shingler, lanes: Lanes, seed: u64) -> Self {
-        Self { shingler, hasher: LaneHasher::of(lanes, seed), darts: None }
+        Self { shingler, hasher: LaneHasher::of(lanes, seed), darts: None, winnower: None }
     }
 
     /// Returns a sketcher of weighted sets ([`Weights`](crate::Weights)). Its signatures estimate
@@ -100,6 +113,18 @@ impl Sketcher {
         Ok(Self { darts, ..Self::of(shingler, lanes, seed) })
     }
 
+    /// Lets the sketcher find the fingerprints of shared passages as well.
+    pub(crate) fn winnowing(self, winnowing: Option<Winnowing>) -> Self {
+        let shingle = self.shingler.shingle();
+        let winnower = winnowing.map(|winnowing| Winnower::new(winnowing, shingle));
+        Self { winnower, ..self }
+    }
+
+    /// The rule of fingerprints; `None` if the sketcher makes none.
+    pub(crate) fn winnower(&self) -> Option<&Winnower> {
+        self.winnower.as_ref()
+    }
+
     /// Returns whether this is a sketcher of weighted sets.
     pub fn is_weighted(&self) -> bool {
         self.darts.is_some()
@@ -134,21 +159,44 @@ impl Sketcher {
         Ok(signature.unwrap_or_else(|| Signature::of_nothing(self.width())))
     }
 
-    /// The signature of a document that is given by its stored text.
+    /// The signature of a document, and its fingerprints if the sketcher makes them.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`signature`](Self::signature).
+    pub(crate) fn sketched(&self, content: Content<'_>) -> Result<Sketched> {
+        self.takes(content)?;
+        match (content, &self.darts) {
+            (Content::Weights(weights), Some(darts)) => {
+                Ok(self.sketched_weights(darts, self.shingler.weights(weights)))
+            }
+            (content, _) => Ok(self.sketched_text(&content.stored())),
+        }
+    }
+
+    /// Does the same for a document that is given by its stored text.
     ///
     /// # Errors
     ///
     /// [`Error::NotWeights`] if this is a sketcher of weighted sets and the text is not that of
     /// one.
-    pub(crate) fn signature_of_stored(&self, text: &str) -> Result<Signature> {
-        let signature = match &self.darts {
-            Some(darts) => {
-                let mut weights = self.shingler.stored_weights(text)?;
-                with_weights(darts, self.width(), &mut weights, signature)
-            }
-            None => self.with_text(text, signature),
-        };
-        Ok(signature.unwrap_or_else(|| Signature::of_nothing(self.width())))
+    pub(crate) fn sketched_stored(&self, text: &str) -> Result<Sketched> {
+        match &self.darts {
+            Some(darts) => Ok(self.sketched_weights(darts, self.shingler.stored_weights(text)?)),
+            None => Ok(self.sketched_text(text)),
+        }
+    }
+
+    fn sketched_weights(&self, darts: &DartHasher, mut weights: Vec<(u64, f64)>) -> Sketched {
+        let signature = with_weights(darts, self.width(), &mut weights, signature);
+        let signature = signature.unwrap_or_else(|| Signature::of_nothing(self.width()));
+        Sketched { signature, fingerprints: None }
+    }
+
+    fn sketched_text(&self, text: &str) -> Sketched {
+        let (signature, fingerprints) = self.with_text(text, self.winnower(), signature);
+        let signature = signature.unwrap_or_else(|| Signature::of_nothing(self.width()));
+        Sketched { signature, fingerprints }
     }
 
     /// Returns the full-width sketch of a document, which can be merged; `None` if the document has
@@ -249,27 +297,42 @@ impl Sketcher {
                 let mut weights = self.shingler.weights(weights);
                 with_weights(darts, self.width(), &mut weights, take)
             }
-            (content, _) => self.with_text(&content.stored(), take),
+            (content, _) => self.with_text(&content.stored(), None, take).0,
         })
     }
 
-    /// Sketches a text in the thread's buffers and passes its lanes and size to `take`; `None` if
-    /// it is empty.
-    fn with_text<T>(&self, text: &str, take: impl FnOnce(&[u32], SetSize) -> T) -> Option<T> {
-        BUFFERS.with_borrow_mut(|Buffers { scratch, lanes, counter }| {
+    /// Sketches a text in the thread's buffers and passes its lanes and size to `take`, unless it
+    /// is empty. Also finds its fingerprints, if a winnower is given.
+    fn with_text<T>(
+        &self,
+        text: &str,
+        winnower: Option<&Winnower>,
+        take: impl FnOnce(&[u32], SetSize) -> T,
+    ) -> (Option<T>, Option<Fingerprints>) {
+        BUFFERS.with_borrow_mut(|Buffers { scratch, lanes, counter, selection }| {
             lanes.clear();
             counter.reset(self.shingler.prepare(text, scratch));
+            let in_order = winnower.filter(|_| !self.shingler.is_multiset());
             let mut any = false;
             self.shingler.visit(scratch, |hashes| {
                 any = true;
                 lanes.first_round(&self.hasher, hashes);
                 counter.add(hashes);
+                if let Some(winnower) = in_order {
+                    selection.push(winnower, hashes);
+                }
             });
             if any {
                 lanes.finish(&self.hasher, |sink| self.shingler.visit(scratch, sink));
             }
+            if let (Some(winnower), None) = (winnower, in_order) {
+                // The hashes of a multiset are ranked, and in no order.
+                let select = |hashes: &[u64]| selection.push(winnower, hashes);
+                self.shingler.visit_unranked(scratch, select);
+            }
             scratch.shrink();
-            any.then(|| take(lanes.values(self.lanes()), counter.finish()))
+            let fingerprints = winnower.map(|_| selection.finish());
+            (any.then(|| take(lanes.values(self.lanes()), counter.finish())), fingerprints)
         })
     }
 }

@@ -5,8 +5,8 @@ use crate::hash::random_key;
 use crate::store::bytes::codec::DecodeError;
 use crate::store::bytes::record::Counters;
 use crate::store::bytes::schema::{
-    DEAD, DOCUMENTS, FENCES, FORMAT_ROW, META, POSTINGS, RUNS, SETTINGS_ROW, SIGNATURES, STATE_ROW,
-    TEXTS, Table, format_row,
+    DEAD, DOCUMENTS, FENCES, FINGERPRINTS, FORMAT_ROW, META, POSTINGS, RUNS, SETTINGS_ROW,
+    SIGNATURES, STATE_ROW, TEXTS, Table, format_row,
 };
 use crate::store::engine::{Engine, now};
 use crate::store::file::dangling_link;
@@ -165,11 +165,13 @@ impl Engine {
         let txn = database.begin_write().doing(path, ACTION)?;
         {
             let mut meta = txn.open_table(META).doing(path, ACTION)?;
-            meta.insert(FORMAT_ROW, &format_row()[..]).doing(path, ACTION)?;
+            meta.insert(FORMAT_ROW, &format_row(stored.format_version())[..])
+                .doing(path, ACTION)?;
             let fault = |fault: DecodeError| damaged(path, Table::Meta, SETTINGS_ROW, fault);
             meta.insert(SETTINGS_ROW, &stored.encode().map_err(fault)?[..]).doing(path, ACTION)?;
             meta.insert(STATE_ROW, &Counters::default().encode()[..]).doing(path, ACTION)?;
-            for table in [SIGNATURES, DOCUMENTS, TEXTS] {
+            let fingerprints = stored.has_passages().then_some(FINGERPRINTS);
+            for table in [SIGNATURES, DOCUMENTS, TEXTS].into_iter().chain(fingerprints) {
                 txn.open_table(table).doing(path, ACTION)?;
             }
             for table in [RUNS, FENCES] {

@@ -2,7 +2,7 @@
 
 use super::settings::Settings;
 use crate::hash::TextHash;
-use crate::sketch::Signature;
+use crate::sketch::{Fingerprints, Signature};
 use crate::text::Content;
 use std::sync::Arc;
 
@@ -16,6 +16,8 @@ pub struct Document {
     pub(crate) id: String,
     pub(crate) kind: Kind,
     pub(crate) signature: Signature,
+    /// The fingerprints of shared passages. An index of passages needs them.
+    pub(crate) fingerprints: Option<Fingerprints>,
     pub(crate) text_hash: TextHash,
     pub(crate) text_length: u64,
     /// The raw text. An index that stores texts needs it.

@@ -3,12 +3,13 @@
 use crate::error::{Error, Result};
 use crate::hash::id_hash;
 use crate::store::bytes::codec::DecodeError;
+use crate::store::bytes::fingerprints::decode_fingerprints;
 use crate::store::bytes::record::{
     Counters, DocumentRecord, RunRow, decode_fences, decode_signature,
 };
 use crate::store::bytes::schema::{
-    BandNo, DEAD, DOCUMENTS, DocNo, FENCES, FORMAT_ROW, FORMAT_VERSION, MAGIC, META, RUNS, RunNo,
-    SETTINGS_ROW, SIGNATURES, STATE_ROW, Table,
+    BandNo, DEAD, DOCUMENTS, DocNo, FENCES, FINGERPRINTS, FORMAT_ROW, FORMAT_VERSION, MAGIC, META,
+    RUNS, RunNo, SETTINGS_ROW, SIGNATURES, STATE_ROW, Table,
 };
 use crate::store::bytes::texts::Dictionary;
 use crate::store::read::view::Fixed;
@@ -48,7 +49,7 @@ pub(crate) fn settings_of(
     stored: Option<&[u8]>,
     path: &Path,
 ) -> Result<(Settings, StoredSettings)> {
-    supported(format.and_then(format_version).ok_or_else(|| not_an_index(path))?, path)?;
+    supported(format.and_then(version_of).ok_or_else(|| not_an_index(path))?, path)?;
     let fault = |detail| damaged(path, Table::Meta, SETTINGS_ROW, detail);
     let row = stored.ok_or_else(|| fault("its row is missing"))?;
     let stored = StoredSettings::decode(row).map_err(fault)?;
@@ -58,7 +59,7 @@ pub(crate) fn settings_of(
 const FOREIGN: &str = "it is a database of another program";
 
 /// The version in a format row, or `None` if the row has another name or length.
-pub(crate) fn format_version(row: &[u8]) -> Option<u32> {
+pub(crate) fn version_of(row: &[u8]) -> Option<u32> {
     let version = row.strip_prefix(&MAGIC)?;
     Some(u32::from_le_bytes(version.try_into().ok()?))
 }
@@ -68,7 +69,7 @@ fn format(txn: &ReadTransaction, path: &Path) -> Result<u32> {
     let action = "reading the format";
     let meta = txn.open_table(META).doing(path, action)?;
     let row = meta.get(FORMAT_ROW).doing(path, action)?;
-    let version = row.and_then(|row| format_version(row.value()));
+    let version = row.and_then(|row| version_of(row.value()));
     supported(version.ok_or_else(|| not_an_index(path))?, path)
 }
 
@@ -189,7 +190,7 @@ pub(crate) fn tombstones(txn: &ReadTransaction, path: &Path) -> Result<Tombstone
     Ok(tombstones)
 }
 
-/// Rebuilds the tail from the signatures and document records from `flushed_upto` on.
+/// Rebuilds the tail from the rows of the documents from `flushed_upto` on.
 ///
 /// A flush takes the whole tail, and documents are numbered upwards and never rewritten. So the
 /// tail of an earlier commit stays if nothing was flushed since, and only new documents are read.
@@ -219,6 +220,15 @@ fn tail(
         || tail_rows(txn, fixed.path, (DOCUMENTS, Table::Documents), from, id),
     );
     let (lanes, hashes) = (lanes?, hashes?);
+    let words = |doc, row: &[u8]| decode_fingerprints(row, doc).map(|found| found.words());
+    let words = match fixed.layout.passages {
+        true => {
+            let table = (FINGERPRINTS, Table::Fingerprints);
+            tail_rows(txn, fixed.path, table, from, words)?
+        }
+        false => Vec::new(),
+    };
+    let mut words = words.into_iter().peekable();
     let rows = (lanes.len(), hashes.len());
     let mut documents = Vec::with_capacity(rows.0);
     for ((doc, lanes), (number, id_hash)) in lanes.into_iter().zip(&hashes) {
@@ -227,7 +237,18 @@ fn tail(
             let detail = "its row or its signature row is missing";
             return Err(damaged(fixed.path, Table::Documents, missing, detail));
         }
-        documents.push(TailDocument { doc, id_hash: *id_hash, lanes });
+        let fingerprints = match words.next_if(|(number, _)| *number == doc) {
+            Some((_, words)) => words,
+            None if fixed.layout.passages => {
+                return Err(damaged(fixed.path, Table::Fingerprints, doc.0, "its row is missing"));
+            }
+            None => Box::default(),
+        };
+        documents.push(TailDocument { doc, id_hash: *id_hash, lanes, fingerprints });
+    }
+    if let Some((doc, _)) = words.next() {
+        let detail = "it is one too many, or an earlier one is missing";
+        return Err(damaged(fixed.path, Table::Fingerprints, doc.0, detail));
     }
     if rows.0 != rows.1 {
         let detail = "documents and signatures differ in their number of rows";

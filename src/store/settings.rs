@@ -5,10 +5,10 @@ use crate::estimate::least_equal_lanes;
 use crate::hash::random_key;
 use crate::lsh::{BandPlan, Margin, Probe};
 use crate::params::{Lanes, Recall, Threshold};
-use crate::sketch::Sketcher;
-use crate::store::bytes::codec::DecodeError;
+use crate::sketch::{Sketcher, Winnowing};
+use crate::store::bytes::codec::{DecodeError, unseal};
 use crate::store::bytes::record::{decode, encode};
-use crate::store::bytes::schema::{Layout, Table};
+use crate::store::bytes::schema::{Layout, Table, format_version};
 use crate::text::{Form, Normalization, Shingle, Shingler, UnicodeVersions, Whitespace};
 use serde::{Deserialize, Serialize};
 use std::fmt::Display;
@@ -31,6 +31,8 @@ pub struct Settings {
     pub weighted: bool,
     /// Whether texts are stored, so that answers are exact.
     pub store_text: bool,
+    /// Which shared passages the index finds; `None` if it keeps no fingerprints of them.
+    pub winnowing: Option<Winnowing>,
     /// The seed of all hashes of shingles and lanes.
     pub seed: u64,
     /// The bands, which follow from threshold, recall and lanes.
@@ -87,7 +89,7 @@ impl Settings {
         let shingler = Shingler::new(self.shingle, self.normalization, self.multiset, self.seed)?;
         match self.weighted {
             true => Sketcher::weighted(shingler, self.lanes(), self.seed),
-            false => Ok(Sketcher::of(shingler, self.lanes, self.seed)),
+            false => Ok(Sketcher::of(shingler, self.lanes, self.seed).winnowing(self.winnowing)),
         }
     }
 
@@ -113,7 +115,13 @@ impl Settings {
     }
 
     pub(crate) fn layout(&self) -> Layout {
-        Layout { bands: self.plan.bands() as u8, depth: self.plan.depth() as u8 }
+        let (bands, depth) = (self.plan.bands() as u8, self.plan.depth() as u8);
+        Layout { bands, depth, passages: self.winnowing.is_some() }
+    }
+
+    /// The length of the passages that the index finds; 0 if it finds none.
+    fn passages(&self) -> usize {
+        self.winnowing.map_or(0, Winnowing::length)
     }
 }
 
@@ -138,6 +146,8 @@ pub(crate) struct SettingsRequest {
     pub(crate) multiset: Option<bool>,
     pub(crate) weighted: Option<bool>,
     pub(crate) store_text: Option<bool>,
+    /// The length of the passages to find; 0 stands for none.
+    pub(crate) passages: Option<usize>,
     pub(crate) seed: Option<SeedRequest>,
     /// `None` stands for the versions of this program.
     pub(crate) unicode: Option<UnicodeVersions>,
@@ -146,7 +156,13 @@ pub(crate) struct SettingsRequest {
 impl SettingsRequest {
     /// Asks for the settings that determine signatures, so that those of two indexes compare.
     pub(crate) fn of_signatures(settings: &Settings) -> Self {
-        Self { threshold: None, recall: None, store_text: None, ..Self::of(settings) }
+        Self {
+            threshold: None,
+            recall: None,
+            store_text: None,
+            passages: None,
+            ..Self::of(settings)
+        }
     }
 
     /// Asks for exactly these settings.
@@ -160,6 +176,7 @@ impl SettingsRequest {
             multiset: Some(settings.multiset),
             weighted: Some(settings.weighted),
             store_text: Some(settings.store_text),
+            passages: Some(settings.passages()),
             seed: Some(SeedRequest::Fixed(settings.seed)),
             unicode: Some(settings.unicode),
         }
@@ -181,6 +198,7 @@ impl SettingsRequest {
             multiset: self.multiset.or(Some(settings.multiset)),
             weighted: self.weighted.or(Some(settings.weighted)),
             store_text: self.store_text.or(Some(settings.store_text)),
+            passages: self.passages.or(Some(settings.passages())),
             seed: self.seed.or(Some(SeedRequest::Fixed(settings.seed))),
             unicode: None,
         }
@@ -197,15 +215,28 @@ impl SettingsRequest {
             false => self.shingle.unwrap_or_default(),
         };
         let normalization = self.normalization.unwrap_or_else(|| shingle.default_normalization());
+        let shingle = shingle.validate_with(&normalization)?;
+        let winnowing = match self.passages {
+            None | Some(0) => None,
+            Some(_) if weighted => {
+                return Err(Error::InvalidSetting {
+                    setting: "passages",
+                    got: "of weights".to_owned(),
+                    expected: "an index of texts, because weighted sets have no order",
+                });
+            }
+            Some(length) => Some(Winnowing::new(length, shingle)?),
+        };
         let settings = Settings {
             threshold,
             recall,
             lanes,
-            shingle: shingle.validate_with(&normalization)?,
+            shingle,
             normalization,
             multiset: self.multiset.unwrap_or(false),
             weighted,
             store_text: self.store_text.unwrap_or(false),
+            winnowing,
             seed: match self.seed {
                 Some(SeedRequest::Fixed(seed)) => seed,
                 Some(SeedRequest::Random) => random_key(),
@@ -250,6 +281,7 @@ impl SettingsRequest {
         agree("multiset", self.multiset.as_ref(), &stored.multiset, path)?;
         agree("weighted", self.weighted.as_ref(), &stored.weighted, path)?;
         agree("store_text", self.store_text.as_ref(), &stored.store_text, path)?;
+        agree("passages", self.passages.as_ref(), &stored.passages(), path)?;
         let seed = match self.seed {
             Some(SeedRequest::Fixed(seed)) => Some(seed),
             Some(SeedRequest::Random) | None => None,
@@ -259,8 +291,20 @@ impl SettingsRequest {
 }
 
 /// The settings row (`docs/format.md`, section "Settings row").
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct StoredSettings {
+    fields: StoredFields,
+    /// The length of passages and of grams, if the index finds passages.
+    passages: Option<(u32, u32)>,
+    /// The key of the id hashes, drawn at random when the index is created.
+    pub(crate) id_key: u64,
+    /// The time of creation, in seconds since 1970.
+    pub(crate) created: i64,
+}
+
+/// The fields that every settings row has.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct StoredFields {
     version: u16,
     threshold: f64,
     recall: f64,
@@ -278,14 +322,22 @@ pub(crate) struct StoredSettings {
     bands: u8,
     depth: u8,
     unicode: [(u8, u8, u8); 3],
-    /// The key of the id hashes, drawn at random when the index is created.
-    pub(crate) id_key: u64,
-    /// The time of creation, in seconds since 1970.
-    pub(crate) created: i64,
+    id_key: u64,
+    created: i64,
+}
+
+/// The fields of a row of version 2.
+#[derive(Serialize, Deserialize)]
+struct FieldsWithPassages {
+    fields: StoredFields,
+    length: u32,
+    gram: u32,
 }
 
 impl StoredSettings {
+    /// The version of rows without passages. Older builds read no other.
     const VERSION: u16 = 1;
+    const WITH_PASSAGES: u16 = 2;
 
     pub(crate) fn new(settings: &Settings, id_key: u64, created: i64) -> Self {
         let (shingle, width) = match settings.shingle {
@@ -297,8 +349,10 @@ impl StoredSettings {
         };
         let Normalization { lower, form, whitespace, min_word } = settings.normalization;
         let UnicodeVersions { case, normalization, segmentation } = settings.unicode;
-        Self {
-            version: Self::VERSION,
+        let passages = settings.winnowing;
+        let passages = passages.map(|passages| (passages.length() as u32, passages.gram() as u32));
+        let fields = StoredFields {
+            version: if passages.is_some() { Self::WITH_PASSAGES } else { Self::VERSION },
             threshold: settings.threshold.get(),
             recall: settings.recall.get(),
             lanes: settings.lanes.get() as u16,
@@ -328,69 +382,103 @@ impl StoredSettings {
             unicode: [case, normalization, segmentation],
             id_key,
             created,
-        }
+        };
+        Self { fields, passages, id_key, created }
     }
 
     pub(crate) fn encode(&self) -> Result<Vec<u8>, DecodeError> {
-        encode(self, Table::Meta, 1)
+        match self.passages {
+            None => encode(&self.fields, Table::Meta, 1),
+            Some((length, gram)) => {
+                let fields = self.fields.clone();
+                encode(&FieldsWithPassages { fields, length, gram }, Table::Meta, 1)
+            }
+        }
     }
 
     pub(crate) fn decode(sealed: &[u8]) -> Result<Self, DecodeError> {
-        let stored: Self = decode(sealed, Table::Meta, 1)?;
-        match stored.version {
-            Self::VERSION => Ok(stored),
-            _ => Err("its version is unknown"),
+        let of = |fields: StoredFields, passages| {
+            let StoredFields { id_key, created, .. } = fields;
+            Self { fields, passages, id_key, created }
+        };
+        match sealed.first_chunk::<2>().map(|version| u16::from_le_bytes(*version)) {
+            Some(Self::VERSION) => Ok(of(decode(sealed, Table::Meta, 1)?, None)),
+            Some(Self::WITH_PASSAGES) => {
+                let FieldsWithPassages { fields, length, gram } = decode(sealed, Table::Meta, 1)?;
+                Ok(of(fields, Some((length, gram))))
+            }
+            _ => unseal(sealed, Table::Meta, 1).and(Err("its version is unknown")),
         }
+    }
+
+    /// Whether the index finds passages.
+    pub(crate) fn has_passages(&self) -> bool {
+        self.passages.is_some()
+    }
+
+    /// The version of the format of a file with these settings.
+    pub(crate) fn format_version(&self) -> u32 {
+        format_version(self.has_passages())
     }
 
     /// Converts the row to settings and checks every field.
     pub(crate) fn settings(&self) -> Result<Settings, DecodeError> {
+        let fields = &self.fields;
         let lanes =
-            Lanes::new(self.lanes.into()).map_err(|_| "its number of lanes is out of range")?;
-        let shingle = match self.shingle {
-            0 => Shingle::Chars(self.width),
-            1 => Shingle::Words(self.width),
-            2 => Shingle::Lines(self.width),
-            3 if self.width == 0 => Shingle::Tokens,
+            Lanes::new(fields.lanes.into()).map_err(|_| "its number of lanes is out of range")?;
+        let shingle = match fields.shingle {
+            0 => Shingle::Chars(fields.width),
+            1 => Shingle::Words(fields.width),
+            2 => Shingle::Lines(fields.width),
+            3 if fields.width == 0 => Shingle::Tokens,
             3 => return Err("its tokens have a length"),
-            4 => Shingle::Kmers(self.width),
+            4 => Shingle::Kmers(fields.width),
             _ => return Err("its kind of shingle is unknown"),
         };
         let normalization = Normalization {
-            lower: self.lower,
-            form: match self.form {
+            lower: fields.lower,
+            form: match fields.form {
                 0 => Form::Unchanged,
                 1 => Form::Nfc,
                 2 => Form::Nfkc,
                 _ => return Err("its Unicode form is unknown"),
             },
-            whitespace: match self.whitespace {
+            whitespace: match fields.whitespace {
                 0 => Whitespace::Keep,
                 1 => Whitespace::Fold,
                 2 => Whitespace::Drop,
                 _ => return Err("its white-space rule is unknown"),
             },
-            min_word: self.min_word,
+            min_word: fields.min_word,
         };
         let shingle = shingle.validate().map_err(|_| "its shingle length is out of range")?;
         let shingle =
             shingle.validate_with(&normalization).map_err(|_| "its k-mers are normalised")?;
-        if self.kind > 2 || (self.kind == 2 && shingle != Shingle::Tokens) {
+        if fields.kind > 2 || (fields.kind == 2 && shingle != Shingle::Tokens) {
             return Err("its kind of set is unknown");
         }
-        let [case, form, segmentation] = self.unicode;
+        let winnowing = match self.passages {
+            None => None,
+            Some((length, gram)) => Some(
+                Winnowing::stored(length, gram, shingle)
+                    .filter(|_| fields.kind != 2)
+                    .ok_or("its passages are out of range")?,
+            ),
+        };
+        let [case, form, segmentation] = fields.unicode;
         Ok(Settings {
-            threshold: Threshold::new(self.threshold)
+            threshold: Threshold::new(fields.threshold)
                 .map_err(|_| "its threshold is out of range")?,
-            recall: Recall::new(self.recall).map_err(|_| "its recall is out of range")?,
+            recall: Recall::new(fields.recall).map_err(|_| "its recall is out of range")?,
             lanes,
             shingle,
             normalization,
-            multiset: self.kind == 1,
-            weighted: self.kind == 2,
-            store_text: self.store_text,
-            seed: self.seed,
-            plan: BandPlan::stored(self.bands, self.depth, lanes)
+            multiset: fields.kind == 1,
+            weighted: fields.kind == 2,
+            store_text: fields.store_text,
+            winnowing,
+            seed: fields.seed,
+            plan: BandPlan::stored(fields.bands, fields.depth, lanes)
                 .ok_or("its bands do not fit its lanes")?,
             unicode: UnicodeVersions { case, normalization: form, segmentation },
         })

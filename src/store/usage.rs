@@ -16,6 +16,9 @@ pub struct Usage {
     pub posting_bytes: u64,
     /// The size of the pages with texts, in bytes.
     pub text_bytes: u64,
+    /// The size of the pages with fingerprints of passages, in bytes. Their entries are among
+    /// those of bands.
+    pub fingerprint_bytes: u64,
     /// The number of live documents.
     pub documents: u64,
     /// The number of removed documents whose band entries are not purged yet.

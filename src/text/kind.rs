@@ -94,6 +94,14 @@ impl Shingle {
         }
     }
 
+    /// The number of units (characters, words, lines, tokens or letters) in a shingle.
+    pub(crate) const fn units(self) -> usize {
+        match self {
+            Self::Chars(n) | Self::Words(n) | Self::Lines(n) | Self::Kmers(n) => n as usize,
+            Self::Tokens => 1,
+        }
+    }
+
     /// Checks the width, and that k-mers are not normalised: normalisation would join or drop
     /// lines.
     pub(crate) fn validate_with(self, normalization: &Normalization) -> Result<Self> {

@@ -14,6 +14,7 @@ mod kmer;
 mod normalize;
 mod positions;
 mod ranks;
+mod sequence;
 mod shingle;
 mod stream;
 mod tokens;
@@ -30,6 +31,7 @@ pub use tokens::Tokens;
 pub use weights::Weights;
 
 pub(crate) use positions::{CharOffsets, Located};
+pub(crate) use sequence::UnitNumbers;
 pub(crate) use shingle::Scratch;
 pub(crate) use weights::add_equal;
 

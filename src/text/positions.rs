@@ -20,6 +20,11 @@ pub(crate) struct Located {
 }
 
 impl Located {
+    /// The number of units.
+    pub(crate) fn unit_count(&self) -> usize {
+        self.units.len()
+    }
+
     /// The units of a range of shingles.
     pub(crate) fn units(&self, shingles: Range<usize>) -> Range<usize> {
         shingles.start..shingles.end + self.width - 1

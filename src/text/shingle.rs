@@ -118,6 +118,16 @@ impl Shingler {
         out
     }
 
+    /// The hashes of the shingles of a text in order of appearance, without the ranks of a
+    /// multiset.
+    pub(crate) fn unranked_hashes(&self, text: &str) -> Vec<u64> {
+        let mut scratch = Scratch::default();
+        let mut out = Vec::new();
+        self.prepare_plain(text, &mut scratch);
+        self.visit_unranked(&mut scratch, |block| out.extend_from_slice(block));
+        out
+    }
+
     /// Returns the hashes of the distinct shingles of a text in ascending order, as
     /// [`Overlap::of_sets`](crate::Overlap::of_sets) takes them. With `multiset`, each occurrence
     /// is an element of its own.
@@ -151,6 +161,11 @@ impl Shingler {
             scratch.ranks = ranks;
         }
         most
+    }
+
+    /// Normalises and cuts a text into units, without ranks.
+    pub(super) fn prepare_plain(&self, text: &str, scratch: &mut Scratch) {
+        self.cut(text, scratch);
     }
 
     /// Normalises one token.
@@ -205,6 +220,12 @@ impl Shingler {
         ranks.clear();
         self.walk(scratch, self.multiset.then_some(&mut ranks), &mut sink);
         scratch.ranks = ranks;
+    }
+
+    /// Passes the hashes of the prepared text to `sink` in order of appearance, in blocks, without
+    /// the ranks of a multiset.
+    pub(crate) fn visit_unranked(&self, scratch: &mut Scratch, mut sink: impl FnMut(&[u64])) {
+        self.walk(scratch, None, &mut sink);
     }
 
     /// Passes the hashes of a cut text to `sink` in order of appearance, ranked if `ranks` is

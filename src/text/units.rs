@@ -117,6 +117,12 @@ impl Units {
         self.joined.push_str(unit);
     }
 
+    /// The units in order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
+        let ends = self.starts.iter().skip(1).map(|next| next - 1).chain([self.joined.len()]);
+        self.starts.iter().zip(ends).map(|(start, end)| &self.joined[*start..end])
+    }
+
     /// Calls `visit` with every run of `width` consecutive units, including the separators between
     /// them. If there are fewer units, calls it once with all of them; if there are none, not at
     /// all.

@@ -21,6 +21,7 @@ mod model;
 mod moved;
 mod multisets;
 mod names;
+mod passages;
 mod processes;
 mod rebuilding;
 mod recall;

@@ -3,6 +3,8 @@
 pub(crate) mod bucket_sizes;
 pub(crate) mod containment;
 pub(crate) mod matches;
+pub(crate) mod outline;
+pub(crate) mod passages;
 pub(crate) mod query;
 pub(crate) mod search;
 pub(crate) mod set_sizes;

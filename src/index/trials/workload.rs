@@ -39,6 +39,7 @@ pub(crate) fn settings() -> SettingsRequest {
         lanes: Some(64),
         threshold: Some(0.7),
         store_text: Some(true),
+        passages: Some(24),
         ..SettingsRequest::default()
     }
 }

@@ -49,6 +49,18 @@ impl<'s> Documents<'s> {
     }
 }
 
+impl Documents<'_> {
+    /// Adds what may be large to a document.
+    fn complete(&self, doc: DocNo, document: Document) -> Result<Document> {
+        let view = self.snapshot.view();
+        let document = Document { fingerprints: view.fingerprints(doc)?, ..document };
+        match view.has_texts() {
+            true => Ok(document.with_stored(view.text(doc)?)),
+            false => Ok(document),
+        }
+    }
+}
+
 impl Iterator for Documents<'_> {
     type Item = Result<Document>;
 
@@ -61,11 +73,7 @@ impl Iterator for Documents<'_> {
             }
         }
         let (doc, document) = self.block.pop_front()?;
-        let view = self.snapshot.view();
-        Some(match view.has_texts() {
-            true => view.text(doc).map(|text| document.with_stored(text)),
-            false => Ok(document),
-        })
+        Some(self.complete(doc, document))
     }
 }
 

@@ -276,6 +276,9 @@ impl WriteTxn {
             true if settings.store_text && document.stored_text().is_none() => {
                 Err(Error::MissingText { id: document.id().to_owned() })
             }
+            true if settings.winnowing.is_some() && document.fingerprints.is_none() => {
+                Err(Error::MissingFingerprints { id: document.id().to_owned() })
+            }
             true => Ok(()),
             false => Err(Error::SignatureMismatch { expected, got }),
         }

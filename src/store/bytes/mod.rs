@@ -2,6 +2,7 @@
 
 pub(crate) mod chunk;
 pub(crate) mod codec;
+pub(crate) mod fingerprints;
 pub(crate) mod record;
 pub(crate) mod schema;
 pub(crate) mod texts;

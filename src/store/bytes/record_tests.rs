@@ -233,6 +233,7 @@ fn every_setting() -> SettingsRequest {
         multiset: Some(true),
         weighted: Some(false),
         store_text: Some(true),
+        passages: None,
         seed: Some(SeedRequest::Fixed(0xFEDC_BA98_7654_3210)),
         unicode: None,
     }

@@ -6,12 +6,18 @@ use redb::TableDefinition;
 /// The name of the format, at the start of the `format` row.
 pub(crate) const MAGIC: [u8; 8] = *b"twindex\0";
 
-/// The version of the format that this build writes, and the newest it reads.
-pub const FORMAT_VERSION: u32 = 2;
+/// The newest version of the format that this build reads. It writes this version if the index
+/// keeps fingerprints of passages. Otherwise it writes version 2, which older builds read too.
+pub const FORMAT_VERSION: u32 = 3;
 
-/// The `format` row that this build writes.
-pub(crate) fn format_row() -> Vec<u8> {
-    [&MAGIC[..], &FORMAT_VERSION.to_le_bytes()].concat()
+/// The version of the format that this build writes.
+pub(crate) const fn format_version(has_passages: bool) -> u32 {
+    if has_passages { FORMAT_VERSION } else { 2 }
+}
+
+/// The `format` row of a version.
+pub(crate) fn format_row(version: u32) -> Vec<u8> {
+    [&MAGIC[..], &version.to_le_bytes()].concat()
 }
 
 /// Rows by name: `format`, `settings`, `state`, `dictionary`, and `dedup` with a number.
@@ -22,6 +28,10 @@ pub(crate) const SIGNATURES: TableDefinition<'_, u32, &[u8]> = TableDefinition::
 pub(crate) const DOCUMENTS: TableDefinition<'_, u32, &[u8]> = TableDefinition::new("documents");
 /// Document number to text row. The table is empty if the index stores no texts.
 pub(crate) const TEXTS: TableDefinition<'_, u32, &[u8]> = TableDefinition::new("texts");
+/// Document number to fingerprint row. Only an index that finds passages has this table. Opening an
+/// index rebuilds the tail from here, too.
+pub(crate) const FINGERPRINTS: TableDefinition<'_, u32, &[u8]> =
+    TableDefinition::new("fingerprints");
 /// Run number and band to run row. Readers ignore fences and chunks of a band without a row here.
 pub(crate) const RUNS: TableDefinition<'_, (u32, u8), &[u8]> = TableDefinition::new("runs");
 /// Run number and band to the fence keys of its chunks.
@@ -52,10 +62,11 @@ pub(crate) enum Table {
     Fences = 6,
     Postings = 7,
     Dead = 8,
+    Fingerprints = 9,
 }
 
 impl Table {
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Meta,
         Self::Signatures,
         Self::Documents,
@@ -64,6 +75,7 @@ impl Table {
         Self::Fences,
         Self::Postings,
         Self::Dead,
+        Self::Fingerprints,
     ];
 
     pub(crate) const fn name(self) -> &'static str {
@@ -76,6 +88,7 @@ impl Table {
             Self::Fences => "fences",
             Self::Postings => "postings",
             Self::Dead => "dead",
+            Self::Fingerprints => "fingerprints",
         }
     }
 }
@@ -88,7 +101,8 @@ pub(crate) struct DocNo(pub(crate) u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct RunNo(pub(crate) u32);
 
-/// The number of a band: lane bands count from 0, the id band follows the last of them.
+/// The number of a band: lane bands count from 0, the id band follows the last of them, then the
+/// band of fingerprints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct BandNo(pub(crate) u8);
 
@@ -122,6 +136,8 @@ pub(crate) struct Layout {
     pub(crate) bands: u8,
     /// The lanes in a word.
     pub(crate) depth: u8,
+    /// Whether there is a band of fingerprints.
+    pub(crate) passages: bool,
 }
 
 impl Layout {
@@ -130,25 +146,36 @@ impl Layout {
         BandNo(self.bands)
     }
 
-    /// All bands, the id band last.
-    pub(crate) fn all(self) -> impl Iterator<Item = BandNo> + Clone {
-        (0..=self.bands).map(BandNo)
+    /// The band of fingerprints, in which a document has any number of entries.
+    pub(crate) const fn fingerprints(self) -> Option<BandNo> {
+        if self.passages { Some(BandNo(self.bands + 1)) } else { None }
     }
 
-    /// The number of bands, the id band included.
+    /// All bands: those of lanes, of ids, of fingerprints.
+    pub(crate) fn all(self) -> impl Iterator<Item = BandNo> + Clone {
+        (0..self.count() as u8).map(BandNo)
+    }
+
+    /// The number of all bands.
     pub(crate) const fn count(self) -> usize {
-        self.bands as usize + 1
+        self.bands as usize + 1 + self.passages as usize
     }
 
     /// Whether a filter over fences is useful for a band. Short words have few values, so nearly
-    /// all occur.
+    /// all occur; fingerprints are so many that a filter would take much memory.
     pub(crate) const fn has_filters(self, band: BandNo) -> bool {
-        band.0 == self.bands || self.depth >= 4
+        band.0 == self.bands || (band.0 < self.bands && self.depth >= 4)
     }
 
-    /// The bits of a band's words: 8 for each lane, or the 40 of an id hash.
+    /// The bits of a band's words: 8 for each lane, the 40 of an id hash, the 32 of a fingerprint.
     pub(crate) const fn word_bits(self, band: BandNo) -> u32 {
-        if band.0 == self.bands { ID_BITS } else { 8 * self.depth as u32 }
+        if band.0 < self.bands {
+            8 * self.depth as u32
+        } else if band.0 == self.bands {
+            ID_BITS
+        } else {
+            32
+        }
     }
 
     /// A word shifted right by this is its fence: its top 4 bytes, or the whole word if it has

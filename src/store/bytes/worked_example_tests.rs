@@ -4,7 +4,7 @@ use crate::hash::{TextHash, id_hash};
 use crate::store::bytes::record::{
     Counters, DocumentRecord, RunRow, encode_fences, encode_signature,
 };
-use crate::store::bytes::schema::{DocNo, FORMAT_VERSION, Layout, MAGIC, RunNo, posting_key};
+use crate::store::bytes::schema::{DocNo, Layout, MAGIC, RunNo, posting_key};
 use crate::store::runs::flush::{PackedBand, pack_tail};
 use crate::store::runs::segment::{Tail, TailDocument};
 use crate::store::runs::tombstones::Tombstones;
@@ -25,12 +25,12 @@ fn example() -> Vec<(String, Vec<u8>)> {
         SettingsRequest { lanes: Some(64), ..SettingsRequest::default() }.resolve().unwrap();
     settings.unicode =
         UnicodeVersions { case: (17, 0, 0), normalization: (17, 0, 0), segmentation: (17, 0, 0) };
-    let layout = Layout { bands: 7, depth: 3 };
+    let layout = Layout { bands: 7, depth: 3, passages: false };
     assert_eq!(settings.layout(), layout);
 
     let mut rows = Vec::new();
     let mut row = |place: String, bytes: Vec<u8>| rows.push((place, bytes));
-    row("meta format".into(), [&MAGIC[..], &FORMAT_VERSION.to_le_bytes()].concat());
+    row("meta format".into(), [&MAGIC[..], &2_u32.to_le_bytes()].concat());
     let stored = StoredSettings::new(&settings, ID_KEY, TIME).encode().unwrap();
     row("meta settings".into(), stored);
     let counters = Counters {
@@ -74,7 +74,12 @@ fn example() -> Vec<(String, Vec<u8>)> {
             row(format!("documents {}", doc.0), record.encode(doc).unwrap());
         }
         let lanes = (!signature.is_empty()).then(|| signature.into_lanes());
-        fresh.push(TailDocument { doc, id_hash: id_hash(id, ID_KEY), lanes });
+        fresh.push(TailDocument {
+            doc,
+            id_hash: id_hash(id, ID_KEY),
+            lanes,
+            fingerprints: Box::default(),
+        });
     }
 
     let mut tail = Tail::default();

@@ -3,8 +3,8 @@
 use crate::error::Result;
 use crate::store::bytes::codec::unseal;
 use crate::store::bytes::schema::{
-    BandNo, DEAD, DOCUMENTS, FENCES, META, POSTINGS, RUNS, RunNo, SIGNATURES, TEXTS, Table,
-    posting_owner, run_row_key,
+    BandNo, DEAD, DOCUMENTS, FENCES, FINGERPRINTS, META, POSTINGS, RUNS, RunNo, SIGNATURES, TEXTS,
+    Table, posting_owner, run_row_key,
 };
 use crate::store::create::{NewFile, already_exists};
 use crate::store::progress::Watch;
@@ -82,6 +82,14 @@ impl Copier<'_, '_> {
         if self.reader.view().has_texts() {
             self.reader.expect_count(count)?;
         }
+        if self.reader.view().fixed.layout.passages {
+            let mut count = 0;
+            self.copy_table(FINGERPRINTS, watch, |doc, row| {
+                count += 1;
+                verify(source, row, Table::Fingerprints, u64::from(doc), doc)
+            })?;
+            self.reader.expect_count(count)?;
+        }
         let listed = |run, band| state.manifest.get(run).and_then(|run| run.band(band));
         let mut found = RowCounts::default();
         self.copy_table(POSTINGS, watch, |key, row| {
@@ -125,7 +133,11 @@ impl Copier<'_, '_> {
             table.len().doing(copier.source, READING)
         }
         let documents = rows(self, DOCUMENTS)? + rows(self, SIGNATURES)? + rows(self, TEXTS)?;
-        Ok(documents + rows(self, POSTINGS)?)
+        let fingerprints = match self.reader.view().fixed.layout.passages {
+            true => rows(self, FINGERPRINTS)?,
+            false => 0,
+        };
+        Ok(documents + fingerprints + rows(self, POSTINGS)?)
     }
 
     /// Copies the rows of a table for which `accept` returns true. It fails on a damaged row.

@@ -9,6 +9,7 @@ use crate::store::bytes::record::{DocumentRecord, decode_signature};
 use crate::store::bytes::schema::{
     BandNo, DOCUMENTS, DocNo, FENCES, META, POSTINGS, RunNo, SIGNATURES, posting_key, posting_owner,
 };
+use crate::store::care::check_fingerprints::{check_fingerprints, explain_fingerprints};
 use crate::store::care::check_texts::check_texts;
 use crate::store::progress::Watch;
 use crate::store::read::reader::Reader;
@@ -46,11 +47,13 @@ pub enum Invariant {
     /// Entries ascend, the fence of a chunk is that of its first word, and the documents of entries
     /// lie in the range of the run.
     Order = 10,
-    /// Each live flushed document has one entry in every band, under its word. All other entries
-    /// are of removed documents.
+    /// Each live flushed document has one entry in every band, under its word, and one under each
+    /// of its fingerprints. All other entries are of removed documents.
     Entries = 11,
     /// `texts` has the text of every document, or is empty if texts are not stored.
     Texts = 12,
+    /// `fingerprints` has the fingerprints of every document, if the index finds passages.
+    Fingerprints = 13,
 }
 
 impl Invariant {
@@ -116,15 +119,15 @@ impl CheckReport {
     }
 }
 
-/// A fingerprint of a set of entries, which does not depend on their order.
+/// A sum over the hashes of entries, which does not depend on their order.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-struct Fingerprint {
-    count: u64,
+pub(super) struct EntrySum {
+    pub(super) count: u64,
     sum: u64,
 }
 
-impl Fingerprint {
-    fn add(&mut self, (word, doc): Entry) {
+impl EntrySum {
+    pub(super) fn add(&mut self, (word, doc): Entry) {
         self.count += 1;
         self.sum = self.sum.wrapping_add(fmix64(word ^ fmix64(u64::from(doc.0) + 1)));
     }
@@ -151,7 +154,11 @@ fn walk(reader: &Reader, watch: &mut Watch<'_>) -> Result<CheckReport> {
     watch.expect(reader.len() + texts + reader.state.manifest.chunks())?;
     reader.engine().verify_pages(reader.commit(), watch)?;
     let mut check = Check { reader, report: CheckReport::default(), watch };
-    let expected = check.check_documents()?;
+    let mut expected = check.check_documents()?;
+    if let Some(band) = reader.view().fixed.layout.fingerprints() {
+        let sum = check_fingerprints(reader, &mut check.report, check.watch)?;
+        expected.get_mut(usize::from(band.0)).into_iter().for_each(|expected| *expected = sum);
+    }
     check.check_ranges();
     let found = check.check_runs()?;
     for (band, (expected, found)) in expected.iter().zip(&found).enumerate() {
@@ -185,9 +192,9 @@ impl Check<'_, '_, '_> {
         })
     }
 
-    /// Reads signatures and documents side by side (invariants 3 to 7). Returns the fingerprint
+    /// Reads signatures and documents side by side (invariants 3 to 7). Returns the sum
     /// that each band should have.
-    fn check_documents(&mut self) -> Result<Vec<Fingerprint>> {
+    fn check_documents(&mut self) -> Result<Vec<EntrySum>> {
         let view = self.reader.view();
         let (fixed, path) = (view.fixed, view.fixed.path);
         let counters = self.reader.state.counters;
@@ -195,7 +202,7 @@ impl Check<'_, '_, '_> {
         let signatures = self.reader.txn.open_table(SIGNATURES).doing(path, action)?;
         let documents = self.reader.txn.open_table(DOCUMENTS).doing(path, action)?;
         let mut records = documents.iter().doing(path, action)?.peekable();
-        let mut bands = vec![Fingerprint::default(); fixed.layout.count()];
+        let mut bands = vec![EntrySum::default(); fixed.layout.count()];
         let mut ids: FxHashMap<u64, DocNo> = FxHashMap::default();
         for item in signatures.iter().doing(path, action)? {
             let (number, row) = item.doing(path, action)?;
@@ -236,7 +243,8 @@ impl Check<'_, '_, '_> {
                 Ok(record) => {
                     let hash = id_hash(&record.id, fixed.id_key);
                     self.check_id(doc, &record.id, &mut ids)?;
-                    if let (true, Some(band)) = (flushed, bands.last_mut()) {
+                    let ids = bands.get_mut(usize::from(fixed.layout.ids().0));
+                    if let (true, Some(band)) = (flushed, ids) {
                         band.add((hash, doc));
                     }
                 }
@@ -248,8 +256,8 @@ impl Check<'_, '_, '_> {
                 Ok((lanes, size)) if flushed && !size.is_empty() => {
                     let depth = u32::from(fixed.layout.depth);
                     let count = usize::from(fixed.layout.bands);
-                    for (band, fingerprint) in bands.iter_mut().take(count).enumerate() {
-                        fingerprint.add((word(lanes, band, depth), doc));
+                    for (band, sum) in bands.iter_mut().take(count).enumerate() {
+                        sum.add((word(lanes, band, depth), doc));
                     }
                 }
                 Ok(_) => {}
@@ -318,13 +326,13 @@ impl Check<'_, '_, '_> {
         }
     }
 
-    /// Reads all listed chunks (invariants 5, 9 and 10). Returns the fingerprint of each band's
+    /// Reads all listed chunks (invariants 5, 9 and 10). Returns the sum of each band's
     /// entries of live documents.
-    fn check_runs(&mut self) -> Result<Vec<Fingerprint>> {
+    fn check_runs(&mut self) -> Result<Vec<EntrySum>> {
         let layout = self.reader.view().fixed.layout;
         let mut bands = Vec::new();
         for band in layout.all() {
-            let mut fingerprint = Fingerprint::default();
+            let mut sum = EntrySum::default();
             let runs: Vec<(Arc<Run>, Arc<BandRun>)> = self
                 .reader
                 .state
@@ -333,9 +341,9 @@ impl Check<'_, '_, '_> {
                 .map(|(run, content)| (Arc::clone(run), Arc::clone(content)))
                 .collect();
             for (run, content) in runs {
-                self.check_band(&run, band, &content, &mut |entry| fingerprint.add(entry))?;
+                self.check_band(&run, band, &content, &mut |entry| sum.add(entry))?;
             }
-            bands.push(fingerprint);
+            bands.push(sum);
         }
         Ok(bands)
     }
@@ -403,11 +411,14 @@ impl Check<'_, '_, '_> {
     fn explain_difference(
         &mut self,
         band: BandNo,
-        expected: Fingerprint,
-        found: Fingerprint,
+        expected: EntrySum,
+        found: EntrySum,
     ) -> Result<()> {
         let view = self.reader.view();
         let ids = band == view.fixed.layout.ids();
+        if Some(band) == view.fixed.layout.fingerprints() {
+            return explain_fingerprints(self.reader, band, expected, found, &mut self.report);
+        }
         let place = format!("band {}", band.0);
         let detail =
             format!("{} entries of live documents instead of {}", found.count, expected.count);

@@ -2,6 +2,7 @@
 
 pub(crate) mod backup;
 pub(crate) mod check;
+pub(crate) mod check_fingerprints;
 pub(crate) mod check_texts;
 pub(crate) mod old_file;
 pub(crate) mod rebuild;

@@ -148,6 +148,7 @@ impl<'p> OldFile<'p> {
         left.signatures.sound.sort_unstable();
         left.documents.sound.sort_unstable();
         left.texts.sound.sort_unstable();
+        left.fingerprints.sound.sort_unstable();
         Ok(left)
     }
 
@@ -328,6 +329,7 @@ pub(crate) struct RowsLeft {
     pub(crate) signatures: RowPages,
     pub(crate) documents: RowPages,
     pub(crate) texts: RowPages,
+    pub(crate) fingerprints: RowPages,
     /// The first damage.
     pub(crate) fault: Option<PageFault>,
     /// Whether a page of documents may be at the wrong place, or out of date.
@@ -351,6 +353,7 @@ impl RowsLeft {
             table if table == Table::Signatures.name() => &mut self.signatures,
             table if table == Table::Documents.name() => &mut self.documents,
             table if table == Table::Texts.name() => &mut self.texts,
+            table if table == Table::Fingerprints.name() => &mut self.fingerprints,
             table if table == Table::Meta.name() => {
                 let rows = if leaf.is_sound { &mut self.meta } else { &mut self.old_meta };
                 rows.extend(leaf.page.rows().map(|(key, row)| (key.to_vec(), row.to_vec())));
@@ -371,7 +374,8 @@ impl RowsLeft {
 
     /// Forgets the rows of a page that is not sound, because the right one was found elsewhere.
     fn forget(&mut self, place: PageNumber) {
-        for table in [&mut self.signatures, &mut self.documents, &mut self.texts] {
+        let rows = [&mut self.signatures, &mut self.documents, &mut self.texts];
+        for table in rows.into_iter().chain([&mut self.fingerprints]) {
             table.strays.retain(|_, page| *page != place.0);
         }
     }

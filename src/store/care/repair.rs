@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::hash::id_hash;
+use crate::store::bytes::fingerprints::decode_fingerprints;
 use crate::store::bytes::record::{Counters, DocumentRecord, decode_signature};
 use crate::store::bytes::schema::{
     DICTIONARY_ROW, DocNo, FORMAT_ROW, SETTINGS_ROW, STATE_ROW, Table,
@@ -100,6 +101,7 @@ struct OldRows<'a> {
     /// Empty if the row does not exist.
     signature: &'a [u8],
     text: Option<Vec<u8>>,
+    fingerprints: Option<Vec<u8>>,
 }
 
 /// The result of decoding the rows of one document number.
@@ -261,14 +263,21 @@ impl Salvage<'_, '_> {
                 true => old.read(&left.texts, numbers.clone())?,
                 false => BTreeMap::new(),
             };
+            let mut fingerprints = match self.fixed.layout.passages {
+                true => old.read(&left.fingerprints, numbers.clone())?,
+                false => BTreeMap::new(),
+            };
             let mut rows = Vec::new();
             for (number, signature) in old.read(&left.signatures, numbers)? {
                 let (record, text) = (records.remove(&number), texts.remove(&number));
-                let old = OldRows { record: record.as_deref(), signature: &signature, text };
+                let fingerprints = fingerprints.remove(&number);
+                let record = record.as_deref();
+                let old = OldRows { record, signature: &signature, text, fingerprints };
                 rows.extend(self.accept(DocNo(number), old)?);
             }
             for (number, record) in records {
-                let old = OldRows { record: Some(&record), signature: &[], text: None };
+                let record = Some(&record[..]);
+                let old = OldRows { record, signature: &[], text: None, fingerprints: None };
                 rows.extend(self.accept(DocNo(number), old)?);
             }
             rows.sort_unstable_by_key(|row| row.fresh.doc);
@@ -318,7 +327,7 @@ impl Salvage<'_, '_> {
     }
 
     fn decode(&mut self, doc: DocNo, old: OldRows<'_>) -> Result<Decoded> {
-        let OldRows { record, signature, text } = old;
+        let OldRows { record, signature, text, fingerprints } = old;
         let Some(record) = record else { return Ok(Decoded::LostWithoutId) };
         let Ok(decoded) = DocumentRecord::decode(record, doc) else {
             return Ok(Decoded::LostWithoutId);
@@ -340,6 +349,14 @@ impl Salvage<'_, '_> {
                 _ => return Ok(Decoded::LostWithId(decoded.id)),
             }
         }
+        let words = match (&fingerprints, self.fixed.layout.passages) {
+            (_, false) => Box::default(),
+            (Some(row), true) => match decode_fingerprints(row, doc) {
+                Ok(found) => found.words(),
+                Err(_) => return Ok(Decoded::LostWithId(decoded.id)),
+            },
+            (None, true) => return Ok(Decoded::LostWithId(decoded.id)),
+        };
         let lanes = (!size.is_empty()).then(|| Box::from(lanes));
         let id_hash = id_hash(&decoded.id, self.fixed.id_key);
         Ok(Decoded::Whole(Rows {
@@ -347,7 +364,8 @@ impl Salvage<'_, '_> {
             record: record.to_vec(),
             signature: signature.to_vec(),
             text,
-            fresh: TailDocument { doc, id_hash, lanes },
+            fingerprints,
+            fresh: TailDocument { doc, id_hash, lanes, fingerprints: words },
         }))
     }
 }

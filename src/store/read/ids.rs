@@ -1,8 +1,8 @@
-//! Finds many documents by the hashes of their ids.
+//! Finds many documents by words of one band: the hashes of their ids, or fingerprints.
 
 use crate::error::Result;
 use crate::lsh::WordRange;
-use crate::store::bytes::schema::{DocNo, posting_key};
+use crate::store::bytes::schema::{BandNo, DocNo, posting_key};
 use crate::store::read::candidates::{Bucket, BucketSearch};
 use crate::store::read::view::{ChunkTable, DocTable, View};
 use crate::store::runs::filter::Occurrence;
@@ -13,12 +13,19 @@ use std::sync::Arc;
 impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
     /// The live documents whose ids have one of these hashes, which are in ascending order and
     /// distinct. The documents are in ascending order, too.
-    ///
-    /// A chunk is opened and verified once for all hashes in it.
     pub(crate) fn with_id_hashes(&self, hashes: &[u64]) -> Result<Vec<DocNo>> {
+        self.with_words(self.fixed.layout.ids(), hashes)
+    }
+
+    /// The live documents that have one of these words in a band. The words are in ascending order
+    /// and distinct. The documents are in ascending order; one with several of the words comes
+    /// several times.
+    ///
+    /// A chunk is opened and verified once for all words in it.
+    pub(crate) fn with_words(&self, band: BandNo, words: &[u64]) -> Result<Vec<DocNo>> {
         let layout = self.fixed.layout;
-        let bucket = |hash: &u64| Bucket { band: layout.ids(), words: WordRange::only(*hash) };
-        let searches = hashes.iter().map(|hash| BucketSearch::new(layout, bucket(hash)));
+        let bucket = |word: &u64| Bucket { band, words: WordRange::only(*word) };
+        let searches = words.iter().map(|hash| BucketSearch::new(layout, bucket(hash)));
         let searches: Vec<BucketSearch> = searches.collect();
         let mut found = Vec::new();
         for segment in self.state.tail.segments() {
@@ -27,7 +34,7 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
             }
         }
         guard(self.fixed.path, || {
-            for (run, content) in self.state.manifest.with_band(layout.ids()) {
+            for (run, content) in self.state.manifest.with_band(band) {
                 let possible = searches
                     .iter()
                     .filter(|search| search.occurrence_in(content) != Occurrence::Never)

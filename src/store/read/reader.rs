@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::store::bytes::schema;
-use crate::store::bytes::schema::{DOCUMENTS, POSTINGS, SIGNATURES, TEXTS};
+use crate::store::bytes::schema::{DOCUMENTS, FINGERPRINTS, POSTINGS, SIGNATURES, TEXTS};
 use crate::store::bytes::time::time_of;
 use crate::store::engine::Engine;
 use crate::store::file::Pinned;
@@ -24,6 +24,7 @@ pub(crate) struct Reader {
     signatures: Table<u32>,
     documents: Table<u32>,
     texts: Option<Table<u32>>,
+    fingerprints: Option<Table<u32>>,
     pub(crate) txn: ReadTransaction,
     /// redb's commit, if the file is open for reading only.
     commit: Option<Slot>,
@@ -47,6 +48,10 @@ impl Reader {
             texts: match engine.settings().store_text {
                 true => Some(txn.open_table(TEXTS).doing(engine.path(), action)?),
                 false => None,
+            },
+            fingerprints: match engine.settings().winnowing {
+                Some(_) => Some(txn.open_table(FINGERPRINTS).doing(engine.path(), action)?),
+                None => None,
             },
             txn,
             commit,
@@ -78,6 +83,7 @@ impl Reader {
             signatures: &self.signatures,
             documents: &self.documents,
             texts: self.texts.as_ref(),
+            fingerprints: self.fingerprints.as_ref(),
         }
     }
 
@@ -120,6 +126,10 @@ impl Reader {
             document_bytes: pages(self.documents.stats())?,
             posting_bytes: pages(self.postings.stats())?,
             text_bytes: self.texts.as_ref().map_or(Ok(0), |texts| pages(texts.stats()))?,
+            fingerprint_bytes: match &self.fingerprints {
+                Some(fingerprints) => pages(fingerprints.stats())?,
+                None => 0,
+            },
             documents: self.state.counters.documents,
             dead: self.state.tombstones.len(),
             tail: self.state.tail.documents() as u64,

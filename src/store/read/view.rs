@@ -3,8 +3,9 @@
 use crate::error::{Error, Result};
 use crate::hash::id_hash;
 use crate::lsh::WordRange;
-use crate::sketch::SetSize;
+use crate::sketch::{Fingerprints, SetSize};
 use crate::store::bytes::chunk::Chunk;
+use crate::store::bytes::fingerprints::decode_fingerprints;
 use crate::store::bytes::record::{DocumentRecord, decode_signature};
 use crate::store::bytes::schema::{DocNo, Layout, Table};
 use crate::store::bytes::texts::decode_text;
@@ -52,6 +53,8 @@ pub(crate) struct View<'a, P, D> {
     pub(crate) documents: &'a D,
     /// `None` if the index stores no texts.
     pub(crate) texts: Option<&'a D>,
+    /// `None` if the index finds no passages.
+    pub(crate) fingerprints: Option<&'a D>,
 }
 
 impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
@@ -122,6 +125,18 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
             let row = texts.get(doc.0).doing(path, "reading texts")?;
             let row = row.ok_or_else(|| fault("its row is missing"))?;
             decode_text(row.value(), doc, self.state.dictionary.as_deref()).map_err(fault)
+        })
+    }
+
+    /// The fingerprints of a live document; `None` if the index keeps none.
+    pub(crate) fn fingerprints(&self, doc: DocNo) -> Result<Option<Fingerprints>> {
+        let Some(table) = self.fingerprints else { return Ok(None) };
+        let path = self.fixed.path;
+        let fault = |detail| damaged(path, Table::Fingerprints, doc.0, detail);
+        guard(path, || {
+            let row = table.get(doc.0).doing(path, "reading fingerprints")?;
+            let row = row.ok_or_else(|| fault("its row is missing"))?;
+            decode_fingerprints(row.value(), doc).map(Some).map_err(fault)
         })
     }
 

@@ -130,7 +130,8 @@ impl MergeTask {
             let step = self.advance(fixed, postings, before, left)?;
             left = left.saturating_sub(step.entries);
             if step.ended {
-                next = (band.0 < fixed.layout.ids().0).then_some(BandNo(band.0 + 1));
+                next =
+                    (usize::from(band.0) + 1 < fixed.layout.count()).then_some(BandNo(band.0 + 1));
             } else {
                 progress = Some(Arc::clone(&step.after));
             }

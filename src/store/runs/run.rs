@@ -164,7 +164,7 @@ impl Manifest {
 mod tests {
     use super::*;
 
-    const LAYOUT: Layout = Layout { bands: 16, depth: 6 };
+    const LAYOUT: Layout = Layout { bands: 16, depth: 6, passages: false };
 
     /// A manifest of runs with these numbers of entries in band 0, each with a filter.
     fn manifest(entries: &[u64]) -> Manifest {

@@ -15,6 +15,8 @@ pub(crate) struct TailDocument {
     pub(crate) id_hash: u64,
     /// The stored lanes; `None` for an empty document, which has an entry in the id band only.
     pub(crate) lanes: Option<Box<[u8]>>,
+    /// The distinct fingerprints, ascending; empty if the index keeps none.
+    pub(crate) fingerprints: Box<[u32]>,
 }
 
 /// The sorted entries of consecutive documents, one column for each band.
@@ -36,6 +38,9 @@ impl Segment {
             for (at, document) in documents.iter().enumerate() {
                 if band == layout.ids() {
                     entries.push(document.id_hash, at);
+                } else if Some(band) == layout.fingerprints() {
+                    let words = document.fingerprints.iter();
+                    words.for_each(|word| entries.push(u64::from(*word), at));
                 } else if let Some(lanes) = document.lanes.as_deref() {
                     let word = word(lanes, usize::from(band.0), u32::from(layout.depth));
                     entries.push(word, at);
@@ -101,6 +106,12 @@ impl Tail {
         })
     }
 
+    /// The number of entries of a band.
+    pub(crate) fn entries(&self, band: BandNo) -> usize {
+        let columns = self.segments.iter().filter_map(|segment| segment.column(band));
+        columns.map(Column::len).sum()
+    }
+
     pub(crate) fn documents(&self) -> usize {
         self.segments.iter().map(|segment| segment.documents).sum()
     }
@@ -119,7 +130,7 @@ mod tests {
     use super::*;
     use crate::store::bytes::chunk::Entry;
 
-    const LAYOUT: Layout = Layout { bands: 2, depth: 3 };
+    const LAYOUT: Layout = Layout { bands: 2, depth: 3, passages: true };
 
     fn document(doc: u32) -> TailDocument {
         let lanes: Box<[u8]> = (0..64_u32).map(|lane| (lane * doc * 37 % 251) as u8).collect();
@@ -127,6 +138,7 @@ mod tests {
             doc: DocNo(doc),
             id_hash: u64::from(doc).wrapping_mul(0x1234_5678_9ABC) >> 24,
             lanes: Some(lanes),
+            fingerprints: [7, 8 + doc / 3, doc.wrapping_mul(0x9E37_79B9) | 1 << 20].into(),
         }
     }
 
@@ -142,7 +154,7 @@ mod tests {
         for band in LAYOUT.all() {
             let entries: Vec<Entry> = once.band(LAYOUT, band).entries().collect();
             assert!(entries.is_sorted());
-            assert_eq!(entries.len(), 700);
+            assert_eq!(entries.len(), if band.0 == 3 { 2100 } else { 700 });
             assert_eq!(tail.band(LAYOUT, band).entries().collect::<Vec<_>>(), entries);
         }
     }

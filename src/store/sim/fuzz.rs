@@ -4,6 +4,7 @@
 use crate::sketch::Signature;
 use crate::store::bytes::chunk::{Chunk, ChunkBuilder};
 use crate::store::bytes::codec::{DecodeError, seal};
+use crate::store::bytes::fingerprints::{decode_fingerprints, encode_fingerprints};
 use crate::store::bytes::record::{
     Counters, DocumentRecord, RunRow, decode_fences, decode_signature, encode_fences,
     encode_signature,
@@ -13,7 +14,7 @@ use crate::store::bytes::schema::{
     SIGNATURES, Table, posting_owner, run_row_key,
 };
 use crate::store::bytes::texts::{Dictionary, decode_text, encode_text};
-use crate::store::load::format_version;
+use crate::store::load::version_of;
 use crate::store::runs::tombstones::Tombstones;
 use crate::store::settings::StoredSettings;
 use crate::store::sim::testing::{filled, insert};
@@ -50,8 +51,16 @@ pub fn records(input: &[u8]) {
         6 => chunk(content, key),
         7 => tombstones(content, piece),
         8 => {
-            if let Some(version) = format_version(content) {
+            if let Some(version) = version_of(content) {
                 assert_eq!([&MAGIC[..], &version.to_le_bytes()].concat(), content);
+            }
+        }
+        9 => {
+            let _ = decode_fingerprints(content, doc);
+            let row = seal(content.to_vec(), Table::Fingerprints, u64::from(doc.0));
+            if let Ok(found) = decode_fingerprints(&row, doc) {
+                assert_eq!(encode_fingerprints(&found, doc), row);
+                assert!(found.words().len() <= content.len());
             }
         }
         _ => text(content, doc),

@@ -5,6 +5,7 @@ use crate::store::document::{Document, Kind};
 use crate::store::engine::{Engine, Tuning};
 use crate::store::settings::SettingsRequest;
 use crate::store::write::writer::Writer;
+use crate::text::Content;
 use std::ops::Range;
 use std::sync::Arc;
 use tempfile::TempDir;
@@ -74,10 +75,12 @@ pub(crate) fn documents(engine: &Engine, numbers: Range<u32>) -> Vec<Document> {
     let sketcher = engine.settings().sketcher().expect("a sketcher");
     let document = |number: u32| {
         let text = format!("document number {number}");
+        let sketched = sketcher.sketched(Content::Text(&text)).expect("a text");
         Document {
             kind: Kind::Text,
             id: number.to_string(),
-            signature: sketcher.signature(&text).expect("a text"),
+            signature: sketched.signature,
+            fingerprints: sketched.fingerprints,
             text_hash: TextHash::of(text.as_bytes()),
             text_length: text.len() as u64,
             text: Some(text.into()),

@@ -49,6 +49,8 @@ pub(super) fn read_all<P: ChunkTable, D: DocTable>(
         let mut signatures = source.signatures.iter().doing(path, action)?;
         let texts = source.texts.map(|texts| texts.iter()).transpose();
         let mut texts = texts.doing(path, action)?;
+        let fingerprints = source.fingerprints.map(|fingerprints| fingerprints.iter());
+        let mut fingerprints = fingerprints.transpose().doing(path, action)?;
         let (mut block, mut bytes) = (Vec::with_capacity(BLOCK), 0);
         for row in source.documents.iter().doing(path, action)? {
             let (number, record) = row.doing(path, action)?;
@@ -73,11 +75,18 @@ pub(super) fn read_all<P: ChunkTable, D: DocTable>(
                 })
             });
             let text = text.transpose()?;
-            bytes += text.as_ref().map_or(0, Vec::len);
+            let prints = fingerprints.as_mut().map(|fingerprints| {
+                moved_row(fingerprints, from, path, Table::Fingerprints, |row| {
+                    reseal(row, Table::Fingerprints, old, new)
+                })
+            });
+            let prints = prints.transpose()?;
+            bytes += text.as_ref().map_or(0, Vec::len) + prints.as_ref().map_or(0, Vec::len);
             let id_hash = id_hash(&id, destination.id_key);
-            // The lanes have their entries in the runs already.
-            let fresh = TailDocument { doc: to, id_hash, lanes: None };
-            let rows = Rows { id, record, signature, text, fresh };
+            // Lanes and fingerprints have their entries in the runs already.
+            let fingerprints = Box::default();
+            let fresh = TailDocument { doc: to, id_hash, lanes: None, fingerprints };
+            let rows = Rows { id, record, signature, text, fingerprints: prints, fresh };
             block.push(AttachedRow { from, text_hash, text_length, is_empty, rows });
             if block.len() == BLOCK || bytes >= BLOCK_BYTES {
                 bytes = 0;

@@ -95,6 +95,7 @@ mod tests {
             id,
             kind: Kind::Text,
             signature,
+            fingerprints: None,
             text_hash: TextHash::Xxh3(1),
             text_length: 1,
             text: None,

@@ -51,11 +51,10 @@ impl Writer {
     /// Continues merging at a pace of two entries merged for each entry added, so that merges keep
     /// up with insertions.
     pub(super) fn merge_on(&mut self) -> Result<()> {
-        let bands = self.engine().fixed().layout.count() as u64;
         let added = self.take_added();
         if added > 0 {
             let state = self.state_mut();
-            state.merge_pace = 2 * bands * added;
+            state.merge_pace = 2 * added;
             state.merge_credit += state.merge_pace;
         }
         let most = self.engine().tuning().merge_runs;

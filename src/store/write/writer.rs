@@ -2,8 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::store::bytes::schema::{
-    DEAD, DOCUMENTS, DocNo, FORMAT_ROW, FORMAT_VERSION, META, POSTINGS, SIGNATURES, STATE_ROW,
-    TEXTS, Table, format_row,
+    DEAD, DOCUMENTS, DocNo, FINGERPRINTS, FORMAT_ROW, META, POSTINGS, SIGNATURES, STATE_ROW, TEXTS,
+    Table, format_row, format_version,
 };
 use crate::store::bytes::texts::encode_text;
 use crate::store::document::Document;
@@ -40,7 +40,7 @@ pub(crate) struct Writer {
     removed: Vec<DocNo>,
     /// The number of changed rows. A commit without changes writes nothing.
     changes: u64,
-    /// The number of documents inserted since the last merge step.
+    /// The number of band entries of the documents inserted since the last merge step.
     added: u64,
     /// Whether runs of another index came in, whose merges can wait.
     attached: bool,
@@ -172,6 +172,10 @@ impl Writer {
                 true => Some(txn.open_table(TEXTS).doing(path, action)?),
                 false => None,
             };
+            let fingerprints = match self.engine.fixed().layout.passages {
+                true => Some(txn.open_table(FINGERPRINTS).doing(path, action)?),
+                false => None,
+            };
             read(&View {
                 fixed: self.engine.fixed(),
                 state: &self.state,
@@ -179,6 +183,7 @@ impl Writer {
                 signatures: &signatures,
                 documents: &documents,
                 texts: texts.as_ref(),
+                fingerprints: fingerprints.as_ref(),
             })
         })
     }
@@ -238,7 +243,7 @@ impl Writer {
         self.wait_for_segment(rows.into_iter().map(|row| row.fresh));
         if settles {
             self.settle();
-            if self.state.tail.documents() >= self.engine.tuning().flush_documents {
+            if self.has_full_tail() {
                 self.flush()?;
                 self.merge_on()?;
             }
@@ -251,8 +256,22 @@ impl Writer {
         let added = fresh.len() as u64;
         self.state.counters.documents += added;
         self.changes += added;
-        self.added += added;
+        self.added += added * (u64::from(self.engine.fixed().layout.bands) + 1);
+        let first = self.fresh.len();
         self.fresh.extend(fresh);
+        let words = self.fresh.iter().skip(first).map(|fresh| fresh.fingerprints.len() as u64);
+        self.added += words.sum::<u64>();
+    }
+
+    /// Whether the tail is so large that it is flushed. A document has one entry in most bands, but
+    /// a long text has many fingerprints.
+    fn has_full_tail(&self) -> bool {
+        /// The fingerprints that take as much memory as a document.
+        const PER_DOCUMENT: usize = 32;
+        let (tail, most) = (&self.state.tail, self.engine.tuning().flush_documents);
+        let band = self.engine.fixed().layout.fingerprints();
+        let fingerprints = band.map_or(0, |band| tail.entries(band));
+        tail.documents() >= most || fingerprints >= most.saturating_mul(PER_DOCUMENT)
     }
 
     /// The number of a document that waits for a segment, by its id.
@@ -275,7 +294,7 @@ impl Writer {
         self.attached
     }
 
-    /// The number of documents inserted since the last call.
+    /// The number of band entries of the documents inserted since the last call.
     pub(super) fn take_added(&mut self) -> u64 {
         std::mem::take(&mut self.added)
     }
@@ -317,8 +336,11 @@ impl Writer {
         removed.sort_unstable();
         self.change(|writer| {
             let (txn, path, action) = (writer.txn()?, writer.engine.path(), "removing documents");
-            let texts = writer.engine.fixed().texts.then_some(TEXTS);
-            for table in [SIGNATURES, DOCUMENTS].into_iter().chain(texts) {
+            let fixed = writer.engine.fixed();
+            let texts = fixed.texts.then_some(TEXTS);
+            let fingerprints = fixed.layout.passages.then_some(FINGERPRINTS);
+            let others = texts.into_iter().chain(fingerprints);
+            for table in [SIGNATURES, DOCUMENTS].into_iter().chain(others) {
                 let mut table = txn.open_table(table).doing(path, action)?;
                 for doc in &removed {
                     table.remove(doc.0).doing(path, action)?;
@@ -343,7 +365,7 @@ impl Writer {
         }
         self.settle();
         self.remove_rows()?;
-        if self.state.tail.documents() >= self.engine.tuning().flush_documents {
+        if self.has_full_tail() {
             self.flush()?;
         }
         self.merge_on()?;
@@ -366,7 +388,8 @@ impl Writer {
     /// Writes the counters and the changed tombstones of the next commit, and makes a file of an
     /// older format one of this format.
     fn write_state(&mut self) -> Result<()> {
-        let is_older = std::mem::replace(&mut self.state.format, FORMAT_VERSION) < FORMAT_VERSION;
+        let format = format_version(self.engine.fixed().layout.passages);
+        let is_older = std::mem::replace(&mut self.state.format, format) < format;
         self.state.counters.commit = self.state.counters.commit.wrapping_add(1);
         let (txn, path, action) = (self.txn()?, self.engine.path(), "writing the state");
         let mut dead = txn.open_table(DEAD).doing(path, action)?;
@@ -379,7 +402,7 @@ impl Writer {
         let mut meta = txn.open_table(META).doing(path, action)?;
         meta.insert(STATE_ROW, &self.state.counters.encode()[..]).doing(path, action)?;
         if is_older {
-            meta.insert(FORMAT_ROW, &format_row()[..]).doing(path, action)?;
+            meta.insert(FORMAT_ROW, &format_row(format)[..]).doing(path, action)?;
         }
         Ok(())
     }
@@ -410,6 +433,7 @@ mod tests {
             kind: Kind::Text,
             id: id.to_owned(),
             signature,
+            fingerprints: None,
             text_hash: TextHash::Xxh3(1),
             text_length: 1,
             text: None,

@@ -1,0 +1,149 @@
+//! The passages that two sequences share: maximal stretches of the one that occur in the other.
+
+use super::suffixes::longest_matches;
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+/// A stretch of a sequence that occurs in another one, and cannot be extended: no longer stretch
+/// around it occurs there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SharedStretch {
+    /// The stretch of the first sequence.
+    pub(crate) a: Range<usize>,
+    /// The first place in the second sequence at which it occurs.
+    pub(crate) b: usize,
+}
+
+impl SharedStretch {
+    /// Its place in the second sequence.
+    pub(crate) fn in_b(&self) -> Range<usize> {
+        self.b..self.b + self.a.len()
+    }
+}
+
+/// The maximal stretches of `a` of at least `least` elements that occur in `b`, in order.
+///
+/// `seeds` are places of both sequences; every common stretch of `least` elements must have one.
+/// What they say is verified. The cost is that of sorting the seeds, and of comparing the stretches
+/// around them.
+pub(crate) fn around_seeds(
+    a: &[u32],
+    b: &[u32],
+    mut seeds: Vec<(usize, usize)>,
+    least: usize,
+) -> Vec<SharedStretch> {
+    // Seeds of one diagonal follow each other, from left to right.
+    seeds.sort_unstable_by_key(|(in_a, in_b)| (in_b.wrapping_sub(*in_a) as isize, *in_a));
+    let mut found = Vec::new();
+    // The diagonal of the last stretch, and where it ends in `a`.
+    let (mut diagonal, mut end) = (None, 0);
+    for (in_a, in_b) in seeds {
+        let own = in_b.wrapping_sub(in_a);
+        if diagonal == Some(own) && in_a < end {
+            continue;
+        }
+        let (Some((a_before, a_after)), Some((b_before, b_after))) =
+            (a.split_at_checked(in_a), b.split_at_checked(in_b))
+        else {
+            continue;
+        };
+        let left = a_before.iter().rev().zip(b_before.iter().rev());
+        let left = left.take_while(|(x, y)| x == y).count();
+        let right = a_after.iter().zip(b_after).take_while(|(x, y)| x == y).count();
+        (diagonal, end) = (Some(own), in_a + right);
+        if right > 0 && left + right >= least {
+            found.push(SharedStretch { a: in_a - left..in_a + right, b: in_b - left });
+        }
+    }
+    maximal(found)
+}
+
+/// Does the same without seeds, by a suffix array: in linear time, however often the sequences
+/// repeat themselves. Both together must have fewer than 2^32 - 1 elements.
+pub(crate) fn by_suffixes(a: &[u32], b: &[u32], least: usize) -> Vec<SharedStretch> {
+    const ONLY_B: u32 = 1;
+    let mut numbers = FxHashMap::default();
+    let mut number = |unit: &u32| {
+        let next = numbers.len() as u32 + ONLY_B + 1;
+        *numbers.entry(*unit).or_insert(next)
+    };
+    let of_a: Vec<u32> = a.iter().map(&mut number).collect();
+    let of_b: Vec<u32> =
+        b.iter().map(|unit| numbers.get(unit).copied().unwrap_or(ONLY_B)).collect();
+    let matches = longest_matches(&of_a, &of_b, numbers.len() as u32 + ONLY_B);
+    let stretch = |(at, (length, b)): (usize, &(u32, u32))| {
+        let (length, b) = (*length as usize, *b as usize);
+        (length >= least && length > 0).then(|| SharedStretch { a: at..at + length, b })
+    };
+    maximal(matches.iter().enumerate().filter_map(stretch).collect())
+}
+
+/// Drops the stretches that lie in others, and all but the first place of equal ones.
+fn maximal(mut found: Vec<SharedStretch>) -> Vec<SharedStretch> {
+    found.sort_unstable_by_key(|found| (found.a.start, std::cmp::Reverse(found.a.end), found.b));
+    let mut end = 0;
+    found.retain(|found| {
+        let reaches_further = found.a.end > end;
+        end = end.max(found.a.end);
+        reaches_further
+    });
+    found
+}
+
+/// The number of elements that lie in at least one of some ranges.
+pub(crate) fn covered(mut ranges: Vec<Range<usize>>) -> usize {
+    ranges.sort_unstable_by_key(|range| range.start);
+    let mut end = 0;
+    let new = ranges.iter().map(|range| {
+        let start = range.start.max(end);
+        end = end.max(range.end);
+        end - start.min(end)
+    });
+    new.sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Brute force: all stretches of `a` that occur in `b` and are in no longer one.
+    fn expected(a: &[u32], b: &[u32], least: usize) -> Vec<SharedStretch> {
+        let place = |range: Range<usize>| {
+            let stretch = &a[range.clone()];
+            b.windows(range.len()).position(|window| window == stretch)
+        };
+        let mut found = Vec::new();
+        let mut last_end = 0;
+        for start in 0..a.len() {
+            let ends = (start + 1..=a.len()).take_while(|end| place(start..*end).is_some());
+            let Some(end) = ends.last() else { continue };
+            if end - start >= least && end > last_end {
+                let b = place(start..end).expect("it occurs");
+                found.push(SharedStretch { a: start..end, b });
+            }
+            last_end = last_end.max(end);
+        }
+        found
+    }
+
+    proptest! {
+        #[test]
+        fn both_ways_find_the_maximal_stretches(
+            a in proptest::collection::vec(1_u32..4, 0..40),
+            b in proptest::collection::vec(1_u32..5, 0..40),
+            least in 1_usize..6,
+        ) {
+            let expected = expected(&a, &b, least);
+            prop_assert_eq!(by_suffixes(&a, &b, least), &expected[..]);
+            let places = (0..a.len()).flat_map(|x| (0..b.len()).map(move |y| (x, y)));
+            prop_assert_eq!(around_seeds(&a, &b, places.collect(), least), expected);
+        }
+    }
+
+    #[test]
+    fn overlapping_ranges_are_counted_once() {
+        assert_eq!(covered(vec![5..9, 0..3, 2..4, 6..7]), 8);
+        assert_eq!(covered(Vec::new()), 0);
+    }
+}

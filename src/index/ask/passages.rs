@@ -1,0 +1,483 @@
+//! Passage queries: finds the documents that share a passage with a text, and the passages.
+
+use crate::error::{Error, Result};
+use crate::estimate::{SharedStretch, Span, around_seeds, by_suffixes, covered};
+use crate::hash::TextHash;
+use crate::index::ask::outline::{Outline, QueryGrams};
+use crate::index::snapshot::Snapshot;
+use crate::sketch::Sketcher;
+use crate::store::{ChunkTable, DocNo, DocTable, View};
+use crate::text::{CharOffsets, Content, Located, Shingler, UnitNumbers};
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+/// A query for documents that share a passage with a text: a stretch of at least as many units as
+/// the index was told ([`IndexOptions::passages`](crate::IndexOptions::passages)). One of the `by_`
+/// methods runs it.
+///
+/// **Every such document is found**, however long it is and however little of it is shared. That is
+/// a guarantee, not a probability (Schleimer, Wilkerson, Aiken 2003). If the index stores texts, the
+/// passages are compared unit by unit, so no other document is reported.
+///
+/// ```
+/// # fn main() -> twindex::Result<()> {
+/// # let folder = tempfile::tempdir().expect("a temporary folder");
+/// # let path = folder.path().join("p.twx");
+/// let options = twindex::Index::options().passages(30).store_text(true);
+/// let index = options.create(path)?;
+/// let mut txn = index.begin_write()?;
+/// txn.insert("tale", "It was the best of times, it was the worst of times, it was the age of wisdom")?;
+/// txn.insert("other", "Call me Ishmael. Some years ago, never mind how long precisely")?;
+/// txn.commit()?;
+///
+/// let text = "As he wrote: IT WAS the worst  of times, it was the age of reason";
+/// let found = index.snapshot()?.passages().by_text(text)?;
+/// let first = found.first().expect("a document");
+/// assert_eq!((first.id.as_str(), first.passages.len()), ("tale", 1));
+/// let passage = &first.passages[0];
+/// assert_eq!(&text[passage.query.bytes()], "IT WAS the worst  of times, it was the age of ");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "a query does not run until one of its `by_` methods is called"]
+pub struct PassageQuery<'s> {
+    snapshot: &'s Snapshot,
+    limit: Option<usize>,
+    least: Option<usize>,
+    excluded: Option<String>,
+    located: bool,
+}
+
+/// The documents that share a passage with a query.
+///
+/// They are sorted by how much of the query they share, most first, then by id.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct PassageMatches {
+    matches: Vec<PassageMatch>,
+    /// The number of units of the query: characters after normalisation, words, lines or tokens.
+    pub units: usize,
+    /// The number of documents that have a fingerprint of the query.
+    pub candidates: u64,
+    /// The number of matches that [`PassageQuery::limit`] left out.
+    pub left_out: u64,
+}
+
+/// A document that shares a passage with a query.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct PassageMatch {
+    /// The id of the document.
+    pub id: String,
+    /// The number of units of the query that lie in shared passages. Without stored texts, at least
+    /// so many are shared.
+    pub shared: usize,
+    /// The number of units of the query that may lie in shared passages: equals `shared` if the
+    /// index stores texts.
+    pub most: usize,
+    /// The shared passages, in the order of the query. They may overlap there.
+    pub passages: Vec<SharedPassage>,
+}
+
+/// A passage that a query and a document share.
+///
+/// With stored texts it is maximal: the document has no longer passage around it. If it has several
+/// such places, the first one is told.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct SharedPassage {
+    /// Its place in the query. Without stored texts, the place from the first common fingerprint to
+    /// the last.
+    pub query: Span,
+    /// Its place in the document; `None` if the index stores no texts.
+    pub document: Option<Span>,
+    /// The number of its units. Without stored texts, at least so many in a row are shared.
+    pub units: usize,
+    /// The most units that it can have: equals `units` if the index stores texts.
+    pub most: usize,
+}
+
+impl PassageMatches {
+    /// The number of matches.
+    pub fn len(&self) -> usize {
+        self.matches.len()
+    }
+
+    /// Whether there are no matches.
+    pub fn is_empty(&self) -> bool {
+        self.matches.is_empty()
+    }
+
+    /// Iterates over the matches.
+    pub fn iter(&self) -> std::slice::Iter<'_, PassageMatch> {
+        self.matches.iter()
+    }
+
+    /// The match that shares most.
+    pub fn first(&self) -> Option<&PassageMatch> {
+        self.matches.first()
+    }
+
+    /// The share of the query that a match shares, from 0 to 1: at least, and at most.
+    pub fn share(&self, of: &PassageMatch) -> (f64, f64) {
+        let units = self.units.max(1) as f64;
+        (of.shared as f64 / units, of.most as f64 / units)
+    }
+}
+
+impl IntoIterator for PassageMatches {
+    type Item = PassageMatch;
+    type IntoIter = std::vec::IntoIter<PassageMatch>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.matches.into_iter()
+    }
+}
+
+impl<'m> IntoIterator for &'m PassageMatches {
+    type Item = &'m PassageMatch;
+    type IntoIter = std::slice::Iter<'m, PassageMatch>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+/// What a document shares with the query, in units.
+#[derive(Clone, Debug)]
+pub(crate) enum SharedUnits {
+    /// Computed from the text.
+    Exact(Vec<SharedStretch>),
+    /// Told by fingerprints.
+    Outlined(Outline),
+}
+
+impl SharedUnits {
+    /// The number of units of the query that are shared: at least, and at most.
+    pub(crate) fn covered(&self, gram: usize) -> (usize, usize) {
+        match self {
+            Self::Exact(stretches) => {
+                let covered = covered(stretches.iter().map(|found| found.a.clone()).collect());
+                (covered, covered)
+            }
+            Self::Outlined(outline) => outline.covered(gram),
+        }
+    }
+}
+
+/// The answer of a search, before ids are read.
+pub(crate) struct FoundPassages {
+    pub(crate) found: Vec<(DocNo, SharedUnits)>,
+    pub(crate) candidates: u64,
+}
+
+/// A text whose passages are looked for.
+pub(crate) struct PassageSearch<'s> {
+    shingler: &'s Shingler,
+    grams: QueryGrams,
+    /// The words of its fingerprints, ascending.
+    words: Vec<u64>,
+    /// Its units, if texts can be compared.
+    units: Vec<u32>,
+    numbers: UnitNumbers,
+    least: usize,
+}
+
+impl<'s> PassageSearch<'s> {
+    /// Prepares a text. `exact` asks for a comparison of texts. `None` if the sketcher makes no
+    /// fingerprints.
+    pub(crate) fn new(sketcher: &'s Sketcher, text: &str, exact: bool) -> Option<Self> {
+        let (winnower, shingler) = (sketcher.winnower()?, sketcher.shingler());
+        let shingles = shingler.unranked_hashes(text);
+        let fingerprints = winnower.fingerprints(&shingles);
+        let mut numbers = UnitNumbers::default();
+        let units = match exact {
+            true => shingler.numbered(text, &mut numbers),
+            false => Vec::new(),
+        };
+        Some(Self {
+            shingler,
+            words: fingerprints.words().iter().map(|word| u64::from(*word)).collect(),
+            grams: QueryGrams::new(winnower, &shingles, &fingerprints),
+            units,
+            numbers,
+            least: winnower.winnowing.length(),
+        })
+    }
+
+    /// The number of units of the text.
+    pub(crate) fn units(&self) -> usize {
+        self.grams.units()
+    }
+
+    /// Whether the text is long enough to share a passage.
+    pub(crate) fn can_share(&self) -> bool {
+        !self.words.is_empty()
+    }
+
+    /// The live documents that have one of the fingerprints, in ascending order.
+    fn candidates<P, D>(&self, view: &View<'_, P, D>) -> Result<Vec<DocNo>>
+    where
+        P: ChunkTable + Sync,
+        D: DocTable + Sync,
+    {
+        /// The words that are looked up together: neighbours are in the same chunks.
+        const PIECE: usize = 64;
+        let Some(band) = view.fixed.layout.fingerprints() else { return Ok(Vec::new()) };
+        let pieces = self.words.par_chunks(PIECE).map(|words| {
+            let mut docs = view.with_words(band, words)?;
+            docs.dedup();
+            Ok(docs)
+        });
+        let merged = pieces.try_reduce(Vec::new, |mut one, other| {
+            one.extend(other);
+            // Both are sorted, which this sort makes use of.
+            one.sort();
+            one.dedup();
+            Ok(one)
+        });
+        merged
+    }
+
+    /// Finds all documents that share a passage, by their numbers, except one.
+    pub(crate) fn run<P, D>(
+        &self,
+        view: &View<'_, P, D>,
+        excluded: Option<DocNo>,
+    ) -> Result<FoundPassages>
+    where
+        P: ChunkTable + Sync,
+        D: DocTable + Sync,
+    {
+        let mut docs = self.candidates(view)?;
+        docs.retain(|doc| Some(*doc) != excluded);
+        let candidates = docs.len() as u64;
+        let outlined = docs.into_par_iter().filter_map(|doc| match view.fingerprints(doc) {
+            Ok(Some(fingerprints)) => {
+                let outline = self.grams.outline(&fingerprints, self.least);
+                outline.map(|outline| Ok((doc, outline)))
+            }
+            Ok(None) => None,
+            Err(error) => Some(Err(error)),
+        });
+        let outlined: Vec<(DocNo, Outline)> = outlined.collect::<Result<_>>()?;
+        let found = match self.units.is_empty() {
+            true => {
+                let found = outlined.into_iter();
+                found.map(|(doc, outline)| (doc, SharedUnits::Outlined(outline))).collect()
+            }
+            false => self.verified(view, outlined)?,
+        };
+        Ok(FoundPassages { found, candidates })
+    }
+
+    /// Compares texts. Copies of one text are compared once.
+    fn verified<P, D>(
+        &self,
+        view: &View<'_, P, D>,
+        outlined: Vec<(DocNo, Outline)>,
+    ) -> Result<Vec<(DocNo, SharedUnits)>>
+    where
+        P: ChunkTable + Sync,
+        D: DocTable + Sync,
+    {
+        let keyed = outlined.into_par_iter().map(|(doc, outline)| {
+            let record = view.document(doc)?;
+            Ok((doc, outline, (record.text_hash, record.text_length)))
+        });
+        let keyed = keyed.collect::<Result<Vec<(DocNo, Outline, (TextHash, u64))>>>()?;
+        let mut first: FxHashMap<(TextHash, u64), usize> = FxHashMap::default();
+        for (at, (_, _, key)) in keyed.iter().enumerate() {
+            first.entry(*key).or_insert(at);
+        }
+        let compare = |(at, (doc, outline, key)): (usize, &(DocNo, Outline, _))| {
+            if first.get(key) != Some(&at) {
+                return Ok(Vec::new());
+            }
+            let text = view.text(*doc)?;
+            let other = self.shingler.renumbered(&text, &self.numbers);
+            Ok(match outline.seeds() {
+                Some(seeds) => around_seeds(&self.units, &other, seeds, self.least),
+                None => by_suffixes(&self.units, &other, self.least),
+            })
+        };
+        let compared = keyed.par_iter().enumerate().map(compare);
+        let compared: Vec<Vec<SharedStretch>> = compared.collect::<Result<_>>()?;
+        let found = keyed.iter().filter_map(|(doc, _, key)| {
+            let stretches = &compared[*first.get(key)?];
+            (!stretches.is_empty()).then(|| (*doc, SharedUnits::Exact(stretches.clone())))
+        });
+        Ok(found.collect())
+    }
+}
+
+impl<'s> PassageQuery<'s> {
+    pub(crate) fn new(snapshot: &'s Snapshot) -> Self {
+        Self { snapshot, limit: None, least: None, excluded: None, located: true }
+    }
+
+    /// Reports at most `limit` documents: those that share most.
+    pub fn limit(self, limit: usize) -> Self {
+        Self { limit: Some(limit), ..self }
+    }
+
+    /// Reports documents that share at least so many units of the query in passages. By default,
+    /// all that share a passage.
+    pub fn least(self, units: usize) -> Self {
+        Self { least: Some(units), ..self }
+    }
+
+    /// Leaves the document with this id out of the result.
+    pub fn excluding(self, id: impl Into<String>) -> Self {
+        Self { excluded: Some(id.into()), ..self }
+    }
+
+    /// Whether to tell the passages and their places, which is the default. Without, the query is
+    /// faster, and [`PassageMatch::passages`] is empty.
+    pub fn places(self, places: bool) -> Self {
+        Self { located: places, ..self }
+    }
+
+    /// Finds the documents that share a passage with a text. A text that is shorter than a passage
+    /// shares none.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`by_content`](Self::by_content).
+    pub fn by_text(self, text: &str) -> Result<PassageMatches> {
+        self.by_content(text)
+    }
+
+    /// Finds the documents that share a passage with a text, or a stretch of tokens.
+    ///
+    /// # Errors
+    ///
+    /// - [`Error::NoPassages`] if the index keeps no fingerprints of passages.
+    /// - [`Error::UnexpectedWeights`] or [`Error::UnexpectedTokens`] for content of a kind that the
+    ///   index does not take, and [`Error::InvalidSetting`] for a text of 4 GiB or more.
+    /// - [`Error::Damaged`] or [`Error::Io`] if the file cannot be read.
+    pub fn by_content<'c>(self, content: impl Into<Content<'c>>) -> Result<PassageMatches> {
+        let content = content.into();
+        self.snapshot.sketcher().takes(content)?;
+        self.ask(&content.stored())
+    }
+
+    /// Finds the documents that share a passage with the one that has this id, which is itself left
+    /// out. Returns `None` if the index has no such document.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`by_content`](Self::by_content), and [`Error::NoTexts`] if the index stores no
+    /// texts.
+    pub fn by_id(self, id: &str) -> Result<Option<PassageMatches>> {
+        let view = self.snapshot.view();
+        if view.fixed.layout.fingerprints().is_none() {
+            return Err(Error::NoPassages { path: self.snapshot.path().to_owned() });
+        }
+        let Some((doc, _)) = view.find(id)? else { return Ok(None) };
+        self.excluding(id).ask(&view.text(doc)?).map(Some)
+    }
+
+    fn ask(self, text: &str) -> Result<PassageMatches> {
+        let view = self.snapshot.view();
+        let search = PassageSearch::new(self.snapshot.sketcher(), text, view.has_texts());
+        let Some(search) = search else {
+            return Err(Error::NoPassages { path: self.snapshot.path().to_owned() });
+        };
+        let gram = search.grams.gram();
+        let units = search.units();
+        let excluded = match &self.excluded {
+            Some(id) => view.find(id)?.map(|(doc, _)| doc),
+            None => None,
+        };
+        let FoundPassages { found, candidates } = search.run(&view, excluded)?;
+        let least = self.least.unwrap_or(0);
+        let counted = found.into_iter().map(|(doc, shared)| (shared.covered(gram), doc, shared));
+        let mut counted: Vec<_> = counted.filter(|((_, most), ..)| *most >= least).collect();
+        let limit = self.limit.unwrap_or(usize::MAX);
+        counted.sort_by_key(|((shared, most), ..)| std::cmp::Reverse((*shared, *most)));
+        let mut named = Vec::new();
+        // Ids break ties, so every id of a tied group is read, and none after the limit.
+        for equals in counted.chunk_by(|a, b| a.0 == b.0) {
+            if named.len() >= limit {
+                break;
+            }
+            let start = named.len();
+            for (covered, doc, shared) in equals {
+                named.push((view.document(*doc)?.id, *covered, *doc, shared));
+            }
+            named[start..].sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        }
+        named.truncate(limit);
+        let left_out = (counted.len() - named.len()) as u64;
+        let places = match self.located && !named.is_empty() {
+            true => Some(Places::new(self.snapshot, text)?),
+            false => None,
+        };
+        let matches = named.into_par_iter().map(|(id, (shared, most), doc, found)| {
+            let passages = match &places {
+                Some(places) => places.passages(doc, found, gram)?,
+                None => Vec::new(),
+            };
+            Ok(PassageMatch { id, shared, most, passages })
+        });
+        let matches = matches.collect::<Result<_>>()?;
+        Ok(PassageMatches { matches, units, candidates, left_out })
+    }
+}
+
+/// Converts places from units to bytes and characters.
+struct Places<'q> {
+    snapshot: &'q Snapshot,
+    query: LocatedText<'q>,
+}
+
+struct LocatedText<'t> {
+    located: Located,
+    offsets: CharOffsets<'t>,
+}
+
+impl<'t> LocatedText<'t> {
+    fn new(snapshot: &Snapshot, text: &'t str) -> Result<Self> {
+        let located = snapshot.sketcher().shingler().locate(text)?;
+        Ok(Self { located, offsets: CharOffsets::new(text) })
+    }
+
+    fn span(&self, units: Range<usize>) -> Span {
+        Span::of(&self.offsets, self.located.bytes(units))
+    }
+}
+
+impl<'q> Places<'q> {
+    fn new(snapshot: &'q Snapshot, text: &'q str) -> Result<Self> {
+        Ok(Self { snapshot, query: LocatedText::new(snapshot, text)? })
+    }
+
+    fn passages(&self, doc: DocNo, found: &SharedUnits, gram: usize) -> Result<Vec<SharedPassage>> {
+        match found {
+            SharedUnits::Exact(stretches) => {
+                let text = self.snapshot.view().text(doc)?;
+                let document = LocatedText::new(self.snapshot, &text)?;
+                let passage = |found: &SharedStretch| SharedPassage {
+                    query: self.query.span(found.a.clone()),
+                    document: Some(document.span(found.in_b())),
+                    units: found.a.len(),
+                    most: found.a.len(),
+                };
+                Ok(stretches.iter().map(passage).collect())
+            }
+            SharedUnits::Outlined(outline) => {
+                let passages = outline.passages(gram).into_iter();
+                let passage = |(query, units, most): (Range<usize>, usize, usize)| SharedPassage {
+                    query: self.query.span(query),
+                    document: None,
+                    units,
+                    most,
+                };
+                Ok(passages.map(passage).collect())
+            }
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! Winnowing: the fingerprints of a text. Two texts that share a passage share a fingerprint.
+//!
+//! S. Schleimer, D. Wilkerson, A. Aiken, *Winnowing: local algorithms for document fingerprinting*,
+//! 2003. `docs/format.md`, section "Fingerprints", defines what is stored.
+
+use super::fingerprints::{Encoder, Fingerprints};
+use crate::error::{Error, Result};
+use crate::text::Shingle;
+use multiversion::multiversion;
+
+/// Which passages an index finds: all that are at least [`length`](Self::length) units long.
+///
+/// Units are those of the shingle: characters of the normalised text, words, lines or tokens. A
+/// *gram* is a run of [`gram`](Self::gram) units. Of every window of `length - gram + 1` grams, the
+/// one with the least hash is a *fingerprint* of the text. So a passage of `length` units has a
+/// fingerprint of its own, which is the same in every text that contains the passage (Schleimer,
+/// Wilkerson, Aiken 2003, section 3). Random text has one fingerprint in
+/// `(length - gram + 2) / 2` units.
+///
+/// ```
+/// use twindex::{Shingle, Winnowing};
+/// let winnowing = Winnowing::new(100, Shingle::chars(9))?;
+/// assert_eq!((winnowing.length(), winnowing.gram()), (100, 25));
+/// assert!(Winnowing::new(5, Shingle::chars(9)).is_err()); // shorter than a shingle
+/// # Ok::<(), twindex::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Winnowing {
+    length: u32,
+    gram: u32,
+}
+
+impl Winnowing {
+    /// The greatest length of a passage that an index can be asked to find.
+    pub const MAX_LENGTH: usize = 10_000;
+
+    /// The most units in a gram, unless a shingle has more. Longer grams are rarer by chance, but
+    /// leave more fingerprints for the same guarantee.
+    const MAX_GRAM: u32 = 32;
+
+    /// Returns the winnowing that finds all passages of at least this many units.
+    ///
+    /// A gram has a quarter of the units, at most 32, and at least those of a shingle.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidSetting`] for a length that is shorter than a shingle, below 2 or above
+    /// [`MAX_LENGTH`](Self::MAX_LENGTH), and for k-mers, which stand for both strands.
+    pub fn new(length: usize, shingle: Shingle) -> Result<Self> {
+        let invalid = |expected| Error::InvalidSetting {
+            setting: "passages",
+            got: format!("{length} with shingle {shingle}"),
+            expected,
+        };
+        let width = match shingle {
+            Shingle::Kmers(_) => return Err(invalid("shingle char:N, word:N, line:N or token")),
+            other => other.units() as u32,
+        };
+        match u32::try_from(length) {
+            Ok(length) if (width.max(2)..=Self::MAX_LENGTH as u32).contains(&length) => {
+                let gram = length.div_ceil(4).min(Self::MAX_GRAM).max(width);
+                Ok(Self { length, gram })
+            }
+            _ => Err(invalid("2 to 10000 units, and at least as many as a shingle has")),
+        }
+    }
+
+    /// Returns a length that suits most texts: 100 characters, 20 words, 20 tokens or 5 lines, and
+    /// at least twice the length of a shingle.
+    pub fn default_length(shingle: Shingle) -> usize {
+        let usual = match shingle {
+            Shingle::Chars(_) | Shingle::Kmers(_) => 100,
+            Shingle::Words(_) | Shingle::Tokens => 20,
+            Shingle::Lines(_) => 5,
+        };
+        usual.max(2 * shingle.units())
+    }
+
+    /// The winnowing that an index stores; `None` if it cannot be one of this shingle.
+    pub(crate) fn stored(length: u32, gram: u32, shingle: Shingle) -> Option<Self> {
+        Self::new(length as usize, shingle).ok()?;
+        (shingle.units() as u32..=length).contains(&gram).then_some(Self { length, gram })
+    }
+
+    /// The number of units from which on every shared passage is found.
+    pub fn length(self) -> usize {
+        self.length as usize
+    }
+
+    /// The number of units in a gram.
+    pub fn gram(self) -> usize {
+        self.gram as usize
+    }
+
+    /// The number of grams in a window.
+    pub(crate) fn window(self) -> usize {
+        (self.length - self.gram + 1) as usize
+    }
+}
+
+/// Selects the fingerprints of texts, which are given by the hashes of their shingles in order.
+#[derive(Clone, Debug)]
+pub(crate) struct Winnower {
+    pub(crate) winnowing: Winnowing,
+    /// The number of units in a shingle.
+    width: usize,
+}
+
+/// The hash of a gram: the upper half orders the grams of a window, the lower half is the
+/// fingerprint.
+type GramHash = u64;
+
+/// How far the hash of the gram so far is rotated before the next shingle is added.
+const ROTATION: u32 = 25;
+
+impl Winnower {
+    pub(crate) fn new(winnowing: Winnowing, shingle: Shingle) -> Self {
+        Self { winnowing, width: shingle.units() }
+    }
+
+    /// The number of shingles in a gram, less 1.
+    fn span(&self) -> usize {
+        self.winnowing.gram() - self.width
+    }
+
+    /// The number of units of a text with this many shingles, if it has no fewer than a shingle.
+    pub(crate) fn units(&self, shingles: u64) -> u64 {
+        if shingles == 0 { 0 } else { shingles + self.width as u64 - 1 }
+    }
+
+    /// Appends the hash of each gram of these shingles.
+    fn hash_grams(&self, shingles: &[u64], out: &mut Vec<GramHash>) {
+        let Some(count) = shingles.len().checked_sub(self.span()) else { return };
+        let first = out.len();
+        out.extend_from_slice(&shingles[..count]);
+        // Shingles that follow each other without a gap, and the last one, cover the gram.
+        let starts = (self.width..self.span()).step_by(self.width);
+        for start in starts.chain((self.span() > 0).then_some(self.span())) {
+            add_shingles(&mut out[first..], &shingles[start..]);
+        }
+    }
+
+    /// The hashes of all grams of a text, in order.
+    pub(crate) fn grams(&self, shingles: &[u64]) -> Vec<u32> {
+        let mut grams = Vec::with_capacity(shingles.len());
+        self.hash_grams(shingles, &mut grams);
+        grams.into_iter().map(|gram| gram as u32).collect()
+    }
+
+    /// The fingerprints of a text.
+    pub(crate) fn fingerprints(&self, shingles: &[u64]) -> Fingerprints {
+        let mut selection = Selection::default();
+        selection.push(self, shingles);
+        selection.finish()
+    }
+}
+
+#[multiversion(targets("x86_64+avx2+bmi1+bmi2"))]
+fn add_shingles(grams: &mut [GramHash], shingles: &[u64]) {
+    for (gram, shingle) in grams.iter_mut().zip(shingles) {
+        *gram = gram.rotate_left(ROTATION).wrapping_add(*shingle);
+    }
+}
+
+/// The fingerprints of a text in the making. The text comes in blocks of shingles.
+#[derive(Debug, Default)]
+pub(crate) struct Selection {
+    /// The shingles of grams that are not complete yet.
+    shingles: Vec<u64>,
+    grams: Vec<GramHash>,
+    /// The upper and the lower halves of the hashes of the last grams: at least a window.
+    order: Vec<u32>,
+    prints: Vec<u32>,
+    /// The position of the first of them in the text.
+    base: usize,
+    /// The place of the least of the last window, the last one of several.
+    least: usize,
+    count: u64,
+    found: Encoder,
+}
+
+impl Selection {
+    /// Adds the next shingles of a text.
+    pub(crate) fn push(&mut self, winnower: &Winnower, block: &[u64]) {
+        self.count += block.len() as u64;
+        self.shingles.extend_from_slice(block);
+        self.grams.clear();
+        winnower.hash_grams(&self.shingles, &mut self.grams);
+        self.shingles.drain(..self.grams.len());
+        let window = winnower.winnowing.window();
+        // The last window stays; what is before it is not needed any more.
+        let gone = self.order.len().saturating_sub(window);
+        self.order.drain(..gone);
+        self.prints.drain(..gone);
+        self.base += gone;
+        self.least = self.least.wrapping_sub(gone);
+        let first = self.order.len();
+        self.order.extend(self.grams.iter().map(|gram| (gram >> 32) as u32));
+        self.prints.extend(self.grams.iter().map(|gram| *gram as u32));
+        self.select(first, window);
+    }
+
+    /// Selects among the grams from `first` on.
+    fn select(&mut self, first: usize, window: usize) {
+        let mut from = first;
+        if self.base == 0 && from < window {
+            // The first window begins with the text.
+            if self.order.len() < window {
+                return;
+            }
+            self.least = last_least(&self.order[..window]);
+            self.select_least();
+            from = window;
+        }
+        for at in from..self.order.len() {
+            if self.order[at] <= self.order[self.least] {
+                self.least = at;
+                self.select_least();
+            } else if self.least + window <= at {
+                let start = at + 1 - window;
+                self.least = start + last_least(&self.order[start..=at]);
+                self.select_least();
+            }
+        }
+    }
+
+    fn select_least(&mut self) {
+        self.found.push((self.base + self.least) as u64, self.prints[self.least]);
+    }
+
+    /// Ends the text. The next one can begin.
+    pub(crate) fn finish(&mut self) -> Fingerprints {
+        self.shingles.clear();
+        self.order.clear();
+        self.prints.clear();
+        self.base = 0;
+        self.least = 0;
+        std::mem::take(&mut self.found).finish(std::mem::take(&mut self.count))
+    }
+}
+
+/// The place of the least number, the last one of several.
+#[multiversion(targets("x86_64+avx2+bmi1+bmi2"))]
+fn last_least(numbers: &[u32]) -> usize {
+    let mut least = u32::MAX;
+    for number in numbers {
+        least = least.min(*number);
+    }
+    let mut place = 0;
+    for (at, number) in numbers.iter().enumerate() {
+        if *number == least {
+            place = at;
+        }
+    }
+    place
+}
+
+#[cfg(test)]
+#[path = "winnow_tests.rs"]
+mod tests;

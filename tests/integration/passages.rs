@@ -1,0 +1,321 @@
+//! Shared passages: every one is found, and nothing else is reported.
+
+use crate::support::{Place, Random, assert_clean, tiny};
+use std::collections::{BTreeMap, HashSet};
+use twindex::{Error, Index, OnConflict, PassageMatches, Shingle, Snapshot, Tokens};
+
+/// The length of the passages to find.
+const N: usize = 24;
+
+/// The units of a text, as the documentation defines them.
+fn units(snapshot: &Snapshot, text: &str) -> Vec<String> {
+    let normalization = snapshot.settings().normalization;
+    match snapshot.settings().shingle {
+        Shingle::Chars(_) => normalization.apply(text).chars().map(String::from).collect(),
+        Shingle::Lines(_) => {
+            let lines = text.lines().map(|line| normalization.apply(line));
+            lines.filter(|line| !line.is_empty()).collect()
+        }
+        _ => normalization.apply(text).split_whitespace().map(str::to_owned).collect(),
+    }
+}
+
+/// Brute force: the maximal stretches of `a` of at least `least` units that occur in `b`, from the
+/// lengths of the common stretches that begin at each two places.
+fn stretches(a: &[String], b: &[String], least: usize) -> Vec<(usize, usize)> {
+    let mut longest = vec![0; a.len()];
+    let mut after = vec![0; b.len() + 1];
+    for at in (0..a.len()).rev() {
+        let common = |(place, unit)| if a[at] == *unit { after[place + 1] + 1 } else { 0 };
+        let mut here: Vec<usize> = b.iter().enumerate().map(common).collect();
+        longest[at] = here.iter().copied().max().unwrap_or(0);
+        here.push(0);
+        after = here;
+    }
+    let mut last = 0;
+    let ends = longest.iter().enumerate().filter(|(_, length)| **length >= least);
+    let ends = ends.map(|(start, length)| (start, start + length));
+    ends.filter(|(_, end)| *end > std::mem::replace(&mut last, last.max(*end))).collect()
+}
+
+fn covered(stretches: &[(usize, usize)]) -> usize {
+    let mut units: HashSet<usize> = HashSet::new();
+    stretches.iter().for_each(|(start, end)| units.extend(*start..*end));
+    units.len()
+}
+
+/// Stretches of text from all kinds of writing, some of which normalisation changes.
+fn piece(random: &mut Random, length: usize) -> String {
+    let alphabet: &[&str] = match random.below(6) {
+        0 => &["a"],
+        1 => &["ab", "ab", "ab", "ba"],
+        2 => &["漢", "字", "か", "な", "、"],
+        3 => &["e\u{301}", "É", "ü", "u\u{308}", "o", " "],
+        4 => &["x", "Y", " ", "  ", "\n", "\t", "z", "Σ"],
+        _ => &["a", "b", "C", "d", "e", "F", "g", "h", " ", "i", "k", "l", "m"],
+    };
+    (0..length).map(|_| alphabet[random.below(alphabet.len() as u64) as usize]).collect()
+}
+
+/// Documents that share stretches of many lengths, by their ids.
+fn documents(random: &mut Random, count: usize) -> BTreeMap<String, String> {
+    let shared: Vec<String> = (0..count / 2).map(|_| piece(random, 240)).collect();
+    let mut document = || {
+        let mut text = piece(random, 80);
+        for _ in 0..random.below(4) {
+            let from: Vec<char> =
+                shared[random.below(shared.len() as u64) as usize].chars().collect();
+            let start = random.below(from.len() as u64 / 2) as usize;
+            let length = N / 2 + random.below(from.len() as u64 - start as u64) as usize;
+            text.extend(&from[start..from.len().min(start + length)]);
+            text.push_str(&piece(random, 40));
+        }
+        text
+    };
+    (0..count).map(|number| (format!("d{number:03}"), document())).collect()
+}
+
+fn assert_finds_all(snapshot: &Snapshot, documents: &BTreeMap<String, String>, query: &str) {
+    let found = snapshot.passages().by_text(query).expect("an answer");
+    let asked = units(snapshot, query);
+    assert_eq!(found.units, asked.len(), "{query:?}");
+    let ids: HashSet<&str> = found.iter().map(|found| found.id.as_str()).collect();
+    assert_eq!(ids.len(), found.len(), "each document once");
+    let exact = snapshot.settings().store_text;
+    for (id, text) in documents {
+        let of_document = units(snapshot, text);
+        let expected = stretches(&asked, &of_document, N);
+        let Some(found) = found.iter().find(|found| found.id == *id) else {
+            assert!(expected.is_empty(), "{id} is missing: {expected:?} of {query:?} in {text:?}");
+            continue;
+        };
+        let count = covered(&expected);
+        assert!(found.shared <= found.most && count <= found.most, "{id}: {found:?} {count}");
+        if !exact {
+            let grams =
+                stretches(&asked, &of_document, snapshot.settings().winnowing.expect("on").gram());
+            assert!(found.shared <= covered(&grams), "{id}: {found:?}");
+            continue;
+        }
+        assert_eq!((found.shared, found.most), (count, count), "{id}: {query:?} {text:?}");
+        let lengths: Vec<usize> = expected.iter().map(|(start, end)| end - start).collect();
+        assert_eq!(found.passages.iter().map(|one| one.units).collect::<Vec<_>>(), lengths);
+        for (passage, (start, end)) in found.passages.iter().zip(expected) {
+            let document = passage.document.expect("a text");
+            let (a, b) = (&query[passage.query.bytes()], &text[document.bytes()]);
+            let plain = |text: &str| units(snapshot, text).concat().replace(['σ', 'ς', ' '], "s");
+            assert!(
+                plain(a).contains(&asked[start..end].concat().trim().replace(['σ', 'ς', ' '], "s")),
+                "{a:?}"
+            );
+            assert!(
+                plain(b).contains(&asked[start..end].concat().trim().replace(['σ', 'ς', ' '], "s")),
+                "{b:?}"
+            );
+            let chars = |bytes: usize, text: &str| text[..bytes].chars().count();
+            assert_eq!(chars(document.end, text), document.char_end);
+            assert_eq!(chars(passage.query.start, query), passage.query.char_start);
+        }
+    }
+}
+
+#[test]
+fn every_planted_passage_is_found_over_all_changes_of_an_index() {
+    for (seed, store_text) in [(1, true), (2, false), (3, true)] {
+        let mut random = Random(seed);
+        let mut model = documents(&mut random, 60);
+        let place = Place::new();
+        let options = tiny().passages(N).store_text(store_text);
+        let index = options.create(place.index()).expect("created");
+        for batch in model.iter().collect::<Vec<_>>().chunks(7) {
+            let mut txn = index.begin_write().expect("begun");
+            for (id, text) in batch {
+                txn.insert(id, text.as_str()).expect("inserted");
+            }
+            txn.commit().expect("committed");
+        }
+        let queries: Vec<String> = documents(&mut random, 12).into_values().collect();
+        let ask = |index: &Index, model: &BTreeMap<String, String>| {
+            let snapshot = index.snapshot().expect("a snapshot");
+            assert_clean(&snapshot.check().run().expect("checked"));
+            for query in queries.iter().chain(model.values().step_by(9)) {
+                assert_finds_all(&snapshot, model, query);
+            }
+        };
+        ask(&index, &model);
+        let mut txn = index.begin_write().expect("begun");
+        for id in model.keys().step_by(3).cloned().collect::<Vec<_>>() {
+            assert!(txn.remove(&id).expect("removed"));
+            model.remove(&id);
+        }
+        let (id, text) = (model.keys().next().expect("some").clone(), piece(&mut random, 200));
+        txn.insert(&id, &text).expect("replaced");
+        model.insert(id, text);
+        txn.commit().expect("committed");
+        ask(&index, &model);
+        drop(index);
+        let mut index = options.open(place.index()).expect("opened");
+        ask(&index, &model);
+        index.compact().run().expect("compacted");
+        ask(&index, &model);
+    }
+}
+
+#[test]
+fn backups_merges_and_attached_indexes_find_what_their_sources_find() {
+    for store_text in [false, true] {
+        let place = Place::new();
+        let options = tiny().passages(N).store_text(store_text);
+        let model = documents(&mut Random(9), 40);
+        let fill = |name: &str, half: usize| {
+            let index = options.create(place.path(name)).expect("created");
+            let mut txn = index.begin_write().expect("begun");
+            for (id, text) in model.iter().skip(half).step_by(2) {
+                txn.insert(id, text.as_str()).expect("inserted");
+            }
+            txn.commit().expect("committed");
+            index
+        };
+        let (one, other) = (fill("one.twx", 0), fill("other.twx", 1));
+        let merged = options.create(place.path("merged.twx")).expect("created");
+        let attached = options.create(place.path("attached.twx")).expect("created");
+        for source in [&one, &other] {
+            let source = source.snapshot().expect("a snapshot");
+            let mut txn = merged.begin_write().expect("begun");
+            txn.merge(&source, OnConflict::Replace).run().expect("merged");
+            txn.commit().expect("committed");
+            let mut txn = attached.begin_write().expect("begun");
+            txn.attach(&source, OnConflict::Replace).run().expect("attached");
+            txn.commit().expect("committed");
+        }
+        let backup = place.path("backup.twx");
+        attached.snapshot().expect("a snapshot").backup(&backup).run().expect("copied");
+        for index in [merged, attached, Index::open(backup).expect("opened")] {
+            let snapshot = index.snapshot().expect("a snapshot");
+            assert_clean(&snapshot.check().run().expect("checked"));
+            model.values().step_by(5).for_each(|text| assert_finds_all(&snapshot, &model, text));
+        }
+        let plain = tiny().store_text(store_text).create(place.path("plain.twx")).expect("created");
+        let mut txn = plain.begin_write().expect("begun");
+        let merged = txn.merge(&one.snapshot().expect("a snapshot"), OnConflict::Replace).run();
+        let message = merged.expect_err("other settings").to_string();
+        assert!(message.contains("its passages is 24"), "{message}");
+    }
+}
+
+#[test]
+fn a_rebuild_adds_fingerprints_and_takes_them_away() {
+    let place = Place::new();
+    let model = documents(&mut Random(4), 30);
+    let index = tiny().store_text(true).create(place.index()).expect("created");
+    let mut txn = index.begin_write().expect("begun");
+    for (id, text) in &model {
+        txn.insert(id, text).expect("inserted");
+    }
+    txn.commit().expect("committed");
+    let snapshot = index.snapshot().expect("a snapshot");
+    assert_eq!(snapshot.format_version(), 2, "older builds read an index without passages");
+    let refused = snapshot.passages().by_text("some text").expect_err("no fingerprints");
+    assert!(matches!(refused, Error::NoPassages { .. }), "{refused}");
+    drop((snapshot, index));
+    tiny().passages(N).rebuild(place.index()).run().expect("rebuilt");
+    {
+        let index = tiny().passages(N).open_read_only(place.index()).expect("opened");
+        let snapshot = index.snapshot().expect("a snapshot");
+        assert_eq!(snapshot.format_version(), 3);
+        model.values().step_by(4).for_each(|text| assert_finds_all(&snapshot, &model, text));
+        let other = tiny().passages(N + 1).open_read_only(place.index()).expect_err("refused");
+        assert!(matches!(other, Error::SettingMismatch { setting: "passages", .. }), "{other}");
+    }
+    tiny().passages(0).rebuild(place.index()).run().expect("rebuilt");
+    let index = Index::open(place.index()).expect("opened");
+    assert_eq!(index.settings().winnowing, None);
+    assert_clean(&index.check().run().expect("checked"));
+}
+
+#[test]
+fn passages_of_words_lines_and_tokens_are_found() {
+    for (shingle, separator) in [("word:2", " "), ("line:2", "\n"), ("token", " ")] {
+        let place = Place::new();
+        let options = tiny().shingle(shingle.parse().expect("a shingle")).store_text(true);
+        let index = options.passages(N).create(place.index()).expect("created");
+        let mut random = Random(3);
+        let mut words = |count: usize| {
+            let word = |_| format!("w{}", random.below(30));
+            (0..count).map(word).collect::<Vec<_>>().join(separator)
+        };
+        let shared: Vec<String> = (0..5).map(|n| words(N + 9 * n)).collect();
+        let mut model = BTreeMap::new();
+        for number in 0..20 {
+            let parts = [words(30), shared[number % 5].clone(), words(20)];
+            model.insert(number.to_string(), parts.join(separator));
+        }
+        let mut txn = index.begin_write().expect("begun");
+        for (id, text) in &model {
+            txn.insert(id, text).expect("inserted");
+        }
+        txn.commit().expect("committed");
+        let snapshot = index.snapshot().expect("a snapshot");
+        for text in model.values() {
+            assert_finds_all(&snapshot, &model, text);
+        }
+        if shingle == "token" {
+            let tokens = Tokens::new(shared[0].split(' ')).expect("tokens");
+            let found = snapshot.passages().by_content(&tokens).expect("an answer");
+            assert_eq!(found.len(), 4, "a ready set is a sequence, too");
+        }
+    }
+}
+
+#[test]
+fn a_query_by_id_leaves_the_document_out_and_limits_are_counted() {
+    let place = Place::new();
+    let index = tiny().passages(N).store_text(true).create(place.index()).expect("created");
+    let text = "a passage that is long enough to be found again";
+    let mut txn = index.begin_write().expect("begun");
+    for (id, before) in [("a", "first "), ("b", "then "), ("c", "and ")] {
+        txn.insert(id, &format!("{before}{text}")).expect("inserted");
+    }
+    txn.insert("d", &format!("only {}", &text[..30])).expect("inserted");
+    txn.commit().expect("committed");
+    let snapshot = index.snapshot().expect("a snapshot");
+    let ids = |found: &PassageMatches| found.iter().map(|m| m.id.clone()).collect::<Vec<_>>();
+    let found = snapshot.passages().by_id("b").expect("an answer").expect("known");
+    assert_eq!(ids(&found), ["a", "c", "d"]);
+    let found = snapshot.passages().limit(1).by_text(text).expect("an answer");
+    assert_eq!((ids(&found), found.left_out, found.candidates), (vec!["a".into()], 3, 4));
+    assert_eq!(found.share(found.first().expect("one")), (1.0, 1.0));
+    let most = snapshot.passages().least(40).places(false).by_text(text).expect("an answer");
+    assert_eq!(ids(&most), ["a", "b", "c"]);
+    assert!(most.iter().all(|found| found.passages.is_empty()));
+    assert_eq!(snapshot.passages().by_id("none").expect("an answer"), None);
+    assert!(snapshot.passages().by_text("short").expect("an answer").is_empty());
+}
+
+#[test]
+fn hot_passages_take_bounded_time_and_hide_nothing() {
+    for store_text in [false, true] {
+        let place = Place::new();
+        let index = tiny().flush_documents(1 << 12).passages(100).store_text(store_text);
+        let index = index.create(place.index()).expect("created");
+        let mut txn = index.begin_write().expect("begun");
+        let copy = "one text of which there are many copies, each of them the same. ".repeat(4);
+        let documents: Vec<(String, String)> =
+            (0..5_000).map(|number| (format!("copy {number}"), copy.clone())).collect();
+        txn.insertion().contents(&documents).expect("inserted");
+        txn.insert("run", &"a".repeat(1 << 20)).expect("inserted");
+        txn.insert("periodic", &"abc".repeat(1 << 18)).expect("inserted");
+        txn.commit().expect("committed");
+        let snapshot = index.snapshot().expect("a snapshot");
+        let asked = |text: &str| {
+            let found = snapshot.passages().places(false).by_text(text).expect("an answer");
+            (found.len(), found.first().map(|first| first.id.clone()))
+        };
+        assert_eq!(asked(&"a".repeat(1 << 19)), (1, Some("run".into())));
+        assert_eq!(asked(&"cab".repeat(1 << 16)), (1, Some("periodic".into())));
+        assert_eq!(asked(&copy).0, 5_000);
+        let mixed = format!("{copy}{}{}", "a".repeat(300), "bca".repeat(100));
+        assert_eq!(asked(&mixed).0, 5_002);
+        assert_clean(&snapshot.check().run().expect("checked"));
+    }
+}
