@@ -26,7 +26,8 @@ fn stretches(a: &[String], b: &[String], least: usize) -> Vec<(usize, usize)> {
     let mut longest = vec![0; a.len()];
     let mut after = vec![0; b.len() + 1];
     for at in (0..a.len()).rev() {
-        let common = |(place, unit)| if a[at] == *unit { after[place + 1] + 1 } else { 0 };
+        let common =
+            |(place, unit): (usize, &String)| if a[at] == *unit { after[place + 1] + 1 } else { 0 };
         let mut here: Vec<usize> = b.iter().enumerate().map(common).collect();
         longest[at] = here.iter().copied().max().unwrap_or(0);
         here.push(0);
@@ -35,7 +36,12 @@ fn stretches(a: &[String], b: &[String], least: usize) -> Vec<(usize, usize)> {
     let mut last = 0;
     let ends = longest.iter().enumerate().filter(|(_, length)| **length >= least);
     let ends = ends.map(|(start, length)| (start, start + length));
-    ends.filter(|(_, end)| *end > std::mem::replace(&mut last, last.max(*end))).collect()
+    let mut reaches_further = |end: usize| {
+        let further = end > last;
+        last = last.max(end);
+        further
+    };
+    ends.filter(|(_, end)| reaches_further(*end)).collect()
 }
 
 fn covered(stretches: &[(usize, usize)]) -> usize {
@@ -285,7 +291,7 @@ fn a_query_by_id_leaves_the_document_out_and_limits_are_counted() {
     let found = snapshot.passages().limit(1).by_text(text).expect("an answer");
     assert_eq!((ids(&found), found.left_out, found.candidates), (vec!["a".into()], 3, 4));
     assert_eq!(found.share(found.first().expect("one")), (1.0, 1.0));
-    let most = snapshot.passages().least(40).places(false).by_text(text).expect("an answer");
+    let most = snapshot.passages().threshold(0.8).places(false).by_text(text).expect("an answer");
     assert_eq!(ids(&most), ["a", "b", "c"]);
     assert!(most.iter().all(|found| found.passages.is_empty()));
     assert_eq!(snapshot.passages().by_id("none").expect("an answer"), None);

@@ -5,6 +5,7 @@ use crate::estimate::{SharedStretch, Span, around_seeds, by_suffixes, covered};
 use crate::hash::TextHash;
 use crate::index::ask::outline::{Outline, QueryGrams};
 use crate::index::snapshot::Snapshot;
+use crate::params::Threshold;
 use crate::sketch::Sketcher;
 use crate::store::{ChunkTable, DocNo, DocTable, View};
 use crate::text::{CharOffsets, Content, Located, Shingler, UnitNumbers};
@@ -45,7 +46,7 @@ use std::ops::Range;
 pub struct PassageQuery<'s> {
     snapshot: &'s Snapshot,
     limit: Option<usize>,
-    least: Option<usize>,
+    threshold: Option<f64>,
     excluded: Option<String>,
     located: bool,
 }
@@ -315,7 +316,7 @@ impl<'s> PassageSearch<'s> {
 
 impl<'s> PassageQuery<'s> {
     pub(crate) fn new(snapshot: &'s Snapshot) -> Self {
-        Self { snapshot, limit: None, least: None, excluded: None, located: true }
+        Self { snapshot, limit: None, threshold: None, excluded: None, located: true }
     }
 
     /// Reports at most `limit` documents: those that share most.
@@ -323,10 +324,11 @@ impl<'s> PassageQuery<'s> {
         Self { limit: Some(limit), ..self }
     }
 
-    /// Reports documents that share at least so many units of the query in passages. By default,
-    /// all that share a passage.
-    pub fn least(self, units: usize) -> Self {
-        Self { least: Some(units), ..self }
+    /// Reports documents that share at least this part of the query in passages: above 0, at most
+    /// 1. By default, all that share a passage. Without stored texts, a document is reported if it
+    /// may share so much.
+    pub fn threshold(self, share: f64) -> Self {
+        Self { threshold: Some(share), ..self }
     }
 
     /// Leaves the document with this id out of the result.
@@ -354,7 +356,8 @@ impl<'s> PassageQuery<'s> {
     ///
     /// # Errors
     ///
-    /// - [`Error::NoPassages`] if the index keeps no fingerprints of passages.
+    /// - [`Error::NoPassages`] if the index keeps no fingerprints of passages, and
+    ///   [`Error::InvalidSetting`] for a threshold out of range.
     /// - [`Error::UnexpectedWeights`] or [`Error::UnexpectedTokens`] for content of a kind that the
     ///   index does not take, and [`Error::InvalidSetting`] for a text of 4 GiB or more.
     /// - [`Error::Damaged`] or [`Error::Io`] if the file cannot be read.
@@ -381,6 +384,7 @@ impl<'s> PassageQuery<'s> {
     }
 
     fn ask(self, text: &str) -> Result<PassageMatches> {
+        let threshold = self.threshold.map(Threshold::new).transpose()?;
         let view = self.snapshot.view();
         let search = PassageSearch::new(self.snapshot.sketcher(), text, view.has_texts());
         let Some(search) = search else {
@@ -393,9 +397,9 @@ impl<'s> PassageQuery<'s> {
             None => None,
         };
         let FoundPassages { found, candidates } = search.run(&view, excluded)?;
-        let least = self.least.unwrap_or(0);
+        let least = threshold.map_or(0.0, |share| share.get() * units as f64);
         let counted = found.into_iter().map(|(doc, shared)| (shared.covered(gram), doc, shared));
-        let mut counted: Vec<_> = counted.filter(|((_, most), ..)| *most >= least).collect();
+        let mut counted: Vec<_> = counted.filter(|((_, most), ..)| *most as f64 >= least).collect();
         let limit = self.limit.unwrap_or(usize::MAX);
         counted.sort_by_key(|((shared, most), ..)| std::cmp::Reverse((*shared, *most)));
         let mut named = Vec::new();

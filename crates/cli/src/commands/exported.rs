@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::fmt::Write;
 use twindex::{
     Content, Document, FORMAT_VERSION, IndexOptions, SetSize, Settings, Signature, Sketcher,
-    Snapshot, UnicodeVersions, Weights,
+    Snapshot, UnicodeVersions, Weights, Winnowing,
 };
 
 /// The export version that this build writes, and the newest that it reads.
@@ -39,6 +39,8 @@ struct SettingsOut {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     weighted: bool,
     store_text: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    passages: Option<usize>,
     seed: u64,
     bands: usize,
     depth: u32,
@@ -74,6 +76,8 @@ struct SettingsIn<'a> {
     weighted: bool,
     #[serde(default)]
     store_text: bool,
+    #[serde(default)]
+    passages: usize,
     seed: u64,
     unicode: Option<Unicode>,
 }
@@ -102,6 +106,7 @@ pub(crate) fn header(snapshot: &Snapshot) -> serde_json::Result<String> {
             multiset: settings.multiset,
             weighted: settings.weighted,
             store_text: settings.store_text,
+            passages: settings.winnowing.map(Winnowing::length),
             seed: settings.seed,
             bands: settings.plan.bands(),
             depth: settings.plan.depth(),
@@ -151,6 +156,7 @@ pub(crate) fn read_header(line: &[u8]) -> Result<Header, String> {
         .multiset(settings.multiset)
         .weighted(settings.weighted)
         .store_text(settings.store_text)
+        .passages(settings.passages)
         .seed(settings.seed);
     if let Some(tables) = settings.unicode {
         options = options.unicode(UnicodeVersions {
@@ -174,6 +180,8 @@ struct DocumentOut<'a> {
     inserted: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fingerprints: Option<&'a str>,
 }
 
 #[derive(Deserialize)]
@@ -190,26 +198,27 @@ struct DocumentIn<'a> {
     inserted: Option<i64>,
     #[serde(borrow)]
     text: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    fingerprints: Option<Cow<'a, str>>,
 }
 
 /// Returns the line of a document.
 pub(crate) fn line(document: &Document) -> anyhow::Result<String> {
     let weights = document.weights()?.map(|weights| weights.to_export());
     let signature = document.signature();
-    let lanes = signature.lanes();
-    let hex = lanes.iter().fold(String::with_capacity(2 * lanes.len()), |mut hex, lane| {
-        let _ = write!(hex, "{lane:02x}");
-        hex
-    });
+    let text = document.text().or(weights.as_deref());
+    // With the text, they can be made again.
+    let fingerprints = document.fingerprints().filter(|_| text.is_none()).map(to_hex);
     Ok(serde_json::to_string(&DocumentOut {
         id: document.id(),
         set_size: signature.set_size().estimate() as u64,
         set_code: signature.set_size().pack(),
-        signature: &hex,
+        signature: &to_hex(signature.lanes()),
         text_bytes: document.text_bytes(),
         text_hash: &document.text_hash().to_string(),
         inserted: document.inserted().map(seconds_of),
-        text: document.text().or(weights.as_deref()),
+        text,
+        fingerprints: fingerprints.as_deref(),
     })?)
 }
 
@@ -277,14 +286,23 @@ pub(crate) fn read_line(line: &[u8], reader: LineReader<'_>) -> Result<Document,
             if same_tables && !has_own {
                 return Err("`signature` is not that of `text`".into());
             }
-            let document = Document::from_signature(document.id(), own);
+            let document = Document::sketch(document.id(), content, sketcher);
             let document = document.map_err(|error| error.to_string())?;
             match with_text {
                 true => document.with_content(content),
                 false => document.with_text_hash(own_hash, own_bytes),
             }
         }
-        None => document.with_text_hash(hash, found.text_bytes.unwrap_or(0)),
+        None => {
+            let document = document.with_text_hash(hash, found.text_bytes.unwrap_or(0));
+            match &found.fingerprints {
+                Some(digits) => {
+                    let bytes = from_hex(digits).ok_or("`fingerprints` is not hexadecimal")?;
+                    document.with_fingerprints(&bytes).map_err(|error| error.to_string())?
+                }
+                None => document,
+            }
+        }
     };
     Ok(match found.inserted {
         Some(seconds) => {
@@ -292,6 +310,13 @@ pub(crate) fn read_line(line: &[u8], reader: LineReader<'_>) -> Result<Document,
             document.inserted_at(time)
         }
         None => document,
+    })
+}
+
+fn to_hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
     })
 }
 

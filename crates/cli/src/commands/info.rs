@@ -9,7 +9,7 @@ use crate::terminal::output::{Results, grouped};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use twindex::UnicodeVersions;
-use twindex::{BucketSizes, SizeClass};
+use twindex::{BucketSizes, SizeClass, Winnowing};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -37,8 +37,8 @@ pub(crate) fn run(global: &GlobalOptions, args: &Info) -> Result<Ending, Failure
     let snapshot = index.snapshot()?;
     let (settings, usage) = (index.settings(), snapshot.usage()?);
     let mut results = Results::new(global);
-    let used =
-        usage.signature_bytes + usage.document_bytes + usage.posting_bytes + usage.text_bytes;
+    let rows = usage.signature_bytes + usage.document_bytes + usage.fingerprint_bytes;
+    let used = rows + usage.posting_bytes + usage.text_bytes;
     let per_document = match usage.documents {
         0 => Value::Null,
         documents => (used / documents).into(),
@@ -58,6 +58,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Info) -> Result<Ending, Failure
         ("document_bytes", usage.document_bytes.into()),
         ("posting_bytes", usage.posting_bytes.into()),
         ("text_bytes", usage.text_bytes.into()),
+        ("fingerprint_bytes", usage.fingerprint_bytes.into()),
         ("bytes_per_document", per_document),
         ("held_bytes", usage.held_bytes.into()),
         ("held_since", usage.held_since.map(seconds_of).into()),
@@ -71,6 +72,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Info) -> Result<Ending, Failure
         ("multiset", settings.multiset.into()),
         ("weighted", settings.weighted.into()),
         ("store_text", settings.store_text.into()),
+        ("passages", settings.winnowing.map(Winnowing::length).into()),
         ("seed", settings.seed.into()),
         ("unicode", settings.unicode.to_string().into()),
         ("counted_bands", sizes.bands.into()),

@@ -25,6 +25,7 @@ pub(crate) mod packaging;
 pub(crate) mod pairs;
 pub(crate) mod plan;
 pub(crate) mod query;
+mod query_passages;
 pub(crate) mod rebuild;
 pub(crate) mod remove;
 pub(crate) mod replace_guard;

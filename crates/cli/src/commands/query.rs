@@ -1,5 +1,6 @@
 //! `twindex query`: finds the documents that are similar to texts or to a stored document.
 
+use super::query_passages;
 use crate::input::{RawRecord, RecordName, no_sequence, unmarked, weights};
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
@@ -31,6 +32,14 @@ containment_high: the share of the query that the document contains, and its int
 k-mers adds distance, the Mash distance -ln(2J/(1+J))/k of the similarity J. If the index stores
 texts, all values are exact.
 
+With --passages, each line is a passage that a document shares with the query: query, id, shared
+(units of the query that the document shares), shared_high, share (of the query), units (of the
+passage), units_high, query_start, query_end (bytes of the query), query_char_start,
+query_char_end (characters), start, end, char_start, char_end (the same in the document), text (as
+written in the query). No passage of the index's length is missed. If the index stores no texts,
+units and shared are the least numbers that the fingerprints tell, those that end in _high the
+greatest, and the places in the document are not known.
+
 Examples:
   twindex query pages.twx --text 'the quick brown fox'
   twindex query pages.twx --id page-1
@@ -38,6 +47,7 @@ Examples:
   twindex query pages.twx --id page-1 --top 5 --threshold 0.3
   twindex query docs.twx --text '{\"sea\": 2.5, \"ship\": 0.5}'      an index of weights
   twindex query books.twx --containment --threshold 0.7 chapter.txt
+  twindex query essays.twx --passages essay.txt --json
   twindex query pages.twx --json - < new.jsonl")]
 pub(crate) struct Query {
     /// The index file
@@ -63,6 +73,10 @@ pub(crate) struct Query {
     /// the query's shingles that a document must have
     #[arg(help_heading = MATCHES, long)]
     pub(crate) containment: bool,
+    /// Find documents that share a passage with the query, and the passages; the threshold is then
+    /// the least share of the query that lies in them [default: all]
+    #[arg(help_heading = MATCHES, long, conflicts_with_all = ["containment", "estimate", "scan"])]
+    pub(crate) passages: bool,
     /// Probability that the true similarity lies between low and high
     #[arg(help_heading = MATCHES, long, value_name = "P", default_value_t = DEFAULT_CONFIDENCE)]
     pub(crate) confidence: f64,
@@ -171,6 +185,9 @@ fn columns(containment: bool, kmer_width: Option<u16>) -> Vec<Column> {
 }
 
 pub(crate) fn run(global: &GlobalOptions, args: &Query) -> Result<Ending, Failure> {
+    if args.passages {
+        return query_passages::run(global, args);
+    }
     interrupt::catch()?;
     let start = Instant::now();
     let index = opening::to_read(global, &args.index)?;

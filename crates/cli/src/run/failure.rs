@@ -75,6 +75,12 @@ pub fn in_options(error: &Error) -> String {
             "{}: stores no texts; create it with --store-text and add the texts again",
             path.display()
         ),
+        Error::NoPassages { path } => format!(
+            "{}: has no fingerprints of passages; create it with --passages, or, if it stores \
+             texts, add them with `twindex rebuild {} --passages`",
+            path.display(),
+            path.display()
+        ),
         Error::Damaged { .. } => format!("{error} with `twindex check --repair`"),
         other => other.to_string(),
     }
