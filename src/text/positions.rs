@@ -21,6 +21,7 @@ pub(crate) struct Located {
 
 impl Located {
     /// The number of units.
+    #[cfg(test)]
     pub(crate) fn unit_count(&self) -> usize {
         self.units.len()
     }

@@ -325,3 +325,51 @@ fn hot_passages_take_bounded_time_and_hide_nothing() {
         assert_clean(&snapshot.check().run().expect("checked"));
     }
 }
+
+#[test]
+fn containment_is_the_share_of_the_query_in_shared_passages() {
+    for store_text in [true, false] {
+        let place = Place::new();
+        let index = tiny().passages(N).store_text(store_text).create(place.index());
+        let index = index.expect("created");
+        let model = documents(&mut Random(5), 40);
+        let mut txn = index.begin_write().expect("begun");
+        for (id, text) in &model {
+            txn.insert(id, text).expect("inserted");
+        }
+        txn.commit().expect("committed");
+        let snapshot = index.snapshot().expect("a snapshot");
+        for (name, text) in model.iter().step_by(3) {
+            let chars: Vec<char> = text.chars().collect();
+            let excerpt: String = chars[chars.len() / 3..].iter().take(90).collect();
+            let query = || snapshot.query().containment(true).threshold(0.3);
+            let found = query().by_text(&excerpt).expect("an answer");
+            assert_eq!((found.recall, found.sizes), (1.0, None));
+            let asked = units(&snapshot, &excerpt);
+            let mut expected = 0;
+            for (id, text) in &model {
+                let share = covered(&stretches(&asked, &units(&snapshot, text), N)) as f64;
+                let share = share / asked.len() as f64;
+                let containment = found.iter().find(|found| found.id == *id);
+                let containment = containment.and_then(|found| found.containment);
+                match (store_text, containment) {
+                    (true, found) if share >= 0.3 => {
+                        expected += 1;
+                        assert_eq!(found.map(|found| found.share), Some(share), "{name} in {id}");
+                    }
+                    (false, Some(found)) => assert!(share <= found.high, "{name} in {id}"),
+                    (false, None) => assert!(share < 0.6, "{name} in {id}: {share}"),
+                    _ => {}
+                }
+            }
+            assert!(!store_text || found.len() == expected);
+            assert!(found.iter().all(|found| found.exact == store_text));
+            if store_text {
+                let of_document = query().by_id(name).expect("an answer").expect("known");
+                assert_eq!(of_document.sizes, None);
+            }
+        }
+        let short = snapshot.query().containment(true).by_text("a b c d e f").expect("an answer");
+        assert!(short.sizes.is_some(), "shorter than a passage: by shingles");
+    }
+}

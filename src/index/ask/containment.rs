@@ -5,9 +5,11 @@ use crate::estimate::{
     Agreement, Containment, SharePrior, SizeCount, equal_lanes, least_equal_lanes,
 };
 use crate::index::ask::matches::{Match, Matches, Score};
+use crate::index::ask::passages::{FoundPassages, PassageSearch};
 use crate::index::ask::query::Query;
+use crate::index::ask::search::Candidate;
 use crate::index::ask::set_sizes::{Classes, SizedDoc};
-use crate::index::ask::verify::{Elements, compare};
+use crate::index::ask::verify::{Elements, compare, verified};
 use crate::lsh::{BandPlan, ClassSearch, ContainmentPlan, Margin, Probe, word};
 use crate::params::{Confidence, Recall, Threshold};
 use crate::sketch::Signature;
@@ -266,6 +268,50 @@ fn merged_buckets(lanes: &[u8], plan: BandPlan, probes: &[Probe]) -> Vec<Bucket>
 }
 
 impl Query<'_> {
+    /// Finds documents that share passages which cover at least the threshold's share of the query.
+    pub(crate) fn containing_passages(
+        &self,
+        asked: ContainmentRequest<'_>,
+        search: &PassageSearch<'_>,
+    ) -> Result<Matches> {
+        let (view, sketcher) = (self.snapshot.view(), self.snapshot.sketcher());
+        let FoundPassages { found, candidates } = search.run(&view, asked.excluded)?;
+        let units = search.units() as f64;
+        let judged = found.into_par_iter().filter_map(|(doc, shared)| {
+            let (low, high) = search.covered(&shared);
+            let (low, high) = (low as f64 / units, high as f64 / units);
+            let containment = Containment { share: f64::midpoint(low, high), low, high };
+            (containment.share >= asked.threshold.get()).then_some((doc, containment))
+        });
+        let judged: Vec<(DocNo, Containment)> = judged.collect();
+        let scores: Vec<Score> = match asked.elements {
+            Some(elements) => {
+                let docs: Vec<Candidate> = judged.iter().map(|(doc, _)| (0, *doc)).collect();
+                let compared = verified(&view, sketcher, elements, &docs, 0.0)?;
+                compared.into_iter().map(|(similarity, _)| Score::Exact(similarity)).collect()
+            }
+            None => {
+                let equal = |lanes: &[u8], _| equal_lanes(asked.signature.lanes(), lanes);
+                let score =
+                    |(doc, _): &(DocNo, _)| Ok(Score::Estimated(view.with_signature(*doc, equal)?));
+                judged.par_iter().map(score).collect::<Result<_>>()?
+            }
+        };
+        let found = judged.into_iter().zip(scores);
+        let found = found.map(|((doc, containment), score)| Found { doc, score, containment });
+        let lanes = asked.signature.lanes().len();
+        let (matches, left_out) = self.reported(
+            found.collect(),
+            Found::order,
+            |found| found.doc,
+            |found, id| {
+                let named = found.score.named(id, lanes, asked.confidence);
+                Match { containment: Some(found.containment), ..named }
+            },
+        )?;
+        Ok(Matches { matches, recall: 1.0, candidates, left_out, sizes: None })
+    }
+
     /// Finds documents that contain at least the threshold's share of the query's set.
     pub(crate) fn containing(&self, asked: ContainmentRequest<'_>) -> Result<Matches> {
         if self.snapshot.settings().weighted {

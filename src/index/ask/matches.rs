@@ -23,8 +23,8 @@ pub struct Match {
     /// Whether the similarity was computed exactly from stored texts. If not, it is an estimate
     /// with a standard error of about 0.025 for 256 lanes.
     pub exact: bool,
-    /// The share of the query that the document contains; exact if the similarity is exact. `None`
-    /// unless the query was a [containment](crate::Query::containment) query.
+    /// The share of the query that the document contains; exact if the similarity is exact. If the
+    /// index finds passages, that which lies in shared passages. `None` unless the query was a [containment](crate::Query::containment) query.
     pub containment: Option<Containment>,
 }
 
@@ -103,7 +103,7 @@ pub struct Matches {
     /// [`Query::top`](crate::Query::top) left out.
     pub left_out: u64,
     /// How a [containment](crate::Query::containment) query searched documents of different sizes;
-    /// `None` for other queries.
+    /// `None` for other queries, and if passages gave the answer.
     pub sizes: Option<SizesSearched>,
 }
 

@@ -155,19 +155,6 @@ pub(crate) enum SharedUnits {
     Outlined(Outline),
 }
 
-impl SharedUnits {
-    /// The number of units of the query that are shared: at least, and at most.
-    pub(crate) fn covered(&self, gram: usize) -> (usize, usize) {
-        match self {
-            Self::Exact(stretches) => {
-                let covered = covered(stretches.iter().map(|found| found.a.clone()).collect());
-                (covered, covered)
-            }
-            Self::Outlined(outline) => outline.covered(gram),
-        }
-    }
-}
-
 /// The answer of a search, before ids are read.
 pub(crate) struct FoundPassages {
     pub(crate) found: Vec<(DocNo, SharedUnits)>,
@@ -211,6 +198,17 @@ impl<'s> PassageSearch<'s> {
     /// The number of units of the text.
     pub(crate) fn units(&self) -> usize {
         self.grams.units()
+    }
+
+    /// The number of units of the text that are shared: at least, and at most.
+    pub(crate) fn covered(&self, shared: &SharedUnits) -> (usize, usize) {
+        match shared {
+            SharedUnits::Exact(stretches) => {
+                let covered = covered(stretches.iter().map(|found| found.a.clone()).collect());
+                (covered, covered)
+            }
+            SharedUnits::Outlined(outline) => outline.covered(self.grams.gram()),
+        }
     }
 
     /// Whether the text is long enough to share a passage.
@@ -398,7 +396,7 @@ impl<'s> PassageQuery<'s> {
         };
         let FoundPassages { found, candidates } = search.run(&view, excluded)?;
         let least = threshold.map_or(0.0, |share| share.get() * units as f64);
-        let counted = found.into_iter().map(|(doc, shared)| (shared.covered(gram), doc, shared));
+        let counted = found.into_iter().map(|(doc, shared)| (search.covered(&shared), doc, shared));
         let mut counted: Vec<_> = counted.filter(|((_, most), ..)| *most as f64 >= least).collect();
         let limit = self.limit.unwrap_or(usize::MAX);
         counted.sort_by_key(|((shared, most), ..)| std::cmp::Reverse((*shared, *most)));

@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::estimate::least_equal_lanes;
 use crate::index::ask::containment::ContainmentRequest;
 use crate::index::ask::matches::{Match, Matches, Score};
+use crate::index::ask::passages::PassageSearch;
 use crate::index::ask::search::{SearchResult, Sources, search};
 use crate::index::ask::top::{ByEstimate, ByText, Top, search_top};
 use crate::index::ask::verify::{Elements, verified};
@@ -176,6 +177,13 @@ impl<'s> Query<'s> {
     /// signatures to learn the sizes, which take 4 bytes of memory per document while the snapshot
     /// lives. Each query reads the signatures that it scans.
     ///
+    /// **With [passages](crate::IndexOptions::passages)** the answer is another one: how much of the
+    /// query lies in passages that the document shares. It is exact with stored texts, and misses no
+    /// passage of the index's length, so the recall is 1 and nothing is scanned. Without texts it is
+    /// the middle of the bounds that fingerprints give. Queries that are shorter than a passage, by
+    /// signature or by the id of a document without a stored text, and those with
+    /// [`scan`](Self::scan), are answered as above.
+    ///
     /// Matches are sorted by the lower end of their interval, then by the share.
     /// [`top`](Self::top) and [`limit`](Self::limit) keep the first ones.
     /// An index of weighted sets answers with an error, because it stores the number of weights and
@@ -239,7 +247,11 @@ impl<'s> Query<'s> {
         let (content, sketcher) = (content.into(), self.snapshot.sketcher());
         let signature = sketcher.signature(content)?;
         let elements = self.verifies().then(|| Elements::of(content, sketcher)).transpose()?;
-        self.ask(&signature, elements.as_ref())
+        let passages = match content {
+            Content::Weights(_) => None,
+            text => self.search_of_passages(&text.stored()),
+        };
+        self.ask(&signature, elements.as_ref(), passages.as_ref())
     }
 
     /// Finds documents similar to the one with this id, which is itself left out. Returns `None` if
@@ -269,7 +281,11 @@ impl<'s> Query<'s> {
         let elements =
             self.verifies().then(|| Elements::read(&view, self.snapshot.sketcher(), doc));
         let elements = elements.transpose()?;
-        self.excluding(id).ask(&signature, elements.as_ref()).map(Some)
+        let passages = match view.has_texts() && self.containment {
+            true => self.search_of_passages(&view.text(doc)?),
+            false => None,
+        };
+        self.excluding(id).ask(&signature, elements.as_ref(), passages.as_ref()).map(Some)
     }
 
     /// Finds documents similar to the one with this signature. The similarities are estimates,
@@ -282,7 +298,7 @@ impl<'s> Query<'s> {
     pub fn by_signature(self, signature: &Signature) -> Result<Matches> {
         let lanes = self.snapshot.settings().lanes.get();
         match signature.lanes().len() == lanes {
-            true => self.ask(signature, None),
+            true => self.ask(signature, None, None),
             false => {
                 Err(Error::SignatureMismatch { expected: lanes, got: signature.lanes().len() })
             }
@@ -294,8 +310,22 @@ impl<'s> Query<'s> {
         self.snapshot.settings().store_text && !self.estimate && !self.all_candidates
     }
 
+    /// The search for passages that answers a containment query, if it can.
+    fn search_of_passages(&self, text: &str) -> Option<PassageSearch<'s>> {
+        if !self.containment || self.scan || self.all_candidates {
+            return None;
+        }
+        let search = PassageSearch::new(self.snapshot.sketcher(), text, self.verifies());
+        search.filter(PassageSearch::can_share)
+    }
+
     /// Runs the query. Verifies candidates if elements are given.
-    fn ask(&self, signature: &Signature, elements: Option<&Elements>) -> Result<Matches> {
+    fn ask(
+        &self,
+        signature: &Signature,
+        elements: Option<&Elements>,
+        passages: Option<&PassageSearch<'_>>,
+    ) -> Result<Matches> {
         let settings = self.snapshot.settings();
         let threshold = self.threshold.map_or(Ok(settings.threshold), Threshold::new)?;
         let recall = self.recall.map_or(Ok(settings.recall), Recall::new)?;
@@ -308,7 +338,10 @@ impl<'s> Query<'s> {
         if self.containment {
             let asked =
                 ContainmentRequest { signature, elements, threshold, recall, confidence, excluded };
-            return self.containing(asked);
+            return match passages {
+                Some(search) => self.containing_passages(asked, search),
+                None => self.containing(asked),
+            };
         }
         let probe = Probe::of(settings.plan, threshold, recall);
         let met = if self.scan { 1.0 } else { probe.recall() };
