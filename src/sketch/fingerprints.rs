@@ -159,10 +159,9 @@ impl Encoder {
     /// The fingerprints of a text of this many shingles.
     pub(crate) fn finish(mut self, shingles: u64) -> Fingerprints {
         self.end_repetition();
-        let mut bytes = Vec::with_capacity(self.bytes.len() + 5);
-        push_varint(&mut bytes, shingles);
-        bytes.extend_from_slice(&self.bytes);
-        Fingerprints(bytes.into())
+        let mut head = Vec::with_capacity(10);
+        push_varint(&mut head, shingles);
+        Fingerprints([&head[..], &self.bytes].concat().into())
     }
 }
 

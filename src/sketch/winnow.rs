@@ -167,14 +167,15 @@ fn add_shingles(grams: &mut [GramHash], shingles: &[u64]) {
 pub(crate) struct Selection {
     /// The shingles of grams that are not complete yet.
     shingles: Vec<u64>,
+    /// The hashes of the last grams: at least a window.
     grams: Vec<GramHash>,
-    /// The upper and the lower halves of the hashes of the last grams: at least a window.
+    /// Their upper halves.
     order: Vec<u32>,
-    prints: Vec<u32>,
     /// The position of the first of them in the text.
     base: usize,
-    /// The place of the least of the last window, the last one of several.
-    least: usize,
+    /// The place of the least of the last window, the last one of several; `None` before the first
+    /// window.
+    least: Option<usize>,
     count: u64,
     found: Encoder,
 }
@@ -184,59 +185,82 @@ impl Selection {
     pub(crate) fn push(&mut self, winnower: &Winnower, block: &[u64]) {
         self.count += block.len() as u64;
         self.shingles.extend_from_slice(block);
-        self.grams.clear();
-        winnower.hash_grams(&self.shingles, &mut self.grams);
-        self.shingles.drain(..self.grams.len());
         let window = winnower.winnowing.window();
         // The last window stays; what is before it is not needed any more.
-        let gone = self.order.len().saturating_sub(window);
+        let gone = self.grams.len().saturating_sub(window);
+        self.grams.drain(..gone);
         self.order.drain(..gone);
-        self.prints.drain(..gone);
         self.base += gone;
-        self.least = self.least.wrapping_sub(gone);
-        let first = self.order.len();
-        self.order.extend(self.grams.iter().map(|gram| (gram >> 32) as u32));
-        self.prints.extend(self.grams.iter().map(|gram| *gram as u32));
+        self.least = self.least.map(|least| least.wrapping_sub(gone));
+        let first = self.grams.len();
+        winnower.hash_grams(&self.shingles, &mut self.grams);
+        self.shingles.drain(..self.grams.len() - first);
+        self.order.extend(self.grams[first..].iter().map(|gram| (gram >> 32) as u32));
         self.select(first, window);
     }
 
     /// Selects among the grams from `first` on.
     fn select(&mut self, first: usize, window: usize) {
-        let mut from = first;
-        if self.base == 0 && from < window {
+        let Self { grams, order, base, found, .. } = self;
+        let mut select = |at: usize| found.push((*base + at) as u64, grams[at] as u32);
+        let (mut least, mut at) = match self.least {
+            Some(least) => (least, first),
             // The first window begins with the text.
-            if self.order.len() < window {
-                return;
+            None if order.len() < window => return,
+            None => {
+                let least = last_least(&order[..window]);
+                select(least);
+                (least, window)
             }
-            self.least = last_least(&self.order[..window]);
-            self.select_least();
-            from = window;
-        }
-        for at in from..self.order.len() {
-            if self.order[at] <= self.order[self.least] {
-                self.least = at;
-                self.select_least();
-            } else if self.least + window <= at {
-                let start = at + 1 - window;
-                self.least = start + last_least(&self.order[start..=at]);
-                self.select_least();
+        };
+        loop {
+            // Until the least one leaves the window, only one that is no greater follows it.
+            let end = order.len().min(least.wrapping_add(window)).max(at);
+            match first_up_to(&order[at..end], order[least]) {
+                Some(further) => {
+                    least = at + further;
+                    at = least + 1;
+                }
+                None if end == order.len() => break,
+                None => {
+                    let start = end + 1 - window;
+                    least = start + last_least(&order[start..=end]);
+                    at = end + 1;
+                }
             }
+            select(least);
         }
-    }
-
-    fn select_least(&mut self) {
-        self.found.push((self.base + self.least) as u64, self.prints[self.least]);
+        self.least = Some(least);
     }
 
     /// Ends the text. The next one can begin.
     pub(crate) fn finish(&mut self) -> Fingerprints {
         self.shingles.clear();
+        self.grams.clear();
         self.order.clear();
-        self.prints.clear();
         self.base = 0;
-        self.least = 0;
+        self.least = None;
         std::mem::take(&mut self.found).finish(std::mem::take(&mut self.count))
     }
+}
+
+// The next two functions look at all numbers of a stretch without a branch on each of them.
+
+/// The place of the first number that is at most `most`.
+#[multiversion(targets("x86_64+avx2+bmi1+bmi2"))]
+fn first_up_to(numbers: &[u32], most: u32) -> Option<usize> {
+    const STRETCH: usize = 16;
+    for (number, stretch) in numbers.chunks(STRETCH).enumerate() {
+        let mut any = false;
+        for number in stretch {
+            any |= *number <= most;
+        }
+        if any {
+            let within = stretch.iter().position(|number| *number <= most)?;
+            return Some(number * STRETCH + within);
+        }
+    }
+    None
 }
 
 /// The place of the least number, the last one of several.
@@ -246,13 +270,7 @@ fn last_least(numbers: &[u32]) -> usize {
     for number in numbers {
         least = least.min(*number);
     }
-    let mut place = 0;
-    for (at, number) in numbers.iter().enumerate() {
-        if *number == least {
-            place = at;
-        }
-    }
-    place
+    numbers.iter().rposition(|number| *number == least).unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -267,7 +267,7 @@ impl Writer {
     /// a long text has many fingerprints.
     fn has_full_tail(&self) -> bool {
         /// The fingerprints that take as much memory as a document.
-        const PER_DOCUMENT: usize = 32;
+        const PER_DOCUMENT: usize = 64;
         let (tail, most) = (&self.state.tail, self.engine.tuning().flush_documents);
         let band = self.engine.fixed().layout.fingerprints();
         let fingerprints = band.map_or(0, |band| tail.entries(band));
