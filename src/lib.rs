@@ -141,8 +141,9 @@ pub use index::{
     BucketSizes, Cluster, Clustering, Clusters, DEFAULT_MAX_CANDIDATES, DedupInput, DedupOutcome,
     DedupRun, Document, DocumentInfo, Documents, Ids, Index, IndexOptions, Inserted, Insertion,
     Keep, Linkage, Match, Matches, Merged, OnConflict, Outcome, Pair, Pairs, PassageMatch,
-    PassageMatches, PassageQuery, Query, ReadOnlyIndex, Rebuilt, SharedPassage, SizeClass,
-    SizesSearched, Snapshot, SyncRun, Synced, WriteTxn,
+    PassageMatches, PassageQuery, Query, ReadOnlyIndex, Rebuilt, RepeatedPassage,
+    RepeatingDocument, Repeats, SharedPassage, SizeClass, SizesSearched, Snapshot, SyncRun, Synced,
+    WriteTxn,
 };
 pub use lsh::{BandPlan, Chances, Forecast, Probe, Textbook, candidate_probability};
 pub use params::{

@@ -1,6 +1,6 @@
 //! The passages that two sequences share: maximal stretches of the one that occur in the other.
 
-use super::suffixes::longest_matches;
+use super::suffixes::{longest_matches, longest_repeats};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
@@ -78,6 +78,33 @@ pub(crate) fn by_suffixes(a: &[u32], b: &[u32], least: usize) -> Vec<SharedStret
     maximal(matches.iter().enumerate().filter_map(stretch).collect())
 }
 
+/// The maximal stretches of `text` of at least `least` elements that occur at another place of it,
+/// by seeds: two places each. Every such stretch must have one for each of its places.
+pub(crate) fn repeated_around_seeds(
+    text: &[u32],
+    seeds: &[(usize, usize)],
+    least: usize,
+) -> Vec<SharedStretch> {
+    let both = seeds.iter().filter(|(x, y)| x != y).flat_map(|(x, y)| [(*x, *y), (*y, *x)]);
+    around_seeds(text, text, both.collect(), least)
+}
+
+/// Does the same without seeds, by a suffix array.
+pub(crate) fn repeated_by_suffixes(text: &[u32], least: usize) -> Vec<SharedStretch> {
+    let mut numbers = FxHashMap::default();
+    let mut number = |unit: &u32| {
+        let next = numbers.len() as u32 + 1;
+        *numbers.entry(*unit).or_insert(next)
+    };
+    let numbered: Vec<u32> = text.iter().map(&mut number).collect();
+    let matches = longest_repeats(&numbered, numbers.len() as u32);
+    let stretch = |(at, (length, b)): (usize, &(u32, u32))| {
+        let (length, b) = (*length as usize, *b as usize);
+        (length >= least && length > 0).then(|| SharedStretch { a: at..at + length, b })
+    };
+    maximal(matches.iter().enumerate().filter_map(stretch).collect())
+}
+
 /// Drops the stretches that lie in others, and all but the first place of equal ones.
 fn maximal(mut found: Vec<SharedStretch>) -> Vec<SharedStretch> {
     found.sort_unstable_by_key(|found| (found.a.start, std::cmp::Reverse(found.a.end), found.b));
@@ -138,6 +165,44 @@ mod tests {
             prop_assert_eq!(by_suffixes(&a, &b, least), &expected[..]);
             let places = (0..a.len()).flat_map(|x| (0..b.len()).map(move |y| (x, y)));
             prop_assert_eq!(around_seeds(&a, &b, places.collect(), least), expected);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn both_ways_find_the_maximal_repeats(
+            text in proptest::collection::vec(1_u32..4, 0..40),
+            least in 1_usize..6,
+        ) {
+            // Brute force: the longest stretch at each place that occurs at another one.
+            let longest = |at: usize| {
+                let others = (0..text.len()).filter(|other| *other != at);
+                let common = |other: usize| {
+                    text[at..].iter().zip(&text[other..]).take_while(|(x, y)| x == y).count()
+                };
+                others.map(common).max().unwrap_or(0)
+            };
+            let mut end = 0;
+            let mut expected = Vec::new();
+            for at in 0..text.len() {
+                let length = longest(at);
+                if length >= least && at + length > end {
+                    expected.push(at..at + length);
+                    end = at + length;
+                }
+            }
+            let places = (0..text.len()).flat_map(|x| (0..x).map(move |y| (x, y)));
+            let seeds: Vec<(usize, usize)> = places.collect();
+            let around = repeated_around_seeds(&text, &seeds, least);
+            let by_suffixes = repeated_by_suffixes(&text, least);
+            for found in [around, by_suffixes] {
+                for stretch in &found {
+                    prop_assert!(stretch.b != stretch.a.start);
+                    prop_assert_eq!(&text[stretch.a.clone()], &text[stretch.in_b()]);
+                }
+                let found: Vec<_> = found.into_iter().map(|found| found.a).collect();
+                prop_assert_eq!(found, &expected[..]);
+            }
         }
     }
 

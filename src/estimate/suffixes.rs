@@ -43,6 +43,22 @@ pub(super) fn longest_matches(a: &[u32], b: &[u32], most: u32) -> Vec<(u32, u32)
     matches
 }
 
+/// For each place of a sequence, the length of the longest stretch that begins there and also at
+/// another place, and one such place; (0, 0) if there is none. Elements are from 1 to `most`.
+pub(super) fn longest_repeats(text: &[u32], most: u32) -> Vec<(u32, u32)> {
+    let order = suffix_array(text, most);
+    let prefixes = common_prefixes(text, &order);
+    let mut repeats = vec![(0, 0); text.len()];
+    for (rank, &place) in order.iter().enumerate() {
+        // The neighbours in the order share the longest prefixes.
+        let before = rank.checked_sub(1).map_or((0, 0), |before| (prefixes[rank], order[before]));
+        let after = prefixes.get(rank + 1).map_or((0, 0), |length| (*length, order[rank + 1]));
+        let (length, other) = if after.0 > before.0 { after } else { before };
+        repeats[place as usize] = if length > 0 { (length, other) } else { (0, 0) };
+    }
+    repeats
+}
+
 const NONE: u32 = u32::MAX;
 
 /// An interval of the suffix array whose suffixes share a prefix.

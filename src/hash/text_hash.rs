@@ -44,6 +44,14 @@ impl TextHash {
         }
     }
 
+    /// The hash as a number, to sort by.
+    pub(crate) fn number(self) -> u128 {
+        match self {
+            Self::Blake3(bytes) => u128::from_le_bytes(bytes),
+            Self::Xxh3(hash) => u128::from(hash),
+        }
+    }
+
     /// The first 8 bytes of BLAKE3 as a number, or XXH3.
     pub(crate) fn word(self) -> u64 {
         match self {

@@ -18,6 +18,7 @@ pub use ask::query::Query;
 pub use document::{Document, DocumentInfo};
 pub use group::clusters::{Cluster, Clustering, Clusters, Keep, Linkage};
 pub use group::pairs::{Pair, Pairs};
+pub use group::repeats::{RepeatedPassage, RepeatingDocument, Repeats};
 pub use handle::{Index, ReadOnlyIndex};
 pub use options::IndexOptions;
 pub use snapshot::{Ids, Snapshot};

@@ -9,6 +9,7 @@ use crate::index::ask::verify::Margins;
 use crate::index::document::DocumentInfo;
 use crate::index::group::clusters::Clustering;
 use crate::index::group::pairs::Pairs;
+use crate::index::group::repeats::Repeats;
 use crate::index::write::copies::Documents;
 use crate::params::Threshold;
 use crate::sketch::{Signature, Sketcher};
@@ -118,6 +119,16 @@ impl Snapshot {
     /// Starts a query for documents that share a passage with a text.
     pub fn passages(&self) -> PassageQuery<'_> {
         PassageQuery::new(self)
+    }
+
+    /// Iterates over the passages that occur at two or more places, document by document.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoPassages`](crate::Error::NoPassages) if the index keeps no fingerprints of
+    /// passages; [`Error::NoTexts`](crate::Error::NoTexts) if it stores no texts.
+    pub fn repeats(&self) -> Result<Repeats<'_>> {
+        Repeats::new(self)
     }
 
     /// Iterates over all pairs of documents with a similarity of at least the threshold: above 0,

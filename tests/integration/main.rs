@@ -25,6 +25,7 @@ mod passages;
 mod processes;
 mod rebuilding;
 mod recall;
+mod repeats;
 mod send_sync;
 mod sketch;
 mod space;

@@ -107,6 +107,31 @@ impl QueryGrams {
         (!chains.is_empty()).then_some(Outline::Chains(chains))
     }
 
+    /// The pairs of places at which a text has the same fingerprint; `None` if they are too many.
+    /// `fingerprints` are those of the query itself.
+    pub(super) fn pairs_within(&self, fingerprints: &Fingerprints) -> Option<Vec<(usize, usize)>> {
+        const CROWDED: u64 = 1 << 12;
+        let times = |runs: &Vec<PrintRun>| runs.iter().map(|run| run.count).sum::<u64>();
+        let pairs: u64 =
+            self.places.values().map(|runs| times(runs).saturating_mul(times(runs))).sum();
+        let all: u64 = fingerprints.runs().map(|run| run.count).sum();
+        if pairs > CROWDED.max(all.saturating_mul(8)) {
+            return None;
+        }
+        let each = |run: &PrintRun| {
+            let PrintRun { first, gap, count, .. } = *run;
+            (0..count).map(move |n| (first + n * gap) as usize)
+        };
+        let mut seeds = Vec::new();
+        for runs in self.places.values() {
+            let places: Vec<usize> = runs.iter().flat_map(each).collect();
+            for (at, place) in places.iter().enumerate() {
+                seeds.extend(places[..at].iter().map(|before| (*before, *place)));
+            }
+        }
+        Some(seeds)
+    }
+
     /// Whether the query has the gram of a fingerprint at a distance.
     fn has(&self, (place, hash): (usize, u32), shift: isize) -> bool {
         let place = usize::try_from(place as isize - shift).ok();

@@ -1,12 +1,15 @@
 //! Passage queries: finds the documents that share a passage with a text, and the passages.
 
 use crate::error::{Error, Result};
-use crate::estimate::{SharedStretch, Span, around_seeds, by_suffixes, covered};
-use crate::hash::TextHash;
+use crate::estimate::{
+    SharedStretch, Span, around_seeds, by_suffixes, covered, repeated_around_seeds,
+    repeated_by_suffixes,
+};
+use crate::hash::{TextHash, fmix64};
 use crate::index::ask::outline::{Outline, QueryGrams};
 use crate::index::snapshot::Snapshot;
 use crate::params::Threshold;
-use crate::sketch::Sketcher;
+use crate::sketch::{Fingerprints, Sketcher};
 use crate::store::{ChunkTable, DocNo, DocTable, View};
 use crate::text::{CharOffsets, Content, Located, Shingler, UnitNumbers};
 use rayon::prelude::*;
@@ -171,6 +174,9 @@ pub(crate) struct PassageSearch<'s> {
     units: Vec<u32>,
     numbers: UnitNumbers,
     least: usize,
+    shingles: Vec<u64>,
+    /// The number of units in a shingle.
+    width: usize,
 }
 
 impl<'s> PassageSearch<'s> {
@@ -192,6 +198,8 @@ impl<'s> PassageSearch<'s> {
             units,
             numbers,
             least: winnower.winnowing.length(),
+            width: shingler.shingle().units(),
+            shingles,
         })
     }
 
@@ -272,6 +280,49 @@ impl<'s> PassageSearch<'s> {
         Ok(FoundPassages { found, candidates })
     }
 
+    /// The passages that a document shares, by its text.
+    fn compare_text<P: ChunkTable, D: DocTable>(
+        &self,
+        view: &View<'_, P, D>,
+        doc: DocNo,
+        outline: &Outline,
+    ) -> Result<Vec<SharedStretch>> {
+        let text = view.text(doc)?;
+        let other = self.shingler.renumbered(&text, &self.numbers);
+        Ok(match outline.seeds() {
+            Some(seeds) => around_seeds(&self.units, &other, seeds, self.least),
+            None => by_suffixes(&self.units, &other, self.least),
+        })
+    }
+
+    /// The passages that a live document shares.
+    pub(crate) fn compare<P: ChunkTable, D: DocTable>(
+        &self,
+        view: &View<'_, P, D>,
+        doc: DocNo,
+    ) -> Result<Vec<SharedStretch>> {
+        let fingerprints = view.fingerprints(doc)?.unwrap_or_default();
+        match self.grams.outline(&fingerprints, self.least) {
+            Some(outline) => self.compare_text(view, doc, &outline),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// The passages that the text has more than once. `fingerprints` are its own.
+    pub(crate) fn repeats(&self, fingerprints: &Fingerprints) -> Vec<SharedStretch> {
+        match self.grams.pairs_within(fingerprints) {
+            Some(seeds) => repeated_around_seeds(&self.units, &seeds, self.least),
+            None => repeated_by_suffixes(&self.units, self.least),
+        }
+    }
+
+    /// A hash of a stretch of units: that of equal stretches of other texts.
+    pub(crate) fn hash_of(&self, stretch: Range<usize>) -> u64 {
+        let shingles = stretch.end + 1 - self.width;
+        let chained = |hash: u64, shingle: &u64| fmix64(hash ^ shingle);
+        self.shingles[stretch.start..shingles].iter().fold(stretch.len() as u64, chained)
+    }
+
     /// Compares texts. Copies of one text are compared once.
     fn verified<P, D>(
         &self,
@@ -291,16 +342,12 @@ impl<'s> PassageSearch<'s> {
         for (at, (_, _, key)) in keyed.iter().enumerate() {
             first.entry(*key).or_insert(at);
         }
-        let compare = |(at, (doc, outline, key)): (usize, &(DocNo, Outline, _))| {
-            if first.get(key) != Some(&at) {
-                return Ok(Vec::new());
-            }
-            let text = view.text(*doc)?;
-            let other = self.shingler.renumbered(&text, &self.numbers);
-            Ok(match outline.seeds() {
-                Some(seeds) => around_seeds(&self.units, &other, seeds, self.least),
-                None => by_suffixes(&self.units, &other, self.least),
-            })
+        let compare = |(at, (doc, outline, key)): (usize, &(DocNo, Outline, _))| match first
+            .get(key)
+            == Some(&at)
+        {
+            true => self.compare_text(view, *doc, outline),
+            false => Ok(Vec::new()),
         };
         let compared = keyed.par_iter().enumerate().map(compare);
         let compared: Vec<Vec<SharedStretch>> = compared.collect::<Result<_>>()?;
@@ -436,18 +483,18 @@ struct Places<'q> {
     query: LocatedText<'q>,
 }
 
-struct LocatedText<'t> {
+pub(crate) struct LocatedText<'t> {
     located: Located,
     offsets: CharOffsets<'t>,
 }
 
 impl<'t> LocatedText<'t> {
-    fn new(snapshot: &Snapshot, text: &'t str) -> Result<Self> {
+    pub(crate) fn new(snapshot: &Snapshot, text: &'t str) -> Result<Self> {
         let located = snapshot.sketcher().shingler().locate(text)?;
         Ok(Self { located, offsets: CharOffsets::new(text) })
     }
 
-    fn span(&self, units: Range<usize>) -> Span {
+    pub(crate) fn span(&self, units: Range<usize>) -> Span {
         Span::of(&self.offsets, self.located.bytes(units))
     }
 }

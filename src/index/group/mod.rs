@@ -7,5 +7,7 @@ pub(crate) mod groups;
 pub(crate) mod linkage;
 pub(crate) mod pair_block;
 pub(crate) mod pairs;
+pub(crate) mod repeats;
+mod shared_words;
 pub(crate) mod signature_cache;
 pub(crate) mod sort;
