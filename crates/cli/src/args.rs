@@ -14,6 +14,7 @@ use crate::commands::maintain::{Check, Compact, Create};
 use crate::commands::merge::Merge;
 use crate::commands::packaging::{Completions, Man};
 use crate::commands::pairs::Pairs;
+use crate::commands::passages::Passages;
 use crate::commands::plan::Plan;
 use crate::commands::query::Query;
 use crate::commands::rebuild::Rebuild;
@@ -64,6 +65,8 @@ pub(crate) enum Command {
     Query(Query),
     /// Print every pair of similar documents
     Pairs(Pairs),
+    /// Print the passages that occur at two or more places
+    Passages(Passages),
     /// Print clusters of similar documents, or the documents to drop
     Clusters(Clusters),
     /// Print settings, counts and sizes of an index

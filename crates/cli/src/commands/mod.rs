@@ -23,6 +23,7 @@ pub(crate) mod maintain;
 pub(crate) mod merge;
 pub(crate) mod packaging;
 pub(crate) mod pairs;
+pub(crate) mod passages;
 pub(crate) mod plan;
 pub(crate) mod query;
 mod query_passages;

@@ -29,5 +29,6 @@ pub mod results_file;
 pub mod results_table;
 pub mod resume_key;
 pub(crate) mod seconds;
+pub mod spilled_sort;
 pub mod two_texts;
 pub mod whole_file;

@@ -1,0 +1,115 @@
+//! Sorts more values than fit into memory: sorted stretches go to temporary files.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, Seek, Write};
+
+/// Values to be sorted.
+pub struct SpilledSort<T> {
+    /// The size of the values in memory at which they are written to a file, in bytes.
+    most: usize,
+    values: Vec<T>,
+    bytes: usize,
+    files: Vec<File>,
+}
+
+impl<T: Ord + Serialize + DeserializeOwned> SpilledSort<T> {
+    /// Keeps about this many bytes of values in memory.
+    pub fn new(most: usize) -> Self {
+        Self { most, values: Vec::new(), bytes: 0, files: Vec::new() }
+    }
+
+    /// Adds a value that takes so many bytes.
+    pub fn push(&mut self, value: T, bytes: usize) -> io::Result<()> {
+        self.values.push(value);
+        self.bytes += bytes + size_of::<T>();
+        if self.bytes >= self.most { self.spill() } else { Ok(()) }
+    }
+
+    fn spill(&mut self) -> io::Result<()> {
+        self.values.sort_unstable();
+        // The file has no name, so it goes when the process ends, however it ends.
+        let mut file = BufWriter::new(tempfile::tempfile()?);
+        for value in self.values.drain(..) {
+            serde_json::to_writer(&mut file, &value)?;
+            file.write_all(b"\n")?;
+        }
+        let mut file = file.into_inner()?;
+        file.rewind()?;
+        self.files.push(file);
+        self.bytes = 0;
+        Ok(())
+    }
+
+    /// All values in order.
+    pub fn sorted(mut self) -> io::Result<Sorted<T>> {
+        self.values.sort_unstable();
+        self.values.reverse();
+        let files = self.files.into_iter().map(BufReader::new).collect();
+        let mut sorted = Sorted { values: self.values, files, next: BinaryHeap::new() };
+        for file in 0..sorted.files.len() {
+            sorted.read(file)?;
+        }
+        Ok(sorted)
+    }
+}
+
+/// Sorted values of files and of memory.
+pub struct Sorted<T> {
+    /// Those that are in memory, the last one first.
+    values: Vec<T>,
+    files: Vec<BufReader<File>>,
+    /// The next value of each file.
+    next: BinaryHeap<Reverse<(T, usize)>>,
+}
+
+impl<T: Ord + DeserializeOwned> Sorted<T> {
+    fn read(&mut self, file: usize) -> io::Result<()> {
+        let mut line = String::new();
+        if self.files[file].read_line(&mut line)? > 0 {
+            self.next.push(Reverse((serde_json::from_str(&line)?, file)));
+        }
+        Ok(())
+    }
+}
+
+impl<T: Ord + DeserializeOwned> Iterator for Sorted<T> {
+    type Item = io::Result<T>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let of_file = self.next.peek().map(|Reverse((value, _))| value);
+        let from_file = match (of_file, self.values.last()) {
+            (Some(of_file), Some(of_memory)) => of_file <= of_memory,
+            (of_file, _) => of_file.is_some(),
+        };
+        if !from_file {
+            return self.values.pop().map(Ok);
+        }
+        let Reverse((value, file)) = self.next.pop()?;
+        Some(self.read(file).map(|()| value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_come_in_order_from_files_and_memory() {
+        for (count, most) in [(0, 100), (5, 1 << 20), (1000, 300), (1000, 7000)] {
+            let mut sort = SpilledSort::new(most);
+            let numbers: Vec<u64> = (0..count).map(|n| n * 7919 % 1009 / 2).collect();
+            for number in &numbers {
+                sort.push((*number, format!("\"{number}\"\n")), 4).expect("written");
+            }
+            let sorted = sort.sorted().expect("read");
+            let sorted: Vec<u64> = sorted.map(|value| value.expect("read").0).collect();
+            let mut expected = numbers;
+            expected.sort_unstable();
+            assert_eq!(sorted, expected);
+        }
+    }
+}
