@@ -289,22 +289,29 @@ impl<'s> PassageSearch<'s> {
     ) -> Result<Vec<SharedStretch>> {
         let text = view.text(doc)?;
         let other = self.shingler.renumbered(&text, &self.numbers);
-        Ok(match outline.seeds() {
-            Some(seeds) => around_seeds(&self.units, &other, seeds, self.least),
-            None => by_suffixes(&self.units, &other, self.least),
-        })
+        Ok(self.compare_units(&other, outline))
     }
 
-    /// The passages that a live document shares.
+    fn compare_units(&self, other: &[u32], outline: &Outline) -> Vec<SharedStretch> {
+        match outline.seeds() {
+            Some(seeds) => around_seeds(&self.units, other, seeds, self.least),
+            None => by_suffixes(&self.units, other, self.least),
+        }
+    }
+
+    /// The passages that a live document shares. Its fingerprints are given, and its characters, if
+    /// characters are the units.
     pub(crate) fn compare<P: ChunkTable, D: DocTable>(
         &self,
         view: &View<'_, P, D>,
         doc: DocNo,
+        fingerprints: &Fingerprints,
+        characters: Option<&[u32]>,
     ) -> Result<Vec<SharedStretch>> {
-        let fingerprints = view.fingerprints(doc)?.unwrap_or_default();
-        match self.grams.outline(&fingerprints, self.least) {
-            Some(outline) => self.compare_text(view, doc, &outline),
-            None => Ok(Vec::new()),
+        match (self.grams.outline(fingerprints, self.least), characters) {
+            (None, _) => Ok(Vec::new()),
+            (Some(outline), Some(characters)) => Ok(self.compare_units(characters, &outline)),
+            (Some(outline), None) => self.compare_text(view, doc, &outline),
         }
     }
 

@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::estimate::{SharedStretch, Span};
 use crate::index::ask::passages::{LocatedText, PassageSearch};
 use crate::index::group::shared_words::{Leaders, Plan, Shared, Sweep};
+use crate::index::group::text_cache::TextCache;
 use crate::index::snapshot::Snapshot;
 use crate::store::DocNo;
 use rayon::prelude::*;
@@ -49,7 +50,8 @@ pub struct RepeatedPassage {
 /// 1997, 7.12.1). None is missed. Of documents with equal texts, the first is told, and the others
 /// are counted.
 ///
-/// Needs stored texts. Memory: 48 bytes a document at the beginning, then 4 to 12, and some 200 MB.
+/// Needs stored texts. Memory: 48 bytes a document at the beginning, then 4 to 16, and up to
+/// 500 MB.
 ///
 /// ```
 /// # fn main() -> twindex::Result<()> {
@@ -81,12 +83,16 @@ impl std::fmt::Debug for Repeats<'_> {
     }
 }
 
+/// The memory for texts that are compared again, in bytes.
+const CACHE_BYTES: usize = 256 << 20;
+
 /// How far the walk has come.
 struct State {
     leaders: Leaders,
     plan: Plan,
     /// The next range of the plan.
     range: usize,
+    texts: TextCache,
     /// What the documents of the current range share.
     shared: Shared,
     /// The place of the next document among the leaders.
@@ -126,7 +132,8 @@ impl<'s> Repeats<'s> {
         let view = self.snapshot.view();
         let leaders = Leaders::find(&view)?;
         let plan = Sweep::new(&leaders, self.most.unwrap_or(usize::MAX)).plan(&view)?;
-        Ok(State { leaders, plan, range: 0, shared: Shared::default(), next: 0, end: 0 })
+        let (texts, shared) = (TextCache::new(CACHE_BYTES), Shared::default());
+        Ok(State { leaders, plan, range: 0, texts, shared, next: 0, end: 0 })
     }
 
     /// Works through the next documents. Returns false at the end.
@@ -176,7 +183,9 @@ impl<'s> Repeats<'s> {
         };
         let mut partners: Vec<(DocNo, Vec<SharedStretch>)> = Vec::new();
         for other in others {
-            let found = search.compare(&view, other)?;
+            let cached = state.texts.get(&view, self.snapshot.sketcher().shingler(), other)?;
+            let characters = cached.characters.as_deref();
+            let found = search.compare(&view, other, &cached.fingerprints, characters)?;
             if !found.is_empty() {
                 partners.push((other, found));
             }
