@@ -251,5 +251,5 @@ fn the_repeats_of_ten_megabytes_are_those_of_a_suffix_array() {
         assert_eq!(Some(units), expected.remove(&number), "document {number}");
     }
     assert!(expected.is_empty(), "{} documents are missing", expected.len());
-    println!("{count} repeated passages in {} documents of {bytes} bytes", documents.len());
+    assert!(count > 0, "no repeated passage in {bytes} bytes");
 }

@@ -238,14 +238,13 @@ impl<'s> PassageSearch<'s> {
             docs.dedup();
             Ok(docs)
         });
-        let merged = pieces.try_reduce(Vec::new, |mut one, other| {
+        pieces.try_reduce(Vec::new, |mut one, other| {
             one.extend(other);
             // Both are sorted, which this sort makes use of.
             one.sort();
             one.dedup();
             Ok(one)
-        });
-        merged
+        })
     }
 
     /// Finds all documents that share a passage, by their numbers, except one.
@@ -376,9 +375,9 @@ impl<'s> PassageQuery<'s> {
         Self { limit: Some(limit), ..self }
     }
 
-    /// Reports documents that share at least this part of the query in passages: above 0, at most
-    /// 1. By default, all that share a passage. Without stored texts, a document is reported if it
-    /// may share so much.
+    /// Reports documents that share at least this part of the query in passages, above 0 and at
+    /// most 1. By default, all that share a passage. Without stored texts, a document is reported
+    /// if it may share so much.
     pub fn threshold(self, share: f64) -> Self {
         Self { threshold: Some(share), ..self }
     }

@@ -17,6 +17,7 @@ mod cli_explain;
 #[cfg(unix)]
 mod cli_kill;
 mod cli_large;
+mod cli_passages;
 mod cli_plan;
 mod cli_query;
 mod cli_repair;
