@@ -1,3 +1,5 @@
+//! Tests of winnowing, beside its definition and golden bytes of a script.
+
 use super::*;
 use crate::sketch::fingerprints::PrintRun;
 use crate::text::{Normalization, Shingler};

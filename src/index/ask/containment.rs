@@ -5,7 +5,7 @@ use crate::estimate::{
     Agreement, Containment, SharePrior, SizeCount, equal_lanes, least_equal_lanes,
 };
 use crate::index::ask::matches::{Match, Matches, Score};
-use crate::index::ask::passages::{FoundPassages, PassageSearch};
+use crate::index::ask::passage_search::{FoundPassages, PassageSearch};
 use crate::index::ask::query::Query;
 use crate::index::ask::search::Candidate;
 use crate::index::ask::set_sizes::{Classes, SizedDoc};

@@ -24,7 +24,8 @@ pub struct Match {
     /// with a standard error of about 0.025 for 256 lanes.
     pub exact: bool,
     /// The share of the query that the document contains; exact if the similarity is exact. If the
-    /// index finds passages, that which lies in shared passages. `None` unless the query was a [containment](crate::Query::containment) query.
+    /// index finds passages, that which lies in shared passages. `None` unless the query was a
+    /// [containment](crate::Query::containment) query.
     pub containment: Option<Containment>,
 }
 

@@ -4,6 +4,7 @@ pub(crate) mod bucket_sizes;
 pub(crate) mod containment;
 pub(crate) mod matches;
 pub(crate) mod outline;
+pub(crate) mod passage_search;
 pub(crate) mod passages;
 pub(crate) mod query;
 pub(crate) mod search;

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::estimate::least_equal_lanes;
 use crate::index::ask::containment::ContainmentRequest;
 use crate::index::ask::matches::{Match, Matches, Score};
-use crate::index::ask::passages::PassageSearch;
+use crate::index::ask::passage_search::PassageSearch;
 use crate::index::ask::search::{SearchResult, Sources, search};
 use crate::index::ask::top::{ByEstimate, ByText, Top, search_top};
 use crate::index::ask::verify::{Elements, verified};
@@ -177,11 +177,11 @@ impl<'s> Query<'s> {
     /// signatures to learn the sizes, which take 4 bytes of memory per document while the snapshot
     /// lives. Each query reads the signatures that it scans.
     ///
-    /// **With [passages](crate::IndexOptions::passages)** the answer is another one: how much of the
-    /// query lies in passages that the document shares. It is exact with stored texts, and misses no
-    /// passage of the index's length, so the recall is 1 and nothing is scanned. Without texts it is
-    /// the middle of the bounds that fingerprints give. Queries that are shorter than a passage, by
-    /// signature or by the id of a document without a stored text, and those with
+    /// **With [passages](crate::IndexOptions::passages)** the answer is another one: how much of
+    /// the query lies in passages that the document shares. It is exact with stored texts, and
+    /// misses no passage of the index's length, so the recall is 1 and nothing is scanned. Without
+    /// texts it is the middle of the bounds that fingerprints give. Queries that are shorter than a
+    /// passage, by signature or by the id of a document without a stored text, and those with
     /// [`scan`](Self::scan), are answered as above.
     ///
     /// Matches are sorted by the lower end of their interval, then by the share.

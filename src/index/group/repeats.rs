@@ -2,7 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::estimate::{SharedStretch, Span};
-use crate::index::ask::passages::{LocatedText, PassageSearch};
+use crate::index::ask::passage_search::PassageSearch;
+use crate::index::ask::passages::LocatedText;
 use crate::index::group::shared_words::{Leaders, Plan, Shared, Sweep};
 use crate::index::group::text_cache::TextCache;
 use crate::index::snapshot::Snapshot;
@@ -44,8 +45,8 @@ pub struct RepeatedPassage {
 /// in order of insertion.
 ///
 /// A *repeated passage* of a document is a stretch of at least as many units as the index was told
-/// ([`IndexOptions::passages`](crate::IndexOptions::passages)) that also occurs at another place, in
-/// this document or another one, and that is maximal: no longer stretch around it occurs at another
+/// ([`IndexOptions::passages`](crate::IndexOptions::passages)) that also occurs at another place,
+/// in this document or another one, and that is maximal: no longer stretch around it occurs at another
 /// place (a near-supermaximal repeat: D. Gusfield, *Algorithms on strings, trees, and sequences*,
 /// 1997, 7.12.1). None is missed. Of documents with equal texts, the first is told, and the others
 /// are counted.

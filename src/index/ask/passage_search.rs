@@ -1,0 +1,235 @@
+//! Searches an index for the passages of one text.
+
+use crate::error::Result;
+use crate::estimate::{
+    SharedStretch, around_seeds, by_suffixes, covered, repeated_around_seeds, repeated_by_suffixes,
+};
+use crate::hash::{TextHash, fmix64};
+use crate::index::ask::outline::{Outline, QueryGrams};
+use crate::sketch::{Fingerprints, Sketcher};
+use crate::store::{ChunkTable, DocNo, DocTable, View};
+use crate::text::{Shingler, UnitNumbers};
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+/// What a document shares with the query, in units.
+#[derive(Clone, Debug)]
+pub(crate) enum SharedUnits {
+    /// Computed from the text.
+    Exact(Vec<SharedStretch>),
+    /// Told by fingerprints.
+    Outlined(Outline),
+}
+
+/// The answer of a search, before ids are read.
+pub(crate) struct FoundPassages {
+    pub(crate) found: Vec<(DocNo, SharedUnits)>,
+    pub(crate) candidates: u64,
+}
+
+/// A text whose passages are looked for.
+pub(crate) struct PassageSearch<'s> {
+    shingler: &'s Shingler,
+    grams: QueryGrams,
+    /// The words of its fingerprints, ascending.
+    words: Vec<u64>,
+    /// Its units, if texts can be compared.
+    units: Vec<u32>,
+    numbers: UnitNumbers,
+    least: usize,
+    shingles: Vec<u64>,
+    /// The number of units in a shingle.
+    width: usize,
+}
+
+impl<'s> PassageSearch<'s> {
+    /// Prepares a text. `exact` asks for a comparison of texts. `None` if the sketcher makes no
+    /// fingerprints.
+    pub(crate) fn new(sketcher: &'s Sketcher, text: &str, exact: bool) -> Option<Self> {
+        let (winnower, shingler) = (sketcher.winnower()?, sketcher.shingler());
+        let shingles = shingler.unranked_hashes(text);
+        let fingerprints = winnower.fingerprints(&shingles);
+        let mut numbers = UnitNumbers::default();
+        let units = match exact {
+            true => shingler.numbered(text, &mut numbers),
+            false => Vec::new(),
+        };
+        Some(Self {
+            shingler,
+            words: fingerprints.words().iter().map(|word| u64::from(*word)).collect(),
+            grams: QueryGrams::new(winnower, &shingles, &fingerprints),
+            units,
+            numbers,
+            least: winnower.winnowing.length(),
+            width: shingler.shingle().units(),
+            shingles,
+        })
+    }
+
+    /// The number of units in a gram.
+    pub(crate) fn gram(&self) -> usize {
+        self.grams.gram()
+    }
+
+    /// The number of units of the text.
+    pub(crate) fn units(&self) -> usize {
+        self.grams.units()
+    }
+
+    /// The number of units of the text that are shared: at least, and at most.
+    pub(crate) fn covered(&self, shared: &SharedUnits) -> (usize, usize) {
+        match shared {
+            SharedUnits::Exact(stretches) => {
+                let covered = covered(stretches.iter().map(|found| found.a.clone()).collect());
+                (covered, covered)
+            }
+            SharedUnits::Outlined(outline) => outline.covered(self.grams.gram()),
+        }
+    }
+
+    /// Whether the text is long enough to share a passage.
+    pub(crate) fn can_share(&self) -> bool {
+        !self.words.is_empty()
+    }
+
+    /// The live documents that have one of the fingerprints, in ascending order.
+    fn candidates<P, D>(&self, view: &View<'_, P, D>) -> Result<Vec<DocNo>>
+    where
+        P: ChunkTable + Sync,
+        D: DocTable + Sync,
+    {
+        /// The words that are looked up together: neighbours are in the same chunks.
+        const PIECE: usize = 64;
+        let Some(band) = view.fixed.layout.fingerprints() else { return Ok(Vec::new()) };
+        let pieces = self.words.par_chunks(PIECE).map(|words| {
+            let mut docs = view.with_words(band, words)?;
+            docs.dedup();
+            Ok(docs)
+        });
+        pieces.try_reduce(Vec::new, |mut one, other| {
+            one.extend(other);
+            // Both are sorted, which this sort makes use of.
+            one.sort();
+            one.dedup();
+            Ok(one)
+        })
+    }
+
+    /// Finds all documents that share a passage, by their numbers, except one.
+    pub(crate) fn run<P, D>(
+        &self,
+        view: &View<'_, P, D>,
+        excluded: Option<DocNo>,
+    ) -> Result<FoundPassages>
+    where
+        P: ChunkTable + Sync,
+        D: DocTable + Sync,
+    {
+        let mut docs = self.candidates(view)?;
+        docs.retain(|doc| Some(*doc) != excluded);
+        let candidates = docs.len() as u64;
+        let outlined = docs.into_par_iter().filter_map(|doc| match view.fingerprints(doc) {
+            Ok(Some(fingerprints)) => {
+                let outline = self.grams.outline(&fingerprints, self.least);
+                outline.map(|outline| Ok((doc, outline)))
+            }
+            Ok(None) => None,
+            Err(error) => Some(Err(error)),
+        });
+        let outlined: Vec<(DocNo, Outline)> = outlined.collect::<Result<_>>()?;
+        let found = match self.units.is_empty() {
+            true => {
+                let found = outlined.into_iter();
+                found.map(|(doc, outline)| (doc, SharedUnits::Outlined(outline))).collect()
+            }
+            false => self.verified(view, outlined)?,
+        };
+        Ok(FoundPassages { found, candidates })
+    }
+
+    /// The passages that a document shares, by its text.
+    fn compare_text<P: ChunkTable, D: DocTable>(
+        &self,
+        view: &View<'_, P, D>,
+        doc: DocNo,
+        outline: &Outline,
+    ) -> Result<Vec<SharedStretch>> {
+        let text = view.text(doc)?;
+        let other = self.shingler.renumbered(&text, &self.numbers);
+        Ok(self.compare_units(&other, outline))
+    }
+
+    fn compare_units(&self, other: &[u32], outline: &Outline) -> Vec<SharedStretch> {
+        match outline.seeds() {
+            Some(seeds) => around_seeds(&self.units, other, seeds, self.least),
+            None => by_suffixes(&self.units, other, self.least),
+        }
+    }
+
+    /// The passages that a live document shares. Its fingerprints are given, and its characters, if
+    /// characters are the units.
+    pub(crate) fn compare<P: ChunkTable, D: DocTable>(
+        &self,
+        view: &View<'_, P, D>,
+        doc: DocNo,
+        fingerprints: &Fingerprints,
+        characters: Option<&[u32]>,
+    ) -> Result<Vec<SharedStretch>> {
+        match (self.grams.outline(fingerprints, self.least), characters) {
+            (None, _) => Ok(Vec::new()),
+            (Some(outline), Some(characters)) => Ok(self.compare_units(characters, &outline)),
+            (Some(outline), None) => self.compare_text(view, doc, &outline),
+        }
+    }
+
+    /// The passages that the text has more than once. `fingerprints` are its own.
+    pub(crate) fn repeats(&self, fingerprints: &Fingerprints) -> Vec<SharedStretch> {
+        match self.grams.pairs_within(fingerprints) {
+            Some(seeds) => repeated_around_seeds(&self.units, &seeds, self.least),
+            None => repeated_by_suffixes(&self.units, self.least),
+        }
+    }
+
+    /// A hash of a stretch of units: that of equal stretches of other texts.
+    pub(crate) fn hash_of(&self, stretch: Range<usize>) -> u64 {
+        let shingles = stretch.end + 1 - self.width;
+        let chained = |hash: u64, shingle: &u64| fmix64(hash ^ shingle);
+        self.shingles[stretch.start..shingles].iter().fold(stretch.len() as u64, chained)
+    }
+
+    /// Compares texts. Copies of one text are compared once.
+    fn verified<P, D>(
+        &self,
+        view: &View<'_, P, D>,
+        outlined: Vec<(DocNo, Outline)>,
+    ) -> Result<Vec<(DocNo, SharedUnits)>>
+    where
+        P: ChunkTable + Sync,
+        D: DocTable + Sync,
+    {
+        let keyed = outlined.into_par_iter().map(|(doc, outline)| {
+            let record = view.document(doc)?;
+            Ok((doc, outline, (record.text_hash, record.text_length)))
+        });
+        let keyed = keyed.collect::<Result<Vec<(DocNo, Outline, (TextHash, u64))>>>()?;
+        let mut first: FxHashMap<(TextHash, u64), usize> = FxHashMap::default();
+        for (at, (_, _, key)) in keyed.iter().enumerate() {
+            first.entry(*key).or_insert(at);
+        }
+        let compare = |(at, (doc, outline, key)): (usize, &(DocNo, Outline, _))| match first
+            .get(key)
+            == Some(&at)
+        {
+            true => self.compare_text(view, *doc, outline),
+            false => Ok(Vec::new()),
+        };
+        let compared = keyed.par_iter().enumerate().map(compare);
+        let compared: Vec<Vec<SharedStretch>> = compared.collect::<Result<_>>()?;
+        let found = keyed.iter().filter_map(|(doc, _, key)| {
+            let stretches = &compared[*first.get(key)?];
+            (!stretches.is_empty()).then(|| (*doc, SharedUnits::Exact(stretches.clone())))
+        });
+        Ok(found.collect())
+    }
+}
