@@ -252,8 +252,8 @@ pub enum Error {
     },
 
     /// Bytes are not fingerprints as [`Document::fingerprints`](crate::Document::fingerprints)
-    /// returns them.
-    #[error("fingerprints cannot be read: {detail}")]
+    /// returns them, or those of a document are for passages of another length than the index has.
+    #[error("fingerprints cannot be used: {detail}")]
     InvalidFingerprints {
         /// What is wrong with them.
         detail: &'static str,

@@ -54,6 +54,7 @@ impl Document {
             kind: Kind::of(content),
             signature: sketched.signature,
             fingerprints: sketched.fingerprints,
+            winnowing: sketcher.winnower().map(|winnower| winnower.winnowing),
             text_hash: TextHash::of(stored.as_bytes()),
             text_length: stored.len() as u64,
             text: keep.then(|| stored.into()),
@@ -76,7 +77,9 @@ impl Document {
         let text = self.text.as_deref().unwrap_or_default();
         let Sketched { signature, fingerprints } = sketcher.sketched_stored(text)?;
         let (hash, length) = (TextHash::of(text.as_bytes()), text.len() as u64);
-        Ok(Self { signature, fingerprints, text_hash: hash, text_length: length, ..self })
+        let winnowing = sketcher.winnower().map(|winnower| winnower.winnowing);
+        let (text_hash, text_length) = (hash, length);
+        Ok(Self { signature, fingerprints, winnowing, text_hash, text_length, ..self })
     }
 
     /// Makes a document from a signature alone, without its text.
@@ -97,6 +100,7 @@ impl Document {
             inserted: None,
             signature,
             fingerprints: None,
+            winnowing: None,
             kind: Kind::Unknown,
         })
     }
@@ -168,7 +172,7 @@ impl Document {
     pub fn with_fingerprints(self, bytes: &[u8]) -> Result<Self> {
         let read = Fingerprints::from_bytes(bytes);
         let fingerprints = read.map_err(|detail| Error::InvalidFingerprints { detail })?;
-        Ok(Self { fingerprints: Some(fingerprints), ..self })
+        Ok(Self { fingerprints: Some(fingerprints), winnowing: None, ..self })
     }
 
     /// Makes a document from its record and signature in an index with these settings.
@@ -182,6 +186,7 @@ impl Document {
             id: record.id,
             signature,
             fingerprints: None,
+            winnowing: settings.winnowing,
             text_hash: record.text_hash,
             text_length: record.text_length,
             text: None,

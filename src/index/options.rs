@@ -3,7 +3,8 @@
 use crate::error::{Error, Result};
 use crate::index::handle::{Index, ReadOnlyIndex};
 use crate::store::{
-    Engine, Place, Repair, SeedRequest, Settings, SettingsRequest, Tuning, Work, repair,
+    Engine, PassageRequest, Place, Repair, SeedRequest, Settings, SettingsRequest, Tuning, Work,
+    repair,
 };
 use crate::text::{Normalization, Shingle, UnicodeVersions};
 use std::cell::{Cell, RefCell};
@@ -131,8 +132,8 @@ impl IndexOptions {
     /// the index keeps no fingerprints of passages. See [`Winnowing`](crate::Winnowing) for the
     /// range and for a length that suits most texts.
     ///
-    /// Fingerprints take about a quarter of a byte for each character of text if the length is 100,
-    /// and insertion takes up to half as long again.
+    /// If the length is 100, fingerprints take about a quarter of a byte for each character of text,
+    /// and insertion takes 1.2 to 2.2 times as long.
     ///
     /// ```
     /// # fn main() -> twindex::Result<()> {
@@ -144,7 +145,14 @@ impl IndexOptions {
     /// # }
     /// ```
     pub fn passages(mut self, length: usize) -> Self {
-        self.request.passages = Some(length);
+        self.request.passages = Some(PassageRequest::Length(length));
+        self
+    }
+
+    /// Lets a new index find passages of the [usual length](crate::Winnowing::default_length) for
+    /// its shingle. An existing index must find passages, of any length.
+    pub fn usual_passages(mut self) -> Self {
+        self.request.passages = Some(PassageRequest::Usual);
         self
     }
 

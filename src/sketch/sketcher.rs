@@ -311,6 +311,7 @@ impl Sketcher {
     ) -> (Option<T>, Option<Fingerprints>) {
         BUFFERS.with_borrow_mut(|Buffers { scratch, lanes, counter, selection }| {
             lanes.clear();
+            selection.clear();
             counter.reset(self.shingler.prepare(text, scratch));
             let in_order = winnower.filter(|_| !self.shingler.is_multiset());
             let mut any = false;

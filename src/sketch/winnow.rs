@@ -44,7 +44,7 @@ impl Winnowing {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`] for a length that is shorter than a shingle, below 2 or above
+    /// [`Error::InvalidSetting`] for a length that is not above that of a shingle, or above
     /// [`MAX_LENGTH`](Self::MAX_LENGTH), and for k-mers, which stand for both strands.
     pub fn new(length: usize, shingle: Shingle) -> Result<Self> {
         let invalid = |expected| Error::InvalidSetting {
@@ -57,11 +57,11 @@ impl Winnowing {
             other => other.units() as u32,
         };
         match u32::try_from(length) {
-            Ok(length) if (width.max(2)..=Self::MAX_LENGTH as u32).contains(&length) => {
+            Ok(length) if (width + 1..=Self::MAX_LENGTH as u32).contains(&length) => {
                 let gram = length.div_ceil(4).min(Self::MAX_GRAM).max(width);
                 Ok(Self { length, gram })
             }
-            _ => Err(invalid("2 to 10000 units, and at least as many as a shingle has")),
+            _ => Err(invalid("more units than a shingle has, and at most 10000")),
         }
     }
 
@@ -123,7 +123,7 @@ impl Winnower {
         self.winnowing.gram() - self.width
     }
 
-    /// The number of units of a text with this many shingles, if it has no fewer than a shingle.
+    /// The number of units of a text with this many shingles, unless it is shorter than one.
     pub(crate) fn units(&self, shingles: u64) -> u64 {
         if shingles == 0 { 0 } else { shingles + self.width as u64 - 1 }
     }
@@ -233,14 +233,18 @@ impl Selection {
         self.least = Some(least);
     }
 
-    /// Ends the text. The next one can begin.
-    pub(crate) fn finish(&mut self) -> Fingerprints {
+    /// Begins a text.
+    pub(crate) fn clear(&mut self) {
         self.shingles.clear();
         self.grams.clear();
         self.order.clear();
-        self.base = 0;
-        self.least = None;
-        std::mem::take(&mut self.found).finish(std::mem::take(&mut self.count))
+        (self.base, self.least, self.count) = (0, None, 0);
+        self.found = Encoder::default();
+    }
+
+    /// Ends the text.
+    pub(crate) fn finish(&mut self) -> Fingerprints {
+        std::mem::take(&mut self.found).finish(self.count)
     }
 }
 

@@ -8,11 +8,12 @@ use crate::store::bytes::schema::{
     DEAD, DOCUMENTS, FENCES, FINGERPRINTS, FORMAT_ROW, META, POSTINGS, RUNS, SETTINGS_ROW,
     SIGNATURES, STATE_ROW, TEXTS, Table, format_row,
 };
+use crate::store::bytes::settings_row::StoredSettings;
 use crate::store::engine::{Engine, now};
 use crate::store::file::dangling_link;
 use crate::store::identity::NamedFile;
 use crate::store::leftover;
-use crate::store::settings::{Settings, StoredSettings};
+use crate::store::settings::Settings;
 #[cfg(test)]
 use crate::store::sim::disk::Disk;
 #[cfg(test)]

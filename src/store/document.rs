@@ -2,7 +2,7 @@
 
 use super::settings::Settings;
 use crate::hash::TextHash;
-use crate::sketch::{Fingerprints, Signature};
+use crate::sketch::{Fingerprints, Signature, Winnowing};
 use crate::text::Content;
 use std::sync::Arc;
 
@@ -18,6 +18,8 @@ pub struct Document {
     pub(crate) signature: Signature,
     /// The fingerprints of shared passages. An index of passages needs them.
     pub(crate) fingerprints: Option<Fingerprints>,
+    /// The rule by which these were selected, if it is known.
+    pub(crate) winnowing: Option<Winnowing>,
     pub(crate) text_hash: TextHash,
     pub(crate) text_length: u64,
     /// The raw text. An index that stores texts needs it.

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::store::bytes::schema::{POSTINGS, STATE_ROW, Table};
+use crate::store::bytes::settings_row::StoredSettings;
 #[cfg(test)]
 use crate::store::file::open;
 use crate::store::file::{File, Pinned, is_plausible};
@@ -17,7 +18,7 @@ use crate::store::read::reader::Reader;
 use crate::store::read::view::Fixed;
 use crate::store::runs::background::BackgroundMerge;
 use crate::store::runs::merge::PreparedSteps;
-use crate::store::settings::{Settings, SettingsRequest, StoredSettings};
+use crate::store::settings::{Settings, SettingsRequest};
 #[cfg(test)]
 use crate::store::sim::disk::Disk;
 use crate::store::state::State;

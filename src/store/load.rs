@@ -11,13 +11,14 @@ use crate::store::bytes::schema::{
     BandNo, DEAD, DOCUMENTS, DocNo, FENCES, FINGERPRINTS, FORMAT_ROW, FORMAT_VERSION, MAGIC, META,
     RUNS, RunNo, SETTINGS_ROW, SIGNATURES, STATE_ROW, Table,
 };
+use crate::store::bytes::settings_row::StoredSettings;
 use crate::store::bytes::texts::Dictionary;
 use crate::store::read::view::Fixed;
 use crate::store::runs::merge::MergeTask;
 use crate::store::runs::run::{BandRun, Manifest, Run};
 use crate::store::runs::segment::{Tail, TailDocument};
 use crate::store::runs::tombstones::Tombstones;
-use crate::store::settings::{Settings, StoredSettings};
+use crate::store::settings::Settings;
 use crate::store::state::State;
 use crate::store::storage_error::{Doing, damaged};
 use redb::{ReadTransaction, ReadableTable, TableDefinition, TableError};

@@ -59,7 +59,7 @@ pub(crate) use read::candidates::{Bucket, CandidateLimit};
 pub(crate) use read::reader::Reader;
 pub(crate) use read::view::{ChunkTable, DocTable, View};
 pub(crate) use runs::cursor::BandEntries;
-pub(crate) use settings::{SeedRequest, SettingsRequest};
+pub(crate) use settings::{PassageRequest, SeedRequest, SettingsRequest};
 #[cfg(test)]
 pub(crate) use sim::disk::{Call, CrashReplay, Disk, DiskFailure, Event, Unsynced};
 #[cfg(test)]

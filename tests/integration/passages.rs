@@ -373,3 +373,75 @@ fn containment_is_the_share_of_the_query_in_shared_passages() {
         assert!(short.sizes.is_some(), "shorter than a passage: by shingles");
     }
 }
+
+#[test]
+fn texts_shorter_than_a_passage_share_none() {
+    for (shingle, length) in [("word:3", 4), ("char:9", 10), ("token", 2)] {
+        for store_text in [false, true] {
+            let place = Place::new();
+            let options = tiny().shingle(shingle.parse().expect("a shingle")).passages(length);
+            let index = options.store_text(store_text).create(place.index()).expect("created");
+            let mut txn = index.begin_write().expect("begun");
+            for (id, text) in [("a", "hello"), ("b", "hello"), ("c", ""), ("d", "")] {
+                txn.insert(id, text).expect("inserted");
+            }
+            txn.commit().expect("committed");
+            let snapshot = index.snapshot().expect("a snapshot");
+            let found = snapshot.passages().by_text("hello").expect("an answer");
+            let units = if shingle == "char:9" { 5 } else { 1 };
+            assert_eq!((found.len(), found.units), (0, units), "{shingle}");
+            if store_text {
+                assert_eq!(snapshot.repeats().expect("an index of passages").count(), 0);
+            }
+        }
+    }
+    for (shingle, length) in [(Shingle::words(3), 3), (Shingle::chars(9), 9), (Shingle::Tokens, 1)]
+    {
+        let refused = Index::options().shingle(shingle).passages(length).settings();
+        assert!(matches!(refused, Err(Error::InvalidSetting { .. })), "{refused:?}");
+    }
+}
+
+#[test]
+fn a_document_brings_the_fingerprints_that_its_index_has() {
+    let place = Place::new();
+    let create = |name: &str, length: usize| {
+        tiny().passages(length).create(place.path(name)).expect("created")
+    };
+    let (plain, short, long) = (create("0.twx", 0), create("20.twx", 20), create("50.twx", 50));
+    let of = |index: &Index| index.prepare("a", "a text of some length for its own").expect("made");
+    let insert = |index: &Index, document| {
+        let mut txn = index.begin_write().expect("begun");
+        let inserted = txn.insertion().document(document).map(|_| ());
+        inserted.and_then(|()| txn.commit())
+    };
+    let refused = insert(&short, of(&long)).expect_err("another length");
+    assert!(matches!(refused, Error::InvalidFingerprints { .. }), "{refused}");
+    let refused = insert(&short, of(&plain)).expect_err("none");
+    assert!(matches!(refused, Error::MissingFingerprints { .. }), "{refused}");
+    insert(&plain, of(&short)).expect("an index without passages needs none");
+    let stored = of(&short).fingerprints().expect("made").to_vec();
+    let again = of(&plain).with_fingerprints(&stored).expect("readable");
+    insert(&short, again).expect("those of the same length");
+    assert!(of(&plain).with_fingerprints(&[9, 200, 1]).is_err());
+    for index in [plain, short, long] {
+        assert_clean(&index.check().run().expect("checked"));
+    }
+}
+
+#[test]
+fn the_usual_length_is_that_of_the_shingle_of_the_index() {
+    let place = Place::new();
+    let words = tiny().shingle(Shingle::words(3)).store_text(true);
+    drop(words.create(place.index()).expect("created"));
+    Index::options().usual_passages().rebuild(place.index()).run().expect("rebuilt");
+    let index = Index::options().usual_passages().open(place.index()).expect("opened");
+    assert_eq!(index.settings().winnowing.map(|winnowing| winnowing.length()), Some(20));
+    drop(index);
+    tiny().passages(30).rebuild(place.index()).run().expect("rebuilt");
+    drop(Index::options().usual_passages().open(place.index()).expect("of any length"));
+    let plain = place.path("plain.twx");
+    drop(Index::create(&plain).expect("created"));
+    let refused = Index::options().usual_passages().open(&plain).expect_err("none");
+    assert!(matches!(refused, Error::SettingMismatch { .. }), "{refused}");
+}

@@ -41,7 +41,12 @@ pub(crate) enum Outline {
 }
 
 impl QueryGrams {
-    pub(super) fn new(winnower: &Winnower, shingles: &[u64], fingerprints: &Fingerprints) -> Self {
+    pub(super) fn new(
+        winnower: &Winnower,
+        shingles: &[u64],
+        fingerprints: &Fingerprints,
+        units: usize,
+    ) -> Self {
         let mut places: FxHashMap<u32, Vec<PrintRun>> = FxHashMap::default();
         for run in fingerprints.runs() {
             places.entry(run.hash).or_default().push(run);
@@ -50,14 +55,9 @@ impl QueryGrams {
             grams: winnower.grams(shingles),
             places,
             gram: winnower.winnowing.gram(),
-            units: winnower.units(shingles.len() as u64) as usize,
+            units,
             winnower: winnower.clone(),
         }
-    }
-
-    /// The number of units of the query.
-    pub(super) fn units(&self) -> usize {
-        self.units
     }
 
     /// The number of units in a gram.
@@ -72,9 +72,16 @@ impl QueryGrams {
         /// each fingerprint of both texts.
         const CROWDED: u64 = 1 << 12;
         const CROWDED_EACH: u64 = 8;
+        /// The fingerprints of a document that are looked at one by one: so many, and so many times
+        /// as many as were stored without repetition.
+        const REPEATED: u64 = 1 << 16;
+        const REPEATED_EACH: u64 = 16;
         let (mut pairs, mut all) = (0_u64, self.grams.len() as u64 / self.gram as u64);
+        let (mut stored, mut repeated) = (0_u64, 0_u64);
         for run in fingerprints.runs() {
-            all += run.count;
+            stored += 1;
+            repeated = repeated.saturating_add(run.count);
+            all = all.saturating_add(run.count);
             let of_query = self.places.get(&run.hash).into_iter().flatten();
             let times: u64 = of_query.map(|run| run.count).sum();
             pairs = pairs.saturating_add(times.saturating_mul(run.count));
@@ -82,7 +89,8 @@ impl QueryGrams {
         if pairs == 0 {
             return None;
         }
-        if pairs > CROWDED.max(CROWDED_EACH.saturating_mul(all)) {
+        let is_repetitive = repeated > REPEATED + REPEATED_EACH * stored;
+        if is_repetitive || pairs > CROWDED.max(CROWDED_EACH.saturating_mul(all)) {
             return Some(Outline::Crowded { units: self.units });
         }
         let prints = Prints::new(fingerprints, self.winnower.units(fingerprints.shingles()));

@@ -34,8 +34,9 @@ pub(crate) struct PassageSearch<'s> {
     grams: QueryGrams,
     /// The words of its fingerprints, ascending.
     words: Vec<u64>,
-    /// Its units, if texts can be compared.
     units: Vec<u32>,
+    /// Whether texts are compared.
+    exact: bool,
     numbers: UnitNumbers,
     least: usize,
     shingles: Vec<u64>,
@@ -51,15 +52,13 @@ impl<'s> PassageSearch<'s> {
         let shingles = shingler.unranked_hashes(text);
         let fingerprints = winnower.fingerprints(&shingles);
         let mut numbers = UnitNumbers::default();
-        let units = match exact {
-            true => shingler.numbered(text, &mut numbers),
-            false => Vec::new(),
-        };
+        let units = shingler.numbered(text, &mut numbers);
         Some(Self {
             shingler,
             words: fingerprints.words().iter().map(|word| u64::from(*word)).collect(),
-            grams: QueryGrams::new(winnower, &shingles, &fingerprints),
+            grams: QueryGrams::new(winnower, &shingles, &fingerprints, units.len()),
             units,
+            exact,
             numbers,
             least: winnower.winnowing.length(),
             width: shingler.shingle().units(),
@@ -74,7 +73,7 @@ impl<'s> PassageSearch<'s> {
 
     /// The number of units of the text.
     pub(crate) fn units(&self) -> usize {
-        self.grams.units()
+        self.units.len()
     }
 
     /// The number of units of the text that are shared: at least, and at most.
@@ -138,12 +137,12 @@ impl<'s> PassageSearch<'s> {
             Err(error) => Some(Err(error)),
         });
         let outlined: Vec<(DocNo, Outline)> = outlined.collect::<Result<_>>()?;
-        let found = match self.units.is_empty() {
-            true => {
+        let found = match self.exact {
+            true => self.verified(view, outlined)?,
+            false => {
                 let found = outlined.into_iter();
                 found.map(|(doc, outline)| (doc, SharedUnits::Outlined(outline))).collect()
             }
-            false => self.verified(view, outlined)?,
         };
         Ok(FoundPassages { found, candidates })
     }

@@ -92,7 +92,8 @@ pub struct SharedPassage {
     pub query: Span,
     /// Its place in the document; `None` if the index stores no texts.
     pub document: Option<Span>,
-    /// The number of its units. Without stored texts, at least so many in a row are shared.
+    /// The number of its units. Without stored texts, at least so many in a row are shared, unless
+    /// two fingerprints have the same hash of 32 bits by chance.
     pub units: usize,
     /// The most units that it can have: equals `units` if the index stores texts.
     pub most: usize,
@@ -193,6 +194,9 @@ impl<'s> PassageQuery<'s> {
     /// - [`Error::Damaged`] or [`Error::Io`] if the file cannot be read.
     pub fn by_content<'c>(self, content: impl Into<Content<'c>>) -> Result<PassageMatches> {
         let content = content.into();
+        if self.snapshot.settings().winnowing.is_none() {
+            return Err(Error::NoPassages { path: self.snapshot.path().to_owned() });
+        }
         self.snapshot.sketcher().takes(content)?;
         self.ask(&content.stored())
     }

@@ -7,7 +7,7 @@ use crate::index::ask::passages::LocatedText;
 use crate::index::group::shared_words::{Leaders, Plan, Shared, Sweep};
 use crate::index::group::text_cache::TextCache;
 use crate::index::snapshot::Snapshot;
-use crate::store::DocNo;
+use crate::store::{DocNo, Progress};
 use rayon::prelude::*;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -32,7 +32,8 @@ pub struct RepeatedPassage {
     pub span: Span,
     /// The number of its units: characters after normalisation, words, lines or tokens.
     pub units: usize,
-    /// The number of documents that have it, this one included.
+    /// The number of documents that have it, this one included. If [`Repeats::max_texts`] left
+    /// fingerprints out, there may be more.
     pub documents: u64,
     /// Another document that has it: the one that was inserted first. `None` if only this document
     /// has it, several times.
@@ -51,8 +52,8 @@ pub struct RepeatedPassage {
 /// 1997, 7.12.1). None is missed. Of documents with equal texts, the first is told, and the others
 /// are counted.
 ///
-/// Needs stored texts. Memory: 48 bytes a document at the beginning, then 4 to 16, and up to
-/// 500 MB.
+/// Needs stored texts. Memory: 48 bytes a document at the beginning, then 4 to 16, and some
+/// 500 MB, or more without a limit.
 ///
 /// ```
 /// # fn main() -> twindex::Result<()> {
@@ -76,6 +77,8 @@ pub struct Repeats<'s> {
     most: Option<usize>,
     state: Option<State>,
     ready: VecDeque<RepeatingDocument>,
+    /// Whether an error has ended the walk.
+    failed: bool,
 }
 
 impl std::fmt::Debug for Repeats<'_> {
@@ -111,7 +114,7 @@ impl<'s> Repeats<'s> {
         if !snapshot.settings().store_text {
             return Err(Error::NoTexts { path: path() });
         }
-        Ok(Self { snapshot, most: None, state: None, ready: VecDeque::new() })
+        Ok(Self { snapshot, most: None, state: None, ready: VecDeque::new(), failed: false })
     }
 
     /// Leaves out what more than this many texts have in common: a fingerprint of more texts is not
@@ -137,8 +140,35 @@ impl<'s> Repeats<'s> {
         Ok(State { leaders, plan, range: 0, texts, shared, next: 0, end: 0 })
     }
 
+    /// How many texts were worked through, of all.
+    pub fn progress(&self) -> Progress {
+        let texts = |state: &State| (state.next as u64, state.leaders.all.len() as u64);
+        let (done, total) = self.state.as_ref().map_or((0, self.snapshot.len()), texts);
+        Progress { done, total }
+    }
+
+    /// Works through the next documents and returns those that have repeated passages, perhaps
+    /// none; `None` at the end. A caller who may want to stop asks for blocks, as an iterator may
+    /// work for long before it finds a document.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`] or [`Error::Io`] if the file cannot be read.
+    pub fn next_block(&mut self) -> Result<Option<Vec<RepeatingDocument>>> {
+        if self.failed || (self.ready.is_empty() && !self.advance()?) {
+            return Ok(None);
+        }
+        Ok(Some(self.ready.drain(..).collect()))
+    }
+
     /// Works through the next documents. Returns false at the end.
     fn advance(&mut self) -> Result<bool> {
+        let advanced = self.work_on();
+        self.failed = advanced.is_err();
+        advanced
+    }
+
+    fn work_on(&mut self) -> Result<bool> {
         /// The documents that are worked through together.
         const BLOCK: usize = 64;
         let mut state = match self.state.take() {
@@ -242,7 +272,7 @@ impl Iterator for Repeats<'_> {
     type Item = Result<RepeatingDocument>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        while self.ready.is_empty() {
+        while self.ready.is_empty() && !self.failed {
             match self.advance() {
                 Ok(true) => {}
                 Ok(false) => return None,

@@ -84,7 +84,7 @@ pub(super) struct Shared {
     /// The documents of each fingerprint, one after the other.
     members: Vec<DocNo>,
     /// A document of the range, and where the documents of one of its fingerprints lie.
-    entries: Vec<(DocNo, Range<u32>)>,
+    entries: Vec<(DocNo, Range<usize>)>,
 }
 
 impl Shared {
@@ -92,7 +92,7 @@ impl Shared {
     pub(super) fn with(&self, doc: DocNo) -> Vec<DocNo> {
         let first = self.entries.partition_point(|(other, _)| *other < doc);
         let own = self.entries[first..].iter().take_while(|(other, _)| *other == doc);
-        let groups = own.map(|(_, at)| &self.members[at.start as usize..at.end as usize]);
+        let groups = own.map(|(_, at)| &self.members[at.clone()]);
         let mut others: Vec<DocNo> = groups.flatten().copied().filter(|o| *o != doc).collect();
         others.sort_unstable();
         others.dedup();
@@ -146,7 +146,7 @@ impl<'l> Sweep<'l> {
     pub(super) fn plan<P: ChunkTable, D: DocTable>(&self, view: &View<'_, P, D>) -> Result<Plan> {
         /// The documents that are counted together.
         const BLOCK: u32 = 256;
-        /// The most members and entries of a range, some 16 bytes each.
+        /// The most members and entries of a range, 4 and 24 bytes each.
         const MOST: u64 = 8 << 20;
         let end = view.state.counters.next_doc;
         let mut sizes = vec![0_u64; (end / u64::from(BLOCK)) as usize + 1];
@@ -181,8 +181,8 @@ impl<'l> Sweep<'l> {
         let mut shared = Shared::default();
         self.for_each(view, |group| {
             let own = group.iter().filter(|doc| range.contains(&doc.0));
-            let from = shared.members.len() as u32;
-            let at = from..from + group.len() as u32;
+            let from = shared.members.len();
+            let at = from..from + group.len();
             let before = shared.entries.len();
             shared.entries.extend(own.map(|doc| (*doc, at.clone())));
             if shared.entries.len() > before {

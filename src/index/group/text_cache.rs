@@ -78,10 +78,15 @@ impl Shard {
         /// The memory of an entry besides its text.
         const ENTRY_BYTES: usize = 128;
         let characters = cached.characters.as_ref().map_or(0, |units| size_of_val(&units[..]));
-        self.bytes += cached.fingerprints.as_bytes().len() + characters + ENTRY_BYTES;
+        let bytes = cached.fingerprints.as_bytes().len() + characters + ENTRY_BYTES;
+        if 2 * bytes > most {
+            // One long text would take the place of all others.
+            return;
+        }
+        self.bytes += bytes;
         if 2 * self.bytes > most {
             self.old = std::mem::take(&mut self.young);
-            self.bytes = 0;
+            self.bytes = bytes;
         }
         self.young.insert(doc, cached);
     }

@@ -6,7 +6,7 @@ use crate::index::snapshot::Snapshot;
 use crate::index::write::copies::Merged;
 use crate::index::write::insertion::{Inserted, OnConflict, Outcome};
 use crate::sketch::{Signature, Sketcher};
-use crate::store::{Disk, Engine, SettingsRequest, Tuning};
+use crate::store::{Disk, Engine, PassageRequest, SettingsRequest, Tuning};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ pub(crate) fn settings() -> SettingsRequest {
         lanes: Some(64),
         threshold: Some(0.7),
         store_text: Some(true),
-        passages: Some(24),
+        passages: Some(PassageRequest::Length(24)),
         ..SettingsRequest::default()
     }
 }

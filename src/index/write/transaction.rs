@@ -279,6 +279,12 @@ impl WriteTxn {
             true if settings.winnowing.is_some() && document.fingerprints.is_none() => {
                 Err(Error::MissingFingerprints { id: document.id().to_owned() })
             }
+            true if settings.winnowing.is_some()
+                && document.winnowing.is_some_and(|made| Some(made) != settings.winnowing) =>
+            {
+                let detail = "they are for passages of another length";
+                Err(Error::InvalidFingerprints { detail })
+            }
             true => Ok(()),
             false => Err(Error::SignatureMismatch { expected, got }),
         }

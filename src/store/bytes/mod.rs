@@ -5,6 +5,7 @@ pub(crate) mod codec;
 pub(crate) mod fingerprints;
 pub(crate) mod record;
 pub(crate) mod schema;
+pub(crate) mod settings_row;
 pub(crate) mod texts;
 pub(crate) mod time;
 #[cfg(test)]

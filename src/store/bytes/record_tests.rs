@@ -4,8 +4,9 @@
 use super::*;
 use crate::hash::TextHash;
 use crate::store::bytes::chunk::{Chunk, ChunkBuilder};
+use crate::store::bytes::settings_row::StoredSettings;
 use crate::store::runs::tombstones::Tombstones;
-use crate::store::settings::{SeedRequest, Settings, SettingsRequest, StoredSettings};
+use crate::store::settings::{SeedRequest, Settings, SettingsRequest};
 use crate::text::{Form, Normalization, Shingle, UnicodeVersions, Whitespace};
 use std::fmt::Debug;
 

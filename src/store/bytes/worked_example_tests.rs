@@ -5,10 +5,11 @@ use crate::store::bytes::record::{
     Counters, DocumentRecord, RunRow, encode_fences, encode_signature,
 };
 use crate::store::bytes::schema::{DocNo, Layout, MAGIC, RunNo, posting_key};
+use crate::store::bytes::settings_row::StoredSettings;
 use crate::store::runs::flush::{PackedBand, pack_tail};
 use crate::store::runs::segment::{Tail, TailDocument};
 use crate::store::runs::tombstones::Tombstones;
-use crate::store::settings::{SettingsRequest, StoredSettings};
+use crate::store::settings::SettingsRequest;
 use crate::store::write::dedup_row::{DedupRow, DedupStage, OwnNumbers};
 use crate::text::UnicodeVersions;
 

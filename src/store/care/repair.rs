@@ -7,6 +7,7 @@ use crate::store::bytes::record::{Counters, DocumentRecord, decode_signature};
 use crate::store::bytes::schema::{
     DICTIONARY_ROW, DocNo, FORMAT_ROW, SETTINGS_ROW, STATE_ROW, Table,
 };
+use crate::store::bytes::settings_row::StoredSettings;
 use crate::store::bytes::texts::{Dictionary, NO_MEMORY, decode_text};
 use crate::store::care::old_file::{OldFile, RowsLeft};
 use crate::store::create::{NewFile, resolve_link};
@@ -17,7 +18,7 @@ use crate::store::progress::{Tell, Watch};
 use crate::store::read::view::Fixed;
 use crate::store::runs::segment::TailDocument;
 use crate::store::runs::tombstones::Tombstones;
-use crate::store::settings::{Settings, SettingsRequest, StoredSettings};
+use crate::store::settings::{Settings, SettingsRequest};
 use crate::store::storage_error::{damaged, io_error};
 use crate::store::write::encode::Rows;
 use std::collections::BTreeMap;
@@ -252,7 +253,8 @@ impl Salvage<'_, '_> {
         let end = counters.map_or(1 << 32, |counters| counters.next_doc);
         watch.expect(counters.map_or(0, |counters| counters.next_doc))?;
         let has_texts = self.fixed.texts;
-        let block = if has_texts { Self::BLOCK_WITH_TEXTS } else { Self::BLOCK };
+        let has_long_rows = has_texts || self.fixed.layout.passages;
+        let block = if has_long_rows { Self::BLOCK_WITH_TEXTS } else { Self::BLOCK };
         let next = |from| left.signatures.next(from).into_iter().chain(left.documents.next(from));
         let mut from = 0;
         while let Some(first) = next(from).min().filter(|first| *first < end) {

@@ -13,10 +13,10 @@ use crate::store::bytes::schema::{
     BandNo, DEAD, DOCUMENTS, DocNo, FENCES, MAGIC, META, POSTINGS, RUNS, RunNo, SETTINGS_ROW,
     SIGNATURES, Table, posting_owner, run_row_key,
 };
+use crate::store::bytes::settings_row::StoredSettings;
 use crate::store::bytes::texts::{Dictionary, decode_text, encode_text};
 use crate::store::load::version_of;
 use crate::store::runs::tombstones::Tombstones;
-use crate::store::settings::StoredSettings;
 use crate::store::sim::testing::{filled, insert};
 use redb::{Key, ReadableTable, ReadableTableMetadata, TableDefinition, WriteTransaction};
 use std::fs;

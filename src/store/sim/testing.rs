@@ -81,6 +81,7 @@ pub(crate) fn documents(engine: &Engine, numbers: Range<u32>) -> Vec<Document> {
             id: number.to_string(),
             signature: sketched.signature,
             fingerprints: sketched.fingerprints,
+            winnowing: None,
             text_hash: TextHash::of(text.as_bytes()),
             text_length: text.len() as u64,
             text: Some(text.into()),

@@ -96,6 +96,7 @@ mod tests {
             kind: Kind::Text,
             signature,
             fingerprints: None,
+            winnowing: None,
             text_hash: TextHash::Xxh3(1),
             text_length: 1,
             text: None,

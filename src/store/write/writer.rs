@@ -217,7 +217,9 @@ impl Writer {
             self.learn_dictionary(&documents)?;
         }
         let dictionary = self.state.dictionary.as_deref();
+        let has_passages = self.engine.fixed().layout.passages;
         let prepare = |(doc, mut new): (DocNo, Document)| {
+            new.fingerprints = new.fingerprints.filter(|_| has_passages);
             let text = new.text.take().filter(|_| stores_texts);
             let text = text.map(|text| encode_text(&text, doc, dictionary));
             Rows::new(doc, new, text, key, now)
@@ -434,6 +436,7 @@ mod tests {
             id: id.to_owned(),
             signature,
             fingerprints: None,
+            winnowing: None,
             text_hash: TextHash::Xxh3(1),
             text_length: 1,
             text: None,

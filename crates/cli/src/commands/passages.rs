@@ -7,11 +7,12 @@ use crate::run::spilled_sort::SpilledSort;
 use crate::run::{ending::Ending, opening};
 use crate::terminal::interrupt;
 use crate::terminal::output::{Results, count, grouped, summary, whole_millis};
+use crate::terminal::progress_bar::ProgressBar;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::path::PathBuf;
 use std::time::Instant;
-use twindex::{RepeatedPassage, RepeatingDocument};
+use twindex::{RepeatedPassage, RepeatingDocument, Repeats};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -35,8 +36,8 @@ Examples:
 pub(crate) struct Passages {
     /// The index file
     index: PathBuf,
-    /// Least number of documents that have the passage [default: 1, which repeats it]
-    #[arg(long, value_name = "N", default_value_t = 1, hide_default_value = true)]
+    /// Least number of documents that have the passage; one document may repeat it
+    #[arg(long, value_name = "N", default_value_t = 1)]
     min_count: u64,
     /// Do not follow what more than N texts have in common, such as licence headers and navigation
     /// bars; the summary counts it. Time grows with the square of N; 0: no limit
@@ -129,9 +130,15 @@ impl PartialOrd for Line {
     }
 }
 
+/// What was found, for the summary.
+#[derive(Default)]
+struct Totals {
+    passages: u64,
+    documents: u64,
+    left_out: u64,
+}
+
 pub(crate) fn run(global: &GlobalOptions, args: &Passages) -> Result<Ending, Failure> {
-    /// The bytes of passages that are sorted in memory.
-    const IN_MEMORY: usize = 64 << 20;
     interrupt::catch()?;
     let start = Instant::now();
     let index = opening::to_read(global, &args.index)?;
@@ -141,70 +148,113 @@ pub(crate) fn run(global: &GlobalOptions, args: &Passages) -> Result<Ending, Fai
     if args.max_per_passage > 0 {
         repeats = repeats.max_texts(args.max_per_passage);
     }
-    let mut sort = SpilledSort::new(IN_MEMORY);
-    let (mut passages, mut documents, mut number) = (0_u64, 0_u64, 0_u64);
-    for document in repeats.by_ref() {
-        if interrupt::asked() {
-            results.flush()?;
-            let documents = count(documents, "document");
-            return Err(anyhow::anyhow!("interrupted after {documents} with passages").into());
-        }
-        let document = document?;
-        documents += 1;
-        for passage in document.passages.iter().filter(|one| one.documents >= args.min_count) {
-            number += 1;
-            let line = Line::new(number, &document, passage);
-            if args.by_document {
-                passages += 1;
-                line.print(&mut results)?;
-            } else {
+    let mut totals = Totals::default();
+    match args.by_document {
+        // What is printed as it is found shows the progress by itself.
+        true => totals.walk(args, &mut repeats, None, |line| line.print(&mut results))?,
+        false => {
+            /// The bytes of passages that are sorted in memory.
+            const IN_MEMORY: usize = 64 << 20;
+            let mut sort = SpilledSort::new(IN_MEMORY);
+            let progress = ProgressBar::of_parts(global);
+            totals.walk(args, &mut repeats, Some(&progress), |line| {
                 let bytes = line.text.len() + line.id.len();
-                sort.push(line, bytes)?;
-            }
+                Ok(sort.push(line, bytes)?)
+            })?;
+            progress.finish();
+            totals.print_longest(sort, args.top.unwrap_or(u64::MAX), &mut results)?;
         }
     }
-    let mut left_out = 0;
-    if !args.by_document {
+    results.finish()?;
+    let seconds = start.elapsed().as_secs_f64();
+    totals.report(global, args, (snapshot.len(), repeats.limited()), seconds);
+    Ok(if totals.passages > 0 { Ending::Done } else { Ending::Nothing })
+}
+
+impl Totals {
+    /// Passes on the passages of all documents, in the order of finding.
+    fn walk(
+        &mut self,
+        args: &Passages,
+        repeats: &mut Repeats<'_>,
+        progress: Option<&ProgressBar>,
+        mut take: impl FnMut(Line) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        while let Some(block) = repeats.next_block()? {
+            let at = repeats.progress();
+            let shown = progress.map(|bar| bar.at(at.done, at.total));
+            if shown.map_or_else(interrupt::asked, |shown| shown.is_break()) {
+                let texts = count(at.done, "text");
+                return Err(anyhow::anyhow!("interrupted after {texts}").into());
+            }
+            for document in block {
+                let before = self.passages;
+                let passages = document.passages.iter();
+                for passage in passages.filter(|one| one.documents >= args.min_count) {
+                    self.passages += 1;
+                    take(Line::new(self.passages, &document, passage))?;
+                }
+                self.documents += u64::from(self.passages > before);
+            }
+        }
+        Ok(())
+    }
+
+    /// Prints each passage once, the longest first, and counts those that were printed.
+    fn print_longest(
+        &mut self,
+        sort: SpilledSort<Line>,
+        most: u64,
+        results: &mut Results,
+    ) -> Result<(), Failure> {
+        self.passages = 0;
         let mut last = None;
         for line in sort.sorted()? {
             let line = line?;
             if last.replace(line.passage()) == Some(line.passage()) {
                 continue;
             }
-            if passages < args.top.unwrap_or(u64::MAX) {
-                passages += 1;
-                line.print(&mut results)?;
+            if self.passages < most {
+                self.passages += 1;
+                line.print(results)?;
             } else {
-                left_out += 1;
+                self.left_out += 1;
             }
         }
+        Ok(())
     }
-    results.finish()?;
-    let limited = repeats.limited();
-    let seconds = start.elapsed().as_secs_f64();
-    let fields = [
-        ("passages", passages.into()),
-        ("documents", documents.into()),
-        ("left_out", left_out.into()),
-        ("limited", limited.into()),
-        ("seconds", whole_millis(seconds)),
-    ];
-    let mut sentence = format!(
-        "{} in {} of {}",
-        count(passages, "passage"),
-        grouped(documents),
-        count(snapshot.len(), "document")
-    );
-    if left_out > 0 {
-        sentence += &format!("; {} left out", grouped(left_out));
-    }
-    if limited > 0 {
-        sentence += &format!(
-            "; {} of more than {} texts not followed (--max-per-passage)",
-            count(limited, "fingerprint"),
-            grouped(args.max_per_passage as u64)
+
+    /// Prints the summary.
+    fn report(
+        &self,
+        global: &GlobalOptions,
+        args: &Passages,
+        (documents, limited): (u64, u64),
+        seconds: f64,
+    ) {
+        let fields = [
+            ("passages", self.passages.into()),
+            ("documents", self.documents.into()),
+            ("left_out", self.left_out.into()),
+            ("limited", limited.into()),
+            ("seconds", whole_millis(seconds)),
+        ];
+        let mut sentence = format!(
+            "{} in {} of {}",
+            count(self.passages, "passage"),
+            grouped(self.documents),
+            count(documents, "document")
         );
+        if self.left_out > 0 {
+            sentence += &format!("; {} left out", grouped(self.left_out));
+        }
+        if limited > 0 {
+            sentence += &format!(
+                "; {} of more than {} texts not followed (--max-per-passage)",
+                count(limited, "fingerprint"),
+                grouped(args.max_per_passage as u64)
+            );
+        }
+        summary(global, &fields, &sentence);
     }
-    summary(global, &fields, &sentence);
-    Ok(if passages > 0 { Ending::Done } else { Ending::Nothing })
 }

@@ -119,7 +119,7 @@ fn an_export_without_texts_carries_fingerprints() {
     let lost: String = export.replace("\"fingerprints\":\"", "\"other\":\"");
     shell.pipe("import lost.twx -", lost).fails_with("has no fingerprints");
     let broken: String = export.replace("\"fingerprints\":\"", "\"fingerprints\":\"00");
-    is_misused(&shell.pipe("import broken.twx -", broken), "fingerprints cannot be read");
+    is_misused(&shell.pipe("import broken.twx -", broken), "fingerprints cannot be used");
     assert!(shell.run("check again.twx").succeeds().stdout.is_empty());
 }
 
@@ -128,7 +128,7 @@ fn a_length_that_cannot_be_is_refused() {
     let shell = Shell::new();
     for (options, words) in [
         ("--passages 3", "passages 3 with shingle char:9"),
-        ("--passages 10001", "2 to 10000 units"),
+        ("--passages 10001", "at most 10000"),
         ("--passages --shingle kmer:21", "passages 100 with shingle kmer:21"),
         ("--passages --weighted", "no order"),
         ("--passages all", "expected a number of units"),
