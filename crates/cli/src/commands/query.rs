@@ -1,7 +1,7 @@
 //! `twindex query`: finds the documents that are similar to texts or to a stored document.
 
 use super::query_passages;
-use crate::input::{RawRecord, RecordName, no_sequence, unmarked, weights};
+use crate::input::{RawRecord, Record, RecordName, no_sequence, unmarked, weights};
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::input_options::{InputOptions, announce_standard_input};
@@ -101,6 +101,18 @@ fn at_least_one(text: &str) -> Result<usize, &'static str> {
 struct Answer {
     query: String,
     matches: Matches,
+}
+
+/// The name of a record in the results, and its own id, under which it does not match itself.
+pub(super) fn names_of(record: &Record<'_>) -> (String, Option<String>) {
+    match &record.name {
+        // A file is named as it was typed.
+        RecordName::Id(id) if matches!(record.raw, RawRecord::File(_)) => {
+            (record.place.clone(), Some(id.clone()))
+        }
+        RecordName::Id(id) => (id.clone(), Some(id.clone())),
+        RecordName::Automatic => (record.place.clone(), None),
+    }
 }
 
 /// Sums over all queries, for the summary.
@@ -236,14 +248,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Query) -> Result<Ending, Failur
         let mut inputs = args.input.of(&args.paths, &args.index, settings.weighted);
         inputs.leave_out.extend(args.results.file().map(Path::to_owned));
         let records = records::start(inputs, &settings, move |record| {
-            let (query, own) = match record.name {
-                // A file is named as it was typed.
-                RecordName::Id(id) if matches!(record.raw, RawRecord::File(_)) => {
-                    (record.place.clone(), Some(id))
-                }
-                RecordName::Id(id) => (id.clone(), Some(id)),
-                RecordName::Automatic => (record.place.clone(), None),
-            };
+            let (query, own) = names_of(&record);
             // An error here comes from the index, not from the record, so it ends the command.
             let matches = options.ask(&shared, record.body.content(), own.as_deref());
             Ok(matches.map(|matches| Answer { query, matches }))

@@ -1,7 +1,7 @@
 //! `twindex query --passages`: finds the documents that share a passage with texts.
 
-use super::query::Query;
-use crate::input::{RawRecord, RecordName, no_sequence, unmarked};
+use super::query::{Query, names_of};
+use crate::input::{no_sequence, unmarked};
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::input_options::announce_standard_input;
@@ -108,13 +108,7 @@ pub(super) fn run(global: &GlobalOptions, args: &Query) -> Result<Ending, Failur
         let mut inputs = args.input.of(&args.paths, &args.index, settings.weighted);
         inputs.leave_out.extend(args.results.file().map(Path::to_owned));
         let records = records::start(inputs, &settings, move |record| {
-            let (query, own) = match record.name {
-                RecordName::Id(id) if matches!(record.raw, RawRecord::File(_)) => {
-                    (record.place.clone(), Some(id))
-                }
-                RecordName::Id(id) => (id.clone(), Some(id)),
-                RecordName::Automatic => (record.place.clone(), None),
-            };
+            let (query, own) = names_of(&record);
             let content = record.body.content();
             let text = match content {
                 Content::Text(text) => text.to_owned(),
