@@ -35,7 +35,7 @@ use std::ops::Range;
 /// let first = found.first().expect("a document");
 /// assert_eq!((first.id.as_str(), first.passages.len()), ("tale", 1));
 /// let passage = &first.passages[0];
-/// assert_eq!(&text[passage.query.bytes()], "IT WAS the worst  of times, it was the age of ");
+/// assert_eq!(&text[passage.query.bytes()], " IT WAS the worst  of times, it was the age of ");
 /// # Ok(())
 /// # }
 /// ```
