@@ -44,8 +44,8 @@ pub fn run(path: &Path) -> Result<Vec<String>> {
         let mut txn = index.begin_write()?;
         for (id, text) in pages {
             lines.push(match txn.insert_unless_similar(id, *text)? {
-                Outcome::Inserted(_) => format!("{id}: new"),
                 Outcome::Duplicate { of, .. } => format!("{id}: a copy of {}", of.id),
+                _ => format!("{id}: new"),
             });
         }
         txn.commit()?;

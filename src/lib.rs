@@ -19,9 +19,9 @@
 //!
 //! let mut txn = index.begin_write()?;
 //! txn.insert("page-1", "A text that is going to be copied with a small change in it.")?;
-//! match txn.insert_unless_similar("page-2", "A text that was going to be copied.")? {
-//!     Outcome::Inserted(_) => {}
-//!     Outcome::Duplicate { of, .. } => println!("like {}, {:.2}", of.id, of.similarity),
+//! let outcome = txn.insert_unless_similar("page-2", "A text that was going to be copied.")?;
+//! if let Outcome::Duplicate { of, .. } = outcome {
+//!     println!("like {}, {:.2}", of.id, of.similarity);
 //! }
 //! txn.commit()?;
 //!
@@ -140,10 +140,10 @@ pub use hash::TextHash;
 pub use index::{
     BucketSizes, Cluster, Clustering, Clusters, DEFAULT_MAX_CANDIDATES, DedupInput, DedupOutcome,
     DedupRun, Document, DocumentInfo, Documents, Ids, Index, IndexOptions, Inserted, Insertion,
-    Keep, Linkage, Match, Matches, Merged, OnConflict, Outcome, Pair, Pairs, PassageMatch,
-    PassageMatches, PassageQuery, Query, ReadOnlyIndex, Rebuilt, RepeatedPassage,
-    RepeatingDocument, Repeats, SharedPassage, SizeClass, SizesSearched, Snapshot, SyncRun, Synced,
-    WriteTxn,
+    Keep, KnownPassage, KnownPassages, Linkage, Match, Matches, Merged, OnConflict, Outcome, Pair,
+    Pairs, PassageMatch, PassageMatches, PassageQuery, Query, ReadOnlyIndex, Rebuilt,
+    RepeatedPassage, RepeatingDocument, Repeats, SharedPassage, SizeClass, SizesSearched, Snapshot,
+    SyncRun, Synced, WriteTxn,
 };
 pub use lsh::{BandPlan, Chances, Forecast, Probe, Textbook, candidate_probability};
 pub use params::{

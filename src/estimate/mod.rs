@@ -29,6 +29,7 @@ pub use random::{RandomSubsets, deviance, stirling_rest};
 pub(crate) use agreement::least_equal_lanes;
 pub(crate) use chance::{EqualLanes, equal_lane_probability, estimated_at_least};
 pub(crate) use shared::{
-    SharedStretch, around_seeds, by_suffixes, covered, repeated_around_seeds, repeated_by_suffixes,
+    SharedStretch, around_seeds, by_suffixes, covered, earlier_by_suffixes, repeated_around_seeds,
+    repeated_by_suffixes,
 };
 pub(crate) use shares::{SharePrior, SizeCount};

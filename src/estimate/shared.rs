@@ -1,6 +1,6 @@
 //! The passages that two sequences share: maximal stretches of the one that occur in the other.
 
-use super::suffixes::{longest_matches, longest_repeats};
+use super::suffixes::{earlier_windows, longest_matches, longest_repeats};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
@@ -105,6 +105,28 @@ pub(crate) fn repeated_by_suffixes(text: &[u32], least: usize) -> Vec<SharedStre
     maximal(matches.iter().enumerate().filter_map(stretch).collect())
 }
 
+/// The stretches of `text` of which every window of `least` elements occurs at an earlier place that
+/// does not overlap it, by a suffix array.
+pub(crate) fn earlier_by_suffixes(text: &[u32], least: usize) -> Vec<SharedStretch> {
+    let mut numbers = FxHashMap::default();
+    let mut number = |unit: &u32| {
+        let next = numbers.len() as u32 + 1;
+        *numbers.entry(*unit).or_insert(next)
+    };
+    let numbered: Vec<u32> = text.iter().map(&mut number).collect();
+    let mut found: Vec<SharedStretch> = Vec::new();
+    for (at, first) in earlier_windows(&numbered, numbers.len() as u32, least) {
+        match found.last_mut() {
+            // The next window of the same two places.
+            Some(last) if last.a.end + 1 == at + least && last.b + at == first + last.a.start => {
+                last.a.end += 1;
+            }
+            _ => found.push(SharedStretch { a: at..at + least, b: first }),
+        }
+    }
+    maximal(found)
+}
+
 /// Drops the stretches that lie in others, and all but the first place of equal ones.
 fn maximal(mut found: Vec<SharedStretch>) -> Vec<SharedStretch> {
     found.sort_unstable_by_key(|found| (found.a.start, std::cmp::Reverse(found.a.end), found.b));
@@ -202,6 +224,33 @@ mod tests {
                 }
                 let found: Vec<_> = found.into_iter().map(|found| found.a).collect();
                 prop_assert_eq!(found, &expected[..]);
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn both_ways_find_what_came_before(
+            text in proptest::collection::vec(1_u32..4, 0..60),
+            least in 1_usize..6,
+        ) {
+            // Brute force: the elements in windows that occur before, without overlap.
+            let mut expected = vec![false; text.len()];
+            for (at, window) in text.windows(least).enumerate() {
+                if text[..at].windows(least).any(|before| before == window) {
+                    expected[at..at + least].fill(true);
+                }
+            }
+            let seeds = (0..text.len()).flat_map(|x| (0..x).map(move |y| (x, y)));
+            let apart = seeds.filter(|(x, y)| x - y >= least);
+            let around = around_seeds(&text, &text, apart.collect(), least);
+            for found in [around, earlier_by_suffixes(&text, least)] {
+                let mut covered = vec![false; text.len()];
+                for stretch in found {
+                    prop_assert_eq!(&text[stretch.a.clone()], &text[stretch.in_b()]);
+                    covered[stretch.a].fill(true);
+                }
+                prop_assert_eq!(covered, &expected[..]);
             }
         }
     }

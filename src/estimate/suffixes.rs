@@ -59,6 +59,28 @@ pub(super) fn longest_repeats(text: &[u32], most: u32) -> Vec<(u32, u32)> {
     repeats
 }
 
+/// The windows of `length` elements that occur at an earlier place without overlap, in order: the
+/// place of each, and the first place of that window. Elements are from 1 to `most`.
+pub(super) fn earlier_windows(text: &[u32], most: u32, length: usize) -> Vec<(usize, usize)> {
+    let order = suffix_array(text, most);
+    let prefixes = common_prefixes(text, &order);
+    let mut found = Vec::new();
+    let mut start = 0;
+    for rank in 1..=order.len() {
+        if prefixes.get(rank).is_some_and(|prefix| *prefix as usize >= length) {
+            continue;
+        }
+        // Suffixes that begin with the same window follow each other.
+        let places = &order[start..rank];
+        let first = places.iter().min().map_or(0, |first| *first as usize);
+        let places = places.iter().map(|place| *place as usize);
+        found.extend(places.filter(|place| first + length <= *place).map(|place| (place, first)));
+        start = rank;
+    }
+    found.sort_unstable();
+    found
+}
+
 const NONE: u32 = u32::MAX;
 
 /// An interval of the suffix array whose suffixes share a prefix.

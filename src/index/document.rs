@@ -82,6 +82,11 @@ impl Document {
         Ok(Self { signature, fingerprints, winnowing, text_hash, text_length, ..self })
     }
 
+    /// Replaces the text, which an index stores.
+    pub(crate) fn with_text(self, text: &str, sketcher: &Sketcher) -> Result<Self> {
+        Self { text: Some(text.into()), ..self }.sketched_again(sketcher)
+    }
+
     /// Makes a document from a signature alone, without its text.
     ///
     /// Its text hash is a hash of the signature, so inserting the same id with an equal signature

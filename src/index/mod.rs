@@ -12,6 +12,7 @@ mod write;
 
 pub use ask::bucket_sizes::{BucketSizes, SizeClass};
 pub use ask::containment::SizesSearched;
+pub use ask::known::{KnownPassage, KnownPassages};
 pub use ask::matches::{Match, Matches};
 pub use ask::passages::{PassageMatch, PassageMatches, PassageQuery, SharedPassage};
 pub use ask::query::Query;
@@ -24,7 +25,8 @@ pub use options::IndexOptions;
 pub use snapshot::{Ids, Snapshot};
 pub use write::copies::{Documents, Merged};
 pub use write::dedup_run::{DedupInput, DedupOutcome, DedupRun};
-pub use write::insertion::{DEFAULT_MAX_CANDIDATES, Inserted, Insertion, OnConflict, Outcome};
+pub use write::insertion::{DEFAULT_MAX_CANDIDATES, Insertion};
+pub use write::outcome::{Inserted, OnConflict, Outcome};
 pub use write::rebuild::Rebuilt;
 pub use write::sync::{SyncRun, Synced};
 pub use write::transaction::WriteTxn;

@@ -58,6 +58,15 @@ impl Fingerprints {
         Runs { rest, last: None }
     }
 
+    /// Whether a hash occurs more than once.
+    pub(crate) fn has_repeats(&self) -> bool {
+        let (mut runs, mut count) = (0, 0_u64);
+        for run in self.runs() {
+            (runs, count) = (runs + 1, count.saturating_add(run.count));
+        }
+        count > runs || self.words().len() as u64 != runs
+    }
+
     /// The distinct hashes, ascending: the words under which the document is found.
     pub(crate) fn words(&self) -> Box<[u32]> {
         let mut words: Vec<u32> = self.runs().map(|run| run.hash).collect();

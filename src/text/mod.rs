@@ -30,7 +30,7 @@ pub use stream::ShingleStream;
 pub use tokens::Tokens;
 pub use weights::Weights;
 
-pub(crate) use positions::{CharOffsets, Located};
+pub(crate) use positions::{CharOffsets, Located, UnitPlaces};
 pub(crate) use sequence::UnitNumbers;
 pub(crate) use shingle::Scratch;
 pub(crate) use weights::add_equal;

@@ -8,13 +8,32 @@ use crate::error::{Error, Result};
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// The shingles of a text with the byte ranges of their units (characters, words, lines or tokens)
-/// in the raw text.
+/// The byte ranges of the units of a text (characters, words, lines or tokens) in the raw text.
+pub(crate) struct UnitPlaces(Vec<(u32, u32)>);
+
+impl UnitPlaces {
+    /// The number of units.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The bytes of the raw text from the first unit of a range to the last.
+    pub(crate) fn bytes(&self, units: Range<usize>) -> Range<usize> {
+        let (first, last) = (self.0[units.start], self.0[units.end - 1]);
+        first.0 as usize..last.1 as usize
+    }
+
+    /// The byte with which a unit begins; `None` behind the last.
+    pub(crate) fn start(&self, unit: usize) -> Option<usize> {
+        self.0.get(unit).map(|place| place.0 as usize)
+    }
+}
+
+/// The shingles of a text with the byte ranges of their units.
 pub(crate) struct Located {
     /// The hash of each shingle, in order of appearance, without the ranks of a multiset.
     pub(crate) hashes: Vec<u64>,
-    /// The byte range of each unit.
-    units: Vec<(u32, u32)>,
+    places: UnitPlaces,
     /// The number of units in a shingle. It is below the setting if the text has fewer units.
     width: usize,
 }
@@ -23,7 +42,7 @@ impl Located {
     /// The number of units.
     #[cfg(test)]
     pub(crate) fn unit_count(&self) -> usize {
-        self.units.len()
+        self.places.len()
     }
 
     /// The units of a range of shingles.
@@ -33,8 +52,7 @@ impl Located {
 
     /// The bytes of the raw text from the first unit of a range to the last.
     pub(crate) fn bytes(&self, units: Range<usize>) -> Range<usize> {
-        let (first, last) = (self.units[units.start], self.units[units.end - 1]);
-        first.0 as usize..last.1 as usize
+        self.places.bytes(units)
     }
 }
 
@@ -70,12 +88,40 @@ impl Shingler {
         Ok((0..located.hashes.len()).map(place).collect())
     }
 
+    /// The byte ranges of the units of a text.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`places`](Self::places).
+    pub(crate) fn unit_places(&self, text: &str) -> Result<UnitPlaces> {
+        Ok(match self.located_units(text)? {
+            CutText::Characters(letters) => UnitPlaces(places_of(&letters)),
+            CutText::Units(cut) => UnitPlaces(cut.places),
+        })
+    }
+
     /// The shingles of a text with their byte ranges.
     ///
     /// # Errors
     ///
     /// Those of [`places`](Self::places).
     pub(crate) fn locate(&self, text: &str) -> Result<Located> {
+        let width = match self.shingle {
+            Shingle::Chars(width) | Shingle::Words(width) | Shingle::Lines(width) => width.into(),
+            Shingle::Tokens | Shingle::Kmers(_) => 1,
+        };
+        let cut = match self.located_units(text)? {
+            CutText::Characters(letters) => return Ok(self.characters(&letters, width)),
+            CutText::Units(cut) => cut,
+        };
+        let mut hashes = Vec::with_capacity(cut.places.len());
+        cut.units.windows(width, |window| hashes.push(self.hasher.hash(window)));
+        let width = width.min(cut.places.len());
+        Ok(Located { hashes, places: UnitPlaces(cut.places), width })
+    }
+
+    /// Cuts a text into units with their byte ranges.
+    fn located_units(&self, text: &str) -> Result<CutText> {
         if u32::try_from(text.len()).is_err() {
             return Err(Error::InvalidSetting {
                 setting: "text",
@@ -86,9 +132,8 @@ impl Shingler {
         let mut cut = LocatedUnits::default();
         match self.shingle {
             Shingle::Kmers(_) => return Err(no_place(self.shingle)),
-            Shingle::Chars(width) => {
-                let letters = align(text, 0, &self.normalization);
-                return Ok(self.characters(&letters, width.into()));
+            Shingle::Chars(_) => {
+                return Ok(CutText::Characters(align(text, 0, &self.normalization)));
             }
             Shingle::Words(_) => cut.words(&align(text, 0, &self.normalization)),
             Shingle::Lines(_) => {
@@ -113,19 +158,10 @@ impl Shingler {
                 }
             }
         }
-        let width = match self.shingle {
-            Shingle::Chars(width) | Shingle::Words(width) | Shingle::Lines(width) => width.into(),
-            Shingle::Tokens | Shingle::Kmers(_) => 1,
-        };
-        let mut hashes = Vec::with_capacity(cut.places.len());
-        cut.units.windows(width, |window| hashes.push(self.hasher.hash(window)));
-        let width = width.min(cut.places.len());
-        Ok(Located { hashes, units: cut.places, width })
+        Ok(CutText::Units(cut))
     }
 
     fn characters(&self, letters: &[SourcedChar], width: usize) -> Located {
-        let units: Vec<(u32, u32)> =
-            letters.iter().map(|letter| (letter.start, letter.end)).collect();
         let width = width.min(letters.len());
         let text = text_of(letters);
         let bytes = |letter: &SourcedChar| letter.character.len_utf8();
@@ -137,8 +173,18 @@ impl Shingler {
             start += bytes(first);
             end += next.map_or(0, bytes);
         }
-        Located { hashes, units, width }
+        Located { hashes, places: UnitPlaces(places_of(letters)), width }
     }
+}
+
+/// A text in units.
+enum CutText {
+    Characters(Vec<SourcedChar>),
+    Units(LocatedUnits),
+}
+
+fn places_of(letters: &[SourcedChar]) -> Vec<(u32, u32)> {
+    letters.iter().map(|letter| (letter.start, letter.end)).collect()
 }
 
 /// A shared k-mer can lie on the other strand and run backwards there, so k-mers have no places.

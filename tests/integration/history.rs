@@ -229,6 +229,7 @@ pub fn write(txn: &mut WriteTxn, index: &Index, model: &mut Model, op: Op) -> Op
                     assert!(!same);
                     assert_eq!((Some(&(of.id, of.similarity)), against), (best, None));
                 }
+                other => panic!("{other:?}"),
             }
         }
         Op::Remove { id } => {

@@ -15,6 +15,7 @@ mod hostile;
 mod inputs;
 mod intervals;
 mod isolation;
+mod known;
 mod layering;
 mod merging;
 mod model;

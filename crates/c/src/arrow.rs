@@ -255,7 +255,7 @@ fn outcome_batch(ids: StringArray, outcomes: &[Outcome]) -> Result<RecordBatch, 
     });
     let similar = |outcome: &Outcome| match outcome {
         Outcome::Duplicate { of, .. } => Some((of.id.clone(), of.similarity)),
-        Outcome::Inserted(_) => None,
+        _ => None,
     };
     let similar: Vec<_> = outcomes.iter().map(similar).collect();
     let of: StringArray = similar.iter().map(|of| of.as_ref().map(|(id, _)| id)).collect();

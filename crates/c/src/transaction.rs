@@ -98,7 +98,7 @@ impl Writing {
             Some(Outcome::Duplicate { against, .. }) => {
                 (TWINDEX_DUPLICATE, against.and_then(|place| i32::try_from(place).ok()))
             }
-            Some(Outcome::Inserted(inserted)) => (what(*inserted), None),
+            Some(outcome) => (outcome.inserted().map_or(TWINDEX_SKIPPED, what), None),
             None => (TWINDEX_SKIPPED, None),
         };
         self.similar = match outcome {

@@ -350,7 +350,7 @@ impl Deduplicated {
             twindex::Outcome::Inserted(twindex::Inserted::Skipped) => {
                 Some((Original::Id(id.clone()), None))
             }
-            twindex::Outcome::Inserted(_) => None,
+            _ => None,
         });
         self.ids.push(id);
     }

@@ -143,7 +143,7 @@ impl Transaction {
             Manner::deduplicating(py, threshold, against, on_conflict, estimate, max_candidates)?;
         match self.one(py, &manner, || self.document(&id, &given))? {
             Outcome::Duplicate { of, .. } => Ok(Some(Match::new(of))),
-            Outcome::Inserted(_) => Ok(None),
+            _ => Ok(None),
         }
     }
 

@@ -36,6 +36,8 @@ pub(crate) enum Score {
     Estimated(usize),
     /// The exact Jaccard similarity.
     Exact(f64),
+    /// The exact Jaccard similarity, and the share of the query that the document contains.
+    Contained { similarity: f64, share: f64 },
 }
 
 impl Score {
@@ -51,7 +53,7 @@ impl Score {
     pub(crate) fn similarity(self, lanes: usize) -> f64 {
         match self {
             Self::Estimated(equal) => Agreement::new(equal, lanes).similarity(),
-            Self::Exact(similarity) => similarity,
+            Self::Exact(similarity) | Self::Contained { similarity, .. } => similarity,
         }
     }
 
@@ -59,9 +61,10 @@ impl Score {
     pub(crate) fn order(self, other: Self) -> Ordering {
         match (self, other) {
             (Self::Estimated(a), Self::Estimated(b)) => a.cmp(&b),
-            (Self::Exact(a), Self::Exact(b)) => a.total_cmp(&b),
-            (Self::Estimated(_), Self::Exact(_)) => Ordering::Less,
-            (Self::Exact(_), Self::Estimated(_)) => Ordering::Greater,
+            (Self::Estimated(_), _) => Ordering::Less,
+            (_, Self::Estimated(_)) => Ordering::Greater,
+            // No lanes are needed for what is exact.
+            (a, b) => a.similarity(0).total_cmp(&b.similarity(0)),
         }
     }
 
@@ -69,14 +72,18 @@ impl Score {
     pub(crate) fn named(self, id: String, lanes: usize, confidence: Confidence) -> Match {
         let similarity = self.similarity(lanes);
         let (low, high) = match self {
-            Self::Exact(_) => (similarity, similarity),
+            Self::Exact(_) | Self::Contained { .. } => (similarity, similarity),
             Self::Estimated(equal) => {
                 let estimate = Agreement::new(equal, lanes).estimate_with(confidence);
                 (estimate.low, estimate.high)
             }
         };
-        let exact = matches!(self, Self::Exact(_));
-        Match { id, similarity, low, high, exact, containment: None }
+        let exact = !matches!(self, Self::Estimated(_));
+        let containment = match self {
+            Self::Contained { share, .. } => Some(Containment { share, low: share, high: share }),
+            Self::Exact(_) | Self::Estimated(_) => None,
+        };
+        Match { id, similarity, low, high, exact, containment }
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod bucket_sizes;
 pub(crate) mod containment;
+pub(crate) mod known;
 pub(crate) mod matches;
 pub(crate) mod outline;
 pub(crate) mod passage_search;

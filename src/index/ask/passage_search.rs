@@ -2,9 +2,11 @@
 
 use crate::error::Result;
 use crate::estimate::{
-    SharedStretch, around_seeds, by_suffixes, covered, repeated_around_seeds, repeated_by_suffixes,
+    SharedStretch, around_seeds, by_suffixes, covered, earlier_by_suffixes, repeated_around_seeds,
+    repeated_by_suffixes,
 };
 use crate::hash::{TextHash, fmix64};
+use crate::index::ask::known::{MetStretch, Origin};
 use crate::index::ask::outline::{Outline, QueryGrams};
 use crate::sketch::{Fingerprints, Sketcher};
 use crate::store::{ChunkTable, DocNo, DocTable, View};
@@ -12,6 +14,11 @@ use crate::text::{Shingler, UnitNumbers};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
+
+/// The words under which the documents with these fingerprints are found, ascending.
+fn words_of(fingerprints: &Fingerprints) -> Vec<u64> {
+    fingerprints.words().iter().map(|word| u64::from(*word)).collect()
+}
 
 /// What a document shares with the query, in units.
 #[derive(Clone, Debug)]
@@ -26,6 +33,59 @@ pub(crate) enum SharedUnits {
 pub(crate) struct FoundPassages {
     pub(crate) found: Vec<(DocNo, SharedUnits)>,
     pub(crate) candidates: u64,
+}
+
+/// The documents of an index that may have passages of a text.
+pub(crate) struct KnownSearch {
+    docs: Vec<DocNo>,
+    /// Whether a fingerprint has more documents than were taken.
+    pub(crate) limited: bool,
+}
+
+impl KnownSearch {
+    /// The documents of a fingerprint that are compared: those that were inserted first.
+    pub(crate) const MOST: usize = 100;
+
+    /// Finds the documents with a fingerprint of a text for which `counts` is true.
+    pub(crate) fn new<P: ChunkTable, D: DocTable>(
+        view: &View<'_, P, D>,
+        fingerprints: &Fingerprints,
+        counts: impl Fn(DocNo) -> bool,
+    ) -> Result<Self> {
+        let Some(band) = view.fixed.layout.fingerprints() else {
+            return Ok(Self { docs: Vec::new(), limited: false });
+        };
+        let words = words_of(fingerprints);
+        let (mut docs, limited) = view.first_with_words(band, &words, Self::MOST)?;
+        docs.retain(|doc| counts(*doc));
+        Ok(Self { docs, limited })
+    }
+
+    /// Whether no document has a fingerprint of the text.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.docs.is_empty()
+    }
+
+    /// The stretches of the text that the documents have.
+    pub(crate) fn run<P: ChunkTable, D: DocTable>(
+        &self,
+        view: &View<'_, P, D>,
+        asked: &PassageSearch<'_>,
+    ) -> Result<Vec<MetStretch>> {
+        let mut met = Vec::new();
+        for doc in &self.docs {
+            let Some(fingerprints) = view.fingerprints(*doc)? else { continue };
+            let origin = Origin::Written(*doc);
+            for stretch in asked.compare(view, *doc, &fingerprints, None)? {
+                let is_whole = stretch.a == (0..asked.units());
+                met.push(MetStretch { origin, stretch });
+                if is_whole {
+                    return Ok(met);
+                }
+            }
+        }
+        Ok(met)
+    }
 }
 
 /// A text whose passages are looked for.
@@ -48,15 +108,26 @@ impl<'s> PassageSearch<'s> {
     /// Prepares a text. `exact` asks for a comparison of texts. `None` if the sketcher makes no
     /// fingerprints.
     pub(crate) fn new(sketcher: &'s Sketcher, text: &str, exact: bool) -> Option<Self> {
+        let fingerprints =
+            sketcher.winnower()?.fingerprints(&sketcher.shingler().unranked_hashes(text));
+        Self::of(sketcher, text, &fingerprints, exact)
+    }
+
+    /// Prepares a text whose fingerprints are known.
+    pub(crate) fn of(
+        sketcher: &'s Sketcher,
+        text: &str,
+        fingerprints: &Fingerprints,
+        exact: bool,
+    ) -> Option<Self> {
         let (winnower, shingler) = (sketcher.winnower()?, sketcher.shingler());
         let shingles = shingler.unranked_hashes(text);
-        let fingerprints = winnower.fingerprints(&shingles);
         let mut numbers = UnitNumbers::default();
         let units = shingler.numbered(text, &mut numbers);
         Some(Self {
             shingler,
-            words: fingerprints.words().iter().map(|word| u64::from(*word)).collect(),
-            grams: QueryGrams::new(winnower, &shingles, &fingerprints, units.len()),
+            words: words_of(fingerprints),
+            grams: QueryGrams::new(winnower, &shingles, fingerprints, units.len()),
             units,
             exact,
             numbers,
@@ -182,11 +253,36 @@ impl<'s> PassageSearch<'s> {
         }
     }
 
+    /// The passages that a text with these fingerprints shares.
+    pub(crate) fn compare_with(
+        &self,
+        fingerprints: &Fingerprints,
+        text: &str,
+    ) -> Vec<SharedStretch> {
+        let outline = self.grams.outline(fingerprints, self.least);
+        let compare =
+            |outline| self.compare_units(&self.shingler.renumbered(text, &self.numbers), &outline);
+        outline.map(compare).unwrap_or_default()
+    }
+
     /// The passages that the text has more than once. `fingerprints` are its own.
     pub(crate) fn repeats(&self, fingerprints: &Fingerprints) -> Vec<SharedStretch> {
         match self.grams.pairs_within(fingerprints) {
             Some(seeds) => repeated_around_seeds(&self.units, &seeds, self.least),
             None => repeated_by_suffixes(&self.units, self.least),
+        }
+    }
+
+    /// The stretches that the text has at an earlier place, which does not overlap. `fingerprints`
+    /// are its own.
+    pub(crate) fn repeats_before(&self, fingerprints: &Fingerprints) -> Vec<SharedStretch> {
+        match self.grams.pairs_within(fingerprints) {
+            Some(seeds) => {
+                let apart = |(before, place): &(usize, usize)| place - before >= self.least;
+                let seeds = seeds.into_iter().filter(apart).map(|(before, place)| (place, before));
+                around_seeds(&self.units, &self.units, seeds.collect(), self.least)
+            }
+            None => earlier_by_suffixes(&self.units, self.least),
         }
     }
 

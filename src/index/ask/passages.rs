@@ -2,11 +2,12 @@
 
 use crate::error::{Error, Result};
 use crate::estimate::{SharedStretch, Span};
+use crate::index::ask::known::LocatedText;
 use crate::index::ask::passage_search::{FoundPassages, PassageSearch, SharedUnits};
 use crate::index::snapshot::Snapshot;
 use crate::params::Threshold;
 use crate::store::DocNo;
-use crate::text::{CharOffsets, Content, Located};
+use crate::text::Content;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -272,32 +273,16 @@ struct Places<'q> {
     query: LocatedText<'q>,
 }
 
-pub(crate) struct LocatedText<'t> {
-    located: Located,
-    offsets: CharOffsets<'t>,
-}
-
-impl<'t> LocatedText<'t> {
-    pub(crate) fn new(snapshot: &Snapshot, text: &'t str) -> Result<Self> {
-        let located = snapshot.sketcher().shingler().locate(text)?;
-        Ok(Self { located, offsets: CharOffsets::new(text) })
-    }
-
-    pub(crate) fn span(&self, units: Range<usize>) -> Span {
-        Span::of(&self.offsets, self.located.bytes(units))
-    }
-}
-
 impl<'q> Places<'q> {
     fn new(snapshot: &'q Snapshot, text: &'q str) -> Result<Self> {
-        Ok(Self { snapshot, query: LocatedText::new(snapshot, text)? })
+        Ok(Self { snapshot, query: LocatedText::new(snapshot.sketcher(), text)? })
     }
 
     fn passages(&self, doc: DocNo, found: &SharedUnits, gram: usize) -> Result<Vec<SharedPassage>> {
         match found {
             SharedUnits::Exact(stretches) => {
                 let text = self.snapshot.view().text(doc)?;
-                let document = LocatedText::new(self.snapshot, &text)?;
+                let document = LocatedText::new(self.snapshot.sketcher(), &text)?;
                 let passage = |found: &SharedStretch| SharedPassage {
                     query: self.query.span(found.a.clone()),
                     document: Some(document.span(found.in_b())),

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::estimate::{equal_lanes, least_equal_lanes};
 use crate::index::ask::matches::Score;
-use crate::index::ask::verify::{Elements, Margins, best};
+use crate::index::ask::verify::{Comparison, Margins, best};
 use crate::lsh::{BandPlan, Probe, word};
 use crate::params::Threshold;
 use crate::sketch::Sketcher;
@@ -76,6 +76,22 @@ pub(crate) struct ExactText<'a> {
     pub(crate) text: &'a str,
     pub(crate) sketcher: &'a Sketcher,
     pub(crate) threshold: f64,
+    /// The least share of the text that a similar document contains, if one is asked for.
+    pub(crate) contained: Option<f64>,
+}
+
+impl ExactText<'_> {
+    /// The score of a document that is compared with the text, if it is similar enough and contains
+    /// enough of it.
+    pub(crate) fn score(&self, comparison: Comparison) -> Option<Score> {
+        let Comparison { similarity, share } = comparison;
+        let contains = self.contained.is_none_or(|least| share >= least);
+        let score = || match self.contained {
+            Some(_) => Score::Contained { similarity, share },
+            None => Score::Exact(similarity),
+        };
+        (similarity >= self.threshold && contains).then(score)
+    }
 }
 
 /// Which buckets a search reads, and how many equal lanes a candidate needs.
@@ -138,7 +154,7 @@ pub(crate) fn find_similar<P: ChunkTable, D: DocTable>(
     most: usize,
     counts: impl Fn(DocNo) -> bool,
 ) -> Result<Similar> {
-    let Some(ExactText { text, sketcher, threshold }) = exact else {
+    let Some(exact) = exact else {
         let (found, limited) = most_equal_lanes(view, lanes, search_plan, most, counts)?;
         return Ok(Similar { found: found.into_iter().map(Score::estimated).collect(), limited });
     };
@@ -155,9 +171,8 @@ pub(crate) fn find_similar<P: ChunkTable, D: DocTable>(
         return Ok(Similar { found: Vec::new(), limited });
     }
     candidates.sort_unstable_by_key(|(equal, doc)| (Reverse(*equal), *doc));
-    let asked = Elements::of_stored(text, sketcher)?;
-    let found = best(view, sketcher, &asked, &candidates, (threshold, most))?;
-    Ok(Similar { found: found.into_iter().map(Score::exact).collect(), limited })
+    let found = best(view, exact, &candidates, most)?;
+    Ok(Similar { found, limited })
 }
 
 /// Finds at most `most` documents in a plan's buckets that have enough equal lanes, the most equal

@@ -3,7 +3,8 @@
 use crate::error::Result;
 use crate::estimate::{Overlap, weighted_jaccard};
 use crate::hash::{TextHash, fmix64};
-use crate::index::ask::search::Candidate;
+use crate::index::ask::matches::Score;
+use crate::index::ask::search::{Candidate, ExactText};
 use crate::index::snapshot::Snapshot;
 use crate::lsh::{Margin, Probe};
 use crate::params::{Recall, Threshold};
@@ -174,50 +175,50 @@ pub(crate) fn verified<P: ChunkTable + Sync, D: DocTable + Sync>(
     Ok(found)
 }
 
-/// The `most` candidates with the highest exact similarity at or above the threshold, ties by
+/// The `most` candidates with the highest exact similarity that an exact text asks for, ties by
 /// number. The caller passes candidates with the most equal lanes first, then by number.
 pub(crate) fn best<P: ChunkTable, D: DocTable>(
     view: &View<'_, P, D>,
-    sketcher: &Sketcher,
-    asked: &Elements,
+    exact: ExactText<'_>,
     candidates: &[Candidate],
-    (threshold, most): (f64, usize),
-) -> Result<Vec<(f64, DocNo)>> {
-    let mut best: Vec<(f64, DocNo)> = Vec::new();
-    let mut of_text: FxHashMap<TextKey, f64> = FxHashMap::default();
+    most: usize,
+) -> Result<Vec<(Score, DocNo)>> {
+    let asked = Elements::of_stored(exact.text, exact.sketcher)?;
+    let mut best: Vec<(Score, DocNo)> = Vec::new();
+    let mut of_text: FxHashMap<TextKey, Comparison> = FxHashMap::default();
     for &(_, doc) in candidates {
         // Equal documents agree in all lanes, so they come first and in the order of their numbers.
-        if best.len() >= most && best.iter().all(|(similarity, _)| *similarity >= 1.0) {
+        if best.len() >= most && best.iter().all(|(score, _)| score.similarity(0) >= 1.0) {
             break;
         }
-        let exact = || Ok(compare(view, sketcher, asked, doc)?.similarity);
-        let similarity = match candidates.len() {
-            0..LARGE_BATCH => exact()?,
-            _ => memoized(&mut of_text, text_key(view, doc)?, exact)?,
+        let compare = || compare(view, exact.sketcher, &asked, doc);
+        let comparison = match candidates.len() {
+            0..LARGE_BATCH => compare()?,
+            _ => memoized(&mut of_text, text_key(view, doc)?, compare)?,
         };
-        if similarity >= threshold {
+        if let Some(score) = exact.score(comparison) {
             let at = best.partition_point(|(other, number)| {
-                *other > similarity || (*other == similarity && *number < doc)
+                other.order(score).is_gt() || (other.order(score).is_eq() && *number < doc)
             });
-            best.insert(at, (similarity, doc));
+            best.insert(at, (score, doc));
             best.truncate(most);
         }
     }
     Ok(best)
 }
 
-/// The similarity of a text, computed on the first request and remembered.
-fn memoized(
-    of_text: &mut FxHashMap<TextKey, f64>,
+/// What a text compares to, computed on the first request and remembered.
+fn memoized<T: Copy>(
+    of_text: &mut FxHashMap<TextKey, T>,
     key: TextKey,
-    exact: impl FnOnce() -> Result<f64>,
-) -> Result<f64> {
-    if let Some(similarity) = of_text.get(&key) {
-        return Ok(*similarity);
+    exact: impl FnOnce() -> Result<T>,
+) -> Result<T> {
+    if let Some(known) = of_text.get(&key) {
+        return Ok(*known);
     }
-    let similarity = exact()?;
-    of_text.insert(key, similarity);
-    Ok(similarity)
+    let known = exact()?;
+    of_text.insert(key, known);
+    Ok(known)
 }
 
 /// The margin of the last query. Computing one takes about 0.1 ms, and successive queries mostly

@@ -2,8 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::estimate::{SharedStretch, Span};
+use crate::index::ask::known::LocatedText;
 use crate::index::ask::passage_search::PassageSearch;
-use crate::index::ask::passages::LocatedText;
 use crate::index::group::shared_words::{Leaders, Plan, Shared, Sweep};
 use crate::index::group::text_cache::TextCache;
 use crate::index::snapshot::Snapshot;
@@ -236,7 +236,7 @@ impl<'s> Repeats<'s> {
         if stretches.is_empty() {
             return Ok(None);
         }
-        let located = LocatedText::new(self.snapshot, &text)?;
+        let located = LocatedText::new(self.snapshot.sketcher(), &text)?;
         let mut passages = Vec::with_capacity(stretches.len());
         for stretch in stretches {
             let with = partners.iter().filter(|(_, found)| contains(found, &stretch));

@@ -11,7 +11,7 @@ use crate::index::trials::workload::{
     steps,
 };
 use crate::index::write::copies::Merged;
-use crate::index::write::insertion::OnConflict;
+use crate::index::write::outcome::OnConflict;
 use crate::index::write::transaction::WriteTxn;
 use crate::store::{CheckReport, Disk, Work};
 use std::collections::BTreeMap;

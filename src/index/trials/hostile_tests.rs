@@ -4,7 +4,7 @@ use crate::index::document::Document;
 use crate::index::handle::Index;
 use crate::index::options::IndexOptions;
 use crate::index::trials::workload::peak_memory;
-use crate::index::write::insertion::{Inserted, Outcome};
+use crate::index::write::outcome::{Inserted, Outcome};
 use crate::params::Threshold;
 use crate::sketch::Signature;
 use crate::store::Engine;

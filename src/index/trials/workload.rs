@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::index::handle::Index;
 use crate::index::snapshot::Snapshot;
 use crate::index::write::copies::Merged;
-use crate::index::write::insertion::{Inserted, OnConflict, Outcome};
+use crate::index::write::outcome::{Inserted, OnConflict, Outcome};
 use crate::sketch::{Signature, Sketcher};
 use crate::store::{Disk, Engine, PassageRequest, SettingsRequest, Tuning};
 use std::collections::BTreeMap;
@@ -179,8 +179,8 @@ pub(crate) fn commit(index: &Index, changes: &[Change], model: &mut Model) -> Re
         match change {
             Change::Put(id, text) => assert_eq!(txn.insert(id, text)?, model.put(id, text)),
             Change::PutUnlessSimilar(id, text) => match txn.insert_unless_similar(id, text)? {
-                Outcome::Inserted(done) => assert_eq!(done, model.put(id, text)),
                 Outcome::Duplicate { of, .. } => assert!(model.texts.contains_key(&of.id)),
+                outcome => assert_eq!(outcome.inserted(), Some(model.put(id, text))),
             },
             Change::Remove(id) => assert_eq!(txn.remove(id)?, model.remove(id)),
         }

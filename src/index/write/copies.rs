@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::index::document::Document;
 use crate::index::snapshot::Snapshot;
-use crate::index::write::insertion::{Inserted, OnConflict};
+use crate::index::write::outcome::{Inserted, OnConflict};
 use crate::index::write::transaction::WriteTxn;
 use crate::sketch::Signature;
 use crate::store::{Attached, DocNo, Tell, Watch, Work};

@@ -3,7 +3,8 @@
 use crate::error::{Error, Result};
 use crate::hash::{GOLDEN, fmix64, xxh3};
 use crate::index::document::Document;
-use crate::index::write::insertion::{Inserted, Insertion, Outcome};
+use crate::index::write::insertion::Insertion;
+use crate::index::write::outcome::{Inserted, Outcome};
 use crate::index::write::transaction::WriteTxn;
 use crate::store::{DedupRow, DedupStage, OwnNumbers, Writer};
 

@@ -1,12 +1,12 @@
 //! Finds the document that a new one duplicates: in the index, in others, or in the same batch.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::estimate::equal_lanes;
 use crate::index::ask::matches::{Match, Score};
 use crate::index::ask::search::{ExactText, SearchPlan, Similar, find_similar};
 use crate::index::ask::verify::Elements;
 use crate::index::snapshot::Snapshot;
-use crate::index::write::insertion::Outcome;
+use crate::index::write::outcome::{Inserted, Outcome};
 use crate::lsh::{Probe, word};
 use crate::params::{Confidence, Threshold};
 use crate::sketch::Sketcher;
@@ -17,6 +17,7 @@ use crate::store::{
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::cmp::Reverse;
+use std::path::Path;
 use std::sync::Arc;
 
 /// The number of matches remembered for a document. An earlier document of the same batch may
@@ -29,10 +30,20 @@ pub(super) struct Comparison<'s> {
     /// Whether texts are compared after signatures.
     verifies: bool,
     threshold: f64,
+    /// The least share of a new document that a similar one contains, if one is asked for.
+    contained: Option<f64>,
     against: Vec<Against<'s>>,
     /// The numbers of a deduplication run. A document with one of them that comes again is a
     /// duplicate of itself. `None` outside a run.
     own: Option<OwnNumbers>,
+}
+
+/// How much of a document a similar one must contain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shares {
+    /// What is asked for, if anything is.
+    Enough,
+    Any,
 }
 
 /// Another index with which documents are compared.
@@ -75,12 +86,29 @@ impl<'s> Comparison<'s> {
         let others = against.iter();
         let against = others.map(|other| Against::new(other, threshold, verifies, limit)).collect();
         let search_plan = search_plan.limited(limit);
-        Ok(Self { search_plan, verifies, threshold: threshold.get(), against, own: None })
+        let threshold = threshold.get();
+        Ok(Self { search_plan, verifies, threshold, contained: None, against, own: None })
     }
 
     /// Makes a repeated document a duplicate of itself if the run that inserted `own` inserted it.
     pub(super) fn of_run(self, own: Option<OwnNumbers>) -> Self {
         Self { own, ..self }
+    }
+
+    /// Takes a document for a duplicate only if the similar one contains this share of it. `path`
+    /// is that of the index.
+    pub(super) fn if_contained(self, share: f64, path: &Path) -> Result<Self> {
+        let wrong =
+            |setting, got: String, expected| Err(Error::InvalidSetting { setting, got, expected });
+        if !(share > 0.0 && share <= 1.0) {
+            return wrong("if_contained", share.to_string(), "a share above 0, at most 1");
+        }
+        let others = self.against.iter().map(|other| other.snapshot);
+        let without = others.filter(|other| !other.settings().store_text).map(Snapshot::path);
+        match without.chain((!self.verifies).then_some(path)).next() {
+            Some(path) => Err(Error::NoTexts { path: path.to_owned() }),
+            None => Ok(Self { contained: Some(share), ..self }),
+        }
     }
 
     /// A lower bound on the probability that a document at the threshold is found.
@@ -89,10 +117,20 @@ impl<'s> Comparison<'s> {
         others.fold(self.search_plan.recall, f64::min)
     }
 
-    /// The text of a document if texts are compared.
-    fn exact<'d>(&self, document: &'d Document, sketcher: &'d Sketcher) -> Option<ExactText<'d>> {
+    /// The text of a document if texts are compared: with those that contain enough of it, or with
+    /// all that are similar.
+    fn exact<'d>(
+        &self,
+        document: &'d Document,
+        sketcher: &'d Sketcher,
+        shares: Shares,
+    ) -> Option<ExactText<'d>> {
         let text = document.text.as_deref().filter(|_| self.verifies)?;
-        Some(ExactText { text, sketcher, threshold: self.threshold })
+        let contained = match shares {
+            Shares::Enough => self.contained,
+            Shares::Any => self.contained.map(|_| 0.0),
+        };
+        Some(ExactText { text, sketcher, threshold: self.threshold, contained })
     }
 }
 
@@ -109,6 +147,8 @@ struct Nearest {
     other: Option<(Score, usize, DocNo)>,
     /// Whether a search left out candidates.
     limited: bool,
+    /// What is similar but contains too little of the document, if nothing contains enough.
+    spared: Option<Box<Nearest>>,
 }
 
 /// Decides for each document of a batch, in order, whether it is a duplicate.
@@ -181,8 +221,16 @@ impl<'c> Judge<'c> {
             match document.signature.is_empty() || !writes(existing) {
                 true => Ok(Nearest::default()),
                 false => {
-                    let exact = comparison.exact(document, sketcher);
-                    Nearest::new(view, document, existing.number(), comparison, exact, most)
+                    let own = existing.number();
+                    let new = |shares| {
+                        let exact = comparison.exact(document, sketcher, shares);
+                        Nearest::new(view, document, own, comparison, exact, most)
+                    };
+                    let mut nearest = new(Shares::Enough)?;
+                    if comparison.contained.is_some() && nearest.is_none() {
+                        nearest.spared = Some(Box::new(new(Shares::Any)?));
+                    }
+                    Ok(nearest)
                 }
             }
         })?;
@@ -197,15 +245,15 @@ impl<'c> Judge<'c> {
         Ok(Self { comparison, sketcher, nearest: nearest.into_iter(), kept, first, limited: 0 })
     }
 
-    /// Judges the next document of the batch. Returns the outcome if it is a duplicate; its own
-    /// former version does not count. A document that is written joins those with which later
-    /// documents are compared.
+    /// Judges the next document of the batch. Returns the outcome if more is to be said of it than
+    /// the effect of its insertion; its own former version does not count as similar. A document
+    /// that is written joins those with which later documents are compared.
     pub(super) fn judge(
         &mut self,
         entry: &mut Entry<'_, '_>,
-        writes: bool,
+        inserted: Inserted,
     ) -> Result<Option<Outcome>> {
-        let nearest = self.nearest.next().unwrap_or_default();
+        let mut nearest = self.nearest.next().unwrap_or_default();
         if entry.document().signature.is_empty() {
             return Ok(None);
         }
@@ -216,16 +264,25 @@ impl<'c> Judge<'c> {
                 || Outcome::Duplicate { of: self.itself(entry.document()), against: None };
             return Ok(again.then(duplicate));
         }
-        if !writes {
+        if !inserted.writes() {
             return Ok(None);
         }
         let limited = nearest.limited;
-        let duplicate = self.duplicate(entry, nearest)?;
-        self.limited += u64::from(limited && duplicate.is_none());
-        if duplicate.is_none() && entry.later() > 0 {
+        let spared = nearest.spared.take();
+        if let Some((of, against)) = self.similar(entry, nearest, Shares::Enough)? {
+            return Ok(Some(Outcome::Duplicate { of, against }));
+        }
+        self.limited += u64::from(limited);
+        let spared = match self.comparison.contained {
+            Some(_) => {
+                self.similar(entry, spared.map_or_else(Nearest::default, |it| *it), Shares::Any)?
+            }
+            None => None,
+        };
+        if entry.later() > 0 {
             self.kept.add(entry.number(), entry.document());
         }
-        Ok(duplicate)
+        Ok(spared.map(|(of, against)| Outcome::Spared { inserted, of, against }))
     }
 
     /// The number of documents that were not found to be duplicates, and were compared with only
@@ -234,11 +291,14 @@ impl<'c> Judge<'c> {
         self.limited
     }
 
-    fn duplicate(
+    /// The most similar document, and the other index that has it, if one does. `shares` says
+    /// how much of the document it must contain.
+    fn similar(
         &mut self,
         entry: &mut Entry<'_, '_>,
         mut nearest: Nearest,
-    ) -> Result<Option<Outcome>> {
+        shares: Shares,
+    ) -> Result<Option<(Match, Option<usize>)>> {
         let Self { comparison, sketcher, .. } = *self;
         let own = entry.existing().number();
         let counts =
@@ -248,8 +308,8 @@ impl<'c> Judge<'c> {
             let first = self.first;
             let nearest_own = entry.read(|view, document| {
                 let counts = |doc: DocNo| u64::from(doc.0) < first && Some(doc) != own;
-                let exact = comparison.exact(document, sketcher);
                 let lanes = document.signature.lanes();
+                let exact = comparison.exact(document, sketcher, shares);
                 find_similar(view, lanes, comparison.search_plan, exact, 1, counts)
             })?;
             nearest.own = nearest_own.found;
@@ -258,7 +318,7 @@ impl<'c> Judge<'c> {
         let mine = nearest.own.iter().position(|(_, doc)| counts(entry, *doc));
         let mine = mine.and_then(|at| nearest.own.get(at).map(|scored| (*scored, at)));
         let document = entry.document();
-        let exact = comparison.exact(document, sketcher);
+        let exact = comparison.exact(document, sketcher, shares);
         let fresh =
             self.kept.best(document, comparison.search_plan, exact, |doc| counts(entry, doc))?;
         let score = mine.map(|((score, _), _)| score);
@@ -284,15 +344,15 @@ impl<'c> Judge<'c> {
             && let Some(Against { snapshot, .. }) = comparison.against.get(against)
         {
             let id = snapshot.view().document(doc)?.id;
-            return Ok(Some(Outcome::Duplicate { of: named(id, more), against: Some(against) }));
+            return Ok(Some((named(id, more), Some(against))));
         }
-        Ok(best.map(|of| Outcome::Duplicate { of, against: None }))
+        Ok(best.map(|of| (of, None)))
     }
 
     /// Makes a match of a document with itself.
     fn itself(&self, document: &Document) -> Match {
         let lanes = document.signature.lanes().len();
-        let score = match self.comparison.exact(document, self.sketcher) {
+        let score = match self.comparison.exact(document, self.sketcher, Shares::Any) {
             Some(_) => Score::Exact(1.0),
             None => Score::Estimated(lanes),
         };
@@ -301,6 +361,11 @@ impl<'c> Judge<'c> {
 }
 
 impl Nearest {
+    /// Whether nothing was found.
+    fn is_none(&self) -> bool {
+        self.own.is_empty() && self.other.is_none()
+    }
+
     /// Finds the `most` best matches in the index, without the document `own` that has the same id,
     /// and the best match in the other indexes.
     fn new(
@@ -336,7 +401,7 @@ impl Nearest {
                 other = Some((score, number, doc));
             }
         }
-        Ok(Self { own: found, first_id, more, other, limited })
+        Ok(Self { own: found, first_id, more, other, limited, spared: None })
     }
 }
 
@@ -387,34 +452,36 @@ impl Kept {
             .filter(|document| counts(document.number))
             .map(|document| (equal_lanes(lanes, &document.lanes), document))
             .filter(|(equal, _)| *equal >= search_plan.least);
-        let Some(ExactText { text, sketcher, threshold }) = exact else {
+        let Some(exact) = exact else {
             let best = candidates.min_by_key(|(equal, kept)| (Reverse(*equal), kept.number));
             return Ok(best.map(|(equal, kept)| (Score::Estimated(equal), kept)));
         };
         let mut asked = None;
-        let mut best: Option<(f64, &KeptDocument)> = None;
+        let mut best: Option<(Score, &KeptDocument)> = None;
         for (_, kept) in candidates {
             if asked.is_none() {
-                asked = Some(Elements::of_stored(text, sketcher)?);
+                asked = Some(Elements::of_stored(exact.text, exact.sketcher)?);
             }
             let Some(asked) = &asked else { continue };
             let Some(text) = kept.text.as_deref() else { continue };
-            let similarity = match kept.elements.get() {
-                Some(theirs) => asked.compare(theirs).similarity,
+            let comparison = match kept.elements.get() {
+                Some(theirs) => asked.compare(theirs),
                 None => {
-                    let theirs = Elements::of_stored(text, sketcher)?;
-                    let similarity = asked.compare(&theirs).similarity;
+                    let theirs = Elements::of_stored(text, exact.sketcher)?;
+                    let comparison = asked.compare(&theirs);
                     self.remember(kept, theirs);
-                    similarity
+                    comparison
                 }
             };
+            let Some(score) = exact.score(comparison) else { continue };
             let is_better = best.is_none_or(|(most, first)| {
-                similarity > most || (similarity == most && kept.number < first.number)
+                let order = score.order(most);
+                order.is_gt() || (order.is_eq() && kept.number < first.number)
             });
-            if similarity >= threshold && is_better {
-                best = Some((similarity, kept));
+            if is_better {
+                best = Some((score, kept));
             }
         }
-        Ok(best.map(|(similarity, kept)| (Score::Exact(similarity), kept)))
+        Ok(best)
     }
 }

@@ -1,86 +1,22 @@
-//! Insertions: options for conflicts and duplicates, and the outcome for each document.
+//! Insertions: options for conflicts, duplicates and passages, and how documents are decided.
 
 use crate::error::{Error, Result};
-use crate::index::ask::matches::Match;
 use crate::index::document::Document;
 use crate::index::snapshot::Snapshot;
 use crate::index::write::duplicates::{Comparison, Judge};
+use crate::index::write::outcome::{Inserted, OnConflict, Outcome};
+use crate::index::write::passages::{PassageJudge, PassageRule};
 use crate::index::write::transaction::WriteTxn;
 use crate::params::Threshold;
 use crate::sketch::Sketcher;
-use crate::store::{CandidateLimit, Entry, Existing, OwnNumbers, Writer};
+use crate::store::{CandidateLimit, Entry, OwnNumbers, Writer};
 use crate::text::Content;
 use rayon::prelude::*;
 use std::fmt;
 
-/// The effect of inserting a document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Inserted {
-    /// The id was new, and the document was added.
-    Added,
-    /// The document replaced one with the same id and another text.
-    Replaced,
-    /// The index already has the document with the same id and text. Nothing was written.
-    Unchanged,
-    /// The index has the id with another text and keeps that document ([`OnConflict::Skip`]).
-    Skipped,
-}
-
-impl Inserted {
-    fn new(existing: Existing, on_conflict: OnConflict) -> Self {
-        match existing {
-            Existing::Absent => Self::Added,
-            Existing::Same(_) => Self::Unchanged,
-            Existing::Other(_) if on_conflict == OnConflict::Skip => Self::Skipped,
-            Existing::Other(_) => Self::Replaced,
-        }
-    }
-
-    /// Whether the insertion writes the document.
-    fn writes(self) -> bool {
-        matches!(self, Self::Added | Self::Replaced)
-    }
-}
-
 /// The number of candidates with which a new document is compared, unless
 /// [`Insertion::max_candidates`] sets another.
 pub const DEFAULT_MAX_CANDIDATES: usize = 4096;
-
-/// The policy for a document whose id is in the index with another text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum OnConflict {
-    /// The new document replaces the one in the index.
-    #[default]
-    Replace,
-    /// The new document is left out.
-    Skip,
-}
-
-/// The outcome for a document that was passed to an insertion.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Outcome {
-    /// The document is not a duplicate, or the insertion did not search for duplicates.
-    Inserted(Inserted),
-    /// The document is similar to a known one and was not inserted.
-    Duplicate {
-        /// The most similar document. Ties go to this index before the others, to the others in
-        /// their order, and to the document that was inserted first.
-        of: Match,
-        /// The position in [`Insertion::against`] of the index that has the document, from 0;
-        /// `None` for this index.
-        against: Option<usize>,
-    },
-}
-
-impl Outcome {
-    /// The effect of the insertion; `None` for a duplicate.
-    pub fn inserted(&self) -> Option<Inserted> {
-        match self {
-            Self::Inserted(inserted) => Some(*inserted),
-            Self::Duplicate { .. } => None,
-        }
-    }
-}
 
 /// An insertion of one or more documents, made by [`WriteTxn::insertion`]. Set its options first;
 /// then [`document`](Self::document), [`documents`](Self::documents) or
@@ -120,6 +56,9 @@ pub struct Insertion<'t> {
     against: &'t [&'t Snapshot],
     estimate: bool,
     max_candidates: usize,
+    contained: Option<f64>,
+    cuts: bool,
+    max_overlap: Option<f64>,
     own: Option<OwnNumbers>,
 }
 
@@ -131,6 +70,9 @@ impl fmt::Debug for Insertion<'_> {
             .field("against", &self.against.len())
             .field("estimate", &self.estimate)
             .field("max_candidates", &self.max_candidates)
+            .field("if_contained", &self.contained)
+            .field("without_passages", &self.cuts)
+            .field("unless_covered", &self.max_overlap)
             .finish_non_exhaustive()
     }
 }
@@ -144,6 +86,9 @@ impl<'t> Insertion<'t> {
             against: &[],
             estimate: false,
             max_candidates: DEFAULT_MAX_CANDIDATES,
+            contained: None,
+            cuts: false,
+            max_overlap: None,
             own: None,
         }
     }
@@ -189,6 +134,54 @@ impl<'t> Insertion<'t> {
         Self { max_candidates: most, ..self }
     }
 
+    /// Leaves out a similar document only if the known one contains at least this share of it, above
+    /// 0, at most 1: of its set of shingles, computed from texts. Any other is inserted, and its
+    /// outcome is [`Outcome::Spared`]. Needs [`unless_similar`](Self::unless_similar), and texts in
+    /// this index and the others.
+    pub fn if_contained(self, share: f64) -> Self {
+        Self { contained: Some(share), ..self }
+    }
+
+    /// Cuts out of each document the passages that are known: that a document of the index has, one
+    /// inserted earlier in this transaction, or the document itself at an earlier place that does
+    /// not overlap. The rest is inserted under the id, and the outcome is [`Outcome::Cut`]. If only
+    /// white space is left, nothing is inserted, and it is [`Outcome::Covered`].
+    ///
+    /// Passages are found as by [`Snapshot::known_passages`], and cut out as by
+    /// [`KnownPassages::without`](crate::KnownPassages::without). What a cut joins is not looked at
+    /// again. A document with the same id does not count as known; if it has the text that is left,
+    /// the document is [`Inserted::Unchanged`].
+    ///
+    /// Needs an index that keeps texts and finds [passages](crate::IndexOptions::passages). Whole
+    /// documents are not compared, so this cannot be combined with
+    /// [`unless_similar`](Self::unless_similar).
+    ///
+    /// ```
+    /// # fn main() -> twindex::Result<()> {
+    /// # let folder = tempfile::tempdir().expect("a temporary folder");
+    /// use twindex::{Index, Outcome};
+    /// let options = Index::options().passages(25).store_text(true);
+    /// let index = options.create(folder.path().join("c.twx"))?;
+    /// let texts = [("1", "The first page. All rights are reserved by nobody."),
+    ///              ("2", "Another page. All rights are reserved by nobody.")];
+    /// let mut txn = index.begin_write()?;
+    /// let outcomes = txn.insertion().without_passages().contents(&texts)?;
+    /// let Outcome::Cut { text, known, .. } = &outcomes[1] else { panic!("{outcomes:?}") };
+    /// assert_eq!((text.as_str(), known.passages()[0].of.as_str()), ("Another ", "1"));
+    /// # txn.commit()
+    /// # }
+    /// ```
+    pub fn without_passages(self) -> Self {
+        Self { cuts: true, ..self }
+    }
+
+    /// Leaves out a document if more than this share of it is known, from 0 to 1: if it lies in
+    /// passages as those of [`without_passages`](Self::without_passages). The outcome is
+    /// [`Outcome::Covered`]. Other documents are inserted whole, unless passages are cut out.
+    pub fn unless_covered(self, share: f64) -> Self {
+        Self { max_overlap: Some(share), ..self }
+    }
+
     /// Makes a repeated document (same id, same text) a duplicate of itself if it has one of these
     /// numbers, which a run has inserted or inserts now. Any other is unchanged.
     pub(super) fn of_run(self, own: OwnNumbers) -> Self {
@@ -205,23 +198,46 @@ impl<'t> Insertion<'t> {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`] and [`Error::SettingMismatch`], as for
+    /// [`Error::InvalidSetting`], [`Error::SettingMismatch`] and the like, as for
     /// [`documents`](Self::documents).
     pub fn recall(&self) -> Result<f64> {
+        self.passage_rule()?;
         Ok(self.comparison()?.map_or(1.0, |comparison| comparison.recall()))
+    }
+
+    /// What is done about passages; `None` if nothing is.
+    fn passage_rule(&self) -> Result<Option<PassageRule>> {
+        if !self.cuts && self.max_overlap.is_none() {
+            return Ok(None);
+        }
+        let most = self.max_overlap.unwrap_or(1.0);
+        let wrong =
+            |setting, got: String, expected| Error::InvalidSetting { setting, got, expected };
+        if self.threshold.is_some() {
+            let got = "as well".to_owned();
+            return Err(wrong("unless_similar", got, "either similarity or passages"));
+        }
+        if !(0.0..=1.0).contains(&most) {
+            return Err(wrong("unless_covered", most.to_string(), "a share from 0 to 1"));
+        }
+        let (path, settings) = (self.txn.path(), self.txn.settings());
+        match (settings.winnowing, settings.store_text) {
+            (None, _) => Err(Error::NoPassages { path: path.to_owned() }),
+            (_, false) => Err(Error::NoTexts { path: path.to_owned() }),
+            _ => Ok(Some(PassageRule { cuts: self.cuts, most, own: self.own.clone() })),
+        }
     }
 
     /// The parameters of the comparison; `None` without a threshold.
     fn comparison(&self) -> Result<Option<Comparison<'t>>> {
         let Some(threshold) = self.threshold else {
-            return match self.against.len() {
-                0 => Ok(None),
-                others => Err(Error::InvalidSetting {
-                    setting: "against",
-                    got: format!("{others} indexes"),
-                    expected: "a threshold set by unless_similar as well",
-                }),
+            let (setting, got) = match (self.against.len(), self.contained) {
+                (0, None) => return Ok(None),
+                (0, Some(share)) => ("if_contained", share.to_string()),
+                (others, _) => ("against", format!("{others} indexes")),
             };
+            let expected = "a threshold set by unless_similar as well";
+            return Err(Error::InvalidSetting { setting, got, expected });
         };
         let threshold = Threshold::new(threshold)?;
         if self.max_candidates == 0 {
@@ -235,8 +251,13 @@ impl<'t> Insertion<'t> {
         let verifies = self.txn.settings().store_text && !self.estimate;
         let search_plan = self.txn.search_plan(threshold, verifies);
         let (settings, against) = (self.txn.settings(), self.against);
-        Comparison::new(settings, search_plan, verifies, threshold, against, limit)
-            .map(|comparison| Some(comparison.of_run(self.own.clone())))
+        let comparison =
+            Comparison::new(settings, search_plan, verifies, threshold, against, limit)?;
+        let comparison = comparison.of_run(self.own.clone());
+        match self.contained {
+            Some(share) => comparison.if_contained(share, self.txn.path()).map(Some),
+            None => Ok(Some(comparison)),
+        }
     }
 
     /// Inserts a document. A document without an id gets the next automatic one.
@@ -257,8 +278,10 @@ impl<'t> Insertion<'t> {
     ///
     /// These errors leave the transaction unchanged:
     ///
-    /// - [`Error::InvalidSetting`] for a threshold or a number of candidates out of range, or for
-    ///   [`against`](Self::against) without a threshold.
+    /// - [`Error::InvalidSetting`] for a threshold, a share or a number of candidates out of range,
+    ///   and for options that need others or exclude them.
+    /// - [`Error::NoPassages`] and [`Error::NoTexts`] if an option needs passages or texts that an
+    ///   index does not keep.
     /// - [`Error::SettingMismatch`] if the signatures of another index are not comparable.
     /// - [`Error::SignatureMismatch`] for a signature with another number of lanes.
     /// - [`Error::MissingText`] for a document without a text if the index stores texts.
@@ -267,7 +290,7 @@ impl<'t> Insertion<'t> {
     /// After [`Error::Full`], [`Error::Damaged`], [`Error::Io`] or [`Error::Storage`], the
     /// transaction cannot be committed if the insertion had already begun to write.
     pub fn documents(self, mut documents: Vec<Document>) -> Result<Vec<Outcome>> {
-        let comparison = self.comparison()?;
+        let (comparison, rule) = (self.comparison()?, self.passage_rule()?);
         let Self { txn, on_conflict, .. } = self;
         documents.iter().try_for_each(|document| txn.fits(document))?;
         txn.give_ids(&mut documents)?;
@@ -277,8 +300,12 @@ impl<'t> Insertion<'t> {
         let mut outcomes = Vec::with_capacity(documents.len());
         while !documents.is_empty() {
             let later = documents.split_off(documents.len().min(writer.batch_size()));
-            let compared = comparison.as_ref().map(|comparison| (comparison, &*sketcher));
-            let inserted = insert(writer, documents, on_conflict, compared, &mut outcomes);
+            let judging = match (&comparison, &rule) {
+                (Some(comparison), _) => Judging::Similar(comparison, &sketcher),
+                (None, Some(rule)) => Judging::Passages(rule, &sketcher),
+                (None, None) => Judging::Nothing,
+            };
+            let inserted = insert(writer, documents, on_conflict, judging, &mut outcomes);
             if inserted.is_err() && !outcomes.is_empty() {
                 // The error does not tell the caller how many documents were inserted.
                 writer.fail();
@@ -312,46 +339,67 @@ impl<'t> Insertion<'t> {
     }
 }
 
-/// Inserts the documents of one batch; `compared` finds the duplicates among them. Returns the
-/// number of documents that were compared with only some of their candidates.
+/// What documents are compared by.
+enum Judging<'c> {
+    Nothing,
+    Similar(&'c Comparison<'c>, &'c Sketcher),
+    Passages(&'c PassageRule, &'c Sketcher),
+}
+
+/// What decides about the documents of a batch.
+enum Judges<'c> {
+    Nothing,
+    Similar(Judge<'c>),
+    Passages(PassageJudge<'c>),
+}
+
+/// Inserts the documents of one batch. Returns the number of documents that were compared with only
+/// some of their candidates.
 fn insert(
     writer: &mut Writer,
     documents: Vec<Document>,
     on_conflict: OnConflict,
-    compared: Option<(&Comparison<'_>, &Sketcher)>,
+    judging: Judging<'_>,
     outcomes: &mut Vec<Outcome>,
 ) -> Result<u64> {
     let mut batch = writer.batch(documents)?;
-    let mut judge = match compared {
-        Some((comparison, sketcher)) => {
-            let writes = |existing| Inserted::new(existing, on_conflict).writes();
-            Some(Judge::of(&mut batch, comparison, sketcher, writes)?)
+    let writes = |existing| Inserted::new(existing, on_conflict).writes();
+    let mut judges = match judging {
+        Judging::Nothing => Judges::Nothing,
+        Judging::Similar(comparison, sketcher) => {
+            Judges::Similar(Judge::of(&mut batch, comparison, sketcher, writes)?)
         }
-        None => None,
+        Judging::Passages(rule, sketcher) => {
+            Judges::Passages(PassageJudge::of(&mut batch, rule, sketcher, writes)?)
+        }
     };
     while let Some(entry) = batch.next()? {
-        outcomes.push(decide(entry, on_conflict, judge.as_mut())?);
+        let inserted = Inserted::new(entry.existing(), on_conflict);
+        outcomes.push(match &mut judges {
+            Judges::Nothing => decide(entry, inserted, None)?,
+            Judges::Similar(judge) => {
+                let mut entry = entry;
+                let outcome = judge.judge(&mut entry, inserted)?;
+                decide(entry, inserted, outcome)?
+            }
+            Judges::Passages(judge) => judge.decide(entry, inserted)?,
+        });
     }
     batch.finish()?;
-    Ok(judge.map_or(0, |judge| judge.limited()))
+    Ok(match judges {
+        Judges::Nothing => 0,
+        Judges::Similar(judge) => judge.limited(),
+        Judges::Passages(judge) => judge.limited(),
+    })
 }
 
-/// Inserts or skips one document of a batch.
-fn decide(
-    mut entry: Entry<'_, '_>,
-    on_conflict: OnConflict,
-    judge: Option<&mut Judge<'_>>,
-) -> Result<Outcome> {
-    let inserted = Inserted::new(entry.existing(), on_conflict);
-    if let Some(judge) = judge
-        && let Some(duplicate) = judge.judge(&mut entry, inserted.writes())?
-    {
-        entry.skip();
-        return Ok(duplicate);
-    }
-    match inserted.writes() {
+/// Inserts or skips one document of a batch. Its outcome is given if more can be said than the
+/// effect of the insertion.
+fn decide(entry: Entry<'_, '_>, inserted: Inserted, outcome: Option<Outcome>) -> Result<Outcome> {
+    let outcome = outcome.unwrap_or(Outcome::Inserted(inserted));
+    match outcome.inserted().is_some_and(Inserted::writes) {
         true => entry.insert()?,
         false => entry.skip(),
     }
-    Ok(Outcome::Inserted(inserted))
+    Ok(outcome)
 }

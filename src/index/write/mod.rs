@@ -4,6 +4,8 @@ pub(crate) mod copies;
 pub(crate) mod dedup_run;
 pub(crate) mod duplicates;
 pub(crate) mod insertion;
+pub(crate) mod outcome;
+pub(crate) mod passages;
 pub(crate) mod rebuild;
 pub(crate) mod sync;
 pub(crate) mod transaction;

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::hash::TextHash;
 use crate::index::document::Document;
-use crate::index::write::insertion::Inserted;
+use crate::index::write::outcome::Inserted;
 use crate::index::write::transaction::WriteTxn;
 use crate::store::{Existing, Followed};
 use crate::text::Content;

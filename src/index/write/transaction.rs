@@ -5,13 +5,15 @@ use crate::index::ask::search::SearchPlan;
 use crate::index::ask::verify::Margins;
 use crate::index::document::Document;
 use crate::index::snapshot::Snapshot;
-use crate::index::write::insertion::{Inserted, Insertion, Outcome};
+use crate::index::write::insertion::Insertion;
+use crate::index::write::outcome::{Inserted, Outcome};
 use crate::params::Threshold;
 use crate::sketch::Sketcher;
 use crate::store::{Settings, Writer};
 use crate::text::Content;
 use std::collections::HashSet;
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 
 /// A write transaction. An index has at most one at a time.
@@ -101,6 +103,10 @@ impl WriteTxn {
     /// The plan by which the index is searched for documents similar to a new one.
     pub(super) fn search_plan(&self, threshold: Threshold, verifies: bool) -> SearchPlan {
         SearchPlan::new(self.settings(), &self.margins, threshold, verifies)
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        self.writer().path()
     }
 
     pub(super) fn settings(&self) -> &Settings {

@@ -171,6 +171,24 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         room: usize,
         out: &mut Vec<DocNo>,
     ) -> Result<()> {
+        self.visit_run(run, search, content, |doc| {
+            let has_room = out.len() <= room;
+            if has_room {
+                out.push(doc);
+            }
+            has_room
+        })
+    }
+
+    /// Visits the documents that a run has in a bucket, removed ones included, by word and number,
+    /// until `visit` returns false.
+    pub(super) fn visit_run(
+        &self,
+        run: &Run,
+        search: &BucketSearch,
+        content: &Arc<BandRun>,
+        mut visit: impl FnMut(DocNo) -> bool,
+    ) -> Result<()> {
         let Bucket { band, words } = search.bucket;
         if search.filter.is_some() {
             self.build_filter_if_due(band, run, content)?;
@@ -178,13 +196,10 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         for number in content.first_chunk(search.fence)..content.chunks() {
             let key = posting_key(run.number, band, number);
             let more = self.with_chunk(key, |chunk| {
-                for entry in chunk.lower_bound(words.first)..chunk.len() {
-                    if chunk.word(entry) > words.last || out.len() > room {
-                        return false;
-                    }
-                    out.push(chunk.doc(entry));
-                }
-                true
+                let entries = chunk.lower_bound(words.first)..chunk.len();
+                let mut entries = entries.take_while(|entry| chunk.word(*entry) <= words.last);
+                let all = entries.by_ref().all(|entry| visit(chunk.doc(entry)));
+                all && chunk.len().checked_sub(1).is_none_or(|last| chunk.word(last) <= words.last)
             })?;
             if !more {
                 break;

@@ -20,35 +20,81 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
     /// The live documents that have one of these words in a band. The words are in ascending order
     /// and distinct. The documents are in ascending order; one with several of the words comes
     /// several times.
+    pub(crate) fn with_words(&self, band: BandNo, words: &[u64]) -> Result<Vec<DocNo>> {
+        let mut found = Vec::new();
+        self.visit_words(band, words, |_, doc| {
+            found.push(doc);
+            true
+        })?;
+        found.sort_unstable();
+        Ok(found)
+    }
+
+    /// The first `most` live documents of each of these words, and whether a word has more. The
+    /// words are in ascending order and distinct; so are the documents.
+    pub(crate) fn first_with_words(
+        &self,
+        band: BandNo,
+        words: &[u64],
+        most: usize,
+    ) -> Result<(Vec<DocNo>, bool)> {
+        // A run and a segment each begin with their first documents, so one more of each suffices.
+        let mut found: Vec<(usize, DocNo)> = Vec::new();
+        let mut begun = (usize::MAX, 0);
+        self.visit_words(band, words, |word, doc| {
+            let is_next = found.last().is_some_and(|last| *last < (word, doc));
+            begun = if is_next && begun.0 == word { (word, begun.1 + 1) } else { (word, 1) };
+            found.push((word, doc));
+            begun.1 <= most
+        })?;
+        found.sort_unstable();
+        let mut limited = false;
+        let first = found.chunk_by(|one, other| one.0 == other.0).flat_map(|of_word| {
+            limited |= of_word.len() > most;
+            of_word.iter().take(most).map(|(_, doc)| *doc)
+        });
+        let mut docs: Vec<DocNo> = first.collect();
+        docs.sort_unstable();
+        docs.dedup();
+        Ok((docs, limited))
+    }
+
+    /// Visits the live documents of each of these words, which are in ascending order and distinct,
+    /// with the position of the word: of each segment and run in the order of their numbers, until
+    /// `visit` returns false for that word there.
     ///
     /// A chunk is opened and verified once for all words in it.
-    pub(crate) fn with_words(&self, band: BandNo, words: &[u64]) -> Result<Vec<DocNo>> {
+    fn visit_words(
+        &self,
+        band: BandNo,
+        words: &[u64],
+        mut visit: impl FnMut(usize, DocNo) -> bool,
+    ) -> Result<()> {
         let layout = self.fixed.layout;
         let bucket = |word: &u64| Bucket { band, words: WordRange::only(*word) };
         let searches = words.iter().map(|hash| BucketSearch::new(layout, bucket(hash)));
         let searches: Vec<BucketSearch> = searches.collect();
-        let mut found = Vec::new();
+        let mut visit = |at: usize, doc: DocNo| !self.is_live(doc) || visit(at, doc);
         for segment in self.state.tail.segments() {
-            for search in &searches {
-                found.extend_from_slice(segment.bucket(search.bucket));
+            for (at, search) in searches.iter().enumerate() {
+                let docs = segment.bucket(search.bucket);
+                let _ = docs.iter().all(|doc| visit(at, *doc));
             }
         }
         guard(self.fixed.path, || {
             for (run, content) in self.state.manifest.with_band(band) {
                 let possible = searches
                     .iter()
-                    .filter(|search| search.occurrence_in(content) != Occurrence::Never)
-                    .map(|search| (content.first_chunk(search.fence), search));
-                let possible: Vec<(u32, &BucketSearch)> = possible.collect();
+                    .enumerate()
+                    .filter(|(_, search)| search.occurrence_in(content) != Occurrence::Never)
+                    .map(|(at, search)| (content.first_chunk(search.fence), at, search));
+                let possible: Vec<(u32, usize, &BucketSearch)> = possible.collect();
                 for group in possible.chunk_by(|a, b| a.0 == b.0) {
-                    self.search_chunk(run, content, group, &mut found)?;
+                    self.search_chunk(run, content, group, &mut visit)?;
                 }
             }
             Ok(())
-        })?;
-        found.retain(|doc| self.is_live(*doc));
-        found.sort_unstable();
-        Ok(found)
+        })
     }
 
     /// Does the searches of a run that begin in the same chunk.
@@ -56,10 +102,10 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         &self,
         run: &Run,
         content: &Arc<BandRun>,
-        searches: &[(u32, &BucketSearch)],
-        found: &mut Vec<DocNo>,
+        searches: &[(u32, usize, &BucketSearch)],
+        visit: &mut impl FnMut(usize, DocNo) -> bool,
     ) -> Result<()> {
-        let Some((number, first)) = searches.first() else { return Ok(()) };
+        let Some((number, _, first)) = searches.first() else { return Ok(()) };
         let band = first.bucket.band;
         if first.filter.is_some() {
             self.build_filter_if_due(band, run, content)?;
@@ -70,18 +116,20 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         // Searches whose documents may go on in the next chunk.
         let mut beyond = Vec::new();
         self.with_chunk(posting_key(run.number, band, *number), |chunk| {
-            for (_, search) in searches {
+            for (_, at, search) in searches {
                 let words = search.bucket.words;
                 let entries = chunk.lower_bound(words.first)..chunk.len();
-                let end = entries.clone().find(|entry| chunk.word(*entry) > words.last);
-                match end {
-                    Some(end) => found.extend((entries.start..end).map(|entry| chunk.doc(entry))),
-                    None => beyond.push(search),
+                match entries.clone().find(|entry| chunk.word(*entry) > words.last) {
+                    Some(end) => {
+                        let docs = (entries.start..end).map(|entry| chunk.doc(entry));
+                        let _ = docs.into_iter().all(|doc| visit(*at, doc));
+                    }
+                    None => beyond.push((*at, search)),
                 }
             }
         })?;
-        for search in beyond {
-            self.search_run(run, search, content, usize::MAX, found)?;
+        for (at, search) in beyond {
+            self.visit_run(run, search, content, |doc| visit(at, doc))?;
         }
         Ok(())
     }

@@ -194,6 +194,23 @@ impl Entry<'_, '_> {
         batch.writer.read(|view| read(view, document))
     }
 
+    /// Replaces the document by another version of it.
+    pub(crate) fn change(
+        &mut self,
+        change: impl FnOnce(Document) -> Result<Document>,
+    ) -> Result<()> {
+        let document = self.document.clone();
+        self.document = change(document)?;
+        Ok(())
+    }
+
+    /// Whether a written document has this text.
+    pub(crate) fn has_text(&self, doc: DocNo, text: &str) -> Result<bool> {
+        let record = self.batch.writer.view(|view| view.document(doc))?;
+        let (hash, length) = (TextHash::of(text.as_bytes()), text.len() as u64);
+        Ok((record.text_hash, record.text_length) == (hash, length))
+    }
+
     /// Inserts the document, and replaces the one with the same id.
     pub(crate) fn insert(self) -> Result<()> {
         let Self { batch, document, existing } = self;

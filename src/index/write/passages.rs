@@ -1,0 +1,273 @@
+//! Finds what is known of a new document: passages of the index, of the same batch, or of itself.
+
+use crate::error::Result;
+use crate::index::ask::known::{KnownPassages, MetStretch, Origin};
+use crate::index::ask::matches::Score;
+use crate::index::ask::passage_search::{KnownSearch, PassageSearch};
+use crate::index::write::outcome::{Inserted, Outcome};
+use crate::params::Confidence;
+use crate::sketch::{Fingerprints, Sketcher};
+use crate::store::{Batch, DocNo, Document, Entry, Existing, OwnNumbers, WriteView};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// What is done about known passages.
+#[derive(Debug)]
+pub(super) struct PassageRule {
+    /// Whether they are cut out.
+    pub(super) cuts: bool,
+    /// The largest share of a document that may be known.
+    pub(super) most: f64,
+    /// The numbers of a deduplication run. A document with one of them that comes again is a
+    /// duplicate of itself. `None` outside a run.
+    pub(super) own: Option<OwnNumbers>,
+}
+
+/// What was met of a document before its batch, and what it repeats.
+#[derive(Default)]
+struct Met {
+    stretches: Vec<MetStretch>,
+    limited: bool,
+}
+
+/// Decides about the documents of a batch, in order.
+pub(super) struct PassageJudge<'c> {
+    rule: &'c PassageRule,
+    sketcher: &'c Sketcher,
+    /// What was met of the documents still to be decided.
+    met: std::vec::IntoIter<Met>,
+    kept: Kept,
+    limited: u64,
+}
+
+/// The documents of a batch that were inserted so far.
+#[derive(Default)]
+struct Kept {
+    documents: Vec<KeptDocument>,
+    /// The positions in `documents`, by fingerprint.
+    with_print: FxHashMap<u32, Vec<u32>>,
+}
+
+struct KeptDocument {
+    number: DocNo,
+    id: String,
+    text: Arc<str>,
+    fingerprints: Fingerprints,
+}
+
+impl<'c> PassageJudge<'c> {
+    /// Compares the documents of a batch with those known before it, on all threads. `writes`
+    /// returns whether a document would be written if nothing of it is known.
+    pub(super) fn of(
+        batch: &mut Batch<'_>,
+        rule: &'c PassageRule,
+        sketcher: &'c Sketcher,
+        writes: impl Fn(Existing) -> bool + Sync + Send,
+    ) -> Result<Self> {
+        let met = batch.ask(|view, document, existing| match writes(existing) {
+            true => Met::new(view, document, existing.number(), sketcher),
+            false => Ok(Met::default()),
+        })?;
+        Ok(Self { rule, sketcher, met: met.into_iter(), kept: Kept::default(), limited: 0 })
+    }
+
+    /// Decides about the next document of the batch, and inserts what is left of it.
+    pub(super) fn decide(
+        &mut self,
+        mut entry: Entry<'_, '_>,
+        inserted: Inserted,
+    ) -> Result<Outcome> {
+        let met = self.met.next().unwrap_or_default();
+        if !inserted.writes() {
+            let again = matches!(entry.existing(), Existing::Same(doc) if self.is_own(doc));
+            let outcome = match again {
+                true => itself(entry.document()),
+                false => Outcome::Inserted(inserted),
+            };
+            entry.skip();
+            return Ok(outcome);
+        }
+        if let Existing::Other(doc) = entry.existing()
+            && let Some(outcome) = self.again(&mut entry, &met, doc)?
+        {
+            entry.skip();
+            return Ok(outcome);
+        }
+        let Some(known) = self.known(&mut entry, &met, None)? else {
+            self.kept.add(&entry);
+            entry.insert()?;
+            return Ok(Outcome::Inserted(inserted));
+        };
+        self.limited += u64::from(known.limited);
+        let text = entry.document().stored_text().unwrap_or_default();
+        let rest = self.rule.cuts.then(|| known.without(text));
+        if known.share() > self.rule.most
+            || rest.as_ref().is_some_and(|rest| rest.chars().all(char::is_whitespace))
+        {
+            entry.skip();
+            return Ok(Outcome::Covered(known));
+        }
+        let outcome = match rest.filter(|_| !known.cuts().is_empty()) {
+            Some(text) => {
+                entry.change(|document| document.with_text(&text, self.sketcher))?;
+                Outcome::Cut { inserted, known, text }
+            }
+            None => Outcome::Inserted(inserted),
+        };
+        self.kept.add(&entry);
+        entry.insert()?;
+        Ok(outcome)
+    }
+
+    /// The outcome if the index has what was left of this document when it came before, under this
+    /// number. What came later does not count then.
+    fn again(&self, entry: &mut Entry<'_, '_>, met: &Met, doc: DocNo) -> Result<Option<Outcome>> {
+        if !self.rule.cuts {
+            return Ok(None);
+        }
+        let Some(known) = self.known(entry, met, Some(doc))? else { return Ok(None) };
+        let text = known.without(entry.document().stored_text().unwrap_or_default());
+        if !entry.has_text(doc, &text)? {
+            return Ok(None);
+        }
+        Ok(Some(match self.is_own(doc) {
+            true => itself(entry.document()),
+            false => Outcome::Cut { inserted: Inserted::Unchanged, known, text },
+        }))
+    }
+
+    /// The number of documents of which some passages may have been missed.
+    pub(super) fn limited(&self) -> u64 {
+        self.limited
+    }
+
+    fn is_own(&self, doc: DocNo) -> bool {
+        self.rule.own.as_ref().is_some_and(|own| own.contains(doc.0.into()))
+    }
+
+    /// What is known of a document, by all others or those before one; `None` if nothing is.
+    fn known(
+        &self,
+        entry: &mut Entry<'_, '_>,
+        met: &Met,
+        before: Option<DocNo>,
+    ) -> Result<Option<KnownPassages>> {
+        let Met { stretches, limited } = met;
+        let own = entry.existing().number();
+        let counts = |doc: DocNo| {
+            Some(doc) != own && !entry.was_replaced(doc) && before.is_none_or(|last| doc < last)
+        };
+        let mut stretches = stretches.clone();
+        stretches.retain(|met| match met.origin {
+            Origin::Written(doc) => counts(doc),
+            Origin::Waiting(_) | Origin::Itself => true,
+        });
+        let document = entry.document();
+        let (Some(text), Some(fingerprints)) = (&document.text, &document.fingerprints) else {
+            return Ok(None);
+        };
+        let mut near = self.kept.near(fingerprints);
+        near.retain(|(_, kept)| counts(kept.number));
+        if !near.is_empty()
+            && let Some(asked) = PassageSearch::of(self.sketcher, text, fingerprints, true)
+        {
+            for (at, kept) in near {
+                let found = asked.compare_with(&kept.fingerprints, &kept.text);
+                let met = |stretch| MetStretch { origin: Origin::Waiting(at), stretch };
+                stretches.extend(found.into_iter().map(met));
+            }
+        }
+        if stretches.is_empty() {
+            return Ok(None);
+        }
+        let known = entry.read(|view, document| {
+            let text = document.stored_text().unwrap_or_default();
+            KnownPassages::tell(self.sketcher, text, stretches, *limited, |origin| match origin {
+                Origin::Written(doc) => Ok((view.document(doc)?.id, view.text(doc)?)),
+                Origin::Waiting(at) => {
+                    let kept = self.kept.documents.get(at);
+                    Ok(kept.map_or_else(Default::default, |kept| {
+                        (kept.id.clone(), (*kept.text).into())
+                    }))
+                }
+                Origin::Itself => Ok((document.id.clone(), text.to_owned())),
+            })
+        })?;
+        Ok(Some(known))
+    }
+}
+
+/// The outcome for a document that is a duplicate of itself.
+fn itself(document: &Document) -> Outcome {
+    let lanes = document.signature.lanes().len();
+    let of = Score::Exact(1.0).named(document.id.clone(), lanes, Confidence::DEFAULT);
+    Outcome::Duplicate { of, against: None }
+}
+
+impl Met {
+    /// Finds what the index has of a document, without the one that has its id, and what the
+    /// document has itself at an earlier place.
+    fn new(
+        view: &WriteView<'_, '_>,
+        document: &Document,
+        own: Option<DocNo>,
+        sketcher: &Sketcher,
+    ) -> Result<Self> {
+        let (Some(text), Some(fingerprints)) = (&document.text, &document.fingerprints) else {
+            return Ok(Self::default());
+        };
+        let search = KnownSearch::new(view, fingerprints, |doc| Some(doc) != own)?;
+        let repeats = fingerprints.has_repeats();
+        if search.is_empty() && !repeats {
+            return Ok(Self::default());
+        }
+        let Some(asked) = PassageSearch::of(sketcher, text, fingerprints, true) else {
+            return Ok(Self::default());
+        };
+        let mut stretches = search.run(view, &asked)?;
+        if repeats {
+            let met = |stretch| MetStretch { origin: Origin::Itself, stretch };
+            stretches.extend(asked.repeats_before(fingerprints).into_iter().map(met));
+        }
+        Ok(Self { stretches, limited: search.limited })
+    }
+}
+
+impl Kept {
+    /// Adds a document that is about to be inserted.
+    fn add(&mut self, entry: &Entry<'_, '_>) {
+        let document = entry.document();
+        let (Some(text), Some(fingerprints)) = (&document.text, &document.fingerprints) else {
+            return;
+        };
+        if entry.later() == 0 {
+            return;
+        }
+        let at = self.documents.len() as u32;
+        for print in fingerprints.words() {
+            self.with_print.entry(print).or_default().push(at);
+        }
+        self.documents.push(KeptDocument {
+            // Writing the document fails if the number does not fit.
+            number: DocNo(entry.number().try_into().unwrap_or(u32::MAX)),
+            id: document.id.clone(),
+            text: Arc::clone(text),
+            fingerprints: fingerprints.clone(),
+        });
+    }
+
+    /// The documents that have one of some fingerprints, of each the first ones, with their
+    /// positions.
+    fn near(&self, fingerprints: &Fingerprints) -> Vec<(usize, &KeptDocument)> {
+        if self.documents.is_empty() {
+            return Vec::new();
+        }
+        let words = fingerprints.words();
+        let with = words.iter().filter_map(|word| self.with_print.get(word));
+        let first = with.flat_map(|with| with.iter().take(KnownSearch::MOST));
+        let mut near: Vec<usize> = first.map(|at| *at as usize).collect();
+        near.sort_unstable();
+        near.dedup();
+        near.into_iter().filter_map(|at| Some((at, self.documents.get(at)?))).collect()
+    }
+}
