@@ -5,6 +5,7 @@ use crate::index::ask::bucket_sizes::BucketSizes;
 use crate::index::ask::passages::PassageQuery;
 use crate::index::ask::query::Query;
 use crate::index::ask::set_sizes::SetSizes;
+use crate::index::ask::text_cache::TextCache;
 use crate::index::ask::verify::Margins;
 use crate::index::document::DocumentInfo;
 use crate::index::group::clusters::Clustering;
@@ -33,6 +34,8 @@ pub struct Snapshot {
     sketcher: Arc<Sketcher>,
     sizes: SetSizes,
     pub(crate) margins: Margins,
+    /// Texts that were compared for their passages.
+    pub(crate) texts: TextCache,
 }
 
 impl fmt::Debug for Snapshot {
@@ -46,7 +49,8 @@ impl fmt::Debug for Snapshot {
 
 impl Snapshot {
     pub(crate) fn new(reader: Reader, sketcher: Arc<Sketcher>) -> Self {
-        Self { reader, sketcher, margins: Margins::default(), sizes: SetSizes::default() }
+        let (margins, sizes, texts) = Default::default();
+        Self { reader, sketcher, sizes, margins, texts }
     }
 
     pub(crate) fn view(&self) -> View<'_, impl ChunkTable + use<>, impl DocTable + use<>> {

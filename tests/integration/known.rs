@@ -226,7 +226,7 @@ fn a_similar_document_is_spared_if_it_is_not_contained() {
         let mut random = Random(6);
         let text = |random: &mut Random| {
             let words: Vec<String> =
-                (0..30).filter_map(|n| (random.below(4) > 0).then(|| format!("w{n}"))).collect();
+                (0..30).filter(|_| random.below(4) > 0).map(|n| format!("w{n}")).collect();
             words.join(" ")
         };
         (0..60).map(|n| (n.to_string(), text(&mut random))).collect()

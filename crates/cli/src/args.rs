@@ -19,6 +19,7 @@ use crate::commands::plan::Plan;
 use crate::commands::query::Query;
 use crate::commands::rebuild::Rebuild;
 use crate::commands::remove::Remove;
+use crate::commands::screen::Screen;
 use crate::run::global_options::GlobalOptions;
 use clap::{Parser, Subcommand};
 
@@ -67,6 +68,8 @@ pub(crate) enum Command {
     Pairs(Pairs),
     /// Print the passages that occur at two or more places
     Passages(Passages),
+    /// Keep the passages of an index, such as an evaluation set, out of a corpus
+    Screen(Screen),
     /// Print clusters of similar documents, or the documents to drop
     Clusters(Clusters),
     /// Print settings, counts and sizes of an index

@@ -199,7 +199,7 @@ impl Snapshot {
         let Some(asked) = PassageSearch::of(sketcher, &text, &fingerprints, true) else {
             return Err(Error::NoPassages { path: self.path().to_owned() });
         };
-        let met = search.run(&view, &asked)?;
+        let met = search.run(&view, &asked, &self.texts)?;
         KnownPassages::tell(sketcher, &text, met, search.limited, |origin| match origin {
             Origin::Written(doc) => Ok((view.document(doc)?.id, view.text(doc)?)),
             // A snapshot has no batch, and no text is compared with itself.

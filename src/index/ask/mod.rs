@@ -10,5 +10,6 @@ pub(crate) mod passages;
 pub(crate) mod query;
 pub(crate) mod search;
 pub(crate) mod set_sizes;
+pub(crate) mod text_cache;
 pub(crate) mod top;
 pub(crate) mod verify;

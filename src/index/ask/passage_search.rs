@@ -8,6 +8,7 @@ use crate::estimate::{
 use crate::hash::{TextHash, fmix64};
 use crate::index::ask::known::{MetStretch, Origin};
 use crate::index::ask::outline::{Outline, QueryGrams};
+use crate::index::ask::text_cache::{CachedText, TextCache};
 use crate::sketch::{Fingerprints, Sketcher};
 use crate::store::{ChunkTable, DocNo, DocTable, View};
 use crate::text::{Shingler, UnitNumbers};
@@ -71,12 +72,13 @@ impl KnownSearch {
         &self,
         view: &View<'_, P, D>,
         asked: &PassageSearch<'_>,
+        texts: &TextCache,
     ) -> Result<Vec<MetStretch>> {
         let mut met = Vec::new();
         for doc in &self.docs {
-            let Some(fingerprints) = view.fingerprints(*doc)? else { continue };
+            let other = texts.get(view, *doc)?;
             let origin = Origin::Written(*doc);
-            for stretch in asked.compare(view, *doc, &fingerprints, None)? {
+            for stretch in asked.compare(&other, || view.text(*doc))? {
                 let is_whole = stretch.a == (0..asked.units());
                 met.push(MetStretch { origin, stretch });
                 if is_whole {
@@ -237,32 +239,19 @@ impl<'s> PassageSearch<'s> {
         }
     }
 
-    /// The passages that a live document shares. Its fingerprints are given, and its characters, if
-    /// characters are the units.
-    pub(crate) fn compare<P: ChunkTable, D: DocTable>(
+    /// The passages that another text shares. `read` gives that text.
+    pub(crate) fn compare<T: AsRef<str>>(
         &self,
-        view: &View<'_, P, D>,
-        doc: DocNo,
-        fingerprints: &Fingerprints,
-        characters: Option<&[u32]>,
+        other: &CachedText,
+        read: impl FnOnce() -> Result<T>,
     ) -> Result<Vec<SharedStretch>> {
-        match (self.grams.outline(fingerprints, self.least), characters) {
-            (None, _) => Ok(Vec::new()),
-            (Some(outline), Some(characters)) => Ok(self.compare_units(characters, &outline)),
-            (Some(outline), None) => self.compare_text(view, doc, &outline),
+        match self.grams.outline(&other.fingerprints, self.least) {
+            None => Ok(Vec::new()),
+            Some(outline) => {
+                let units = other.units(self.shingler, &self.numbers, read)?;
+                Ok(self.compare_units(&units, &outline))
+            }
         }
-    }
-
-    /// The passages that a text with these fingerprints shares.
-    pub(crate) fn compare_with(
-        &self,
-        fingerprints: &Fingerprints,
-        text: &str,
-    ) -> Vec<SharedStretch> {
-        let outline = self.grams.outline(fingerprints, self.least);
-        let compare =
-            |outline| self.compare_units(&self.shingler.renumbered(text, &self.numbers), &outline);
-        outline.map(compare).unwrap_or_default()
     }
 
     /// The passages that the text has more than once. `fingerprints` are its own.

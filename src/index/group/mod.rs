@@ -11,4 +11,3 @@ pub(crate) mod repeats;
 mod shared_words;
 pub(crate) mod signature_cache;
 pub(crate) mod sort;
-mod text_cache;

@@ -4,8 +4,8 @@ use crate::error::{Error, Result};
 use crate::estimate::{SharedStretch, Span};
 use crate::index::ask::known::LocatedText;
 use crate::index::ask::passage_search::PassageSearch;
+use crate::index::ask::text_cache::TextCache;
 use crate::index::group::shared_words::{Leaders, Plan, Shared, Sweep};
-use crate::index::group::text_cache::TextCache;
 use crate::index::snapshot::Snapshot;
 use crate::store::{DocNo, Progress};
 use rayon::prelude::*;
@@ -203,20 +203,18 @@ impl<'s> Repeats<'s> {
         let others = state.shared.with(doc);
         let copies = state.leaders.count(doc);
         let fingerprints = view.fingerprints(doc)?.unwrap_or_default();
-        let words = fingerprints.words().len() as u64;
-        let repeats_itself = fingerprints.runs().map(|run| run.count).sum::<u64>() > words;
+        let repeats_itself = fingerprints.has_repeats();
         if others.is_empty() && copies == 1 && !repeats_itself {
             return Ok(None);
         }
         let text = view.text(doc)?;
-        let Some(search) = PassageSearch::new(self.snapshot.sketcher(), &text, true) else {
+        let sketcher = self.snapshot.sketcher();
+        let Some(search) = PassageSearch::of(sketcher, &text, &fingerprints, true) else {
             return Ok(None);
         };
         let mut partners: Vec<(DocNo, Vec<SharedStretch>)> = Vec::new();
         for other in others {
-            let cached = state.texts.get(&view, self.snapshot.sketcher().shingler(), other)?;
-            let characters = cached.characters.as_deref();
-            let found = search.compare(&view, other, &cached.fingerprints, characters)?;
+            let found = search.compare(&*state.texts.get(&view, other)?, || view.text(other))?;
             if !found.is_empty() {
                 partners.push((other, found));
             }

@@ -13,6 +13,7 @@ use crate::store::{CandidateLimit, Entry, OwnNumbers, Writer};
 use crate::text::Content;
 use rayon::prelude::*;
 use std::fmt;
+use std::sync::Arc;
 
 /// The number of candidates with which a new document is compared, unless
 /// [`Insertion::max_candidates`] sets another.
@@ -224,7 +225,10 @@ impl<'t> Insertion<'t> {
         match (settings.winnowing, settings.store_text) {
             (None, _) => Err(Error::NoPassages { path: path.to_owned() }),
             (_, false) => Err(Error::NoTexts { path: path.to_owned() }),
-            _ => Ok(Some(PassageRule { cuts: self.cuts, most, own: self.own.clone() })),
+            _ => {
+                let (own, texts) = (self.own.clone(), Arc::clone(&self.txn.texts));
+                Ok(Some(PassageRule { cuts: self.cuts, most, own, texts }))
+            }
         }
     }
 
@@ -340,6 +344,7 @@ impl<'t> Insertion<'t> {
 }
 
 /// What documents are compared by.
+#[derive(Clone, Copy)]
 enum Judging<'c> {
     Nothing,
     Similar(&'c Comparison<'c>, &'c Sketcher),

@@ -4,6 +4,7 @@ use crate::error::Result;
 use crate::index::ask::known::{KnownPassages, MetStretch, Origin};
 use crate::index::ask::matches::Score;
 use crate::index::ask::passage_search::{KnownSearch, PassageSearch};
+use crate::index::ask::text_cache::{CachedText, TextCache};
 use crate::index::write::outcome::{Inserted, Outcome};
 use crate::params::Confidence;
 use crate::sketch::{Fingerprints, Sketcher};
@@ -21,6 +22,8 @@ pub(super) struct PassageRule {
     /// The numbers of a deduplication run. A document with one of them that comes again is a
     /// duplicate of itself. `None` outside a run.
     pub(super) own: Option<OwnNumbers>,
+    /// Texts of the index that were compared.
+    pub(super) texts: Arc<TextCache>,
 }
 
 /// What was met of a document before its batch, and what it repeats.
@@ -52,7 +55,7 @@ struct KeptDocument {
     number: DocNo,
     id: String,
     text: Arc<str>,
-    fingerprints: Fingerprints,
+    compared: CachedText,
 }
 
 impl<'c> PassageJudge<'c> {
@@ -65,7 +68,7 @@ impl<'c> PassageJudge<'c> {
         writes: impl Fn(Existing) -> bool + Sync + Send,
     ) -> Result<Self> {
         let met = batch.ask(|view, document, existing| match writes(existing) {
-            true => Met::new(view, document, existing.number(), sketcher),
+            true => Met::new(view, document, existing.number(), rule, sketcher),
             false => Ok(Met::default()),
         })?;
         Ok(Self { rule, sketcher, met: met.into_iter(), kept: Kept::default(), limited: 0 })
@@ -172,7 +175,7 @@ impl<'c> PassageJudge<'c> {
             && let Some(asked) = PassageSearch::of(self.sketcher, text, fingerprints, true)
         {
             for (at, kept) in near {
-                let found = asked.compare_with(&kept.fingerprints, &kept.text);
+                let found = asked.compare(&kept.compared, || Ok(&kept.text))?;
                 let met = |stretch| MetStretch { origin: Origin::Waiting(at), stretch };
                 stretches.extend(found.into_iter().map(met));
             }
@@ -211,6 +214,7 @@ impl Met {
         view: &WriteView<'_, '_>,
         document: &Document,
         own: Option<DocNo>,
+        rule: &PassageRule,
         sketcher: &Sketcher,
     ) -> Result<Self> {
         let (Some(text), Some(fingerprints)) = (&document.text, &document.fingerprints) else {
@@ -224,7 +228,7 @@ impl Met {
         let Some(asked) = PassageSearch::of(sketcher, text, fingerprints, true) else {
             return Ok(Self::default());
         };
-        let mut stretches = search.run(view, &asked)?;
+        let mut stretches = search.run(view, &asked, &rule.texts)?;
         if repeats {
             let met = |stretch| MetStretch { origin: Origin::Itself, stretch };
             stretches.extend(asked.repeats_before(fingerprints).into_iter().map(met));
@@ -252,7 +256,7 @@ impl Kept {
             number: DocNo(entry.number().try_into().unwrap_or(u32::MAX)),
             id: document.id.clone(),
             text: Arc::clone(text),
-            fingerprints: fingerprints.clone(),
+            compared: CachedText::new(fingerprints.clone()),
         });
     }
 

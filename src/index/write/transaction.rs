@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::index::ask::search::SearchPlan;
+use crate::index::ask::text_cache::TextCache;
 use crate::index::ask::verify::Margins;
 use crate::index::document::Document;
 use crate::index::snapshot::Snapshot;
@@ -48,6 +49,8 @@ pub struct WriteTxn {
     sketcher: Arc<Sketcher>,
     margins: Margins,
     pub(super) limited: u64,
+    /// Texts that were compared for their passages.
+    pub(super) texts: Arc<TextCache>,
 }
 
 impl fmt::Debug for WriteTxn {
@@ -58,7 +61,8 @@ impl fmt::Debug for WriteTxn {
 
 impl WriteTxn {
     pub(crate) fn new(writer: Writer, sketcher: Arc<Sketcher>) -> Self {
-        Self { writer, sketcher, margins: Margins::default(), limited: 0 }
+        let (margins, texts) = Default::default();
+        Self { writer, sketcher, margins, limited: 0, texts }
     }
 
     /// Inserts a document, or replaces the one with the same id.

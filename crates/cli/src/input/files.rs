@@ -7,6 +7,7 @@ use super::format::Format;
 use super::input_file::InputFile;
 use super::path_id::id_of;
 use super::record::{BadRecord, Body, RawRecord, Record, RecordName, not_utf8, too_long};
+use super::text_form::TextForm;
 use crate::remote::RemoteFile;
 use encoding_rs::Encoding;
 use rayon::prelude::*;
@@ -81,6 +82,7 @@ fn give<T>(
         body: Body::Text(Cow::Borrowed(text)),
         place,
         raw: RawRecord::File(&id),
+        form: TextForm::Fixed,
     })
 }
 

@@ -8,6 +8,7 @@ use super::record::{
     BYTE_ORDER_MARK, BadRecord, Body, Naming, RawRecord, Record, RecordName, not_utf8, too_long,
 };
 use super::sets;
+use super::text_form::TextForm;
 use std::borrow::Cow;
 use std::str;
 
@@ -109,10 +110,16 @@ impl LineParser {
                 }));
             }
         };
+        let form = match (&self.naming, &self.format, &body) {
+            (Naming::Path(_), ..) => TextForm::Fixed,
+            (_, LineFormat::Text, _) => TextForm::Line,
+            (_, LineFormat::Json(_), Body::Text(_)) => TextForm::Json,
+            _ => TextForm::Fixed,
+        };
         let raw = match &self.naming {
             Naming::Path(path) => RawRecord::File(path),
             _ => RawRecord::Bytes(raw),
         };
-        Ok(Some(Record { name, body, place: self.place(number), raw }))
+        Ok(Some(Record { name, body, place: self.place(number), raw, form }))
     }
 }

@@ -37,6 +37,7 @@ mod sets;
 mod source;
 mod stream;
 mod table;
+mod text_form;
 mod walk;
 mod wanted;
 mod warc;
@@ -64,5 +65,6 @@ pub use record::{
 };
 pub use source::Reading;
 pub use stream::{open_sequence, open_text};
+pub use text_form::TextForm;
 pub use walk::{WalkOptions, check_glob};
 pub use whole_text::whole_text;

@@ -1,6 +1,7 @@
 //! A record of an input: its name, its body, and the bytes it was read from.
 
 use super::columns::{RowBatch, RowSchema};
+use super::text_form::TextForm;
 use std::borrow::Cow;
 use std::fmt;
 use std::str::Utf8Error;
@@ -35,6 +36,8 @@ pub struct Record<'a> {
     pub place: String,
     /// The bytes it was read from.
     pub raw: RawRecord<'a>,
+    /// How they hold its text.
+    pub form: TextForm,
 }
 
 /// The text or set of a record.

@@ -7,6 +7,7 @@ use super::record::{
     not_utf8, too_long,
 };
 use super::rows::{Cut, RawRow, RowBlock, RowBlocks, begin, parser};
+use super::text_form::TextForm;
 use csv_core::{ReadRecordResult, Reader};
 use std::borrow::Cow;
 use std::io::Read;
@@ -146,6 +147,7 @@ impl Table {
             body: Body::Text(Cow::Owned(text)),
             place: format!("{}:{line}", self.path),
             raw: RawRecord::Row { header: &self.header, bytes: raw },
+            form: TextForm::Field { delimiter: self.delimiter, column: self.text },
         })
     }
 }

@@ -4,6 +4,7 @@
 use super::blocks::{BLOCK_BYTES, BLOCK_LINES, StreamReader};
 use super::encoding::decoded;
 use super::record::{BadRecord, Body, Naming, RawRecord, Record, RecordName, too_long};
+use super::text_form::TextForm;
 use memchr::memmem;
 use std::io::{self, Read};
 use std::ops::Range;
@@ -285,7 +286,8 @@ impl WarcParser {
                 return Err(bad(format!("has no field `{field}`; name another with --id-field")));
             }
         };
-        Ok(Some(Record { name, body: Body::Text(text), place, raw: RawRecord::Warc(raw) }))
+        let (body, raw, form) = (Body::Text(text), RawRecord::Warc(raw), TextForm::Fixed);
+        Ok(Some(Record { name, body, place, raw, form }))
     }
 }
 

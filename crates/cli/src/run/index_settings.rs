@@ -89,6 +89,11 @@ impl IndexSettings {
         self.threshold
     }
 
+    /// Whether it was said which passages a new index finds.
+    pub fn has_passages_option(&self) -> bool {
+        self.passages.is_some()
+    }
+
     /// The same without the threshold, for an index that may have another one.
     pub fn options_but_threshold(&self) -> IndexOptions {
         let mut options = IndexOptions::new();

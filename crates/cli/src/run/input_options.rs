@@ -117,9 +117,14 @@ impl InputOptions {
         glob.iter().fold(key, |key, glob| key.with("glob", glob))
     }
 
+    /// The field of a text.
+    pub fn text_field(&self) -> &str {
+        self.text_field.as_deref().unwrap_or(TEXT_FIELD)
+    }
+
     /// The inputs to read from these paths. The index itself is left out of directories.
     pub fn of(&self, paths: &[PathBuf], index: &Path, weighted: bool) -> Inputs {
-        let text = if weighted { "weights" } else { "text" };
+        let text = if weighted { "weights" } else { TEXT_FIELD };
         Inputs {
             paths: paths.to_vec(),
             format: match self.format {
@@ -194,6 +199,9 @@ impl InputOptions {
 
 /// The field of the id, unless another one is named.
 const ID_FIELD: &str = "id";
+
+/// The field of texts, unless another is named.
+const TEXT_FIELD: &str = "text";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum InputFormat {

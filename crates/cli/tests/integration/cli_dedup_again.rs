@@ -11,6 +11,11 @@ pub const WORDS: &str = "dedup i.twx in.jsonl -q --batch 40 -o out --removed gon
 /// An index, and an input that has some of its documents, some of them with other texts, and many
 /// near duplicates of both.
 pub fn begin(count: u64) -> Shell {
+    begin_with(count, "")
+}
+
+/// The same with settings of the index.
+fn begin_with(count: u64, settings: &str) -> Shell {
     let shell = Shell::new();
     let mut random = Random(11);
     let mut record = |ids: u64| {
@@ -23,7 +28,7 @@ pub fn begin(count: u64) -> Shell {
         jsonl(&records)
     };
     let before = lines((0..count / 5).map(|_| record(count)).collect());
-    shell.pipe("add i.twx -q -", before).succeeds();
+    shell.pipe(format!("add i.twx -q {settings}").trim_end(), before).succeeds();
     shell.write("in.jsonl", lines((0..count).map(|_| record(count)).collect()));
     shell
 }
@@ -38,7 +43,8 @@ pub fn result(shell: &Shell) -> (Vec<u8>, Vec<u8>, Vec<String>) {
 /// Kills a run at any time, and starts it again until it ends; returns how many were killed and how
 /// many of these went on.
 fn kill_again_and_again(words: &str, rounds: u64, count: u64, random: &mut Random) -> (u32, u32) {
-    let start = begin(count);
+    let passages = if words.contains("spans") { "--store-text --passages 60" } else { "" };
+    let start = begin_with(count, passages);
     let unbroken = start.copy();
     let clock = Instant::now();
     let printed = unbroken.run(words).succeeds().stdout;
@@ -78,7 +84,8 @@ fn a_deduplication_killed_again_and_again_ends_with_the_same_output_and_audit() 
     let mut random = Random(seed);
     let printed = WORDS.replace(" --removed gone", "");
     let lines = printed.replace("-q", "-q --format lines --skip-known");
-    for words in [WORDS, &format!("{WORDS} --skip-known"), &printed, &lines] {
+    let spans = format!("{WORDS} --remove spans --replace-most");
+    for words in [WORDS, &format!("{WORDS} --skip-known"), &printed, &lines, &spans] {
         let (killed, resumed) = kill_again_and_again(words, rounds, count, &mut random);
         report(&format!(
             "{words}: {killed} of {rounds} killed, {resumed} with something to go on from"

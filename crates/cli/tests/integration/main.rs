@@ -16,6 +16,7 @@ mod cli_expiry;
 mod cli_explain;
 #[cfg(unix)]
 mod cli_kill;
+mod cli_known;
 mod cli_large;
 mod cli_passages;
 mod cli_plan;

@@ -3,8 +3,8 @@
 use crate::commands::dedup::command::Dedup;
 use crate::commands::dedup::completion::forget;
 use crate::commands::dedup::deduplication::{Counts, Deduplication, InputRecord};
-use crate::commands::dedup::partial_file::PartialFile;
-use crate::commands::dedup::targets::Targets;
+use crate::commands::outputs::partial_file::PartialFile;
+use crate::commands::outputs::targets::Targets;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::opening;
@@ -168,8 +168,13 @@ impl Plan<'_> {
 
     /// Begins to judge records as the run is asked to.
     pub(crate) fn insertion<'t>(&'t self, txn: &'t mut WriteTxn) -> Insertion<'t> {
+        let removal = &self.args.removal;
+        if removal.remove.is_by_passages() {
+            return removal.of_passages(txn.insertion());
+        }
         let insertion = txn.insertion().unless_similar(self.threshold).against(self.against);
-        insertion.estimate(self.args.estimate).max_candidates(self.args.max_candidates as usize)
+        let most = self.args.max_candidates as usize;
+        removal.of_similar(insertion.estimate(self.args.estimate).max_candidates(most))
     }
 
     /// Ends a run whose output is complete, and remembers it if its input can be read again.

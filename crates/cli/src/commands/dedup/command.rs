@@ -5,11 +5,14 @@ use crate::commands::dedup::begun::{Begun, Plan};
 use crate::commands::dedup::completion;
 use crate::commands::dedup::deduplication::{Counts, InputRecord};
 use crate::commands::dedup::dry_run::DryRun;
-use crate::commands::dedup::kept;
-use crate::commands::dedup::kept_output::OutputRecord;
-use crate::commands::dedup::targets::Targets;
+use crate::commands::dedup::removal::RemovalOptions;
+use crate::commands::dedup::summary::{Ended, report};
+use crate::commands::outputs::kept;
+use crate::commands::outputs::kept_output::OutputRecord;
+use crate::commands::outputs::request::OutputRequest;
+use crate::commands::outputs::targets::Targets;
 use crate::commands::replace_guard::ReplaceOptions;
-use crate::input::{BadRecord, Inputs, RawRecord, RecordName};
+use crate::input::{BadRecord, Inputs, RecordName};
 use crate::remote::is_remote;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
@@ -19,11 +22,9 @@ use crate::run::records::{Records, Source};
 use crate::run::resume_key::ResumeKey;
 use crate::run::{ending::Ending, opening, ranges, records};
 use crate::terminal::interrupt;
-use crate::terminal::numbers::grouped;
-use crate::terminal::output::{bytes, count, listed, similarity, summary, whole_millis};
+use crate::terminal::output::count;
 use crate::terminal::progress_bar::ProgressBar;
 use anyhow::anyhow;
-use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use twindex::{DEFAULT_MAX_CANDIDATES, Error};
@@ -32,7 +33,7 @@ use twindex::{Signature, Sketcher};
 
 /// The headings of the options in the help.
 const OUTPUT: &str = "Output";
-const DUPLICATES: &str = "What is a duplicate";
+pub(super) const DUPLICATES: &str = "What is a duplicate";
 const WRITING: &str = "Writing to the index";
 
 #[derive(Debug, clap::Args)]
@@ -114,6 +115,8 @@ pub(crate) struct Dedup {
     )]
     pub(crate) batch: u32,
     #[command(flatten)]
+    pub(crate) removal: RemovalOptions,
+    #[command(flatten)]
     pub(crate) replace: ReplaceOptions,
     #[command(flatten)]
     pub(crate) naming: NamingOptions,
@@ -127,14 +130,15 @@ pub(crate) struct Dedup {
 pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failure> {
     interrupt::catch()?;
     let start = Instant::now();
-    let mut targets = Targets::of(args)?;
+    args.removal.check(args.estimate, !args.against.is_empty())?;
+    let mut targets = Targets::of(&args.outputs())?;
     args.settings.threshold().map(ranges::threshold).transpose()?;
     let dry_run = args.dry_run.then(|| DryRun::of(global, args)).transpose()?;
     let place = dry_run.as_ref().map_or(&args.index, |copy| &copy.index);
     let mut index = args.open(global, place)?;
     let settings = match &index {
         Some(index) => *index.settings(),
-        None => args.settings.options().settings()?,
+        None => args.removal.options(&args.settings).settings()?,
     };
     args.input.check(settings.shingle, settings.weighted, &args.index)?;
     let others = against::open(global, args)?;
@@ -143,7 +147,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
     for (path, other) in args.against.iter().zip(&against) {
         against::check(args, &settings, index.is_none(), path, other.settings())?;
     }
-    targets.find_shards(args, args.inputs(&targets, &settings))?;
+    targets.find_shards(&args.outputs(), args.inputs(&targets, &settings))?;
     let threshold = args.settings.threshold().unwrap_or(settings.threshold());
     let key = args.resume_key(threshold);
     let against = &*against;
@@ -258,6 +262,18 @@ impl Dedup {
         })
     }
 
+    /// What is written where.
+    fn outputs(&self) -> OutputRequest<'_> {
+        OutputRequest {
+            paths: &self.paths,
+            index: &self.index,
+            against: &self.against,
+            output: self.output.as_deref(),
+            removed: self.removed.as_deref(),
+            dry_run: self.dry_run,
+        }
+    }
+
     /// The inputs to read. What the command itself writes is left out of directories.
     fn inputs(&self, targets: &Targets, settings: &Settings) -> Inputs {
         let mut inputs = self.input.of(&self.paths, &self.index, settings.weighted);
@@ -286,13 +302,11 @@ impl Dedup {
                 RecordName::Automatic => ("#".to_owned(), false),
             };
             let place = record.place;
-            if let RawRecord::File(path) = record.raw
-                && path.contains('\n')
-            {
+            let (written, form) = (OutputRecord::new(record.raw), record.form);
+            if !written.is_one_line() {
                 let cause = "its name holds a line break, which a list of paths cannot have".into();
                 return Err(BadRecord { place, cause });
             }
-            let written = OutputRecord::new(record.raw);
             let document = match &sketcher {
                 Some(sketcher) => Document::prepare(id, record.body.content(), sketcher, &settings),
                 None => Document::from_signature(id, none.clone()).map(|document| {
@@ -302,8 +316,11 @@ impl Dedup {
                 }),
             };
             match document {
-                Ok(document) if named => Ok(InputRecord { document, place, written }),
-                Ok(document) => Ok(InputRecord { document: document.without_id(), place, written }),
+                Ok(document) if named => Ok(InputRecord { document, place, written, form }),
+                Ok(document) => {
+                    let document = document.without_id();
+                    Ok(InputRecord { document, place, written, form })
+                }
                 Err(error) => Err(BadRecord { place, cause: error.to_string() }),
             }
         })
@@ -327,78 +344,11 @@ impl Dedup {
             .with_flag("id-hash", self.naming.is_hash())
             .with_flag("estimate", self.estimate)
             .with("max-candidates", self.max_candidates.to_le_bytes());
-        self.input.add_to(key)
+        self.input.add_to(self.removal.add_to(key))
     }
 }
 
 /// The path without a slash at its end. Both name the same folder.
 fn unslashed(path: &Path) -> &Path {
     if is_remote(path) { path } else { path.components().as_path() }
-}
-
-/// How a run ended.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Ended {
-    Done,
-    Interrupted,
-    /// An earlier run with the same input has finished, and its output is unchanged.
-    Already,
-}
-
-/// Prints the summary of the run.
-fn report(
-    global: &GlobalOptions,
-    args: &Dedup,
-    counts: &Counts,
-    failed: u64,
-    recall: Option<f64>,
-    seconds: f64,
-    ended: Ended,
-) {
-    let Counts { added, replaced, unchanged, duplicates, empty, bytes: read, limited } = *counts;
-    let fields = [
-        ("added", added.into()),
-        ("replaced", replaced.into()),
-        ("unchanged", unchanged.into()),
-        ("duplicates", duplicates.into()),
-        ("empty", empty.into()),
-        ("failed", failed.into()),
-        ("limited", limited.into()),
-        ("bytes", read.into()),
-        ("seconds", whole_millis(seconds)),
-        ("recall", recall.map_or(Value::Null, similarity)),
-        ("interrupted", (ended == Ended::Interrupted).into()),
-        ("already_finished", (ended == Ended::Already).into()),
-        ("dry_run", Value::from(args.dry_run)),
-    ];
-    let all = added + replaced + unchanged + duplicates;
-    let would = match ended {
-        _ if args.dry_run => "would remove",
-        Ended::Already => "already finished: removed",
-        Ended::Done | Ended::Interrupted => "removed",
-    };
-    let mut sentence =
-        format!("{would} {} of {}", count(duplicates, "duplicate"), count(all, "document"));
-    sentence += &listed(&[
-        (added, "added"),
-        (replaced, "replaced"),
-        (unchanged, if args.skip_known { "known and left out" } else { "known" }),
-        (empty, "empty"),
-        (failed, "failed"),
-    ]);
-    sentence += &format!(" in {seconds:.1} s: {} of text", bytes(read));
-    if let Some(recall) = recall {
-        sentence += &format!(", recall at the threshold {}", similarity(recall));
-    }
-    if limited > 0 {
-        sentence += &format!(
-            "; {} compared with only {} of their candidates (--max-candidates)",
-            count(limited, "kept record"),
-            grouped(args.max_candidates.into()),
-        );
-    }
-    if let (Ended::Already, Some(out)) = (ended, &args.output) {
-        sentence += &format!("; {} is unchanged, --restart starts over", out.display());
-    }
-    summary(global, &fields, &sentence);
 }

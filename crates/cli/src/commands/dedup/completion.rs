@@ -1,13 +1,13 @@
 //! What a run of `dedup` may find that has judged all its records: one that was interrupted before
 //! its output was complete, or one that has finished.
 
-use crate::commands::dedup::audit::Audit;
 use crate::commands::dedup::begun::Plan;
 use crate::commands::dedup::command::Dedup;
 use crate::commands::dedup::deduplication::{Counts, changed_error, stored_outputs};
-use crate::commands::dedup::kept;
-use crate::commands::dedup::partial_file::{LengthAndHash, PartialFile, partial_path};
-use crate::commands::dedup::targets::{Target, Targets};
+use crate::commands::outputs::audit::Audit;
+use crate::commands::outputs::kept;
+use crate::commands::outputs::partial_file::{LengthAndHash, PartialFile, partial_path};
+use crate::commands::outputs::targets::{Target, Targets};
 use crate::input::STANDARD_INPUT;
 use crate::run::failure::Failure;
 use crate::run::resume_key::ResumeKey;
@@ -103,7 +103,10 @@ fn printed_spool(
         return Ok(None);
     };
     match PartialFile::resume(&path, audit)? {
-        Some(spool) if print => Audit::begin(plan.global, plan.targets, Some(spool))?.finish(),
+        Some(spool) if print => {
+            let columns = plan.args.removal.remove.audit_columns();
+            Audit::begin(plan.global, plan.targets, columns, Some(spool))?.finish()
+        }
         spool => Ok(spool),
     }
 }

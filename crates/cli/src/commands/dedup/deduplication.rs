@@ -1,19 +1,21 @@
 //! One run of `dedup`: judges each record, writes or audits it, and stores the progress.
 
-use crate::commands::dedup::audit::Audit;
 use crate::commands::dedup::begun::Plan;
-use crate::commands::dedup::kept::Kept;
-use crate::commands::dedup::kept_output::OutputRecord;
-use crate::commands::dedup::partial_file::{LengthAndHash, PartialFile, partial_path};
+use crate::commands::dedup::removal::Remove;
 use crate::commands::dedup::repetition::Repetition;
+use crate::commands::outputs::audit::{Audit, known_values, passages_of};
+use crate::commands::outputs::kept::Kept;
+use crate::commands::outputs::kept_output::{OutputRecord, fixed_text};
+use crate::commands::outputs::partial_file::{LengthAndHash, PartialFile, partial_path};
 use crate::commands::replace_guard::ReplaceGuard;
+use crate::input::TextForm;
 use crate::run::failure::Failure;
 use crate::terminal::output::likeness;
 use anyhow::anyhow;
 use serde_json::Value;
 use std::collections::HashSet;
 use std::path::Path;
-use twindex::{DedupOutcome, DedupRun, Document, Error, Index, Inserted, Outcome, WriteTxn};
+use twindex::{DedupOutcome, DedupRun, Document, Error, Index, Inserted, Match, Outcome, WriteTxn};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The outcomes so far, in the order in which the index stores them, and what it does not store.
@@ -25,6 +27,11 @@ pub(crate) struct Counts {
     pub(crate) duplicates: u64,
     pub(crate) empty: u64,
     pub(crate) bytes: u64,
+    /// Records that were kept although a similar document is known, as it does not contain them.
+    pub(crate) spared: u64,
+    /// Records of which passages were cut out, and the bytes of these passages.
+    pub(crate) cut: u64,
+    pub(crate) cut_bytes: u64,
     /// Records that this process has kept and that had more candidates than were compared.
     pub(crate) limited: u64,
 }
@@ -32,19 +39,47 @@ pub(crate) struct Counts {
 impl Counts {
     /// Returns the numbers that the index stores with the progress of a run: length and hash of the
     /// output, length and hash of the audit, and the counts.
+    ///
+    /// An index has fewer than 2^32 documents, so the upper halves of the counts of what is known,
+    /// added and so on hold the counts that came later.
     fn notes(self, kept: LengthAndHash, audit: LengthAndHash) -> [u64; 10] {
-        let Self { added, replaced, unchanged, duplicates, empty, bytes, limited: _ } = self;
-        let counts = [added, replaced, unchanged, duplicates, empty, bytes];
-        let [a, b, c, d, e, f] = counts;
-        [kept.0, kept.1, audit.0, audit.1, a, b, c, d, e, f]
+        let Self { added, replaced, unchanged, duplicates, empty, bytes, .. } = self;
+        let Self { spared, cut, cut_bytes, limited: _, .. } = self;
+        let both = |low: u64, high: u64| low.min(HALF) | high.min(HALF) << 32;
+        [
+            kept.0,
+            kept.1,
+            audit.0,
+            audit.1,
+            both(added, cut_bytes & HALF),
+            both(replaced, cut_bytes >> 32),
+            both(unchanged, cut),
+            duplicates,
+            both(empty, spared),
+            bytes,
+        ]
     }
 
     /// Reads the counts that a run has stored.
     pub(crate) fn of(run: &DedupRun) -> Self {
         let [.., added, replaced, unchanged, duplicates, empty, bytes] = run.notes();
-        Self { added, replaced, unchanged, duplicates, empty, bytes, limited: 0 }
+        Self {
+            added: added & HALF,
+            replaced: replaced & HALF,
+            unchanged: unchanged & HALF,
+            duplicates,
+            empty: empty & HALF,
+            bytes,
+            spared: empty >> 32,
+            cut: unchanged >> 32,
+            cut_bytes: added >> 32 | replaced >> 32 << 32,
+            limited: 0,
+        }
     }
 }
+
+/// The lower half of a stored number.
+const HALF: u64 = u32::MAX as u64;
 
 /// Returns the length and hash of the output, then those of the audit, as a run has stored them.
 pub(crate) fn stored_outputs(run: &DedupRun) -> (LengthAndHash, LengthAndHash) {
@@ -59,6 +94,8 @@ pub(crate) struct InputRecord {
     pub(crate) place: String,
     /// What the output receives if the record is kept.
     pub(crate) written: OutputRecord,
+    /// How that holds the text.
+    pub(crate) form: TextForm,
 }
 
 /// A run of `dedup` in progress.
@@ -108,7 +145,7 @@ impl<'a> Deduplication<'a> {
         Ok(Self {
             plan,
             kept,
-            audit: Audit::begin(global, targets, audit)?,
+            audit: Audit::begin(global, targets, args.removal.remove.audit_columns(), audit)?,
             guard,
             counts,
             run,
@@ -154,19 +191,24 @@ impl<'a> Deduplication<'a> {
     ) -> Result<(), Failure> {
         let mut records = Vec::with_capacity(incoming.len());
         let mut documents = Vec::with_capacity(incoming.len());
-        for InputRecord { document, place, written } in incoming {
+        let Plan { args, .. } = *self.plan;
+        for InputRecord { document, place, written, form } in incoming {
             self.kept.admit(&written, &place)?;
+            if args.removal.remove == Remove::Spans && form == TextForm::Fixed {
+                return Err(fixed_text(&place));
+            }
             // A text that comes twice is kept once in every run, also when it is known.
-            let is_copy = self.plan.args.naming.is_hash()
-                && !self.met.insert(xxh3_64(document.id().as_bytes()));
-            records.push((
-                document.text_bytes(),
-                document.signature().is_empty(),
+            let is_copy =
+                args.naming.is_hash() && !self.met.insert(xxh3_64(document.id().as_bytes()));
+            records.push(Judged {
+                bytes: document.text_bytes(),
+                empty: document.signature().is_empty(),
                 written,
+                form,
                 is_copy,
-            ));
+            });
             // A dry run assigns no numbers from the index; it names the record by its place.
-            documents.push(match document.id().is_empty() && self.plan.args.dry_run {
+            documents.push(match document.id().is_empty() && args.dry_run {
                 true => document.with_id(place)?,
                 false => document,
             });
@@ -174,52 +216,109 @@ impl<'a> Deduplication<'a> {
         let insertion = self.plan.insertion(txn);
         let judged = self.run.insert(insertion, documents).map_err(|error| self.failure(error))?;
         let mut met_again = Vec::new();
-        for (judged, (bytes, empty, written, is_copy)) in judged.into_iter().zip(records) {
+        for (judged, record) in judged.into_iter().zip(records) {
             let Some(DedupOutcome { id, outcome }) = judged else { continue };
             self.repetition.add(&id, &outcome);
             self.in_batch += 1;
-            self.counts.bytes += bytes;
-            self.counts.empty += u64::from(empty);
-            if is_copy && outcome == Outcome::Inserted(Inserted::Unchanged) {
+            self.counts.bytes += record.bytes;
+            self.counts.empty += u64::from(record.empty);
+            let done = outcome.inserted();
+            if record.is_copy && done == Some(Inserted::Unchanged) {
                 self.counts.duplicates += 1;
-                let id = Value::from(id);
-                self.audit.line([id.clone(), id, likeness(1.0, true), true.into()])?;
+                self.tell_copy(&id)?;
                 continue;
             }
-            let found = match outcome {
-                Outcome::Inserted(done) => {
-                    let known = done == Inserted::Unchanged;
-                    let counter = match done {
-                        Inserted::Unchanged => &mut self.counts.unchanged,
-                        Inserted::Replaced => &mut self.counts.replaced,
-                        Inserted::Added | Inserted::Skipped => &mut self.counts.added,
-                    };
-                    *counter += 1;
-                    if !known {
-                        self.guard.wrote(&id, done == Inserted::Replaced);
+            if let Outcome::Duplicate { of, against: None } = &outcome {
+                met_again.push(of.id.clone());
+            }
+            if let Some(done) = done {
+                let written = match &outcome {
+                    Outcome::Cut { text, .. } => {
+                        let field = args.input.text_field();
+                        let written = record.written.with_text(record.form, field, text);
+                        &written.ok_or_else(|| fixed_text(&id))?
                     }
-                    if !(known && self.plan.args.skip_known) {
-                        self.kept.write(&written)?;
-                    }
-                    if known {
-                        met_again.push(id);
-                    }
-                    continue;
+                    _ => &record.written,
+                };
+                if self.keep(&id, done, written)? {
+                    met_again.push(id.clone());
                 }
-                Outcome::Duplicate { of, against: Some(_) } => of,
-                Outcome::Duplicate { of, against: None } => {
-                    met_again.push(of.id.clone());
-                    of
-                }
-            };
-            self.counts.duplicates += 1;
-            let similarity = likeness(found.similarity, found.exact);
-            self.audit.line([id.into(), found.id.into(), similarity, found.exact.into()])?;
+            } else {
+                self.counts.duplicates += 1;
+            }
+            self.tell(&id, &outcome, record.bytes)?;
         }
-        if self.plan.args.touch {
+        if args.touch {
             txn.renew_batch(&met_again)?;
         }
         Ok(())
+    }
+
+    /// Writes a record that was inserted or is known. Returns whether it is known.
+    fn keep(&mut self, id: &str, done: Inserted, written: &OutputRecord) -> Result<bool, Failure> {
+        let known = done == Inserted::Unchanged;
+        let counter = match done {
+            Inserted::Unchanged => &mut self.counts.unchanged,
+            Inserted::Replaced => &mut self.counts.replaced,
+            Inserted::Added | Inserted::Skipped => &mut self.counts.added,
+        };
+        *counter += 1;
+        if !known {
+            self.guard.wrote(id, done == Inserted::Replaced);
+        }
+        if !(known && self.plan.args.skip_known) {
+            self.kept.write(written)?;
+        }
+        Ok(known)
+    }
+
+    /// Writes a line to the audit if the record was removed, changed or spared. `bytes` are those
+    /// of its text.
+    fn tell(&mut self, id: &str, outcome: &Outcome, bytes: u64) -> Result<(), Failure> {
+        match outcome {
+            Outcome::Duplicate { of, .. } => self.tell_similar(id, of, false),
+            Outcome::Spared { of, .. } => {
+                self.counts.spared += 1;
+                self.tell_similar(id, of, true)
+            }
+            Outcome::Cut { known, text, .. } => {
+                self.counts.cut += 1;
+                self.counts.cut_bytes += bytes.saturating_sub(text.len() as u64);
+                self.audit.line(known_values(id, known.share(), passages_of(known), true))
+            }
+            Outcome::Covered(known) => {
+                self.audit.line(known_values(id, known.share(), passages_of(known), false))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes the line of a record that is similar to a document.
+    fn tell_similar(&mut self, id: &str, of: &Match, kept: bool) -> Result<(), Failure> {
+        if self.plan.args.removal.remove.is_by_passages() {
+            // The record came before, as it is.
+            let none = Value::Array(Vec::new());
+            return self.audit.line(known_values(id, of.similarity, none, kept));
+        }
+        // What came before, as it is, contains itself.
+        let contained = of.containment.map_or(of.similarity, |containment| containment.share);
+        self.audit.line([
+            id.into(),
+            of.id.as_str().into(),
+            likeness(of.similarity, of.exact),
+            of.exact.into(),
+            likeness(contained, true),
+            kept.into(),
+        ])
+    }
+
+    /// Writes the line of a record whose text came before in this run, with the same id.
+    fn tell_copy(&mut self, id: &str) -> Result<(), Failure> {
+        if self.plan.args.removal.remove.is_by_passages() {
+            return self.audit.line(known_values(id, 1.0, Value::Array(Vec::new()), false));
+        }
+        let same = likeness(1.0, true);
+        self.audit.line([id.into(), id.into(), same.clone(), true.into(), same, false.into()])
     }
 
     /// Syncs both outputs and stores the progress of the run in the transaction. `judged` says that
@@ -240,6 +339,15 @@ impl<'a> Deduplication<'a> {
         }
         Ok(())
     }
+}
+
+/// A record that is being judged.
+struct Judged {
+    bytes: u64,
+    empty: bool,
+    written: OutputRecord,
+    form: TextForm,
+    is_copy: bool,
 }
 
 /// The error for a file that is not as the interrupted run has left it.

@@ -8,6 +8,7 @@ use crate::input::names::shortened;
 use crate::input::record::{
     BadRecord, Body, Naming, RawRecord, Record, RecordName, TableHead, too_long,
 };
+use crate::input::text_form::TextForm;
 use crate::input::wanted::{Head, Wanted};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
@@ -143,7 +144,8 @@ impl ColumnTable {
             return Err(BadRecord { place, cause: too_long(self.most) });
         }
         let raw = RawRecord::Columns { batch: &piece.batch, row };
-        Ok(Record { name, body: Body::Text(Cow::Borrowed(text)), place, raw })
+        let (body, form) = (Body::Text(Cow::Borrowed(text)), TextForm::Column);
+        Ok(Record { name, body, place, raw, form })
     }
 }
 

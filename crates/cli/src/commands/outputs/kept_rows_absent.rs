@@ -1,6 +1,7 @@
 //! Kept rows in a build without the feature `tables`: none.
 
-use crate::commands::dedup::partial_file::LengthAndHash;
+use crate::commands::outputs::kept_output::NewText;
+use crate::commands::outputs::partial_file::LengthAndHash;
 use crate::input::{NO_TABLES, RowBatch, RowSchema};
 use crate::run::column_format::ColumnFormat;
 use crate::run::failure::Failure;
@@ -36,7 +37,12 @@ impl KeptRows {
     }
 
     /// Writes a row.
-    pub(crate) fn write(&mut self, _batch: &Arc<RowBatch>, _row: usize) -> Result<(), Failure> {
+    pub(crate) fn write(
+        &mut self,
+        _batch: &Arc<RowBatch>,
+        _row: usize,
+        _text: Option<&NewText>,
+    ) -> Result<(), Failure> {
         match *self {}
     }
 

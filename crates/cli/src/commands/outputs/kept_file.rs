@@ -1,9 +1,9 @@
 //! A file of kept records: text, or rows by columns, by its name.
 
-use crate::commands::dedup::kept_output::{KeptOutput, OutputRecord, wants_columns};
-use crate::commands::dedup::kept_rows::KeptRows;
-use crate::commands::dedup::partial_file::{LengthAndHash, OutputWriter, PartialFile};
-use crate::commands::dedup::rows_spool::forget_spool;
+use crate::commands::outputs::kept_output::{KeptOutput, OutputRecord, wants_columns};
+use crate::commands::outputs::kept_rows::KeptRows;
+use crate::commands::outputs::partial_file::{LengthAndHash, OutputWriter, PartialFile};
+use crate::commands::outputs::rows_spool::forget_spool;
 use crate::input::{RowSchema, TableHead};
 use crate::run::column_format::ColumnFormat;
 use crate::run::columns_file;
@@ -76,7 +76,9 @@ impl KeptFile {
     pub(crate) fn write(&mut self, written: &OutputRecord) -> Result<(), Failure> {
         match (self, written) {
             (Self::Text(text), _) => text.write(written),
-            (Self::Rows(rows), OutputRecord::Columns { batch, row }) => rows.write(batch, *row),
+            (Self::Rows(rows), OutputRecord::Columns { batch, row, text }) => {
+                rows.write(batch, *row, text.as_ref())
+            }
             (Self::Rows(_), _) => Ok(()),
         }
     }

@@ -1,7 +1,7 @@
 //! Output files that get their final name when they are complete, and output streams.
 
-use crate::commands::dedup::exclusive_file;
-use crate::commands::dedup::write_behind::WriteBehind;
+use crate::commands::outputs::exclusive_file;
+use crate::commands::outputs::write_behind::WriteBehind;
 use crate::input::STANDARD_INPUT;
 use crate::run::compressor::{Compressor, decompressed};
 use crate::run::failure::Failure;

@@ -1,9 +1,10 @@
 //! The text output of `dedup`: the kept records, each with the bytes it had in the input.
 
-use crate::commands::dedup::partial_file::{LengthAndHash, OutputWriter};
-use crate::input::{RawRecord, RowBatch, TableHead};
+use crate::commands::outputs::partial_file::{LengthAndHash, OutputWriter};
+use crate::input::{RawRecord, RowBatch, TableHead, TextForm};
 use crate::run::failure::Failure;
 use anyhow::anyhow;
+use serde_json::Value;
 use std::sync::Arc;
 
 /// The mark that some programs write at the start of a UTF-8 file.
@@ -21,7 +22,14 @@ pub(crate) enum OutputRecord {
     /// A row of a table. The output starts with the header of the table.
     Row { header: Arc<[u8]>, bytes: Vec<u8> },
     /// A row of a table by columns.
-    Columns { batch: Arc<RowBatch>, row: usize },
+    Columns { batch: Arc<RowBatch>, row: usize, text: Option<NewText> },
+}
+
+/// Another text for a column of a row.
+#[derive(Clone, Debug)]
+pub(crate) struct NewText {
+    pub(crate) column: String,
+    pub(crate) text: String,
 }
 
 impl OutputRecord {
@@ -34,8 +42,40 @@ impl OutputRecord {
                 Self::Row { header: Arc::clone(header), bytes: bytes.to_owned() }
             }
             RawRecord::Warc(bytes) => Self::Warc(bytes.to_owned()),
-            RawRecord::Columns { batch, row } => Self::Columns { batch: Arc::clone(batch), row },
+            RawRecord::Columns { batch, row } => {
+                Self::Columns { batch: Arc::clone(batch), row, text: None }
+            }
         }
+    }
+
+    /// Whether a list of paths can hold the record on a line of its own.
+    pub(crate) fn is_one_line(&self) -> bool {
+        !matches!(self, Self::Path(path) if path.contains('\n'))
+    }
+
+    /// The record with another field at its end. `None` if it is no object of JSON.
+    pub(crate) fn with_field(&self, form: TextForm, name: &str, value: &Value) -> Option<Self> {
+        match self {
+            Self::Bytes(bytes) => form.with_field(bytes, name, value).map(Self::Bytes),
+            _ => None,
+        }
+    }
+
+    /// The record with another text in its field of this name. `None` if its text cannot be
+    /// exchanged.
+    pub(crate) fn with_text(&self, form: TextForm, field: &str, text: &str) -> Option<Self> {
+        Some(match self {
+            Self::Bytes(bytes) => Self::Bytes(form.with_text(bytes, field, text)?),
+            Self::Row { header, bytes } => {
+                let bytes = form.with_text(bytes, field, text)?;
+                Self::Row { header: Arc::clone(header), bytes }
+            }
+            Self::Columns { batch, row, .. } => {
+                let text = NewText { column: field.to_owned(), text: text.to_owned() };
+                Self::Columns { batch: Arc::clone(batch), row: *row, text: Some(text) }
+            }
+            Self::Path(_) | Self::Warc(_) => return None,
+        })
     }
 }
 
@@ -191,10 +231,19 @@ pub(crate) fn wants_columns(place: &str) -> Failure {
     .into()
 }
 
+/// The error for a record whose text cannot be changed.
+pub(crate) fn fixed_text(place: &str) -> Failure {
+    anyhow!(
+        "{place}: only the texts of JSON Lines, tables and lines can be written without their \
+         passages; --remove covered removes whole records of any format"
+    )
+    .into()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::dedup::partial_file::PartialFile;
+    use crate::commands::outputs::partial_file::PartialFile;
 
     fn bytes(text: &str) -> OutputRecord {
         OutputRecord::Bytes(text.into())

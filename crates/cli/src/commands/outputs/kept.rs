@@ -1,10 +1,10 @@
 //! The output of `dedup`: one file or stream, or a folder with a file for each input.
 
-use crate::commands::dedup::kept_file::{self, KeptFile};
-use crate::commands::dedup::kept_folder::{self, KeptFolder};
-use crate::commands::dedup::kept_output::OutputRecord;
-use crate::commands::dedup::partial_file::{LengthAndHash, OutputWriter};
-use crate::commands::dedup::targets::Target;
+use crate::commands::outputs::kept_file::{self, KeptFile};
+use crate::commands::outputs::kept_folder::{self, KeptFolder};
+use crate::commands::outputs::kept_output::OutputRecord;
+use crate::commands::outputs::partial_file::{LengthAndHash, OutputWriter};
+use crate::commands::outputs::targets::Target;
 use crate::input::TableHead;
 use crate::run::failure::Failure;
 use crate::run::records::Source;

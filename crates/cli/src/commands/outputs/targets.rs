@@ -1,11 +1,11 @@
 //! The targets that `dedup` writes to: resolves links, and refuses to overwrite an input.
 
-use crate::commands::dedup::command::Dedup;
-use crate::commands::dedup::delivery::Delivery;
-use crate::commands::dedup::folder_state::{forget_state, state_path};
-use crate::commands::dedup::partial_file::{partial_path, with_suffix};
-use crate::commands::dedup::rows_spool::spool_path;
-use crate::commands::dedup::shards::{ShardFolder, check_apart};
+use crate::commands::outputs::delivery::Delivery;
+use crate::commands::outputs::folder_state::{forget_state, state_path};
+use crate::commands::outputs::partial_file::{partial_path, with_suffix};
+use crate::commands::outputs::request::OutputRequest;
+use crate::commands::outputs::rows_spool::spool_path;
+use crate::commands::outputs::shards::{ShardFolder, check_apart};
 use crate::input::{Inputs, STANDARD_INPUT, same_file};
 use crate::remote::is_remote;
 use crate::run::column_format::ColumnFormat;
@@ -42,29 +42,29 @@ pub(crate) struct Targets {
 
 impl Targets {
     /// Finds the targets of a command, and checks all its paths before it writes anything.
-    pub(crate) fn of(args: &Dedup) -> Result<Self, Failure> {
+    pub(crate) fn of(request: &OutputRequest<'_>) -> Result<Self, Failure> {
         let is_here = |path: &&PathBuf| path.as_os_str() != STANDARD_INPUT && !is_remote(path);
-        for path in args.paths.iter().filter(is_here) {
+        for path in request.paths.iter().filter(is_here) {
             fs::metadata(path).with_context(|| path.display().to_string())?;
         }
-        if args.dry_run {
-            let out = args.output.as_deref().filter(|out| is_folder(out)).map(|_| Target::Nowhere);
+        if request.dry_run {
+            let out = request.output.filter(|out| is_folder(out)).map(|_| Target::Nowhere);
             return Ok(Self { out, audit: None, printed: true, delivery: None });
         }
-        let is_stdout = |path: &PathBuf| path.as_os_str() == STANDARD_INPUT;
-        let removed = args.removed.as_ref().filter(|path| !is_stdout(path));
-        let delivery = Delivery::of(args)?;
+        let is_stdout = |path: &Path| path.as_os_str() == STANDARD_INPUT;
+        let removed = request.removed.filter(|path| !is_stdout(path));
+        let delivery = Delivery::of(request)?;
         let out = match &delivery {
             Some(delivery) => Some(delivery.target()),
-            None => args.output.as_deref().map(Target::of_output),
+            None => request.output.map(Target::of_output),
         };
         let targets = Self {
             out,
-            audit: removed.map(|path| Target::of(path)),
-            printed: removed.is_none() && !args.output.as_ref().is_some_and(is_stdout),
+            audit: removed.map(Target::of),
+            printed: removed.is_none() && !request.output.is_some_and(is_stdout),
             delivery,
         };
-        targets.check(args)?;
+        targets.check(request)?;
         Ok(targets)
     }
 
@@ -105,14 +105,18 @@ impl Targets {
     }
 
     /// Finds the files of the output, if it is a folder.
-    pub(crate) fn find_shards(&mut self, args: &Dedup, inputs: Inputs) -> Result<(), Failure> {
-        match (&self.out, &args.output) {
+    pub(crate) fn find_shards(
+        &mut self,
+        request: &OutputRequest<'_>,
+        inputs: Inputs,
+    ) -> Result<(), Failure> {
+        match (&self.out, request.output) {
             (Some(Target::Folder(folder)), _) => {
-                let folder = ShardFolder::find(&folder.path, inputs, args, self)?;
+                let folder = ShardFolder::find(&folder.path, inputs, request, self)?;
                 self.out = Some(Target::Folder(folder));
             }
             (Some(Target::Nowhere), Some(path)) => {
-                ShardFolder::find(path, inputs, args, self)?;
+                ShardFolder::find(path, inputs, request, self)?;
             }
             _ => {}
         }
@@ -143,18 +147,18 @@ impl Targets {
 
     /// Checks that each folder exists, and that no file to write is another output, an index or an
     /// input.
-    fn check(&self, args: &Dedup) -> Result<(), Failure> {
-        if let Some(removed) = args.removed.as_deref().filter(|removed| is_remote(removed)) {
+    fn check(&self, request: &OutputRequest<'_>) -> Result<(), Failure> {
+        if let Some(removed) = request.removed.filter(|removed| is_remote(removed)) {
             let removed = removed.display();
             return Err(anyhow!("{removed}: is an address; name a file for the audit").into());
         }
-        if let Some(removed) = args.removed.as_deref().filter(|removed| is_folder(removed)) {
+        if let Some(removed) = request.removed.filter(|removed| is_folder(removed)) {
             let removed = removed.display();
             return Err(anyhow!("{removed}: is a folder; name a file for the audit").into());
         }
         if let Some(folder) = self.folder() {
             check_folder_above(folder)?;
-            check_apart(folder, args)?;
+            check_apart(folder, request)?;
         }
         let files = self.files();
         for (at, file) in files.iter().enumerate() {
@@ -167,15 +171,16 @@ impl Targets {
                     anyhow!("{place}: cannot take both the output and the audit; name two files");
                 return Err(error.into());
             }
-            if args
+            if request
                 .against
                 .iter()
-                .chain([&args.index])
+                .map(PathBuf::as_path)
+                .chain([request.index])
                 .any(|index| is_same_destination(index, file))
             {
                 return Err(anyhow!("{place}: is an index; write to another file").into());
             }
-            if args.paths.iter().any(|input| is_same_destination(input, file)) {
+            if request.paths.iter().any(|input| is_same_destination(input, file)) {
                 return Err(anyhow!("{place}: is an input; write to another file").into());
             }
         }

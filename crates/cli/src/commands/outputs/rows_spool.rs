@@ -1,6 +1,6 @@
 //! The names of spools of rows.
 
-use crate::commands::dedup::partial_file::{partial_path, with_suffix};
+use crate::commands::outputs::partial_file::{partial_path, with_suffix};
 use crate::run::failure::Failure;
 use anyhow::anyhow;
 use std::io;

@@ -1,9 +1,9 @@
 //! The files of a folder of outputs: one for each file of records in the input.
 
-use crate::commands::dedup::command::Dedup;
-use crate::commands::dedup::partial_file::partial_path;
-use crate::commands::dedup::rows_spool::spool_path;
-use crate::commands::dedup::targets::{Target, Targets, is_same_destination};
+use crate::commands::outputs::partial_file::partial_path;
+use crate::commands::outputs::request::OutputRequest;
+use crate::commands::outputs::rows_spool::spool_path;
+use crate::commands::outputs::targets::{Target, Targets, is_same_destination};
 use crate::input::{FileIdentity, Finding, Holds, Inputs, STANDARD_INPUT};
 use crate::remote::is_remote;
 use crate::run::column_format::ColumnFormat;
@@ -59,28 +59,28 @@ impl ShardFolder {
     pub(crate) fn find(
         path: &Path,
         inputs: Inputs,
-        args: &Dedup,
+        request: &OutputRequest<'_>,
         targets: &Targets,
     ) -> Result<Self, Failure> {
         // Messages name an address, and not the folder on this machine.
-        let named = args.output.as_deref().filter(|out| is_remote(out)).unwrap_or(path);
+        let named = request.output.filter(|out| is_remote(out)).unwrap_or(path);
         let place = named.display();
-        if args.paths.iter().any(|input| input.as_os_str() == STANDARD_INPUT) {
+        if request.paths.iter().any(|input| input.as_os_str() == STANDARD_INPUT) {
             return Err(anyhow!(
                 "{place}: is a folder, and standard input has no name there; name a file with -o"
             )
             .into());
         }
         let mut others = targets.files();
-        others.extend(args.against.iter().cloned());
-        others.push(args.index.clone());
+        others.extend(request.against.iter().cloned());
+        others.push(request.index.to_owned());
         let (mut shards, mut inputs_found) = (Vec::<Shard>::new(), HashSet::new());
         let mut taken = HashMap::new();
         for found in Finding::new(Arc::new(inputs)) {
             let found = match found {
                 Ok(found) => found,
                 // A path that was named must be right. Another is reported when it is read.
-                Err(bad) if args.paths.iter().any(|path| *path == *bad.place) => {
+                Err(bad) if request.paths.iter().any(|path| *path == *bad.place) => {
                     return Err(anyhow!("{bad}").into());
                 }
                 Err(_) => continue,
@@ -158,9 +158,9 @@ fn check_place(out: &Path) -> Result<(), Failure> {
 }
 
 /// Fails if an output folder is in a folder of the input, or the other way round.
-pub(crate) fn check_apart(folder: &Path, args: &Dedup) -> Result<(), Failure> {
+pub(crate) fn check_apart(folder: &Path, request: &OutputRequest<'_>) -> Result<(), Failure> {
     let Some(own) = Target::absolute(folder) else { return Ok(()) };
-    let inputs = args.paths.iter().filter(|path| path.as_os_str() != STANDARD_INPUT);
+    let inputs = request.paths.iter().filter(|path| path.as_os_str() != STANDARD_INPUT);
     for input in inputs {
         let Ok(found) = input.canonicalize() else { continue };
         let (folder, input) = (folder.display(), input.display());

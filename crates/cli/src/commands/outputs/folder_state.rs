@@ -1,6 +1,6 @@
 //! The file that tells a later run what a folder of outputs holds so far.
 
-use crate::commands::dedup::partial_file::{LengthAndHash, PartialFile, partial_path};
+use crate::commands::outputs::partial_file::{LengthAndHash, PartialFile, partial_path};
 use crate::run::failure::Failure;
 use anyhow::Context;
 use serde::{Deserialize, Serialize};

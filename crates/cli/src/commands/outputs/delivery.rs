@@ -1,9 +1,9 @@
 //! Outputs behind an address: written beside the index, and copied when they are complete.
 
-use crate::commands::dedup::command::Dedup;
-use crate::commands::dedup::partial_file::{LengthAndHash, with_suffix};
-use crate::commands::dedup::shards::ShardFolder;
-use crate::commands::dedup::targets::Target;
+use crate::commands::outputs::partial_file::{LengthAndHash, with_suffix};
+use crate::commands::outputs::request::OutputRequest;
+use crate::commands::outputs::shards::ShardFolder;
+use crate::commands::outputs::targets::Target;
 use crate::input::same_file;
 use crate::remote::{address, check_writable, size_of, upload};
 use crate::run::failure::Failure;
@@ -32,10 +32,10 @@ impl Delivery {
     /// # Errors
     ///
     /// Fails if the store cannot be reached, or if the address is that of an input.
-    pub(crate) fn of(args: &Dedup) -> Result<Option<Self>, Failure> {
-        let Some(address) = args.output.as_deref().and_then(address) else { return Ok(None) };
+    pub(crate) fn of(request: &OutputRequest<'_>) -> Result<Option<Self>, Failure> {
+        let Some(address) = request.output.and_then(address) else { return Ok(None) };
         let is_folder = address.ends_with('/');
-        if let Some(input) = args.paths.iter().find(|input| overlap(address, input)) {
+        if let Some(input) = request.paths.iter().find(|input| overlap(address, input)) {
             let error = match same_file(Path::new(address), input) {
                 true => anyhow!("{address}: is an input; write to another file"),
                 false => anyhow!(
@@ -49,7 +49,7 @@ impl Delivery {
         check_writable(&tried).with_context(|| address.to_owned())?;
         let name = address.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
         let suffix = format!(".{:016x}.{name}", xxh3_64(address.as_bytes()));
-        let staged = with_suffix(&args.index, &suffix);
+        let staged = with_suffix(request.index, &suffix);
         Ok(Some(Self { address: address.to_owned(), staged }))
     }
 

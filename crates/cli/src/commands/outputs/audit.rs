@@ -1,16 +1,17 @@
-//! The audit of `dedup`: one line for each removed record, with the document it duplicates.
+//! The audit of `dedup`: one line for each record that is removed or changed, and why.
 
-use crate::commands::dedup::partial_file::{LengthAndHash, OutputWriter, PartialFile};
-use crate::commands::dedup::targets::{Target, Targets};
+use crate::commands::outputs::partial_file::{LengthAndHash, OutputWriter, PartialFile};
+use crate::commands::outputs::targets::{Target, Targets};
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
-use crate::terminal::output::{Results, json_line};
+use crate::terminal::output::{Results, json_line, likeness};
 use anyhow::Context;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::io::BufRead;
+use twindex::{KnownPassage, KnownPassages};
 
-/// The columns of an audit line.
-const COLUMNS: [&str; 4] = ["id", "duplicate_of", "similarity", "exact"];
+/// The names of the columns of an audit.
+pub(crate) type Columns = &'static [&'static str];
 
 /// The audit of one run.
 pub(crate) struct Audit {
@@ -19,6 +20,7 @@ pub(crate) struct Audit {
     /// Whether the user requested the spool file.
     spool_is_requested: bool,
     printer: AuditPrinter,
+    columns: Columns,
 }
 
 /// Where each line is printed as soon as it is known.
@@ -35,6 +37,7 @@ impl Audit {
     pub(crate) fn begin(
         global: &GlobalOptions,
         targets: &Targets,
+        columns: Columns,
         resumed: Option<PartialFile>,
     ) -> Result<Self, Failure> {
         let printer = match &targets.audit {
@@ -43,7 +46,7 @@ impl Audit {
             _ => AuditPrinter::Nowhere,
         };
         let spool_is_requested = targets.audit_is_file();
-        let mut audit = Self { spool: resumed, spool_is_requested, printer };
+        let mut audit = Self { spool: resumed, spool_is_requested, printer, columns };
         match (&audit.spool, targets.spool()) {
             (Some(_), _) => audit.repeat()?,
             (None, Some(path)) => audit.spool = Some(PartialFile::create(&path)?),
@@ -54,7 +57,7 @@ impl Audit {
 
     /// Prints the lines that an interrupted run has already written to the spool file.
     fn repeat(&mut self) -> Result<(), Failure> {
-        let Self { spool: Some(spool), printer, .. } = self else { return Ok(()) };
+        let Self { spool: Some(spool), printer, columns, .. } = self else { return Ok(()) };
         if matches!(printer, AuditPrinter::Nowhere) {
             return Ok(());
         }
@@ -63,19 +66,21 @@ impl Audit {
                 let line = line.context("the audit of the interrupted run")?;
                 let fields: Map<String, Value> =
                     serde_json::from_str(&line).context("the audit of the interrupted run")?;
-                let values = COLUMNS.map(|name| fields.get(name).cloned().unwrap_or_default());
-                printer.print(values, true)?;
+                let value =
+                    |name: &&'static str| (*name, fields.get(*name).cloned().unwrap_or_default());
+                printer.print(&columns.iter().map(value).collect::<Vec<_>>(), true)?;
             }
             Ok(())
         })
     }
 
-    /// Writes the line of one removed record, with a value for each column.
-    pub(crate) fn line(&mut self, values: [Value; 4]) -> Result<(), Failure> {
+    /// Writes the line of one record, with a value for each column.
+    pub(crate) fn line(&mut self, values: impl IntoIterator<Item = Value>) -> Result<(), Failure> {
+        let fields: Vec<_> = self.columns.iter().copied().zip(values).collect();
         if let Some(spool) = &mut self.spool {
-            spool.write(json(&values)?.as_bytes())?;
+            spool.write(json_line(&fields)?.as_bytes())?;
         }
-        self.printer.print(values, self.spool.is_some())
+        self.printer.print(&fields, self.spool.is_some())
     }
 
     /// Makes the written lines durable. Returns the length and hash of the spool file, or `None`
@@ -103,15 +108,14 @@ impl Audit {
 
 impl AuditPrinter {
     /// Prints one line. A broken pipe is an error only without a spool file.
-    fn print(&mut self, values: [Value; 4], has_spool: bool) -> Result<(), Failure> {
+    fn print(&mut self, fields: &[(&str, Value)], has_spool: bool) -> Result<(), Failure> {
         let printed = match self {
             Self::Nowhere => Ok(()),
-            Self::Stream(stream) => json(&values).and_then(|line| stream.write(line.as_bytes())),
-            Self::Results(results) => {
-                let mut values = values.into_iter();
-                let fields = COLUMNS.map(|name| (name, values.next().unwrap_or_default()));
-                results.line(&fields).map_err(Failure::from)
+            Self::Stream(stream) => {
+                let line = json_line(fields).map_err(Failure::from);
+                line.and_then(|line| stream.write(line.as_bytes()))
             }
+            Self::Results(results) => results.line(fields).map_err(Failure::from),
         };
         self.tolerate_broken_pipe(printed, has_spool)
     }
@@ -143,8 +147,24 @@ impl AuditPrinter {
     }
 }
 
-/// Returns the audit line as JSON.
-fn json(values: &[Value; 4]) -> Result<String, Failure> {
-    let mut values = values.iter();
-    Ok(json_line(&COLUMNS.map(|name| (name, values.next().cloned().unwrap_or_default())))?)
+/// The columns of an audit of known passages.
+pub(crate) const KNOWN_COLUMNS: Columns = &["id", "kept", "known", "passages"];
+
+/// The values of these columns: for a record of which this share is known.
+pub(crate) fn known_values(id: &str, share: f64, passages: Value, kept: bool) -> [Value; 4] {
+    [id.into(), kept.into(), likeness(share, true), passages]
+}
+
+/// Known passages: their ranges of bytes, and where they came first.
+pub(crate) fn passages_of(known: &KnownPassages) -> Value {
+    let passage = |found: &KnownPassage| {
+        json!({
+            "start": found.place.start,
+            "end": found.place.end,
+            "of": found.of,
+            "of_start": found.at.start,
+            "of_end": found.at.end,
+        })
+    };
+    known.passages().iter().map(passage).collect()
 }

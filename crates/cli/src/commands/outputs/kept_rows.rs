@@ -1,20 +1,19 @@
 //! The kept rows of tables by columns: in a spool until the run is judged, then in a file.
 
-use crate::commands::dedup::partial_file::{LengthAndHash, PartialFile};
-use crate::commands::dedup::rows_segments::{self, Segment};
-use crate::commands::dedup::rows_spool::spool_path;
+use crate::commands::outputs::kept_output::NewText;
+use crate::commands::outputs::partial_file::{LengthAndHash, PartialFile};
+use crate::commands::outputs::picked_rows::PickedRows;
+use crate::commands::outputs::rows_segments::{self, Segment};
+use crate::commands::outputs::rows_spool::spool_path;
 use crate::run::column_format::ColumnFormat;
 use crate::run::columns_file::{ColumnWriter, of_arrow};
 use crate::run::failure::Failure;
 use anyhow::{Context, anyhow};
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, RecordBatch, UInt64Array};
+use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, DataType, FieldRef, Schema, SchemaRef};
 use arrow_select::concat::concat;
-use arrow_select::dictionary::garbage_collect_any_dictionary;
-use arrow_select::take::take_record_batch;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -32,7 +31,7 @@ pub(crate) struct KeptRows {
     /// The part of the spool that is being written.
     part: Option<Part>,
     /// Kept rows of the last batch that are not written yet.
-    pending: Option<(Arc<RecordBatch>, Vec<u64>)>,
+    pending: Option<PickedRows>,
     /// The output, complete but for its name.
     sealed: Option<PartialFile>,
 }
@@ -112,15 +111,17 @@ impl KeptRows {
         own.fields().len() == schema.fields().len() && both().all(is_like)
     }
 
-    /// Writes a row.
-    pub(crate) fn write(&mut self, batch: &Arc<RecordBatch>, row: usize) -> Result<(), Failure> {
-        match &mut self.pending {
-            Some((of, rows)) if Arc::ptr_eq(of, batch) => rows.push(row as u64),
-            _ => {
-                self.flush()?;
-                self.pending = Some((Arc::clone(batch), vec![row as u64]));
-            }
+    /// Writes a row, or the row with another text.
+    pub(crate) fn write(
+        &mut self,
+        batch: &Arc<RecordBatch>,
+        row: usize,
+        text: Option<&NewText>,
+    ) -> Result<(), Failure> {
+        if !self.pending.as_ref().is_some_and(|pending| Arc::ptr_eq(&pending.batch, batch)) {
+            self.flush()?;
         }
+        self.pending.get_or_insert_with(|| PickedRows::of(batch)).add(row, text);
         Ok(())
     }
 
@@ -132,8 +133,8 @@ impl KeptRows {
 
     /// Writes the rows that wait.
     fn flush(&mut self) -> Result<(), Failure> {
-        let Some((batch, rows)) = self.pending.take() else { return Ok(()) };
-        let schema = Arc::clone(self.schema.get_or_insert_with(|| batch.schema()));
+        let Some(rows) = self.pending.take() else { return Ok(()) };
+        let schema = Arc::clone(self.schema.get_or_insert_with(|| rows.batch.schema()));
         let part = match self.part.take() {
             Some(part) => part,
             None if self.has_segments(&schema) => {
@@ -147,10 +148,11 @@ impl KeptRows {
         };
         let written = match self.part.insert(part) {
             Part::Segment(segment) => {
-                segment.write((batch, rows));
+                segment.write(rows);
                 return Ok(());
             }
-            Part::Stream(stream) => select(&batch, rows, &schema)
+            Part::Stream(stream) => rows
+                .select(&schema)
                 .and_then(|rows| stream.write(&rows))
                 .map(|()| std::mem::take(stream.get_mut())),
         };
@@ -301,30 +303,5 @@ fn for_each_batch(
             Ok::<_, io::Error>(())
         };
         Ok(each().with_context(|| name.clone())?)
-    })
-}
-
-/// Some rows of a batch, which are in order, with the metadata of this schema.
-pub(super) fn select(
-    batch: &RecordBatch,
-    rows: Vec<u64>,
-    schema: &SchemaRef,
-) -> Result<RecordBatch, ArrowError> {
-    let rows = match rows.len() == batch.num_rows() {
-        true => batch.clone(),
-        false => take_record_batch(batch, &UInt64Array::from(rows))?,
-    };
-    let columns = rows.columns().iter().map(compact).collect::<Result<_, _>>()?;
-    RecordBatch::try_new(Arc::clone(schema), columns)
-}
-
-/// A column without what none of its rows has: rows that were taken or cut out of a column still
-/// hold all of its dictionary, or of the buffers of its views.
-fn compact(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
-    Ok(match column.data_type() {
-        DataType::Utf8View => Arc::new(column.as_string_view().gc()),
-        DataType::BinaryView => Arc::new(column.as_binary_view().gc()),
-        DataType::Dictionary(..) => garbage_collect_any_dictionary(column.as_any_dictionary())?,
-        _ => Arc::clone(column),
     })
 }

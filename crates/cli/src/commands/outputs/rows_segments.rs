@@ -1,7 +1,7 @@
 //! Kept rows on their way to Parquet: segments, each a complete file, that are joined at the end.
 
-use crate::commands::dedup::kept_rows::select;
-use crate::commands::dedup::partial_file::PartialFile;
+use crate::commands::outputs::partial_file::PartialFile;
+use crate::commands::outputs::picked_rows::PickedRows;
 use crate::input::unless_panicked;
 use crate::run::column_format::ColumnFormat;
 use crate::run::columns_file::{ColumnWriter, of_arrow, of_parquet, parquet_properties};
@@ -27,22 +27,19 @@ const SMALL_ROWS: usize = 100_000;
 /// How many batches may wait to be encoded.
 const WAITING: usize = 2;
 
-/// Some rows of a batch, by their numbers, which are in order.
-pub(crate) type Rows = (Arc<RecordBatch>, Vec<u64>);
-
 /// A segment that is being encoded, on a thread of its own.
 pub(crate) struct Segment {
-    rows: SyncSender<Rows>,
+    rows: SyncSender<PickedRows>,
     encoder: JoinHandle<io::Result<Vec<u8>>>,
 }
 
 impl Segment {
     /// Begins a segment of rows with these columns.
     pub(crate) fn begin(schema: &SchemaRef) -> io::Result<Self> {
-        let (rows, waiting) = sync_channel::<Rows>(WAITING);
+        let (rows, waiting) = sync_channel::<PickedRows>(WAITING);
         let schema = Arc::clone(schema);
         let encode = move || {
-            let select = |(batch, rows): Rows| select(&batch, rows, &schema).map_err(of_arrow);
+            let select = |rows: PickedRows| rows.select(&schema).map_err(of_arrow);
             encoded(&schema, waiting.into_iter().map(select))
         };
         let encoder = Builder::new().name("encoder".to_owned()).spawn(encode)?;
@@ -50,7 +47,7 @@ impl Segment {
     }
 
     /// Adds rows.
-    pub(crate) fn write(&self, rows: Rows) {
+    pub(crate) fn write(&self, rows: PickedRows) {
         // If the encoder has failed, its end tells why.
         let _ = self.rows.send(rows);
     }

@@ -1,0 +1,92 @@
+//! The summary of a run of `dedup`.
+
+use crate::commands::dedup::command::Dedup;
+use crate::commands::dedup::deduplication::Counts;
+use crate::commands::dedup::removal::Remove;
+use crate::run::global_options::GlobalOptions;
+use crate::terminal::numbers::grouped;
+use crate::terminal::output::{bytes, count, listed, similarity, summary, whole_millis};
+use serde_json::Value;
+
+/// How a run ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ended {
+    Done,
+    Interrupted,
+    /// An earlier run with the same input has finished, and its output is unchanged.
+    Already,
+}
+
+/// Prints the summary of the run.
+pub(super) fn report(
+    global: &GlobalOptions,
+    args: &Dedup,
+    counts: &Counts,
+    failed: u64,
+    recall: Option<f64>,
+    seconds: f64,
+    ended: Ended,
+) {
+    let Counts { added, replaced, unchanged, duplicates, empty, bytes: read, .. } = *counts;
+    let Counts { spared, cut, cut_bytes, limited, .. } = *counts;
+    let fields = [
+        ("added", added.into()),
+        ("replaced", replaced.into()),
+        ("unchanged", unchanged.into()),
+        ("duplicates", duplicates.into()),
+        ("empty", empty.into()),
+        ("failed", failed.into()),
+        ("spared", spared.into()),
+        ("cut", cut.into()),
+        ("cut_bytes", cut_bytes.into()),
+        ("limited", limited.into()),
+        ("bytes", read.into()),
+        ("seconds", whole_millis(seconds)),
+        ("recall", recall.map_or(Value::Null, similarity)),
+        ("interrupted", (ended == Ended::Interrupted).into()),
+        ("already_finished", (ended == Ended::Already).into()),
+        ("dry_run", Value::from(args.dry_run)),
+    ];
+    let all = added + replaced + unchanged + duplicates;
+    let would = match ended {
+        _ if args.dry_run => "would remove",
+        Ended::Already => "already finished: removed",
+        Ended::Done | Ended::Interrupted => "removed",
+    };
+    let what = match args.removal.remove {
+        Remove::Similar | Remove::Contained => count(duplicates, "duplicate"),
+        Remove::Spans | Remove::Covered => count(duplicates, "known document"),
+    };
+    let mut sentence = format!("{would} {what} of {}", count(all, "document"));
+    if args.removal.remove == Remove::Spans {
+        sentence += &format!(", and {} of passages of {}", bytes(cut_bytes), grouped(cut));
+    }
+    sentence += &listed(&[
+        (added, "added"),
+        (replaced, "replaced"),
+        (unchanged, if args.skip_known { "known and left out" } else { "known" }),
+        (empty, "empty"),
+        (spared, "spared"),
+        (failed, "failed"),
+    ]);
+    sentence += &format!(" in {seconds:.1} s: {} of text", bytes(read));
+    if let Some(recall) = recall.filter(|_| !args.removal.remove.is_by_passages()) {
+        sentence += &format!(", recall at the threshold {}", similarity(recall));
+    }
+    if limited > 0 && args.removal.remove.is_by_passages() {
+        sentence += &format!(
+            "; {} compared with only the first documents of a passage that more than 100 have",
+            count(limited, "record"),
+        );
+    } else if limited > 0 {
+        sentence += &format!(
+            "; {} compared with only {} of their candidates (--max-candidates)",
+            count(limited, "kept record"),
+            grouped(args.max_candidates.into()),
+        );
+    }
+    if let (Ended::Already, Some(out)) = (ended, &args.output) {
+        sentence += &format!("; {} is unchanged, --restart starts over", out.display());
+    }
+    summary(global, &fields, &sentence);
+}

@@ -1,0 +1,25 @@
+//! What a command makes of a stream of records: the kept ones, and an audit of the others.
+
+pub(crate) mod audit;
+pub(crate) mod delivery;
+mod exclusive_file;
+pub(crate) mod folder_state;
+pub(crate) mod kept;
+pub(crate) mod kept_file;
+pub(crate) mod kept_folder;
+pub(crate) mod kept_output;
+#[cfg(feature = "tables")]
+pub(crate) mod kept_rows;
+#[cfg(not(feature = "tables"))]
+#[path = "kept_rows_absent.rs"]
+pub(crate) mod kept_rows;
+pub(crate) mod partial_file;
+#[cfg(feature = "tables")]
+mod picked_rows;
+pub(crate) mod request;
+#[cfg(feature = "tables")]
+mod rows_segments;
+mod rows_spool;
+pub(crate) mod shards;
+pub(crate) mod targets;
+mod write_behind;

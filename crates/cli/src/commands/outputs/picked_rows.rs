@@ -1,0 +1,92 @@
+//! Rows that were picked out of a batch of a table by columns, some of them with another text.
+
+use crate::commands::outputs::kept_output::NewText;
+use arrow_array::cast::AsArray;
+use arrow_array::{
+    Array, ArrayRef, LargeStringArray, RecordBatch, StringArray, StringViewArray, UInt64Array,
+};
+use arrow_schema::{ArrowError, DataType, SchemaRef};
+use arrow_select::dictionary::garbage_collect_any_dictionary;
+use arrow_select::take::take_record_batch;
+use std::sync::Arc;
+
+/// Some rows of a batch.
+pub(crate) struct PickedRows {
+    pub(crate) batch: Arc<RecordBatch>,
+    /// Their numbers, in order.
+    rows: Vec<u64>,
+    /// Other texts, with their positions in `rows`, in order.
+    texts: Vec<(usize, NewText)>,
+}
+
+impl PickedRows {
+    /// No rows of a batch.
+    pub(crate) fn of(batch: &Arc<RecordBatch>) -> Self {
+        Self { batch: Arc::clone(batch), rows: Vec::new(), texts: Vec::new() }
+    }
+
+    /// Adds the next row, or the row with another text.
+    pub(crate) fn add(&mut self, row: usize, text: Option<&NewText>) {
+        self.texts.extend(text.map(|text| (self.rows.len(), text.clone())));
+        self.rows.push(row as u64);
+    }
+
+    /// The rows, with the metadata of this schema.
+    pub(crate) fn select(self, schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
+        let Self { batch, rows, texts } = self;
+        let rows = match rows.len() == batch.num_rows() {
+            true => (*batch).clone(),
+            false => take_record_batch(&batch, &UInt64Array::from(rows))?,
+        };
+        let mut columns: Vec<ArrayRef> = rows.columns().to_vec();
+        if let Some((_, first)) = texts.first() {
+            let column = schema.index_of(&first.column)?;
+            if let Some(column) = columns.get_mut(column) {
+                *column = with_texts(column, &texts)?;
+            }
+        }
+        let columns = columns.iter().map(compact).collect::<Result<_, _>>()?;
+        RecordBatch::try_new(Arc::clone(schema), columns)
+    }
+}
+
+/// A column of texts with other texts in some rows.
+fn with_texts(column: &ArrayRef, texts: &[(usize, NewText)]) -> Result<ArrayRef, ArrowError> {
+    fn each<'a>(
+        old: impl Iterator<Item = Option<&'a str>>,
+        texts: &'a [(usize, NewText)],
+    ) -> impl Iterator<Item = Option<&'a str>> {
+        let mut texts = texts.iter().peekable();
+        old.enumerate().map(move |(row, old)| {
+            let new = texts.next_if(|(changed, _)| *changed == row);
+            new.map(|(_, new)| new.text.as_str()).or(old)
+        })
+    }
+    Ok(match column.data_type() {
+        DataType::Utf8 => {
+            Arc::new(each(column.as_string::<i32>().iter(), texts).collect::<StringArray>())
+        }
+        DataType::LargeUtf8 => {
+            Arc::new(each(column.as_string::<i64>().iter(), texts).collect::<LargeStringArray>())
+        }
+        DataType::Utf8View => {
+            Arc::new(each(column.as_string_view().iter(), texts).collect::<StringViewArray>())
+        }
+        other => {
+            return Err(ArrowError::NotYetImplemented(format!(
+                "texts of the type {other} cannot be changed; write them as plain strings first"
+            )));
+        }
+    })
+}
+
+/// A column without what none of its rows has: rows that were taken or cut out of a column still
+/// hold all of its dictionary, or of the buffers of its views.
+fn compact(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    Ok(match column.data_type() {
+        DataType::Utf8View => Arc::new(column.as_string_view().gc()),
+        DataType::BinaryView => Arc::new(column.as_binary_view().gc()),
+        DataType::Dictionary(..) => garbage_collect_any_dictionary(column.as_any_dictionary())?,
+        _ => Arc::clone(column),
+    })
+}
