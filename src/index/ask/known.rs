@@ -190,13 +190,14 @@ impl Snapshot {
         }
         sketcher.takes(content)?;
         let text = content.stored();
-        let fingerprints = winnower.fingerprints(&sketcher.shingler().unranked_hashes(&text));
+        let shingles = sketcher.shingler().unranked_hashes(&text);
+        let fingerprints = winnower.fingerprints(&shingles);
         let search = KnownSearch::new(&view, &fingerprints, |_| true)?;
         if search.is_empty() {
             let units = winnower.units(fingerprints.shingles()) as usize;
             return Ok(KnownPassages { units, ..KnownPassages::default() });
         }
-        let Some(asked) = PassageSearch::of(sketcher, &text, &fingerprints, true) else {
+        let Some(asked) = PassageSearch::of(sketcher, &text, shingles, &fingerprints, true) else {
             return Err(Error::NoPassages { path: self.path().to_owned() });
         };
         let met = search.run(&view, &asked, &self.texts)?;
@@ -238,16 +239,16 @@ impl<'t> LocatedText<'t> {
                 None => joined.push(stretch.clone()),
             }
         }
-        let words = match shingle {
-            Shingle::Chars(_) => Some(WordBounds::of(self.text)),
-            _ => None,
-        };
+        let by_words = matches!(shingle, Shingle::Chars(_));
         let cut = |units: Range<usize>| {
             let next = self.places.start(units.end).unwrap_or(self.text.len());
             let Range { mut start, mut end } = self.places.bytes(units);
-            match &words {
-                Some(words) => (start, end) = (words.after(start), words.before(end)),
-                None => end = self.after_space(end, next),
+            match by_words {
+                true => {
+                    start = word_bound_after(self.text, start);
+                    end = word_bound_before(self.text, end).max(start);
+                }
+                false => end = self.after_space(end, next),
             }
             let inner = self.text.get(start..end).unwrap_or_default();
             start + inner.len() - inner.trim_start().len()..end
@@ -266,28 +267,42 @@ impl<'t> LocatedText<'t> {
     }
 }
 
-/// The places at which the words of a text begin and end.
-struct WordBounds(Vec<usize>);
+/// The most bytes of a word that stays whole.
+const LONGEST_WORD: usize = 64;
 
-impl WordBounds {
-    /// The most bytes of a word that stays whole.
-    const LONGEST: usize = 64;
+/// The first place from a byte on at which a word begins or ends; the byte itself if its word is
+/// too long.
+fn word_bound_after(text: &str, byte: usize) -> usize {
+    let bounds = word_bounds(text, byte);
+    bounds.into_iter().find(|bound| (byte..=byte + LONGEST_WORD).contains(bound)).unwrap_or(byte)
+}
 
-    fn of(text: &str) -> Self {
-        let starts = text.split_word_bound_indices().map(|(start, _)| start);
-        Self(starts.chain([text.len()]).collect())
-    }
+/// The last such place up to a byte.
+fn word_bound_before(text: &str, byte: usize) -> usize {
+    let bounds = word_bounds(text, byte);
+    let near = |bound: &usize| (byte.saturating_sub(LONGEST_WORD)..=byte).contains(bound);
+    bounds.into_iter().rev().find(near).unwrap_or(byte)
+}
 
-    /// The first bound from a byte on, or the byte itself if its word is too long.
-    fn after(&self, byte: usize) -> usize {
-        let at = self.0.partition_point(|bound| *bound < byte);
-        self.0.get(at).copied().filter(|bound| bound - byte <= Self::LONGEST).unwrap_or(byte)
-    }
+/// The places around a byte at which words begin or end, in order.
+fn word_bounds(text: &str, byte: usize) -> Vec<usize> {
+    // What lies behind white space does not depend on what comes before it. If there is none, the
+    // word is too long, or words are short.
+    let near = character_before(text, byte.saturating_sub(4 * LONGEST_WORD));
+    let before = text.get(near..byte).unwrap_or_default();
+    let space = before.rfind(|letter: char| letter.is_ascii_whitespace()).unwrap_or(0);
+    // The word of the byte may begin before this white space, if the byte is just behind it.
+    let start = match before.get(..space).unwrap_or_default() {
+        "" => near,
+        earlier => near + earlier.rfind(|letter: char| letter.is_ascii_whitespace()).unwrap_or(0),
+    };
+    let end = character_before(text, byte + 2 * LONGEST_WORD);
+    let part = text.get(start..end).unwrap_or_default();
+    let bounds = part.split_word_bound_indices().map(|(place, _)| start + place);
+    bounds.chain([end]).filter(|bound| *bound < end || end == text.len()).collect()
+}
 
-    /// The last bound up to a byte, or the byte itself if its word is too long.
-    fn before(&self, byte: usize) -> usize {
-        let at = self.0.partition_point(|bound| *bound <= byte);
-        let bound = at.checked_sub(1).and_then(|at| self.0.get(at)).copied();
-        bound.filter(|bound| byte - bound <= Self::LONGEST).unwrap_or(byte)
-    }
+/// The last byte up to this one at which a character begins, or the end of the text.
+fn character_before(text: &str, byte: usize) -> usize {
+    (0..=byte.min(text.len())).rev().find(|byte| text.is_char_boundary(*byte)).unwrap_or(0)
 }

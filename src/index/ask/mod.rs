@@ -7,6 +7,7 @@ pub(crate) mod matches;
 pub(crate) mod outline;
 pub(crate) mod passage_search;
 pub(crate) mod passages;
+pub(crate) mod prints;
 pub(crate) mod query;
 pub(crate) mod search;
 pub(crate) mod set_sizes;

@@ -1,6 +1,7 @@
 //! What fingerprints alone tell of the passages that a query and a document share.
 
 use crate::estimate::covered;
+use crate::index::ask::prints::{PrintPlaces, Prints};
 use crate::sketch::{Fingerprints, PrintRun, Winnower};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -9,8 +10,7 @@ use std::ops::Range;
 pub(super) struct QueryGrams {
     /// The hash of the gram that begins at each unit.
     grams: Vec<u32>,
-    /// The fingerprints of each hash.
-    places: FxHashMap<u32, Vec<PrintRun>>,
+    places: PrintPlaces,
     gram: usize,
     units: usize,
     winnower: Winnower,
@@ -47,13 +47,9 @@ impl QueryGrams {
         fingerprints: &Fingerprints,
         units: usize,
     ) -> Self {
-        let mut places: FxHashMap<u32, Vec<PrintRun>> = FxHashMap::default();
-        for run in fingerprints.runs() {
-            places.entry(run.hash).or_default().push(run);
-        }
         Self {
             grams: winnower.grams(shingles),
-            places,
+            places: PrintPlaces::new(fingerprints),
             gram: winnower.winnowing.gram(),
             units,
             winnower: winnower.clone(),
@@ -67,48 +63,40 @@ impl QueryGrams {
 
     /// Compares the fingerprints of a document with the query. `None` if no passage of `least`
     /// units can be shared.
-    pub(super) fn outline(&self, fingerprints: &Fingerprints, least: usize) -> Option<Outline> {
-        /// The pairs of equal fingerprints from which on a suffix array is cheaper, or so many for
-        /// each fingerprint of both texts.
-        const CROWDED: u64 = 1 << 12;
-        const CROWDED_EACH: u64 = 8;
-        /// The fingerprints of a document that are looked at one by one: so many, and so many times
-        /// as many as were stored without repetition.
-        const REPEATED: u64 = 1 << 16;
-        const REPEATED_EACH: u64 = 16;
-        let (mut pairs, mut all) = (0_u64, self.grams.len() as u64 / self.gram as u64);
-        let (mut stored, mut repeated) = (0_u64, 0_u64);
-        for run in fingerprints.runs() {
-            stored += 1;
-            repeated = repeated.saturating_add(run.count);
-            all = all.saturating_add(run.count);
-            let of_query = self.places.get(&run.hash).into_iter().flatten();
-            let times: u64 = of_query.map(|run| run.count).sum();
-            pairs = pairs.saturating_add(times.saturating_mul(run.count));
-        }
-        if pairs == 0 {
+    pub(super) fn outline(&self, prints: &Prints, least: usize) -> Option<Outline> {
+        let all = prints.all();
+        let common = all.iter().enumerate();
+        let common = common.filter_map(|(at, (_, hash))| match self.places.of(*hash) {
+            [] => None,
+            runs => Some((at, runs)),
+        });
+        let common: Vec<(usize, &[PrintRun])> = common.collect();
+        if common.is_empty() {
             return None;
         }
-        let is_repetitive = repeated > REPEATED + REPEATED_EACH * stored;
-        if is_repetitive || pairs > CROWDED.max(CROWDED_EACH.saturating_mul(all)) {
+        let pairs = common.iter().map(|(_, runs)| times(runs)).sum::<u64>();
+        let own = self.grams.len() as u64 / self.gram as u64;
+        if prints.is_repetitive() || is_crowded(pairs, own.saturating_add(prints.count())) {
             return Some(Outline::Crowded { units: self.units });
         }
-        let prints = Prints::new(fingerprints, self.winnower.units(fingerprints.shingles()));
+        let units = self.winnower.units(prints.shingles()) as usize;
         let mut chains = Vec::new();
         // Up to which fingerprint of the document each distance was looked at.
         let mut seen: FxHashMap<isize, usize> = FxHashMap::default();
-        for (at, (place, hash)) in prints.all.iter().enumerate() {
-            for run in self.places.get(hash).into_iter().flatten() {
-                for of_query in (0..run.count).map(|n| (run.first + n * run.gap) as usize) {
-                    let shift = *place as isize - of_query as isize;
-                    if seen.get(&shift).is_some_and(|seen| at <= *seen) {
-                        continue;
-                    }
-                    let (chain, last) = self.chain(&prints, at, shift);
+        for (at, runs) in common {
+            let Some((place, _)) = all.get(at) else { continue };
+            for of_query in runs.iter().flat_map(places) {
+                let shift = *place as isize - of_query as isize;
+                if seen.get(&shift).is_some_and(|seen| at <= *seen) {
+                    continue;
+                }
+                let (chain, last) = self.chain(all, units, at, shift);
+                // Most chains are of one fingerprint, at which this distance is not met again.
+                if last > at {
                     seen.insert(shift, last);
-                    if chain.within.len() >= least {
-                        chains.push(chain);
-                    }
+                }
+                if chain.within.len() >= least {
+                    chains.push(chain);
                 }
             }
         }
@@ -118,21 +106,14 @@ impl QueryGrams {
     /// The pairs of places at which a text has the same fingerprint; `None` if they are too many.
     /// `fingerprints` are those of the query itself.
     pub(super) fn pairs_within(&self, fingerprints: &Fingerprints) -> Option<Vec<(usize, usize)>> {
-        const CROWDED: u64 = 1 << 12;
-        let times = |runs: &Vec<PrintRun>| runs.iter().map(|run| run.count).sum::<u64>();
         let pairs: u64 =
-            self.places.values().map(|runs| times(runs).saturating_mul(times(runs))).sum();
-        let all: u64 = fingerprints.runs().map(|run| run.count).sum();
-        if pairs > CROWDED.max(all.saturating_mul(8)) {
+            self.places.each().map(|runs| times(runs).saturating_mul(times(runs))).sum();
+        if is_crowded(pairs, fingerprints.runs().map(|run| run.count).sum()) {
             return None;
         }
-        let each = |run: &PrintRun| {
-            let PrintRun { first, gap, count, .. } = *run;
-            (0..count).map(move |n| (first + n * gap) as usize)
-        };
         let mut seeds = Vec::new();
-        for runs in self.places.values() {
-            let places: Vec<usize> = runs.iter().flat_map(each).collect();
+        for runs in self.places.each() {
+            let places: Vec<usize> = runs.iter().flat_map(places).collect();
             for (at, place) in places.iter().enumerate() {
                 seeds.extend(places[..at].iter().map(|before| (*before, *place)));
             }
@@ -141,42 +122,47 @@ impl QueryGrams {
     }
 
     /// Whether the query has the gram of a fingerprint at a distance.
-    fn has(&self, (place, hash): (usize, u32), shift: isize) -> bool {
+    fn has(&self, (place, hash): (u32, u32), shift: isize) -> bool {
         let place = usize::try_from(place as isize - shift).ok();
         place.and_then(|place| self.grams.get(place)) == Some(&hash)
     }
 
     /// The neighbouring fingerprints of a document that the query has at a distance, and the last
-    /// of them.
-    fn chain(&self, prints: &Prints, at: usize, shift: isize) -> (Chain, usize) {
-        let has = |print: &&(usize, u32)| self.has(**print, shift);
-        let before = prints.all[..at].iter().rev().take_while(has).count();
-        let after = prints.all[at..].iter().take_while(has).count().max(1);
+    /// of them. The document has so many units.
+    fn chain(&self, all: &[(u32, u32)], units: usize, at: usize, shift: isize) -> (Chain, usize) {
+        let has = |print: &&(u32, u32)| self.has(**print, shift);
+        let before = all[..at].iter().rev().take_while(has).count();
+        let after = all[at..].iter().take_while(has).count().max(1);
         let (first, last) = (at - before, at + after - 1);
         // A passage cannot contain all of a gram that differs.
-        let start = first.checked_sub(1).map_or(0, |differs| prints.all[differs].0 + 1);
-        let end = prints.all.get(last + 1);
-        let end = end.map_or(prints.units, |(differs, _)| differs + self.gram - 1);
+        let start = first.checked_sub(1).map_or(0, |differs| all[differs].0 as usize + 1);
+        let end = all.get(last + 1);
+        let end = end.map_or(units, |(differs, _)| *differs as usize + self.gram - 1);
         let in_query = |place: usize| (place as isize - shift).max(0) as usize;
-        let grams = prints.all[first..=last].iter().map(|(place, _)| in_query(*place)).collect();
         let within = in_query(start)..in_query(end).min(self.units);
-        (Chain { grams, shift, within }, last)
+        let grams = all[first..=last].iter().map(|(place, _)| in_query(*place as usize));
+        (Chain { grams: grams.collect(), shift, within }, last)
     }
 }
 
-/// The fingerprints of a document, one by one.
-struct Prints {
-    all: Vec<(usize, u32)>,
-    units: usize,
+/// How often fingerprints of some runs occur.
+fn times(runs: &[PrintRun]) -> u64 {
+    runs.iter().map(|run| run.count).sum()
 }
 
-impl Prints {
-    fn new(fingerprints: &Fingerprints, units: u64) -> Self {
-        let each = |run: PrintRun| {
-            (0..run.count).map(move |n| ((run.first + n * run.gap) as usize, run.hash))
-        };
-        Self { all: fingerprints.runs().flat_map(each).collect(), units: units as usize }
-    }
+/// The places of the fingerprints of a run.
+fn places(run: &PrintRun) -> impl Iterator<Item = usize> + use<> {
+    let PrintRun { first, gap, count, .. } = *run;
+    (0..count).map(move |n| (first + n * gap) as usize)
+}
+
+/// Whether a suffix array is cheaper than to look at so many pairs of equal fingerprints, in texts
+/// of so many fingerprints.
+fn is_crowded(pairs: u64, fingerprints: u64) -> bool {
+    /// The pairs of a short text, and those for each fingerprint of a longer one.
+    const CROWDED: u64 = 1 << 12;
+    const CROWDED_EACH: u64 = 8;
+    pairs > CROWDED.max(CROWDED_EACH.saturating_mul(fingerprints))
 }
 
 impl Chain {

@@ -8,6 +8,7 @@ use crate::estimate::{
 use crate::hash::{TextHash, fmix64};
 use crate::index::ask::known::{MetStretch, Origin};
 use crate::index::ask::outline::{Outline, QueryGrams};
+use crate::index::ask::prints::Prints;
 use crate::index::ask::text_cache::{CachedText, TextCache};
 use crate::sketch::{Fingerprints, Sketcher};
 use crate::store::{ChunkTable, DocNo, DocTable, View};
@@ -110,20 +111,20 @@ impl<'s> PassageSearch<'s> {
     /// Prepares a text. `exact` asks for a comparison of texts. `None` if the sketcher makes no
     /// fingerprints.
     pub(crate) fn new(sketcher: &'s Sketcher, text: &str, exact: bool) -> Option<Self> {
-        let fingerprints =
-            sketcher.winnower()?.fingerprints(&sketcher.shingler().unranked_hashes(text));
-        Self::of(sketcher, text, &fingerprints, exact)
+        let shingles = sketcher.shingler().unranked_hashes(text);
+        let fingerprints = sketcher.winnower()?.fingerprints(&shingles);
+        Self::of(sketcher, text, shingles, &fingerprints, exact)
     }
 
-    /// Prepares a text whose fingerprints are known.
+    /// Prepares a text whose shingles and fingerprints are known.
     pub(crate) fn of(
         sketcher: &'s Sketcher,
         text: &str,
+        shingles: Vec<u64>,
         fingerprints: &Fingerprints,
         exact: bool,
     ) -> Option<Self> {
         let (winnower, shingler) = (sketcher.winnower()?, sketcher.shingler());
-        let shingles = shingler.unranked_hashes(text);
         let mut numbers = UnitNumbers::default();
         let units = shingler.numbered(text, &mut numbers);
         Some(Self {
@@ -203,7 +204,7 @@ impl<'s> PassageSearch<'s> {
         let candidates = docs.len() as u64;
         let outlined = docs.into_par_iter().filter_map(|doc| match view.fingerprints(doc) {
             Ok(Some(fingerprints)) => {
-                let outline = self.grams.outline(&fingerprints, self.least);
+                let outline = self.grams.outline(&Prints::new(&fingerprints), self.least);
                 outline.map(|outline| Ok((doc, outline)))
             }
             Ok(None) => None,
@@ -245,7 +246,7 @@ impl<'s> PassageSearch<'s> {
         other: &CachedText,
         read: impl FnOnce() -> Result<T>,
     ) -> Result<Vec<SharedStretch>> {
-        match self.grams.outline(&other.fingerprints, self.least) {
+        match self.grams.outline(&other.prints, self.least) {
             None => Ok(Vec::new()),
             Some(outline) => {
                 let units = other.units(self.shingler, &self.numbers, read)?;

@@ -1,6 +1,7 @@
 //! Texts as units and fingerprints, which many comparisons need again.
 
 use crate::error::Result;
+use crate::index::ask::prints::Prints;
 use crate::sketch::Fingerprints;
 use crate::store::{ChunkTable, DocNo, DocTable, View};
 use crate::text::{Shingle, Shingler, UnitNumbers};
@@ -11,14 +12,14 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// A text to compare with others.
 pub(crate) struct CachedText {
-    pub(crate) fingerprints: Fingerprints,
+    pub(super) prints: Prints,
     /// Its characters, once they are asked for.
     characters: OnceLock<Vec<u32>>,
 }
 
 impl CachedText {
-    pub(crate) fn new(fingerprints: Fingerprints) -> Self {
-        Self { fingerprints, characters: OnceLock::new() }
+    pub(crate) fn new(fingerprints: &Fingerprints) -> Self {
+        Self { prints: Prints::new(fingerprints), characters: OnceLock::new() }
     }
 
     /// The units of the text, to compare with one whose units have these numbers. Characters are
@@ -44,8 +45,8 @@ impl CachedText {
     fn bytes(&self) -> usize {
         /// The memory of an entry besides its text.
         const ENTRY_BYTES: u64 = 128;
-        let bytes = self.fingerprints.as_bytes().len() as u64 + ENTRY_BYTES;
-        let characters = self.fingerprints.shingles().saturating_mul(size_of::<u32>() as u64);
+        let bytes = self.prints.bytes() as u64 + ENTRY_BYTES;
+        let characters = self.prints.shingles().saturating_mul(size_of::<u32>() as u64);
         usize::try_from(bytes.saturating_add(characters)).unwrap_or(usize::MAX)
     }
 }
@@ -102,7 +103,7 @@ impl TextCache {
         if let Some(cached) = lock().find(doc, self.most) {
             return Ok(cached);
         }
-        let cached = Arc::new(CachedText::new(view.fingerprints(doc)?.unwrap_or_default()));
+        let cached = Arc::new(CachedText::new(&view.fingerprints(doc)?.unwrap_or_default()));
         lock().add(doc, Arc::clone(&cached), self.most);
         Ok(cached)
     }

@@ -209,7 +209,9 @@ impl<'s> Repeats<'s> {
         }
         let text = view.text(doc)?;
         let sketcher = self.snapshot.sketcher();
-        let Some(search) = PassageSearch::of(sketcher, &text, &fingerprints, true) else {
+        let shingles = sketcher.shingler().unranked_hashes(&text);
+        let search = PassageSearch::of(sketcher, &text, shingles, &fingerprints, true);
+        let Some(search) = search else {
             return Ok(None);
         };
         let mut partners: Vec<(DocNo, Vec<SharedStretch>)> = Vec::new();

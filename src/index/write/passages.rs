@@ -172,7 +172,7 @@ impl<'c> PassageJudge<'c> {
         let mut near = self.kept.near(fingerprints);
         near.retain(|(_, kept)| counts(kept.number));
         if !near.is_empty()
-            && let Some(asked) = PassageSearch::of(self.sketcher, text, fingerprints, true)
+            && let Some(asked) = search_of(self.sketcher, text, fingerprints)
         {
             for (at, kept) in near {
                 let found = asked.compare(&kept.compared, || Ok(&kept.text))?;
@@ -200,6 +200,16 @@ impl<'c> PassageJudge<'c> {
     }
 }
 
+/// The search for passages of a new document.
+fn search_of<'s>(
+    sketcher: &'s Sketcher,
+    text: &str,
+    fingerprints: &Fingerprints,
+) -> Option<PassageSearch<'s>> {
+    let shingles = sketcher.shingler().unranked_hashes(text);
+    PassageSearch::of(sketcher, text, shingles, fingerprints, true)
+}
+
 /// The outcome for a document that is a duplicate of itself.
 fn itself(document: &Document) -> Outcome {
     let lanes = document.signature.lanes().len();
@@ -225,7 +235,7 @@ impl Met {
         if search.is_empty() && !repeats {
             return Ok(Self::default());
         }
-        let Some(asked) = PassageSearch::of(sketcher, text, fingerprints, true) else {
+        let Some(asked) = search_of(sketcher, text, fingerprints) else {
             return Ok(Self::default());
         };
         let mut stretches = search.run(view, &asked, &rule.texts)?;
@@ -256,7 +266,7 @@ impl Kept {
             number: DocNo(entry.number().try_into().unwrap_or(u32::MAX)),
             id: document.id.clone(),
             text: Arc::clone(text),
-            compared: CachedText::new(fingerprints.clone()),
+            compared: CachedText::new(fingerprints),
         });
     }
 

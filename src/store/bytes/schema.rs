@@ -162,9 +162,9 @@ impl Layout {
     }
 
     /// Whether a filter over fences is useful for a band. Short words have few values, so nearly
-    /// all occur; fingerprints are so many that a filter would take much memory.
+    /// all occur.
     pub(crate) const fn has_filters(self, band: BandNo) -> bool {
-        band.0 == self.bands || (band.0 < self.bands && self.depth >= 4)
+        band.0 >= self.bands || self.depth >= 4
     }
 
     /// The bits of a band's words: 8 for each lane, the 40 of an id hash, the 32 of a fingerprint.

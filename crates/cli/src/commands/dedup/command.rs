@@ -50,12 +50,16 @@ index with another text is judged like any other, and replaces that document if 
 OUT appears under its name when it is complete. If the command is stopped or killed, the same
 command resumes where it was; --restart starts over.
 Audit columns (fields in FILE, and with --json): id, duplicate_of, similarity, exact.
+With --remove contained also: contained (the share of the record), kept.
+With --remove spans and covered: id, kept, known (the share of the record), passages (start and end
+in bytes, the document that has it, its place there).
 
 Examples:
   twindex dedup seen.twx today.jsonl -o new.jsonl --removed removed.jsonl
   twindex dedup seen.twx today.jsonl --dry-run
   twindex dedup train.twx crawl.csv -o train.csv --against test.twx
   twindex dedup docs.twx docs/ -o kept-paths.txt --threshold 0.9
+  twindex dedup seen.twx crawl.jsonl -o once.jsonl --remove spans --passages 200
   twindex dedup seen.twx crawl/ -o kept/ --removed removed.jsonl")]
 pub(crate) struct Dedup {
     /// The index file; created if there is none

@@ -59,7 +59,7 @@ pub(super) fn report(
     };
     let mut sentence = format!("{would} {what} of {}", count(all, "document"));
     if args.removal.remove == Remove::Spans {
-        sentence += &format!(", and {} of passages of {}", bytes(cut_bytes), grouped(cut));
+        sentence += &format!(", and cut {} out of {}", bytes(cut_bytes), count(cut, "record"));
     }
     sentence += &listed(&[
         (added, "added"),
