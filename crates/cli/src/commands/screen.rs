@@ -29,13 +29,14 @@ twindex screen [OPTIONS] -o <OUT> <INDEX> [PATHS]...
        twindex screen [OPTIONS] --dry-run <INDEX> [PATHS]...")]
 #[command(after_help = "\
 INDEX holds the texts to keep out, such as an evaluation set. It is only read. Create it with
---store-text and --passages N, where N is the least length of a passage that counts, and with the
-shingle and the normalisation by which passages are to be equal: characters in any case and with any
-white space by default; with --shingle word:5 words in any case, whatever stands between them.
+--store-text and --passages N, where N is the least length of a passage that counts, and with
+the shingle and the normalisation by which passages are to be equal: by default characters in any
+case and with any white space; with --shingle word:5 words in any case, whatever stands between.
 
 OUT appears under its name when it is complete.
-Report columns (fields in FILE, and with --json): id, kept, known (the share of the record that lies
-in known passages), passages (start and end in bytes, the document that has it, its place there).
+Report columns (fields in FILE, and with --json): id, kept, known (the share of the record that
+lies in known passages), passages (start and end in bytes, the document that has it, its place
+there).
 
 Examples:
   twindex add exam.twx exam.jsonl --store-text --shingle word:5 --passages 13

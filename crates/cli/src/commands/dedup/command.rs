@@ -51,8 +51,8 @@ OUT appears under its name when it is complete. If the command is stopped or kil
 command resumes where it was; --restart starts over.
 Audit columns (fields in FILE, and with --json): id, duplicate_of, similarity, exact.
 With --remove contained also: contained (the share of the record), kept.
-With --remove spans and covered: id, kept, known (the share of the record), passages (start and end
-in bytes, the document that has it, its place there).
+With --remove spans and covered: id, kept, known (the share of the record), passages (start and
+end in bytes, the document that has it, its place there).
 
 Examples:
   twindex dedup seen.twx today.jsonl -o new.jsonl --removed removed.jsonl
