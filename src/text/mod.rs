@@ -33,6 +33,7 @@ pub use weights::Weights;
 pub(crate) use positions::{CharOffsets, Located, UnitPlaces};
 pub(crate) use sequence::UnitNumbers;
 pub(crate) use shingle::Scratch;
+pub(crate) use units::ELEMENT_END;
 pub(crate) use weights::add_equal;
 
 use std::fmt;

@@ -5,7 +5,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 /// The character that ends each element of a set if white space cannot separate the elements. It is
 /// neither white space nor a letter, and no normalisation form changes it.
-pub(super) const ELEMENT_END: char = '\u{1F}';
+pub(crate) const ELEMENT_END: char = '\u{1F}';
 
 /// The first 80 characters of a token, for an error message.
 pub(super) fn excerpt(token: &str) -> String {

@@ -313,3 +313,78 @@ fn options_that_exclude_or_need_others_are_refused() {
     assert!(matches!(known(&plain), Err(Error::NoPassages { .. })));
     assert!(matches!(known(&prints), Err(Error::NoTexts { .. })));
 }
+
+#[test]
+fn lines_go_whole_and_elements_with_their_ends() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let create = |name: &str, shingle: &str| {
+        let shingle: Shingle = shingle.parse().expect("a shingle");
+        let options = Index::options().shingle(shingle).passages(2).store_text(true);
+        options.create(folder.path().join(name)).expect("created")
+    };
+    let lines = create("lines.twx", "line:1");
+    let mut txn = lines.begin_write().expect("begun");
+    txn.insert("1", "fn a() {\n    b();\n}\n").expect("inserted");
+    let known = txn.insertion().without_passages().contents(&[
+        ("2", "if c {\n    fn a() {\n        b();\n    d();\n}\n"),
+        ("3", "    e();\n  b();\n}"),
+    ]);
+    let texts: Vec<String> = known
+        .expect("inserted")
+        .into_iter()
+        .map(|outcome| match outcome {
+            Outcome::Cut { text, .. } => text,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(texts, ["if c {\n    d();\n}\n", "    e();\n"]);
+    drop(txn);
+
+    let sets = create("sets.twx", "token");
+    let mut txn = sets.begin_write().expect("begun");
+    let tokens = |elements: &[&str]| twindex::Tokens::new(elements).expect("tokens");
+    txn.insert("1", &tokens(&["b b", "c c"])).expect("inserted");
+    let given = [("2", tokens(&["a a", "b b", "c c", "d d"])), ("3", tokens(&["b b", "c c"]))];
+    let outcomes = txn.insertion().without_passages().contents(&given).expect("inserted");
+    assert!(
+        matches!(&outcomes[0], Outcome::Cut { text, .. } if text == "a a\u{1f}d d\u{1f}"),
+        "{outcomes:?}"
+    );
+    assert!(matches!(&outcomes[1], Outcome::Covered(_)), "{outcomes:?}");
+}
+
+#[test]
+fn what_a_batch_replaces_is_not_known_any_more_but_others_are() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let index = index(&folder);
+    let mut txn = index.begin_write().expect("begun");
+    txn.insertion().contents(&[("a", "o p q r s"), ("b", "o p q r s t")]).expect("inserted");
+    let outcomes = txn.insertion().without_passages();
+    let outcomes = outcomes.contents(&[("a", "quite another text"), ("c", "o p q r s")]);
+    let outcomes = outcomes.expect("inserted");
+    let Outcome::Covered(known) = &outcomes[1] else { panic!("{outcomes:?}") };
+    assert_eq!(known.passages()[0].of, "b");
+}
+
+#[test]
+fn crowded_fingerprints_are_limited_alike_in_one_batch_and_in_many() {
+    // The common words are shorter than a passage, but all windows around them choose their gram.
+    let text = |n: usize| format!("x{n} y{n} z{n} common words x{n} y{n} z{n}");
+    let all: Vec<(String, String)> = (0..250).map(|n| (n.to_string(), text(n))).collect();
+    let inserted = |batch: usize| {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let shingle = Shingle::words(1);
+        let options = tiny().shingle(shingle).passages(4).store_text(true);
+        let index = options.create(folder.path().join("i.twx")).expect("created");
+        let mut txn = index.begin_write().expect("begun");
+        let insert = |part: &[(String, String)]| {
+            txn.insertion().without_passages().contents(part).expect("inserted")
+        };
+        let outcomes: Vec<Outcome> = all.chunks(batch).flat_map(insert).collect();
+        (outcomes, txn.limited())
+    };
+    let expected = inserted(1);
+    assert!(expected.1 > 0, "some fingerprints are crowded");
+    assert_eq!(inserted(7), expected);
+    assert_eq!(inserted(250), expected);
+}

@@ -56,6 +56,7 @@ pub(crate) fn dedup(
         multiset,
         weighted,
         store_text: Some(exact),
+        passages: None,
         seed: None,
     };
     let options = wanted.options()?;

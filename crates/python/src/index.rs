@@ -42,6 +42,8 @@ pub(crate) struct Index {
 ///   `space` or `nospace`, `minword=N`. Default `lower,nfc,space`.
 /// * multiset: whether repeated shingles count. weighted: whether documents are dicts of weights.
 /// * store_text: whether texts are stored, compressed, so that answers are exact.
+/// * passages: finds every passage of so many characters (words, lines, tokens) that texts share;
+///   True: 100 characters, 20 words or tokens, 5 lines. Default 0: none.
 /// * seed: of the hash functions, from 0, or `random` where documents may come from an enemy.
 /// * wait: how many seconds to wait for another process that writes. Default 0.
 /// * cache_bytes: the memory for pages of the file. Default 64 MiB.
@@ -49,8 +51,8 @@ pub(crate) struct Index {
 /// Raises NotFoundError, ExistsError, MismatchError, BusyError, DamagedError, UnsupportedError.
 #[pyfunction]
 #[pyo3(signature = (path, mode="c", *, threshold=None, recall=None, lanes=None, shingle=None,
-                    normalize=None, multiset=None, weighted=None, store_text=None, seed=None,
-                    wait=0.0, cache_bytes=None))]
+                    normalize=None, multiset=None, weighted=None, store_text=None,
+                    passages=None, seed=None, wait=0.0, cache_bytes=None))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(crate) fn open<'py>(
     py: Python<'py>,
@@ -64,6 +66,7 @@ pub(crate) fn open<'py>(
     multiset: Option<bool>,
     weighted: Option<bool>,
     store_text: Option<bool>,
+    passages: Option<Bound<'py, PyAny>>,
     seed: Option<Bound<'py, PyAny>>,
     wait: f64,
     cache_bytes: Option<usize>,
@@ -77,6 +80,7 @@ pub(crate) fn open<'py>(
         multiset,
         weighted,
         store_text,
+        passages,
         seed,
     };
     let mut options = wanted.options()?.wait(seconds(wait)?);

@@ -18,6 +18,7 @@ mod index;
 mod inserting;
 mod minhash;
 mod pairs;
+mod passages;
 mod process;
 mod reader;
 mod results;
@@ -58,6 +59,10 @@ fn compiled(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<clusters::Clusters>()?;
     module.add_class::<explanation::Explanation>()?;
     module.add_class::<explanation::Passage>()?;
+    module.add_class::<passages::SharedPassage>()?;
+    module.add_class::<passages::PassageMatch>()?;
+    module.add_class::<passages::KnownPassage>()?;
+    module.add_class::<passages::KnownPassages>()?;
     module.add_class::<care::CheckReport>()?;
     module.add_class::<care::Repair>()?;
     module.add_class::<care::Usage>()?;

@@ -7,6 +7,7 @@ use crate::error::{invalid, named, raise};
 use crate::explanation::Explanation;
 use crate::handle::{Handle, Open, Shared, share};
 use crate::pairs::{Ids, Pairs};
+use crate::passages::{self, KnownPassages, PassageMatch};
 use crate::process::{Own, detached};
 use crate::results::{Document, Matches};
 use crate::rows::signature_of;
@@ -269,6 +270,44 @@ impl Reader {
         let clustering = snapshot.clusters(threshold).map_err(raise)?;
         let clustering = clustering.linkage(linkage).keep(keep).estimate(estimate);
         run(py, progress, |tell| Clusters::new(&clustering.find().watch(tell)?))
+    }
+
+    /// The documents that share a passage with a text: at least as long as the index was told
+    /// (`passages=` of `twindex.open`). None is missed. Those that share most come first.
+    ///
+    /// * threshold: only documents that share at least this part of the text, above 0 and at most 1.
+    /// * limit: at most so many. excluding: the id of a document to leave out.
+    #[pyo3(signature = (text, /, *, threshold=None, limit=None, excluding=None))]
+    fn passages(
+        &self,
+        py: Python<'_>,
+        text: String,
+        threshold: Option<f64>,
+        limit: Option<usize>,
+        excluding: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Vec<PassageMatch>> {
+        let excluding = excluding.map(id_of).transpose()?.map(|id| id.to_string());
+        let found = self.ask(py, |snapshot| {
+            let mut query = snapshot.passages();
+            if let Some(threshold) = threshold {
+                query = query.threshold(threshold);
+            }
+            if let Some(limit) = limit {
+                query = query.limit(limit);
+            }
+            if let Some(id) = excluding {
+                query = query.excluding(id);
+            }
+            query.by_text(&text)
+        })?;
+        Ok(passages::matches(&found))
+    }
+
+    /// The passages of a text that documents of the index have, each with the document that was
+    /// inserted first, and the text without them. Needs stored texts.
+    fn known_passages(&self, py: Python<'_>, text: String) -> PyResult<KnownPassages> {
+        let known = self.ask(py, |snapshot| snapshot.known_passages(&*text))?;
+        Ok(KnownPassages::new(&known, &text))
     }
 
     /// The passages that two stored documents share.

@@ -18,6 +18,7 @@ pub(crate) struct Wanted<'py> {
     pub(crate) multiset: Option<bool>,
     pub(crate) weighted: Option<bool>,
     pub(crate) store_text: Option<bool>,
+    pub(crate) passages: Option<Bound<'py, PyAny>>,
     pub(crate) seed: Option<Bound<'py, PyAny>>,
 }
 
@@ -49,6 +50,9 @@ impl Wanted<'_> {
         if let Some(store_text) = self.store_text {
             options = options.store_text(store_text);
         }
+        if let Some(passages) = &self.passages {
+            options = with_passages(options, passages)?;
+        }
         let Some(seed) = &self.seed else { return Ok(options) };
         if seed.is_instance_of::<PyInt>() && !seed.is_instance_of::<PyBool>() {
             let seed = seed.extract().map_err(|_| invalid("seed: expected 0 to 2**64 - 1"))?;
@@ -59,6 +63,22 @@ impl Wanted<'_> {
             false => Err(PyTypeError::new_err("seed: expected an int or 'random'")),
         }
     }
+}
+
+/// Options with passages of a length, of the usual length (`True`), or none (`False`).
+fn with_passages(options: IndexOptions, passages: &Bound<'_, PyAny>) -> PyResult<IndexOptions> {
+    if let Ok(wanted) = passages.cast::<PyBool>() {
+        return Ok(match wanted.is_true() {
+            true => options.usual_passages(),
+            false => options.passages(0),
+        });
+    }
+    if !passages.is_instance_of::<PyInt>() {
+        return Err(PyTypeError::new_err("passages: expected an int or a bool"));
+    }
+    let length = passages.extract();
+    let length = length.map_err(|_| invalid("passages: expected a length from 0 on"))?;
+    Ok(options.passages(length))
 }
 
 /// A time to wait, in seconds.
@@ -95,7 +115,7 @@ impl Settings {
 impl Settings {
     #[new]
     #[pyo3(signature = (*, threshold=None, recall=None, lanes=None, shingle=None, normalize=None,
-                        multiset=None, weighted=None, store_text=None, seed=None))]
+                        multiset=None, weighted=None, store_text=None, passages=None, seed=None))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn chosen(
         threshold: Option<f64>,
@@ -106,6 +126,7 @@ impl Settings {
         multiset: Option<bool>,
         weighted: Option<bool>,
         store_text: Option<bool>,
+        passages: Option<Bound<'_, PyAny>>,
         seed: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let wanted = Wanted {
@@ -117,6 +138,7 @@ impl Settings {
             multiset,
             weighted,
             store_text,
+            passages,
             seed,
         };
         Ok(Self { settings: wanted.options()?.settings().map_err(raise)? })
@@ -177,6 +199,13 @@ impl Settings {
         self.settings.store_text
     }
 
+    /// The length from which on shared passages are found, in characters, words, lines or tokens; 0
+    /// if they are not.
+    #[getter]
+    fn passages(&self) -> usize {
+        self.settings.winnowing.map_or(0, |winnowing| winnowing.length())
+    }
+
     /// The seed of the hash functions.
     #[getter]
     fn seed(&self) -> u64 {
@@ -219,6 +248,7 @@ impl Settings {
         dict.set_item("multiset", self.multiset())?;
         dict.set_item("weighted", self.weighted())?;
         dict.set_item("store_text", self.store_text())?;
+        dict.set_item("passages", self.passages())?;
         dict.set_item("seed", self.seed())?;
         Ok(dict)
     }
@@ -227,7 +257,7 @@ impl Settings {
         let flag = |set| if set { "True" } else { "False" };
         format!(
             "Settings(threshold={}, recall={}, lanes={}, shingle='{}', normalize='{}', \
-             multiset={}, weighted={}, store_text={}, seed={})",
+             multiset={}, weighted={}, store_text={}, passages={}, seed={})",
             self.threshold(),
             self.recall(),
             self.lanes(),
@@ -236,6 +266,7 @@ impl Settings {
             flag(self.multiset()),
             flag(self.weighted()),
             flag(self.store_text()),
+            self.passages(),
             self.seed(),
         )
     }

@@ -69,7 +69,7 @@ impl Sketcher {
         py: Python<'py>,
     ) -> PyResult<(Bound<'py, PyTuple>, Bound<'py, PyDict>)> {
         let settings = self.settings().to_dict(py)?;
-        for name in ["threshold", "recall", "store_text"] {
+        for name in ["threshold", "recall", "store_text", "passages"] {
             settings.del_item(name)?;
         }
         Ok((PyTuple::empty(py), settings))

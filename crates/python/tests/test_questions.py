@@ -217,3 +217,47 @@ def test_sequences_are_sequences(filled: twindex.Index, corpus: list[tuple[str, 
     assert matches[1 :: 2**62] == [matches[1]]
     with pytest.raises(IndexError):
         matches[2**70]
+
+
+def test_copied_passages_are_found_and_cut_out(tmp_path: Path) -> None:
+    path = tmp_path / "passages.twx"
+    tale = "It was the best of times, it was the worst of times, it was the age of wisdom."
+    with twindex.open(path, store_text=True, passages=30) as index:
+        assert index.settings.passages == 30
+        index.insert("tale", tale)
+        index.insert("other", "Call me Ishmael. Some years ago, never mind how long precisely.")
+        text = "Á propos:\nIT WAS the worst  of times, it was the age of reason"
+        (found,) = index.passages(text)
+        (passage,) = found.passages
+        start, end = passage.query
+        assert (found.id, found.share) == ("tale", found.most) and 0.6 < found.share < 1
+        assert text[start:end] == "\nIT WAS the worst  of times, it was the age of "
+        assert passage.document is not None
+        assert tale[slice(*passage.document)] == " it was the worst of times, it was the age of "
+        assert passage.units == passage.most == end - start - 1
+        assert index.passages(text, threshold=0.99) == []
+        assert index.passages(text, limit=0) == index.passages(text, excluding="tale") == []
+
+        known = index.known_passages(text)
+        assert known and len(known) == 1 and not known.limited
+        assert (known.passages[0].of, known.passages[0].place) == ("tale", passage.query)
+        assert known.passages[0].at == passage.document and known.share == found.share
+        assert known.rest == "Á propos:\nreason"
+        assert not index.known_passages("nothing of all this was ever said before")
+        with index.snapshot() as snapshot:
+            assert snapshot.passages(text) == [found]
+    with pytest.raises(twindex.MismatchError):
+        twindex.open(path, passages=40)
+    with twindex.open(tmp_path / "none.twx", passages=False) as index:
+        assert index.settings.passages == 0
+        with pytest.raises(twindex.InvalidInputError, match="no fingerprints"):
+            index.passages("text")
+    with twindex.open(tmp_path / "usual.twx", passages=True) as index:
+        assert index.settings.passages == 100
+        with pytest.raises(twindex.InvalidInputError, match="stores no texts"):
+            index.known_passages("text")
+    with pytest.raises(TypeError, match="passages"):
+        twindex.Settings(passages="100")  # type: ignore[arg-type]
+    with pytest.raises(twindex.InvalidInputError, match="passages"):
+        twindex.Settings(passages=-1)
+    assert twindex.Settings(**twindex.Settings(passages=50).to_dict()).passages == 50

@@ -6,7 +6,7 @@ use crate::index::ask::passage_search::{KnownSearch, PassageSearch};
 use crate::index::snapshot::Snapshot;
 use crate::sketch::Sketcher;
 use crate::store::DocNo;
-use crate::text::{CharOffsets, Content, Shingle, UnitPlaces};
+use crate::text::{CharOffsets, Content, ELEMENT_END, Shingle, UnitPlaces};
 use std::collections::BTreeSet;
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
@@ -82,12 +82,12 @@ impl KnownPassages {
         self.known as f64 / self.units.max(1) as f64
     }
 
-    /// What to cut out of the text so that no known passage remains: ranges of bytes, in order,
-    /// which do not touch.
+    /// What to cut out of the text: the known passages, in whole units, as ranges of bytes in order.
     ///
-    /// Words (UAX #29) stay whole: a word that a passage begins or ends within remains, unless the
-    /// word has more than 64 bytes. White space before a passage remains, and white space at its
-    /// end goes with it.
+    /// Where characters are the units, words (UAX #29) stay whole: a word that a passage begins or
+    /// ends within remains, unless the word has more than 64 bytes. White space before a passage
+    /// remains, and white space at its end goes with it. Words go with the punctuation and the
+    /// white space behind them, lines with their ends.
     pub fn cuts(&self) -> &[Range<usize>] {
         &self.cuts
     }
@@ -239,16 +239,16 @@ impl<'t> LocatedText<'t> {
                 None => joined.push(stretch.clone()),
             }
         }
-        let by_words = matches!(shingle, Shingle::Chars(_));
         let cut = |units: Range<usize>| {
             let next = self.places.start(units.end).unwrap_or(self.text.len());
             let Range { mut start, mut end } = self.places.bytes(units);
-            match by_words {
-                true => {
+            match shingle {
+                Shingle::Chars(_) => {
                     start = word_bound_after(self.text, start);
                     end = word_bound_before(self.text, end).max(start);
                 }
-                false => end = self.after_space(end, next),
+                Shingle::Lines(_) => return self.lines(start, end),
+                _ => end = self.after_space(end, next),
             }
             let inner = self.text.get(start..end).unwrap_or_default();
             start + inner.len() - inner.trim_start().len()..end
@@ -256,10 +256,22 @@ impl<'t> LocatedText<'t> {
         joined.into_iter().map(cut).filter(|cut| cut.start < cut.end).collect()
     }
 
+    /// The whole lines of a range, which begins and ends within lines.
+    fn lines(&self, start: usize, end: usize) -> Range<usize> {
+        let before = self.text.get(..start).unwrap_or_default();
+        let behind = self.text.get(end..).unwrap_or_default();
+        let first = before.rfind('\n').map_or(0, |line_end| line_end + 1);
+        let last = behind.find('\n').map_or(behind.len(), |line_end| line_end + 1);
+        first..end + last
+    }
+
     /// The byte behind the first white space between two units, such as that after a full stop, or
-    /// the end of the first unit if there is none.
+    /// the end of the first unit if there is none. An element of a set goes with its end.
     fn after_space(&self, end: usize, next: usize) -> usize {
         let between = self.text.get(end..next).unwrap_or_default();
+        if between.starts_with(ELEMENT_END) {
+            return end + ELEMENT_END.len_utf8();
+        }
         match between.find(char::is_whitespace).and_then(|space| between.get(space..)) {
             Some(rest) => next - rest.trim_start().len(),
             None => end,

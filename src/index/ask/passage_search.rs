@@ -40,6 +40,8 @@ pub(crate) struct FoundPassages {
 /// The documents of an index that may have passages of a text.
 pub(crate) struct KnownSearch {
     docs: Vec<DocNo>,
+    /// How many of them each fingerprint has, in the order of the hashes.
+    pub(crate) found: Vec<usize>,
     /// Whether a fingerprint has more documents than were taken.
     pub(crate) limited: bool,
 }
@@ -55,12 +57,14 @@ impl KnownSearch {
         counts: impl Fn(DocNo) -> bool,
     ) -> Result<Self> {
         let Some(band) = view.fixed.layout.fingerprints() else {
-            return Ok(Self { docs: Vec::new(), limited: false });
+            return Ok(Self { docs: Vec::new(), found: Vec::new(), limited: false });
         };
         let words = words_of(fingerprints);
-        let (mut docs, limited) = view.first_with_words(band, &words, Self::MOST)?;
-        docs.retain(|doc| counts(*doc));
-        Ok(Self { docs, limited })
+        let first = view.first_with_words(band, &words, Self::MOST)?;
+        let mut docs: Vec<DocNo> = first.docs.into_iter().filter(|doc| counts(*doc)).collect();
+        docs.sort_unstable();
+        docs.dedup();
+        Ok(Self { docs, found: first.found, limited: first.limited })
     }
 
     /// Whether no document has a fingerprint of the text.
@@ -79,13 +83,8 @@ impl KnownSearch {
         for doc in &self.docs {
             let other = texts.get(view, *doc)?;
             let origin = Origin::Written(*doc);
-            for stretch in asked.compare(&other, || view.text(*doc))? {
-                let is_whole = stretch.a == (0..asked.units());
-                met.push(MetStretch { origin, stretch });
-                if is_whole {
-                    return Ok(met);
-                }
-            }
+            let found = asked.compare(&other, || view.text(*doc))?;
+            met.extend(found.into_iter().map(|stretch| MetStretch { origin, stretch }));
         }
         Ok(met)
     }

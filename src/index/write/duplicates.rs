@@ -275,7 +275,9 @@ impl<'c> Judge<'c> {
         self.limited += u64::from(limited);
         let spared = match self.comparison.contained {
             Some(_) => {
-                self.similar(entry, spared.map_or_else(Nearest::default, |it| *it), Shares::Any)?
+                // What contained enough was replaced meanwhile, so this searches again.
+                let again = || Nearest { more: true, ..Nearest::default() };
+                self.similar(entry, spared.map_or_else(again, |spared| *spared), Shares::Any)?
             }
             None => None,
         };

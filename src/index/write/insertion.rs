@@ -251,6 +251,13 @@ impl<'t> Insertion<'t> {
                 expected: "at least 1",
             });
         }
+        if let (Some(share), true) = (self.contained, self.estimate) {
+            return Err(Error::InvalidSetting {
+                setting: "if_contained",
+                got: share.to_string(),
+                expected: "texts that are compared, not estimates",
+            });
+        }
         let limit = CandidateLimit { compared: self.max_candidates };
         let verifies = self.txn.settings().store_text && !self.estimate;
         let search_plan = self.txn.search_plan(threshold, verifies);

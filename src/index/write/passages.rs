@@ -30,6 +30,8 @@ pub(super) struct PassageRule {
 #[derive(Default)]
 struct Met {
     stretches: Vec<MetStretch>,
+    /// How many documents were compared for each of its fingerprints, in the order of the hashes.
+    found: Vec<usize>,
     limited: bool,
 }
 
@@ -96,12 +98,12 @@ impl<'c> PassageJudge<'c> {
             entry.skip();
             return Ok(outcome);
         }
+        self.limited += u64::from(self.is_limited(entry.document(), &met));
         let Some(known) = self.known(&mut entry, &met, None)? else {
             self.kept.add(&entry);
             entry.insert()?;
             return Ok(Outcome::Inserted(inserted));
         };
-        self.limited += u64::from(known.limited);
         let text = entry.document().stored_text().unwrap_or_default();
         let rest = self.rule.cuts.then(|| known.without(text));
         if known.share() > self.rule.most
@@ -144,6 +146,12 @@ impl<'c> PassageJudge<'c> {
         self.limited
     }
 
+    /// Whether a document has a fingerprint with more documents than are compared.
+    fn is_limited(&self, document: &Document, met: &Met) -> bool {
+        let prints = document.fingerprints.as_ref();
+        met.limited || prints.is_some_and(|prints| self.kept.is_limited(prints, &met.found))
+    }
+
     fn is_own(&self, doc: DocNo) -> bool {
         self.rule.own.as_ref().is_some_and(|own| own.contains(doc.0.into()))
     }
@@ -155,7 +163,8 @@ impl<'c> PassageJudge<'c> {
         met: &Met,
         before: Option<DocNo>,
     ) -> Result<Option<KnownPassages>> {
-        let Met { stretches, limited } = met;
+        let Met { stretches, found, .. } = met;
+        let limited = self.is_limited(entry.document(), met);
         let own = entry.existing().number();
         let counts = |doc: DocNo| {
             Some(doc) != own && !entry.was_replaced(doc) && before.is_none_or(|last| doc < last)
@@ -169,7 +178,7 @@ impl<'c> PassageJudge<'c> {
         let (Some(text), Some(fingerprints)) = (&document.text, &document.fingerprints) else {
             return Ok(None);
         };
-        let mut near = self.kept.near(fingerprints);
+        let mut near = self.kept.near(fingerprints, found);
         near.retain(|(_, kept)| counts(kept.number));
         if !near.is_empty()
             && let Some(asked) = search_of(self.sketcher, text, fingerprints)
@@ -185,7 +194,7 @@ impl<'c> PassageJudge<'c> {
         }
         let known = entry.read(|view, document| {
             let text = document.stored_text().unwrap_or_default();
-            KnownPassages::tell(self.sketcher, text, stretches, *limited, |origin| match origin {
+            KnownPassages::tell(self.sketcher, text, stretches, limited, |origin| match origin {
                 Origin::Written(doc) => Ok((view.document(doc)?.id, view.text(doc)?)),
                 Origin::Waiting(at) => {
                     let kept = self.kept.documents.get(at);
@@ -232,18 +241,18 @@ impl Met {
         };
         let search = KnownSearch::new(view, fingerprints, |doc| Some(doc) != own)?;
         let repeats = fingerprints.has_repeats();
+        let (found, limited) = (search.found.clone(), search.limited);
+        let nothing = Self { stretches: Vec::new(), found, limited };
         if search.is_empty() && !repeats {
-            return Ok(Self::default());
+            return Ok(nothing);
         }
-        let Some(asked) = search_of(sketcher, text, fingerprints) else {
-            return Ok(Self::default());
-        };
+        let Some(asked) = search_of(sketcher, text, fingerprints) else { return Ok(nothing) };
         let mut stretches = search.run(view, &asked, &rule.texts)?;
         if repeats {
             let met = |stretch| MetStretch { origin: Origin::Itself, stretch };
             stretches.extend(asked.repeats_before(fingerprints).into_iter().map(met));
         }
-        Ok(Self { stretches, limited: search.limited })
+        Ok(Self { stretches, ..nothing })
     }
 }
 
@@ -270,15 +279,29 @@ impl Kept {
         });
     }
 
-    /// The documents that have one of some fingerprints, of each the first ones, with their
-    /// positions.
-    fn near(&self, fingerprints: &Fingerprints) -> Vec<(usize, &KeptDocument)> {
-        if self.documents.is_empty() {
-            return Vec::new();
-        }
+    /// For each fingerprint, the positions of the documents that have it, and how many of them are
+    /// compared: the first, less those of the index that it was found with.
+    fn with_prints<'k>(
+        &'k self,
+        fingerprints: &Fingerprints,
+        found: &[usize],
+    ) -> Vec<(&'k [u32], usize)> {
+        let room = found.iter().map(|found| KnownSearch::MOST.saturating_sub(*found));
         let words = fingerprints.words();
-        let with = words.iter().filter_map(|word| self.with_print.get(word));
-        let first = with.flat_map(|with| with.iter().take(KnownSearch::MOST));
+        let with =
+            words.iter().map(|word| self.with_print.get(word).map_or(&[][..], Vec::as_slice));
+        with.zip(room).filter(|(with, _)| !with.is_empty()).collect()
+    }
+
+    /// Whether more documents have a fingerprint than are compared.
+    fn is_limited(&self, fingerprints: &Fingerprints, found: &[usize]) -> bool {
+        self.with_prints(fingerprints, found).iter().any(|(with, room)| with.len() > *room)
+    }
+
+    /// The documents that are compared with one of some fingerprints, with their positions.
+    fn near(&self, fingerprints: &Fingerprints, found: &[usize]) -> Vec<(usize, &KeptDocument)> {
+        let with = self.with_prints(fingerprints, found).into_iter();
+        let first = with.flat_map(|(with, room)| with.iter().take(room));
         let mut near: Vec<usize> = first.map(|at| *at as usize).collect();
         near.sort_unstable();
         near.dedup();

@@ -10,6 +10,16 @@ use crate::store::runs::run::{BandRun, Run};
 use crate::store::storage_error::guard;
 use std::sync::Arc;
 
+/// The first documents of some words.
+pub(crate) struct FirstDocuments {
+    /// The documents, word by word.
+    pub(crate) docs: Vec<DocNo>,
+    /// How many each word has of them.
+    pub(crate) found: Vec<usize>,
+    /// Whether a word has more.
+    pub(crate) limited: bool,
+}
+
 impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
     /// The live documents whose ids have one of these hashes, which are in ascending order and
     /// distinct. The documents are in ascending order, too.
@@ -30,33 +40,38 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         Ok(found)
     }
 
-    /// The first `most` live documents of each of these words, and whether a word has more. The
-    /// words are in ascending order and distinct; so are the documents.
+    /// The first `most` live documents of each of these words, which are in ascending order and
+    /// distinct.
     pub(crate) fn first_with_words(
         &self,
         band: BandNo,
         words: &[u64],
         most: usize,
-    ) -> Result<(Vec<DocNo>, bool)> {
-        // A run and a segment each begin with their first documents, so one more of each suffices.
+    ) -> Result<FirstDocuments> {
         let mut found: Vec<(usize, DocNo)> = Vec::new();
-        let mut begun = (usize::MAX, 0);
+        // A word, and how many of its documents were met in a row of ascending numbers. Those are
+        // the first of the row, so what comes behind `most` of them is not needed.
+        let mut row = (usize::MAX, 0);
         self.visit_words(band, words, |word, doc| {
-            let is_next = found.last().is_some_and(|last| *last < (word, doc));
-            begun = if is_next && begun.0 == word { (word, begun.1 + 1) } else { (word, 1) };
+            let goes_on = row.0 == word && found.last().is_some_and(|last| *last < (word, doc));
+            row = (word, if goes_on { row.1 + 1 } else { 1 });
             found.push((word, doc));
-            begun.1 <= most
+            row.1 <= most
         })?;
         found.sort_unstable();
-        let mut limited = false;
-        let first = found.chunk_by(|one, other| one.0 == other.0).flat_map(|of_word| {
-            limited |= of_word.len() > most;
-            of_word.iter().take(most).map(|(_, doc)| *doc)
-        });
-        let mut docs: Vec<DocNo> = first.collect();
-        docs.sort_unstable();
-        docs.dedup();
-        Ok((docs, limited))
+        let mut first =
+            FirstDocuments { docs: Vec::new(), found: vec![0; words.len()], limited: false };
+        for of_word in found.chunk_by(|one, other| one.0 == other.0) {
+            first.limited |= of_word.len() > most;
+            let taken = of_word.iter().take(most);
+            if let Some((word, _)) = of_word.first()
+                && let Some(count) = first.found.get_mut(*word)
+            {
+                *count = taken.len();
+            }
+            first.docs.extend(taken.map(|(_, doc)| *doc));
+        }
+        Ok(first)
     }
 
     /// Visits the live documents of each of these words, which are in ascending order and distinct,

@@ -16,8 +16,8 @@ use twindex::Snapshot;
 /// The fields of a result, which are those of an audit.
 const FIELDS: [&str; 4] = ["id", "duplicate_of", "similarity", "exact"];
 
-/// The longest line of an audit: two ids of 4,096 bytes, each byte escaped, and some numbers.
-const LONGEST_LINE: usize = 1 << 17;
+/// The longest line of an audit: of `--remove spans`, all passages of a long text.
+const LONGEST_LINE: usize = 1 << 26;
 
 /// Says of what a record is a duplicate that is not in the index: by the audit, or by its text.
 pub(crate) fn run(
@@ -84,7 +84,9 @@ fn in_audit(audit: &Path, id: &str) -> Result<Vec<[Value; 4]>, Failure> {
                     line.number
                 )
             })?;
-            if fields.get("id").and_then(Value::as_str) == Some(id) {
+            let is_removed = fields.get("kept") != Some(&Value::Bool(true));
+            let is_of = is_removed && fields.contains_key("duplicate_of");
+            if is_of && fields.get("id").and_then(Value::as_str) == Some(id) {
                 found.push(FIELDS.map(|name| fields.get(name).cloned().unwrap_or_default()));
             }
         }

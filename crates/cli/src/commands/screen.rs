@@ -9,7 +9,7 @@ use crate::input::{BadRecord, Inputs, RecordName, TextForm};
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::input_options::{InputOptions, NamingOptions, announce_standard_input};
-use crate::run::records::{ParsedBatch, Source};
+use crate::run::records::{ParsedBatch, Records, Source};
 use crate::run::{ending::Ending, opening, records};
 use crate::terminal::interrupt;
 use crate::terminal::numbers::grouped;
@@ -82,7 +82,7 @@ pub(crate) struct Screen {
     #[arg(help_heading = OUTPUT, long, value_name = "SHARE")]
     max_overlap: Option<f64>,
     /// Add this field to records of JSON Lines with known passages that are kept: the share that is
-    /// known, and the passages
+    /// known, and the passages, with their places in the text as it came
     #[arg(help_heading = OUTPUT, long, value_name = "FIELD")]
     annotate: Option<String>,
     #[command(flatten)]
@@ -149,55 +149,85 @@ pub(crate) fn run(global: &GlobalOptions, args: &Screen) -> Result<Ending, Failu
     let records = args.records(&targets, &snapshot, global.quiet)?;
     let mut progress = ProgressBar::new(global, records.expected_bytes);
     let (mut writing, mut counts) = (None, Counts::default());
-    let mut sources = Vec::<Source>::new();
-    for ParsedBatch { good, failed, messages, source, bytes } in records {
-        let documents = good.len() as u64 + failed;
-        counts.failed += failed;
-        messages.iter().for_each(|message| progress.say(message));
-        if writing.is_none() && (source.head.is_some() || !good.is_empty()) {
-            kept::check(targets.out.as_ref(), &source)?;
-        }
-        if sources.last().is_none_or(|last| !last.is_like(&source)) {
-            sources.push(source);
-        }
-        if !good.is_empty() {
-            let mut run =
-                writing.take().map_or_else(|| Writing::begin(global, args, &targets), Ok)?;
-            run.kept_from(sources.drain(..))?;
-            writing = Some(run);
-        }
-        if let Some(run) = &mut writing {
-            for screened in good {
-                run.write(screened?, most, &mut counts)?;
-            }
-        }
-        progress.add(documents, bytes);
-    }
+    let mut screen = Screening { global, args, targets: &targets, most, progress: &mut progress };
+    let screened = screen.all(records, &mut writing, &mut counts);
     let interrupted = interrupt::asked();
-    if writing.is_none() && counts.failed == 0 && !interrupted {
-        writing = Some(Writing::begin(global, args, &targets)?);
+    match (writing, &screened) {
+        (Some(run), Ok(())) if !interrupted => run.finish(&targets)?,
+        (Some(run), _) => run.discard()?,
+        (None, _) => {}
     }
-    if let Some(mut run) = writing {
-        if interrupted {
-            run.discard()?;
-        } else {
-            run.kept_from(sources.drain(..))?;
-            run.finish(&targets)?;
-        }
-    }
+    screened?;
     progress.finish();
     counts.report(global, args, start.elapsed().as_secs_f64(), interrupted);
     if interrupted {
         let records = count(counts.records, "record");
         let index = args.index.display();
-        return Err(anyhow!("{index}: interrupted after {records}; nothing was written").into());
+        return Err(anyhow!("{index}: interrupted after {records}; no file was written").into());
     }
     Ok(if counts.failed > 0 { Ending::SomeFailed } else { Ending::Done })
+}
+
+/// What the records go through.
+struct Screening<'a> {
+    global: &'a GlobalOptions,
+    args: &'a Screen,
+    targets: &'a Targets,
+    most: f64,
+    progress: &'a mut ProgressBar,
+}
+
+impl<'a> Screening<'a> {
+    /// Writes all records, or what is left of them. The outputs begin with the first good record.
+    fn all(
+        &mut self,
+        records: Records<IndexResult<Screened>>,
+        writing: &mut Option<Writing<'a>>,
+        counts: &mut Counts,
+    ) -> Result<(), Failure> {
+        let Self { global, args, targets, most, .. } = *self;
+        let mut sources = Vec::<Source>::new();
+        for ParsedBatch { good, failed, messages, source, bytes } in records {
+            let documents = good.len() as u64 + failed;
+            counts.failed += failed;
+            messages.iter().for_each(|message| self.progress.say(message));
+            if writing.is_none() && (source.head.is_some() || !good.is_empty()) {
+                kept::check(targets.out.as_ref(), &source)?;
+            }
+            if sources.last().is_none_or(|last| !last.is_like(&source)) {
+                sources.push(source);
+            }
+            if writing.is_none() && !good.is_empty() {
+                *writing = Some(Writing::begin(global, args, targets)?);
+            }
+            if let Some(run) = writing {
+                run.kept_from(sources.drain(..))?;
+                good.into_iter().try_for_each(|screened| run.write(screened?, most, counts))?;
+            }
+            self.progress.add(documents, bytes);
+        }
+        if writing.is_none() && counts.failed == 0 && !interrupt::asked() {
+            let run = writing.insert(Writing::begin(global, args, targets)?);
+            run.kept_from(sources)?;
+        }
+        Ok(())
+    }
 }
 
 impl Screen {
     /// The largest share of a record that may be known.
     fn most(&self) -> Result<f64, Failure> {
+        if let Some(field) = &self.annotate {
+            if self.remove == Remove::Records && self.max_overlap.is_none() {
+                return Err(anyhow!(
+                    "--annotate marks records that are kept; say --remove nothing, or --max-overlap"
+                )
+                .into());
+            }
+            if field == self.input.text_field() {
+                return Err(anyhow!("--annotate {field}: is the field of the text").into());
+            }
+        }
         let most = match (self.remove, self.max_overlap) {
             (Remove::Nothing, Some(_)) => {
                 return Err(
@@ -239,7 +269,7 @@ impl Screen {
         targets: &Targets,
         snapshot: &Arc<Snapshot>,
         quiet: bool,
-    ) -> Result<records::Records<IndexResult<Screened>>, Failure> {
+    ) -> Result<Records<IndexResult<Screened>>, Failure> {
         let (snapshot, settings) = (Arc::clone(snapshot), *snapshot.settings());
         let mut inputs = self.inputs(targets, &settings);
         self.naming.apply(&mut inputs, quiet);
@@ -305,6 +335,9 @@ impl<'a> Writing<'a> {
             self.kept.write(&written)?;
         } else {
             counts.found += 1;
+            if rest.is_some() && form == TextForm::Fixed {
+                return Err(fixed_text(&place));
+            }
             let nothing_left =
                 rest.as_ref().is_some_and(|rest| rest.chars().all(char::is_whitespace));
             let keeps = known.share() <= most && !nothing_left;
@@ -323,7 +356,6 @@ impl<'a> Writing<'a> {
         if self.in_batch >= BATCH {
             self.in_batch = 0;
             self.kept.sync(false)?;
-            self.kept.committed()?;
             self.audit.sync()?;
         }
         Ok(())
@@ -338,7 +370,7 @@ impl<'a> Writing<'a> {
         known: &KnownPassages,
         rest: Option<&str>,
     ) -> Result<OutputRecord, Failure> {
-        let written = match rest {
+        let written = match rest.filter(|_| !known.cuts().is_empty()) {
             Some(rest) => {
                 let field = self.args.input.text_field();
                 written.with_text(form, field, rest).ok_or_else(|| fixed_text(place))?
@@ -362,7 +394,6 @@ impl<'a> Writing<'a> {
     /// Gives the outputs their names.
     fn finish(mut self, targets: &Targets) -> Result<(), Failure> {
         self.kept.sync(true)?;
-        self.kept.committed()?;
         let spool = self.audit.finish()?;
         self.kept.finish()?;
         targets.deliver()?;

@@ -1,7 +1,7 @@
 //! Where the text stands in the bytes of a record, so that it can be written with another one.
 
 use super::record::BYTE_ORDER_MARK;
-use super::rows::{begin, parser};
+use super::rows::parser;
 use csv_core::ReadFieldResult;
 use serde::Deserializer;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
@@ -27,7 +27,8 @@ pub enum TextForm {
     },
     /// The text is a column of a table by columns.
     Column,
-    /// The text cannot be exchanged: that of a whole file, of a set or of a format of its own.
+    /// The text cannot be exchanged: that of a whole file, of a set, of a format of its own, or of
+    /// a column whose texts are stored once.
     Fixed,
 }
 
@@ -47,14 +48,21 @@ impl TextForm {
         };
         Some([raw.get(..place.start)?, text.as_bytes(), raw.get(place.end..)?].concat())
     }
-}
 
-impl TextForm {
-    /// The bytes of a record of JSON with another field at its end. `None` if it is none.
+    /// The bytes of a record of JSON with another field at its end, or with another value of the
+    /// field if it has it already. `None` if it is none.
     pub fn with_field(self, raw: &[u8], name: &str, value: &Value) -> Option<Vec<u8>> {
-        let end = raw.iter().rposition(|byte| *byte == b'}').filter(|_| self == Self::Json)?;
-        let field = format!(",{}:{value}", Value::from(name));
-        Some([raw.get(..end)?, field.as_bytes(), raw.get(end..)?].concat())
+        if self != Self::Json {
+            return None;
+        }
+        let (place, field) = match json_field(raw, name) {
+            Some(place) => (place, value.to_string()),
+            None => {
+                let end = raw.iter().rposition(|byte| *byte == b'}')?;
+                (end..end, format!(",{}:{value}", Value::from(name)))
+            }
+        };
+        Some([raw.get(..place.start)?, field.as_bytes(), raw.get(place.end..)?].concat())
     }
 }
 
@@ -100,7 +108,6 @@ fn json_field(raw: &[u8], field: &str) -> Option<Range<usize>> {
 /// The place of a field in a record of a table, with its quotes.
 fn table_field(raw: &[u8], delimiter: u8, column: usize) -> Option<Range<usize>> {
     let mut parser = parser(delimiter);
-    begin(&mut parser);
     let (mut start, mut at, mut number) = (0, 0, 0);
     let mut unquoted = [0; 4096];
     loop {
@@ -108,9 +115,8 @@ fn table_field(raw: &[u8], delimiter: u8, column: usize) -> Option<Range<usize>>
         at += read;
         match found {
             ReadFieldResult::Field { record_end } => {
-                let is_last = record_end || at == raw.len();
                 if number == column {
-                    let end = if is_last { raw.len() - line_end(raw) } else { at - 1 };
+                    let end = if record_end { raw.len() - line_end(raw) } else { at - 1 };
                     return (start <= end).then_some(start..end);
                 }
                 (start, number) = (at, number + 1);
@@ -165,6 +171,8 @@ mod tests {
         assert_eq!(with_text(TextForm::Json, twice, "c").as_deref(), Some(new));
         let marked = TextForm::Json.with_field(b"{\"text\":\"a\" }\n", "x\"", &1.into());
         assert_eq!(marked.as_deref(), Some(&b"{\"text\":\"a\" ,\"x\\\"\":1}\n"[..]));
+        let again = TextForm::Json.with_field(b"{\"x\": 1,\"text\":\"a\"}", "x", &2.into());
+        assert_eq!(again.as_deref(), Some(&b"{\"x\": 2,\"text\":\"a\"}"[..]));
         assert_eq!(TextForm::Line.with_field(b"{}", "x", &1.into()), None);
         for wrong in ["{\"id\":1}", "[1]", "{\"text\":"] {
             assert_eq!(with_text(TextForm::Json, wrong, "c"), None);
@@ -190,6 +198,8 @@ mod tests {
         {
             assert_eq!(with_text(form(1), row, "c").as_deref(), Some(expected), "{row:?}");
         }
+        assert_eq!(with_text(form(0), "a,", "c").as_deref(), Some("c,"));
+        assert_eq!(with_text(form(1), "a,b,", "c").as_deref(), Some("a,c,"));
         let long = format!("{},x\n", "y".repeat(10_000));
         assert_eq!(with_text(form(1), &long, "z"), Some(long.replace('x', "z")));
         assert_eq!(with_text(form(0), &long, "z").as_deref(), Some("z,x\n"));

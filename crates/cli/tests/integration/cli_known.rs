@@ -162,7 +162,7 @@ fn rows_of_tables_and_lines_are_cut_as_objects_are() {
     shell.write("a.txt", &one);
     shell.write("b.txt", &two);
     let files = shell.run(&format!("dedup f.twx a.txt b.txt -o paths {spans}"));
-    files.fails_with("only the texts of JSON Lines, tables and lines");
+    files.fails_with("only the texts of JSON Lines, tables (no dictionaries) and lines");
     shell
         .run("dedup g.twx a.txt b.txt -o paths --remove covered --max-overlap 0.4 --passages 40 -q")
         .succeeds();
@@ -297,4 +297,45 @@ fn a_folder_of_shards_is_screened_into_a_folder() {
     assert_eq!(done.counted("removed"), 2);
     assert_eq!(records(&shell.read("out/a.jsonl")).len(), 1);
     assert!(shell.path("out/b.jsonl.gz").exists());
+}
+
+#[test]
+fn a_stream_without_ids_that_comes_again_empties_no_output() {
+    let shell = Shell::new();
+    let texts = texts();
+    let stream: String =
+        texts.iter().map(|(_, text)| format!("{}\n", json!({ "text": text }))).collect();
+    let words = "dedup i.twx - -o out.jsonl -q --removed gone --passages 40 --remove covered";
+    shell.pipe(words, stream.clone()).succeeds();
+    let out = shell.read("out.jsonl");
+    shell.pipe(words, stream).fails_with("are those of an earlier run");
+    assert_eq!(shell.read("out.jsonl"), out);
+}
+
+#[test]
+fn what_cannot_be_cut_is_an_error_and_leaves_no_file() {
+    let shell = Shell::new();
+    let tags = "1\ta b c d e\n2\tq r s t u\n";
+    shell
+        .pipe("add tags.twx -q --shingle token --format tokens --passages 3 --store-text -", tags)
+        .succeeds();
+    shell.write("tags.txt", "3\tx b c d y\n4\tn o n e\n");
+    let before = shell.names();
+    let words = "screen tags.twx tags.txt --format tokens -o out";
+    shell
+        .run(&format!("{words} --remove spans"))
+        .fails_with("can be written without their passages");
+    assert_eq!(shell.names(), before, "no file is left");
+    shell.run(&format!("{words} --annotate known")).fails_with("say --remove nothing");
+    let done = shell.run(&format!("{words} -q")).succeeds();
+    assert_eq!((done.column(0), shell.read("out")), (vec!["3"], b"4\tn o n e\n".to_vec()));
+
+    shell.pipe("add plain.twx -q -", lines()).succeeds();
+    let dry = shell.pipe("dedup plain.twx - --dry-run --remove spans", lines());
+    dry.fails_with("plain.twx: has no fingerprints");
+    let (exam, _) = exam("--passages 40");
+    exam.run("screen exam.twx corpus.jsonl -o out.jsonl --remove spans --removed audit -q")
+        .succeeds();
+    let explained = exam.run("explain exam.twx b --removed audit");
+    assert!(explained.status == 1 && explained.stderr.contains("has no line about it"));
 }

@@ -144,6 +144,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
         Some(index) => *index.settings(),
         None => args.removal.options(&args.settings).settings()?,
     };
+    args.removal.check_index(&settings, &args.index)?;
     args.input.check(settings.shingle, settings.weighted, &args.index)?;
     let others = against::open(global, args)?;
     let snapshots = others.iter().map(ReadOnlyIndex::snapshot).collect::<Result<Vec<_>, _>>()?;

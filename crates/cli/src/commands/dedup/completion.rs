@@ -3,10 +3,12 @@
 
 use crate::commands::dedup::begun::Plan;
 use crate::commands::dedup::command::Dedup;
-use crate::commands::dedup::deduplication::{Counts, changed_error, stored_outputs};
+use crate::commands::dedup::deduplication::{Counts, stored_outputs};
 use crate::commands::outputs::audit::Audit;
 use crate::commands::outputs::kept;
-use crate::commands::outputs::partial_file::{LengthAndHash, PartialFile, partial_path};
+use crate::commands::outputs::partial_file::{
+    LengthAndHash, PartialFile, changed_error, partial_path,
+};
 use crate::commands::outputs::targets::{Target, Targets};
 use crate::input::STANDARD_INPUT;
 use crate::run::failure::Failure;

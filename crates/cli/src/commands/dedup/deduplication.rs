@@ -6,7 +6,9 @@ use crate::commands::dedup::repetition::Repetition;
 use crate::commands::outputs::audit::{Audit, known_values, passages_of};
 use crate::commands::outputs::kept::Kept;
 use crate::commands::outputs::kept_output::{OutputRecord, fixed_text};
-use crate::commands::outputs::partial_file::{LengthAndHash, PartialFile, partial_path};
+use crate::commands::outputs::partial_file::{
+    LengthAndHash, PartialFile, changed_error, partial_path,
+};
 use crate::commands::replace_guard::ReplaceGuard;
 use crate::input::TextForm;
 use crate::run::failure::Failure;
@@ -40,8 +42,16 @@ impl Counts {
     /// Returns the numbers that the index stores with the progress of a run: length and hash of the
     /// output, length and hash of the audit, and the counts.
     ///
-    /// An index has fewer than 2^32 documents, so the upper halves of the counts of what is known,
-    /// added and so on hold the counts that came later.
+    /// Some numbers are two: the lower half of each number is what earlier versions store there, the
+    /// upper half is a count that they do not know. Added, replaced and known documents are fewer
+    /// than 2^32, as an index holds no more; other counts are cut off there.
+    ///
+    /// | number | lower half | upper half |
+    /// |---|---|---|
+    /// | 4 | added | the lower half of the bytes that were cut |
+    /// | 5 | replaced | the upper half of them |
+    /// | 6 | unchanged | records that were cut |
+    /// | 8 | empty | spared |
     fn notes(self, kept: LengthAndHash, audit: LengthAndHash) -> [u64; 10] {
         let Self { added, replaced, unchanged, duplicates, empty, bytes, .. } = self;
         let Self { spared, cut, cut_bytes, limited: _, .. } = self;
@@ -246,7 +256,10 @@ impl<'a> Deduplication<'a> {
             } else {
                 self.counts.duplicates += 1;
             }
-            self.tell(&id, &outcome, record.bytes)?;
+            let is_left_out = args.skip_known && done == Some(Inserted::Unchanged);
+            if !is_left_out {
+                self.tell(&id, &outcome, record.bytes)?;
+            }
         }
         if args.touch {
             txn.renew_batch(&met_again)?;
@@ -348,10 +361,4 @@ struct Judged {
     written: OutputRecord,
     form: TextForm,
     is_copy: bool,
-}
-
-/// The error for a file that is not as the interrupted run has left it.
-pub(crate) fn changed_error(file: &Path) -> Failure {
-    let file = file.display();
-    anyhow!("{file}: is not as the interrupted run has left it; --restart starts over").into()
 }

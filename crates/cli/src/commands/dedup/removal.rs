@@ -6,7 +6,8 @@ use crate::run::index_settings::IndexSettings;
 use crate::run::resume_key::ResumeKey;
 use anyhow::anyhow;
 use clap::ValueEnum;
-use twindex::{IndexOptions, Insertion};
+use std::path::Path;
+use twindex::{Error, IndexOptions, Insertion, Settings};
 
 /// The part of a record that may be known before `--remove covered` removes it.
 const DEFAULT_MAX_OVERLAP: f64 = 0.5;
@@ -89,6 +90,18 @@ impl RemovalOptions {
             );
         }
         Ok(())
+    }
+
+    /// Refuses an index that does not keep what is compared.
+    pub(crate) fn check_index(&self, settings: &Settings, index: &Path) -> Result<(), Failure> {
+        let path = index.to_owned();
+        if self.remove.is_by_passages() && settings.winnowing.is_none() {
+            return Err(Error::NoPassages { path }.into());
+        }
+        match self.remove == Remove::Similar || settings.store_text {
+            true => Ok(()),
+            false => Err(Error::NoTexts { path }.into()),
+        }
     }
 
     /// The options of a new index: what is removed decides what it must keep.

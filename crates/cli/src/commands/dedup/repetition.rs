@@ -31,12 +31,11 @@ impl Repetition {
         if self.refuted {
             return;
         }
-        let (Outcome::Duplicate { of, against }, Some(number)) = (outcome, number_of(id)) else {
+        let (Some(copied), Some(number)) = (copied(outcome), number_of(id)) else {
             self.refuted = true;
             self.distances = HashMap::new();
             return;
         };
-        let copied = number_of(&of.id).filter(|_| against.is_none() && of.similarity >= 1.0);
         let Some(copied) = copied.filter(|copied| (self.greatest + 1..number).contains(copied))
         else {
             return;
@@ -53,6 +52,21 @@ impl Repetition {
     pub(crate) fn is_found(&self) -> bool {
         let most = self.distances.values().max().copied().unwrap_or_default();
         !self.refuted && 2 * most > self.copies
+    }
+}
+
+/// The number of the document that a record is a copy of, if it has a number; `None` for a record
+/// that was kept.
+fn copied(outcome: &Outcome) -> Option<Option<u64>> {
+    match outcome {
+        Outcome::Duplicate { of, against } => {
+            Some(number_of(&of.id).filter(|_| against.is_none() && of.similarity >= 1.0))
+        }
+        Outcome::Covered(known) => Some(match known.passages() {
+            [whole] if whole.units == known.units => number_of(&whole.of),
+            _ => None,
+        }),
+        _ => None,
     }
 }
 

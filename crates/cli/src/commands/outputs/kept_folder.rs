@@ -1,10 +1,11 @@
 //! A folder of kept records: a file for each file of the input.
 
-use crate::commands::dedup::deduplication::changed_error;
 use crate::commands::outputs::folder_state::{FolderState, state_path};
 use crate::commands::outputs::kept_file::{self, KeptFile};
 use crate::commands::outputs::kept_output::OutputRecord;
-use crate::commands::outputs::partial_file::{LengthAndHash, create_folders, partial_path};
+use crate::commands::outputs::partial_file::{
+    LengthAndHash, changed_error, create_folders, partial_path,
+};
 use crate::commands::outputs::shards::ShardFolder;
 use crate::input::is_there;
 use crate::run::failure::Failure;

@@ -26,6 +26,7 @@ pub(crate) enum OutputRecord {
 }
 
 /// Another text for a column of a row.
+#[cfg_attr(not(feature = "tables"), expect(dead_code, reason = "no table is written"))]
 #[derive(Clone, Debug)]
 pub(crate) struct NewText {
     pub(crate) column: String,
@@ -234,8 +235,8 @@ pub(crate) fn wants_columns(place: &str) -> Failure {
 /// The error for a record whose text cannot be changed.
 pub(crate) fn fixed_text(place: &str) -> Failure {
     anyhow!(
-        "{place}: only the texts of JSON Lines, tables and lines can be written without their \
-         passages; --remove covered removes whole records of any format"
+        "{place}: only the texts of JSON Lines, tables (no dictionaries) and lines can be written \
+         without their passages; whole records of any format can be removed"
     )
     .into()
 }

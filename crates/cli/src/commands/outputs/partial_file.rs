@@ -325,6 +325,12 @@ fn failed(name: &str, error: &io::Error) -> Failure {
     }
 }
 
+/// The error for a file that is not as the interrupted run has left it.
+pub(crate) fn changed_error(file: &Path) -> Failure {
+    let file = file.display();
+    anyhow!("{file}: is not as the interrupted run has left it; --restart starts over").into()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,7 +11,7 @@ use crate::input::record::{
 use crate::input::text_form::TextForm;
 use crate::input::wanted::{Head, Wanted};
 use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
+use arrow_schema::{DataType, SchemaRef};
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::io::Read;
@@ -111,6 +111,8 @@ pub struct ColumnTable {
     wanted: Wanted,
     naming: Naming,
     most: usize,
+    /// Whether the texts can be exchanged.
+    form: TextForm,
 }
 
 impl ColumnTable {
@@ -144,7 +146,7 @@ impl ColumnTable {
             return Err(BadRecord { place, cause: too_long(self.most) });
         }
         let raw = RawRecord::Columns { batch: &piece.batch, row };
-        let (body, form) = (Body::Text(Cow::Borrowed(text)), TextForm::Column);
+        let (body, form) = (Body::Text(Cow::Borrowed(text)), self.form);
         Ok(Record { name, body, place, raw, form })
     }
 }
@@ -213,7 +215,12 @@ impl Columns {
         // The types of the columns are checked before any row is read.
         let empty = RecordBatch::new_empty(Arc::clone(&schema));
         let mut begun = Some(Piece::new(empty, &wanted, selection.id.is_some(), 1).map_err(bad)?);
-        let table = ColumnTable { path, schema, wanted: wanted.clone(), naming, most };
+        let kind = schema.field_with_name(&wanted.text).map(|field| field.data_type());
+        let form = match kind {
+            Ok(DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View) => TextForm::Column,
+            _ => TextForm::Fixed,
+        };
+        let table = ColumnTable { path, schema, wanted: wanted.clone(), naming, most, form };
         let (mut waiting, mut first, mut ended) = (VecDeque::new(), 1, false);
         let next = move || {
             if let Some(begun) = begun.take() {
