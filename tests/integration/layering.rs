@@ -47,6 +47,7 @@ const PYTHON_LAYERS: [&str; 23] = [
     "explanation",
     "clusters",
     "pairs",
+    "passages",
     "reader",
     "inserting",
     "snapshot",
