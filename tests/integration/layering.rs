@@ -33,7 +33,7 @@ const COMMAND_LAYERS: [&str; 9] = [
 ];
 
 /// The layers of the Python package. Each uses only those before it.
-const PYTHON_LAYERS: [&str; 23] = [
+const PYTHON_LAYERS: [&str; 24] = [
     "error",
     "process",
     "waiting",
