@@ -250,11 +250,11 @@ def test_copied_passages_are_found_and_cut_out(tmp_path: Path) -> None:
         twindex.open(path, passages=40)
     with twindex.open(tmp_path / "none.twx", passages=False) as index:
         assert index.settings.passages == 0
-        with pytest.raises(twindex.InvalidInputError, match="no fingerprints"):
+        with pytest.raises(twindex.MismatchError, match="no fingerprints"):
             index.passages("text")
     with twindex.open(tmp_path / "usual.twx", passages=True) as index:
         assert index.settings.passages == 100
-        with pytest.raises(twindex.InvalidInputError, match="stores no texts"):
+        with pytest.raises(twindex.MismatchError, match="stores no texts"):
             index.known_passages("text")
     with pytest.raises(TypeError, match="passages"):
         twindex.Settings(passages="100")  # type: ignore[arg-type]
