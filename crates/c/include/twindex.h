@@ -14,8 +14,8 @@
  * Handles may be freed in any order. Using a handle after it was freed is a mistake that nothing
  * detects.
  *
- * Threads. An index, a snapshot, a sketcher and matches can be used by any number of threads at
- * once. A transaction, pairs, ids and clusters are used by one at a time, any one; another call
+ * Threads. An index, a snapshot, a sketcher, matches and passages can be used by any number of
+ * threads at once. A transaction, pairs, ids and clusters are used by one at a time, any one; another call
  * meanwhile returns TWINDEX_BUSY. An error belongs to one thread at a time, as any variable.
  *
  * The library installs no signal handlers and writes nothing to standard output or standard error.
@@ -114,6 +114,12 @@ typedef struct twindex_matches twindex_matches;
 // Threads: one at a time. A call meanwhile returns TWINDEX_BUSY.
 typedef struct twindex_pairs twindex_pairs;
 
+// The documents that share a passage with a text: those that share most first, then by ascending
+// id.
+//
+// Threads: any number may read it at once.
+typedef struct twindex_passages twindex_passages;
+
 // Turns texts into signatures, under the settings of an index or others.
 //
 // Threads: any number may use it at once.
@@ -190,6 +196,9 @@ typedef struct {
     uint64_t flush_documents;
     // How many runs of one size are merged into one. Default 8.
     uint64_t merge_runs;
+    // The length of the passages that are found wherever they were copied, in characters, words,
+    // lines or tokens, as the shingle says. Default: none are.
+    uint64_t passages;
 } twindex_settings;
 
 // A function that is told how far some work is, on the thread that called it: `done` of `total`,
@@ -341,6 +350,53 @@ typedef struct {
     // TWINDEX_YES: reports all candidates, whatever their similarity.
     uint32_t all_candidates;
 } twindex_query;
+
+// Which documents to report that share a passage with a text. Set all bytes to zero, then `size`;
+// a field that is zero has its default.
+typedef struct {
+    // sizeof(twindex_passage_query).
+    size_t size;
+    // The least share of the text that a document must share, from 0 to 1. Default: any.
+    double threshold;
+    // Reports at most so many documents, those that share most. Default: all.
+    uint64_t limit;
+    // The id of a document to leave out.
+    const char *excluded;
+    // The length of that id in bytes; 0 or TWINDEX_NUL if it ends in a NUL.
+    size_t excluded_length;
+} twindex_passage_query;
+
+// A document that shares a passage with the text. Later versions may add fields at the end, so use
+// it through the pointer that the library gives.
+typedef struct {
+    // The id of the document.
+    twindex_string id;
+    // The share of the text that lies in shared passages, from 0 to 1. Without stored texts, at
+    // least so much.
+    double share;
+    // The most that can lie in shared passages. Equals `share` if the index stores texts.
+    double most;
+    // The number of shared passages.
+    size_t passages;
+} twindex_passage_match;
+
+// A passage that the text and a document share. Places are in bytes. Later versions may add fields
+// at the end, so use it through the pointer that the library gives.
+typedef struct {
+    // Where it begins in the text.
+    size_t start;
+    // Where it ends in the text.
+    size_t end;
+    // Where it begins in the document; SIZE_MAX if the index stores no texts.
+    size_t document_start;
+    // Where it ends in the document; SIZE_MAX if the index stores no texts.
+    size_t document_end;
+    // The number of its units: characters after normalisation, words, lines or tokens. Without
+    // stored texts, at least so many.
+    size_t units;
+    // The most units that it can have. Equals `units` if the index stores texts.
+    size_t most_units;
+} twindex_passage;
 
 // Which pairs to look for. Set all bytes to zero, then `size`; a field that is zero has its
 // default.
@@ -749,6 +805,40 @@ uint64_t twindex_matches_left_out(const twindex_matches *matches);
 
 // Frees matches. Null is fine.
 void twindex_matches_free(twindex_matches *matches);
+
+// Finds the documents that share a passage with a text: a stretch of at least as many units as the
+// settings of the index say. None is missed, however little of a document it is. The index must
+// have been created with `passages`. `query` may be null.
+//
+// Ownership: the caller frees `*passages` with twindex_passages_free. It is null after an error.
+twindex_status twindex_passages_find(const twindex_snapshot *snapshot,
+                                     const char *data,
+                                     size_t length,
+                                     const twindex_passage_query *query,
+                                     twindex_passages **passages,
+                                     twindex_error *error);
+
+// The number of documents; 0 for a null pointer.
+size_t twindex_passages_count(const twindex_passages *passages);
+
+// The document at a place, counted from 0; null past the last one.
+//
+// Ownership: the document belongs to the passages.
+const twindex_passage_match *twindex_passages_at(const twindex_passages *passages, size_t place);
+
+// A passage of the document at a place, in the order of the text, both counted from 0; null past
+// the last one. Passages may overlap in the text.
+//
+// Ownership: the passage belongs to the passages.
+const twindex_passage *twindex_passages_passage(const twindex_passages *passages,
+                                                size_t place,
+                                                size_t passage);
+
+// The number of documents that a limit left out; 0 for a null pointer.
+uint64_t twindex_passages_left_out(const twindex_passages *passages);
+
+// Frees passages. Null is fine.
+void twindex_passages_free(twindex_passages *passages);
 
 // Begins to look for all pairs of similar documents. `options` may be null: the threshold of the
 // index counts then. The pairs are found while twindex_pairs_next is called.

@@ -37,6 +37,8 @@ mod query;
 
 mod matches;
 
+mod passages;
+
 mod pairs;
 
 mod ids;
@@ -59,6 +61,7 @@ pub use index::*;
 pub use insertion::*;
 pub use matches::*;
 pub use pairs::*;
+pub use passages::*;
 pub use query::*;
 pub use settings::*;
 pub use sketcher::*;

@@ -60,6 +60,9 @@ pub struct SettingsStruct {
     pub flush_documents: u64,
     /// How many runs of one size are merged into one. Default 8.
     pub merge_runs: u64,
+    /// The length of the passages that are found wherever they were copied, in characters, words,
+    /// lines or tokens, as the shingle says. Default: none are.
+    pub passages: u64,
 }
 
 // SAFETY: the size is first, and the six fields of 4 bytes fill whole words.
@@ -82,6 +85,7 @@ unsafe impl Growing for SettingsStruct {
         cache_bytes: 0,
         flush_documents: 0,
         merge_runs: 0,
+        passages: 0,
     };
 }
 
@@ -177,6 +181,9 @@ pub(crate) unsafe fn options(given: *const SettingsStruct) -> Result<IndexOption
     if let Some(runs) = count("merge_runs", given.merge_runs)? {
         options = options.merge_runs(runs);
     }
+    if let Some(length) = count("passages", given.passages)? {
+        options = options.passages(length);
+    }
     Ok(options.wait(Duration::from_millis(given.wait_ms.into())))
 }
 
@@ -216,6 +223,7 @@ impl SettingsTexts {
             multiset: yes_or_no(settings.multiset),
             weighted: yes_or_no(settings.weighted),
             store_text: yes_or_no(settings.store_text),
+            passages: settings.winnowing.map_or(0, |winnowing| winnowing.length() as u64),
             ..SettingsStruct::ZERO
         };
         // SAFETY: the caller promises the same.

@@ -349,6 +349,69 @@ static void an_index_is_cared_for(const char *folder, twindex_error *error) {
     twindex_index_free(index);
 }
 
+static void passages_are_found(const char *folder, twindex_error *error) {
+    for (int stored = 0; stored < 2; stored++) {
+        twindex_settings settings = {.size = sizeof settings, .passages = 30};
+        settings.store_text = stored ? TWINDEX_YES : TWINDEX_NO;
+        const char *path = in_folder(folder, stored ? "passages.twx" : "fingerprints.twx");
+        twindex_index *index = create(path, &settings, error);
+        twindex_settings kept = {.size = sizeof kept};
+        OK(twindex_index_settings(index, &kept, error));
+        CHECK(kept.passages == 30);
+        twindex_txn *txn;
+        OK(twindex_txn_begin(index, 1, &txn, error));
+        OK(twindex_txn_insert(txn, "a", 1, A, TWINDEX_NUL, NULL, NULL, error));
+        OK(twindex_txn_insert(txn, "b", 1, B, TWINDEX_NUL, NULL, NULL, error));
+        OK(twindex_txn_insert(txn, "c", 1, C, TWINDEX_NUL, NULL, NULL, error));
+        OK(twindex_txn_commit(txn, error));
+        twindex_txn_free(txn);
+        twindex_snapshot *snapshot;
+        OK(twindex_snapshot_take(index, &snapshot, error));
+        // 40 bytes of C, between two texts that are nobody's.
+        char text[200];
+        snprintf(text, sizeof text, "It is %.40s, they said.", C + 10);
+        twindex_passages *passages;
+        OK(twindex_passages_find(snapshot, text, TWINDEX_NUL, NULL, &passages, error));
+        CHECK(twindex_passages_count(passages) == 1 && !twindex_passages_at(passages, 1));
+        const twindex_passage_match *match = twindex_passages_at(passages, 0);
+        CHECK(equals(match->id, "c") && match->passages == 1);
+        CHECK(match->share > 0 && match->share <= match->most && match->most <= 1);
+        const twindex_passage *passage = twindex_passages_passage(passages, 0, 0);
+        CHECK(passage->units > 0 && passage->units <= 41 && passage->most_units >= 41);
+        CHECK(!twindex_passages_passage(passages, 0, 1));
+        if (stored) {
+            CHECK(passage->end - passage->start == passage->units && passage->units == 41);
+            CHECK(!memcmp(text + passage->start, C + passage->document_start, passage->units));
+            CHECK(passage->most_units == passage->units && match->share == match->most);
+            CHECK(match->share > 41.0 / strlen(text) - 0.01 && match->share < 0.75);
+        } else {
+            CHECK(passage->document_start == SIZE_MAX && passage->document_end == SIZE_MAX);
+        }
+        twindex_passages_free(passages);
+
+        twindex_passage_query one = {.size = sizeof one, .limit = 1, .excluded = "a"};
+        OK(twindex_passages_find(snapshot, A, TWINDEX_NUL, &one, &passages, error));
+        CHECK(twindex_passages_count(passages) == 1 && twindex_passages_left_out(passages) == 0);
+        CHECK(equals(twindex_passages_at(passages, 0)->id, "b"));
+        twindex_passages_free(passages);
+        one.excluded = NULL;
+        OK(twindex_passages_find(snapshot, A, TWINDEX_NUL, &one, &passages, error));
+        CHECK(twindex_passages_count(passages) == 1 && twindex_passages_left_out(passages) == 1);
+        twindex_passages_free(passages);
+        twindex_snapshot_free(snapshot);
+        twindex_index_free(index);
+    }
+    twindex_index *index = create(in_folder(folder, "none.twx"), NULL, error);
+    twindex_snapshot *snapshot;
+    OK(twindex_snapshot_take(index, &snapshot, error));
+    twindex_passages *passages;
+    FAILS(TWINDEX_MISMATCH, "passages",
+          twindex_passages_find(snapshot, A, TWINDEX_NUL, NULL, &passages, error));
+    CHECK(!passages && twindex_passages_count(passages) == 0);
+    twindex_snapshot_free(snapshot);
+    twindex_index_free(index);
+}
+
 static void weighted_sets_are_lists(const char *folder, twindex_error *error) {
     twindex_settings settings = {.size = sizeof settings, .weighted = TWINDEX_YES};
     settings.store_text = TWINDEX_YES;
@@ -435,6 +498,7 @@ int main(int argc, char **argv) {
     similar_documents_are_found(argv[1], error);
     batches_go_in(argv[1], error);
     an_index_is_cared_for(argv[1], error);
+    passages_are_found(argv[1], error);
     weighted_sets_are_lists(argv[1], error);
     threads_share_an_index(argv[1], error);
     twindex_error_free(error);

@@ -1,4 +1,4 @@
-//! The audit of `dedup`: one line for each record that is removed or changed, and why.
+//! The audit of `dedup` and `screen`: one line for each record that is removed or changed, and why.
 
 use crate::commands::outputs::partial_file::{LengthAndHash, OutputWriter, PartialFile};
 use crate::commands::outputs::targets::{Target, Targets};

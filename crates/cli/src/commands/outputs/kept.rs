@@ -1,4 +1,4 @@
-//! The output of `dedup`: one file or stream, or a folder with a file for each input.
+//! The output of `dedup` and `screen`: one file or stream, or a folder with a file for each input.
 
 use crate::commands::outputs::kept_file::{self, KeptFile};
 use crate::commands::outputs::kept_folder::{self, KeptFolder};

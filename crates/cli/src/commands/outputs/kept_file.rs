@@ -55,7 +55,7 @@ impl KeptFile {
                 }
                 Err(anyhow!(
                     "{place}: tables with other columns cannot be written to one output; \
-                     deduplicate them one after the other"
+                     give them one after the other"
                 )
                 .into())
             }

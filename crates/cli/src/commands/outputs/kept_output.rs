@@ -1,4 +1,4 @@
-//! The text output of `dedup`: the kept records, each with the bytes it had in the input.
+//! The text output of `dedup` and `screen`: the kept records, each with the bytes it had in the input.
 
 use crate::commands::outputs::partial_file::{LengthAndHash, OutputWriter};
 use crate::input::{RawRecord, RowBatch, TableHead, TextForm};
@@ -154,7 +154,7 @@ impl KeptOutput {
             _ => "files and lines",
         };
         Err(anyhow!(
-            "{place}: {why} cannot be written to one output; deduplicate them one after the other"
+            "{place}: {why} cannot be written to one output; give them one after the other"
         )
         .into())
     }

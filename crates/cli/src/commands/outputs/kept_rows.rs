@@ -243,7 +243,7 @@ impl KeptRows {
             if !pieces.is_empty() {
                 let joined = concat(&pieces).map_err(|error| {
                     anyhow!(
-                        "{}: column `{}`: {error}; deduplicate the files one after the other",
+                        "{}: column `{}`: {error}; give the files one after the other",
                         self.path.display(),
                         schema.field(column).name()
                     )

@@ -113,7 +113,7 @@ impl ShardFolder {
                 }
                 if let Some(other) = taken.insert(name, found.path.clone()) {
                     return Err(anyhow!(
-                        "{}: would be written for {} and {input}; deduplicate them one after the \
+                        "{}: would be written for {} and {input}; give them one after the \
                          other",
                         named.join(below).display(),
                         other.display()
