@@ -20,11 +20,12 @@ const LAYERS: [&str; 11] = [
 ];
 
 /// The layers of the command. Each uses only those before it.
-const COMMAND_LAYERS: [&str; 9] = [
+const COMMAND_LAYERS: [&str; 10] = [
     "remote",
     "input",
     "terminal",
     "run",
+    "report",
     "commands",
     "args",
     "near_misses",

@@ -19,6 +19,7 @@ use crate::commands::plan::Plan;
 use crate::commands::query::Query;
 use crate::commands::rebuild::Rebuild;
 use crate::commands::remove::Remove;
+use crate::commands::report::Report;
 use crate::commands::screen::Screen;
 use crate::run::global_options::GlobalOptions;
 use clap::{Parser, Subcommand};
@@ -72,6 +73,8 @@ pub(crate) enum Command {
     Screen(Screen),
     /// Print clusters of similar documents, or the documents to drop
     Clusters(Clusters),
+    /// Write a page about the similar documents of an index, for a browser
+    Report(Report),
     /// Print settings, counts and sizes of an index
     Info(Info),
     /// Verify every invariant of the file, or repair it

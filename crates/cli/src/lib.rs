@@ -4,8 +4,8 @@
 //! library so that the laboratory, which has a command of its own, can read the same inputs and
 //! print in the same way. Programs should embed [`twindex`] itself: nothing here is stable.
 //!
-//! The folders depend on each other in one direction: `input`, `terminal`, `run`, `commands`. Each
-//! uses only those before it.
+//! The folders depend on each other in one direction: `input`, `terminal`, `run`, `report`,
+//! `commands`. Each uses only those before it.
 
 mod args;
 pub mod commands;
@@ -16,6 +16,7 @@ pub mod fuzzing;
 pub mod input;
 mod near_misses;
 pub mod remote;
+mod report;
 pub mod run;
 pub mod terminal;
 

@@ -1,11 +1,13 @@
 //! `twindex clusters`: groups similar documents, and lists the duplicates to remove.
 
+use crate::commands::clusters_report;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::results_table::{Column, Kind, ResultsOption};
 use crate::run::{ending::Ending, opening};
 use crate::terminal::escape::cell_for_terminal;
 use crate::terminal::interrupt;
+use crate::terminal::numbers::grouped;
 use crate::terminal::output::{Results, count, similarity, summary, whole_millis};
 use crate::terminal::progress_bar::ProgressBar;
 use anyhow::Context;
@@ -25,10 +27,31 @@ with --json): representative, size, members. The representative is one of the me
 Examples:
   twindex clusters pages.twx
   twindex clusters pages.twx --threshold 0.9 --keep longest --json
-  twindex clusters pages.twx --duplicates | twindex remove pages.twx --ids-from -")]
+  twindex clusters pages.twx --duplicates | twindex remove pages.twx --ids-from -
+  twindex clusters pages.twx --report clusters.html --quiet > /dev/null")]
 pub(crate) struct Clusters {
     /// The index file
     pub(crate) index: PathBuf,
+    #[command(flatten)]
+    pub(crate) clustering: ClusteringOptions,
+    /// Print the ids of all members but the representatives, one a line, to be removed. The index
+    /// is closed before the first is printed
+    #[arg(long)]
+    pub(crate) duplicates: bool,
+    /// With --duplicates: end each id with a NUL instead of a line end, and print it as it is
+    #[arg(long, short = '0', requires = "duplicates", conflicts_with_all = ["json", "output"])]
+    pub(crate) print0: bool,
+    /// Write a page to this file that shows the clusters: numbers, pairs to judge, the largest
+    /// clusters, sources. It is one file for a browser
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) results: ResultsOption,
+}
+
+/// What forms clusters.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ClusteringOptions {
     /// Least similarity of two documents in one cluster [default: the index's own]
     #[arg(long, value_name = "T")]
     pub(crate) threshold: Option<f64>,
@@ -41,15 +64,6 @@ pub(crate) struct Clusters {
     /// Which document represents a cluster
     #[arg(long, value_enum, default_value_t = KeepChoice::First)]
     pub(crate) keep: KeepChoice,
-    /// Print the ids of all members but the representatives, one a line, to be removed. The index
-    /// is closed before the first is printed
-    #[arg(long)]
-    pub(crate) duplicates: bool,
-    /// With --duplicates: end each id with a NUL instead of a line end, and print it as it is
-    #[arg(long, short = '0', requires = "duplicates", conflicts_with_all = ["json", "output"])]
-    pub(crate) print0: bool,
-    #[command(flatten)]
-    pub(crate) results: ResultsOption,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -88,15 +102,17 @@ pub(crate) fn run(global: &GlobalOptions, args: &Clusters) -> Result<Ending, Fai
     let start = Instant::now();
     let index = opening::to_read(global, &args.index)?;
     let snapshot = index.snapshot()?;
-    let threshold = args.threshold.unwrap_or(index.settings().threshold());
     let columns: &[Column] = match args.duplicates {
         true => &[("id", Kind::Text)],
         false => &COLUMNS,
     };
     let mut results = args.results.results(global, &args.index, &[], columns)?;
-    let clusters = find_clusters(global, args, &snapshot, threshold)?;
-    let (number, documents) = (clusters.len() as u64, clusters.member_count());
-    let (recall, all) = (clusters.recall(), snapshot.len());
+    let clusters = args.clustering.find(global, &snapshot)?;
+    let (number, sentence) = (clusters.len() as u64, sentence(&clusters, &snapshot));
+    let (documents, recall) = (clusters.member_count(), clusters.recall());
+    if let Some(report) = &args.report {
+        clusters_report::write(global, report, &args.clustering, &snapshot, &clusters, &sentence)?;
+    }
     if args.duplicates {
         let mut ids = spool_duplicates(&clusters)?;
         // The program that reads the ids may wait for the index, so it is closed first.
@@ -118,40 +134,50 @@ pub(crate) fn run(global: &GlobalOptions, args: &Clusters) -> Result<Ending, Fai
         ("limited", false.into()),
         ("seconds", whole_millis(seconds)),
     ];
-    let sentence = format!(
-        "{} of {} among {}, {}; recall at the threshold {}",
-        count(number, "cluster"),
-        count(documents, "document"),
-        crate::terminal::output::grouped(all),
-        count(duplicates, "duplicate"),
-        similarity(recall)
-    );
     summary(global, &fields, &sentence);
     Ok(if number == 0 { Ending::Nothing } else { Ending::Done })
 }
 
-/// Finds the clusters with the linkage and the representatives that the arguments choose.
-fn find_clusters<'s>(
-    global: &GlobalOptions,
-    args: &Clusters,
-    snapshot: &'s Snapshot,
-    threshold: f64,
-) -> Result<FoundClusters<'s>, Failure> {
-    let linkage = match args.linkage {
-        LinkageChoice::Representative => Linkage::Representative,
-        LinkageChoice::Connected => Linkage::Connected,
-    };
-    let keep = match args.keep {
-        KeepChoice::First => Keep::First,
-        KeepChoice::Longest => Keep::Longest,
-        KeepChoice::Id => Keep::Id,
-    };
-    let progress = ProgressBar::of_parts(global);
-    let clustering = snapshot.clusters(threshold)?.linkage(linkage).keep(keep);
-    let clustering = clustering.estimate(args.estimate);
-    let found = clustering.find().watch(progress.watch());
-    progress.finish();
-    Ok(found?)
+/// The summary of clusters.
+pub(crate) fn sentence(clusters: &FoundClusters<'_>, snapshot: &Snapshot) -> String {
+    let (number, documents) = (clusters.len() as u64, clusters.member_count());
+    format!(
+        "{} of {} among {}, {}; recall at the threshold {}",
+        count(number, "cluster"),
+        count(documents, "document"),
+        grouped(snapshot.len()),
+        count(documents - number, "duplicate"),
+        similarity(clusters.recall())
+    )
+}
+
+impl ClusteringOptions {
+    /// The least similarity of two documents in one cluster.
+    pub(crate) fn threshold(&self, snapshot: &Snapshot) -> f64 {
+        self.threshold.unwrap_or(snapshot.settings().threshold())
+    }
+
+    /// Finds the clusters with the linkage and the representatives that are asked for.
+    pub(crate) fn find<'s>(
+        &self,
+        global: &GlobalOptions,
+        snapshot: &'s Snapshot,
+    ) -> Result<FoundClusters<'s>, Failure> {
+        let linkage = match self.linkage {
+            LinkageChoice::Representative => Linkage::Representative,
+            LinkageChoice::Connected => Linkage::Connected,
+        };
+        let keep = match self.keep {
+            KeepChoice::First => Keep::First,
+            KeepChoice::Longest => Keep::Longest,
+            KeepChoice::Id => Keep::Id,
+        };
+        let progress = ProgressBar::of_parts(global);
+        let clustering = snapshot.clusters(self.threshold(snapshot))?.linkage(linkage).keep(keep);
+        let found = clustering.estimate(self.estimate).find().watch(progress.watch());
+        progress.finish();
+        Ok(found?)
+    }
 }
 
 /// The error for an interrupted command.

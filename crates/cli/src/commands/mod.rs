@@ -3,6 +3,7 @@
 pub(crate) mod add;
 pub(crate) mod backup;
 pub(crate) mod clusters;
+mod clusters_report;
 pub mod compare;
 pub mod compare_weighted;
 pub(crate) mod dedup;
@@ -31,4 +32,5 @@ mod query_passages;
 pub(crate) mod rebuild;
 pub(crate) mod remove;
 pub(crate) mod replace_guard;
+pub(crate) mod report;
 pub(crate) mod screen;

@@ -251,6 +251,7 @@ impl Screen {
             against: &[],
             output: self.output.as_deref(),
             removed: self.removed.as_deref(),
+            report: None,
             dry_run: self.dry_run,
         }
     }
@@ -314,7 +315,7 @@ struct Writing<'a> {
 impl<'a> Writing<'a> {
     fn begin(global: &GlobalOptions, args: &'a Screen, targets: &Targets) -> Result<Self, Failure> {
         let kept = Kept::create(targets.out.as_ref())?;
-        let audit = Audit::begin(global, targets, KNOWN_COLUMNS, None)?;
+        let audit = Audit::begin(global, targets, KNOWN_COLUMNS.to_vec(), None, false)?;
         Ok(Self { args, kept, audit, in_batch: 0 })
     }
 

@@ -3,8 +3,10 @@
 use crate::commands::dedup::command::Dedup;
 use crate::commands::dedup::completion::forget;
 use crate::commands::dedup::deduplication::{Counts, Deduplication, InputRecord};
+use crate::commands::dedup::reporting;
 use crate::commands::outputs::partial_file::PartialFile;
 use crate::commands::outputs::targets::Targets;
+use crate::report::Findings;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::opening;
@@ -107,12 +109,12 @@ impl<'a> Begun<'a> {
     }
 
     /// Commits the last records. If the input has ended, gives the outputs their final names.
-    /// Returns the counts.
+    /// Returns the counts, and what a report of the whole run tells.
     pub(crate) fn finish(
         self,
         interrupted: bool,
         progress: &ProgressBar,
-    ) -> Result<Counts, Failure> {
+    ) -> Result<(Counts, Option<Findings>), Failure> {
         let Self { index, mut txn, mut deduplication, .. } = self;
         let plan = deduplication.plan;
         if !interrupted && deduplication.repeats_a_stream() {
@@ -132,9 +134,10 @@ impl<'a> Begun<'a> {
         progress.finish();
         if interrupted {
             deduplication.kept.committed()?;
-            return Ok(deduplication.counts);
+            return Ok((deduplication.counts, None));
         }
-        let Deduplication { kept, audit, run, counts, .. } = deduplication;
+        let Deduplication { kept, mut audit, run, counts, .. } = deduplication;
+        let findings = reporting::of_audit(plan, &index, &mut audit)?;
         // If the process is killed before `end` commits, the next run completes these steps.
         index.flush()?;
         let spool = audit.finish()?;
@@ -145,7 +148,7 @@ impl<'a> Begun<'a> {
         }
         spool.map_or(Ok(()), PartialFile::discard)?;
         plan.targets.clean_up()?;
-        Ok(counts)
+        Ok((counts, findings))
     }
 }
 

@@ -6,7 +6,8 @@ use crate::commands::dedup::completion;
 use crate::commands::dedup::deduplication::{Counts, InputRecord};
 use crate::commands::dedup::dry_run::DryRun;
 use crate::commands::dedup::removal::RemovalOptions;
-use crate::commands::dedup::summary::{Ended, report};
+use crate::commands::dedup::reporting;
+use crate::commands::dedup::summary::{Ended, sum_up};
 use crate::commands::outputs::kept;
 use crate::commands::outputs::kept_output::OutputRecord;
 use crate::commands::outputs::request::OutputRequest;
@@ -81,6 +82,13 @@ pub(crate) struct Dedup {
     /// Write a JSON line for each removed record to this file [default: standard output]
     #[arg(help_heading = OUTPUT, long, value_name = "FILE")]
     pub(crate) removed: Option<PathBuf>,
+    /// Add the text of each record to its line of the audit, as its last column
+    #[arg(help_heading = OUTPUT, long)]
+    pub(crate) removed_text: bool,
+    /// Write a page to this file that shows what was removed, and why: numbers, pairs to judge,
+    /// clusters, sources. It is one file for a browser
+    #[arg(help_heading = OUTPUT, long, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
     /// Change no file; only print what would be removed
     #[arg(help_heading = OUTPUT, long)]
     pub(crate) dry_run: bool,
@@ -135,6 +143,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
     interrupt::catch()?;
     let start = Instant::now();
     args.removal.check(args.estimate, !args.against.is_empty())?;
+    reporting::check(args)?;
     let mut targets = Targets::of(&args.outputs())?;
     args.settings.threshold().map(ranges::threshold).transpose()?;
     let dry_run = args.dry_run.then(|| DryRun::of(global, args)).transpose()?;
@@ -161,9 +170,14 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
     let targets = &targets;
     let mut plan =
         Plan { global, args, targets, place, settings, threshold, against, key, circumstances };
-    let report = |counts: &Counts, failed: u64, recall: Option<f64>, ended: Ended| {
-        let seconds = start.elapsed().as_secs_f64();
-        report(global, args, counts, failed, recall, seconds, ended);
+    let end = |results: (&Counts, u64), recall: Option<f64>, ended: Ended, findings| {
+        let (counts, failed) = results;
+        let summary = sum_up(args, counts, failed, recall, start.elapsed().as_secs_f64(), ended);
+        if let Some(findings) = findings {
+            reporting::write(args, &settings, threshold, &summary, results, &findings)?;
+        }
+        summary.print(global);
+        Ok::<_, Failure>(if failed > 0 { Ending::SomeFailed } else { Ending::Done })
     };
 
     let mut interrupted = match &index {
@@ -177,9 +191,8 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
     {
         let counts = Counts::of(&run);
         let recall = plan.recall(index)?;
-        if let Some(failed) = completion::complete(&plan, index, run)? {
-            report(&counts, failed, Some(recall), Ended::Done);
-            return Ok(if failed > 0 { Ending::SomeFailed } else { Ending::Done });
+        if let Some((failed, findings)) = completion::complete(&plan, index, run)? {
+            return end((&counts, failed), Some(recall), Ended::Done, findings);
         }
     }
     let mut finished = None;
@@ -188,8 +201,8 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
     {
         finished = completion::finished(&plan, index)?;
         if let Some((counts, failed)) = finished.as_ref().filter(|_| !args.touch) {
-            report(counts, *failed, Some(plan.recall(index)?), Ended::Already);
-            return Ok(if *failed > 0 { Ending::SomeFailed } else { Ending::Done });
+            let findings = reporting::of_file(&plan, index)?;
+            return end((counts, *failed), Some(plan.recall(index)?), Ended::Already, findings);
         }
         if finished.is_some() {
             // The records are judged again only to renew times.
@@ -229,21 +242,18 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
         run.begin(sources.drain(..))?;
         begun = Some(run);
     }
-    let (counts, recall, given) = match begun {
+    let (counts, findings, recall, given) = match begun {
         Some(run) => {
             let (recall, given) = (run.recall, run.deduplication.run.given().len());
-            (run.finish(interrupted, &progress)?, Some(recall), given)
+            let (counts, findings) = run.finish(interrupted, &progress)?;
+            (counts, findings, Some(recall), given)
         }
         // No record was good, so nothing was made.
-        None => (Counts::default(), None, 0),
+        None => (Counts::default(), None, None, 0),
     };
     progress.finish();
-    match &finished {
-        _ if interrupted => report(&counts, failed, recall, Ended::Interrupted),
-        Some((counts, failed)) => report(counts, *failed, recall, Ended::Already),
-        None => report(&counts, failed, recall, Ended::Done),
-    }
     if interrupted {
+        end((&counts, failed), recall, Ended::Interrupted, None)?;
         let again = match (args.dry_run, targets.output_file().is_some()) {
             (true, _) => "nothing was changed",
             (false, true) => "run the same command again to go on",
@@ -253,7 +263,10 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
         let place = args.index.display();
         return Err(anyhow!("{place}: interrupted after {records}; {again}").into());
     }
-    Ok(if failed > 0 { Ending::SomeFailed } else { Ending::Done })
+    match &finished {
+        Some((counts, failed)) => end((counts, *failed), recall, Ended::Already, findings),
+        None => end((&counts, failed), recall, Ended::Done, findings),
+    }
 }
 
 impl Dedup {
@@ -275,15 +288,17 @@ impl Dedup {
             against: &self.against,
             output: self.output.as_deref(),
             removed: self.removed.as_deref(),
+            report: self.report.as_deref(),
             dry_run: self.dry_run,
         }
     }
 
     /// The inputs to read. What the command itself writes is left out of directories.
-    fn inputs(&self, targets: &Targets, settings: &Settings) -> Inputs {
+    pub(super) fn inputs(&self, targets: &Targets, settings: &Settings) -> Inputs {
         let mut inputs = self.input.of(&self.paths, &self.index, settings.weighted);
         inputs.sequences = settings.shingle.kmer_width().is_some();
-        inputs.leave_out.extend(targets.files().into_iter().chain(self.against.iter().cloned()));
+        let others = self.against.iter().chain(&self.report).cloned();
+        inputs.leave_out.extend(targets.files().into_iter().chain(others));
         inputs
     }
 
@@ -300,6 +315,7 @@ impl Dedup {
         let mut inputs = self.inputs(targets, &settings);
         inputs.whole_rows = targets.out.is_some() && sketcher.is_some();
         self.naming.apply(&mut inputs, quiet);
+        let removed_text = self.removed_text;
         let none = Signature::empty(settings.lanes())?;
         records::start(inputs, &settings, move |record| {
             let (id, named) = match record.name {
@@ -307,6 +323,7 @@ impl Dedup {
                 RecordName::Automatic => ("#".to_owned(), false),
             };
             let place = record.place;
+            let text = record.body.text().filter(|_| removed_text).map(str::to_owned);
             let (written, form) = (OutputRecord::new(record.raw), record.form);
             if !written.is_one_line() {
                 let cause = "its name holds a line break, which a list of paths cannot have".into();
@@ -321,14 +338,19 @@ impl Dedup {
                 }),
             };
             match document {
-                Ok(document) if named => Ok(InputRecord { document, place, written, form }),
                 Ok(document) => {
-                    let document = document.without_id();
-                    Ok(InputRecord { document, place, written, form })
+                    let document = if named { document } else { document.without_id() };
+                    Ok(InputRecord { document, place, written, form, text })
                 }
                 Err(error) => Err(BadRecord { place, cause: error.to_string() }),
             }
         })
+    }
+
+    /// The columns of the audit.
+    pub(super) fn audit_columns(&self) -> Vec<&'static str> {
+        let text = self.removed_text.then_some("text");
+        self.removal.remove.audit_columns().iter().copied().chain(text).collect()
     }
 
     /// Returns the key of everything that decides which records go where.
@@ -347,6 +369,7 @@ impl Dedup {
             .with_flag("skip-known", self.skip_known)
             .with_flag("touch", self.touch)
             .with_flag("id-hash", self.naming.is_hash())
+            .with_flag("removed-text", self.removed_text)
             .with_flag("estimate", self.estimate)
             .with("max-candidates", self.max_candidates.to_le_bytes());
         self.input.add_to(self.removal.add_to(key))

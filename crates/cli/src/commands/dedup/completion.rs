@@ -4,6 +4,7 @@
 use crate::commands::dedup::begun::Plan;
 use crate::commands::dedup::command::Dedup;
 use crate::commands::dedup::deduplication::{Counts, stored_outputs};
+use crate::commands::dedup::reporting;
 use crate::commands::outputs::audit::Audit;
 use crate::commands::outputs::kept;
 use crate::commands::outputs::partial_file::{
@@ -11,6 +12,7 @@ use crate::commands::outputs::partial_file::{
 };
 use crate::commands::outputs::targets::{Target, Targets};
 use crate::input::STANDARD_INPUT;
+use crate::report::Findings;
 use crate::run::failure::Failure;
 use crate::run::resume_key::ResumeKey;
 use crate::terminal::interrupt;
@@ -106,8 +108,8 @@ fn printed_spool(
     };
     match PartialFile::resume(&path, audit)? {
         Some(spool) if print => {
-            let columns = plan.args.removal.remove.audit_columns();
-            Audit::begin(plan.global, plan.targets, columns, Some(spool))?.finish()
+            let columns = plan.args.audit_columns();
+            Audit::begin(plan.global, plan.targets, columns, Some(spool), false)?.finish()
         }
         spool => Ok(spool),
     }
@@ -115,8 +117,8 @@ fn printed_spool(
 
 /// Completes an interrupted run that has judged all its records: gives its files their final names.
 ///
-/// Returns the number of bad records if that run had the same input. Returns `None` if the input
-/// differs and must still be judged.
+/// Returns the number of bad records and what a report tells if that run had the same input.
+/// Returns `None` if the input differs and must still be judged.
 ///
 /// # Errors
 ///
@@ -126,7 +128,7 @@ pub(crate) fn complete(
     plan: &Plan<'_>,
     index: &Index,
     run: DedupRun,
-) -> Result<Option<u64>, Failure> {
+) -> Result<Option<(u64, Option<Findings>)>, Failure> {
     let Plan { args, targets, .. } = *plan;
     let (Some(target), Some(out)) = (&targets.out, targets.output_file()) else { return Ok(None) };
     let Some(spool) = targets.spool() else { return Ok(None) };
@@ -141,6 +143,7 @@ pub(crate) fn complete(
     targets.deliver()?;
     let (found, failed) = read_again(plan)?;
     let same = found == run.judged();
+    let findings = if same { reporting::of_file(plan, index)? } else { None };
     let spool = printed_spool(plan, audit_content, same)?;
     match same {
         true => plan.end(index, run)?,
@@ -149,7 +152,7 @@ pub(crate) fn complete(
     spool.map_or(Ok(()), PartialFile::discard)?;
     targets.clean_up()?;
     if same {
-        return Ok(Some(failed));
+        return Ok(Some((failed, findings)));
     }
     match args.paths.iter().any(|path| path.as_os_str() == STANDARD_INPUT) {
         true => Err(anyhow!(

@@ -106,6 +106,8 @@ pub(crate) struct InputRecord {
     pub(crate) written: OutputRecord,
     /// How that holds the text.
     pub(crate) form: TextForm,
+    /// The text for the audit, if it is asked for.
+    pub(crate) text: Option<String>,
 }
 
 /// A run of `dedup` in progress.
@@ -155,7 +157,13 @@ impl<'a> Deduplication<'a> {
         Ok(Self {
             plan,
             kept,
-            audit: Audit::begin(global, targets, args.removal.remove.audit_columns(), audit)?,
+            audit: Audit::begin(
+                global,
+                targets,
+                args.audit_columns(),
+                audit,
+                args.report.is_some(),
+            )?,
             guard,
             counts,
             run,
@@ -202,7 +210,7 @@ impl<'a> Deduplication<'a> {
         let mut records = Vec::with_capacity(incoming.len());
         let mut documents = Vec::with_capacity(incoming.len());
         let Plan { args, .. } = *self.plan;
-        for InputRecord { document, place, written, form } in incoming {
+        for InputRecord { document, place, written, form, text } in incoming {
             self.kept.admit(&written, &place)?;
             if args.removal.remove == Remove::Spans && form == TextForm::Fixed {
                 return Err(fixed_text(&place));
@@ -216,6 +224,7 @@ impl<'a> Deduplication<'a> {
                 written,
                 form,
                 is_copy,
+                text,
             });
             // A dry run assigns no numbers from the index; it names the record by its place.
             documents.push(match document.id().is_empty() && args.dry_run {
@@ -235,7 +244,7 @@ impl<'a> Deduplication<'a> {
             let done = outcome.inserted();
             if record.is_copy && done == Some(Inserted::Unchanged) {
                 self.counts.duplicates += 1;
-                self.tell_copy(&id)?;
+                self.tell_copy(&id, record.text)?;
                 continue;
             }
             if let Outcome::Duplicate { of, against: None } = &outcome {
@@ -258,7 +267,7 @@ impl<'a> Deduplication<'a> {
             }
             let is_left_out = args.skip_known && done == Some(Inserted::Unchanged);
             if !is_left_out {
-                self.tell(&id, &outcome, record.bytes)?;
+                self.tell(&id, &outcome, record.bytes, record.text)?;
             }
         }
         if args.touch {
@@ -286,52 +295,78 @@ impl<'a> Deduplication<'a> {
     }
 
     /// Writes a line to the audit if the record was removed, changed or spared. `bytes` are those
-    /// of its text.
-    fn tell(&mut self, id: &str, outcome: &Outcome, bytes: u64) -> Result<(), Failure> {
+    /// of its text, which the line ends with if it is given.
+    fn tell(
+        &mut self,
+        id: &str,
+        outcome: &Outcome,
+        bytes: u64,
+        whole: Option<String>,
+    ) -> Result<(), Failure> {
         match outcome {
-            Outcome::Duplicate { of, .. } => self.tell_similar(id, of, false),
+            Outcome::Duplicate { of, .. } => self.tell_similar(id, of, false, whole),
             Outcome::Spared { of, .. } => {
                 self.counts.spared += 1;
-                self.tell_similar(id, of, true)
+                self.tell_similar(id, of, true, whole)
             }
             Outcome::Cut { known, text, .. } => {
                 self.counts.cut += 1;
                 self.counts.cut_bytes += bytes.saturating_sub(text.len() as u64);
-                self.audit.line(known_values(id, known.share(), passages_of(known), true))
+                let values = known_values(id, known.share(), passages_of(known), true);
+                self.line(values, whole)
             }
             Outcome::Covered(known) => {
-                self.audit.line(known_values(id, known.share(), passages_of(known), false))
+                let values = known_values(id, known.share(), passages_of(known), false);
+                self.line(values, whole)
             }
             _ => Ok(()),
         }
     }
 
+    /// Writes a line to the audit, with the text at its end if it is given.
+    fn line(
+        &mut self,
+        values: impl IntoIterator<Item = Value>,
+        text: Option<String>,
+    ) -> Result<(), Failure> {
+        self.audit.line(values.into_iter().chain(text.map(Value::from)))
+    }
+
     /// Writes the line of a record that is similar to a document.
-    fn tell_similar(&mut self, id: &str, of: &Match, kept: bool) -> Result<(), Failure> {
+    fn tell_similar(
+        &mut self,
+        id: &str,
+        of: &Match,
+        kept: bool,
+        text: Option<String>,
+    ) -> Result<(), Failure> {
         if self.plan.args.removal.remove.is_by_passages() {
             // The record came before, as it is.
             let none = Value::Array(Vec::new());
-            return self.audit.line(known_values(id, of.similarity, none, kept));
+            return self.line(known_values(id, of.similarity, none, kept), text);
         }
         // What came before, as it is, contains itself.
         let contained = of.containment.map_or(of.similarity, |containment| containment.share);
-        self.audit.line([
-            id.into(),
-            of.id.as_str().into(),
-            likeness(of.similarity, of.exact),
-            of.exact.into(),
-            likeness(contained, true),
-            kept.into(),
-        ])
+        let values = [id.into(), of.id.as_str().into(), likeness(of.similarity, of.exact)];
+        let values = values.into_iter().chain([of.exact.into()]);
+        self.line(values.chain(self.if_contained(contained, kept)), text)
     }
 
     /// Writes the line of a record whose text came before in this run, with the same id.
-    fn tell_copy(&mut self, id: &str) -> Result<(), Failure> {
+    fn tell_copy(&mut self, id: &str, text: Option<String>) -> Result<(), Failure> {
         if self.plan.args.removal.remove.is_by_passages() {
-            return self.audit.line(known_values(id, 1.0, Value::Array(Vec::new()), false));
+            return self.line(known_values(id, 1.0, Value::Array(Vec::new()), false), text);
         }
-        let same = likeness(1.0, true);
-        self.audit.line([id.into(), id.into(), same.clone(), true.into(), same, false.into()])
+        let values = [id.into(), id.into(), likeness(1.0, true), true.into()];
+        self.line(values.into_iter().chain(self.if_contained(1.0, false)), text)
+    }
+
+    /// The values that only the audit of `--remove contained` has.
+    fn if_contained(&self, share: f64, kept: bool) -> Vec<Value> {
+        match self.plan.args.removal.remove {
+            Remove::Contained => vec![likeness(share, true), kept.into()],
+            _ => Vec::new(),
+        }
     }
 
     /// Syncs both outputs and stores the progress of the run in the transaction. `judged` says that
@@ -361,4 +396,5 @@ struct Judged {
     written: OutputRecord,
     form: TextForm,
     is_copy: bool,
+    text: Option<String>,
 }

@@ -8,4 +8,5 @@ pub(crate) mod deduplication;
 pub(crate) mod dry_run;
 mod removal;
 mod repetition;
+mod reporting;
 mod summary;

@@ -17,19 +17,34 @@ pub(super) enum Ended {
     Already,
 }
 
-/// Prints the summary of the run.
-pub(super) fn report(
-    global: &GlobalOptions,
+/// The summary of a run.
+pub(super) struct Summary {
+    fields: Vec<(&'static str, Value)>,
+    /// What is said to people.
+    pub(super) sentence: String,
+    /// The probability that a duplicate at the threshold was found.
+    pub(super) recall: Option<Value>,
+}
+
+impl Summary {
+    /// Prints the summary.
+    pub(super) fn print(&self, global: &GlobalOptions) {
+        summary(global, &self.fields, &self.sentence);
+    }
+}
+
+/// Sums up a run.
+pub(super) fn sum_up(
     args: &Dedup,
     counts: &Counts,
     failed: u64,
     recall: Option<f64>,
     seconds: f64,
     ended: Ended,
-) {
+) -> Summary {
     let Counts { added, replaced, unchanged, duplicates, empty, bytes: read, .. } = *counts;
     let Counts { spared, cut, cut_bytes, limited, .. } = *counts;
-    let fields = [
+    let fields = vec![
         ("added", added.into()),
         ("replaced", replaced.into()),
         ("unchanged", unchanged.into()),
@@ -70,8 +85,9 @@ pub(super) fn report(
         (failed, "failed"),
     ]);
     sentence += &format!(" in {seconds:.1} s: {} of text", bytes(read));
-    if let Some(recall) = recall.filter(|_| !args.removal.remove.is_by_passages()) {
-        sentence += &format!(", recall at the threshold {}", similarity(recall));
+    let recall = recall.filter(|_| !args.removal.remove.is_by_passages()).map(similarity);
+    if let Some(recall) = &recall {
+        sentence += &format!(", recall at the threshold {recall}");
     }
     if limited > 0 && args.removal.remove.is_by_passages() {
         sentence += &format!(
@@ -88,5 +104,5 @@ pub(super) fn report(
     if let (Ended::Already, Some(out)) = (ended, &args.output) {
         sentence += &format!("; {} is unchanged, --restart starts over", out.display());
     }
-    summary(global, &fields, &sentence);
+    Summary { fields, sentence, recall }
 }

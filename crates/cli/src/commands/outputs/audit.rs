@@ -2,16 +2,24 @@
 
 use crate::commands::outputs::partial_file::{LengthAndHash, OutputWriter, PartialFile};
 use crate::commands::outputs::targets::{Target, Targets};
+use crate::report::ReadLines;
+use crate::run::compressor::decompressed;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::terminal::output::{Results, json_line, likeness};
 use anyhow::Context;
 use serde_json::{Map, Value, json};
-use std::io::BufRead;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
+use std::path::Path;
+use tempfile::SpooledTempFile;
 use twindex::{KnownPassage, KnownPassages};
 
 /// The names of the columns of an audit.
 pub(crate) type Columns = &'static [&'static str];
+
+/// The most bytes of a copy of an audit that are held in memory.
+const MAX_COPY_BYTES: usize = 8 << 20;
 
 /// The audit of one run.
 pub(crate) struct Audit {
@@ -19,8 +27,10 @@ pub(crate) struct Audit {
     spool: Option<PartialFile>,
     /// Whether the user requested the spool file.
     spool_is_requested: bool,
+    /// The lines of a run without a spool file, if this run reads them again.
+    copy: Option<SpooledTempFile>,
     printer: AuditPrinter,
-    columns: Columns,
+    columns: Vec<&'static str>,
 }
 
 /// Where each line is printed as soon as it is known.
@@ -33,12 +43,14 @@ enum AuditPrinter {
 }
 
 impl Audit {
-    /// Starts an audit, or resumes the one in the given file.
+    /// Starts an audit, or resumes the one in the given file. `is_read` says that this run will
+    /// [read](Self::read) its lines.
     pub(crate) fn begin(
         global: &GlobalOptions,
         targets: &Targets,
-        columns: Columns,
+        columns: Vec<&'static str>,
         resumed: Option<PartialFile>,
+        is_read: bool,
     ) -> Result<Self, Failure> {
         let printer = match &targets.audit {
             Some(Target::Stream(path)) => AuditPrinter::Stream(OutputWriter::stream(path)?),
@@ -46,11 +58,13 @@ impl Audit {
             _ => AuditPrinter::Nowhere,
         };
         let spool_is_requested = targets.audit_is_file();
-        let mut audit = Self { spool: resumed, spool_is_requested, printer, columns };
+        let mut audit = Self { spool: resumed, spool_is_requested, copy: None, printer, columns };
         match (&audit.spool, targets.spool()) {
             (Some(_), _) => audit.repeat()?,
             (None, Some(path)) => audit.spool = Some(PartialFile::create(&path)?),
-            (None, None) => {}
+            (None, None) => {
+                audit.copy = is_read.then(|| tempfile::spooled_tempfile(MAX_COPY_BYTES));
+            }
         }
         Ok(audit)
     }
@@ -80,6 +94,9 @@ impl Audit {
         if let Some(spool) = &mut self.spool {
             spool.write(json_line(&fields)?.as_bytes())?;
         }
+        if let Some(copy) = &mut self.copy {
+            copy.write_all(json_line(&fields)?.as_bytes()).context("a temporary file")?;
+        }
         self.printer.print(&fields, self.spool.is_some())
     }
 
@@ -88,6 +105,29 @@ impl Audit {
     pub(crate) fn sync(&mut self) -> Result<Option<LengthAndHash>, Failure> {
         self.printer.flush(self.spool.is_some())?;
         self.spool.as_mut().map(PartialFile::sync).transpose()
+    }
+
+    /// Reads all lines that were written and synced, those of an interrupted run included.
+    pub(crate) fn read(&mut self, read: &mut ReadLines<'_>) -> Result<(), Failure> {
+        if let Some(spool) = &mut self.spool {
+            return spool.read_back(read);
+        }
+        let Some(copy) = &mut self.copy else { return Ok(()) };
+        copy.seek(SeekFrom::Start(0)).context("a temporary file")?;
+        read(&mut BufReader::new(&mut *copy))?;
+        copy.seek(SeekFrom::End(0)).context("a temporary file")?;
+        Ok(())
+    }
+
+    /// Reads the lines of an audit that is complete, or will be called `named`.
+    pub(crate) fn read_file(
+        path: &Path,
+        named: &Path,
+        read: &mut ReadLines<'_>,
+    ) -> Result<(), Failure> {
+        let place = || path.display().to_string();
+        let file = File::open(path).with_context(place)?;
+        read(&mut decompressed(named, file).with_context(place)?)
     }
 
     /// Deletes the spool file, which no later run needs.

@@ -15,6 +15,8 @@ pub(crate) struct OutputRequest<'a> {
     pub(crate) output: Option<&'a Path>,
     /// Where the audit goes.
     pub(crate) removed: Option<&'a Path>,
-    /// Whether nothing is written.
+    /// Where a report goes.
+    pub(crate) report: Option<&'a Path>,
+    /// Whether nothing but a report is written.
     pub(crate) dry_run: bool,
 }

@@ -47,6 +47,7 @@ impl Targets {
         for path in request.paths.iter().filter(is_here) {
             fs::metadata(path).with_context(|| path.display().to_string())?;
         }
+        check_report(request)?;
         if request.dry_run {
             let out = request.output.filter(|out| is_folder(out)).map(|_| Target::Nowhere);
             return Ok(Self { out, audit: None, printed: true, delivery: None });
@@ -161,6 +162,13 @@ impl Targets {
             check_apart(folder, request)?;
         }
         let files = self.files();
+        let is_report = |file: &&PathBuf| {
+            request.report.is_some_and(|report| is_same_destination(report, file))
+        };
+        if let Some(file) = files.iter().find(is_report) {
+            let place = file.display();
+            return Err(anyhow!("{place}: cannot take both an output and the report").into());
+        }
         for (at, file) in files.iter().enumerate() {
             let place = file.display();
             if file.parent() != self.folder() {
@@ -229,6 +237,24 @@ impl Target {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         Some(folder.unwrap_or(Path::new(".")).canonicalize().ok()?.join(path.file_name()?))
     }
+}
+
+/// Checks that a report can be written, and that it takes the place of no input and no index.
+fn check_report(request: &OutputRequest<'_>) -> Result<(), Failure> {
+    let Some(report) = request.report else { return Ok(()) };
+    let place = report.display();
+    if is_folder(report) || is_remote(report) {
+        return Err(anyhow!("{place}: is no file; name a file for the report").into());
+    }
+    check_folder_above(report)?;
+    let indexes = request.against.iter().map(PathBuf::as_path).chain([request.index]);
+    let read = request.paths.iter().map(PathBuf::as_path).chain(indexes);
+    for path in read {
+        if is_same_destination(path, report) {
+            return Err(anyhow!("{place}: is read by this run; name another file").into());
+        }
+    }
+    Ok(())
 }
 
 /// Whether a path means a folder: one that is there, or it has a slash at its end.

@@ -1,0 +1,317 @@
+//! The page of a report: one HTML file without scripts, styles or pictures from elsewhere.
+//!
+//! Texts and ids of others become part of the page as text only. A policy in its head forbids every
+//! request and every script but the page's own.
+
+mod charts;
+mod differences;
+mod shown;
+mod tables;
+
+use super::findings::{Findings, LargeCluster};
+use super::id_hash;
+use super::removed::Removed;
+use super::sample::Stratum;
+use crate::run::failure::Failure;
+use crate::run::whole_file;
+use crate::terminal::numbers::grouped;
+use anyhow::Context;
+use differences::{differences, unmarked};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use shown::{name, preview};
+use std::path::Path;
+use twindex::{Settings, Shingler};
+
+const STYLE: &str = include_str!("style.css");
+const SCRIPT: &str = include_str!("script.js");
+
+/// The hashes by which the page allows its own style and script and no other.
+const STYLE_HASH: &str = "sha256-SxTbsXHC+lmZdxpOC8Xqk6VpsADM5HdN/mCCInDD2bQ=";
+const SCRIPT_HASH: &str = "sha256-c8hiXiZhyTaxN2IG4N0Kx9c6LBaaMeCPFd6l4ZQPN9g=";
+
+/// What a report is about.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Records that a run of `dedup` has removed, or would remove.
+    Dedup,
+    /// Documents of an index that its clusters could do without.
+    Clusters,
+}
+
+impl Kind {
+    /// What the records are called that a report is about.
+    fn removed(self) -> &'static str {
+        match self {
+            Self::Dedup => "removed",
+            Self::Clusters => "duplicates",
+        }
+    }
+}
+
+/// What a page tells besides its findings.
+pub(crate) struct Facts {
+    pub(crate) kind: Kind,
+    pub(crate) title: String,
+    /// The summary that the command prints.
+    pub(crate) sentence: String,
+    /// Counts, with what they count.
+    pub(crate) numbers: Vec<(&'static str, String)>,
+    /// Settings and circumstances, with their names.
+    pub(crate) settings: Vec<(&'static str, String)>,
+    /// The number of records that failed.
+    pub(crate) failed: u64,
+}
+
+/// Writes a report to a file, which gets its name when it is complete.
+pub(crate) fn write(
+    path: &Path,
+    facts: &Facts,
+    findings: &Findings,
+    settings: &Settings,
+) -> Result<(), Failure> {
+    let page = page(facts, findings, settings)?.into_string();
+    let written = whole_file::write(path, page.as_bytes());
+    Ok(written.with_context(|| path.display().to_string())?)
+}
+
+fn page(facts: &Facts, findings: &Findings, settings: &Settings) -> Result<Markup, Failure> {
+    let policy = format!(
+        "default-src 'none'; style-src '{STYLE_HASH}'; script-src '{SCRIPT_HASH}'; \
+         base-uri 'none'; form-action 'none'"
+    );
+    let Settings { shingle, normalization, multiset, seed, .. } = *settings;
+    let shingler = Shingler::new(shingle, normalization, multiset, seed)?;
+    let what = facts.kind.removed();
+    let sections: [(&str, &str, Markup); 6] = [
+        ("similarities", "How similar", similarities(facts, findings)),
+        ("clusters", "Clusters", clusters(findings)),
+        ("pairs", "Pairs to judge", pairs(facts.kind, findings, &shingler)),
+        ("sources", "Where duplicates come from", tables::sources(findings, what)),
+        ("failed", "Records that failed", tables::failures(facts.failed, findings)),
+        ("settings", "Settings", tables::settings(facts)),
+    ];
+    Ok(html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(policy);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="generator" content={ "twindex " (env!("CARGO_PKG_VERSION")) };
+                title { (name(&facts.title)) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                header {
+                    h1 { (name(&facts.title)) }
+                    p.lead { (shown::shown(&facts.sentence)) }
+                    dl.numbers {
+                        @for (label, value) in &facts.numbers {
+                            div { dt { (label) } dd { (value) } }
+                        }
+                    }
+                    nav aria-label="Sections" {
+                        @for (id, title, content) in &sections {
+                            @if !content.0.is_empty() { a href={ "#" (id) } { (title) } }
+                        }
+                    }
+                }
+                main {
+                    @for (id, title, content) in &sections {
+                        @if !content.0.is_empty() {
+                            section id=(id) aria-labelledby={ (id) "-title" } {
+                                h2 id={ (id) "-title" } { (title) }
+                                (content)
+                            }
+                        }
+                    }
+                }
+                footer { p { "Written by twindex " (env!("CARGO_PKG_VERSION")) "." } }
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    })
+}
+
+/// The histogram, and what another threshold would have removed.
+fn similarities(facts: &Facts, findings: &Findings) -> Markup {
+    let (removed, sampled) = (facts.kind.removed(), findings.nearest.sampled);
+    html! {
+        p {
+            "Each " (match facts.kind { Kind::Dedup => "removed record", Kind::Clusters => "duplicate" })
+            " is similar to a document that is kept. Similarity is the share of pieces that two "
+            "texts have in common: 1 for equal texts, 0 for texts that share nothing. Similarities "
+            "from the threshold on count as duplicates."
+        }
+        figure {
+            (charts::similarities(findings, removed))
+            figcaption {
+                "Solid bars count " (match facts.kind {
+                    Kind::Dedup => "removed records",
+                    Kind::Clusters => "duplicates",
+                }) ". "
+                @if sampled > 0 {
+                    "Pale bars, below the threshold, count documents that are kept although another "
+                    "one is nearly as similar: estimated from a sample of " (grouped(sampled)) " of "
+                    (grouped(findings.nearest.documents)) " documents. "
+                }
+                "The scale is logarithmic."
+            }
+        }
+        (tables::thresholds(findings, removed))
+    }
+}
+
+/// The sizes of clusters, and the largest of them.
+fn clusters(findings: &Findings) -> Markup {
+    if findings.clusters.is_empty() {
+        return html! {};
+    }
+    let text = |id: &str| findings.texts.get(&id_hash(id)).map(|text| preview(text));
+    let member = |member: &Removed| {
+        html! {
+            tr {
+                td.id { bdi { (name(&member.id)) } }
+                td.number { (format!("{:.4}", member.similarity)) }
+                td.preview { bdi { (text(&member.id).unwrap_or_default()) } }
+            }
+        }
+    };
+    let cluster = |cluster: &LargeCluster| {
+        let LargeCluster { representative, size, members } = cluster;
+        let left_out = size - 1 - members.len() as u64;
+        html! {
+            details.cluster {
+                summary {
+                    span.size { (grouped(*size)) " documents" }
+                    " " span.id { bdi { (name(representative)) } }
+                    @if let Some(text) = text(representative) { " " span.preview { bdi { (text) } } }
+                }
+                table.sortable {
+                    thead { tr {
+                        th scope="col" { "member" }
+                        th.number scope="col" { "similarity to the kept one" }
+                        th scope="col" { "text" }
+                    } }
+                    tbody { @for one in members { (member(one)) } }
+                }
+                @if left_out > 0 { p.note { "and " (grouped(left_out)) " more" } }
+            }
+        }
+    };
+    let all: u64 = findings.sizes.values().sum();
+    html! {
+        p {
+            "A cluster is a kept document with the documents that are similar to it. There are "
+            (grouped(all)) "."
+        }
+        figure { (charts::cluster_sizes(findings)) figcaption { "The scale is logarithmic." } }
+        h3 { "The largest clusters" }
+        div.tools hidden {
+            label { "Filter " input type="search" data-filter=".cluster"; }
+            button type="button" data-open=".cluster" { "Open all" }
+            output data-count=".cluster" {}
+        }
+        div { @for one in &findings.clusters { (cluster(one)) } }
+        @if all > findings.clusters.len() as u64 {
+            p.note { "Smaller clusters are not shown." }
+        }
+    }
+}
+
+/// The sample of pairs, side by side.
+fn pairs(kind: Kind, findings: &Findings, shingler: &Shingler) -> Markup {
+    let named = |stratum: &Stratum| {
+        let Stratum { from, to, kept, .. } = stratum;
+        match (*kept, to.is_finite()) {
+            (true, _) => format!("Below the threshold, both kept: {from:.2} to {to:.2}"),
+            (false, true) => format!("Above the threshold: {from:.2} to {to:.2}"),
+            (false, false) => "Equal pieces: similarity 1".to_owned(),
+        }
+    };
+    let filled: Vec<_> = findings.sample.iter().filter(|(_, pairs)| !pairs.is_empty()).collect();
+    if filled.is_empty() {
+        return html! {};
+    }
+    html! {
+        p {
+            "A sample, with most pairs near the threshold, where judgement is needed. What the other "
+            "text lacks is marked; long equal parts are folded. If you would keep both texts of a pair "
+            "above the threshold, raise it. If pairs below it are duplicates, lower it."
+        }
+        div.tools hidden {
+            label { "Show "
+                select data-filter-by="stratum" {
+                    option value="" { "all" }
+                    @for (stratum, _) in &filled {
+                        option { (named(stratum)) }
+                    }
+                }
+            }
+            label { "Filter " input type="search" data-filter=".pair"; }
+            output data-count=".pair" {}
+        }
+        @for (stratum, pairs) in &filled {
+            div.stratum data-stratum=(named(stratum)) {
+                h3 { (named(stratum)) }
+                @for one in pairs { (pair(kind, one, stratum.kept, findings, shingler)) }
+            }
+        }
+    }
+}
+
+/// Two texts side by side.
+fn pair(
+    kind: Kind,
+    pair: &Removed,
+    kept: bool,
+    findings: &Findings,
+    shingler: &Shingler,
+) -> Markup {
+    let text = |id: &str| findings.texts.get(&id_hash(id)).map(String::as_str);
+    let (left, right) = (text(&pair.id), text(&pair.of));
+    let compared = left.zip(right).and_then(|(a, b)| differences(shingler, a, b));
+    let shares = compared.as_ref().map(|compared| compared.shares);
+    let column = |fate: &str, id: &str, share: Option<f64>, content: Option<Markup>| {
+        html! {
+            div {
+                h5 { span.fate { (fate) } " " bdi { (name(id)) } }
+                @if let Some(share) = share {
+                    p.note { (percent(share)) " of it is in the other text" }
+                }
+                @match content {
+                    Some(content) => pre tabindex="0" dir="auto" { (content) },
+                    None => p.note { "Its text is neither in the index nor in the input." },
+                }
+            }
+        }
+    };
+    let fate = match (kind, kept) {
+        (_, true) => "kept",
+        (Kind::Dedup, false) => "removed",
+        (Kind::Clusters, false) => "duplicate",
+    };
+    let (a, b) = match compared {
+        Some(compared) => (Some(compared.removed), Some(compared.kept)),
+        None => (left.map(unmarked), right.map(unmarked)),
+    };
+    html! {
+        article.pair {
+            h4 { "similarity " (format!("{:.4}", pair.similarity)) }
+            div.sides {
+                (column(fate, &pair.id, shares.map(|shares| shares[0]), a))
+                (column("kept", &pair.of, shares.map(|shares| shares[1]), b))
+            }
+        }
+    }
+}
+
+/// A share in per cent. A share below 1 is not rounded up to 100 %.
+fn percent(share: f64) -> String {
+    let most = if share < 1.0 { 99.9 } else { 100.0 };
+    format!("{:.1} %", (100.0 * share).min(most))
+}
+
+#[cfg(test)]
+#[path = "page_tests.rs"]
+mod tests;
