@@ -62,7 +62,7 @@ const PYTHON_LAYERS: [&str; 24] = [
 ];
 
 /// The layers of the C library. Each uses only those before it.
-const C_LAYERS: [&str; 19] = [
+const C_LAYERS: [&str; 20] = [
     "status",
     "view",
     "error",
@@ -75,6 +75,7 @@ const C_LAYERS: [&str; 19] = [
     "care",
     "snapshot",
     "query",
+    "passages",
     "sketcher",
     "insertion",
     "transaction",

@@ -14,6 +14,7 @@ mod counted;
 mod drip;
 mod encoding;
 mod fasta;
+mod field;
 mod file_identity;
 mod files;
 mod finding;

@@ -76,7 +76,7 @@ fn line_end(raw: &[u8]) -> usize {
 }
 
 /// The place of the last field of this name, which is the one that counts, in a JSON object.
-fn json_field(raw: &[u8], field: &str) -> Option<Range<usize>> {
+pub(super) fn json_field(raw: &[u8], field: &str) -> Option<Range<usize>> {
     struct Find<'f>(&'f str);
     impl<'de> Visitor<'de> for Find<'_> {
         type Value = Option<&'de RawValue>;
@@ -106,7 +106,7 @@ fn json_field(raw: &[u8], field: &str) -> Option<Range<usize>> {
 }
 
 /// The place of a field in a record of a table, with its quotes.
-fn table_field(raw: &[u8], delimiter: u8, column: usize) -> Option<Range<usize>> {
+pub(super) fn table_field(raw: &[u8], delimiter: u8, column: usize) -> Option<Range<usize>> {
     let mut parser = parser(delimiter);
     let (mut start, mut at, mut number) = (0, 0, 0);
     let mut unquoted = [0; 4096];

@@ -7,9 +7,12 @@ use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::records;
 use crate::terminal::interrupt;
+use crate::terminal::messages::message;
 use crate::terminal::progress_bar::ProgressBar;
 use anyhow::anyhow;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use twindex::{Document, Settings, Signature};
 
 /// The most characters of a text that a report looks at.
@@ -22,6 +25,8 @@ const MOST_FAILURES: usize = 100;
 pub(crate) struct InputReading {
     pub(crate) inputs: Inputs,
     pub(crate) settings: Settings,
+    /// The field of a record that tells where it comes from; `None` for its file.
+    pub(crate) group_field: Option<String>,
 }
 
 /// What is wanted of the input, by the hashes of ids.
@@ -46,8 +51,8 @@ struct Told {
     id: u64,
     text: Option<String>,
     signature: Option<Signature>,
-    /// The folder of a record that is a whole file.
-    folder: Option<String>,
+    /// The field that tells where it comes from, or the folder of a record that is a whole file.
+    group: Option<String>,
 }
 
 impl InputReading {
@@ -58,10 +63,18 @@ impl InputReading {
         wanted: Wanted,
         sourced: &HashSet<u64>,
     ) -> Result<ReadAgain, Failure> {
-        let Self { mut inputs, settings } = self;
+        let Self { mut inputs, settings, group_field } = self;
         inputs.quiet = true;
+        inputs.whole_rows = group_field.is_some();
         let sketcher = settings.sketcher()?;
+        let (field, has_field) = (group_field.clone(), Arc::new(AtomicBool::new(false)));
+        let met = Arc::clone(&has_field);
         let records = records::start(inputs, &settings, move |record| {
+            let group = group_field.as_ref().map(|field| {
+                let value = record.field(field);
+                met.fetch_or(value.is_some(), Ordering::Relaxed);
+                value.unwrap_or_else(|| format!("(no {field})"))
+            });
             let id = match record.name {
                 RecordName::Id(id) => id,
                 RecordName::Automatic => String::new(),
@@ -73,11 +86,12 @@ impl InputReading {
                 is_sketched.then(|| Document::sketch("-", record.body.content(), &sketcher));
             let signature = signature.and_then(Result::ok).map(|found| found.signature().clone());
             let is_whole_file = record.place == id;
-            let folder = is_whole_file.then(|| match id.rfind('/') {
+            let folder = || match id.rfind('/') {
                 Some(end) => id[..=end].to_owned(),
                 None => "./".to_owned(),
-            });
-            Ok(Told { id: hash, text, signature, folder })
+            };
+            let group = group.or_else(|| is_whole_file.then(folder));
+            Ok(Told { id: hash, text, signature, group })
         })?;
         let mut progress = ProgressBar::new(global, records.expected_bytes);
         let mut found = ReadAgain::default();
@@ -86,16 +100,19 @@ impl InputReading {
             let room = MOST_FAILURES - found.failures.len();
             found.failures.extend(batch.messages.into_iter().take(room));
             let file = batch.source.file.map(|file| file.display().to_string());
-            for Told { id, text, signature, folder } in batch.good {
+            for Told { id, text, signature, group } in batch.good {
                 found.signatures.extend(signature.map(|signature| (id, signature)));
                 if let Some(text) = text {
                     found.texts.entry(id).or_insert(text);
                 }
-                let source = file.as_ref().or(folder.as_ref()).map_or("", String::as_str);
+                let source = group.as_ref().or(file.as_ref()).map_or("", String::as_str);
                 found.sources.add(source, id, sourced.contains(&id));
             }
         }
         progress.finish();
+        if let Some(field) = field.filter(|_| !has_field.load(Ordering::Relaxed)) {
+            message(&format!("the report tells no sources: no record has the field `{field}`"));
+        }
         match interrupt::asked() {
             true => Err(anyhow!("interrupted before the report was written").into()),
             false => Ok(found),

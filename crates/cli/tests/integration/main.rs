@@ -23,6 +23,8 @@ mod cli_plan;
 mod cli_query;
 mod cli_repair;
 #[cfg(unix)]
+mod cli_report;
+#[cfg(unix)]
 mod cli_signals;
 #[cfg(unix)]
 mod cli_terminal;

@@ -89,6 +89,10 @@ pub(crate) struct Dedup {
     /// clusters, sources. It is one file for a browser
     #[arg(help_heading = OUTPUT, long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
+    /// In the report, tell by this field of a record or column of a table where it comes from
+    /// [default: by its file or folder]
+    #[arg(help_heading = OUTPUT, long, value_name = "NAME", requires = "report")]
+    pub(crate) group_field: Option<String>,
     /// Change no file; only print what would be removed
     #[arg(help_heading = OUTPUT, long)]
     pub(crate) dry_run: bool,

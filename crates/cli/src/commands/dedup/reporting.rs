@@ -70,7 +70,7 @@ fn gathered(
     let input = args.paths.iter().all(|path| can_be_read_again(path)).then(|| {
         let mut inputs = args.inputs(targets, &settings);
         args.naming.apply(&mut inputs, true);
-        InputReading { inputs, settings }
+        InputReading { inputs, settings, group_field: args.group_field.clone() }
     });
     let gathering = Gathering {
         global,
