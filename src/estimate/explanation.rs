@@ -93,6 +93,10 @@ pub struct Explanation {
     pub chars_a: usize,
     /// The number of all characters of the second text.
     pub chars_b: usize,
+    /// The first text, without the white space at its ends if that is no part of any shingle.
+    whole_a: Span,
+    /// The same of the second text.
+    whole_b: Span,
 }
 
 impl Explanation {
@@ -130,8 +134,56 @@ impl Explanation {
             covered_b: covered_chars(passages.iter().map(|passage| passage.b)),
             chars_a: offsets_a.at(a.len()),
             chars_b: offsets_b.at(b.len()),
+            whole_a: Span::of(&offsets_a, compared(shingler, a)),
+            whole_b: Span::of(&offsets_b, compared(shingler, b)),
             passages,
         })
+    }
+
+    /// Leaves out passages with fewer characters in either text, which may be coincidences. The
+    /// shares count only those that stay; the similarity does not change.
+    ///
+    /// ```
+    /// use twindex::{Explanation, Normalization, Shingle, Shingler};
+    /// let words = Shingler::new(Shingle::words(2), Normalization::default(), false, 0)?;
+    /// let a = "of the best of times, of the worst of times";
+    /// let explanation = Explanation::new(&words, a, "the best of times and of the rest")?;
+    /// let long = explanation.clone().without_shorter(10);
+    /// assert_eq!((explanation.passages.len(), long.passages.len()), (4, 1));
+    /// assert_eq!(&a[long.passages[0].a.bytes()], "the best of times");
+    /// # Ok::<(), twindex::Error>(())
+    /// ```
+    pub fn without_shorter(mut self, chars: usize) -> Self {
+        let length = |span: Span| span.char_end - span.char_start;
+        self.passages.retain(|found| length(found.a).min(length(found.b)) >= chars);
+        self.covered_a = covered_chars(self.passages.iter().map(|passage| passage.a));
+        self.covered_b = covered_chars(self.passages.iter().map(|passage| passage.b));
+        self
+    }
+
+    /// The parts of the first text that lie in no passage, in order. White space at its ends is none,
+    /// unless it is part of shingles.
+    ///
+    /// ```
+    /// use twindex::{Explanation, Normalization, Shingle, Shingler};
+    /// let words = Shingler::new(Shingle::words(2), Normalization::default(), false, 0)?;
+    /// let (a, b) = ("it was the best of times", "it was the worst of times");
+    /// let explanation = Explanation::new(&words, a, b)?;
+    /// let [differs] = explanation.differences_in_a()[..] else { panic!("one part") };
+    /// assert_eq!(&a[differs.bytes()], " best ");
+    /// let [differs] = explanation.differences_in_b()[..] else { panic!("one part") };
+    /// assert_eq!(&b[differs.bytes()], " worst ");
+    /// # Ok::<(), twindex::Error>(())
+    /// ```
+    pub fn differences_in_a(&self) -> Vec<Span> {
+        let shared = self.passages.iter().map(|passage| passage.a);
+        outside(shared.collect(), self.whole_a)
+    }
+
+    /// The parts of the second text that lie in no passage, as of the first.
+    pub fn differences_in_b(&self) -> Vec<Span> {
+        let shared = self.passages.iter().map(|passage| passage.b);
+        outside(shared.collect(), self.whole_b)
     }
 
     /// Returns the share of the first text's characters that lie in passages; 0 if it is empty.
@@ -210,6 +262,32 @@ fn numbered(a: &[u64], b: &[u64]) -> (Vec<u32>, Vec<u32>, u32) {
     let names_a = names_a.collect();
     let names_b = b.iter().map(|hash| of_b.get(hash).copied().unwrap_or(ONLY_B)).collect();
     (names_a, names_b, most)
+}
+
+/// What is compared of a text: all but white space at its ends, unless that is part of shingles.
+fn compared(shingler: &Shingler, text: &str) -> Range<usize> {
+    if shingler.has_ends() {
+        return 0..text.len();
+    }
+    let start = text.len() - text.trim_start().len();
+    start..text.trim_end().len().max(start)
+}
+
+/// The parts of a text that lie in none of the spans, in order.
+fn outside(mut spans: Vec<Span>, whole: Span) -> Vec<Span> {
+    spans.sort_unstable_by_key(|span| span.start);
+    let last = Span { start: whole.end, char_start: whole.char_end, ..whole };
+    let (mut start, mut char_start) = (whole.start, whole.char_start);
+    let mut found = Vec::new();
+    for span in spans.into_iter().chain([last]) {
+        if start < span.start {
+            let (end, char_end) = (span.start, span.char_start);
+            found.push(Span { start, end, char_start, char_end });
+        }
+        // Spans of the second text may overlap.
+        (start, char_start) = (start.max(span.end), char_start.max(span.char_end));
+    }
+    found
 }
 
 /// The number of characters that lie in at least one span.

@@ -3,7 +3,7 @@
 use super::fold::ascii_prefix;
 use super::kind::Shingle;
 use super::kmer;
-use super::normalize::Normalization;
+use super::normalize::{Normalization, Whitespace};
 use super::ranks::Ranks;
 use super::units::{ELEMENT_END, Units};
 use crate::error::Result;
@@ -80,6 +80,12 @@ impl Scratch {
 }
 
 impl Shingler {
+    /// Whether white space at the ends of a text is part of shingles.
+    pub(crate) fn has_ends(&self) -> bool {
+        let keeps = self.normalization.whitespace == Whitespace::Keep;
+        keeps && matches!(self.shingle, Shingle::Chars(_))
+    }
+
     /// Returns a shingler with these settings.
     ///
     /// With `multiset`, each occurrence of a shingle is an element of its own. The Jaccard

@@ -1,7 +1,7 @@
 //! `twindex compare`: compares two texts, exactly and by estimate, without an index.
 
 use super::compare_weighted;
-use super::explain::{explain, not_explained};
+use super::explain::{ExplanationOptions, explain, not_explained};
 use crate::run::ending::Ending;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
@@ -25,14 +25,16 @@ if the similarity is below --threshold.
 
 With --explain, each line is a passage that both texts share, in the order of A: a_start, a_end,
 b_start, b_end (bytes of the files after a byte order mark), the same four with char_
-(characters), shingles, text (as written in A). A terminal shows both texts side by side instead,
-with shared passages in colour. The exit status is also 1 if they share none. Memory: some 60
-bytes for each shingle of both texts.
+(characters), shingles, text (as written in A). With --differences, each line is a part of one text
+that the other lacks: in (a or b), start, end, char_start, char_end, text. A terminal shows both
+texts side by side instead, with what was asked for in colour and the rest shortened. The exit
+status is also 1 if there is none. Memory: some 60 bytes for each shingle of both texts.
 
 Examples:
   twindex compare old.txt new.txt
   twindex compare --shingle word:3 old.txt new.txt --json
-  twindex compare essay.txt source.txt --explain --shingle word:5
+  twindex compare essay.txt source.txt --explain --shingle word:5 --min-length 40
+  twindex compare old.txt new.txt --explain --differences
   twindex compare old.txt new.txt --confidence 0.99 --universe 1000000
   twindex compare --shingle kmer:21 strain-a.fasta.gz strain-b.fasta.gz
   git show HEAD:main.c | twindex compare --shingle line:2 - main.c
@@ -44,6 +46,8 @@ pub(crate) struct Compare {
     /// Show the passages that both share, and where they are
     #[arg(long, conflicts_with_all = ["lanes", "confidence", "universe", "weighted"])]
     explain: bool,
+    #[command(flatten)]
+    explanation: ExplanationOptions,
     /// Lanes of the signatures that the estimate is made from: 64, 128, 256 or 512
     #[arg(long, value_name = "K", default_value_t = DEFAULT_LANES)]
     lanes: usize,
@@ -62,13 +66,20 @@ struct SketchedText {
 pub(crate) fn run(global: &GlobalOptions, args: &Compare) -> Result<Ending, Failure> {
     args.texts.check()?;
     if args.explain {
-        return show_passages(global, &args.texts);
+        return show_passages(global, &args.texts, &args.explanation);
+    }
+    if args.explanation.differences || args.explanation.min_length.is_some() {
+        return Err(anyhow::anyhow!("--differences and --min-length are for --explain").into());
     }
     compare(global, &args.texts, args.lanes, args.universe)
 }
 
 /// Prints the passages that the two texts share.
-fn show_passages(global: &GlobalOptions, texts: &TwoTexts) -> Result<Ending, Failure> {
+fn show_passages(
+    global: &GlobalOptions,
+    texts: &TwoTexts,
+    options: &ExplanationOptions,
+) -> Result<Ending, Failure> {
     let names = [&texts.a, &texts.b].map(|path| path.display().to_string());
     if let Some(cause) = not_explained(texts.shingle()) {
         return Err(anyhow::anyhow!("{} and {}: {cause}", names[0], names[1]).into());
@@ -76,10 +87,9 @@ fn show_passages(global: &GlobalOptions, texts: &TwoTexts) -> Result<Ending, Fai
     let [a, b] = [texts.read(&texts.a)?, texts.read(&texts.b)?];
     let (a, b) =
         (TitledText { name: &names[0], text: &a }, TitledText { name: &names[1], text: &b });
-    let found = explain(global, &texts.shingler(texts.multiset)?, a, b)?;
+    let (found, any) = explain(global, &texts.shingler(texts.multiset)?, a, b, options)?;
     let similar = !texts.is_below(found.overlap.similarity());
-    let any = similar && !found.passages.is_empty();
-    Ok(if any { Ending::Done } else { Ending::Nothing })
+    Ok(if similar && any { Ending::Done } else { Ending::Nothing })
 }
 
 /// Prints the exact and the estimated similarity of two texts or weighted sets.

@@ -1,23 +1,26 @@
-//! `twindex explain` and `compare --explain`: show the passages that two texts share, as lines for
-//! a program or side by side on a terminal.
+//! `twindex explain` and `compare --explain`: show what two texts share, or what differs, as lines
+//! for a program or side by side on a terminal.
 
-use crate::commands::explain_removed;
+use crate::commands::{explain_removed, explained_texts};
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
+use crate::run::input_options::InputOptions;
 use crate::run::{ending::Ending, opening};
 use crate::terminal::output::{Results, count, rounded, summary};
-use crate::terminal::side_by_side::{TitledText, draw, terminal_width};
+use crate::terminal::side_by_side::{Marked, TitledText, draw, terminal_width};
 use std::path::PathBuf;
 use twindex::Explanation;
 use twindex::{Shingle, Shingler};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The index must have been created with --store-text. Each line is a passage that both documents
-share, in the order of A: a_start, a_end, b_start, b_end (bytes of the texts), the same four with
-char_ (characters), shingles, text (as written in A). A terminal shows both texts side by side
-instead, with shared passages in colour. The exit status is 1 if they share none. Memory: some 60
-bytes for each shingle of both texts.
+Texts come from the index, which must have been created with --store-text, from records of files
+(--record), and from an audit with texts (--removed). Each line is a passage that both share, in
+the order of A: a_start, a_end, b_start, b_end (bytes of the texts), the same four with char_
+(characters), shingles, text (as written in A). With --differences, each line is a part of one text
+that the other lacks: in (a or b), start, end, char_start, char_end, text. A terminal shows both
+texts side by side instead, with what was asked for in colour and the rest shortened. The exit
+status is 1 if there is none. Memory: some 60 bytes for each shingle of both texts.
 
 With one id, explain says of what a removed record is a duplicate: by the audit of dedup, or by
 its text. This needs no stored texts. Output columns: id, duplicate_of, similarity, exact.
@@ -26,26 +29,39 @@ Examples:
   twindex explain pages.twx page-1 page-2
   twindex explain seen.twx page-9 --removed removed.jsonl
   twindex explain seen.twx docs/copy.txt                  a file that was removed
+  twindex explain seen.twx --record today.jsonl:page-9 page-1 --differences
+  twindex explain seen.twx page-9 page-1 --removed removed.jsonl
   twindex explain pages.twx page-1 page-2 --json | jq -r .text")]
 pub(crate) struct Explain {
     /// The index file
     pub(crate) index: PathBuf,
     /// The id of a document, or of a record that was removed as a duplicate
-    pub(crate) a: String,
+    #[arg(required_unless_present = "record")]
+    pub(crate) a: Option<String>,
     /// The id of another document; without it, say of what A is a duplicate
     pub(crate) b: Option<String>,
-    /// The audit in which A is looked for, as `dedup --removed FILE` writes it
-    #[arg(long, value_name = "FILE", conflicts_with = "b")]
+    /// The audit in which A is looked for, as `dedup --removed FILE` writes it; with B, its text,
+    /// which `dedup --removed-text` adds
+    #[arg(long, value_name = "FILE")]
     pub(crate) removed: Option<PathBuf>,
+    /// Compare the text of a record of a file, in place of A (repeatable: in place of A and B)
+    #[arg(long, value_name = "FILE:ID")]
+    pub(crate) record: Vec<String>,
     /// A file with the text of A [default: the file that is called A, if there is one]
     #[arg(long, value_name = "FILE", conflicts_with = "b")]
     pub(crate) text: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) explanation: ExplanationOptions,
+    #[command(flatten)]
+    pub(crate) input: InputOptions,
 }
 
 pub(crate) fn run(global: &GlobalOptions, args: &Explain) -> Result<Ending, Failure> {
     let index = opening::to_read(global, &args.index)?;
     let snapshot = index.snapshot()?;
-    let Some(b) = &args.b else { return explain_removed::run(global, args, &snapshot) };
+    if let (Some(a), None, []) = (&args.a, &args.b, &args.record[..]) {
+        return explain_removed::run(global, args, &snapshot, a);
+    }
     let settings = snapshot.settings();
     let no_passages = match settings.weighted {
         true => Some("an index of weights has no passages to show"),
@@ -54,19 +70,23 @@ pub(crate) fn run(global: &GlobalOptions, args: &Explain) -> Result<Ending, Fail
     if let Some(cause) = no_passages {
         return Err(anyhow::anyhow!("{}: {cause}", args.index.display()).into());
     }
-    let read = |id: &str| -> Result<String, Failure> {
-        let path = args.index.display();
-        let unknown = || {
-            anyhow::anyhow!("{path}: no document has the id {id}; `twindex list` prints all ids")
-        };
-        Ok(snapshot.text(id)?.ok_or_else(unknown)?)
-    };
-    let (text_a, text_b) = (read(&args.a)?, read(b)?);
+    let texts = explained_texts::find(args, &snapshot)?;
     let shingler =
         Shingler::new(settings.shingle, settings.normalization, settings.multiset, settings.seed)?;
-    let sides = [(&args.a, &text_a), (b, &text_b)].map(|(name, text)| TitledText { name, text });
-    let found = explain(global, &shingler, sides[0], sides[1])?;
-    Ok(if found.passages.is_empty() { Ending::Nothing } else { Ending::Done })
+    let [a, b] = texts.each_ref().map(|(name, text)| TitledText { name, text });
+    let (_, any) = explain(global, &shingler, a, b, &args.explanation)?;
+    Ok(if any { Ending::Done } else { Ending::Nothing })
+}
+
+/// What an explanation shows.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ExplanationOptions {
+    /// Show what differs instead: the parts of each text that the other one lacks
+    #[arg(long)]
+    pub(crate) differences: bool,
+    /// Leave out shared passages with fewer characters, which may be coincidences
+    #[arg(long, value_name = "CHARS")]
+    pub(crate) min_length: Option<usize>,
 }
 
 /// The reason why passages cannot be shown for this kind of shingle, or `None` if they can.
@@ -77,17 +97,43 @@ pub(crate) fn not_explained(shingle: Shingle) -> Option<&'static str> {
     })
 }
 
-/// Prints the passages that two texts share, and a summary of their share of each text on standard
-/// error.
+/// Prints the passages that two texts share, or what differs, and a summary of their share of each
+/// text on standard error. Returns the explanation, and whether anything was printed.
 pub(crate) fn explain(
     global: &GlobalOptions,
     shingler: &Shingler,
     a: TitledText<'_>,
     b: TitledText<'_>,
-) -> Result<Explanation, Failure> {
+    options: &ExplanationOptions,
+) -> Result<(Explanation, bool), Failure> {
     let explanation = Explanation::new(shingler, a.text, b.text)?;
+    let explanation = explanation.without_shorter(options.min_length.unwrap_or(0));
+    let differences = [explanation.differences_in_a(), explanation.differences_in_b()];
+    let (any, marked) = match options.differences {
+        true => (differences.iter().any(|found| !found.is_empty()), Marked::Differences),
+        false => (!explanation.passages.is_empty(), Marked::Shared),
+    };
     let mut results = Results::new(global);
-    if !results.is_aligned() {
+    if results.is_aligned() {
+        if any {
+            let (width, color) = (terminal_width(), results.is_colored());
+            results.text(&draw(a, b, &explanation, marked, width, color))?;
+        }
+    } else if options.differences {
+        for (side, text, found) in [("a", a.text, &differences[0]), ("b", b.text, &differences[1])]
+        {
+            for span in found {
+                results.line(&[
+                    ("in", side.into()),
+                    ("start", span.start.into()),
+                    ("end", span.end.into()),
+                    ("char_start", span.char_start.into()),
+                    ("char_end", span.char_end.into()),
+                    ("text", text[span.bytes()].into()),
+                ])?;
+            }
+        }
+    } else {
         for passage in &explanation.passages {
             let (in_a, in_b) = (passage.a, passage.b);
             results.line(&[
@@ -103,13 +149,10 @@ pub(crate) fn explain(
                 ("text", a.text[in_a.bytes()].into()),
             ])?;
         }
-    } else if !explanation.passages.is_empty() {
-        let color = results.is_colored();
-        results.text(&draw(a, b, &explanation.passages, terminal_width(), color))?;
     }
     results.flush()?;
     summarise(global, &explanation, a.name, b.name);
-    Ok(explanation)
+    Ok((explanation, any))
 }
 
 /// Prints the number of passages, their share of each text and the similarity.

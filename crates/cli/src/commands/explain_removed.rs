@@ -24,8 +24,9 @@ pub(crate) fn run(
     global: &GlobalOptions,
     args: &Explain,
     snapshot: &Snapshot,
+    id: &str,
 ) -> Result<Ending, Failure> {
-    let (index, id) = (args.index.display(), &args.a);
+    let index = args.index.display();
     if snapshot.contains(id)? {
         message(&format!(
             "{index}: {id} is in the index, so it was not removed as a duplicate; name another \
@@ -70,12 +71,38 @@ pub(crate) fn run(
     Ok(Ending::Done)
 }
 
-/// The lines of an audit about this id.
+/// What an audit says of what this record was removed for.
 fn in_audit(audit: &Path, id: &str) -> Result<Vec<[Value; 4]>, Failure> {
+    let mut found = Vec::new();
+    lines_about(audit, id, |fields| {
+        let is_removed = fields.get("kept") != Some(&Value::Bool(true));
+        if is_removed && fields.contains_key("duplicate_of") {
+            found.push(FIELDS.map(|name| fields.get(name).cloned().unwrap_or_default()));
+        }
+    })?;
+    Ok(found)
+}
+
+/// The text of a record in an audit, if it lists texts.
+pub(crate) fn text_in_audit(audit: &Path, id: &str) -> Result<Option<String>, Failure> {
+    let mut found = None;
+    lines_about(audit, id, |mut fields| {
+        if let Some(Value::String(text)) = fields.remove("text") {
+            found = Some(text);
+        }
+    })?;
+    Ok(found)
+}
+
+/// Reads the lines of an audit about this id.
+fn lines_about(
+    audit: &Path,
+    id: &str,
+    mut take: impl FnMut(Map<String, Value>),
+) -> Result<(), Failure> {
     let place = audit.display();
     let mut blocks =
         open_lines(audit, LONGEST_LINE).map_err(|error| anyhow!("{place}: {error}"))?;
-    let mut found = Vec::new();
     while let Some(block) = blocks.read_block().map_err(|error| anyhow!("{place}: {error}"))? {
         for line in block.lines() {
             let fields: Map<String, Value> = serde_json::from_slice(line.text).map_err(|_| {
@@ -84,14 +111,12 @@ fn in_audit(audit: &Path, id: &str) -> Result<Vec<[Value; 4]>, Failure> {
                     line.number
                 )
             })?;
-            let is_removed = fields.get("kept") != Some(&Value::Bool(true));
-            let is_of = is_removed && fields.contains_key("duplicate_of");
-            if is_of && fields.get("id").and_then(Value::as_str) == Some(id) {
-                found.push(FIELDS.map(|name| fields.get(name).cloned().unwrap_or_default()));
+            if fields.get("id").and_then(Value::as_str) == Some(id) {
+                take(fields);
             }
         }
     }
-    Ok(found)
+    Ok(())
 }
 
 /// The document that is most similar to the text in a file.

@@ -9,6 +9,7 @@ pub mod compare_weighted;
 pub(crate) mod dedup;
 pub(crate) mod explain;
 pub(crate) mod explain_removed;
+mod explained_texts;
 pub(crate) mod export;
 #[cfg(feature = "tables")]
 mod export_columns;

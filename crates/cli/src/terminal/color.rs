@@ -34,6 +34,10 @@ pub const PASSAGES: [Style; 4] = [
     AnsiColor::Yellow.on_default(),
 ];
 
+/// The style of what a text has and the other lacks, on the left and on the right.
+pub const DELETED: Style = AnsiColor::Red.on_default().strikethrough();
+pub const INSERTED: Style = AnsiColor::Green.on_default().underline();
+
 /// The mode of this process. Messages can come from anywhere, so it is global.
 static MODE: OnceLock<ColorMode> = OnceLock::new();
 

@@ -1,23 +1,55 @@
-//! A column of text on a terminal: wrapped, with passages in colour and long stretches shortened.
+//! A column of text on a terminal: wrapped, with marked parts in colour and long stretches
+//! shortened.
 
-use super::color::{PASSAGES, paint};
+use super::color::{DELETED, INSERTED, PASSAGES, paint};
 use super::escape::for_terminal;
 use super::numbers::grouped;
+use clap::builder::styling::Style;
 use std::borrow::Cow;
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// A part of a text, which is inside one passage or outside all.
+/// A part of a text, which is marked as a whole or not at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stretch {
     /// Where it is in the text.
     pub bytes: Range<usize>,
-    /// The number of its passage, from 0, if it is inside one.
-    pub passage: Option<usize>,
+    /// The number of what is marked, from 0.
+    pub mark: Option<usize>,
 }
 
-/// The most lines of a stretch outside passages. A longer one is shortened:
+/// How a column shows what is marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Marks {
+    /// By colours in turn, or with its number.
+    Numbers,
+    /// As what the other text lacks.
+    Deleted,
+    /// As what the other text lacks, which is the older one.
+    Inserted,
+}
+
+impl Marks {
+    fn style(self, number: usize) -> Style {
+        match self {
+            Self::Numbers => PASSAGES[number % PASSAGES.len()],
+            Self::Deleted => DELETED,
+            Self::Inserted => INSERTED,
+        }
+    }
+
+    /// What stands around a mark without colour.
+    fn around(self, number: usize) -> (String, &'static str) {
+        match self {
+            Self::Numbers => (format!("[{} ", number + 1), "]"),
+            Self::Deleted => ("[-".to_owned(), "-]"),
+            Self::Inserted => ("{+".to_owned(), "+}"),
+        }
+    }
+}
+
+/// The most lines of a stretch that is not marked. A longer one is shortened:
 const LONGEST: usize = 8;
 /// this many of its first lines remain,
 const FIRST: usize = 3;
@@ -36,6 +68,7 @@ pub struct Column<'t> {
     line_start: usize,
     width: usize,
     color: bool,
+    marks: Marks,
     lines: Vec<ColumnLine>,
     /// The current word, which is placed as a whole once its end is known.
     word: Vec<Grapheme<'t>>,
@@ -43,7 +76,7 @@ pub struct Column<'t> {
 
 #[derive(Default)]
 struct ColumnLine {
-    /// Pieces of text, each with its passage. Neighbours are in different passages.
+    /// Pieces of text, each with its mark. Neighbours have different marks.
     parts: Vec<(Option<usize>, String)>,
     width: usize,
 }
@@ -52,14 +85,20 @@ struct ColumnLine {
 struct Grapheme<'t> {
     shown: Cow<'t, str>,
     width: usize,
-    passage: Option<usize>,
+    mark: Option<usize>,
 }
 
 impl<'t> Column<'t> {
     /// Prepares a column of this width for a text that is cut into stretches.
-    pub fn new(stretches: Vec<Stretch>, width: usize, color: bool, text: &'t str) -> Self {
+    pub fn new(
+        stretches: Vec<Stretch>,
+        width: usize,
+        color: bool,
+        marks: Marks,
+        text: &'t str,
+    ) -> Self {
         let (stretches, lines) = (stretches.into_iter(), vec![ColumnLine::default()]);
-        Self { stretches, text, line_start: 0, width, color, lines, word: Vec::new() }
+        Self { stretches, text, line_start: 0, width, color, marks, lines, word: Vec::new() }
     }
 
     /// Lays out the remaining stretches that begin before this byte.
@@ -92,9 +131,9 @@ impl<'t> Column<'t> {
     /// The painted lines, each with its width in columns.
     pub fn finish(mut self) -> Vec<(String, usize)> {
         self.end_word();
-        let color = self.color;
-        let painted = |(passage, text): (Option<usize>, String)| match passage {
-            Some(number) if color => paint(PASSAGES[number % PASSAGES.len()], &text),
+        let (color, marks) = (self.color, self.marks);
+        let painted = |(mark, text): (Option<usize>, String)| match mark {
+            Some(number) if color => paint(marks.style(number), &text),
             _ => text,
         };
         let line = |line: ColumnLine| (line.parts.into_iter().map(painted).collect(), line.width);
@@ -116,20 +155,20 @@ impl<'t> Column<'t> {
     }
 
     fn lay(&mut self, stretch: &Stretch) {
-        let Some(number) = stretch.passage else {
+        let Some(number) = stretch.mark else {
             return self.lay_other(&stretch.bytes);
         };
-        // Without colour, a number identifies the passage.
+        let (before, after) = self.marks.around(number);
         if !self.color {
-            self.lay_text(Cow::Owned(format!("[{} ", number + 1)), None);
+            self.lay_text(Cow::Owned(before), None);
         }
-        self.lay_graphemes(stretch.bytes.clone(), stretch.passage);
+        self.lay_graphemes(stretch.bytes.clone(), stretch.mark);
         if !self.color {
-            self.lay_text("]".into(), None);
+            self.lay_text(after.into(), None);
         }
     }
 
-    /// Lays out a stretch outside passages, shortened if it is long.
+    /// Lays out a stretch that is not marked, shortened if it is long.
     fn lay_other(&mut self, bytes: &Range<usize>) {
         let text = &self.text[bytes.clone()];
         if reach(text.graphemes(true), LONGEST * self.width, self.width) == text.len() {
@@ -159,18 +198,18 @@ impl<'t> Column<'t> {
         self.lay_graphemes(bytes.start + last..bytes.end, None);
     }
 
-    fn lay_graphemes(&mut self, bytes: Range<usize>, passage: Option<usize>) {
+    fn lay_graphemes(&mut self, bytes: Range<usize>, mark: Option<usize>) {
         for (at, grapheme) in self.text[bytes.clone()].grapheme_indices(true) {
             if !is_line_end(grapheme) {
                 match grapheme {
-                    "\t" => self.lay_text("    ".into(), passage),
-                    _ => self.lay_text(for_terminal(grapheme), passage),
+                    "\t" => self.lay_text("    ".into(), mark),
+                    _ => self.lay_text(for_terminal(grapheme), mark),
                 }
                 continue;
             }
             let (end, next) = (bytes.start + at, bytes.start + at + grapheme.len());
             match self.is_wrapped(end, next) {
-                true => self.lay_text(" ".into(), passage),
+                true => self.lay_text(" ".into(), mark),
                 false => self.break_line(),
             }
             self.line_start = next;
@@ -186,7 +225,7 @@ impl<'t> Column<'t> {
     }
 
     /// Lays out a piece that is not broken unless it is longer than a line.
-    fn lay_text(&mut self, shown: Cow<'t, str>, passage: Option<usize>) {
+    fn lay_text(&mut self, shown: Cow<'t, str>, mark: Option<usize>) {
         let width = shown.width();
         let is_space = shown.chars().all(char::is_whitespace);
         // A line may be broken between ideographs.
@@ -198,7 +237,7 @@ impl<'t> Column<'t> {
             // A space at the end of a line is dropped.
             return;
         }
-        self.word.push(Grapheme { shown, width, passage });
+        self.word.push(Grapheme { shown, width, mark });
         if stands_alone {
             self.end_word();
         }
@@ -229,9 +268,9 @@ impl<'t> Column<'t> {
             }
             let Some(line) = self.lines.last_mut() else { return };
             line.width += grapheme.width;
-            match line.parts.last_mut().filter(|(passage, _)| *passage == grapheme.passage) {
+            match line.parts.last_mut().filter(|(mark, _)| *mark == grapheme.mark) {
                 Some((_, text)) => text.push_str(&grapheme.shown),
-                None => line.parts.push((grapheme.passage, grapheme.shown.into_owned())),
+                None => line.parts.push((grapheme.mark, grapheme.shown.into_owned())),
             }
         }
     }

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 /// Lays out a text as one passage.
 fn passage(text: &str, bytes: Range<usize>, width: usize) -> Vec<String> {
-    let mut column = Column::new(vec![Stretch { bytes, passage: Some(0) }], width, true, text);
+    let mut column =
+        Column::new(vec![Stretch { bytes, mark: Some(0) }], width, true, Marks::Numbers, text);
     column.lay_until(text.len());
     let plain = |line: &str| line.replace("\u{1b}[32m", "").replace("\u{1b}[0m", "");
     column.finish().into_iter().map(|(line, _)| plain(&line).trim_end().to_owned()).collect()
@@ -40,8 +41,13 @@ fn prose_is_wrapped_again_whatever_ends_its_lines() {
 fn a_shortened_stretch_does_not_join_short_lines() {
     for end in ENDS {
         let text = format!("{LONG} ").repeat(40) + &format!("x{end}").repeat(400);
-        let mut column =
-            Column::new(vec![Stretch { bytes: 0..text.len(), passage: None }], 30, true, &text);
+        let mut column = Column::new(
+            vec![Stretch { bytes: 0..text.len(), mark: None }],
+            30,
+            true,
+            Marks::Numbers,
+            &text,
+        );
         column.lay_until(text.len());
         let lines: Vec<String> = column.finish().into_iter().map(|(line, _)| line).collect();
         assert!(lines.iter().any(|line| line.starts_with("... ")), "{end:?}: {lines:?}");

@@ -1,9 +1,9 @@
-//! Two texts side by side on a terminal, with the passages that they share in colour.
+//! Two texts side by side on a terminal, with what they share or what differs in colour.
 
 use super::color::{NAME, paint};
-use super::column::{Column, Stretch};
+use super::column::{Column, Marks, Stretch};
 use std::io;
-use twindex::{Passage, Span};
+use twindex::{Explanation, Passage, Span};
 
 /// A text and its title.
 #[derive(Clone, Copy)]
@@ -27,23 +27,50 @@ const LEAST_APART: usize = 2;
 
 const BETWEEN: &str = " \u{2502} ";
 
-/// Draws both texts in columns that are `width` wide together.
+/// What is marked in two texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Marked {
+    /// The passages that both have. A passage has the same colour on both sides, or the same number
+    /// if there is no colour.
+    Shared,
+    /// What the other text lacks: in red and green, or between `[-` and `-]`, `{+` and `+}`.
+    Differences,
+}
+
+/// Draws both texts in columns that are `width` wide together. What is long and not marked is
+/// shortened.
 ///
-/// A passage has the same colour on both sides, or the same number if there is no colour. It begins
-/// on the same line on both sides, unless it is short or passages have changed places.
+/// A passage begins on the same line on both sides, unless it is short or passages have changed
+/// places.
 pub fn draw(
     a: TitledText<'_>,
     b: TitledText<'_>,
-    passages: &[Passage],
+    found: &Explanation,
+    marked: Marked,
     width: usize,
     color: bool,
 ) -> String {
     // Narrower columns hold no word. On a terminal that is narrower still, lines wrap.
     let width = (width.saturating_sub(BETWEEN.chars().count()) / 2).max(12);
-    let of_a = stretches(a.text.len(), passages.iter().map(|passage| passage.a));
-    let of_b = stretches(b.text.len(), passages.iter().map(|passage| passage.b));
-    let mut left = Column::new(of_a, width, color, a.text);
-    let mut right = Column::new(of_b, width, color, b.text);
+    let passages = &found.passages;
+    let ([of_a, of_b], marks) = match marked {
+        Marked::Shared => (
+            [
+                stretches(a.text.len(), passages.iter().map(|passage| passage.a)),
+                stretches(b.text.len(), passages.iter().map(|passage| passage.b)),
+            ],
+            [Marks::Numbers; 2],
+        ),
+        Marked::Differences => (
+            [
+                stretches(a.text.len(), found.differences_in_a().into_iter()),
+                stretches(b.text.len(), found.differences_in_b().into_iter()),
+            ],
+            [Marks::Deleted, Marks::Inserted],
+        ),
+    };
+    let mut left = Column::new(of_a, width, color, marks[0], a.text);
+    let mut right = Column::new(of_b, width, color, marks[1], b.text);
     for passage in in_both_orders(passages) {
         left.lay_until(passage.a.start);
         right.lay_until(passage.b.start);
@@ -78,8 +105,8 @@ pub fn draw(
     drawing
 }
 
-/// Cuts a whole text into stretches inside and outside passages. Where passages overlap, the
-/// overlap belongs to the passage that begins first.
+/// Cuts a whole text into stretches inside and outside what is marked. Where marked parts overlap,
+/// the overlap belongs to the one that begins first.
 fn stretches(length: usize, spans: impl Iterator<Item = Span>) -> Vec<Stretch> {
     let mut ordered: Vec<(usize, Span)> = spans.enumerate().collect();
     ordered.sort_by_key(|(number, span)| (span.start, *number));
@@ -87,16 +114,16 @@ fn stretches(length: usize, spans: impl Iterator<Item = Span>) -> Vec<Stretch> {
     let mut at = 0;
     for (number, span) in ordered {
         if at < span.start {
-            out.push(Stretch { bytes: at..span.start, passage: None });
+            out.push(Stretch { bytes: at..span.start, mark: None });
             at = span.start;
         }
         if at < span.end {
-            out.push(Stretch { bytes: at..span.end, passage: Some(number) });
+            out.push(Stretch { bytes: at..span.end, mark: Some(number) });
             at = span.end;
         }
     }
     if at < length {
-        out.push(Stretch { bytes: at..length, passage: None });
+        out.push(Stretch { bytes: at..length, mark: None });
     }
     out
 }

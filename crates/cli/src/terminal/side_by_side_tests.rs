@@ -10,7 +10,7 @@ fn drawn(shingle: Shingle, a: &str, b: &str, width: usize, color: bool) -> Vec<S
     let shingler = Shingler::new(shingle, shingle.default_normalization(), false, 0);
     let found = Explanation::new(&shingler.expect("valid"), a, b).expect("short");
     let [a, b] = [TitledText { name: "A", text: a }, TitledText { name: "B", text: b }];
-    let drawing = draw(a, b, &found.passages, width, color);
+    let drawing = draw(a, b, &found, Marked::Shared, width, color);
     drawing.lines().map(str::to_owned).collect()
 }
 
@@ -30,6 +30,21 @@ fn without_colour_passages_have_numbers() {
             "[2 three four]       │ [1 one two]",
         ]
     );
+}
+
+#[test]
+fn what_differs_is_marked_and_what_is_shared_is_shortened() {
+    let shared = "the words that both have ".repeat(60);
+    let (a, b) = (format!("{shared}one more"), format!("{shared}two more lines"));
+    let shingler = Shingler::new(Shingle::words(2), Default::default(), false, 0);
+    let found = Explanation::new(&shingler.expect("valid"), &a, &b).expect("short");
+    let [left, right] = [TitledText { name: "A", text: &a }, TitledText { name: "B", text: &b }];
+    let drawing = |color| draw(left, right, &found, Marked::Differences, 80, color);
+    let plain = drawing(false);
+    assert!(plain.contains("[-one more-]") && plain.contains("{+two more lines+}"), "{plain}");
+    assert!(plain.contains(" characters ...") && plain.lines().count() < 14, "{plain}");
+    let painted = drawing(true);
+    assert!(painted.contains("\u{1b}[9m\u{1b}[31mone more\u{1b}[0m"), "{painted:?}");
 }
 
 #[test]

@@ -74,6 +74,69 @@ fn documents_of_an_index_are_explained_as_files_are() {
 }
 
 #[test]
+fn differences_and_passages_are_all_there_is_of_a_text() {
+    let shell = two_files();
+    for words in ["", " --shingle word:2", " --shingle line:1", " --min-length 12"] {
+        let parts = |option: &str| {
+            let done = shell.run(&format!("compare a b --explain --json{words}{option}"));
+            (done.json(), done.summary())
+        };
+        let ((shared, told), (different, same)) = (parts(""), parts(" --differences"));
+        assert_eq!(told, same, "the summary is the same");
+        for (side, text) in [("a", unmarked()), ("b", B)] {
+            let mut covered = vec![0; text.len()];
+            let place = |row: &Value, name: &str| row[name].as_u64().expect("a number") as usize;
+            let (start, end) = (format!("{side}_start"), format!("{side}_end"));
+            for row in &shared {
+                covered[place(row, &start)..place(row, &end)].iter_mut().for_each(|at| *at = 1);
+            }
+            for row in different.iter().filter(|row| row["in"] == side) {
+                let part = place(row, "start")..place(row, "end");
+                assert_eq!(row["text"], text[part.clone()]);
+                let chars = text[..part.start].chars().count();
+                assert_eq!(place(row, "char_start"), chars);
+                covered[part].iter_mut().for_each(|at| *at += 1);
+            }
+            let ends = text.len() - text.trim_end().len();
+            let inside = &covered[..text.len() - ends];
+            assert!(inside.iter().all(|times| *times == 1), "{words}: {covered:?}");
+        }
+        let lengths = shared.iter().map(|row| row["text"].to_string().chars().count());
+        assert!(!words.contains("12") || lengths.min().is_none_or(|least| least >= 12));
+    }
+    assert_eq!(shell.run("compare a a --explain --differences").status, 1);
+    shell.run("compare a b --differences").fails_with("are for --explain");
+}
+
+#[test]
+fn texts_of_records_and_of_audits_are_explained() {
+    let shell = Shell::new();
+    let text = "It was the best of times, it was the worst of times, it was the age of ";
+    let [a, b] = ["wisdom", "reason"].map(|end| text.repeat(3) + end);
+    shell.write("in.jsonl", jsonl(&[("a", &a), ("b", &b), ("x:y", &a)]));
+    shell.write("in.csv", "id,text\n1,\"some text: of a table\"\n");
+    let words = "dedup i.twx in.jsonl -q --store-text -o out";
+    shell.run(&format!("{words} --removed gone --removed-text")).succeeds();
+    let both = "explain i.twx --record in.jsonl:a --record in.jsonl:b --json";
+    let expected = shell.run(both).succeeds();
+    assert_eq!(shell.run("explain i.twx a b --removed gone --json"), expected);
+    assert_eq!(shell.run("explain i.twx --record in.jsonl:a b --removed gone --json"), expected);
+    let same = "explain i.twx --record in.jsonl:x:y a --differences";
+    assert_eq!(shell.run(same).status, 1, "an id may have colons");
+    assert_eq!(shell.run("explain i.twx --record in.csv:1 a").status, 1, "they share nothing");
+    for (words, cause) in [
+        ("--record in.jsonl:q a", "in.jsonl: no record has the id q"),
+        ("--record nowhere.jsonl:a a", "no file is called like its part before a colon"),
+        ("--record in.jsonl:a", "two texts are explained, and 1 was named"),
+        ("--record in.jsonl:a a b", "two texts are explained, and 3 were named"),
+        ("a b", "--record FILE:ID names a record of a file"),
+        ("a q --removed gone", "gone has no line with its text"),
+    ] {
+        shell.run(&format!("explain i.twx {words}")).fails_with(cause);
+    }
+}
+
+#[test]
 fn an_index_explains_under_its_own_settings() {
     let shell = Shell::new();
     let (a, b) = ("One two, three four", "two three ONE");

@@ -46,11 +46,10 @@ pub(super) struct Differences {
 /// Compares two texts. `None` if they cannot be compared passage by passage, as k-mers.
 pub(super) fn differences(shingler: &Shingler, removed: &str, kept: &str) -> Option<Differences> {
     let found = Explanation::new(shingler, removed, kept).ok()?;
-    let of = |place: fn(&twindex::Passage) -> Span| found.passages.iter().map(place).collect();
     Some(Differences {
         shares: [found.share_of_a(), found.share_of_b()],
-        removed: draw(&pieces(removed, of(|passage| passage.a)), Side::Removed),
-        kept: draw(&pieces(kept, of(|passage| passage.b)), Side::Kept),
+        removed: draw(&pieces(removed, &found.differences_in_a()), Side::Removed),
+        kept: draw(&pieces(kept, &found.differences_in_b()), Side::Kept),
     })
 }
 
@@ -59,29 +58,19 @@ pub(super) fn unmarked(text: &str) -> Markup {
     draw(&[Piece::Equal(text)], Side::Kept)
 }
 
-/// Cuts a text at the borders of shared passages, and folds what is long and equal.
-fn pieces(text: &str, mut shared: Vec<Span>) -> Vec<Piece<'_>> {
-    shared.sort_unstable_by_key(|span| span.start);
+/// Cuts a text at the borders of what differs, and folds what is long and equal.
+fn pieces<'t>(text: &'t str, different: &[Span]) -> Vec<Piece<'t>> {
     let mut pieces = Vec::new();
     let mut at = 0;
-    let mut rest = shared.into_iter().peekable();
-    while let Some(first) = rest.next() {
-        // Passages of the second text may overlap.
-        let (start, mut end) = (first.start.max(at), first.end);
-        while let Some(next) = rest.next_if(|next| next.start <= end) {
-            end = end.max(next.end);
+    for span in different {
+        if at < span.start {
+            fold(&text[at..span.start], at > 0, true, &mut pieces);
         }
-        if start >= end {
-            continue;
-        }
-        if at < start {
-            pieces.push(Piece::Different(&text[at..start]));
-        }
-        fold(&text[start..end], at > 0 || start > 0, end < text.len(), &mut pieces);
-        at = end;
+        pieces.push(Piece::Different(&text[span.bytes()]));
+        at = span.end;
     }
     if at < text.len() {
-        pieces.push(Piece::Different(&text[at..]));
+        fold(&text[at..], at > 0, false, &mut pieces);
     }
     pieces
 }
@@ -164,22 +153,21 @@ mod tests {
     }
 
     #[test]
-    fn what_is_outside_shared_passages_differs() {
+    fn a_text_is_cut_at_what_differs() {
         let text = "same other same";
-        let found = pieces(text, vec![span(10, 15), span(0, 5)]);
         assert_eq!(
-            found,
+            pieces(text, &[span(5, 10)]),
             [Piece::Equal("same "), Piece::Different("other"), Piece::Equal(" same")]
         );
-        assert_eq!(pieces(text, vec![]), [Piece::Different(text)]);
-        assert_eq!(pieces(text, vec![span(0, 9), span(5, 15)]), [Piece::Equal(text)]);
-        assert_eq!(pieces("", vec![]), []);
+        assert_eq!(pieces(text, &[span(0, 15)]), [Piece::Different(text)]);
+        assert_eq!(pieces(text, &[]), [Piece::Equal(text)]);
+        assert_eq!(pieces("", &[]), []);
     }
 
     #[test]
     fn long_equal_parts_are_folded_towards_differences() {
         let text = format!("{}XYZ{}", "é".repeat(500), "b".repeat(700));
-        let found = pieces(&text, vec![span(0, 1000), span(1003, 1703)]);
+        let found = pieces(&text, &[span(1000, 1003)]);
         let (left, right) = ("é".repeat(CONTEXT), "b".repeat(CONTEXT));
         assert_eq!(
             found,
@@ -197,7 +185,7 @@ mod tests {
     fn folds_do_not_cut_words() {
         let equal = "some words ".repeat(100);
         let text = format!("{equal}X{equal}");
-        let found = pieces(&text, vec![span(0, 1100), span(1101, 2201)]);
+        let found = pieces(&text, &[span(1100, 1101)]);
         let [Piece::Folded(a), Piece::Equal(left), _, Piece::Equal(right), Piece::Folded(b)] =
             found[..]
         else {
