@@ -150,7 +150,7 @@ impl Explanation {
     /// let explanation = Explanation::new(&words, a, "the best of times and of the rest")?;
     /// let long = explanation.clone().without_shorter(10);
     /// assert_eq!((explanation.passages.len(), long.passages.len()), (4, 1));
-    /// assert_eq!(&a[long.passages[0].a.bytes()], "the best of times");
+    /// assert_eq!(&a[long.passages[0].a.bytes()], "best of times");
     /// # Ok::<(), twindex::Error>(())
     /// ```
     pub fn without_shorter(mut self, chars: usize) -> Self {

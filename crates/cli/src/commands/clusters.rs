@@ -100,6 +100,9 @@ const MAX_NAME_WIDTH: usize = 60;
 pub(crate) fn run(global: &GlobalOptions, args: &Clusters) -> Result<Ending, Failure> {
     interrupt::catch()?;
     let start = Instant::now();
+    if let Some(report) = &args.report {
+        clusters_report::check(report, &args.index, args.results.file())?;
+    }
     let index = opening::to_read(global, &args.index)?;
     let snapshot = index.snapshot()?;
     let columns: &[Column] = match args.duplicates {

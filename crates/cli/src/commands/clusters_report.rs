@@ -1,23 +1,37 @@
 //! The report of the clusters of an index.
 
 use crate::commands::clusters::{ClusteringOptions, LinkageChoice};
-use crate::input::same_file;
+use crate::commands::outputs::targets::is_same_destination;
 use crate::report::{
-    AuditLines, Facts, Gathering, Kind, ReadLines, circumstances, gather, write as write_page,
+    AuditLines, Facts, Gathering, Kind, ReadLines, check_target, circumstances, gather,
+    interrupted, percent, write as write_page,
 };
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::terminal::interrupt;
 use crate::terminal::numbers::grouped;
-use crate::terminal::output::{bytes, json_line, similarity};
+use crate::terminal::output::{bytes, json_line, likeness, similarity};
 use anyhow::{Context, anyhow};
 use std::io::{BufReader, Seek, Write};
 use std::path::Path;
 use tempfile::SpooledTempFile;
-use twindex::{Clusters, Overlap, Shingler, Signature, Snapshot};
+use twindex::{Clusters, Overlap, Shingler, Signature, Snapshot, weighted_jaccard};
 
 /// The most bytes of the list of duplicates held in memory; more go to a temporary file.
 const MAX_SPOOL_BYTES: usize = 8 << 20;
+
+/// Checks that the report of an index can be written to a path, before any work is done.
+pub(crate) fn check(path: &Path, index: &Path, results: Option<&Path>) -> Result<(), Failure> {
+    check_target(path)?;
+    let place = path.display();
+    if is_same_destination(path, index) {
+        return Err(anyhow!("{place}: is the index; name another file").into());
+    }
+    match results.is_some_and(|results| is_same_destination(path, results)) {
+        true => Err(anyhow!("{place}: cannot take both the results and the report").into()),
+        false => Ok(()),
+    }
+}
 
 /// Writes a report of these clusters.
 pub(crate) fn write(
@@ -28,10 +42,8 @@ pub(crate) fn write(
     clusters: &Clusters<'_>,
     sentence: &str,
 ) -> Result<(), Failure> {
-    if same_file(path, snapshot.path()) {
-        return Err(anyhow!("{}: is the index; name another file", path.display()).into());
-    }
     let threshold = options.threshold(snapshot);
+    let by_chains = options.linkage == LinkageChoice::Connected;
     let mut list = duplicates(snapshot, clusters, options.estimate)?;
     let findings = gather(Gathering {
         global,
@@ -39,8 +51,12 @@ pub(crate) fn write(
             list.rewind().context("a temporary file")?;
             read(&mut BufReader::new(&mut list))
         }),
+        has_removed: true,
         snapshot,
+        others: &[],
+        newest: snapshot.len(),
         threshold,
+        simple: !by_chains,
         estimate: options.estimate,
         input: None,
     })?;
@@ -48,7 +64,7 @@ pub(crate) fn write(
     let all = snapshot.len();
     let share = match all {
         0 => String::new(),
-        _ => format!(" ({:.1} %)", 100.0 * (members - number) as f64 / all as f64),
+        _ => format!(" ({})", percent((members - number) as f64 / all as f64)),
     };
     let numbers = vec![
         ("documents", grouped(all)),
@@ -62,9 +78,9 @@ pub(crate) fn write(
         ("threshold", threshold.to_string()),
         (
             "clusters are formed by",
-            match options.linkage {
-                LinkageChoice::Representative => "similarity to the kept document",
-                LinkageChoice::Connected => "chains of similar pairs",
+            match by_chains {
+                false => "similarity to the kept document",
+                true => "chains of similar pairs",
             }
             .to_owned(),
         ),
@@ -78,6 +94,7 @@ pub(crate) fn write(
         numbers,
         settings,
         failed: 0,
+        by_chains,
     };
     write_page(path, &facts, &findings, snapshot.settings())
 }
@@ -91,18 +108,18 @@ fn duplicates(
     let mut list = tempfile::spooled_tempfile(MAX_SPOOL_BYTES);
     let judge = Judge::new(snapshot, estimate)?;
     for cluster in clusters.iter() {
-        if interrupt::asked() {
-            return Err(anyhow!("interrupted before the report was written").into());
-        }
         let representative = cluster.representative()?;
         let Some(kept) = judge.elements(&representative)? else { continue };
         for id in cluster.duplicates() {
             let id = id?;
+            if interrupt::asked() {
+                return Err(interrupted());
+            }
             let Some(other) = judge.elements(&id)? else { continue };
             let line = json_line(&[
                 ("id", id.into()),
                 ("duplicate_of", representative.as_str().into()),
-                ("similarity", similarity(kept.similarity(&other))),
+                ("similarity", likeness(kept.similarity(&other), kept.is_exact())),
             ])?;
             list.write_all(line.as_bytes()).context("a temporary file")?;
         }
@@ -120,6 +137,8 @@ struct Judge<'s> {
 enum Elements {
     /// The distinct shingles of a text, in ascending order.
     Shingles(Vec<u64>),
+    /// The hashes of the tokens of a weighted set, in ascending order, with their weights.
+    Weights(Vec<(u64, f64)>),
     Signature(Signature),
 }
 
@@ -128,19 +147,25 @@ impl Elements {
     fn similarity(&self, other: &Self) -> f64 {
         match (self, other) {
             (Self::Shingles(a), Self::Shingles(b)) => Overlap::of_sets(a, b).similarity(),
+            (Self::Weights(a), Self::Weights(b)) => weighted_jaccard(a, b),
             (Self::Signature(a), Self::Signature(b)) => {
                 a.similarity(b).map_or(0.0, |estimate| estimate.similarity)
             }
             _ => 0.0,
         }
     }
+
+    /// Whether similarities are exact.
+    fn is_exact(&self) -> bool {
+        !matches!(self, Self::Signature(_))
+    }
 }
 
 impl<'s> Judge<'s> {
     fn new(snapshot: &'s Snapshot, estimate: bool) -> Result<Self, Failure> {
         let settings = snapshot.settings();
-        let has_texts = settings.store_text && !settings.weighted && !estimate;
-        let shingler = has_texts.then(|| {
+        let is_exact = settings.store_text && !estimate;
+        let shingler = is_exact.then(|| {
             Shingler::new(
                 settings.shingle,
                 settings.normalization,
@@ -156,6 +181,10 @@ impl<'s> Judge<'s> {
         let Some(shingler) = &self.shingler else {
             return Ok(self.snapshot.get(id)?.map(|found| Elements::Signature(found.signature)));
         };
+        if self.snapshot.settings().weighted {
+            let weights = self.snapshot.weights(id)?;
+            return Ok(weights.map(|weights| Elements::Weights(shingler.weights(&weights))));
+        }
         let Some(text) = self.snapshot.text(id)? else { return Ok(None) };
         let mut shingles = shingler.hashes(&text);
         shingles.sort_unstable();

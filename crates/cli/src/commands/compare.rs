@@ -25,10 +25,10 @@ if the similarity is below --threshold.
 
 With --explain, each line is a passage that both texts share, in the order of A: a_start, a_end,
 b_start, b_end (bytes of the files after a byte order mark), the same four with char_
-(characters), shingles, text (as written in A). With --differences, each line is a part of one text
-that the other lacks: in (a or b), start, end, char_start, char_end, text. A terminal shows both
-texts side by side instead, with what was asked for in colour and the rest shortened. The exit
-status is also 1 if there is none. Memory: some 60 bytes for each shingle of both texts.
+(characters), shingles, text (as written in A). With --differences, each line is a part of one
+text that the other lacks: in (a or b), start, end, char_start, char_end, text. A terminal shows
+both texts side by side instead, with what was asked for in colour and the rest shortened. The
+exit status is also 1 if there is none. Memory: some 60 bytes for each shingle of both texts.
 
 Examples:
   twindex compare old.txt new.txt

@@ -65,7 +65,7 @@ fn in_file(args: &Explain, snapshot: &Snapshot, record: &str) -> Result<Named, F
     };
     let settings = snapshot.settings();
     args.input.check(settings.shingle, settings.weighted, &args.index)?;
-    let inputs = args.input.of(&[file.clone()], &args.index, settings.weighted);
+    let inputs = args.input.of(std::slice::from_ref(&file), &args.index, settings.weighted);
     let wanted = id.to_owned();
     let records = records::start(inputs, settings, move |record| {
         let is_wanted = matches!(&record.name, RecordName::Id(id) if *id == wanted);

@@ -15,7 +15,7 @@ The page is one file that a browser opens from disk; it needs no network. It sho
 documents are and what another threshold would find, a sample of pairs side by side, the largest
 clusters, and which folders duplicates lead from and to. `dedup --report` writes one about a run.
 
-Texts are shown if the index stores them. Memory: some 40 bytes for each duplicate.
+Texts are shown if the index stores them. Memory: some 150 bytes for each duplicate.
 
 Examples:
   twindex report pages.twx -o pages.html
@@ -33,6 +33,7 @@ pub(crate) struct Report {
 pub(crate) fn run(global: &GlobalOptions, args: &Report) -> Result<Ending, Failure> {
     interrupt::catch()?;
     let Report { index: path, output, clustering } = args;
+    clusters_report::check(output, path, None)?;
     let index = opening::to_read(global, path)?;
     let snapshot = index.snapshot()?;
     let clusters = clustering.find(global, &snapshot)?;

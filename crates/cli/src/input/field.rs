@@ -2,7 +2,7 @@
 
 use super::columns::cell;
 use super::record::{BYTE_ORDER_MARK, RawRecord, Record};
-use super::text_form::{TextForm, json_field, table_field};
+use super::text_form::{TextForm, find_field, json_field};
 use std::borrow::Cow;
 
 impl Record<'_> {
@@ -15,12 +15,10 @@ impl Record<'_> {
             (RawRecord::Bytes(raw), TextForm::Json | TextForm::Fixed) => json_value(raw, name),
             (RawRecord::Row { header, bytes }, TextForm::Field { delimiter, .. }) => {
                 let header = header.strip_prefix(BYTE_ORDER_MARK).unwrap_or(header);
-                let mut columns = (0..).map_while(|column| {
-                    table_field(header, delimiter, column).map(|place| unquoted(&header[place]))
-                });
-                let column = columns.position(|found| found == name)?;
-                let value = unquoted(bytes.get(table_field(bytes, delimiter, column)?)?);
-                Some(value.into_owned())
+                let is_named = |_, field: &[u8]| unquoted(field) == name;
+                let (column, _) = find_field(header, delimiter, is_named)?;
+                let (_, place) = find_field(bytes, delimiter, |number, _| number == column)?;
+                Some(unquoted(bytes.get(place)?).into_owned())
             }
             (RawRecord::Columns { batch, row }, _) => cell(batch, row, name),
             _ => None,

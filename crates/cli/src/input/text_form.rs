@@ -106,31 +106,38 @@ pub(super) fn json_field(raw: &[u8], field: &str) -> Option<Range<usize>> {
 }
 
 /// The place of a field in a record of a table, with its quotes.
-pub(super) fn table_field(raw: &[u8], delimiter: u8, column: usize) -> Option<Range<usize>> {
+fn table_field(raw: &[u8], delimiter: u8, column: usize) -> Option<Range<usize>> {
+    find_field(raw, delimiter, |number, _| number == column).map(|(_, place)| place)
+}
+
+/// The first field of a record of a table that is wanted: its number, and its place with its
+/// quotes.
+pub(super) fn find_field(
+    raw: &[u8],
+    delimiter: u8,
+    mut is_wanted: impl FnMut(usize, &[u8]) -> bool,
+) -> Option<(usize, Range<usize>)> {
     let mut parser = parser(delimiter);
     let (mut start, mut at, mut number) = (0, 0, 0);
     let mut unquoted = [0; 4096];
     loop {
         let (found, read, _) = parser.read_field(raw.get(at..)?, &mut unquoted);
         at += read;
-        match found {
-            ReadFieldResult::Field { record_end } => {
-                if number == column {
-                    let end = if record_end { raw.len() - line_end(raw) } else { at - 1 };
-                    return (start <= end).then_some(start..end);
-                }
-                (start, number) = (at, number + 1);
-                if record_end {
-                    return None;
-                }
-            }
-            ReadFieldResult::OutputFull => {}
+        let (end, is_last) = match found {
+            ReadFieldResult::Field { record_end: true } => (raw.len() - line_end(raw), true),
+            ReadFieldResult::Field { record_end: false } => (at - 1, false),
+            ReadFieldResult::OutputFull => continue,
             // The last record of a table may lack its line end.
-            ReadFieldResult::InputEmpty if at == raw.len() && number == column => {
-                return Some(start..raw.len());
-            }
+            ReadFieldResult::InputEmpty if at == raw.len() => (raw.len(), true),
             ReadFieldResult::InputEmpty | ReadFieldResult::End => return None,
+        };
+        if is_wanted(number, raw.get(start..end)?) {
+            return Some((number, start..end));
         }
+        if is_last {
+            return None;
+        }
+        (start, number) = (at, number + 1);
     }
 }
 

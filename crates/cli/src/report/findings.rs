@@ -4,28 +4,42 @@ use super::cluster_sizes::ClusterSizes;
 use super::histogram::Histogram;
 use super::id_hash;
 use super::nearest::Nearest;
-use super::reading::{InputReading, LONGEST_TEXT, Wanted, beginning};
+use super::reading::{InputReading, Wanted, beginning};
 use super::removed::{Removed, RemovedRecords};
 use super::sample::{Sample, Stratum, strata};
 use super::sources::{SourceMap, SourceTable};
 use super::stricter::Stricter;
+use super::texts::{Stores, Texts};
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::iter;
 use twindex::Snapshot;
 
 /// The largest clusters that are shown, and the members of each.
 const MOST_CLUSTERS: usize = 40;
 const MOST_MEMBERS: usize = 20;
 
+/// The characters of a member's text that are kept for its preview.
+const LONGEST_PREVIEWED: usize = 1000;
+
 /// Where a report gathers from.
 pub(crate) struct Gathering<'a> {
     pub(crate) global: &'a GlobalOptions,
     /// The removed records.
     pub(crate) removed: &'a mut dyn RemovedRecords,
+    /// Whether they are documents of the index.
+    pub(crate) has_removed: bool,
     /// The index after they were removed.
     pub(crate) snapshot: &'a Snapshot,
+    /// Other indexes that records were compared with.
+    pub(crate) others: &'a [&'a Snapshot],
+    /// The number of documents that the report is about: those that were inserted last.
+    pub(crate) newest: u64,
     pub(crate) threshold: f64,
+    /// Whether a record goes exactly if a similar one stays, so that it can be said what another
+    /// threshold would find.
+    pub(crate) simple: bool,
     /// Whether similarities are estimates even if the index stores texts.
     pub(crate) estimate: bool,
     /// The input; `None` if it cannot be read twice, or if there is none.
@@ -35,6 +49,7 @@ pub(crate) struct Gathering<'a> {
 /// What a report tells.
 pub(crate) struct Findings {
     pub(super) threshold: f64,
+    pub(super) simple: bool,
     pub(super) removed: u64,
     pub(super) histogram: Histogram,
     pub(super) nearest: Nearest,
@@ -43,8 +58,7 @@ pub(crate) struct Findings {
     pub(super) sizes: BTreeMap<u64, u64>,
     pub(super) clusters: Vec<LargeCluster>,
     pub(super) sample: Vec<(Stratum, Vec<Removed>)>,
-    /// Texts by the hash of their id.
-    pub(super) texts: HashMap<u64, String>,
+    pub(super) texts: Texts,
     /// Where records come from; `None` if nothing tells.
     pub(super) sources: Option<SourceTable>,
     /// What was said of failed records.
@@ -61,9 +75,10 @@ pub(super) struct LargeCluster {
 
 /// Gathers what a report tells.
 ///
-/// The memory is some 40 bytes for each removed record, while the input is read.
+/// The memory is some 150 bytes for each removed record, while the input is read.
 pub(crate) fn gather(gathering: Gathering<'_>) -> Result<Findings, Failure> {
-    let Gathering { global, removed, snapshot, threshold, estimate, input } = gathering;
+    let Gathering { global, removed, has_removed, snapshot, others, newest, .. } = gathering;
+    let Gathering { threshold, simple, estimate, input, .. } = gathering;
     let mut histogram = Histogram::new();
     let mut sizes = ClusterSizes::default();
     let mut sample = Sample::new(strata(threshold));
@@ -77,44 +92,39 @@ pub(crate) fn gather(gathering: Gathering<'_>) -> Result<Findings, Failure> {
         sample.offer(record, false);
         Ok(())
     })?;
-    let nearest = Nearest::find(snapshot, threshold, estimate)?;
+    let nearest = Nearest::find(snapshot, newest, threshold, estimate)?;
     nearest.pairs.iter().for_each(|pair| sample.offer(pair.clone(), true));
     let sample: Vec<_> = sample.pairs().collect();
     let clusters = largest(&sizes, removed)?;
     let mut stricter = Stricter::choose(&sizes, removed)?;
 
-    let in_sample = sample.iter().flat_map(|(_, pairs)| pairs);
+    let shown =
+        sample.iter().flat_map(|(stratum, pairs)| pairs.iter().zip(iter::repeat(stratum.kept)));
     let in_clusters = clusters.iter().flat_map(|cluster| &cluster.members);
-    let mut texts = HashMap::new();
-    let mut wanted = HashSet::new();
-    for pair in in_sample.chain(in_clusters) {
-        if let Some(text) = &pair.text {
-            texts.insert(id_hash(&pair.id), beginning(text, LONGEST_TEXT).to_owned());
-        }
-        for id in [&pair.id, &pair.of] {
-            let hash = id_hash(id);
-            if texts.contains_key(&hash) || !wanted.insert(hash) {
-                continue;
-            }
-            if let Some(text) = stored_text(snapshot, id)? {
-                texts.insert(hash, text);
-                wanted.remove(&hash);
-            }
-        }
-    }
+    let snapshots: Vec<&Snapshot> = [snapshot].into_iter().chain(others.iter().copied()).collect();
+    let stores = Stores { snapshots: &snapshots, has_removed };
+    let (mut texts, missing) =
+        Texts::find(shown.chain(in_clusters.map(|member| (member, false))), stores)?;
     let mut signatures = stricter.wanted();
-    if input.is_none() {
+    if has_removed {
         add_signatures(snapshot, removed, &mut signatures, &mut stricter)?;
     }
     let (sources, failures) = match input {
         Some(input) => {
-            let again = input.read(global, Wanted { texts: wanted, signatures }, &sourced)?;
+            let texts_of = missing.iter().flatten().copied().collect();
+            let again = input.read(global, Wanted { texts: texts_of, signatures }, &sourced)?;
             again.signatures.into_iter().for_each(|(id, signature)| stricter.add(id, signature));
-            texts.extend(again.texts);
+            let of = |ids: &HashSet<u64>, last: bool| -> Vec<(u64, String)> {
+                let found = ids.iter().filter_map(|id| Some((*id, again.texts.get(id)?)));
+                found.map(|(id, found)| (id, found.one(last).to_owned())).collect()
+            };
+            texts.removed.extend(of(&missing[0], true));
+            texts.kept.extend(of(&missing[1], false));
             (again.sources, again.failures)
         }
         None => (sources_by_id(snapshot, removed, &sourced)?, Vec::new()),
     };
+    drop(sourced);
     let mut counts = sources.counting();
     removed.each(&mut |record| {
         counts.add(&record);
@@ -123,6 +133,7 @@ pub(crate) fn gather(gathering: Gathering<'_>) -> Result<Findings, Failure> {
     let sources = Some(counts.table()).filter(|table| table.sources.len() > 1);
     Ok(Findings {
         threshold,
+        simple,
         removed: count,
         histogram,
         nearest,
@@ -171,21 +182,13 @@ fn largest(
         let cluster = &mut clusters[*place];
         if cluster.members.len() < MOST_MEMBERS {
             cluster.representative.clone_from(&record.of);
-            cluster.members.push(record);
+            // Only the beginning of its text is shown.
+            let text = record.text.map(|text| beginning(&text, LONGEST_PREVIEWED).to_owned());
+            cluster.members.push(Removed { text, ..record });
         }
         Ok(())
     })?;
     Ok(clusters)
-}
-
-/// The text that the index stores for an id, if it stores texts.
-fn stored_text(snapshot: &Snapshot, id: &str) -> Result<Option<String>, Failure> {
-    let settings = snapshot.settings();
-    if !settings.store_text || settings.weighted {
-        return Ok(None);
-    }
-    let text = snapshot.text(id)?;
-    Ok(text.map(|text| beginning(&text, LONGEST_TEXT).to_owned()))
 }
 
 /// The sources that ids tell without an input: the folder in front of their last part.
@@ -194,7 +197,7 @@ fn sources_by_id(
     removed: &mut dyn RemovedRecords,
     sourced: &HashSet<u64>,
 ) -> Result<SourceMap, Failure> {
-    let mut sources = SourceMap::default();
+    let mut sources = SourceMap::new(true);
     let mut left = sourced.clone();
     let mut add = |id: &str, left: &mut HashSet<u64>| {
         let folder = id.rfind('/').map_or("(no folder)", |at| &id[..=at]);

@@ -15,12 +15,15 @@ mod removed;
 mod sample;
 mod sources;
 mod stricter;
+mod target;
+mod texts;
 
 pub(crate) use circumstances::circumstances;
 pub(crate) use findings::{Findings, Gathering, gather};
-pub(crate) use page::{Facts, Kind, write};
+pub(crate) use page::{Facts, Kind, percent, write};
 pub(crate) use reading::InputReading;
 pub(crate) use removed::{AuditLines, ReadLines, RemovedRecords};
+pub(crate) use target::{check_target, interrupted};
 
 /// The hash by which a report remembers an id: 8 bytes, whatever the id.
 fn id_hash(id: &str) -> u64 {

@@ -3,9 +3,9 @@
 use super::histogram::Histogram;
 use super::id_hash;
 use super::removed::Removed;
+use super::target::interrupted;
 use crate::run::failure::Failure;
 use crate::terminal::interrupt;
-use anyhow::anyhow;
 use rayon::prelude::*;
 use std::collections::{BinaryHeap, HashMap};
 use twindex::{Match, Snapshot};
@@ -49,13 +49,15 @@ pub(super) fn lowest(threshold: f64) -> f64 {
 }
 
 impl Nearest {
-    /// Asks about a sample of the documents of a snapshot.
+    /// Asks about a sample of so many documents of a snapshot, those that were inserted last.
     pub(super) fn find(
         snapshot: &Snapshot,
+        newest: u64,
         threshold: f64,
         estimate: bool,
     ) -> Result<Self, Failure> {
-        let ids = sample(snapshot)?;
+        let newest = newest.min(snapshot.len());
+        let ids = sample(snapshot, newest)?;
         let neighbourhood = Neighbourhood::around(snapshot, &ids, lowest(threshold), estimate)?;
         let (mut histogram, mut pairs) = (Histogram::new(), Vec::new());
         for id in &ids {
@@ -70,7 +72,7 @@ impl Nearest {
         }
         Ok(Self {
             sampled: ids.len() as u64,
-            documents: snapshot.len(),
+            documents: newest,
             histogram,
             pairs,
             neighbourhood,
@@ -125,13 +127,14 @@ impl Neighbourhood {
     ) -> Result<Self, Failure> {
         let ask = |id: &String| -> Result<Vec<Match>, Failure> {
             if interrupt::asked() {
-                return Err(anyhow!("interrupted before the report was written").into());
+                return Err(interrupted());
             }
             let query = snapshot.query().threshold(lowest).top(NEIGHBOURS).estimate(estimate);
             Ok(query.by_id(id)?.into_iter().flatten().collect())
         };
         let mut neighbours = HashMap::new();
-        let mut met: HashMap<u64, String> = HashMap::new();
+        let mut met: HashMap<u64, String> =
+            ids.iter().map(|id| (id_hash(id), id.clone())).collect();
         let mut next = ids.to_vec();
         for _ in 0..STEPS {
             next.truncate(MOST_ASKED.saturating_sub(neighbours.len()));
@@ -181,9 +184,10 @@ impl Neighbourhood {
 }
 
 /// The ids with the least hashes, so that every document has the same chance.
-fn sample(snapshot: &Snapshot) -> Result<Vec<String>, Failure> {
+fn sample(snapshot: &Snapshot, newest: u64) -> Result<Vec<String>, Failure> {
     let mut least: BinaryHeap<(u64, String)> = BinaryHeap::new();
-    for id in snapshot.ids() {
+    let older = usize::try_from(snapshot.len() - newest).unwrap_or(usize::MAX);
+    for id in snapshot.ids().skip(older) {
         let id = id?;
         let hash = id_hash(&id);
         if least.len() < SAMPLED || least.peek().is_some_and(|(last, _)| hash < *last) {

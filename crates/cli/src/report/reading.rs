@@ -2,14 +2,15 @@
 
 use super::id_hash;
 use super::sources::SourceMap;
-use crate::input::{Body, Inputs, RecordName};
+use super::target::interrupted;
+use crate::input::{Body, Inputs, RawRecord, RecordName};
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::records;
 use crate::terminal::interrupt;
 use crate::terminal::messages::message;
 use crate::terminal::progress_bar::ProgressBar;
-use anyhow::anyhow;
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -38,12 +39,26 @@ pub(super) struct Wanted {
 /// What the input tells.
 #[derive(Default)]
 pub(super) struct ReadAgain {
-    /// Texts by the hash of their id, cut to [`LONGEST_TEXT`].
-    pub(super) texts: HashMap<u64, String>,
+    /// Texts by the hash of their id.
+    pub(super) texts: HashMap<u64, TextsOfId>,
     pub(super) signatures: Vec<(u64, Signature)>,
     pub(super) sources: SourceMap,
     /// What was said of records that failed, as far as there is room.
     pub(super) failures: Vec<String>,
+}
+
+/// The texts of an id, cut to [`LONGEST_TEXT`].
+pub(super) struct TextsOfId {
+    first: String,
+    /// The last one, if there are several.
+    last: Option<String>,
+}
+
+impl TextsOfId {
+    /// The first text, or the last one.
+    pub(super) fn one(&self, last: bool) -> &str {
+        self.last.as_ref().filter(|_| last).unwrap_or(&self.first)
+    }
 }
 
 /// What a record tells.
@@ -85,16 +100,19 @@ impl InputReading {
             let signature =
                 is_sketched.then(|| Document::sketch("-", record.body.content(), &sketcher));
             let signature = signature.and_then(Result::ok).map(|found| found.signature().clone());
-            let is_whole_file = record.place == id;
-            let folder = || match id.rfind('/') {
-                Some(end) => id[..=end].to_owned(),
+            let folder = |path: &str| match path.rfind('/') {
+                Some(end) => path[..=end].to_owned(),
                 None => "./".to_owned(),
             };
-            let group = group.or_else(|| is_whole_file.then(folder));
+            let group = group.or(match record.raw {
+                RawRecord::File(path) => Some(folder(path)),
+                _ => None,
+            });
             Ok(Told { id: hash, text, signature, group })
         })?;
         let mut progress = ProgressBar::new(global, records.expected_bytes);
-        let mut found = ReadAgain::default();
+        let sources = SourceMap::new(field.is_none());
+        let mut found = ReadAgain { sources, ..ReadAgain::default() };
         for batch in records {
             progress.add(batch.records(), batch.bytes);
             let room = MOST_FAILURES - found.failures.len();
@@ -103,7 +121,12 @@ impl InputReading {
             for Told { id, text, signature, group } in batch.good {
                 found.signatures.extend(signature.map(|signature| (id, signature)));
                 if let Some(text) = text {
-                    found.texts.entry(id).or_insert(text);
+                    match found.texts.entry(id) {
+                        Entry::Occupied(mut known) => known.get_mut().last = Some(text),
+                        Entry::Vacant(new) => {
+                            new.insert(TextsOfId { first: text, last: None });
+                        }
+                    }
                 }
                 let source = group.as_ref().or(file.as_ref()).map_or("", String::as_str);
                 found.sources.add(source, id, sourced.contains(&id));
@@ -114,7 +137,7 @@ impl InputReading {
             message(&format!("the report tells no sources: no record has the field `{field}`"));
         }
         match interrupt::asked() {
-            true => Err(anyhow!("interrupted before the report was written").into()),
+            true => Err(interrupted()),
             false => Ok(found),
         }
     }
@@ -125,7 +148,12 @@ fn shown(body: &Body<'_>) -> Option<String> {
     match body {
         Body::Text(_) => body.text().map(|text| beginning(text, LONGEST_TEXT).to_owned()),
         Body::Set(tokens) => {
-            let text = tokens.iter().collect::<Vec<_>>().join(" ");
+            // Where spaces would not tell elements apart, this character ends each, as in an index.
+            let plain = |token: &str| !token.is_empty() && !token.contains(char::is_whitespace);
+            let text: String = match tokens.iter().all(plain) {
+                true => tokens.iter().collect::<Vec<_>>().join(" "),
+                false => tokens.iter().flat_map(|token| [token, "\u{1f}"]).collect(),
+            };
             Some(beginning(&text, LONGEST_TEXT).to_owned())
         }
         Body::Weights(_) => None,

@@ -1,6 +1,7 @@
 //! The records that a report is about: those that were removed, each with the document it was
 //! removed for.
 
+use super::reading::{LONGEST_TEXT, beginning};
 use crate::run::failure::Failure;
 use anyhow::{Context, anyhow};
 use serde::Deserialize;
@@ -56,6 +57,8 @@ impl<F: FnMut(&mut ReadLines<'_>) -> Result<(), Failure>> RemovedRecords for Aud
                 let line: AuditLine = serde_json::from_str(&line)
                     .map_err(|error| anyhow!("the audit: line {}: {error}", number + 1))?;
                 let AuditLine { id, duplicate_of: of, similarity, kept, text } = line;
+                // More of a text is not looked at.
+                let text = text.map(|text| beginning(&text, LONGEST_TEXT).to_owned());
                 if !kept {
                     take(Removed { id, of, similarity, text })?;
                 }

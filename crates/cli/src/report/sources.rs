@@ -3,7 +3,7 @@
 use super::id_hash;
 use super::removed::Removed;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// The most sources that are told apart in a report. The others are taken together.
 pub(super) const MOST_SHOWN: usize = 12;
@@ -20,13 +20,22 @@ pub(super) const ELSEWHERE: &str = "(not in this input)";
 /// Counts records by their source, and remembers the sources of those that matter.
 #[derive(Default)]
 pub(super) struct SourceMap {
+    /// Whether sources are files and folders.
+    are_paths: bool,
     names: Vec<String>,
     numbers: HashMap<String, u32>,
     records: Vec<u64>,
     of_ids: HashMap<u64, u32>,
+    /// The sources of an id after its first one, in order.
+    repeated: HashMap<u64, VecDeque<u32>>,
 }
 
 impl SourceMap {
+    /// Begins with no records. `are_paths` says that sources are files and folders.
+    pub(super) fn new(are_paths: bool) -> Self {
+        Self { are_paths, ..Self::default() }
+    }
+
     /// The number of a source.
     fn number(&mut self, name: &str) -> u32 {
         if let Some(number) = self.numbers.get(name) {
@@ -47,8 +56,10 @@ impl SourceMap {
     pub(super) fn add(&mut self, name: &str, id: u64, remember: bool) {
         let number = self.number(name);
         self.records[number as usize] += 1;
-        if remember {
-            self.of_ids.entry(id).or_insert(number);
+        if remember && self.of_ids.contains_key(&id) {
+            self.repeated.entry(id).or_default().push_back(number);
+        } else if remember {
+            self.of_ids.insert(id, number);
         }
     }
 
@@ -65,11 +76,14 @@ pub(super) struct SourceCounts {
 }
 
 impl SourceCounts {
-    /// Counts a record.
+    /// Counts a record. Records come in the order of the input: if an id occurs more than once, the
+    /// first record is the one that was kept, and the later ones were removed.
     pub(super) fn add(&mut self, removed: &Removed) {
         let elsewhere = self.map.number(ELSEWHERE);
-        let of = |id: &str| self.map.of_ids.get(&id_hash(id)).copied().unwrap_or(elsewhere);
-        let from_to = (of(&removed.id), of(&removed.of));
+        let of = |id: u64| self.map.of_ids.get(&id).copied().unwrap_or(elsewhere);
+        let (id, kept) = (id_hash(&removed.id), id_hash(&removed.of));
+        let again = self.map.repeated.get_mut(&id).and_then(VecDeque::pop_front);
+        let from_to = (again.unwrap_or_else(|| of(id)), of(kept));
         *self.removed.entry(from_to).or_default() += 1;
     }
 
@@ -77,7 +91,7 @@ impl SourceCounts {
     /// the most removed records first.
     pub(super) fn table(self) -> SourceTable {
         let Self { map, removed } = self;
-        let names = shortened(&map.names);
+        let names = if map.are_paths { shortened(&map.names) } else { map.names.clone() };
         let mut by_name: BTreeMap<&str, Source> = BTreeMap::new();
         for (number, records) in map.records.iter().enumerate() {
             by_name.entry(&names[number]).or_default().records += records;
@@ -140,9 +154,11 @@ fn shortened(names: &[String]) -> Vec<String> {
         return names.to_vec();
     }
     let deepest = names.iter().map(|name| name.matches('/').count()).max().unwrap_or(0);
-    // More parts tell more sources apart.
-    let fits = (1..=deepest).rev().map(at).find(|names| distinct(names) <= MOST_SHOWN);
-    fits.unwrap_or_else(|| at(1))
+    // More parts tell more sources apart. What does not fit is taken together later.
+    let tells = |names: &Vec<String>| distinct(names) > 1;
+    let fits = |names: &Vec<String>| tells(names) && distinct(names) <= MOST_SHOWN;
+    let folders = (1..=deepest).rev().map(at).find(fits);
+    folders.or_else(|| (1..=deepest).map(at).find(tells)).unwrap_or_else(|| names.to_vec())
 }
 
 /// A source of records.
@@ -192,6 +208,18 @@ mod tests {
     }
 
     #[test]
+    fn a_copy_comes_from_where_it_was_read() {
+        let mut map = SourceMap::new(true);
+        for (name, id) in [("a", "1"), ("b", "1"), ("c", "1")] {
+            map.add(name, id_hash(id), true);
+        }
+        let mut counts = map.counting();
+        counts.add(&removed("1", "1"));
+        counts.add(&removed("1", "1"));
+        assert_eq!(counts.table().matrix, [[0, 0, 0], [1, 0, 0], [1, 0, 0]]);
+    }
+
+    #[test]
     fn many_files_are_told_apart_by_their_folders() {
         let names: Vec<String> =
             (0..60).map(|n| format!("/corpus/{}/{n}.jsonl", ["en", "de", "fr"][n % 3])).collect();
@@ -199,6 +227,8 @@ mod tests {
         assert_eq!(&short[..3], ["/corpus/en/", "/corpus/de/", "/corpus/fr/"]);
         let few: Vec<String> = names[..3].to_vec();
         assert_eq!(shortened(&few), few);
+        let shards: Vec<String> = (0..40).map(|n| format!("shards/{n}.jsonl")).collect();
+        assert_eq!(shortened(&shards), shards, "one folder tells nothing");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::cluster_sizes::ClusterSizes;
 use super::id_hash;
 use super::removed::{Removed, RemovedRecords};
 use crate::run::failure::Failure;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use twindex::Signature;
 
 /// The largest clusters are all looked at, and of the others so many records.
@@ -20,7 +20,7 @@ const MOST_OF_CLUSTER: usize = 400;
 /// another record of its cluster, which that threshold keeps. So the similarities within clusters
 /// are needed, and they come from signatures.
 pub(super) struct Stricter {
-    clusters: HashMap<u64, SampledCluster>,
+    clusters: BTreeMap<u64, SampledCluster>,
     signatures: HashMap<u64, Signature>,
 }
 
@@ -60,7 +60,7 @@ impl Stricter {
                 (*of, SampledCluster { weight, size: size - 1, records: Vec::new() })
             }
         };
-        let mut clusters: HashMap<u64, SampledCluster> =
+        let mut clusters: BTreeMap<u64, SampledCluster> =
             large.iter().map(sampled(1.0)).chain(small.iter().map(sampled(weight))).collect();
         removed.each(&mut |Removed { id, of, similarity, .. }| {
             if let Some(cluster) = clusters.get_mut(&id_hash(&of))
@@ -76,7 +76,7 @@ impl Stricter {
     /// No clusters.
     #[cfg(test)]
     pub(super) fn none() -> Self {
-        Self { clusters: HashMap::new(), signatures: HashMap::new() }
+        Self { clusters: BTreeMap::new(), signatures: HashMap::new() }
     }
 
     /// The records whose signatures are needed: those of clusters with two or more.

@@ -41,10 +41,10 @@ fn what_differs_is_marked_and_what_is_shared_is_shortened() {
     let [left, right] = [TitledText { name: "A", text: &a }, TitledText { name: "B", text: &b }];
     let drawing = |color| draw(left, right, &found, Marked::Differences, 80, color);
     let plain = drawing(false);
-    assert!(plain.contains("[-one more-]") && plain.contains("{+two more lines+}"), "{plain}");
+    assert!(plain.contains("[- one more-]") && plain.contains("{+ two more lines+}"), "{plain}");
     assert!(plain.contains(" characters ...") && plain.lines().count() < 14, "{plain}");
     let painted = drawing(true);
-    assert!(painted.contains("\u{1b}[9m\u{1b}[31mone more\u{1b}[0m"), "{painted:?}");
+    assert!(painted.contains("\u{1b}[9m\u{1b}[31m one more\u{1b}[0m"), "{painted:?}");
 }
 
 #[test]

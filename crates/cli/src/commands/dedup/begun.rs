@@ -27,6 +27,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) global: &'a GlobalOptions,
     pub(crate) args: &'a Dedup,
     pub(crate) targets: &'a Targets,
+    /// The same, also if this run writes none of them: they are no inputs.
+    pub(crate) outputs: &'a Targets,
     /// Where the index is: in a dry run, a copy.
     pub(crate) place: &'a Path,
     /// The settings of the index, which may not exist yet.
@@ -109,12 +111,13 @@ impl<'a> Begun<'a> {
     }
 
     /// Commits the last records. If the input has ended, gives the outputs their final names.
-    /// Returns the counts, and what a report of the whole run tells.
+    /// Returns the counts. `report` takes what a report tells before the run counts as finished.
     pub(crate) fn finish(
         self,
         interrupted: bool,
         progress: &ProgressBar,
-    ) -> Result<(Counts, Option<Findings>), Failure> {
+        report: impl FnOnce(&Counts, Findings) -> Result<(), Failure>,
+    ) -> Result<Counts, Failure> {
         let Self { index, mut txn, mut deduplication, .. } = self;
         let plan = deduplication.plan;
         if !interrupted && deduplication.repeats_a_stream() {
@@ -134,10 +137,12 @@ impl<'a> Begun<'a> {
         progress.finish();
         if interrupted {
             deduplication.kept.committed()?;
-            return Ok((deduplication.counts, None));
+            return Ok(deduplication.counts);
         }
         let Deduplication { kept, mut audit, run, counts, .. } = deduplication;
-        let findings = reporting::of_audit(plan, &index, &mut audit)?;
+        if let Some(findings) = reporting::of_audit(plan, &index, &mut audit, &counts)? {
+            report(&counts, findings)?;
+        }
         // If the process is killed before `end` commits, the next run completes these steps.
         index.flush()?;
         let spool = audit.finish()?;
@@ -148,7 +153,7 @@ impl<'a> Begun<'a> {
         }
         spool.map_or(Ok(()), PartialFile::discard)?;
         plan.targets.clean_up()?;
-        Ok((counts, findings))
+        Ok(counts)
     }
 }
 

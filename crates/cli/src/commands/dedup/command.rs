@@ -7,7 +7,7 @@ use crate::commands::dedup::deduplication::{Counts, InputRecord};
 use crate::commands::dedup::dry_run::DryRun;
 use crate::commands::dedup::removal::RemovalOptions;
 use crate::commands::dedup::reporting;
-use crate::commands::dedup::summary::{Ended, sum_up};
+use crate::commands::dedup::summary::{Ended, Summary, sum_up};
 use crate::commands::outputs::kept;
 use crate::commands::outputs::kept_output::OutputRecord;
 use crate::commands::outputs::request::OutputRequest;
@@ -15,6 +15,7 @@ use crate::commands::outputs::targets::Targets;
 use crate::commands::replace_guard::ReplaceOptions;
 use crate::input::{BadRecord, Inputs, RecordName};
 use crate::remote::is_remote;
+use crate::report::Findings;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::index_settings::IndexSettings;
@@ -23,6 +24,7 @@ use crate::run::records::{Records, Source};
 use crate::run::resume_key::ResumeKey;
 use crate::run::{ending::Ending, opening, ranges, records};
 use crate::terminal::interrupt;
+use crate::terminal::messages::message;
 use crate::terminal::output::count;
 use crate::terminal::progress_bar::ProgressBar;
 use anyhow::anyhow;
@@ -172,16 +174,27 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
     let circumstances = completion::circumstances(args, &targets);
     let silent = targets.without_files();
     let targets = &targets;
-    let mut plan =
-        Plan { global, args, targets, place, settings, threshold, against, key, circumstances };
-    let end = |results: (&Counts, u64), recall: Option<f64>, ended: Ended, findings| {
-        let (counts, failed) = results;
-        let summary = sum_up(args, counts, failed, recall, start.elapsed().as_secs_f64(), ended);
-        if let Some(findings) = findings {
-            reporting::write(args, &settings, threshold, &summary, results, &findings)?;
-        }
+    let mut plan = Plan {
+        global,
+        args,
+        targets,
+        outputs: targets,
+        place,
+        settings,
+        threshold,
+        against,
+        key,
+        circumstances,
+    };
+    let sum_up = |(counts, failed): (&Counts, u64), recall: Option<f64>, ended: Ended| {
+        sum_up(args, counts, failed, recall, start.elapsed().as_secs_f64(), ended)
+    };
+    let write_report = |results: (&Counts, u64), summary: &Summary, findings: &Findings| {
+        reporting::write(args, &settings, threshold, summary, results, findings)
+    };
+    let end = |failed: u64, summary: &Summary| {
         summary.print(global);
-        Ok::<_, Failure>(if failed > 0 { Ending::SomeFailed } else { Ending::Done })
+        Ok(if failed > 0 { Ending::SomeFailed } else { Ending::Done })
     };
 
     let mut interrupted = match &index {
@@ -195,8 +208,15 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
     {
         let counts = Counts::of(&run);
         let recall = plan.recall(index)?;
-        if let Some((failed, findings)) = completion::complete(&plan, index, run)? {
-            return end((&counts, failed), Some(recall), Ended::Done, findings);
+        // The report has the summary that is printed.
+        let mut summary = None;
+        let report = |failed: u64, findings| {
+            let told = sum_up((&counts, failed), Some(recall), Ended::Done);
+            write_report((&counts, failed), summary.insert(told), &findings)
+        };
+        if let Some(failed) = completion::complete(&plan, index, run, report)? {
+            let told = || sum_up((&counts, failed), Some(recall), Ended::Done);
+            return end(failed, &summary.unwrap_or_else(told));
         }
     }
     let mut finished = None;
@@ -205,8 +225,12 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
     {
         finished = completion::finished(&plan, index)?;
         if let Some((counts, failed)) = finished.as_ref().filter(|_| !args.touch) {
-            let findings = reporting::of_file(&plan, index)?;
-            return end((counts, *failed), Some(plan.recall(index)?), Ended::Already, findings);
+            let results = (counts, *failed);
+            let summary = sum_up(results, Some(plan.recall(index)?), Ended::Already);
+            if let Some(findings) = reporting::of_file(&plan, index, counts)? {
+                write_report(results, &summary, &findings)?;
+            }
+            return end(*failed, &summary);
         }
         if finished.is_some() {
             // The records are judged again only to renew times.
@@ -246,18 +270,39 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
         run.begin(sources.drain(..))?;
         begun = Some(run);
     }
-    let (counts, findings, recall, given) = match begun {
+    // Records that are judged again only to renew times have been counted before.
+    let ended = match (interrupted, &finished) {
+        (true, _) => Ended::Interrupted,
+        (false, Some(_)) => Ended::Already,
+        (false, None) => Ended::Done,
+    };
+    let tell = |counts: &Counts, recall: Option<f64>| {
+        let now = (*counts, failed);
+        let (counts, failed) = finished.filter(|_| !interrupted).unwrap_or(now);
+        (counts, failed, sum_up((&counts, failed), recall, ended))
+    };
+    let mut told = None;
+    let (counts, recall, given) = match begun {
         Some(run) => {
             let (recall, given) = (run.recall, run.deduplication.run.given().len());
-            let (counts, findings) = run.finish(interrupted, &progress)?;
-            (counts, findings, Some(recall), given)
+            let report = |counts: &Counts, findings| {
+                let (counts, failed, summary) = told.insert(tell(counts, Some(recall)));
+                write_report((counts, *failed), summary, &findings)
+            };
+            (run.finish(interrupted, &progress, report)?, Some(recall), given)
         }
         // No record was good, so nothing was made.
-        None => (Counts::default(), None, None, 0),
+        None => {
+            if args.report.is_some() && !interrupted {
+                message("no report is written: no record could be read");
+            }
+            (Counts::default(), None, 0)
+        }
     };
     progress.finish();
+    let (_, failed, summary) = told.unwrap_or_else(|| tell(&counts, recall));
     if interrupted {
-        end((&counts, failed), recall, Ended::Interrupted, None)?;
+        summary.print(global);
         let again = match (args.dry_run, targets.output_file().is_some()) {
             (true, _) => "nothing was changed",
             (false, true) => "run the same command again to go on",
@@ -267,10 +312,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
         let place = args.index.display();
         return Err(anyhow!("{place}: interrupted after {records}; {again}").into());
     }
-    match &finished {
-        Some((counts, failed)) => end((counts, *failed), recall, Ended::Already, findings),
-        None => end((&counts, failed), recall, Ended::Done, findings),
-    }
+    end(failed, &summary)
 }
 
 impl Dedup {

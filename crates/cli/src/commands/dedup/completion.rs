@@ -117,8 +117,9 @@ fn printed_spool(
 
 /// Completes an interrupted run that has judged all its records: gives its files their final names.
 ///
-/// Returns the number of bad records and what a report tells if that run had the same input.
-/// Returns `None` if the input differs and must still be judged.
+/// Returns the number of bad records if that run had the same input. Returns `None` if the input
+/// differs and must still be judged. `report` takes what a report tells before the run counts as
+/// finished, and the number of bad records.
 ///
 /// # Errors
 ///
@@ -128,7 +129,8 @@ pub(crate) fn complete(
     plan: &Plan<'_>,
     index: &Index,
     run: DedupRun,
-) -> Result<Option<(u64, Option<Findings>)>, Failure> {
+    report: impl FnOnce(u64, Findings) -> Result<(), Failure>,
+) -> Result<Option<u64>, Failure> {
     let Plan { args, targets, .. } = *plan;
     let (Some(target), Some(out)) = (&targets.out, targets.output_file()) else { return Ok(None) };
     let Some(spool) = targets.spool() else { return Ok(None) };
@@ -143,7 +145,9 @@ pub(crate) fn complete(
     targets.deliver()?;
     let (found, failed) = read_again(plan)?;
     let same = found == run.judged();
-    let findings = if same { reporting::of_file(plan, index)? } else { None };
+    if same && let Some(findings) = reporting::of_file(plan, index, &Counts::of(&run))? {
+        report(failed, findings)?;
+    }
     let spool = printed_spool(plan, audit_content, same)?;
     match same {
         true => plan.end(index, run)?,
@@ -152,7 +156,7 @@ pub(crate) fn complete(
     spool.map_or(Ok(()), PartialFile::discard)?;
     targets.clean_up()?;
     if same {
-        return Ok(Some((failed, findings)));
+        return Ok(Some(failed));
     }
     match args.paths.iter().any(|path| path.as_os_str() == STANDARD_INPUT) {
         true => Err(anyhow!(

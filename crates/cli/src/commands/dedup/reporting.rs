@@ -9,11 +9,13 @@ use crate::commands::outputs::audit::Audit;
 use crate::commands::outputs::partial_file::partial_path;
 use crate::input::STANDARD_INPUT;
 use crate::remote::is_remote;
+use crate::report;
 use crate::report::{
-    AuditLines, Facts, Findings, Gathering, InputReading, Kind, ReadLines, RemovedRecords,
-    circumstances, gather,
+    AuditLines, Facts, Findings, Gathering, InputReading, Kind, ReadLines, RemovedRecords, gather,
+    percent,
 };
 use crate::run::failure::Failure;
+use crate::terminal::messages::message;
 use crate::terminal::numbers::grouped;
 use crate::terminal::output::bytes;
 use anyhow::anyhow;
@@ -36,47 +38,67 @@ pub(super) fn of_audit(
     plan: &Plan<'_>,
     index: &Index,
     audit: &mut Audit,
+    counts: &Counts,
 ) -> Result<Option<Findings>, Failure> {
-    gathered(plan, index, &mut AuditLines(|read: &mut ReadLines<'_>| audit.read(read)))
+    let mut removed = AuditLines(|read: &mut ReadLines<'_>| audit.read(read));
+    gathered(plan, index, &mut removed, counts)
 }
 
-/// Gathers what the report tells from the file that keeps the audit of an earlier run.
-pub(super) fn of_file(plan: &Plan<'_>, index: &Index) -> Result<Option<Findings>, Failure> {
-    let Some(spool) = plan.targets.spool().filter(|_| plan.args.report.is_some()) else {
+/// Gathers what the report tells from the file that keeps the audit of an earlier run. Says so if
+/// there is none.
+pub(super) fn of_file(
+    plan: &Plan<'_>,
+    index: &Index,
+    counts: &Counts,
+) -> Result<Option<Findings>, Failure> {
+    let (Some(spool), Some(report)) = (plan.targets.spool(), &plan.args.report) else {
         return Ok(None);
     };
-    let places = [spool.clone(), partial_path(&spool)];
-    let Some(place) = places.into_iter().find(|place| place.is_file()) else {
-        return Err(anyhow!(
-            "{}: the run has finished before and its audit was not kept, so there is nothing to \
-             report; --restart judges the records again, --removed FILE keeps the audit",
-            plan.args.index.display()
-        )
-        .into());
+    // The audit that was asked for has its name; any other has it only while a run lasts.
+    let place = match plan.targets.audit_is_file() {
+        true => spool.clone(),
+        false => partial_path(&spool),
     };
+    if !place.is_file() {
+        message(&format!(
+            "{}: not written, as the run has finished before and its audit was not kept; --removed \
+             FILE keeps it, --restart judges the records again",
+            report.display()
+        ));
+        return Ok(None);
+    }
     let read = |read: &mut ReadLines<'_>| Audit::read_file(&place, &spool, read);
-    gathered(plan, index, &mut AuditLines(read))
+    gathered(plan, index, &mut AuditLines(read), counts)
 }
 
 fn gathered(
     plan: &Plan<'_>,
     index: &Index,
     removed: &mut dyn RemovedRecords,
+    counts: &Counts,
 ) -> Result<Option<Findings>, Failure> {
-    let Plan { args, global, targets, settings, .. } = *plan;
+    let Plan { args, global, outputs, settings, .. } = *plan;
     if args.report.is_none() {
         return Ok(None);
     }
-    let input = args.paths.iter().all(|path| can_be_read_again(path)).then(|| {
-        let mut inputs = args.inputs(targets, &settings);
+    let is_there = args.paths.iter().all(|path| can_be_read_again(path));
+    if let Some(field) = args.group_field.as_ref().filter(|_| !is_there) {
+        message(&format!("the report tells no sources by `{field}`: a stream is not read again"));
+    }
+    let input = is_there.then(|| {
+        let mut inputs = args.inputs(outputs, &settings);
         args.naming.apply(&mut inputs, true);
         InputReading { inputs, settings, group_field: args.group_field.clone() }
     });
     let gathering = Gathering {
         global,
         removed,
+        has_removed: false,
         snapshot: &index.snapshot()?,
+        others: plan.against,
+        newest: counts.added + counts.replaced,
         threshold: plan.threshold,
+        simple: args.removal.remove == Remove::Similar,
         estimate: args.estimate,
         input,
     };
@@ -103,15 +125,17 @@ pub(super) fn write(
     let all = added + replaced + unchanged + duplicates;
     let share = match all {
         0 => String::new(),
-        _ => format!(" ({:.1} %)", 100.0 * duplicates as f64 / all as f64),
+        _ => format!(" ({})", percent(duplicates as f64 / all as f64)),
     };
+    let known = if args.skip_known { unchanged } else { 0 };
     let mut numbers = vec![
         ("documents", grouped(all)),
         (if args.dry_run { "would be removed" } else { "removed" }, grouped(duplicates) + &share),
-        ("kept", grouped(all - duplicates)),
+        ("kept", grouped(all - duplicates - known)),
         ("of text", bytes(read)),
     ];
-    let some = [(spared, "spared"), (empty, "empty"), (failed, "failed")];
+    let some =
+        [(known, "known and left out"), (spared, "spared"), (empty, "empty"), (failed, "failed")];
     let some = some.into_iter().filter(|(count, _)| *count > 0);
     numbers.extend(some.map(|(count, name)| (name, grouped(count))));
     let list = |paths: &[PathBuf]| {
@@ -121,22 +145,22 @@ pub(super) fn write(
         });
         paths.collect::<Vec<_>>().join(", ")
     };
-    let mut facts = vec![
+    let mut circumstances = vec![
         ("input", list(&args.paths)),
         ("index", args.index.display().to_string()),
         ("threshold", threshold.to_string()),
     ];
     if !args.against.is_empty() {
-        facts.push(("also compared with", list(&args.against)));
+        circumstances.push(("also compared with", list(&args.against)));
     }
     if args.removal.remove == Remove::Contained {
         let share = args.removal.min_contained.unwrap_or(1.0);
-        facts.push(("removed only if contained to", share.to_string()));
+        circumstances.push(("removed only if contained to", share.to_string()));
     }
     if let Some(recall) = &summary.recall {
-        facts.push(("recall at the threshold", recall.to_string()));
+        circumstances.push(("recall at the threshold", recall.to_string()));
     }
-    facts.extend(circumstances(settings, args.estimate));
+    circumstances.extend(report::circumstances(settings, args.estimate));
     let title = match args.dry_run {
         true => format!("Duplicates that would be removed from {}", list(&args.paths)),
         false => format!("Duplicates removed from {}", list(&args.paths)),
@@ -146,8 +170,9 @@ pub(super) fn write(
         title,
         sentence: summary.sentence.clone(),
         numbers,
-        settings: facts,
+        settings: circumstances,
         failed,
+        by_chains: false,
     };
-    crate::report::write(path, &facts, findings, settings)
+    report::write(path, &facts, findings, settings)
 }

@@ -97,13 +97,20 @@ impl Audit {
         if let Some(copy) = &mut self.copy {
             copy.write_all(json_line(&fields)?.as_bytes()).context("a temporary file")?;
         }
-        self.printer.print(&fields, self.spool.is_some())
+        let is_held = self.is_held();
+        self.printer.print(&fields, is_held)
+    }
+
+    /// Whether the lines are somewhere besides where they are printed.
+    fn is_held(&self) -> bool {
+        self.spool.is_some() || self.copy.is_some()
     }
 
     /// Makes the written lines durable. Returns the length and hash of the spool file, or `None`
     /// without a spool file.
     pub(crate) fn sync(&mut self) -> Result<Option<LengthAndHash>, Failure> {
-        self.printer.flush(self.spool.is_some())?;
+        let is_held = self.is_held();
+        self.printer.flush(is_held)?;
         self.spool.as_mut().map(PartialFile::sync).transpose()
     }
 
@@ -147,8 +154,8 @@ impl Audit {
 }
 
 impl AuditPrinter {
-    /// Prints one line. A broken pipe is an error only without a spool file.
-    fn print(&mut self, fields: &[(&str, Value)], has_spool: bool) -> Result<(), Failure> {
+    /// Prints one line. A broken pipe is an error only if nothing else holds the lines.
+    fn print(&mut self, fields: &[(&str, Value)], is_held: bool) -> Result<(), Failure> {
         let printed = match self {
             Self::Nowhere => Ok(()),
             Self::Stream(stream) => {
@@ -157,16 +164,16 @@ impl AuditPrinter {
             }
             Self::Results(results) => results.line(fields).map_err(Failure::from),
         };
-        self.tolerate_broken_pipe(printed, has_spool)
+        self.tolerate_broken_pipe(printed, is_held)
     }
 
-    fn flush(&mut self, has_spool: bool) -> Result<(), Failure> {
+    fn flush(&mut self, is_held: bool) -> Result<(), Failure> {
         let flushed = match self {
             Self::Nowhere => Ok(()),
             Self::Stream(stream) => stream.sync().map(|_| ()),
             Self::Results(results) => results.flush().map_err(Failure::from),
         };
-        self.tolerate_broken_pipe(flushed, has_spool)
+        self.tolerate_broken_pipe(flushed, is_held)
     }
 
     /// Ignores a broken pipe if a spool file keeps the audit, and prints nothing from then on.
@@ -175,10 +182,10 @@ impl AuditPrinter {
     fn tolerate_broken_pipe(
         &mut self,
         printed: Result<(), Failure>,
-        has_spool: bool,
+        is_held: bool,
     ) -> Result<(), Failure> {
         match printed {
-            Err(Failure::BrokenPipe) if has_spool => {
+            Err(Failure::BrokenPipe) if is_held => {
                 *self = Self::Nowhere;
                 Ok(())
             }

@@ -8,6 +8,7 @@ use crate::commands::outputs::rows_spool::spool_path;
 use crate::commands::outputs::shards::{ShardFolder, check_apart};
 use crate::input::{Inputs, STANDARD_INPUT, same_file};
 use crate::remote::is_remote;
+use crate::report::check_target;
 use crate::run::column_format::ColumnFormat;
 use crate::run::failure::Failure;
 use anyhow::{Context, anyhow};
@@ -239,22 +240,27 @@ impl Target {
     }
 }
 
-/// Checks that a report can be written, and that it takes the place of no input and no index.
+/// Checks that a report can be written, and that it takes the place of nothing else.
 fn check_report(request: &OutputRequest<'_>) -> Result<(), Failure> {
     let Some(report) = request.report else { return Ok(()) };
+    check_target(report)?;
     let place = report.display();
-    if is_folder(report) || is_remote(report) {
-        return Err(anyhow!("{place}: is no file; name a file for the report").into());
-    }
-    check_folder_above(report)?;
     let indexes = request.against.iter().map(PathBuf::as_path).chain([request.index]);
-    let read = request.paths.iter().map(PathBuf::as_path).chain(indexes);
-    for path in read {
-        if is_same_destination(path, report) {
-            return Err(anyhow!("{place}: is read by this run; name another file").into());
-        }
+    let mut read = request.paths.iter().map(PathBuf::as_path).chain(indexes);
+    if read.any(|path| is_same_destination(path, report)) {
+        return Err(anyhow!("{place}: is read by this run; name another file").into());
     }
-    Ok(())
+    let is_within = |output: &Path| {
+        is_same_destination(output, report)
+            || is_folder(output)
+                && Target::absolute(output)
+                    .zip(Target::absolute(report))
+                    .is_some_and(|(output, report)| report.starts_with(output))
+    };
+    match request.output.into_iter().chain(request.removed).any(is_within) {
+        true => Err(anyhow!("{place}: cannot take both an output and the report").into()),
+        false => Ok(()),
+    }
 }
 
 /// Whether a path means a folder: one that is there, or it has a slash at its end.

@@ -100,7 +100,7 @@ pub(super) fn similarities(findings: &Findings, what: &str) -> Markup {
     for number in first..=BARS {
         let (from, to) = (at(number as f64), at(number as f64 + 1.0));
         let range = match number {
-            BARS => "equal: similarity 1".to_owned(),
+            BARS => "similarity 1".to_owned(),
             _ => format!("{:.2} to {:.2}", number as f64 / 100.0, (number + 1) as f64 / 100.0),
         };
         let count = histogram.bar(number);

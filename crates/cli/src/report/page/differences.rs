@@ -108,6 +108,11 @@ fn whole_word(chars: impl Iterator<Item = (usize, char)>, count: usize, otherwis
 
 /// Draws pieces until there is enough.
 fn draw(pieces: &[Piece<'_>], side: Side) -> Markup {
+    let length = |piece: &Piece<'_>| match piece {
+        Piece::Equal(text) | Piece::Different(text) => text.chars().count(),
+        Piece::Folded(_) => 0,
+    };
+    let is_whole = pieces.iter().map(length).sum::<usize>() <= MOST_SHOWN;
     let mut room = MOST_SHOWN;
     html! {
         @for piece in pieces {
@@ -124,7 +129,7 @@ fn draw(pieces: &[Piece<'_>], side: Side) -> Markup {
                 }
             }
         }
-        @if room == 0 { span.fold { "\u{22ef} the rest is not shown" } }
+        @if !is_whole { span.fold { "\u{22ef} the rest is not shown" } }
     }
 }
 

@@ -9,7 +9,7 @@ mod shown;
 mod tables;
 
 use super::findings::{Findings, LargeCluster};
-use super::id_hash;
+use super::reading::LONGEST_TEXT;
 use super::removed::Removed;
 use super::sample::Stratum;
 use crate::run::failure::Failure;
@@ -60,6 +60,8 @@ pub(crate) struct Facts {
     pub(crate) settings: Vec<(&'static str, String)>,
     /// The number of records that failed.
     pub(crate) failed: u64,
+    /// Whether clusters are formed by chains of similar pairs.
+    pub(crate) by_chains: bool,
 }
 
 /// Writes a report to a file, which gets its name when it is complete.
@@ -138,10 +140,18 @@ fn similarities(facts: &Facts, findings: &Findings) -> Markup {
     let (removed, sampled) = (facts.kind.removed(), findings.nearest.sampled);
     html! {
         p {
-            "Each " (match facts.kind { Kind::Dedup => "removed record", Kind::Clusters => "duplicate" })
-            " is similar to a document that is kept. Similarity is the share of pieces that two "
-            "texts have in common: 1 for equal texts, 0 for texts that share nothing. Similarities "
-            "from the threshold on count as duplicates."
+            "Each " (match facts.kind {
+                Kind::Dedup => "removed record",
+                Kind::Clusters => "duplicate",
+            })
+            @if facts.by_chains {
+                " is linked to a document that is kept by a chain of similar pairs. "
+            } @else {
+                " is similar to a document that is kept. "
+            }
+            "Similarity is the share of pieces that two texts have in common: 1 if they have the "
+            "same pieces, 0 if they share none. Similarities from the threshold on count as "
+            "duplicates."
         }
         figure {
             (charts::similarities(findings, removed))
@@ -158,7 +168,7 @@ fn similarities(facts: &Facts, findings: &Findings) -> Markup {
                 "The scale is logarithmic."
             }
         }
-        (tables::thresholds(findings, removed))
+        @if findings.simple { (tables::thresholds(findings, removed)) }
     }
 }
 
@@ -167,13 +177,12 @@ fn clusters(findings: &Findings) -> Markup {
     if findings.clusters.is_empty() {
         return html! {};
     }
-    let text = |id: &str| findings.texts.get(&id_hash(id)).map(|text| preview(text));
     let member = |member: &Removed| {
         html! {
             tr {
                 td.id { bdi { (name(&member.id)) } }
                 td.number { (format!("{:.4}", member.similarity)) }
-                td.preview { bdi { (text(&member.id).unwrap_or_default()) } }
+                td.preview { bdi { (findings.texts.removed(&member.id).map(preview).unwrap_or_default()) } }
             }
         }
     };
@@ -185,7 +194,9 @@ fn clusters(findings: &Findings) -> Markup {
                 summary {
                     span.size { (grouped(*size)) " documents" }
                     " " span.id { bdi { (name(representative)) } }
-                    @if let Some(text) = text(representative) { " " span.preview { bdi { (text) } } }
+                    @if let Some(text) = findings.texts.kept(representative) {
+                        " " span.preview { bdi { (preview(text)) } }
+                    }
                 }
                 table.sortable {
                     thead { tr {
@@ -221,12 +232,16 @@ fn clusters(findings: &Findings) -> Markup {
 
 /// The sample of pairs, side by side.
 fn pairs(kind: Kind, findings: &Findings, shingler: &Shingler) -> Markup {
+    // Ranges of a threshold near 1 need more places to differ.
+    let places = if findings.threshold > 0.9 { 4 } else { 2 };
     let named = |stratum: &Stratum| {
         let Stratum { from, to, kept, .. } = stratum;
         match (*kept, to.is_finite()) {
-            (true, _) => format!("Below the threshold, both kept: {from:.2} to {to:.2}"),
-            (false, true) => format!("Above the threshold: {from:.2} to {to:.2}"),
-            (false, false) => "Equal pieces: similarity 1".to_owned(),
+            (true, _) => {
+                format!("Below the threshold, both kept: {from:.places$} to {to:.places$}")
+            }
+            (false, true) => format!("Above the threshold: {from:.places$} to {to:.places$}"),
+            (false, false) => "Similarity 1".to_owned(),
         }
     };
     let filled: Vec<_> = findings.sample.iter().filter(|(_, pairs)| !pairs.is_empty()).collect();
@@ -268,10 +283,13 @@ fn pair(
     findings: &Findings,
     shingler: &Shingler,
 ) -> Markup {
-    let text = |id: &str| findings.texts.get(&id_hash(id)).map(String::as_str);
-    let (left, right) = (text(&pair.id), text(&pair.of));
+    let texts = &findings.texts;
+    let left = if kept { texts.kept(&pair.id) } else { texts.removed(&pair.id) };
+    let right = texts.kept(&pair.of);
     let compared = left.zip(right).and_then(|(a, b)| differences(shingler, a, b));
-    let shares = compared.as_ref().map(|compared| compared.shares);
+    let is_cut = |text: &str| text.chars().count() >= LONGEST_TEXT;
+    let is_cut = [left, right].into_iter().flatten().any(is_cut);
+    let shares = compared.as_ref().map(|compared| compared.shares).filter(|_| !is_cut);
     let column = |fate: &str, id: &str, share: Option<f64>, content: Option<Markup>| {
         html! {
             div {
@@ -281,7 +299,7 @@ fn pair(
                 }
                 @match content {
                     Some(content) => pre tabindex="0" dir="auto" { (content) },
-                    None => p.note { "Its text is neither in the index nor in the input." },
+                    None => p.note { "Its text is neither in the index nor in the input, or is none." },
                 }
             }
         }
@@ -298,6 +316,12 @@ fn pair(
     html! {
         article.pair {
             h4 { "similarity " (format!("{:.4}", pair.similarity)) }
+            @if is_cut {
+                p.note {
+                    "Only the first " (grouped(LONGEST_TEXT as u64)) " characters are compared here, "
+                    "so their ends may seem to differ."
+                }
+            }
             div.sides {
                 (column(fate, &pair.id, shares.map(|shares| shares[0]), a))
                 (column("kept", &pair.of, shares.map(|shares| shares[1]), b))
@@ -307,7 +331,7 @@ fn pair(
 }
 
 /// A share in per cent. A share below 1 is not rounded up to 100 %.
-fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     let most = if share < 1.0 { 99.9 } else { 100.0 };
     format!("{:.1} %", (100.0 * share).min(most))
 }

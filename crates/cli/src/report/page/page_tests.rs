@@ -2,11 +2,13 @@
 
 use super::*;
 use crate::report::histogram::Histogram;
+use crate::report::id_hash;
 use crate::report::nearest::Nearest;
 use crate::report::sample::strata;
 use crate::report::sources::{Source, SourceTable};
 use crate::report::stricter::Stricter;
-use std::collections::{BTreeMap, HashMap};
+use crate::report::texts::Texts;
+use std::collections::BTreeMap;
 use twindex::Index;
 
 const HOSTILE: &str =
@@ -18,6 +20,7 @@ fn findings(id: &str, text: &str, pairs: usize) -> Findings {
     histogram.add(0.9);
     Findings {
         threshold: 0.8,
+        simple: true,
         removed: 1,
         histogram,
         nearest: Nearest::none(0.8),
@@ -31,7 +34,10 @@ fn findings(id: &str, text: &str, pairs: usize) -> Findings {
             })
             .collect(),
         sample: vec![(strata(0.8)[1], vec![pair.clone(); pairs])],
-        texts: [&pair.id, &pair.of].map(|id| (id_hash(id), text.to_owned())).into(),
+        texts: Texts {
+            removed: [(id_hash(&pair.id), text.to_owned())].into(),
+            kept: [(id_hash(&pair.of), text.to_owned())].into(),
+        },
         sources: Some(SourceTable {
             sources: vec![Source { name: id.into(), records: 10, removed: 1, kept_for: 0 }; 13],
             matrix: vec![vec![1; 13]; 13],
@@ -48,6 +54,7 @@ fn drawn(findings: &Findings, title: &str) -> String {
         numbers: vec![("removed", "1".to_owned())],
         settings: vec![("index", title.to_owned())],
         failed: 1,
+        by_chains: false,
     };
     let settings = Index::options().settings().expect("settings");
     page(&facts, findings, &settings).ok().expect("a page").into_string()
@@ -96,7 +103,7 @@ fn an_empty_report_has_no_empty_sections() {
     let mut findings = findings("id", "text", 0);
     findings.removed = 0;
     findings.histogram = Histogram::new();
-    (findings.clusters, findings.texts) = (Vec::new(), HashMap::new());
+    (findings.clusters, findings.texts) = (Vec::new(), Texts::default());
     (findings.sources, findings.failures) = (None, Vec::new());
     let page = drawn(&findings, "Nothing");
     for id in ["clusters", "pairs", "sources"] {

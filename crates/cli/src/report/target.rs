@@ -1,0 +1,24 @@
+//! The file of a report: what it may not be, and how it is not reached.
+
+use crate::input::STANDARD_INPUT;
+use crate::remote::is_remote;
+use crate::run::failure::Failure;
+use anyhow::{Context, anyhow};
+use std::fs;
+use std::path::Path;
+
+/// Checks that a report can be written to a path, before any work is done.
+pub(crate) fn check_target(path: &Path) -> Result<(), Failure> {
+    let place = path.display();
+    if path.as_os_str() == STANDARD_INPUT || is_remote(path) || path.is_dir() {
+        return Err(anyhow!("{place}: is no file; name a file for the report").into());
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    fs::metadata(folder.unwrap_or(Path::new("."))).with_context(|| place.to_string())?;
+    Ok(())
+}
+
+/// The error for a command that was interrupted while it made a report.
+pub(crate) fn interrupted() -> Failure {
+    anyhow!("interrupted before the report was written; run the same command again").into()
+}

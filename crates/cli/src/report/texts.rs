@@ -1,0 +1,98 @@
+//! The texts that a report shows: of removed records, and of documents that are kept.
+
+use super::id_hash;
+use super::reading::{LONGEST_TEXT, beginning};
+use super::removed::Removed;
+use crate::run::failure::Failure;
+use std::collections::{HashMap, HashSet};
+use twindex::Snapshot;
+
+/// Where texts are stored.
+#[derive(Clone, Copy)]
+pub(super) struct Stores<'a> {
+    /// The index, and others that records were compared with.
+    pub(super) snapshots: &'a [&'a Snapshot],
+    /// Whether the removed records are documents of the index. Else it may have another text with
+    /// the id of a removed record.
+    pub(super) has_removed: bool,
+}
+
+/// Texts by the hash of their id, cut to [`LONGEST_TEXT`].
+///
+/// A removed record may have the id of a document that is kept, with another text.
+#[derive(Default)]
+pub(super) struct Texts {
+    pub(super) removed: HashMap<u64, String>,
+    pub(super) kept: HashMap<u64, String>,
+}
+
+impl Texts {
+    /// Takes the texts that the list has, and those that are stored. Returns the hashes of removed
+    /// and of kept ids whose texts are missing.
+    pub(super) fn find<'r>(
+        pairs: impl Iterator<Item = (&'r Removed, bool)>,
+        stores: Stores<'_>,
+    ) -> Result<(Self, [HashSet<u64>; 2]), Failure> {
+        let mut texts = Self::default();
+        let mut missing = [HashSet::new(), HashSet::new()];
+        for (pair, both_kept) in pairs {
+            let hash = id_hash(&pair.id);
+            if both_kept {
+                texts.add_kept(&pair.id, stores, &mut missing[1])?;
+            } else if let Some(text) = &pair.text {
+                texts.removed.entry(hash).or_insert_with(|| text.clone());
+            } else if !texts.removed.contains_key(&hash) && !missing[0].contains(&hash) {
+                let stored = match stores.has_removed {
+                    true => stored_text(stores.snapshots, &pair.id)?,
+                    false => None,
+                };
+                match stored {
+                    Some(text) => drop(texts.removed.insert(hash, text)),
+                    None => drop(missing[0].insert(hash)),
+                }
+            }
+            texts.add_kept(&pair.of, stores, &mut missing[1])?;
+        }
+        Ok((texts, missing))
+    }
+
+    fn add_kept(
+        &mut self,
+        id: &str,
+        stores: Stores<'_>,
+        missing: &mut HashSet<u64>,
+    ) -> Result<(), Failure> {
+        let hash = id_hash(id);
+        if !self.kept.contains_key(&hash) && !missing.contains(&hash) {
+            match stored_text(stores.snapshots, id)? {
+                Some(text) => drop(self.kept.insert(hash, text)),
+                None => drop(missing.insert(hash)),
+            }
+        }
+        Ok(())
+    }
+
+    /// The text of a removed record.
+    pub(super) fn removed(&self, id: &str) -> Option<&str> {
+        self.removed.get(&id_hash(id)).map(String::as_str)
+    }
+
+    /// The text of a document that is kept.
+    pub(super) fn kept(&self, id: &str) -> Option<&str> {
+        self.kept.get(&id_hash(id)).map(String::as_str)
+    }
+}
+
+/// The text that an index stores for an id, if any does.
+fn stored_text(snapshots: &[&Snapshot], id: &str) -> Result<Option<String>, Failure> {
+    for snapshot in snapshots {
+        let settings = snapshot.settings();
+        if settings.store_text
+            && !settings.weighted
+            && let Some(text) = snapshot.text(id)?
+        {
+            return Ok(Some(beginning(&text, LONGEST_TEXT).to_owned()));
+        }
+    }
+    Ok(None)
+}
