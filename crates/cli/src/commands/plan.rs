@@ -6,9 +6,10 @@ use crate::run::global_options::GlobalOptions;
 use crate::run::whole_file;
 use crate::terminal::output::{Results, bytes, count, grouped, similarity, summary};
 use crate::terminal::plot::{Curve, draw, picture};
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use serde_json::{Value, json};
 use std::path::PathBuf;
+use twindex::Agreement;
 use twindex::Shingle;
 use twindex::Space;
 use twindex::{DEFAULT_LANES, DEFAULT_RECALL, DEFAULT_THRESHOLD};
@@ -17,15 +18,18 @@ use twindex::{Forecast, Textbook};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Each row of the table is for pairs of one similarity. Its columns are probabilities:
-  candidate  that the pair shares a bucket and is compared; unmet is the rest
-  reported   that it is compared and its estimate reaches the threshold
+  reported   that the pair is found: it is compared, and its estimate reaches the threshold
   missed     that it is not reported, for similarities at or above the threshold
   extra      that it is reported, for similarities below the threshold
+  candidate  that the pair shares a bucket and is compared; unmet is the rest
+A pair right at the threshold is reported about half the time, because estimates fall on both
+sides. With --textbook also:
   textbook   that it is compared, if the same lanes form bands by the rule
              (1/b)^(1/r) = threshold; textbook_missed and textbook_extra are missed and extra
              with these bands
-A pair right at the threshold is reported about half the time, because estimates fall on both
-sides.
+
+With --error, the plan is for the fewest lanes whose estimates have at most this standard error at
+any similarity; lanes_for_error is how many it takes, also between 64, 128, 256 and 512.
 
 Bytes are those of a compacted index with ids of 20 bytes. Background candidates are the documents
 of similarity 0.05 that a query compares in vain.
@@ -36,6 +40,7 @@ and shingle_chance is the probability that a text has a given shingle by chance:
 Examples:
   twindex plan --threshold 0.8
   twindex plan --threshold 0.5 --recall 0.95 --docs 10000000
+  twindex plan --error 0.025
   twindex plan --length 50000
   twindex plan --threshold 0.7 --svg curve.svg --json")]
 pub(crate) struct Plan {
@@ -48,6 +53,9 @@ pub(crate) struct Plan {
     /// Lanes of a signature, a byte each: 64, 128, 256 or 512
     #[arg(long, value_name = "K", default_value_t = DEFAULT_LANES)]
     lanes: usize,
+    /// Take as many lanes as this standard error of an estimate needs, above 0, below 0.5
+    #[arg(long, value_name = "E", conflicts_with = "lanes")]
+    error: Option<f64>,
     /// Documents that the index will hold
     #[arg(long, value_name = "N", default_value_t = 1_000_000,
           value_parser = clap::value_parser!(u64).range(1..=u64::from(u32::MAX)))]
@@ -56,6 +64,9 @@ pub(crate) struct Plan {
     #[arg(long, value_name = "CHARS",
           value_parser = clap::value_parser!(u64).range(1..=1_000_000_000_000))]
     length: Option<u64>,
+    /// Also show what the textbook's rule for bands would do
+    #[arg(long)]
+    textbook: bool,
     /// Draw the curve into this file
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
@@ -79,13 +90,19 @@ struct Row {
 }
 
 pub(crate) fn run(global: &GlobalOptions, args: &Plan) -> Result<Ending, Failure> {
-    let (threshold, lanes) = (args.threshold, args.lanes);
+    let threshold = args.threshold;
+    let needed = args.error.map(lanes_for).transpose()?;
+    let lanes = match needed {
+        Some(needed) => available(needed, args.error.unwrap_or_default())?,
+        None => args.lanes,
+    };
     let forecast = Forecast::new(threshold, args.recall, lanes)?;
     let textbook = forecast.textbook();
+    let shown = args.textbook.then_some(textbook);
     let space = Space::new(forecast.plan(), lanes, args.docs, ID_BYTES)?;
     let rows = table(&forecast, threshold);
     if let Some(path) = &args.svg {
-        let svg = picture(&curves(&forecast, textbook), threshold)
+        let svg = picture(&curves(&forecast, shown), TITLE, threshold)
             .with_context(|| path.display().to_string())?;
         whole_file::write(path, svg.as_bytes()).with_context(|| path.display().to_string())?;
     }
@@ -108,39 +125,49 @@ pub(crate) fn run(global: &GlobalOptions, args: &Plan) -> Result<Ending, Failure
             "background_candidates",
             four_digits(forecast.candidates_among(args.docs, BACKGROUND_SIMILARITY)),
         ),
-        ("textbook_bands", textbook.bands.into()),
-        ("textbook_depth", textbook.depth.into()),
-        ("textbook_recall_at_threshold", similarity(textbook.recall)),
     ];
+    if let (Some(error), Some(needed)) = (args.error, needed) {
+        settings.extend([("error", error.into()), ("lanes_for_error", needed.into())]);
+    }
+    if let Some(textbook) = shown {
+        settings.extend([
+            ("textbook_bands", textbook.bands.into()),
+            ("textbook_depth", textbook.depth.into()),
+            ("textbook_recall_at_threshold", similarity(textbook.recall)),
+        ]);
+    }
     settings.extend(args.length.into_iter().flat_map(recommended_shingle));
     if global.json {
         let named = |(name, value): (&str, Value)| (name.to_owned(), value);
-        let curve = rows.iter().map(|row| row.fields().into_iter().map(named).collect::<Value>());
-        let curve = [("curve", curve.collect())];
+        let fields =
+            |row: &Row| row.fields(args.textbook).into_iter().map(named).collect::<Value>();
+        let curve = rows.iter().map(fields);
+        let curve = [("curve", curve.collect::<Value>())];
         results.object(&settings.into_iter().chain(curve).collect::<Vec<_>>())?;
         results.flush()?;
         return Ok(Ending::Done);
     }
     results.object(&settings)?;
     results.flush()?;
-    results.heading(&Row::NAMES)?;
+    results.heading(Row::names(args.textbook))?;
     for row in &rows {
-        results.line(&row.fields())?;
+        results.line(&row.fields(args.textbook))?;
     }
     results.flush()?;
     if results.is_aligned() {
-        results.text(&draw(&curves(&forecast, textbook), threshold))?;
+        results.text(&draw(&curves(&forecast, shown), TITLE, threshold))?;
         results.flush()?;
     }
+    let rule = shown.map_or(String::new(), |textbook| {
+        let recall = 100.0 * textbook.recall;
+        let (bands, depth) = (textbook.bands, textbook.depth);
+        format!("; by the textbook's {bands} of {depth} it would be {recall:.1} %")
+    });
     let sentence = format!(
-        "{} of {} lanes: {:.1} % of pairs at {threshold} are compared; by the textbook's {} of {} \
-         it would be {:.1} %; {} documents take {}",
+        "{} of {} lanes: {:.1} % of pairs at {threshold} are compared{rule}; {} documents take {}",
         count(forecast.plan().bands() as u64, "band"),
         forecast.plan().depth(),
         100.0 * forecast.recall(),
-        textbook.bands,
-        textbook.depth,
-        100.0 * textbook.recall,
         grouped(args.docs),
         bytes((space.total() * args.docs as f64) as u64)
     );
@@ -183,18 +210,23 @@ fn table(forecast: &Forecast, threshold: f64) -> Vec<Row> {
 impl Row {
     const NAMES: [&str; 9] = [
         "similarity",
-        "candidate",
-        "unmet",
         "reported",
         "missed",
         "extra",
+        "candidate",
+        "unmet",
         "textbook",
         "textbook_missed",
         "textbook_extra",
     ];
 
+    /// The names of the values; those of the textbook's rule come last.
+    fn names(textbook: bool) -> &'static [&'static str] {
+        if textbook { &Self::NAMES } else { &Self::NAMES[..6] }
+    }
+
     /// The named values of the row.
-    fn fields(&self) -> [(&'static str, Value); 9] {
+    fn fields(&self, with_textbook: bool) -> Vec<(&'static str, Value)> {
         let errors = |reported: f64| match self.should_report {
             true => (four_digits(1.0 - reported), Value::Null),
             false => (Value::Null, four_digits(reported)),
@@ -203,27 +235,58 @@ impl Row {
         let (textbook_missed, textbook_extra) = errors(self.textbook_reported);
         let values = [
             self.similarity.into(),
-            four_digits(self.candidate),
-            four_digits(1.0 - self.candidate),
             four_digits(self.reported),
             missed,
             extra,
+            four_digits(self.candidate),
+            four_digits(1.0 - self.candidate),
             four_digits(self.textbook),
             textbook_missed,
             textbook_extra,
         ];
-        let mut values = values.into_iter();
-        Self::NAMES.map(|name| (name, values.next().unwrap_or_default()))
+        Self::names(with_textbook).iter().copied().zip(values).collect()
     }
 }
 
-/// The curves of the plot.
-fn curves(forecast: &Forecast, textbook: Textbook) -> [Curve; 3] {
-    [
-        Curve::new('o', "textbook", |similarity| textbook.candidate(similarity)),
+/// The title of the plot.
+const TITLE: &str = "How many pairs of each similarity are found";
+
+/// The curves of the plot, the first one at the bottom.
+fn curves(forecast: &Forecast, textbook: Option<Textbook>) -> Vec<Curve> {
+    let textbook = textbook.map(|textbook| {
+        Curve::new('o', "compared by the textbook's rule", move |at| textbook.candidate(at))
+    });
+    let own = [
+        Curve::new('*', "compared", |similarity| forecast.at(similarity).candidate),
         Curve::new('+', "reported", |similarity| forecast.at(similarity).reported),
-        Curve::new('*', "candidate", |similarity| forecast.at(similarity).candidate),
-    ]
+    ];
+    textbook.into_iter().chain(own).collect()
+}
+
+/// The number of lanes whose estimates have at most this standard error at every similarity, by the
+/// binomial law.
+fn lanes_for(error: f64) -> Result<usize, Failure> {
+    if !(error > 0.0 && error < 0.5) {
+        return Err(anyhow!("--error {error}: expected a number above 0, below 0.5").into());
+    }
+    // With one lane, the variance is that of all lanes times their number.
+    let variance = |step: u32| Agreement::variance(f64::from(step) / 1000.0, 1);
+    let worst = (0..=1000).map(variance).fold(0.0, f64::max);
+    Ok((worst / (error * error)).ceil() as usize)
+}
+
+/// The fewest lanes of a signature that are at least as many.
+fn available(needed: usize, error: f64) -> Result<usize, Failure> {
+    const LANES: [usize; 4] = [64, 128, 256, 512];
+    let found = LANES.into_iter().find(|lanes| *lanes >= needed);
+    found.ok_or_else(|| {
+        anyhow!(
+            "--error {error} needs {} lanes, and a signature has 512 at most, whose error is 0.022; \
+             --store-text makes similarities exact",
+            grouped(needed as u64)
+        )
+        .into()
+    })
 }
 
 /// Rounds a number to four significant digits.

@@ -32,8 +32,9 @@ impl Curve {
     }
 }
 
-/// Draws curves with characters, later ones over earlier ones, and a line at the threshold.
-pub fn draw(curves: &[Curve], threshold: f64) -> String {
+/// Draws curves with characters, later ones over earlier ones, below a title, and a line at the
+/// threshold.
+pub fn draw(curves: &[Curve], title: &str, threshold: f64) -> String {
     let mut rows = vec![vec![' '; COLUMNS + 1]; ROWS + 1];
     let at = (threshold * COLUMNS as f64).round() as usize;
     for row in &mut rows {
@@ -45,7 +46,7 @@ pub fn draw(curves: &[Curve], threshold: f64) -> String {
             rows[ROWS - height][column] = curve.sign;
         }
     }
-    let mut drawing = String::from("\n");
+    let mut drawing = format!("\n      {title}\n\n share\n");
     for (number, row) in rows.iter().enumerate() {
         let label = match number {
             0 => "1.0",
@@ -68,8 +69,8 @@ pub fn draw(curves: &[Curve], threshold: f64) -> String {
     drawing
 }
 
-/// Draws curves and the threshold as SVG.
-pub fn picture(curves: &[Curve], threshold: f64) -> anyhow::Result<String> {
+/// Draws curves and the threshold as SVG, below a title.
+pub fn picture(curves: &[Curve], title: &str, threshold: f64) -> anyhow::Result<String> {
     // Colour-blind readers can tell these colours apart (Okabe and Ito 2008).
     const COLORS: [RGBColor; 3] =
         [RGBColor(213, 94, 0), RGBColor(0, 158, 115), RGBColor(0, 114, 178)];
@@ -79,6 +80,7 @@ pub fn picture(curves: &[Curve], threshold: f64) -> anyhow::Result<String> {
         let area = SVGBackend::with_string(&mut svg, (800, 500)).into_drawing_area();
         area.fill(&WHITE)?;
         let mut chart = ChartBuilder::on(&area)
+            .caption(title, ("sans-serif", 22))
             .margin(15)
             .x_label_area_size(50)
             .y_label_area_size(65)
@@ -86,7 +88,7 @@ pub fn picture(curves: &[Curve], threshold: f64) -> anyhow::Result<String> {
         let mut mesh = chart.configure_mesh();
         mesh.x_labels(11).y_labels(11).light_line_style(TRANSPARENT);
         mesh.label_style(FONT).axis_desc_style(FONT);
-        mesh.x_desc("similarity").y_desc("probability").draw()?;
+        mesh.x_desc("similarity of the pair").y_desc("share of pairs").draw()?;
         for (curve, color) in curves.iter().zip(COLORS.into_iter().cycle()) {
             let line = LineSeries::new(curve.points(), color.stroke_width(2));
             chart
@@ -118,8 +120,9 @@ mod tests {
     #[test]
     fn a_plot_fits_a_terminal_and_shows_what_rises_where() {
         let step = Curve::new('*', "step", |x| if x < 0.5 { 0.0 } else { 1.0 });
-        let drawing = draw(&[step], 0.75);
-        let lines: Vec<&str> = drawing.lines().collect();
+        let drawing = draw(&[step], "a title", 0.75);
+        let lines: Vec<&str> = drawing.lines().skip(3).collect();
+        assert!(drawing.starts_with("\n      a title\n"), "{drawing}");
         assert!(lines.iter().all(|line| line.len() < 80), "{drawing}");
         let stars = |line: &str| line.chars().filter(|c| *c == '*').count();
         assert_eq!((stars(lines[1]), stars(lines[ROWS + 1])), (COLUMNS / 2 + 1, COLUMNS / 2));
@@ -129,12 +132,13 @@ mod tests {
     #[test]
     fn a_picture_has_axes_curves_and_the_threshold() {
         let curves = [Curve::new('*', "candidate", |x| x), Curve::new('o', "textbook", |x| x * x)];
-        let svg = picture(&curves, 0.8).expect("drawn");
+        let svg = picture(&curves, "a title", 0.8).expect("drawn");
         for part in [
             "<svg",
             "</svg>",
-            "similarity",
-            "probability",
+            "a title",
+            "similarity of the pair",
+            "share of pairs",
             "candidate",
             "textbook",
             "threshold 0.8",

@@ -25,7 +25,8 @@ fn a_plan_is_what_a_new_index_gets() {
 
 #[test]
 fn the_table_tells_misses_from_extras() {
-    let plan = Shell::new().run("plan --threshold 0.72 --json").succeeds().json().remove(0);
+    let plan =
+        Shell::new().run("plan --threshold 0.72 --textbook --json").succeeds().json().remove(0);
     let rows = plan["curve"].as_array().expect("an array");
     assert!(rows.iter().any(|row| row["similarity"] == 0.72), "the threshold has a row");
     for row in rows {
@@ -49,8 +50,27 @@ fn piped_columns_have_names_and_no_drawing() {
     let done = Shell::new().run("plan").succeeds();
     let (settings, table) = done.stdout.split_once("similarity\t").expect("a heading");
     assert!(settings.lines().all(|line| line.split('\t').count() == 2), "{settings}");
-    assert!(table.lines().all(|line| line.split('\t').count() >= 6), "{table}");
-    assert!(done.stderr.contains("by the textbook's 16 of 16 it would be 36.7 %"), "{done:?}");
+    assert!(table.lines().all(|line| line.split('\t').count() >= 5), "{table}");
+    assert!(table.starts_with("reported\tmissed\textra\tcandidate\tunmet\n"), "{table}");
+    assert!(!done.stdout.contains("textbook") && !done.stderr.contains("textbook"), "{done:?}");
+    let rule = Shell::new().run("plan --textbook").succeeds();
+    assert!(rule.stderr.contains("by the textbook's 16 of 16 it would be 36.7 %"), "{rule:?}");
+    assert!(rule.stdout.contains("\ttextbook\ttextbook_missed\ttextbook_extra\n"));
+}
+
+#[test]
+fn an_error_tells_how_many_lanes_it_needs() {
+    let shell = Shell::new();
+    // The binomial law at one half: 0.25 / E^2, and 0.8 % more for lanes of one byte.
+    for (error, needed, lanes) in [("0.05", 101, 128), ("0.0315", 254, 256), ("0.025", 404, 512)] {
+        let plan = shell.run(&format!("plan --error {error} --json")).succeeds().json().remove(0);
+        let found = plan["lanes_for_error"].as_u64().expect("a number");
+        assert!(found.abs_diff(needed) <= 1, "{error}: {found} lanes");
+        assert_eq!(plan["lanes"], lanes, "{error}");
+    }
+    shell.run("plan --error 0.01").fails_with("needs 2,520 lanes, and a signature has 512 at most");
+    shell.run("plan --error 0.5").fails_with("expected a number above 0, below 0.5");
+    assert_eq!(shell.run("plan --error 0.05 --lanes 64").status, 2);
 }
 
 #[test]

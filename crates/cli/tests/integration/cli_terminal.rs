@@ -112,9 +112,10 @@ fn drawings_are_for_terminals_and_no_wider() {
         return;
     };
     assert!(seen.contains("\u{2588}"), "{seen}");
+    assert!(seen.contains("How many pairs of each similarity are found"), "{seen}");
     let plot = seen.lines().skip_while(|line| !line.contains("1.0 |")).take(16);
     assert!(plot.clone().count() == 16 && plot.clone().all(|line| line.trim_end().len() < 80));
-    assert!(plot.clone().last().is_some_and(|line| line.contains("* candidate")), "{seen}");
+    assert!(plot.clone().last().is_some_and(|line| line.contains("* compared")), "{seen}");
 }
 
 #[test]
