@@ -3,21 +3,33 @@
 /// The number of bars from 0 to 1. Similarities of 1 have a bar of their own.
 pub(super) const BARS: usize = 100;
 
+/// The most bars of one line on a terminal, besides that of similarity 1.
+const MOST_DRAWN: usize = 50;
+
 /// How many similarities fall into each hundredth.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Histogram {
+pub(crate) struct Histogram {
     bars: [u64; BARS + 1],
 }
 
 impl Histogram {
     /// Counts nothing yet.
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { bars: [0; BARS + 1] }
     }
 
     /// Counts a similarity.
-    pub(super) fn add(&mut self, similarity: f64) {
+    pub(crate) fn add(&mut self, similarity: f64) {
         self.bars[bar(similarity)] += 1;
+    }
+
+    /// The counts from the bar of a similarity on, some bars together if there are many, and that of
+    /// similarity 1.
+    pub(crate) fn above(&self, similarity: f64) -> Vec<u64> {
+        let first = bar(similarity).min(BARS);
+        let together = (BARS - first).div_ceil(MOST_DRAWN).max(1);
+        let groups = self.bars[first..BARS].chunks(together);
+        groups.map(|bars| bars.iter().sum()).chain([self.bars[BARS]]).collect()
     }
 
     /// The similarities that were counted in a bar.
@@ -46,5 +58,7 @@ mod tests {
         [0.8, 0.81, 0.95, 1.0, 1.0].into_iter().for_each(|at| histogram.add(at));
         let counts = [80, 81, 90, 95, 100].map(|number| histogram.bar(number));
         assert_eq!(counts, [1, 1, 0, 1, 2]);
+        assert_eq!((histogram.above(0.8).len(), histogram.above(1.0)), (21, vec![2]));
+        assert_eq!((histogram.above(0.2).len(), histogram.above(0.2).iter().sum::<u64>()), (41, 5));
     }
 }

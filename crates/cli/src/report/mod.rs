@@ -20,6 +20,7 @@ mod texts;
 
 pub(crate) use circumstances::circumstances;
 pub(crate) use findings::{Findings, Gathering, gather};
+pub(crate) use histogram::Histogram;
 pub(crate) use page::{Facts, Kind, percent, write};
 pub(crate) use reading::InputReading;
 pub(crate) use removed::{AuditLines, ReadLines, RemovedRecords};

@@ -344,6 +344,14 @@ pub fn summary(options: impl Into<OutputOptions>, fields: &[(&str, Value)], sent
     };
 }
 
+/// Prints a drawing that belongs to a summary, for people at a terminal.
+pub fn drawing(options: impl Into<OutputOptions>, text: &str) {
+    let OutputOptions { json, quiet, .. } = options.into();
+    if !json && !quiet && io::stderr().is_terminal() {
+        let _ = writeln!(io::stderr(), "{text}");
+    }
+}
+
 /// Seconds, rounded to whole milliseconds, as in summaries.
 pub fn whole_millis(seconds: f64) -> Value {
     ((seconds * 1000.0).round() / 1000.0).into()

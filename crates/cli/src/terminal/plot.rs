@@ -69,6 +69,23 @@ pub fn draw(curves: &[Curve], title: &str, threshold: f64) -> String {
     drawing
 }
 
+/// Draws counts as one line of bars, on a logarithmic scale. Nothing stands for a count of 0.
+pub fn bars(counts: &[u64]) -> String {
+    const HEIGHTS: [char; 8] = [
+        '\u{2581}', '\u{2582}', '\u{2583}', '\u{2584}', '\u{2585}', '\u{2586}', '\u{2587}',
+        '\u{2588}',
+    ];
+    let most = counts.iter().copied().max().unwrap_or(0).max(1);
+    let height = |count: u64| match count {
+        0 => ' ',
+        _ => {
+            let share = (count as f64).ln_1p() / (most as f64).ln_1p();
+            HEIGHTS[((share * 8.0).ceil() as usize).clamp(1, 8) - 1]
+        }
+    };
+    counts.iter().map(|count| height(*count)).collect()
+}
+
 /// Draws curves and the threshold as SVG, below a title.
 pub fn picture(curves: &[Curve], title: &str, threshold: f64) -> anyhow::Result<String> {
     // Colour-blind readers can tell these colours apart (Okabe and Ito 2008).
@@ -127,6 +144,12 @@ mod tests {
         let stars = |line: &str| line.chars().filter(|c| *c == '*').count();
         assert_eq!((stars(lines[1]), stars(lines[ROWS + 1])), (COLUMNS / 2 + 1, COLUMNS / 2));
         assert_eq!(lines[2].find('|').zip(lines[2].rfind('|')), Some((5, 6 + 48)), "{drawing}");
+    }
+
+    #[test]
+    fn bars_are_as_high_as_the_logarithm_of_their_count() {
+        assert_eq!(bars(&[0, 1, 1000, 30, 1]), " \u{2581}\u{2588}\u{2584}\u{2581}");
+        assert_eq!((bars(&[]), bars(&[0, 0])), (String::new(), "  ".to_owned()));
     }
 
     #[test]

@@ -119,6 +119,26 @@ fn drawings_are_for_terminals_and_no_wider() {
 }
 
 #[test]
+fn a_terminal_shows_how_similar_was_what_dedup_removed() {
+    let (a, b, _) = alike();
+    let shell = Shell::new();
+    shell.write("in.jsonl", jsonl(&[("a", &a), ("b", &b), ("same", &a)]));
+    let line = |index: &str, more: &str| {
+        format!("$TWINDEX dedup {index} in.jsonl -o {index}.out --removed {index}.gone {more}")
+    };
+    let Some(seen) = on_terminal(&shell, &line("a.twx", "")) else { return };
+    let drawn = "similarities of what was removed: 0.8 ";
+    let bars = seen.split(drawn).nth(1).expect("a drawing");
+    assert!(bars.contains("\u{2588} 1"), "{seen:?}");
+    for more in ["--quiet", "--json", "2>&1 | cat"] {
+        let Some(seen) = on_terminal(&shell, &line("b.twx", &format!("--restart {more}"))) else {
+            return;
+        };
+        assert!(!seen.contains(drawn), "{more}: {seen:?}");
+    }
+}
+
+#[test]
 fn bidirectional_controls_in_ids_are_escaped_on_a_terminal_and_piped_as_they_are() {
     let (a, b, _) = alike();
     let turning = "a\u{202e}b\u{2067}";

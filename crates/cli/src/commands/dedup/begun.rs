@@ -6,7 +6,7 @@ use crate::commands::dedup::deduplication::{Counts, Deduplication, InputRecord};
 use crate::commands::dedup::reporting;
 use crate::commands::outputs::partial_file::PartialFile;
 use crate::commands::outputs::targets::Targets;
-use crate::report::Findings;
+use crate::report::{Findings, Histogram};
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::opening;
@@ -111,13 +111,13 @@ impl<'a> Begun<'a> {
     }
 
     /// Commits the last records. If the input has ended, gives the outputs their final names.
-    /// Returns the counts. `report` takes what a report tells before the run counts as finished.
+    /// Returns the counts, and the similarities of what was removed. `report` takes what a report tells before the run counts as finished.
     pub(crate) fn finish(
         self,
         interrupted: bool,
         progress: &ProgressBar,
         report: impl FnOnce(&Counts, Findings) -> Result<(), Failure>,
-    ) -> Result<Counts, Failure> {
+    ) -> Result<(Counts, Option<Histogram>), Failure> {
         let Self { index, mut txn, mut deduplication, .. } = self;
         let plan = deduplication.plan;
         if !interrupted && deduplication.repeats_a_stream() {
@@ -137,9 +137,9 @@ impl<'a> Begun<'a> {
         progress.finish();
         if interrupted {
             deduplication.kept.committed()?;
-            return Ok(deduplication.counts);
+            return Ok((deduplication.counts, None));
         }
-        let Deduplication { kept, mut audit, run, counts, .. } = deduplication;
+        let Deduplication { kept, mut audit, run, counts, similarities, .. } = deduplication;
         if let Some(findings) = reporting::of_audit(plan, &index, &mut audit, &counts)? {
             report(&counts, findings)?;
         }
@@ -153,7 +153,7 @@ impl<'a> Begun<'a> {
         }
         spool.map_or(Ok(()), PartialFile::discard)?;
         plan.targets.clean_up()?;
-        Ok(counts)
+        Ok((counts, similarities))
     }
 }
 

@@ -25,7 +25,8 @@ use crate::run::resume_key::ResumeKey;
 use crate::run::{ending::Ending, opening, ranges, records};
 use crate::terminal::interrupt;
 use crate::terminal::messages::message;
-use crate::terminal::output::count;
+use crate::terminal::output::{count, drawing};
+use crate::terminal::plot::bars;
 use crate::terminal::progress_bar::ProgressBar;
 use anyhow::anyhow;
 use std::path::{Path, PathBuf};
@@ -194,7 +195,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
     };
     let end = |failed: u64, summary: &Summary| {
         summary.print(global);
-        Ok(if failed > 0 { Ending::SomeFailed } else { Ending::Done })
+        Ok::<_, Failure>(if failed > 0 { Ending::SomeFailed } else { Ending::Done })
     };
 
     let mut interrupted = match &index {
@@ -282,21 +283,22 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
         (counts, failed, sum_up((&counts, failed), recall, ended))
     };
     let mut told = None;
-    let (counts, recall, given) = match begun {
+    let (counts, similarities, recall, given) = match begun {
         Some(run) => {
             let (recall, given) = (run.recall, run.deduplication.run.given().len());
             let report = |counts: &Counts, findings| {
                 let (counts, failed, summary) = told.insert(tell(counts, Some(recall)));
                 write_report((counts, *failed), summary, &findings)
             };
-            (run.finish(interrupted, &progress, report)?, Some(recall), given)
+            let (counts, similarities) = run.finish(interrupted, &progress, report)?;
+            (counts, similarities, Some(recall), given)
         }
         // No record was good, so nothing was made.
         None => {
             if args.report.is_some() && !interrupted {
                 message("no report is written: no record could be read");
             }
-            (Counts::default(), None, 0)
+            (Counts::default(), None, None, 0)
         }
     };
     progress.finish();
@@ -312,7 +314,12 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
         let place = args.index.display();
         return Err(anyhow!("{place}: interrupted after {records}; {again}").into());
     }
-    end(failed, &summary)
+    let ending = end(failed, &summary)?;
+    if let Some(similarities) = similarities.filter(|_| counts.duplicates > 0) {
+        let bars = bars(&similarities.above(threshold));
+        drawing(global, &format!("similarities of what was removed: {threshold} {bars} 1"));
+    }
+    Ok(ending)
 }
 
 impl Dedup {

@@ -11,6 +11,7 @@ use crate::commands::outputs::partial_file::{
 };
 use crate::commands::replace_guard::ReplaceGuard;
 use crate::input::TextForm;
+use crate::report::Histogram;
 use crate::run::failure::Failure;
 use crate::terminal::output::likeness;
 use anyhow::anyhow;
@@ -117,6 +118,8 @@ pub(crate) struct Deduplication<'a> {
     pub(crate) kept: Kept,
     pub(crate) audit: Audit,
     pub(crate) counts: Counts,
+    /// The similarities of what this process removed; `None` if an interrupted run removed some.
+    pub(crate) similarities: Option<Histogram>,
     /// The number of records that were judged since the last commit.
     pub(crate) in_batch: usize,
     /// The hashes of the ids that this process was given, if ids are hashes of texts.
@@ -166,6 +169,7 @@ impl<'a> Deduplication<'a> {
             )?,
             guard,
             counts,
+            similarities: (!resumes).then(Histogram::new),
             run,
             in_batch: 0,
             met: HashSet::new(),
@@ -347,6 +351,9 @@ impl<'a> Deduplication<'a> {
         }
         // What came before, as it is, contains itself.
         let contained = of.containment.map_or(of.similarity, |containment| containment.share);
+        if !kept {
+            self.removed_at(of.similarity);
+        }
         let values = [id.into(), of.id.as_str().into(), likeness(of.similarity, of.exact)];
         let values = values.into_iter().chain([of.exact.into()]);
         self.line(values.chain(self.if_contained(contained, kept)), text)
@@ -357,8 +364,15 @@ impl<'a> Deduplication<'a> {
         if self.plan.args.removal.remove.is_by_passages() {
             return self.line(known_values(id, 1.0, Value::Array(Vec::new()), false), text);
         }
+        self.removed_at(1.0);
         let values = [id.into(), id.into(), likeness(1.0, true), true.into()];
         self.line(values.into_iter().chain(self.if_contained(1.0, false)), text)
+    }
+
+    fn removed_at(&mut self, similarity: f64) {
+        if let Some(similarities) = &mut self.similarities {
+            similarities.add(similarity);
+        }
     }
 
     /// The values that only the audit of `--remove contained` has.
