@@ -6,6 +6,7 @@ use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::index_settings::IndexSettings;
 use crate::run::input_options::{InputOptions, NamingOptions, announce_standard_input};
+use crate::run::short_texts::ShortTexts;
 use crate::run::{ending::Ending, opening, records};
 use crate::terminal::interrupt;
 use crate::terminal::progress_bar::ProgressBar;
@@ -79,9 +80,13 @@ pub(crate) fn run(global: &GlobalOptions, args: &Add) -> Result<Ending, Failure>
     })?;
     let mut progress = ProgressBar::new(global, records.expected_bytes);
     let mut inserter = BatchInserter::new(&args.insert, global, start);
+    let mut short_texts = index.is_none().then(|| ShortTexts::new(&settings));
     for parsed in records {
         let documents = parsed.records();
         inserter.failed(parsed.failed, &parsed.messages, &progress);
+        if let Some(texts) = &mut short_texts {
+            parsed.good.iter().for_each(|placed| texts.add(&placed.document));
+        }
         if !parsed.good.is_empty() {
             // An index is made with the first good record, so that a run that fails makes none.
             let index = match &mut index {
@@ -95,6 +100,9 @@ pub(crate) fn run(global: &GlobalOptions, args: &Add) -> Result<Ending, Failure>
     progress.finish();
     if index.is_none() && inserter.has_not_failed() && !interrupt::asked() {
         index = Some(opening::create(global, &args.index, &settings)?);
+    }
+    if let Some(texts) = &mut short_texts {
+        texts.tell(global);
     }
     let ending = inserter.finish(global, &args.index)?;
     index.map_or(Ok(()), Index::close)?;

@@ -29,6 +29,7 @@ pub mod results_file;
 pub mod results_table;
 pub mod resume_key;
 pub(crate) mod seconds;
+pub mod short_texts;
 pub mod spilled_sort;
 pub mod two_texts;
 pub mod whole_file;

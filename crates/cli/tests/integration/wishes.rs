@@ -147,7 +147,7 @@ fn settings_that_do_not_match_are_refused() {
 #[test]
 fn what_a_threshold_finds_and_costs_is_told_beforehand() {
     let shell = Shell::new();
-    let plan = shell.run("plan --threshold 0.8 --docs 1000000 --json").succeeds().json();
+    let plan = shell.run("plan --threshold 0.8 --docs 1000000 --textbook --json").succeeds().json();
     let number =
         |field: &str| plan[0][field].as_f64().unwrap_or_else(|| panic!("{field}: {plan:?}"));
     assert!(number("recall_at_threshold") >= 0.99);

@@ -22,6 +22,7 @@ use crate::run::index_settings::IndexSettings;
 use crate::run::input_options::{InputOptions, NamingOptions, announce_standard_input};
 use crate::run::records::{Records, Source};
 use crate::run::resume_key::ResumeKey;
+use crate::run::short_texts::ShortTexts;
 use crate::run::{ending::Ending, opening, ranges, records};
 use crate::terminal::interrupt;
 use crate::terminal::messages::message;
@@ -246,9 +247,14 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
     let records = args.records(targets, &settings, Some(settings.sketcher()?), global.quiet)?;
     let mut progress = ProgressBar::new(global, records.expected_bytes);
     let (mut failed, mut sources) = (0_u64, Vec::<Source>::new());
+    let is_new = index.is_none() && begun.is_none();
+    let mut short_texts = is_new.then(|| ShortTexts::new(&settings));
     for parsed in records {
         let documents = parsed.records();
         failed += parsed.failed;
+        if let Some(texts) = &mut short_texts {
+            parsed.good.iter().for_each(|record| texts.add(&record.document));
+        }
         parsed.messages.iter().for_each(|message| progress.say(message));
         if begun.is_none() && (parsed.source.head.is_some() || !parsed.good.is_empty()) {
             kept::check(targets.out.as_ref(), &parsed.source)?;
@@ -313,6 +319,9 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
         let records = count(given, "record");
         let place = args.index.display();
         return Err(anyhow!("{place}: interrupted after {records}; {again}").into());
+    }
+    if let Some(texts) = &mut short_texts {
+        texts.tell(global);
     }
     let ending = end(failed, &summary)?;
     if let Some(similarities) = similarities.filter(|_| counts.duplicates > 0) {
