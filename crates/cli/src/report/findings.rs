@@ -12,6 +12,7 @@ use super::stricter::Stricter;
 use super::texts::{Stores, Texts};
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
+use crate::terminal::progress_bar::ProgressBar;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::iter;
 use twindex::Snapshot;
@@ -92,7 +93,9 @@ pub(crate) fn gather(gathering: Gathering<'_>) -> Result<Findings, Failure> {
         sample.offer(record, false);
         Ok(())
     })?;
-    let nearest = Nearest::find(snapshot, newest, threshold, estimate)?;
+    let progress = ProgressBar::of_documents(global, 0).named("looking below the threshold");
+    let nearest = Nearest::find(snapshot, newest, (threshold, estimate), &progress)?;
+    progress.finish();
     nearest.pairs.iter().for_each(|pair| sample.offer(pair.clone(), true));
     let sample: Vec<_> = sample.pairs().collect();
     let clusters = largest(&sizes, removed)?;

@@ -6,6 +6,7 @@ use super::removed::Removed;
 use super::target::interrupted;
 use crate::run::failure::Failure;
 use crate::terminal::interrupt;
+use crate::terminal::progress_bar::ProgressBar;
 use rayon::prelude::*;
 use std::collections::{BinaryHeap, HashMap};
 use twindex::{Match, Snapshot};
@@ -53,12 +54,13 @@ impl Nearest {
     pub(super) fn find(
         snapshot: &Snapshot,
         newest: u64,
-        threshold: f64,
-        estimate: bool,
+        (threshold, estimate): (f64, bool),
+        progress: &ProgressBar,
     ) -> Result<Self, Failure> {
         let newest = newest.min(snapshot.len());
         let ids = sample(snapshot, newest)?;
-        let neighbourhood = Neighbourhood::around(snapshot, &ids, lowest(threshold), estimate)?;
+        let around = (lowest(threshold), estimate);
+        let neighbourhood = Neighbourhood::around(snapshot, &ids, around, progress)?;
         let (mut histogram, mut pairs) = (Histogram::new(), Vec::new());
         for id in &ids {
             // The most similar comes first.
@@ -122,15 +124,17 @@ impl Neighbourhood {
     fn around(
         snapshot: &Snapshot,
         ids: &[String],
-        lowest: f64,
-        estimate: bool,
+        (lowest, estimate): (f64, bool),
+        progress: &ProgressBar,
     ) -> Result<Self, Failure> {
         let ask = |id: &String| -> Result<Vec<Match>, Failure> {
             if interrupt::asked() {
                 return Err(interrupted());
             }
             let query = snapshot.query().threshold(lowest).top(NEIGHBOURS).estimate(estimate);
-            Ok(query.by_id(id)?.into_iter().flatten().collect())
+            let found = query.by_id(id)?;
+            progress.add_documents(1);
+            Ok(found.into_iter().flatten().collect())
         };
         let mut neighbours = HashMap::new();
         let mut met: HashMap<u64, String> =
@@ -138,6 +142,7 @@ impl Neighbourhood {
         let mut next = ids.to_vec();
         for _ in 0..STEPS {
             next.truncate(MOST_ASKED.saturating_sub(neighbours.len()));
+            progress.expect_documents(next.len() as u64);
             let found = next.par_iter().map(ask).collect::<Result<Vec<_>, _>>()?;
             let mut further = Vec::new();
             for (id, matches) in next.into_iter().zip(found) {

@@ -110,7 +110,8 @@ impl InputReading {
             });
             Ok(Told { id: hash, text, signature, group })
         })?;
-        let mut progress = ProgressBar::new(global, records.expected_bytes);
+        let progress = ProgressBar::new(global, records.expected_bytes);
+        let mut progress = progress.named("reading again for the report");
         let sources = SourceMap::new(field.is_none());
         let mut found = ReadAgain { sources, ..ReadAgain::default() };
         for batch in records {

@@ -25,10 +25,10 @@ impl ProgressBar {
                 let bar = bytes.map_or_else(Bar::no_length, Bar::new);
                 let template = match bytes {
                     Some(_) => {
-                        "{bar:30} {decimal_bytes}/{decimal_total_bytes} \
+                        "{prefix}{bar:30} {decimal_bytes}/{decimal_total_bytes} \
                          {decimal_bytes_per_sec} {msg}, {eta} left"
                     }
-                    None => "{spinner} {decimal_bytes} {decimal_bytes_per_sec} {msg}",
+                    None => "{prefix}{spinner} {decimal_bytes} {decimal_bytes_per_sec} {msg}",
                 };
                 let style = ProgressStyle::with_template(template);
                 bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
@@ -41,13 +41,19 @@ impl ProgressBar {
 
     /// Shows progress through this many documents.
     pub fn of_documents(options: impl Into<OutputOptions>, documents: u64) -> Self {
-        let template = "{bar:30} {human_pos}/{human_len} documents, {eta} left";
+        let template = "{prefix}{bar:30} {human_pos}/{human_len} documents, {eta} left";
         Self::with_template(options.into(), documents, template)
     }
 
     /// Shows progress through work that reports how far it is.
     pub fn of_parts(options: impl Into<OutputOptions>) -> Self {
-        Self::with_template(options.into(), 0, "{bar:30} {percent}%, {eta} left")
+        Self::with_template(options.into(), 0, "{prefix}{bar:30} {percent}%, {eta} left")
+    }
+
+    /// Says what the work is, for a command that does several things one after the other.
+    pub fn named(self, phase: &str) -> Self {
+        self.bar.set_prefix(format!("{phase}: "));
+        self
     }
 
     fn with_template(options: OutputOptions, length: u64, template: &str) -> Self {
@@ -55,6 +61,11 @@ impl ProgressBar {
         let style = ProgressStyle::with_template(template);
         progress.bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         progress
+    }
+
+    /// Expects more documents.
+    pub fn expect_documents(&self, documents: u64) {
+        self.bar.inc_length(documents);
     }
 
     /// Counts finished documents.

@@ -139,6 +139,19 @@ fn a_terminal_shows_how_similar_was_what_dedup_removed() {
 }
 
 #[test]
+fn bars_say_which_of_several_things_is_done() {
+    let shell = Shell::new();
+    shell.write("lines", lines(2000));
+    let words = "dedup i.twx --format lines lines -o out --removed gone --report r.html";
+    let Some(seen) = on_terminal(&shell, &format!("$TWINDEX {words}")) else { return };
+    for phase in ["looking below the threshold: ", "reading again for the report: "] {
+        assert!(seen.contains(phase), "{phase}: {seen:?}");
+    }
+    let Some(seen) = on_terminal(&shell, &format!("$TWINDEX {words}")) else { return };
+    assert!(seen.contains("comparing the input with that of the earlier run: "), "{seen:?}");
+}
+
+#[test]
 fn bidirectional_controls_in_ids_are_escaped_on_a_terminal_and_piped_as_they_are() {
     let (a, b, _) = alike();
     let turning = "a\u{202e}b\u{2067}";

@@ -16,6 +16,7 @@ use crate::report::Findings;
 use crate::run::failure::Failure;
 use crate::run::resume_key::ResumeKey;
 use crate::terminal::interrupt;
+use crate::terminal::progress_bar::ProgressBar;
 use anyhow::anyhow;
 use std::time::UNIX_EPOCH;
 use twindex::{DedupInput, DedupRun, Index};
@@ -85,10 +86,15 @@ pub(crate) fn finished(plan: &Plan<'_>, index: &Index) -> Result<Option<(Counts,
 /// Reads the input to compare it with that of a run. Returns also the number of bad records.
 fn read_again(plan: &Plan<'_>) -> Result<(DedupInput, u64), Failure> {
     let (mut found, mut failed) = (DedupInput::default(), 0);
-    for parsed in plan.args.records(plan.targets, &plan.settings, None, true)? {
+    let records = plan.args.records(plan.targets, &plan.settings, None, true)?;
+    let progress = ProgressBar::new(plan.global, records.expected_bytes);
+    let mut progress = progress.named("comparing the input with that of the earlier run");
+    for parsed in records {
         failed += parsed.failed;
         parsed.good.iter().for_each(|incoming| found.add(&incoming.document));
+        progress.add(parsed.records(), parsed.bytes);
     }
+    progress.finish();
     if interrupt::asked() {
         let index = plan.args.index.display();
         return Err(anyhow!("{index}: interrupted; nothing was changed").into());
