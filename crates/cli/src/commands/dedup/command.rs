@@ -54,14 +54,15 @@ index with another text is judged like any other, and replaces that document if 
 
 OUT appears under its name when it is complete. If the command is stopped or killed, the same
 command resumes where it was; --restart starts over.
-Audit columns (fields in FILE, and with --json): id, duplicate_of, similarity, exact.
+Audit columns (fields in FILE, and with --json): id, duplicate_of, similarity, exact; with
+--removed-text also text.
 With --remove contained also: contained (the share of the record), kept.
 With --remove spans and covered: id, kept, known (the share of the record), passages (start and
 end in bytes, the document that has it, its place there).
 
 Examples:
   twindex dedup seen.twx today.jsonl -o new.jsonl --removed removed.jsonl
-  twindex dedup seen.twx today.jsonl --dry-run
+  twindex dedup seen.twx today.jsonl --dry-run --report today.html
   twindex dedup train.twx crawl.csv -o train.csv --against test.twx
   twindex dedup docs.twx docs/ -o kept-paths.txt --threshold 0.9
   twindex dedup seen.twx crawl.jsonl -o once.jsonl --remove spans --passages 200
@@ -93,11 +94,11 @@ pub(crate) struct Dedup {
     /// clusters, sources. It is one file for a browser
     #[arg(help_heading = OUTPUT, long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
-    /// In the report, tell by this field of a record or column of a table where it comes from
-    /// [default: by its file or folder]
+    /// The field of a record, or column of a table, that says where it comes from in the report
+    /// [default: its file or folder]
     #[arg(help_heading = OUTPUT, long, value_name = "NAME", requires = "report")]
     pub(crate) group_field: Option<String>,
-    /// Change no file; only print what would be removed
+    /// Change no file; only print what would be removed, and write the report
     #[arg(help_heading = OUTPUT, long)]
     pub(crate) dry_run: bool,
     /// Do not write records whose id and text are in the index already
