@@ -161,8 +161,8 @@ impl Explanation {
         self
     }
 
-    /// The parts of the first text that lie in no passage, in order. White space at its ends is none,
-    /// unless it is part of shingles.
+    /// The parts of the first text that lie in no passage, in order. White space at its ends is
+    /// left out, unless it is part of shingles.
     ///
     /// ```
     /// use twindex::{Explanation, Normalization, Shingle, Shingler};

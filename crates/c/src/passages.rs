@@ -3,11 +3,12 @@
 use crate::border::{call, free, needed, place, text};
 use crate::document::Given;
 use crate::error::{ErrorHandle, Failure};
+use crate::query::excluded;
 use crate::settings::number;
 use crate::snapshot::SnapshotHandle;
 use crate::status::Status;
 use crate::structs::{self, Growing};
-use crate::view::{TWINDEX_NUL, View, nul_terminated};
+use crate::view::{View, nul_terminated};
 use std::ffi::c_char;
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -140,11 +141,9 @@ unsafe fn query(
     if let Some(limit) = number(given.limit) {
         query = query.limit(usize::try_from(limit).unwrap_or(usize::MAX));
     }
-    if !given.excluded.is_null() {
-        // No id is empty.
-        let length = number(given.excluded_length).unwrap_or(TWINDEX_NUL);
-        // SAFETY: the caller promises the id.
-        query = query.excluding(unsafe { text("excluded", given.excluded, length) }?);
+    // SAFETY: the caller promises the id.
+    if let Some(id) = unsafe { excluded(given.excluded, given.excluded_length) }? {
+        query = query.excluding(id);
     }
     Ok(query)
 }

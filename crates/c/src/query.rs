@@ -70,6 +70,24 @@ fn count(value: u64) -> usize {
     usize::try_from(value).unwrap_or(usize::MAX)
 }
 
+/// The id of a document to leave out; `None` for a null pointer.
+///
+/// # Safety
+///
+/// That of [`text`].
+pub(crate) unsafe fn excluded<'a>(
+    id: *const c_char,
+    length: usize,
+) -> Result<Option<&'a str>, Failure> {
+    if id.is_null() {
+        return Ok(None);
+    }
+    // No id is empty.
+    let length = number(length).unwrap_or(TWINDEX_NUL);
+    // SAFETY: the caller promises the id.
+    unsafe { text("excluded", id, length) }.map(Some)
+}
+
 /// The query of the library.
 ///
 /// # Safety
@@ -94,11 +112,9 @@ unsafe fn query(given: *const QueryStruct, snapshot: &Snapshot) -> Result<Query<
     if let Some(top) = number(given.top) {
         query = query.top(count(top));
     }
-    if !given.excluded.is_null() {
-        // No id is empty.
-        let length = number(given.excluded_length).unwrap_or(TWINDEX_NUL);
-        // SAFETY: the caller promises the id.
-        query = query.excluding(unsafe { text("excluded", given.excluded, length) }?);
+    // SAFETY: the caller promises the id.
+    if let Some(id) = unsafe { excluded(given.excluded, given.excluded_length) }? {
+        query = query.excluding(id);
     }
     let yes = |field, value| choice(field, value).map(|choice| choice == Some(true));
     Ok(query

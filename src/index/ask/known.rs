@@ -82,7 +82,8 @@ impl KnownPassages {
         self.known as f64 / self.units.max(1) as f64
     }
 
-    /// What to cut out of the text: the known passages, in whole units, as ranges of bytes in order.
+    /// What to cut out of the text: the known passages, in whole units, as ranges of bytes in
+    /// order.
     ///
     /// Where characters are the units, words (UAX #29) stay whole: a word that a passage begins or
     /// ends within remains, unless the word has more than 64 bytes. White space before a passage

@@ -280,9 +280,12 @@ fn available(needed: usize, error: f64) -> Result<usize, Failure> {
     const LANES: [usize; 4] = [64, 128, 256, 512];
     let found = LANES.into_iter().find(|lanes| *lanes >= needed);
     found.ok_or_else(|| {
+        let most = LANES[LANES.len() - 1];
+        // Four times as many lanes halve the error.
+        let least = error * (needed as f64 / most as f64).sqrt();
         anyhow!(
-            "--error {error} needs {} lanes, and a signature has 512 at most, whose error is 0.022; \
-             --store-text makes similarities exact",
+            "--error {error} needs {} lanes, and a signature has {most} at most, whose error is \
+             {least:.3}; --store-text makes similarities exact",
             grouped(needed as u64)
         )
         .into()

@@ -30,7 +30,7 @@ twindex screen [OPTIONS] -o <OUT> <INDEX> [PATHS]...
 #[command(after_help = "\
 INDEX holds the texts to keep out, such as an evaluation set. It is only read. Create it with
 --store-text and --passages N, where N is the least length of a passage that counts, and with
-the shingle and the normalisation by which passages are to be equal: by default characters in any
+the shingle and the normalisation that make passages equal: by default characters in any
 case and with any white space; with --shingle word:5 words in any case, whatever stands between.
 
 OUT appears under its name when it is complete.

@@ -23,8 +23,8 @@ impl Histogram {
         self.bars[bar(similarity)] += 1;
     }
 
-    /// The counts from the bar of a similarity on, some bars together if there are many, and that of
-    /// similarity 1.
+    /// The counts from the bar of a similarity on, some bars together if there are many, and the
+    /// count of similarity 1.
     pub(crate) fn above(&self, similarity: f64) -> Vec<u64> {
         let first = bar(similarity).min(BARS);
         let together = (BARS - first).div_ceil(MOST_DRAWN).max(1);

@@ -26,7 +26,7 @@ pub(crate) use reading::InputReading;
 pub(crate) use removed::{AuditLines, ReadLines, RemovedRecords};
 pub(crate) use target::{check_target, interrupted};
 
-/// The hash by which a report remembers an id: 8 bytes, whatever the id.
+/// The hash of an id. A report remembers ids by their hashes, which take 8 bytes each.
 fn id_hash(id: &str) -> u64 {
     xxhash_rust::xxh3::xxh3_64(id.as_bytes())
 }

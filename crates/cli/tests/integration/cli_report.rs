@@ -114,7 +114,8 @@ fn other_thresholds_are_told_as_runs_find_them() {
     let told = thresholds(&page(&shell, "r.html"));
     for threshold in ["0.6", "0.7", "0.75", "0.85", "0.9", "0.95"] {
         let words = format!(
-            "dedup t{threshold}.twx in.jsonl -o t{threshold} --removed gone2 --json --threshold {threshold}"
+            "dedup t{threshold}.twx in.jsonl -o t{threshold} --removed gone2 --json \
+             --threshold {threshold}"
         );
         let found = shell.run(&words).succeeds().counted("duplicates");
         let difference = told[threshold].abs_diff(found);

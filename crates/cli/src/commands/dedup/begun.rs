@@ -111,7 +111,8 @@ impl<'a> Begun<'a> {
     }
 
     /// Commits the last records. If the input has ended, gives the outputs their final names.
-    /// Returns the counts, and the similarities of what was removed. `report` takes what a report tells before the run counts as finished.
+    /// Returns the counts, and the similarities of what was removed. `report` takes what a report
+    /// tells before the run counts as finished.
     pub(crate) fn finish(
         self,
         interrupted: bool,

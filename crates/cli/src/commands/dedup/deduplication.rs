@@ -43,9 +43,9 @@ impl Counts {
     /// Returns the numbers that the index stores with the progress of a run: length and hash of the
     /// output, length and hash of the audit, and the counts.
     ///
-    /// Some numbers are two: the lower half of each number is what earlier versions store there, the
-    /// upper half is a count that they do not know. Added, replaced and known documents are fewer
-    /// than 2^32, as an index holds no more; other counts are cut off there.
+    /// Some numbers are two: the lower half of each number is what earlier versions store there,
+    /// the upper half is a count that they do not know. Added, replaced and known documents are
+    /// fewer than 2^32, as an index holds no more; other counts are cut off there.
     ///
     /// | number | lower half | upper half |
     /// |---|---|---|

@@ -1,4 +1,5 @@
-//! The text output of `dedup` and `screen`: the kept records, each with the bytes it had in the input.
+//! The text output of `dedup` and `screen`: the kept records, each with the bytes it had in the
+//! input.
 
 use crate::commands::outputs::partial_file::{LengthAndHash, OutputWriter};
 use crate::input::{RawRecord, RowBatch, TableHead, TextForm};

@@ -31,7 +31,7 @@ enum Piece<'t> {
     Equal(&'t str),
     /// The other text lacks it.
     Different(&'t str),
-    /// So many characters that the other text has are not shown.
+    /// The number of characters that both texts have and that are not shown.
     Folded(usize),
 }
 

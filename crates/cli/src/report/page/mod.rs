@@ -25,7 +25,7 @@ use twindex::{Settings, Shingler};
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 
-/// The hashes by which the page allows its own style and script and no other.
+/// The hashes of its style and its script. The policy of the page allows no others.
 const STYLE_HASH: &str = "sha256-SxTbsXHC+lmZdxpOC8Xqk6VpsADM5HdN/mCCInDD2bQ=";
 const SCRIPT_HASH: &str = "sha256-c8hiXiZhyTaxN2IG4N0Kx9c6LBaaMeCPFd6l4ZQPN9g=";
 
@@ -161,9 +161,10 @@ fn similarities(facts: &Facts, findings: &Findings) -> Markup {
                     Kind::Clusters => "duplicates",
                 }) ". "
                 @if sampled > 0 {
-                    "Pale bars, below the threshold, count documents that are kept although another "
-                    "one is nearly as similar: estimated from a sample of " (grouped(sampled)) " of "
-                    (grouped(findings.nearest.documents)) " documents. "
+                    "Pale bars, below the threshold, count documents that are kept although "
+                    "another one is nearly as similar: estimated from a sample of "
+                    (grouped(sampled)) " of " (grouped(findings.nearest.documents))
+                    " documents. "
                 }
                 "The scale is logarithmic."
             }
@@ -182,7 +183,11 @@ fn clusters(findings: &Findings) -> Markup {
             tr {
                 td.id { bdi { (name(&member.id)) } }
                 td.number { (format!("{:.4}", member.similarity)) }
-                td.preview { bdi { (findings.texts.removed(&member.id).map(preview).unwrap_or_default()) } }
+                td.preview {
+                    @if let Some(text) = findings.texts.removed(&member.id) {
+                        bdi { (preview(text)) }
+                    }
+                }
             }
         }
     };
@@ -250,9 +255,9 @@ fn pairs(kind: Kind, findings: &Findings, shingler: &Shingler) -> Markup {
     }
     html! {
         p {
-            "A sample, with most pairs near the threshold, where judgement is needed. What the other "
-            "text lacks is marked; long equal parts are folded. If you would keep both texts of a pair "
-            "above the threshold, raise it. If pairs below it are duplicates, lower it."
+            "A sample, with most pairs near the threshold, where judgement is needed. What the "
+            "other text lacks is marked; long equal parts are folded. If you would keep both texts "
+            "of a pair above the threshold, raise it. If pairs below it are duplicates, lower it."
         }
         div.tools hidden {
             label { "Show "
@@ -274,6 +279,9 @@ fn pairs(kind: Kind, findings: &Findings, shingler: &Shingler) -> Markup {
         }
     }
 }
+
+/// What is said in place of a text that is not known, or of a weighted set.
+const NO_TEXT: &str = "Its text is neither in the index nor in the input, or is none.";
 
 /// Two texts side by side.
 fn pair(
@@ -299,7 +307,7 @@ fn pair(
                 }
                 @match content {
                     Some(content) => pre tabindex="0" dir="auto" { (content) },
-                    None => p.note { "Its text is neither in the index nor in the input, or is none." },
+                    None => p.note { (NO_TEXT) },
                 }
             }
         }
@@ -318,8 +326,8 @@ fn pair(
             h4 { "similarity " (format!("{:.4}", pair.similarity)) }
             @if is_cut {
                 p.note {
-                    "Only the first " (grouped(LONGEST_TEXT as u64)) " characters are compared here, "
-                    "so their ends may seem to differ."
+                    "Only the first " (grouped(LONGEST_TEXT as u64)) " characters are compared "
+                    "here, so their ends may seem to differ."
                 }
             }
             div.sides {

@@ -6,6 +6,7 @@ use crate::report::findings::Findings;
 use crate::report::nearest::lowest;
 use crate::report::sources::{Source, SourceTable};
 use crate::terminal::numbers::grouped;
+use crate::terminal::output::count;
 use maud::{Markup, html};
 
 /// What other thresholds would have removed.
@@ -16,7 +17,7 @@ pub(super) fn thresholds(findings: &Findings, removed: &str) -> Markup {
     all.push(own);
     all.sort_by(f64::total_cmp);
     let row = |threshold: f64| {
-        let count = if threshold == own {
+        let removed_then = if threshold == own {
             findings.removed
         } else if threshold > own {
             stricter.removed_at(threshold).min(findings.removed)
@@ -28,12 +29,12 @@ pub(super) fn thresholds(findings: &Findings, removed: &str) -> Markup {
             false if threshold > own && !stricter.is_known() => "at least ",
             false => "about ",
         };
-        let change = count as i128 - i128::from(findings.removed);
+        let change = removed_then as i128 - i128::from(findings.removed);
         let sign = if change > 0 { "+" } else { "\u{2212}" };
         html! {
             tr.own[threshold == own] {
                 th scope="row" { (threshold) @if threshold == own { " (this report)" } }
-                td.number { (about) (grouped(count)) }
+                td.number { (about) (grouped(removed_then)) }
                 td.number {
                     @if change != 0 { (sign) (grouped(change.unsigned_abs() as u64)) }
                 }
@@ -53,8 +54,8 @@ pub(super) fn thresholds(findings: &Findings, removed: &str) -> Markup {
             }
         }
         p.note {
-            "Other thresholds are estimated from samples of clusters and of kept documents, in which "
-            "it is decided as a run does that: a document goes only for one that stays."
+            "Other thresholds are estimated from samples of clusters and of kept documents. There, "
+            "as in a run, a document goes only for one that stays."
         }
     }
 }
@@ -99,8 +100,8 @@ pub(super) fn sources(findings: &Findings, removed: &str) -> Markup {
         div.wide {
             table.heat {
                 caption {
-                    "From where (rows) to where (columns) duplicates lead. Columns have the numbers of "
-                    "the rows."
+                    "Where duplicates come from (rows), and where the documents are that are kept "
+                    "for them (columns). Columns have the numbers of the rows."
                 }
                 thead { tr {
                     td {}
@@ -131,7 +132,7 @@ pub(super) fn failures(failed: u64, findings: &Findings) -> Markup {
         return html! {};
     }
     html! {
-        p { (crate::terminal::output::count(failed, "record")) " could not be read and took no part." }
+        p { (count(failed, "record")) " could not be read and took no part." }
         @if !findings.failures.is_empty() {
             ul.failures { @for line in &findings.failures { li { bdi { (name(line)) } } } }
         }
