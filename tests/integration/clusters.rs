@@ -63,8 +63,19 @@ fn all(snapshot: &Snapshot) -> Vec<Known> {
 }
 
 fn found(snapshot: &Snapshot, threshold: f64, linkage: Linkage, keep: Keep) -> Vec<Cluster> {
+    found_with(snapshot, threshold, linkage, keep, &[])
+}
+
+fn found_with(
+    snapshot: &Snapshot,
+    threshold: f64,
+    linkage: Linkage,
+    keep: Keep,
+    preferred: &[String],
+) -> Vec<Cluster> {
     let clustering = snapshot.clusters(threshold).expect("a threshold");
-    let clusters = clustering.linkage(linkage).keep(keep).find().run().expect("found");
+    let clustering = clustering.linkage(linkage).keep(keep).prefer(preferred).expect("readable");
+    let clusters = clustering.find().run().expect("found");
     let documents: usize = clusters.iter().map(|cluster| cluster.len()).sum();
     assert_eq!(clusters.member_count(), documents as u64);
     let cluster = |cluster: twindex::Cluster<'_>| {
@@ -75,14 +86,16 @@ fn found(snapshot: &Snapshot, threshold: f64, linkage: Linkage, keep: Keep) -> V
     clusters.iter().map(cluster).collect()
 }
 
-/// The positions of documents in the order in which `keep` prefers them.
-fn in_order(documents: &[Known], keep: Keep) -> Vec<usize> {
+/// The positions of documents in the order of preference: ids that are preferred come first.
+fn in_order(documents: &[Known], keep: Keep, preferred: &[String]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..documents.len()).collect();
     match keep {
         Keep::First => {}
         Keep::Longest => order.sort_by_key(|at| Reverse(documents[*at].bytes)),
         Keep::Id => order.sort_by(|a, b| documents[*a].id.cmp(&documents[*b].id)),
     }
+    let place = |at: &usize| preferred.iter().position(|id| *id == documents[*at].id);
+    order.sort_by_key(|at| place(at).unwrap_or(usize::MAX));
     order
 }
 
@@ -92,8 +105,9 @@ fn expected(
     similar: &dyn Fn(&Known, &Known) -> bool,
     linkage: Linkage,
     keep: Keep,
+    preferred: &[String],
 ) -> Vec<Cluster> {
-    let order = in_order(documents, keep);
+    let order = in_order(documents, keep, preferred);
     let mut leader: Vec<Option<usize>> = vec![None; documents.len()];
     for &first in &order {
         if leader[first].is_some() {
@@ -142,6 +156,10 @@ fn clusters_are_those_of_brute_force() {
         txn.commit().expect("committed");
         let snapshot = index.snapshot().expect("a snapshot");
         let documents = all(&snapshot);
+        // A third of them in a mixed order, one twice, and one that is gone.
+        let third = (0..60).map(|n| documents[n * 7_919 % documents.len()].id.clone());
+        let preferred: Vec<String> =
+            third.chain([documents[0].id.clone(), gone[0].clone()]).collect();
         for threshold in [0.5, 0.8, 0.95] {
             let (bands, depth) = probe(snapshot.settings(), threshold);
             let similar = |a: &Known, b: &Known| {
@@ -150,10 +168,12 @@ fn clusters_are_those_of_brute_force() {
             };
             for linkage in LINKAGES {
                 for keep in KEEPS {
-                    let found = found(&snapshot, threshold, linkage, keep);
-                    let expected = expected(&documents, &similar, linkage, keep);
-                    assert!(!expected.is_empty());
-                    assert_eq!(found, expected, "{seed} {threshold} {linkage:?} {keep:?}");
+                    for preferred in [&[], &*preferred] {
+                        let found = found_with(&snapshot, threshold, linkage, keep, preferred);
+                        let expected = expected(&documents, &similar, linkage, keep, preferred);
+                        assert!(!expected.is_empty());
+                        assert_eq!(found, expected, "{seed} {threshold} {linkage:?} {keep:?}");
+                    }
                 }
             }
         }
@@ -326,7 +346,7 @@ fn a_watcher_can_stop_the_search() {
     for linkage in LINKAGES {
         let clustering = snapshot.clusters(0.8).expect("a threshold").linkage(linkage);
         let mut seen = 0;
-        let whole = clustering.find().watch(|at| {
+        let whole = clustering.clone().find().watch(|at| {
             assert!(at.done <= at.total);
             seen += 1;
             ControlFlow::Continue(())

@@ -242,14 +242,19 @@ impl Reader {
     /// `linkage` is `representative`: each member is similar to the representative; or `connected`:
     /// each is similar to some other, so the ends of a chain may differ. `keep` names the
     /// representative: `first` (inserted), `longest` (text) or `id` (the smallest).
-    #[pyo3(signature = (threshold=None, *, linkage="representative", keep="first", estimate=false,
-                        progress=None))]
+    ///
+    /// * prefer: ids that come before all other documents, the best first, for a program that knows
+    ///   which copy is the better one. Ids that the index does not have are ignored.
+    #[pyo3(signature = (threshold=None, *, linkage="representative", keep="first", prefer=None,
+                        estimate=false, progress=None))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn clusters(
         &self,
         py: Python<'_>,
         threshold: Option<f64>,
         linkage: &str,
         keep: &str,
+        prefer: Option<&Bound<'_, PyAny>>,
         estimate: bool,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Clusters> {
@@ -264,11 +269,18 @@ impl Reader {
             "id" => Keep::Id,
             _ => return Err(invalid("keep: expected 'first', 'longest' or 'id'")),
         };
+        let named = |ids: &Bound<'_, PyAny>| -> PyResult<Vec<String>> {
+            ids.try_iter()?.map(|id| Ok(id_of(&id?)?.to_string())).collect()
+        };
+        let preferred = prefer.map(named).transpose()?;
         let asked = self.asked(py)?;
         let snapshot = asked.shared.get()?;
         let threshold = threshold.unwrap_or(snapshot.settings().threshold());
         let clustering = snapshot.clusters(threshold).map_err(raise)?;
-        let clustering = clustering.linkage(linkage).keep(keep).estimate(estimate);
+        let mut clustering = clustering.linkage(linkage).keep(keep).estimate(estimate);
+        if let Some(ids) = preferred {
+            clustering = clustering.prefer(ids).map_err(raise)?;
+        }
         run(py, progress, |tell| Clusters::new(&clustering.find().watch(tell)?))
     }
 

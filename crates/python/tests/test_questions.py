@@ -116,6 +116,9 @@ def test_pairs_and_clusters(filled: twindex.Index, corpus: list[tuple[str, str]]
     assert filled.clusters(0.7, keep="id")[0].representative == min(
         filled.clusters(0.7, keep="id")[0].members
     )
+    last = largest.members[-1]
+    preferred = filled.clusters(0.7, linkage="connected", prefer=iter(["unknown", last]))[0]
+    assert (preferred.representative, preferred.members) == (last, largest.members)
 
 
 def test_explanations(filled: twindex.Index) -> None:

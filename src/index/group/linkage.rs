@@ -5,7 +5,7 @@ use crate::estimate::equal_lanes;
 use crate::index::ask::search::buckets;
 use crate::index::ask::verify::Verifier;
 use crate::index::group::buckets::Buckets;
-use crate::index::group::clusters::Keep;
+use crate::index::group::clusters::{Keep, Order};
 use crate::index::group::doc_map::DocMap;
 use crate::index::group::groups::Groups;
 use crate::index::group::sort;
@@ -59,13 +59,13 @@ impl Job<'_, '_> {
 type Assigned = Result<DocMap>;
 
 /// Leader clustering (J. A. Hartigan, *Clustering Algorithms*, 1975, chapter 3). Visits documents
-/// in the order of `keep`. A document without a representative becomes one, and takes all similar
+/// in this order. A document without a representative becomes one, and takes all similar
 /// documents that have none.
-pub(crate) fn by_representative(job: &mut Job<'_, '_>, keep: Keep) -> Assigned {
+pub(crate) fn by_representative(job: &mut Job<'_, '_>, preference: &Order) -> Assigned {
     // Reading the buckets is half of the reported work; the queries are the other half.
     job.watch.expect(2 * job.entries())?;
     let mut order = sharing_a_bucket(job)?;
-    in_order_of(keep, &mut order, job)?;
+    in_order_of(preference, &mut order, job)?;
     let share = job.entries() / order.len().max(1) as u64;
     let view = job.snapshot.view();
     let plan = job.snapshot.settings().plan;
@@ -110,8 +110,8 @@ fn sharing_a_bucket(job: &mut Job<'_, '_>) -> Result<Vec<DocNo>> {
     Ok(shares_a_bucket.iter().map(|(doc, _)| doc).collect())
 }
 
-/// Sorts documents, given in the order of numbers, by how much `keep` prefers them.
-fn in_order_of(keep: Keep, docs: &mut [DocNo], job: &mut Job<'_, '_>) -> Result<()> {
+/// Sorts documents, given in the order of numbers, by how much they are preferred.
+fn in_order_of(preference: &Order, docs: &mut [DocNo], job: &mut Job<'_, '_>) -> Result<()> {
     /// The number of documents read between two checks for an interruption.
     const STRIDE: u32 = 1 << 12;
     let view = job.snapshot.view();
@@ -123,7 +123,7 @@ fn in_order_of(keep: Keep, docs: &mut [DocNo], job: &mut Job<'_, '_>) -> Result<
         }
         view.document(doc)
     };
-    match keep {
+    match preference.keep {
         Keep::First => {}
         Keep::Longest => sort::sort_by_greatest(docs, |doc| Ok(read(doc)?.text_length))?,
         Keep::Id => {
@@ -133,12 +133,16 @@ fn in_order_of(keep: Keep, docs: &mut [DocNo], job: &mut Job<'_, '_>) -> Result<
             })?;
         }
     }
+    if let Some(preferred) = &preference.preferred {
+        // Documents that are not preferred keep the order that they have by now.
+        docs.sort_by_key(|doc| preferred.place(*doc));
+    }
     Ok(())
 }
 
 /// Connected components of the graph of similar pairs. Compares one document for each group of
 /// equal signatures, and skips pairs that are already connected.
-pub(crate) fn connected(job: &mut Job<'_, '_>, keep: Keep) -> Assigned {
+pub(crate) fn connected(job: &mut Job<'_, '_>, preference: &Order) -> Assigned {
     job.watch.expect(job.entries())?;
     let mut forest = Forest(DocMap::new(NO_DOC));
     let mut groups = Groups::new(job.snapshot, job.probe);
@@ -199,8 +203,8 @@ pub(crate) fn connected(job: &mut Job<'_, '_>, keep: Keep) -> Assigned {
         }
     }
     let mut assigned = forest.trees();
-    if keep != Keep::First {
-        rename(&mut assigned, keep, job)?;
+    if preference.keep != Keep::First || preference.preferred.is_some() {
+        rename(&mut assigned, preference, job)?;
     }
     Ok(assigned)
 }
@@ -230,10 +234,10 @@ impl ContentParts {
     }
 }
 
-/// Replaces the first document of each cluster by the one that `keep` selects.
-fn rename(assigned: &mut DocMap, keep: Keep, job: &mut Job<'_, '_>) -> Result<()> {
+/// Replaces the first document of each cluster by the one that is preferred.
+fn rename(assigned: &mut DocMap, preference: &Order, job: &mut Job<'_, '_>) -> Result<()> {
     let mut docs: Vec<DocNo> = assigned.iter().map(|(doc, _)| doc).collect();
-    in_order_of(keep, &mut docs, job)?;
+    in_order_of(preference, &mut docs, job)?;
     let mut kept = DocMap::new(NO_DOC);
     for doc in docs {
         let root = DocNo(assigned.get(doc));

@@ -70,6 +70,7 @@ class Reader:
         *,
         linkage: Linkage = "representative",
         keep: Keep = "first",
+        prefer: Iterable[Id] | None = None,
         estimate: bool = False,
         progress: Progress | None = None,
     ) -> Clusters: ...
