@@ -1,8 +1,10 @@
 //! `twindex clusters`: groups similar documents, and lists the duplicates to remove.
 
-use crate::commands::clusters_report;
+use crate::commands::{clusters_preference, clusters_report};
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
+use crate::run::input_options::{InputOptions, NamingOptions};
+use crate::run::preference::Preference;
 use crate::run::results_table::{Column, Kind, ResultsOption};
 use crate::run::{ending::Ending, opening};
 use crate::terminal::escape::cell_for_terminal;
@@ -17,7 +19,7 @@ use std::io::{self, BufRead, BufReader, Seek, Write};
 use std::path::PathBuf;
 use std::time::Instant;
 use tempfile::SpooledTempFile;
-use twindex::{Cluster, Clusters as FoundClusters, Keep, Linkage, Snapshot};
+use twindex::{Cluster, Clusters as FoundClusters, Linkage, Snapshot};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -28,6 +30,7 @@ Examples:
   twindex clusters pages.twx
   twindex clusters pages.twx --threshold 0.9 --keep longest --json
   twindex clusters pages.twx --duplicates | twindex remove pages.twx --ids-from -
+  twindex clusters pages.twx --keep max:score --records pages.jsonl
   twindex clusters pages.twx --report clusters.html --quiet > /dev/null")]
 pub(crate) struct Clusters {
     /// The index file
@@ -61,9 +64,21 @@ pub(crate) struct ClusteringOptions {
     /// How similar documents form clusters
     #[arg(long, value_enum, default_value_t = LinkageChoice::Representative)]
     pub(crate) linkage: LinkageChoice,
-    /// Which document represents a cluster
-    #[arg(long, value_enum, default_value_t = KeepChoice::First)]
-    pub(crate) keep: KeepChoice,
+    /// Which document represents a cluster: first, the one added first; longest; id, the smallest;
+    /// max:FIELD or min:FIELD, by a number or date in the --records; prefer:SOURCE,SOURCE,..., by
+    /// the file or folder at the beginning of its id, or by --group-field
+    #[arg(long, value_name = "RULE", default_value_t = Preference::First)]
+    pub(crate) keep: Preference,
+    /// The files or directories whose records have the fields that --keep goes by (repeatable)
+    #[arg(long, value_name = "PATH")]
+    pub(crate) records: Vec<PathBuf>,
+    /// The field of a record that says where it comes from, for --keep prefer:SOURCE
+    #[arg(long, value_name = "NAME")]
+    pub(crate) group_field: Option<String>,
+    #[command(flatten)]
+    pub(crate) naming: NamingOptions,
+    #[command(flatten)]
+    pub(crate) input: InputOptions,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -72,16 +87,6 @@ pub(crate) enum LinkageChoice {
     Representative,
     /// A chain of similar pairs leads from each member to every other
     Connected,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum KeepChoice {
-    /// The one added first
-    First,
-    /// The one with the most bytes of text; ties go to the one added first
-    Longest,
-    /// The one with the smallest id, byte by byte
-    Id,
 }
 
 /// The most bytes of ids held in memory; more go to a temporary file.
@@ -100,6 +105,7 @@ const MAX_NAME_WIDTH: usize = 60;
 pub(crate) fn run(global: &GlobalOptions, args: &Clusters) -> Result<Ending, Failure> {
     interrupt::catch()?;
     let start = Instant::now();
+    clusters_preference::check(&args.clustering, &args.index)?;
     if let Some(report) = &args.report {
         clusters_report::check(report, &args.index, args.results.file())?;
     }
@@ -170,13 +176,9 @@ impl ClusteringOptions {
             LinkageChoice::Representative => Linkage::Representative,
             LinkageChoice::Connected => Linkage::Connected,
         };
-        let keep = match self.keep {
-            KeepChoice::First => Keep::First,
-            KeepChoice::Longest => Keep::Longest,
-            KeepChoice::Id => Keep::Id,
-        };
-        let progress = ProgressBar::of_parts(global);
-        let clustering = snapshot.clusters(self.threshold(snapshot))?.linkage(linkage).keep(keep);
+        let clustering = snapshot.clusters(self.threshold(snapshot))?.linkage(linkage);
+        let clustering = clusters_preference::prefer(global, self, snapshot, clustering)?;
+        let progress = ProgressBar::of_parts(global).named("looking for clusters");
         let found = clustering.estimate(self.estimate).find().watch(progress.watch());
         progress.finish();
         Ok(found?)

@@ -85,6 +85,7 @@ pub(crate) fn write(
             .to_owned(),
         ),
         ("recall at the threshold", similarity(clusters.recall()).to_string()),
+        ("kept of each cluster", options.keep.to_string()),
     ];
     settings.extend(circumstances(snapshot.settings(), options.estimate));
     let facts = Facts {

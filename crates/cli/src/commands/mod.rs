@@ -3,6 +3,7 @@
 pub(crate) mod add;
 pub(crate) mod backup;
 pub(crate) mod clusters;
+mod clusters_preference;
 mod clusters_report;
 pub mod compare;
 pub mod compare_weighted;

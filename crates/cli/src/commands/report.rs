@@ -1,7 +1,7 @@
 //! `twindex report`: a page about the similar documents of an index.
 
 use crate::commands::clusters::{ClusteringOptions, sentence};
-use crate::commands::clusters_report;
+use crate::commands::{clusters_preference, clusters_report};
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::{ending::Ending, opening};
@@ -33,6 +33,7 @@ pub(crate) struct Report {
 pub(crate) fn run(global: &GlobalOptions, args: &Report) -> Result<Ending, Failure> {
     interrupt::catch()?;
     let Report { index: path, output, clustering } = args;
+    clusters_preference::check(clustering, path)?;
     clusters_report::check(output, path, None)?;
     let index = opening::to_read(global, path)?;
     let snapshot = index.snapshot()?;

@@ -3,6 +3,7 @@
 use crate::input::{
     Fields, Format, Inputs, STANDARD_INPUT, WANTS_WEIGHTS, WalkOptions, check_glob, encoding,
 };
+use crate::remote::is_remote;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::resume_key::ResumeKey;
@@ -85,6 +86,20 @@ pub fn announce_standard_input(global: &GlobalOptions, paths: &[PathBuf]) {
     let reads_it = paths.iter().any(|path| path.as_os_str() == STANDARD_INPUT);
     if reads_it && !global.quiet && io::stdin().is_terminal() {
         note("reading standard input; end it with Ctrl-D, or stop with Ctrl-C and name files");
+    }
+}
+
+/// Whether a path is there for a second reading: no pipe and no device.
+pub fn can_be_read_again(path: &Path) -> bool {
+    let is_there = || path.metadata().is_ok_and(|found| found.is_file() || found.is_dir());
+    path.as_os_str() != STANDARD_INPUT && (is_remote(path) || is_there())
+}
+
+/// An input as messages name it.
+pub fn shown(path: &Path) -> String {
+    match path.as_os_str() == STANDARD_INPUT {
+        true => "standard input".to_owned(),
+        false => path.display().to_string(),
     }
 }
 

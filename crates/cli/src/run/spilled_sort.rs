@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Seek, Write};
+use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 
 /// Values to be sorted.
 pub struct SpilledSort<T> {
@@ -34,8 +34,9 @@ impl<T: Ord + Serialize + DeserializeOwned> SpilledSort<T> {
         // The file has no name, so it goes when the process ends, however it ends.
         let mut file = BufWriter::new(tempfile::tempfile()?);
         for value in self.values.drain(..) {
-            serde_json::to_writer(&mut file, &value)?;
-            file.write_all(b"\n")?;
+            let bytes = postcard::to_stdvec(&value).map_err(io::Error::other)?;
+            file.write_all(&(bytes.len() as u64).to_le_bytes())?;
+            file.write_all(&bytes)?;
         }
         let mut file = file.into_inner()?;
         file.rewind()?;
@@ -68,10 +69,15 @@ pub struct Sorted<T> {
 
 impl<T: Ord + DeserializeOwned> Sorted<T> {
     fn read(&mut self, file: usize) -> io::Result<()> {
-        let mut line = String::new();
-        if self.files[file].read_line(&mut line)? > 0 {
-            self.next.push(Reverse((serde_json::from_str(&line)?, file)));
+        let mut length = [0; 8];
+        match self.files[file].read_exact(&mut length) {
+            Err(end) if end.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
+            read => read?,
         }
+        let mut bytes = vec![0; u64::from_le_bytes(length) as usize];
+        self.files[file].read_exact(&mut bytes)?;
+        let value = postcard::from_bytes(&bytes).map_err(io::Error::other)?;
+        self.next.push(Reverse((value, file)));
         Ok(())
     }
 }

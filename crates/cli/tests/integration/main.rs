@@ -15,6 +15,7 @@ mod cli_docs;
 mod cli_expiry;
 mod cli_explain;
 #[cfg(unix)]
+mod cli_keep;
 mod cli_kill;
 mod cli_known;
 mod cli_large;

@@ -1,10 +1,13 @@
 //! What a run of `dedup` makes with its first good record: the index, its outputs, its progress.
 
+use crate::commands::dedup::chosen;
 use crate::commands::dedup::command::Dedup;
 use crate::commands::dedup::completion::forget;
 use crate::commands::dedup::deduplication::{Counts, Deduplication, InputRecord};
 use crate::commands::dedup::reporting;
-use crate::commands::outputs::partial_file::PartialFile;
+use crate::commands::outputs::choices::Choices;
+use crate::commands::outputs::kept::Kept;
+use crate::commands::outputs::partial_file::{LengthAndHash, PartialFile};
 use crate::commands::outputs::targets::Targets;
 use crate::report::{Findings, Histogram};
 use crate::run::failure::Failure;
@@ -147,7 +150,10 @@ impl<'a> Begun<'a> {
         // If the process is killed before `end` commits, the next run completes these steps.
         index.flush()?;
         let spool = audit.finish()?;
-        kept.finish()?;
+        match kept {
+            Kept::Choices(choices) => chosen::write(plan, *choices)?,
+            kept => kept.finish()?,
+        }
         plan.targets.deliver()?;
         if plan.targets.output_file().is_some() {
             plan.end(&index, run)?;
@@ -192,6 +198,28 @@ impl Plan<'_> {
         let mut txn = index.begin_write()?;
         run.remember(&mut txn, circumstances)?;
         Ok(txn.commit()?)
+    }
+
+    /// Starts the output. Of records in an order of preference, it notes which are kept.
+    pub(crate) fn create_kept(&self) -> Result<Kept, Failure> {
+        match &self.targets.out {
+            Some(_) if self.args.keep.is_ordered() => {
+                let choices = Choices::create(self.targets.output_file().as_deref())?;
+                Ok(Kept::Choices(Box::new(choices)))
+            }
+            out => Kept::create(out.as_ref()),
+        }
+    }
+
+    /// Continues the output of an interrupted run; `None` if it has changed.
+    pub(crate) fn resume_kept(&self, content: LengthAndHash) -> Result<Option<Kept>, Failure> {
+        match self.targets.output_file() {
+            Some(file) if self.args.keep.is_ordered() => {
+                let choices = Choices::resume(&file, content)?;
+                Ok(choices.map(|choices| Kept::Choices(Box::new(choices))))
+            }
+            _ => Kept::resume(self.targets.out.as_ref(), content),
+        }
     }
 
     /// Creates the index.

@@ -5,10 +5,10 @@ use crate::commands::dedup::begun::{Begun, Plan};
 use crate::commands::dedup::completion;
 use crate::commands::dedup::deduplication::{Counts, InputRecord};
 use crate::commands::dedup::dry_run::DryRun;
+use crate::commands::dedup::intake::Intake;
 use crate::commands::dedup::removal::RemovalOptions;
 use crate::commands::dedup::reporting;
 use crate::commands::dedup::summary::{Ended, Summary, sum_up};
-use crate::commands::outputs::kept;
 use crate::commands::outputs::kept_output::OutputRecord;
 use crate::commands::outputs::request::OutputRequest;
 use crate::commands::outputs::targets::Targets;
@@ -19,10 +19,12 @@ use crate::report::Findings;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::index_settings::IndexSettings;
-use crate::run::input_options::{InputOptions, NamingOptions, announce_standard_input};
-use crate::run::records::{Records, Source};
+use crate::run::input_options::{
+    InputOptions, NamingOptions, announce_standard_input, can_be_read_again, shown,
+};
+use crate::run::preference::Preference;
+use crate::run::records::Records;
 use crate::run::resume_key::ResumeKey;
-use crate::run::short_texts::ShortTexts;
 use crate::run::{ending::Ending, opening, ranges, records};
 use crate::terminal::interrupt;
 use crate::terminal::messages::message;
@@ -94,9 +96,9 @@ pub(crate) struct Dedup {
     /// clusters, sources. It is one file for a browser
     #[arg(help_heading = OUTPUT, long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
-    /// The field of a record, or column of a table, that says where it comes from in the report
-    /// [default: its file or folder]
-    #[arg(help_heading = OUTPUT, long, value_name = "NAME", requires = "report")]
+    /// The field of a record, or column of a table, that says where it comes from, for --report and
+    /// for --keep prefer:SOURCE [default: its file or folder]
+    #[arg(help_heading = OUTPUT, long, value_name = "NAME")]
     pub(crate) group_field: Option<String>,
     /// Change no file; only print what would be removed, and write the report
     #[arg(help_heading = OUTPUT, long)]
@@ -107,6 +109,16 @@ pub(crate) struct Dedup {
     /// Also remove records similar to a document of this index, which is only read (repeatable)
     #[arg(help_heading = DUPLICATES, long, value_name = "INDEX")]
     pub(crate) against: Vec<PathBuf>,
+    /// Which of similar records to keep: first; longest; id, the smallest; max:FIELD or min:FIELD,
+    /// by a number or date; prefer:SOURCE,SOURCE,..., by file, folder or --group-field. Any but first
+    /// reads the input twice. What earlier runs have kept stays
+    #[arg(
+        help_heading = DUPLICATES,
+        long,
+        value_name = "RULE",
+        default_value_t = Preference::First
+    )]
+    pub(crate) keep: Preference,
     /// Use estimates even if the index stores texts: faster, because no text is read
     #[arg(help_heading = DUPLICATES, long)]
     pub(crate) estimate: bool,
@@ -147,6 +159,16 @@ pub(crate) struct Dedup {
     pub(crate) settings: IndexSettings,
 }
 
+/// What the input is read for.
+pub(crate) enum Purpose {
+    /// To judge its records.
+    Judge(Sketcher),
+    /// To compare it with the input of an earlier run: ids and hashes of texts suffice.
+    Compare,
+    /// To write its records.
+    Write,
+}
+
 /// Runs the command.
 pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failure> {
     interrupt::catch()?;
@@ -154,6 +176,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
     args.removal.check(args.estimate, !args.against.is_empty())?;
     reporting::check(args)?;
     let mut targets = Targets::of(&args.outputs())?;
+    args.check_keep()?;
     args.settings.threshold().map(ranges::threshold).transpose()?;
     let dry_run = args.dry_run.then(|| DryRun::of(global, args)).transpose()?;
     let place = dry_run.as_ref().map_or(&args.index, |copy| &copy.index);
@@ -240,44 +263,18 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
             plan.targets = &silent;
         }
     }
-    let mut begun = match interrupted {
+    let begun = match interrupted {
         Some(run) => Some(Begun::new(&plan, index.take(), Some(run))?),
         None => None,
     };
     announce_standard_input(global, &args.paths);
-    let records = args.records(targets, &settings, Some(settings.sketcher()?), global.quiet)?;
+    let purpose = Purpose::Judge(settings.sketcher()?);
+    let records = args.records(targets, &settings, purpose, global.quiet)?;
     let mut progress = ProgressBar::new(global, records.expected_bytes);
-    let (mut failed, mut sources) = (0_u64, Vec::<Source>::new());
-    let is_new = index.is_none() && begun.is_none();
-    let mut short_texts = is_new.then(|| ShortTexts::new(&settings));
-    for parsed in records {
-        let documents = parsed.records();
-        failed += parsed.failed;
-        if let Some(texts) = &mut short_texts {
-            parsed.good.iter().for_each(|record| texts.add(&record.document));
-        }
-        parsed.messages.iter().for_each(|message| progress.say(message));
-        if begun.is_none() && (parsed.source.head.is_some() || !parsed.good.is_empty()) {
-            kept::check(targets.out.as_ref(), &parsed.source)?;
-        }
-        if sources.last().is_none_or(|last| !last.is_like(&parsed.source)) {
-            sources.push(parsed.source);
-        }
-        if begun.is_none() && !parsed.good.is_empty() {
-            begun = Some(Begun::new(&plan, index.take(), None)?);
-        }
-        if let Some(mut run) = begun.take() {
-            run.begin(sources.drain(..))?;
-            begun = Some(run.judge(parsed.good, &progress)?);
-        }
-        progress.add(documents, parsed.bytes);
-    }
+    let mut intake = Intake::new(&plan, index.take(), begun);
+    intake.judge_all(records, &mut progress)?;
+    let Intake { begun, failed, mut short_texts, .. } = intake;
     let interrupted = interrupt::asked();
-    if begun.is_none() && failed == 0 && !interrupted {
-        let mut run = Begun::new(&plan, index.take(), None)?;
-        run.begin(sources.drain(..))?;
-        begun = Some(run);
-    }
     // Records that are judged again only to renew times have been counted before.
     let ended = match (interrupted, &finished) {
         (true, _) => Ended::Interrupted,
@@ -365,22 +362,28 @@ impl Dedup {
         inputs
     }
 
-    /// Starts to read the input. Without a sketcher, documents have an empty signature: their ids
-    /// and text hashes suffice to tell whether two inputs are the same.
+    /// Starts to read the input. Unless records are to be judged, documents have an empty
+    /// signature.
     pub(crate) fn records(
         &self,
         targets: &Targets,
         settings: &Settings,
-        sketcher: Option<Sketcher>,
+        purpose: Purpose,
         quiet: bool,
     ) -> Result<Records<InputRecord>, Failure> {
         let settings = *settings;
         let mut inputs = self.inputs(targets, &settings);
-        inputs.whole_rows = targets.out.is_some() && sketcher.is_some();
+        let (keep, group_field) = (self.keep.clone(), self.group_field.clone());
+        inputs.whole_rows = match &purpose {
+            Purpose::Judge(_) if targets.out.is_some() => true,
+            Purpose::Judge(_) | Purpose::Compare => keep.reads_fields(group_field.as_deref()),
+            Purpose::Write => true,
+        };
         self.naming.apply(&mut inputs, quiet);
         let removed_text = self.removed_text;
         let none = Signature::empty(settings.lanes())?;
         records::start(inputs, &settings, move |record| {
+            let rank = keep.rank(&record, group_field.as_deref());
             let (id, named) = match record.name {
                 RecordName::Id(id) => (id, true),
                 RecordName::Automatic => ("#".to_owned(), false),
@@ -392,22 +395,48 @@ impl Dedup {
                 let cause = "its name holds a line break, which a list of paths cannot have".into();
                 return Err(BadRecord { place, cause });
             }
-            let document = match &sketcher {
-                Some(sketcher) => Document::prepare(id, record.body.content(), sketcher, &settings),
-                None => Document::from_signature(id, none.clone()).map(|document| {
-                    let whole = document.with_content(record.body.content());
-                    let (hash, bytes) = (whole.text_hash(), whole.text_bytes());
-                    whole.with_text_hash(hash, bytes)
-                }),
+            let document = match &purpose {
+                Purpose::Judge(sketcher) => {
+                    Document::prepare(id, record.body.content(), sketcher, &settings)
+                }
+                Purpose::Compare | Purpose::Write => Document::from_signature(id, none.clone())
+                    .map(|document| {
+                        let whole = document.with_content(record.body.content());
+                        let (hash, bytes) = (whole.text_hash(), whole.text_bytes());
+                        whole.with_text_hash(hash, bytes)
+                    }),
             };
             match document {
                 Ok(document) => {
                     let document = if named { document } else { document.without_id() };
-                    Ok(InputRecord { document, place, written, form, text })
+                    Ok(InputRecord { document, place, rank, written, form, text })
                 }
                 Err(error) => Err(BadRecord { place, cause: error.to_string() }),
             }
         })
+    }
+
+    /// Refuses an order of preference where there can be none.
+    fn check_keep(&self) -> Result<(), Failure> {
+        let is_by_source = matches!(self.keep, Preference::Sources(_));
+        if self.group_field.is_some() && self.report.is_none() && !is_by_source {
+            return Err(anyhow!("--group-field is for --report and --keep prefer:SOURCE").into());
+        }
+        if !self.keep.is_ordered() {
+            return Ok(());
+        }
+        let keep = &self.keep;
+        if self.removal.remove.is_by_passages() {
+            return Err(anyhow!("--keep {keep} is for --remove similar and contained").into());
+        }
+        match self.paths.iter().find(|path| !can_be_read_again(path)) {
+            Some(path) => Err(anyhow!(
+                "{}: --keep {keep} reads its input twice, and a stream ends; write it to a file",
+                shown(path)
+            )
+            .into()),
+            None => Ok(()),
+        }
     }
 
     /// The columns of the audit.
@@ -434,7 +463,12 @@ impl Dedup {
             .with_flag("id-hash", self.naming.is_hash())
             .with_flag("removed-text", self.removed_text)
             .with_flag("estimate", self.estimate)
-            .with("max-candidates", self.max_candidates.to_le_bytes());
+            .with("max-candidates", self.max_candidates.to_le_bytes())
+            .with_option("keep", self.keep.is_ordered().then(|| self.keep.to_string()))
+            .with_option(
+                "group-field",
+                self.group_field.as_ref().filter(|_| self.keep.is_ordered()),
+            );
         self.input.add_to(self.removal.add_to(key))
     }
 }

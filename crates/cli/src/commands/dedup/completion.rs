@@ -2,10 +2,13 @@
 //! its output was complete, or one that has finished.
 
 use crate::commands::dedup::begun::Plan;
-use crate::commands::dedup::command::Dedup;
+use crate::commands::dedup::chosen;
+use crate::commands::dedup::command::{Dedup, Purpose};
 use crate::commands::dedup::deduplication::{Counts, stored_outputs};
+use crate::commands::dedup::preferred::Preferred;
 use crate::commands::dedup::reporting;
 use crate::commands::outputs::audit::Audit;
+use crate::commands::outputs::choices::Choices;
 use crate::commands::outputs::kept;
 use crate::commands::outputs::partial_file::{
     LengthAndHash, PartialFile, changed_error, partial_path,
@@ -27,8 +30,11 @@ use twindex::{DedupInput, DedupRun, Index};
 /// `None` for a run that is not remembered when it has finished, because its input cannot be read
 /// twice, or its output is no file.
 pub(crate) fn circumstances(args: &Dedup, targets: &Targets) -> Option<ResumeKey> {
-    // Whether all files of a folder are as they were left is not looked at.
-    let Some(Target::File(_)) = targets.out else { return None };
+    // Whether all files of a folder are as they were left is not looked at. A run in an order of
+    // preference does not know what its output was.
+    let Some(Target::File(_)) = targets.out.as_ref().filter(|_| !args.keep.is_ordered()) else {
+        return None;
+    };
     let mut key = ResumeKey::default();
     for path in &args.paths {
         let found = std::fs::metadata(path).ok()?;
@@ -86,13 +92,23 @@ pub(crate) fn finished(plan: &Plan<'_>, index: &Index) -> Result<Option<(Counts,
 /// Reads the input to compare it with that of a run. Returns also the number of bad records.
 fn read_again(plan: &Plan<'_>) -> Result<(DedupInput, u64), Failure> {
     let (mut found, mut failed) = (DedupInput::default(), 0);
-    let records = plan.args.records(plan.targets, &plan.settings, None, true)?;
+    let records = plan.args.records(plan.targets, &plan.settings, Purpose::Compare, true)?;
+    let is_ordered = plan.args.keep.is_ordered();
+    let mut preferred = Preferred::new();
     let progress = ProgressBar::new(plan.global, records.expected_bytes);
     let mut progress = progress.named("comparing the input with that of the earlier run");
     for parsed in records {
         failed += parsed.failed;
-        parsed.good.iter().for_each(|incoming| found.add(&incoming.document));
         progress.add(parsed.records(), parsed.bytes);
+        for incoming in parsed.good {
+            match is_ordered {
+                true => preferred.add(incoming)?,
+                false => found.add(&incoming.document),
+            }
+        }
+    }
+    for incoming in preferred.sorted(plan.settings.weighted)? {
+        found.add(&incoming?.document);
     }
     progress.finish();
     if interrupt::asked() {
@@ -145,7 +161,14 @@ pub(crate) fn complete(
         true => PartialFile::complete(&spool, audit_content)?,
         false => true,
     };
-    if !audit || !kept::complete(target, kept_content)? {
+    let is_kept = || match plan.args.keep.is_ordered() {
+        false => kept::complete(target, kept_content),
+        true => match Choices::resume(&out, kept_content)? {
+            Some(choices) => chosen::write(plan, choices).map(|()| true),
+            None => Ok(false),
+        },
+    };
+    if !audit || !is_kept()? {
         return Err(changed_error(&partial_path(&out)));
     }
     targets.deliver()?;

@@ -13,6 +13,7 @@ use crate::commands::replace_guard::ReplaceGuard;
 use crate::input::TextForm;
 use crate::report::Histogram;
 use crate::run::failure::Failure;
+use crate::run::preference::Rank;
 use crate::terminal::output::likeness;
 use anyhow::anyhow;
 use serde_json::Value;
@@ -103,6 +104,8 @@ pub(crate) struct InputRecord {
     pub(crate) document: Document,
     /// Where the record stands in the input, for messages.
     pub(crate) place: String,
+    /// How much it is preferred to others.
+    pub(crate) rank: Rank,
     /// What the output receives if the record is kept.
     pub(crate) written: OutputRecord,
     /// How that holds the text.
@@ -143,17 +146,16 @@ impl<'a> Deduplication<'a> {
     ) -> Result<Self, Failure> {
         let Plan { global, args, targets, ref key, .. } = *plan;
         let resumes = interrupted.is_some();
-        let out = targets.out.as_ref();
         let (run, kept, audit) = match (interrupted, targets.output_file(), targets.spool()) {
             (Some(run), Some(file), Some(spool)) => {
                 let (kept, audit) = stored_outputs(&run);
-                let parts = (Kept::resume(out, kept)?, PartialFile::resume(&spool, audit)?);
+                let parts = (plan.resume_kept(kept)?, PartialFile::resume(&spool, audit)?);
                 let (Some(kept), Some(audit)) = parts else {
                     return Err(changed_error(&partial_path(&file)));
                 };
                 (run, kept, Some(audit))
             }
-            _ => (DedupRun::begin(key), Kept::create(out)?, None),
+            _ => (DedupRun::begin(key), plan.create_kept()?, None),
         };
         let counts = Counts::of(&run);
         let guard = ReplaceGuard::new(args.replace.or(resumes), index)?;
@@ -214,7 +216,7 @@ impl<'a> Deduplication<'a> {
         let mut records = Vec::with_capacity(incoming.len());
         let mut documents = Vec::with_capacity(incoming.len());
         let Plan { args, .. } = *self.plan;
-        for InputRecord { document, place, written, form, text } in incoming {
+        for InputRecord { document, place, written, form, text, .. } in incoming {
             self.kept.admit(&written, &place)?;
             if args.removal.remove == Remove::Spans && form == TextForm::Fixed {
                 return Err(fixed_text(&place));

@@ -2,10 +2,13 @@
 
 pub(crate) mod against;
 mod begun;
+mod chosen;
 pub(crate) mod command;
 mod completion;
 pub(crate) mod deduplication;
 pub(crate) mod dry_run;
+mod intake;
+mod preferred;
 mod removal;
 mod repetition;
 mod reporting;

@@ -7,19 +7,18 @@ use crate::commands::dedup::removal::Remove;
 use crate::commands::dedup::summary::Summary;
 use crate::commands::outputs::audit::Audit;
 use crate::commands::outputs::partial_file::partial_path;
-use crate::input::STANDARD_INPUT;
-use crate::remote::is_remote;
 use crate::report;
 use crate::report::{
     AuditLines, Facts, Findings, Gathering, InputReading, Kind, ReadLines, RemovedRecords, gather,
     percent,
 };
 use crate::run::failure::Failure;
+use crate::run::input_options::{can_be_read_again, shown};
 use crate::terminal::messages::message;
 use crate::terminal::numbers::grouped;
 use crate::terminal::output::bytes;
 use anyhow::anyhow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use twindex::{Index, Settings};
 
 /// Refuses a report of what has no similarities.
@@ -105,12 +104,6 @@ fn gathered(
     gather(gathering).map(Some)
 }
 
-/// Whether a path is there for a second reading: no pipe and no device.
-fn can_be_read_again(path: &Path) -> bool {
-    let is_there = || path.metadata().is_ok_and(|found| found.is_file() || found.is_dir());
-    path.as_os_str() != STANDARD_INPUT && (is_remote(path) || is_there())
-}
-
 /// Writes the report.
 pub(super) fn write(
     args: &Dedup,
@@ -138,13 +131,8 @@ pub(super) fn write(
         [(known, "known and left out"), (spared, "spared"), (empty, "empty"), (failed, "failed")];
     let some = some.into_iter().filter(|(count, _)| *count > 0);
     numbers.extend(some.map(|(count, name)| (name, grouped(count))));
-    let list = |paths: &[PathBuf]| {
-        let paths = paths.iter().map(|path| match path.as_os_str() == STANDARD_INPUT {
-            true => "standard input".to_owned(),
-            false => path.display().to_string(),
-        });
-        paths.collect::<Vec<_>>().join(", ")
-    };
+    let list =
+        |paths: &[PathBuf]| paths.iter().map(|path| shown(path)).collect::<Vec<_>>().join(", ");
     let mut circumstances = vec![
         ("input", list(&args.paths)),
         ("index", args.index.display().to_string()),
@@ -156,6 +144,9 @@ pub(super) fn write(
     if args.removal.remove == Remove::Contained {
         let share = args.removal.min_contained.unwrap_or(1.0);
         circumstances.push(("removed only if contained to", share.to_string()));
+    }
+    if args.keep.is_ordered() {
+        circumstances.push(("kept of similar records", args.keep.to_string()));
     }
     if let Some(recall) = &summary.recall {
         circumstances.push(("recall at the threshold", recall.to_string()));

@@ -1,5 +1,6 @@
 //! The output of `dedup` and `screen`: one file or stream, or a folder with a file for each input.
 
+use crate::commands::outputs::choices::Choices;
 use crate::commands::outputs::kept_file::{self, KeptFile};
 use crate::commands::outputs::kept_folder::{self, KeptFolder};
 use crate::commands::outputs::kept_output::OutputRecord;
@@ -16,6 +17,8 @@ pub(crate) enum Kept {
     Nowhere,
     File(KeptFile),
     Folder(Box<KeptFolder>),
+    /// Records are noted, to be written when all are judged.
+    Choices(Box<Choices>),
 }
 
 impl Kept {
@@ -48,7 +51,7 @@ impl Kept {
     pub(crate) fn begin(&mut self, source: &Source) -> Result<(), Failure> {
         match (self, &source.head) {
             (Self::File(file), Some(head)) => file.begin_table(head),
-            (Self::File(_), None) | (Self::Nowhere, _) => Ok(()),
+            (Self::File(_), None) | (Self::Nowhere | Self::Choices(_), _) => Ok(()),
             (Self::Folder(folder), _) => folder.begin(source),
         }
     }
@@ -56,7 +59,7 @@ impl Kept {
     /// Checks that a record can be written beside those before it.
     pub(crate) fn admit(&mut self, written: &OutputRecord, place: &str) -> Result<(), Failure> {
         match self {
-            Self::Nowhere => Ok(()),
+            Self::Nowhere | Self::Choices(_) => Ok(()),
             Self::File(file) => file.admit(written, place),
             Self::Folder(folder) => folder.admit(written, place),
         }
@@ -66,6 +69,10 @@ impl Kept {
     pub(crate) fn write(&mut self, written: &OutputRecord) -> Result<(), Failure> {
         match self {
             Self::Nowhere => Ok(()),
+            Self::Choices(choices) => match written {
+                OutputRecord::Chosen(choice) => choices.add(*choice),
+                _ => Ok(()),
+            },
             Self::File(file) => file.write(written),
             Self::Folder(folder) => folder.write(written),
         }
@@ -79,13 +86,14 @@ impl Kept {
             Self::Nowhere => Ok(None),
             Self::File(file) => file.sync(last),
             Self::Folder(folder) => folder.sync(last).map(Some),
+            Self::Choices(choices) => choices.sync(),
         }
     }
 
     /// Gives files that are complete their names, after a commit that says so.
     pub(crate) fn committed(&mut self) -> Result<(), Failure> {
         match self {
-            Self::Nowhere | Self::File(_) => Ok(()),
+            Self::Nowhere | Self::File(_) | Self::Choices(_) => Ok(()),
             Self::Folder(folder) => folder.committed(),
         }
     }
@@ -96,13 +104,14 @@ impl Kept {
             Self::Nowhere => Ok(()),
             Self::File(file) => file.discard(),
             Self::Folder(folder) => folder.discard(),
+            Self::Choices(choices) => choices.discard(),
         }
     }
 
-    /// Completes the output: files get their names.
+    /// Completes the output: files get their names. What was only noted has none.
     pub(crate) fn finish(self) -> Result<(), Failure> {
         match self {
-            Self::Nowhere => Ok(()),
+            Self::Nowhere | Self::Choices(_) => Ok(()),
             Self::File(file) => file.finish(),
             Self::Folder(folder) => folder.finish(),
         }

@@ -1,6 +1,7 @@
 //! The text output of `dedup` and `screen`: the kept records, each with the bytes it had in the
 //! input.
 
+use crate::commands::outputs::choices::Choice;
 use crate::commands::outputs::partial_file::{LengthAndHash, OutputWriter};
 use crate::input::{RawRecord, RowBatch, TableHead, TextForm};
 use crate::run::failure::Failure;
@@ -24,6 +25,8 @@ pub(crate) enum OutputRecord {
     Row { header: Arc<[u8]>, bytes: Vec<u8> },
     /// A row of a table by columns.
     Columns { batch: Arc<RowBatch>, row: usize, text: Option<NewText> },
+    /// A record that is written later, when the input is read again.
+    Chosen(Choice),
 }
 
 /// Another text for a column of a row.
@@ -76,7 +79,7 @@ impl OutputRecord {
                 let text = NewText { column: field.to_owned(), text: text.to_owned() };
                 Self::Columns { batch: Arc::clone(batch), row: *row, text: Some(text) }
             }
-            Self::Path(_) | Self::Warc(_) => return None,
+            Self::Path(_) | Self::Warc(_) | Self::Chosen(_) => return None,
         })
     }
 }
@@ -140,6 +143,7 @@ impl KeptOutput {
                 return Err(wants_columns(place));
             }
             OutputRecord::Columns { .. } => OutputFormat::Columns,
+            OutputRecord::Chosen(_) => return Ok(()),
         };
         let Some(before) = &self.format else {
             self.format = Some(format);
@@ -197,7 +201,7 @@ impl KeptOutput {
                 self.put(bytes)?;
                 self.put(b"\r\n\r\n")
             }
-            OutputRecord::Columns { .. } => Ok(()),
+            OutputRecord::Columns { .. } | OutputRecord::Chosen(_) => Ok(()),
         }
     }
 

@@ -1,6 +1,7 @@
 //! What a command makes of a stream of records: the kept ones, and an audit of the others.
 
 pub(crate) mod audit;
+pub(crate) mod choices;
 pub(crate) mod delivery;
 mod exclusive_file;
 pub(crate) mod folder_state;

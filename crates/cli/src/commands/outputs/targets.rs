@@ -1,5 +1,6 @@
 //! The targets that `dedup` writes to: resolves links, and refuses to overwrite an input.
 
+use crate::commands::outputs::choices::choices_path;
 use crate::commands::outputs::delivery::Delivery;
 use crate::commands::outputs::folder_state::{forget_state, state_path};
 use crate::commands::outputs::partial_file::{partial_path, with_suffix};
@@ -12,8 +13,8 @@ use crate::report::check_target;
 use crate::run::column_format::ColumnFormat;
 use crate::run::failure::Failure;
 use anyhow::{Context, anyhow};
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// A place to write to, as a path names it.
 #[derive(Clone, Debug)]
@@ -91,9 +92,16 @@ impl Targets {
         self.delivery.as_ref().map_or(Ok(()), |delivery| delivery.deliver(self.out.as_ref()))
     }
 
-    /// Deletes what is needed only until the run has ended: the state of a folder, and what was
-    /// copied to an address.
+    /// Deletes what is needed only until the run has ended: the state of a folder, what was copied
+    /// to an address, and which records were chosen.
     pub(crate) fn clean_up(&self) -> Result<(), Failure> {
+        if let Some(output) = self.output_file() {
+            let chosen = partial_path(&choices_path(&output));
+            match fs::remove_file(&chosen) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                removed => removed.with_context(|| chosen.display().to_string())?,
+            }
+        }
         self.folder().map_or(Ok(()), forget_state)?;
         self.delivery.as_ref().map_or(Ok(()), Delivery::clean_up)
     }
@@ -143,7 +151,8 @@ impl Targets {
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         let out = self.output_file();
         let rows = out.as_deref().filter(|out| ColumnFormat::of(out).is_some()).map(spool_path);
-        let named = out.into_iter().chain(self.spool()).chain(rows);
+        let chosen = out.as_deref().map(choices_path);
+        let named = out.into_iter().chain(self.spool()).chain(rows).chain(chosen);
         named.flat_map(|path| [partial_path(&path), path]).collect()
     }
 

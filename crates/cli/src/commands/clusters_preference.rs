@@ -1,0 +1,129 @@
+//! `clusters --keep`: puts the documents of an index in an order of preference.
+
+use crate::commands::clusters::ClusteringOptions;
+use crate::input::RecordName;
+use crate::run::failure::Failure;
+use crate::run::global_options::GlobalOptions;
+use crate::run::preference::{Preference, Rank};
+use crate::run::records;
+use crate::run::spilled_sort::SpilledSort;
+use crate::terminal::interrupt;
+use crate::terminal::messages::message;
+use crate::terminal::numbers::grouped;
+use crate::terminal::progress_bar::ProgressBar;
+use anyhow::{Context, anyhow};
+use std::path::Path;
+use twindex::{Clustering, Keep, Snapshot};
+
+/// The memory for ids. More go to temporary files.
+const ROOM: usize = 64 << 20;
+
+/// Ids with their ranks. Ids of equal rank are in the order in which they were added.
+type Ranked = SpilledSort<(Rank, u64, String)>;
+
+/// Sets which document represents a cluster.
+pub(crate) fn prefer<'s>(
+    global: &GlobalOptions,
+    options: &ClusteringOptions,
+    snapshot: &'s Snapshot,
+    clustering: Clustering<'s>,
+) -> Result<Clustering<'s>, Failure> {
+    let (keep, group_field) = (&options.keep, options.group_field.as_deref());
+    match keep {
+        Preference::First => return Ok(clustering.keep(Keep::First)),
+        Preference::Longest => return Ok(clustering.keep(Keep::Longest)),
+        Preference::Id => return Ok(clustering.keep(Keep::Id)),
+        Preference::Greatest(_) | Preference::Least(_) | Preference::Sources(_) => {}
+    }
+    let ranked = match keep.reads_fields(group_field) {
+        true => of_records(global, options, snapshot)?,
+        false => of_ids(options, snapshot)?,
+    };
+    let sorted = ranked.sorted().context("a temporary file")?;
+    let mut fault = None;
+    let ids = sorted.map_while(|next| next.map_err(|error| fault = Some(error)).ok());
+    let clustering = clustering.prefer(ids.map(|(_, _, id)| id))?;
+    fault.map_or(Ok(()), Err).context("a temporary file")?;
+    let (known, wanted) = (clustering.preferred(), keep.wanted(group_field));
+    if known == 0 && !snapshot.is_empty() {
+        return Err(anyhow!("--keep {keep}: no document of the index has {wanted}").into());
+    }
+    if known < snapshot.len() && !global.quiet {
+        let (lacking, all) = (grouped(snapshot.len() - known), grouped(snapshot.len()));
+        message(&format!(
+            "--keep {keep}: {lacking} of {all} documents lack {wanted}, and come after all others"
+        ));
+    }
+    Ok(clustering)
+}
+
+/// Refuses options that do not belong together.
+pub(crate) fn check(options: &ClusteringOptions, index: &Path) -> Result<(), Failure> {
+    let ClusteringOptions { keep, group_field, records, .. } = options;
+    let reads_fields = keep.reads_fields(group_field.as_deref());
+    if reads_fields && records.is_empty() {
+        let path = index.display();
+        return Err(anyhow!(
+            "{path}: an index keeps no fields of records; say --records FILE for --keep {keep}"
+        )
+        .into());
+    }
+    if group_field.is_some() && !matches!(keep, Preference::Sources(_)) {
+        return Err(anyhow!("--group-field is for --keep prefer:SOURCE").into());
+    }
+    match !reads_fields && !records.is_empty() {
+        true => Err(anyhow!("--records is for a --keep that goes by a field").into()),
+        false => Ok(()),
+    }
+}
+
+/// Ranks documents by the fields of their records.
+fn of_records(
+    global: &GlobalOptions,
+    options: &ClusteringOptions,
+    snapshot: &Snapshot,
+) -> Result<Ranked, Failure> {
+    let settings = snapshot.settings();
+    let mut inputs = options.input.of(&options.records, snapshot.path(), settings.weighted);
+    options.naming.apply(&mut inputs, true);
+    inputs.whole_rows = true;
+    let (keep, group_field) = (options.keep.clone(), options.group_field.clone());
+    let records = records::start(inputs, settings, move |record| {
+        let rank = keep.rank(&record, group_field.as_deref());
+        Ok(match record.name {
+            RecordName::Id(id) if !rank.is_unknown => Some((rank, id)),
+            _ => None,
+        })
+    })?;
+    let progress = ProgressBar::new(global, records.expected_bytes);
+    let mut progress = progress.named("reading the fields of records");
+    let (mut ranked, mut number) = (SpilledSort::new(ROOM), 0);
+    for batch in records {
+        progress.add(batch.records(), batch.bytes);
+        batch.messages.iter().for_each(|message| progress.say(message));
+        for (rank, id) in batch.good.into_iter().flatten() {
+            let bytes = id.len();
+            ranked.push((rank, number, id), bytes).context("a temporary file")?;
+            number += 1;
+        }
+    }
+    progress.finish();
+    match interrupt::asked() {
+        true => Err(anyhow!("interrupted; nothing was printed").into()),
+        false => Ok(ranked),
+    }
+}
+
+/// Ranks documents by the files and folders that begin their ids.
+fn of_ids(options: &ClusteringOptions, snapshot: &Snapshot) -> Result<Ranked, Failure> {
+    let mut ranked = SpilledSort::new(ROOM);
+    for (number, id) in snapshot.ids().enumerate() {
+        let id = id?;
+        let rank = options.keep.rank_of_id(&id);
+        if !rank.is_unknown {
+            let bytes = id.len();
+            ranked.push((rank, number as u64, id), bytes).context("a temporary file")?;
+        }
+    }
+    Ok(ranked)
+}

@@ -1,0 +1,58 @@
+//! Writes the records that a run in an order of preference has chosen, in the order of the input.
+
+use crate::commands::dedup::begun::Plan;
+use crate::commands::dedup::command::Purpose;
+use crate::commands::outputs::choices::{Choice, Choices};
+use crate::commands::outputs::kept::Kept;
+use crate::run::failure::Failure;
+use crate::terminal::interrupt;
+use crate::terminal::progress_bar::ProgressBar;
+use anyhow::{Context, anyhow};
+
+/// Reads the input again, and writes the chosen records to the output of the run, which gets its
+/// name.
+///
+/// # Errors
+///
+/// Fails if a chosen record is not there any more, or if the user interrupts.
+pub(super) fn write(plan: &Plan<'_>, choices: Choices) -> Result<(), Failure> {
+    let Plan { args, targets, settings, global, .. } = *plan;
+    let mut chosen = choices.sorted()?;
+    let mut next = || chosen.next().transpose().context("a temporary file");
+    let mut kept = Kept::create(targets.out.as_ref())?;
+    let records = args.records(targets, &settings, Purpose::Write, true)?;
+    let progress = ProgressBar::new(global, records.expected_bytes);
+    let mut progress = progress.named("writing what is kept");
+    let (mut wanted, mut number) = (next()?, 0);
+    for parsed in records {
+        let documents = parsed.records();
+        kept.begin(&parsed.source)?;
+        for record in parsed.good {
+            if wanted.is_some_and(|wanted| wanted.number == number) {
+                if wanted != Some(Choice::of(number, &record.document)) {
+                    return Err(changed(&record.place));
+                }
+                kept.admit(&record.written, &record.place)?;
+                kept.write(&record.written)?;
+                wanted = next()?;
+            }
+            number += 1;
+        }
+        progress.add(documents, parsed.bytes);
+    }
+    progress.finish();
+    if interrupt::asked() {
+        let place = args.index.display();
+        return Err(anyhow!("{place}: interrupted; run the same command again to go on").into());
+    }
+    if wanted.is_some() {
+        return Err(changed("the input"));
+    }
+    kept.sync(true)?;
+    kept.finish()
+}
+
+/// The error for an input that is not what was judged.
+fn changed(place: &str) -> Failure {
+    anyhow!("{place}: was changed after it was judged; run the command with --restart").into()
+}

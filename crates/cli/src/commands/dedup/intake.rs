@@ -1,0 +1,163 @@
+//! How the records of the input come to be judged: as they are read, or in an order of preference.
+
+use crate::commands::dedup::begun::{Begun, Plan};
+use crate::commands::dedup::deduplication::InputRecord;
+use crate::commands::dedup::preferred::{InPreference, Preferred};
+use crate::commands::outputs::kept::{self, Kept};
+use crate::run::failure::Failure;
+use crate::run::records::{Records, Source};
+use crate::run::short_texts::ShortTexts;
+use crate::terminal::interrupt;
+use crate::terminal::numbers::grouped;
+use crate::terminal::progress_bar::ProgressBar;
+use anyhow::anyhow;
+use twindex::Index;
+
+/// The number of records in preference that are judged at once.
+const TOGETHER: usize = 1 << 10;
+
+/// What becomes of the input of a run.
+pub(super) struct Intake<'a> {
+    plan: &'a Plan<'a>,
+    /// The index, if there is one and the run has not begun.
+    index: Option<Index>,
+    /// The run, once a record could be read.
+    pub(super) begun: Option<Begun<'a>>,
+    /// The number of bad records.
+    pub(super) failed: u64,
+    /// Looks at the texts of a new index.
+    pub(super) short_texts: Option<ShortTexts>,
+    /// Where records come from that no output knows yet.
+    sources: Vec<Source>,
+}
+
+impl<'a> Intake<'a> {
+    /// Begins with the index, or with an interrupted run.
+    pub(super) fn new(plan: &'a Plan<'a>, index: Option<Index>, begun: Option<Begun<'a>>) -> Self {
+        let is_new = index.is_none() && begun.is_none();
+        let short_texts = is_new.then(|| ShortTexts::new(&plan.settings));
+        Self { plan, index, begun, failed: 0, short_texts, sources: Vec::new() }
+    }
+
+    /// Judges all records. Ends early after a signal.
+    pub(super) fn judge_all(
+        &mut self,
+        records: Records<InputRecord>,
+        progress: &mut ProgressBar,
+    ) -> Result<(), Failure> {
+        match self.plan.args.keep.is_ordered() {
+            false => self.judge_as_read(records, progress)?,
+            true => {
+                let (preferred, read) = self.read_all(records, progress)?;
+                if !interrupt::asked() {
+                    self.judge_in_preference(preferred, read)?;
+                }
+            }
+        }
+        // The input may be whole and empty: it still has outputs.
+        if self.begun.is_none() && self.failed == 0 && !interrupt::asked() {
+            let run = self.begin()?;
+            self.begun = Some(run);
+        }
+        Ok(())
+    }
+
+    fn judge_as_read(
+        &mut self,
+        records: Records<InputRecord>,
+        progress: &mut ProgressBar,
+    ) -> Result<(), Failure> {
+        for parsed in records {
+            let documents = parsed.records();
+            self.failed += parsed.failed;
+            if let Some(texts) = &mut self.short_texts {
+                parsed.good.iter().for_each(|record| texts.add(&record.document));
+            }
+            parsed.messages.iter().for_each(|message| progress.say(message));
+            if self.begun.is_none() && (parsed.source.head.is_some() || !parsed.good.is_empty()) {
+                kept::check(self.plan.targets.out.as_ref(), &parsed.source)?;
+            }
+            if self.sources.last().is_none_or(|last| !last.is_like(&parsed.source)) {
+                self.sources.push(parsed.source);
+            }
+            if self.begun.is_some() || !parsed.good.is_empty() {
+                let run = self.begin()?;
+                self.begun = Some(run.judge(parsed.good, progress)?);
+            }
+            progress.add(documents, parsed.bytes);
+        }
+        Ok(())
+    }
+
+    /// The run, which begins if it has not, and knows where the next records come from.
+    fn begin(&mut self) -> Result<Begun<'a>, Failure> {
+        let mut run = match self.begun.take() {
+            Some(run) => run,
+            None => Begun::new(self.plan, self.index.take(), None)?,
+        };
+        run.begin(self.sources.drain(..))?;
+        Ok(run)
+    }
+
+    /// Reads all records without judging them. Returns them and their number.
+    fn read_all(
+        &mut self,
+        records: Records<InputRecord>,
+        progress: &mut ProgressBar,
+    ) -> Result<(InPreference, u64), Failure> {
+        let Plan { args, targets, settings, .. } = self.plan;
+        let mut preferred = Preferred::new();
+        // One output takes records of one format, which is better known before they are judged.
+        let mut fitting = Kept::create(None)?;
+        let is_one_output = targets.folder().is_none();
+        for parsed in records {
+            let documents = parsed.records();
+            self.failed += parsed.failed;
+            parsed.messages.iter().for_each(|message| progress.say(message));
+            if parsed.source.head.is_some() || !parsed.good.is_empty() {
+                kept::check(targets.out.as_ref(), &parsed.source)?;
+            }
+            for record in parsed.good {
+                if let Some(texts) = &mut self.short_texts {
+                    texts.add(&record.document);
+                }
+                if is_one_output {
+                    fitting.admit(&record.written, &record.place)?;
+                }
+                preferred.add(record)?;
+            }
+            progress.add(documents, parsed.bytes);
+        }
+        progress.finish();
+        let (count, unknown) = preferred.counts();
+        let wanted = args.keep.wanted(args.group_field.as_deref());
+        if unknown == count && count > 0 && !interrupt::asked() {
+            return Err(anyhow!("--keep {}: no record has {wanted}", args.keep).into());
+        }
+        if unknown > 0 {
+            let (unknown, count) = (grouped(unknown), grouped(count));
+            progress.say(&format!(
+                "--keep {}: {unknown} of {count} records lack {wanted}, and come after all others",
+                args.keep
+            ));
+        }
+        Ok((preferred.sorted(settings.weighted)?, count))
+    }
+
+    /// Judges records that are in the order of preference.
+    fn judge_in_preference(&mut self, mut rest: InPreference, count: u64) -> Result<(), Failure> {
+        let progress = ProgressBar::of_documents(self.plan.global, count);
+        let progress = progress.named("judging, the preferred first");
+        loop {
+            let records = rest.by_ref().take(TOGETHER).collect::<Result<Vec<_>, _>>()?;
+            if records.is_empty() || interrupt::asked() {
+                progress.finish();
+                return Ok(());
+            }
+            let judged = records.len() as u64;
+            let run = self.begin()?;
+            self.begun = Some(run.judge(records, &progress)?);
+            progress.add_documents(judged);
+        }
+    }
+}
