@@ -14,7 +14,7 @@ pub use crate::estimate::{
     random_sample, wald,
 };
 pub use crate::sketch::{
-    AffineMaps, Family, HashFunction, Jenkins, MinHash, Modular, Multiplicative, Murmur3, Prime,
-    PrintedModular, ProbabilityHasher, ProbabilityMinHash, RowModular, SimHash, SimHasher,
-    Tabulation, Xxh3, jenkins_mix, minima, murmur3_32, shift_xor_hash,
+    AffineMaps, Family, HashFunction, Independence, Jenkins, MinHash, Modular, Multiplicative,
+    Murmur3, Polynomial, Prime, PrintedModular, ProbabilityHasher, ProbabilityMinHash, RowModular,
+    SimHash, SimHasher, Tabulation, Xxh3, jenkins_mix, minima, murmur3_32, shift_xor_hash,
 };

@@ -1,6 +1,6 @@
 //! `twindex-lab compare`: compares two texts by the literature's methods, side by side.
 
-use super::family_choice::FamilyChoice;
+use super::family_choice::{FamilyChoice, FamilyParser};
 use crate::command::compare_file::{self, FileComparison};
 use crate::command::method_name::{MethodName, MethodOption};
 use crate::sketch::Family;
@@ -74,7 +74,7 @@ pub(super) struct CompareArgs {
     #[arg(long, value_enum, value_name = "NAME")]
     method: Option<MethodName>,
     /// Family of the hash functions for --method minhash and all [default: default]
-    #[arg(long, requires = "method", value_enum, value_name = "NAME")]
+    #[arg(long, requires = "method", value_name = "NAME", value_parser = FamilyParser)]
     family: Option<FamilyChoice>,
     /// Number of hash functions, maps or smallest values, from 3 to 4096. weighted uses the next
     /// greater of 64, 128, 256 and 512 lanes, and at most 512; simhash uses 8 bits for each,

@@ -1,8 +1,8 @@
 //! MinHash with k hash functions: the least value of a set under each function.
 
 use super::families::{
-    Family, HashFunction, Jenkins, Modular, Multiplicative, Murmur3, Prime, PrintedModular,
-    RowModular, Tabulation, Xxh3,
+    Family, HashFunction, Jenkins, Modular, Multiplicative, Murmur3, Polynomial, Prime,
+    PrintedModular, RowModular, Tabulation, Xxh3,
 };
 use twindex::MAX_LANES;
 use twindex::internals::{LaneHasher, LaneTable};
@@ -51,6 +51,7 @@ pub struct MinHash {
 #[derive(Clone, Debug)]
 enum FamilyFunctions {
     Modular(Vec<Modular>),
+    Polynomial(Vec<Polynomial>),
     Rows(Vec<RowModular>),
     Printed(Vec<PrintedModular>),
     Jenkins(Vec<Jenkins>),
@@ -91,6 +92,10 @@ impl MinHash {
             count,
             match family {
                 Family::Modular => FamilyFunctions::Modular(seeds.map(Modular::new).collect()),
+                Family::Polynomial(independence) => {
+                    let drawn = seeds.map(|seed| Polynomial::new(independence, seed));
+                    FamilyFunctions::Polynomial(drawn.collect())
+                }
                 Family::Jenkins => FamilyFunctions::Jenkins(seeds.map(Jenkins::new).collect()),
                 Family::Multiplicative => {
                     FamilyFunctions::Multiplicative(seeds.map(Multiplicative::new).collect())
@@ -150,6 +155,7 @@ impl MinHash {
     pub fn signature(&self, keys: &[u64]) -> Option<Vec<u64>> {
         match &self.functions {
             FamilyFunctions::Modular(functions) => minima(functions, keys),
+            FamilyFunctions::Polynomial(functions) => minima(functions, keys),
             FamilyFunctions::Rows(functions) => minima(functions, keys),
             FamilyFunctions::Printed(functions) => minima(functions, keys),
             FamilyFunctions::Jenkins(functions) => minima(functions, keys),

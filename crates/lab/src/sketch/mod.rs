@@ -8,8 +8,8 @@ mod simhash;
 
 pub use affine::AffineMaps;
 pub use families::{
-    Family, HashFunction, Jenkins, Modular, Multiplicative, Murmur3, Prime, PrintedModular,
-    RowModular, Tabulation, Xxh3, jenkins_mix, murmur3_32, shift_xor_hash,
+    Family, HashFunction, Independence, Jenkins, Modular, Multiplicative, Murmur3, Polynomial,
+    Prime, PrintedModular, RowModular, Tabulation, Xxh3, jenkins_mix, murmur3_32, shift_xor_hash,
 };
 pub use minhash::{MinHash, minima};
 pub use probability::{ProbabilityHasher, ProbabilityMinHash};

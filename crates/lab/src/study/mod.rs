@@ -19,6 +19,7 @@ pub(crate) mod approaches;
 pub(crate) mod chance;
 pub(crate) mod gospels;
 pub(crate) mod hash_time;
+pub(crate) mod independence;
 pub(crate) mod law;
 pub(crate) mod methods;
 pub(crate) mod precision;

@@ -31,6 +31,45 @@ fn precision_prints_writes_and_draws_every_family() {
 }
 
 #[test]
+fn independence_prints_every_degree_and_the_sets_of_small_fields() {
+    let shell = Shell::new();
+    let words = "study independence --functions 20000 --seed 2 --csv i.csv --svg i.svg --json";
+    let done = shell.run(words).succeeds();
+    let lines = done.json();
+    let bias = |keys: &str, degree: u64| {
+        let fits = |line: &&Value| line["keys"] == keys && line["independence"] == degree;
+        let row = table(&lines).find(fits).expect("a row");
+        row["estimate_bias"].as_f64().expect("a number")
+    };
+    assert!(bias("neighbouring keys", 2) < -0.07 && bias("neighbouring keys", 5).abs() < 0.01);
+    assert!(bias("random keys", 2).abs() < 0.01);
+    assert_eq!(findings(&done).len(), 6);
+    let [points, picture] =
+        ["i.csv", "i.svg"].map(|name| String::from_utf8(shell.read(name)).expect("UTF-8"));
+    // K = 2 to 4, from which on the field of 7 has no bias, and K = 2 to 5.
+    assert_eq!(points.matches(",\"worst set, p = ").count(), 7, "{points}");
+    assert!(picture.contains("place of the key in the run"));
+}
+
+#[test]
+fn polynomials_are_a_family_of_any_degree() {
+    let shell = Shell::new();
+    shell.write("a.txt", "one text of some words that are much the same");
+    shell.write("b.txt", "one text of some words that are quite the same");
+    let words = "compare a.txt b.txt --method minhash --family polynomial:6 --runs 9 --json";
+    let rows = shell.run(words).succeeds().json();
+    assert_eq!(rows[0]["method"], "minhash:polynomial:6");
+    for wrong in ["polynomial", "polynomial:1", "polynomial:65", "sha1"] {
+        let words = format!("compare a.txt b.txt --method minhash --family {wrong}");
+        let done = shell.run(&words);
+        let said = done.stderr.contains("from 2 to 64");
+        assert!(done.status == 2 && said, "{wrong}: {}", done.stderr);
+    }
+    let help = shell.run("compare --help").succeeds().stdout;
+    assert!(help.contains("polynomial:K"), "{help}");
+}
+
+#[test]
 fn the_seed_determines_the_output() {
     let shell = Shell::new();
     let print = |seed: u32| {
@@ -72,6 +111,8 @@ fn invalid_settings_are_refused_by_name() {
         ("precision --runs 1", "runs"),
         ("precision --hashes 5", "hashes"),
         ("precision --hashes 5000", "hashes"),
+        ("independence --keys 9", "keys"),
+        ("independence --functions 99", "functions"),
         ("hash-time --runs 0", "runs"),
         ("hash-time --hashes 0", "hash functions"),
     ] {

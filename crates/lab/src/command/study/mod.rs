@@ -7,6 +7,7 @@ mod drawn_axis;
 mod figure;
 mod gospels;
 mod hash_time;
+mod independence;
 mod law;
 mod output;
 mod outputs;

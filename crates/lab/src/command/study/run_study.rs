@@ -4,6 +4,7 @@ use super::approaches::ApproachesArgs;
 use super::chance::ChanceArgs;
 use super::gospels::GospelsArgs;
 use super::hash_time::HashTimeArgs;
+use super::independence::IndependenceArgs;
 use super::law::LawArgs;
 use super::outputs::Outputs;
 use super::precision::PrecisionArgs;
@@ -51,6 +52,8 @@ enum StudyCommand {
     Approaches(ApproachesArgs),
     /// How the error falls with the number of hash functions
     Precision(PrecisionArgs),
+    /// How the bias of the minimum falls with independence
+    Independence(IndependenceArgs),
     /// The probability law of the estimate, and how often intervals hold
     Law(LawArgs),
     /// How similar random texts are
@@ -90,7 +93,8 @@ impl StudyCommand {
     /// The study that the command names; `None` for all of them.
     fn one(&self) -> Option<ReadyStudy<'_>> {
         use study::{
-            approaches, chance, gospels, hash_time, law, precision, rules, shingle_size, simhash,
+            approaches, chance, gospels, hash_time, independence, law, precision, rules,
+            shingle_size, simhash,
         };
         Some(match self {
             Self::ShingleSize(args) => {
@@ -112,6 +116,11 @@ impl StudyCommand {
                 let settings = args.settings();
                 let run = move |context: &StudyContext<'_>| precision::run(&settings, context);
                 ("precision", &args.outputs, Box::new(run))
+            }
+            Self::Independence(args) => {
+                let settings = args.settings();
+                let run = move |context: &StudyContext<'_>| independence::run(&settings, context);
+                ("independence", &args.outputs, Box::new(run))
             }
             Self::Law(args) => {
                 let settings = args.settings();
@@ -146,11 +155,12 @@ impl StudyCommand {
 /// The name of a study and the function that runs it with its default settings.
 type DefaultStudy = (&'static str, fn(&StudyContext<'_>) -> Result<Report>);
 
-const ALL: [DefaultStudy; 9] = [
+const ALL: [DefaultStudy; 10] = [
     ("shingle-size", |context| study::shingle_size::run(&Default::default(), context)),
     ("hash-time", |context| study::hash_time::run(&Default::default(), context)),
     ("approaches", |context| study::approaches::run(&Default::default(), context)),
     ("precision", |context| study::precision::run(&Default::default(), context)),
+    ("independence", |context| study::independence::run(&Default::default(), context)),
     ("law", |context| study::law::run(&Default::default(), context)),
     ("chance", |context| study::chance::run(&Default::default(), context)),
     ("gospels", |context| study::gospels::run(&Default::default(), context)),

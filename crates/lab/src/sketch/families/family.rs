@@ -1,5 +1,6 @@
 //! The trait of hash functions, and the names of the families.
 
+use super::Independence;
 use std::fmt;
 use std::str::FromStr;
 use twindex::{Error, Result};
@@ -28,7 +29,8 @@ pub trait HashFunction {
 /// use twindex_lab::methods::Family;
 /// let family: Family = "murmur3".parse()?;
 /// assert_eq!(family, Family::Murmur3);
-/// assert_eq!(Family::ALL.len(), 7);
+/// assert_eq!("polynomial:3".parse::<Family>()?.to_string(), "polynomial:3");
+/// assert_eq!(Family::ALL.len(), 8);
 /// assert_eq!(Family::default().to_string(), "default");
 /// # Ok::<(), twindex::Error>(())
 /// ```
@@ -37,6 +39,8 @@ pub trait HashFunction {
 pub enum Family {
     /// (a x + b) mod 2^61 - 1: [`Modular`](super::Modular).
     Modular,
+    /// A random polynomial over the same field: [`Polynomial`](super::Polynomial).
+    Polynomial(Independence),
     /// Jenkins' mix of 96 bits: [`Jenkins`](super::Jenkins).
     Jenkins,
     /// s x mod 2^64: [`Multiplicative`](super::Multiplicative).
@@ -53,9 +57,11 @@ pub enum Family {
 }
 
 impl Family {
-    /// All families, in the order of listings.
-    pub const ALL: [Family; 7] = [
+    /// All families, in the order of listings; polynomials with
+    /// [`Independence::DEFAULT`].
+    pub const ALL: [Family; 8] = [
         Family::Modular,
+        Family::Polynomial(Independence::DEFAULT),
         Family::Jenkins,
         Family::Multiplicative,
         Family::Murmur3,
@@ -64,10 +70,11 @@ impl Family {
         Family::Default,
     ];
 
-    /// The name.
+    /// The name, without the degree of polynomials.
     pub const fn name(self) -> &'static str {
         match self {
             Family::Modular => "modular",
+            Family::Polynomial(_) => "polynomial",
             Family::Jenkins => "jenkins",
             Family::Multiplicative => "multiplicative",
             Family::Murmur3 => "murmur3",
@@ -81,6 +88,7 @@ impl Family {
     pub const fn summary(self) -> &'static str {
         match self {
             Family::Modular => "(a x + b) mod 2^61 - 1",
+            Family::Polynomial(_) => "A polynomial of degree K - 1 modulo 2^61 - 1, K from 2 to 64",
             Family::Jenkins => "Jenkins' mix of 96 bits",
             Family::Multiplicative => "s x mod 2^64",
             Family::Murmur3 => "MurmurHash3, 32 bits",
@@ -93,7 +101,12 @@ impl Family {
 
 impl fmt::Display for Family {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+        match self {
+            Family::Polynomial(independence) => {
+                f.pad(&format!("{}:{}", self.name(), independence.get()))
+            }
+            _ => f.pad(self.name()),
+        }
     }
 }
 
@@ -101,12 +114,15 @@ impl FromStr for Family {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
-        Family::ALL.into_iter().find(|family| family.name() == name).ok_or_else(|| {
-            Error::InvalidSetting {
-                setting: "hash family",
-                got: name.to_owned(),
-                expected: "modular, jenkins, multiplicative, murmur3, tabulation, xxh3 or default",
-            }
+        if let Some(keys) = name.strip_prefix("polynomial:").and_then(|keys| keys.parse().ok()) {
+            return Independence::new(keys).map(Family::Polynomial);
+        }
+        let plain = |family: &Family| family.to_string() == name;
+        Family::ALL.into_iter().find(plain).ok_or_else(|| Error::InvalidSetting {
+            setting: "hash family",
+            got: name.to_owned(),
+            expected: "modular, polynomial:K (K from 2 to 64), jenkins, multiplicative, murmur3, \
+                       tabulation, xxh3 or default",
         })
     }
 }
@@ -121,6 +137,17 @@ mod tests {
             assert_eq!(family.to_string().parse::<Family>().ok(), Some(family));
             let message = "md5".parse::<Family>().expect_err("no such family").to_string();
             assert!(message.contains("md5") && message.contains(family.name()), "{message}");
+        }
+    }
+
+    #[test]
+    fn the_degree_of_polynomials_is_part_of_the_name() {
+        let seven: Family = "polynomial:7".parse().expect("valid");
+        assert_eq!(seven, Family::Polynomial(Independence::new(7).expect("valid")));
+        assert_eq!(seven.to_string(), "polynomial:7");
+        for wrong in ["polynomial", "polynomial:1", "polynomial:65", "polynomial:", "polynomial:x"]
+        {
+            assert!(wrong.parse::<Family>().is_err(), "{wrong}");
         }
     }
 }

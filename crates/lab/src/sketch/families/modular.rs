@@ -47,6 +47,20 @@ impl Modular {
         Self { factor: a % Self::PRIME, addend: b % Self::PRIME }
     }
 
+    /// The remainder of a key. 2^61 is 1 modulo p, so the bits above the low 61 are added as they
+    /// are.
+    #[inline(always)]
+    pub(super) const fn reduced(key: u64) -> u64 {
+        Self::folded((key & Self::PRIME) + (key >> 61))
+    }
+
+    /// (a x + b) mod p for numbers below p.
+    #[inline(always)]
+    pub(super) const fn value(a: u64, x: u64, b: u64) -> u64 {
+        let sum = a as u128 * x as u128 + b as u128;
+        Self::folded((sum as u64 & Self::PRIME) + (sum >> 61) as u64)
+    }
+
     /// Reduces a number below 2^62 modulo p.
     #[inline(always)]
     const fn folded(number: u64) -> u64 {
@@ -57,10 +71,7 @@ impl Modular {
 impl HashFunction for Modular {
     #[inline(always)]
     fn hash(&self, key: u64) -> u64 {
-        // 2^61 is 1 modulo p, so the bits above the low 61 are added as they are.
-        let key = Self::folded((key & Self::PRIME) + (key >> 61));
-        let sum = u128::from(self.factor) * u128::from(key) + u128::from(self.addend);
-        Self::folded((sum as u64 & Self::PRIME) + (sum >> 61) as u64)
+        Self::value(self.factor, Self::reduced(key), self.addend)
     }
 }
 
