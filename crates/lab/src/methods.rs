@@ -9,12 +9,13 @@
 //! [`Sketcher`](twindex::Sketcher).
 
 pub use crate::estimate::{
-    AffineFamily, EstimateLaw, FileOverlap, FileProgress, FileSimilarity, RowEstimate, RowMatrix,
-    Sampled, Sampling, SortedShingles, StackedEstimate, clopper_pearson, probability_jaccard,
-    random_sample, wald,
+    AffineFamily, EstimateLaw, FileOverlap, FileProgress, FileSimilarity, RowEstimate,
+    RowMatrix, Sampled, Sampling, SortedShingles, StackedEstimate, clopper_pearson,
+    probability_jaccard, random_sample, wald,
 };
 pub use crate::sketch::{
-    AffineMaps, Family, HashFunction, Independence, Jenkins, MinHash, Modular, Multiplicative,
-    Murmur3, Polynomial, Prime, PrintedModular, ProbabilityHasher, ProbabilityMinHash, RowModular,
-    SimHash, SimHasher, Tabulation, Xxh3, jenkins_mix, minima, murmur3_32, shift_xor_hash,
+    AffineMaps, Family, HammingTables, HashFunction, Independence, Jenkins, MinHash, Modular,
+    Multiplicative, Murmur3, Polynomial, Prime, PrintedModular, ProbabilityHasher,
+    ProbabilityMinHash, RowModular, SimHash, SimHasher, Tabulation, Xxh3, jenkins_mix, minima,
+    murmur3_32, shift_xor_hash,
 };

@@ -2,6 +2,7 @@
 
 mod affine;
 mod families;
+mod hamming_tables;
 mod minhash;
 mod probability;
 mod simhash;
@@ -11,6 +12,7 @@ pub use families::{
     Family, HashFunction, Independence, Jenkins, Modular, Multiplicative, Murmur3, Polynomial,
     Prime, PrintedModular, RowModular, Tabulation, Xxh3, jenkins_mix, murmur3_32, shift_xor_hash,
 };
+pub use hamming_tables::HammingTables;
 pub use minhash::{MinHash, minima};
 pub use probability::{ProbabilityHasher, ProbabilityMinHash};
 pub use simhash::{SimHash, SimHasher};

@@ -3,7 +3,8 @@
 use super::curves::report;
 use super::edited_pairs::{EditedPair, EditedPairs};
 use super::sketch_kinds::{SketchKind, SketchMakers};
-use crate::study::{Report, StudyContext};
+use super::{hamming, met_bands};
+use crate::study::{Cell, Report, SeriesKind, StudyContext};
 use twindex::DEFAULT_THRESHOLD;
 use twindex::internals::{SplitMix, fmix64};
 use twindex::{Error, Result};
@@ -50,7 +51,37 @@ pub(crate) fn run(settings: &SimhashSettings, context: &StudyContext<'_>) -> Res
         };
         runs.push((0..settings.pairs).map(|_| judge(texts.draw(&mut random))).collect());
     }
-    Ok(report(settings, &kinds, &runs))
+    let mut report = report(settings, &kinds, &runs);
+    add_tables(&mut report, context.seed)?;
+    Ok(report)
+}
+
+/// Adds the bands and tables of bits, which do not depend on the texts, to the panels, the points
+/// and the findings.
+fn add_tables(report: &mut Report, seed: u64) -> Result<()> {
+    let (bands, mut findings) = met_bands::run(seed)?;
+    let (tables, more) = hamming::run(seed)?;
+    findings.extend(more);
+    let of_bands = bands.iter().map(|series| ("met in a band at similarity", series));
+    let of_tables = tables.series.iter().map(|series| ("met in a table at distance", series));
+    for (what, series) in of_bands.chain(of_tables) {
+        // A curve is the theory of its dots.
+        let is_theory = series.kind == SeriesKind::Line;
+        for point in &series.points {
+            let (mean, theory) = match is_theory {
+                true => (Cell::Empty, point.y.into()),
+                false => (point.y.into(), Cell::Empty),
+            };
+            let (name, x) = (series.name.as_str().into(), point.x.into());
+            report.data.push(vec![what.into(), name, x, mean, Cell::Empty, theory]);
+        }
+    }
+    if let Some(panel) = report.figure.panels.last_mut() {
+        panel.series.extend(bands);
+    }
+    report.figure.panels.push(tables);
+    report.findings.extend(findings);
+    Ok(())
 }
 
 fn check(settings: &SimhashSettings) -> Result<()> {
