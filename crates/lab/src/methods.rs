@@ -9,8 +9,8 @@
 //! [`Sketcher`](twindex::Sketcher).
 
 pub use crate::estimate::{
-    AffineFamily, EstimateLaw, FileOverlap, FileProgress, FileSimilarity, RowEstimate,
-    RowMatrix, Sampled, Sampling, SortedShingles, StackedEstimate, clopper_pearson,
+    AffineFamily, EstimateLaw, FileOverlap, FileProgress, FileSimilarity, RowCounts, RowEstimate,
+    RowMatrix, Sampled, Sampling, SortedShingles, StackedEstimate, UniformMaps, clopper_pearson,
     probability_jaccard, random_sample, wald,
 };
 pub use crate::sketch::{

@@ -10,6 +10,7 @@ mod row_matrix;
 mod run_merger;
 mod sampling;
 mod simhash;
+mod uniform_maps;
 
 pub use affine_law::AffineFamily;
 pub use estimate_law::EstimateLaw;
@@ -18,3 +19,4 @@ pub use intervals::{clopper_pearson, wald};
 pub use probability::probability_jaccard;
 pub use row_matrix::{RowEstimate, RowMatrix, StackedEstimate};
 pub use sampling::{Sampled, Sampling, random_sample};
+pub use uniform_maps::{RowCounts, UniformMaps};

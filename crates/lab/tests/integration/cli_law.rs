@@ -1,4 +1,4 @@
-//! `study law` and `study chance` as commands.
+//! `study law`, `study theory` and `study chance` as commands.
 
 use crate::command::Shell;
 
@@ -18,6 +18,20 @@ fn law_writes_its_points_and_its_figure() {
 }
 
 #[test]
+fn theory_writes_its_points_and_its_figure() {
+    let shell = Shell::new();
+    let words = "study theory --runs 200 --maps 5 --seed 5 --csv t.csv --svg t.svg";
+    let done = shell.run(words);
+    assert_eq!(done.status, 0, "{}", done.stderr);
+    let csv = String::from_utf8(shell.read("t.csv")).expect("UTF-8");
+    assert_eq!(csv.lines().filter(|line| line.contains(",equation 19,")).count(), 16, "{csv}");
+    // J = 3/6 of eight rows, of all orders.
+    assert!(done.stdout.contains("0.5000 of all 8! orders"), "{}", done.stdout);
+    assert!(shell.read("t.svg").starts_with(b"<svg"));
+    assert_eq!(done.stdout, shell.run(words).stdout);
+}
+
+#[test]
 fn chance_accepts_sizes_and_a_universe() {
     let shell = Shell::new();
     let done = shell.run("study chance --sizes 3 5 --universe 10");
@@ -33,6 +47,8 @@ fn invalid_settings_are_refused() {
     for (words, said) in [
         ("study law --similarity 1.2", "from 0 to 1"),
         ("study law --functions 0", "--functions"),
+        ("study theory --maps 0", "maps"),
+        ("study theory --runs 99", "runs"),
         ("study chance --sizes 5 6 --universe 5", "universe"),
         ("study chance --sizes 5", "--sizes"),
         ("study chance --sizes 1000000000000 1000000000001", "is not in 0..=1000000000000"),

@@ -16,5 +16,6 @@ mod rules;
 mod run_study;
 mod shingle_size;
 mod simhash;
+mod theory;
 
 pub(super) use run_study::{StudyArgs, run};

@@ -11,6 +11,7 @@ use super::precision::PrecisionArgs;
 use super::rules::RulesArgs;
 use super::shingle_size::ShingleSizeArgs;
 use super::simhash::SimhashArgs;
+use super::theory::TheoryArgs;
 use super::{figure, output};
 use crate::study::{self, Report, StudyContext};
 use anyhow::Context;
@@ -64,6 +65,8 @@ enum StudyCommand {
     Rules(RulesArgs),
     /// Precision and recall of SimHash and MinHash
     Simhash(SimhashArgs),
+    /// Disjoint rows, colliding rows, and the rate of samples
+    Theory(TheoryArgs),
     /// All studies, each with a picture and a file of its points
     All(AllArgs),
 }
@@ -94,7 +97,7 @@ impl StudyCommand {
     fn one(&self) -> Option<ReadyStudy<'_>> {
         use study::{
             approaches, chance, gospels, hash_time, independence, law, precision, rules,
-            shingle_size, simhash,
+            shingle_size, simhash, theory,
         };
         Some(match self {
             Self::ShingleSize(args) => {
@@ -147,6 +150,11 @@ impl StudyCommand {
                 let run = move |context: &StudyContext<'_>| simhash::run(&settings, context);
                 ("simhash", &args.outputs, Box::new(run))
             }
+            Self::Theory(args) => {
+                let settings = args.settings();
+                let run = move |context: &StudyContext<'_>| theory::run(&settings, context);
+                ("theory", &args.outputs, Box::new(run))
+            }
             Self::All(_) => return None,
         })
     }
@@ -155,7 +163,7 @@ impl StudyCommand {
 /// The name of a study and the function that runs it with its default settings.
 type DefaultStudy = (&'static str, fn(&StudyContext<'_>) -> Result<Report>);
 
-const ALL: [DefaultStudy; 10] = [
+const ALL: [DefaultStudy; 11] = [
     ("shingle-size", |context| study::shingle_size::run(&Default::default(), context)),
     ("hash-time", |context| study::hash_time::run(&Default::default(), context)),
     ("approaches", |context| study::approaches::run(&Default::default(), context)),
@@ -166,6 +174,7 @@ const ALL: [DefaultStudy; 10] = [
     ("gospels", |context| study::gospels::run(&Default::default(), context)),
     ("rules", |context| study::rules::run(&Default::default(), context)),
     ("simhash", |context| study::simhash::run(&Default::default(), context)),
+    ("theory", |context| study::theory::run(&Default::default(), context)),
 ];
 
 pub(in crate::command) fn run(
