@@ -151,15 +151,18 @@ pub(crate) fn check_watching(reader: &Reader, watch: &mut Watch<'_>) -> Result<C
 
 fn walk(reader: &Reader, watch: &mut Watch<'_>) -> Result<CheckReport> {
     let texts = if reader.view().has_texts() { reader.len() } else { 0 };
-    watch.expect(reader.len() + texts + reader.state.manifest.chunks())?;
+    watch.begin("verifying pages", reader.len() + texts + reader.state.manifest.chunks())?;
     reader.engine().verify_pages(reader.commit(), watch)?;
+    watch.begin("checking documents", 0)?;
     let mut check = Check { reader, report: CheckReport::default(), watch };
     let mut expected = check.check_documents()?;
     if let Some(band) = reader.view().fixed.layout.fingerprints() {
+        check.watch.begin("checking fingerprints", 0)?;
         let sum = check_fingerprints(reader, &mut check.report, check.watch)?;
         expected.get_mut(usize::from(band.0)).into_iter().for_each(|expected| *expected = sum);
     }
     check.check_ranges();
+    check.watch.begin("checking band entries", 0)?;
     let found = check.check_runs()?;
     for (band, (expected, found)) in expected.iter().zip(&found).enumerate() {
         if expected != found {
@@ -167,6 +170,9 @@ fn walk(reader: &Reader, watch: &mut Watch<'_>) -> Result<CheckReport> {
         }
     }
     check.check_dedup_rows()?;
+    if texts > 0 {
+        check.watch.begin("checking texts", 0)?;
+    }
     check_texts(reader, &mut check.report, check.watch)?;
     check.check_unlisted()?;
     Ok(check.report)
