@@ -77,16 +77,21 @@ impl ProgressBar {
 
     /// A callback for long work: it shows the progress, and stops the work after a signal.
     pub fn watch(&self) -> impl FnMut(twindex::Progress) -> ControlFlow<()> + '_ {
-        |at| self.at(at)
+        |now| self.show(now)
     }
 
     /// Shows how much of all work is done, and which part of it goes on. Breaks after a signal.
-    pub fn at(&self, now: twindex::Progress) -> ControlFlow<()> {
+    pub fn show(&self, now: twindex::Progress) -> ControlFlow<()> {
         if !now.phase.is_empty() && !self.is_named {
             self.bar.set_prefix(format!("{}: ", now.phase));
         }
-        self.bar.set_length(now.total);
-        self.bar.set_position(now.done);
+        self.at(now.done, now.total)
+    }
+
+    /// Shows how much of all work is done. Breaks after a signal.
+    pub fn at(&self, done: u64, total: u64) -> ControlFlow<()> {
+        self.bar.set_length(total);
+        self.bar.set_position(done);
         match interrupt::asked() {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
