@@ -157,7 +157,6 @@ fn walk(reader: &Reader, watch: &mut Watch<'_>) -> Result<CheckReport> {
     let mut check = Check { reader, report: CheckReport::default(), watch };
     let mut expected = check.check_documents()?;
     if let Some(band) = reader.view().fixed.layout.fingerprints() {
-        check.watch.begin("checking fingerprints", 0)?;
         let sum = check_fingerprints(reader, &mut check.report, check.watch)?;
         expected.get_mut(usize::from(band.0)).into_iter().for_each(|expected| *expected = sum);
     }
@@ -170,9 +169,6 @@ fn walk(reader: &Reader, watch: &mut Watch<'_>) -> Result<CheckReport> {
         }
     }
     check.check_dedup_rows()?;
-    if texts > 0 {
-        check.watch.begin("checking texts", 0)?;
-    }
     check_texts(reader, &mut check.report, check.watch)?;
     check.check_unlisted()?;
     Ok(check.report)
