@@ -220,16 +220,16 @@ impl Index {
             ("compacting", "query results are unchanged, compact again to finish");
         let path = self.path().to_owned();
         let mut watch = Watch::new(&path, COMPACTING, tell);
-        watch.expect(0)?;
+        watch.begin("verifying pages", 0)?;
         // On a damaged file, the storage engine's search for free pages might never end.
         self.alone()?.verify()?;
         self.engine.finish_merges(&mut watch)?;
         let mut writer = self.engine.write()?;
         let entries = writer.begin_compaction()?;
         writer.commit()?;
-        watch.expect(entries)?;
+        watch.begin("merging runs", entries)?;
         self.engine.finish_merges(&mut watch)?;
-        watch.expect(0)?;
+        watch.begin("shrinking the file", 0)?;
         let options = self.options.clone();
         options.patiently(|| self.alone()?.shrink())
     }
@@ -272,7 +272,7 @@ impl Index {
             let total = self.snapshot()?.len();
             let (mut removed, mut next) = (0, Some(DocNo(0)));
             while let Some(from) = next {
-                if tell(Progress { done: removed, total }).is_break() {
+                if tell(Progress { phase: "", done: removed, total }).is_break() {
                     let (action, outcome) = REMOVING;
                     let path = self.path().to_owned();
                     return Err(Error::Interrupted { path, action, outcome });

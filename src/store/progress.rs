@@ -97,6 +97,9 @@ impl<T> fmt::Debug for Work<'_, T> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
+    /// What is being done, for people: a few words such as `checking documents`. Empty for work
+    /// that does one thing only. It changes from one part of the work to the next.
+    pub phase: &'static str,
     /// The amount that is done. The unit depends on the work: documents, rows, entries.
     pub done: u64,
     /// The whole amount, as far as it is known. It may grow.
@@ -124,11 +127,17 @@ impl<'w> Watch<'w> {
         (action, outcome): (&'static str, &'static str),
         tell: &'w mut Tell<'w>,
     ) -> Self {
-        let progress = Progress { done: 0, total: 0 };
+        let progress = Progress { phase: "", done: 0, total: 0 };
         Self { path, action, outcome, tell, progress, unreported: 0 }
     }
 
-    /// Begins a part of the work, which adds `more` to the total.
+    /// Begins a part of the work that has a name, and adds `more` to the total.
+    pub(crate) fn begin(&mut self, phase: &'static str, more: u64) -> Result<()> {
+        self.progress.phase = phase;
+        self.expect(more)
+    }
+
+    /// Adds `more` to the total.
     pub(crate) fn expect(&mut self, more: u64) -> Result<()> {
         self.progress.total = self.progress.total.saturating_add(more);
         self.report()
@@ -147,7 +156,7 @@ impl<'w> Watch<'w> {
     }
 
     fn report(&mut self) -> Result<()> {
-        let Progress { done, total } = &mut self.progress;
+        let Progress { done, total, .. } = &mut self.progress;
         *done = done.saturating_add(std::mem::take(&mut self.unreported)).min(*total);
         match (self.tell)(self.progress) {
             ControlFlow::Continue(()) => Ok(()),

@@ -1,6 +1,6 @@
 //! Rebuilding an index with other settings: it succeeds completely or changes nothing.
 
-use crate::support::{all_ids, assert_clean, text};
+use crate::support::{Place, all_ids, assert_clean, text, tiny};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -147,4 +147,43 @@ fn the_files_made_from_a_private_index_are_private() {
     let snapshot = Index::open(&path).expect("opened").snapshot().expect("a snapshot");
     snapshot.backup(folder.path().join("copy.twx")).run().expect("copied");
     assert_eq!(others_can_read(), None);
+}
+
+#[test]
+fn long_work_says_what_it_is_doing() {
+    /// The phases in order, each once.
+    fn phases<T>(work: twindex::Work<'_, T>) -> Vec<&'static str> {
+        let mut phases = Vec::new();
+        let done = work.watch(|now| {
+            if phases.last() != Some(&now.phase) {
+                phases.push(now.phase);
+            }
+            assert!(now.done <= now.total);
+            ControlFlow::Continue(())
+        });
+        assert!(done.is_ok());
+        phases
+    }
+    let place = Place::new();
+    let options = tiny().store_text(true).passages(40);
+    let mut index = options.create(place.index()).expect("created");
+    let mut txn = index.begin_write().expect("begun");
+    for number in 0..60 {
+        let text =
+            format!("text {} of sixty, of which many are alike in all but number", number % 20);
+        txn.insert(&format!("d{number}"), &*text).expect("inserted");
+    }
+    txn.commit().expect("committed");
+    let rows =
+        ["checking documents", "checking fingerprints", "checking band entries", "checking texts"];
+    let of_check = [&["verifying pages"][..], &rows[..]].concat();
+    assert_eq!(phases(index.check()), of_check);
+    let snapshot = index.snapshot().expect("a snapshot");
+    let clustering = snapshot.clusters(0.8).expect("a threshold");
+    assert_eq!(phases(clustering.find()), ["reading buckets", "comparing documents"]);
+    drop(snapshot);
+    assert_eq!(phases(index.compact()), ["verifying pages", "merging runs", "shrinking the file"]);
+    index.close().expect("closed");
+    let rebuilt = phases(options.rebuild(place.index()));
+    assert_eq!(rebuilt, ["sketching and inserting texts", "merging runs"]);
 }

@@ -63,9 +63,10 @@ type Assigned = Result<DocMap>;
 /// documents that have none.
 pub(crate) fn by_representative(job: &mut Job<'_, '_>, preference: &Order) -> Assigned {
     // Reading the buckets is half of the reported work; the queries are the other half.
-    job.watch.expect(2 * job.entries())?;
+    job.watch.begin("reading buckets", 2 * job.entries())?;
     let mut order = sharing_a_bucket(job)?;
     in_order_of(preference, &mut order, job)?;
+    job.watch.begin("comparing documents", 0)?;
     let share = job.entries() / order.len().max(1) as u64;
     let view = job.snapshot.view();
     let plan = job.snapshot.settings().plan;
@@ -143,7 +144,7 @@ fn in_order_of(preference: &Order, docs: &mut [DocNo], job: &mut Job<'_, '_>) ->
 /// Connected components of the graph of similar pairs. Compares one document for each group of
 /// equal signatures, and skips pairs that are already connected.
 pub(crate) fn connected(job: &mut Job<'_, '_>, preference: &Order) -> Assigned {
-    job.watch.expect(job.entries())?;
+    job.watch.begin("comparing documents", job.entries())?;
     let mut forest = Forest(DocMap::new(NO_DOC));
     let mut groups = Groups::new(job.snapshot, job.probe);
     let mut roots = Vec::new();

@@ -140,11 +140,16 @@ impl<'s> Repeats<'s> {
         Ok(State { leaders, plan, range: 0, texts, shared, next: 0, end: 0 })
     }
 
-    /// How many texts were worked through, of all.
+    /// How many texts were worked through, of all. The first call of [`next_block`](Self::next_block)
+    /// begins with a walk over all fingerprints.
     pub fn progress(&self) -> Progress {
         let texts = |state: &State| (state.next as u64, state.leaders.all.len() as u64);
         let (done, total) = self.state.as_ref().map_or((0, self.snapshot.len()), texts);
-        Progress { done, total }
+        let phase = match self.state {
+            Some(_) => "comparing texts",
+            None => "reading fingerprints",
+        };
+        Progress { phase, done, total }
     }
 
     /// Works through the next documents and returns those that have repeated passages, perhaps

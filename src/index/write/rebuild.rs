@@ -87,7 +87,7 @@ impl IndexOptions {
 fn fill(old: &Arc<Engine>, new: &Arc<Engine>, watch: &mut Watch<'_>) -> Result<Rebuilt> {
     let (old, new) = (Index::new(Arc::clone(old))?, Index::new(Arc::clone(new))?);
     let source = old.snapshot()?;
-    watch.expect(source.len())?;
+    watch.begin("sketching and inserting texts", source.len())?;
     let (sketcher, settings) = (new.sketcher(), new.settings());
     let again = |document: Document| document.sketched_again(sketcher);
     let mut documents = source.documents();

@@ -151,8 +151,9 @@ pub(crate) fn check_watching(reader: &Reader, watch: &mut Watch<'_>) -> Result<C
 
 fn walk(reader: &Reader, watch: &mut Watch<'_>) -> Result<CheckReport> {
     let texts = if reader.view().has_texts() { reader.len() } else { 0 };
-    watch.expect(reader.len() + texts + reader.state.manifest.chunks())?;
+    watch.begin("verifying pages", reader.len() + texts + reader.state.manifest.chunks())?;
     reader.engine().verify_pages(reader.commit(), watch)?;
+    watch.begin("checking documents", 0)?;
     let mut check = Check { reader, report: CheckReport::default(), watch };
     let mut expected = check.check_documents()?;
     if let Some(band) = reader.view().fixed.layout.fingerprints() {
@@ -160,6 +161,7 @@ fn walk(reader: &Reader, watch: &mut Watch<'_>) -> Result<CheckReport> {
         expected.get_mut(usize::from(band.0)).into_iter().for_each(|expected| *expected = sum);
     }
     check.check_ranges();
+    check.watch.begin("checking band entries", 0)?;
     let found = check.check_runs()?;
     for (band, (expected, found)) in expected.iter().zip(&found).enumerate() {
         if expected != found {

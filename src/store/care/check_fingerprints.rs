@@ -18,6 +18,7 @@ pub(super) fn check_fingerprints(
     report: &mut CheckReport,
     watch: &mut Watch<'_>,
 ) -> Result<EntrySum> {
+    watch.begin("checking fingerprints", 0)?;
     let (path, action) = (reader.engine().path(), "checking the fingerprints");
     let flushed = reader.state.counters.flushed_upto;
     let mut violation = |doc: u32, detail: &str| {

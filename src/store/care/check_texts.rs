@@ -29,6 +29,7 @@ pub(crate) fn check_texts(
         }
         return Ok(());
     }
+    watch.begin("checking texts", 0)?;
     let mut records = documents.iter().doing(path, action)?.peekable();
     for item in texts.iter().doing(path, action)? {
         let (number, row) = item.doing(path, action)?;

@@ -107,7 +107,7 @@ impl<'p> OldFile<'p> {
     }
 
     fn first_fault(&self, slot: &Slot, watch: &mut Watch<'_>) -> Result<Option<PageFault>> {
-        watch.expect(self.length / PAGE_BYTES)?;
+        watch.begin("verifying pages", self.length / PAGE_BYTES)?;
         let mut first = None;
         self.walk(Tree::of(slot), false, &mut |met| {
             match met {
@@ -158,7 +158,7 @@ impl<'p> OldFile<'p> {
         left: &mut RowsLeft,
         watch: &mut Watch<'_>,
     ) -> Result<()> {
-        watch.expect(self.length / PAGE_BYTES)?;
+        watch.begin("reading whole pages", self.length / PAGE_BYTES)?;
         self.walk(trees, true, &mut |met| {
             match met {
                 Met::Fault(fault, tree) => left.add_fault(fault, tree),
@@ -181,7 +181,7 @@ impl<'p> OldFile<'p> {
             missing.into_iter().map(|tree| (tree.root.checksum, tree)).collect();
         let mut found = Vec::new();
         let mut bytes = vec![0; PAGE_BYTES as usize];
-        watch.expect(self.length / PAGE_BYTES)?;
+        watch.begin("searching for lost pages", self.length / PAGE_BYTES)?;
         for start in (PAGE_BYTES..self.length).step_by(PAGE_BYTES as usize) {
             if missing.is_empty() {
                 break;

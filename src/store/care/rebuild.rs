@@ -41,6 +41,7 @@ pub(crate) fn rebuild(
     let mut writer = engine.write()?;
     writer.restore_counters(Counters { auto_ids, ..Counters::default() })?;
     writer.commit()?;
+    watch.begin("merging runs", 0)?;
     engine.finish_merges(watch)?;
     // redb enlarges a growing file in advance; half of it may be unused.
     if let Some(engine) = Arc::get_mut(&mut engine) {

@@ -180,6 +180,7 @@ fn salvage(
     };
     salvage.copy(counters, &engine, watch)?;
     let named = salvage.named;
+    watch.begin("merging runs", 0)?;
     engine.finish_merges(watch)?;
     let report = crate::store::care::check::check_watching(&engine.read()?, watch)?;
     if let Some(violation) = report.violations.first() {
@@ -251,7 +252,8 @@ impl Salvage<'_, '_> {
         }
         let (old, left) = (self.old, self.left);
         let end = counters.map_or(1 << 32, |counters| counters.next_doc);
-        watch.expect(counters.map_or(0, |counters| counters.next_doc))?;
+        let numbers = counters.map_or(0, |counters| counters.next_doc);
+        watch.begin("copying what can be read", numbers)?;
         let has_texts = self.fixed.texts;
         let has_long_rows = has_texts || self.fixed.layout.passages;
         let block = if has_long_rows { Self::BLOCK_WITH_TEXTS } else { Self::BLOCK };

@@ -178,7 +178,7 @@ impl ClusteringOptions {
         };
         let clustering = snapshot.clusters(self.threshold(snapshot))?.linkage(linkage);
         let clustering = clusters_preference::prefer(global, self, snapshot, clustering)?;
-        let progress = ProgressBar::of_parts(global).named("looking for clusters");
+        let progress = ProgressBar::of_parts(global);
         let found = clustering.estimate(self.estimate).find().watch(progress.watch());
         progress.finish();
         Ok(found?)

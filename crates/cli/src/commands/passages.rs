@@ -180,9 +180,11 @@ impl Totals {
         progress: Option<&ProgressBar>,
         mut take: impl FnMut(Line) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
+        let begins = repeats.progress();
+        progress.map(|bar| bar.show(begins));
         while let Some(block) = repeats.next_block()? {
             let at = repeats.progress();
-            let shown = progress.map(|bar| bar.at(at.done, at.total));
+            let shown = progress.map(|bar| bar.show(at));
             if shown.map_or_else(interrupt::asked, |shown| shown.is_break()) {
                 let texts = count(at.done, "text");
                 return Err(anyhow::anyhow!("interrupted after {texts}").into());

@@ -1,5 +1,6 @@
 //! `twindex plan`: forecasts the recall, errors and size of an index before it is created.
 
+use crate::commands::plan_sample::{self, Sample, SampleOptions};
 use crate::run::ending::Ending;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
@@ -34,6 +35,13 @@ any similarity; lanes_for_error is how many it takes, also between 64, 128, 256 
 Bytes are those of a compacted index with ids of 20 bytes. Background candidates are the documents
 of similarity 0.05 that a query compares in vain.
 
+With --sample, the records of PATH are compared with each other by estimates. For each threshold,
+pairs counts those from it to the next one, and removed the records that dedup would remove. Of
+each shingle, one_change is the median similarity of a text to itself with one letter changed,
+background that of two unrelated texts on average, and high_background what one pair of a hundred
+reaches. A shingle suits if one_change reaches the threshold and high_background is at most half
+of it.
+
 With --length, shingle is the least char:N by the textbook's rule (20^N well above the length),
 and shingle_chance is the probability that a text has a given shingle by chance: at most 0.01.
 
@@ -42,6 +50,7 @@ Examples:
   twindex plan --threshold 0.5 --recall 0.95 --docs 10000000
   twindex plan --error 0.025
   twindex plan --length 50000
+  twindex plan --sample crawl.jsonl
   twindex plan --threshold 0.7 --svg curve.svg --json")]
 pub(crate) struct Plan {
     /// Least Jaccard similarity that counts as similar, above 0, at most 1
@@ -70,6 +79,8 @@ pub(crate) struct Plan {
     /// Draw the curve into this file
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
+    #[command(flatten)]
+    sample: SampleOptions,
 }
 
 /// The length assumed for an id: that of a typical path, or of a URL without its host.
@@ -101,6 +112,10 @@ pub(crate) fn run(global: &GlobalOptions, args: &Plan) -> Result<Ending, Failure
     let shown = args.textbook.then_some(textbook);
     let space = Space::new(forecast.plan(), lanes, args.docs, ID_BYTES)?;
     let rows = table(&forecast, threshold);
+    let sample = match args.sample.sample.is_empty() {
+        true => None,
+        false => Some(plan_sample::measure(global, &args.sample, (threshold, args.recall, lanes))?),
+    };
     if let Some(path) = &args.svg {
         let svg = picture(&curves(&forecast, shown), TITLE, threshold)
             .with_context(|| path.display().to_string())?;
@@ -137,13 +152,17 @@ pub(crate) fn run(global: &GlobalOptions, args: &Plan) -> Result<Ending, Failure
         ]);
     }
     settings.extend(args.length.into_iter().flat_map(recommended_shingle));
+    settings.extend(sample.iter().flat_map(Sample::settings));
     if global.json {
         let named = |(name, value): (&str, Value)| (name.to_owned(), value);
         let fields =
             |row: &Row| row.fields(args.textbook).into_iter().map(named).collect::<Value>();
         let curve = rows.iter().map(fields);
         let curve = [("curve", curve.collect::<Value>())];
-        results.object(&settings.into_iter().chain(curve).collect::<Vec<_>>())?;
+        let object = |row: Vec<(&str, Value)>| row.into_iter().map(named).collect::<Value>();
+        let tables = sample.iter().flat_map(Sample::tables);
+        let tables = tables.map(|(name, rows)| (name, rows.into_iter().map(object).collect()));
+        results.object(&settings.into_iter().chain(curve).chain(tables).collect::<Vec<_>>())?;
         results.flush()?;
         return Ok(Ending::Done);
     }
@@ -158,12 +177,15 @@ pub(crate) fn run(global: &GlobalOptions, args: &Plan) -> Result<Ending, Failure
         results.text(&draw(&curves(&forecast, shown), TITLE, threshold))?;
         results.flush()?;
     }
+    if let Some(sample) = &sample {
+        sample.print(&mut results)?;
+    }
     let rule = shown.map_or(String::new(), |textbook| {
         let recall = 100.0 * textbook.recall;
         let (bands, depth) = (textbook.bands, textbook.depth);
         format!("; by the textbook's {bands} of {depth} it would be {recall:.1} %")
     });
-    let sentence = format!(
+    let mut sentence = format!(
         "{} of {} lanes: {:.1} % of pairs at {threshold} are compared{rule}; {} documents take {}",
         count(forecast.plan().bands() as u64, "band"),
         forecast.plan().depth(),
@@ -171,6 +193,9 @@ pub(crate) fn run(global: &GlobalOptions, args: &Plan) -> Result<Ending, Failure
         grouped(args.docs),
         bytes((space.total() * args.docs as f64) as u64)
     );
+    if let Some(sample) = &sample {
+        sentence += &format!("; {}", sample.sentence(threshold));
+    }
     summary(global, &[], &sentence);
     Ok(Ending::Done)
 }

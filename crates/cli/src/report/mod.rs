@@ -22,7 +22,7 @@ pub(crate) use circumstances::circumstances;
 pub(crate) use findings::{Findings, Gathering, gather};
 pub(crate) use histogram::Histogram;
 pub(crate) use page::{Facts, Kind, percent, write};
-pub(crate) use reading::InputReading;
+pub(crate) use reading::{InputReading, beginning};
 pub(crate) use removed::{AuditLines, ReadLines, RemovedRecords};
 pub(crate) use target::{check_target, interrupted};
 

@@ -162,7 +162,7 @@ fn shown(body: &Body<'_>) -> Option<String> {
 }
 
 /// The first characters of a text.
-pub(super) fn beginning(text: &str, chars: usize) -> &str {
+pub(crate) fn beginning(text: &str, chars: usize) -> &str {
     match text.char_indices().nth(chars) {
         Some((end, _)) => &text[..end],
         None => text,

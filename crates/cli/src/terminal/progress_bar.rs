@@ -12,6 +12,8 @@ use std::time::Duration;
 pub struct ProgressBar {
     bar: Bar,
     documents: u64,
+    /// Whether the command has said what the work is.
+    is_named: bool,
 }
 
 impl ProgressBar {
@@ -36,7 +38,7 @@ impl ProgressBar {
                 bar
             }
         };
-        Self { bar, documents: 0 }
+        Self { bar, documents: 0, is_named: false }
     }
 
     /// Shows progress through this many documents.
@@ -53,7 +55,7 @@ impl ProgressBar {
     /// Says what the work is, for a command that does several things one after the other.
     pub fn named(self, phase: &str) -> Self {
         self.bar.set_prefix(format!("{phase}: "));
-        self
+        Self { is_named: true, ..self }
     }
 
     fn with_template(options: OutputOptions, length: u64, template: &str) -> Self {
@@ -75,7 +77,15 @@ impl ProgressBar {
 
     /// A callback for long work: it shows the progress, and stops the work after a signal.
     pub fn watch(&self) -> impl FnMut(twindex::Progress) -> ControlFlow<()> + '_ {
-        |at| self.at(at.done, at.total)
+        |now| self.show(now)
+    }
+
+    /// Shows how much of all work is done, and which part of it goes on. Breaks after a signal.
+    pub fn show(&self, now: twindex::Progress) -> ControlFlow<()> {
+        if !now.phase.is_empty() && !self.is_named {
+            self.bar.set_prefix(format!("{}: ", now.phase));
+        }
+        self.at(now.done, now.total)
     }
 
     /// Shows how much of all work is done. Breaks after a signal.

@@ -1,7 +1,7 @@
 //! `plan`, and what packages take: completion scripts and manual pages. The histogram of `info`.
 
 use crate::command::{Shell, jsonl};
-use crate::support::text;
+use crate::support::{Random, text};
 use serde_json::Value;
 
 fn number(object: &Value, name: &str) -> f64 {
@@ -166,4 +166,78 @@ fn there_is_a_manual_page_for_every_command() {
     }
     shell.write("file", "");
     shell.run("man file").fails_with("file: ");
+}
+
+/// Texts of which many are alike to different degrees.
+fn alike(count: usize) -> String {
+    let mut random = Random(7);
+    let mut lines = String::new();
+    let mut words = Vec::new();
+    for number in 0..count {
+        if number % 8 == 0 {
+            words = (0..60).map(|_| format!("{:06x}", random.below(1 << 24))).collect();
+        }
+        for _ in 0..random.below(6) {
+            words[random.below(60) as usize] = format!("{:06x}", random.below(1 << 24));
+        }
+        lines += &jsonl(&[(format!("r{}", number / 2).as_str(), words.join(" ").as_str())]);
+    }
+    lines
+}
+
+#[test]
+fn a_sample_tells_what_each_threshold_would_remove() {
+    let shell = Shell::new();
+    shell.write("in.jsonl", alike(400));
+    let plan = shell.run("plan --sample in.jsonl --threshold 0.72 --json").succeeds();
+    let plan = plan.json().remove(0);
+    assert_eq!(
+        (number(&plan, "sample_documents"), &plan["sample_is_part"]),
+        (400.0, &false.into())
+    );
+    assert_eq!(plan["suggested_shingle"], "char:9");
+    // Records are numbered in a sample, so that ids that come twice are no matter.
+    let unnamed: String = alike(400)
+        .lines()
+        .enumerate()
+        .map(|(at, line)| line.replacen("\"id\":\"r", &format!("\"id\":\"{at}-"), 1) + "\n")
+        .collect();
+    shell.write("named.jsonl", unnamed);
+    shell.run("add whole.twx named.jsonl --threshold 0.5 -q").succeeds();
+    let pairs = shell.run("pairs whole.twx --threshold 0.5 --json -q").succeeds().json();
+    let rows = plan["sample_thresholds"].as_array().expect("an array");
+    assert_eq!(rows.len(), 12, "from .5 to 1 by .05, and .72");
+    for (at, row) in rows.iter().enumerate() {
+        let threshold = number(row, "threshold");
+        let next = rows.get(at + 1).map_or(2.0, |next| number(next, "threshold"));
+        let within = |pair: &&Value| (threshold..next).contains(&number(pair, "similarity"));
+        assert_eq!(number(row, "pairs"), pairs.iter().filter(within).count() as f64, "{row}");
+        let name = format!("t{at}.twx");
+        shell.run(&format!("create {name} --threshold 0.5")).succeeds();
+        let dedup =
+            format!("dedup {name} named.jsonl -o out --removed gone --threshold {threshold}");
+        let done = shell.run(&format!("{dedup} --json")).succeeds();
+        assert_eq!(number(row, "removed"), done.counted("duplicates") as f64, "{row}");
+        let share = number(row, "removed") / 400.0;
+        assert!((number(row, "share_removed") - share).abs() < 1e-4, "{row}");
+    }
+    assert!(number(&rows[0], "removed") > number(&rows[6], "removed"));
+}
+
+#[test]
+fn a_sample_is_bounded_and_its_mistakes_are_said() {
+    let shell = Shell::new();
+    shell.write("in.jsonl", alike(300) + "broken\n");
+    let part = shell.run("plan --sample in.jsonl --sample-docs 100").succeeds();
+    assert!(part.stderr.contains(" of the first 100 documents would be removed"), "{part:?}");
+    let whole = shell.run("plan --sample in.jsonl").succeeds();
+    assert!(whole.stderr.contains("in.jsonl:301: "), "{whole:?}");
+    assert!(whole.stdout.contains("\nsample_failed\t1\n"), "{whole:?}");
+    assert!(whole.stdout.contains("\nthreshold\tpairs\tremoved\tshare_removed\n"), "{whole:?}");
+    shell.run("plan --sample none.jsonl").fails_with("none.jsonl: No such file");
+    let alone = shell.run("plan --sample-docs 5");
+    assert!(alone.stderr.contains("--sample <PATH>"), "{alone:?}");
+    shell.write("empty.jsonl", "");
+    shell.run("plan --sample empty.jsonl").fails_with("no record that could be read");
+    assert!(shell.names().iter().all(|name| name.ends_with(".jsonl")), "{:?}", shell.names());
 }

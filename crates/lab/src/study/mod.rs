@@ -16,7 +16,9 @@ mod timing;
 pub(crate) mod transactions;
 
 pub(crate) mod approaches;
+pub(crate) mod bands;
 pub(crate) mod chance;
+pub(crate) mod functions;
 pub(crate) mod gospels;
 pub(crate) mod hash_time;
 pub(crate) mod independence;

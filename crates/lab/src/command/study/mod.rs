@@ -1,10 +1,12 @@
 //! `twindex-lab study`: the papers' experiments, computed anew, printed, written and drawn.
 
 mod approaches;
+mod bands;
 mod chance;
 mod clip_to_panel;
 mod drawn_axis;
 mod figure;
+mod functions;
 mod gospels;
 mod hash_time;
 mod independence;

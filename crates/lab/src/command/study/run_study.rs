@@ -1,7 +1,9 @@
 //! `twindex-lab study`: runs a study, then prints, writes and draws what it found.
 
 use super::approaches::ApproachesArgs;
+use super::bands::BandsArgs;
 use super::chance::ChanceArgs;
+use super::functions::FunctionsArgs;
 use super::gospels::GospelsArgs;
 use super::hash_time::HashTimeArgs;
 use super::independence::IndependenceArgs;
@@ -55,6 +57,10 @@ enum StudyCommand {
     Precision(PrecisionArgs),
     /// How the bias of the minimum falls with independence
     Independence(IndependenceArgs),
+    /// How many hash functions an error needs
+    Functions(FunctionsArgs),
+    /// Signatures of any length, cut into bands
+    Bands(BandsArgs),
     /// The probability law of the estimate, and how often intervals hold
     Law(LawArgs),
     /// How similar random texts are
@@ -96,8 +102,8 @@ impl StudyCommand {
     /// The study that the command names; `None` for all of them.
     fn one(&self) -> Option<ReadyStudy<'_>> {
         use study::{
-            approaches, chance, gospels, hash_time, independence, law, precision, rules,
-            shingle_size, simhash, theory,
+            approaches, bands, chance, functions, gospels, hash_time, independence, law, precision,
+            rules, shingle_size, simhash, theory,
         };
         Some(match self {
             Self::ShingleSize(args) => {
@@ -124,6 +130,16 @@ impl StudyCommand {
                 let settings = args.settings();
                 let run = move |context: &StudyContext<'_>| independence::run(&settings, context);
                 ("independence", &args.outputs, Box::new(run))
+            }
+            Self::Functions(args) => {
+                let settings = args.settings();
+                let run = move |context: &StudyContext<'_>| functions::run(&settings, context);
+                ("functions", &args.outputs, Box::new(run))
+            }
+            Self::Bands(args) => {
+                let settings = args.settings();
+                let run = move |context: &StudyContext<'_>| bands::run(&settings, context);
+                ("bands", &args.outputs, Box::new(run))
             }
             Self::Law(args) => {
                 let settings = args.settings();
@@ -163,12 +179,14 @@ impl StudyCommand {
 /// The name of a study and the function that runs it with its default settings.
 type DefaultStudy = (&'static str, fn(&StudyContext<'_>) -> Result<Report>);
 
-const ALL: [DefaultStudy; 11] = [
+const ALL: [DefaultStudy; 13] = [
     ("shingle-size", |context| study::shingle_size::run(&Default::default(), context)),
     ("hash-time", |context| study::hash_time::run(&Default::default(), context)),
     ("approaches", |context| study::approaches::run(&Default::default(), context)),
     ("precision", |context| study::precision::run(&Default::default(), context)),
     ("independence", |context| study::independence::run(&Default::default(), context)),
+    ("functions", |context| study::functions::run(&Default::default(), context)),
+    ("bands", |context| study::bands::run(&Default::default(), context)),
     ("law", |context| study::law::run(&Default::default(), context)),
     ("chance", |context| study::chance::run(&Default::default(), context)),
     ("gospels", |context| study::gospels::run(&Default::default(), context)),
