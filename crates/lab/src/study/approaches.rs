@@ -234,7 +234,14 @@ fn report(orders: &ApproachRuns, varied: &ApproachRuns) -> Report {
         }
     }
     let figure = Figure { title: TITLE.to_owned(), panels: vec![panel(orders), panel(varied)] };
-    Report { title: TITLE.to_owned(), table, data, figure, findings: findings(varied) }
+    Report {
+        title: TITLE.to_owned(),
+        table,
+        further: Vec::new(),
+        data,
+        figure,
+        findings: findings(varied),
+    }
 }
 
 fn panel(timed: &ApproachRuns) -> Panel {

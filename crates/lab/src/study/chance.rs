@@ -147,7 +147,14 @@ pub(crate) fn run(settings: &ChanceSettings, context: &StudyContext<'_>) -> Resu
     rows.iter().for_each(|row| table.push(row.cells()));
     let title = "Similarity of random sets of the sizes of real texts";
     let figure = Figure { title: title.to_owned(), panels };
-    Ok(Report { title: title.to_owned(), table, data: Table::of_points(&figure), figure, findings })
+    Ok(Report {
+        title: title.to_owned(),
+        table,
+        further: Vec::new(),
+        data: Table::of_points(&figure),
+        figure,
+        findings,
+    })
 }
 
 #[cfg(test)]

@@ -2,13 +2,16 @@
 
 mod findings;
 mod pair_measurements;
+mod paper_count;
 mod paper_values;
 mod tables;
+mod text_size;
 
 use super::gospel_texts::{NAMES, PAIRS, Translation, embedded, in_folder};
 use super::{Report, StudyContext};
 use pair_measurements::{MeasuredPair, measure};
 use std::path::PathBuf;
+use text_size::TextSize;
 use twindex::Result;
 use twindex::internals::SplitMix;
 
@@ -32,6 +35,8 @@ impl Default for GospelsSettings {
 /// A translation with the measurements of its pairs, in the order of [`PAIRS`].
 struct MeasuredTranslation {
     translation: Translation,
+    /// The sizes of its texts, in the order of [`NAMES`].
+    sizes: Vec<TextSize>,
     pairs: Vec<MeasuredPair>,
 }
 
@@ -59,13 +64,18 @@ pub(crate) fn run(settings: &GospelsSettings, context: &StudyContext<'_>) -> Res
             pairs.push(measure(settings, texts, (&shingles[a], &shingles[b]), seeds.next())?);
             done += 1;
         }
-        all.push(MeasuredTranslation { translation, pairs });
+        let sizes = translation.texts.iter().map(|text| TextSize::of(text)).collect();
+        all.push(MeasuredTranslation { translation, sizes, pairs });
     }
     context.at(done, total)?;
     let title = "Similarity of the four Gospels, by every method";
     Ok(Report {
         title: title.to_owned(),
         table: tables::table(&all),
+        further: vec![
+            ("Rows and letters of the texts".to_owned(), paper_count::sizes(&all)),
+            ("Similarity from the count of common shingles".to_owned(), paper_count::counts(&all)),
+        ],
         data: tables::data(&all),
         figure: tables::figure(&all, title),
         findings: findings::all(settings, &all),

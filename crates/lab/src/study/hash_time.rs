@@ -112,6 +112,7 @@ pub(crate) fn run(settings: &HashTimeSettings, context: &StudyContext<'_>) -> Re
     Ok(Report {
         title: TITLE.to_owned(),
         table: short(settings, &filled, &banded),
+        further: Vec::new(),
         data: long(settings, &filled, &banded),
         figure: figure(settings, &filled, &banded),
         findings: findings(settings, &filled, &banded),

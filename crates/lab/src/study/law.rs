@@ -68,7 +68,14 @@ pub(crate) fn run(settings: &LawSettings, context: &StudyContext<'_>) -> Result<
         findings.extend(part.findings);
     }
     let figure = Figure { title: title.to_owned(), panels };
-    Ok(Report { title: title.to_owned(), table, data: Table::of_points(&figure), figure, findings })
+    Ok(Report {
+        title: title.to_owned(),
+        table,
+        further: Vec::new(),
+        data: Table::of_points(&figure),
+        figure,
+        findings,
+    })
 }
 
 /// The mean and the variance, with divisor n, of some numbers.

@@ -261,6 +261,7 @@ pub(crate) fn run(settings: &PrecisionSettings, context: &StudyContext<'_>) -> R
     Ok(Report {
         title: TITLE.to_owned(),
         table: short(&measured, &grid),
+        further: Vec::new(),
         data: long(&measured, &grid),
         figure: figure(&measured, &grid),
         findings: findings::all(&measured, &grid),

@@ -6,6 +6,8 @@ pub(crate) struct Report {
     pub(crate) title: String,
     /// The short table that is printed.
     pub(crate) table: Table,
+    /// Further tables to print, each with its name.
+    pub(crate) further: Vec<(String, Table)>,
     /// All points, for further use.
     pub(crate) data: Table,
     pub(crate) figure: Figure,

@@ -149,6 +149,7 @@ impl FoundRules {
                 self.transactions.count,
             ),
             table,
+            further: Vec::new(),
             data,
             figure: self.figure(),
             findings: self.findings(),

@@ -145,6 +145,7 @@ fn report(curves: &[Vec<SimilaritySpread>], orders: usize) -> Report {
     Report {
         title: format!("{TITLE}: {pairs} pairs of {orders} orders"),
         table,
+        further: Vec::new(),
         data,
         figure: figure(curves, pairs),
         findings: findings(curves),

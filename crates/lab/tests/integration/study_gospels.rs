@@ -1,6 +1,7 @@
 //! `study gospels`, compared with `compare` on the same texts.
 
 use crate::command::Shell;
+use serde_json::Value;
 use std::path::Path;
 
 fn gospel(name: &str) -> String {
@@ -34,7 +35,14 @@ fn the_study_agrees_with_compare_on_the_files() {
     }
     let times = lines.last().and_then(|line| line["seen"].as_str()).expect("a finding");
     assert!(times.contains(" ms, the paper's 6 pairs in 78 minutes direct"), "{times}");
-    assert_eq!(lines.iter().filter(|line| line["holds"] == true).count(), 7);
+    assert_eq!(lines.iter().filter(|line| line["holds"] == true).count(), 9);
+    // The texts and the counts of common shingles have tables of their own.
+    let size = lines.iter().find(|line| line["gospel"] == "John" && line["text"] == "LSG 1910");
+    let size = size.expect("a line of the text");
+    assert_eq!((&size["shingles"], &size["paper_after"]), (&77_938.into(), &69_316.into()));
+    let paper = |line: &&Value| line["text"] == "in the paper" && line["pair"] == "Mark-Matthew";
+    let count = lines.iter().find(paper).expect("the paper's count");
+    assert_eq!((&count["by_count"], &count["n_is_letters"]), (&0.4874.into(), &0.4873.into()));
 
     let csv = String::from_utf8(shell.read("g.csv")).expect("UTF-8");
     assert_eq!(csv.lines().count(), 1 + 12 * 14);

@@ -22,15 +22,13 @@ pub(super) fn print(
     if results.is_aligned() {
         results.text(&format!("{study}: {}\n\n", report.title))?;
     }
-    let names: Vec<&str> = report.table.columns.iter().map(String::as_str).collect();
-    results.heading(&names)?;
-    for row in &report.table.rows {
-        let values = row.iter().map(if results.is_json() { value } else { in_column });
-        let mut fields: Vec<(&str, Value)> = names.iter().copied().zip(values).collect();
-        if results.is_json() {
-            fields.insert(0, ("study", study.into()));
+    print_table(&mut results, study, &report.table)?;
+    for (name, table) in &report.further {
+        results.flush()?;
+        if results.is_aligned() {
+            results.text(&format!("\n{name}\n\n"))?;
         }
-        results.line(&fields)?;
+        print_table(&mut results, study, table)?;
     }
     results.flush()?;
     if results.is_aligned() {
@@ -54,6 +52,21 @@ pub(super) fn print(
         results.line(&fields)?;
     }
     Ok(results.flush()?)
+}
+
+/// Prints the names of the columns and the rows.
+fn print_table(results: &mut Results, study: &str, table: &Table) -> Result<(), Failure> {
+    let names: Vec<&str> = table.columns.iter().map(String::as_str).collect();
+    results.heading(&names)?;
+    for row in &table.rows {
+        let values = row.iter().map(if results.is_json() { value } else { in_column });
+        let mut fields: Vec<(&str, Value)> = names.iter().copied().zip(values).collect();
+        if results.is_json() {
+            fields.insert(0, ("study", study.into()));
+        }
+        results.line(&fields)?;
+    }
+    Ok(())
 }
 
 fn value(cell: &Cell) -> Value {

@@ -2,7 +2,7 @@
 
 use super::pair_measurements::{MeasuredPair, RumResult, SeenAndExpected};
 use super::paper_values::{BY_FILE, DIRECT, EXACT, FUNCTIONS, PaperCell, RUM, SAMPLED};
-use super::{GospelsSettings, MeasuredTranslation, name};
+use super::{GospelsSettings, MeasuredTranslation, name, paper_count};
 use crate::estimate::Sampled;
 use crate::study::Finding;
 
@@ -31,6 +31,7 @@ pub(super) fn all(settings: &GospelsSettings, all: &[MeasuredTranslation]) -> Ve
             rum_spreads(&pairs),
         ]);
     }
+    findings.extend(paper_count::findings(settings, all));
     findings.push(times(&pairs));
     findings
 }

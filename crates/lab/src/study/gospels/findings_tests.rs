@@ -3,6 +3,7 @@
 use super::*;
 use crate::study::gospel_texts::{PAIRS, TextShingles, Translation};
 use crate::study::gospels::pair_measurements::measure;
+use crate::study::gospels::text_size::TextSize;
 use std::borrow::Cow;
 use twindex::Overlap;
 
@@ -23,9 +24,10 @@ fn measured() -> (GospelsSettings, Vec<MeasuredTranslation>) {
     };
     let pairs = PAIRS.into_iter().enumerate().map(pair).collect::<twindex::Result<_>>();
     let pairs = pairs.expect("measured");
+    let sizes = texts.iter().map(|text| TextSize::of(text)).collect();
     let texts = texts.map(Cow::Owned);
     let translation = Translation { name: "numbers", language: "none", texts };
-    (settings, vec![MeasuredTranslation { translation, pairs }])
+    (settings, vec![MeasuredTranslation { translation, sizes, pairs }])
 }
 
 #[test]
@@ -56,7 +58,11 @@ fn all_findings_hold_and_each_fails_if_its_values_change() {
     fails(3, &|pairs| pairs[3].rum[2].jaccard.seen.mean -= 0.2);
     fails(3, &|pairs| pairs[3].rum[0].dice.seen.mean += 0.4);
     fails(4, &|pairs| pairs[3].rum[1].dice.seen.spread = Some(0.9));
-    fails(5, &|pairs| pairs[3].times.direct = 5100.0);
+    fails(7, &|pairs| pairs[3].times.direct = 5100.0);
+    compared[0].pairs = pairs;
+    compared[0].sizes[3].letters_after += 1;
+    let holds = all(&settings, &compared).into_iter().map(|finding| finding.holds);
+    assert_eq!(holds.collect::<Vec<_>>(), [true, true, true, true, true, true, false, true]);
 }
 
 #[test]
@@ -74,7 +80,7 @@ fn nothing_is_told_of_samples_that_are_too_small() {
     for sample in [1, 30, 99] {
         settings.sample = sample;
         let findings = all(&settings, &compared);
-        assert_eq!(findings.len(), 2, "{sample}");
+        assert_eq!(findings.len(), 4, "{sample}");
         assert!(findings.iter().all(|finding| finding.holds), "{sample}");
     }
 }
@@ -94,6 +100,6 @@ fn samples_of_whole_texts_are_exact() {
     let empty = TextShingles::of("").expect("none");
     let measured = measure(&settings, ("", texts[1]), (&empty, &shingles[1]), 0).expect("measured");
     assert_eq!(measured.exact, Overlap { a: 0, b: 22, shared: 0 });
-    assert!(all(&settings, &[]).len() == 6 && coordinated(&[&measured]).holds);
+    assert!(all(&settings, &[]).len() == 8 && coordinated(&[&measured]).holds);
     assert!(rum_means(&[&measured]).holds && rum_spreads(&[&measured]).holds);
 }

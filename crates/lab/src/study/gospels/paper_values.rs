@@ -106,3 +106,28 @@ pub(super) const RUM: [[PaperCell; 6]; 4] = [
         of_runs(60.7, 8.94, 31.0),
     ],
 ];
+
+/// Table 5 for one text.
+#[derive(Clone, Copy)]
+pub(super) struct PaperSize {
+    pub(super) rows: u64,
+    pub(super) letters_before: u64,
+    pub(super) letters_after: u64,
+}
+
+const fn sized(rows: u64, letters_before: u64, letters_after: u64) -> PaperSize {
+    PaperSize { rows, letters_before, letters_after }
+}
+
+/// Table 5: the rows, and the letters before and after words of fewer than three letters are
+/// dropped; John, Luke, Mark, Matthew.
+pub(super) const SIZES: [PaperSize; 4] = [
+    sized(2534, 96_269, 69_316),
+    sized(3442, 129_548, 94_766),
+    sized(628, 76_543, 55_555),
+    sized(1319, 149_747, 108_722),
+];
+
+/// Table 6: the numbers of common shingles, Kc. Table 7 repeats them, with the comma of John and
+/// Mark misplaced.
+pub(super) const COMMON: [u64; 6] = [59_981, 45_600, 60_134, 52_782, 83_468, 53_827];

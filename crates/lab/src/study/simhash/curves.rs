@@ -57,6 +57,7 @@ pub(super) fn report(
     Report {
         title: title.clone(),
         table: table(&seen),
+        further: Vec::new(),
         data: data(&seen),
         figure: Figure {
             title,
