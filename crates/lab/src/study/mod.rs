@@ -12,6 +12,7 @@ mod report;
 mod shingle_matrix;
 mod similar_columns;
 mod study_context;
+mod text_file;
 mod timing;
 pub(crate) mod transactions;
 
@@ -23,6 +24,7 @@ pub(crate) mod gospels;
 pub(crate) mod hash_time;
 pub(crate) mod independence;
 pub(crate) mod law;
+pub(crate) mod matrix;
 pub(crate) mod methods;
 pub(crate) mod precision;
 pub(crate) mod rules;

@@ -2,16 +2,15 @@
 //! Martín 2018, section 7.1.1; Bergillos, Rambla, Cabeza 2018, section 8.1, figure 2).
 
 use super::random_texts::{FIFTY_WORDS, random_order};
+use super::text_file::text_of;
 use super::{
     Axis, Cell, Figure, Finding, Panel, Point, Report, Series, SeriesKind, StudyContext, Table,
 };
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use twindex::Overlap;
 use twindex::internals::SplitMix;
 use twindex::{Error, Result};
 use twindex::{Normalization, Shingle, Shingler, Whitespace};
-use twindex_cli::input::open_text;
 
 const TITLE: &str = "Similarity of random orders of one text over the size of shingles";
 
@@ -88,24 +87,13 @@ fn orders(settings: &ShingleSizeSettings, seed: u64) -> Result<Vec<String>> {
     }
     let text = match &settings.text {
         None => FIFTY_WORDS.to_owned(),
-        Some(path) => text_of(path).map_err(|source| Error::Io {
-            path: path.clone(),
-            action: "reading the text whose words are put into random orders",
-            source,
-        })?,
+        Some(path) => text_of(path, "reading the text whose words are put into random orders")?,
     };
     if text.split_whitespace().nth(1).is_none() {
         return invalid("text", "of fewer than two words".to_owned(), "words to put into an order");
     }
     let mut random = SplitMix::new(seed);
     Ok((0..settings.orders).map(|_| random_order(&text, &mut random)).collect())
-}
-
-/// The text of a file or of standard input, compressed or not.
-fn text_of(path: &Path) -> io::Result<String> {
-    let mut text = String::new();
-    open_text(path).map_err(|bad| io::Error::other(bad.cause))?.read_to_string(&mut text)?;
-    Ok(text)
 }
 
 /// The similarities of all pairs of texts, by sets of shingles of `width` characters.

@@ -1,4 +1,4 @@
-//! The studies `shingle-size`, `approaches` and `rules` as commands: options, files and errors.
+//! The studies `shingle-size`, `approaches`, `rules` and `matrix` as commands: options, files and errors.
 
 use crate::command::Shell;
 use crate::findings::assert_status_follows_from_findings;
@@ -128,4 +128,27 @@ fn invalid_transaction_files_are_refused_with_the_line() {
     shell.run("study rules two.txt --threshold 0.001").fails_with("512 lanes give 512");
     assert_eq!(shell.run("study rules two.txt --support 0").status, 2);
     assert_eq!(shell.run("study rules --matrix").status, 2, "the verses are no matrix");
+}
+
+#[test]
+fn matrix_prints_the_examples_and_given_texts() {
+    let shell = Shell::new();
+    let lines = shell.run("study matrix --json --csv m.csv --svg m.svg").succeeds().json();
+    assert!(finding(&lines, "every cell of the sources' matrices is as printed"));
+    let row = lines.iter().find(|line| line["element"] == "di").expect("a row of the words");
+    assert_eq!((&row["S1"], &row["S2"], &row["row"]), (&0.into(), &1.into(), &5.into()));
+    let csv = String::from_utf8(shell.read("m.csv")).expect("UTF-8");
+    // Cells: 12, 12, 8, 20 and 18; four functions of 29 rows, and of 2, 2, 2, 5 and 2 sets.
+    assert_eq!(csv.lines().count(), 1 + 70 + 4 * 29 + 4 * 13);
+    assert!(shell.read("m.svg").starts_with(b"<svg"));
+
+    shell.write("c.txt", "abcx");
+    let given = shell.run("study matrix abcd bcde --text c.txt --functions 2 --json").succeeds();
+    let lines = given.json();
+    let pair = lines.iter().find(|line| line["a"] == "S1" && line["b"] == "S3").expect("a pair");
+    assert_eq!((&pair["similarity"], &pair["agreeing_orders"]), (&0.5.into(), &60.into()));
+    assert_eq!(lines.iter().filter(|line| line["function"].is_string()).count(), 2);
+    shell.run("study matrix one").fails_with("texts 1: expected 2 to 20");
+    shell.run("study matrix a b").fails_with("texts at least as long as a shingle");
+    shell.run("study matrix --text none.txt").fails_with("none.txt: reading a text for the matrix");
 }

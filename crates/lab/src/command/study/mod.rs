@@ -11,6 +11,7 @@ mod gospels;
 mod hash_time;
 mod independence;
 mod law;
+mod matrix;
 mod output;
 mod outputs;
 mod precision;

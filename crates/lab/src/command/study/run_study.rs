@@ -8,6 +8,7 @@ use super::gospels::GospelsArgs;
 use super::hash_time::HashTimeArgs;
 use super::independence::IndependenceArgs;
 use super::law::LawArgs;
+use super::matrix::MatrixArgs;
 use super::outputs::Outputs;
 use super::precision::PrecisionArgs;
 use super::rules::RulesArgs;
@@ -73,6 +74,8 @@ enum StudyCommand {
     Simhash(SimhashArgs),
     /// Disjoint rows, colliding rows, and the rate of samples
     Theory(TheoryArgs),
+    /// Characteristic and signature matrices of small examples, cell by cell
+    Matrix(MatrixArgs),
     /// All studies, each with a picture and a file of its points
     All(AllArgs),
 }
@@ -102,8 +105,8 @@ impl StudyCommand {
     /// The study that the command names; `None` for all of them.
     fn one(&self) -> Option<ReadyStudy<'_>> {
         use study::{
-            approaches, bands, chance, functions, gospels, hash_time, independence, law, precision,
-            rules, shingle_size, simhash, theory,
+            approaches, bands, chance, functions, gospels, hash_time, independence, law, matrix,
+            precision, rules, shingle_size, simhash, theory,
         };
         Some(match self {
             Self::ShingleSize(args) => {
@@ -171,6 +174,11 @@ impl StudyCommand {
                 let run = move |context: &StudyContext<'_>| theory::run(&settings, context);
                 ("theory", &args.outputs, Box::new(run))
             }
+            Self::Matrix(args) => {
+                let settings = args.settings();
+                let run = move |context: &StudyContext<'_>| matrix::run(&settings, context);
+                ("matrix", &args.outputs, Box::new(run))
+            }
             Self::All(_) => return None,
         })
     }
@@ -179,7 +187,7 @@ impl StudyCommand {
 /// The name of a study and the function that runs it with its default settings.
 type DefaultStudy = (&'static str, fn(&StudyContext<'_>) -> Result<Report>);
 
-const ALL: [DefaultStudy; 13] = [
+const ALL: [DefaultStudy; 14] = [
     ("shingle-size", |context| study::shingle_size::run(&Default::default(), context)),
     ("hash-time", |context| study::hash_time::run(&Default::default(), context)),
     ("approaches", |context| study::approaches::run(&Default::default(), context)),
@@ -193,6 +201,7 @@ const ALL: [DefaultStudy; 13] = [
     ("rules", |context| study::rules::run(&Default::default(), context)),
     ("simhash", |context| study::simhash::run(&Default::default(), context)),
     ("theory", |context| study::theory::run(&Default::default(), context)),
+    ("matrix", |context| study::matrix::run(&Default::default(), context)),
 ];
 
 pub(in crate::command) fn run(
