@@ -159,7 +159,14 @@ pub(crate) fn run(settings: &BandsSettings, context: &StudyContext<'_>) -> Resul
     let figure = figure(&cuts, &met, threshold);
     let findings = findings(&cuts, &met, settings.runs, (by_rule, by_recall), (threshold, recall));
     let title = format!("{TITLE}, at threshold {threshold}");
-    Ok(Report { title, table, data: Table::of_points(&figure), figure, findings })
+    Ok(Report {
+        title,
+        table,
+        further: Vec::new(),
+        data: Table::of_points(&figure),
+        figure,
+        findings,
+    })
 }
 
 /// Sketches pairs of each similarity anew and again, and counts those that meet in a band.

@@ -78,7 +78,7 @@ pub(crate) fn run(settings: &FunctionsSettings, context: &StudyContext<'_>) -> R
     let figure = figure(&simulated)?;
     let findings = findings(settings, &simulated)?;
     let data = Table::of_points(&figure);
-    Ok(Report { title: TITLE.to_owned(), table, data, figure, findings })
+    Ok(Report { title: TITLE.to_owned(), table, further: Vec::new(), data, figure, findings })
 }
 
 /// The standard error of an estimate by the binomial law.

@@ -69,6 +69,7 @@ pub(crate) fn run(settings: &IndependenceSettings, context: &StudyContext<'_>) -
     Ok(Report {
         title: TITLE.to_owned(),
         table: table(&results),
+        further: Vec::new(),
         data: Table::of_points(&figure),
         figure,
         findings: findings::all(&results),

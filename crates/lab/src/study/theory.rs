@@ -57,7 +57,14 @@ pub(crate) fn run(settings: &TheorySettings, context: &StudyContext<'_>) -> Resu
         findings.extend(part.findings);
     }
     let figure = Figure { title: title.to_owned(), panels };
-    Ok(Report { title: title.to_owned(), table, data: Table::of_points(&figure), figure, findings })
+    Ok(Report {
+        title: title.to_owned(),
+        table,
+        further: Vec::new(),
+        data: Table::of_points(&figure),
+        figure,
+        findings,
+    })
 }
 
 #[cfg(test)]
