@@ -16,8 +16,8 @@ shingles; that of sets; that by chance; the mean of independent samples, its lim
 of coordinated samples; RUM's simM and sim with 20 functions. A column whose name ends in _sd has
 the standard deviation over the runs. Two further tables have the rows and letters of each text,
 before and after normalisation, and for each pair the similarity Kc / (n1 + n2 - Kc) from the
-number of common shingles, with n = letters - 2 and with n = letters. The last line compares the times with those of the paper.
---csv writes all values, with their extremes and times.
+number of common shingles, with n = letters - 2 and with n = letters. The last line compares the
+times with those of the paper. --csv writes all values, with their extremes and times.
 
 Examples:
   twindex-lab study gospels
