@@ -16,7 +16,7 @@ use crate::store::state::State;
 use crate::store::storage_error::{Doing, damaged, guard};
 use redb::ReadableTable;
 use std::cmp::Ordering;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::path::Path;
 
 /// A table with document numbers as keys, in a read or a write transaction.
@@ -229,6 +229,26 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
                 }
             }
             Ok(())
+        })
+    }
+
+    /// The lanes of the live documents with these numbers, in order, without those of documents
+    /// that have no shingles.
+    pub(crate) fn lanes_of(&self, numbers: Range<u32>) -> Result<Vec<(DocNo, Box<[u8]>)>> {
+        let path = self.fixed.path;
+        guard(path, || {
+            let rows = self.signatures.range(numbers).doing(path, "reading signatures")?;
+            let mut found = Vec::new();
+            for row in rows {
+                let (number, row) = row.doing(path, "reading signatures")?;
+                let doc = DocNo(number.value());
+                let (lanes, size) = decode_signature(row.value(), doc, self.fixed.lanes)
+                    .map_err(|fault| damaged(path, Table::Signatures, doc.0, fault))?;
+                if !size.is_empty() {
+                    found.push((doc, lanes.into()));
+                }
+            }
+            Ok(found)
         })
     }
 
