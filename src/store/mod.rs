@@ -32,7 +32,7 @@ mod storage_error;
 mod usage;
 mod write;
 
-pub use care::check::{CheckReport, Invariant, Violation};
+pub use care::check_report::{CheckReport, Invariant, Violation};
 pub use care::repair::Repair;
 pub use care::space::Space;
 pub use document::Document;

@@ -145,6 +145,21 @@ impl Writer {
         Ok(())
     }
 
+    /// Puts documents in the clusters that they were in before a repair. All documents are
+    /// untracked: what these clusters lack is not known.
+    pub(crate) fn restore_clusters(
+        &mut self,
+        places: &[(DocNo, u64)],
+        next_cluster: u64,
+    ) -> Result<()> {
+        self.begin_tracking()?;
+        self.track(0, |_, rows| {
+            rows.next_cluster = next_cluster;
+            places.iter().try_for_each(|(doc, cluster)| rows.put(*doc, Some(*cluster)))
+        })?;
+        Ok(())
+    }
+
     /// Ends the tracking of clusters, and deletes their rows.
     pub(crate) fn end_tracking(&mut self) -> Result<()> {
         self.broken.clear();
@@ -196,8 +211,8 @@ impl Writer {
         Ok(Untracked { broken, new })
     }
 
-    /// All clusters. There are some before the first document is tracked if a repair has restored
-    /// them: what they lack is not known.
+    /// All clusters. Before the first document is tracked, there are those that a repair has
+    /// restored.
     fn all_clusters(&self) -> Result<BTreeSet<u64>> {
         let path = self.path();
         let members = self.txn()?.open_table(MEMBERS).doing(path, ACTION)?;
@@ -260,8 +275,10 @@ impl Writer {
     }
 
     /// Fails if documents were inserted or removed and the clusters were not brought up to date.
+    /// After a repair no document is tracked, which the next update changes.
     pub(super) fn check_tracked(&mut self) -> Result<()> {
-        match self.tracks_clusters() && !self.untracked()?.is_empty() {
+        let begun = self.state().tracking.is_some_and(|tracking| tracking.upto > 0);
+        match begun && !self.untracked()?.is_empty() {
             false => Ok(()),
             true => Err(Error::Storage {
                 path: self.path().to_owned(),
