@@ -29,15 +29,13 @@ impl ClusterCounts {
         Ok(())
     }
 
-    /// The counts as a field of a summary; null if nothing happened.
-    pub(crate) fn field(&self) -> Value {
+    /// The counts as a field of a summary; `None` if nothing happened.
+    pub(crate) fn field(&self) -> Option<(&'static str, Value)> {
         let Self { formed, joined, split, ended } = *self;
-        match formed + joined + split + ended {
-            0 => Value::Null,
-            _ => serde_json::json!({
-                "formed": formed, "joined": joined, "split": split, "ended": ended,
-            }),
-        }
+        let counts = serde_json::json!({
+            "formed": formed, "joined": joined, "split": split, "ended": ended,
+        });
+        (formed + joined + split + ended > 0).then_some(("clusters", counts))
     }
 
     /// The counts as a part of a summary's sentence; empty if nothing happened.

@@ -254,7 +254,7 @@ fn report(
     seconds: f64,
     interrupted: bool,
 ) {
-    let fields = [
+    let mut fields = vec![
         ("added", counts.added.into()),
         ("replaced", counts.replaced.into()),
         ("unchanged", counts.unchanged.into()),
@@ -262,10 +262,10 @@ fn report(
         ("empty", counts.empty.into()),
         ("failed", counts.failed.into()),
         ("bytes", counts.bytes.into()),
-        ("clusters", clusters.field()),
         ("seconds", whole_millis(seconds)),
         ("interrupted", interrupted.into()),
     ];
+    fields.extend(clusters.field());
     let mut sentence = format!("added {}", count(counts.added, "document"));
     sentence += &listed(&[
         (counts.replaced, "replaced"),

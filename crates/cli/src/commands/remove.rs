@@ -149,14 +149,14 @@ fn report(
     let (removed, missing, failed) = (*removed, *missing, *failed);
     let interrupted = interrupt::asked();
     let seconds = start.elapsed().as_secs_f64();
-    let fields = [
+    let mut fields = vec![
         ("removed", removed.into()),
         ("missing", missing.into()),
         ("failed", failed.into()),
-        ("clusters", clusters.field()),
         ("seconds", whole_millis(seconds)),
         ("interrupted", interrupted.into()),
     ];
+    fields.extend(clusters.field());
     let mut sentence = format!("removed {}", count(removed, "document"));
     if missing > 0 {
         sentence += &format!(", {} missing", grouped(missing));
