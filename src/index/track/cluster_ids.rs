@@ -40,6 +40,8 @@ pub enum ClusterEvent {
 /// What can be joined.
 #[derive(Clone, Copy, Debug)]
 enum Node {
+    /// A document that is not tracked yet.
+    New(DocNo),
     /// A document, and the cluster that it was in.
     Document(DocNo, Option<u64>),
     /// All documents of a cluster that has lost none.
@@ -82,6 +84,16 @@ impl Joins {
         };
         self.of_document.insert(doc, node);
         Ok(node)
+    }
+
+    /// The node of a document that is not tracked yet, or that stands for itself.
+    pub(super) fn new_node(&mut self, doc: DocNo) -> u32 {
+        if let Some(node) = self.of_document.get(&doc) {
+            return *node;
+        }
+        let node = self.add(Node::New(doc));
+        self.of_document.insert(doc, node);
+        node
     }
 
     fn add(&mut self, node: Node) -> u32 {
@@ -142,6 +154,7 @@ impl Joins {
             }
             for node in &group.nodes {
                 match *node {
+                    Node::New(doc) => rows.put_first(doc, id)?,
                     Node::Document(doc, former) if former != id => rows.put(doc, id)?,
                     Node::Cluster(cluster) if Some(cluster) != id => {
                         for doc in rows.members(cluster)? {
@@ -191,9 +204,9 @@ impl Group {
         let (mut former, mut oldest) = (BTreeMap::new(), None);
         for node in &nodes {
             match *node {
-                Node::Document(doc, cluster) => {
+                Node::New(doc) | Node::Document(doc, _) => {
                     oldest = Some(oldest.map_or(doc, |oldest: DocNo| oldest.min(doc)));
-                    if let Some(cluster) = cluster {
+                    if let Node::Document(_, Some(cluster)) = *node {
                         *former.entry(cluster).or_default() += 1;
                     }
                 }

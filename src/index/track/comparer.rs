@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::estimate::equal_lanes;
 use crate::index::ask::verify::Elements;
 use crate::sketch::Sketcher;
-use crate::store::{ChunkTable, DocNo, DocTable, View};
+use crate::store::{ChunkTable, DocNo, DocTable, LanesInOrder, View};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
@@ -23,6 +23,9 @@ pub(super) struct Comparer<'v, P, D> {
     /// Makes the elements of texts; `None` if texts are not compared.
     sketcher: Option<&'v Sketcher>,
     threshold: f64,
+    /// The lanes of new documents.
+    known: LanesInOrder,
+    /// The lanes of others.
     lanes: FxHashMap<DocNo, Box<[u8]>>,
     /// The number of documents whose lanes are kept.
     room: usize,
@@ -40,9 +43,14 @@ impl<'v, P: ChunkTable, D: DocTable> Comparer<'v, P, D> {
         sketcher: Option<&'v Sketcher>,
         threshold: f64,
     ) -> Self {
-        let (lanes, elements, apart) = Default::default();
+        let (known, lanes, elements, apart) = Default::default();
         let room = ROOM / view.fixed.lanes;
-        Self { view, least, sketcher, threshold, lanes, room, elements, bytes: 0, apart }
+        Self { view, least, sketcher, threshold, known, lanes, room, elements, bytes: 0, apart }
+    }
+
+    /// Takes the lanes of documents that are likely to be compared.
+    pub(super) fn know(&mut self, lanes: LanesInOrder) {
+        self.known = lanes;
     }
 
     /// Whether two documents that share a bucket are similar.
@@ -52,7 +60,7 @@ impl<'v, P: ChunkTable, D: DocTable> Comparer<'v, P, D> {
         }
         self.read_lanes(a)?;
         self.read_lanes(b)?;
-        let equal = match (self.lanes.get(&a), self.lanes.get(&b)) {
+        let equal = match (self.lanes(a), self.lanes(b)) {
             (Some(a), Some(b)) => equal_lanes(a, b),
             _ => 0,
         };
@@ -77,8 +85,12 @@ impl<'v, P: ChunkTable, D: DocTable> Comparer<'v, P, D> {
         Ok(similar)
     }
 
+    fn lanes(&self, doc: DocNo) -> Option<&[u8]> {
+        self.known.get(doc).or_else(|| self.lanes.get(&doc).map(|lanes| &lanes[..]))
+    }
+
     fn read_lanes(&mut self, doc: DocNo) -> Result<()> {
-        if self.lanes.contains_key(&doc) {
+        if self.lanes(doc).is_some() {
             return Ok(());
         }
         let lanes: Box<[u8]> = self.view.with_signature(doc, |lanes, _| lanes.into())?;

@@ -24,8 +24,8 @@ impl Index {
     ///
     /// This call clusters the documents that the index has, in one transaction, and returns the
     /// number of clusters. If the index tracks clusters already, nothing changes. Cost: reading all
-    /// buckets once, 12 bytes of memory for each document that shares a bucket with another, and
-    /// some 60 bytes of the file for each document in a cluster. Later commits look up the buckets
+    /// buckets once, 30 bytes of memory for each document that shares a bucket with another, and
+    /// some 100 bytes of the file for each document in a cluster. Later commits look up the buckets
     /// of their documents. Builds of twindex before format version 4 refuse such an index.
     ///
     /// ```

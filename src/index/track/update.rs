@@ -7,9 +7,10 @@ use crate::index::ask::verify::Margins;
 use crate::index::group::buckets::Buckets;
 use crate::index::track::cluster_ids::{ClusterEvent, Joins};
 use crate::index::track::comparer::Comparer;
+use crate::lsh::word;
 use crate::sketch::Sketcher;
 use crate::store::{
-    Bucket, ChunkTable, ClusterRows, DocNo, DocTable, Untracked, View, Watch, Writer,
+    BandNo, Bucket, ChunkTable, ClusterRows, DocNo, DocTable, Untracked, View, Watch, Writer,
 };
 use rayon::prelude::*;
 use std::collections::BTreeSet;
@@ -115,31 +116,33 @@ impl<P: ChunkTable + Sync, D: DocTable + Sync> Meeting<'_, '_, P, D> {
         let SearchPlan { plan, probe, .. } = self.search_plan;
         let is_new = |doc: DocNo| new.contains(&u64::from(doc.0));
         let numbers = new.start as u32..u32::try_from(new.end).unwrap_or(u32::MAX);
-        let found: Vec<Vec<Bucket>> = self
-            .view
-            .lanes_of(numbers)?
-            .into_par_iter()
-            .map(|(_, lanes)| buckets(&lanes, plan, probe))
-            .collect();
+        let lanes = self.view.lanes_of(numbers)?;
         let view = self.view;
         let of_band = |band: usize| -> Result<Vec<Vec<DocNo>>> {
-            let mut all: Vec<Bucket> =
-                found.iter().filter_map(|buckets| buckets.get(band).copied()).collect();
-            all.sort_unstable_by_key(|bucket| bucket.words.first);
-            all.dedup_by_key(|bucket| bucket.words.first);
-            let mut shared = Vec::new();
-            for bucket in all {
-                let mut docs = view.bucket(bucket)?;
+            let words = lanes.iter().map(|lanes| word(lanes, band, plan.depth()));
+            let mut words: Vec<u64> = words.collect();
+            words.sort_unstable();
+            let (mut shared, mut docs) = (Vec::new(), Vec::new());
+            let mut end = None;
+            for word in words {
+                // A bucket may hold several words, which follow each other.
+                if end.is_some_and(|end| word <= end) {
+                    continue;
+                }
+                let words = probe.bucket(word, plan);
+                end = Some(words.last);
+                view.read_bucket(Bucket { band: BandNo(band as u8), words }, &mut docs)?;
                 docs.retain(|doc| u64::from(doc.0) < new.end);
                 if docs.len() > 1 {
                     docs.sort_unstable();
-                    shared.push(docs);
+                    shared.push(docs.clone());
                 }
             }
             Ok(shared)
         };
         let shared: Vec<Result<Vec<Vec<DocNo>>>> =
             (0..probe.bands()).into_par_iter().map(of_band).collect();
+        self.comparer.know(lanes);
         for docs in shared {
             for docs in docs? {
                 self.meet(&docs, is_new, rows)?;
@@ -159,8 +162,12 @@ impl<P: ChunkTable + Sync, D: DocTable + Sync> Meeting<'_, '_, P, D> {
         // The documents met so far, by what they are joined to.
         let mut met: Vec<(u32, Vec<DocNo>)> = Vec::new();
         for &doc in docs {
-            let node = self.joins.node(doc, rows)?;
-            if is_new(doc) {
+            let new = is_new(doc);
+            let node = match new {
+                true => self.joins.new_node(doc),
+                false => self.joins.node(doc, rows)?,
+            };
+            if new {
                 for (other, docs) in &met {
                     if self.joins.are_joined(node, *other) {
                         continue;

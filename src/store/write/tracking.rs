@@ -71,9 +71,14 @@ impl<'t> ClusterRows<'t> {
         cluster
     }
 
-    /// Puts a document in a cluster, or in none, and notes the change.
+    /// Puts a document in another cluster, or in none, and notes the change.
     pub(crate) fn put(&mut self, doc: DocNo, cluster: Option<u64>) -> Result<()> {
         self.forget(doc)?;
+        self.put_first(doc, cluster)
+    }
+
+    /// Puts a document that has no row in a cluster, or in none, and notes the change.
+    pub(crate) fn put_first(&mut self, doc: DocNo, cluster: Option<u64>) -> Result<()> {
         let (path, row) = (self.path, ClusterRow { cluster, changed: self.commit });
         self.clusters.insert(doc.0, &row.encode(doc)[..]).doing(path, ACTION)?;
         if let Some(cluster) = cluster {

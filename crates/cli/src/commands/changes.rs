@@ -12,11 +12,12 @@ use twindex::ClusterPlace;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Prints the last change of each document that went to another cluster or left its cluster after a
-commit, in order. Output columns (fields with --json): commit, id, change, cluster. The change is
-`cluster` if the document is in that cluster now, `alone` if it is in none, and `removed` if it was
-removed or replaced. A program that keeps the clusters elsewhere applies the lines in this order.
-The summary names the commit to give the next time. The exit status is 1 if nothing changed.
+Prints the last change of each document that went to another cluster or left its cluster after
+a commit, in order. Output columns (fields with --json): commit, id, change, cluster. The change
+is `cluster` if the document is in that cluster now, `alone` if it is in none, and `removed` if it
+was removed or replaced. A program that keeps the clusters elsewhere applies the lines in this
+order. The summary names the commit to give the next time. The exit status is 1 if nothing
+changed.
 
 Examples:
   twindex changes pages.twx                         every document that is in a cluster
