@@ -138,12 +138,13 @@ pub use estimate::{
 };
 pub use hash::TextHash;
 pub use index::{
-    BucketSizes, Cluster, Clustering, Clusters, DEFAULT_MAX_CANDIDATES, DedupInput, DedupOutcome,
-    DedupRun, Document, DocumentInfo, Documents, Ids, Index, IndexOptions, Inserted, Insertion,
-    Keep, KnownPassage, KnownPassages, Linkage, Match, Matches, Merged, OnConflict, Outcome, Pair,
-    Pairs, PassageMatch, PassageMatches, PassageQuery, Query, ReadOnlyIndex, Rebuilt,
-    RepeatedPassage, RepeatingDocument, Repeats, SharedPassage, SizeClass, SizesSearched, Snapshot,
-    SyncRun, Synced, WriteTxn,
+    BucketSizes, Cluster, ClusterChange, ClusterEvent, ClusterPlace, Clustering, Clusters,
+    DEFAULT_MAX_CANDIDATES, DedupInput, DedupOutcome, DedupRun, Document, DocumentInfo, Documents,
+    Ids, Index, IndexOptions, Inserted, Insertion, Keep, KnownPassage, KnownPassages, Linkage,
+    Match, Matches, Merged, OnConflict, Outcome, Pair, Pairs, PassageMatch, PassageMatches,
+    PassageQuery, Query, ReadOnlyIndex, Rebuilt, RepeatedPassage, RepeatingDocument, Repeats,
+    SharedPassage, SizeClass, SizesSearched, Snapshot, SyncRun, Synced, TrackedCluster,
+    TrackedClusters, WriteTxn,
 };
 pub use lsh::{BandPlan, Chances, Forecast, Probe, Textbook, candidate_probability};
 pub use params::{

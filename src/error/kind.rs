@@ -74,6 +74,8 @@ impl Error {
             | Self::SettingMismatch { path, .. }
             | Self::NoTexts { path }
             | Self::NoPassages { path }
+            | Self::NotTracked { path }
+            | Self::ChangesForgotten { path, .. }
             | Self::Damaged { path, .. }
             | Self::NoMemory { path, .. }
             | Self::Panicked { path, .. }
@@ -124,6 +126,8 @@ impl Error {
             | Self::SignatureMismatch { .. }
             | Self::NoTexts { .. }
             | Self::NoPassages { .. }
+            | Self::NotTracked { .. }
+            | Self::ChangesForgotten { .. }
             | Self::InputDiffers { .. }
             | Self::UnequalSettings { .. } => ErrorKind::Mismatch,
             Self::Locked { .. } | Self::WriteInProgress | Self::SnapshotsLive { .. } => {

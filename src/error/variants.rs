@@ -242,6 +242,32 @@ pub enum Error {
         path: PathBuf,
     },
 
+    /// The call needs tracked clusters, and the index tracks none. Let it track them by
+    /// [`Index::track_clusters`](crate::Index::track_clusters).
+    #[error("{}: tracks no clusters; begin to track them first", path.display())]
+    NotTracked {
+        /// The path of the index.
+        path: PathBuf,
+    },
+
+    /// Changes were asked for since a commit before those that the index knows, or since one that
+    /// is still to come. Ask for the changes since commit 0, which are all clusters.
+    #[error(
+        "{}: knows the changes of clusters since the commits {from} to {to}, not since {since}; \
+         ask for those since commit 0, which are all clusters",
+        path.display()
+    )]
+    ChangesForgotten {
+        /// The path of the index.
+        path: PathBuf,
+        /// The commit that was asked for.
+        since: u64,
+        /// The first commit since which changes are known.
+        from: u64,
+        /// The last commit.
+        to: u64,
+    },
+
     /// The index keeps fingerprints of passages, and a document has none. Make the document with
     /// [`Index::prepare`](crate::Index::prepare), or add them by
     /// [`Document::with_fingerprints`](crate::Document::with_fingerprints).

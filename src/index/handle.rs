@@ -1,9 +1,11 @@
 //! Handles to an open index, for reading and writing or for reading only.
 
 use crate::error::{Error, Result};
+use crate::index::ask::verify::Margins;
 use crate::index::document::Document;
 use crate::index::options::IndexOptions;
 use crate::index::snapshot::Snapshot;
+use crate::index::track::update::update_clusters;
 use crate::index::write::transaction::WriteTxn;
 use crate::sketch::Sketcher;
 use crate::store::{
@@ -271,6 +273,7 @@ impl Index {
             let seconds = seconds_of(time);
             let total = self.snapshot()?.len();
             let (mut removed, mut next) = (0, Some(DocNo(0)));
+            let margins = Margins::default();
             while let Some(from) = next {
                 if tell(Progress { phase: "", done: removed, total }).is_break() {
                     let (action, outcome) = REMOVING;
@@ -279,6 +282,9 @@ impl Index {
                 }
                 let mut writer = self.engine.write()?;
                 let (more, after) = writer.remove_inserted_before(seconds, from)?;
+                let mut unwatched = unwatched;
+                let mut watch = Watch::new(self.path(), ("clustering", ""), &mut unwatched);
+                update_clusters(&mut writer, &self.sketcher, &margins, &mut watch)?;
                 writer.commit()?;
                 removed += more;
                 next = after;

@@ -6,6 +6,7 @@ mod group;
 mod handle;
 mod options;
 mod snapshot;
+mod track;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod trials;
 mod write;
@@ -23,6 +24,9 @@ pub use group::repeats::{RepeatedPassage, RepeatingDocument, Repeats};
 pub use handle::{Index, ReadOnlyIndex};
 pub use options::IndexOptions;
 pub use snapshot::{Ids, Snapshot};
+pub use track::changes::{ClusterChange, ClusterPlace};
+pub use track::cluster_ids::ClusterEvent;
+pub use track::tracked::{TrackedCluster, TrackedClusters};
 pub use write::copies::{Documents, Merged};
 pub use write::dedup_run::{DedupInput, DedupOutcome, DedupRun};
 pub use write::insertion::{DEFAULT_MAX_CANDIDATES, Insertion};

@@ -392,11 +392,24 @@ impl IndexOptions {
         let (options, path) = (self.clone(), path.as_ref().to_owned());
         Work::new(move |tell| {
             let hooks = RefCell::new((tell, lost));
-            options.patiently(|| {
-                let (tell, lost) = &mut *hooks.borrow_mut();
-                repair(&path, &options.request, options.tuning, lost, &mut **tell)
-            })
+            options
+                .patiently(|| {
+                    let (tell, lost) = &mut *hooks.borrow_mut();
+                    repair(&path, &options.request, options.tuning, lost, &mut **tell)
+                })
+                .and_then(|repair| options.clustered_again(&path, repair))
         })
+    }
+
+    /// Brings the tracked clusters of a repaired index up to date, if it tracks any.
+    fn clustered_again(&self, path: &Path, repair: Repair) -> Result<Repair> {
+        if repair.cause.is_some() {
+            let index = self.open(path)?;
+            if index.snapshot()?.tracks_clusters() {
+                index.begin_write()?.commit()?;
+            }
+        }
+        Ok(repair)
     }
 
     /// Takes all settings from another index. A new index also records the Unicode versions of that

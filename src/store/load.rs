@@ -2,14 +2,15 @@
 
 use crate::error::{Error, Result};
 use crate::hash::id_hash;
+use crate::store::bytes::clusters::Tracking;
 use crate::store::bytes::codec::DecodeError;
 use crate::store::bytes::fingerprints::decode_fingerprints;
 use crate::store::bytes::record::{
     Counters, DocumentRecord, RunRow, decode_fences, decode_signature,
 };
 use crate::store::bytes::schema::{
-    BandNo, DEAD, DOCUMENTS, DocNo, FENCES, FINGERPRINTS, FORMAT_ROW, FORMAT_VERSION, MAGIC, META,
-    RUNS, RunNo, SETTINGS_ROW, SIGNATURES, STATE_ROW, Table,
+    BandNo, CLUSTERS_ROW, DEAD, DOCUMENTS, DocNo, FENCES, FINGERPRINTS, FORMAT_ROW, FORMAT_VERSION,
+    MAGIC, META, RUNS, RunNo, SETTINGS_ROW, SIGNATURES, STATE_ROW, Table,
 };
 use crate::store::bytes::settings_row::StoredSettings;
 use crate::store::bytes::texts::Dictionary;
@@ -97,6 +98,15 @@ pub(crate) fn counters(txn: &ReadTransaction, path: &Path) -> Result<Counters> {
     Counters::decode(row.value()).map_err(fault)
 }
 
+/// Reads how far clusters are tracked; `None` if they are not.
+fn tracking(txn: &ReadTransaction, path: &Path) -> Result<Option<Tracking>> {
+    let action = "reading the clusters";
+    let meta = txn.open_table(META).doing(path, action)?;
+    let row = meta.get(CLUSTERS_ROW).doing(path, action)?;
+    let tracking = row.map(|row| Tracking::decode(row.value())).transpose();
+    tracking.map_err(|fault| damaged(path, Table::Meta, CLUSTERS_ROW, fault))
+}
+
 /// Reads everything that is kept in memory, to write.
 pub(crate) fn state(txn: &ReadTransaction, fixed: Fixed<'_>) -> Result<State> {
     let mut state = refresh(txn, fixed, &State::default())?;
@@ -120,6 +130,7 @@ pub(crate) fn refresh(txn: &ReadTransaction, fixed: Fixed<'_>, before: &State) -
     };
     Ok(State {
         format: format(txn, fixed.path)?,
+        tracking: tracking(txn, fixed.path)?,
         counters,
         manifest: manifest(txn, fixed, &before.manifest)?,
         tail: tail(txn, fixed, &counters, &tombstones, before)?,

@@ -32,7 +32,7 @@ mod storage_error;
 mod usage;
 mod write;
 
-pub use care::check::{CheckReport, Invariant, Violation};
+pub use care::check_report::{CheckReport, Invariant, Violation};
 pub use care::repair::Repair;
 pub use care::space::Space;
 pub use document::Document;
@@ -41,6 +41,7 @@ pub use progress::{Progress, Work};
 pub use settings::Settings;
 pub use usage::Usage;
 
+pub(crate) use bytes::clusters::ChangeRow;
 pub(crate) use bytes::record::DocumentRecord;
 pub use bytes::schema::FORMAT_VERSION;
 pub(crate) use bytes::schema::{BandNo, DocNo};
@@ -56,8 +57,9 @@ pub(crate) use network::network_file_system;
 pub(crate) use progress::{Tell, Watch, unwatched};
 pub(crate) use queue::Place;
 pub(crate) use read::candidates::{Bucket, CandidateLimit};
+pub(crate) use read::clusters::ClusterReader;
 pub(crate) use read::reader::Reader;
-pub(crate) use read::view::{ChunkTable, DocTable, View};
+pub(crate) use read::view::{ChunkTable, DocTable, LanesInOrder, View};
 pub(crate) use runs::cursor::BandEntries;
 pub(crate) use settings::{PassageRequest, SeedRequest, SettingsRequest};
 #[cfg(test)]
@@ -68,4 +70,5 @@ pub(crate) use write::attach::Attached;
 pub(crate) use write::batch::{Batch, Entry, Existing};
 pub(crate) use write::dedup_row::{DedupRow, DedupStage, OwnNumbers};
 pub(crate) use write::follow::Followed;
+pub(crate) use write::tracking::{ClusterRows, Untracked};
 pub(crate) use write::writer::{WriteView, Writer};

@@ -1,6 +1,7 @@
 //! The in-memory state that a commit publishes beside the tables: counters, runs, tail,
 //! tombstones. A published state never changes.
 
+use crate::store::bytes::clusters::Tracking;
 use crate::store::bytes::record::Counters;
 #[cfg(test)]
 use crate::store::bytes::schema::Layout;
@@ -22,6 +23,8 @@ pub(crate) struct State {
     pub(crate) tombstones: Tombstones,
     /// The dictionary that compresses texts, once one was trained.
     pub(crate) dictionary: Option<Arc<Dictionary>>,
+    /// How far clusters are tracked; `None` if they are not.
+    pub(crate) tracking: Option<Tracking>,
     /// Merges in progress, at most one per tier.
     pub(crate) merges: Vec<MergeTask>,
     /// Entries that were added and that no merge step has accounted for yet.
@@ -47,9 +50,10 @@ impl State {
         });
         let dictionary = self.dictionary.as_ref().map(|dictionary| dictionary.bytes());
         format!(
-            "{:?}\n{}\n{:?}\n{:?}\n{:?}\n{dictionary:?}",
+            "{:?}\n{} {:?}\n{:?}\n{:?}\n{:?}\n{dictionary:?}",
             self.counters,
             self.format,
+            self.tracking,
             runs.collect::<Vec<_>>(),
             tail.collect::<Vec<_>>(),
             self.tombstones.iter().collect::<Vec<_>>()

@@ -19,6 +19,8 @@ pub struct Usage {
     /// The size of the pages with fingerprints of passages, in bytes. Their entries are among
     /// those of bands.
     pub fingerprint_bytes: u64,
+    /// The size of the pages with tracked clusters and their changes, in bytes.
+    pub cluster_bytes: u64,
     /// The number of live documents.
     pub documents: u64,
     /// The number of removed documents whose band entries are not purged yet.

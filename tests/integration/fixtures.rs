@@ -7,13 +7,14 @@ use crate::support::{Place, all_ids, assert_clean, text, tiny};
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
-use twindex::{Index, Snapshot};
+use twindex::{Index, Snapshot, TrackedCluster};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
 }
 
-/// The answers of a snapshot: a line for each document, in order, and one for each pair.
+/// The answers of a snapshot: a line for each document, in order, one for each pair, and one for
+/// each tracked cluster.
 fn answers(snapshot: &Snapshot) -> String {
     let mut all = String::new();
     for id in all_ids(snapshot) {
@@ -25,6 +26,12 @@ fn answers(snapshot: &Snapshot) -> String {
     for pair in snapshot.pairs(0.7).expect("a threshold") {
         let pair = pair.expect("a pair");
         writeln!(all, "pair\t{}\t{}\t{:.6}", pair.a, pair.b, pair.similarity).expect("written");
+    }
+    if snapshot.tracks_clusters() {
+        for cluster in snapshot.tracked_clusters().expect("tracked").iter() {
+            let TrackedCluster { cluster, members, .. } = cluster.expect("a cluster");
+            writeln!(all, "cluster\t{cluster}\t{}", members.join("\t")).expect("written");
+        }
     }
     all
 }
@@ -64,8 +71,13 @@ fn files_of_every_format_can_be_read_and_written() {
         let mut pairs: Vec<String> =
             answers(&index.snapshot().expect("a snapshot")).lines().map(str::to_owned).collect();
         let mut expected: Vec<String> = expected.lines().map(str::to_owned).collect();
-        let version = index.snapshot().expect("a snapshot").format_version();
-        let expected_version = if index.settings().winnowing.is_some() { 3 } else { 2 };
+        let snapshot = index.snapshot().expect("a snapshot");
+        let version = snapshot.format_version();
+        let expected_version = match (snapshot.tracks_clusters(), index.settings().winnowing) {
+            (true, _) => 4,
+            (false, Some(_)) => 3,
+            (false, None) => 2,
+        };
         assert_eq!(version, expected_version, "{file:?} after writing");
         // Documents and pairs keep their order.
         pairs.sort();
@@ -80,9 +92,10 @@ fn files_of_every_format_can_be_read_and_written() {
 #[ignore = "makes a file that is kept"]
 fn make_the_file_of_this_format() {
     let place = Place::new();
-    // Only an index that finds passages has the newest version.
     let options = tiny().lanes(64).threshold(0.7).passages(24);
     let index = options.create(place.index()).expect("created");
+    // Only an index that tracks clusters has the newest version.
+    index.track_clusters().run().expect("tracked");
     let version = index.snapshot().expect("a snapshot").format_version();
     let file = folder().join(format!("format-{version}.twx"));
     assert!(!file.exists(), "{} is there", file.display());

@@ -34,7 +34,7 @@ const COMMAND_LAYERS: [&str; 10] = [
 ];
 
 /// The layers of the Python package. Each uses only those before it.
-const PYTHON_LAYERS: [&str; 24] = [
+const PYTHON_LAYERS: [&str; 25] = [
     "error",
     "process",
     "waiting",
@@ -49,6 +49,7 @@ const PYTHON_LAYERS: [&str; 24] = [
     "clusters",
     "pairs",
     "passages",
+    "tracking",
     "reader",
     "inserting",
     "snapshot",

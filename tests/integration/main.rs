@@ -34,4 +34,5 @@ mod stored_texts;
 mod support;
 mod threads;
 mod top;
+mod tracking;
 mod weights;

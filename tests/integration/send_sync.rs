@@ -3,13 +3,14 @@
 use crate::support::{Place, tiny};
 use twindex::{
     Agreement, BandPlan, BottomK, BucketSizes, Cardinality, Chances, CheckReport, Cluster,
-    Clustering, Clusters, Containment, DedupInput, DedupOutcome, DedupRun, DistinctCounter,
-    Document, DocumentInfo, Documents, Error, ErrorKind, Estimate, Explanation, Forecast, Form,
-    Ids, Index, IndexOptions, Inserted, Insertion, Invariant, Keep, Linkage, Match, Matches,
-    Merged, Normalization, OnConflict, Outcome, Overlap, Pair, Pairs, Passage, Probe, Progress,
-    Query, RandomSubsets, ReadOnlyIndex, Rebuilt, Repair, SetSize, Settings, Shingle, Shingler,
-    Signature, SizeClass, SizesSearched, Sketch, Sketcher, Snapshot, Space, Span, SyncRun, Synced,
-    Textbook, UnicodeVersions, Usage, Violation, Weights, Whitespace, Work, WriteTxn,
+    ClusterChange, ClusterEvent, ClusterPlace, Clustering, Clusters, Containment, DedupInput,
+    DedupOutcome, DedupRun, DistinctCounter, Document, DocumentInfo, Documents, Error, ErrorKind,
+    Estimate, Explanation, Forecast, Form, Ids, Index, IndexOptions, Inserted, Insertion,
+    Invariant, Keep, Linkage, Match, Matches, Merged, Normalization, OnConflict, Outcome, Overlap,
+    Pair, Pairs, Passage, Probe, Progress, Query, RandomSubsets, ReadOnlyIndex, Rebuilt, Repair,
+    SetSize, Settings, Shingle, Shingler, Signature, SizeClass, SizesSearched, Sketch, Sketcher,
+    Snapshot, Space, Span, SyncRun, Synced, Textbook, TrackedCluster, TrackedClusters,
+    UnicodeVersions, Usage, Violation, Weights, Whitespace, Work, WriteTxn,
 };
 
 const fn can_be_sent<T: Send>() {}
@@ -28,6 +29,7 @@ const _: () = {
     can_be_shared::<Clustering<'_>>();
     can_be_shared::<Clusters<'_>>();
     can_be_shared::<Cluster<'_>>();
+    can_be_shared::<TrackedClusters<'_>>();
     can_be_shared::<Documents<'_>>();
     can_be_shared::<Ids<'_>>();
     can_be_sent::<Pairs<'_>>();
@@ -58,6 +60,10 @@ const _: () = {
     can_be_shared::<DistinctCounter>();
     // Results.
     can_be_shared::<Synced>();
+    can_be_shared::<TrackedCluster>();
+    can_be_shared::<ClusterChange>();
+    can_be_shared::<ClusterPlace>();
+    can_be_shared::<ClusterEvent>();
     can_be_shared::<Error>();
     can_be_shared::<ErrorKind>();
     can_be_shared::<Match>();

@@ -2,6 +2,7 @@
 
 use crate::commands::add::Add;
 use crate::commands::backup::Backup;
+use crate::commands::changes::Changes;
 use crate::commands::clusters::Clusters;
 use crate::commands::compare::Compare;
 use crate::commands::dedup::command::Dedup;
@@ -21,6 +22,7 @@ use crate::commands::rebuild::Rebuild;
 use crate::commands::remove::Remove;
 use crate::commands::report::Report;
 use crate::commands::screen::Screen;
+use crate::commands::track::Track;
 use crate::run::global_options::GlobalOptions;
 use clap::{Parser, Subcommand};
 
@@ -73,6 +75,10 @@ pub(crate) enum Command {
     Screen(Screen),
     /// Print clusters of similar documents, or the documents to drop
     Clusters(Clusters),
+    /// Keep the clusters of an index under ids that stay, from now on
+    Track(Track),
+    /// Print what changed about the tracked clusters since a commit
+    Changes(Changes),
     /// Write a page about the similar documents of an index, for a browser
     Report(Report),
     /// Print settings, counts and sizes of an index

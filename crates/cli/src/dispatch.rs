@@ -2,8 +2,9 @@
 
 use crate::args::{Args, Command};
 use crate::commands::{
-    add, backup, clusters, compare, dedup, explain, export, import, info, inspect, maintain, merge,
-    packaging, pairs, passages, plan, query, rebuild, remove, report, screen,
+    add, backup, changes, clusters, compare, dedup, explain, export, import, info, inspect,
+    maintain, merge, packaging, pairs, passages, plan, query, rebuild, remove, report, screen,
+    track,
 };
 use crate::near_misses::NEAR_MISSES;
 use crate::run::ending::Ending;
@@ -38,6 +39,8 @@ fn dispatch(args: &Args) -> Result<Ending, Failure> {
         Command::Passages(command) => passages::run(global, command),
         Command::Screen(command) => screen::run(global, command),
         Command::Clusters(command) => clusters::run(global, command),
+        Command::Track(command) => track::run(global, command),
+        Command::Changes(command) => changes::run(global, command),
         Command::Report(command) => report::run(global, command),
         Command::Info(command) => info::run(global, command),
         Command::Check(command) => maintain::check(global, command),

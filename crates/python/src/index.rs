@@ -272,6 +272,28 @@ impl Index {
         self.handle.writing(py, |index| watch(py, progress, index.remove_inserted_before(time)))
     }
 
+    /// Keeps the clusters of this index under ids that stay, from now on: each commit brings them
+    /// up to date. Clusters the documents that are there, and returns the number of clusters.
+    #[pyo3(signature = (*, progress=None))]
+    fn track_clusters(&self, py: Python<'_>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
+        let _held = self.handle.wait_for_turn(py)?;
+        self.handle.writing(py, |index| watch(py, progress, index.track_clusters()))
+    }
+
+    /// Tracks clusters no more, and deletes their ids. Returns whether the index tracked them.
+    fn stop_tracking(&self, py: Python<'_>) -> PyResult<bool> {
+        let _held = self.handle.wait_for_turn(py)?;
+        self.handle.writing(py, |index| detached(py, || index.stop_tracking()).map_err(raise))
+    }
+
+    /// Forgets which documents were removed from clusters before a commit. Returns how many.
+    fn forget_cluster_changes(&self, py: Python<'_>, before: u64) -> PyResult<u64> {
+        let _held = self.handle.wait_for_turn(py)?;
+        self.handle.writing(py, |index| {
+            detached(py, || index.forget_cluster_changes(before)).map_err(raise)
+        })
+    }
+
     /// Inserts all documents of another index of equal settings, in one transaction. With
     /// `attach=True` its sorted runs are copied with them, which is faster for many new documents.
     #[pyo3(signature = (other, *, on_conflict="replace", attach=false, progress=None))]

@@ -26,6 +26,7 @@ mod rows;
 mod settings;
 mod sketcher;
 mod snapshot;
+mod tracking;
 mod transaction;
 mod waiting;
 
@@ -57,6 +58,7 @@ fn compiled(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<pairs::Ids>()?;
     module.add_class::<clusters::Cluster>()?;
     module.add_class::<clusters::Clusters>()?;
+    module.add_class::<tracking::ClusterChange>()?;
     module.add_class::<explanation::Explanation>()?;
     module.add_class::<explanation::Passage>()?;
     module.add_class::<passages::SharedPassage>()?;

@@ -12,9 +12,11 @@ use crate::process::{Own, detached};
 use crate::results::{Document, Matches};
 use crate::rows::signature_of;
 use crate::settings::Settings;
+use crate::tracking::{self, ClusterChange};
 use crate::waiting::{run, watch};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use twindex::{Keep, Linkage, Signature, Snapshot};
@@ -282,6 +284,27 @@ impl Reader {
             clustering = clustering.prefer(ids).map_err(raise)?;
         }
         run(py, progress, |tell| Clusters::new(&clustering.find().watch(tell)?))
+    }
+
+    /// The cluster of a document, if the index tracks clusters (`Index.track_clusters`). `None` if
+    /// the document is similar to no other one.
+    fn cluster_of(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
+        let id = id_of(id)?.to_string();
+        self.ask(py, |snapshot| snapshot.tracked_clusters()?.cluster_of(&id))
+    }
+
+    /// The clusters that the index tracks, of two or more documents: the ids of the documents by
+    /// the id of the cluster.
+    fn tracked_clusters(&self, py: Python<'_>) -> PyResult<BTreeMap<u64, Vec<String>>> {
+        self.ask(py, tracking::clusters)
+    }
+
+    /// What changed about the tracked clusters after a commit: the last change of each document
+    /// that went to another cluster or left its cluster, in the order of commits. With 0, every
+    /// document that is in a cluster. Give the `commit_number` of this state the next time.
+    #[pyo3(signature = (since=0))]
+    fn cluster_changes(&self, py: Python<'_>, since: u64) -> PyResult<Vec<ClusterChange>> {
+        self.ask(py, |snapshot| tracking::changes(snapshot, since))
     }
 
     /// The documents that share a passage with a text: at least as long as the index was told

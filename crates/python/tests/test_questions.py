@@ -264,3 +264,30 @@ def test_copied_passages_are_found_and_cut_out(tmp_path: Path) -> None:
     with pytest.raises(twindex.InvalidInputError, match="passages"):
         twindex.Settings(passages=-1)
     assert twindex.Settings(**twindex.Settings(passages=50).to_dict()).passages == 50
+
+
+def test_tracked_clusters_keep_their_ids(index: twindex.Index) -> None:
+    text = "It was the best of times, it was the worst of times, it was the age of wisdom"
+    with pytest.raises(twindex.MismatchError, match="tracks no clusters"):
+        index.tracked_clusters()
+    assert index.track_clusters() == 0
+    seen = index.commit_number
+    index.insert_many([("a", text), ("b", text + "."), ("c", "Call me Ishmael. Some years ago")])
+    assert index.tracked_clusters() == {1: ["a", "b"]}
+    assert index.cluster_of("b") == 1 and index.cluster_of("c") is None
+    changes = index.cluster_changes(seen)
+    assert [(change.id, change.cluster, change.removed) for change in changes] == [
+        ("a", 1, False),
+        ("b", 1, False),
+    ]
+    seen = index.commit_number
+    index.remove("a")
+    index.insert("d", text)
+    assert [repr(change).split(", ", 1)[1] for change in index.cluster_changes(seen)] == [
+        '"a", removed)',
+        '"d", cluster=1)',
+    ]
+    assert index.forget_cluster_changes(index.commit_number) == 1
+    with pytest.raises(twindex.MismatchError, match="not since"):
+        index.cluster_changes(seen)
+    assert index.stop_tracking() and not index.stop_tracking()

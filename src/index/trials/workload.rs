@@ -1,13 +1,14 @@
 //! The workload of the tests that break an index: random steps, and the expected state after each.
 
 use crate::error::Result;
+use crate::index::group::clusters::Linkage;
 use crate::index::handle::Index;
 use crate::index::snapshot::Snapshot;
 use crate::index::write::copies::Merged;
 use crate::index::write::outcome::{Inserted, OnConflict, Outcome};
 use crate::sketch::{Signature, Sketcher};
 use crate::store::{Disk, Engine, PassageRequest, SettingsRequest, Tuning};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Sizes so small that a run flushes, merges and reads evicted pages all the time.
@@ -44,9 +45,11 @@ pub(crate) fn settings() -> SettingsRequest {
     }
 }
 
-/// Writes an empty index to an empty disk.
+/// Writes an empty index that tracks clusters to an empty disk.
 pub(crate) fn create_on(disk: &Disk) -> Result<()> {
-    Engine::create_on(disk.clone(), &settings().resolve()?, 17)
+    Engine::create_on(disk.clone(), &settings().resolve()?, 17)?;
+    open_on(disk, TUNING)?.track_clusters().run()?;
+    Ok(())
 }
 
 pub(crate) fn open_on(disk: &Disk, tuning: Tuning) -> Result<Index> {
@@ -219,6 +222,7 @@ pub(crate) struct Expected {
     model: Model,
     signatures: BTreeMap<String, Signature>,
     pairs: Vec<(String, String)>,
+    clusters: BTreeSet<Vec<String>>,
 }
 
 impl Expected {
@@ -240,8 +244,9 @@ impl Expected {
         let signature =
             |(id, text): (&String, &String)| Ok((id.clone(), sketcher.signature(text)?));
         let signatures = model.texts.iter().map(signature).collect::<Result<_>>()?;
-        let pairs = pairs(&index.snapshot()?)?;
-        Ok(Self { model: model.clone(), signatures, pairs })
+        let snapshot = index.snapshot()?;
+        let (pairs, clusters) = (pairs(&snapshot)?, found_anew(&snapshot)?);
+        Ok(Self { model: model.clone(), signatures, pairs, clusters })
     }
 
     /// The first answer of the snapshot that differs from the expected one, if any.
@@ -268,7 +273,12 @@ impl Expected {
             return Ok(Some(format!("{gone} is there")));
         }
         let pairs = pairs(snapshot)?;
-        Ok((pairs != self.pairs).then(|| format!("pairs {pairs:?}, expected {:?}", self.pairs)))
+        if pairs != self.pairs {
+            return Ok(Some(format!("pairs {pairs:?}, expected {:?}", self.pairs)));
+        }
+        let clusters = tracked(snapshot)?;
+        let expected = || format!("clusters {clusters:?}, expected {:?}", self.clusters);
+        Ok((clusters != self.clusters).then(expected))
     }
 
     /// Whether the snapshot holds these documents except `lost` of them, and no others.
@@ -296,6 +306,17 @@ fn pairs(snapshot: &Snapshot) -> Result<Vec<(String, String)>> {
     let mut pairs = pairs.collect::<Result<Vec<_>>>()?;
     pairs.sort();
     Ok(pairs)
+}
+
+/// The clusters of two or more documents, found anew.
+fn found_anew(snapshot: &Snapshot) -> Result<BTreeSet<Vec<String>>> {
+    let clusters = snapshot.clusters(0.7)?.linkage(Linkage::Connected).find().run()?;
+    clusters.iter().map(|cluster| cluster.members().collect()).collect()
+}
+
+/// The tracked clusters of two or more documents.
+fn tracked(snapshot: &Snapshot) -> Result<BTreeSet<Vec<String>>> {
+    snapshot.tracked_clusters()?.iter().map(|cluster| Ok(cluster?.members)).collect()
 }
 
 /// Runs the steps without failures. Returns the expected answers at the start and after each step.

@@ -87,6 +87,9 @@ impl IndexOptions {
 fn fill(old: &Arc<Engine>, new: &Arc<Engine>, watch: &mut Watch<'_>) -> Result<Rebuilt> {
     let (old, new) = (Index::new(Arc::clone(old))?, Index::new(Arc::clone(new))?);
     let source = old.snapshot()?;
+    if source.tracks_clusters() {
+        new.track_clusters().run()?;
+    }
     watch.begin("sketching and inserting texts", source.len())?;
     let (sketcher, settings) = (new.sketcher(), new.settings());
     let again = |document: Document| document.sketched_again(sketcher);

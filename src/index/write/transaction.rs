@@ -6,11 +6,13 @@ use crate::index::ask::text_cache::TextCache;
 use crate::index::ask::verify::Margins;
 use crate::index::document::Document;
 use crate::index::snapshot::Snapshot;
+use crate::index::track::cluster_ids::ClusterEvent;
+use crate::index::track::update::update_clusters;
 use crate::index::write::insertion::Insertion;
 use crate::index::write::outcome::{Inserted, Outcome};
 use crate::params::Threshold;
 use crate::sketch::Sketcher;
-use crate::store::{Settings, Writer};
+use crate::store::{Settings, Watch, Writer, unwatched};
 use crate::text::Content;
 use std::collections::HashSet;
 use std::fmt;
@@ -122,13 +124,13 @@ impl WriteTxn {
     }
 
     /// The transaction of the store. Records that this thread holds it.
-    pub(super) fn writer(&self) -> &Writer {
+    pub(in crate::index) fn writer(&self) -> &Writer {
         self.writer.used();
         &self.writer
     }
 
     /// The transaction of the store, for changes. Records that this thread holds it.
-    pub(super) fn writer_mut(&mut self) -> &mut Writer {
+    pub(in crate::index) fn writer_mut(&mut self) -> &mut Writer {
         self.writer.used();
         &mut self.writer
     }
@@ -261,8 +263,30 @@ impl WriteTxn {
     /// - [`Error::Io`] or [`Error::Storage`] if writing fails. The index is unchanged then.
     /// - [`Error::Moved`] if the path of the index leads to another file by now, or to none. The
     ///   changes are committed to the file that is open.
-    pub fn commit(self) -> Result<()> {
+    pub fn commit(mut self) -> Result<()> {
+        self.update_clusters()?;
         self.writer.commit()
+    }
+
+    /// Brings the tracked clusters up to date with the changes so far, and returns what happened
+    /// to them. [`commit`](Self::commit) does this too; call it before to know the events. Does
+    /// nothing if the index [tracks](crate::Index::track_clusters) no clusters.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`], [`Error::Io`] or [`Error::Storage`] if reading or writing fails. The
+    /// transaction cannot be committed then.
+    pub fn update_clusters(&mut self) -> Result<Vec<ClusterEvent>> {
+        let path = self.path().to_owned();
+        let mut tell = unwatched;
+        self.update_clusters_watching(&mut Watch::new(&path, ("clustering", ""), &mut tell))
+    }
+
+    pub(in crate::index) fn update_clusters_watching(
+        &mut self,
+        watch: &mut Watch<'_>,
+    ) -> Result<Vec<ClusterEvent>> {
+        update_clusters(&mut self.writer, &self.sketcher, &self.margins, watch)
     }
 
     /// Undoes all changes, as dropping the transaction does.

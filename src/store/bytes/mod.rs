@@ -1,6 +1,7 @@
 //! Encodes and decodes every stored row, as `docs/format.md` describes it.
 
 pub(crate) mod chunk;
+pub(crate) mod clusters;
 pub(crate) mod codec;
 pub(crate) mod fingerprints;
 pub(crate) mod record;

@@ -7,12 +7,17 @@ use redb::TableDefinition;
 pub(crate) const MAGIC: [u8; 8] = *b"twindex\0";
 
 /// The newest version of the format that this build reads. It writes this version if the index
-/// keeps fingerprints of passages. Otherwise it writes version 2, which older builds read too.
-pub const FORMAT_VERSION: u32 = 3;
+/// tracks clusters, and version 3 if it only keeps fingerprints of passages. Otherwise it writes
+/// version 2, so that older builds can use the file.
+pub const FORMAT_VERSION: u32 = 4;
 
 /// The version of the format that this build writes.
-pub(crate) const fn format_version(has_passages: bool) -> u32 {
-    if has_passages { FORMAT_VERSION } else { 2 }
+pub(crate) const fn format_version(has_passages: bool, tracks_clusters: bool) -> u32 {
+    match (has_passages, tracks_clusters) {
+        (_, true) => FORMAT_VERSION,
+        (true, false) => 3,
+        (false, false) => 2,
+    }
 }
 
 /// The `format` row of a version.
@@ -20,7 +25,8 @@ pub(crate) fn format_row(version: u32) -> Vec<u8> {
     [&MAGIC[..], &version.to_le_bytes()].concat()
 }
 
-/// Rows by name: `format`, `settings`, `state`, `dictionary`, and `dedup` with a number.
+/// Rows by name: `format`, `settings`, `state`, `dictionary`, `clusters`, and `dedup` with a
+/// number.
 pub(crate) const META: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("meta");
 /// Document number to signature row. Opening an index rebuilds the tail from here.
 pub(crate) const SIGNATURES: TableDefinition<'_, u32, &[u8]> = TableDefinition::new("signatures");
@@ -40,12 +46,22 @@ pub(crate) const FENCES: TableDefinition<'_, (u32, u8), &[u8]> = TableDefinition
 pub(crate) const POSTINGS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("postings");
 /// The upper 16 bits of document numbers to a bitmap of the tombstones among these numbers.
 pub(crate) const DEAD: TableDefinition<'_, u16, &[u8]> = TableDefinition::new("dead");
+/// Document number to cluster row. Only an index that tracks clusters has this table and the next
+/// two.
+pub(crate) const CLUSTERS: TableDefinition<'_, u32, &[u8]> = TableDefinition::new("clusters");
+/// Cluster and document number of each member. The values are empty.
+pub(crate) const MEMBERS: TableDefinition<'_, (u64, u32), &[u8]> = TableDefinition::new("members");
+/// Commit and document number to change row: the last change of each document.
+pub(crate) const CLUSTER_CHANGES: TableDefinition<'_, (u64, u32), &[u8]> =
+    TableDefinition::new("cluster changes");
 
 pub(crate) const FORMAT_ROW: &str = "format";
 pub(crate) const SETTINGS_ROW: &str = "settings";
 pub(crate) const STATE_ROW: &str = "state";
 /// The key of the dictionary row, which exists once a dictionary was trained.
 pub(crate) const DICTIONARY_ROW: &str = "dictionary";
+/// The key of the row that says how far clusters are tracked, if they are.
+pub(crate) const CLUSTERS_ROW: &str = "clusters";
 /// The prefix of the keys of dedup rows. A number of 16 hexadecimal digits follows.
 pub(crate) const DEDUP_ROWS: &str = "dedup ";
 
@@ -63,10 +79,13 @@ pub(crate) enum Table {
     Postings = 7,
     Dead = 8,
     Fingerprints = 9,
+    Clusters = 10,
+    Members = 11,
+    ClusterChanges = 12,
 }
 
 impl Table {
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 12] = [
         Self::Meta,
         Self::Signatures,
         Self::Documents,
@@ -76,6 +95,9 @@ impl Table {
         Self::Postings,
         Self::Dead,
         Self::Fingerprints,
+        Self::Clusters,
+        Self::Members,
+        Self::ClusterChanges,
     ];
 
     pub(crate) const fn name(self) -> &'static str {
@@ -89,6 +111,9 @@ impl Table {
             Self::Postings => "postings",
             Self::Dead => "dead",
             Self::Fingerprints => "fingerprints",
+            Self::Clusters => "clusters",
+            Self::Members => "members",
+            Self::ClusterChanges => "cluster changes",
         }
     }
 }

@@ -136,9 +136,9 @@ impl StoredSettings {
         self.passages.is_some()
     }
 
-    /// The version of the format of a file with these settings.
+    /// The version of the format of a new file with these settings.
     pub(crate) fn format_version(&self) -> u32 {
-        format_version(self.has_passages())
+        format_version(self.has_passages(), false)
     }
 
     /// Converts the row to settings and checks every field.

@@ -1,6 +1,7 @@
 //! Tests the worked example of `docs/format.md` against the rows that this build writes.
 
 use crate::hash::{TextHash, id_hash};
+use crate::store::bytes::clusters::{ChangeRow, ClusterRow, Tracking};
 use crate::store::bytes::record::{
     Counters, DocumentRecord, RunRow, encode_fences, encode_signature,
 };
@@ -58,6 +59,13 @@ fn example() -> Vec<(String, Vec<u8>)> {
     row_of_run.stage = DedupStage::Finished(0x0F1E_2D3C_4B5A_6978);
     row_of_run.own = OwnNumbers::default();
     row("meta dedup 0123456789abcdef, finished".into(), row_of_run.encode(run));
+
+    let tracking = Tracking { next_cluster: 2, upto: 3, since: 1 };
+    row("meta clusters".into(), tracking.encode());
+    let place = ClusterRow { cluster: Some(1), changed: 1 };
+    row("clusters 0".into(), place.encode(DocNo(0)));
+    let removed = ChangeRow::Removed("b".to_owned());
+    row("cluster changes 2 1".into(), removed.encode(2, DocNo(1)));
 
     let sketcher = settings.sketcher().unwrap();
     let mut fresh = Vec::new();

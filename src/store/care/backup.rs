@@ -3,8 +3,8 @@
 use crate::error::Result;
 use crate::store::bytes::codec::unseal;
 use crate::store::bytes::schema::{
-    BandNo, DEAD, DOCUMENTS, FENCES, FINGERPRINTS, META, POSTINGS, RUNS, RunNo, SIGNATURES, TEXTS,
-    Table, posting_owner, run_row_key,
+    BandNo, CLUSTER_CHANGES, CLUSTERS, DEAD, DOCUMENTS, FENCES, FINGERPRINTS, MEMBERS, META,
+    POSTINGS, RUNS, RunNo, SIGNATURES, TEXTS, Table, posting_owner, run_row_key,
 };
 use crate::store::create::{NewFile, already_exists};
 use crate::store::progress::Watch;
@@ -117,6 +117,13 @@ impl Copier<'_, '_> {
             found.dead += 1;
             verify(source, row, Table::Dead, u64::from(number), number)
         })?;
+        if state.tracking.is_some() {
+            self.copy_table(CLUSTERS, watch, |doc, row| {
+                verify(source, row, Table::Clusters, u64::from(doc), doc)
+            })?;
+            self.copy_table(MEMBERS, watch, |_, _| Ok(true))?;
+            self.copy_table(CLUSTER_CHANGES, watch, |_, _| Ok(true))?;
+        }
         let expected = RowCounts::of(&state);
         if found != expected {
             let detail = format!("the tables have {found:?} instead of {expected:?}");

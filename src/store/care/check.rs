@@ -9,7 +9,9 @@ use crate::store::bytes::record::{DocumentRecord, decode_signature};
 use crate::store::bytes::schema::{
     BandNo, DOCUMENTS, DocNo, FENCES, META, POSTINGS, RunNo, SIGNATURES, posting_key, posting_owner,
 };
+use crate::store::care::check_clusters::check_clusters;
 use crate::store::care::check_fingerprints::{check_fingerprints, explain_fingerprints};
+use crate::store::care::check_report::{CheckReport, Invariant};
 use crate::store::care::check_texts::check_texts;
 use crate::store::progress::Watch;
 use crate::store::read::reader::Reader;
@@ -18,106 +20,8 @@ use crate::store::storage_error::{Doing, guard};
 use crate::store::write::dedup_row;
 use redb::ReadableTable;
 use rustc_hash::FxHashMap;
-use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-
-/// An invariant of the file format, numbered as in `docs/format.md`.
-///
-/// Invariants 1 and 2 are missing here: they concern the rows that opening reads, so they hold for
-/// every index that opens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-#[repr(u8)]
-pub enum Invariant {
-    /// The counters agree with the tables.
-    Counters = 3,
-    /// `signatures` and `documents` have the same keys.
-    SameRows = 4,
-    /// Every record is whole: its checksum matches and its fields are in range.
-    Records = 5,
-    /// A document with a tombstone has no rows.
-    Dead = 6,
-    /// Ids have 1 to 4,096 bytes, and no two documents have the same id.
-    Ids = 7,
-    /// The runs that have a band cover disjoint ranges of documents below `flushed_upto`.
-    Ranges = 8,
-    /// A listed band has all its chunks, and as many entries as its run row says.
-    Chunks = 9,
-    /// Entries ascend, the fence of a chunk is that of its first word, and the documents of entries
-    /// lie in the range of the run.
-    Order = 10,
-    /// Each live flushed document has one entry in every band, under its word, and one under each
-    /// of its fingerprints. All other entries are of removed documents.
-    Entries = 11,
-    /// `texts` has the text of every document, or is empty if texts are not stored.
-    Texts = 12,
-    /// `fingerprints` has the fingerprints of every document, if the index finds passages.
-    Fingerprints = 13,
-}
-
-impl Invariant {
-    /// The number in `docs/format.md`.
-    pub const fn number(self) -> u8 {
-        self as u8
-    }
-}
-
-/// A violation of an invariant.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Violation {
-    /// The invariant that does not hold.
-    pub invariant: Invariant,
-    /// The table and key, or the run and band.
-    pub place: String,
-    /// What is wrong.
-    pub detail: String,
-}
-
-impl fmt::Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "invariant {}: {}: {}", self.invariant.number(), self.place, self.detail)
-    }
-}
-
-/// The result of a check.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct CheckReport {
-    /// The first thousand violations.
-    pub violations: Vec<Violation>,
-    /// The number of all violations.
-    pub violation_count: u64,
-    /// The number of live documents that were read.
-    pub documents: u64,
-    /// The number of band entries that were read.
-    pub entries: u64,
-    /// The number of unlisted chunks, which an unfinished merge leaves. They are no violation: the
-    /// first commit of the next process deletes them.
-    pub unlisted_chunks: u64,
-}
-
-impl CheckReport {
-    /// Whether there are no violations.
-    pub fn is_clean(&self) -> bool {
-        self.violation_count == 0
-    }
-
-    pub(crate) fn add(
-        &mut self,
-        invariant: Invariant,
-        place: impl fmt::Display,
-        detail: impl fmt::Display,
-    ) {
-        const MAX_REPORTED: usize = 1000;
-        self.violation_count += 1;
-        if self.violations.len() < MAX_REPORTED {
-            let (place, detail) = (place.to_string(), detail.to_string());
-            self.violations.push(Violation { invariant, place, detail });
-        }
-    }
-}
 
 /// A sum over the hashes of entries, which does not depend on their order.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
@@ -170,6 +74,7 @@ fn walk(reader: &Reader, watch: &mut Watch<'_>) -> Result<CheckReport> {
     }
     check.check_dedup_rows()?;
     check_texts(reader, &mut check.report, check.watch)?;
+    check_clusters(reader, &mut check.report, check.watch)?;
     check.check_unlisted()?;
     Ok(check.report)
 }

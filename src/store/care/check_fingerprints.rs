@@ -3,7 +3,8 @@
 use crate::error::Result;
 use crate::store::bytes::fingerprints::decode_fingerprints;
 use crate::store::bytes::schema::{BandNo, DOCUMENTS, DocNo, FINGERPRINTS};
-use crate::store::care::check::{CheckReport, EntrySum, Invariant};
+use crate::store::care::check::EntrySum;
+use crate::store::care::check_report::{CheckReport, Invariant};
 use crate::store::progress::Watch;
 use crate::store::read::reader::Reader;
 use crate::store::runs::cursor::BandEntries;

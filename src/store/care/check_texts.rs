@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::store::bytes::record::DocumentRecord;
 use crate::store::bytes::schema::{DOCUMENTS, DocNo, TEXTS, Table};
 use crate::store::bytes::texts::{NO_MEMORY, decode_text};
-use crate::store::care::check::{CheckReport, Invariant};
+use crate::store::care::check_report::{CheckReport, Invariant};
 use crate::store::progress::Watch;
 use crate::store::read::reader::Reader;
 use crate::store::storage_error::{Doing, damaged};

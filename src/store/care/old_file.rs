@@ -149,6 +149,7 @@ impl<'p> OldFile<'p> {
         left.documents.sound.sort_unstable();
         left.texts.sound.sort_unstable();
         left.fingerprints.sound.sort_unstable();
+        left.clusters.sound.sort_unstable();
         Ok(left)
     }
 
@@ -330,6 +331,7 @@ pub(crate) struct RowsLeft {
     pub(crate) documents: RowPages,
     pub(crate) texts: RowPages,
     pub(crate) fingerprints: RowPages,
+    pub(crate) clusters: RowPages,
     /// The first damage.
     pub(crate) fault: Option<PageFault>,
     /// Whether a page of documents may be at the wrong place, or out of date.
@@ -342,8 +344,10 @@ impl RowsLeft {
     fn add_fault(&mut self, fault: PageFault, tree: Tree) {
         self.fault.get_or_insert(fault);
         // What follows from other rows is made anew.
-        let derived = [Table::Postings, Table::Runs, Table::Fences].map(Table::name);
-        if tree.table != STORAGE && !derived.contains(&tree.table) {
+        let bands = [Table::Postings, Table::Runs, Table::Fences];
+        let clusters = [Table::Members, Table::ClusterChanges];
+        let mut derived = bands.into_iter().chain(clusters).map(Table::name);
+        if tree.table != STORAGE && derived.all(|table| table != tree.table) {
             self.missing.push(tree);
         }
     }
@@ -354,6 +358,10 @@ impl RowsLeft {
             table if table == Table::Documents.name() => &mut self.documents,
             table if table == Table::Texts.name() => &mut self.texts,
             table if table == Table::Fingerprints.name() => &mut self.fingerprints,
+            table if table == Table::Clusters.name() => {
+                self.clusters.add(leaf);
+                return;
+            }
             table if table == Table::Meta.name() => {
                 let rows = if leaf.is_sound { &mut self.meta } else { &mut self.old_meta };
                 rows.extend(leaf.page.rows().map(|(key, row)| (key.to_vec(), row.to_vec())));
@@ -375,7 +383,7 @@ impl RowsLeft {
     /// Forgets the rows of a page that is not sound, because the right one was found elsewhere.
     fn forget(&mut self, place: PageNumber) {
         let rows = [&mut self.signatures, &mut self.documents, &mut self.texts];
-        for table in rows.into_iter().chain([&mut self.fingerprints]) {
+        for table in rows.into_iter().chain([&mut self.fingerprints, &mut self.clusters]) {
             table.strays.retain(|_, page| *page != place.0);
         }
     }

@@ -10,6 +10,7 @@ use crate::store::bytes::schema::{
 use crate::store::bytes::settings_row::StoredSettings;
 use crate::store::bytes::texts::{Dictionary, NO_MEMORY, decode_text};
 use crate::store::care::old_file::{OldFile, RowsLeft};
+use crate::store::care::repair_clusters::restore_clusters;
 use crate::store::create::{NewFile, resolve_link};
 use crate::store::engine::{Engine, Tuning};
 use crate::store::load;
@@ -179,6 +180,7 @@ fn salvage(
         next_doc: 0,
     };
     salvage.copy(counters, &engine, watch)?;
+    restore_clusters(&old, &left, &engine)?;
     let named = salvage.named;
     watch.begin("merging runs", 0)?;
     engine.finish_merges(watch)?;

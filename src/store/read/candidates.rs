@@ -58,21 +58,28 @@ const EARLY_CANDIDATES: usize = 8;
 impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
     /// The live documents of a bucket.
     pub(crate) fn bucket(&self, bucket: Bucket) -> Result<Vec<DocNo>> {
-        let search = BucketSearch::new(self.fixed.layout, bucket);
         let mut docs = Vec::new();
+        self.read_bucket(bucket, &mut docs)?;
+        Ok(docs)
+    }
+
+    /// Reads the live documents of a bucket in place of what `docs` holds.
+    pub(crate) fn read_bucket(&self, bucket: Bucket, docs: &mut Vec<DocNo>) -> Result<()> {
+        let search = BucketSearch::new(self.fixed.layout, bucket);
+        docs.clear();
         for segment in self.state.tail.segments() {
             docs.extend_from_slice(segment.bucket(bucket));
         }
         guard(self.fixed.path, || {
             for (run, content) in self.state.manifest.with_band(bucket.band) {
                 if search.occurrence_in(content) != Occurrence::Never {
-                    self.search_run(run, &search, content, usize::MAX, &mut docs)?;
+                    self.search_run(run, &search, content, usize::MAX, docs)?;
                 }
             }
             Ok(())
         })?;
         docs.retain(|doc| self.is_live(*doc));
-        Ok(docs)
+        Ok(())
     }
 
     /// Visits every live document of some buckets of lane bands once, with its lanes, in no

@@ -1,6 +1,7 @@
 //! Reads one state of the index: by document, by id, by bucket.
 
 pub(crate) mod candidates;
+pub(crate) mod clusters;
 mod ids;
 pub(crate) mod reader;
 pub(crate) mod view;

@@ -130,6 +130,14 @@ impl Reader {
                 Some(fingerprints) => pages(fingerprints.stats())?,
                 None => 0,
             },
+            cluster_bytes: match self.clusters()? {
+                Some(clusters) => {
+                    pages(clusters.clusters.stats())?
+                        + pages(clusters.members.stats())?
+                        + pages(clusters.changes.stats())?
+                }
+                None => 0,
+            },
             documents: self.state.counters.documents,
             dead: self.state.tombstones.len(),
             tail: self.state.tail.documents() as u64,

@@ -16,7 +16,7 @@ use crate::store::state::State;
 use crate::store::storage_error::{Doing, damaged, guard};
 use redb::ReadableTable;
 use std::cmp::Ordering;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::path::Path;
 
 /// A table with document numbers as keys, in a read or a write transaction.
@@ -232,6 +232,27 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         })
     }
 
+    /// The lanes of the live documents with these numbers, without those of documents that have no
+    /// shingles.
+    pub(crate) fn lanes_of(&self, numbers: Range<u32>) -> Result<LanesInOrder> {
+        let (path, width) = (self.fixed.path, self.fixed.lanes);
+        guard(path, || {
+            let rows = self.signatures.range(numbers).doing(path, "reading signatures")?;
+            let mut found = LanesInOrder { docs: Vec::new(), lanes: Vec::new(), width };
+            for row in rows {
+                let (number, row) = row.doing(path, "reading signatures")?;
+                let doc = DocNo(number.value());
+                let (lanes, size) = decode_signature(row.value(), doc, width)
+                    .map_err(|fault| damaged(path, Table::Signatures, doc.0, fault))?;
+                if !size.is_empty() {
+                    found.docs.push(doc);
+                    found.lanes.extend_from_slice(lanes);
+                }
+            }
+            Ok(found)
+        })
+    }
+
     /// The records of up to `count` live documents, from number `from` on, in order.
     pub(crate) fn documents_from(
         &self,
@@ -253,6 +274,33 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
                 })
                 .collect()
         })
+    }
+}
+
+/// The lanes of many documents, in the order of their numbers.
+#[derive(Default)]
+pub(crate) struct LanesInOrder {
+    docs: Vec<DocNo>,
+    lanes: Vec<u8>,
+    width: usize,
+}
+
+impl LanesInOrder {
+    /// The lanes of all documents, in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        self.lanes.chunks_exact(self.width.max(1))
+    }
+
+    /// The lanes of a document, if it is among these.
+    pub(crate) fn get(&self, doc: DocNo) -> Option<&[u8]> {
+        let first = self.docs.first()?;
+        // Where no number is missing, this is the place.
+        let guess = doc.0.checked_sub(first.0)? as usize;
+        let place = match self.docs.get(guess) {
+            Some(found) if *found == doc => guess,
+            _ => self.docs.binary_search(&doc).ok()?,
+        };
+        self.lanes.get(place * self.width..(place + 1) * self.width)
     }
 }
 

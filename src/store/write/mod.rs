@@ -12,5 +12,6 @@ pub(crate) mod follow;
 mod lookup;
 mod maintenance;
 mod restore;
+pub(crate) mod tracking;
 pub(crate) mod turn;
 pub(crate) mod writer;

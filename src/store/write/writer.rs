@@ -16,7 +16,7 @@ use crate::store::storage_error::{Doing, abandon, damaged, drop_catching_panics}
 use crate::store::write::encode::{Rows, append};
 use crate::store::write::turn::Turn;
 use redb::WriteTransaction;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -38,6 +38,8 @@ pub(crate) struct Writer {
     fresh_ids: HashMap<String, DocNo>,
     /// Removed documents whose rows still exist.
     removed: Vec<DocNo>,
+    /// Tracked clusters that have lost documents.
+    pub(super) broken: BTreeSet<u64>,
     /// The number of changed rows. A commit without changes writes nothing.
     changes: u64,
     /// The number of band entries of the documents inserted since the last merge step.
@@ -67,6 +69,7 @@ impl Writer {
             fresh: Vec::new(),
             fresh_ids: HashMap::new(),
             removed: Vec::new(),
+            broken: BTreeSet::new(),
             changes: 0,
             added: 0,
             attached: false,
@@ -140,6 +143,11 @@ impl Writer {
     /// The number that the next document gets.
     pub(crate) fn next_number(&self) -> u64 {
         self.state.counters.next_doc
+    }
+
+    /// The number of the commit that ends this transaction.
+    pub(crate) fn next_commit(&self) -> u64 {
+        self.state.counters.commit.wrapping_add(1)
     }
 
     /// The next automatic id.
@@ -330,13 +338,14 @@ impl Writer {
     }
 
     /// Deletes the rows of removed documents.
-    fn remove_rows(&mut self) -> Result<()> {
+    pub(super) fn remove_rows(&mut self) -> Result<()> {
         if self.removed.is_empty() {
             return Ok(());
         }
         let mut removed = std::mem::take(&mut self.removed);
         removed.sort_unstable();
         self.change(|writer| {
+            writer.leave_clusters(&removed)?;
             let (txn, path, action) = (writer.txn()?, writer.engine.path(), "removing documents");
             let fixed = writer.engine.fixed();
             let texts = fixed.texts.then_some(TEXTS);
@@ -371,6 +380,7 @@ impl Writer {
             self.flush()?;
         }
         self.merge_on()?;
+        self.check_tracked()?;
         if self.changes > 0 {
             if !self.engine.is_tidy() {
                 self.change(|writer| writer.delete_abandoned())?;
@@ -387,12 +397,13 @@ impl Writer {
 }
 
 impl Writer {
-    /// Writes the counters and the changed tombstones of the next commit, and makes a file of an
-    /// older format one of this format.
+    /// Writes the counters and the changed tombstones of the next commit, and the version of the
+    /// format if it becomes another.
     fn write_state(&mut self) -> Result<()> {
-        let format = format_version(self.engine.fixed().layout.passages);
-        let is_older = std::mem::replace(&mut self.state.format, format) < format;
-        self.state.counters.commit = self.state.counters.commit.wrapping_add(1);
+        let passages = self.engine.fixed().layout.passages;
+        let format = format_version(passages, self.state.tracking.is_some());
+        let is_other = std::mem::replace(&mut self.state.format, format) != format;
+        self.state.counters.commit = self.next_commit();
         let (txn, path, action) = (self.txn()?, self.engine.path(), "writing the state");
         let mut dead = txn.open_table(DEAD).doing(path, action)?;
         for (number, row) in self.state.tombstones.changed_rows(&self.before.tombstones) {
@@ -403,10 +414,11 @@ impl Writer {
         }
         let mut meta = txn.open_table(META).doing(path, action)?;
         meta.insert(STATE_ROW, &self.state.counters.encode()[..]).doing(path, action)?;
-        if is_older {
+        if is_other {
             meta.insert(FORMAT_ROW, &format_row(format)[..]).doing(path, action)?;
         }
-        Ok(())
+        drop(meta);
+        self.write_tracking(self.before.tracking)
     }
 }
 

@@ -1,6 +1,6 @@
 //! `twindex clusters`: groups similar documents, and lists the duplicates to remove.
 
-use crate::commands::{clusters_preference, clusters_report};
+use crate::commands::{clusters_preference, clusters_report, clusters_tracked};
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::input_options::{InputOptions, NamingOptions};
@@ -44,6 +44,11 @@ pub(crate) struct Clusters {
     /// With --duplicates: end each id with a NUL instead of a line end, and print it as it is
     #[arg(long, short = '0', requires = "duplicates", conflicts_with_all = ["json", "output"])]
     pub(crate) print0: bool,
+    /// Print the clusters that the index tracks, each by its id, which stays while documents come
+    /// and go: see track. Output columns: cluster, size, members
+    #[arg(long, conflicts_with_all = ["threshold", "estimate", "linkage", "keep", "records",
+          "group_field", "duplicates", "report"])]
+    pub(crate) ids: bool,
     /// Write a page to this file that shows the clusters: numbers, pairs to judge, the largest
     /// clusters, sources. It is one file for a browser
     #[arg(long, value_name = "FILE.html")]
@@ -104,6 +109,9 @@ const MAX_NAME_WIDTH: usize = 60;
 
 pub(crate) fn run(global: &GlobalOptions, args: &Clusters) -> Result<Ending, Failure> {
     interrupt::catch()?;
+    if args.ids {
+        return clusters_tracked::run(global, args);
+    }
     let start = Instant::now();
     clusters_preference::check(&args.clustering, &args.index)?;
     if let Some(report) = &args.report {

@@ -38,7 +38,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Info) -> Result<Ending, Failure
     let (settings, usage) = (index.settings(), snapshot.usage()?);
     let mut results = Results::new(global);
     let rows = usage.signature_bytes + usage.document_bytes + usage.fingerprint_bytes;
-    let used = rows + usage.posting_bytes + usage.text_bytes;
+    let used = rows + usage.posting_bytes + usage.text_bytes + usage.cluster_bytes;
     let per_document = match usage.documents {
         0 => Value::Null,
         documents => (used / documents).into(),
@@ -59,6 +59,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Info) -> Result<Ending, Failure
         ("posting_bytes", usage.posting_bytes.into()),
         ("text_bytes", usage.text_bytes.into()),
         ("fingerprint_bytes", usage.fingerprint_bytes.into()),
+        ("cluster_bytes", usage.cluster_bytes.into()),
         ("bytes_per_document", per_document),
         ("held_bytes", usage.held_bytes.into()),
         ("held_since", usage.held_since.map(seconds_of).into()),
@@ -73,6 +74,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Info) -> Result<Ending, Failure
         ("weighted", settings.weighted.into()),
         ("store_text", settings.store_text.into()),
         ("passages", settings.winnowing.map(Winnowing::length).into()),
+        ("tracks_clusters", snapshot.tracks_clusters().into()),
         ("seed", settings.seed.into()),
         ("unicode", settings.unicode.to_string().into()),
         ("counted_bands", sizes.bands.into()),

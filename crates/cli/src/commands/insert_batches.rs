@@ -1,5 +1,6 @@
 //! Inserts documents with one commit for each batch, counts the outcomes, and prints the summary.
 
+use crate::commands::cluster_events::ClusterCounts;
 use crate::commands::replace_guard::{ReplaceGuard, ReplaceOptions};
 use crate::run::ending::Ending;
 use crate::run::failure::Failure;
@@ -56,6 +57,7 @@ pub(crate) struct BatchInserter {
     batch: usize,
     in_batch: usize,
     counts: Counts,
+    clusters: ClusterCounts,
     verbose: bool,
     start: Instant,
 }
@@ -71,6 +73,7 @@ impl BatchInserter {
             batch: options.batch as usize,
             in_batch: 0,
             counts: Counts::default(),
+            clusters: ClusterCounts::default(),
             verbose: global.verbose,
             start,
         }
@@ -134,7 +137,7 @@ impl BatchInserter {
             attached => attached?,
         };
         guard.check_commit(attached.replaced, before, index.path())?;
-        txn.commit()?;
+        self.clusters.commit(txn)?;
         let (counts, path) = (&mut self.counts, source.path().display());
         counts.added += attached.added;
         counts.replaced += attached.replaced;
@@ -172,7 +175,8 @@ impl BatchInserter {
     pub(crate) fn finish(mut self, global: &GlobalOptions, path: &Path) -> Result<Ending, Failure> {
         self.commit()?;
         let interrupted = interrupt::asked();
-        report(global, &self.counts, self.start.elapsed().as_secs_f64(), interrupted);
+        let seconds = self.start.elapsed().as_secs_f64();
+        report(global, &self.counts, &self.clusters, seconds, interrupted);
         if interrupted {
             return Err(anyhow::anyhow!(
                 "{}: interrupted; {} are in the index, run the command again to go on",
@@ -231,7 +235,7 @@ impl BatchInserter {
     /// Commits the batch under way, if there is one.
     fn commit(&mut self) -> Result<(), Failure> {
         self.in_batch = 0;
-        Ok(self.txn.take().map_or(Ok(()), WriteTxn::commit)?)
+        Ok(self.txn.take().map_or(Ok(()), |txn| self.clusters.commit(txn))?)
     }
 }
 
@@ -243,8 +247,14 @@ impl Counts {
 }
 
 /// Prints the summary.
-fn report(global: &GlobalOptions, counts: &Counts, seconds: f64, interrupted: bool) {
-    let fields = [
+fn report(
+    global: &GlobalOptions,
+    counts: &Counts,
+    clusters: &ClusterCounts,
+    seconds: f64,
+    interrupted: bool,
+) {
+    let mut fields = vec![
         ("added", counts.added.into()),
         ("replaced", counts.replaced.into()),
         ("unchanged", counts.unchanged.into()),
@@ -255,6 +265,7 @@ fn report(global: &GlobalOptions, counts: &Counts, seconds: f64, interrupted: bo
         ("seconds", whole_millis(seconds)),
         ("interrupted", interrupted.into()),
     ];
+    fields.extend(clusters.field());
     let mut sentence = format!("added {}", count(counts.added, "document"));
     sentence += &listed(&[
         (counts.replaced, "replaced"),
@@ -268,5 +279,6 @@ fn report(global: &GlobalOptions, counts: &Counts, seconds: f64, interrupted: bo
         let rate = (counts.bytes as f64 / seconds.max(1e-9)) as u64;
         sentence += &format!(": {} of text, {}/s", bytes(counts.bytes), bytes(rate));
     }
+    sentence += &clusters.sentence();
     summary(global, &fields, &sentence);
 }

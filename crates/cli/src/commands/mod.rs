@@ -2,9 +2,12 @@
 
 pub(crate) mod add;
 pub(crate) mod backup;
+pub(crate) mod changes;
+mod cluster_events;
 pub(crate) mod clusters;
 mod clusters_preference;
 mod clusters_report;
+mod clusters_tracked;
 pub mod compare;
 pub mod compare_weighted;
 pub(crate) mod dedup;
@@ -38,3 +41,4 @@ pub(crate) mod replace_guard;
 pub(crate) mod report;
 pub(crate) mod screen;
 mod shingle_choice;
+pub(crate) mod track;

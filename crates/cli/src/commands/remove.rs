@@ -1,5 +1,6 @@
 //! `twindex remove`: removes documents from an index, by id or by age.
 
+use crate::commands::cluster_events::ClusterCounts;
 use crate::input::{Block, Blocks, Line, Listed, NulList, open_lines};
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
@@ -78,6 +79,7 @@ struct Removal<'i> {
     named: u64,
     /// The number of removed documents.
     removed: u64,
+    clusters: ClusterCounts,
 }
 
 pub(crate) fn run(global: &GlobalOptions, args: &Remove) -> std::result::Result<Ending, Failure> {
@@ -91,7 +93,8 @@ pub(crate) fn run(global: &GlobalOptions, args: &Remove) -> std::result::Result<
         let removed = remove_older(&index, age)?;
         return report(global, &args.index, &Counts { removed, ..Counts::default() }, start);
     }
-    let mut removal = Removal { index: &index, ids: Vec::new(), bytes: 0, named: 0, removed: 0 };
+    let (ids, clusters) = Default::default();
+    let mut removal = Removal { index: &index, ids, bytes: 0, named: 0, removed: 0, clusters };
     for id in &args.ids {
         removal.add(id)?;
     }
@@ -100,8 +103,9 @@ pub(crate) fn run(global: &GlobalOptions, args: &Remove) -> std::result::Result<
         failed = removal.add_listed(list)?;
     }
     removal.commit()?;
-    let Removal { named, removed, .. } = removal;
-    report(global, &args.index, &Counts { removed, missing: named - removed, failed }, start)
+    let Removal { named, removed, clusters, .. } = removal;
+    let counts = Counts { removed, missing: named - removed, failed, clusters };
+    report(global, &args.index, &counts, start)
 }
 
 /// Removes the documents that were inserted more than `age` seconds ago, unless the command is
@@ -131,6 +135,7 @@ struct Counts {
     removed: u64,
     missing: u64,
     failed: u64,
+    clusters: ClusterCounts,
 }
 
 /// Prints the summary.
@@ -140,20 +145,23 @@ fn report(
     counts: &Counts,
     start: Instant,
 ) -> std::result::Result<Ending, Failure> {
-    let Counts { removed, missing, failed } = *counts;
+    let Counts { removed, missing, failed, clusters } = counts;
+    let (removed, missing, failed) = (*removed, *missing, *failed);
     let interrupted = interrupt::asked();
     let seconds = start.elapsed().as_secs_f64();
-    let fields = [
+    let mut fields = vec![
         ("removed", removed.into()),
         ("missing", missing.into()),
         ("failed", failed.into()),
         ("seconds", whole_millis(seconds)),
         ("interrupted", interrupted.into()),
     ];
+    fields.extend(clusters.field());
     let mut sentence = format!("removed {}", count(removed, "document"));
     if missing > 0 {
         sentence += &format!(", {} missing", grouped(missing));
     }
+    sentence += &clusters.sentence();
     summary(global, &fields, &sentence);
     if interrupted {
         return Err(anyhow::anyhow!(
@@ -315,7 +323,7 @@ impl Removal<'_> {
         }
         let mut txn = self.index.begin_write()?;
         self.removed += txn.remove_batch(&self.ids)?;
-        txn.commit()?;
+        self.clusters.commit(txn)?;
         self.named += self.ids.len() as u64;
         self.ids.clear();
         self.bytes = 0;

@@ -81,6 +81,11 @@ pub fn in_options(error: &Error) -> String {
             path.display(),
             path.display()
         ),
+        Error::NotTracked { path } => format!(
+            "{}: tracks no clusters; begin with `twindex track {}`",
+            path.display(),
+            path.display()
+        ),
         Error::Damaged { .. } => format!("{error} with `twindex check --repair`"),
         other => other.to_string(),
     }

@@ -30,6 +30,7 @@ mod cli_signals;
 #[cfg(unix)]
 mod cli_terminal;
 mod cli_texts;
+mod cli_track;
 mod cli_weights;
 mod columns;
 #[allow(dead_code, reason = "the tests of the laboratory use the rest")]

@@ -28,6 +28,7 @@ from twindex._errors import (
 from twindex._twindex import (
     CheckReport,
     Cluster,
+    ClusterChange,
     Clusters,
     Document,
     Explanation,
@@ -64,6 +65,7 @@ __all__ = [
     "CheckReport",
     "ClosedError",
     "Cluster",
+    "ClusterChange",
     "Clusters",
     "DamagedError",
     "Document",

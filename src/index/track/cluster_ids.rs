@@ -1,0 +1,269 @@
+//! Which documents belong together, and which cluster id each of these groups gets.
+
+use crate::error::Result;
+use crate::store::{ClusterRows, DocNo};
+use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What happened to a tracked cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ClusterEvent {
+    /// Documents that were in no cluster form one.
+    Formed {
+        /// The id of the new cluster.
+        cluster: u64,
+    },
+    /// A cluster has become part of another, which had more documents.
+    Joined {
+        /// The id of the cluster that is no more.
+        cluster: u64,
+        /// The id of the cluster that has its documents.
+        into: u64,
+    },
+    /// A part of a cluster has become one of its own, because a document that connected them was
+    /// removed.
+    Split {
+        /// The id of the new cluster.
+        cluster: u64,
+        /// The id of the cluster whose documents these were.
+        from: u64,
+    },
+    /// The last document of a cluster was removed.
+    Ended {
+        /// The id of the cluster that is no more.
+        cluster: u64,
+    },
+}
+
+/// What can be joined.
+#[derive(Clone, Copy, Debug)]
+enum Node {
+    /// A document that is not tracked yet.
+    New(DocNo),
+    /// A document, and the cluster that it was in.
+    Document(DocNo, Option<u64>),
+    /// All documents of a cluster that has lost none.
+    Cluster(u64),
+}
+
+/// Documents and clusters that are joined to each other: a forest, in which each root stands for
+/// one group.
+#[derive(Default)]
+pub(super) struct Joins {
+    nodes: Vec<Node>,
+    /// The parent of each node. A root is its own parent.
+    parents: Vec<u32>,
+    of_document: FxHashMap<DocNo, u32>,
+    of_cluster: FxHashMap<u64, u32>,
+}
+
+impl Joins {
+    /// Lets a document of a cluster stand for itself, because the cluster has lost another.
+    pub(super) fn loosen(&mut self, doc: DocNo, cluster: u64) {
+        let node = self.add(Node::Document(doc, Some(cluster)));
+        self.of_document.insert(doc, node);
+    }
+
+    /// The node of a document: that of its cluster, if it is in one.
+    pub(super) fn node(&mut self, doc: DocNo, rows: &ClusterRows<'_>) -> Result<u32> {
+        if let Some(node) = self.of_document.get(&doc) {
+            return Ok(*node);
+        }
+        let node = match rows.cluster_of(doc)? {
+            None => self.add(Node::Document(doc, None)),
+            Some(cluster) => match self.of_cluster.get(&cluster) {
+                Some(node) => *node,
+                None => {
+                    let node = self.add(Node::Cluster(cluster));
+                    self.of_cluster.insert(cluster, node);
+                    node
+                }
+            },
+        };
+        self.of_document.insert(doc, node);
+        Ok(node)
+    }
+
+    /// The node of a document that is not tracked yet, or that stands for itself.
+    pub(super) fn new_node(&mut self, doc: DocNo) -> u32 {
+        if let Some(node) = self.of_document.get(&doc) {
+            return *node;
+        }
+        let node = self.add(Node::New(doc));
+        self.of_document.insert(doc, node);
+        node
+    }
+
+    fn add(&mut self, node: Node) -> u32 {
+        let number = self.nodes.len() as u32;
+        self.nodes.push(node);
+        self.parents.push(number);
+        number
+    }
+
+    fn root(&mut self, mut node: u32) -> u32 {
+        loop {
+            let parent = self.parents[node as usize];
+            if parent == node {
+                return node;
+            }
+            let grandparent = self.parents[parent as usize];
+            self.parents[node as usize] = grandparent;
+            node = grandparent;
+        }
+    }
+
+    pub(super) fn are_joined(&mut self, a: u32, b: u32) -> bool {
+        a == b || self.root(a) == self.root(b)
+    }
+
+    pub(super) fn join(&mut self, a: u32, b: u32) {
+        let (a, b) = (self.root(a), self.root(b));
+        self.parents[a.max(b) as usize] = a.min(b);
+    }
+
+    /// Gives each group its cluster id and writes what has changed. `broken` are the clusters that
+    /// have lost documents.
+    ///
+    /// A group keeps the id that most of its documents had, and of equally many the least. If
+    /// several groups have documents of one cluster, the one with most of them keeps the id, and
+    /// of equally many the one with the oldest document. A document that a split leaves alone is
+    /// in no cluster.
+    pub(super) fn write(
+        mut self,
+        rows: &mut ClusterRows<'_>,
+        broken: &BTreeSet<u64>,
+    ) -> Result<Vec<ClusterEvent>> {
+        let groups = self.groups(rows)?;
+        let ids = choose(&groups);
+        let mut events = Vec::new();
+        let mut heirs: BTreeMap<u64, Heir> = BTreeMap::new();
+        for (group, id) in groups.iter().zip(ids) {
+            let id = match id {
+                None if group.is_alone() => None,
+                None => Some(rows.new_cluster()),
+                id => id,
+            };
+            events.extend(group.event(id));
+            for (former, count) in &group.former {
+                let heir = heirs.entry(*former).or_default();
+                heir.kept |= id == Some(*former);
+                heir.most = heir.most.max((*count, id));
+            }
+            for node in &group.nodes {
+                match *node {
+                    Node::New(doc) => rows.put_first(doc, id)?,
+                    Node::Document(doc, former) if former != id => rows.put(doc, id)?,
+                    Node::Cluster(cluster) if Some(cluster) != id => {
+                        for doc in rows.members(cluster)? {
+                            rows.put(doc, id)?;
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        let gone = |cluster: &&u64| !heirs.contains_key(cluster);
+        events.extend(broken.iter().filter(gone).map(|id| ClusterEvent::Ended { cluster: *id }));
+        events.extend(heirs.into_iter().filter(|(_, heir)| !heir.kept).filter_map(
+            |(cluster, heir)| Some(ClusterEvent::Joined { cluster, into: heir.most.1? }),
+        ));
+        Ok(events)
+    }
+
+    /// The groups in which something may have changed, in the order of their oldest documents.
+    fn groups(&mut self, rows: &ClusterRows<'_>) -> Result<Vec<Group>> {
+        let mut by_root: BTreeMap<u32, Vec<Node>> = BTreeMap::new();
+        for number in 0..self.nodes.len() as u32 {
+            let root = self.root(number);
+            by_root.entry(root).or_default().push(self.nodes[number as usize]);
+        }
+        let changed = |nodes: &Vec<Node>| {
+            nodes.len() > 1 || matches!(nodes[..], [Node::Document(_, Some(_))])
+        };
+        let groups = by_root.into_values().filter(changed);
+        let mut groups = groups.map(|nodes| Group::of(nodes, rows)).collect::<Result<Vec<_>>>()?;
+        groups.sort_by_key(|group| group.oldest);
+        Ok(groups)
+    }
+}
+
+/// Nodes that are joined to each other and to no others.
+struct Group {
+    nodes: Vec<Node>,
+    /// How many of the documents were in each cluster.
+    former: BTreeMap<u64, u64>,
+    /// The oldest document that stands for itself.
+    oldest: Option<DocNo>,
+}
+
+impl Group {
+    fn of(nodes: Vec<Node>, rows: &ClusterRows<'_>) -> Result<Self> {
+        let (mut former, mut oldest) = (BTreeMap::new(), None);
+        for node in &nodes {
+            match *node {
+                Node::New(doc) | Node::Document(doc, _) => {
+                    oldest = Some(oldest.map_or(doc, |oldest: DocNo| oldest.min(doc)));
+                    if let Node::Document(_, Some(cluster)) = *node {
+                        *former.entry(cluster).or_default() += 1;
+                    }
+                }
+                Node::Cluster(cluster) => {
+                    former.insert(cluster, 1);
+                }
+            }
+        }
+        // Only if there is a choice, it matters how many documents the clusters have.
+        if former.len() > 1 {
+            for node in &nodes {
+                if let Node::Cluster(cluster) = *node {
+                    former.insert(cluster, rows.members(cluster)?.len() as u64);
+                }
+            }
+        }
+        Ok(Self { nodes, former, oldest })
+    }
+
+    /// Whether the group is one document.
+    fn is_alone(&self) -> bool {
+        matches!(self.nodes[..], [Node::Document(..)])
+    }
+
+    /// What the group has become, if that is another cluster than any before.
+    fn event(&self, id: Option<u64>) -> Option<ClusterEvent> {
+        let cluster = id.filter(|id| !self.former.contains_key(id))?;
+        let most = self.former.iter().max_by_key(|(former, count)| (**count, Reverse(**former)));
+        Some(match most {
+            None => ClusterEvent::Formed { cluster },
+            Some((from, _)) => ClusterEvent::Split { cluster, from: *from },
+        })
+    }
+}
+
+/// What became of the documents of a former cluster.
+#[derive(Default)]
+struct Heir {
+    /// Whether a group has kept the id.
+    kept: bool,
+    /// The most documents that a group has of the cluster, and the id of that group.
+    most: (u64, Option<u64>),
+}
+
+/// The former id that each group keeps, if any.
+fn choose(groups: &[Group]) -> Vec<Option<u64>> {
+    let mut claims: Vec<(Reverse<u64>, u64, usize)> = Vec::new();
+    for (place, group) in groups.iter().enumerate() {
+        claims.extend(group.former.iter().map(|(id, count)| (Reverse(*count), *id, place)));
+    }
+    claims.sort_unstable();
+    let mut taken = BTreeSet::new();
+    let mut ids = vec![None; groups.len()];
+    for (_, id, place) in claims {
+        if ids[place].is_none() && taken.insert(id) {
+            ids[place] = Some(id);
+        }
+    }
+    ids
+}

@@ -1,0 +1,190 @@
+//! Brings tracked clusters up to date: finds the similar documents of new ones, and the parts of
+//! clusters that have lost documents.
+
+use crate::error::Result;
+use crate::index::ask::search::{SearchPlan, buckets};
+use crate::index::ask::verify::Margins;
+use crate::index::group::buckets::Buckets;
+use crate::index::track::cluster_ids::{ClusterEvent, Joins};
+use crate::index::track::comparer::Comparer;
+use crate::lsh::word;
+use crate::sketch::Sketcher;
+use crate::store::{
+    BandNo, Bucket, ChunkTable, ClusterRows, DocNo, DocTable, Untracked, View, Watch, Writer,
+};
+use rayon::prelude::*;
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// The number of new documents whose buckets are looked up together, which bounds the memory.
+const TOGETHER: u64 = 1 << 16;
+
+/// Brings the tracked clusters of an index up to date with the changes of a transaction. Returns
+/// what happened to them. Does nothing if the index tracks no clusters.
+pub(crate) fn update_clusters(
+    writer: &mut Writer,
+    sketcher: &Sketcher,
+    margins: &Margins,
+    watch: &mut Watch<'_>,
+) -> Result<Vec<ClusterEvent>> {
+    let mut events = Vec::new();
+    loop {
+        let Untracked { broken, new } = writer.untracked()?;
+        if broken.is_empty() && new.0 >= new.1 {
+            return Ok(events);
+        }
+        let settings = *writer.engine().settings();
+        let verifies = settings.store_text;
+        let search_plan = SearchPlan::new(&settings, margins, settings.threshold, verifies);
+        // The walk through all buckets costs less than the lookup of many.
+        let walks = 2 * (new.1 - new.0) > writer.len();
+        let end = if walks { new.1 } else { new.1.min(new.0 + TOGETHER) };
+        let numbers = new.0..end;
+        let found = writer.track(end, |view, rows| {
+            let texts = verifies.then_some(sketcher);
+            let comparer = Comparer::new(view, search_plan.least, texts, settings.threshold.get());
+            let joins = Joins::default();
+            let mut meeting = Meeting { view, search_plan, comparer, joins, watch };
+            meeting.rejoin(&broken, rows)?;
+            match walks {
+                true => meeting.walk(&numbers, rows)?,
+                false => meeting.look_up(&numbers, rows)?,
+            }
+            meeting.joins.write(rows, &broken)
+        })?;
+        events.extend(found.into_iter().flatten());
+    }
+}
+
+/// Documents that meet in buckets, and are joined if they are similar.
+struct Meeting<'v, 'w, P, D> {
+    view: &'v View<'v, P, D>,
+    search_plan: SearchPlan,
+    comparer: Comparer<'v, P, D>,
+    joins: Joins,
+    watch: &'v mut Watch<'w>,
+}
+
+impl<P: ChunkTable + Sync, D: DocTable + Sync> Meeting<'_, '_, P, D> {
+    /// Compares what is left of clusters that have lost documents. Only documents of the same
+    /// cluster can be similar.
+    fn rejoin(&mut self, broken: &BTreeSet<u64>, rows: &ClusterRows<'_>) -> Result<()> {
+        let SearchPlan { plan, probe, .. } = self.search_plan;
+        for &cluster in broken {
+            let members = rows.members(cluster)?;
+            members.iter().for_each(|doc| self.joins.loosen(*doc, cluster));
+            let mut found = Vec::with_capacity(members.len());
+            let read = |doc, lanes: &[u8]| found.push((doc, buckets(lanes, plan, probe)));
+            self.view.for_each_signature_of(&members, |_| true, read)?;
+            for band in 0..probe.bands() {
+                let word = |(doc, buckets): &(DocNo, Vec<Bucket>)| {
+                    buckets.get(band).map(|bucket| (bucket.words.first, *doc))
+                };
+                let mut words: Vec<(u64, DocNo)> = found.iter().filter_map(word).collect();
+                words.sort_unstable();
+                for equal in words.chunk_by(|a, b| a.0 == b.0).filter(|equal| equal.len() > 1) {
+                    let docs: Vec<DocNo> = equal.iter().map(|(_, doc)| *doc).collect();
+                    self.meet(&docs, |_| true, rows)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Walks through all buckets of the index, for new documents with these numbers.
+    fn walk(&mut self, new: &Range<u64>, rows: &ClusterRows<'_>) -> Result<()> {
+        let SearchPlan { plan, probe, .. } = self.search_plan;
+        let is_new = |doc: DocNo| new.contains(&u64::from(doc.0));
+        let mut all = Buckets::new(plan, probe);
+        let entries = self.view.state.counters.documents.saturating_mul(probe.bands() as u64);
+        self.watch.begin("comparing documents", entries)?;
+        let mut docs = Vec::new();
+        while all.next(self.view)? {
+            self.watch.advance(all.take_passed())?;
+            if all.docs().iter().any(|doc| is_new(*doc)) {
+                docs.clear();
+                docs.extend_from_slice(all.docs());
+                docs.sort_unstable();
+                self.meet(&docs, is_new, rows)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks up the buckets of the new documents with these numbers.
+    fn look_up(&mut self, new: &Range<u64>, rows: &ClusterRows<'_>) -> Result<()> {
+        let SearchPlan { plan, probe, .. } = self.search_plan;
+        let is_new = |doc: DocNo| new.contains(&u64::from(doc.0));
+        let numbers = new.start as u32..u32::try_from(new.end).unwrap_or(u32::MAX);
+        let lanes = self.view.lanes_of(numbers)?;
+        let view = self.view;
+        let of_band = |band: usize| -> Result<Vec<Vec<DocNo>>> {
+            let words = lanes.iter().map(|lanes| word(lanes, band, plan.depth()));
+            let mut words: Vec<u64> = words.collect();
+            words.sort_unstable();
+            let (mut shared, mut docs) = (Vec::new(), Vec::new());
+            let mut end = None;
+            for word in words {
+                // A bucket may hold several words, which follow each other.
+                if end.is_some_and(|end| word <= end) {
+                    continue;
+                }
+                let words = probe.bucket(word, plan);
+                end = Some(words.last);
+                view.read_bucket(Bucket { band: BandNo(band as u8), words }, &mut docs)?;
+                docs.retain(|doc| u64::from(doc.0) < new.end);
+                if docs.len() > 1 {
+                    docs.sort_unstable();
+                    shared.push(docs.clone());
+                }
+            }
+            Ok(shared)
+        };
+        let shared: Vec<Result<Vec<Vec<DocNo>>>> =
+            (0..probe.bands()).into_par_iter().map(of_band).collect();
+        self.comparer.know(lanes);
+        for docs in shared {
+            for docs in docs? {
+                self.meet(&docs, is_new, rows)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares the new documents of a bucket with all others, and joins those that are similar.
+    /// Documents that are joined already are not compared. The numbers ascend.
+    fn meet(
+        &mut self,
+        docs: &[DocNo],
+        is_new: impl Fn(DocNo) -> bool,
+        rows: &ClusterRows<'_>,
+    ) -> Result<()> {
+        // The documents met so far, by what they are joined to.
+        let mut met: Vec<(u32, Vec<DocNo>)> = Vec::new();
+        for &doc in docs {
+            let new = is_new(doc);
+            let node = match new {
+                true => self.joins.new_node(doc),
+                false => self.joins.node(doc, rows)?,
+            };
+            if new {
+                for (other, docs) in &met {
+                    if self.joins.are_joined(node, *other) {
+                        continue;
+                    }
+                    for &earlier in docs {
+                        if self.comparer.are_similar(doc, earlier)? {
+                            self.joins.join(node, *other);
+                            break;
+                        }
+                    }
+                }
+            }
+            match met.iter_mut().find(|(other, _)| self.joins.are_joined(node, *other)) {
+                Some((_, docs)) => docs.push(doc),
+                None => met.push((node, vec![doc])),
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,311 @@
+//! The rows of tracked clusters in a write transaction: which document is in which cluster, and
+//! what changed (`docs/format.md`, section "Clusters").
+
+use crate::error::{Error, Result};
+use crate::store::bytes::clusters::{ChangeRow, ClusterRow, Tracking};
+use crate::store::bytes::record::DocumentRecord;
+use crate::store::bytes::schema::{
+    CLUSTER_CHANGES, CLUSTERS, CLUSTERS_ROW, DOCUMENTS, DocNo, MEMBERS, META, Table,
+};
+use crate::store::storage_error::{Doing, damaged};
+use crate::store::write::writer::{WriteView, Writer};
+use redb::{ReadableTable, WriteTransaction};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+const ACTION: &str = "tracking clusters";
+
+/// The rows of tracked clusters.
+pub(crate) struct ClusterRows<'t> {
+    path: &'t Path,
+    /// The commit that the changes become part of.
+    commit: u64,
+    next_cluster: u64,
+    /// The number of changed rows.
+    changes: u64,
+    clusters: redb::Table<'t, u32, &'static [u8]>,
+    members: redb::Table<'t, (u64, u32), &'static [u8]>,
+    cluster_changes: redb::Table<'t, (u64, u32), &'static [u8]>,
+}
+
+impl<'t> ClusterRows<'t> {
+    fn open(
+        txn: &'t WriteTransaction,
+        path: &'t Path,
+        commit: u64,
+        tracking: Tracking,
+    ) -> Result<Self> {
+        Ok(Self {
+            path,
+            commit,
+            next_cluster: tracking.next_cluster,
+            changes: 0,
+            clusters: txn.open_table(CLUSTERS).doing(path, ACTION)?,
+            members: txn.open_table(MEMBERS).doing(path, ACTION)?,
+            cluster_changes: txn.open_table(CLUSTER_CHANGES).doing(path, ACTION)?,
+        })
+    }
+
+    fn row(&self, doc: DocNo) -> Result<Option<ClusterRow>> {
+        let row = self.clusters.get(doc.0).doing(self.path, ACTION)?;
+        let row = row.map(|row| ClusterRow::decode(row.value(), doc)).transpose();
+        row.map_err(|fault| damaged(self.path, Table::Clusters, doc.0, fault))
+    }
+
+    /// The cluster of a document.
+    pub(crate) fn cluster_of(&self, doc: DocNo) -> Result<Option<u64>> {
+        Ok(self.row(doc)?.and_then(|row| row.cluster))
+    }
+
+    /// The documents of a cluster, by number.
+    pub(crate) fn members(&self, cluster: u64) -> Result<Vec<DocNo>> {
+        let members = self.members.range((cluster, 0)..=(cluster, u32::MAX));
+        let members = members.doing(self.path, ACTION)?;
+        members.map(|row| Ok(DocNo(row.doing(self.path, ACTION)?.0.value().1))).collect()
+    }
+
+    /// A cluster id that was never used.
+    pub(crate) fn new_cluster(&mut self) -> u64 {
+        let cluster = self.next_cluster;
+        self.next_cluster += 1;
+        cluster
+    }
+
+    /// Puts a document in another cluster, or in none, and notes the change.
+    pub(crate) fn put(&mut self, doc: DocNo, cluster: Option<u64>) -> Result<()> {
+        self.forget(doc)?;
+        self.put_first(doc, cluster)
+    }
+
+    /// Puts a document that has no row in a cluster, or in none, and notes the change.
+    pub(crate) fn put_first(&mut self, doc: DocNo, cluster: Option<u64>) -> Result<()> {
+        let (path, row) = (self.path, ClusterRow { cluster, changed: self.commit });
+        self.clusters.insert(doc.0, &row.encode(doc)[..]).doing(path, ACTION)?;
+        if let Some(cluster) = cluster {
+            self.members.insert((cluster, doc.0), &[][..]).doing(path, ACTION)?;
+        }
+        self.note(doc, &ChangeRow::Moved)
+    }
+
+    /// Takes a removed document out of its cluster, and notes the id that it had. Returns the
+    /// cluster, if it was in one.
+    fn remove(&mut self, doc: DocNo, id: impl FnOnce() -> Result<String>) -> Result<Option<u64>> {
+        let Some(former) = self.forget(doc)? else { return Ok(None) };
+        self.note(doc, &ChangeRow::Removed(id()?))?;
+        Ok(former.cluster)
+    }
+
+    fn note(&mut self, doc: DocNo, change: &ChangeRow) -> Result<()> {
+        self.changes += 1;
+        let row = change.encode(self.commit, doc);
+        let inserted = self.cluster_changes.insert((self.commit, doc.0), &row[..]);
+        inserted.doing(self.path, ACTION)?;
+        Ok(())
+    }
+
+    /// Deletes the rows of a document. Returns where it was.
+    fn forget(&mut self, doc: DocNo) -> Result<Option<ClusterRow>> {
+        let former = self.row(doc)?;
+        if let Some(ClusterRow { cluster, changed }) = former {
+            let path = self.path;
+            self.clusters.remove(doc.0).doing(path, ACTION)?;
+            self.cluster_changes.remove((changed, doc.0)).doing(path, ACTION)?;
+            if let Some(cluster) = cluster {
+                self.members.remove((cluster, doc.0)).doing(path, ACTION)?;
+            }
+        }
+        Ok(former)
+    }
+}
+
+/// What has changed since the clusters were brought up to date.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Untracked {
+    /// The clusters that have lost documents.
+    pub(crate) broken: BTreeSet<u64>,
+    /// The number of the first document that is not in its cluster yet, and the number after the
+    /// last.
+    pub(crate) new: (u64, u64),
+}
+
+impl Untracked {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.broken.is_empty() && self.new.0 >= self.new.1
+    }
+}
+
+impl Writer {
+    /// Whether the index tracks clusters.
+    pub(crate) fn tracks_clusters(&self) -> bool {
+        self.state().tracking.is_some()
+    }
+
+    /// Begins to track clusters. All documents are untracked.
+    pub(crate) fn begin_tracking(&mut self) -> Result<()> {
+        let commit = self.next_commit();
+        let tracking = Tracking::begin(commit);
+        ClusterRows::open(self.txn()?, self.path(), commit, tracking)?;
+        self.state_mut().tracking = Some(tracking);
+        self.touch(1);
+        Ok(())
+    }
+
+    /// Puts documents in the clusters that they were in before a repair. All documents are
+    /// untracked: what these clusters lack is not known.
+    pub(crate) fn restore_clusters(
+        &mut self,
+        places: &[(DocNo, u64)],
+        next_cluster: u64,
+    ) -> Result<()> {
+        self.begin_tracking()?;
+        self.track(0, |_, rows| {
+            rows.next_cluster = next_cluster;
+            places.iter().try_for_each(|(doc, cluster)| rows.put(*doc, Some(*cluster)))
+        })?;
+        Ok(())
+    }
+
+    /// Ends the tracking of clusters, and deletes their rows.
+    pub(crate) fn end_tracking(&mut self) -> Result<()> {
+        self.broken.clear();
+        if self.state_mut().tracking.take().is_none() {
+            return Ok(());
+        }
+        self.touch(1);
+        self.change(|writer| {
+            let (txn, path) = (writer.txn()?, writer.path());
+            txn.delete_table(CLUSTERS).doing(path, ACTION)?;
+            txn.delete_table(MEMBERS).doing(path, ACTION)?;
+            txn.delete_table(CLUSTER_CHANGES).doing(path, ACTION)?;
+            Ok(())
+        })
+    }
+
+    /// Forgets which documents were removed before a commit. Returns how many.
+    pub(crate) fn forget_removed(&mut self, before: u64) -> Result<u64> {
+        let Some(mut tracking) = self.state().tracking else { return Ok(0) };
+        let before = before.min(self.next_commit());
+        let mut forgotten = 0;
+        self.change(|writer| {
+            let (txn, path) = (writer.txn()?, writer.path());
+            let mut changes = txn.open_table(CLUSTER_CHANGES).doing(path, ACTION)?;
+            // A change that moved a document has an empty row, and stays.
+            let removed = changes.extract_from_if(..(before, 0), |_, row| !row.is_empty());
+            for row in removed.doing(path, ACTION)? {
+                row.doing(path, ACTION)?;
+                forgotten += 1;
+            }
+            Ok(())
+        })?;
+        tracking.since = tracking.since.max(before);
+        self.state_mut().tracking = Some(tracking);
+        self.touch(1);
+        Ok(forgotten)
+    }
+
+    /// What has changed since the clusters were brought up to date.
+    pub(crate) fn untracked(&mut self) -> Result<Untracked> {
+        self.settle();
+        self.remove_rows()?;
+        let Some(tracking) = self.state().tracking else { return Ok(Untracked::default()) };
+        let new = (tracking.upto, self.next_number());
+        let broken = match tracking.upto {
+            0 => self.all_clusters()?,
+            _ => self.broken.clone(),
+        };
+        Ok(Untracked { broken, new })
+    }
+
+    /// All clusters. Before the first document is tracked, there are those that a repair has
+    /// restored.
+    fn all_clusters(&self) -> Result<BTreeSet<u64>> {
+        let path = self.path();
+        let members = self.txn()?.open_table(MEMBERS).doing(path, ACTION)?;
+        let rows = members.iter().doing(path, ACTION)?;
+        rows.map(|row| Ok(row.doing(path, ACTION)?.0.value().0)).collect()
+    }
+
+    /// Brings the clusters up to date: `work` reads the documents and changes the rows. After it,
+    /// no cluster is broken and all documents below `upto` are tracked.
+    pub(crate) fn track<T>(
+        &mut self,
+        upto: u64,
+        work: impl FnOnce(&WriteView<'_, '_>, &mut ClusterRows<'_>) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let Some(mut tracking) = self.state().tracking else { return Ok(None) };
+        let commit = self.next_commit();
+        let mut result = None;
+        self.change(|writer| {
+            let worked = writer.view(|view| {
+                let (txn, path) = (writer.txn()?, writer.path());
+                let mut rows = ClusterRows::open(txn, path, commit, tracking)?;
+                let worked = work(view, &mut rows)?;
+                Ok((worked, rows.next_cluster, rows.changes))
+            })?;
+            tracking.next_cluster = worked.1;
+            writer.touch(worked.2);
+            result = Some(worked.0);
+            Ok(())
+        })?;
+        self.touch(u64::from(tracking.upto != upto));
+        tracking.upto = upto;
+        self.state_mut().tracking = Some(tracking);
+        self.broken.clear();
+        Ok(result)
+    }
+
+    /// Takes removed documents out of their clusters.
+    pub(super) fn leave_clusters(&mut self, removed: &[DocNo]) -> Result<()> {
+        let Some(tracking) = self.state().tracking else { return Ok(()) };
+        let commit = self.next_commit();
+        let (mut broken, changes) = {
+            let (txn, path) = (self.txn()?, self.path());
+            let mut rows = ClusterRows::open(txn, path, commit, tracking)?;
+            let documents = txn.open_table(DOCUMENTS).doing(path, ACTION)?;
+            let fault = |doc: DocNo, detail| damaged(path, Table::Documents, doc.0, detail);
+            let mut broken = BTreeSet::new();
+            for doc in removed {
+                broken.extend(rows.remove(*doc, || {
+                    let row = documents.get(doc.0).doing(path, ACTION)?;
+                    let row = row.ok_or_else(|| fault(*doc, "its row is missing"))?;
+                    let record = DocumentRecord::decode(row.value(), *doc);
+                    record.map(|record| record.id).map_err(|detail| fault(*doc, detail))
+                })?);
+            }
+            (broken, rows.changes)
+        };
+        self.broken.append(&mut broken);
+        self.touch(changes);
+        Ok(())
+    }
+
+    /// Fails if documents were inserted or removed and the clusters were not brought up to date.
+    /// After a repair no document is tracked, which the next update changes.
+    pub(super) fn check_tracked(&mut self) -> Result<()> {
+        let begun = self.state().tracking.is_some_and(|tracking| tracking.upto > 0);
+        match begun && !self.untracked()?.is_empty() {
+            false => Ok(()),
+            true => Err(Error::Storage {
+                path: self.path().to_owned(),
+                action: "committing",
+                detail: "its clusters were not brought up to date".into(),
+            }),
+        }
+    }
+
+    /// Writes how far clusters are tracked, if that has changed.
+    pub(super) fn write_tracking(&self, before: Option<Tracking>) -> Result<()> {
+        let (now, path) = (self.state().tracking, self.path());
+        if now == before {
+            return Ok(());
+        }
+        let mut meta = self.txn()?.open_table(META).doing(path, ACTION)?;
+        match now {
+            Some(tracking) => {
+                meta.insert(CLUSTERS_ROW, &tracking.encode()[..]).doing(path, ACTION)?
+            }
+            None => meta.remove(CLUSTERS_ROW).doing(path, ACTION)?,
+        };
+        Ok(())
+    }
+}
