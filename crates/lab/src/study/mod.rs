@@ -31,6 +31,7 @@ pub(crate) mod rules;
 pub(crate) mod shingle_size;
 pub(crate) mod simhash;
 pub(crate) mod theory;
+pub(crate) mod widths;
 
 pub(crate) use report::{
     Axis, Cell, Figure, Finding, Panel, Point, Report, Scale, Series, SeriesKind, Table,

@@ -20,5 +20,6 @@ mod run_study;
 mod shingle_size;
 mod simhash;
 mod theory;
+mod widths;
 
 pub(super) use run_study::{StudyArgs, run};

@@ -15,6 +15,7 @@ use super::rules::RulesArgs;
 use super::shingle_size::ShingleSizeArgs;
 use super::simhash::SimhashArgs;
 use super::theory::TheoryArgs;
+use super::widths::WidthsArgs;
 use super::{figure, output};
 use crate::study::{self, Report, StudyContext};
 use anyhow::Context;
@@ -50,6 +51,8 @@ pub(in crate::command) struct StudyArgs {
 enum StudyCommand {
     /// How similarity falls with the size of shingles
     ShingleSize(ShingleSizeArgs),
+    /// How estimate, error and time change with the size of shingles
+    Widths(WidthsArgs),
     /// How long each family of hash functions takes
     HashTime(HashTimeArgs),
     /// How the time of each approach grows with the number of documents
@@ -106,13 +109,18 @@ impl StudyCommand {
     fn one(&self) -> Option<ReadyStudy<'_>> {
         use study::{
             approaches, bands, chance, functions, gospels, hash_time, independence, law, matrix,
-            precision, rules, shingle_size, simhash, theory,
+            precision, rules, shingle_size, simhash, theory, widths,
         };
         Some(match self {
             Self::ShingleSize(args) => {
                 let settings = args.settings();
                 let run = move |context: &StudyContext<'_>| shingle_size::run(&settings, context);
                 ("shingle-size", &args.outputs, Box::new(run))
+            }
+            Self::Widths(args) => {
+                let settings = args.settings();
+                let run = move |context: &StudyContext<'_>| widths::run(&settings, context);
+                ("widths", &args.outputs, Box::new(run))
             }
             Self::HashTime(args) => {
                 let settings = args.settings();
@@ -187,8 +195,9 @@ impl StudyCommand {
 /// The name of a study and the function that runs it with its default settings.
 type DefaultStudy = (&'static str, fn(&StudyContext<'_>) -> Result<Report>);
 
-const ALL: [DefaultStudy; 14] = [
+const ALL: [DefaultStudy; 15] = [
     ("shingle-size", |context| study::shingle_size::run(&Default::default(), context)),
+    ("widths", |context| study::widths::run(&Default::default(), context)),
     ("hash-time", |context| study::hash_time::run(&Default::default(), context)),
     ("approaches", |context| study::approaches::run(&Default::default(), context)),
     ("precision", |context| study::precision::run(&Default::default(), context)),
