@@ -231,7 +231,7 @@ fn printed_errs_alike(widths: &[Width], grid: &[usize]) -> Option<Finding> {
     let mean = differences.iter().sum::<f64>() / differences.len() as f64;
     (differences.len() >= 20).then(|| {
         Finding::new(
-            "from 25 functions on, modular as printed errs as jenkins does, within 0.01 in the mean",
+            "from 25 functions on, modular as printed errs as jenkins does, within 0.01",
             mean.abs() < 0.01,
             format!("{mean:+.4}; greater in {greater} of {} cases", differences.len()),
         )
