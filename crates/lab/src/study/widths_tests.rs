@@ -1,3 +1,5 @@
+//! Compares the exact similarities with sets of strings, and runs the study on small texts.
+
 use super::measure::{by_hash_set, merged};
 use super::*;
 use std::collections::HashSet;
