@@ -11,9 +11,9 @@ and by hash sets, and by estimate, with several numbers of functions of three fa
 drawn anew in each run. Keys are row numbers. The default texts are the beginnings of the four
 Gospels in English.
 
-Columns: shingle (characters); exact, modular, jenkins (the mean over the pairs, estimates with the
-most functions); the mean errors of modular as printed, modular and jenkins. A further table has
-the median times in milliseconds of all pairs. --csv has all numbers of functions.
+Columns: shingle (characters); exact, modular, jenkins (the mean over the pairs, estimates with
+the most functions); the mean errors of modular as printed, modular and jenkins. A further table
+has the median times in milliseconds of all pairs. --csv has all numbers of functions.
 
 Examples:
   twindex-lab study widths --svg widths.svg

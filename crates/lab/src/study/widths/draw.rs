@@ -229,7 +229,7 @@ fn printed_errs_alike(widths: &[Width], grid: &[usize]) -> Option<Finding> {
     let differences: Vec<f64> = differences.collect();
     let greater = differences.iter().filter(|difference| **difference > 0.0).count();
     let mean = differences.iter().sum::<f64>() / differences.len() as f64;
-    (differences.len() >= 20).then(|| {
+    (differences.len() >= 12).then(|| {
         Finding::new(
             "from 25 functions on, modular as printed errs as jenkins does, within 0.01",
             mean.abs() < 0.01,
