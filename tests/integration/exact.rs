@@ -1,8 +1,8 @@
 //! Compares the exact answers of an index that stores texts with brute force over the texts.
 
-use crate::support::{Random, text};
+use crate::support::{Place, Random, text, tiny};
 use std::collections::{BTreeMap, BTreeSet};
-use twindex::{Index, Linkage, Outcome, Settings, Snapshot};
+use twindex::{Index, Linkage, Outcome, Settings, Shingle, Snapshot};
 
 /// Texts in families of variants, so that similarities of all sizes occur.
 fn texts() -> Vec<(String, String)> {
@@ -365,4 +365,37 @@ fn weighted_sets_are_compared_exactly() {
     }
     let snapshot = index.snapshot().expect("a snapshot");
     assert_exact(&pairs(&snapshot, 0.7), &at_least(&similar, 0.7));
+}
+
+#[test]
+fn a_limit_chooses_the_same_pairs_although_it_compares_fewer_texts() {
+    let place = Place::new();
+    let options = tiny().lanes(64).threshold(0.8).shingle(Shingle::Words(1)).store_text(true);
+    let index = options.create(place.index()).expect("created");
+    let mut txn = index.begin_write().expect("begun");
+    for from in 0..80 {
+        let words: Vec<String> = (from..from + 20).map(|word| format!("word{word}")).collect();
+        txn.insert(&format!("{from:02}"), &*words.join(" ")).expect("inserted");
+    }
+    txn.commit().expect("committed");
+    let snapshot = index.snapshot().expect("a snapshot");
+    let pair = |pair: twindex::Result<twindex::Pair>| pair.map(|pair| [pair.a, pair.b]);
+    let all: Vec<[String; 2]> =
+        snapshot.pairs(0.8).expect("a threshold").map(|it| pair(it).expect("a pair")).collect();
+    assert!(all.len() > 100, "{} pairs", all.len());
+    for most in [1, 2] {
+        let mut seen: BTreeMap<&str, u32> = BTreeMap::new();
+        let mut expected = Vec::new();
+        for ids in &all {
+            if ids.iter().all(|id| seen.get(&**id).copied().unwrap_or(0) < most) {
+                ids.iter().for_each(|id| *seen.entry(id).or_default() += 1);
+                expected.push(ids.clone());
+            }
+        }
+        let mut limited = snapshot.pairs(0.8).expect("a threshold").max_per_document(most);
+        let found: Vec<[String; 2]> =
+            limited.by_ref().map(|it| pair(it).expect("a pair")).collect();
+        assert_eq!(found, expected, "at most {most}");
+        assert!(limited.left_out() >= (all.len() - found.len()) as u64);
+    }
 }

@@ -194,7 +194,9 @@ impl<'s> Pairs<'s> {
     }
 
     /// The number of pairs that [`max_per_document`](Self::max_per_document) has left out so far.
-    /// The count is complete once the iterator has ended.
+    /// The count is complete once the iterator has ended. With stored texts it is an upper bound:
+    /// texts of documents that have reached the limit are not compared, so pairs count whose
+    /// signatures alone are similar enough to compare them.
     pub fn left_out(&self) -> u64 {
         self.left_out
     }
@@ -257,10 +259,22 @@ impl<'s> Pairs<'s> {
             if equal < self.least {
                 continue;
             }
+            if self.has_reached_limit(left) || self.has_reached_limit(right) {
+                // Whether their texts are similar would take long to say, and changes no answer.
+                let others = (!same).then(|| self.groups.docs(right).len());
+                self.left_out += pairs_of(self.groups.docs(left).len(), others);
+                continue;
+            }
             let lefts = self.parts(left)?;
             let rights = if same { None } else { Some(self.parts(right)?) };
             self.comparing = Some(Comparing { lefts, rights, at: (0, 0), equal });
         }
+    }
+
+    /// Whether all documents of a group of the bucket have reached the limit.
+    fn has_reached_limit(&self, group: usize) -> bool {
+        let docs = self.groups.docs(group);
+        self.counts.as_ref().is_some_and(|counts| counts.none_open(docs))
     }
 
     /// The parts of a group of the bucket.
