@@ -202,14 +202,7 @@ fn share(part: usize, whole: usize) -> f64 {
 }
 
 fn overlap(shingler: &Shingler, a: &str, b: &str) -> Overlap {
-    let elements = |text| {
-        let mut hashes = shingler.hashes(text);
-        hashes.sort_unstable();
-        // The hashes of a multiset are distinct already.
-        hashes.dedup();
-        hashes
-    };
-    Overlap::of_sets(&elements(a), &elements(b))
+    Overlap::of_sets(&shingler.set(a), &shingler.set(b))
 }
 
 /// The byte ranges in both texts and the number of shingles of each passage.

@@ -7,7 +7,7 @@ use super::normalize::{Normalization, Whitespace};
 use super::ranks::Ranks;
 use super::units::{ELEMENT_END, Units};
 use crate::error::Result;
-use crate::hash::ShingleHasher;
+use crate::hash::{ShingleHasher, distinct};
 use multiversion::multiversion;
 
 /// Cuts texts into hashed shingles under fixed settings.
@@ -148,10 +148,8 @@ impl Shingler {
     /// # }
     /// ```
     pub fn set(&self, text: &str) -> Vec<u64> {
-        let mut hashes = self.hashes(text);
-        hashes.sort_unstable();
-        hashes.dedup();
-        hashes
+        // The hashes of a multiset are distinct already.
+        distinct(self.hashes(text))
     }
 
     /// Normalises and cuts a text. Afterwards [`visit`](Self::visit) can be called any number of

@@ -1,0 +1,77 @@
+//! Sorts hashes, which are spread evenly over all 64-bit words.
+
+/// Below this number of hashes, a plain sort is faster.
+const MIN_HASHES: usize = 64;
+
+/// Returns the distinct hashes in ascending order.
+///
+/// The hashes are first distributed by their leading bits over about half as many buckets as there
+/// are hashes; then each bucket is sorted. This takes half the time of a plain sort. Hashes that
+/// are not spread evenly cost no more than a plain sort and the distribution.
+pub(crate) fn distinct(mut hashes: Vec<u64>) -> Vec<u64> {
+    if hashes.len() < MIN_HASHES {
+        hashes.sort_unstable();
+    } else {
+        hashes = distributed(&hashes);
+    }
+    hashes.dedup();
+    hashes.shrink_to_fit();
+    hashes
+}
+
+fn distributed(hashes: &[u64]) -> Vec<u64> {
+    /// The most leading bits: the counts of all buckets then stay in the second-level cache.
+    const MAX_BITS: u32 = 16;
+    let bits = (hashes.len() / 2).ilog2().min(MAX_BITS);
+    let bucket = |hash: u64| (hash >> (64 - bits)) as usize;
+    let mut ends = vec![0_usize; (1 << bits) + 1];
+    hashes.iter().for_each(|hash| ends[bucket(*hash) + 1] += 1);
+    let mut sum = 0;
+    for end in &mut ends {
+        sum += *end;
+        *end = sum;
+    }
+    // Each entry is now where its bucket starts, and moves to where it ends.
+    let mut sorted = vec![0; hashes.len()];
+    for hash in hashes {
+        let place = &mut ends[bucket(*hash)];
+        sorted[*place] = *hash;
+        *place += 1;
+    }
+    let mut start = 0;
+    for end in ends {
+        sorted[start..end].sort_unstable();
+        start = end;
+    }
+    sorted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::fmix64;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        #[test]
+        fn hashes_are_sorted_and_distinct(
+            count in 0_u64..3_000,
+            // Few different hashes, or hashes whose leading bits are all zero.
+            different in 1_u64..5_000,
+            leading in 0_u32..64,
+        ) {
+            let hash = |i: u64| fmix64(fmix64(i) % different) >> leading;
+            let hashes: Vec<u64> = (0..count).map(hash).collect();
+            let expected: BTreeSet<u64> = hashes.iter().copied().collect();
+            prop_assert_eq!(distinct(hashes), Vec::from_iter(expected));
+        }
+    }
+
+    #[test]
+    fn the_ends_of_the_range_are_kept() {
+        let hashes: Vec<u64> = (0..100).flat_map(|i| [i, u64::MAX - i, u64::MAX, 0]).collect();
+        let sorted = distinct(hashes);
+        assert_eq!((sorted.len(), sorted[0], sorted[199]), (200, 0, u64::MAX));
+    }
+}
