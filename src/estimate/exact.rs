@@ -1,7 +1,5 @@
 //! Exact similarity of two sets, multisets or weighted sets, given by hashes of their elements.
 
-use std::cmp::Ordering;
-
 /// The sizes of two sets and of their intersection, with the usual measures of similarity.
 ///
 /// In a multiset, each occurrence of an element counts. Two multisets share an element as many
@@ -37,7 +35,7 @@ impl Overlap {
     /// If a set is not in strictly ascending order.
     pub fn of_sets(a: &[u64], b: &[u64]) -> Self {
         assert!(ascends_strictly(a) && ascends_strictly(b), "sets in strictly ascending order");
-        Self::of_sorted(a, b)
+        Self::of_ascending(a, b)
     }
 
     /// Compares two multisets, each given by its elements in ascending order, with repetitions.
@@ -48,22 +46,23 @@ impl Overlap {
     /// If a multiset is not in ascending order.
     pub fn of_multisets(a: &[u64], b: &[u64]) -> Self {
         assert!(a.is_sorted() && b.is_sorted(), "multisets in ascending order");
-        Self::of_sorted(a, b)
+        Self::of_ascending(a, b)
     }
 
-    fn of_sorted(a: &[u64], b: &[u64]) -> Self {
-        let (mut rest_a, mut rest_b, mut shared) = (a, b, 0);
-        while let ([x, after_x @ ..], [y, after_y @ ..]) = (rest_a, rest_b) {
-            match x.cmp(y) {
-                Ordering::Less => rest_a = after_x,
-                Ordering::Greater => rest_b = after_y,
-                Ordering::Equal => {
-                    shared += 1;
-                    (rest_a, rest_b) = (after_x, after_y);
-                }
-            }
-        }
-        Self { a: a.len() as u64, b: b.len() as u64, shared }
+    /// Compares two sets or multisets whose elements the caller has sorted.
+    ///
+    /// The processor predicts badly which set has the smaller element next, so each step advances
+    /// by comparisons instead of branches. Such a step waits for the one before it; therefore the
+    /// lower and the upper half of all words are merged side by side, which hashes fill evenly.
+    pub(crate) fn of_ascending(a: &[u64], b: &[u64]) -> Self {
+        let halves = |set: &[u64]| set.partition_point(|element| *element <= u64::MAX / 2);
+        let ((a_low, a_high), (b_low, b_high)) = (a.split_at(halves(a)), b.split_at(halves(b)));
+        let mut low = Merge { a: a_low, b: b_low, at: (0, 0), shared: 0 };
+        let mut high = Merge { a: a_high, b: b_high, at: (0, 0), shared: 0 };
+        while low.step() & high.step() {}
+        while low.step() {}
+        while high.step() {}
+        Self { a: a.len() as u64, b: b.len() as u64, shared: low.shared + high.shared }
     }
 
     /// Returns the Jaccard similarity |A ∩ B| / |A ∪ B|; for multisets, the sum of the lesser
@@ -91,6 +90,30 @@ impl Overlap {
     /// 2J / (1 + J), where J is the Jaccard similarity.
     pub fn dice(self) -> f64 {
         share(2 * self.shared, self.a + self.b)
+    }
+}
+
+/// Counts the elements that two sorted sets share, one step after the other.
+struct Merge<'e> {
+    a: &'e [u64],
+    b: &'e [u64],
+    /// The places of the next elements.
+    at: (usize, usize),
+    shared: u64,
+}
+
+impl Merge<'_> {
+    /// Passes the smaller of the next two elements, or both if they are equal. Returns false at the
+    /// end of a set.
+    #[inline(always)]
+    fn step(&mut self) -> bool {
+        let (Some(x), Some(y)) = (self.a.get(self.at.0), self.b.get(self.at.1)) else {
+            return false;
+        };
+        self.shared += u64::from(x == y);
+        self.at.0 += usize::from(x <= y);
+        self.at.1 += usize::from(y <= x);
+        true
     }
 }
 
@@ -174,6 +197,19 @@ mod tests {
             let overlap = Overlap::of_sets(a, b);
             let all = [overlap.similarity(), overlap.a_in_b(), overlap.b_in_a(), overlap.dice()];
             assert_eq!(all, [0.0; 4]);
+        }
+    }
+
+    #[test]
+    fn elements_of_both_halves_of_all_words_are_counted() {
+        let middle = u64::MAX / 2;
+        let a = [0, 5, middle - 1, middle, middle + 1, u64::MAX - 1, u64::MAX];
+        for from in 0..a.len() {
+            for to in from..=a.len() {
+                let b = &a[from..to];
+                assert_eq!(Overlap::of_sets(&a, b).shared, b.len() as u64, "{b:?}");
+                assert_eq!(Overlap::of_sets(b, &a).shared, b.len() as u64, "{b:?}");
+            }
         }
     }
 
