@@ -18,7 +18,7 @@ mod leftover;
 mod load;
 mod network;
 mod pages;
-mod parallel;
+pub(crate) mod parallel;
 mod progress;
 mod published;
 mod queue;

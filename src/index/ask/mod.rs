@@ -13,4 +13,5 @@ pub(crate) mod search;
 pub(crate) mod set_sizes;
 pub(crate) mod text_cache;
 pub(crate) mod top;
+pub(crate) mod verifier;
 pub(crate) mod verify;

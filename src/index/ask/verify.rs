@@ -5,7 +5,6 @@ use crate::estimate::{Overlap, weighted_jaccard};
 use crate::hash::{TextHash, fmix64};
 use crate::index::ask::matches::Score;
 use crate::index::ask::search::{Candidate, ExactText};
-use crate::index::snapshot::Snapshot;
 use crate::lsh::{Margin, Probe};
 use crate::params::{Recall, Threshold};
 use crate::sketch::Sketcher;
@@ -13,7 +12,7 @@ use crate::store::{ChunkTable, DocNo, DocTable, Settings, View};
 use crate::text::Content;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// The elements of a document: its shingles or its weighted tokens, as hashes.
 ///
@@ -41,7 +40,7 @@ impl Elements {
         sketcher.takes(content)?;
         match content {
             Content::Weights(weights) => Ok(Self::Weighted(sketcher.shingler().weights(weights))),
-            text => Ok(Self::of_set(&text.stored(), sketcher)),
+            text => Ok(Self::Set(sketcher.shingler().set(&text.stored()))),
         }
     }
 
@@ -54,7 +53,7 @@ impl Elements {
     pub(crate) fn of_stored(text: &str, sketcher: &Sketcher) -> Result<Self> {
         match sketcher.is_weighted() {
             true => Ok(Self::Weighted(sketcher.shingler().stored_weights(text)?)),
-            false => Ok(Self::of_set(text, sketcher)),
+            false => Ok(Self::Set(sketcher.shingler().set(text))),
         }
     }
 
@@ -73,20 +72,12 @@ impl Elements {
             .map_err(|_| view.damaged_text(doc, "not the stored form of a weighted set"))
     }
 
-    fn of_set(text: &str, sketcher: &Sketcher) -> Self {
-        let mut hashes = sketcher.shingler().hashes(text);
-        hashes.sort_unstable();
-        hashes.dedup();
-        hashes.shrink_to_fit();
-        Self::Set(hashes)
-    }
-
     /// The Jaccard similarity, and the share of these elements that `other` contains. Elements of
     /// different kinds have nothing in common.
     pub(crate) fn compare(&self, other: &Self) -> Comparison {
         match (self, other) {
             (Self::Set(a), Self::Set(b)) => {
-                let overlap = Overlap::of_sets(a, b);
+                let overlap = Overlap::of_ascending(a, b);
                 Comparison { similarity: overlap.similarity(), share: overlap.a_in_b() }
             }
             (Self::Weighted(a), Self::Weighted(b)) => {
@@ -103,7 +94,7 @@ impl Elements {
     }
 
     /// A hash of all elements.
-    fn fingerprint(&self) -> u64 {
+    pub(crate) fn fingerprint(&self) -> u64 {
         let chained = |hash: u64, element: u64| fmix64(hash ^ element);
         match self {
             Self::Set(hashes) => hashes.iter().copied().fold(hashes.len() as u64, chained),
@@ -142,12 +133,15 @@ pub(crate) fn compare<P: ChunkTable, D: DocTable>(
 
 /// The number of texts from which on it pays to detect equal texts first and to use more threads.
 /// Reading and comparing one text takes 10 us or more.
-const LARGE_BATCH: usize = 16;
+pub(crate) const LARGE_BATCH: usize = 16;
 
 /// Identifies equal texts: hash and length.
-type TextKey = (TextHash, u64);
+pub(crate) type TextKey = (TextHash, u64);
 
-fn text_key<P: ChunkTable, D: DocTable>(view: &View<'_, P, D>, doc: DocNo) -> Result<TextKey> {
+pub(crate) fn text_key<P: ChunkTable, D: DocTable>(
+    view: &View<'_, P, D>,
+    doc: DocNo,
+) -> Result<TextKey> {
     let record = view.document(doc)?;
     Ok((record.text_hash, record.text_length))
 }
@@ -256,104 +250,6 @@ impl Margins {
                 last.insert((asked, margin)).1
             }
         }
-    }
-}
-
-/// Computes exact similarities between documents of a snapshot. Keeps recently used elements in
-/// memory, up to the cache size of the index.
-pub(crate) struct Verifier<'s> {
-    snapshot: &'s Snapshot,
-    /// Recently used elements. When they fill half the cache, they replace `old`.
-    young: FxHashMap<DocNo, Arc<Elements>>,
-    old: FxHashMap<DocNo, Arc<Elements>>,
-    /// The size of `young` in bytes.
-    bytes: usize,
-}
-
-impl<'s> Verifier<'s> {
-    pub(crate) fn new(snapshot: &'s Snapshot) -> Self {
-        Self { snapshot, young: FxHashMap::default(), old: FxHashMap::default(), bytes: 0 }
-    }
-
-    /// The exact similarity of two documents.
-    pub(crate) fn similarity(&mut self, a: DocNo, b: DocNo) -> Result<f64> {
-        let (a, b) = (self.elements(a)?, self.elements(b)?);
-        Ok(a.compare(&b).similarity)
-    }
-
-    /// Keeps the documents in `others` that are similar to `doc` or are `doc` itself.
-    pub(crate) fn retain_similar(
-        &mut self,
-        doc: DocNo,
-        others: &mut Vec<DocNo>,
-        threshold: f64,
-    ) -> Result<()> {
-        let mut of_text: FxHashMap<TextKey, f64> = FxHashMap::default();
-        let (many, mut kept) = (others.len() >= LARGE_BATCH, 0);
-        for at in 0..others.len() {
-            let other = others[at];
-            let similar = other == doc || {
-                let similarity = match many {
-                    true => {
-                        let key = text_key(&self.snapshot.view(), other)?;
-                        memoized(&mut of_text, key, || self.similarity(doc, other))?
-                    }
-                    false => self.similarity(doc, other)?,
-                };
-                similarity >= threshold
-            };
-            others[kept] = other;
-            kept += usize::from(similar);
-        }
-        others.truncate(kept);
-        Ok(())
-    }
-
-    /// Splits documents into parts with equal elements. The order of the parts depends on the
-    /// elements, not on the numbers. Reads each distinct text once.
-    pub(crate) fn split_by_content(&mut self, docs: &[DocNo]) -> Result<Vec<Vec<DocNo>>> {
-        if let [_] = docs {
-            return Ok(vec![docs.to_vec()]);
-        }
-        let mut of_text: FxHashMap<TextKey, u64> = FxHashMap::default();
-        let mut parts: Vec<(u64, DocNo)> = Vec::with_capacity(docs.len());
-        for &doc in docs {
-            let text = text_key(&self.snapshot.view(), doc)?;
-            let fingerprint = match of_text.get(&text) {
-                Some(fingerprint) => *fingerprint,
-                None => {
-                    let fingerprint = self.elements(doc)?.fingerprint();
-                    of_text.insert(text, fingerprint);
-                    fingerprint
-                }
-            };
-            parts.push((fingerprint, doc));
-        }
-        parts.sort_unstable();
-        let parts = parts.chunk_by(|a, b| a.0 == b.0);
-        Ok(parts.map(|part| part.iter().map(|(_, doc)| *doc).collect()).collect())
-    }
-
-    fn elements(&mut self, doc: DocNo) -> Result<Arc<Elements>> {
-        if let Some(elements) = self.young.get(&doc) {
-            return Ok(Arc::clone(elements));
-        }
-        let elements = match self.old.remove(&doc) {
-            Some(elements) => elements,
-            None => {
-                let sketcher = self.snapshot.sketcher();
-                Arc::new(Elements::read(&self.snapshot.view(), sketcher, doc)?)
-            }
-        };
-        /// The memory of one entry besides its elements, in bytes.
-        const ENTRY_BYTES: usize = 64;
-        self.bytes += elements.bytes() + ENTRY_BYTES;
-        if 2 * self.bytes > self.snapshot.reader().engine().cache_bytes() {
-            self.old = std::mem::take(&mut self.young);
-            self.bytes = elements.bytes() + ENTRY_BYTES;
-        }
-        self.young.insert(doc, Arc::clone(&elements));
-        Ok(elements)
     }
 }
 

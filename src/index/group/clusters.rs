@@ -2,7 +2,8 @@
 
 use crate::error::Result;
 use crate::estimate::least_equal_lanes;
-use crate::index::ask::verify::Verifier;
+use crate::index::ask::verifier::Verifier;
+use crate::index::group::connected::connected;
 use crate::index::group::doc_map::DocMap;
 use crate::index::group::linkage::{self, Job, NO_DOC};
 use crate::index::snapshot::Snapshot;
@@ -201,7 +202,7 @@ impl<'s> Clustering<'s> {
         };
         let assigned = match self.linkage {
             Linkage::Representative => linkage::by_representative(&mut job, &self.order)?,
-            Linkage::Connected => linkage::connected(&mut job, &self.order)?,
+            Linkage::Connected => connected(&mut job, &self.order)?,
         };
         Ok(self.none().with(&assigned))
     }

@@ -1,18 +1,18 @@
-//! The two clustering algorithms, leader clustering and union-find, over document numbers.
+//! Leader clustering over document numbers, and what both rules of linkage need.
 
 use crate::error::Result;
-use crate::estimate::equal_lanes;
+use crate::estimate::{equal_lanes, least_equal_lanes};
 use crate::index::ask::search::buckets;
-use crate::index::ask::verify::Verifier;
+use crate::index::ask::verifier::Verifier;
 use crate::index::group::buckets::Buckets;
 use crate::index::group::clusters::{Keep, Order};
 use crate::index::group::doc_map::DocMap;
-use crate::index::group::groups::Groups;
 use crate::index::group::sort;
 use crate::index::snapshot::Snapshot;
 use crate::lsh::Probe;
 use crate::store::{DocNo, Watch};
-use rustc_hash::FxHashMap;
+use rustc_hash::FxHashSet;
+use std::collections::VecDeque;
 
 /// Stands for "no document": an index has fewer documents, so the number is never used.
 pub(crate) const NO_DOC: u32 = u32::MAX;
@@ -31,23 +31,22 @@ pub(crate) struct Job<'s, 'w> {
 
 impl Job<'_, '_> {
     /// The number of entries in all bands of the probe.
-    fn entries(&self) -> u64 {
+    pub(crate) fn entries(&self) -> u64 {
         self.snapshot.len().saturating_mul(self.probe.bands() as u64)
     }
 }
 
 impl Job<'_, '_> {
-    /// Whether two documents with enough equal lanes are similar.
-    fn are_similar(&mut self, a: DocNo, b: DocNo) -> Result<bool> {
-        match &mut self.verifier {
-            Some(verifier) => Ok(verifier.similarity(a, b)? >= self.threshold),
-            None => Ok(true),
-        }
+    /// Which pairs of documents with enough equal lanes are similar.
+    pub(crate) fn are_similar(&mut self, pairs: &[(DocNo, DocNo)]) -> Result<Vec<bool>> {
+        let Some(verifier) = &mut self.verifier else { return Ok(vec![true; pairs.len()]) };
+        let similarities = verifier.similarities(pairs)?;
+        Ok(similarities.iter().map(|similarity| *similarity >= self.threshold).collect())
     }
 
     /// Splits documents with equal signatures into parts with equal content. Without texts, there
     /// is only one part.
-    fn split_by_content(&mut self, docs: &[DocNo]) -> Result<Vec<Vec<DocNo>>> {
+    pub(crate) fn split_by_content(&mut self, docs: &[DocNo]) -> Result<Vec<Vec<DocNo>>> {
         match &mut self.verifier {
             Some(verifier) => verifier.split_by_content(docs),
             None => Ok(vec![docs.to_vec()]),
@@ -56,7 +55,7 @@ impl Job<'_, '_> {
 }
 
 /// Maps each document to the representative of its cluster.
-type Assigned = Result<DocMap>;
+pub(crate) type Assigned = Result<DocMap>;
 
 /// Leader clustering (J. A. Hartigan, *Clustering Algorithms*, 1975, chapter 3). Visits documents
 /// in this order. A document without a representative becomes one, and takes all similar
@@ -68,35 +67,113 @@ pub(crate) fn by_representative(job: &mut Job<'_, '_>, preference: &Order) -> As
     in_order_of(preference, &mut order, job)?;
     job.watch.begin("comparing documents", 0)?;
     let share = job.entries() / order.len().max(1) as u64;
-    let view = job.snapshot.view();
-    let plan = job.snapshot.settings().plan;
-    let mut assigned = DocMap::new(NO_DOC);
-    let (mut lanes, mut found) = (Vec::new(), Vec::new());
-    for doc in order {
-        job.watch.advance(share)?;
-        let is_free = |doc: DocNo| assigned.get(doc) == NO_DOC;
-        if !is_free(doc) {
-            continue;
+    let mut leaders = Leaders { assigned: DocMap::new(NO_DOC), lanes: Vec::new() };
+    let mut rest = &order[..];
+    while !rest.is_empty() {
+        let ahead = leaders.look_ahead(job, rest)?;
+        let (now, later) = rest.split_at(ahead.passed);
+        job.watch.advance(share.saturating_mul(now.len() as u64))?;
+        leaders.lead(job, now, ahead)?;
+        rest = later;
+    }
+    Ok(leaders.assigned)
+}
+
+/// The state of a leader clustering.
+struct Leaders {
+    /// Maps each document to its representative.
+    assigned: DocMap,
+    /// The lanes of the document whose neighbours are looked for.
+    lanes: Vec<u8>,
+}
+
+/// The next documents that are likely to become representatives, with their neighbours, so that
+/// many texts are compared together.
+#[derive(Default)]
+struct Ahead {
+    /// The number of documents, in order, among which they were looked for.
+    passed: usize,
+    /// Each with the number of its neighbours.
+    leaders: VecDeque<(DocNo, usize)>,
+    /// Each with each of its neighbours.
+    pairs: Vec<(DocNo, DocNo)>,
+}
+
+impl Leaders {
+    /// Looks for the next representatives among documents that are given in their order.
+    fn look_ahead(&mut self, job: &Job<'_, '_>, docs: &[DocNo]) -> Result<Ahead> {
+        /// The number of pairs of texts that are compared together.
+        const TOGETHER: usize = 4096;
+        // Estimates are compared at once.
+        let most = if job.verifier.is_some() { TOGETHER } else { 1 };
+        let lanes = job.snapshot.settings().lanes.get();
+        let likely = least_equal_lanes(job.threshold, lanes);
+        let (mut ahead, mut taken) = (Ahead::default(), FxHashSet::default());
+        while ahead.pairs.len() < most
+            && let Some(&doc) = docs.get(ahead.passed)
+        {
+            ahead.passed += 1;
+            if self.assigned.get(doc) != NO_DOC || taken.contains(&doc) {
+                continue;
+            }
+            let neighbours = self.neighbours(job, doc)?;
+            ahead.leaders.push_back((doc, neighbours.len()));
+            let similar = neighbours.iter().filter(|(equal, _)| *equal >= likely);
+            taken.extend(similar.map(|(_, other)| *other));
+            ahead.pairs.extend(neighbours.iter().map(|(_, other)| (doc, *other)));
         }
+        Ok(ahead)
+    }
+
+    /// Assigns documents, in their order, to representatives.
+    fn lead(&mut self, job: &mut Job<'_, '_>, docs: &[DocNo], mut ahead: Ahead) -> Result<()> {
+        let similar = job.are_similar(&ahead.pairs)?;
+        let mut compared = ahead.pairs.into_iter().zip(similar);
+        for &doc in docs {
+            let pairs: Vec<((DocNo, DocNo), bool)> = match ahead.leaders.front() {
+                Some(&(leader, count)) if leader == doc => {
+                    ahead.leaders.pop_front();
+                    compared.by_ref().take(count).collect()
+                }
+                _ if self.assigned.get(doc) != NO_DOC => continue,
+                _ => {
+                    // An earlier one was likely to take it, but their texts differ too much.
+                    let neighbours = self.neighbours(job, doc)?;
+                    let pairs: Vec<_> = neighbours.iter().map(|(_, other)| (doc, *other)).collect();
+                    let similar = job.are_similar(&pairs)?;
+                    pairs.into_iter().zip(similar).collect()
+                }
+            };
+            if self.assigned.get(doc) != NO_DOC {
+                continue;
+            }
+            self.assigned.set(doc, doc.0);
+            for ((_, other), similar) in pairs {
+                if similar && self.assigned.get(other) == NO_DOC {
+                    self.assigned.set(other, doc.0);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The other documents without a representative that share a bucket with a document and have
+    /// enough equal lanes: their number, and the document.
+    fn neighbours(&mut self, job: &Job<'_, '_>, doc: DocNo) -> Result<Vec<(usize, DocNo)>> {
+        let Self { assigned, lanes } = self;
+        let (view, plan) = (job.snapshot.view(), job.snapshot.settings().plan);
         lanes.clear();
         view.with_signature(doc, |own, _| lanes.extend_from_slice(own))?;
-        view.candidates_among(
-            &buckets(&lanes, plan, job.probe),
-            None,
-            is_free,
-            |other, theirs| {
-                if equal_lanes(&lanes, theirs) >= job.least {
-                    found.push(other);
-                }
-            },
-        )?;
-        if let Some(verifier) = &mut job.verifier {
-            verifier.retain_similar(doc, &mut found, job.threshold)?;
-        }
-        // The document itself is among the found ones.
-        found.drain(..).for_each(|other| assigned.set(other, doc.0));
+        let is_free = |other: DocNo| other != doc && assigned.get(other) == NO_DOC;
+        let mut found = Vec::new();
+        view.candidates_among(&buckets(lanes, plan, job.probe), None, is_free, |other, theirs| {
+            let equal = equal_lanes(lanes, theirs);
+            if equal >= job.least {
+                found.push((equal, other));
+            }
+        })?;
+        Ok(found)
     }
-    Ok(assigned)
 }
 
 /// The documents that share a bucket with another document, by number.
@@ -112,7 +189,11 @@ fn sharing_a_bucket(job: &mut Job<'_, '_>) -> Result<Vec<DocNo>> {
 }
 
 /// Sorts documents, given in the order of numbers, by how much they are preferred.
-fn in_order_of(preference: &Order, docs: &mut [DocNo], job: &mut Job<'_, '_>) -> Result<()> {
+pub(crate) fn in_order_of(
+    preference: &Order,
+    docs: &mut [DocNo],
+    job: &mut Job<'_, '_>,
+) -> Result<()> {
     /// The number of documents read between two checks for an interruption.
     const STRIDE: u32 = 1 << 12;
     let view = job.snapshot.view();
@@ -139,162 +220,4 @@ fn in_order_of(preference: &Order, docs: &mut [DocNo], job: &mut Job<'_, '_>) ->
         docs.sort_by_key(|doc| preferred.place(*doc));
     }
     Ok(())
-}
-
-/// Connected components of the graph of similar pairs. Compares one document for each group of
-/// equal signatures, and skips pairs that are already connected.
-pub(crate) fn connected(job: &mut Job<'_, '_>, preference: &Order) -> Assigned {
-    job.watch.begin("comparing documents", job.entries())?;
-    let mut forest = Forest(DocMap::new(NO_DOC));
-    let mut groups = Groups::new(job.snapshot, job.probe);
-    let mut roots = Vec::new();
-    let mut content_parts = ContentParts::default();
-    while groups.next_bucket()? {
-        job.watch.advance(groups.take_passed())?;
-        roots.clear();
-        for group in 0..groups.len() {
-            let docs = groups.docs(group);
-            let Some((first, others)) = docs.split_first() else { continue };
-            // Equal signatures all meet in the first band, so they are joined there once.
-            if groups.in_first_band() && !others.is_empty() {
-                let parts = job.split_by_content(docs)?;
-                for part in &parts {
-                    part.windows(2).for_each(|two| {
-                        forest.join(two[0], two[1]);
-                    });
-                }
-                if parts.len() > 1 {
-                    let firsts = parts.iter().filter_map(|part| part.first().copied());
-                    content_parts.0.insert(*first, firsts.collect());
-                }
-            }
-            roots.extend(content_parts.firsts(first).iter().map(|doc| forest.root(*doc)));
-        }
-        roots.sort_unstable();
-        roots.dedup();
-        let mut apart = roots.len();
-        let mut row = None;
-        while apart > 1
-            && let Some(two) = groups.next_two()?
-        {
-            if row != Some(two.0) {
-                row = Some(two.0);
-                // A large bucket takes long, so each row of it checks for an interruption.
-                job.watch.expect(0)?;
-            }
-            let (Some(left), Some(right)) = (groups.first(two.0), groups.first(two.1)) else {
-                continue;
-            };
-            let mut compared = None;
-            for (x, y) in content_parts.twos(&left, &right) {
-                if apart == 1 {
-                    break;
-                }
-                if forest.root(x) == forest.root(y) {
-                    continue;
-                }
-                let similar = *compared.get_or_insert_with(|| {
-                    let (x, y) = groups.lanes(two);
-                    !groups.met_before(x, y) && equal_lanes(x, y) >= job.least
-                });
-                if similar && job.are_similar(x, y)? {
-                    apart -= usize::from(forest.join(x, y));
-                }
-            }
-        }
-    }
-    let mut assigned = forest.trees();
-    if preference.keep != Keep::First || preference.preferred.is_some() {
-        rename(&mut assigned, preference, job)?;
-    }
-    Ok(assigned)
-}
-
-/// Groups with equal signatures but different texts. Maps the first document of such a group to the
-/// first document of each of its parts with equal texts.
-#[derive(Default)]
-struct ContentParts(FxHashMap<DocNo, Vec<DocNo>>);
-
-impl ContentParts {
-    /// The documents that represent a group, which is given by its first document.
-    fn firsts<'f>(&'f self, first: &'f DocNo) -> &'f [DocNo] {
-        match self.0.is_empty() {
-            true => std::slice::from_ref(first),
-            false => self.0.get(first).map_or(std::slice::from_ref(first), Vec::as_slice),
-        }
-    }
-
-    /// All pairs of documents that represent two groups.
-    fn twos<'f>(
-        &'f self,
-        left: &'f DocNo,
-        right: &'f DocNo,
-    ) -> impl Iterator<Item = (DocNo, DocNo)> + 'f {
-        let rights = self.firsts(right);
-        self.firsts(left).iter().flat_map(move |x| rights.iter().map(move |y| (*x, *y)))
-    }
-}
-
-/// Replaces the first document of each cluster by the one that is preferred.
-fn rename(assigned: &mut DocMap, preference: &Order, job: &mut Job<'_, '_>) -> Result<()> {
-    let mut docs: Vec<DocNo> = assigned.iter().map(|(doc, _)| doc).collect();
-    in_order_of(preference, &mut docs, job)?;
-    let mut kept = DocMap::new(NO_DOC);
-    for doc in docs {
-        let root = DocNo(assigned.get(doc));
-        if kept.get(root) == NO_DOC {
-            kept.set(root, doc.0);
-        }
-        assigned.set(doc, kept.get(root));
-    }
-    Ok(())
-}
-
-/// A union-find forest with path halving (R. E. Tarjan, *Efficiency of a Good But Not Linear Set
-/// Union Algorithm*, 1975). Maps each joined document to its parent. A parent never has a higher
-/// number than its child.
-struct Forest(DocMap);
-
-impl Forest {
-    fn parent(&self, doc: DocNo) -> DocNo {
-        match self.0.get(doc) {
-            NO_DOC => doc,
-            parent => DocNo(parent),
-        }
-    }
-
-    fn root(&mut self, mut doc: DocNo) -> DocNo {
-        loop {
-            let parent = self.parent(doc);
-            if parent == doc {
-                return doc;
-            }
-            let grandparent = self.parent(parent);
-            if grandparent != parent {
-                self.0.set(doc, grandparent.0);
-            }
-            doc = grandparent;
-        }
-    }
-
-    /// Joins two trees; returns false if they were already one.
-    fn join(&mut self, a: DocNo, b: DocNo) -> bool {
-        let (a, b) = (self.root(a), self.root(b));
-        let root = a.min(b);
-        if a != b {
-            self.0.set(root, root.0);
-            self.0.set(a.max(b), root.0);
-        }
-        a != b
-    }
-
-    /// Maps each joined document to its root.
-    fn trees(self) -> DocMap {
-        let mut trees = self.0.clone();
-        for (doc, parent) in self.0.iter() {
-            // A parent has a lower number than its child, so it already maps to its root.
-            trees.set(doc, trees.get(DocNo(parent)));
-        }
-        trees
-    }
 }

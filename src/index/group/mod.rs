@@ -2,6 +2,7 @@
 
 pub(crate) mod buckets;
 pub(crate) mod clusters;
+mod connected;
 pub(crate) mod doc_map;
 pub(crate) mod groups;
 pub(crate) mod linkage;

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::estimate::{equal_lanes, least_equal_lanes};
 use crate::index::ask::matches::{Match, Score};
-use crate::index::ask::verify::Verifier;
+use crate::index::ask::verifier::Verifier;
 use crate::index::group::groups::Groups;
 use crate::index::group::pair_block::{NamedDoc, PairBlock, PairCounts};
 use crate::index::snapshot::Snapshot;
@@ -12,6 +12,7 @@ use crate::params::{Confidence, Threshold};
 use crate::store::DocNo;
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
+use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
@@ -71,6 +72,8 @@ pub struct Pairs<'s> {
     exact: Option<ContentParts<'s>>,
     /// The two groups that are being compared.
     comparing: Option<Comparing>,
+    /// Similar parts that were found ahead of those being reported.
+    ahead: VecDeque<Similar>,
     /// The documents on the left with their ids, and the first of them; read on first use.
     left: Option<(DocNo, Vec<NamedDoc>)>,
     /// The pairs that are being reported.
@@ -108,7 +111,7 @@ struct Comparing {
     equal: usize,
 }
 
-/// Two parts that are similar.
+/// Two parts that are similar: by estimate, until their texts are compared.
 struct Similar {
     lefts: Parts,
     /// `None` for the pairs within the part on the left.
@@ -137,6 +140,7 @@ impl<'s> Pairs<'s> {
             recall: probe.recall(),
             exact: None,
             comparing: None,
+            ahead: VecDeque::new(),
             left: None,
             block: None,
             block_match: Score::Exact(0.0).named(String::new(), lanes, Confidence::DEFAULT),
@@ -222,7 +226,47 @@ impl<'s> Pairs<'s> {
                 }
                 self.left = self.block.take().map(PairBlock::into_left);
             }
-            if !self.next_block()? {
+            let Some(similar) = self.next_similar()? else { return Ok(None) };
+            self.begin(&similar)?;
+        }
+    }
+
+    /// Finds the next two parts that are similar.
+    fn next_similar(&mut self) -> Result<Option<Similar>> {
+        /// The number of pairs of texts that are compared together, on all threads.
+        const AHEAD: usize = 4096;
+        if self.exact.is_none() {
+            return self.next_candidate();
+        }
+        // With a limit, the pairs reported so far decide which texts are compared.
+        let most = if self.counts.is_some() { 1 } else { AHEAD };
+        while self.ahead.is_empty() {
+            let mut candidates = Vec::new();
+            while candidates.len() < most
+                && let Some(candidate) = self.next_candidate()?
+            {
+                candidates.push(candidate);
+            }
+            if candidates.is_empty() {
+                return Ok(None);
+            }
+            if let Some(exact) = &mut self.exact {
+                self.ahead = exact.verified(candidates, self.threshold.get())?;
+            }
+        }
+        Ok(self.ahead.pop_front())
+    }
+
+    /// Finds the next two parts that are similar by estimate.
+    fn next_candidate(&mut self) -> Result<Option<Similar>> {
+        loop {
+            if let Some(comparing) = &mut self.comparing {
+                match comparing.next() {
+                    Some(candidate) => return Ok(Some(candidate)),
+                    None => self.comparing = None,
+                }
+            }
+            let Some((left, right)) = self.groups.next_two()? else {
                 self.left = None;
                 if !self.groups.next_bucket()? {
                     return Ok(None);
@@ -230,22 +274,8 @@ impl<'s> Pairs<'s> {
                 if let Some(exact) = &mut self.exact {
                     exact.parts.clear();
                 }
-            }
-        }
-    }
-
-    /// Finds the next two similar parts of the bucket that have pairs to report.
-    fn next_block(&mut self) -> Result<bool> {
-        loop {
-            if let Some(comparing) = &mut self.comparing {
-                let least = self.threshold.get();
-                match comparing.next(self.exact.as_mut(), least)? {
-                    Some(similar) if self.begin(&similar)? => return Ok(true),
-                    Some(_) => continue,
-                    None => self.comparing = None,
-                }
-            }
-            let Some((left, right)) = self.groups.next_two()? else { return Ok(false) };
+                continue;
+            };
             let (x, y) = self.groups.lanes((left, right));
             let same = left == right;
             let met = match same {
@@ -285,18 +315,18 @@ impl<'s> Pairs<'s> {
         }
     }
 
-    /// Begins to report the pairs of two parts; returns false if all documents on one side
-    /// have reached the limit.
-    fn begin(&mut self, similar: &Similar) -> Result<bool> {
+    /// Begins to report the pairs of two parts, unless all documents on one side have reached the
+    /// limit.
+    fn begin(&mut self, similar: &Similar) -> Result<()> {
         let (left, right) = similar.docs();
         let all = pairs_of(left.len(), right.map(<[DocNo]>::len));
         if let Some(counts) = &self.counts
             && (counts.none_open(left) || right.is_some_and(|docs| counts.none_open(docs)))
         {
             self.left_out += all;
-            return Ok(false);
+            return Ok(());
         }
-        let Some(first) = left.first().copied() else { return Ok(false) };
+        let Some(first) = left.first().copied() else { return Ok(()) };
         let named = match self.left.take() {
             Some((of, named)) if of == first => named,
             _ => self.named(left)?,
@@ -308,7 +338,7 @@ impl<'s> Pairs<'s> {
         self.block = Some(PairBlock::new(first, named, others, self.counts.is_some()));
         let lanes = self.snapshot.settings().lanes.get();
         self.block_match = similar.score.named(String::new(), lanes, self.confidence);
-        Ok(true)
+        Ok(())
     }
 
     /// Reads the ids of the documents below the limit, and sorts them by id.
@@ -324,46 +354,35 @@ impl<'s> Pairs<'s> {
 }
 
 impl Comparing {
-    /// The next two parts that are similar.
-    fn next(
-        &mut self,
-        mut exact: Option<&mut ContentParts<'_>>,
-        least: f64,
-    ) -> Result<Option<Similar>> {
+    /// The next two parts.
+    fn next(&mut self) -> Option<Similar> {
         loop {
             let (left, right) = self.at;
             let rights = self.rights.as_ref().unwrap_or(&self.lefts);
-            let Some(x) = self.lefts.get(left) else { return Ok(None) };
-            let Some(y) = rights.get(right) else {
+            let (x, Some(y)) = (self.lefts.get(left)?, rights.get(right)) else {
                 let next = left + 1;
                 self.at = (next, if self.rights.is_some() { 0 } else { next });
                 continue;
             };
             self.at.1 += 1;
             let within = self.rights.is_none() && left == right;
-            if within && x.len() < 2 {
+            if x.is_empty() || y.is_empty() || within && x.len() < 2 {
                 continue;
             }
-            let score = match (exact.as_deref_mut(), x.first(), y.first()) {
-                (None, _, _) => Score::Estimated(self.equal),
-                (Some(_), _, _) if within => Score::Exact(1.0),
-                (Some(exact), Some(a), Some(b)) => {
-                    let similarity = exact.verifier.similarity(*a, *b)?;
-                    if similarity < least {
-                        continue;
-                    }
-                    Score::Exact(similarity)
-                }
-                (Some(_), _, _) => continue,
-            };
-            let lefts = Arc::clone(&self.lefts);
+            let (lefts, score) = (Arc::clone(&self.lefts), Score::Estimated(self.equal));
             let rights = (!within).then(|| Arc::clone(rights));
-            return Ok(Some(Similar { lefts, rights, at: (left, right), score }));
+            return Some(Similar { lefts, rights, at: (left, right), score });
         }
     }
 }
 
 impl Similar {
+    /// A document of either side.
+    fn firsts(&self) -> Option<(DocNo, DocNo)> {
+        let (left, right) = self.docs();
+        Some((*left.first()?, *right.unwrap_or(left).first()?))
+    }
+
     /// The documents on the left, and those on the right unless both sides are the same part.
     fn docs(&self) -> (&[DocNo], Option<&[DocNo]>) {
         let (left, right) = self.at;
@@ -372,6 +391,16 @@ impl Similar {
 }
 
 impl ContentParts<'_> {
+    /// The candidates whose exact similarity is at least `least`.
+    fn verified(&mut self, candidates: Vec<Similar>, least: f64) -> Result<VecDeque<Similar>> {
+        let pairs: Vec<(DocNo, DocNo)> = candidates.iter().filter_map(Similar::firsts).collect();
+        let compared = self.verifier.similarities(&pairs)?;
+        let scored = candidates.into_iter().zip(compared);
+        let similar = scored.filter(|(_, similarity)| *similarity >= least);
+        let score = |(similar, similarity)| Similar { score: Score::Exact(similarity), ..similar };
+        Ok(similar.map(score).collect())
+    }
+
     /// The parts of a group of the bucket.
     fn parts(&mut self, groups: &Groups<'_>, group: usize) -> Result<Parts> {
         if let Some(parts) = self.parts.get(&group) {

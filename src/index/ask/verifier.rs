@@ -1,0 +1,182 @@
+//! Compares stored texts of a snapshot, many pairs at a time.
+
+use crate::error::Result;
+use crate::index::ask::verify::{Elements, LARGE_BATCH, TextKey, text_key};
+use crate::index::snapshot::Snapshot;
+use crate::store::{DocNo, parallel};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
+
+/// Computes exact similarities between documents of a snapshot, on all threads. Keeps recently used
+/// elements in memory, up to the cache size of the index.
+pub(crate) struct Verifier<'s> {
+    snapshot: &'s Snapshot,
+    /// Recently used elements. When they fill half the cache, they replace `old`.
+    young: FxHashMap<TextKey, Arc<Elements>>,
+    old: FxHashMap<TextKey, Arc<Elements>>,
+    /// The size of `young` in bytes.
+    bytes: usize,
+}
+
+/// Two different texts of documents to compare, and the places in the answer that wait for their
+/// similarity.
+struct Comparing {
+    texts: [(TextKey, DocNo); 2],
+    places: Vec<usize>,
+}
+
+impl<'s> Verifier<'s> {
+    pub(crate) fn new(snapshot: &'s Snapshot) -> Self {
+        Self { snapshot, young: FxHashMap::default(), old: FxHashMap::default(), bytes: 0 }
+    }
+
+    /// The exact similarities of pairs of documents, in their order.
+    pub(crate) fn similarities(&mut self, pairs: &[(DocNo, DocNo)]) -> Result<Vec<f64>> {
+        let mut similarities = vec![1.0; pairs.len()];
+        let comparings = self.distinct(pairs)?;
+        let mut rest = &comparings[..];
+        while !rest.is_empty() {
+            let (now, later) = rest.split_at(self.fitting(rest, |comparing| comparing.texts));
+            let elements = self.elements(now.iter().flat_map(|comparing| comparing.texts))?;
+            let compared = parallel::map(now.iter().collect(), pays(now.len()), |comparing| {
+                let [a, b] = comparing.texts.map(|(key, _)| elements.get(&key));
+                a.zip(b).map_or(0.0, |(a, b)| a.compare(b).similarity)
+            });
+            for (comparing, similarity) in now.iter().zip(compared) {
+                comparing.places.iter().for_each(|place| similarities[*place] = similarity);
+            }
+            rest = later;
+        }
+        Ok(similarities)
+    }
+
+    /// Splits documents into parts with equal elements. The order of the parts depends on the
+    /// elements, not on the numbers. Reads each distinct text once.
+    pub(crate) fn split_by_content(&mut self, docs: &[DocNo]) -> Result<Vec<Vec<DocNo>>> {
+        if let [_] = docs {
+            return Ok(vec![docs.to_vec()]);
+        }
+        let keys = self.keys(docs.to_vec())?;
+        let distinct: FxHashMap<TextKey, DocNo> =
+            keys.iter().map(|(doc, key)| (*key, *doc)).collect();
+        let texts: Vec<(TextKey, DocNo)> = distinct.into_iter().collect();
+        let mut prints: FxHashMap<TextKey, u64> = FxHashMap::default();
+        let mut rest = &texts[..];
+        while !rest.is_empty() {
+            let (now, later) = rest.split_at(self.fitting(rest, |text| [*text]));
+            let elements = self.elements(now.iter().copied())?;
+            prints.extend(elements.iter().map(|(key, elements)| (*key, elements.fingerprint())));
+            rest = later;
+        }
+        let print = |doc: &DocNo| Some((*prints.get(keys.get(doc)?)?, *doc));
+        let mut parts: Vec<(u64, DocNo)> = docs.iter().filter_map(print).collect();
+        parts.sort_unstable();
+        let parts = parts.chunk_by(|a, b| a.0 == b.0);
+        Ok(parts.map(|part| part.iter().map(|(_, doc)| *doc).collect()).collect())
+    }
+
+    /// The pairs with different texts, each pair of texts once.
+    fn distinct(&self, pairs: &[(DocNo, DocNo)]) -> Result<Vec<Comparing>> {
+        let keys = self.keys(pairs.iter().flat_map(|(a, b)| [*a, *b]).collect())?;
+        let mut comparings: Vec<Comparing> = Vec::with_capacity(pairs.len());
+        let mut known: FxHashMap<[TextKey; 2], usize> = FxHashMap::default();
+        for (place, &(a, b)) in pairs.iter().enumerate() {
+            let (Some(&of_a), Some(&of_b)) = (keys.get(&a), keys.get(&b)) else { continue };
+            if of_a == of_b {
+                continue;
+            }
+            let at = *known.entry([of_a, of_b]).or_insert(comparings.len());
+            match comparings.get_mut(at) {
+                Some(comparing) => comparing.places.push(place),
+                None => {
+                    let texts = [(of_a, a), (of_b, b)];
+                    comparings.push(Comparing { texts, places: vec![place] });
+                }
+            }
+        }
+        Ok(comparings)
+    }
+
+    /// What identifies the texts of documents.
+    fn keys(&self, mut docs: Vec<DocNo>) -> Result<FxHashMap<DocNo, TextKey>> {
+        docs.sort_unstable();
+        docs.dedup();
+        let view = self.snapshot.view();
+        let shared = pays(docs.len());
+        parallel::map(docs, shared, |doc| Ok((doc, text_key(&view, doc)?))).into_iter().collect()
+    }
+
+    /// The number of items, at least one, whose elements a quarter of the cache holds.
+    fn fitting<T, const N: usize>(
+        &self,
+        items: &[T],
+        texts: impl Fn(&T) -> [(TextKey, DocNo); N],
+    ) -> usize {
+        let most = self.snapshot.reader().engine().cache_bytes() as u64 / 4;
+        let (mut counted, mut bytes) = (FxHashSet::default(), 0_u64);
+        let fits = |item: &&T| {
+            for (key, _) in texts(item) {
+                if counted.insert(key) {
+                    // A text has hardly more shingles than bytes.
+                    bytes = bytes.saturating_add(key.1.saturating_mul(size_of::<u64>() as u64));
+                }
+            }
+            bytes <= most
+        };
+        items.iter().take_while(fits).count().max(1)
+    }
+
+    /// The elements of texts, from memory or from the file.
+    fn elements(
+        &mut self,
+        texts: impl IntoIterator<Item = (TextKey, DocNo)>,
+    ) -> Result<FxHashMap<TextKey, Arc<Elements>>> {
+        let mut found: FxHashMap<TextKey, Arc<Elements>> = FxHashMap::default();
+        let mut missing: FxHashMap<TextKey, DocNo> = FxHashMap::default();
+        for (key, doc) in texts {
+            if found.contains_key(&key) || missing.contains_key(&key) {
+                continue;
+            }
+            match self.young.get(&key).cloned() {
+                Some(elements) => {
+                    found.insert(key, elements);
+                }
+                None => match self.old.remove(&key) {
+                    Some(elements) => {
+                        found.insert(key, Arc::clone(&elements));
+                        self.keep(key, elements);
+                    }
+                    None => {
+                        missing.insert(key, doc);
+                    }
+                },
+            }
+        }
+        let (view, sketcher) = (self.snapshot.view(), self.snapshot.sketcher());
+        let shared = pays(missing.len());
+        let read = |(key, doc)| Ok((key, Arc::new(Elements::read(&view, sketcher, doc)?)));
+        for read in parallel::map(missing.into_iter().collect(), shared, read) {
+            let (key, elements) = read?;
+            found.insert(key, Arc::clone(&elements));
+            self.keep(key, elements);
+        }
+        Ok(found)
+    }
+
+    /// Remembers elements; forgets the oldest ones if there are too many.
+    fn keep(&mut self, key: TextKey, elements: Arc<Elements>) {
+        /// The memory of one entry besides its elements, in bytes.
+        const ENTRY_BYTES: usize = 64;
+        self.bytes += elements.bytes() + ENTRY_BYTES;
+        if 2 * self.bytes > self.snapshot.reader().engine().cache_bytes() {
+            self.old = std::mem::take(&mut self.young);
+            self.bytes = elements.bytes() + ENTRY_BYTES;
+        }
+        self.young.insert(key, elements);
+    }
+}
+
+/// Whether so many texts are worth the distribution over threads.
+fn pays(texts: usize) -> bool {
+    texts >= LARGE_BATCH
+}

@@ -1,0 +1,198 @@
+//! Single linkage: the connected components of the graph of similar pairs.
+
+use crate::error::Result;
+use crate::estimate::equal_lanes;
+use crate::index::group::clusters::{Keep, Order};
+use crate::index::group::doc_map::DocMap;
+use crate::index::group::groups::Groups;
+use crate::index::group::linkage::{Assigned, Job, NO_DOC, in_order_of};
+use crate::store::DocNo;
+use rustc_hash::FxHashMap;
+
+/// The number of pairs whose texts are compared together, on all threads. More would compare more
+/// pairs that the others already connect.
+const TOGETHER: usize = 256;
+
+/// Connected components of the graph of similar pairs. Compares one document for each group of
+/// equal signatures, and skips pairs that are already connected.
+pub(crate) fn connected(job: &mut Job<'_, '_>, preference: &Order) -> Assigned {
+    job.watch.begin("comparing documents", job.entries())?;
+    let mut forest = Forest(DocMap::new(NO_DOC));
+    let mut groups = Groups::new(job.snapshot, job.probe);
+    let mut roots = Vec::new();
+    let mut content_parts = ContentParts::default();
+    let mut waiting = Vec::new();
+    while groups.next_bucket()? {
+        job.watch.advance(groups.take_passed())?;
+        roots.clear();
+        for group in 0..groups.len() {
+            let docs = groups.docs(group);
+            let Some((first, others)) = docs.split_first() else { continue };
+            // Equal signatures all meet in the first band, so they are joined there once.
+            if groups.in_first_band() && !others.is_empty() {
+                let parts = job.split_by_content(docs)?;
+                for part in &parts {
+                    part.windows(2).for_each(|two| {
+                        forest.join(two[0], two[1]);
+                    });
+                }
+                if parts.len() > 1 {
+                    let firsts = parts.iter().filter_map(|part| part.first().copied());
+                    content_parts.0.insert(*first, firsts.collect());
+                }
+            }
+            roots.extend_from_slice(content_parts.firsts(first));
+        }
+        let mut apart = forest.count(&roots);
+        let mut row = None;
+        while apart > 1
+            && let Some(two) = groups.next_two()?
+        {
+            if row != Some(two.0) {
+                row = Some(two.0);
+                // A large bucket takes long, so each row of it checks for an interruption.
+                job.watch.expect(0)?;
+            }
+            let (Some(left), Some(right)) = (groups.first(two.0), groups.first(two.1)) else {
+                continue;
+            };
+            let mut compared = None;
+            for (x, y) in content_parts.twos(&left, &right) {
+                if forest.root(x) == forest.root(y) {
+                    continue;
+                }
+                let similar = *compared.get_or_insert_with(|| {
+                    let (x, y) = groups.lanes(two);
+                    !groups.met_before(x, y) && equal_lanes(x, y) >= job.least
+                });
+                match similar {
+                    true if job.verifier.is_some() => waiting.push((x, y)),
+                    true => apart -= usize::from(forest.join(x, y)),
+                    false => break,
+                }
+            }
+            if waiting.len() >= TOGETHER {
+                forest.join_similar(job, &mut waiting)?;
+                apart = forest.count(&roots);
+            }
+        }
+    }
+    forest.join_similar(job, &mut waiting)?;
+    let mut assigned = forest.trees();
+    if preference.keep != Keep::First || preference.preferred.is_some() {
+        rename(&mut assigned, preference, job)?;
+    }
+    Ok(assigned)
+}
+
+/// Groups with equal signatures but different texts. Maps the first document of such a group to the
+/// first document of each of its parts with equal texts.
+#[derive(Default)]
+struct ContentParts(FxHashMap<DocNo, Vec<DocNo>>);
+
+impl ContentParts {
+    /// The documents that represent a group, which is given by its first document.
+    fn firsts<'f>(&'f self, first: &'f DocNo) -> &'f [DocNo] {
+        match self.0.is_empty() {
+            true => std::slice::from_ref(first),
+            false => self.0.get(first).map_or(std::slice::from_ref(first), Vec::as_slice),
+        }
+    }
+
+    /// All pairs of documents that represent two groups.
+    fn twos<'f>(
+        &'f self,
+        left: &'f DocNo,
+        right: &'f DocNo,
+    ) -> impl Iterator<Item = (DocNo, DocNo)> + 'f {
+        let rights = self.firsts(right);
+        self.firsts(left).iter().flat_map(move |x| rights.iter().map(move |y| (*x, *y)))
+    }
+}
+
+/// Replaces the first document of each cluster by the one that is preferred.
+fn rename(assigned: &mut DocMap, preference: &Order, job: &mut Job<'_, '_>) -> Result<()> {
+    let mut docs: Vec<DocNo> = assigned.iter().map(|(doc, _)| doc).collect();
+    in_order_of(preference, &mut docs, job)?;
+    let mut kept = DocMap::new(NO_DOC);
+    for doc in docs {
+        let root = DocNo(assigned.get(doc));
+        if kept.get(root) == NO_DOC {
+            kept.set(root, doc.0);
+        }
+        assigned.set(doc, kept.get(root));
+    }
+    Ok(())
+}
+
+/// A union-find forest with path halving (R. E. Tarjan, *Efficiency of a Good But Not Linear Set
+/// Union Algorithm*, 1975). Maps each joined document to its parent. A parent never has a higher
+/// number than its child.
+struct Forest(DocMap);
+
+impl Forest {
+    fn parent(&self, doc: DocNo) -> DocNo {
+        match self.0.get(doc) {
+            NO_DOC => doc,
+            parent => DocNo(parent),
+        }
+    }
+
+    fn root(&mut self, mut doc: DocNo) -> DocNo {
+        loop {
+            let parent = self.parent(doc);
+            if parent == doc {
+                return doc;
+            }
+            let grandparent = self.parent(parent);
+            if grandparent != parent {
+                self.0.set(doc, grandparent.0);
+            }
+            doc = grandparent;
+        }
+    }
+
+    /// Joins the trees of the pairs whose texts are similar.
+    fn join_similar(
+        &mut self,
+        job: &mut Job<'_, '_>,
+        waiting: &mut Vec<(DocNo, DocNo)>,
+    ) -> Result<()> {
+        let similar = job.are_similar(waiting)?;
+        for ((x, y), similar) in waiting.drain(..).zip(similar) {
+            if similar {
+                self.join(x, y);
+            }
+        }
+        Ok(())
+    }
+
+    /// The number of trees to which documents belong.
+    fn count(&mut self, docs: &[DocNo]) -> usize {
+        let mut roots: Vec<DocNo> = docs.iter().map(|doc| self.root(*doc)).collect();
+        roots.sort_unstable();
+        roots.dedup();
+        roots.len()
+    }
+
+    /// Joins two trees; returns false if they were already one.
+    fn join(&mut self, a: DocNo, b: DocNo) -> bool {
+        let (a, b) = (self.root(a), self.root(b));
+        let root = a.min(b);
+        if a != b {
+            self.0.set(root, root.0);
+            self.0.set(a.max(b), root.0);
+        }
+        a != b
+    }
+
+    /// Maps each joined document to its root.
+    fn trees(self) -> DocMap {
+        let mut trees = self.0.clone();
+        for (doc, parent) in self.0.iter() {
+            // A parent has a lower number than its child, so it already maps to its root.
+            trees.set(doc, trees.get(DocNo(parent)));
+        }
+        trees
+    }
+}
