@@ -3,6 +3,7 @@
 mod bottom;
 mod clusters;
 mod containment;
+mod crowds;
 mod dedup;
 mod dedup_runs;
 mod exact;

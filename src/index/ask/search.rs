@@ -2,9 +2,10 @@
 
 use crate::error::Result;
 use crate::estimate::{equal_lanes, least_equal_lanes};
+use crate::hash::TextHash;
 use crate::index::ask::matches::Score;
-use crate::index::ask::verify::{Comparison, Margins, best};
-use crate::lsh::{BandPlan, Probe, word};
+use crate::index::ask::verify::{Comparison, Margins, best, text_key};
+use crate::lsh::{BandPlan, Probe, WordRange, word};
 use crate::params::Threshold;
 use crate::sketch::Sketcher;
 use crate::store::{BandNo, Bucket, CandidateLimit, ChunkTable, DocNo, DocTable, Settings, View};
@@ -154,6 +155,9 @@ pub(crate) fn find_similar<P: ChunkTable, D: DocTable>(
     most: usize,
     counts: impl Fn(DocNo) -> bool,
 ) -> Result<Similar> {
+    if let Some(found) = first_copies(view, lanes, search_plan.plan, exact, most, &counts)? {
+        return Ok(Similar { found, limited: false });
+    }
     let Some(exact) = exact else {
         let (found, limited) = most_equal_lanes(view, lanes, search_plan, most, counts)?;
         return Ok(Similar { found: found.into_iter().map(Score::estimated).collect(), limited });
@@ -173,6 +177,42 @@ pub(crate) fn find_similar<P: ChunkTable, D: DocTable>(
     candidates.sort_unstable_by_key(|(equal, doc)| (Reverse(*equal), *doc));
     let found = best(view, exact, &candidates, most)?;
     Ok(Similar { found, limited })
+}
+
+/// The `most` documents with the lowest numbers among the copies of what is asked, if there is a
+/// crowd of them: of documents with equal lanes or, if texts are compared, of equal texts. Nothing
+/// can be more similar. A crowd shares all buckets, so that one is enough to find them in, and what
+/// follows the first ones need not be read.
+fn first_copies<P: ChunkTable, D: DocTable>(
+    view: &View<'_, P, D>,
+    lanes: &[u8],
+    plan: BandPlan,
+    exact: Option<ExactText<'_>>,
+    most: usize,
+    counts: impl Fn(DocNo) -> bool,
+) -> Result<Option<Vec<(Score, DocNo)>>> {
+    /// The fewest documents in a bucket with which this is tried.
+    const CROWD: usize = 64;
+    let bucket = Bucket { band: BandNo(0), words: WordRange::only(word(lanes, 0, plan.depth())) };
+    let Some(docs) = view.crowd(bucket, CROWD)? else { return Ok(None) };
+    let text = exact.map(|exact| (TextHash::of(exact.text.as_bytes()), exact.text.len() as u64));
+    let mut found = Vec::with_capacity(most);
+    for doc in docs.into_iter().filter(|doc| view.is_live(*doc) && counts(*doc)) {
+        let score = match (exact, view.with_signature(doc, |other, _| other == lanes)?) {
+            (_, false) => continue,
+            (None, true) => Some(Score::Estimated(lanes.len())),
+            (Some(exact), true) => match text == Some(text_key(view, doc)?) {
+                true => exact.score(Comparison { similarity: 1.0, share: 1.0 }),
+                // Its shingles may be the same, which only a comparison tells.
+                false => return Ok(None),
+            },
+        };
+        found.extend(score.map(|score| (score, doc)));
+        if found.len() == most {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
 }
 
 /// Finds at most `most` documents in a plan's buckets that have enough equal lanes, the most equal

@@ -5,7 +5,8 @@ use crate::estimate::least_equal_lanes;
 use crate::index::ask::verifier::Verifier;
 use crate::index::group::connected::connected;
 use crate::index::group::doc_map::DocMap;
-use crate::index::group::linkage::{self, Job, NO_DOC};
+use crate::index::group::leaders::by_representative;
+use crate::index::group::linkage::{Job, NO_DOC};
 use crate::index::snapshot::Snapshot;
 use crate::lsh::Probe;
 use crate::params::Threshold;
@@ -174,9 +175,9 @@ impl<'s> Clustering<'s> {
     /// Finds all clusters of two or more documents.
     ///
     /// Memory: about 12 bytes for each document that shares a bucket with another one, and 20 more
-    /// while [`Keep::Longest`] or [`Keep::Id`] sorts these. [`Linkage::Connected`] also needs the
-    /// memory of [`Pairs`](crate::Pairs). Time: [`Linkage::Representative`] costs one query per
-    /// representative.
+    /// while [`Keep::Longest`] or [`Keep::Id`] sorts these; in addition, signatures and buckets
+    /// up to the cache size of the index each and, if texts are compared, texts up to half of it. Time:
+    /// [`Linkage::Representative`] costs one query per representative, on all threads.
     ///
     /// # Errors
     ///
@@ -201,7 +202,7 @@ impl<'s> Clustering<'s> {
             watch,
         };
         let assigned = match self.linkage {
-            Linkage::Representative => linkage::by_representative(&mut job, &self.order)?,
+            Linkage::Representative => by_representative(&mut job, &self.order)?,
             Linkage::Connected => connected(&mut job, &self.order)?,
         };
         Ok(self.none().with(&assigned))

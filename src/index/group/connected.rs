@@ -63,7 +63,7 @@ pub(crate) fn connected(job: &mut Job<'_, '_>, preference: &Order) -> Assigned {
                 }
                 let similar = *compared.get_or_insert_with(|| {
                     let (x, y) = groups.lanes(two);
-                    !groups.met_before(x, y) && equal_lanes(x, y) >= job.least
+                    equal_lanes(x, y) >= job.least
                 });
                 match similar {
                     true if job.verifier.is_some() => waiting.push((x, y)),

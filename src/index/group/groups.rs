@@ -7,6 +7,7 @@ use crate::index::group::sort;
 use crate::index::snapshot::Snapshot;
 use crate::lsh::{Probe, word};
 use crate::store::{ChunkTable, DocNo, DocTable, View};
+use multiversion::multiversion;
 use std::ops::Range;
 
 /// The number of groups on each side of a square. The pairs of a large bucket are compared square
@@ -28,12 +29,18 @@ pub(crate) struct Groups<'s> {
 
 /// The current bucket.
 struct Bucket {
+    /// Its band.
+    band: usize,
+    /// The number of lanes that make a bucket.
+    depth: u32,
     /// Sorted by lanes, which makes equal signatures adjacent, then by number.
     docs: Vec<DocNo>,
     /// The start of each group in `docs`.
     starts: Vec<u32>,
     /// The next pair of groups.
     next: (usize, usize),
+    /// The groups of the right side that share an earlier bucket with a group of the left side.
+    met: Met,
     /// The left side of the current square.
     left: Side,
     /// The right side of the current square; empty on the diagonal, where both sides are equal.
@@ -47,12 +54,25 @@ struct Bucket {
 struct Side {
     groups: Range<usize>,
     lanes: Vec<u8>,
+    /// The words of all groups in the first band, then those in the second, up to the band before
+    /// that of the bucket.
+    words: Vec<u64>,
+}
+
+/// Which groups of the right side have met a group of the left side in an earlier band.
+#[derive(Default)]
+struct Met {
+    /// The group of the left side.
+    left: Option<usize>,
+    /// For each group of the right side, not 0 if both have met.
+    rights: Vec<u64>,
 }
 
 impl<'s> Groups<'s> {
     pub(crate) fn new(snapshot: &'s Snapshot, probe: Probe) -> Self {
         let buckets = Buckets::new(snapshot.settings().plan, probe);
-        Self { snapshot, buckets, cache: None, bucket: Bucket::new(SIDE) }
+        let bucket = Bucket::new(SIDE, probe.depth());
+        Self { snapshot, buckets, cache: None, bucket }
     }
 
     pub(crate) fn probe(&self) -> Probe {
@@ -99,17 +119,23 @@ impl<'s> Groups<'s> {
         if !self.buckets.next(&view)? {
             return Ok(false);
         }
+        self.bucket.band = self.buckets.band();
         self.bucket.fill(&view, cache, self.buckets.docs())?;
         Ok(true)
     }
 
-    /// The next pair of groups in the bucket. Every group is also paired with itself.
+    /// The next pair of groups in the bucket that share no bucket in an earlier band. In the first
+    /// band, every group is also paired with itself.
     pub(crate) fn next_two(&mut self) -> Result<Option<(usize, usize)>> {
         let Some(cache) = &self.cache else { return Ok(None) };
-        if let Some(two) = self.bucket.next_in_square() {
-            return Ok(Some(two));
+        loop {
+            if let Some(two) = self.bucket.next_in_square() {
+                return Ok(Some(two));
+            }
+            if !self.bucket.next_square(&self.snapshot.reader().view(), cache)? {
+                return Ok(None);
+            }
         }
-        self.bucket.next_square(&self.snapshot.reader().view(), cache)
     }
 
     /// The lanes of the two groups that [`next_two`](Self::next_two) returned last.
@@ -117,19 +143,13 @@ impl<'s> Groups<'s> {
         let width = self.snapshot.settings().lanes.get();
         (self.bucket.left.lanes(left, width), self.bucket.right_side().lanes(right, width))
     }
-
-    /// Whether two signatures share a bucket in an earlier band.
-    pub(crate) fn met_before(&self, a: &[u8], b: &[u8]) -> bool {
-        let depth = self.probe().depth();
-        (0..self.buckets.band()).any(|band| word(a, band, depth) == word(b, band, depth))
-    }
 }
 
 impl Bucket {
-    fn new(side: usize) -> Self {
-        let (docs, starts) = (Vec::new(), Vec::new());
+    fn new(side: usize, depth: u32) -> Self {
+        let (docs, starts, met) = (Vec::new(), Vec::new(), Met::default());
         let (left, right) = (Side::default(), Side::default());
-        Self { docs, starts, next: (0, 0), left, right, side }
+        Self { band: 0, depth, docs, starts, next: (0, 0), met, left, right, side }
     }
 
     /// Takes the documents of the next bucket and groups them by signature, in lane order.
@@ -141,6 +161,7 @@ impl Bucket {
     ) -> Result<()> {
         self.docs.clear();
         self.next = (0, 0);
+        self.met.left = None;
         self.left.groups = 0..0;
         self.right.groups = 0..0;
         if docs.len() > self.side {
@@ -151,7 +172,7 @@ impl Bucket {
         }
         // The lanes of the whole bucket fit in one side of a square.
         let width = cache.width();
-        let Side { lanes: sorted, groups } = &mut self.left;
+        let Side { lanes: sorted, groups, .. } = &mut self.left;
         let all = &mut self.right.lanes;
         all.clear();
         docs.iter().try_for_each(|doc| cache.append(view, *doc, all))?;
@@ -166,6 +187,7 @@ impl Bucket {
             sorted.extend(equals.first().map(|row| row.0).unwrap_or_default());
         }
         *groups = 0..self.starts.len();
+        self.left.find_words(self.band, self.depth, width);
         Ok(())
     }
 
@@ -180,28 +202,37 @@ impl Bucket {
         if self.right.groups.is_empty() { &self.left } else { &self.right }
     }
 
+    /// The next pair of the square; `None` at its end.
     #[inline]
     fn next_in_square(&mut self) -> Option<(usize, usize)> {
-        let (left, right) = self.next;
-        if left >= self.left.groups.end {
-            return None;
+        loop {
+            let (left, right) = self.next;
+            if left >= self.left.groups.end {
+                return None;
+            }
+            // On the diagonal, both sides are the same.
+            let rights = if self.right.groups.is_empty() { &self.left } else { &self.right };
+            if self.met.left != Some(left) {
+                self.met.find(&self.left, left, rights, self.band);
+            }
+            let rights = rights.groups.start;
+            let row = self.met.rights.get(right.saturating_sub(rights)..).unwrap_or_default();
+            if let Some(skipped) = row.iter().position(|met| *met == 0) {
+                let right = right + skipped;
+                self.next = (left, right + 1);
+                return Some((left, right));
+            }
+            self.next = (left + 1, rights.max(left + 1));
         }
-        let rights = &self.right_side().groups;
-        let (first, end) = (rights.start, rights.end);
-        self.next = match right + 1 < end {
-            true => (left, right + 1),
-            false => (left + 1, first.max(left + 1)),
-        };
-        // In the last row of a square on the diagonal, the pair of a group with itself is the last.
-        Some((left, right))
     }
 
-    /// Reads the lanes of the next square and returns its first pair of groups.
+    /// Reads the lanes of the next square; returns false after the last.
     fn next_square<P: ChunkTable, D: DocTable>(
         &mut self,
         view: &View<'_, P, D>,
         cache: &SignatureCache,
-    ) -> Result<Option<(usize, usize)>> {
+    ) -> Result<bool> {
+        self.met.left = None;
         let groups = self.starts.len();
         let side = |start: usize| start..groups.min(start + self.side);
         let right = self.right_side().groups.end;
@@ -215,7 +246,7 @@ impl Bucket {
             self.right.groups = 0..0;
             self.next = (self.left.groups.start, self.left.groups.start);
         }
-        Ok(self.next_in_square())
+        Ok(!self.left.groups.is_empty())
     }
 
     fn read<P: ChunkTable, D: DocTable>(
@@ -223,14 +254,17 @@ impl Bucket {
         view: &View<'_, P, D>,
         cache: &SignatureCache,
         groups: Range<usize>,
-        Side { mut lanes, .. }: Side,
+        mut side: Side,
     ) -> Result<Side> {
+        let Side { lanes, .. } = &mut side;
         lanes.clear();
         for group in groups.clone() {
             let first = self.docs(group).first();
-            first.map_or(Ok(()), |doc| cache.append(view, *doc, &mut lanes))?;
+            first.map_or(Ok(()), |doc| cache.append(view, *doc, lanes))?;
         }
-        Ok(Side { groups, lanes })
+        side.groups = groups;
+        side.find_words(self.band, self.depth, cache.width());
+        Ok(side)
     }
 }
 
@@ -238,5 +272,44 @@ impl Side {
     fn lanes(&self, group: usize, width: usize) -> &[u8] {
         let start = group.saturating_sub(self.groups.start) * width;
         self.lanes.get(start..start + width).unwrap_or_default()
+    }
+
+    /// Computes the words of all groups in the bands before `band`.
+    fn find_words(&mut self, band: usize, depth: u32, width: usize) {
+        let Self { lanes, words, .. } = self;
+        words.clear();
+        for band in 0..band {
+            words.extend(lanes.chunks_exact(width).map(|lanes| word(lanes, band, depth)));
+        }
+    }
+}
+
+impl Met {
+    /// Finds the groups of the right side that agree with a group of the left side in a word of the
+    /// bands before `band`. Looks at one band after the other, which vector registers do for many
+    /// groups at once: in a large bucket of near copies, nearly all pairs have met before.
+    fn find(&mut self, left_side: &Side, left: usize, right_side: &Side, band: usize) {
+        self.left = Some(left);
+        self.rights.clear();
+        self.rights.resize(right_side.groups.len(), 0);
+        if band == 0 {
+            return;
+        }
+        let at = left.saturating_sub(left_side.groups.start);
+        let own = left_side.words.chunks_exact(left_side.groups.len());
+        let rights = right_side.words.chunks_exact(right_side.groups.len());
+        for (own, words) in own.zip(rights) {
+            if let Some(own) = own.get(at) {
+                mark_equal(&mut self.rights, words, *own);
+            }
+        }
+    }
+}
+
+/// Marks the places where a word occurs.
+#[multiversion(targets("x86_64+avx2", "x86_64+sse4.2", "aarch64+neon"))]
+fn mark_equal(marks: &mut [u64], words: &[u64], word: u64) {
+    for (mark, other) in marks.iter_mut().zip(words) {
+        *mark |= u64::from(*other == word);
     }
 }

@@ -278,11 +278,7 @@ impl<'s> Pairs<'s> {
             };
             let (x, y) = self.groups.lanes((left, right));
             let same = left == right;
-            let met = match same {
-                true => !self.groups.in_first_band() || self.groups.docs(left).len() < 2,
-                false => self.groups.met_before(x, y),
-            };
-            if met {
+            if same && self.groups.docs(left).len() < 2 {
                 continue;
             }
             let equal = equal_lanes(x, y);

@@ -47,6 +47,12 @@ impl SignatureCache {
         self.width
     }
 
+    /// The lanes of a document, if they are in memory.
+    pub(crate) fn get(&self, doc: DocNo) -> Option<&[u8]> {
+        let place = *self.places.get(doc.0 as usize).filter(|place| **place != NOWHERE)?;
+        self.lanes.get(place as usize * self.width..)?.get(..self.width)
+    }
+
     /// Appends the lanes of a document, from memory or from the file.
     pub(crate) fn append<P: ChunkTable, D: DocTable>(
         &self,
@@ -54,12 +60,12 @@ impl SignatureCache {
         doc: DocNo,
         out: &mut Vec<u8>,
     ) -> Result<()> {
-        match self.places.get(doc.0 as usize) {
-            Some(&place) if place != NOWHERE => {
-                out.extend_from_slice(&self.lanes[place as usize * self.width..][..self.width]);
+        match self.get(doc) {
+            Some(lanes) => {
+                out.extend_from_slice(lanes);
                 Ok(())
             }
-            _ => view.with_signature(doc, |lanes, _| out.extend_from_slice(lanes)),
+            None => view.with_signature(doc, |lanes, _| out.extend_from_slice(lanes)),
         }
     }
 }

@@ -82,6 +82,46 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         Ok(())
     }
 
+    /// The live documents of some buckets that `is_wanted` accepts, each once, in the order of their
+    /// numbers.
+    pub(crate) fn documents_among(
+        &self,
+        buckets: &[Bucket],
+        is_wanted: impl Fn(DocNo) -> bool,
+    ) -> Result<Vec<DocNo>> {
+        let (mut found, mut docs) = (FoundDocs::new(None), Vec::new());
+        for bucket in buckets {
+            self.read_bucket(*bucket, &mut docs)?;
+            found.docs.extend(docs.iter().copied().filter(|doc| is_wanted(*doc)));
+            found.compact();
+        }
+        Ok(found.into_docs().0)
+    }
+
+    /// The first documents of a bucket of one word, by number, if it has at least `least`, removed
+    /// ones included. `None` if it has fewer; as far as memory tells this, no page is read.
+    pub(crate) fn crowd(&self, bucket: Bucket, least: usize) -> Result<Option<Vec<DocNo>>> {
+        let search = BucketSearch::new(self.fixed.layout, bucket);
+        let runs = || self.state.manifest.with_band(bucket.band);
+        let segments = self.state.tail.segments().iter();
+        let mut in_tail = segments.flat_map(|segment| segment.bucket(bucket)).copied();
+        let mut docs = Vec::new();
+        if runs().any(|(_, content)| search.occurrence_in(content) == Occurrence::Unknown) {
+            guard(self.fixed.path, || {
+                for (run, content) in runs() {
+                    if docs.len() < least && search.occurrence_in(content) != Occurrence::Never {
+                        self.search_run(run, &search, content, least, &mut docs)?;
+                    }
+                }
+                Ok(())
+            })?;
+        } else if in_tail.clone().nth(least).is_none() {
+            return Ok(None);
+        }
+        docs.extend(in_tail.by_ref().take(least));
+        Ok((docs.len() >= least).then_some(docs))
+    }
+
     /// Visits every live document of some buckets of lane bands once, with its lanes, in no
     /// particular order.
     ///

@@ -1,0 +1,98 @@
+//! Crowds: very many near copies, and very many equal ones.
+
+use crate::support::{Place, Random, estimate, meet, probe, text, tiny};
+use twindex::{Document, Index, Inserted, Outcome, Signature};
+
+/// Signatures that agree with one of them in most lanes, so that large buckets have many groups.
+fn near_copies(count: usize) -> Vec<Signature> {
+    let mut random = Random(5);
+    let base: Vec<u8> = (0..64).map(|_| random.next() as u8).collect();
+    let copy = |_| {
+        let mut lanes = base.clone();
+        for _ in 0..random.below(5) {
+            lanes[random.below(64) as usize] = random.next() as u8;
+        }
+        Signature::from_lanes(lanes, 1000)
+    };
+    (0..count).map(copy).collect()
+}
+
+#[test]
+fn every_pair_of_a_bucket_of_several_squares_is_reported_once() {
+    let place = Place::new();
+    let index = Index::options().lanes(64).create(place.index()).expect("created");
+    let signatures = near_copies(2_500);
+    let document = |(number, signature): (usize, &Signature)| {
+        Document::from_signature(number.to_string(), signature.clone()).expect("a document")
+    };
+    let documents: Vec<Document> = signatures.iter().enumerate().map(document).collect();
+    let mut txn = index.begin_write().expect("begun");
+    txn.insertion().documents(documents).expect("inserted");
+    txn.commit().expect("committed");
+    let snapshot = index.snapshot().expect("a snapshot");
+    let mut pairs: Vec<(usize, usize)> = Vec::new();
+    for pair in snapshot.pairs(0.8).expect("a threshold") {
+        let pair = pair.expect("readable");
+        let number = |id: &str| id.parse::<usize>().expect("a number");
+        let (a, b) = (number(&pair.a), number(&pair.b));
+        pairs.push((a.min(b), a.max(b)));
+    }
+    pairs.sort_unstable();
+    let (bands, depth) = probe(snapshot.settings(), 0.8);
+    let mut expected = Vec::new();
+    for (a, left) in signatures.iter().enumerate() {
+        for (b, right) in signatures.iter().enumerate().skip(a + 1) {
+            if estimate(left, right) >= 0.8 && meet(left, right, bands, depth) {
+                expected.push((a, b));
+            }
+        }
+    }
+    assert!(expected.len() > 2_000_000, "{} pairs", expected.len());
+    assert!(pairs == expected, "{} pairs, expected {}", pairs.len(), expected.len());
+}
+
+/// The document that a new one duplicates.
+fn duplicated(outcome: &Outcome) -> &str {
+    match outcome {
+        Outcome::Duplicate { of, .. } => &of.id,
+        outcome => panic!("no duplicate: {outcome:?}"),
+    }
+}
+
+#[test]
+fn a_copy_of_a_crowd_is_a_duplicate_of_the_first_one_that_is_left() {
+    let copy = text(1, 0, 40);
+    for store_text in [false, true] {
+        let place = Place::new();
+        let index = tiny().store_text(store_text).create(place.index()).expect("created");
+        let mut txn = index.begin_write().expect("begun");
+        for number in 0..300 {
+            // Every fifth text is similar, and every seventh has the same shingles.
+            let text = match number {
+                number if number % 5 == 1 => text(1, 4 * number + 1, 40),
+                number if number % 7 == 0 => copy.replace(' ', "  "),
+                _ => copy.clone(),
+            };
+            txn.insert(&number.to_string(), &text).expect("inserted");
+        }
+        txn.commit().expect("committed");
+        let mut expected = vec![0, 2, 3, 4, 5, 7, 8];
+        while let Some(first) = expected.first().map(u32::to_string) {
+            let mut txn = index.begin_write().expect("begun");
+            let texts = [("new", &copy), ("and again", &copy)];
+            let outcomes = txn.insertion().unless_similar(0.8).contents(&texts).expect("judged");
+            assert_eq!(outcomes.iter().map(duplicated).collect::<Vec<_>>(), [&first, &first]);
+            // What is replaced by an earlier document of the same batch is no match any more.
+            let other = text(2, 0, 40);
+            let texts = [(&*first, &other), ("new", &copy)];
+            let outcomes = txn.insertion().unless_similar(0.8).contents(&texts).expect("judged");
+            expected.remove(0);
+            assert_eq!(outcomes[0], Outcome::Inserted(Inserted::Replaced));
+            if let Some(next) = expected.first() {
+                assert_eq!(duplicated(&outcomes[1]), next.to_string());
+            }
+            txn.remove(&first).expect("removed");
+            txn.commit().expect("committed");
+        }
+    }
+}
