@@ -1,5 +1,8 @@
 //! Parses a JSON object a line: its id, and its text or set, borrowed if nothing is escaped.
+//!
+//! `json_line` takes the usual lines. What it does not take is judged here.
 
+use super::json_line;
 use super::names::no_field;
 use super::record::Body;
 use serde::Deserializer;
@@ -27,11 +30,19 @@ pub struct Fields {
 /// The default field of weights.
 pub const WEIGHTS: &str = "weights";
 
+/// The id of a record, if it has one, and its text or set; or why it is bad.
+type Parsed<'a> = Result<(Option<Cow<'a, str>>, Body<'a>), String>;
+
 /// Parses a line: its id, if there is one, and its text or set.
-pub(super) fn parse<'a>(
-    line: &'a [u8],
-    fields: &Fields,
-) -> Result<(Option<Cow<'a, str>>, Body<'a>), String> {
+pub(super) fn parse<'a>(line: &'a [u8], fields: &Fields) -> Parsed<'a> {
+    match json_line::parse(line, fields) {
+        Some((id, text)) => Ok((id, Body::Text(text))),
+        None => judge(line, fields),
+    }
+}
+
+/// Parses any line, and says what is wrong with it.
+pub(super) fn judge<'a>(line: &'a [u8], fields: &Fields) -> Parsed<'a> {
     let mut parser = serde_json::Deserializer::from_slice(line);
     let found = ObjectVisitor(fields).deserialize(&mut parser).and_then(|found| {
         parser.end()?;

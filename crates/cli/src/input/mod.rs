@@ -27,6 +27,8 @@ pub mod fuzz_formats;
 mod input_file;
 mod inputs;
 mod json;
+mod json_line;
+mod json_string;
 mod lines;
 mod listing;
 mod names;
