@@ -1,6 +1,7 @@
 //! Reads JSON strings eight bytes at a time.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 
 /// Reads the string whose opening quotation mark was just passed. Returns it with the number of
 /// bytes up to and including the closing mark. `None` if it is not valid, or if it has an escaped
@@ -34,14 +35,34 @@ fn plain_length(bytes: &[u8]) -> usize {
 
 /// Reads a string whose first escape comes after `plain` bytes.
 fn unescape(bytes: &[u8], plain: usize) -> Option<(Cow<'_, str>, usize)> {
-    let mut out = vec![0_u8; (2 * plain).max(MIN_BYTES)];
+    let mut out = SCRATCH.take();
+    let read = write_unescaped(bytes, plain, &mut out);
+    let read = read.and_then(|(length, end)| {
+        let string = str::from_utf8(&out[..length]).ok()?;
+        Some((Cow::Owned(string.to_owned()), end))
+    });
+    if out.len() <= MOST_KEPT {
+        SCRATCH.set(out);
+    }
+    read
+}
+
+thread_local! {
+    /// Where strings are written before their length is known.
+    static SCRATCH: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// The most bytes that a thread keeps from one string to the next.
+const MOST_KEPT: usize = 1 << 20;
+
+/// Writes a string whose first escape comes after `plain` bytes. Returns its length, and the number
+/// of bytes up to and including the closing quotation mark.
+fn write_unescaped(bytes: &[u8], plain: usize, out: &mut Vec<u8>) -> Option<(usize, usize)> {
+    make_room(out, plain);
     out[..plain].copy_from_slice(&bytes[..plain]);
     let (mut at, mut length) = (plain, plain);
     loop {
-        // For eight bytes and the character of an escape.
-        if out.len() < length + 16 {
-            out.resize(2 * out.len(), 0);
-        }
+        make_room(out, length);
         match bytes[at..].first_chunk::<8>() {
             Some(word) => {
                 out[length..length + 8].copy_from_slice(word);
@@ -60,17 +81,19 @@ fn unescape(bytes: &[u8], plain: usize) -> Option<(Cow<'_, str>, usize)> {
             }
         }
         match mark(&bytes[at..], &mut out[length..])? {
-            Mark::End => break,
+            Mark::End => return Some((length, at + 1)),
             Mark::Escape { taken, written } => (at, length) = (at + taken, length + written),
         }
     }
-    out.truncate(length);
-    Some((Cow::Owned(String::from_utf8(out).ok()?), at + 1))
 }
 
-/// The least memory for a string with escapes, in bytes. It doubles when it is full: its end is not
-/// known, and many short strings in a long line must not take the length of the line each.
-const MIN_BYTES: usize = 64;
+/// Makes room for eight bytes and the character of an escape behind the first `length` bytes.
+#[inline(always)]
+fn make_room(out: &mut Vec<u8>, length: usize) {
+    if out.len() < length + 16 {
+        out.resize(2 * (length + 16), 0);
+    }
+}
 
 /// What a special byte is.
 enum Mark {
