@@ -39,6 +39,19 @@ pub fn equal_lanes(a: &[u8], b: &[u8]) -> usize {
     total
 }
 
+/// Returns the number of equal lanes if it is at least `least`. Looks at one half of the lanes
+/// first: for most pairs that are not similar, the other half cannot make up for it.
+pub(crate) fn equal_lanes_from(a: &[u8], b: &[u8], least: usize) -> Option<usize> {
+    let length = a.len().min(b.len());
+    let ((a, rest_a), (b, rest_b)) = (a.split_at(length / 2), b.split_at(length / 2));
+    let half = equal_lanes(a, b);
+    if half + (length - length / 2) < least {
+        return None;
+    }
+    let equal = half + equal_lanes(rest_a, rest_b);
+    (equal >= least).then_some(equal)
+}
+
 /// The number of equal lanes of two signatures, out of all their lanes.
 ///
 /// ```
@@ -174,6 +187,22 @@ mod tests {
     use super::*;
     use crate::hash::SplitMix;
     use statrs::distribution::{Binomial, Discrete};
+
+    #[test]
+    fn too_few_equal_lanes_are_none() {
+        let a: Vec<u8> = (0..=255).collect();
+        for changed in [0, 1, 100, 128, 200, 256] {
+            for from in [0, 56, 128] {
+                let mut b = a.clone();
+                b.iter_mut().skip(from).take(changed).for_each(|lane| *lane ^= 1);
+                let equal = equal_lanes(&a, &b);
+                for least in [0, 1, equal.saturating_sub(1), equal, equal + 1, 256, 257] {
+                    let expected = (equal >= least).then_some(equal);
+                    assert_eq!(equal_lanes_from(&a, &b, least), expected, "{changed} {from}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn equal_lanes_agrees_with_a_simple_count() {

@@ -1,7 +1,7 @@
 //! Single linkage: the connected components of the graph of similar pairs.
 
 use crate::error::Result;
-use crate::estimate::equal_lanes;
+use crate::estimate::equal_lanes_from;
 use crate::index::group::clusters::{Keep, Order};
 use crate::index::group::doc_map::DocMap;
 use crate::index::group::groups::Groups;
@@ -63,7 +63,7 @@ pub(crate) fn connected(job: &mut Job<'_, '_>, preference: &Order) -> Assigned {
                 }
                 let similar = *compared.get_or_insert_with(|| {
                     let (x, y) = groups.lanes(two);
-                    equal_lanes(x, y) >= job.least
+                    equal_lanes_from(x, y, job.least).is_some()
                 });
                 match similar {
                     true if job.verifier.is_some() => waiting.push((x, y)),

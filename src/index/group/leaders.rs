@@ -19,7 +19,9 @@ pub(crate) fn by_representative(job: &mut Job<'_, '_>, preference: &Order) -> As
     in_order_of(preference, &mut order, job)?;
     job.watch.begin("comparing documents", 0)?;
     let share = job.entries() / order.len().max(1) as u64;
-    let mut leaders = Leaders { assigned: DocMap::new(NO_DOC), neighbourhood, together: 1 };
+    let (assigned, mut places) = (DocMap::new(NO_DOC), DocMap::new(NO_DOC));
+    order.iter().zip(0..).for_each(|(doc, place)| places.set(*doc, place));
+    let mut leaders = Leaders { assigned, places, neighbourhood, together: 1 };
     let mut rest = &order[..];
     while !rest.is_empty() {
         let ahead = leaders.look_ahead(job, rest)?;
@@ -35,6 +37,8 @@ pub(crate) fn by_representative(job: &mut Job<'_, '_>, preference: &Order) -> As
 struct Leaders<'s> {
     /// Maps each document to its representative.
     assigned: DocMap,
+    /// The place of each document in the order.
+    places: DocMap,
     neighbourhood: Neighbourhood<'s>,
     /// The number of documents whose neighbours are looked for on all threads.
     together: usize,
@@ -127,8 +131,11 @@ impl Leaders<'_> {
         Ok(())
     }
 
-    /// The neighbours of a document that have no representative.
+    /// The neighbours of a document that have no representative when it is its turn. All documents
+    /// before it have one then.
     fn neighbours(&self, doc: DocNo) -> Result<Vec<Neighbour>> {
-        self.neighbourhood.of(doc, |other| self.assigned.get(other) == NO_DOC)
+        let place = self.places.get(doc);
+        let is_free = |other| self.places.get(other) > place && self.assigned.get(other) == NO_DOC;
+        self.neighbourhood.of(doc, is_free)
     }
 }

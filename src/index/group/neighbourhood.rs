@@ -2,7 +2,7 @@
 //! one after the other.
 
 use crate::error::Result;
-use crate::estimate::equal_lanes;
+use crate::estimate::equal_lanes_from;
 use crate::index::ask::search::buckets;
 use crate::index::group::buckets::Buckets;
 use crate::index::group::doc_map::DocMap;
@@ -77,13 +77,12 @@ impl<'s> Neighbourhood<'s> {
         };
         let mut found = Vec::new();
         for other in docs {
+            let compare = |theirs: &[u8]| equal_lanes_from(&lanes, theirs, self.least);
             let equal = match self.signatures.get(other) {
-                Some(theirs) => equal_lanes(&lanes, theirs),
-                None => view.with_signature(other, |theirs, _| equal_lanes(&lanes, theirs))?,
+                Some(theirs) => compare(theirs),
+                None => view.with_signature(other, |theirs, _| compare(theirs))?,
             };
-            if equal >= self.least {
-                found.push((equal, other));
-            }
+            found.extend(equal.map(|equal| (equal, other)));
         }
         Ok(found)
     }

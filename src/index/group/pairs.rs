@@ -1,7 +1,7 @@
 //! The iterator over all pairs of similar documents, band by band and bucket by bucket.
 
 use crate::error::Result;
-use crate::estimate::{equal_lanes, least_equal_lanes};
+use crate::estimate::{equal_lanes_from, least_equal_lanes};
 use crate::index::ask::matches::{Match, Score};
 use crate::index::ask::verifier::Verifier;
 use crate::index::group::groups::Groups;
@@ -281,10 +281,7 @@ impl<'s> Pairs<'s> {
             if same && self.groups.docs(left).len() < 2 {
                 continue;
             }
-            let equal = equal_lanes(x, y);
-            if equal < self.least {
-                continue;
-            }
+            let Some(equal) = equal_lanes_from(x, y, self.least) else { continue };
             if self.has_reached_limit(left) || self.has_reached_limit(right) {
                 // Whether their texts are similar would take long to say, and changes no answer.
                 let others = (!same).then(|| self.groups.docs(right).len());
