@@ -2,10 +2,10 @@
 
 use crate::Outcome;
 use crate::report::{Row, median, progress};
-use crate::system::scratch;
+use crate::system::{binary, scratch};
 use serde::Deserialize;
 use std::borrow::Cow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -89,12 +89,4 @@ fn add(corpus: &Path, options: &[&str]) -> Outcome<(Duration, u64)> {
     }
     let summary: Summary = serde_json::from_str(said.lines().last().unwrap_or_default())?;
     Ok((took, summary.bytes))
-}
-
-/// The command, which `cargo build --release` puts beside the folder of this program.
-fn binary() -> PathBuf {
-    let bench = std::env::current_exe().expect("a path of this program");
-    let built = bench.ancestors().nth(2).expect("target/release").join("twindex");
-    assert!(built.exists(), "{}: run `cargo build --release` first", built.display());
-    built
 }

@@ -8,6 +8,7 @@
 //! cargo bench --bench scale -- change INDEX
 //! cargo bench --bench scale -- json CORPUS.jsonl
 //! cargo bench --bench scale -- pairs INDEX
+//! cargo bench --bench scale -- crowds N
 //! cargo bench --bench scale -- table N CORPUS.jsonl
 //! ```
 //!
@@ -20,12 +21,15 @@
 //! - `change` removes, replaces, compacts, finds all pairs and opens again, on a copy.
 //! - `json` times the command `twindex add` beside reading and parsing the same file.
 //! - `pairs` finds all pairs of an index of real documents, three times.
-//! - `table` is all of these but `pairs`, with N synthetic documents.
+//! - `crowds` times the command on N texts that are near copies, on N that share their first half,
+//!   on five times as many of each, and on copies of a text that the index has 60,000 times.
+//! - `table` is all of these but `pairs` and `crowds`, with N synthetic documents.
 //!
 //! INDEX has 256 lanes; copies lie below `target` and are removed. Without arguments the program
 //! does nothing, so that `cargo bench` goes on to the others.
 
 mod change;
+mod crowds;
 mod ingest;
 mod json;
 mod queries;
@@ -73,11 +77,13 @@ fn run(args: &[&str]) -> Outcome<Vec<Row>> {
         ["change", index] => change::run(Path::new(index)),
         ["json", corpus] => json::run(Path::new(corpus)),
         ["pairs", index] => change::all_pairs(Path::new(index)),
+        ["crowds", count] => crowds::run(number(count)?),
         ["table", count, corpus] => table::run(number(count)?, Path::new(corpus)),
         // What `change` starts as a process of its own.
         ["abort", index] => change::abort(Path::new(index)),
         [
-            "ingest" | "queries" | "single" | "underwrite" | "change" | "json" | "pairs" | "table",
+            "ingest" | "queries" | "single" | "underwrite" | "change" | "json" | "pairs" | "crowds"
+            | "table",
             ..,
         ] => {
             Err("wrong arguments; the first lines of benches/scale/main.rs show the right ones"

@@ -74,3 +74,11 @@ fn said(command: &mut Command) -> String {
         _ => "unknown".to_owned(),
     }
 }
+
+/// The command, which `cargo build --release` puts beside the folder of this program.
+pub fn binary() -> PathBuf {
+    let bench = std::env::current_exe().expect("a path of this program");
+    let built = bench.ancestors().nth(2).expect("target/release").join("twindex");
+    assert!(built.exists(), "{}: run `cargo build --release` first", built.display());
+    built
+}
