@@ -195,11 +195,13 @@ impl Index {
         })
     }
 
-    /// Merges all runs into one, drops removed documents from it, and returns the free space to the
-    /// file system. Takes about as long as reading the file and writing all band entries. Memory is
-    /// bounded.
+    /// Merges all runs into one, drops removed documents from it, packs the rows of documents into
+    /// full pages, and returns the free space to the file system. Takes about as long as reading the
+    /// file and writing all band entries, and after many removals as long as writing the whole file
+    /// twice. Memory is bounded. The file grows meanwhile: by the size of all band entries, and of
+    /// the table that is packed.
     ///
-    /// Progress counts merged band entries. The work cannot be stopped during the first phase,
+    /// Progress counts merged band entries and packed rows. The work cannot be stopped during the first phase,
     /// which verifies the pages, and the last one, which shrinks the file. The file is shrunk while
     /// no other process has a snapshot; this waits for that as long as opening
     /// [waits](IndexOptions::wait). Other processes can take no snapshot until it is shrunk.
@@ -211,8 +213,8 @@ impl Index {
     /// - [`Error::Locked`] while other processes have snapshots. Everything is done but the file is
     ///   not shrunk: compact again, or close the index, which returns a part of the space.
     /// - [`Error::Damaged`] if a page does not match its checksum. Nothing was changed then.
-    /// - [`Error::Interrupted`] if the caller stopped the work. Finished merges stay; query results
-    ///   do not change.
+    /// - [`Error::Interrupted`] if the caller stopped the work. Finished merges and packed tables
+    ///   stay; query results do not change.
     pub fn compact(&mut self) -> Work<'_, ()> {
         Work::new(|tell| self.compact_telling(tell))
     }
@@ -231,6 +233,7 @@ impl Index {
         writer.commit()?;
         watch.begin("merging runs", entries)?;
         self.engine.finish_merges(&mut watch)?;
+        self.engine.pack(&mut watch)?;
         watch.begin("shrinking the file", 0)?;
         let options = self.options.clone();
         options.patiently(|| self.alone()?.shrink())

@@ -1,5 +1,6 @@
 //! The space that an index takes.
 
+use redb::TableStats;
 use std::time::SystemTime;
 
 /// The space that an index takes, in bytes by table, and the state of its documents and runs.
@@ -39,4 +40,9 @@ pub struct Usage {
     /// The time at which the oldest of those snapshots was taken, in whole seconds. `None` if
     /// nothing is held.
     pub held_since: Option<SystemTime>,
+}
+
+/// The size of the pages of a table, in bytes.
+pub(crate) fn pages(stats: &TableStats) -> u64 {
+    stats.stored_bytes() + stats.metadata_bytes() + stats.fragmented_bytes()
 }

@@ -16,7 +16,8 @@ fn filled() -> (TempDir, PathBuf, Vec<u8>) {
     silence_storage_panics();
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("x.twx");
-    let mut index = IndexOptions::new().lanes(64).create(&path).expect("created");
+    let mut index =
+        IndexOptions::new().lanes(64).flush_documents(1000).create(&path).expect("created");
     for block in 0..DOCUMENTS / 500 {
         let mut txn = index.begin_write().expect("begun");
         for number in block * 500..(block + 1) * 500 {
@@ -24,7 +25,7 @@ fn filled() -> (TempDir, PathBuf, Vec<u8>) {
         }
         txn.commit().expect("committed");
     }
-    // Without a compaction, all documents would be in the tail, which opening reads.
+    // Documents in the tail would all be read by opening.
     index.compact().run().expect("compacted");
     index.close().expect("closed");
     let bytes = std::fs::read(&path).expect("readable");

@@ -11,7 +11,7 @@ use crate::store::pages::header::Slot;
 use crate::store::read::view::View;
 use crate::store::state::State;
 use crate::store::storage_error::{Doing, damaged, guard, io_error};
-use crate::store::usage::Usage;
+use crate::store::usage::{self, Usage};
 use redb::{ReadOnlyTable, ReadTransaction, ReadableTableMetadata, TableStats};
 use std::path::Path;
 use std::sync::Arc;
@@ -109,8 +109,7 @@ impl Reader {
 
     fn measure(&self, path: &Path) -> Result<Usage> {
         let pages = |stats: std::result::Result<TableStats, redb::StorageError>| {
-            let stats = stats.doing(path, "measuring the tables")?;
-            Ok(stats.stored_bytes() + stats.metadata_bytes() + stats.fragmented_bytes())
+            stats.doing(path, "measuring the tables").map(|stats| usage::pages(&stats))
         };
         let file = std::fs::metadata(path)
             .map_err(|source| io_error(path, "measuring the file", source))?;

@@ -11,6 +11,7 @@ mod expiry;
 pub(crate) mod follow;
 mod lookup;
 mod maintenance;
+mod packing;
 mod restore;
 pub(crate) mod tracking;
 pub(crate) mod turn;
