@@ -175,7 +175,7 @@ impl Encoder {
 }
 
 /// Appends a number, seven bits a byte, the lowest first; all bytes but the last have the top bit.
-fn push_varint(bytes: &mut Vec<u8>, mut number: u64) {
+pub(crate) fn push_varint(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80);
         number >>= 7;

@@ -18,6 +18,6 @@ pub use signature::{SetSize, Signature};
 pub use sketcher::Sketcher;
 pub use winnow::Winnowing;
 
-pub(crate) use fingerprints::{Fingerprints, PrintRun};
+pub(crate) use fingerprints::{Fingerprints, PrintRun, push_varint};
 pub(crate) use sketcher::Sketched;
 pub(crate) use winnow::Winnower;

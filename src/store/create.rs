@@ -5,8 +5,8 @@ use crate::hash::random_key;
 use crate::store::bytes::codec::DecodeError;
 use crate::store::bytes::record::Counters;
 use crate::store::bytes::schema::{
-    DEAD, DOCUMENTS, FENCES, FINGERPRINTS, FORMAT_ROW, META, POSTINGS, RUNS, SETTINGS_ROW,
-    SIGNATURES, STATE_ROW, TEXTS, Table, format_row,
+    DEAD, DOCUMENTS, FENCES, FINGERPRINTS, FORMAT_ROW, FORMAT_VERSION, META, POSTINGS, RUNS,
+    SETTINGS_ROW, SIGNATURES, STATE_ROW, TEXTS, Table, format_row,
 };
 use crate::store::bytes::settings_row::StoredSettings;
 use crate::store::engine::{Engine, now};
@@ -166,8 +166,7 @@ impl Engine {
         let txn = database.begin_write().doing(path, ACTION)?;
         {
             let mut meta = txn.open_table(META).doing(path, ACTION)?;
-            meta.insert(FORMAT_ROW, &format_row(stored.format_version())[..])
-                .doing(path, ACTION)?;
+            meta.insert(FORMAT_ROW, &format_row(FORMAT_VERSION)[..]).doing(path, ACTION)?;
             let fault = |fault: DecodeError| damaged(path, Table::Meta, SETTINGS_ROW, fault);
             meta.insert(SETTINGS_ROW, &stored.encode().map_err(fault)?[..]).doing(path, ACTION)?;
             meta.insert(STATE_ROW, &Counters::default().encode()[..]).doing(path, ACTION)?;

@@ -36,9 +36,9 @@ fn with_format(row: &[u8]) -> TempDir {
 
 #[test]
 fn a_newer_format_is_refused_and_both_versions_are_named() {
-    let folder = with_format(b"twindex\0\x05\0\0\0");
+    let folder = with_format(b"twindex\0\x06\0\0\0");
     for error in refusals(&folder) {
-        assert!(matches!(error, Error::NewerFormat { found: 5, supported: 4, .. }), "{error}");
+        assert!(matches!(error, Error::NewerFormat { found: 6, supported: 5, .. }), "{error}");
     }
 }
 

@@ -7,7 +7,7 @@ use crate::support::{Place, all_ids, assert_clean, text, tiny};
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
-use twindex::{Index, Snapshot, TrackedCluster};
+use twindex::{FORMAT_VERSION, Index, Snapshot, TrackedCluster};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
@@ -73,12 +73,7 @@ fn files_of_every_format_can_be_read_and_written() {
         let mut expected: Vec<String> = expected.lines().map(str::to_owned).collect();
         let snapshot = index.snapshot().expect("a snapshot");
         let version = snapshot.format_version();
-        let expected_version = match (snapshot.tracks_clusters(), index.settings().winnowing) {
-            (true, _) => 4,
-            (false, Some(_)) => 3,
-            (false, None) => 2,
-        };
-        assert_eq!(version, expected_version, "{file:?} after writing");
+        assert_eq!(version, FORMAT_VERSION, "{file:?} after writing");
         // Documents and pairs keep their order.
         pairs.sort();
         expected.sort();
@@ -94,7 +89,6 @@ fn make_the_file_of_this_format() {
     let place = Place::new();
     let options = tiny().lanes(64).threshold(0.7).passages(24);
     let index = options.create(place.index()).expect("created");
-    // Only an index that tracks clusters has the newest version.
     index.track_clusters().run().expect("tracked");
     let version = index.snapshot().expect("a snapshot").format_version();
     let file = folder().join(format!("format-{version}.twx"));

@@ -47,7 +47,7 @@ pub(crate) fn reseal(
 pub(crate) struct NumberReader<'a>(pub(crate) &'a [u8]);
 
 impl NumberReader<'_> {
-    fn take<const N: usize>(&mut self) -> Result<[u8; N], DecodeError> {
+    pub(crate) fn take<const N: usize>(&mut self) -> Result<[u8; N], DecodeError> {
         let (number, rest) = self.0.split_first_chunk::<N>().ok_or("cut short")?;
         self.0 = rest;
         Ok(*number)
@@ -69,6 +69,25 @@ impl NumberReader<'_> {
         self.take().map(u64::from_le_bytes)
     }
 
+    /// Reads a number of seven bits a byte (see [`push_varint`](crate::sketch::push_varint)). A
+    /// number has one encoding, the shortest.
+    pub(crate) fn varint(&mut self) -> Result<u64, DecodeError> {
+        const TOO_LONG: DecodeError = "a number is too long";
+        let mut number = 0;
+        for shift in (0..64).step_by(7) {
+            let byte = self.u8()?;
+            let bits = u64::from(byte & 0x7F);
+            if bits << shift >> shift != bits || (byte == 0 && shift > 0) {
+                return Err(TOO_LONG);
+            }
+            number |= bits << shift;
+            if byte < 0x80 {
+                return Ok(number);
+            }
+        }
+        Err(TOO_LONG)
+    }
+
     /// Checks that no bytes are left.
     pub(crate) fn end(&self) -> Result<(), DecodeError> {
         match self.0.is_empty() {
@@ -81,6 +100,30 @@ impl NumberReader<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sketch::push_varint;
+
+    #[test]
+    fn a_varint_has_one_encoding() {
+        let decode = |bytes: &[u8]| {
+            let mut numbers = NumberReader(bytes);
+            numbers.varint().and_then(|number| numbers.end().map(|()| number))
+        };
+        for number in [0, 1, 127, 128, 300, 1 << 31, 1 << 62, 1 << 63, u64::MAX] {
+            for number in [number, number.wrapping_add(1), number.wrapping_sub(1)] {
+                let mut bytes = Vec::new();
+                push_varint(&mut bytes, number);
+                assert_eq!(decode(&bytes), Ok(number));
+                assert!(decode(bytes.split_last().expect("a byte").1).is_err(), "cut short");
+                // The same number with a superfluous byte.
+                *bytes.last_mut().expect("a byte") |= 0x80;
+                bytes.push(0);
+                assert!(decode(&bytes).is_err(), "{bytes:?}");
+            }
+        }
+        let ten = |last| [&[0xFF; 9][..], &[last]].concat();
+        assert_eq!(decode(&ten(1)), Ok(u64::MAX));
+        assert!(decode(&ten(2)).is_err(), "2^64 and more");
+    }
 
     #[test]
     fn a_row_opens_only_whole_and_under_its_own_table_and_key() {

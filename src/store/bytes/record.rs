@@ -2,7 +2,7 @@
 //! "Records").
 
 use crate::hash::TextHash;
-use crate::sketch::{SetSize, Signature};
+use crate::sketch::{SetSize, Signature, push_varint};
 use crate::store::bytes::chunk::MAX_ENTRIES;
 use crate::store::bytes::codec::{CHECKSUM_BYTES, DecodeError, NumberReader, seal, unseal};
 use crate::store::bytes::schema::{BandNo, DocNo, MAX_CHUNKS, RunNo, Table, run_row_key};
@@ -10,7 +10,7 @@ use bincode::Options;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// The encoding of settings rows and document records: fixed-width little-endian numbers without
+/// The encoding of settings rows and of older document records: fixed-width little-endian numbers without
 /// trailing bytes. The limit prevents that a damaged length allocates much memory.
 fn bincode() -> impl Options {
     const LIMIT: u64 = 64 << 10;
@@ -57,9 +57,10 @@ pub(crate) struct DocumentRecord {
     pub(crate) inserted: i64,
 }
 
-/// The fields of a document record in their order. The version tells the kind of hash.
+/// The fields of a document record of version 1 or 2, in their order. The version tells the kind of
+/// hash.
 #[derive(Serialize, Deserialize)]
-struct StoredRecord<I, H> {
+struct WideRecord<I, H> {
     version: u8,
     id: I,
     text_hash: H,
@@ -67,7 +68,7 @@ struct StoredRecord<I, H> {
     inserted: i64,
 }
 
-impl<H> StoredRecord<String, H> {
+impl<H> WideRecord<String, H> {
     fn into_record(self, text_hash: impl FnOnce(H) -> TextHash) -> DocumentRecord {
         let Self { id, text_length, inserted, .. } = self;
         DocumentRecord { id, text_hash: text_hash(self.text_hash), text_length, inserted }
@@ -77,36 +78,61 @@ impl<H> StoredRecord<String, H> {
 impl DocumentRecord {
     /// The version of records with XXH3, the only one in files of format 1.
     const WITH_XXH3: u8 = 1;
-    const WITH_BLAKE3: u8 = 2;
+    /// The version of records in files of the formats 2 to 4.
+    const WIDE: u8 = 2;
+    const VERSION: u8 = 3;
 
     pub(crate) fn encode(&self, doc: DocNo) -> Result<Vec<u8>, DecodeError> {
-        match self.text_hash {
-            TextHash::Blake3(hash) => self.encode_as(Self::WITH_BLAKE3, hash, doc),
-            TextHash::Xxh3(hash) => self.encode_as(Self::WITH_XXH3, hash, doc),
-        }
-    }
-
-    fn encode_as(
-        &self,
-        version: u8,
-        text_hash: impl Serialize,
-        doc: DocNo,
-    ) -> Result<Vec<u8>, DecodeError> {
+        let (table, key) = (Table::Documents, u64::from(doc.0));
         let Self { text_length, inserted, .. } = *self;
-        let record = StoredRecord { version, id: &self.id, text_hash, text_length, inserted };
-        encode(&record, Table::Documents, u64::from(doc.0))
+        match self.text_hash {
+            TextHash::Blake3(hash) => {
+                let mut record = Vec::with_capacity(self.id.len() + 40);
+                record.push(Self::VERSION);
+                push_varint(&mut record, text_length);
+                push_varint(&mut record, zigzag(inserted));
+                record.extend_from_slice(&hash);
+                record.extend_from_slice(self.id.as_bytes());
+                Ok(seal(record, table, key))
+            }
+            TextHash::Xxh3(text_hash) => {
+                let (version, id) = (Self::WITH_XXH3, &self.id);
+                let record = WideRecord { version, id, text_hash, text_length, inserted };
+                encode(&record, table, key)
+            }
+        }
     }
 
     pub(crate) fn decode(sealed: &[u8], doc: DocNo) -> Result<Self, DecodeError> {
         let (table, key) = (Table::Documents, u64::from(doc.0));
         match sealed.first() {
-            Some(&Self::WITH_BLAKE3) => decode::<StoredRecord<_, _>>(sealed, table, key)
+            Some(&Self::VERSION) => Self::decode_record(unseal(sealed, table, key)?),
+            Some(&Self::WIDE) => decode::<WideRecord<_, _>>(sealed, table, key)
                 .map(|record| record.into_record(TextHash::Blake3)),
-            Some(&Self::WITH_XXH3) => decode::<StoredRecord<_, _>>(sealed, table, key)
+            Some(&Self::WITH_XXH3) => decode::<WideRecord<_, _>>(sealed, table, key)
                 .map(|record| record.into_record(TextHash::Xxh3)),
             _ => unseal(sealed, table, key).and(Err("its version is unknown")),
         }
     }
+
+    fn decode_record(record: &[u8]) -> Result<Self, DecodeError> {
+        let mut numbers = NumberReader(record);
+        numbers.u8()?;
+        let text_length = numbers.varint()?;
+        let inserted = from_zigzag(numbers.varint()?);
+        let text_hash = TextHash::Blake3(numbers.take()?);
+        let id = std::str::from_utf8(numbers.0).map_err(|_| "its id is not UTF-8")?;
+        Ok(Self { id: id.to_owned(), text_hash, text_length, inserted })
+    }
+}
+
+/// Maps 0, -1, 1, -2, ... to 0, 1, 2, 3, ..., so that numbers near 0 have few digits.
+const fn zigzag(number: i64) -> u64 {
+    ((number << 1) ^ (number >> 63)) as u64
+}
+
+const fn from_zigzag(number: u64) -> i64 {
+    (number >> 1) as i64 ^ -((number & 1) as i64)
 }
 
 /// Encodes a signature row: the lanes, the packed set size, the checksum.

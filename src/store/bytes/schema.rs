@@ -6,19 +6,8 @@ use redb::TableDefinition;
 /// The name of the format, at the start of the `format` row.
 pub(crate) const MAGIC: [u8; 8] = *b"twindex\0";
 
-/// The newest version of the format that this build reads. It writes this version if the index
-/// tracks clusters, and version 3 if it only keeps fingerprints of passages. Otherwise it writes
-/// version 2, so that older builds can use the file.
-pub const FORMAT_VERSION: u32 = 4;
-
-/// The version of the format that this build writes.
-pub(crate) const fn format_version(has_passages: bool, tracks_clusters: bool) -> u32 {
-    match (has_passages, tracks_clusters) {
-        (_, true) => FORMAT_VERSION,
-        (true, false) => 3,
-        (false, false) => 2,
-    }
-}
+/// The newest version of the format that this build reads. It writes no other.
+pub const FORMAT_VERSION: u32 = 5;
 
 /// The `format` row of a version.
 pub(crate) fn format_row(version: u32) -> Vec<u8> {

@@ -5,7 +5,7 @@ use crate::params::{Lanes, Recall, Threshold};
 use crate::sketch::Winnowing;
 use crate::store::bytes::codec::{DecodeError, unseal};
 use crate::store::bytes::record::{decode, encode};
-use crate::store::bytes::schema::{Table, format_version};
+use crate::store::bytes::schema::Table;
 use crate::store::settings::Settings;
 use crate::text::{Form, Normalization, Shingle, UnicodeVersions, Whitespace};
 use serde::{Deserialize, Serialize};
@@ -134,11 +134,6 @@ impl StoredSettings {
     /// Whether the index finds passages.
     pub(crate) fn has_passages(&self) -> bool {
         self.passages.is_some()
-    }
-
-    /// The version of the format of a new file with these settings.
-    pub(crate) fn format_version(&self) -> u32 {
-        format_version(self.has_passages(), false)
     }
 
     /// Converts the row to settings and checks every field.

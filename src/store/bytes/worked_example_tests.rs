@@ -32,7 +32,7 @@ fn example() -> Vec<(String, Vec<u8>)> {
 
     let mut rows = Vec::new();
     let mut row = |place: String, bytes: Vec<u8>| rows.push((place, bytes));
-    row("meta format".into(), [&MAGIC[..], &2_u32.to_le_bytes()].concat());
+    row("meta format".into(), [&MAGIC[..], &5_u32.to_le_bytes()].concat());
     let stored = StoredSettings::new(&settings, ID_KEY, TIME).encode().unwrap();
     row("meta settings".into(), stored);
     let counters = Counters {

@@ -46,9 +46,9 @@ const ROW_END: usize = 4;
 /// The bytes of a branch page for each child page, besides the key: its number and checksum.
 const CHILD: usize = 8 + 16;
 
-/// The document record without its id: version, length of the id, text hash, text length, time,
-/// checksum.
-const RECORD: usize = 1 + 8 + 16 + 8 + 8 + CHECKSUM_BYTES;
+/// The document record without its id: version, length of the text (128 bytes to 16 KiB), time, text
+/// hash, checksum.
+const RECORD: usize = 1 + 2 + 5 + 16 + CHECKSUM_BYTES;
 
 impl Space {
     /// Estimates an index of this many documents, whose ids have `id_bytes` bytes.

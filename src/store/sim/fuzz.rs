@@ -40,7 +40,11 @@ pub fn records(input: &[u8]) {
             Ok(encode_signature(&Signature::new(lanes.into(), size), doc))
         }),
         3 => assert_round_trip(content, Table::Documents, number, |row| {
-            DocumentRecord::decode(row, doc)?.encode(doc)
+            let record = DocumentRecord::decode(row, doc)?;
+            let encoded = record.encode(doc)?;
+            // A record of an older version becomes one of the newest.
+            assert_eq!(DocumentRecord::decode(&encoded, doc)?, record);
+            Ok(if row.first() == encoded.first() { encoded } else { row.to_vec() })
         }),
         4 => assert_round_trip(content, Table::Runs, run_row_key(run, band), |row| {
             Ok(RunRow::decode(row, run, band)?.encode(run, band))

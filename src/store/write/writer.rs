@@ -2,8 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::store::bytes::schema::{
-    DEAD, DOCUMENTS, DocNo, FINGERPRINTS, FORMAT_ROW, META, POSTINGS, SIGNATURES, STATE_ROW, TEXTS,
-    Table, format_row, format_version,
+    DEAD, DOCUMENTS, DocNo, FINGERPRINTS, FORMAT_ROW, FORMAT_VERSION, META, POSTINGS, SIGNATURES,
+    STATE_ROW, TEXTS, Table, format_row,
 };
 use crate::store::bytes::texts::encode_text;
 use crate::store::document::Document;
@@ -398,11 +398,9 @@ impl Writer {
 
 impl Writer {
     /// Writes the counters and the changed tombstones of the next commit, and the version of the
-    /// format if it becomes another.
+    /// format if it was an older one.
     fn write_state(&mut self) -> Result<()> {
-        let passages = self.engine.fixed().layout.passages;
-        let format = format_version(passages, self.state.tracking.is_some());
-        let is_other = std::mem::replace(&mut self.state.format, format) != format;
+        let is_older = std::mem::replace(&mut self.state.format, FORMAT_VERSION) < FORMAT_VERSION;
         self.state.counters.commit = self.next_commit();
         let (txn, path, action) = (self.txn()?, self.engine.path(), "writing the state");
         let mut dead = txn.open_table(DEAD).doing(path, action)?;
@@ -414,8 +412,8 @@ impl Writer {
         }
         let mut meta = txn.open_table(META).doing(path, action)?;
         meta.insert(STATE_ROW, &self.state.counters.encode()[..]).doing(path, action)?;
-        if is_other {
-            meta.insert(FORMAT_ROW, &format_row(format)[..]).doing(path, action)?;
+        if is_older {
+            meta.insert(FORMAT_ROW, &format_row(FORMAT_VERSION)[..]).doing(path, action)?;
         }
         drop(meta);
         self.write_tracking(self.before.tracking)
