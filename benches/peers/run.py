@@ -1,81 +1,45 @@
 #!/usr/bin/env python3
 """Compares twindex with public libraries on one sample, in turn on one machine.
 
-usage: run.py BENCH_PEER.py CORPUS.jsonl [--limit N] [--rounds 3] [--threshold 0.8]
-              [--peers lance,gaoya,rensa,datasketch] [--twindex target/release/twindex]
+usage: run.py CORPUS.jsonl [--limit N] [--rounds 3] [--threshold 0.8]
+              [--peers lance,incrededup,...] [--twindex target/release/twindex]
 
-BENCH_PEER.py runs one peer; README.md beside this file says what it has to take and to print.
-CORPUS.jsonl holds {"id": "...", "text": "..."} a line. In every round each peer runs once, and
-twindex once in each of its configurations. Prints a Markdown table of medians on standard output;
-progress and errors go to standard error.
+CORPUS.jsonl holds {"id": "...", "text": "..."} a line, each id once. In every round each peer runs
+once, and right after it twindex in the configurations that the peer is compared with. Prints
+Markdown tables on standard output; progress and errors go to standard error. README.md beside this
+file says how everything is set up and what is timed.
 
 exit status: 0 all was measured, 1 something was left out, 2 nothing could be measured
 
-needs: Python 3.9 or later and pip; installs the peers into target/peers
+needs: Python 3.11 or later, pip, and cargo for incrededup; installs the peers into target/peers
 """
 import argparse
 import contextlib
 import json
 import os
-import resource
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-VENV = ROOT / "target" / "peers"
-PYTHON = VENV / "bin" / "python"
+# Nothing is written beside the sources.
+sys.dont_write_bytecode = True
 
-# What pip installs, and what is imported.
-PEERS = {
-    "lance": ("pylance", "lance"),
-    "gaoya": ("gaoya", "gaoya"),
-    "rensa": ("rensa", "rensa"),
-    "datasketch": ("datasketch", "datasketch"),
-}
-PERMS = 128
-CHARS = "char:5"
-# Lance's default: 3 tokens a shingle.
-LANCE = "word:3"
-# The configurations of twindex, by the name they have in the table.
-LIKE_CHARS = f"twindex {CHARS}, {PERMS} lanes"
-LIKE_LANCE = f"twindex {LANCE}"
-DEFAULT = "twindex"
-SETTINGS = {
-    DEFAULT: [],
-    LIKE_LANCE: ["--shingle", LANCE],
-    LIKE_CHARS: ["--shingle", CHARS, "--lanes", str(PERMS)],
-}
-# As many as the driver asks of Lance.
-QUERIES = 2000
-TOP = 10
-CORES = os.cpu_count() or 1
-# The unit of ru_maxrss.
-KIB = 1 if sys.platform == "darwin" else 1024
+import peers  # noqa: E402
+from drivers import KIB, QUERIES, TOP  # noqa: E402
+from peers import CORES, PEERS, PYTHON, ROOT, SETTINGS, SHORT_CHARS  # noqa: E402
+from peers import Problem, last_line, say  # noqa: E402
+from report import report  # noqa: E402
 
-
-class Problem(Exception):
-    """What a person can do something about: one line."""
-
-
-def say(text):
-    print(text, file=sys.stderr, flush=True)
-
-
-def last_line(text):
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "no message"
+DRIVERS = Path(__file__).resolve().parent / "drivers.py"
 
 
 def arguments():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("driver", metavar="BENCH_PEER.py", type=Path)
     parser.add_argument("corpus", metavar="CORPUS.jsonl", type=Path)
     parser.add_argument("--limit", type=int, default=0, help="take the first N records only")
     parser.add_argument("--rounds", type=int, default=3)
@@ -93,60 +57,12 @@ def arguments():
         parser.error("--rounds must be at least 1, --limit at least 0")
     if not 0 < args.threshold <= 1:
         parser.error("--threshold must be above 0 and at most 1")
-    for path in (args.driver, args.corpus):
-        if not path.is_file():
-            parser.error(f"{path}: no such file")
+    if not args.corpus.is_file():
+        parser.error(f"{args.corpus}: no such file")
     if not os.access(args.twindex, os.X_OK) or not args.twindex.is_file():
         parser.error(f"{args.twindex}: no such command; build it with `cargo build --release`")
     args.twindex = args.twindex.resolve()
     return args
-
-
-# Peers and their environment
-
-
-def environment():
-    """Makes the virtual environment if there is none that works."""
-
-    def works():
-        return PYTHON.exists() and succeeds([PYTHON, "-c", "import pip"])
-
-    if works():
-        return
-    say(f"creating {VENV.relative_to(ROOT)}")
-    made = subprocess.run(
-        [sys.executable, "-m", "venv", "--clear", VENV], capture_output=True, text=True
-    )
-    if made.returncode != 0 or not works():
-        version = f"{sys.version_info.major}.{sys.version_info.minor}"
-        raise Problem(
-            f"{sys.executable} cannot make a virtual environment with pip: "
-            f"{last_line(made.stderr or made.stdout)}; if ensurepip is missing, install "
-            f"python{version}-venv (Debian, Ubuntu) or a Python that has it"
-        )
-
-
-def succeeds(command):
-    return subprocess.run(command, capture_output=True).returncode == 0
-
-
-def install(name):
-    package, module = PEERS[name]
-    if succeeds([PYTHON, "-c", f"import {module}"]):
-        return
-    say(f"installing {package}")
-    pip = [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", package]
-    done = subprocess.run(pip, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise Problem(f"pip cannot install {package}: {last_line(done.stderr)}")
-    loaded = subprocess.run([PYTHON, "-c", f"import {module}"], capture_output=True, text=True)
-    if loaded.returncode != 0:
-        raise Problem(f"{package} is installed but cannot be used: {last_line(loaded.stderr)}")
-
-
-def version(name):
-    code = f"import importlib.metadata as m; print(m.version({PEERS[name][0]!r}))"
-    return subprocess.run([PYTHON, "-c", code], capture_output=True, text=True).stdout.strip()
 
 
 # The sample
@@ -173,8 +89,8 @@ class Sample:
             settle(out)
         if not self.documents:
             raise Problem(f"{corpus}: no records")
-        # The same texts that the driver asks Lance, without ids: twindex leaves out the asking
-        # record if its id is in the index, Lance does not.
+        # The same texts that lance is asked for, without ids: twindex leaves out the asking record
+        # if its id is in the index, lance does not.
         step = max(1, self.documents // QUERIES)
         self.asked = 0
         with open(self.path, "rb") as lines, open(self.questions, "w", encoding="utf-8") as out:
@@ -219,52 +135,37 @@ def timed(command, folder, stdin=None):
             raise
         seconds = time.perf_counter() - start
         child.returncode = os.waitstatus_to_exitcode(status)
+        # The ends are all that is looked at. This process stays small: the kernel counts its memory
+        # as that of a child which takes less.
         texts = []
         for file in (out, err):
-            file.seek(0)
+            file.seek(max(0, file.seek(0, os.SEEK_END) - (1 << 16)))
             texts.append(file.read().decode(errors="replace"))
-    # The kernel counts what this process held when it forked as the child's, so a child that took
-    # less shows up with this process's own peak.
-    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    peak = max(usage.ru_maxrss, own) * KIB
-    return seconds, peak, *texts, child.returncode
+    return seconds, usage.ru_maxrss * KIB, *texts, child.returncode
 
 
 def run_peer(name, args, sample, folder):
-    command = [PYTHON, args.driver, name, sample.path, "--threshold", str(args.threshold)]
-    command += ["--perms", str(PERMS), "--shingle", CHARS]
+    peer = PEERS[name]
+    command = [PYTHON, DRIVERS, name, sample.path, "--threshold", str(args.threshold)]
+    if not peer.module:
+        command += ["--command", peers.command_of(peer)]
     _, _, out, err, status = timed(command, folder)
     if status != 0:
-        raise Problem(f"{args.driver.name} {name} failed ({status}): {last_line(err)}")
-    try:
-        told = json.loads(last_line(out))
-        seconds = told["index_s"]
-        result = {
-            # The driver rounds to a hundredth.
-            "seconds": max(seconds, 0.005),
-            "peak": told["peak_mib"] * 2**20,
-            "corpus": told["corpus_mib"] * 2**20,
-            "each": told.get("bytes_per_doc"),
-            "documents": told["docs"],
-        }
-        if "queries" in told:
-            result["query"] = told["query_s"] / told["queries"]
-        if "b" in told and "r" in told:
-            result["bands"] = (told["b"], told["r"])
-    except (ValueError, KeyError, TypeError) as error:
-        raise Problem(f"{args.driver.name} {name}: not the output expected: {error!r}")
-    if result["documents"] != sample.documents:
-        raise Problem(f"{name} took {result['documents']} of {sample.documents} documents")
-    return result
+        raise Problem(f"{name} failed ({status}): {last_line(err)}")
+    told = json.loads(last_line(out))
+    if told["documents"] != sample.documents:
+        raise Problem(f"{name} took {told['documents']} of {sample.documents} documents")
+    return told
 
 
-def run_twindex(name, args, sample, folder, top):
+def run_twindex(name, args, sample, folder, first):
+    """Loads a new index; the first time in a round, it is also asked, compacted and described."""
     index = folder / "index.twx"
 
     def twindex(*words, stdin=None, good=(0,)):
         ran = timed([args.twindex, *words], folder, stdin)
         if ran[4] not in good:
-            raise Problem(f"{name}: `twindex {words[0]}` failed ({ran[4]}): {last_line(ran[3])}")
+            raise Problem(f"twindex {name}: `{words[0]}` failed ({ran[4]}): {last_line(ran[3])}")
         return ran
 
     try:
@@ -272,185 +173,105 @@ def run_twindex(name, args, sample, folder, top):
         add = twindex("add", index, sample.path, "--json", *threshold, *SETTINGS[name])
         added = json.loads(last_line(add[3]))["added"]
         if added != sample.documents:
-            raise Problem(f"{name} added {added} of {sample.documents} records; are ids twice?")
-        result = {"seconds": add[0], "peak": add[1], "documents": added}
-        if name != LIKE_CHARS:
-            # Status 1 says that nothing was found.
-            words = ["query", index, "-", "--quiet", "--threads", "1", *top]
+            raise Problem(f"twindex {name} added {added} of {sample.documents}; are ids twice?")
+        result = {"seconds": add[0], "peak": add[1]}
+        if not first:
+            return result
+        # Status 1 says that nothing was found.
+        if name == SHORT_CHARS:
+            pairs = twindex("pairs", index, "--quiet", good=(0, 1))
+            result["total_seconds"] = add[0] + pairs[0]
+            result["total_peak"] = max(add[1], pairs[1])
+        else:
+            words = ["query", index, "-", "--quiet", "--threads", "1", "--top", str(TOP)]
             asked = twindex(*words, stdin=sample.questions, good=(0, 1))
             result["query"] = asked[0] / sample.asked
+        result["loaded_disk"] = index.stat().st_size
         twindex("compact", index, "--quiet")
         info = json.loads(last_line(twindex("info", index, "--json")[2]))
-        if "signature_bytes" in info and "posting_bytes" in info:
-            stored = info["signature_bytes"] + info["posting_bytes"]
-            result["each"] = stored / sample.documents
-        result["shingle"] = info["shingle"]
-        if "bands" in info and "depth" in info:
-            result["bands"] = (info["bands"], info["depth"])
-            result["recall"] = info.get("recall")
+        result["disk"] = index.stat().st_size
+        result["index"] = info["signature_bytes"] + info["posting_bytes"]
+        result["bands"] = (info["bands"], info["depth"])
+        result["recall"] = info["recall"]
         return result
     except (ValueError, KeyError) as error:
-        raise Problem(f"{name}: not the output expected: {error!r}")
+        raise Problem(f"twindex {name}: not the output expected: {error!r}")
     finally:
         for left in folder.glob("index.twx*"):
             left.unlink()
 
 
-def measure(args, tools, sample, folder, top):
-    """Runs everything in turn; gives the results of the tools that never failed."""
-    results = {tool: [] for tool in tools}
+class Results:
+    """What was measured: a list of runs for every tool."""
+
+    def __init__(self, names):
+        #: One result a round.
+        self.peers = {name: [] for name in names}
+        #: Seconds of twindex right after a peer, one a round, by peer and configuration.
+        self.beside = {(name, like): [] for name in names for like in PEERS[name].likes}
+        likes = {like for _, like in self.beside}
+        #: The first run of each configuration in every round.
+        self.twindex = {like: [] for like in SETTINGS if like in likes}
+        #: Load averages of the last minute before each round.
+        self.loads = []
+
+    def drop(self, name):
+        del self.peers[name]
+        self.beside = {key: runs for key, runs in self.beside.items() if key[0] != name}
+
+
+def measure(args, names, sample, folder):
+    """Runs everything in turn; keeps the results of the peers that never failed."""
+    results = Results(names)
     for number in range(1, args.rounds + 1):
         start = time.perf_counter()
-        for tool in list(results):
-            say(f"round {number} of {args.rounds}: {tool}")
+        results.loads.append(os.getloadavg()[0])
+        fresh = set(results.twindex)
+        for name in list(results.peers):
+            say(f"round {number} of {args.rounds}: {name}")
             try:
-                if tool in PEERS:
-                    result = run_peer(tool, args, sample, folder)
-                else:
-                    result = run_twindex(tool, args, sample, folder, top)
+                result = run_peer(name, args, sample, folder)
             except Problem as problem:
                 say(f"run.py: {problem}; left out")
-                del results[tool]
+                results.drop(name)
                 continue
-            results[tool].append(result)
+            results.peers[name].append(result)
             say(f"    {sample.text_bytes / 1e6 / result['seconds']:.1f} MB/s")
+            for like in PEERS[name].likes:
+                ours = run_twindex(like, args, sample, folder, like in fresh)
+                if like in fresh:
+                    results.twindex[like].append(ours)
+                fresh.discard(like)
+                results.beside[name, like].append(ours["seconds"])
+                say(f"    twindex {like}: {sample.text_bytes / 1e6 / ours['seconds']:.1f} MB/s")
         say(f"round {number} took {time.perf_counter() - start:.0f} s")
+    results.twindex = {like: runs for like, runs in results.twindex.items() if runs}
     return results
-
-
-# The report
-
-
-def medians(runs):
-    keys = [key for key in ("seconds", "peak", "corpus", "each", "query") if runs[0].get(key)]
-    middle = {key: statistics.median(run[key] for run in runs) for key in keys}
-    times = [run["seconds"] for run in runs]
-    return {**runs[0], **middle, "fastest": min(times), "slowest": max(times)}
-
-
-def likes(tool):
-    """The configurations of twindex that a peer is compared with."""
-    return (DEFAULT, LIKE_LANCE) if tool == "lance" else (LIKE_CHARS,)
-
-
-def memory(result):
-    if "corpus" not in result:
-        least = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * KIB
-        sign = "<= " if result["peak"] <= least else ""
-        return f"{sign}{result['peak'] / 2**20:.0f} MiB"
-    return f"{result['peak'] / 2**20:.0f} MiB, {result['corpus'] / 2**20:.0f} of it before indexing"
-
-
-def shingle(tool, result):
-    return result.get("shingle") or (f"{LANCE}, its own words" if tool == "lance" else CHARS)
-
-
-def row(tool, results, sample):
-    result = results[tool]
-    speed = {
-        key: sample.text_bytes / 1e6 / result[key] for key in ("seconds", "slowest", "fastest")
-    }
-    factors = []
-    if tool in PEERS:
-        for other in likes(tool):
-            if other in results:
-                factor = result["seconds"] / results[other]["seconds"]
-                factors.append(f"{factor:.1f} ({results[other]['shingle']})")
-    return [
-        f"{tool} {version(tool)}" if tool in PEERS else tool,
-        "no" if tool in PEERS and tool != "lance" else "yes",
-        shingle(tool, result),
-        f"{speed['seconds']:.1f} ({speed['slowest']:.1f} to {speed['fastest']:.1f})",
-        f"{sample.documents / result['seconds']:,.0f}",
-        f"{result['each']:.0f}" if result.get("each") else "-",
-        f"{result['query'] * 1e6:,.0f} us" if result.get("query") else "-",
-        memory(result),
-        ", ".join(factors) or "-",
-    ]
-
-
-def report(args, results, sample, top):
-    heads = ["tool", "on disk", "shingle", "MB/s", "documents/s", "bytes a document", "a query"]
-    heads += ["peak memory", "twindex is so many times as fast"]
-    print("|", " | ".join(heads), "|")
-    print("|" + "---|" * len(heads))
-    for tool in results:
-        print("|", " | ".join(row(tool, results, sample)), "|")
-    rounds = f"{args.rounds} rounds" if args.rounds > 1 else "1 round"
-    notes = [
-        f"{sample.documents:,} documents, {sample.text_bytes / 1e6:.1f} MB of text, {rounds}, "
-        f"medians (least to most); {CORES} cores; threshold {args.threshold}.",
-        "MB/s, peers: making the index only, the texts already in memory and no JSON parsed. "
-        "twindex: the whole process `twindex add` into a new file, with reading, JSON and durable "
-        "commits. That is to the disadvantage of twindex.",
-        "lance and gaoya take all cores, as does twindex; rensa and datasketch one. lance works in "
-        "batches of 8,192 documents, one core a batch.",
-    ]
-    if any(result.get("query") for result in results.values()):
-        notes.append(
-            f"A query: mean of {sample.asked:,} texts one after the other, sketching included. "
-            f"lance: the {TOP} nearest, within a running process. twindex: the whole process "
-            "`twindex query --threads 1` on the index as loaded, by its wall time, "
-            + (f"the {TOP} nearest" if top else "all")
-            + " at the threshold or above."
-        )
-    if any(result.get("each") for result in results.values()):
-        notes.append(
-            "Bytes a document: lance, all files of its index; twindex, signatures and postings "
-            "after `twindex compact`, the records of ids and checksums aside."
-        )
-    found = [
-        f"{tool} {bands_of(result)}, {chance(result, args.threshold):.1%}"
-        for tool, result in results.items()
-        if "bands" in result
-    ]
-    if found:
-        notes.append(
-            "Bands x values in a band, and how probably they make a pair at the threshold a "
-            f"candidate: {'; '.join(found)}."
-        )
-    print()
-    for note in notes:
-        print("-", note)
-
-
-def bands_of(result):
-    return "{} x {}".format(*result["bands"])
-
-
-def chance(result, threshold):
-    """What twindex promises; for peers, whose bands are of whole values, by the usual formula."""
-    bands, rows = result["bands"]
-    return result.get("recall") or 1 - (1 - threshold**rows) ** bands
 
 
 def main():
     args = arguments()
-    environment()
-    tools = []
+    peers.environment()
+    names = []
     for name in args.peers:
         try:
-            install(name)
-            tools.append(name)
+            peers.install(name)
+            names.append(name)
         except Problem as problem:
             say(f"run.py: {problem}; left out")
-    if not tools:
+    if not names:
         raise Problem("no peer is left to compare with")
-    # Configurations in the order of SETTINGS, after the peers.
-    tools += [name for name in SETTINGS if any(name in likes(peer) for peer in tools)]
-    usage = subprocess.run([args.twindex, "query", "--help"], capture_output=True, text=True)
-    top = ["--top", str(TOP)] if "--top" in usage.stdout else []
     folder = Path(tempfile.mkdtemp(prefix="peers-", dir=ROOT / "target"))
     try:
         say(f"reading {args.corpus}")
         sample = Sample(args.corpus, args.limit, folder)
-        results = measure(args, tools, sample, folder, top)
+        results = measure(args, names, sample, folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    if not results:
+    if not results.peers:
         raise Problem("nothing could be measured")
-    report(args, {tool: medians(runs) for tool, runs in results.items()}, sample, top)
-    return 0 if set(results) >= {*args.peers, *tools} else 1
+    report(args, results, sample)
+    return 0 if set(results.peers) == set(args.peers) else 1
 
 
 if __name__ == "__main__":
