@@ -5,8 +5,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// Pieces that another thread makes, in order. At most two wait to be used, which bounds the
-/// memory.
+/// Pieces that another thread makes, in order. Few wait to be used, which bounds the memory.
 pub struct Ahead<T> {
     maker: Option<JoinHandle<()>>,
     receiver: Receiver<T>,
@@ -22,12 +21,19 @@ pub enum Next<T> {
 }
 
 impl<T: Send + 'static> Ahead<T> {
-    /// Starts a thread of this name, which calls `make` until it returns `None`.
-    pub fn start(
+    /// Starts a thread of this name, which calls `make` until it returns `None`. At most two pieces
+    /// wait to be used.
+    pub fn start(name: &str, make: impl FnMut() -> Option<T> + Send + 'static) -> io::Result<Self> {
+        Self::with_queue(name, 2, make)
+    }
+
+    /// As [`start`](Self::start), but at most `most` pieces wait to be used.
+    pub fn with_queue(
         name: &str,
+        most: usize,
         mut make: impl FnMut() -> Option<T> + Send + 'static,
     ) -> io::Result<Self> {
-        let (sender, receiver) = sync_channel(2);
+        let (sender, receiver) = sync_channel(most);
         let maker = thread::Builder::new().name(name.into()).spawn(move || {
             while let Some(piece) = make() {
                 if sender.send(piece).is_err() {

@@ -9,6 +9,9 @@ pub(super) const BLOCK_BYTES: usize = 4 << 20;
 /// The most lines of a block. A parsed record takes about 500 bytes, however short its line is.
 pub(super) const BLOCK_LINES: usize = 1 << 14;
 
+/// The most bytes of a read: they stay in the processor's cache until they are copied to the block.
+const READ_BYTES: usize = 256 << 10;
+
 /// The bytes of the longest line end, `\r\n`. It does not count towards the length of a line.
 pub(super) const END_BYTES: usize = 2;
 
@@ -142,7 +145,11 @@ impl<R: Read> Blocks<R> {
                 _ if self.ended => break,
                 _ => {}
             }
-            let want = self.block_bytes.saturating_sub(bytes.len()).max(self.block_bytes / 64);
+            let missing = self.block_bytes.saturating_sub(bytes.len()).max(self.block_bytes / 64);
+            if more_at_hand {
+                bytes.reserve(missing);
+            }
+            let want = missing.min(READ_BYTES);
             let read = self.source.read_some(want, &mut bytes)?;
             (self.ended, more_at_hand) = (read == 0, read == want);
         }
@@ -151,16 +158,17 @@ impl<R: Read> Blocks<R> {
         }
         let first_line = self.next_line;
         if !self.whole {
+            // Counting is several times as fast as finding each.
             let mut ends = memchr_iter(b'\n', &bytes);
-            let (mut lines, mut end) = (0, 0);
-            for at in ends.by_ref().take(BLOCK_LINES) {
-                (lines, end) = (lines + 1, at + 1);
+            let all = ends.clone().count();
+            let (lines, end) = match all > BLOCK_LINES {
+                true => (BLOCK_LINES, ends.nth(BLOCK_LINES - 1).map(|at| at + 1)),
+                false => (all, last_end),
+            };
+            if lines < all || !self.ended {
+                self.rest = bytes.split_off(end.unwrap_or_default());
             }
-            let all = ends.next().is_none() && self.ended;
-            if !all {
-                self.rest = bytes.split_off(end);
-            }
-            self.next_line += lines;
+            self.next_line += lines as u64;
         }
         Ok(Some(Block { bytes, first_line, cut: None, whole: self.whole }))
     }

@@ -33,6 +33,7 @@ mod lines;
 mod listing;
 mod names;
 mod open;
+mod packed_stream;
 mod path_id;
 mod record;
 mod rows;
@@ -47,6 +48,7 @@ mod warc;
 mod whole_text;
 
 pub use ahead::{Ahead, Next};
+pub use batch::Batch;
 pub use blocks::{Block, Blocks, Line};
 #[cfg(not(feature = "tables"))]
 pub use columns::NO_TABLES;
@@ -62,6 +64,7 @@ pub use input_file::is_there;
 pub use inputs::{Inputs, STANDARD_INPUT};
 pub use json::{Fields, weights};
 pub use listing::{Listed, NulList, open_lines};
+pub use packed_stream::{RecordCount, RecordLimit};
 pub use record::{
     BadRecord, Body, RawRecord, Record, RecordName, TableHead, WANTS_WEIGHTS, too_long,
     too_long_normalized, unmarked,

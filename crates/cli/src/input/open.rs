@@ -4,7 +4,7 @@ use super::batch::Batch;
 use super::blocks::Blocks;
 use super::columns::{Columns, Seekable};
 use super::compression::{self, Decompressed, DecompressedRest};
-use super::counted::{Count, Counted, Density};
+use super::counted::{Count, Counted};
 use super::encoding::decoding;
 use super::fasta::SequenceBlocks;
 use super::finding::Found;
@@ -36,8 +36,8 @@ pub(super) enum OpenStream {
     Columns(Columns),
 }
 
-/// A stream, and how many records it has for its bytes.
-pub(super) type Opened = (OpenStream, Density);
+/// A stream, and what counts its compressed bytes if it is compressed.
+pub(super) type Opened = (OpenStream, Option<Arc<AtomicU64>>);
 
 /// An input before its records are read.
 struct Begun {
@@ -85,7 +85,7 @@ impl Inputs {
         let seekable = format.is_columns() && file.is_seekable();
         let (bytes, file) = (stream.read_so_far(), seekable.then(|| (file, stream.count())));
         let mut content = compression::open(stream, compression::is_named(path))?;
-        let density = Density::of(content.is_packed().then_some(bytes));
+        let packed = content.is_packed().then_some(bytes);
         (content, format) = self.recognized(content, format)?;
         if format == Format::Auto {
             let Decompressed { start, rest } = &mut content;
@@ -103,7 +103,7 @@ impl Inputs {
         };
         let path = path.display().to_string();
         let begun = Begun { path, content, format, naming, file };
-        Ok(self.open(begun).map(|stream| (stream, density)))
+        Ok(self.open(begun).map(|stream| (stream, packed)))
     }
 
     /// Opens standard input.
@@ -136,9 +136,9 @@ impl Inputs {
         };
         match begun {
             Ok(content) => {
-                let density = Density::of(content.is_packed().then_some(bytes));
+                let packed = content.is_packed().then_some(bytes);
                 let begun = Begun { path, content, format, naming, file: None };
-                Ok((self.open(begun)?, density))
+                Ok((self.open(begun)?, packed))
             }
             Err(error) => Err(BadRecord { place: path, cause: error.to_string() }),
         }

@@ -1,11 +1,11 @@
 //! Reads the inputs of a command: files, directories, standard input.
 
 use super::batch::Batch;
-use super::counted::Density;
 use super::files::WholeFile;
 use super::finding::{Finding, Found, Holds};
 use super::inputs::{Inputs, is_standard_input};
 use super::open::OpenStream;
+use super::packed_stream::{PackedStream, RecordLimit};
 use super::record::BadRecord;
 use std::path::Path;
 use std::sync::Arc;
@@ -24,8 +24,10 @@ pub struct Reading {
     bad: Option<BadRecord>,
     /// The bytes of streams that were read since the last batch.
     counter: Arc<AtomicU64>,
-    /// How many records the open stream has for its bytes.
-    density: Density,
+    /// The stream that is open, if it is compressed.
+    packed: Option<Arc<PackedStream>>,
+    /// The limit for the last batch.
+    limit: Option<RecordLimit>,
 }
 
 /// The most whole files in a batch: enough for all threads.
@@ -37,18 +39,14 @@ impl Reading {
         let inputs = Arc::new(inputs);
         let finding = Finding::new(Arc::clone(&inputs));
         let (held_back, open, file, bad) = (None, None, None, None);
-        let (counter, density) = (Arc::default(), Density::default());
-        Self { inputs, finding, held_back, open, file, bad, counter, density }
+        let (counter, packed, limit) = (Arc::default(), None, None);
+        Self { inputs, finding, held_back, open, file, bad, counter, packed, limit }
     }
 
-    /// Takes account of the records of the last batch. A compressed stream that has more records
-    /// than its size can explain is given up before the next batch.
-    pub fn took(&mut self, records: u64) {
-        let refused = self.density.add(records);
-        if let Some(open) = self.open.take_if(|_| refused.is_some()) {
-            let place = open.place().to_owned();
-            self.bad = refused.map(|cause| BadRecord { place, cause });
-        }
+    /// The limit for the records of the last batch; `None` unless it is of a compressed stream. When
+    /// a [`RecordCount`](super::RecordCount) finds that it is exceeded, the stream is given up.
+    pub fn take_limit(&mut self) -> Option<RecordLimit> {
+        self.limit.take()
     }
 
     /// The bytes on disk of all inputs; `None` unless all are files.
@@ -62,12 +60,20 @@ impl Reading {
 
     fn next_batch(&mut self) -> Option<Batch> {
         let mut files = Vec::new();
+        self.limit = None;
         loop {
+            if self.packed.as_ref().is_some_and(|packed| packed.is_refused()) {
+                self.open = None;
+            }
             match self.open.as_mut().map(OpenStream::next) {
                 None => {}
-                Some(Ok(Some(batch))) => return Some(batch),
+                Some(Ok(Some(batch))) => {
+                    self.limit = self.packed.as_ref().map(PackedStream::limit);
+                    return Some(batch);
+                }
                 Some(Ok(None)) => self.open = None,
                 Some(Err(bad)) => {
+                    self.limit = self.packed.as_ref().map(PackedStream::no_limit);
                     self.open = None;
                     self.bad = Some(bad);
                 }
@@ -124,8 +130,10 @@ impl Reading {
                     false => self.inputs.open_found(&found, format, &self.counter),
                 };
                 match opened {
-                    Ok((open, density)) => {
-                        (self.open, self.density) = (Some(open), density);
+                    Ok((open, bytes)) => {
+                        let place = open.place();
+                        self.packed = bytes.map(|bytes| PackedStream::new(place.to_owned(), bytes));
+                        self.open = Some(open);
                         true
                     }
                     Err(bad) => {

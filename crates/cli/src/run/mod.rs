@@ -32,5 +32,6 @@ pub mod resume_key;
 pub(crate) mod seconds;
 pub mod short_texts;
 pub mod spilled_sort;
+pub(crate) mod task_pool;
 pub mod two_texts;
 pub mod whole_file;

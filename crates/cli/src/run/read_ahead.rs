@@ -3,10 +3,11 @@
 use crate::input::{Ahead, Next};
 use crate::run::failure::Failure;
 use crate::terminal::interrupt;
+use std::io;
 use std::time::Duration;
 
 /// How long a signal may wait until it is noticed.
-const NOTICED_WITHIN: Duration = Duration::from_millis(100);
+pub(super) const NOTICED_WITHIN: Duration = Duration::from_millis(100);
 
 /// Pieces that another thread makes, in order, until a signal comes.
 pub struct ReadAhead<T>(Ahead<T>);
@@ -17,7 +18,19 @@ impl<T: Send + 'static> ReadAhead<T> {
         name: &str,
         make: impl FnMut() -> Option<T> + Send + 'static,
     ) -> Result<Self, Failure> {
-        let ahead = Ahead::start(name, make);
+        Self::started(Ahead::start(name, make))
+    }
+
+    /// As [`start`](Self::start), but at most `most` pieces wait to be used.
+    pub fn with_queue(
+        name: &str,
+        most: usize,
+        make: impl FnMut() -> Option<T> + Send + 'static,
+    ) -> Result<Self, Failure> {
+        Self::started(Ahead::with_queue(name, most, make))
+    }
+
+    fn started(ahead: io::Result<Ahead<T>>) -> Result<Self, Failure> {
         Ok(Self(ahead.map_err(|error| anyhow::anyhow!("cannot start a thread: {error}"))?))
     }
 }

@@ -1,12 +1,14 @@
 //! Reading and parsing records on other threads while this thread uses the results.
 
 use crate::input::{
-    BadRecord, Body, Inputs, Reading, Record, RecordName, TableHead, WANTS_WEIGHTS, no_sequence,
-    too_long_normalized,
+    BadRecord, Batch, Body, Inputs, Reading, Record, RecordCount, RecordLimit, RecordName,
+    TableHead, WANTS_WEIGHTS, no_sequence, too_long_normalized,
 };
 use crate::run::bad_records::BadRecords;
 use crate::run::failure::Failure;
 use crate::run::read_ahead::ReadAhead;
+use crate::run::task_pool::{PoolTask, TaskPool};
+use crate::terminal::interrupt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,6 +18,10 @@ use twindex::{Settings, Shingle};
 const UNNAMED: &str = "standard input: records without an id are numbered #1, #2 and so on, so a \
                        second run of the same stream has new ids; --id hash names them by their \
                        text, --id-prefix P by their line";
+
+/// The most batches that are parsed or wait while one is used. As many as there are threads keep
+/// these busy during a commit, which takes as long as some batches.
+const MOST_AHEAD: usize = 16;
 
 /// What a batch of records comes from.
 #[derive(Clone, Debug, Default)]
@@ -71,67 +77,152 @@ impl<T> Default for ParsedBatch<T> {
 
 /// Batches of parsed records, in order.
 pub struct Records<T> {
-    batches: ReadAhead<ParsedBatch<T>>,
+    batches: ReadAhead<ReadBatch<T>>,
     /// The bytes of all inputs, if known.
     pub expected_bytes: Option<u64>,
+    bad_records: BadRecords,
+    /// The records of compressed streams, and the batch that stands for the rest of one.
+    count: RecordCount,
+    refused: Option<ParsedBatch<T>>,
+    /// Whether it is to be said that records have no ids.
+    says_unnamed: bool,
+    is_encoded: bool,
+}
+
+/// A batch that was read.
+struct ReadBatch<T> {
+    source: Source,
+    bytes: u64,
+    /// What was found of the inputs.
+    notes: Vec<String>,
+    limit: Option<RecordLimit>,
+    /// What its records will be; `None` after the last batch.
+    records: Option<PoolTask<ParsedRecords<T>>>,
+}
+
+/// What became of the records of a batch.
+struct ParsedRecords<T> {
+    good: Vec<T>,
+    bad: Vec<BadRecord>,
+    has_unnamed: bool,
+}
+
+/// What is done with each record.
+struct Parser<F> {
+    settings: Settings,
+    weighted: bool,
+    id_hash: bool,
+    /// The most bytes of a record.
+    most: usize,
+    take: F,
 }
 
 /// Starts reading records for an index with these settings. `take` runs on all threads.
+///
+/// One thread reads. A pool parses a few batches at once, so that no thread of it waits for the end
+/// of a batch. It is not the pool on which the library shares its work: this work would wait until
+/// all batches that came before are parsed.
 pub fn start<T: Send + 'static>(
     mut inputs: Inputs,
     settings: &Settings,
     take: impl Fn(Record<'_>) -> Result<T, BadRecord> + Send + Sync + 'static,
 ) -> Result<Records<T>, Failure> {
-    let settings = *settings;
-    let most = inputs.most;
     inputs.sequences = settings.shingle.kmer_width().is_some();
-    let (weighted, id_hash) = (inputs.fields.weighted, inputs.id_hash);
-    let (mut says_unnamed, is_encoded) = (!inputs.quiet, inputs.encoding.is_some());
+    let (says_unnamed, is_encoded) = (!inputs.quiet, inputs.encoding.is_some());
+    let parser = Arc::new(Parser {
+        settings: *settings,
+        weighted: inputs.fields.weighted,
+        id_hash: inputs.id_hash,
+        most: inputs.most,
+        take,
+    });
+    let pool = TaskPool::start("parser")?;
     let mut reading = Reading::new(inputs);
     let expected_bytes = reading.expected_bytes();
-    let mut bad_records = BadRecords::default();
-    let batches = ReadAhead::start("reader", move || {
-        let Some((batch, bytes)) = reading.next() else {
-            let messages: Vec<_> =
-                bad_records.finish().into_iter().chain(reading.notes()).collect();
-            let last = ParsedBatch { messages, ..ParsedBatch::default() };
-            return (!last.messages.is_empty()).then_some(last);
+    let ahead = rayon::current_num_threads().clamp(2, MOST_AHEAD);
+    let mut has_ended = false;
+    let batches = ReadAhead::with_queue("reader", ahead, move || {
+        if has_ended {
+            return None;
+        }
+        let next = reading.next();
+        let notes = reading.notes();
+        let Some((batch, bytes)) = next else {
+            has_ended = true;
+            let source = Source::default();
+            return Some(ReadBatch { source, bytes: 0, notes, limit: None, records: None });
         };
         let (head, unread) = (batch.head(), batch.is_bad());
         let source = Source { file: reading.file().cloned(), head, unread };
-        let mut parsed = ParsedBatch { source, bytes, ..ParsedBatch::default() };
-        parsed.messages.extend(reading.notes());
+        let parser = Arc::clone(&parser);
+        let records = Some(pool.run(move || parser.parse(&batch)));
+        Some(ReadBatch { source, bytes, notes, limit: reading.take_limit(), records })
+    })?;
+    let (bad_records, count) = (BadRecords::default(), RecordCount::default());
+    let refused = None;
+    Ok(Records { batches, expected_bytes, bad_records, count, refused, says_unnamed, is_encoded })
+}
+
+impl<F> Parser<F> {
+    /// Parses the records of a batch on all threads.
+    fn parse<T: Send>(&self, batch: &Batch) -> ParsedRecords<T>
+    where
+        F: Fn(Record<'_>) -> Result<T, BadRecord> + Sync,
+    {
         let has_unnamed = AtomicBool::new(false);
         let parse = |record: Record<'_>| {
-            let mut record = check(record, &settings, weighted, most)?;
-            if id_hash {
+            let mut record = check(record, &self.settings, self.weighted, self.most)?;
+            if self.id_hash {
                 record.name = RecordName::Id(record.body.content().text_hash().to_string());
             }
             if record.name == RecordName::Automatic {
                 has_unnamed.store(true, Ordering::Relaxed);
             }
-            take(record)
+            (self.take)(record)
         };
+        let (mut good, mut bad) = (Vec::new(), Vec::new());
         for result in batch.parse(parse) {
             match result {
-                Ok(good) => parsed.good.push(good),
-                Err(mut bad) => {
-                    if !is_encoded && bad.is_in_another_encoding() {
-                        bad.cause += "; say --encoding latin1 if it is Latin-1";
-                    }
-                    parsed.failed += 1;
-                    parsed.messages.extend(bad_records.add(&bad));
-                }
+                Ok(record) => good.push(record),
+                Err(record) => bad.push(record),
             }
         }
-        if says_unnamed && has_unnamed.into_inner() {
-            says_unnamed = false;
+        ParsedRecords { good, bad, has_unnamed: has_unnamed.into_inner() }
+    }
+}
+
+impl<T> Records<T> {
+    /// What is told of a batch whose records are parsed, or of the end.
+    fn told(
+        &mut self,
+        batch: ReadBatch<T>,
+        records: Option<ParsedRecords<T>>,
+    ) -> Option<ParsedBatch<T>> {
+        let ReadBatch { source, bytes, notes, limit, .. } = batch;
+        let Some(ParsedRecords { good, bad, has_unnamed }) = records else {
+            let messages: Vec<_> = self.bad_records.finish().into_iter().chain(notes).collect();
+            let last = ParsedBatch { messages, ..ParsedBatch::default() };
+            return (!last.messages.is_empty()).then_some(last);
+        };
+        let mut parsed = ParsedBatch { good, source, bytes, messages: notes, failed: 0 };
+        for mut bad in bad {
+            if !self.is_encoded && bad.is_in_another_encoding() {
+                bad.cause += "; say --encoding latin1 if it is Latin-1";
+            }
+            parsed.failed += 1;
+            parsed.messages.extend(self.bad_records.add(&bad));
+        }
+        if self.says_unnamed && has_unnamed {
+            self.says_unnamed = false;
             parsed.messages.push(UNNAMED.to_owned());
         }
-        reading.took(parsed.records());
+        if let Some(bad) = limit.and_then(|limit| self.count.add(&limit, parsed.records())) {
+            let source = Source { file: parsed.source.file.clone(), head: None, unread: true };
+            let messages = self.bad_records.add(&bad);
+            self.refused = Some(ParsedBatch { failed: 1, messages, source, ..Default::default() });
+        }
         Some(parsed)
-    })?;
-    Ok(Records { batches, expected_bytes })
+    }
 }
 
 /// Refuses a record that the index cannot take: a set unless its shingle is `token`, anything but
@@ -164,6 +255,21 @@ impl<T> Iterator for Records<T> {
     type Item = ParsedBatch<T>;
 
     fn next(&mut self) -> Option<ParsedBatch<T>> {
-        self.batches.next()
+        if let Some(refused) = self.refused.take().filter(|_| !interrupt::asked()) {
+            return Some(refused);
+        }
+        loop {
+            let mut batch = self.batches.next()?;
+            let records = match batch.records.take() {
+                Some(task) => Some(task.wait()?),
+                None => None,
+            };
+            // What was read of a stream before it was given up. It has no notes: they come with the
+            // first batch of an input.
+            let is_refused = batch.limit.as_ref().is_some_and(RecordLimit::is_refused);
+            if !is_refused {
+                return self.told(batch, records);
+            }
+        }
     }
 }

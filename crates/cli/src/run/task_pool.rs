@@ -1,0 +1,50 @@
+//! Tasks on a pool of threads of their own, while this thread still notices signals.
+
+use crate::run::failure::Failure;
+use crate::run::read_ahead::NOTICED_WITHIN;
+use crate::terminal::interrupt;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::thread;
+
+/// A pool of as many threads as work is shared by elsewhere.
+pub struct TaskPool(ThreadPool);
+
+/// The result that a task will have.
+pub struct PoolTask<R>(Receiver<thread::Result<R>>);
+
+impl TaskPool {
+    /// Starts threads of this name.
+    pub fn start(name: &'static str) -> Result<Self, Failure> {
+        let builder = ThreadPoolBuilder::new().num_threads(rayon::current_num_threads());
+        let pool = builder.thread_name(move |_| name.to_owned()).build();
+        Ok(Self(pool.map_err(|error| anyhow::anyhow!("cannot start threads: {error}"))?))
+    }
+
+    /// Begins a task, which may share its work with all threads of the pool.
+    pub fn run<R: Send + 'static>(&self, task: impl FnOnce() -> R + Send + 'static) -> PoolTask<R> {
+        let (sender, receiver) = sync_channel(1);
+        self.0.spawn_fifo(move || {
+            // If nobody waits any more, nobody wants the result.
+            let _ = sender.send(catch_unwind(AssertUnwindSafe(task)));
+        });
+        PoolTask(receiver)
+    }
+}
+
+impl<R> PoolTask<R> {
+    /// Waits for the result; `None` after a signal. A panic of the task goes on here.
+    pub fn wait(self) -> Option<R> {
+        loop {
+            if interrupt::asked() {
+                return None;
+            }
+            match self.0.recv_timeout(NOTICED_WITHIN) {
+                Ok(result) => return Some(result.unwrap_or_else(|panic| resume_unwind(panic))),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return None,
+            }
+        }
+    }
+}
