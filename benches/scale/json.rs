@@ -13,11 +13,11 @@ use std::time::{Duration, Instant};
 const TIMES: usize = 3;
 
 #[derive(Deserialize)]
-struct Line<'a> {
+pub struct Line<'a> {
     #[serde(borrow)]
-    id: Cow<'a, str>,
+    pub id: Cow<'a, str>,
     #[serde(borrow)]
-    text: Cow<'a, str>,
+    pub text: Cow<'a, str>,
 }
 
 /// What the command says when it is done.
@@ -77,9 +77,7 @@ fn parse(corpus: &Path) -> Outcome<Duration> {
 /// Runs the command into a new index; returns the time it took and the bytes of text.
 fn add(corpus: &Path, options: &[&str]) -> Outcome<(Duration, u64)> {
     let folder = scratch()?;
-    let mut command = Command::new(binary());
-    command.arg("add").arg(folder.path().join("json.twx")).arg(corpus).args(options);
-    command.args(["--json", "--no-progress"]).stdin(Stdio::null());
+    let mut command = command(&folder.path().join("json.twx"), corpus, options);
     let start = Instant::now();
     let output = command.output()?;
     let took = start.elapsed();
@@ -89,4 +87,12 @@ fn add(corpus: &Path, options: &[&str]) -> Outcome<(Duration, u64)> {
     }
     let summary: Summary = serde_json::from_str(said.lines().last().unwrap_or_default())?;
     Ok((took, summary.bytes))
+}
+
+/// The command that adds a corpus to an index, and says in JSON what it did.
+pub fn command(index: &Path, corpus: &Path, options: &[&str]) -> Command {
+    let mut command = Command::new(binary());
+    command.arg("add").arg(index).arg(corpus).args(options);
+    command.args(["--json", "--no-progress"]).stdin(Stdio::null());
+    command
 }

@@ -7,6 +7,7 @@
 //! cargo bench --bench scale -- underwrite INDEX
 //! cargo bench --bench scale -- change INDEX
 //! cargo bench --bench scale -- json CORPUS.jsonl
+//! cargo bench --bench scale -- cores CORPUS.jsonl
 //! cargo bench --bench scale -- pairs INDEX
 //! cargo bench --bench scale -- crowds N
 //! cargo bench --bench scale -- table N CORPUS.jsonl
@@ -20,15 +21,17 @@
 //! - `underwrite` times queries while another thread inserts, and that thread, on copies.
 //! - `change` removes, replaces, compacts, finds all pairs and opens again, on a copy.
 //! - `json` times the command `twindex add` beside reading and parsing the same file.
+//! - `cores` simulates `twindex add` of the file on up to 16 cores.
 //! - `pairs` finds all pairs of an index of real documents, three times.
 //! - `crowds` times the command on N texts that are near copies, on N that share their first half,
 //!   on five times as many of each, and on copies of a text that the index has 60,000 times.
-//! - `table` is all of these but `pairs` and `crowds`, with N synthetic documents.
+//! - `table` is all of these but `cores`, `pairs` and `crowds`, with N synthetic documents.
 //!
 //! INDEX has 256 lanes; copies lie below `target` and are removed. Without arguments the program
 //! does nothing, so that `cargo bench` goes on to the others.
 
 mod change;
+mod cores;
 mod crowds;
 mod ingest;
 mod json;
@@ -76,13 +79,15 @@ fn run(args: &[&str]) -> Outcome<Vec<Row>> {
         ["underwrite", index] => underwrite::run(Path::new(index)),
         ["change", index] => change::run(Path::new(index)),
         ["json", corpus] => json::run(Path::new(corpus)),
+        ["cores", corpus] => cores::run(Path::new(corpus)),
         ["pairs", index] => change::all_pairs(Path::new(index)),
         ["crowds", count] => crowds::run(number(count)?),
         ["table", count, corpus] => table::run(number(count)?, Path::new(corpus)),
         // What `change` starts as a process of its own.
         ["abort", index] => change::abort(Path::new(index)),
         [
-            "ingest" | "queries" | "single" | "underwrite" | "change" | "json" | "pairs" | "crowds"
+            "ingest" | "queries" | "single" | "underwrite" | "change" | "json" | "cores" | "pairs"
+            | "crowds"
             | "table",
             ..,
         ] => {

@@ -1,0 +1,233 @@
+//! What each part of `twindex add` takes on one thread.
+
+use crate::Outcome;
+use crate::cores::blocks::Block;
+use crate::ingest::BATCH;
+use crate::json::{Line, command};
+use crate::system::scratch;
+use std::collections::HashMap;
+use std::fs;
+use std::ops::AddAssign;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+use twindex::{Index, WriteTxn};
+
+/// Measurements of each kind, of which the least counts: what else the machine does only adds.
+const TIMES: usize = 3;
+
+/// How long each part takes for all of a corpus, on one thread.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Parts {
+    /// The reader's thread: to read, and to cut at the ends of lines.
+    pub reading: Duration,
+    /// To find lines, parse and sketch them, on the threads of the parser.
+    pub parsing: Duration,
+    /// The writer's thread: to insert documents and count what became of them.
+    pub inserting: Duration,
+    /// The writer's thread: to commit.
+    pub committing: Duration,
+    /// What the writer has done on the threads of the library.
+    pub sharing: Duration,
+    /// What the writer waits for the disk.
+    pub disk: Duration,
+    /// To merge runs, on a thread beside the writer.
+    pub merging: Duration,
+}
+
+impl Parts {
+    /// The work that is done on cores.
+    pub fn work(&self) -> Duration {
+        let Self { reading, parsing, inserting, committing, sharing, merging, .. } = *self;
+        reading + parsing + inserting + committing + sharing + merging
+    }
+
+    /// The writer's thread alone.
+    pub fn writing(&self) -> Duration {
+        self.inserting + self.committing + self.disk
+    }
+}
+
+/// The time that the threads of the command ran, by what they do.
+#[derive(Clone, Copy, Debug, Default)]
+struct Threads {
+    reader: Duration,
+    parser: Duration,
+    library: Duration,
+    merge: Duration,
+    main: Duration,
+}
+
+/// Measures the command with one thread for parsing, and insertion by itself.
+pub fn measure(corpus: &Path, blocks: &[Block]) -> Outcome<Parts> {
+    let mut runs = Vec::new();
+    for _ in 0..TIMES {
+        runs.push((threads(corpus)?, insertion(corpus, blocks)?));
+    }
+    let of = |time: fn(&(Threads, Insertion)) -> Duration| least(runs.iter().map(time));
+    // The command also counts outcomes, frees documents, starts and ends.
+    let committing = of(|run| run.1.committing)?;
+    Ok(Parts {
+        reading: of(|run| run.0.reader)?,
+        parsing: of(|run| run.0.parser)?,
+        inserting: of(|run| run.0.main)?.saturating_sub(committing),
+        committing,
+        sharing: of(|run| run.0.library)?,
+        disk: of(|run| run.1.disk)?,
+        merging: of(|run| run.0.merge)?,
+    })
+}
+
+/// The time of `add` with so many threads, on so many cores.
+pub fn real(corpus: &Path, threads: u32, cores: u32) -> Outcome<Duration> {
+    let mut times = Vec::new();
+    for _ in 0..TIMES {
+        let folder = scratch()?;
+        let index = folder.path().join("cores.twx");
+        let add = command(&index, corpus, &["--threads", &threads.to_string()]);
+        // The first cores, by the system's means.
+        let mut bound = Command::new("taskset");
+        bound.arg("-c").arg(format!("0-{}", cores - 1)).arg(add.get_program());
+        bound.args(add.get_args()).stderr(Stdio::null()).stdin(Stdio::null());
+        let start = Instant::now();
+        let status = bound.status().map_err(|error| format!("taskset: {error}"))?;
+        times.push(start.elapsed());
+        if !status.success() {
+            return Err(format!("twindex add ended with {status}").into());
+        }
+    }
+    least(times)
+}
+
+fn least(times: impl IntoIterator<Item = Duration>) -> Outcome<Duration> {
+    Ok(times.into_iter().min().ok_or("nothing was measured")?)
+}
+
+/// Runs `add --threads 1` and looks how long each of its threads runs.
+fn threads(corpus: &Path) -> Outcome<Threads> {
+    let folder = scratch()?;
+    let index = folder.path().join("cores.twx");
+    let mut child = command(&index, corpus, &["--threads", "1"]).stderr(Stdio::null()).spawn()?;
+    let process = child.id().to_string();
+    let mut ran: HashMap<String, (String, Duration)> = HashMap::new();
+    while !has_ended(&child)? {
+        for thread in fs::read_dir(format!("/proc/{process}/task"))?.flatten() {
+            let (path, number) = (thread.path(), thread.file_name());
+            // A thread may end at any time; what it was seen to have run counts.
+            if let (Ok(name), Some(time)) =
+                (fs::read_to_string(path.join("comm")), ran_so_far(&path))
+            {
+                ran.insert(number.to_string_lossy().into_owned(), (name.trim().to_owned(), time));
+            }
+        }
+        thread::sleep(Duration::from_millis(2));
+    }
+    let status = child.wait()?;
+    if !status.success() {
+        return Err(format!("twindex add ended with {status}").into());
+    }
+    let mut threads = Threads::default();
+    for (number, (name, time)) in ran {
+        let role = match &*name {
+            "reader" => &mut threads.reader,
+            "parser" => &mut threads.parser,
+            "twindex merge" => &mut threads.merge,
+            _ if number == process => &mut threads.main,
+            _ => &mut threads.library,
+        };
+        role.add_assign(time);
+    }
+    Ok(threads)
+}
+
+/// Whether a process has ended, and waits to be asked how.
+fn has_ended(child: &Child) -> Outcome<bool> {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", child.id()))?;
+    let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
+    Ok(state == Some('Z'))
+}
+
+/// How long a thread has run on a core.
+fn ran_so_far(thread: &Path) -> Option<Duration> {
+    let stat = fs::read_to_string(thread.join("schedstat")).ok()?;
+    stat.split(' ').next()?.parse().ok().map(Duration::from_nanos)
+}
+
+/// How long this thread has run, and how long it has waited for a core.
+fn own_times() -> [Duration; 2] {
+    let stat = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let mut times = stat.split(' ').flat_map(str::parse).map(Duration::from_nanos);
+    [times.next().unwrap_or_default(), times.next().unwrap_or_default()]
+}
+
+/// What no thread of the command tells: which part of the writer's time is that of commits, and how
+/// long it waits for the disk.
+#[derive(Clone, Copy, Debug, Default)]
+struct Insertion {
+    committing: Duration,
+    disk: Duration,
+}
+
+/// Inserts the documents of a corpus as the command does, after they were prepared.
+fn insertion(corpus: &Path, blocks: &[Block]) -> Outcome<Insertion> {
+    let folder = scratch()?;
+    let index = Index::create(folder.path().join("insertion.twx"))?;
+    let corpus = fs::read(corpus)?;
+    let mut sum = Insertion::default();
+    let (mut txn, mut in_batch) = (None, 0);
+    let mut at = 0;
+    for block in blocks {
+        let mut documents = Vec::new();
+        for length in &block.lines {
+            let line = corpus.get(at..at + length).unwrap_or_default();
+            at += length;
+            if !line.trim_ascii().is_empty() {
+                let Line { id, text } = serde_json::from_slice(line)?;
+                documents.push(index.prepare(&*id, &*text)?);
+            }
+        }
+        while !documents.is_empty() {
+            let room = (BATCH as usize - in_batch).min(documents.len());
+            let later = documents.split_off(room);
+            in_batch += room;
+            let (before, start) = (Clocks::now(), Instant::now());
+            let open = match &mut txn {
+                Some(txn) => txn,
+                none => none.insert(index.begin_write()?),
+            };
+            open.insertion().documents(documents)?;
+            let between = Clocks::now();
+            documents = later;
+            if in_batch >= BATCH as usize || at == corpus.len() && documents.is_empty() {
+                in_batch = 0;
+                txn.take().map_or(Ok(()), WriteTxn::commit)?;
+            }
+            let (after, took) = (Clocks::now(), start.elapsed());
+            sum.committing += after.own - between.own;
+            sum.disk += took.saturating_sub(after.all() - before.all());
+        }
+    }
+    Ok(sum)
+}
+
+/// How long threads have run so far, and waited for cores that others had.
+struct Clocks {
+    own: Duration,
+    /// The thread on which the library shares its work.
+    pool: Duration,
+    waited: Duration,
+}
+
+impl Clocks {
+    fn now() -> Self {
+        let [own, own_waited] = own_times();
+        let pool = rayon::broadcast(|_| own_times());
+        let [ran, waited] = pool.first().copied().unwrap_or_default();
+        Self { own, pool: ran, waited: own_waited + waited }
+    }
+
+    fn all(&self) -> Duration {
+        self.own + self.pool + self.waited
+    }
+}
