@@ -72,7 +72,7 @@ pub fn simulate(parts: &Parts, blocks: &[Block], threads: u32, cores: u32) -> Ou
         let (sender, receiver) = sync_channel(threads.clamp(2, MOST_AHEAD) as usize);
         let pipeline = &pipeline;
         let reader = scope.spawn(move || {
-            parsers.in_place_scope_fifo(|pool| pipeline.read(blocks, pool, &sender))
+            parsers.in_place_scope_fifo(|pool| pipeline.read(blocks, pool, &sender));
         });
         pipeline.write(&receiver);
         reader.join().map_err(|_| "the reader panicked")

@@ -67,8 +67,8 @@ pub struct RecordCount {
 }
 
 impl RecordCount {
-    /// Takes account of the records of a batch, of which the limit is given if it is of a compressed
-    /// stream. Returns why the rest of the stream is refused, if it is.
+    /// Takes account of the records of a batch of a compressed stream. Returns why the rest of the
+    /// stream is refused, if it is.
     pub fn add(&mut self, limit: &RecordLimit, records: u64) -> Option<BadRecord> {
         let RecordLimit { stream, most } = limit;
         if !self.stream.as_ref().is_some_and(|last| Arc::ptr_eq(last, stream)) {
