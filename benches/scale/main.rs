@@ -87,8 +87,7 @@ fn run(args: &[&str]) -> Outcome<Vec<Row>> {
         ["abort", index] => change::abort(Path::new(index)),
         [
             "ingest" | "queries" | "single" | "underwrite" | "change" | "json" | "cores" | "pairs"
-            | "crowds"
-            | "table",
+            | "crowds" | "table",
             ..,
         ] => {
             Err("wrong arguments; the first lines of benches/scale/main.rs show the right ones"

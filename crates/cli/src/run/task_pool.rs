@@ -43,7 +43,10 @@ impl<R> PoolTask<R> {
             match self.0.recv_timeout(NOTICED_WITHIN) {
                 Ok(result) => return Some(result.unwrap_or_else(|panic| resume_unwind(panic))),
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return None,
+                // The pool runs every task. If it did not, the records must not go missing quietly.
+                Err(RecvTimeoutError::Disconnected) => {
+                    resume_unwind(Box::new("a task was dropped"))
+                }
             }
         }
     }

@@ -95,7 +95,7 @@ fn fingerprints_go_with_rebuild_export_import_and_merge() {
     shell.run("passages i.twx").fails_with("twindex rebuild i.twx --passages");
     shell.run("rebuild i.twx -q --passages 40").succeeds();
     let info = shell.run("info i.twx --json").succeeds().json().remove(0);
-    assert_eq!((info["passages"].as_u64(), info["format"].as_u64()), (Some(40), Some(3)));
+    assert_eq!((info["passages"].as_u64(), info["format"].as_u64()), (Some(40), Some(5)));
     let found = shell.run("passages i.twx -q").succeeds();
     shell.run("export i.twx -q -o all.jsonl").succeeds();
     shell.run("import again.twx -q all.jsonl").succeeds();

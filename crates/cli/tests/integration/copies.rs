@@ -311,7 +311,7 @@ fn input_that_is_no_export_is_one_clear_error() {
         (jsonl(&[("a", "a text")]), "no export of twindex"),
         ("x".repeat(1 << 20), "no export of twindex"),
         (changed("/twindex_export", "2"), "version 2, this twindex reads up to 1"),
-        (changed("/format", "9"), "format 9, this twindex reads up to 4"),
+        (changed("/format", "9"), "format 9, this twindex reads up to 5"),
         (changed("/documents", "-1"), "its header is wrong"),
         (changed("/settings/lanes", "100"), "its header is wrong: lanes 100"),
         (changed("/settings/threshold", "7"), "its header is wrong: threshold 7"),
