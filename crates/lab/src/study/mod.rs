@@ -18,6 +18,7 @@ pub(crate) mod transactions;
 
 pub(crate) mod approaches;
 pub(crate) mod bands;
+pub(crate) mod bits;
 pub(crate) mod chance;
 pub(crate) mod functions;
 pub(crate) mod gospels;

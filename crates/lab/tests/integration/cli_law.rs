@@ -1,4 +1,4 @@
-//! `study law`, `study theory` and `study chance` as commands.
+//! `study law`, `study bits`, `study theory` and `study chance` as commands.
 
 use crate::command::Shell;
 
@@ -15,6 +15,22 @@ fn law_writes_its_points_and_its_figure() {
     assert!(shell.read("law.svg").starts_with(b"<svg"));
     let again = shell.run("study law --runs 100 --rows 20 --seed 5");
     assert_eq!(done.stdout, again.stdout);
+}
+
+#[test]
+fn bits_writes_its_points_and_its_figure() {
+    let shell = Shell::new();
+    let words = "study bits --pairs 50 --elements 1000 --seed 5 --csv bits.csv --svg bits.svg";
+    let done = shell.run(words);
+    assert_eq!(done.status, 0, "{}", done.stderr);
+    // The standard error of 256 lanes of 8 bits at each similarity, by the law.
+    let row = "256\t8\t256\t0.0288\t0.0314\t0.0287\t0.0251\t0.0188\t0.0136\t0.0360\t0.0124";
+    assert!(done.stdout.contains(row), "{}", done.stdout);
+    let csv = String::from_utf8(shell.read("bits.csv")).expect("UTF-8");
+    // Five widths at six similarities.
+    assert_eq!(csv.lines().filter(|line| line.contains(",measured,")).count(), 30, "{csv}");
+    assert!(shell.read("bits.svg").starts_with(b"<svg"));
+    assert_eq!(done.stdout, shell.run(words).stdout);
 }
 
 #[test]
@@ -47,6 +63,8 @@ fn invalid_settings_are_refused() {
     for (words, said) in [
         ("study law --similarity 1.2", "from 0 to 1"),
         ("study law --functions 0", "--functions"),
+        ("study bits --pairs 49", "--pairs"),
+        ("study bits --elements 999", "--elements"),
         ("study theory --maps 0", "maps"),
         ("study theory --runs 99", "runs"),
         ("study chance --sizes 5 6 --universe 5", "universe"),

@@ -2,6 +2,7 @@
 
 mod approaches;
 mod bands;
+mod bits;
 mod chance;
 mod clip_to_panel;
 mod drawn_axis;

@@ -2,6 +2,7 @@
 
 use super::approaches::ApproachesArgs;
 use super::bands::BandsArgs;
+use super::bits::BitsArgs;
 use super::chance::ChanceArgs;
 use super::functions::FunctionsArgs;
 use super::gospels::GospelsArgs;
@@ -65,6 +66,8 @@ enum StudyCommand {
     Functions(FunctionsArgs),
     /// Signatures of any length, cut into bands
     Bands(BandsArgs),
+    /// How many bits of a lane an estimate needs
+    Bits(BitsArgs),
     /// The probability law of the estimate, and how often intervals hold
     Law(LawArgs),
     /// How similar random texts are
@@ -108,8 +111,8 @@ impl StudyCommand {
     /// The study that the command names; `None` for all of them.
     fn one(&self) -> Option<ReadyStudy<'_>> {
         use study::{
-            approaches, bands, chance, functions, gospels, hash_time, independence, law, matrix,
-            precision, rules, shingle_size, simhash, theory, widths,
+            approaches, bands, bits, chance, functions, gospels, hash_time, independence, law,
+            matrix, precision, rules, shingle_size, simhash, theory, widths,
         };
         Some(match self {
             Self::ShingleSize(args) => {
@@ -151,6 +154,11 @@ impl StudyCommand {
                 let settings = args.settings();
                 let run = move |context: &StudyContext<'_>| bands::run(&settings, context);
                 ("bands", &args.outputs, Box::new(run))
+            }
+            Self::Bits(args) => {
+                let settings = args.settings();
+                let run = move |context: &StudyContext<'_>| bits::run(&settings, context);
+                ("bits", &args.outputs, Box::new(run))
             }
             Self::Law(args) => {
                 let settings = args.settings();
@@ -195,7 +203,7 @@ impl StudyCommand {
 /// The name of a study and the function that runs it with its default settings.
 type DefaultStudy = (&'static str, fn(&StudyContext<'_>) -> Result<Report>);
 
-const ALL: [DefaultStudy; 15] = [
+const ALL: [DefaultStudy; 16] = [
     ("shingle-size", |context| study::shingle_size::run(&Default::default(), context)),
     ("widths", |context| study::widths::run(&Default::default(), context)),
     ("hash-time", |context| study::hash_time::run(&Default::default(), context)),
@@ -204,6 +212,7 @@ const ALL: [DefaultStudy; 15] = [
     ("independence", |context| study::independence::run(&Default::default(), context)),
     ("functions", |context| study::functions::run(&Default::default(), context)),
     ("bands", |context| study::bands::run(&Default::default(), context)),
+    ("bits", |context| study::bits::run(&Default::default(), context)),
     ("law", |context| study::law::run(&Default::default(), context)),
     ("chance", |context| study::chance::run(&Default::default(), context)),
     ("gospels", |context| study::gospels::run(&Default::default(), context)),
