@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Counts the instructions of six hot paths and compares them with those stored.
+"""Counts the instructions of hot paths and compares them with those stored.
 
 usage: benches/instructions.py [--store] [PATH...]
 
@@ -21,7 +21,8 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 STORED = ROOT / "benches" / "instructions.tsv"
-PATHS = ["sketch-ascii", "sketch-unicode", "insert", "query", "pairs", "remove"]
+PATHS = ["sketch-ascii", "sketch-unicode", "insert", "dedup", "query", "pairs", "exact-pairs"]
+PATHS += ["clusters", "remove", "compact"]
 TOLERANCE = 0.03
 
 

@@ -1,4 +1,4 @@
-//! Six hot paths, each alone in a process, for a tool that counts instructions.
+//! Ten hot paths, each alone in a process, for a tool that counts instructions.
 //!
 //! `instructions fill FOLDER` makes the index there that paths work on. After that,
 //! `instructions PATH 0 FOLDER` prepares PATH and `instructions PATH 1 FOLDER` runs it too: the
@@ -7,7 +7,7 @@
 
 use std::hint::black_box;
 use std::path::Path;
-use twindex::{Index, IndexOptions, Shingle, Shingler, Signature, Sketcher};
+use twindex::{Index, IndexOptions, Insertion, Shingle, Shingler, Signature, Sketcher};
 
 #[path = "scale/synthetic.rs"]
 #[expect(dead_code, reason = "the long runs use more of it")]
@@ -34,7 +34,11 @@ fn main() -> Outcome {
         "insert" => insert(folder, run),
         "query" => query(folder, run),
         "pairs" => pairs(folder, run),
+        "clusters" => clusters(folder, run),
+        "exact-pairs" => exact_pairs(folder, run),
+        "dedup" => dedup(folder, run),
         "remove" => remove(folder, run),
+        "compact" => compact(folder, run),
         other => Err(format!("{other}: no such path").into()),
     }
 }
@@ -96,12 +100,21 @@ fn options() -> IndexOptions {
 }
 
 fn insert(folder: &Path, run: bool) -> Outcome {
+    into_new(folder, run, |insertion| insertion)
+}
+
+fn dedup(folder: &Path, run: bool) -> Outcome {
+    into_new(folder, run, |insertion| insertion.unless_similar(0.8))
+}
+
+/// Inserts the documents into a new index.
+fn into_new(folder: &Path, run: bool, how: fn(Insertion<'_>) -> Insertion<'_>) -> Outcome {
     let folder = tempfile::tempdir_in(folder)?;
     let index = options().create(folder.path().join("new.twx"))?;
     let documents = synthetic::documents(0..DOCUMENTS)?;
     if run {
         let mut txn = index.begin_write()?;
-        txn.insertion().documents(documents)?;
+        how(txn.insertion()).documents(documents)?;
         txn.commit()?;
     }
     Ok(index.close()?)
@@ -144,14 +157,57 @@ fn pairs(folder: &Path, run: bool) -> Outcome {
     })
 }
 
+fn clusters(folder: &Path, run: bool) -> Outcome {
+    let snapshot = open(folder)?.snapshot()?;
+    warm(run, || {
+        black_box(snapshot.clusters(0.8)?.find().run()?);
+        Ok(())
+    })
+}
+
+/// All pairs of 600 stored texts of 8 KiB, in families of three near copies.
+fn exact_pairs(folder: &Path, run: bool) -> Outcome {
+    const BYTES: usize = 8 << 10;
+    let folder = tempfile::tempdir_in(folder)?;
+    let index = options().store_text(true).create(folder.path().join("texts.twx"))?;
+    let text = ascii();
+    let mut txn = index.begin_write()?;
+    for number in 0..600 {
+        // Each copy begins a little later than the one before.
+        let start = number / 3 * 4 * 1024 + number % 3 * 256;
+        txn.insert(&number.to_string(), &text[start..start + BYTES])?;
+    }
+    txn.commit()?;
+    let snapshot = index.snapshot()?;
+    warm(run, || {
+        for pair in snapshot.pairs(0.8)? {
+            black_box(pair?);
+        }
+        Ok(())
+    })
+}
+
 fn remove(folder: &Path, run: bool) -> Outcome {
     let index = open(folder)?;
     if run {
-        let mut txn = index.begin_write()?;
-        for number in 0..1_000 {
-            assert!(txn.remove(&synthetic::id(10 * number))?);
-        }
-        txn.commit()?;
+        remove_some(&index)?;
+    }
+    Ok(index.close()?)
+}
+
+fn remove_some(index: &Index) -> Outcome {
+    let mut txn = index.begin_write()?;
+    for number in 0..1_000 {
+        assert!(txn.remove(&synthetic::id(10 * number))?);
+    }
+    Ok(txn.commit()?)
+}
+
+fn compact(folder: &Path, run: bool) -> Outcome {
+    let mut index = open(folder)?;
+    remove_some(&index)?;
+    if run {
+        index.compact().run()?;
     }
     Ok(index.close()?)
 }
