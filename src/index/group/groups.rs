@@ -187,7 +187,10 @@ impl Bucket {
             sorted.extend(equals.first().map(|row| row.0).unwrap_or_default());
         }
         *groups = 0..self.starts.len();
-        self.left.find_words(self.band, self.depth, width);
+        // A single group has met itself.
+        if self.starts.len() > 1 {
+            self.left.find_words(self.band, self.depth, width);
+        }
         Ok(())
     }
 
@@ -211,9 +214,10 @@ impl Bucket {
                 return None;
             }
             // On the diagonal, both sides are the same.
-            let rights = if self.right.groups.is_empty() { &self.left } else { &self.right };
+            let is_diagonal = self.right.groups.is_empty();
+            let rights = if is_diagonal { &self.left } else { &self.right };
             if self.met.left != Some(left) {
-                self.met.find(&self.left, left, rights, self.band);
+                self.met.find(&self.left, left, rights, self.band, is_diagonal);
             }
             let rights = rights.groups.start;
             let row = self.met.rights.get(right.saturating_sub(rights)..).unwrap_or_default();
@@ -288,19 +292,35 @@ impl Met {
     /// Finds the groups of the right side that agree with a group of the left side in a word of the
     /// bands before `band`. Looks at one band after the other, which vector registers do for many
     /// groups at once: in a large bucket of near copies, nearly all pairs have met before.
-    fn find(&mut self, left_side: &Side, left: usize, right_side: &Side, band: usize) {
+    ///
+    /// On the diagonal, each group is paired with later ones only, as it has met itself.
+    fn find(
+        &mut self,
+        left_side: &Side,
+        left: usize,
+        right_side: &Side,
+        band: usize,
+        is_diagonal: bool,
+    ) {
         self.left = Some(left);
         self.rights.clear();
-        self.rights.resize(right_side.groups.len(), 0);
         if band == 0 {
+            self.rights.resize(right_side.groups.len(), 0);
             return;
         }
         let at = left.saturating_sub(left_side.groups.start);
+        let first = if is_diagonal { at + 1 } else { 0 };
+        self.rights.resize(first, 1);
+        self.rights.resize(right_side.groups.len(), 0);
+        let marks = self.rights.get_mut(first..).unwrap_or_default();
+        if marks.is_empty() {
+            return;
+        }
         let own = left_side.words.chunks_exact(left_side.groups.len());
         let rights = right_side.words.chunks_exact(right_side.groups.len());
         for (own, words) in own.zip(rights) {
-            if let Some(own) = own.get(at) {
-                mark_equal(&mut self.rights, words, *own);
+            if let (Some(own), Some(words)) = (own.get(at), words.get(first..)) {
+                mark_equal(marks, words, *own);
             }
         }
     }
