@@ -302,6 +302,8 @@ impl Met {
         band: usize,
         is_diagonal: bool,
     ) {
+        /// For fewer groups, one after the other is faster.
+        const FEW: usize = 8;
         self.left = Some(left);
         self.rights.clear();
         if band == 0 {
@@ -318,6 +320,13 @@ impl Met {
         }
         let own = left_side.words.chunks_exact(left_side.groups.len());
         let rights = right_side.words.chunks_exact(right_side.groups.len());
+        if marks.len() < FEW {
+            for (mark, right) in marks.iter_mut().zip(first..) {
+                let mut bands = own.clone().zip(rights.clone());
+                *mark = bands.any(|(own, words)| own.get(at) == words.get(right)).into();
+            }
+            return;
+        }
         for (own, words) in own.zip(rights) {
             if let (Some(own), Some(words)) = (own.get(at), words.get(first..)) {
                 mark_equal(marks, words, *own);
