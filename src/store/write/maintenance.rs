@@ -92,25 +92,25 @@ impl Writer {
 
     /// Flushes a tail that is large enough to slow down the next opening.
     pub(crate) fn flush_for_close(&mut self) -> Result<()> {
-        /// A tail above the flush size divided by this is flushed.
-        const SHARE: usize = 16;
         self.settle();
-        match self.state().tail.documents() > self.engine().tuning().flush_documents / SHARE {
-            true => self.flush(),
-            false => Ok(()),
-        }
+        if self.has_small_tail() { Ok(()) } else { self.flush() }
+    }
+
+    /// Whether the tail is so small that opening reads it in no time.
+    fn has_small_tail(&self) -> bool {
+        /// The part of the flush size that is small.
+        const SHARE: usize = 16;
+        self.state().tail.documents() <= self.engine().tuning().flush_documents / SHARE
     }
 
     /// Flushes the tail and starts a merge of all runs into one, whatever their tiers. Returns the
-    /// number of their entries.
+    /// number of their entries. A small tail that is the whole index stays, because the entries of a
+    /// tail take no space in the file.
     pub(crate) fn begin_compaction(&mut self) -> Result<u64> {
-        /// The flush size divided by this is a tail that takes less space than its run would.
-        const SHARE: usize = 1024;
         self.settle();
         let state = self.state();
         let is_only_tail = state.manifest.runs().is_empty() && state.tombstones.is_empty();
-        if !is_only_tail || state.tail.documents() > self.engine().tuning().flush_documents / SHARE
-        {
+        if !(is_only_tail && self.has_small_tail()) {
             self.flush()?;
         }
         let entries = self.state().manifest.bands().map(|band| band.entries).sum();
