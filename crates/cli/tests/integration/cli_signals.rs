@@ -62,8 +62,10 @@ fn what_was_committed_survives_a_kill() {
     assert!(inside >= 50 && inside.is_multiple_of(10), "{inside} are in");
 
     let again = shell.pipe("add i.twx --json --id-prefix p -", input).succeeds();
-    assert_eq!(again.counted("unchanged"), inside as u64);
-    assert_eq!(again.counted("added"), 100 - inside as u64);
+    let kept = again.counted("unchanged");
+    // The next writer may find a commit that was being written, which readers do not look for.
+    assert!(kept == inside as u64 || kept == inside as u64 + 10, "{kept} of {inside} were kept");
+    assert_eq!(again.counted("added"), 100 - kept);
     shell.assert_clean();
 }
 
