@@ -138,7 +138,7 @@ impl Joins {
     ) -> Result<Vec<ClusterEvent>> {
         let groups = self.groups(rows)?;
         let ids = choose(&groups);
-        let mut events = Vec::new();
+        let (mut events, mut new) = (Vec::new(), Vec::new());
         let mut heirs: BTreeMap<u64, Heir> = BTreeMap::new();
         for (group, id) in groups.iter().zip(ids) {
             let id = match id {
@@ -154,7 +154,7 @@ impl Joins {
             }
             for node in &group.nodes {
                 match *node {
-                    Node::New(doc) => rows.put_first(doc, id)?,
+                    Node::New(doc) => new.push((doc, id)),
                     Node::Document(doc, former) if former != id => rows.put(doc, id)?,
                     Node::Cluster(cluster) if Some(cluster) != id => {
                         for doc in rows.members(cluster)? {
@@ -165,6 +165,7 @@ impl Joins {
                 }
             }
         }
+        rows.put_first(new)?;
         let gone = |cluster: &&u64| !heirs.contains_key(cluster);
         events.extend(broken.iter().filter(gone).map(|id| ClusterEvent::Ended { cluster: *id }));
         events.extend(heirs.into_iter().filter(|(_, heir)| !heir.kept).filter_map(

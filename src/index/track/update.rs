@@ -7,7 +7,7 @@ use crate::index::ask::verify::Margins;
 use crate::index::group::buckets::Buckets;
 use crate::index::track::cluster_ids::{ClusterEvent, Joins};
 use crate::index::track::comparer::Comparer;
-use crate::lsh::word;
+use crate::lsh::{WordRange, word};
 use crate::sketch::Sketcher;
 use crate::store::{
     BandNo, Bucket, ChunkTable, ClusterRows, DocNo, DocTable, Untracked, View, Watch, Writer,
@@ -122,22 +122,20 @@ impl<P: ChunkTable + Sync, D: DocTable + Sync> Meeting<'_, '_, P, D> {
             let words = lanes.iter().map(|lanes| word(lanes, band, plan.depth()));
             let mut words: Vec<u64> = words.collect();
             words.sort_unstable();
-            let (mut shared, mut docs) = (Vec::new(), Vec::new());
-            let mut end = None;
+            let mut buckets: Vec<WordRange> = Vec::with_capacity(words.len());
             for word in words {
                 // A bucket may hold several words, which follow each other.
-                if end.is_some_and(|end| word <= end) {
-                    continue;
-                }
-                let words = probe.bucket(word, plan);
-                end = Some(words.last);
-                view.read_bucket(Bucket { band: BandNo(band as u8), words }, &mut docs)?;
-                docs.retain(|doc| u64::from(doc.0) < new.end);
-                if docs.len() > 1 {
-                    docs.sort_unstable();
-                    shared.push(docs.clone());
+                if buckets.last().is_none_or(|bucket| word > bucket.last) {
+                    buckets.push(probe.bucket(word, plan));
                 }
             }
+            let mut shared = Vec::new();
+            view.read_buckets(BandNo(band as u8), &buckets, |docs| {
+                docs.retain(|doc| u64::from(doc.0) < new.end);
+                if docs.len() > 1 {
+                    shared.push(docs.clone());
+                }
+            })?;
             Ok(shared)
         };
         let shared: Vec<Result<Vec<Vec<DocNo>>>> =

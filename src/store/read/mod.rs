@@ -4,4 +4,5 @@ pub(crate) mod candidates;
 pub(crate) mod clusters;
 mod ids;
 pub(crate) mod reader;
+mod sweep;
 pub(crate) mod view;

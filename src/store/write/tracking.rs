@@ -74,17 +74,26 @@ impl<'t> ClusterRows<'t> {
     /// Puts a document in another cluster, or in none, and notes the change.
     pub(crate) fn put(&mut self, doc: DocNo, cluster: Option<u64>) -> Result<()> {
         self.forget(doc)?;
-        self.put_first(doc, cluster)
+        self.put_first(vec![(doc, cluster)])
     }
 
-    /// Puts a document that has no row in a cluster, or in none, and notes the change.
-    pub(crate) fn put_first(&mut self, doc: DocNo, cluster: Option<u64>) -> Result<()> {
-        let (path, row) = (self.path, ClusterRow { cluster, changed: self.commit });
-        self.clusters.insert(doc.0, &row.encode(doc)[..]).doing(path, ACTION)?;
-        if let Some(cluster) = cluster {
-            self.members.insert((cluster, doc.0), &[][..]).doing(path, ACTION)?;
+    /// Puts documents that have no rows in clusters, or in none, and notes the changes.
+    pub(crate) fn put_first(&mut self, mut places: Vec<(DocNo, Option<u64>)>) -> Result<()> {
+        let path = self.path;
+        // Rows are written in the order of their keys: neighbours go to the same page.
+        places.sort_unstable();
+        for &(doc, cluster) in &places {
+            let row = ClusterRow { cluster, changed: self.commit };
+            self.clusters.insert(doc.0, &row.encode(doc)[..]).doing(path, ACTION)?;
+            self.note(doc, &ChangeRow::Moved)?;
         }
-        self.note(doc, &ChangeRow::Moved)
+        places.sort_unstable_by_key(|(doc, cluster)| (*cluster, *doc));
+        for (doc, cluster) in places {
+            if let Some(cluster) = cluster {
+                self.members.insert((cluster, doc.0), &[][..]).doing(path, ACTION)?;
+            }
+        }
+        Ok(())
     }
 
     /// Takes a removed document out of its cluster, and notes the id that it had. Returns the
