@@ -1,7 +1,7 @@
 //! Compares documents of an index pair by pair, and remembers what it has read.
 
 use crate::error::Result;
-use crate::estimate::equal_lanes;
+use crate::estimate::equal_lanes_from;
 use crate::index::ask::verify::Elements;
 use crate::sketch::Sketcher;
 use crate::store::{ChunkTable, DocNo, DocTable, LanesInOrder, View};
@@ -25,10 +25,12 @@ pub(super) struct Comparer<'v, P, D> {
     threshold: f64,
     /// The lanes of new documents.
     known: LanesInOrder,
-    /// The lanes of others.
-    lanes: FxHashMap<DocNo, Box<[u8]>>,
-    /// The number of documents whose lanes are kept.
-    room: usize,
+    /// The lanes of others, one document after the other, and the place of each.
+    lanes: Vec<u8>,
+    places: FxHashMap<DocNo, u32>,
+    /// The document that is compared with others, and its lanes.
+    doc: DocNo,
+    own: Vec<u8>,
     elements: FxHashMap<DocNo, Arc<Elements>>,
     /// The bytes of all elements.
     bytes: usize,
@@ -43,9 +45,20 @@ impl<'v, P: ChunkTable, D: DocTable> Comparer<'v, P, D> {
         sketcher: Option<&'v Sketcher>,
         threshold: f64,
     ) -> Self {
-        let (known, lanes, elements, apart) = Default::default();
-        let room = ROOM / view.fixed.lanes;
-        Self { view, least, sketcher, threshold, known, lanes, room, elements, bytes: 0, apart }
+        Self {
+            view,
+            least,
+            sketcher,
+            threshold,
+            known: LanesInOrder::default(),
+            lanes: Vec::new(),
+            places: FxHashMap::default(),
+            doc: DocNo(0),
+            own: Vec::new(),
+            elements: FxHashMap::default(),
+            bytes: 0,
+            apart: FxHashSet::default(),
+        }
     }
 
     /// Takes the lanes of documents that are likely to be compared.
@@ -53,18 +66,19 @@ impl<'v, P: ChunkTable, D: DocTable> Comparer<'v, P, D> {
         self.known = lanes;
     }
 
-    /// Whether two documents that share a bucket are similar.
+    /// Whether two documents that share a bucket are similar. Fastest for the document that was the
+    /// first one in the call before.
     pub(super) fn are_similar(&mut self, a: DocNo, b: DocNo) -> Result<bool> {
-        if self.lanes.len() >= self.room {
-            self.lanes.clear();
+        if self.own.is_empty() || self.doc != a {
+            let mut own = std::mem::take(&mut self.own);
+            own.clear();
+            own.extend_from_slice(self.lanes(a)?);
+            (self.doc, self.own) = (a, own);
         }
-        self.read_lanes(a)?;
-        self.read_lanes(b)?;
-        let equal = match (self.lanes(a), self.lanes(b)) {
-            (Some(a), Some(b)) => equal_lanes(a, b),
-            _ => 0,
-        };
-        if equal < self.least {
+        let (own, least) = (std::mem::take(&mut self.own), self.least);
+        let equal = self.lanes(b).map(|theirs| equal_lanes_from(&own, theirs, least));
+        self.own = own;
+        if equal?.is_none() {
             return Ok(false);
         }
         let Some(sketcher) = self.sketcher else { return Ok(true) };
@@ -85,17 +99,27 @@ impl<'v, P: ChunkTable, D: DocTable> Comparer<'v, P, D> {
         Ok(similar)
     }
 
-    fn lanes(&self, doc: DocNo) -> Option<&[u8]> {
-        self.known.get(doc).or_else(|| self.lanes.get(&doc).map(|lanes| &lanes[..]))
-    }
-
-    fn read_lanes(&mut self, doc: DocNo) -> Result<()> {
-        if self.lanes(doc).is_some() {
-            return Ok(());
+    /// The lanes of a document, from memory or from the file.
+    fn lanes(&mut self, doc: DocNo) -> Result<&[u8]> {
+        if let Some(lanes) = self.known.get(doc) {
+            return Ok(lanes);
         }
-        let lanes: Box<[u8]> = self.view.with_signature(doc, |lanes, _| lanes.into())?;
-        self.lanes.insert(doc, lanes);
-        Ok(())
+        let width = self.view.fixed.lanes;
+        let place = match self.places.get(&doc) {
+            Some(place) => *place as usize * width,
+            None => {
+                if self.lanes.len() + width > ROOM {
+                    self.lanes.clear();
+                    self.places.clear();
+                }
+                let place = self.lanes.len();
+                let lanes = &mut self.lanes;
+                self.view.with_signature(doc, |read, _| lanes.extend_from_slice(read))?;
+                self.places.insert(doc, (place / width) as u32);
+                place
+            }
+        };
+        Ok(&self.lanes[place..place + width])
     }
 
     fn have_equal_texts(&self, a: DocNo, b: DocNo) -> Result<bool> {
