@@ -6,8 +6,8 @@ usage: accuracy.py PAIRS.tsv EXACT.tsv
 PAIRS.tsv is what `twindex pairs` prints when piped; EXACT.tsv holds `id <tab> id <tab> similarity`
 for all pairs of exact Jaccard similarity of at least 0.5, by a program that shares no code with
 twindex. Prints the share of exact pairs that were reported, by similarity, and how many of the
-reported pairs lie below 0.7 and below 0.8. Of an index with stored texts, whose similarities are exact,
-also how many of them are wrong in the sixth digit.
+reported pairs lie below 0.7 and below 0.8. Of an index with stored texts, whose similarities are
+exact, also how many of them are wrong in the sixth digit.
 """
 import sys
 
@@ -39,7 +39,8 @@ def main():
     for low, high in ((0.75, 0.8), (0.8, 0.85), (0.85, 0.9), (0.9, 0.95), (0.95, 1.01)):
         within = [pair for pair, s in exact.items() if low <= s < high]
         found = sum(pair in reported for pair in within)
-        print(f"[{low:.2f}, {min(high, 1):.2f})    {len(within):9}  {found:9}  {found / max(1, len(within)):.5f}")
+        share = found / max(1, len(within))
+        print(f"[{low:.2f}, {min(high, 1):.2f})    {len(within):9}  {found:9}  {share:.5f}")
     low = [pair for pair, s in exact.items() if s >= 0.8]
     found = sum(pair in reported for pair in low)
     print(f"at least 0.80: {found} of {len(low)} reported, {found / max(1, len(low)):.5f}")

@@ -43,7 +43,8 @@ def ask(corpus, number):
         paragraphs = [p for p in re.split(r"\n\s*\n", text) if 300 <= len(p) <= 3000]
         if paragraphs and asked < int(number):
             asked += 1
-            print(json.dumps({"id": f"question {asked}: {name}", "text": random.choice(paragraphs)}))
+            text = random.choice(paragraphs)
+            print(json.dumps({"id": f"question {asked}: {name}", "text": text}))
 
 
 def cut(corpus, number, characters):

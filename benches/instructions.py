@@ -5,8 +5,8 @@ usage: benches/instructions.py [--store] [PATH...]
 
 Needs valgrind. Builds the bench program `instructions` with optimisations, runs each PATH (all
 without any) with and without its measured step under callgrind on one thread, and prints the
-difference beside the count in benches/instructions.tsv. Exits with 1 if one is more than 3 % above the
-stored count: ids are hashed with a key that is random in each file, so counts vary a little.
+difference beside the count in benches/instructions.tsv. Exits with 1 if one is more than 3 % above
+the stored count: ids are hashed with a key that is random in each file, so counts vary a little.
 `--store` writes the counts instead of judging them. Counts depend on compiler and processor: store
 anew before a change and compare after it, on one machine.
 """
@@ -83,7 +83,8 @@ def main():
         rows = [f"{path}\t{stored[path]}\n" for path in PATHS if path in stored]
         STORED.write_text("path\tinstructions\n" + "".join(rows))
     elif grown:
-        sys.exit(f"instructions.py: more than {TOLERANCE:.0%} above the stored count: {', '.join(grown)}")
+        paths = ", ".join(grown)
+        sys.exit(f"instructions.py: more than {TOLERANCE:.0%} above the stored count: {paths}")
 
 
 main()

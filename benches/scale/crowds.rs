@@ -1,5 +1,5 @@
-//! `crowds`: inputs whose work could grow with the square of their size. Texts are made here, and the
-//! command is timed.
+//! `crowds`: inputs whose work could grow with the square of their size. Texts are made here, and
+//! the command is timed.
 
 use crate::Outcome;
 use crate::report::{Row, progress, time};

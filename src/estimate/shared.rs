@@ -105,8 +105,8 @@ pub(crate) fn repeated_by_suffixes(text: &[u32], least: usize) -> Vec<SharedStre
     maximal(matches.iter().enumerate().filter_map(stretch).collect())
 }
 
-/// The stretches of `text` of which every window of `least` elements occurs at an earlier place that
-/// does not overlap it, by a suffix array.
+/// The stretches of `text` of which every window of `least` elements occurs at an earlier place
+/// that does not overlap it, by a suffix array.
 pub(crate) fn earlier_by_suffixes(text: &[u32], least: usize) -> Vec<SharedStretch> {
     let mut numbers = FxHashMap::default();
     let mut number = |unit: &u32| {

@@ -196,14 +196,14 @@ impl Index {
     }
 
     /// Merges all runs into one, drops removed documents from it, packs the rows of documents into
-    /// full pages, and returns the free space to the file system. Takes about as long as reading the
-    /// file and writing all band entries, and after many removals as long as writing the whole file
-    /// twice. Memory is bounded. The file grows meanwhile: by the size of all band entries, and of
-    /// the table that is packed.
+    /// full pages, and returns the free space to the file system. Takes about as long as reading
+    /// the file and writing all band entries, and after many removals as long as writing the whole
+    /// file twice. Memory is bounded. The file grows meanwhile: by the size of all band entries,
+    /// and of the table that is packed.
     ///
-    /// Progress counts merged band entries and packed rows. The work cannot be stopped during the first phase,
-    /// which verifies the pages, and the last one, which shrinks the file. The file is shrunk while
-    /// no other process has a snapshot; this waits for that as long as opening
+    /// Progress counts merged band entries and packed rows. The work cannot be stopped during the
+    /// first phase, which verifies the pages, and the last one, which shrinks the file. The file is
+    /// shrunk while no other process has a snapshot; this waits for that as long as opening
     /// [waits](IndexOptions::wait). Other processes can take no snapshot until it is shrunk.
     ///
     /// # Errors

@@ -132,8 +132,8 @@ impl IndexOptions {
     /// the index keeps no fingerprints of passages. See [`Winnowing`](crate::Winnowing) for the
     /// range and for a length that suits most texts.
     ///
-    /// If the length is 100, fingerprints take about a quarter of a byte for each character of text,
-    /// and insertion takes 1.2 to 2.2 times as long.
+    /// If the length is 100, fingerprints take about a quarter of a byte for each character of
+    /// text, and insertion takes 1.2 to 2.2 times as long.
     ///
     /// ```
     /// # fn main() -> twindex::Result<()> {

@@ -1,4 +1,5 @@
-//! Compares the planned size of an index with files that were built, and compacted files with others.
+//! Compares the planned size of an index with files that were built, and compacted files with
+//! others.
 
 use crate::support::{Place, Random, all_ids, assert_clean, similar_pairs, text, tiny};
 use std::ops::{ControlFlow, Range};

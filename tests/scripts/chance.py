@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Reference values of the law of the estimate and of similarity by chance, from whole numbers alone.
+"""Reference values of the law of the estimate and of similarity by chance, from whole numbers.
 
 Usage: chance.py law | coverage | chance
 
-Every probability is a fraction of whole numbers of any size (`fractions.Fraction`), and is rounded once, when it
-is printed. Where that would take too long, terms are decimals of 60 digits, each made of the one before by an exact
-ratio; those of `chance` are normalised by their own sum, of which none is left out above 1e-45 of the greatest. Shares no code with twindex.
+Every probability is a fraction of whole numbers of any size (`fractions.Fraction`), and is rounded
+once, when it is printed. Where that would take too long, terms are decimals of 60 digits, each made
+of the one before by an exact ratio. Those of `chance` are normalised by their own sum, which leaves
+out no term above 1e-45 of the greatest. Shares no code with twindex.
 """
 
 import sys
@@ -38,7 +39,12 @@ def law():
     ]:
         tail = sum(binomial(k, j, t) for t in range(equal, k + 1))
         print(f"({k}, {j!r}, {equal}, {float(binomial(k, j, equal))!r}, {float(tail)!r}),")
-    for k, j, equal in [(4_000, 0.9, 3_500), (100_000, 0.8, 80_200), (100_000, 0.8, 78_500), (100_000, 0.001, 120)]:
+    for k, j, equal in [
+        (4_000, 0.9, 3_500),
+        (100_000, 0.8, 80_200),
+        (100_000, 0.8, 78_500),
+        (100_000, 0.001, 120),
+    ]:
         p = Decimal(j)
         at = p**equal * (1 - p) ** (k - equal) * Decimal(comb(k, equal))
         tail, term = at, at
@@ -56,7 +62,8 @@ def coverage():
         for s in range(k + 1):
             p = s / k
             root = sqrt(p * (1 - p) / k + z * z / (4 * k * k))
-            wilson = sorted((p + z * z / (2 * k) + sign * z * root) / (1 + z * z / k) for sign in (-1, 1))
+            middle = p + z * z / (2 * k)
+            wilson = sorted((middle + sign * z * root) / (1 + z * z / k) for sign in (-1, 1))
             wald = [p + sign * z * sqrt(p * (1 - p) / k) for sign in (-1, 1)]
             for which, (low, high) in enumerate([wilson, wald]):
                 if low <= j <= high:
@@ -109,7 +116,14 @@ def chance():
     ]:
         print(f"({a}, {b}, {float(mean(a, b, n))!r}),")
     print("# the paper's universe, a + b")
-    for a, b in [(50_000, 50_000), (50_000, 110_000), (110_000, 110_000), (1, 1), (1, 2), (1, 999_999)]:
+    for a, b in [
+        (50_000, 50_000),
+        (50_000, 110_000),
+        (110_000, 110_000),
+        (1, 1),
+        (1, 2),
+        (1, 999_999),
+    ]:
         print(f"({a}, {b}, {float(mean(a, b, a + b))!r}),")
 
 

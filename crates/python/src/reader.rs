@@ -310,7 +310,8 @@ impl Reader {
     /// The documents that share a passage with a text: at least as long as the index was told
     /// (`passages=` of `twindex.open`). None is missed. Those that share most come first.
     ///
-    /// * threshold: only documents that share at least this part of the text, above 0 and at most 1.
+    /// * threshold: only documents that share at least this part of the text, above 0 and at most
+    ///   1.
     /// * limit: at most so many. excluding: the id of a document to leave out.
     #[pyo3(signature = (text, /, *, threshold=None, limit=None, excluding=None))]
     fn passages(

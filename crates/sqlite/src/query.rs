@@ -14,8 +14,9 @@ pub(crate) struct Similar;
 
 impl Function for Similar {
     const NAME: &'static str = "twindex_query";
-    const DECLARATION: &'static CStr = c"CREATE TABLE x(id TEXT, similarity REAL, low REAL, high REAL, \
-                                         exact INTEGER, path HIDDEN, text HIDDEN, threshold HIDDEN)";
+    const DECLARATION: &'static CStr = c"CREATE TABLE x(id TEXT, similarity REAL, low REAL, \
+                                         high REAL, exact INTEGER, path HIDDEN, text HIDDEN, \
+                                         threshold HIDDEN)";
     const COLUMNS: c_int = 5;
     const ARGUMENTS: &'static [&'static str] = &["path", "text", "threshold"];
     const NEEDED: usize = 2;

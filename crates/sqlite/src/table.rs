@@ -147,8 +147,8 @@ impl<F: Function> Cursor<'_, F> {
             let (name, arguments) = (F::NAME, F::ARGUMENTS.join(", "));
             let missing = F::ARGUMENTS[missing];
             return Err(failure(format!(
-                "{name}({arguments}): the argument {missing} is missing, or comes from a table that \
-                 this kind of join reads later"
+                "{name}({arguments}): the argument {missing} is missing, or comes from a table \
+                 that this kind of join reads later"
             )));
         }
         let mut given = values.iter();

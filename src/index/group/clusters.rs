@@ -121,8 +121,8 @@ impl<'s> Clustering<'s> {
     /// better copy by what it alone knows, such as a score or a date.
     ///
     /// An id that the snapshot does not have is ignored, and the first of equal ids counts. A
-    /// second call replaces the first one. Cost: a lookup for each id, and 4 bytes of memory for each
-    /// document.
+    /// second call replaces the first one. Cost: a lookup for each id, and 4 bytes of memory for
+    /// each document.
     ///
     /// ```
     /// # fn main() -> twindex::Result<()> {
@@ -175,9 +175,9 @@ impl<'s> Clustering<'s> {
     /// Finds all clusters of two or more documents.
     ///
     /// Memory: about 16 bytes for each document that shares a bucket with another one, and 20 more
-    /// while [`Keep::Longest`] or [`Keep::Id`] sorts these; in addition, signatures and buckets
-    /// up to the cache size of the index each and, if texts are compared, texts up to half of it. Time:
-    /// [`Linkage::Representative`] costs one query per representative, on all threads.
+    /// while [`Keep::Longest`] or [`Keep::Id`] sorts these; in addition, signatures and buckets up
+    /// to the cache size of the index each and, if texts are compared, texts up to half of it.
+    /// Time: [`Linkage::Representative`] costs one query per representative, on all threads.
     ///
     /// # Errors
     ///

@@ -57,7 +57,8 @@ struct Ahead {
 }
 
 /// The most documents whose neighbours are looked for together. Those that an earlier one of them
-/// takes are looked for in vain; fewer are taken together while this happens to more than a quarter.
+/// takes are looked for in vain; fewer are taken together while this happens to more than a
+/// quarter.
 const MOST_TOGETHER: usize = 64;
 
 impl Leaders<'_> {

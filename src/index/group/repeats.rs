@@ -47,10 +47,10 @@ pub struct RepeatedPassage {
 ///
 /// A *repeated passage* of a document is a stretch of at least as many units as the index was told
 /// ([`IndexOptions::passages`](crate::IndexOptions::passages)) that also occurs at another place,
-/// in this document or another one, and that is maximal: no longer stretch around it occurs at another
-/// place (a near-supermaximal repeat: D. Gusfield, *Algorithms on strings, trees, and sequences*,
-/// 1997, 7.12.1). None is missed. Of documents with equal texts, the first is told, and the others
-/// are counted.
+/// in this document or another one, and that is maximal: no longer stretch around it occurs at
+/// another place (a near-supermaximal repeat: D. Gusfield, *Algorithms on strings, trees, and
+/// sequences*, 1997, 7.12.1). None is missed. Of documents with equal texts, the first is told, and
+/// the others are counted.
 ///
 /// Needs stored texts. Memory: 48 bytes a document at the beginning, then 4 to 16, and some
 /// 500 MB, or more without a limit.
@@ -140,8 +140,8 @@ impl<'s> Repeats<'s> {
         Ok(State { leaders, plan, range: 0, texts, shared, next: 0, end: 0 })
     }
 
-    /// How many texts were worked through, of all. The first call of [`next_block`](Self::next_block)
-    /// begins with a walk over all fingerprints.
+    /// How many texts were worked through, of all. The first call of
+    /// [`next_block`](Self::next_block) begins with a walk over all fingerprints.
     pub fn progress(&self) -> Progress {
         let texts = |state: &State| (state.next as u64, state.leaders.all.len() as u64);
         let (done, total) = self.state.as_ref().map_or((0, self.snapshot.len()), texts);

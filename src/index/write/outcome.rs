@@ -70,16 +70,16 @@ pub enum Outcome {
         text: String,
     },
     /// Too much of the document is known, so it was not inserted
-    /// ([`Insertion::unless_covered`](crate::Insertion::unless_covered)), or nothing would have been
-    /// left of it.
+    /// ([`Insertion::unless_covered`](crate::Insertion::unless_covered)), or nothing would have
+    /// been left of it.
     Covered(KnownPassages),
     /// The document is similar to a known one and was not inserted.
     Duplicate {
         /// The most similar document. Ties go to this index before the others, to the others in
         /// their order, and to the document that was inserted first.
         of: Match,
-        /// The position in [`Insertion::against`](crate::Insertion::against) of the index that has the document, from 0;
-        /// `None` for this index.
+        /// The position in [`Insertion::against`](crate::Insertion::against) of the index that has
+        /// the document, from 0; `None` for this index.
         against: Option<usize>,
     },
 }

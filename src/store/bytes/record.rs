@@ -10,8 +10,8 @@ use bincode::Options;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// The encoding of settings rows and of older document records: fixed-width little-endian numbers without
-/// trailing bytes. The limit prevents that a damaged length allocates much memory.
+/// The encoding of settings rows and of older document records: fixed-width little-endian numbers
+/// without trailing bytes. The limit prevents that a damaged length allocates much memory.
 fn bincode() -> impl Options {
     const LIMIT: u64 = 64 << 10;
     bincode::DefaultOptions::new()

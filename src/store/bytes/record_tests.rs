@@ -152,8 +152,8 @@ const XXH3: TextHash = TextHash::Xxh3(0x1122_3344_5566_7788);
 const BLAKE3: TextHash = TextHash::Blake3(*b"sixteen bytes...");
 
 /// The record of version 2 of the document with [`BLAKE3`].
-const WIDE: &str = "020a000000000000006e61c3af76652e7478747369787465656e2062797465732e2e2e00100000000000\
-     0000f153650000000053a85ac9";
+const WIDE: &str = "020a000000000000006e61c3af76652e7478747369787465656e2062797465732e2e2e001000\
+     000000000000f153650000000053a85ac9";
 
 #[test]
 fn a_document_record_has_its_golden_bytes() {

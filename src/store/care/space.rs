@@ -46,8 +46,8 @@ const ROW_END: usize = 4;
 /// The bytes of a branch page for each child page, besides the key: its number and checksum.
 const CHILD: usize = 8 + 16;
 
-/// The document record without its id: version, length of the text (128 bytes to 16 KiB), time, text
-/// hash, checksum.
+/// The document record without its id: version, length of the text (128 bytes to 16 KiB), time,
+/// text hash, checksum.
 const RECORD: usize = 1 + 2 + 5 + 16 + CHECKSUM_BYTES;
 
 impl Space {

@@ -82,8 +82,8 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         Ok(())
     }
 
-    /// The live documents of some buckets that `is_wanted` accepts, each once, in the order of their
-    /// numbers.
+    /// The live documents of some buckets that `is_wanted` accepts, each once, in the order of
+    /// their numbers.
     pub(crate) fn documents_among(
         &self,
         buckets: &[Bucket],

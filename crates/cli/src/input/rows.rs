@@ -332,7 +332,8 @@ mod tests {
             let all = cut(text.as_bytes(), drip, 1_000);
             // A record with an open quote is left out.
             let open = all.iter().any(|row| row.1 == Err(Cut::OpenQuote));
-            let joined: Vec<u8> = all.into_iter().flat_map(|row| row.1.unwrap_or_default()).collect();
+            let joined: Vec<u8> =
+                all.into_iter().flat_map(|row| row.1.unwrap_or_default()).collect();
             let mut text = text.into_bytes();
             if open {
                 text = cut(&[&text[..], b"\""].concat(), drip, 1_000)

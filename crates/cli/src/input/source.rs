@@ -43,8 +43,9 @@ impl Reading {
         Self { inputs, finding, held_back, open, file, bad, counter, packed, limit }
     }
 
-    /// The limit for the records of the last batch; `None` unless it is of a compressed stream. When
-    /// a [`RecordCount`](super::RecordCount) finds that it is exceeded, the stream is given up.
+    /// The limit for the records of the last batch; `None` unless it is of a compressed stream.
+    /// When a [`RecordCount`](super::RecordCount) finds that it is exceeded, the stream is given
+    /// up.
     pub fn take_limit(&mut self) -> Option<RecordLimit> {
         self.limit.take()
     }

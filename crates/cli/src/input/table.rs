@@ -289,9 +289,13 @@ mod tests {
     proptest! {
         #[test]
         fn what_was_quoted_comes_back(
-            fields in proptest::collection::vec(("[a-c,\"\r\n\té]{0,9}", "[a-c,\"\r\n\té]{0,9}"), 0..9)
+            fields in proptest::collection::vec(
+                ("[a-c,\"\r\n\té]{0,9}", "[a-c,\"\r\n\té]{0,9}"), 0..9
+            )
         ) {
-            let rows = fields.iter().map(|(id, text)| format!("{},{}\r\n", quoted(id), quoted(text)));
+            let rows = fields
+                .iter()
+                .map(|(id, text)| format!("{},{}\r\n", quoted(id), quoted(text)));
             let table = String::from("id,text\r\n") + &rows.collect::<String>();
             let expected: Vec<_> = fields.iter().map(|(id, text)| good(id, text)).collect();
             prop_assert_eq!(taken(&table, b',', Naming::Required), Ok(expected));

@@ -203,8 +203,8 @@ impl InputOptions {
         if format == InputFormat::Tokens && shingle != Shingle::Tokens {
             let index = index.display();
             let error = anyhow::anyhow!(
-                "{index}: --format tokens reads ready sets, but this index cuts texts by {shingle}; \
-                 create one with --shingle token"
+                "{index}: --format tokens reads ready sets, but this index cuts texts by \
+                 {shingle}; create one with --shingle token"
             );
             return Err(error.into());
         }

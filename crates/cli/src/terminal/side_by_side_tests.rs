@@ -122,7 +122,8 @@ fn passages_in_both_orders_are_those_with_the_most_characters() {
 proptest! {
     #[test]
     fn no_line_is_wider_than_the_terminal(
-        a in "[ab é漢\u{301}\u{200d}👩\n\t\u{1b}]{0,90}", b in "[ab é漢\u{301}\u{200d}👩\n\t\u{1b}]{0,90}",
+        a in "[ab é漢\u{301}\u{200d}👩\n\t\u{1b}]{0,90}",
+        b in "[ab é漢\u{301}\u{200d}👩\n\t\u{1b}]{0,90}",
         width in 27_usize..70, color in any::<bool>(),
     ) {
         for line in drawn(Shingle::chars(2), &a, &b, width, color) {
@@ -143,7 +144,8 @@ proptest! {
             left += of_a;
             right += of_b;
         }
-        let letters = |text: &str| text.chars().filter(char::is_ascii_lowercase).collect::<String>();
+        let letters =
+            |text: &str| text.chars().filter(char::is_ascii_lowercase).collect::<String>();
         prop_assert_eq!([letters(&left), letters(&right)], [letters(&a), letters(&b)]);
     }
 }

@@ -71,7 +71,8 @@ fn lines_are_written_byte_for_byte_as_they_came() {
     let shell = Shell::new();
     let (first, like_first, other) = alike();
     let input = format!(
-        "{{\"x\": [1,  2],\"text\":\"{first}\", \"id\" : 7}}\r\n\n{{\"id\":\"b\",\"text\":\"{like_first}\"}}\r\n\
+        "{{\"x\": [1,  2],\"text\":\"{first}\", \"id\" : 7}}\r\n\n\
+         {{\"id\":\"b\",\"text\":\"{like_first}\"}}\r\n\
          {{\"text\":\"{other}\\u00e9\",\"id\":\"c\"}}"
     );
     shell.pipe("dedup i.twx -q -o out --removed gone", input.as_str()).succeeds();
@@ -193,7 +194,8 @@ fn an_output_may_be_a_link_a_pipe_or_a_device() {
     let kept = input.lines().next().unwrap().to_owned() + "\n";
     shell.write("in.jsonl", &input);
     let script = "ln -s target link && $TWINDEX dedup i.twx -q in.jsonl -o link && test -L link \
-                  && ln -s /proc/self/fd/1 stdout && $TWINDEX dedup i.twx -q in.jsonl -o stdout --removed gone > captured \
+                  && ln -s /proc/self/fd/1 stdout \
+                  && $TWINDEX dedup i.twx -q in.jsonl -o stdout --removed gone > captured \
                   && $TWINDEX dedup i.twx -q in.jsonl -o again --removed /dev/null | wc -c \
                   && $TWINDEX dedup i.twx -q in.jsonl -o whole --batch 1 | true";
     let done = shell.sh(script).succeeds();

@@ -304,7 +304,8 @@ fn what_was_judged_is_completed_whatever_was_renamed() {
         let killed = before.copy();
         let script = format!(
             "strace -f -qq -o /dev/null -e trace=rename -e inject=rename:signal=KILL:when=1 \
-             $TWINDEX {words}; ls out.part gone.part && {{ test out.part = {out} || mv out.part out; }} \
+             $TWINDEX {words}; ls out.part gone.part \
+             && {{ test out.part = {out} || mv out.part out; }} \
              && {{ test gone.part = {gone} || mv gone.part gone; }}"
         );
         let done = killed.sh(&script);

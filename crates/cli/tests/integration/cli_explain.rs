@@ -3,7 +3,8 @@
 use crate::command::{Done, Shell, jsonl};
 use serde_json::Value;
 
-const A: &str = "\u{feff}1. Le Cafe\u{301}\u{a0}\u{a0}NOIR est très chaud.\r\n2. 敏捷的棕色狐狸跳过了懒狗的背。\r\n";
+const A: &str = "\u{feff}1. Le Cafe\u{301}\u{a0}\u{a0}NOIR est très chaud.\r\n\
+    2. 敏捷的棕色狐狸跳过了懒狗的背。\r\n";
 const B: &str = "un\tle café noir EST tre\u{300}s\nchaud! 一只敏捷的棕色狐狸跳过了";
 
 /// The first text without its byte order mark, which is no part of it.

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Exact Jaccard similarity of the canonical k-mers of two FASTA files, by plain sets of strings.
 
-Usage: kmers.py K A B. Prints, separated by spaces: the similarity of both sets, how many k-mers each has,
-how many they share, and the Mash distance (Ondov et al. 2016, equation 4). Shares no code with twindex.
+Usage: kmers.py K A B. Prints, separated by spaces: the similarity of both sets, how many k-mers
+each has, how many they share, and the Mash distance (Ondov et al. 2016, equation 4). Shares no code
+with twindex.
 """
 
 import gzip

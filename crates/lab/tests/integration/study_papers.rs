@@ -1,4 +1,5 @@
-//! The studies `shingle-size`, `approaches`, `rules` and `matrix` as commands: options, files and errors.
+//! The studies `shingle-size`, `approaches`, `rules` and `matrix` as commands: options, files and
+//! errors.
 
 use crate::command::Shell;
 use crate::findings::assert_status_follows_from_findings;

@@ -89,7 +89,8 @@ fn texts_are_compared_without_an_index() {
          SELECT typeof(twindex_signature('abc')), length(twindex_signature('abc')),
                 hex(twindex_signature('abc')) = hex(twindex_signature('ABC ')),
                 hex(twindex_signature('abc')) = hex(twindex_signature('abc', 'char:2'));
-         SELECT twindex_similarity(twindex_signature('abcdefghijk'), twindex_signature('abcdefghijk')),
+         SELECT twindex_similarity(twindex_signature('abcdefghijk'),
+                                   twindex_signature('abcdefghijk')),
                 abs(twindex_similarity(twindex_signature('abcdefghijk'),
                                        twindex_signature('abcdefghijkl')) - 0.75) < 0.12;",
     );

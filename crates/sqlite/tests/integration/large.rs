@@ -13,7 +13,8 @@ fn an_index_follows_100_000_rows() {
              row(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM row WHERE i < 100000),
              seed(i, n) AS (SELECT i, iif(i % 100 = 0, i - 1, i) FROM row)
          INSERT INTO pages
-         SELECT i, (SELECT group_concat(printf('%x', (n * 2654435761 + w * 40503 * n) % 1000003), ' ')
+         SELECT i, (SELECT group_concat(
+                        printf('%x', (n * 2654435761 + w * 40503 * n) % 1000003), ' ')
                     FROM (SELECT 1 w UNION SELECT 2 UNION SELECT 3 UNION SELECT 5 UNION SELECT 7
                           UNION SELECT 11 UNION SELECT 13 UNION SELECT 17 UNION SELECT 19
                           UNION SELECT 23 UNION SELECT 29 UNION SELECT 31 UNION SELECT 37))

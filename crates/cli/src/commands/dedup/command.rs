@@ -110,8 +110,8 @@ pub(crate) struct Dedup {
     #[arg(help_heading = DUPLICATES, long, value_name = "INDEX")]
     pub(crate) against: Vec<PathBuf>,
     /// Which of similar records to keep: first; longest; id, the smallest; max:FIELD or min:FIELD,
-    /// by a number or date; prefer:SOURCE,SOURCE,..., by file, folder or --group-field. Any but first
-    /// reads the input twice. What earlier runs have kept stays
+    /// by a number or date; prefer:SOURCE,SOURCE,..., by file, folder or --group-field. Any but
+    /// first reads the input twice. What earlier runs have kept stays
     #[arg(
         help_heading = DUPLICATES,
         long,

@@ -107,9 +107,9 @@ fn words_need_their_bits() -> Finding {
         "the lanes of bands cannot be cut: buckets grow, or bands need more lanes than there are",
         four > 20.0 * now && as_long.bands() * 12 > 512,
         format!(
-            "of 10^8 documents of similarity {BACKGROUND}, {now:.0} share a bucket with a document, \
-             and {four:.0} with 4 bits; twelve lanes of 4 bits need {} bands of {} lanes in all, \
-             not {} of {}",
+            "of 10^8 documents of similarity {BACKGROUND}, {now:.0} share a bucket with a \
+             document, and {four:.0} with 4 bits; twelve lanes of 4 bits need {} bands of {} \
+             lanes in all, not {} of {}",
             as_long.bands(),
             as_long.bands() * 12,
             of(8).bands(),

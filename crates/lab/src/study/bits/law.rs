@@ -1,7 +1,7 @@
 //! The law of lanes of a few bits, and of signatures that mix lanes of two widths.
 //!
-//! Li, König 2010, "b-bit minwise hashing", section 2, theorem 1. For sets that are small beside the
-//! universe, both of its constants are 2^-b, the probability that b random bits are equal.
+//! Li, König 2010, "b-bit minwise hashing", section 2, theorem 1. For sets that are small beside
+//! the universe, both of its constants are 2^-b, the probability that b random bits are equal.
 
 use crate::estimate::EstimateLaw;
 use std::fmt;
@@ -37,7 +37,8 @@ impl Lanes {
     /// The variance of the estimate from a single lane.
     ///
     /// With P = C + (1 - C) J, it is P (1 - P) / (1 - C)^2. As 1 - P = (1 - C)(1 - J), this equals
-    /// (1 - J)(J + C / (1 - C)): the variance of a whole lane, and that of the bits of unequal ones.
+    /// (1 - J)(J + C / (1 - C)): the variance of a whole lane, and that of the bits of unequal
+    /// ones.
     pub(super) fn variance_of_one(self, similarity: f64) -> f64 {
         (1.0 - similarity) * (similarity + self.noise())
     }

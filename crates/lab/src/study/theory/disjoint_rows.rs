@@ -1,7 +1,7 @@
 //! P(D_n): the probability that no two rows of the matrix share a value under any of k maps.
 //!
-//! Dembele, Lo 2017, section 3.IV, equation 19. The maps are independent, so it is the k-th power of
-//! the probability that one map is one to one.
+//! Dembele, Lo 2017, section 3.IV, equation 19. The maps are independent, so it is the k-th power
+//! of the probability that one map is one to one.
 
 use super::{TheoryPart, TheorySettings};
 use crate::estimate::UniformMaps;

@@ -162,8 +162,8 @@ fn findings(sizes: &[SampleSize], runs: u32) -> Vec<Finding> {
     if let Some(half) = at(0.5) {
         let rate = half.elements.powf(-0.25);
         findings.push(Finding::new(
-            "independent samples have no rate: the error depends on the share that is drawn, not on \
-             the number",
+            "independent samples have no rate: the error depends on the share that is drawn, not \
+             on the number",
             half.independent > 2.0 * rate && (half.independent - half.exact).abs() < 0.01,
             format!(
                 "half of each set: {:.4} for sets of {FEW}, {:.4} for sets of {MANY}, where the \
