@@ -1,9 +1,9 @@
 //! `cores`: how fast `twindex add` would be on more cores than there are.
 //!
 //! The command is run with one thread for parsing, and the system tells how long each of its
-//! threads ran. Then the same threads and queues run with waiting in the place of work: for the
-//! length that was measured, and with a permit for a core, of which there are as many as the
-//! simulated machine has. The lines have the lengths of the real ones.
+//! threads ran. Then the same threads and queues run again, but each thread waits instead of
+//! working: for the time that was measured, while it holds a permit for a core. There are as many
+//! permits as the simulated machine has cores. Lines have the lengths of the real ones.
 
 mod blocks;
 mod measured;
@@ -21,7 +21,7 @@ use std::time::Duration;
 /// The cores that are simulated.
 const CORES: [u32; 6] = [1, 2, 4, 8, 12, 16];
 
-/// The cores that are to be of use.
+/// The number of cores that the command should be able to use.
 const AIM: f64 = 12.0;
 
 pub fn run(corpus: &Path) -> Outcome<Vec<Row>> {
@@ -86,7 +86,7 @@ fn curve(cores: u32, run: &Simulated, bytes: usize, one: Duration) -> Row {
     Row::new(format!("simulated, {cores} cores"), figure)
 }
 
-/// The simulation beside the command where both can be had.
+/// Compares the simulation with the command, on cores that the machine has.
 fn check(
     corpus: &Path,
     parts: &Parts,

@@ -30,13 +30,13 @@ struct Line {
 enum Shape {
     /// Texts of which any two are some 95 % alike, and no two equal.
     NearCopies,
-    /// Texts that share their first half and nothing else: they meet, and are not similar.
+    /// Texts that share their first half and nothing else: they share buckets and are not similar.
     Boilerplate,
     /// Copies of one text.
     Copies,
 }
 
-/// `count` texts of each shape, and five times as many.
+/// Times the command on `count` texts of each shape, and on five times as many.
 pub fn run(count: u64) -> Outcome<Vec<Row>> {
     let mut rows = Vec::new();
     for (shape, name) in [(Shape::NearCopies, "near copies"), (Shape::Boilerplate, "half alike")] {
@@ -76,7 +76,7 @@ fn shaped(
     Ok((clusters, dedup))
 }
 
-/// Times duplicates of a text that the index has very often.
+/// Times copies of a text that the index has very often.
 fn copies() -> Outcome<Row> {
     let [known, new] = COPIES;
     let place = Place::new()?;

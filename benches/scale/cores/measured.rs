@@ -14,7 +14,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 use twindex::{Index, WriteTxn};
 
-/// Measurements of each kind, of which the least counts: what else the machine does only adds.
+/// The number of measurements of each kind. The least counts, because other work of the machine
+/// only adds to it.
 const TIMES: usize = 3;
 
 /// How long each part takes for all of a corpus, on one thread.
@@ -22,17 +23,17 @@ const TIMES: usize = 3;
 pub struct Parts {
     /// The reader's thread: to read, and to cut at the ends of lines.
     pub reading: Duration,
-    /// To find lines, parse and sketch them, on the threads of the parser.
+    /// The parser's threads: to find lines, parse and sketch them.
     pub parsing: Duration,
     /// The writer's thread: to insert documents and count what became of them.
     pub inserting: Duration,
     /// The writer's thread: to commit.
     pub committing: Duration,
-    /// What the writer has done on the threads of the library.
+    /// The library's threads: the work that the writer shares among them.
     pub sharing: Duration,
-    /// What the writer waits for the disk.
+    /// How long the writer waits for the disk.
     pub disk: Duration,
-    /// To merge runs, on a thread beside the writer.
+    /// The merging thread, beside the writer.
     pub merging: Duration,
 }
 
@@ -79,14 +80,14 @@ pub fn measure(corpus: &Path, blocks: &[Block]) -> Outcome<Parts> {
     })
 }
 
-/// The time of `add` with so many threads, on so many cores.
+/// The time of `add` with this many threads, on this many cores.
 pub fn real(corpus: &Path, threads: u32, cores: u32) -> Outcome<Duration> {
     let mut times = Vec::new();
     for _ in 0..TIMES {
         let folder = scratch()?;
         let index = folder.path().join("cores.twx");
         let add = command(&index, corpus, &["--threads", &threads.to_string()]);
-        // The first cores, by the system's means.
+        // Binds the command to the first cores.
         let mut bound = Command::new("taskset");
         bound.arg("-c").arg(format!("0-{}", cores - 1)).arg(add.get_program());
         bound.args(add.get_args()).stderr(Stdio::null()).stdin(Stdio::null());
@@ -104,7 +105,7 @@ fn least(times: impl IntoIterator<Item = Duration>) -> Outcome<Duration> {
     Ok(times.into_iter().min().ok_or("nothing was measured")?)
 }
 
-/// Runs `add --threads 1` and looks how long each of its threads runs.
+/// Runs `add --threads 1` and measures how long each of its threads runs.
 fn threads(corpus: &Path) -> Outcome<Threads> {
     let folder = scratch()?;
     let index = folder.path().join("cores.twx");
@@ -141,7 +142,7 @@ fn threads(corpus: &Path) -> Outcome<Threads> {
     Ok(threads)
 }
 
-/// Whether a process has ended, and waits to be asked how.
+/// Whether a process has ended and waits for its status to be read.
 fn has_ended(child: &Child) -> Outcome<bool> {
     let stat = fs::read_to_string(format!("/proc/{}/stat", child.id()))?;
     let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
@@ -161,8 +162,8 @@ fn own_times() -> [Duration; 2] {
     [times.next().unwrap_or_default(), times.next().unwrap_or_default()]
 }
 
-/// What no thread of the command tells: which part of the writer's time is that of commits, and how
-/// long it waits for the disk.
+/// What the threads of the command do not tell: how much of the writer's time is spent on commits,
+/// and how long it waits for the disk.
 #[derive(Clone, Copy, Debug, Default)]
 struct Insertion {
     committing: Duration,

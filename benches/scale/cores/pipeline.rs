@@ -14,14 +14,14 @@ use std::time::{Duration, Instant};
 /// The most batches that are parsed or wait to be inserted, as in `crates/cli/src/run/records.rs`.
 const MOST_AHEAD: u32 = 16;
 
-/// An insertion of so many documents shares its work, as in `src/store/parallel.rs`.
+/// The fewest documents of an insertion that shares its work, as in `src/store/parallel.rs`.
 const SHARED_FROM: usize = 256;
 
-/// How often it does so: to hash ids, to look them up, to encode rows, to sort the entries of a
-/// segment, and to merge it with others.
+/// How often an insertion shares work: to hash ids, to look them up, to encode rows, to sort the
+/// entries of a segment, and to merge it with others.
 const SHARED_TIMES: u32 = 5;
 
-/// The parts in which it does so: the bands of an index with default settings, and its ids.
+/// The parts of work that is shared: the bands of an index with default settings, and its ids.
 const SHARED_PARTS: u32 = 17;
 
 /// What it costs to hand work to other threads and to wait for it.
@@ -49,10 +49,11 @@ struct Pipeline<'p> {
     merger: Role,
 }
 
-/// A block that is parsed: the number of its lines, and the sign that it is done.
+/// A block that is being parsed: the number of its lines, and the channel that tells when it is
+/// done.
 type Parsing = (usize, Receiver<()>);
 
-/// Runs the pipeline with so many threads that parse, on so many cores.
+/// Runs the pipeline with this many parsing threads, on this many cores.
 pub fn simulate(parts: &Parts, blocks: &[Block], threads: u32, cores: u32) -> Outcome<Simulated> {
     let pool = || ThreadPoolBuilder::new().num_threads(threads as usize).build();
     let pipeline = Pipeline {

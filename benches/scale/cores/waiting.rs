@@ -1,4 +1,4 @@
-//! Cores that do not exist: work is waited for while a permit for a core is held.
+//! Simulated cores: a thread waits instead of working, while it holds a permit for a core.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,24 +6,24 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// So many times as long as the work itself takes the simulation to wait for it. The system wakes a
-/// thread some 60 us late, and a thread of 16 parses its part of a block in 2 ms.
+/// How many times slower the simulation runs than the work itself. The system wakes a thread some
+/// 60 us late, and one of 16 threads parses its part of a block in 2 ms.
 pub const SLOWED: u32 = 8;
 
-/// What a thread owes is waited for when it is so much. A thread has a core for about as long
-/// before another one gets it; the scheduler of Linux gives it 3 ms if others wait.
+/// The longest wait with one permit, after which another thread can get the core: half a
+/// millisecond of simulated time. The scheduler of Linux gives a thread 3 ms if others wait.
 const SLICE: Duration = Duration::from_millis(4);
 
-/// Shorter work of one thread is added up, because no wait is so short.
+/// Shorter work of a thread is added up until it reaches this, because no wait is that short.
 const LEAST: Duration = Duration::from_micros(500);
 
 thread_local! {
-    /// The nanoseconds that this thread has worked and not waited for; below 0 if it waited too
+    /// The nanoseconds of work that this thread has not waited for yet; below 0 if it waited too
     /// long.
     static OWED: Cell<i64> = const { Cell::new(0) };
 }
 
-/// So many cores, shared by all threads of a simulation.
+/// The cores of a simulation, which all its threads share.
 pub struct Cores {
     free: Mutex<u32>,
     freed: Condvar,
@@ -38,7 +38,7 @@ impl Cores {
         Self { free: Mutex::new(count), freed: Condvar::new() }
     }
 
-    /// Works so long on a core.
+    /// Simulates work of this length on a core.
     pub fn work(&self, role: &Role, time: Duration) {
         role.add(time);
         let owed = OWED.get() + (time * SLOWED).as_nanos() as i64;
@@ -73,7 +73,7 @@ impl Cores {
     }
 }
 
-/// Waits for something that needs no core, as a disk.
+/// Waits for something that needs no core, such as a disk.
 pub fn idle(role: &Role, time: Duration) {
     role.add(time);
     thread::sleep(time * SLOWED);
