@@ -181,8 +181,8 @@ pub(crate) fn find_similar<P: ChunkTable, D: DocTable>(
 
 /// The `most` documents with the lowest numbers among the copies of what is asked, if there is a
 /// crowd of them: of documents with equal lanes or, if texts are compared, of equal texts. Nothing
-/// can be more similar. A crowd shares all buckets, so that one is enough to find them in, and what
-/// follows the first ones need not be read.
+/// can be more similar. All copies share all buckets, so one bucket is enough to find them, and
+/// only its first documents are read.
 fn first_copies<P: ChunkTable, D: DocTable>(
     view: &View<'_, P, D>,
     lanes: &[u8],

@@ -187,7 +187,7 @@ impl Bucket {
             sorted.extend(equals.first().map(|row| row.0).unwrap_or_default());
         }
         *groups = 0..self.starts.len();
-        // A single group has met itself.
+        // A single group meets no other group.
         if self.starts.len() > 1 {
             self.left.find_words(self.band, self.depth, width);
         }
@@ -290,8 +290,8 @@ impl Side {
 
 impl Met {
     /// Finds the groups of the right side that agree with a group of the left side in a word of the
-    /// bands before `band`. Looks at one band after the other, which vector registers do for many
-    /// groups at once: in a large bucket of near copies, nearly all pairs have met before.
+    /// bands before `band`. Looks at one band after the other, so that vector registers compare
+    /// many groups at once: in a large bucket of near copies, nearly all pairs have met before.
     ///
     /// On the diagonal, each group is paired with later ones only, as it has met itself.
     fn find(
@@ -302,7 +302,7 @@ impl Met {
         band: usize,
         is_diagonal: bool,
     ) {
-        /// For fewer groups, one after the other is faster.
+        /// The fewest groups for which this is faster than looking at one group after the other.
         const FEW: usize = 8;
         self.left = Some(left);
         self.rights.clear();

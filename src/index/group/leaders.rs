@@ -40,7 +40,7 @@ struct Leaders<'s> {
     /// The place of each document in the order.
     places: DocMap,
     neighbourhood: Neighbourhood<'s>,
-    /// The number of documents whose neighbours are looked for on all threads.
+    /// The number of documents whose neighbours are looked for together, on all threads.
     together: usize,
 }
 
@@ -50,15 +50,15 @@ struct Leaders<'s> {
 struct Ahead {
     /// The number of documents, in order, among which they were looked for.
     passed: usize,
-    /// Each with the number of its neighbours.
+    /// The documents, each with the number of its neighbours.
     leaders: VecDeque<(DocNo, usize)>,
-    /// Each with each of its neighbours.
+    /// The pairs of each of them with each of its neighbours.
     pairs: Vec<(DocNo, DocNo)>,
 }
 
-/// The most documents whose neighbours are looked for together. Those that an earlier one of them
-/// takes are looked for in vain; fewer are taken together while this happens to more than a
-/// quarter.
+/// The most documents whose neighbours are looked for together. The search is in vain for a
+/// document that an earlier one of them takes. While this happens to more than a quarter of them,
+/// fewer are taken together.
 const MOST_TOGETHER: usize = 64;
 
 impl Leaders<'_> {

@@ -1,5 +1,4 @@
-//! Finds what shares a bucket with a document, for documents of one snapshot that are asked about
-//! one after the other.
+//! Finds the documents that share a bucket with a document, for many documents of one snapshot.
 
 use crate::error::Result;
 use crate::estimate::equal_lanes_from;
@@ -12,10 +11,10 @@ use crate::index::snapshot::Snapshot;
 use crate::lsh::Probe;
 use crate::store::DocNo;
 
-/// A document that may be similar to another one: the number of equal lanes, and its own.
+/// A document that may be similar to another one: the number of equal lanes, and the document.
 pub(crate) type Neighbour = (usize, DocNo);
 
-/// The documents that share a bucket, with what says which ones they share it with.
+/// Tells which documents share a bucket with a document.
 ///
 /// Signatures are held in memory up to the cache size of the index, and so are buckets if all of
 /// them fit. Otherwise each question reads its buckets from the file, where opening a chunk of
@@ -110,13 +109,13 @@ impl BucketLists {
         Self { bands, docs, starts, places: DocMap::new(NO_DOC), buckets }
     }
 
-    /// Whether a bucket of so many more documents leaves the lists within a budget in bytes.
+    /// Whether the lists stay within a budget in bytes if a bucket of this many documents is added.
     fn has_room(&self, documents: usize, budget: usize) -> bool {
         let docs = self.docs.len() + documents;
         size_of::<DocNo>() * docs + size_of::<(u32, u8)>() * (self.starts.len() + 1) <= budget
     }
 
-    /// The size in bytes of the complete lists of so many documents.
+    /// The size in bytes of the complete lists of this many documents.
     fn bytes_with(&self, documents: usize) -> usize {
         let places = size_of::<u32>() * documents * (self.bands + 1);
         size_of_val(&*self.docs) + size_of_val(&*self.starts) + places
@@ -153,8 +152,8 @@ impl BucketLists {
 
     /// The wanted documents that share a bucket with a document, each once, by number.
     fn documents_among(&self, doc: DocNo, is_wanted: impl Fn(DocNo) -> bool) -> Vec<DocNo> {
-        /// From so many documents on, repetitions are dropped each time the list has doubled: near
-        /// copies meet in every bucket.
+        /// The length from which on repetitions are dropped each time the list has doubled, because
+        /// near copies meet in every bucket.
         const MANY: usize = 1 << 12;
         let at = self.places.get(doc) as usize * self.bands;
         let buckets = self.buckets.get(at..at + self.bands).unwrap_or_default();

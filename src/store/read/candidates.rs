@@ -99,7 +99,7 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
     }
 
     /// The first documents of a bucket of one word, by number, if it has at least `least`, removed
-    /// ones included. `None` if it has fewer; as far as memory tells this, no page is read.
+    /// ones included. `None` if it has fewer. Reads no page if memory alone tells that.
     pub(crate) fn crowd(&self, bucket: Bucket, least: usize) -> Result<Option<Vec<DocNo>>> {
         let search = BucketSearch::new(self.fixed.layout, bucket);
         let runs = || self.state.manifest.with_band(bucket.band);

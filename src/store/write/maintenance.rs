@@ -96,9 +96,9 @@ impl Writer {
         if self.has_small_tail() { Ok(()) } else { self.flush() }
     }
 
-    /// Whether the tail is so small that opening reads it in no time.
+    /// Whether the tail is so small that it does not slow down opening.
     fn has_small_tail(&self) -> bool {
-        /// The part of the flush size that is small.
+        /// A tail of at most the flush size divided by this is small.
         const SHARE: usize = 16;
         self.state().tail.documents() <= self.engine().tuning().flush_documents / SHARE
     }

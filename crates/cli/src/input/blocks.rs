@@ -158,7 +158,7 @@ impl<R: Read> Blocks<R> {
         }
         let first_line = self.next_line;
         if !self.whole {
-            // Counting is several times as fast as finding each.
+            // Counting line ends is several times as fast as finding each of them.
             let mut ends = memchr_iter(b'\n', &bytes);
             let all = ends.clone().count();
             let (lines, end) = match all > BLOCK_LINES {

@@ -1,8 +1,8 @@
 //! The fast path for the usual line of JSON Lines: an object with a text, perhaps an id, and any
 //! other fields.
 //!
-//! `json` judges every line that is not of this kind. Where this path gives a record, the judge
-//! would give the same one.
+//! `json` judges every line that is not of this kind. If this path gives a record, `json` would
+//! give the same one.
 
 use super::json::Fields;
 use super::json_string::string;

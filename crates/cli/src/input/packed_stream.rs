@@ -1,5 +1,5 @@
 //! Gives up a compressed stream that has more records than its size can explain. Batches are read
-//! ahead of those that are parsed, so the stream may be further by then.
+//! before earlier ones are parsed, so more of the stream may have been read by then.
 
 use super::record::BadRecord;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ impl PackedStream {
         RecordLimit { stream: Arc::clone(self), most }
     }
 
-    /// The limit for the error that ends the stream, which never exceeds it.
+    /// A limit that the error at the end of the stream cannot exceed.
     pub(super) fn no_limit(self: &Arc<Self>) -> RecordLimit {
         RecordLimit { stream: Arc::clone(self), most: u64::MAX }
     }

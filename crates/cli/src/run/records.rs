@@ -19,8 +19,8 @@ const UNNAMED: &str = "standard input: records without an id are numbered #1, #2
                        second run of the same stream has new ids; --id hash names them by their \
                        text, --id-prefix P by their line";
 
-/// The most batches that are parsed or wait while one is used. As many as there are threads keep
-/// these busy during a commit, which takes as long as some batches.
+/// The most batches that are parsed or wait while one is used. With one for each thread, all
+/// threads are busy during a commit, which takes as long as some batches.
 const MOST_AHEAD: usize = 16;
 
 /// What a batch of records comes from.
@@ -84,7 +84,7 @@ pub struct Records<T> {
     /// The records of compressed streams, and the batch that stands for the rest of one.
     count: RecordCount,
     refused: Option<ParsedBatch<T>>,
-    /// Whether it is to be said that records have no ids.
+    /// Whether to say that records have no ids.
     says_unnamed: bool,
     is_encoded: bool,
 }
@@ -119,9 +119,9 @@ struct Parser<F> {
 
 /// Starts reading records for an index with these settings. `take` runs on all threads.
 ///
-/// One thread reads. A pool parses a few batches at once, so that no thread of it waits for the end
-/// of a batch. It is not the pool on which the library shares its work: this work would wait until
-/// all batches that came before are parsed.
+/// One thread reads. A pool parses a few batches at once, so that none of its threads waits for the
+/// end of a batch. It is not the pool on which the library shares its work, because that work would
+/// wait until all earlier batches are parsed.
 pub fn start<T: Send + 'static>(
     mut inputs: Inputs,
     settings: &Settings,
@@ -192,7 +192,7 @@ impl<F> Parser<F> {
 }
 
 impl<T> Records<T> {
-    /// What is told of a batch whose records are parsed, or of the end.
+    /// The result for a batch whose records are parsed, or for the end.
     fn told(
         &mut self,
         batch: ReadBatch<T>,
@@ -264,8 +264,8 @@ impl<T> Iterator for Records<T> {
                 Some(task) => Some(task.wait()?),
                 None => None,
             };
-            // What was read of a stream before it was given up. It has no notes: they come with the
-            // first batch of an input.
+            // A refused batch was read before its stream was given up. It has no notes, because
+            // these come with the first batch of an input.
             let is_refused = batch.limit.as_ref().is_some_and(RecordLimit::is_refused);
             if !is_refused {
                 return self.told(batch, records);

@@ -1,4 +1,4 @@
-//! Tasks on a pool of threads of their own, while this thread still notices signals.
+//! Runs tasks on a pool of their own. A thread that waits for a result still notices signals.
 
 use crate::run::failure::Failure;
 use crate::run::read_ahead::NOTICED_WITHIN;
@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 
-/// A pool of as many threads as work is shared by elsewhere.
+/// A pool with as many threads as the one on which other work is shared.
 pub struct TaskPool(ThreadPool);
 
 /// The result that a task will have.
@@ -34,7 +34,7 @@ impl TaskPool {
 }
 
 impl<R> PoolTask<R> {
-    /// Waits for the result; `None` after a signal. A panic of the task goes on here.
+    /// Waits for the result; `None` after a signal. A panic of the task continues here.
     pub fn wait(self) -> Option<R> {
         loop {
             if interrupt::asked() {

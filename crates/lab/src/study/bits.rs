@@ -31,7 +31,7 @@ const SIMILARITIES: [f64; 6] = [0.3, 0.5, 0.7, 0.8, 0.9, 0.95];
 /// The elements of small sets, both together: short texts.
 const SMALL: [u32; 5] = [100, 250, 500, 1_000, 2_000];
 
-/// The documents of an index of which the bytes are told.
+/// The number of documents in the index for which bytes are computed.
 const DOCUMENTS: u64 = 1_000_000;
 
 /// The settings of the study.
@@ -66,7 +66,7 @@ impl Results {
         [&self.single, &self.mixed, &self.small].into_iter().flatten()
     }
 
-    /// The measured error of a layout, of pairs at the threshold of so many elements.
+    /// The measured error of a layout, for pairs at the threshold that have this many elements.
     fn error_at_threshold(&self, layout: Layout, elements: u32) -> Option<f64> {
         let mut all = self.mixed.iter().chain(&self.small);
         let fits = |one: &&Measured| {
@@ -84,9 +84,10 @@ fn band_lanes() -> Result<Lanes> {
     Ok(Lanes::new(plan.bands() as u32 * plan.depth(), 8))
 }
 
-/// Signatures that could take the place of today's, which is the first. The next ones have a single
-/// width, the last ones keep the lanes of the bands. Those of fewer bits have as many lanes as
-/// reach the error of today's at the default threshold, if one sketch has that many.
+/// Today's signature, then others that could take its place. The next ones have a single width, and
+/// the last ones keep the lanes of the bands. Two of them have 256 lanes in all; the others have as
+/// many as reach today's error at the default threshold, but no more of a single width than one
+/// sketch has.
 fn layouts() -> Result<Vec<Layout>> {
     let bands = band_lanes()?;
     let reaching = |first, bits| Layout::reaching(first, bits, TODAY, DEFAULT_THRESHOLD);

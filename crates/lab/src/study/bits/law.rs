@@ -57,8 +57,8 @@ impl Lanes {
     }
 }
 
-/// The bits that an error costs with lanes of so many bits, relative to other widths: the storage
-/// factor of Li and König, section 2, the bits of a lane times its variance.
+/// The storage factor of Li and König, section 2: the bits of a lane times its variance. The bits
+/// that a given error costs are in proportion to it.
 pub(super) fn storage_factor(bits: u32, similarity: f64) -> f64 {
     f64::from(bits) * Lanes::new(1, bits).variance_of_one(similarity)
 }
@@ -89,7 +89,7 @@ impl Layout {
         Self { first, others }
     }
 
-    /// As many lanes as fit into so many bytes.
+    /// As many lanes as fit into this many bytes.
     pub(super) const fn of_bytes(bytes: u32, bits: u32) -> Self {
         Self::of(Lanes::new(8 * bytes / bits, bits))
     }
@@ -120,7 +120,7 @@ impl Layout {
     }
 
     /// The standard error for two sets of `elements` in all, which have at least as many elements
-    /// as lanes, over so many sketches of equal weight.
+    /// as lanes, over this many sketches of equal weight.
     ///
     /// The lanes of one sketch hold different elements, so they draw without replacement: the
     /// variance of a whole lane shrinks as for a hypergeometric law. Equal bits of unequal lanes
@@ -138,7 +138,7 @@ impl Layout {
         (1.0 / all - saved).max(0.0).sqrt()
     }
 
-    /// The most probable J for so many equal lanes of either width, which can be below 0.
+    /// The most probable J for these numbers of equal lanes of the two widths. It can be below 0.
     ///
     /// With E equal lanes of a width, noise c, and R unequal lanes in all, the likelihood is
     /// greatest where the sum of E / (J + c) is R / (1 - J): a quadratic equation, whose lesser

@@ -63,12 +63,12 @@ impl Measured {
             .then(|| self.layout.error_among(self.draw.similarity(), self.draw.elements, sketches))
     }
 
-    /// How many of its standard errors the bias is from none. Chance gives at most about 4.
+    /// The bias in units of its standard error. Chance gives at most about 4.
     pub(super) fn bias_beyond(&self) -> Option<f64> {
         Some(self.bias.abs() / (self.law()? / f64::from(self.draw.pairs).sqrt()))
     }
 
-    /// How many standard errors the error is from that of the law.
+    /// The difference of the error from that of the law, in units of its standard error.
     pub(super) fn error_beyond(&self) -> Option<f64> {
         let law = self.law()?;
         // The standard error of a standard deviation of nearly normal values.

@@ -14,8 +14,8 @@ pub(super) const ABOVE: f64 = 0.85;
 /// The thresholds at which pairs that share nothing must not be reported.
 pub(super) const LOW_THRESHOLDS: [f64; 3] = [0.1, 0.2, 0.3];
 
-/// The pairs of which those that are reported in vain are counted: an index of so many documents
-/// that is scanned once.
+/// The number of unrelated pairs among which false reports are counted: those of one scan of an
+/// index with this many documents.
 pub(super) const UNRELATED: f64 = 1e6;
 
 /// The error by the law for each size and width, and wrong decisions at the threshold.
@@ -74,7 +74,7 @@ fn storage() -> Table {
     table
 }
 
-/// The bytes of lanes of so many bits that have today's error at this similarity.
+/// The bytes for which lanes of this many bits have today's error at this similarity.
 pub(super) fn bytes_for_error_of_today(bits: u32, similarity: f64) -> f64 {
     f64::from(TODAY.bytes()) * super::law::storage_factor(bits, similarity)
         / super::law::storage_factor(8, similarity)

@@ -1,5 +1,5 @@
-//! What fewer bits a lane do to the words of the bands: false candidates, and the bands that a
-//! recall needs.
+//! How fewer bits a lane change the words of the bands: false candidates, and the number of bands
+//! that a recall needs.
 
 use super::law::Lanes;
 use twindex::internals::needed_bands;
